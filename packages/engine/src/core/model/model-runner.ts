@@ -1,0 +1,40 @@
+// The interface between the step loop and whatever computes logits. Implementations: `slots-runner.ts`
+// (ONNX graph with GroupQueryAttention) and `../../testing/scripted-model.ts` (a known function of history).
+
+/** One row of a step: some tokens of one sequence to compute. */
+export interface RunnerRow {
+  /** Cache slot of the sequence. */
+  readonly slot: number;
+  /** Tokens to compute now, directly after the `computedLength` tokens whose keys and values exist. */
+  readonly tokenIds: Int32Array;
+  readonly computedLength: number;
+  /** Whether the last of these tokens gets logits (false for prefill chunks that are not the last). */
+  readonly needsLogits: boolean;
+}
+
+export interface RunnerFacts {
+  readonly kind: 'slots' | 'scripted';
+  readonly vocabSize: number;
+  readonly contextLength: number;
+  readonly slotCount: number;
+  readonly backend: 'native' | 'node';
+  readonly device: string;
+  readonly onnxRuntimeVersion: string;
+}
+
+/** Computes keys, values and logits. Holds the cache; knows nothing of requests, sampling or text. */
+export interface ModelRunner {
+  readonly facts: RunnerFacts;
+  /**
+   * Computes all rows. Decodes share one model call; prefill chunks may take one call each.
+   *
+   * Returns logits of the rows with `needsLogits`, in row order. Shape: `[neededRowCount, vocabSize]`, float32.
+   * The array is valid until the next call.
+   * Mutates: the cache of the rows' slots, from `computedLength` on. When it throws, tokens before
+   * `computedLength` are untouched, so the same step may be tried again.
+   */
+  run(rows: readonly RunnerRow[]): Promise<Float32Array>;
+  /** Makes slot `to` a copy of the first `length` tokens of slot `from`. */
+  copySlot(from: number, to: number, length: number): void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,59 @@
+// The public face of one loaded model. `createEngine` (create-engine.ts) builds it; the api package and
+// embedders use nothing else.
+
+import type { EngineError } from './errors.ts';
+import type { CoreLinkState } from './link/core-link.ts';
+import type { CoreFacts, CoreOptions, CoreStats } from './link/messages.ts';
+import type { ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
+import type { GenerationEvent } from './request/generation-event.ts';
+import type { GenerationRequest } from './request/generation-request.ts';
+import type { SamplingParams } from './request/sampling-params.ts';
+
+export interface EngineOptions extends Partial<Omit<CoreOptions, 'modelDir'>> {
+  /** Folder with `ortler-model.json` and the tokenizer files, as model-builder writes it. */
+  readonly modelDir: string;
+  /**
+   * Where the model runs. `worker`: a thread of this process (default). `process`: a child process, so that a
+   * native crash fails that model's requests only and the model is restarted. `in-process`: this thread; each
+   * model call blocks it, for tests and scripts.
+   */
+  readonly link?: 'worker' | 'process' | 'in-process';
+}
+
+/** What is known about the loaded model. */
+export interface EngineInfo extends CoreFacts {
+  readonly modelType: string;
+  readonly precision: string;
+  readonly parameterCount: number;
+  /** End-of-sequence ids: the tokenizer's main one first, then those of generation_config.json. */
+  readonly eosTokenIds: readonly number[];
+  readonly hasChatTemplate: boolean;
+  /** Sampling defaults of generation_config.json; empty where it names none. */
+  readonly samplingDefaults: Partial<SamplingParams>;
+}
+
+export interface EngineHealth {
+  readonly state: CoreLinkState;
+  readonly restartCount: number;
+  readonly lastError: EngineError | null;
+  readonly stats: CoreStats;
+}
+
+export interface Engine {
+  readonly info: EngineInfo;
+  readonly health: EngineHealth;
+  /**
+   * Generates the answers to one prompt. The first event comes only after the request was validated, rendered,
+   * tokenized, admitted and its prompt computed, so errors of the request are thrown before any event.
+   * Ending the loop early or firing `signal` aborts the request within one step.
+   * Throws: any `EngineErrorCode`.
+   */
+  generate(request: GenerationRequest, signal?: AbortSignal): AsyncIterable<GenerationEvent>;
+  /** Prompt text of a conversation. Throws: `template_failed`. */
+  renderChat(messages: readonly ChatMessage[], options?: ChatTemplateOptions): Promise<string>;
+  /** Throws: `invalid_request` for text too long to encode in time. */
+  encode(text: string, options?: { readonly addSpecialTokens?: boolean }): Promise<readonly number[]>;
+  decode(tokenIds: readonly number[], options?: { readonly skipSpecialTokens?: boolean }): string;
+  /** Waits for open requests up to `deadlineMs`, aborts the rest, ends the model's thread or process. */
+  close(options?: { readonly deadlineMs?: number }): Promise<void>;
+}

@@ -1,0 +1,54 @@
+// The one error class of the engine and its closed list of codes.
+// Callers switch on `code`; messages are for people and may change.
+
+/**
+ * Why the engine refused or failed.
+ *
+ * - `invalid_request`: a value of the request is wrong; `parameter` names it.
+ * - `prompt_too_long`: the prompt and the asked-for tokens do not fit the context.
+ * - `template_failed`: the chat template is missing, broken, refused the messages or ran out of time.
+ * - `overloaded`: no room in the queue now; try again after `retryAfterMs`.
+ * - `model_invalid`: the model folder is unusable; the message names the file and what was expected.
+ * - `model_unavailable`: the model's process is starting again after a crash.
+ * - `engine_failed`: the model call or the model's process failed while this request ran.
+ * - `engine_closed`: the engine was closed.
+ * - `aborted`: the caller's signal fired.
+ */
+export type EngineErrorCode =
+  | 'invalid_request'
+  | 'prompt_too_long'
+  | 'template_failed'
+  | 'overloaded'
+  | 'model_invalid'
+  | 'model_unavailable'
+  | 'engine_failed'
+  | 'engine_closed'
+  | 'aborted';
+
+export interface EngineErrorDetails {
+  /** Path of the wrong value in the request, in engine words: `sampling.topP`, `stop.strings[2]`. */
+  readonly parameter?: string;
+  /** Unit: milliseconds. How long to wait before another try. */
+  readonly retryAfterMs?: number;
+  readonly cause?: unknown;
+}
+
+/** The error every public function of this package throws or ends a stream with. */
+export class EngineError extends Error {
+  override readonly name = 'EngineError';
+  readonly code: EngineErrorCode;
+  readonly parameter: string | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: EngineErrorCode, message: string, details: EngineErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.parameter = details.parameter;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+/** Throws when one of our own assumptions is broken; never reachable by user input. */
+export function assertInvariant(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new Error(`Invariant broken: ${message}`);
+}

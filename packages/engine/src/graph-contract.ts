@@ -1,0 +1,82 @@
+// What an ONNX model folder made by model-builder contains and what the engine's runners rely on:
+// file names, input and output names, shapes, and the manifest. This file is the only thing the two share.
+
+/** File beside the graph that describes it; see `ModelManifest`. */
+export const MANIFEST_FILE = 'ortler-model.json';
+
+/** Raised whenever a graph built for an older engine would run wrongly; part of the build cache key. */
+export const GRAPH_FORMAT_VERSION = 1;
+
+/** Files of the checkpoint that are copied beside the graph so that the built folder stands alone. */
+export const COMPANION_FILES = [
+  'config.json',
+  'generation_config.json',
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'special_tokens_map.json',
+  'chat_template.jinja',
+] as const;
+
+/** How weights of the big matrix products are stored. */
+export type Precision = 'f32' | 'q8' | 'q4';
+
+/** Which runner the graph is for: `slots` has GroupQueryAttention over a contiguous cache updated in place. */
+export type GraphVariant = 'slots';
+
+/** Content of `ortler-model.json`. */
+export interface ModelManifest {
+  readonly formatVersion: number;
+  readonly variant: GraphVariant;
+  readonly precision: Precision;
+  /** `model_type` of the checkpoint's config.json. */
+  readonly modelType: string;
+  /** Graph file relative to the manifest. */
+  readonly graphFile: string;
+  readonly layerCount: number;
+  readonly headCount: number;
+  readonly kvHeadCount: number;
+  readonly headSize: number;
+  readonly hiddenSize: number;
+  readonly vocabSize: number;
+  /** Longest sequence (prompt and output) the rotary tables cover. Unit: tokens. */
+  readonly contextLength: number;
+  /** Element type of the key and value cache. */
+  readonly kvType: 'float32';
+  readonly parameterCount: number;
+  /** SHA-256 over the checkpoint's content, format version and precision: the build cache key. */
+  readonly contentHash: string;
+}
+
+/**
+ * Inputs of a `slots` graph.
+ *
+ * - `inputIds` int64 `[batch, length]`
+ * - `lastPositions` int32 `[batch]`: for each row, the number of tokens after this call minus one
+ *   (GroupQueryAttention's `seqlens_k`); rotary positions and the causal limit follow from it.
+ * - `totalLength` int32 `[]` scalar: the largest number of tokens after this call over the rows.
+ * - `logitRows` int64 `[rowCount]`: which rows of the flattened `[batch * length]` positions get logits.
+ * - past keys and values, see `pastName`.
+ *
+ * A call with `length > 1` has `batch == 1` (GroupQueryAttention with a past takes whole chunks of one row only).
+ */
+export const SLOTS_INPUT = {
+  inputIds: 'input_ids',
+  lastPositions: 'seqlens_k',
+  totalLength: 'total_sequence_length',
+  logitRows: 'logit_rows',
+} as const;
+
+/** Outputs of a `slots` graph: `logits` float32 `[rowCount, vocabSize]`, and the caches of `presentName`. */
+export const SLOTS_OUTPUT = { logits: 'logits' } as const;
+
+export type KvPart = 'key' | 'value';
+
+/** Cache input of a layer. Shape: `[batch, kvHeadCount, capacity, headSize]`; pass the same memory as the output. */
+export function pastName(layer: number, part: KvPart): string {
+  return `past_key_values.${layer}.${part}`;
+}
+
+/** Cache output of a layer. Same shape and, for an in-place update, same memory as the input. */
+export function presentName(layer: number, part: KvPart): string {
+  return `present.${layer}.${part}`;
+}

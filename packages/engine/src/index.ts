@@ -1,0 +1,16 @@
+// Public surface of @ortler/engine.
+
+export type { Engine, EngineHealth, EngineInfo, EngineOptions } from './engine.ts';
+export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './errors.ts';
+export type { ChatContentPart, ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
+export type { FinishReason, StopReason } from './request/finish-reason.ts';
+export type {
+  ChoiceFinishEvent,
+  GenerationEvent,
+  PromptReadyEvent,
+  RequestFinishEvent,
+  TokenDeltaEvent,
+  TokenUsage,
+} from './request/generation-event.ts';
+export type { GenerationRequest, Prompt, StopConditions } from './request/generation-request.ts';
+export { NEUTRAL_SAMPLING, type SamplingParams, validateSamplingParams } from './request/sampling-params.ts';

@@ -1,0 +1,29 @@
+// The interface that hides where the token side runs: child process, worker thread or this very thread.
+// One conformance suite (`../testing/core-link-conformance.ts`) holds all three to it.
+
+import type { EngineError } from '../errors.ts';
+import type { AbortMessage, CoreFacts, CoreStats, FromCoreMessage, SubmitMessage } from './messages.ts';
+
+/** What the text side listens to. Called in the order the token side sent them. */
+export interface CoreLinkListener {
+  readonly onMessage: (message: Extract<FromCoreMessage, { kind: 'step' | 'request-failed' }>) => void;
+  /** The token side is gone: every open request has failed with this error. */
+  readonly onDown: (error: EngineError) => void;
+  /** The token side is loaded: at start, and again after each restart. */
+  readonly onReady: (facts: CoreFacts) => void;
+}
+
+export type CoreLinkState = 'loading' | 'ready' | 'restarting' | 'failed' | 'closed';
+
+export interface CoreLink {
+  readonly state: CoreLinkState;
+  readonly stats: CoreStats;
+  /** Resolves with the facts of the loaded model. Throws: `model_invalid`, `engine_failed`. */
+  start(listener: CoreLinkListener): Promise<CoreFacts>;
+  /** Throws: `model_unavailable` while the token side is not ready, `engine_closed` after `close`. */
+  submit(message: SubmitMessage): void;
+  /** Never throws: aborting what is already gone is fine. */
+  abort(message: AbortMessage): void;
+  /** Ends the token side; open requests end through `onDown` with `engine_closed`. */
+  close(): Promise<void>;
+}

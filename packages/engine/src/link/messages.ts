@@ -1,0 +1,118 @@
+// Every message between text side and token side, both directions. Plain data that structured cloning can
+// carry between processes and threads; ids and numbers only, no text of prompts or answers.
+
+import type { EngineErrorCode } from '../errors.ts';
+import type { TokenFinishReason } from '../request/finish-reason.ts';
+import type { SamplingParams } from '../request/sampling-params.ts';
+
+/** Where and how the model runs; settled before the token side starts. */
+export interface CoreOptions {
+  /** Folder with `ortler-model.json`. */
+  readonly modelDir: string;
+  readonly device: 'auto' | 'cpu' | 'webgpu' | 'cuda';
+  /** ONNX Runtime binding: `auto` takes `native` where its library loads, else `node`. */
+  readonly backend: 'auto' | 'native' | 'node';
+  /** Threads of one model call. 0: as many as the machine has cores. */
+  readonly threadCount: number;
+  /** Most sequences that run at the same time: the number of cache slots. */
+  readonly maxSequences: number;
+  /** Most tokens of a sequence. Undefined: what the model was built for. */
+  readonly contextLength?: number;
+  /** Most prompt tokens of one model call; longer prompts are prefilled in chunks. */
+  readonly prefillChunkLength: number;
+  /** Most sequences waiting for a slot before `overloaded`. */
+  readonly maxQueuedSequences: number;
+}
+
+/** One request as the token side sees it. `requestId` is unique within the link. */
+export interface SubmitMessage {
+  readonly kind: 'submit';
+  readonly requestId: number;
+  readonly promptTokenIds: Int32Array;
+  readonly choiceCount: number;
+  /** Defaults filled and ranges checked; the seed is always set. */
+  readonly sampling: SamplingParams & { readonly seed: bigint };
+  readonly maxTokens: number;
+  readonly minTokens: number;
+  /** Ends with stop reason null. Empty when end-of-sequence is ignored. */
+  readonly eosTokenIds: readonly number[];
+  /** Ends with the token id as stop reason. */
+  readonly stopTokenIds: readonly number[];
+}
+
+/** Ends one choice, or the whole request when `choiceIndex` is absent. Legal at any moment, any number of times. */
+export interface AbortMessage {
+  readonly kind: 'abort';
+  readonly requestId: number;
+  readonly choiceIndex?: number;
+}
+
+export interface LoadMessage {
+  readonly kind: 'load';
+  readonly options: CoreOptions;
+}
+
+/** Ends the loop; the token side frees everything and stops. */
+export interface CloseMessage {
+  readonly kind: 'close';
+}
+
+export type ToCoreMessage = LoadMessage | SubmitMessage | AbortMessage | CloseMessage;
+
+/** What the token side knows once the model is loaded. */
+export interface CoreFacts {
+  readonly backend: 'native' | 'node';
+  readonly runner: 'slots' | 'scripted';
+  readonly device: string;
+  readonly vocabSize: number;
+  readonly contextLength: number;
+  readonly maxSequences: number;
+  readonly onnxRuntimeVersion: string;
+}
+
+export interface ReadyMessage {
+  readonly kind: 'ready';
+  readonly facts: CoreFacts;
+}
+
+/** New token of one sequence, and its end when this token is the last. */
+export interface SequenceUpdate {
+  readonly requestId: number;
+  readonly choiceIndex: number;
+  readonly tokenIds: readonly number[];
+  readonly finish?: { readonly reason: TokenFinishReason; readonly stopTokenId: number | null };
+}
+
+/** Everything one step produced: one message per step, however many sequences ran. */
+export interface StepMessage {
+  readonly kind: 'step';
+  readonly updates: readonly SequenceUpdate[];
+  /** Requests whose first token came in this step: prompt tokens taken from the prefix cache. */
+  readonly prefilled: readonly { readonly requestId: number; readonly cachedTokenCount: number }[];
+  readonly stats: CoreStats;
+}
+
+export interface CoreStats {
+  readonly runningCount: number;
+  readonly waitingCount: number;
+  readonly freeSlotCount: number;
+  readonly stepCount: number;
+}
+
+/** One request failed; the others go on. */
+export interface RequestFailedMessage {
+  readonly kind: 'request-failed';
+  readonly requestId: number;
+  readonly code: EngineErrorCode;
+  readonly message: string;
+  readonly retryAfterMs?: number;
+}
+
+/** The token side cannot go on (load failed, repeated step failures). The link reports it and ends. */
+export interface FatalMessage {
+  readonly kind: 'fatal';
+  readonly code: EngineErrorCode;
+  readonly message: string;
+}
+
+export type FromCoreMessage = ReadyMessage | StepMessage | RequestFailedMessage | FatalMessage;

@@ -1,0 +1,28 @@
+// Messages as a chat template sees them: already normalised, camel case never appears inside because
+// templates read these keys by their published names.
+
+export interface ChatMessage {
+  readonly role: string;
+  readonly content: string | readonly ChatContentPart[];
+  readonly name?: string;
+  readonly tool_calls?: readonly unknown[];
+  readonly tool_call_id?: string;
+  readonly reasoning_content?: string;
+}
+
+export interface ChatContentPart {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+/** How a conversation becomes prompt text. */
+export interface ChatTemplateOptions {
+  /** Ask the template for the opening of the assistant's turn. Default: true. */
+  readonly addGenerationPrompt?: boolean;
+  /** Function descriptions handed to the template as `tools`. */
+  readonly tools?: readonly unknown[];
+  /** Extra variables of the template (`documents`, `reasoning_effort`, `enable_thinking`, ...). */
+  readonly variables?: Readonly<Record<string, unknown>>;
+  /** A template that replaces the model's own. */
+  readonly template?: string;
+}

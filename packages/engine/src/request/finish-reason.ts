@@ -1,0 +1,10 @@
+// Why a choice ended, in engine words. The api maps these to the wire.
+
+/** Reasons the token side decides: `stop` is an end-of-sequence or stop token. */
+export type TokenFinishReason = 'stop' | 'length' | 'abort';
+
+/** `stop` also covers stop strings, which only the text side can see. */
+export type FinishReason = TokenFinishReason;
+
+/** Which stop matched: a stop string, a stop token id, or null for the main end-of-sequence token and other ends. */
+export type StopReason = string | number | null;

@@ -1,0 +1,2 @@
+// Test doubles and conformance suites for packages that build on the engine.
+export {};

@@ -1,0 +1,32 @@
+import { defineConfig } from 'vitest/config';
+
+// Tests read the TypeScript sources of sibling packages, so no build is needed before a test run.
+const conditions = ['source', 'module', 'node', 'development|production'];
+const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } };
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        ...shared,
+        test: {
+          name: 'unit',
+          include: [
+            'packages/*/{src,test}/**/*.test.ts',
+            'apps/*/{src,test}/**/*.test.ts',
+            'scripts/**/*.test.ts',
+          ],
+        },
+      },
+      {
+        ...shared,
+        test: {
+          name: 'e2e',
+          include: ['tests/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
