@@ -7,9 +7,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_KEY, REPOSITORY } from '../support/server.ts';
+import { API_KEY, freePort, REPOSITORY } from '../support/server.ts';
 
-const PORT = '18231';
+const PORT = String(await freePort());
 const isCheckout = existsSync(join(REPOSITORY, '.git'));
 
 describe.skipIf(!isCheckout)('first start of a clean clone (skipped outside a git checkout)', () => {

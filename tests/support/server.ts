@@ -77,7 +77,8 @@ async function waitUntilReady(url: string, child: ChildProcess, output: () => st
   throw new Error(`The server did not become ready:\n${output()}`);
 }
 
-async function freePort(): Promise<number> {
+/** A port of this machine that nothing uses now. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
