@@ -28,7 +28,8 @@ export function recordDecoderGraph(context: BlockContext): void {
   graph.input(SLOTS_INPUT.logitRows, 'int64', [rows]);
 
   rotaryTables(context);
-  let residual = embedding(context);
+  const { value, table } = embedding(context);
+  let residual = value;
   const inputNorm = (layer: number) => `/model/layers.${layer}/input_layernorm`;
   const inputNormWeight = (layer: number) => `model.layers.${layer}.input_layernorm.weight`;
   let normed = rmsNorm(context, inputNorm(0), residual, inputNormWeight(0), config.hiddenSize);
@@ -50,5 +51,5 @@ export function recordDecoderGraph(context: BlockContext): void {
       : addAndRmsNorm(context, inputNorm(layer + 1), middle.residual, output, inputNormWeight(layer + 1));
     ({ normed, residual } = next);
   }
-  lmHead(context, normed);
+  lmHead(context, normed, table);
 }

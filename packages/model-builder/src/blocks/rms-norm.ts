@@ -1,8 +1,8 @@
 // Root-mean-square norms: alone, and fused with the residual addition before them.
 
 import { float, int, MICROSOFT } from '../onnx/graph.ts';
-import { type BlockContext, floatWeights } from './block-context.ts';
-import { weightName } from './linear.ts';
+import { declareFloats } from '../weights/declare-weights.ts';
+import { type BlockContext, weightName } from './block-context.ts';
 
 /**
  * ```
@@ -17,7 +17,7 @@ export function rmsNorm(
   size: number,
 ): string {
   const { graph, checkpoint, config } = context;
-  const scale = floatWeights(graph, weightName(path, 'weight'), [checkpoint.tensor(weight, [size])]);
+  const scale = declareFloats(graph, weightName(path, 'weight'), [checkpoint.tensor(weight, [size])]);
   return graph.op(`${path}/SimplifiedLayerNormalization`, 'SimplifiedLayerNormalization', [input, scale], {
     attributes: { axis: int(-1), epsilon: float(config.normEpsilon), stash_type: int(1) },
   });
@@ -47,7 +47,7 @@ export function addAndRmsNorm(
 ): ResidualNorm {
   const { graph, checkpoint, config } = context;
   const { hiddenSize } = config;
-  const scale = floatWeights(graph, weightName(path, 'weight'), [checkpoint.tensor(weight, [hiddenSize])]);
+  const scale = declareFloats(graph, weightName(path, 'weight'), [checkpoint.tensor(weight, [hiddenSize])]);
   const node = `${path}/SkipSimplifiedLayerNormalization`;
   const [normed, sum] = [`${node}/output_0`, `${node}/output_3`] as const;
   graph.op(node, 'SkipSimplifiedLayerNormalization', [residual, update, scale], {
