@@ -16,7 +16,8 @@ import {
 } from '../src/expr-node.ts';
 import { type FeedbackRow, feedbackRow } from './feedback-row.ts';
 
-const TEXTS = [
+/** Texts on the edge of being something else. */
+export const TEXTS: readonly string[] = [
   '',
   'a',
   'A',
@@ -65,7 +66,8 @@ const TEXTS = [
   '2026-01-02',
   '12345678901234567890123456789012345678901234567890123456789012345',
 ];
-const NUMBERS = [
+/** Numbers on the edge of a rule. */
+export const NUMBERS: readonly number[] = [
   0,
   -0,
   1,

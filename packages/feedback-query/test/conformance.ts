@@ -3,12 +3,22 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bindExpr } from '../src/bind-expr.ts';
 import { QueryError } from '../src/errors.ts';
-import type { ExprNode } from '../src/expr-node.ts';
-import { anyExpr, anyRows } from './arbitraries.ts';
-import { VECTOR_ROWS } from './feedback-row.ts';
+import {
+  CONVERT_TARGETS,
+  compareNode,
+  convertNode,
+  type ExprNode,
+  fieldNode,
+  literalNode,
+  notNode,
+  sizeNode,
+} from '../src/expr-node.ts';
+import { anyExpr, anyRows, NUMBERS, TEXTS } from './arbitraries.ts';
+import { feedbackRow, VECTOR_ROWS } from './feedback-row.ts';
 import { printExpr } from './print-expr.ts';
 import { QUERY_VECTORS } from './query-vectors.ts';
 import { matches } from './reference-evaluator.ts';
+import { describeRequests } from './request-conformance.ts';
 import { idsOf, type TestDatabase } from './test-database.ts';
 
 export interface ConformanceOptions {
@@ -42,6 +52,25 @@ export function describeConformance(
       });
     });
 
+    describeRequests(() => database);
+
+    it('compares and converts every trap value with every other as the evaluator does', async () => {
+      const payloads = [...TRAP_VALUES.map(v => ({ v })), {}, { v: [1, 'a'] }, { v: [] }, { v: { k: null } }];
+      const rows = payloads.map((payload, index) =>
+        feedbackRow({ id: `t${String(index).padStart(3, '0')}`, payload }),
+      );
+      await database.clear();
+      await database.insert(rows);
+      for (const expression of trapExpressions()) {
+        if (!binds(expression)) continue;
+        const ids = rows.filter(row => matches(expression, row)).map(row => row.id);
+        expect({ expression, ids: await idsOf(database, printExpr(expression)) }).toEqual({
+          expression,
+          ids,
+        });
+      }
+    }, 120_000);
+
     it('gives the rows the evaluator gives, for any expression over any rows', async () => {
       const property = fc.asyncProperty(
         anyRows,
@@ -61,6 +90,21 @@ export function describeConformance(
       await fc.assert(property, { numRuns: Math.ceil(options.caseCount / 50) });
     }, 120_000);
   });
+}
+
+const TRAP_VALUES = [...TEXTS, ...NUMBERS, true, false, null];
+
+/** Every reading of a payload value against every literal, for equality and for order. */
+function* trapExpressions(): Generator<ExprNode> {
+  const value = fieldNode('payload.v');
+  const readings = [value, ...CONVERT_TARGETS.map(to => convertNode(value, to)), sizeNode(value)];
+  for (const reading of readings) {
+    yield notNode(reading);
+    for (const literal of TRAP_VALUES) {
+      yield compareNode('eq', reading, literalNode(literal));
+      yield compareNode('gt', reading, literalNode(literal));
+    }
+  }
 }
 
 /** Whether the expression has a meaning; the generator is allowed a few that have none. */
