@@ -1,5 +1,6 @@
 // From sampled payloads to the leaf paths they have and the kind of value found there. Pure; an explicit stack
 // instead of recursion, so that a deeply nested payload cannot exhaust the call stack.
+import { DEFAULT_QUERY_LIMITS } from './limits.ts';
 
 export type PayloadValueType = 'numeric' | 'boolean' | 'categorical';
 
@@ -11,13 +12,17 @@ export interface PayloadPath {
 
 type LeafType = 'number' | 'boolean' | 'string' | 'null';
 
-/** A path a client can write into a query without escapes. */
-const QUERYABLE_PATH = /^[A-Za-z0-9_. ]+$/;
+const { maxSegmentCount, maxFieldLength } = DEFAULT_QUERY_LIMITS;
+const MAX_PATH_LENGTH = maxFieldLength - 'payload.'.length;
+
+/** A key a client can write into a query without escapes. */
+const PLAIN_KEY = /^[A-Za-z0-9_ ]+$/;
 
 /**
  * Leaf paths over all payloads (JSON texts), sorted by code point. A list of scalars is a leaf at its own path;
- * lists of objects or lists, empty containers, and keys that are blank or hold a dot give no path. A text that is
- * not a JSON object is passed over, as the original does.
+ * lists of objects or lists, empty containers, and keys that are blank or hold other than ASCII letters, digits,
+ * `_` and blanks give no path; nor does a path longer than a query may name. A text that is not a JSON object is
+ * passed over, as the original does.
  */
 export function discoverPayloadPaths(payloads: Iterable<string>): readonly PayloadPath[] {
   const typesByPath = new Map<string, Set<LeafType>>();
@@ -40,16 +45,16 @@ function parseObject(text: string): object | null {
 }
 
 function collectLeaves(root: object, typesByPath: Map<string, Set<LeafType>>): void {
-  const stack: { readonly prefix: string; readonly node: object }[] = [{ prefix: '', node: root }];
+  const stack = [{ prefix: '', depth: 1, node: root }];
   for (let frame = stack.pop(); frame !== undefined; frame = stack.pop()) {
+    const { prefix, depth } = frame;
     for (const [key, value] of Object.entries(frame.node) as [string, unknown][]) {
-      if (key.trim() === '' || key.includes('.')) continue;
-      const path = `${frame.prefix}${key}`;
-      if (!QUERYABLE_PATH.test(path)) continue;
+      const path = prefix + key;
+      if (key.trim() === '' || !PLAIN_KEY.test(key) || path.length > MAX_PATH_LENGTH) continue;
       if (Array.isArray(value)) {
         for (const element of value) record(typesByPath, path, element);
       } else if (typeof value === 'object' && value !== null) {
-        stack.push({ prefix: `${path}.`, node: value });
+        if (depth < maxSegmentCount) stack.push({ prefix: `${path}.`, depth: depth + 1, node: value });
       } else {
         record(typesByPath, path, value);
       }

@@ -8,6 +8,7 @@ import {
   compareNode,
   convertNode,
   type ExprNode,
+  existsNode,
   fieldNode,
   literalNode,
   notNode,
@@ -97,7 +98,9 @@ const TRAP_VALUES = [...TEXTS, ...NUMBERS, true, false, null];
 /** Every reading of a payload value against every literal, for equality and for order. */
 function* trapExpressions(): Generator<ExprNode> {
   const value = fieldNode('payload.v');
-  const readings = [value, ...CONVERT_TARGETS.map(to => convertNode(value, to)), sizeNode(value)];
+  const inside = [fieldNode('payload.v.0'), fieldNode('payload.v.a'), existsNode(fieldNode('payload.v.0'))];
+  const converted = CONVERT_TARGETS.map(to => convertNode(value, to));
+  const readings = [value, ...inside, ...converted, sizeNode(value)];
   for (const reading of readings) {
     yield notNode(reading);
     for (const literal of TRAP_VALUES) {
