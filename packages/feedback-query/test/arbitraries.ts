@@ -14,6 +14,7 @@ import {
   sizeNode,
   textMatchNode,
 } from '../src/expr-node.ts';
+import type { SortKey } from '../src/sort-order.ts';
 import { type FeedbackRow, feedbackRow } from './feedback-row.ts';
 
 /** Texts on the edge of being something else. */
@@ -271,3 +272,12 @@ export const anyExpr: fc.Arbitrary<ExprNode> = fc.letrec<Operands>((tie: fc.Letr
     ),
   };
 }).condition;
+
+/** Up to three sort keys of every kind of field. */
+export const anySortKeys: fc.Arbitrary<readonly SortKey[]> = fc.array(
+  fc.record({
+    field: fc.oneof(payloadField, textField, numberField, fc.constantFrom('created_at', 'id')),
+    direction: fc.constantFrom('asc', 'desc'),
+  }),
+  { maxLength: 3 },
+);

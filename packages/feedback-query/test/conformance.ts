@@ -14,13 +14,14 @@ import {
   notNode,
   sizeNode,
 } from '../src/expr-node.ts';
-import { anyExpr, anyRows, NUMBERS, TEXTS } from './arbitraries.ts';
+import { anyExpr, anyRows, anySortKeys, NUMBERS, TEXTS } from './arbitraries.ts';
 import { feedbackRow, VECTOR_ROWS } from './feedback-row.ts';
 import { printExpr } from './print-expr.ts';
 import { QUERY_VECTORS } from './query-vectors.ts';
 import { matches } from './reference-evaluator.ts';
+import { orderedIds } from './reference-order.ts';
 import { describeRequests } from './request-conformance.ts';
-import { idsOf, type TestDatabase } from './test-database.ts';
+import { ask, idsByPage, idsOf, type TestDatabase } from './test-database.ts';
 
 export interface ConformanceOptions {
   /** Random expressions to try. */
@@ -89,6 +90,26 @@ export function describeConformance(
         },
       );
       await fc.assert(property, { numRuns: Math.ceil(options.caseCount / 50) });
+    }, 120_000);
+
+    it('orders any rows by any keys as the evaluator does, in pages as in one answer', async () => {
+      const property = fc.asyncProperty(
+        anyRows,
+        anySortKeys,
+        fc.integer({ min: 1, max: 5 }),
+        async (rows, sortBy, pageSize) => {
+          await database.clear();
+          await database.insert(rows);
+          const expected = orderedIds(
+            rows.filter(row => row.project_id === 'acme/app'),
+            sortBy,
+          );
+          const whole = await ask(database, { projectId: 'acme/app', fields: ['id'], sortBy });
+          expect(whole.map(row => row.id)).toEqual(expected);
+          expect(await idsByPage(database, sortBy, pageSize)).toEqual(expected);
+        },
+      );
+      await fc.assert(property, { numRuns: Math.ceil(options.caseCount / 20) });
     }, 120_000);
   });
 }

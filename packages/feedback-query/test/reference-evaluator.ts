@@ -5,7 +5,7 @@ import type { ExprNode } from '../src/expr-node.ts';
 import type { FeedbackRow } from './feedback-row.ts';
 
 /** A value with the type the query gives it. `json` undefined means: no such key. */
-type Value =
+export type Value =
   | { readonly type: 'null' }
   | { readonly type: 'text'; readonly value: string | null }
   | { readonly type: 'number'; readonly value: number | null }
@@ -80,7 +80,8 @@ function boolean(value: boolean): Value {
   return { type: 'boolean', value };
 }
 
-function readField(name: string, row: FeedbackRow): Value {
+/** What a field holds in a row. */
+export function readField(name: string, row: FeedbackRow): Value {
   if (name === 'payload' || name === 'payload_dump') return { type: 'json', value: row.payload };
   if (name.startsWith('payload.')) return { type: 'json', value: readPayload(name.slice(8), row.payload) };
   if (name === 'created_at') return { type: 'datetime', value: Date.parse(row.created_at) };
@@ -192,7 +193,8 @@ function toEpochMs(value: Value): number {
   return Date.parse(zoned.replace(' ', 'T'));
 }
 
-function toText(value: Value): string | null {
+/** The text form of a value; null when it has none. */
+export function toText(value: Value): string | null {
   switch (value.type) {
     case 'null':
       return null;
@@ -219,7 +221,8 @@ function numberText(value: number): string {
     : JSON.stringify(value);
 }
 
-function toNumber(value: Value): number | null {
+/** The number a value is read as; null when it is none. */
+export function toNumber(value: Value): number | null {
   if (value.type === 'number') return value.value;
   if (value.type === 'boolean') return Number(value.value);
   if (value.type === 'json' && typeof value.value === 'number') return value.value;

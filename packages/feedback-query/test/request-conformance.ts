@@ -4,9 +4,9 @@ import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind-query.ts';
 import { compilePayloadSampleQuery, type PayloadSampleQuery } from '../src/compile-payload-sample.ts';
 import { compileFeedbackQuery } from '../src/compile-query.ts';
 import { discoverPayloadPaths } from '../src/payload-paths.ts';
-import type { Cursor, SortKey } from '../src/sort-order.ts';
+import type { SortKey } from '../src/sort-order.ts';
 import { feedbackRow, VECTOR_ROWS } from './feedback-row.ts';
-import { ask, type TestDatabase } from './test-database.ts';
+import { ask, idsByPage, type TestDatabase } from './test-database.ts';
 
 const projectId = 'acme/app';
 const equal = (field: string, value: unknown) => ({
@@ -198,24 +198,7 @@ export function describeRequests(open: () => TestDatabase): void {
       it.each(orders)('joins pages to the whole answer, sorted by %j %j', async (...sortBy) => {
         const whole = await ids({ sortBy });
         expect(whole).toHaveLength(9);
-        const joined: unknown[] = [];
-        let after: Cursor | null = null;
-        do {
-          const bound = bindFeedbackQuery({
-            projectId,
-            fields: ['id'],
-            sortBy,
-            limit: 2,
-            after,
-            withCursor: true,
-          });
-          const page = compileFeedbackQuery(bound, open().dialect);
-          const rows = await open().run(page.statement);
-          joined.push(...rows.map(row => page.toResult(row).id));
-          const last = rows.at(-1);
-          after = last === undefined ? null : page.toCursor(last);
-        } while (after !== null);
-        expect(joined).toEqual(whole);
+        expect(await idsByPage(open(), sortBy, 2)).toEqual(whole);
       });
 
       it('refuses a cursor of another sort order', () => {
