@@ -130,20 +130,30 @@ function isNull(operand: Operand): boolean {
   return operand.kind === 'literal' && operand.value === null;
 }
 
-/** Computed values are evaluated once, however many elements they are compared with. */
+/** Computed operands are evaluated once, however many elements they are compared with. */
 function shareOperand(operand: Operand): {
   readonly operand: Operand;
   readonly wrap: (body: BoundCondition) => BoundCondition;
 } {
-  const input: BoundValue | null =
-    operand.kind === 'condition'
-      ? { kind: 'from-condition', as: 'integer', input: operand.condition }
-      : operand.kind === 'value' && operand.value.kind !== 'column' && operand.value.kind !== 'map-value'
-        ? operand.value
-        : null;
+  const input = computedValue(operand);
   if (input === null) return { operand, wrap: body => body };
   const shared: SharedValue = { kind: 'shared', input };
-  return { operand: { kind: 'value', value: shared }, wrap: body => ({ kind: 'share', shared, body }) };
+  return {
+    // A condition stays a condition, because a payload beside it is read as a flag, not as a number.
+    operand:
+      operand.kind === 'condition'
+        ? condition({ kind: 'truth', value: shared })
+        : { kind: 'value', value: shared },
+    wrap: body => ({ kind: 'share', shared, body }),
+  };
+}
+
+function computedValue(operand: Operand): BoundValue | null {
+  if (operand.kind === 'condition') {
+    return { kind: 'from-condition', as: 'integer', input: operand.condition };
+  }
+  if (operand.kind !== 'value') return null;
+  return operand.value.kind === 'column' || operand.value.kind === 'map-value' ? null : operand.value;
 }
 
 function bindTextMatch(node: TextMatchNode, path: ExprPath, limits: QueryLimits): BoundCondition {

@@ -11,6 +11,7 @@ import {
   existsNode,
   fieldNode,
   literalNode,
+  membershipNode,
   notNode,
   sizeNode,
 } from '../src/expr-node.ts';
@@ -127,6 +128,7 @@ function* trapExpressions(): Generator<ExprNode> {
     for (const literal of TRAP_VALUES) {
       yield compareNode('eq', reading, literalNode(literal));
       yield compareNode('gt', reading, literalNode(literal));
+      yield membershipNode('in', compareNode('eq', reading, literalNode(literal)), [value]);
     }
   }
 }
