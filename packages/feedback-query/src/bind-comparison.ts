@@ -5,64 +5,67 @@ import { valueType } from './bound-node.ts';
 import { parseDatetimeLiteral } from './datetime-literal.ts';
 import { assertNever } from './errors.ts';
 import { type ExprPath, step } from './expr-path.ts';
-import { absenceOf, NEVER, numberOf, type Operand, readPayload, refusal, TRUE, textOf } from './operand.ts';
+import {
+  absenceOf,
+  NEVER,
+  numberOf,
+  type Operand,
+  type PresentOperand,
+  readPayload,
+  refusal,
+  TRUE,
+  textOf,
+} from './operand.ts';
 
 /** An operand and where it stands in the request. */
-export interface Side {
-  readonly operand: Operand;
+export interface Side<O extends Operand = PresentOperand> {
+  readonly operand: O;
   readonly path: ExprPath;
 }
 
 /** Type of one side as far as the query tells it. */
-type SideType = 'null' | 'payload' | 'text' | 'number' | 'boolean' | 'datetime' | 'collection';
+type SideType = 'payload' | 'text' | 'number' | 'boolean' | 'datetime' | 'collection';
 
 /**
  * Binds `left operator right`.
  *
- * Throws: `QueryError` `no_common_type` or `invalid_datetime` at the right side, or at the left where it is the literal.
+ * Throws: `QueryError` `no_common_type` at the right side or `invalid_datetime` at the literal.
  */
-export function bindComparison(operator: SqlComparison, left: Side, right: Side): BoundCondition {
-  const leftType = sideType(left.operand);
-  const rightType = sideType(right.operand);
-  if (leftType === 'null' || rightType === 'null') {
-    if (operator !== 'eq') return NEVER;
-    if (leftType === rightType) return TRUE;
-    return absenceOf(leftType === 'null' ? right.operand : left.operand);
-  }
+export function bindComparison(
+  operator: SqlComparison,
+  left: Side<Operand>,
+  right: Side<Operand>,
+): BoundCondition {
+  if (isPresent(left) && isPresent(right)) return bindPresent(operator, left, right);
+  if (operator !== 'eq') return NEVER;
+  if (isPresent(left)) return absenceOf(left.operand);
+  return isPresent(right) ? absenceOf(right.operand) : TRUE;
+}
+
+/** Whether a side is anything but the literal null. */
+export function isPresent(side: Side<Operand>): side is Side {
+  return side.operand.kind !== 'null';
+}
+
+function bindPresent(operator: SqlComparison, left: Side, right: Side): BoundCondition {
   if (left.operand.kind === 'payload' && right.operand.kind === 'payload') {
-    return {
-      kind: 'compare-payload',
-      operator,
-      left: left.operand.segments,
-      right: right.operand.segments,
-    };
+    const [first, second] = [left.operand.segments, right.operand.segments];
+    return { kind: 'compare-payload', operator, left: first, right: second };
   }
-  const type = commonType(left, leftType, right, rightType);
-  return {
-    kind: 'compare',
-    operator,
-    type: type === 'boolean' ? 'number' : type,
-    left: readAs(type, left),
-    right: readAs(type, right),
-  };
+  const type = commonType(left, right);
+  const sqlType = type === 'boolean' ? 'number' : type;
+  return { kind: 'compare', operator, type: sqlType, left: readAs(type, left), right: readAs(type, right) };
 }
 
-/** Type in which a value and one non-null literal meet; elements of a list with the same answer share one `IN`. */
-export function literalReading(value: Side, literal: Side): CommonType {
-  return commonType(value, sideType(value.operand), literal, sideType(literal.operand));
-}
-
+/** A type in which two sides can be compared. */
 export type CommonType = 'text' | 'number' | 'boolean' | 'datetime';
 
-function sideType(operand: Operand): SideType {
+const LITERAL_TYPES = { string: 'text', number: 'number', boolean: 'boolean' } as const;
+
+function sideType({ operand }: Side): SideType {
   switch (operand.kind) {
     case 'literal':
-      if (operand.value === null) return 'null';
-      return typeof operand.value === 'string'
-        ? 'text'
-        : typeof operand.value === 'number'
-          ? 'number'
-          : 'boolean';
+      return LITERAL_TYPES[typeof operand.value as keyof typeof LITERAL_TYPES];
     case 'payload':
     case 'collection':
       return operand.kind;
@@ -77,22 +80,19 @@ function sideType(operand: Operand): SideType {
   }
 }
 
-function commonType(left: Side, leftType: SideType, right: Side, rightType: SideType): CommonType {
-  if (leftType === 'datetime' || rightType === 'datetime') {
-    const other = leftType === 'datetime' ? right : left;
-    const otherType = leftType === 'datetime' ? rightType : leftType;
-    const isLiteral = other.operand.kind === 'literal' && (otherType === 'text' || otherType === 'number');
-    if (otherType === 'datetime' || isLiteral) return 'datetime';
-  } else if (leftType === 'payload') {
-    if (rightType === 'text' || rightType === 'number' || rightType === 'boolean') return rightType;
-    if (rightType === 'payload') return 'text';
-  } else if (rightType === 'payload') {
-    if (leftType === 'text' || leftType === 'number' || leftType === 'boolean') return leftType;
-  } else if (leftType === 'text' && rightType === 'text') {
-    return 'text';
-  } else if (isNumeric(leftType) && isNumeric(rightType)) {
-    return 'number';
-  }
+/**
+ * The type in which two sides meet; elements of a list that meet the value in one type share one `IN`.
+ *
+ * Throws: `QueryError` `no_common_type`.
+ */
+export function commonType(left: Side, right: Side): CommonType {
+  const [leftType, rightType] = [sideType(left), sideType(right)];
+  if (leftType === rightType && (leftType === 'datetime' || isCastTarget(leftType))) return leftType;
+  if (isNumeric(leftType) && isNumeric(rightType)) return 'number';
+  if (leftType === 'payload' && isCastTarget(rightType)) return rightType;
+  if (rightType === 'payload' && isCastTarget(leftType)) return leftType;
+  if (leftType === 'datetime' && isDateLiteral(right)) return 'datetime';
+  if (rightType === 'datetime' && isDateLiteral(left)) return 'datetime';
   throw refusal(
     'no_common_type',
     right.path,
@@ -100,8 +100,17 @@ function commonType(left: Side, leftType: SideType, right: Side, rightType: Side
   );
 }
 
-function isNumeric(type: SideType): boolean {
+/** Types a payload value can be read as. */
+function isCastTarget(type: SideType): type is 'text' | 'number' | 'boolean' {
+  return type === 'text' || isNumeric(type);
+}
+
+function isNumeric(type: SideType): type is 'number' | 'boolean' {
   return type === 'number' || type === 'boolean';
+}
+
+function isDateLiteral({ operand }: Side): boolean {
+  return operand.kind === 'literal' && typeof operand.value !== 'boolean';
 }
 
 /** A side read as the common type. */
@@ -109,13 +118,11 @@ export function readAs(type: CommonType, side: Side): BoundValue {
   const { operand, path } = side;
   switch (type) {
     case 'text':
-      return textOf(operand, path) as BoundValue;
+      return textOf(operand, path);
     case 'number':
-      return numberOf(operand, path) as BoundValue;
+      return numberOf(operand, path);
     case 'boolean':
-      return operand.kind === 'payload'
-        ? readPayload(operand.segments, 'flag')
-        : (numberOf(operand, path) as BoundValue);
+      return operand.kind === 'payload' ? readPayload(operand.segments, 'flag') : numberOf(operand, path);
     case 'datetime':
       return readDatetime(side);
     default:

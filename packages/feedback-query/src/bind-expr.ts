@@ -1,6 +1,6 @@
 // Gives a parsed tree its columns and types: the last place that can refuse an expression. Every operator of the
 // grammar is lowered here to the few conditions the compiler knows. Knows nothing of SQL text or databases.
-import { bindComparison, literalReading, readAs, type Side } from './bind-comparison.ts';
+import { bindComparison, commonType, isPresent, readAs, type Side } from './bind-comparison.ts';
 import type { BoundCondition, BoundValue, SharedValue, SqlComparison } from './bound-node.ts';
 import { valueType } from './bound-node.ts';
 import { assertNever } from './errors.ts';
@@ -13,6 +13,7 @@ import {
   negate,
   numberOf,
   type Operand,
+  type PresentOperand,
   presenceOf,
   readPayload,
   refusal,
@@ -38,7 +39,7 @@ function bindCondition(node: ExprNode, path: ExprPath, limits: QueryLimits): Bou
 function bindOperand(node: ExprNode, path: ExprPath, limits: QueryLimits): Operand {
   switch (node.kind) {
     case 'literal':
-      return { kind: 'literal', value: node.value };
+      return node.value === null ? { kind: 'null' } : { kind: 'literal', value: node.value };
     case 'field':
       return bindField(node.name, step(path, '$getField'), limits);
     case 'convert':
@@ -69,6 +70,10 @@ function condition(bound: BoundCondition): Operand {
   return { kind: 'condition', condition: bound };
 }
 
+function valued(bound: BoundValue): Operand {
+  return { kind: 'value', value: bound };
+}
+
 /** One operand stands for itself. */
 function anyOrAll(operator: 'and' | 'or', operands: readonly BoundCondition[]): BoundCondition {
   return operands.length === 1 ? operands[0]! : { kind: 'logic', operator, operands };
@@ -80,11 +85,11 @@ function bindField(name: string, path: ExprPath, limits: QueryLimits): Operand {
     case 'payload':
       return field;
     case 'map-key':
-      return { kind: 'value', value: { kind: 'map-value', column: field.column, key: field.key } };
+      return valued({ kind: 'map-value', column: field.column, key: field.key });
     case 'column': {
       const { column } = field;
       return column.type === 'text' || column.type === 'datetime'
-        ? { kind: 'value', value: { kind: 'column', column } }
+        ? valued({ kind: 'column', column })
         : { kind: 'collection', column };
     }
     default:
@@ -93,8 +98,8 @@ function bindField(name: string, path: ExprPath, limits: QueryLimits): Operand {
 }
 
 function bindCompare(node: CompareNode, path: ExprPath, limits: QueryLimits): BoundCondition {
-  const left: Side = { operand: bindOperand(node.left, step(path, 0), limits), path: step(path, 0) };
-  const right: Side = { operand: bindOperand(node.right, step(path, 1), limits), path: step(path, 1) };
+  const left = { operand: bindOperand(node.left, step(path, 0), limits), path: step(path, 0) };
+  const right = { operand: bindOperand(node.right, step(path, 1), limits), path: step(path, 1) };
   if (node.operator === 'ne') return negate(bindComparison('eq', left, right));
   return bindComparison(node.operator satisfies SqlComparison, left, right);
 }
@@ -103,17 +108,17 @@ function bindCompare(node: CompareNode, path: ExprPath, limits: QueryLimits): Bo
 function bindMembership(node: MembershipNode, path: ExprPath, limits: QueryLimits): BoundCondition {
   const operand = bindOperand(node.value, step(path, 0), limits);
   const { operand: shared, wrap } = shareOperand(operand);
-  const value: Side = { operand: shared, path: step(path, 0) };
+  const value: Side<Operand> = { operand: shared, path: step(path, 0) };
   const groups = new Map<string, { readonly value: BoundValue; readonly list: BoundValue[] }>();
   const alternatives: BoundCondition[] = [];
   node.list.forEach((element, index) => {
     const at = step(path, 1, index);
-    const side: Side = { operand: bindOperand(element, at, limits), path: at };
-    if (side.operand.kind !== 'literal' || side.operand.value === null || isNull(value.operand)) {
+    const side: Side<Operand> = { operand: bindOperand(element, at, limits), path: at };
+    if (side.operand.kind !== 'literal' || !isPresent(side) || !isPresent(value)) {
       alternatives.push(bindComparison('eq', value, side));
       return;
     }
-    const type = literalReading(value, side);
+    const type = commonType(value, side);
     let group = groups.get(type);
     if (group === undefined) {
       group = { value: readAs(type, value), list: [] };
@@ -126,10 +131,6 @@ function bindMembership(node: MembershipNode, path: ExprPath, limits: QueryLimit
   return node.operator === 'in' ? bound : negate(bound);
 }
 
-function isNull(operand: Operand): boolean {
-  return operand.kind === 'literal' && operand.value === null;
-}
-
 /** Computed operands are evaluated once, however many elements they are compared with. */
 function shareOperand(operand: Operand): {
   readonly operand: Operand;
@@ -140,10 +141,7 @@ function shareOperand(operand: Operand): {
   const shared: SharedValue = { kind: 'shared', input };
   return {
     // A condition stays a condition, because a payload beside it is read as a flag, not as a number.
-    operand:
-      operand.kind === 'condition'
-        ? condition({ kind: 'truth', value: shared })
-        : { kind: 'value', value: shared },
+    operand: operand.kind === 'condition' ? condition({ kind: 'truth', value: shared }) : valued(shared),
     wrap: body => ({ kind: 'share', shared, body }),
   };
 }
@@ -160,29 +158,30 @@ function bindTextMatch(node: TextMatchNode, path: ExprPath, limits: QueryLimits)
   const inputPath = step(path, 'input');
   const needlePath = step(path, node.operator === 'contains' ? 'substr' : 'prefix');
   const operand = bindOperand(node.input, inputPath, limits);
-  const needle = textOf(bindOperand(node.needle, needlePath, limits), needlePath);
+  const wanted = bindOperand(node.needle, needlePath, limits);
+  if (operand.kind === 'null' || wanted.kind === 'null') return NEVER;
+  const needle = textOf(wanted, needlePath);
   const foldCase = node.caseInsensitive;
   if (operand.kind === 'collection' && operand.column.type === 'text-list' && node.operator === 'contains') {
-    return needle === null ? NEVER : { kind: 'has-element', column: operand.column, needle, foldCase };
+    return { kind: 'has-element', column: operand.column, needle, foldCase };
   }
   const input = textOf(operand, inputPath);
-  if (input === null || needle === null) return NEVER;
   return { kind: 'text-match', operator: node.operator, input, needle, foldCase };
 }
 
 function bindSize(node: ExprNode, path: ExprPath, limits: QueryLimits): Operand {
   const operand = bindOperand(node, path, limits);
   if (operand.kind === 'collection') {
-    return { kind: 'value', value: { kind: 'column-size', column: operand.column } };
+    return valued({ kind: 'column-size', column: operand.column });
   }
   if (operand.kind === 'payload') {
-    return { kind: 'value', value: { kind: 'payload-size', segments: operand.segments } };
+    return valued({ kind: 'payload-size', segments: operand.segments });
   }
   if (operand.kind === 'literal' && typeof operand.value === 'string') {
-    return { kind: 'value', value: { kind: 'text-length', input: textParameter(operand.value) } };
+    return valued({ kind: 'text-length', input: textParameter(operand.value) });
   }
   if (operand.kind === 'value' && valueType(operand.value) === 'text') {
-    return { kind: 'value', value: { kind: 'text-length', input: operand.value } };
+    return valued({ kind: 'text-length', input: operand.value });
   }
   throw refusal('unsupported_operand', path, '$size takes a text, a list, a map or a payload path');
 }
@@ -190,16 +189,16 @@ function bindSize(node: ExprNode, path: ExprPath, limits: QueryLimits): Operand 
 function bindConvert(node: ConvertNode, path: ExprPath, limits: QueryLimits): Operand {
   const operand = bindOperand(node.input, path, limits);
   if (node.to === 'exists') return condition(presenceOf(operand));
-  if (isNull(operand)) return operand;
+  if (operand.kind === 'null') return operand;
   switch (node.to) {
     case 'string':
-      return { kind: 'value', value: textOf(operand, path) as BoundValue };
+      return valued(textOf(operand, path));
     case 'double':
-      return { kind: 'value', value: numberOf(operand, path) as BoundValue };
+      return valued(numberOf(operand, path));
     case 'int': {
-      const input = numberOf(operand, path) as BoundValue;
-      if (valueType(input) === 'integer') return { kind: 'value', value: input };
-      return { kind: 'value', value: { kind: 'cast', cast: 'number-to-integer', input } };
+      const input = numberOf(operand, path);
+      if (valueType(input) === 'integer') return valued(input);
+      return valued({ kind: 'cast', cast: 'number-to-integer', input });
     }
     case 'bool':
       return bindConvertToBool(operand, path);
@@ -208,16 +207,16 @@ function bindConvert(node: ConvertNode, path: ExprPath, limits: QueryLimits): Op
   }
 }
 
-function bindConvertToBool(operand: Operand, path: ExprPath): Operand {
+function bindConvertToBool(operand: PresentOperand, path: ExprPath): Operand {
   if (operand.kind === 'condition') return operand;
-  if (operand.kind === 'payload') return { kind: 'value', value: readPayload(operand.segments, 'flag') };
+  if (operand.kind === 'payload') return valued(readPayload(operand.segments, 'flag'));
   if (operand.kind === 'value' && valueType(operand.value) === 'text') {
-    return { kind: 'value', value: { kind: 'cast', cast: 'text-to-flag', input: operand.value } };
+    return valued({ kind: 'cast', cast: 'text-to-flag', input: operand.value });
   }
   if (operand.kind === 'literal' && typeof operand.value === 'string') {
     const input = textParameter(operand.value);
-    return { kind: 'value', value: { kind: 'cast', cast: 'text-to-flag', input } };
+    return valued({ kind: 'cast', cast: 'text-to-flag', input });
   }
-  const input = numberOf(operand, path) as BoundValue;
-  return { kind: 'value', value: { kind: 'cast', cast: 'number-to-flag', input } };
+  const input = numberOf(operand, path);
+  return valued({ kind: 'cast', cast: 'number-to-flag', input });
 }

@@ -7,8 +7,11 @@ import type { LiteralValue } from './expr-node.ts';
 import { type ExprPath, toQueryPath } from './expr-path.ts';
 import type { Column, PathSegment } from './fields.ts';
 
-export type Operand =
-  | { readonly kind: 'literal'; readonly value: LiteralValue }
+export type Operand = PresentOperand | { readonly kind: 'null' };
+
+/** Any operand but the literal null. */
+export type PresentOperand =
+  | { readonly kind: 'literal'; readonly value: NonNullable<LiteralValue> }
   /** A payload path: its type is only known row by row, so the other side of an operator decides. */
   | { readonly kind: 'payload'; readonly segments: readonly PathSegment[] }
   /** A whole list or map column. */
@@ -36,10 +39,10 @@ export function negate(operand: BoundCondition): BoundCondition {
 /** The operand as a condition: empty, zero, false, null and missing are false; anything else is true. */
 export function truthOf(operand: Operand): BoundCondition {
   switch (operand.kind) {
+    case 'null':
+      return FALSE;
     case 'literal':
-      return operand.value === null || operand.value === '' || operand.value === 0 || operand.value === false
-        ? FALSE
-        : TRUE;
+      return operand.value === '' || operand.value === 0 || operand.value === false ? FALSE : TRUE;
     case 'payload':
       return { kind: 'payload-truth', segments: operand.segments };
     case 'collection':
@@ -56,12 +59,13 @@ export function truthOf(operand: Operand): BoundCondition {
 /** Whether the operand has no value: null, a missing key, an explicit JSON null. */
 export function absenceOf(operand: Operand): BoundCondition {
   switch (operand.kind) {
-    case 'literal':
-      return operand.value === null ? TRUE : NEVER;
+    case 'null':
+      return TRUE;
     case 'payload':
       return { kind: 'is-null', value: readPayload(operand.segments, 'text') };
     case 'value':
       return { kind: 'is-null', value: operand.value };
+    case 'literal':
     case 'collection':
     case 'condition':
       return NEVER;
@@ -76,11 +80,10 @@ export function presenceOf(operand: Operand): BoundCondition {
   return negate(absenceOf(operand));
 }
 
-/** The operand as text; null only for the literal null. */
-export function textOf(operand: Operand, path: ExprPath): BoundValue | null {
+/** The operand as text. */
+export function textOf(operand: PresentOperand, path: ExprPath): BoundValue {
   switch (operand.kind) {
     case 'literal':
-      if (operand.value === null) return null;
       return textParameter(typeof operand.value === 'string' ? operand.value : JSON.stringify(operand.value));
     case 'payload':
       return readPayload(operand.segments, 'text');
@@ -116,10 +119,9 @@ function textOfValue(value: BoundValue, path: ExprPath): BoundValue {
 }
 
 /** The operand as a number; a text or payload value that is none becomes null. */
-export function numberOf(operand: Operand, path: ExprPath): BoundValue | null {
+export function numberOf(operand: PresentOperand, path: ExprPath): BoundValue {
   switch (operand.kind) {
     case 'literal':
-      if (operand.value === null) return null;
       return typeof operand.value === 'string'
         ? { kind: 'cast', cast: 'text-to-number', input: textParameter(operand.value) }
         : numberParameter(Number(operand.value));
