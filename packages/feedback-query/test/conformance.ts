@@ -17,6 +17,7 @@ import {
 } from '../src/expr-node.ts';
 import { anyExpr, anyRows, anySortKeys, NUMBERS, TEXTS } from './arbitraries.ts';
 import { feedbackRow, VECTOR_ROWS } from './feedback-row.ts';
+import { describeHostile } from './hostile-conformance.ts';
 import { printExpr } from './print-expr.ts';
 import { QUERY_VECTORS } from './query-vectors.ts';
 import { matches } from './reference-evaluator.ts';
@@ -56,6 +57,7 @@ export function describeConformance(
     });
 
     describeRequests(() => database);
+    describeHostile(() => database, Math.ceil(options.caseCount / 10));
 
     it('compares and converts every trap value with every other as the evaluator does', async () => {
       const payloads = [...TRAP_VALUES.map(v => ({ v })), {}, { v: [1, 'a'] }, { v: [] }, { v: { k: null } }];

@@ -20,6 +20,7 @@ export const clickHouseDialect: QueryDialect = Object.freeze({
   name: 'clickhouse',
   createSyntax: () => new ClickHouseSyntax(),
   createQueryCompiler: () => new ClickHouseQueryCompiler(),
+  // Kysely asks an adapter about inserts and migrations only; no SELECT depends on it.
   createAdapter: () => new PostgresAdapter(),
 });
 
