@@ -4,11 +4,12 @@ import type { CompiledQuery } from 'kysely';
 import type { BoundCondition, BoundValue } from './bound-node.ts';
 import { compileCondition } from './compile-expr.ts';
 import type { CompileOptions } from './compile-query.ts';
+import { isStorableMoment } from './datetime-literal.ts';
 import { type QueryDialect, TABLE_ALIAS } from './dialects/dialect.ts';
 import { QueryError } from './errors.ts';
 import { COLUMNS } from './fields.ts';
 import { textParameter } from './operand.ts';
-import { toExpression, trustedSql } from './sql-fragment.ts';
+import { fragment, type SqlFragment, toExpression, trustedSql } from './sql-fragment.ts';
 import { sqlWriter } from './sql-writer.ts';
 import { checkStorableText } from './storable-text.ts';
 
@@ -34,10 +35,17 @@ export interface SampledPayload {
   readonly payload: string;
 }
 
+function column(name: string): SqlFragment {
+  return trustedSql(`${TABLE_ALIAS}.${name}`);
+}
+
+/** 1 for the newest row of each trigger_ref; null groups with null. */
+const PLACE_IN_GROUP = fragment`row_number() OVER (PARTITION BY ${column('trigger_ref')} ORDER BY ${column('created_at')} DESC, ${column('id')} DESC)`;
+
 /**
  * Compiles the sample of one project.
  *
- * Throws: `QueryError` `int_type` or `invalid_text`.
+ * Throws: `QueryError` `int_type`, `invalid_datetime` or `invalid_text`.
  */
 export function compilePayloadSampleQuery(
   query: PayloadSampleQuery,
@@ -52,12 +60,10 @@ export function compilePayloadSampleQuery(
   const ranked = sqlWriter(dialect)
     .selectFrom(`${options.tableName ?? 'feedback'} as ${TABLE_ALIAS}`)
     .select([
-      toExpression<string>(trustedSql('f.payload_dump')).as('payload'),
-      toExpression(trustedSql('f.created_at')).as('created_at'),
-      toExpression(trustedSql('f.trigger_ref')).as('trigger_ref'),
-      toExpression<number>(
-        trustedSql('row_number() OVER (PARTITION BY f.trigger_ref ORDER BY f.created_at DESC, f.id DESC)'),
-      ).as('place'),
+      toExpression<string>(column('payload_dump')).as('payload'),
+      toExpression(column('created_at')).as('created_at'),
+      toExpression(column('trigger_ref')).as('trigger_ref'),
+      toExpression<number>(PLACE_IN_GROUP).as('place'),
     ])
     .where(toExpression<boolean>(compileCondition(sampleCondition(query), syntax)))
     .as('ranked');
@@ -74,8 +80,8 @@ export function compilePayloadSampleQuery(
 function sampleCondition(query: PayloadSampleQuery): BoundCondition {
   const operands: BoundCondition[] = [
     equal('project_id', query.projectId),
-    compareCreated('gte', query.startMs),
-    compareCreated('lt', query.endMs),
+    compareCreated('gte', query.startMs, 'start'),
+    compareCreated('lt', query.endMs, 'end'),
   ];
   if (query.feedbackType != null) operands.push(equal('feedback_type', query.feedbackType));
   if (query.triggerRef != null) operands.push(triggerCondition(query.triggerRef));
@@ -106,7 +112,10 @@ function equal(name: string, value: string): BoundCondition {
   };
 }
 
-function compareCreated(operator: 'gte' | 'lt', epochMs: number): BoundCondition {
+function compareCreated(operator: 'gte' | 'lt', epochMs: number, name: string): BoundCondition {
+  if (!isStorableMoment(epochMs)) {
+    throw new QueryError('invalid_datetime', [name], 'A moment lies in the years 1 to 9999');
+  }
   const right: BoundValue = { kind: 'datetime-parameter', epochMs };
   return { kind: 'compare', operator, type: 'datetime', left: columnValue('created_at'), right };
 }

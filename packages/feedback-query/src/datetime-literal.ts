@@ -14,8 +14,12 @@ const ISO_8601 =
  */
 export function parseDatetimeLiteral(value: string | number): number | null {
   const epochMs = typeof value === 'number' ? Math.floor(value * 1000) : parseIso(value);
-  if (!(epochMs >= MIN_EPOCH_MS && epochMs <= MAX_EPOCH_MS)) return null;
-  return epochMs;
+  return isStorableMoment(epochMs) ? epochMs : null;
+}
+
+/** Whether a moment has the 24-character ISO form: a whole millisecond in the years 1 to 9999. */
+export function isStorableMoment(epochMs: number): boolean {
+  return Number.isInteger(epochMs) && epochMs >= MIN_EPOCH_MS && epochMs <= MAX_EPOCH_MS;
 }
 
 function parseIso(text: string): number {

@@ -1,6 +1,7 @@
 // One query per kind of condition, and what each dialect makes of it. The golden file holds the SQL as it was when a
 // person last read it; make it anew with `node --conditions=source test/make-golden-sql.ts` and read the difference.
 import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind-query.ts';
+import { compilePayloadSampleQuery, type PayloadSampleQuery } from '../src/compile-payload-sample.ts';
 import { explainFeedbackQuery } from '../src/compile-query.ts';
 import { clickHouseDialect } from '../src/dialects/clickhouse.ts';
 import { postgresDialect } from '../src/dialects/postgres.ts';
@@ -68,6 +69,14 @@ const QUERIES: Readonly<Record<string, FeedbackQuery>> = {
   },
 };
 
+const SAMPLE: PayloadSampleQuery = {
+  projectId: 'p',
+  startMs: Date.UTC(2026, 0, 1),
+  endMs: Date.UTC(2026, 1, 1),
+  feedbackType: 'custom',
+  triggerRef: 'weave:///a/b/object/mon:*',
+};
+
 export interface GoldenStatement {
   readonly sql: string;
   readonly parameters: readonly unknown[];
@@ -76,16 +85,18 @@ export interface GoldenStatement {
 /** SQL of every query by dialect and query name. */
 export function compileGoldenSql(): Readonly<Record<string, Readonly<Record<string, GoldenStatement>>>> {
   const dialects = [sqliteDialect, postgresDialect, clickHouseDialect];
+  const written = (parameters: readonly unknown[]) =>
+    parameters.map(value => (typeof value === 'bigint' ? `${value}n` : value));
   return Object.fromEntries(
-    dialects.map(dialect => [
-      dialect.name,
-      Object.fromEntries(
-        Object.entries(QUERIES).map(([name, request]) => {
-          const { sql, parameters } = explainFeedbackQuery(bindFeedbackQuery(request), dialect);
-          const written = parameters.map(value => (typeof value === 'bigint' ? `${value}n` : value));
-          return [name, { sql, parameters: written }];
-        }),
-      ),
-    ]),
+    dialects.map(dialect => {
+      const statements: Record<string, GoldenStatement> = {};
+      for (const [name, request] of Object.entries(QUERIES)) {
+        const { sql, parameters } = explainFeedbackQuery(bindFeedbackQuery(request), dialect);
+        statements[name] = { sql, parameters: written(parameters) };
+      }
+      const { sql, parameters } = compilePayloadSampleQuery(SAMPLE, dialect);
+      statements['a payload sample'] = { sql, parameters: written(parameters) };
+      return [dialect.name, statements];
+    }),
   );
 }

@@ -260,6 +260,10 @@ export function describeRequests(open: () => TestDatabase): void {
       expect(await paths(parts)).toEqual(expected);
     });
 
+    it.each([Number.NaN, 1e15, 0.5])('refuses %d as the start', async startMs => {
+      await expect(paths({ startMs })).rejects.toMatchObject({ code: 'invalid_datetime', path: ['start'] });
+    });
+
     it.each([0, 5001, 1.5])('P31: refuses a sample of %d refs', async sampleLimit => {
       await expect(paths({ sampleLimit })).rejects.toMatchObject({ code: 'int_type' });
     });
