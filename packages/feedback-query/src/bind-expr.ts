@@ -1,0 +1,222 @@
+// Gives a parsed tree its columns and types: the last place that can refuse an expression. Every operator of the
+// grammar is lowered here to the few conditions the compiler knows. Knows nothing of SQL text or databases.
+import { bindComparison, commonType, isPresent, readAs, type Side } from './bind-comparison.ts';
+import type { BoundCondition, BoundValue, SharedValue, SqlComparison } from './bound-node.ts';
+import { valueType } from './bound-node.ts';
+import { assertNever } from './errors.ts';
+import type { CompareNode, ConvertNode, ExprNode, MembershipNode, TextMatchNode } from './expr-node.ts';
+import { EXPR_ROOT, type ExprPath, step, toQueryPath } from './expr-path.ts';
+import { parseField } from './fields.ts';
+import { DEFAULT_QUERY_LIMITS, type QueryLimits } from './limits.ts';
+import {
+  NEVER,
+  negate,
+  numberOf,
+  type Operand,
+  type PresentOperand,
+  presenceOf,
+  readPayload,
+  refusal,
+  textOf,
+  textParameter,
+  truthOf,
+} from './operand.ts';
+
+/**
+ * Binds an expression as the condition of a query.
+ *
+ * Throws: `QueryError` `unknown_field`, `negative_index`, `no_common_type`, `invalid_datetime`,
+ * `unsupported_operand` or `too_large`.
+ */
+export function bindExpr(expr: ExprNode, limits: QueryLimits = DEFAULT_QUERY_LIMITS): BoundCondition {
+  return bindCondition(expr, EXPR_ROOT, limits);
+}
+
+function bindCondition(node: ExprNode, path: ExprPath, limits: QueryLimits): BoundCondition {
+  return truthOf(bindOperand(node, path, limits));
+}
+
+function bindOperand(node: ExprNode, path: ExprPath, limits: QueryLimits): Operand {
+  switch (node.kind) {
+    case 'literal':
+      return node.value === null ? { kind: 'null' } : { kind: 'literal', value: node.value };
+    case 'field':
+      return bindField(node.name, step(path, '$getField'), limits);
+    case 'convert':
+      return bindConvert(node, step(path, '$convert', 'input'), limits);
+    case 'size':
+      return bindSize(node.input, step(path, '$size'), limits);
+    case 'logic': {
+      const at = step(path, `$${node.operator}`);
+      const operands = node.operands.map((operand, index) => bindCondition(operand, step(at, index), limits));
+      return condition(anyOrAll(node.operator, operands));
+    }
+    case 'not':
+      return condition(negate(bindCondition(node.operand, step(path, '$not', 0), limits)));
+    case 'compare':
+      return condition(bindCompare(node, step(path, `$${node.operator}`), limits));
+    case 'membership':
+      return condition(bindMembership(node, step(path, `$${node.operator}`), limits));
+    case 'text-match':
+      return condition(bindTextMatch(node, step(path, `$${node.operator}`), limits));
+    case 'exists':
+      return condition(presenceOf(bindOperand(node.input, step(path, '$exists'), limits)));
+    default:
+      return assertNever(node);
+  }
+}
+
+function condition(bound: BoundCondition): Operand {
+  return { kind: 'condition', condition: bound };
+}
+
+function valued(bound: BoundValue): Operand {
+  return { kind: 'value', value: bound };
+}
+
+/** One operand stands for itself. */
+function anyOrAll(operator: 'and' | 'or', operands: readonly BoundCondition[]): BoundCondition {
+  return operands.length === 1 ? operands[0]! : { kind: 'logic', operator, operands };
+}
+
+function bindField(name: string, path: ExprPath, limits: QueryLimits): Operand {
+  const field = parseField(name, toQueryPath(path), limits);
+  switch (field.kind) {
+    case 'payload':
+      return field;
+    case 'map-key':
+      return valued({ kind: 'map-value', column: field.column, key: field.key });
+    case 'column': {
+      const { column } = field;
+      return column.type === 'text' || column.type === 'datetime'
+        ? valued({ kind: 'column', column })
+        : { kind: 'collection', column };
+    }
+    default:
+      return assertNever(field);
+  }
+}
+
+function bindCompare(node: CompareNode, path: ExprPath, limits: QueryLimits): BoundCondition {
+  const left = { operand: bindOperand(node.left, step(path, 0), limits), path: step(path, 0) };
+  const right = { operand: bindOperand(node.right, step(path, 1), limits), path: step(path, 1) };
+  if (node.operator === 'ne') return negate(bindComparison('eq', left, right));
+  return bindComparison(node.operator satisfies SqlComparison, left, right);
+}
+
+/** A list means: equal to any of its elements. Literals that meet the value in one type become one `IN`. */
+function bindMembership(node: MembershipNode, path: ExprPath, limits: QueryLimits): BoundCondition {
+  const operand = bindOperand(node.value, step(path, 0), limits);
+  const { operand: shared, wrap } = shareOperand(operand);
+  const value: Side<Operand> = { operand: shared, path: step(path, 0) };
+  const groups = new Map<string, { readonly value: BoundValue; readonly list: BoundValue[] }>();
+  const alternatives: BoundCondition[] = [];
+  node.list.forEach((element, index) => {
+    const at = step(path, 1, index);
+    const side: Side<Operand> = { operand: bindOperand(element, at, limits), path: at };
+    if (side.operand.kind !== 'literal' || !isPresent(side) || !isPresent(value)) {
+      alternatives.push(bindComparison('eq', value, side));
+      return;
+    }
+    const type = commonType(value, side);
+    let group = groups.get(type);
+    if (group === undefined) {
+      group = { value: readAs(type, value), list: [] };
+      groups.set(type, group);
+    }
+    group.list.push(readAs(type, side));
+  });
+  for (const group of groups.values()) alternatives.push({ kind: 'one-of', ...group });
+  const bound = alternatives.length === 0 ? NEVER : wrap(anyOrAll('or', alternatives));
+  return node.operator === 'in' ? bound : negate(bound);
+}
+
+/** Computed operands are evaluated once, however many elements they are compared with. */
+function shareOperand(operand: Operand): {
+  readonly operand: Operand;
+  readonly wrap: (body: BoundCondition) => BoundCondition;
+} {
+  const input = computedValue(operand);
+  if (input === null) return { operand, wrap: body => body };
+  const shared: SharedValue = { kind: 'shared', input };
+  return {
+    // A condition stays a condition, because a payload beside it is read as a flag, not as a number.
+    operand: operand.kind === 'condition' ? condition({ kind: 'truth', value: shared }) : valued(shared),
+    wrap: body => ({ kind: 'share', shared, body }),
+  };
+}
+
+function computedValue(operand: Operand): BoundValue | null {
+  if (operand.kind === 'condition') {
+    return { kind: 'from-condition', as: 'integer', input: operand.condition };
+  }
+  if (operand.kind !== 'value') return null;
+  return operand.value.kind === 'column' || operand.value.kind === 'map-value' ? null : operand.value;
+}
+
+function bindTextMatch(node: TextMatchNode, path: ExprPath, limits: QueryLimits): BoundCondition {
+  const inputPath = step(path, 'input');
+  const needlePath = step(path, node.operator === 'contains' ? 'substr' : 'prefix');
+  const operand = bindOperand(node.input, inputPath, limits);
+  const wanted = bindOperand(node.needle, needlePath, limits);
+  if (operand.kind === 'null' || wanted.kind === 'null') return NEVER;
+  const needle = textOf(wanted, needlePath);
+  const foldCase = node.caseInsensitive;
+  if (operand.kind === 'collection' && operand.column.type === 'text-list' && node.operator === 'contains') {
+    return { kind: 'has-element', column: operand.column, needle, foldCase };
+  }
+  const input = textOf(operand, inputPath);
+  return { kind: 'text-match', operator: node.operator, input, needle, foldCase };
+}
+
+function bindSize(node: ExprNode, path: ExprPath, limits: QueryLimits): Operand {
+  const operand = bindOperand(node, path, limits);
+  if (operand.kind === 'collection') {
+    return valued({ kind: 'column-size', column: operand.column });
+  }
+  if (operand.kind === 'payload') {
+    return valued({ kind: 'payload-size', segments: operand.segments });
+  }
+  if (operand.kind === 'literal' && typeof operand.value === 'string') {
+    return valued({ kind: 'text-length', input: textParameter(operand.value) });
+  }
+  if (operand.kind === 'value' && valueType(operand.value) === 'text') {
+    return valued({ kind: 'text-length', input: operand.value });
+  }
+  throw refusal('unsupported_operand', path, '$size takes a text, a list, a map or a payload path');
+}
+
+function bindConvert(node: ConvertNode, path: ExprPath, limits: QueryLimits): Operand {
+  const operand = bindOperand(node.input, path, limits);
+  if (node.to === 'exists') return condition(presenceOf(operand));
+  if (operand.kind === 'null') return operand;
+  switch (node.to) {
+    case 'string':
+      return valued(textOf(operand, path));
+    case 'double':
+      return valued(numberOf(operand, path));
+    case 'int': {
+      const input = numberOf(operand, path);
+      if (valueType(input) === 'integer') return valued(input);
+      return valued({ kind: 'cast', cast: 'number-to-integer', input });
+    }
+    case 'bool':
+      return bindConvertToBool(operand, path);
+    default:
+      return assertNever(node.to);
+  }
+}
+
+function bindConvertToBool(operand: PresentOperand, path: ExprPath): Operand {
+  if (operand.kind === 'condition') return operand;
+  if (operand.kind === 'payload') return valued(readPayload(operand.segments, 'flag'));
+  if (operand.kind === 'value' && valueType(operand.value) === 'text') {
+    return valued({ kind: 'cast', cast: 'text-to-flag', input: operand.value });
+  }
+  if (operand.kind === 'literal' && typeof operand.value === 'string') {
+    const input = textParameter(operand.value);
+    return valued({ kind: 'cast', cast: 'text-to-flag', input });
+  }
+  const input = numberOf(operand, path);
+  return valued({ kind: 'cast', cast: 'number-to-flag', input });
+}

@@ -1,0 +1,113 @@
+// A bound query to one SELECT statement of a dialect. The project is a condition of its own beside the user's
+// filter, joined by AND, so no expression can widen it. Runs nothing: a store executes the compiled query.
+import type { CompiledQuery } from 'kysely';
+import type { BoundFeedbackQuery } from './bind-query.ts';
+import { compileCondition } from './compile-expr.ts';
+import { type DialectSyntax, type QueryDialect, TABLE_ALIAS } from './dialects/dialect.ts';
+import { assertNever } from './errors.ts';
+import type { Field } from './fields.ts';
+import { columnAlias, type ResultRow, type Selection, toResultRow } from './selection.ts';
+import {
+  type Cursor,
+  compileAfter,
+  compileCursorValue,
+  compileSortOrder,
+  type SortTerm,
+} from './sort-order.ts';
+import { fragment, joinFragments, type SqlFragment, toExpression, trustedSql } from './sql-fragment.ts';
+import { sqlWriter } from './sql-writer.ts';
+
+export interface CompiledFeedbackQuery {
+  /** Run it with `db.executeQuery(statement)`. */
+  readonly statement: CompiledQuery<ResultRow>;
+  /** The object a client sees, from a row of the result. */
+  readonly toResult: (row: ResultRow) => ResultRow;
+  /** The cursor of a row, or null when the query was bound without `withCursor`. */
+  readonly toCursor: (row: ResultRow) => Cursor | null;
+}
+
+export interface CompileOptions {
+  /** Name of the feedback table; written into the SQL as an identifier. */
+  readonly tableName?: string;
+}
+
+/**
+ * Compiles a bound query for one database.
+ *
+ * Throws: `QueryError` `invalid_cursor`.
+ */
+export function compileFeedbackQuery(
+  query: BoundFeedbackQuery,
+  dialect: QueryDialect,
+  options: CompileOptions = {},
+): CompiledFeedbackQuery {
+  const syntax = dialect.createSyntax();
+  const { selection, sort } = query;
+  const isCount = selection.kind === 'count';
+  const columns = selectColumns(selection, syntax);
+  const cursorColumns = query.withCursor ? sort.map(term => compileCursorValue(term, syntax)) : [];
+  const rows = sqlWriter(dialect)
+    .selectFrom(`${options.tableName ?? 'feedback'} as ${TABLE_ALIAS}`)
+    .select([
+      ...columns.map((column, index) => toExpression(column).as(columnAlias(index))),
+      ...cursorColumns.map((column, index) => toExpression(column).as(cursorAlias(index))),
+    ])
+    .where(toExpression<boolean>(compileScope(query, syntax)));
+  const ordered = isCount ? rows : rows.orderBy(toExpression(compileSortOrder(sort, syntax)));
+  const statement = ordered
+    .limit(toExpression<number>(syntax.rowCount(query.limit)))
+    .offset(toExpression<number>(syntax.rowCount(query.offset)))
+    .compile();
+  return Object.freeze({
+    statement: statement as CompiledQuery<ResultRow>,
+    toResult: (row: ResultRow) => toResultRow(selection, row),
+    toCursor: (row: ResultRow) => (query.withCursor ? readCursor(sort, row) : null),
+  });
+}
+
+/** What a query becomes in SQL, for people; the values are beside the text, in order. */
+export function explainFeedbackQuery(
+  query: BoundFeedbackQuery,
+  dialect: QueryDialect,
+  options: CompileOptions = {},
+): { readonly sql: string; readonly parameters: readonly unknown[] } {
+  const { sql, parameters } = compileFeedbackQuery(query, dialect, options).statement;
+  return { sql, parameters };
+}
+
+function selectColumns(selection: Selection, syntax: DialectSyntax): readonly SqlFragment[] {
+  if (selection.kind === 'count') return [syntax.countRows()];
+  return selection.fields.map(({ field }) => selectField(field, syntax));
+}
+
+function selectField(field: Field, syntax: DialectSyntax): SqlFragment {
+  switch (field.kind) {
+    case 'column':
+      return syntax.columnOutput(field.column);
+    case 'map-key':
+      return syntax.mapValue(field.column, field.key);
+    case 'payload':
+      return syntax.payloadOutput(field.segments);
+    default:
+      return assertNever(field);
+  }
+}
+
+/** Project first and apart; then the user's filter and the cursor, each in parentheses of its own. */
+function compileScope(query: BoundFeedbackQuery, syntax: DialectSyntax): SqlFragment {
+  const parts = [fragment`${trustedSql(`${TABLE_ALIAS}.project_id`)} = ${syntax.text(query.projectId)}`];
+  if (query.filter !== null) parts.push(compileCondition(query.filter, syntax));
+  if (query.after !== null) parts.push(compileAfter(query.sort, query.after, syntax));
+  return joinFragments(parts, ' AND ');
+}
+
+function cursorAlias(index: number): string {
+  return `s${index}`;
+}
+
+function readCursor(sort: readonly SortTerm[], row: ResultRow): Cursor {
+  return sort.map((_, index) => {
+    const value = row[cursorAlias(index)];
+    return typeof value === 'string' || typeof value === 'number' ? value : null;
+  });
+}

@@ -1,0 +1,41 @@
+// Kysely's SQL writer for ClickHouse: backtick names and typed, named parameters (`{p1:String}`), which travel
+// beside the text in `query_params` and are never pasted into it.
+import { DefaultQueryCompiler } from 'kysely';
+
+/** Compiles Kysely nodes to ClickHouse SQL; parameter `n` of the compiled query is `pn` in the text. */
+export class ClickHouseQueryCompiler extends DefaultQueryCompiler {
+  protected override appendValue(parameter: unknown): void {
+    this.addParameter(parameter);
+    this.append(`{p${this.numParameters}:${parameterType(parameter)}}`);
+  }
+
+  protected override getLeftIdentifierWrapper(): string {
+    return '`';
+  }
+
+  protected override getRightIdentifierWrapper(): string {
+    return '`';
+  }
+
+  protected override sanitizeIdentifier(identifier: string): string {
+    return identifier.replace(/[\\`]/g, '\\$&');
+  }
+}
+
+function parameterType(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return 'String';
+    case 'number':
+      return 'Float64';
+    case 'bigint':
+      return 'UInt64';
+    default:
+      throw new TypeError(`A ${typeof value} cannot be a ClickHouse parameter`);
+  }
+}
+
+/** The parameters of a compiled query by the names its text uses; for `query_params` of the client. */
+export function toClickHouseParams(parameters: readonly unknown[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(parameters.map((value, index) => [`p${index + 1}`, value]));
+}

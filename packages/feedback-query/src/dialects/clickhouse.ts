@@ -1,0 +1,214 @@
+// ClickHouse 24.8 and later. The payload is a String column of JSON text, list columns are Array(String), map
+// columns Map(String, String or Float64), created_at is DateTime64(3, 'UTC').
+import { PostgresAdapter } from 'kysely';
+import type { Cast, PayloadReading } from '../bound-node.ts';
+import { toIsoMs } from '../datetime-literal.ts';
+import { assertNever } from '../errors.ts';
+import type { Column, PathSegment } from '../fields.ts';
+import { fragment, joinFragments, parameter, type SqlFragment, trustedSql } from '../sql-fragment.ts';
+import { ClickHouseQueryCompiler } from './clickhouse-query-compiler.ts';
+import {
+  type DialectSyntax,
+  isPlainKey,
+  NUMERIC_TEXT,
+  NUMERIC_TEXT_LENGTH,
+  type QueryDialect,
+  TABLE_ALIAS,
+} from './dialect.ts';
+
+export const clickHouseDialect: QueryDialect = Object.freeze({
+  name: 'clickhouse',
+  createSyntax: () => new ClickHouseSyntax(),
+  createQueryCompiler: () => new ClickHouseQueryCompiler(),
+  // Kysely asks an adapter about inserts and migrations only; no SELECT depends on it.
+  createAdapter: () => new PostgresAdapter(),
+});
+
+const PAYLOAD = trustedSql(`${TABLE_ALIAS}.payload_dump`);
+const NUMERIC = trustedSql(`'${NUMERIC_TEXT}'`);
+const MAX_NUMERIC_LENGTH = trustedSql(String(NUMERIC_TEXT_LENGTH));
+const NUMBER_TYPES = trustedSql(`('Int64', 'UInt64', 'Double')`);
+
+class ClickHouseSyntax implements DialectSyntax {
+  #nameCount = 0;
+
+  text(value: string): SqlFragment {
+    return parameter(value);
+  }
+  number(value: number): SqlFragment {
+    return parameter(value);
+  }
+  datetime(epochMs: number): SqlFragment {
+    const text = toIsoMs(epochMs).replace('T', ' ').replace('Z', '');
+    return fragment`toDateTime64(${parameter(text)}, 3, 'UTC')`;
+  }
+  rowCount(value: number): SqlFragment {
+    return parameter(BigInt(value));
+  }
+
+  column(column: Column): SqlFragment {
+    return trustedSql(`${TABLE_ALIAS}.${column.name}`);
+  }
+  mapValue(column: Column, key: string): SqlFragment {
+    const map = this.column(column);
+    return fragment`if(mapContains(${map}, ${parameter(key)}), ${map}[${parameter(key)}], NULL)`;
+  }
+  columnSize(column: Column): SqlFragment {
+    return fragment`length(${this.column(column)})`;
+  }
+  hasElement(column: Column, needle: SqlFragment, foldCase: boolean): SqlFragment {
+    const list = this.column(column);
+    if (!foldCase) return fragment`has(${list}, ${needle})`;
+    return fragment`has(arrayMap(element -> lower(element), ${list}), ${this.foldCase(needle)})`;
+  }
+  columnOutput(column: Column): SqlFragment {
+    switch (column.type) {
+      case 'text':
+        return this.column(column);
+      case 'datetime':
+        return this.cast('datetime-to-text', this.column(column));
+      case 'json':
+        return PAYLOAD;
+      case 'text-list':
+      case 'text-map':
+      case 'number-map':
+        return fragment`toJSONString(${this.column(column)})`;
+      default:
+        return assertNever(column.type);
+    }
+  }
+
+  payload(segments: readonly PathSegment[], reading: PayloadReading): SqlFragment {
+    if (reading === 'text' && segments.length === 0) return PAYLOAD;
+    return this.#at(segments, json => {
+      switch (reading) {
+        case 'text':
+          return textAt(json);
+        case 'number':
+          return numberAt(json);
+        case 'flag':
+          return fragment`multiIf(${textAt(json)} = 'true', 1, ${textAt(json)} = 'false', 0, ${this.cast('number-to-flag', numberAt(json))})`;
+        default:
+          return assertNever(reading);
+      }
+    });
+  }
+  payloadOutput(segments: readonly PathSegment[]): SqlFragment {
+    if (segments.length === 0) return PAYLOAD;
+    return this.#at(segments, json => fragment`nullIf(${json('JSONExtractRaw')}, '')`);
+  }
+  payloadExists(segments: readonly PathSegment[]): SqlFragment {
+    return this.#at(segments, json => fragment`(${json('JSONExtractRaw')} <> '')`);
+  }
+  payloadIsNumber(segments: readonly PathSegment[]): SqlFragment {
+    return this.#at(segments, json => fragment`(${json('JSONType')} IN ${NUMBER_TYPES})`);
+  }
+  payloadTruth(segments: readonly PathSegment[]): SqlFragment {
+    return this.#at(
+      segments,
+      json => fragment`(${json('JSONExtractRaw')} NOT IN ('', 'null', 'false', '0', '""'))`,
+    );
+  }
+  payloadSize(segments: readonly PathSegment[]): SqlFragment {
+    return this.#at(
+      segments,
+      json =>
+        fragment`multiIf(${json('JSONType')} IN ('Array', 'Object'), ${json('JSONLength')}, ${json('JSONType')} = 'String', lengthUTF8(${json('JSONExtractString')}), NULL)`,
+    );
+  }
+
+  cast(cast: Cast, input: SqlFragment): SqlFragment {
+    switch (cast) {
+      case 'text-to-number':
+        return this.share(input, numberFromText);
+      case 'text-to-flag':
+        return this.share(
+          input,
+          text =>
+            fragment`multiIf(${text} = 'true', 1, ${text} = 'false', 0, ${this.cast('number-to-flag', numberFromText(text))})`,
+        );
+      case 'number-to-flag':
+        return this.share(
+          input,
+          value => fragment`if(${value} BETWEEN 0 AND 255 AND ${value} = trunc(${value}), ${value}, NULL)`,
+        );
+      case 'number-to-integer':
+        return this.share(
+          input,
+          value =>
+            fragment`if(${value} >= -9223372036854775808. AND ${value} < 9223372036854775808., trunc(${value}), NULL)`,
+        );
+      case 'integer-to-text':
+        return fragment`toString(toInt64(${input}))`;
+      case 'datetime-to-text':
+        return fragment`concat(replaceOne(toString(${input}, 'UTC'), ' ', 'T'), 'Z')`;
+      default:
+        return assertNever(cast);
+    }
+  }
+  textLength(input: SqlFragment): SqlFragment {
+    return fragment`lengthUTF8(${input})`;
+  }
+  foldCase(input: SqlFragment): SqlFragment {
+    return fragment`lower(${input})`;
+  }
+  contains(input: SqlFragment, needle: SqlFragment): SqlFragment {
+    return fragment`(position(${input}, ${needle}) > 0)`;
+  }
+  startsWith(input: SqlFragment, needle: SqlFragment): SqlFragment {
+    return fragment`startsWith(${input}, ${needle})`;
+  }
+  byteOrder(input: SqlFragment): SqlFragment {
+    return input;
+  }
+
+  /** A lambda over a list of one: the value is computed once. */
+  share(value: SqlFragment, use: (shared: SqlFragment) => SqlFragment): SqlFragment {
+    this.#nameCount += 1;
+    const name = trustedSql(`v${this.#nameCount}`);
+    return fragment`arrayElement(arrayMap(${name} -> ${use(name)}, [${value}]), 1)`;
+  }
+  countRows(): SqlFragment {
+    return trustedSql('count()');
+  }
+
+  /** Calls `use` with a writer of JSON function calls at the path. */
+  #at(segments: readonly PathSegment[], use: (json: JsonCall) => SqlFragment): SqlFragment {
+    let doc = PAYLOAD;
+    let keys: SqlFragment[] = [];
+    for (const segment of segments) {
+      if (typeof segment === 'string') {
+        keys.push(isPlainKey(segment) ? trustedSql(`'${segment}'`) : parameter(segment));
+        continue;
+      }
+      // A number would pick the n-th member of an object, so lists are looked into by themselves.
+      const place = trustedSql(String(segment + 1));
+      doc = this.share(
+        jsonCall(doc, keys)('JSONExtractRaw'),
+        value => fragment`if(JSONType(${value}) = 'Array', JSONExtractRaw(${value}, ${place}), '')`,
+      );
+      keys = [];
+    }
+    return doc === PAYLOAD ? use(jsonCall(doc, keys)) : this.share(doc, value => use(jsonCall(value, keys)));
+  }
+}
+
+type JsonFunction = 'JSONType' | 'JSONLength' | 'JSONExtractRaw' | 'JSONExtractString' | 'JSONExtractFloat';
+type JsonCall = (name: JsonFunction) => SqlFragment;
+
+function jsonCall(doc: SqlFragment, keys: readonly SqlFragment[]): JsonCall {
+  const operands = joinFragments([doc, ...keys], ', ');
+  return name => fragment`${trustedSql(name)}(${operands})`;
+}
+
+function textAt(json: JsonCall): SqlFragment {
+  return fragment`multiIf(${json('JSONType')} = 'String', ${json('JSONExtractString')}, ${json('JSONType')} = 'Null', NULL, ${json('JSONExtractRaw')})`;
+}
+
+function numberAt(json: JsonCall): SqlFragment {
+  return fragment`multiIf(${json('JSONType')} IN ${NUMBER_TYPES}, ${json('JSONExtractFloat')}, ${json('JSONType')} = 'String', ${numberFromText(json('JSONExtractString'))}, NULL)`;
+}
+
+function numberFromText(text: SqlFragment): SqlFragment {
+  return fragment`if(lengthUTF8(${text}) <= ${MAX_NUMERIC_LENGTH} AND match(${text}, ${NUMERIC}), toFloat64OrNull(${text}), NULL)`;
+}

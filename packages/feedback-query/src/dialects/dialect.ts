@@ -1,0 +1,89 @@
+// What a database must be able to say. The compiler speaks only through this interface; adding a database means
+// writing one `DialectSyntax`. All implementations must agree with test/reference-evaluator.ts.
+import type { DialectAdapter, QueryCompiler } from 'kysely';
+import type { Cast, PayloadReading } from '../bound-node.ts';
+import type { Column, PathSegment } from '../fields.ts';
+import type { SqlFragment } from '../sql-fragment.ts';
+
+/** Alias of the feedback table in every query; columns are always qualified with it. */
+export const TABLE_ALIAS = 'f';
+
+/** A database this package can compile for. */
+export interface QueryDialect {
+  readonly name: 'sqlite' | 'postgres' | 'clickhouse';
+  /** Writers of one query's SQL; made anew per query, because it numbers the names it invents. */
+  createSyntax(): DialectSyntax;
+  createQueryCompiler(): QueryCompiler;
+  createAdapter(): DialectAdapter;
+}
+
+/** SQL for the leaves of a query. Null stands for a missing value everywhere. */
+export interface DialectSyntax {
+  /** Parameters. Datetime unit: milliseconds since 1970. */
+  text(value: string): SqlFragment;
+  number(value: number): SqlFragment;
+  datetime(epochMs: number): SqlFragment;
+  /** The row window; both are whole numbers of at least 0. */
+  rowCount(value: number): SqlFragment;
+
+  /** A text or datetime column as it is stored. */
+  column(column: Column): SqlFragment;
+  mapValue(column: Column, key: string): SqlFragment;
+  /** Elements of a list column or keys of a map column. */
+  columnSize(column: Column): SqlFragment;
+  /** Whether a list column has this element. */
+  hasElement(column: Column, needle: SqlFragment, foldCase: boolean): SqlFragment;
+  /** The column as an answer shows it: ISO text for datetimes, JSON text for anything structured. */
+  columnOutput(column: Column): SqlFragment;
+
+  payload(segments: readonly PathSegment[], reading: PayloadReading): SqlFragment;
+  /** JSON text of the payload value; null when missing. */
+  payloadOutput(segments: readonly PathSegment[]): SqlFragment;
+  /** True when the key is present, even with the value null. Never null. */
+  payloadExists(segments: readonly PathSegment[]): SqlFragment;
+  /** True when the value is a JSON number. */
+  payloadIsNumber(segments: readonly PathSegment[]): SqlFragment;
+  /** False for null, false, 0 and the empty text; true for any other value; null or false when missing. */
+  payloadTruth(segments: readonly PathSegment[]): SqlFragment;
+  /** Elements of a list, keys of an object, characters of a text; else null. */
+  payloadSize(segments: readonly PathSegment[]): SqlFragment;
+
+  cast(cast: Cast, input: SqlFragment): SqlFragment;
+  /** Unit: Unicode characters. */
+  textLength(input: SqlFragment): SqlFragment;
+  /** Lower case for ASCII letters only, the same in every database. */
+  foldCase(input: SqlFragment): SqlFragment;
+  contains(input: SqlFragment, needle: SqlFragment): SqlFragment;
+  startsWith(input: SqlFragment, needle: SqlFragment): SqlFragment;
+  /** The text so that it is ordered by its UTF-8 bytes. */
+  byteOrder(input: SqlFragment): SqlFragment;
+
+  /** Evaluates a value once for all its uses, so that the SQL text stays linear in the size of the query. */
+  share(value: SqlFragment, use: (shared: SqlFragment) => SqlFragment): SqlFragment;
+  countRows(): SqlFragment;
+}
+
+/** A text is numeric when it is a JSON number of at most this many characters ... */
+export const NUMERIC_TEXT_LENGTH = 64;
+/** ... with at most two digits of exponent, so that no database overflows while reading it. */
+export const NUMERIC_TEXT = '^-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][-+]?[0-9]{1,2})?$';
+
+const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
+
+/** A key that may be written into SQL text as a literal, so that an expression index on it can be used. */
+export function isPlainKey(key: string): boolean {
+  return PLAIN_KEY.test(key);
+}
+
+/** A path of plain keys and list positions. */
+export function isPlainPath(segments: readonly PathSegment[]): boolean {
+  return segments.every(segment => typeof segment === 'number' || isPlainKey(segment));
+}
+
+/** `$."a"[0]`, in the notation SQLite and PostgreSQL share. */
+export function jsonPath(segments: readonly PathSegment[]): string {
+  const steps = segments.map(segment =>
+    typeof segment === 'number' ? `[${segment}]` : `.${JSON.stringify(segment)}`,
+  );
+  return `$${steps.join('')}`;
+}

@@ -1,0 +1,179 @@
+// SQLite 3.45 and later. Structured columns are JSON text; datetimes are 24-character ISO text, whose order is
+// time order. JSON values are read by their json_type, because SQLite orders every text after every number.
+import { SqliteAdapter, SqliteQueryCompiler } from 'kysely';
+import type { Cast, PayloadReading } from '../bound-node.ts';
+import { toIsoMs } from '../datetime-literal.ts';
+import { assertNever } from '../errors.ts';
+import type { Column, PathSegment } from '../fields.ts';
+import { fragment, parameter, type SqlFragment, trustedSql } from '../sql-fragment.ts';
+import {
+  type DialectSyntax,
+  isPlainPath,
+  jsonPath,
+  NUMERIC_TEXT_LENGTH,
+  type QueryDialect,
+  TABLE_ALIAS,
+} from './dialect.ts';
+
+export const sqliteDialect: QueryDialect = Object.freeze({
+  name: 'sqlite',
+  createSyntax: () => new SqliteSyntax(),
+  createQueryCompiler: () => new SqliteQueryCompiler(),
+  createAdapter: () => new SqliteAdapter(),
+});
+
+const PAYLOAD = trustedSql(`${TABLE_ALIAS}.payload_dump`);
+const MAX_NUMERIC_LENGTH = trustedSql(String(NUMERIC_TEXT_LENGTH));
+
+class SqliteSyntax implements DialectSyntax {
+  #nameCount = 0;
+
+  text(value: string): SqlFragment {
+    return parameter(value);
+  }
+  number(value: number): SqlFragment {
+    return parameter(value);
+  }
+  datetime(epochMs: number): SqlFragment {
+    return parameter(toIsoMs(epochMs));
+  }
+  rowCount(value: number): SqlFragment {
+    return parameter(value);
+  }
+
+  column(column: Column): SqlFragment {
+    return trustedSql(`${TABLE_ALIAS}.${column.name}`);
+  }
+  mapValue(column: Column, key: string): SqlFragment {
+    const value = fragment`(${this.column(column)} ->> ${parameter(jsonPath([key]))})`;
+    return column.type === 'number-map' ? fragment`CAST(${value} AS REAL)` : value;
+  }
+  columnSize(column: Column): SqlFragment {
+    if (column.type === 'text-list') return fragment`json_array_length(${this.column(column)})`;
+    return fragment`(SELECT count(*) FROM json_each(${this.column(column)}))`;
+  }
+  hasElement(column: Column, needle: SqlFragment, foldCase: boolean): SqlFragment {
+    const value = trustedSql(foldCase ? 'lower(element.value)' : 'element.value');
+    const wanted = foldCase ? this.foldCase(needle) : needle;
+    return fragment`EXISTS (SELECT 1 FROM json_each(${this.column(column)}) AS element WHERE ${value} = ${wanted})`;
+  }
+  columnOutput(column: Column): SqlFragment {
+    return column.type === 'json' ? PAYLOAD : this.column(column);
+  }
+
+  payload(segments: readonly PathSegment[], reading: PayloadReading): SqlFragment {
+    const path = pathFragment(segments);
+    switch (reading) {
+      case 'text':
+        return segments.length === 0 ? PAYLOAD : textAt(path);
+      case 'number':
+        return numberAt(path);
+      case 'flag':
+        return fragment`CASE ${textAt(path)} WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE ${this.cast('number-to-flag', numberAt(path))} END`;
+      default:
+        return assertNever(reading);
+    }
+  }
+  payloadOutput(segments: readonly PathSegment[]): SqlFragment {
+    return segments.length === 0 ? PAYLOAD : fragment`${PAYLOAD} -> ${pathFragment(segments)}`;
+  }
+  payloadExists(segments: readonly PathSegment[]): SqlFragment {
+    return fragment`(${typeAt(pathFragment(segments))} IS NOT NULL)`;
+  }
+  payloadIsNumber(segments: readonly PathSegment[]): SqlFragment {
+    return fragment`(${typeAt(pathFragment(segments))} IN ('integer', 'real'))`;
+  }
+  payloadTruth(segments: readonly PathSegment[]): SqlFragment {
+    const path = pathFragment(segments);
+    const value = valueAt(path);
+    return fragment`(CASE ${typeAt(path)} WHEN 'text' THEN ${value} <> '' WHEN 'null' THEN 0 WHEN 'object' THEN 1 WHEN 'array' THEN 1 ELSE ${value} <> 0 END)`;
+  }
+  payloadSize(segments: readonly PathSegment[]): SqlFragment {
+    const path = pathFragment(segments);
+    return fragment`CASE ${typeAt(path)} WHEN 'array' THEN json_array_length(${PAYLOAD}, ${path}) WHEN 'object' THEN (SELECT count(*) FROM json_each(${PAYLOAD}, ${path})) WHEN 'text' THEN length(${valueAt(path)}) END`;
+  }
+
+  cast(cast: Cast, input: SqlFragment): SqlFragment {
+    switch (cast) {
+      case 'text-to-number':
+        return this.share(input, numberFromText);
+      case 'text-to-flag':
+        return this.share(
+          input,
+          text =>
+            fragment`CASE ${text} WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE ${this.cast('number-to-flag', numberFromText(text))} END`,
+        );
+      case 'number-to-flag':
+        return this.share(
+          input,
+          value =>
+            fragment`CASE WHEN ${value} BETWEEN 0 AND 255 AND ${value} = trunc(${value}) THEN ${value} END`,
+        );
+      case 'number-to-integer':
+        return this.share(
+          input,
+          value =>
+            fragment`CASE WHEN ${value} >= -9223372036854775808.0 AND ${value} < 9223372036854775808.0 THEN trunc(${value}) END`,
+        );
+      case 'integer-to-text':
+        return fragment`CAST(CAST(${input} AS INTEGER) AS TEXT)`;
+      case 'datetime-to-text':
+        return input;
+      default:
+        return assertNever(cast);
+    }
+  }
+  textLength(input: SqlFragment): SqlFragment {
+    return fragment`length(${input})`;
+  }
+  foldCase(input: SqlFragment): SqlFragment {
+    return fragment`lower(${input})`;
+  }
+  contains(input: SqlFragment, needle: SqlFragment): SqlFragment {
+    return fragment`(instr(${input}, ${needle}) > 0)`;
+  }
+  startsWith(input: SqlFragment, needle: SqlFragment): SqlFragment {
+    return fragment`(instr(${input}, ${needle}) = 1)`;
+  }
+  byteOrder(input: SqlFragment): SqlFragment {
+    return input;
+  }
+
+  /** SQLite never flattens a subquery without FROM, so the value is computed once. */
+  share(value: SqlFragment, use: (shared: SqlFragment) => SqlFragment): SqlFragment {
+    this.#nameCount += 1;
+    const name = trustedSql(`v${this.#nameCount}`);
+    return fragment`(SELECT ${use(name)} FROM (SELECT ${value} AS ${name}))`;
+  }
+  countRows(): SqlFragment {
+    return trustedSql('count(*)');
+  }
+}
+
+function typeAt(path: SqlFragment): SqlFragment {
+  return fragment`json_type(${PAYLOAD}, ${path})`;
+}
+
+/** The SQL value: a text, integer or real as itself, true and false as 1 and 0. */
+function valueAt(path: SqlFragment): SqlFragment {
+  return fragment`(${PAYLOAD} ->> ${path})`;
+}
+
+function textAt(path: SqlFragment): SqlFragment {
+  return fragment`CASE ${typeAt(path)} WHEN 'text' THEN ${valueAt(path)} WHEN 'null' THEN NULL ELSE ${PAYLOAD} -> ${path} END`;
+}
+
+function numberAt(path: SqlFragment): SqlFragment {
+  const value = valueAt(path);
+  return fragment`CASE ${typeAt(path)} WHEN 'real' THEN ${value} WHEN 'integer' THEN CAST(${value} AS REAL) WHEN 'text' THEN ${numberFromText(value)} END`;
+}
+
+/** Only number characters and valid JSON together mean: a JSON number without blanks around it. */
+function numberFromText(text: SqlFragment): SqlFragment {
+  return fragment`CASE WHEN length(${text}) <= ${MAX_NUMERIC_LENGTH} AND ${text} NOT GLOB '*[^-+.0-9eE]*' AND ${text} NOT GLOB '*[eE]*[0-9][0-9][0-9]' AND json_valid(${text}) THEN CAST(${text} AS REAL) END`;
+}
+
+/** Plain paths are literals, so that expression indexes match; any other path is a parameter. */
+function pathFragment(segments: readonly PathSegment[]): SqlFragment {
+  return isPlainPath(segments) ? trustedSql(`'${jsonPath(segments)}'`) : parameter(jsonPath(segments));
+}

@@ -1,0 +1,31 @@
+// How large a query may be. The limits bound the time of the compiler and the work a database can be asked for.
+
+export interface QueryLimits {
+  /** Most operators nested in one another. */
+  readonly maxDepth: number;
+  /** Most operators, fields and literals together. */
+  readonly maxNodeCount: number;
+  /** Most elements of one `$in` list or operands of one `$and`. */
+  readonly maxListLength: number;
+  /** Unit: UTF-16 units. Longest literal text. */
+  readonly maxTextLength: number;
+  /** Unit: UTF-16 units. Longest field name, path included. */
+  readonly maxFieldLength: number;
+  /** Most segments of a payload path. */
+  readonly maxSegmentCount: number;
+  /** Most entries of `fields` and of `sort_by`. */
+  readonly maxFieldCount: number;
+  /** Most rows of one answer; a request without a limit gets this many. */
+  readonly maxRowCount: number;
+}
+
+export const DEFAULT_QUERY_LIMITS: QueryLimits = Object.freeze({
+  maxDepth: 32,
+  maxNodeCount: 2_000,
+  maxListLength: 1_000,
+  maxTextLength: 65_536,
+  maxFieldLength: 1_024,
+  maxSegmentCount: 32,
+  maxFieldCount: 100,
+  maxRowCount: 10_000,
+});
