@@ -8,7 +8,10 @@ export type { OrtBackend } from '../core/model/ort/backend.ts';
 export { selectBackend } from '../core/model/ort/select-backend.ts';
 export { readManifest } from '../core/model/read-manifest.ts';
 export { createSlotsRunner, type SlotsRunnerOptions } from '../core/model/slots-runner.ts';
+export { counterKey } from '../core/sampling/counter-random.ts';
+export { Sampler, type SamplingStep } from '../core/sampling/sampler.ts';
 export type { CoreOptions, SubmitMessage } from '../link/messages.ts';
+export { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 export {
   hashTokens,
   ScriptedModel,
