@@ -43,11 +43,13 @@ const HELP = `Options:
   --capacities LIST   tokens per cache slot (default 1024,4096)
   --batches LIST      sequences per step (default 1,8)
   --threads N         threads of a model call (default 2)
+  --no-spin           let threads sleep between operators
   --pairs N           turns of each capacity and binding (default 8)
   --steps N           measured steps of a turn (default 5)`;
 
 interface Options {
   readonly threadCount: number;
+  readonly spin: boolean;
   readonly pairCount: number;
   readonly stepCount: number;
 }
@@ -86,6 +88,7 @@ async function main(): Promise<void> {
       capacities: { type: 'string', default: '1024,4096' },
       batches: { type: 'string', default: '1,8' },
       threads: { type: 'string', default: '2' },
+      'no-spin': { type: 'boolean', default: false },
       pairs: { type: 'string', default: '8' },
       steps: { type: 'string', default: '5' },
       help: { type: 'boolean', default: false },
@@ -97,6 +100,7 @@ async function main(): Promise<void> {
   }
   const options = {
     threadCount: toCount('threads', values.threads),
+    spin: !values['no-spin'],
     pairCount: toCount('pairs', values.pairs),
     stepCount: toCount('steps', values.steps),
   };
@@ -136,8 +140,8 @@ async function measure(
 ): Promise<Case[]> {
   const contestants: Contestants[] = [];
   for (const capacity of capacities) {
-    const native = await createFilledRunner(modelDir, 'native', capacity, batch, options.threadCount);
-    const node = await createFilledRunner(modelDir, 'node', capacity, batch, options.threadCount);
+    const native = await createFilledRunner(modelDir, 'native', capacity, batch, options);
+    const node = await createFilledRunner(modelDir, 'node', capacity, batch, options);
     contestants.push({ capacity, native, node, turns: [] });
   }
   const rows = decodeRows(batch);
@@ -183,14 +187,14 @@ async function createFilledRunner(
   backendName: 'native' | 'node',
   capacity: number,
   batch: number,
-  threadCount: number,
+  { threadCount, spin }: Options,
 ): Promise<ModelRunner> {
   const { backend } = await selectBackend(backendName);
   const runner = await createSlotsRunner(backend, modelDir, await readManifest(modelDir), {
     slotCount: batch,
     contextLength: capacity,
     threadCount,
-    spin: true,
+    spin,
   });
   const { vocabSize } = runner.facts;
   const context = Int32Array.from({ length: CONTEXT }, (_, i) => (i * 7919) % vocabSize);
