@@ -15,8 +15,8 @@ export interface CoreOptions {
   /** Threads of one model call. 0: as many as the machine has cores. */
   readonly threadCount: number;
   /**
-   * Threads wait for each other in a busy loop: faster while the cores are free, much slower when other programs
-   * want them. Default: true.
+   * Threads wait for each other in a busy loop: faster while the cores are free, several times slower when other
+   * work wants them. Default: only when the threads leave a core free.
    */
   readonly spin?: boolean;
   /** Most sequences that run at the same time: the number of cache slots. */
