@@ -68,6 +68,8 @@ export interface CoreFacts {
   readonly contextLength: number;
   readonly maxSequences: number;
   readonly onnxRuntimeVersion: string;
+  /** Why `auto` did not take the native binding. Absent when it did, or when a binding was asked for by name. */
+  readonly backendNote?: string;
 }
 
 export interface ReadyMessage {
