@@ -18,19 +18,25 @@ export function familyDir(family: Family): string {
   return fileURLToPath(new URL(path, import.meta.url));
 }
 
+/** The tokenizer files of a family, as `readTokenizerFiles` gives them. */
+export function loadFamilyFiles(family: Family) {
+  const read = (name: string) => JSON.parse(readFileSync(familyDir(family) + name, 'utf8'));
+  return {
+    tokenizer: checkTokenizerJson(read('tokenizer.json')),
+    config: read('tokenizer_config.json'),
+    modelConfig: {},
+    generationConfig: {},
+    chatTemplateFile: null,
+  };
+}
+
 const loaded = new Map<Family, Tokenizer>();
 
 /** Each family is loaded once per test file. */
 export function loadFamily(family: Family): Tokenizer {
   let tokenizer = loaded.get(family);
   if (tokenizer === undefined) {
-    const read = (name: string) => JSON.parse(readFileSync(familyDir(family) + name, 'utf8'));
-    tokenizer = new Tokenizer({
-      tokenizer: checkTokenizerJson(read('tokenizer.json')),
-      config: read('tokenizer_config.json'),
-      modelConfig: {},
-      generationConfig: {},
-    });
+    tokenizer = new Tokenizer(loadFamilyFiles(family));
     loaded.set(family, tokenizer);
   }
   return tokenizer;
