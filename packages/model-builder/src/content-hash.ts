@@ -2,8 +2,7 @@
 // Hashing gigabytes at every start would be slow, so hashes of unchanged files are remembered in a stamp file.
 
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { COMPANION_FILES, GRAPH_FORMAT_VERSION, type Precision } from '@ortler/engine/graph-contract';
 import { z } from 'zod';
@@ -13,7 +12,7 @@ import { listWeightFiles } from './hugging-face/checkpoint.ts';
 /** Raised whenever the builder writes other bytes for the same checkpoint; part of the build's identity. */
 export const BUILDER_VERSION = 1;
 
-const HASH_CHUNK_BYTES = 4 << 20;
+const HASH_CHUNK_BYTES = 1 << 20;
 
 /** What tells that a file is the one that was hashed. Times and numbers are decimal text of nanoseconds. */
 const fileStamp = z.object({
@@ -86,17 +85,37 @@ async function hashFiles(
   let doneBytes = 0;
   for (const [i, path] of paths.entries()) {
     const before = await stampOf(path);
-    const hash = createHash('sha256');
-    for await (const chunk of createReadStream(path, { highWaterMark: HASH_CHUNK_BYTES, signal })) {
-      hash.update(chunk as Buffer);
-      doneBytes += (chunk as Buffer).length;
+    const sha256 = await hashFile(path, signal, bytes => {
+      doneBytes += bytes;
       onBytes?.(doneBytes, totalBytes);
-    }
+    });
     const after = await stampOf(path);
     if (!isSameFile(before, after)) {
       throw new ModelBuildError('source_invalid', `${path} changed while it was read`, { file: path });
     }
-    stamps[names[i]!] = { ...after, sha256: hash.digest('hex') };
+    stamps[names[i]!] = { ...after, sha256 };
+  }
+}
+
+/** Reads through one buffer: a stream would leave a new one behind for each piece. */
+async function hashFile(
+  path: string,
+  signal: AbortSignal | undefined,
+  onBytes: (bytes: number) => void,
+): Promise<string> {
+  const hash = createHash('sha256');
+  const buffer = new Uint8Array(HASH_CHUNK_BYTES);
+  const file = await open(path, 'r');
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const { bytesRead } = await file.read(buffer);
+      if (bytesRead === 0) return hash.digest('hex');
+      hash.update(buffer.subarray(0, bytesRead));
+      onBytes(bytesRead);
+    }
+  } finally {
+    await file.close();
   }
 }
 
@@ -128,15 +147,17 @@ async function readStamps(path: string): Promise<Readonly<Record<string, FileSta
   }
 }
 
-/** Another process may write the same file at the same moment, so it is replaced as a whole. */
+/**
+ * Another process may write the same file at the same moment, so it is replaced as a whole. A failure costs time
+ * at the next start and nothing else: the cache may be read-only, and a full disk shows when the build is written.
+ */
 async function writeStamps(path: string, stamps: Readonly<Record<string, FileStamp>>): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(temporary, JSON.stringify(stamps));
     await rename(temporary, path);
-  } catch (cause) {
-    await rm(temporary, { force: true });
-    throw new ModelBuildError('write_failed', `${path} cannot be written`, { file: path, cause });
+  } catch {
+    await rm(temporary, { force: true }).catch(() => undefined);
   }
 }

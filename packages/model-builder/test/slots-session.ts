@@ -12,6 +12,14 @@ import {
 } from '@ortler/engine/graph-contract';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 
+export interface SlotsSessionOptions {
+  readonly batch?: number;
+  /** Unit: tokens. */
+  readonly capacity?: number;
+  /** Another graph of the folder than the manifest's. */
+  readonly graphFile?: string;
+}
+
 /** A batch of sequences that are computed together, call after call. */
 export class SlotsSession {
   readonly manifest: ModelManifest;
@@ -33,9 +41,10 @@ export class SlotsSession {
     }
   }
 
-  static async open(folder: string, { batch = 1, capacity = 128 } = {}): Promise<SlotsSession> {
+  static async open(folder: string, options: SlotsSessionOptions = {}): Promise<SlotsSession> {
+    const { batch = 1, capacity = 128 } = options;
     const manifest = JSON.parse(await readFile(join(folder, MANIFEST_FILE), 'utf8')) as ModelManifest;
-    const session = await InferenceSession.create(join(folder, manifest.graphFile), {
+    const session = await InferenceSession.create(join(folder, options.graphFile ?? manifest.graphFile), {
       executionProviders: ['cpu'],
       intraOpNumThreads: 1,
       interOpNumThreads: 1,

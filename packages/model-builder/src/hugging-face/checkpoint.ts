@@ -4,7 +4,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ModelBuildError } from '../errors.ts';
-import { CHECKPOINT_TYPES, type CheckpointType, widenToFloat32 } from './element-types.ts';
+import { CHECKPOINT_TYPES, type CheckpointType, rawBytesOf, widenInPlace } from './element-types.ts';
 import { SafetensorsFile, type TensorEntry } from './safetensors.ts';
 
 export const SINGLE_WEIGHTS_FILE = 'model.safetensors';
@@ -139,15 +139,12 @@ export class Checkpoint {
 
 function openTensor(file: SafetensorsFile, entry: TensorEntry, type: CheckpointType): CheckpointTensor {
   const elementBytes = type === 'F32' ? 4 : 2;
-  let raw = new Uint8Array(0);
   return {
     name: entry.name,
     shape: entry.shape,
     async readFloats(from, target) {
-      const byteCount = target.length * elementBytes;
-      if (raw.length < byteCount) raw = new Uint8Array(byteCount);
-      await file.read(raw.subarray(0, byteCount), entry.begin + from * elementBytes);
-      widenToFloat32(type, raw, target, target.length);
+      await file.read(rawBytesOf(type, target), entry.begin + from * elementBytes);
+      widenInPlace(type, target);
       for (let i = 0; i < target.length; i++) {
         if (!Number.isFinite(target[i])) {
           throw new ModelBuildError(

@@ -26,26 +26,35 @@ export const SAFETENSORS_BYTES: Readonly<Record<string, number>> = {
   C64: 8,
 };
 
-/** Widens the first `count` elements of `source` (little-endian) into `target`. Mutates: `target`. */
-export function widenToFloat32(
-  type: CheckpointType,
-  source: Uint8Array<ArrayBuffer>,
-  target: Float32Array,
-  count: number,
-): void {
-  const { buffer, byteOffset } = source;
-  if (type === 'F32') {
-    target.set(new Float32Array(buffer, byteOffset, count));
-    return;
-  }
-  const halves = new Uint16Array(buffer, byteOffset, count);
-  const bits = new Uint32Array(target.buffer, target.byteOffset, count);
+/**
+ * Where the bytes of `target.length` elements are to be put before `widenInPlace`: all of the array for F32, its
+ * second half for the 16-bit types. So no second buffer is needed.
+ */
+export function rawBytesOf(type: CheckpointType, target: Float32Array): Uint8Array {
+  const { buffer, byteOffset, byteLength } = target;
+  if (type === 'F32') return new Uint8Array(buffer, byteOffset, byteLength);
+  return new Uint8Array(buffer, byteOffset + byteLength / 2, byteLength / 2);
+}
+
+/**
+ * Turns the little-endian elements that lie in `rawBytesOf(type, target)` into float32, front to back.
+ *
+ * Element `i` of `n` is read at byte `2n + 2i` and written at `4i`, which no later element still needs:
+ * `4i + 4 <= 2n + 2(i + 1)` for every `i < n`.
+ *
+ * Mutates: `target`.
+ */
+export function widenInPlace(type: CheckpointType, target: Float32Array): void {
+  if (type === 'F32') return;
+  const { buffer, byteOffset, byteLength, length } = target;
+  const halves = new Uint16Array(buffer, byteOffset + byteLength / 2, length);
+  const bits = new Uint32Array(buffer, byteOffset, length);
   if (type === 'BF16') {
-    for (let i = 0; i < count; i++) bits[i] = halves[i]! << 16;
+    for (let i = 0; i < length; i++) bits[i] = halves[i]! << 16;
     return;
   }
   const table = float16Table();
-  for (let i = 0; i < count; i++) bits[i] = table[halves[i]!]!;
+  for (let i = 0; i < length; i++) bits[i] = table[halves[i]!]!;
 }
 
 let cachedFloat16Table: Uint32Array | undefined;
