@@ -125,17 +125,21 @@ export class PromptEncoder {
   }
 }
 
+/** Values nested deeper are left to the worker. */
+const INLINE_DEPTH = 32;
+
 /** Whether rendering a model's own template costs little: its cost grows with what it is given. */
 function isShort(call: TemplateCall): boolean {
   let length = 0;
-  const add = (value: unknown): void => {
-    if (length > INLINE_TEXT_LENGTH) return;
-    if (typeof value === 'string') length += value.length;
-    else if (typeof value === 'object' && value !== null) {
-      for (const inner of Object.values(value)) add(inner);
-      length++;
-    } else length++;
+  const add = (value: unknown, depth: number): void => {
+    length += typeof value === 'string' ? value.length : 1;
+    if (typeof value !== 'object' || value === null) return;
+    if (depth === INLINE_DEPTH) length = Number.POSITIVE_INFINITY;
+    for (const inner of Object.values(value)) {
+      if (length > INLINE_TEXT_LENGTH) return;
+      add(inner, depth + 1);
+    }
   };
-  add(call.variables);
+  add(call.variables, 0);
   return length <= INLINE_TEXT_LENGTH;
 }
