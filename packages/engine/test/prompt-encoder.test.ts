@@ -40,7 +40,8 @@ beforeAll(() => {
 afterAll(() => Promise.all([prompts.close(), impatient.close()]));
 
 const USER = [{ role: 'user', content: 'Hi' }];
-const LOOP = '{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}';
+const LOOP =
+  '{% set r = range(9999) %}{% for a in r %}{% for b in r %}{% for c in r %}{% endfor %}{% endfor %}{% endfor %}';
 
 describe('templates of requests', () => {
   test('render as the model template would', async () => {
@@ -68,6 +69,25 @@ describe('templates of requests', () => {
     await expect(prompts.renderChat(USER, { template: grow })).rejects.toMatchObject({
       code: 'template_failed',
     });
+    const dag =
+      "{% set ns = namespace(l='x') %}{% for i in range(60) %}{% set ns.l = [ns.l, ns.l] %}{% endfor %}";
+    const printed = [`${dag}{{ ns.l }}`, `${dag}{{ ns.l | tojson }}`, `${dag}{{ ns.l | string | length }}`];
+    const long = "{% set a = 'ab' * 30000000 %}";
+    const grown = [
+      `${long}{{ a.replace('a', a) }}`,
+      `${long}{{ [a, a] | join(a) }}`,
+      `${long}{{ a.split('a') }}`,
+      `${long}{{ a | list }}`,
+    ];
+    const cheap = [
+      '{{ [[]] * 99999999 }}',
+      '{{ [1] | batch(99999999, 0) }}',
+      "{{ 'x' | indent(99999999, true) }}",
+      "{{ '%.99999f' % 1 }}",
+    ];
+    for (const template of [...printed, ...grown, ...cheap]) {
+      await expect(prompts.renderChat(USER, { template })).rejects.toMatchObject({ code: 'template_failed' });
+    }
     const list =
       '{% set ns = namespace(l=[0]) %}{% for i in range(40) %}{% set ns.l = ns.l + ns.l %}{% endfor %}';
     await expect(prompts.renderChat(USER, { template: list })).rejects.toMatchObject({

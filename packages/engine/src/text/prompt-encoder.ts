@@ -29,8 +29,14 @@ const TEMPLATE_TIME_LIMIT_MS = 2_000;
 const ENCODE_TIME_LIMIT_MS = 10_000;
 /** The largest published tokenizers take two seconds to load on a slow core. */
 const WORKER_START_LIMIT_MS = 60_000;
-const TEMPLATE_MEMORY_MB = 256;
-const ENCODE_MEMORY_MB = 2048;
+/**
+ * Safety nets that no task should reach, as V8 may end the whole process there: the template interpreter meters
+ * what it makes (half of this at most), and `LONGEST_TEXT_LENGTH` bounds the other.
+ */
+const TEMPLATE_MEMORY_MB = 1024;
+const ENCODE_MEMORY_MB = 4096;
+/** Unit: UTF-16 code units. So many letters without a break take 700 MB while they are merged. */
+const LONGEST_TEXT_LENGTH = 4_000_000;
 const WORKER_QUEUE_LIMIT = 256;
 
 export class PromptEncoder {
@@ -102,6 +108,10 @@ export class PromptEncoder {
   async encode(text: string, addSpecialTokens: boolean, signal?: AbortSignal): Promise<Int32Array> {
     if (text.length <= INLINE_TEXT_LENGTH) {
       return Int32Array.from(this.#options.tokenizer.encode(text, { addSpecialTokens }));
+    }
+    if (text.length > LONGEST_TEXT_LENGTH) {
+      const message = `A text to encode has at most ${LONGEST_TEXT_LENGTH} characters; this one has ${text.length}.`;
+      throw new EngineError('invalid_request', message, { parameter: 'prompt' });
     }
     return this.#encodeWorker.run({ text, addSpecialTokens }, signal);
   }

@@ -1,6 +1,7 @@
 // Operators on template values, with Python's rules for which types go together and what comes out.
 
 import { formatPercent } from './format.ts';
+import { chargeItems, chargeText } from './meter.ts';
 import type { BinaryOperator, CompareOperator } from './nodes.ts';
 import { TemplateError } from './template-error.ts';
 import {
@@ -17,9 +18,6 @@ import {
   type Value,
 } from './values.ts';
 
-/** Longest text or list that `*` may make. A hundred megabytes is past any prompt. */
-const REPEAT_LIMIT = 100_000_000;
-
 export function applyBinary(operator: BinaryOperator, left: Value, right: Value): Value {
   if (left instanceof Undefined) left.fail();
   if (right instanceof Undefined) right.fail();
@@ -32,8 +30,14 @@ export function applyBinary(operator: BinaryOperator, left: Value, right: Value)
   }
   if (operator === '+') {
     if (typeof left === 'string' && typeof right === 'string') return left + right;
-    if (Array.isArray(left) && Array.isArray(right)) return [...left, ...right];
-    if (left instanceof Tuple && right instanceof Tuple) return new Tuple([...left.items, ...right.items]);
+    if (Array.isArray(left) && Array.isArray(right)) {
+      chargeItems(left.length + right.length);
+      return left.concat(right);
+    }
+    if (left instanceof Tuple && right instanceof Tuple) {
+      chargeItems(left.items.length + right.items.length);
+      return new Tuple(left.items.concat(right.items));
+    }
     if (typeof left === 'string')
       throw new TemplateError(`can only concatenate str (not "${typeName(right)}") to str`);
   }
@@ -79,9 +83,11 @@ function checkInteger(value: number): number {
 
 function repeat(value: Value, count: number, operator: string): Value {
   const times = Math.max(0, count);
-  const length = typeof value === 'string' ? value.length : (sequenceItems(value)?.length ?? 0);
-  if (length * times > REPEAT_LIMIT) throw new TemplateError('The repetition is too long.');
+  if (typeof value === 'string') chargeText(value.length * times);
+  else chargeItems((sequenceItems(value)?.length ?? 0) * times);
   if (typeof value === 'string') return value.repeat(times);
+  if (value instanceof Tuple && value.items.length === 0) return value;
+  if (Array.isArray(value) && value.length === 0) return [];
   if (value instanceof Tuple) return new Tuple(Array.from({ length: times }, () => value.items).flat());
   if (Array.isArray(value)) return Array.from({ length: times }, () => value).flat() as Value[];
   throw unsupported(operator, value, count);

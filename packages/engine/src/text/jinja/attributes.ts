@@ -1,6 +1,8 @@
 // `value.name`, `value[key]` and slices. The original's sandbox hides names that begin with an underscore and
 // refuses methods that would change a list or a dictionary.
 
+import { codePointAt, isPlain, toCodePoints } from './code-points.ts';
+import { chargeItems } from './meter.ts';
 import { dictMethods, listMethods, stringMethods } from './methods.ts';
 import { TemplateError } from './template-error.ts';
 import {
@@ -60,10 +62,13 @@ export function getItem(object: Value, key: Value): Value {
     const found = key instanceof Undefined ? undefined : object.get(toKey(key));
     if (found !== undefined) return found;
   }
-  const items = typeof object === 'string' ? Array.from(object) : sequenceItems(object);
-  if (items !== null && (typeof key === 'number' || typeof key === 'boolean')) {
+  const items = sequenceItems(object);
+  if (
+    (items !== null || typeof object === 'string') &&
+    (typeof key === 'number' || typeof key === 'boolean')
+  ) {
     const index = Number(key);
-    const found = items[index < 0 ? items.length + index : index];
+    const found = typeof object === 'string' ? codePointAt(object, index) : items?.at(index);
     return (
       found ?? (found === null ? null : new Undefined(`${typeName(object)} object has no element ${index}`))
     );
@@ -78,9 +83,13 @@ export function getItem(object: Value, key: Value): Value {
 /** Unit of positions in texts: code points. */
 export function getSlice(object: Value, parts: readonly (Value | null)[]): Value {
   if (object instanceof Undefined) object.fail();
-  const items: readonly Value[] | null =
-    typeof object === 'string' ? Array.from(object) : sequenceItems(object);
-  if (items === null) throw new TemplateError(`'${typeName(object)}' object cannot be sliced`);
+  const isText = typeof object === 'string';
+  if (!isText && sequenceItems(object) === null) {
+    throw new TemplateError(`'${typeName(object)}' object cannot be sliced`);
+  }
+  // A text of plain units is sliced as it is; others are taken apart into characters first.
+  const text = isText && isPlain(object) ? object : null;
+  const items: ArrayLike<Value> = text ?? (isText ? toCodePoints(object) : sequenceItems(object)!);
   const [startPart, stopPart, stepPart] = parts.map(toIndex) as [number | null, number | null, number | null];
   const step = stepPart ?? 1;
   if (step === 0) throw new TemplateError('slice step cannot be zero');
@@ -91,9 +100,11 @@ export function getSlice(object: Value, parts: readonly (Value | null)[]): Value
   };
   const start = startPart === null ? (step > 0 ? 0 : length - 1) : bound(startPart);
   const stop = stopPart === null ? (step > 0 ? length : -1) : bound(stopPart);
+  if (text !== null && step === 1) return text.slice(start, Math.max(start, stop));
+  chargeItems(Math.max(0, Math.ceil((stop - start) / step)));
   const picked: Value[] = [];
   for (let i = start; step > 0 ? i < stop : i > stop; i += step) picked.push(items[i]!);
-  if (typeof object === 'string') return picked.join('');
+  if (isText) return picked.join('');
   return object instanceof Tuple ? new Tuple(picked) : picked;
 }
 

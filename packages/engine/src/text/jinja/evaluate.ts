@@ -3,6 +3,7 @@
 import { applyBinary, compare, negate } from './arithmetic.ts';
 import { getAttribute, getItem, getSlice } from './attributes.ts';
 import { FILTERS, type FilterContext } from './filters.ts';
+import { chargeItems, chargeJoin, chargeText } from './meter.ts';
 import type { CallArguments, Expression } from './nodes.ts';
 import { toText } from './print.ts';
 import type { Scope } from './scope.ts';
@@ -14,6 +15,7 @@ import {
   Float,
   isTruthy,
   numberOf,
+  sequenceItems,
   Tuple,
   toKey,
   typeName,
@@ -21,10 +23,36 @@ import {
   type Value,
 } from './values.ts';
 
+/** Expressions whose values are new. */
+const MAKERS: ReadonlySet<Expression['kind']> = new Set([
+  'list',
+  'tuple',
+  'dict',
+  'call',
+  'filter',
+  'binary',
+]);
+
+function charge(value: Value): void {
+  if (typeof value === 'string') chargeText(value.length);
+  else if (value instanceof Map) chargeItems(value.size * 2);
+  else {
+    const items = value === null ? null : sequenceItems(value);
+    if (items !== null) chargeItems(items.length);
+  }
+}
+
+function joinTexts(parts: readonly string[]): string {
+  chargeJoin(parts);
+  return parts.join('');
+}
+
 /** Throws: `TemplateError` with the line of the innermost expression that failed. */
 export function evaluate(node: Expression, scope: Scope): Value {
   try {
-    return evaluateNode(node, scope);
+    const value = evaluateNode(node, scope);
+    if (MAKERS.has(node.kind)) charge(value);
+    return value;
   } catch (error) {
     if (error instanceof TemplateError) error.line ??= node.line;
     throw error;
@@ -100,7 +128,7 @@ function evaluateNode(node: Expression, scope: Scope): Value {
     case 'binary':
       return applyBinary(node.operator, evaluate(node.left, scope), evaluate(node.right, scope));
     case 'concat':
-      return node.parts.map(part => toText(evaluate(part, scope))).join('');
+      return joinTexts(node.parts.map(part => toText(evaluate(part, scope))));
     case 'compare': {
       let left = evaluate(node.first, scope);
       for (const { operator, operand } of node.rest) {

@@ -2,7 +2,9 @@
 // that chat templates are rendered with. A filter that is not here is refused when it is reached.
 
 import { argument, optionalInteger, requireText } from './arguments.ts';
+import { codePointCount, toCodePoints } from './code-points.ts';
 import { formatPercent } from './format.ts';
+import { chargeJoin } from './meter.ts';
 import { capitalize, replaceText, stripText } from './methods.ts';
 import { toIndent, toJson, toText } from './print.ts';
 import { itemFilters } from './sequence-filters.ts';
@@ -50,7 +52,9 @@ const textFilters: Readonly<Record<string, Filter>> = {
   },
   indent: (input, args) => {
     const width = argument(args, 0, 'width') ?? 4;
-    const prefix = typeof width === 'string' ? width : ' '.repeat(optionalInteger(args, 0, 'width') ?? 4);
+    const spaces = typeof width === 'string' ? 0 : (optionalInteger(args, 0, 'width') ?? 4);
+    if (spaces > 1000) throw new TemplateError('indent takes a width of at most 1000.');
+    const prefix = typeof width === 'string' ? width : ' '.repeat(Math.max(0, spaces));
     const [first, blank] = [argument(args, 1, 'first') ?? false, argument(args, 2, 'blank') ?? false];
     if (typeof input !== 'string') throw new TemplateError(`indent needs a text, not ${typeName(input)}`);
     return indentLines(input, prefix, isTruthy(first), isTruthy(blank));
@@ -103,8 +107,8 @@ export const FILTERS: ReadonlyMap<string, Filter> = new Map([
 export function lengthOf(value: Value): number {
   if (value instanceof Map) return value.size;
   if (value instanceof Undefined) return 0;
-  if (typeof value === 'string' || Array.isArray(value) || value instanceof Tuple)
-    return iterate(value).length;
+  if (typeof value === 'string') return codePointCount(value);
+  if (Array.isArray(value) || value instanceof Tuple) return iterate(value).length;
   throw new TemplateError(`object of type '${typeName(value)}' has no len()`);
 }
 
@@ -125,6 +129,7 @@ function titleWords(text: string): string {
 
 function indentLines(text: string, prefix: string, first: boolean, blank: boolean): string {
   const lines = `${text}\n`.split('\n').slice(0, -1);
+  chargeJoin(lines, prefix.length + 1);
   const indented = lines.map((line, i) => {
     if (i === 0) return first ? prefix + line : line;
     return blank || line !== '' ? prefix + line : line;
@@ -138,7 +143,7 @@ function truncate(text: string, args: Arguments): string {
   const end =
     args.positional[2] === undefined && !args.named.has('end') ? '...' : requireText(args, 2, 'end');
   const leeway = optionalInteger(args, 3, 'leeway') ?? 5;
-  const units = Array.from(text);
+  const units = toCodePoints(text);
   if (units.length <= length + leeway) return text;
   const kept = units.slice(0, length - Array.from(end).length).join('');
   if (cutsWords) return kept + end;

@@ -1,6 +1,7 @@
 // Python's two ways to fill text: `'%s' % value` and `'{}'.format(value)`, as far as chat templates need them.
 // What is left out is refused, never approximated.
 
+import { chargeText } from './meter.ts';
 import { toRepr, toText } from './print.ts';
 import { TemplateError } from './template-error.ts';
 import { type Arguments, Float, numberOf, Tuple, typeName, Undefined, type Value } from './values.ts';
@@ -15,10 +16,14 @@ export function formatPercent(template: string, value: Value): string {
   };
   const text = template.replace(/%(?:(?:\.(\d+))?([a-zA-Z%])|[\s\S]?)/g, (whole, precision, code) => {
     if (code === '%') return '%';
-    if (code === 's' && precision === undefined) return toText(next());
-    if (code === 'r' && precision === undefined) return toRepr(next());
+    if (code === 's' && precision === undefined) return charged(toText(next()));
+    if (code === 'r' && precision === undefined) return charged(toRepr(next()));
     if (code === 'd' && precision === undefined) return toRepr(Math.trunc(toNumber(next())));
-    if (code === 'f') return toNumber(next()).toFixed(precision === undefined ? 6 : Number(precision));
+    if (code === 'f') {
+      const digits = precision === undefined ? 6 : Number(precision);
+      if (digits > 100) throw new TemplateError(`The precision of "${whole}" is above 100.`);
+      return toNumber(next()).toFixed(digits);
+    }
     throw new TemplateError(`The format "${whole}" is not supported; %s, %r, %d, %f, %.Nf and %% are.`);
   });
   // Python overlooks a value that it could also look keys up in.
@@ -44,8 +49,13 @@ export function formatBraces(template: string, args: Arguments): string {
           ? args.positional[Number(field)]
           : args.named.get(field);
     if (value === undefined) throw new TemplateError(`The format field "${whole}" has no value.`);
-    return toText(value);
+    return charged(toText(value));
   });
+}
+
+function charged(text: string): string {
+  chargeText(text.length);
+  return text;
 }
 
 function toNumber(value: Value): number {

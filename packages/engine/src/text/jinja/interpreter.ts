@@ -1,6 +1,7 @@
 // Runs the statements of a template and collects its text.
 
 import { applyFilter, call, evaluate, evaluateArguments } from './evaluate.ts';
+import { startMeter } from './meter.ts';
 import type { Expression, FilterCall, MacroSignature, Statement, Target } from './nodes.ts';
 import { toText } from './print.ts';
 import { Scope } from './scope.ts';
@@ -17,6 +18,7 @@ const CALL_DEPTH_LIMIT = 200;
 
 /** Text of a template. Throws: `TemplateError`. */
 export function runTemplate(body: readonly Statement[], globals: ReadonlyMap<string, Value>): string {
+  startMeter();
   const scope = new Scope(null);
   for (const [name, value] of globals) scope.set(name, value);
   return new Interpreter().capture(body, new Scope(scope));

@@ -2,7 +2,9 @@
 // attribute, which fails when it is called.
 
 import { iterateTexts, optionalInteger, requireText } from './arguments.ts';
+import { codePointCount, toCodePoints } from './code-points.ts';
 import { formatBraces } from './format.ts';
+import { chargeItems, chargeJoin, chargeText } from './meter.ts';
 import { TemplateError } from './template-error.ts';
 import { type Arguments, isEqual, Tuple, toKey, type Value, type ValueMap } from './values.ts';
 
@@ -24,10 +26,12 @@ export const stringMethods: Readonly<Record<string, Method<string>>> = {
   title: self => titleCase(self),
   capitalize: self => capitalize(self),
   swapcase: self =>
-    Array.from(self, character => {
-      const upper = character.toUpperCase();
-      return character === upper ? character.toLowerCase() : upper;
-    }).join(''),
+    toCodePoints(self)
+      .map(character => {
+        const upper = character.toUpperCase();
+        return character === upper ? character.toLowerCase() : upper;
+      })
+      .join(''),
   strip: (self, args) => strip(self, args, true, true),
   lstrip: (self, args) => strip(self, args, true, false),
   rstrip: (self, args) => strip(self, args, false, true),
@@ -50,9 +54,13 @@ export const stringMethods: Readonly<Record<string, Method<string>>> = {
   },
   count: (self, args) => {
     const part = requireText(args, 0, 'sub');
-    return part === '' ? Array.from(self).length + 1 : self.split(part).length - 1;
+    return part === '' ? codePointCount(self) + 1 : countOf(self, part);
   },
-  join: (self, args) => iterateTexts(args).join(self),
+  join: (self, args) => {
+    const texts = iterateTexts(args);
+    chargeJoin(texts, self.length);
+    return texts.join(self);
+  },
   format: (self, args) => formatBraces(self, args),
   removeprefix: (self, args) => {
     const prefix = requireText(args, 0, 'prefix');
@@ -106,14 +114,19 @@ export const listMethods: Readonly<Record<string, Method<Value[]>>> = {
 
 /** First letter large, the rest small. */
 export function capitalize(text: string): string {
-  const [first = '', ...rest] = Array.from(text);
-  return first.toUpperCase() + rest.join('').toLowerCase();
+  const first = text === '' ? '' : String.fromCodePoint(text.codePointAt(0)!);
+  return first.toUpperCase() + text.slice(first.length).toLowerCase();
 }
 
 /** At most `count` replacements; all for a negative count. */
 export function replaceText(text: string, from: string, to: string, count: number): string {
+  chargeText(text.length + countOf(text, from) * to.length);
   if (count < 0)
-    return from === '' ? Array.from(text, each => to + each).join('') + to : text.replaceAll(from, () => to);
+    return from === ''
+      ? toCodePoints(text)
+          .map(each => to + each)
+          .join('') + to
+      : text.replaceAll(from, () => to);
   let out = '';
   let at = 0;
   for (let done = 0; done < count; done++) {
@@ -132,15 +145,31 @@ export function replaceText(text: string, from: string, to: string, count: numbe
   return out + text.slice(at);
 }
 
+/** How often a part occurs, without overlap; an empty one stands between all characters. */
+function countOf(text: string, part: string): number {
+  if (part === '') return text.length + 1;
+  let count = 0;
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) count++;
+  return count;
+}
+
 export function stripText(text: string, characters: string | null, left: boolean, right: boolean): string {
-  const units = Array.from(text);
   const set = characters === null ? null : new Set(characters);
   const isStripped = (unit: string): boolean => (set === null ? SPACES.test(unit) : set.has(unit));
   let start = 0;
-  let end = units.length;
-  while (left && start < end && isStripped(units[start]!)) start++;
-  while (right && end > start && isStripped(units[end - 1]!)) end--;
-  return units.slice(start, end).join('');
+  let end = text.length;
+  while (left && start < end) {
+    const unit = String.fromCodePoint(text.codePointAt(start)!);
+    if (!isStripped(unit)) break;
+    start += unit.length;
+  }
+  while (right && end > start) {
+    const isPair = /[\udc00-\udfff]/.test(text[end - 1]!) && /[\ud800-\udbff]/.test(text[end - 2] ?? '');
+    const unit = text.slice(isPair ? end - 2 : end - 1, end);
+    if (!isStripped(unit)) break;
+    end -= unit.length;
+  }
+  return text.slice(start, end);
 }
 
 function strip(self: string, args: Arguments, left: boolean, right: boolean): string {
@@ -157,6 +186,7 @@ function split(self: string, args: Arguments, fromRight: boolean): Value[] {
   if (separator !== null && typeof separator !== 'string')
     throw new TemplateError('must be str or None as separator');
   if (separator === null) return splitSpaces(self, limit, fromRight);
+  chargeItems(countOf(self, separator) + 1);
   const parts = self.split(separator);
   if (limit < 0 || parts.length <= limit + 1) return parts;
   if (fromRight) {
@@ -184,6 +214,7 @@ function splitSpaces(self: string, limit: number, fromRight: boolean): Value[] {
 
 function splitLines(self: string, args: Arguments): Value[] {
   const keepEnds = (args.positional[0] ?? args.named.get('keepends') ?? false) === true;
+  chargeItems(self.length / 8 + 1);
   const lines = (self.match(LINES) ?? []).filter(line => line !== '');
   return keepEnds ? lines : lines.map(line => line.replace(LINE_END, ''));
 }
@@ -204,5 +235,5 @@ function titleCase(text: string): string {
 
 /** Unit: code points, as Python counts. */
 function codePointIndex(text: string, index: number): number {
-  return index === -1 ? -1 : Array.from(text.slice(0, index)).length;
+  return index === -1 ? -1 : codePointCount(text.slice(0, index));
 }

@@ -1,5 +1,6 @@
 // Values to text as Python prints them: `str`, `repr` and `json.dumps`.
 
+import { chargeJoin } from './meter.ts';
 import { TemplateError } from './template-error.ts';
 import { Callable, Float, isTruthy, Namespace, Tuple, typeName, Undefined, type Value } from './values.ts';
 
@@ -15,17 +16,22 @@ export function toRepr(value: Value): string {
   if (typeof value === 'number') return integerText(value);
   if (typeof value === 'string') return stringRepr(value);
   if (value instanceof Float) return floatText(value.value);
-  if (Array.isArray(value)) return `[${value.map(toRepr).join(', ')}]`;
+  if (Array.isArray(value)) return `[${joined(value.map(toRepr))}]`;
   if (value instanceof Tuple) {
-    return `(${value.items.map(toRepr).join(', ')}${value.items.length === 1 ? ',' : ''})`;
+    return `(${joined(value.items.map(toRepr))}${value.items.length === 1 ? ',' : ''})`;
   }
   if (value instanceof Map) {
-    return `{${[...value].map(([key, inner]) => `${toRepr(key)}: ${toRepr(inner)}`).join(', ')}}`;
+    return `{${joined([...value].map(([key, inner]) => `${toRepr(key)}: ${toRepr(inner)}`))}}`;
   }
   if (value instanceof Undefined) return 'Undefined';
   if (value instanceof Callable)
     throw new TemplateError(`The function "${value.name}" cannot be printed; call it.`);
   throw new TemplateError(`A ${value instanceof Namespace ? 'namespace' : 'loop'} cannot be printed.`);
+}
+
+function joined(parts: readonly string[]): string {
+  chargeJoin(parts, 2);
+  return parts.join(', ');
 }
 
 function integerText(value: number): string {
@@ -125,6 +131,7 @@ function wrap(
   outer: string,
 ): string {
   if (parts.length === 0) return opener + closer;
+  chargeJoin(parts, outer.length + (options.indent?.length ?? 0) + options.itemSeparator.length + 1);
   if (options.indent === null) return opener + parts.join(options.itemSeparator) + closer;
   const inner = `\n${outer}${options.indent}`;
   return `${opener}${inner}${parts.join(options.itemSeparator + inner)}\n${outer}${closer}`;
@@ -158,7 +165,7 @@ function jsonString(text: string, ensureAscii: boolean): string {
 export function toIndent(value: Value): string | null {
   if (value === null || value instanceof Undefined) return null;
   if (typeof value === 'number') return ' '.repeat(Math.min(Math.max(0, value), 100));
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string' && value.length <= 100) return value;
   throw new TemplateError(
     `indent must be a number or a text, not ${typeName(value)}${isTruthy(value) ? '' : ' (empty)'}`,
   );

@@ -3,7 +3,9 @@
 import { argument, optionalInteger } from './arguments.ts';
 import { applyBinary } from './arithmetic.ts';
 import { getAttribute, getItem } from './attributes.ts';
+import { toCodePoints } from './code-points.ts';
 import type { Filter, FilterContext } from './filters.ts';
+import { chargeItems, chargeJoin } from './meter.ts';
 import { toText } from './print.ts';
 import { TemplateError } from './template-error.ts';
 import {
@@ -23,7 +25,7 @@ export const itemFilters: Readonly<Record<string, Filter>> = {
   first: input => iterate(input)[0] ?? emptyIs(input, 'first'),
   last: input => iterate(input).at(-1) ?? emptyIs(input, 'last'),
   reverse: input => {
-    if (typeof input === 'string') return Array.from(input).reverse().join('');
+    if (typeof input === 'string') return toCodePoints(input).reverse().join('');
     if (input instanceof Map) throw new TemplateError('A dict cannot be reversed here; reverse its items.');
     return [...iterate(input)].reverse();
   },
@@ -31,9 +33,11 @@ export const itemFilters: Readonly<Record<string, Filter>> = {
     const separator = toText(argument(args, 0, 'd') ?? '');
     const attribute = argument(args, 1, 'attribute');
     const items = iterate(input);
-    return (attribute === undefined ? items : items.map(item => readPath(item, attribute)))
-      .map(toText)
-      .join(separator);
+    const texts = (attribute === undefined ? items : items.map(item => readPath(item, attribute))).map(
+      toText,
+    );
+    chargeJoin(texts, separator.length);
+    return texts.join(separator);
   },
   items: input => {
     if (input instanceof Undefined) return [];
@@ -99,6 +103,7 @@ export const itemFilters: Readonly<Record<string, Filter>> = {
     const size = optionalInteger(args, 0, 'linecount') ?? 0;
     if (size < 1) throw new TemplateError('batch needs a line count of at least 1.');
     const items = iterate(input);
+    chargeItems(size);
     const fill = argument(args, 1, 'fill_with') ?? null;
     const lines: Value[][] = [];
     for (let at = 0; at < items.length; at += size) lines.push(items.slice(at, at + size));

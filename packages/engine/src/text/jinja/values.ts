@@ -1,6 +1,7 @@
 // What template expressions evaluate to, with Python's meaning: None is null, integers are whole numbers, and
 // what JavaScript cannot tell apart (floats, tuples, missing values) has a class here.
 
+import { toCodePoints } from './code-points.ts';
 import { TemplateError } from './template-error.ts';
 
 export type Value =
@@ -219,8 +220,8 @@ export function compareValues(left: Value, right: Value, operator = '<'): number
 /** By code points, where JavaScript compares UTF-16 units. */
 function compareStrings(left: string, right: string): number {
   if (left === right) return 0;
-  const a = Array.from(left);
-  const b = Array.from(right);
+  const a = toCodePoints(left);
+  const b = toCodePoints(right);
   for (let i = 0; i < Math.min(a.length, b.length); i++) {
     const difference = a[i]!.codePointAt(0)! - b[i]!.codePointAt(0)!;
     if (difference !== 0) return difference;
@@ -235,7 +236,7 @@ export function sequenceItems(value: Value): readonly Value[] | null {
 
 /** What a `for` walks over. Throws for values that cannot be walked over. */
 export function iterate(value: Value): readonly Value[] {
-  if (typeof value === 'string') return Array.from(value);
+  if (typeof value === 'string') return toCodePoints(value);
   if (value instanceof Map) return [...value.keys()];
   if (value instanceof Undefined) return [];
   const items = sequenceItems(value);
