@@ -35,7 +35,7 @@ const WORKER_START_LIMIT_MS = 60_000;
  */
 const TEMPLATE_MEMORY_MB = 1024;
 const ENCODE_MEMORY_MB = 4096;
-/** Unit: UTF-16 code units. So many letters without a break take 700 MB while they are merged. */
+/** Unit: UTF-16 code units. So many letters without a break take about a gigabyte within the time limit. */
 const LONGEST_TEXT_LENGTH = 4_000_000;
 const WORKER_QUEUE_LIMIT = 256;
 
