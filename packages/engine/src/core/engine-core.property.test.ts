@@ -12,8 +12,10 @@ const EOS_TOKEN_ID = 3;
 interface Arrival {
   readonly atStep: number;
   readonly request: SubmitMessage;
-  /** Step after which the request is aborted. */
+  /** Step while or after which the request, or one choice of it, is aborted. */
   readonly abortedAtStep: number | null;
+  readonly abortedChoice: number | null;
+  readonly isAbortedInFlight: boolean;
 }
 
 const arrivals = fc
@@ -28,7 +30,9 @@ const arrivals = fc
       topK: fc.constantFrom(0, 5),
       topP: fc.constantFrom(1, 0.8),
       seed: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
-      abortedAtStep: fc.option(fc.nat({ max: 20 }), { freq: 4 }),
+      abortedAtStep: fc.option(fc.nat({ max: 20 }), { freq: 3 }),
+      abortedChoice: fc.option(fc.nat({ max: 2 })),
+      isAbortedInFlight: fc.boolean(),
     }),
     { minLength: 1, maxLength: 8 },
   )
@@ -37,6 +41,8 @@ const arrivals = fc
       (entry, requestId): Arrival => ({
         atStep: entry.atStep,
         abortedAtStep: entry.abortedAtStep,
+        abortedChoice: entry.abortedChoice,
+        isAbortedInFlight: entry.isAbortedInFlight,
         request: {
           kind: 'submit',
           requestId,
@@ -91,7 +97,9 @@ async function play(schedule: readonly Arrival[], core: EngineCore): Promise<Run
       core.submit(arrival.request);
       waiting.splice(waiting.indexOf(arrival), 1);
     }
-    for (const output of await core.step()) {
+    const running = core.step();
+    abortDue(schedule, core, step, true);
+    for (const output of await running) {
       if (output.kind !== 'step') throw new Error(`Unexpected ${output.kind}.`);
       for (const update of output.updates) {
         const key = `${update.requestId}/${update.choiceIndex}`;
@@ -101,9 +109,7 @@ async function play(schedule: readonly Arrival[], core: EngineCore): Promise<Run
       }
     }
     expect(core.findViolations()).toEqual([]);
-    for (const { request, abortedAtStep } of schedule) {
-      if (abortedAtStep === step) core.abort(request.requestId);
-    }
+    abortDue(schedule, core, step, false);
     expect(step).toBeLessThan(5_000);
   }
   expect(core.stats).toMatchObject({ runningCount: 0, waitingCount: 0 });
@@ -111,8 +117,15 @@ async function play(schedule: readonly Arrival[], core: EngineCore): Promise<Run
   return run;
 }
 
+function abortDue(schedule: readonly Arrival[], core: EngineCore, step: number, isInFlight: boolean): void {
+  for (const { request, abortedAtStep, abortedChoice, isAbortedInFlight } of schedule) {
+    if (abortedAtStep === step && isAbortedInFlight === isInFlight)
+      core.abort(request.requestId, abortedChoice ?? undefined);
+  }
+}
+
 function expectRunIsRight(schedule: readonly Arrival[], run: Run): void {
-  for (const { request, abortedAtStep } of schedule) {
+  for (const { request, abortedAtStep, abortedChoice } of schedule) {
     for (let choiceIndex = 0; choiceIndex < request.choiceCount; choiceIndex++) {
       const key = `${request.requestId}/${choiceIndex}`;
       const expected = expectedTokens(request, choiceIndex);
@@ -120,6 +133,7 @@ function expectRunIsRight(schedule: readonly Arrival[], run: Run): void {
       const reason = run.finishes.get(key);
       if (reason === 'abort') {
         expect(abortedAtStep).not.toBeNull();
+        expect([null, choiceIndex]).toContain(abortedChoice);
         expect(actual).toEqual(expected.slice(0, actual.length));
       } else {
         expect(actual).toEqual(expected);

@@ -20,12 +20,14 @@ export async function loadCore(options: CoreOptions): Promise<EngineCore> {
       `must be at most ${manifest.contextLength}, which the model was built for; got ${contextLength}`,
     );
   }
+  const coreCount = availableParallelism();
+  const threadCount = options.threadCount === 0 ? coreCount : options.threadCount;
   const { backend, note } = await selectBackend(options.backend);
   const runner = await createSlotsRunner(backend, options.modelDir, manifest, {
     slotCount: options.maxSequences,
     contextLength,
-    threadCount: options.threadCount === 0 ? availableParallelism() : options.threadCount,
-    spin: true,
+    threadCount,
+    spin: options.spin ?? threadCount < coreCount,
   });
   return new EngineCore(runner, {
     prefillChunkLength: options.prefillChunkLength,
