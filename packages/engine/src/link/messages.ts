@@ -112,6 +112,7 @@ export interface RequestFailedMessage {
   readonly requestId: number;
   readonly code: EngineErrorCode;
   readonly message: string;
+  readonly parameter?: string;
   readonly retryAfterMs?: number;
 }
 
