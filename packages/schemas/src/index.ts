@@ -1,1 +1,15 @@
-export {};
+// Public surface: the schemas, types and examples of every endpoint, JSON that keeps big integers, and error items.
+
+export * from './chat-chunk.ts';
+export * from './chat-completion.ts';
+export * from './chat-completion-request.ts';
+export * from './chat-logprobs.ts';
+export * from './chat-message.ts';
+export * from './chat-prompt.ts';
+export * from './chat-sampling.ts';
+export * from './chat-structured-output.ts';
+export * from './chat-tools.ts';
+export * from './error.ts';
+export * from './lax-primitives.ts';
+export * from './model.ts';
+export * from './validation-error.ts';

@@ -1,0 +1,76 @@
+// One event of a streamed chat answer. Unlike the whole answer, a chunk leaves out what it does not speak of:
+// `usage` without usage statistics, `stop_reason` before the end, `token_ids` and `prompt_token_ids` where unused.
+
+import { z } from 'zod';
+import { finishReason, stopReason } from './chat-completion.ts';
+import { choiceLogprobs, usage } from './chat-logprobs.ts';
+
+/** What is new in a choice. */
+export const chatChunkDelta = z.object({
+  role: z.string().optional().describe('Who speaks; only in the first chunk of a choice.'),
+  content: z.string().nullish().describe('The next piece of text; may be empty.'),
+  reasoning: z.string().nullish().describe('The next piece of what a reasoning model thinks.'),
+});
+export type ChatChunkDelta = z.output<typeof chatChunkDelta>;
+
+/** The one choice that a chunk continues. */
+export const chatChunkChoice = z.object({
+  index: z.int().describe('Which choice this continues.'),
+  delta: chatChunkDelta.describe('What is new.'),
+  logprobs: choiceLogprobs.nullable().describe('Log probabilities of this chunk’s tokens.'),
+  finish_reason: finishReason.nullable(),
+  stop_reason: stopReason.optional(),
+  token_ids: z.array(z.int()).nullish().describe('This chunk’s tokens, when they were asked for.'),
+});
+export type ChatChunkChoice = z.output<typeof chatChunkChoice>;
+
+const chunkExample = {
+  id: 'chatcmpl-9f1c6a52b0d94a3c8e7f',
+  object: 'chat.completion.chunk',
+  created: 1_790_000_000,
+  model: 'demo',
+  choices: [{ index: 0, delta: { content: 'Paris' }, logprobs: null, finish_reason: null, token_ids: null }],
+};
+
+/** One event of the stream. */
+export const chatChunk = z
+  .object({
+    id: z.string().describe('The same in all chunks: `chatcmpl-` and the id of the request.'),
+    object: z.literal('chat.completion.chunk').default('chat.completion.chunk').describe('Kind of object.'),
+    created: z.int().describe('When the request came in. Unix seconds.'),
+    model: z.string().describe('Id of the model that answers.'),
+    choices: z.array(chatChunkChoice).describe('One choice, or none in the chunk that only carries usage.'),
+    usage: usage.nullish().describe('Token counts, when they were asked for.'),
+    prompt_token_ids: z
+      .array(z.int())
+      .nullish()
+      .describe('Tokens of the prompt: in the very first chunk, when they were asked for.'),
+  })
+  .meta({ examples: [chunkExample] });
+export type ChatChunk = z.output<typeof chatChunk>;
+
+export const chatChunkExamples = {
+  valid: [
+    chunkExample,
+    {
+      ...chunkExample,
+      choices: [{ index: 0, delta: { role: 'assistant', content: '' }, logprobs: null, finish_reason: null }],
+      prompt_token_ids: [1, 2],
+    },
+    {
+      ...chunkExample,
+      choices: [
+        { index: 0, delta: { content: '' }, logprobs: null, finish_reason: 'stop', stop_reason: 'END' },
+      ],
+    },
+    {
+      ...chunkExample,
+      choices: [],
+      usage: { prompt_tokens: 12, total_tokens: 14, completion_tokens: 2 },
+    },
+  ],
+  invalid: [
+    { input: { ...chunkExample, object: 'chat.completion' }, type: 'literal_error', loc: ['object'] },
+    { input: { ...chunkExample, choices: {} }, type: 'list_type', loc: ['choices'] },
+  ],
+} as const;

@@ -1,0 +1,196 @@
+// Body of POST /v1/chat/completions, in the order of the published table. Unknown keys are accepted and dropped.
+// Rules here need nothing but the body; whatever depends on the model is checked by the api.
+
+import { z } from 'zod';
+import { promptFields } from './chat-prompt.ts';
+import { logprobFields, samplingFields, stoppingFields } from './chat-sampling.ts';
+import { structuredOutputFields } from './chat-structured-output.ts';
+import { toolFields } from './chat-tools.ts';
+import { laxBoolean, laxInteger, laxNumber, nullAsDefault, reportRule } from './lax-primitives.ts';
+
+/** How a streamed answer reports usage. */
+export const streamOptions = z
+  .object({
+    include_usage: laxBoolean()
+      .nullish()
+      .describe('Adds a last chunk with the token counts of the whole request.'),
+    continuous_usage_stats: laxBoolean()
+      .nullish()
+      .meta({ default: false })
+      .describe('Adds token counts to every chunk, together with `include_usage`.'),
+  })
+  .describe('Only with `stream: true`.');
+export type StreamOptions = z.output<typeof streamOptions>;
+
+// Text comes first, because a union takes the first member that fits and numeric text must stay text.
+const extraArgument = z.union([z.string(), laxNumber()]);
+const extraArguments = z.record(z.string(), z.union([extraArgument, z.array(extraArgument)])).nullish();
+
+const FRANCE = [{ role: 'user', content: 'What is the capital of France?' }];
+
+/** The request. */
+export const chatCompletionRequest = z
+  .object({
+    messages: promptFields.messages,
+    model: z.string().nullish().describe('Id from the model list. By default, the server’s first model.'),
+    frequency_penalty: samplingFields.frequency_penalty,
+    logit_bias: samplingFields.logit_bias,
+    logprobs: logprobFields.logprobs,
+    top_logprobs: logprobFields.top_logprobs,
+    max_tokens: stoppingFields.max_tokens,
+    max_completion_tokens: stoppingFields.max_completion_tokens,
+    n: nullAsDefault(laxInteger(), 1).describe('How many choices to generate.'),
+    presence_penalty: samplingFields.presence_penalty,
+    response_format: structuredOutputFields.response_format,
+    seed: samplingFields.seed,
+    stop: stoppingFields.stop,
+    stream: nullAsDefault(laxBoolean(), false).describe('Sends the answer in chunks while it is generated.'),
+    stream_options: streamOptions.nullish(),
+    temperature: samplingFields.temperature,
+    top_p: samplingFields.top_p,
+    tools: toolFields.tools,
+    tool_choice: toolFields.tool_choice,
+    reasoning_effort: promptFields.reasoning_effort,
+    include_reasoning: promptFields.include_reasoning,
+    parallel_tool_calls: nullAsDefault(laxBoolean(), true).describe(
+      'Accepted without effect, because tools are never called.',
+    ),
+    user: z.string().nullish().describe('Name of the end user. It has no effect.'),
+    use_beam_search: samplingFields.use_beam_search,
+    top_k: samplingFields.top_k,
+    min_p: samplingFields.min_p,
+    repetition_penalty: samplingFields.repetition_penalty,
+    length_penalty: samplingFields.length_penalty,
+    stop_token_ids: stoppingFields.stop_token_ids,
+    include_stop_str_in_output: stoppingFields.include_stop_str_in_output,
+    ignore_eos: stoppingFields.ignore_eos,
+    min_tokens: stoppingFields.min_tokens,
+    skip_special_tokens: promptFields.skip_special_tokens,
+    spaces_between_special_tokens: promptFields.spaces_between_special_tokens,
+    truncate_prompt_tokens: promptFields.truncate_prompt_tokens,
+    prompt_logprobs: logprobFields.prompt_logprobs,
+    allowed_token_ids: samplingFields.allowed_token_ids,
+    bad_words: samplingFields.bad_words,
+    echo: promptFields.echo,
+    add_generation_prompt: promptFields.add_generation_prompt,
+    continue_final_message: promptFields.continue_final_message,
+    add_special_tokens: promptFields.add_special_tokens,
+    documents: promptFields.documents,
+    chat_template: promptFields.chat_template,
+    chat_template_kwargs: promptFields.chat_template_kwargs,
+    mm_processor_kwargs: promptFields.mm_processor_kwargs,
+    structured_outputs: structuredOutputFields.structured_outputs,
+    priority: laxInteger()
+      .default(0)
+      .describe('Lower is handled earlier. Only 0 is allowed unless the model is served with priorities.'),
+    request_id: z
+      .string()
+      .optional()
+      .describe('Becomes part of the id of the answer. By default, a random one is made.'),
+    return_tokens_as_token_ids: logprobFields.return_tokens_as_token_ids,
+    return_token_ids: logprobFields.return_token_ids,
+    cache_salt: z
+      .string()
+      .min(1)
+      .nullish()
+      .describe('Requests share cached prompts only with requests of the same salt. Best long and random.'),
+    kv_transfer_params: z
+      .record(z.string(), z.unknown())
+      .nullish()
+      .describe('Parameters of disaggregated serving. No effect on servers without it.'),
+    engine_xargs: extraArguments.describe(
+      'Arguments of custom extensions: texts, numbers, or lists of them.',
+    ),
+    vllm_xargs: extraArguments.describe('Other name of `engine_xargs`.').meta({ deprecated: true }),
+    repetition_detection: samplingFields.repetition_detection,
+  })
+  .check(context => {
+    const request = context.value;
+    checkLogprobs(context);
+    if (request.stream_options && Object.keys(request.stream_options).length > 0 && !request.stream) {
+      reportRule(context, 'stream_options', 'stream_options needs stream: true');
+    }
+    if (request.continue_final_message && request.add_generation_prompt) {
+      reportRule(
+        context,
+        'continue_final_message',
+        'continue_final_message needs add_generation_prompt: false, which is true unless it is given',
+      );
+    }
+    if (request.structured_outputs && request.response_format && request.response_format.type !== 'text') {
+      reportRule(
+        context,
+        'structured_outputs',
+        `structured_outputs cannot be combined with response_format ${request.response_format.type}`,
+      );
+    }
+    for (const key of ['chat_template', 'tokenize']) {
+      if (request.chat_template_kwargs && Object.hasOwn(request.chat_template_kwargs, key)) {
+        reportRule(
+          context,
+          ['chat_template_kwargs', key],
+          `chat_template_kwargs must not have the key ${key}`,
+        );
+      }
+    }
+    if (request.engine_xargs && request.vllm_xargs) {
+      reportRule(context, 'vllm_xargs', 'vllm_xargs is another name of engine_xargs; give only one of them');
+    }
+  });
+/** The request after parsing: defaults filled in, values converted. */
+export type ChatCompletionRequest = z.output<typeof chatCompletionRequest>;
+/** What a client may write: every field but `messages` is optional. */
+export type ChatCompletionRequestInput = z.input<typeof chatCompletionRequest>;
+
+function checkLogprobs(
+  context: z.core.ParsePayload<{
+    logprobs: boolean;
+    top_logprobs: number;
+    prompt_logprobs?: number | null | undefined;
+    stream: boolean;
+  }>,
+): void {
+  const { logprobs, top_logprobs, prompt_logprobs = null, stream } = context.value;
+  if (top_logprobs < -1) {
+    reportRule(context, 'top_logprobs', `top_logprobs must be -1, 0 or above; got ${top_logprobs}`);
+  } else if (top_logprobs !== 0 && !logprobs) {
+    reportRule(context, 'top_logprobs', 'top_logprobs needs logprobs: true');
+  }
+  if (prompt_logprobs === null) return;
+  if (prompt_logprobs < -1) {
+    reportRule(context, 'prompt_logprobs', `prompt_logprobs must be -1, 0 or above; got ${prompt_logprobs}`);
+  } else if (prompt_logprobs !== 0 && stream) {
+    reportRule(context, 'prompt_logprobs', 'prompt_logprobs cannot be combined with stream: true');
+  }
+}
+
+export const chatCompletionRequestExamples = {
+  valid: [
+    { messages: FRANCE },
+    { model: 'demo', messages: FRANCE, stream: true, stream_options: { include_usage: true } },
+    { messages: FRANCE, temperature: 0, max_completion_tokens: 16, stop: ['\n'] },
+    { messages: FRANCE, seed: 42, n: 2, logprobs: true, top_logprobs: 3 },
+    { messages: FRANCE, structured_outputs: { choice: ['Paris', 'Rome'] } },
+    {
+      messages: FRANCE,
+      response_format: { json_schema: { name: 'answer', schema: { type: 'object' }, strict: true } },
+    },
+  ],
+  invalid: [
+    { input: {}, type: 'missing', loc: ['messages'] },
+    { input: { messages: [] }, type: 'too_short', loc: ['messages'] },
+    { input: { messages: FRANCE, temperature: 'hot' }, type: 'float_parsing', loc: ['temperature'] },
+    { input: { messages: FRANCE, n: 1.5 }, type: 'int_from_float', loc: ['n'] },
+    { input: { messages: FRANCE, stream: 2 }, type: 'bool_parsing', loc: ['stream'] },
+    { input: { messages: FRANCE, user: 5 }, type: 'string_type', loc: ['user'] },
+    { input: { messages: FRANCE, seed: 1e30 }, type: 'less_than_equal', loc: ['seed'] },
+    { input: { messages: FRANCE, tool_choice: 'auto' }, type: 'literal_error', loc: ['tool_choice'] },
+    { input: { messages: FRANCE, tools: [] }, type: 'too_short', loc: ['tools'] },
+    { input: { messages: FRANCE, top_logprobs: 2 }, type: 'value_error', loc: ['top_logprobs'] },
+    {
+      input: { messages: FRANCE, engine_xargs: { a: { b: 1 } } },
+      type: 'string_type',
+      loc: ['engine_xargs', 'a'],
+    },
+  ],
+} as const;

@@ -1,0 +1,63 @@
+// Log probabilities and token counts as chat answers and chunks carry them.
+
+import { z } from 'zod';
+
+const tokenText = z.string().describe('Text of the token.');
+const logprob = z.number().describe('Log probability of the token, at least -9999.');
+const bytes = z.array(z.int()).nullable().describe('Bytes of the token’s text in UTF-8.');
+
+/** One token with its log probability. */
+export const topLogprob = z.object({ token: tokenText, logprob, bytes });
+export type TopLogprob = z.output<typeof topLogprob>;
+
+/** One generated token with its alternatives. */
+export const tokenLogprob = z.object({
+  token: tokenText,
+  logprob,
+  bytes,
+  top_logprobs: z.array(topLogprob).describe('The generated token, then the most probable others.'),
+});
+export type TokenLogprob = z.output<typeof tokenLogprob>;
+
+/** Log probabilities of one choice. */
+export const choiceLogprobs = z.object({
+  content: z.array(tokenLogprob).nullable().describe('One entry per generated token, end tokens included.'),
+});
+export type ChoiceLogprobs = z.output<typeof choiceLogprobs>;
+
+/** One place of the prompt: token id -> its log probability. Key order means nothing; use `rank`. */
+export const promptLogprobs = z.record(
+  z.string(),
+  z.object({
+    logprob,
+    rank: z.int().describe('1 is the most probable token at this place.'),
+    decoded_token: tokenText,
+  }),
+);
+export type PromptLogprobs = z.output<typeof promptLogprobs>;
+
+/** Token counts. */
+export const usage = z.object({
+  prompt_tokens: z.int().default(0).describe('Tokens of the prompt, counted once for all choices.'),
+  total_tokens: z.int().default(0).describe('Prompt and completion tokens together.'),
+  completion_tokens: z.int().default(0).describe('Generated tokens of all choices.'),
+  prompt_tokens_details: z
+    .object({
+      cached_tokens: z.int().nullable().describe('Prompt tokens that did not have to be computed.'),
+    })
+    .nullish()
+    .describe('More about the prompt’s tokens.'),
+});
+export type Usage = z.output<typeof usage>;
+
+export const usageExamples = {
+  valid: [
+    {
+      prompt_tokens: 12,
+      total_tokens: 14,
+      completion_tokens: 2,
+      prompt_tokens_details: { cached_tokens: 0 },
+    },
+  ],
+  invalid: [{ input: { prompt_tokens: 'many' }, type: 'value_error', loc: ['prompt_tokens'] }],
+} as const;

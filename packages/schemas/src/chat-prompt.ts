@@ -1,0 +1,54 @@
+// Fields of a chat request that decide how messages become the prompt.
+
+import { z } from 'zod';
+import { chatMessage } from './chat-message.ts';
+import { WIRE_INT64_LIMIT } from './chat-sampling.ts';
+import { laxBigInteger, laxBoolean } from './lax-primitives.ts';
+
+const anyObject = z.record(z.string(), z.unknown());
+
+export const promptFields = {
+  messages: z.array(chatMessage).min(1).describe('The conversation so far, oldest message first.'),
+  reasoning_effort: z
+    .enum(['low', 'medium', 'high'])
+    .nullish()
+    .describe('How much a reasoning model should think. Handed to the chat template.'),
+  include_reasoning: laxBoolean()
+    .default(true)
+    .describe('Returns what a reasoning model thought, apart from its answer.'),
+  skip_special_tokens: laxBoolean().default(true).describe('Leaves special tokens out of the text.'),
+  spaces_between_special_tokens: laxBoolean()
+    .default(true)
+    .describe('Puts spaces between special tokens when they are shown.'),
+  truncate_prompt_tokens: laxBigInteger(-1n, WIRE_INT64_LIMIT)
+    .nullish()
+    .describe('Keeps only this many last tokens of the prompt. -1 keeps as many as fit.'),
+  echo: laxBoolean()
+    .default(false)
+    .describe('Puts the last message in front of the new one when both have the same role.'),
+  add_generation_prompt: laxBoolean()
+    .default(true)
+    .describe('Ends the prompt with the opening of the assistant’s turn.'),
+  continue_final_message: laxBoolean()
+    .default(false)
+    .describe(
+      'Leaves the last message open, so that the model continues it. Needs `add_generation_prompt: false`.',
+    ),
+  add_special_tokens: laxBoolean()
+    .default(false)
+    .describe('Adds special tokens on top of those that the chat template writes.'),
+  documents: z
+    .array(anyObject)
+    .nullish()
+    .describe(
+      'Documents for the chat template, best with the keys `title` and `text`. No effect on templates without them.',
+    ),
+  chat_template: z
+    .string()
+    .nullish()
+    .describe('Chat template to use instead of the model’s. Required when the model has none.'),
+  chat_template_kwargs: anyObject.nullish().describe('More variables for the chat template.'),
+  mm_processor_kwargs: anyObject
+    .nullish()
+    .describe('Arguments of a multimodal processor. No effect on text models.'),
+} as const;

@@ -1,0 +1,116 @@
+// Fields of a chat request that steer how tokens are drawn and when a choice ends.
+// Ranges that depend on the model or the operator are checked later, by the api.
+
+import { z } from 'zod';
+import {
+  laxBigInteger,
+  laxBoolean,
+  laxInteger,
+  laxIntegerButNoText,
+  laxNumber,
+  nullAsDefault,
+  reportRule,
+} from './lax-primitives.ts';
+
+/** The published bounds of 64-bit integers, which are the doubles next to them. Inclusive. */
+export const WIRE_INT64_LIMIT = 9_223_372_036_854_776_000n;
+
+/** Ends a choice when the output repeats itself. All zero means off. */
+export const repetitionDetection = z
+  .object({
+    max_pattern_size: laxInteger({ minimum: 0 }).default(0).describe('Longest pattern, in tokens; 0 is off.'),
+    min_pattern_size: laxInteger({ minimum: 0 }).default(0).describe('Shortest pattern, in tokens.'),
+    min_count: laxInteger({ minimum: 0 }).default(0).describe('How often it must repeat; at least 2.'),
+  })
+  .check(context => {
+    const { max_pattern_size, min_pattern_size, min_count } = context.value;
+    if (min_pattern_size > max_pattern_size) {
+      reportRule(context, 'min_pattern_size', 'min_pattern_size must not be above max_pattern_size');
+    } else if (max_pattern_size > 0 && min_count < 2) {
+      reportRule(context, 'min_count', 'min_count must be at least 2 when max_pattern_size is above 0');
+    }
+  })
+  .describe('Ends generation early when the same tokens repeat.');
+export type RepetitionDetection = z.output<typeof repetitionDetection>;
+
+const tokenIds = z.array(laxInteger()).nullish();
+
+export const samplingFields = {
+  frequency_penalty: nullAsDefault(laxNumber(), 0).describe(
+    'Lowers the score of tokens by how often the output already has them. -2 to 2.',
+  ),
+  logit_bias: z
+    .record(z.string(), laxNumber())
+    .nullish()
+    .describe('Added to the scores of tokens: keys are token ids, values are cut to -100 to 100.'),
+  presence_penalty: nullAsDefault(laxNumber(), 0).describe(
+    'Lowers the score of tokens that the output already has. -2 to 2.',
+  ),
+  seed: laxBigInteger(-WIRE_INT64_LIMIT, WIRE_INT64_LIMIT)
+    .nullish()
+    .describe('The same request with the same seed gives the same output. -1 means no seed.'),
+  temperature: laxNumber()
+    .nullish()
+    .describe('0 always takes the most probable token; higher values vary more. 0 to 2.'),
+  top_p: laxNumber()
+    .nullish()
+    .describe('Draws from the most probable tokens whose probabilities sum to this. Above 0, at most 1.'),
+  use_beam_search: laxBoolean()
+    .default(false)
+    .describe('Searches for the `n` most probable outputs instead of drawing tokens.'),
+  top_k: laxInteger().nullish().describe('Draws from this many most probable tokens. 0 and -1 are off.'),
+  min_p: laxNumber()
+    .nullish()
+    .describe('Drops tokens less probable than this share of the most probable one. 0 to 1.'),
+  repetition_penalty: laxNumber()
+    .nullish()
+    .describe('Above 1 lowers the score of tokens that the prompt or the output has. Must be above 0.'),
+  length_penalty: laxNumber()
+    .default(1)
+    .describe('For beam search: the power of the length that scores are divided by.'),
+  allowed_token_ids: tokenIds.describe('Only these tokens may be generated.'),
+  bad_words: z.array(z.string()).default([]).describe('Words that must not be generated.'),
+  repetition_detection: repetitionDetection.nullish(),
+} as const;
+
+export const stoppingFields = {
+  max_tokens: laxInteger()
+    .nullish()
+    .describe('Older name of `max_completion_tokens`, which wins when both are given.')
+    .meta({ deprecated: true }),
+  max_completion_tokens: laxInteger()
+    .nullish()
+    .describe('Most tokens to generate per choice. By default, what the context leaves.'),
+  stop: z
+    .union([z.string(), z.array(z.string())])
+    .nullish()
+    .transform((stop): string[] => (typeof stop === 'string' ? [stop] : (stop ?? [])))
+    .meta({ default: [] })
+    .describe('Text, or list of texts, that ends a choice; the output stops before it.'),
+  stop_token_ids: tokenIds.describe('Tokens that end a choice, beside those of the model.'),
+  include_stop_str_in_output: laxBoolean()
+    .default(false)
+    .describe('Keeps the matched stop text in the output.'),
+  ignore_eos: laxBoolean().default(false).describe('Goes on after the model’s own end tokens.'),
+  min_tokens: laxInteger().default(0).describe('No choice ends before this many tokens.'),
+} as const;
+
+export const logprobFields = {
+  logprobs: nullAsDefault(laxBoolean(), false).describe('Adds the log probability of every generated token.'),
+  // The rules on these two look at the JSON value itself, so text is refused. Source: upstream behaviour.
+  top_logprobs: nullAsDefault(laxIntegerButNoText(), 0).describe(
+    'With `logprobs`: how many of the most probable tokens to list at each place. -1 is all of them.',
+  ),
+  prompt_logprobs: laxIntegerButNoText()
+    .nullish()
+    .describe('Adds the log probabilities of the prompt’s tokens, with this many alternatives each.'),
+  return_tokens_as_token_ids: laxBoolean()
+    .nullish()
+    .describe('With `logprobs`: tokens are written as `token_id:` and the id.'),
+  return_token_ids: laxBoolean()
+    .nullish()
+    .describe(
+      'Adds token ids beside the text. In a stream the first chunk has `prompt_token_ids` and each chunk the ' +
+        '`token_ids` of its text.',
+    ),
+} as const;

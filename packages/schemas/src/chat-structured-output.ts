@@ -1,0 +1,152 @@
+// What the output of a chat request must look like: `response_format` and `structured_outputs`.
+// Whether a schema or grammar itself is sound is the engine's question; here only the envelope is checked.
+
+import { z } from 'zod';
+import { laxBoolean, nullAsDefault, reportRule } from './lax-primitives.ts';
+
+const jsonObject = z.record(z.string(), z.unknown());
+
+const jsonSchemaFormat = z.object({
+  // Source: the published table of fields shows no type, so an object with `json_schema` alone means this format.
+  type: z
+    .literal('json_schema')
+    .optional()
+    .transform(() => 'json_schema' as const)
+    .describe('May be left out when `json_schema` is given.'),
+  json_schema: z
+    .object({
+      name: z.string().describe('Name of the schema.'),
+      description: z.string().nullish().describe('What the schema is for. It has no effect.'),
+      schema: jsonObject.describe('JSON Schema that the output must satisfy.'),
+      strict: laxBoolean().nullish().describe('Accepted; the schema is always enforced.'),
+    })
+    .describe('The schema and its name.'),
+});
+
+const structuralTagFormat = z
+  .object({
+    type: z.literal('structural_tag'),
+    format: jsonObject.optional().describe('Structural tag in the newer form.'),
+    structures: z
+      .array(
+        z.object({
+          begin: z.string().describe('Text that opens the structure.'),
+          schema: jsonObject.describe('JSON Schema of what stands inside.'),
+          end: z.string().describe('Text that closes it.'),
+        }),
+      )
+      .optional()
+      .describe('Structures of the older form.'),
+    triggers: z.array(z.string()).optional().describe('Texts that start a structure, in the older form.'),
+  })
+  .check(context => {
+    const { format, structures, triggers } = context.value;
+    if (format !== undefined || (structures !== undefined && triggers !== undefined)) return;
+    reportRule(context, 'format', 'A structural tag needs format, or structures with triggers');
+  });
+
+/** The `response_format` field. */
+export const responseFormat = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('text').describe('No constraint.') }),
+    z.object({ type: z.literal('json_object').describe('The output is one JSON object.') }),
+    jsonSchemaFormat,
+    structuralTagFormat,
+  ])
+  .describe('Shape of the output. With `json_schema` the output is JSON that satisfies the schema.');
+export type ResponseFormat = z.output<typeof responseFormat>;
+
+/** Fields of `structured_outputs` of which exactly one must be given. */
+export const CONSTRAINT_FIELDS = [
+  'json',
+  'regex',
+  'choice',
+  'grammar',
+  'json_object',
+  'structural_tag',
+] as const;
+
+/** The `structured_outputs` field. */
+export const structuredOutputs = z
+  .object({
+    json: z
+      .union([z.string(), jsonObject])
+      .nullish()
+      .describe('JSON Schema of the output, as JSON text or as an object.'),
+    regex: z.string().nullish().describe('Regular expression that the whole output matches.'),
+    choice: z.array(z.string()).min(1).nullish().describe('The output is exactly one of these texts.'),
+    grammar: z.string().nullish().describe('Context-free grammar of the output, in EBNF or Lark notation.'),
+    json_object: laxBoolean().nullish().describe('True: the output is any JSON object.'),
+    disable_fallback: nullAsDefault(laxBoolean(), false).describe(
+      'Accepted without effect: there is one grammar engine, and what it cannot enforce is refused.',
+    ),
+    disable_any_whitespace: nullAsDefault(laxBoolean(), false).describe(
+      'No free whitespace between the tokens of JSON output.',
+    ),
+    disable_additional_properties: nullAsDefault(laxBoolean(), false).describe(
+      'Objects of the schema that do not speak of additional properties allow none.',
+    ),
+    whitespace_pattern: z.string().nullish().describe('Regular expression of whitespace in JSON output.'),
+    structural_tag: z.string().nullish().describe('Structural tag as JSON text.'),
+    _backend: z.string().nullish().describe('Internal name of a grammar engine. Accepted.'),
+    _backend_was_auto: nullAsDefault(laxBoolean(), false).describe('Internal. Accepted.'),
+  })
+  .check(context => {
+    const given = CONSTRAINT_FIELDS.filter(field => (context.value[field] ?? null) !== null);
+    if (given.length !== 1) {
+      const found = given.length === 0 ? 'none' : given.join(', ');
+      reportRule(context, [], `Give exactly one of ${CONSTRAINT_FIELDS.join(', ')}; found ${found}`);
+    } else if (context.value.json_object === false) {
+      reportRule(context, 'json_object', 'json_object must be true when it is given');
+    }
+  })
+  .describe('One constraint on the output, and how JSON is written.');
+export type StructuredOutputs = z.output<typeof structuredOutputs>;
+
+export const structuredOutputFields = {
+  response_format: responseFormat.nullish(),
+  structured_outputs: structuredOutputs.nullish(),
+} as const;
+
+export const responseFormatExamples = {
+  valid: [
+    { type: 'text' },
+    { type: 'json_object' },
+    { type: 'json_schema', json_schema: { name: 'city', schema: { type: 'object' }, strict: true } },
+    { json_schema: { name: 'city', description: 'A city', schema: { type: 'string' } } },
+    { type: 'structural_tag', structures: [{ begin: '<f>', schema: {}, end: '</f>' }], triggers: ['<f>'] },
+    { type: 'structural_tag', format: { type: 'any_text' } },
+  ],
+  invalid: [
+    { input: { type: 'yaml' }, type: 'literal_error', loc: ['type'] },
+    { input: { type: 'json_schema' }, type: 'missing', loc: ['json_schema'] },
+    { input: {}, type: 'missing', loc: ['json_schema'] },
+    { input: { json_schema: { name: 'x' } }, type: 'missing', loc: ['json_schema', 'schema'] },
+    {
+      input: { json_schema: { name: 'x', schema: null } },
+      type: 'dict_type',
+      loc: ['json_schema', 'schema'],
+    },
+    { input: { type: 'structural_tag' }, type: 'value_error', loc: ['format'] },
+  ],
+} as const;
+
+export const structuredOutputsExamples = {
+  valid: [
+    { choice: ['yes', 'no'] },
+    { json: '{"type":"object"}', disable_any_whitespace: true },
+    { json: { type: 'object' }, regex: null },
+    { regex: '[0-9]{3}' },
+    { grammar: 'root ::= "hi"' },
+    { json_object: true },
+    { structural_tag: '{"type":"structural_tag"}' },
+  ],
+  invalid: [
+    { input: {}, type: 'value_error', loc: [] },
+    { input: { regex: 'a', choice: ['a'] }, type: 'value_error', loc: [] },
+    { input: { choice: [] }, type: 'too_short', loc: ['choice'] },
+    { input: { choice: [1] }, type: 'string_type', loc: ['choice', '0'] },
+    { input: { json: 5 }, type: 'string_type', loc: ['json'] },
+    { input: { json_object: false }, type: 'value_error', loc: ['json_object'] },
+  ],
+} as const;

@@ -1,0 +1,61 @@
+// Tools of a chat request: functions that the chat template tells the model about.
+
+import { z } from 'zod';
+
+/** A function that the model may be told about. */
+export const functionDefinition = z.object({
+  name: z.string().describe('Name of the function.'),
+  description: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('What the function does, in words for the model.'),
+  parameters: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .default(null)
+    .describe('JSON Schema of the arguments.'),
+});
+export type FunctionDefinition = z.output<typeof functionDefinition>;
+
+/** One entry of `tools`. Missing descriptions and parameters are passed to the template as null. */
+export const chatTool = z.object({
+  type: z.literal('function').default('function').describe('Kind of tool; only functions exist.'),
+  function: functionDefinition.describe('The function.'),
+});
+export type ChatTool = z.output<typeof chatTool>;
+
+export const toolFields = {
+  tools: z
+    .array(chatTool)
+    .min(1)
+    .nullish()
+    .describe('Functions given to the chat template. An empty list is refused; leave the field out instead.'),
+  tool_choice: z
+    .literal('none')
+    .nullish()
+    .describe('Only `none` is allowed: the model is told about the tools and answers with text.'),
+} as const;
+
+export const chatToolExamples = {
+  valid: [
+    {
+      type: 'function',
+      function: {
+        name: 'weather',
+        description: 'Today’s weather in a city.',
+        parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+      },
+    },
+    { function: { name: 'now' } },
+  ],
+  invalid: [
+    { input: { type: 'function' }, type: 'missing', loc: ['function'] },
+    { input: { type: 'retrieval', function: { name: 'x' } }, type: 'literal_error', loc: ['type'] },
+    {
+      input: { function: { name: 'x', parameters: [] } },
+      type: 'dict_type',
+      loc: ['function', 'parameters'],
+    },
+  ],
+} as const;

@@ -1,0 +1,64 @@
+// Error body of the chat and model endpoints, and how a failed parse becomes one.
+
+import { z } from 'zod';
+import { toValidationDetails, type ValidationDetail } from './validation-error.ts';
+
+const errorExample = {
+  error: {
+    message: 'temperature: Input should be a valid number, unable to parse string as a number',
+    type: 'Bad Request',
+    param: 'temperature',
+    code: 400,
+  },
+};
+
+/** The error object that OpenAI clients read. All four keys are always there. */
+export const openAiError = z.object({
+  message: z.string().describe('What is wrong, in words.'),
+  type: z.string().describe('Kind of error, such as `Bad Request` or `NotFoundError`.'),
+  param: z.string().nullable().describe('The field at fault, if there is one.'),
+  code: z.int().describe('The HTTP status.'),
+});
+export type OpenAiError = z.output<typeof openAiError>;
+
+/** The body. */
+export const openAiErrorBody = z
+  .object({ error: openAiError.describe('The error.') })
+  .meta({ examples: [errorExample] });
+export type OpenAiErrorBody = z.output<typeof openAiErrorBody>;
+
+/** Most faults that one message lists; more are only counted. */
+const MAX_FAULTS_IN_MESSAGE = 8;
+
+/** Makes the one 400 error of a chat body that failed to parse: the message lists the faults, `param` is the first. */
+export function toChatValidationError(error: z.core.$ZodError, input: unknown): OpenAiError {
+  return toOpenAiValidationError(toValidationDetails(error, 'body', input));
+}
+
+/** As `toChatValidationError`, for faults that are already described. */
+export function toOpenAiValidationError(details: readonly ValidationDetail[]): OpenAiError {
+  const faults = details.slice(0, MAX_FAULTS_IN_MESSAGE).map(({ loc, msg }) => {
+    const field = loc.slice(1).join('.');
+    return field === '' ? `Request body: ${msg}` : `${field}: ${msg}`;
+  });
+  const rest = details.length - faults.length;
+  if (rest > 0) faults.push(`and ${rest} more`);
+  return {
+    message: faults.join('; '),
+    type: 'Bad Request',
+    param: details[0]?.loc.slice(1).join('.') || null,
+    code: 400,
+  };
+}
+
+export const openAiErrorExamples = {
+  valid: [errorExample, { error: { ...errorExample.error, param: null } }],
+  invalid: [
+    { input: { error: 'Unauthorized' }, type: 'model_attributes_type', loc: ['error'] },
+    {
+      input: { error: { ...errorExample.error, param: undefined } },
+      type: 'missing',
+      loc: ['error', 'param'],
+    },
+  ],
+} as const;

@@ -1,0 +1,36 @@
+// Answer of GET /v1/models.
+
+import { z } from 'zod';
+
+/** A model that can be used for chat. */
+export const modelRecord = z.object({
+  id: z.string().describe('Id to pass as `model`.'),
+  object: z.literal('model').describe('Kind of object.'),
+  created: z.int().describe('When the model was made or added. Unix seconds.'),
+  owned_by: z.string().describe('Who runs the model.'),
+  root: z.string().describe('Name or place of the model that the id stands for.'),
+});
+export type ModelRecord = z.output<typeof modelRecord>;
+
+const listExample = {
+  object: 'list',
+  data: [{ id: 'demo', object: 'model', created: 1_790_000_000, owned_by: 'ortler', root: 'demo' }],
+};
+
+/** All models. */
+export const modelList = z
+  .object({
+    object: z.literal('list').describe('Kind of object.'),
+    data: z.array(modelRecord).describe('The models.'),
+  })
+  .meta({ examples: [listExample] });
+export type ModelList = z.output<typeof modelList>;
+
+export const modelListExamples = {
+  valid: [listExample, { object: 'list', data: [] }],
+  invalid: [
+    { input: { object: 'list' }, type: 'missing', loc: ['data'] },
+    { input: { object: 'list', data: [{ id: 1 }] }, type: 'string_type', loc: ['data', '0', 'id'] },
+    { input: { ...listExample, object: 'page' }, type: 'literal_error', loc: ['object'] },
+  ],
+} as const;

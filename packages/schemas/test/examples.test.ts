@@ -1,0 +1,50 @@
+// Every schema's examples: valid ones parse, stay valid when parsed again, and appear in documents; invalid ones fail
+// with the stated kind of fault at the stated place.
+
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import * as schemas from '../src/index.ts';
+
+interface Examples {
+  readonly valid: readonly unknown[];
+  readonly invalid: readonly { input: unknown; type: string; loc: readonly string[] }[];
+}
+
+const CASES: Record<string, [z.ZodType, Examples]> = {
+  chatMessage: [schemas.chatMessage, schemas.chatMessageExamples],
+  chatTool: [schemas.chatTool, schemas.chatToolExamples],
+  responseFormat: [schemas.responseFormat, schemas.responseFormatExamples],
+  structuredOutputs: [schemas.structuredOutputs, schemas.structuredOutputsExamples],
+  chatCompletionRequest: [schemas.chatCompletionRequest, schemas.chatCompletionRequestExamples],
+  chatCompletion: [schemas.chatCompletion, schemas.chatCompletionExamples],
+  chatChunk: [schemas.chatChunk, schemas.chatChunkExamples],
+  usage: [schemas.usage, schemas.usageExamples],
+  modelList: [schemas.modelList, schemas.modelListExamples],
+  openAiErrorBody: [schemas.openAiErrorBody, schemas.openAiErrorExamples],
+};
+
+describe.each(Object.entries(CASES))('%s', (_name, [schema, examples]) => {
+  it.each(examples.valid)('accepts its example %#', example => {
+    const parsed = schema.parse(example);
+    expect(schema.parse(parsed)).toEqual(parsed);
+  });
+
+  it.each(examples.invalid)('refuses its counter-example %#', ({ input, type, loc }) => {
+    const result = schema.safeParse(input);
+    expect(result.success).toBe(false);
+    const details = schemas.toValidationDetails(result.error!, 'body', input);
+    expect(details[0]).toMatchObject({ type, loc: ['body', ...loc] });
+  });
+
+  it('is exported to JSON Schema as input', () => {
+    const document = z.toJSONSchema(schema, { io: 'input' });
+    expect(JSON.stringify(document)).not.toContain('"not":{}');
+  });
+});
+
+describe('examples', () => {
+  it('exist for every group of exported examples', () => {
+    const exported = Object.keys(schemas).filter(name => name.endsWith('Examples'));
+    expect(Object.keys(CASES)).toHaveLength(exported.length);
+  });
+});
