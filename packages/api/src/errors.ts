@@ -2,7 +2,8 @@
 // a failure is made here, for REST and tRPC alike; nothing else may decide a status.
 
 import type { EngineErrorCode } from '@ortler/engine';
-import { TRPCError, type TRPC_ERROR_CODE_KEY } from '@trpc/server';
+import { toChatValidationError } from '@ortler/schemas';
+import { type TRPC_ERROR_CODE_KEY, TRPCError } from '@trpc/server';
 import { ZodError } from 'zod';
 
 interface ErrorRow {
@@ -75,11 +76,12 @@ export interface PublicError {
   readonly retryAfterMs: number | undefined;
 }
 
-const MAX_LISTED_ISSUES = 20;
-
-/** Anything thrown -> what the client may know. Internal failures become a fixed text with the request id. */
-export function toPublicError(error: unknown, requestId: string): PublicError {
-  const known = toApiError(error);
+/**
+ * Anything thrown -> what the client may know. Internal failures become a fixed text with the request id.
+ * @param input The body that a schema refused; it tells missing fields from wrong ones.
+ */
+export function toPublicError(error: unknown, requestId: string, input?: unknown): PublicError {
+  const known = toApiError(error, input);
   const { status, type } = ERROR_TABLE[known.reason];
   const message =
     known.reason === 'internal'
@@ -89,23 +91,18 @@ export function toPublicError(error: unknown, requestId: string): PublicError {
   return { reason, status, message, type, param, retryAfterMs };
 }
 
-function toApiError(error: unknown): ApiError {
+function toApiError(error: unknown, input: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (!(error instanceof TRPCError)) return new ApiError('internal', 'Unexpected failure.', { cause: error });
   if (error.cause instanceof ApiError) return error.cause;
-  if (error.code === 'BAD_REQUEST' && error.cause instanceof ZodError) return fromZodError(error.cause);
+  if (error.code === 'BAD_REQUEST' && error.cause instanceof ZodError)
+    return fromZodError(error.cause, input);
   return new ApiError(reasonOfTrpcCode(error.code), error.message, { cause: error });
 }
 
-function fromZodError(error: ZodError): ApiError {
-  const listed = error.issues.slice(0, MAX_LISTED_ISSUES).map(issue => {
-    const place = issue.path.map(String).join('.');
-    return place === '' ? issue.message : `${place}: ${issue.message}`;
-  });
-  const more = error.issues.length - listed.length;
-  if (more > 0) listed.push(`and ${more} more`);
-  const param = error.issues[0]?.path.map(String).join('.') || null;
-  return new ApiError('malformed_request', `The request is not valid. ${listed.join('; ')}`, { param });
+function fromZodError(error: ZodError, input: unknown): ApiError {
+  const { message, param } = toChatValidationError(error, input);
+  return new ApiError('malformed_request', message, { param });
 }
 
 // tRPC itself throws these before a procedure of ours runs.

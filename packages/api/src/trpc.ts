@@ -41,8 +41,8 @@ const t = initTRPC
     isDev: false,
     transformer: int64Transformer,
     jsonl: { pingMs: 15_000 },
-    errorFormatter({ shape, error, ctx }) {
-      const known: PublicError = toPublicError(error, ctx?.requestId ?? 'unknown');
+    errorFormatter({ shape, error, ctx, input }) {
+      const known: PublicError = toPublicError(error, ctx?.requestId ?? 'unknown', input);
       const { reason, status, message, type, param } = known;
       return {
         ...shape,
@@ -66,7 +66,9 @@ export const router = t.router;
 export function createBearerProcedure(services: Pick<Services, 'credentials'>) {
   return t.procedure.use(async ({ ctx, next }) => {
     const principal =
-      ctx.credentials.kind === 'bearer' ? await services.credentials.verifyBearer(ctx.credentials.token) : null;
+      ctx.credentials.kind === 'bearer'
+        ? await services.credentials.verifyBearer(ctx.credentials.token)
+        : null;
     if (principal === null) throw new ApiError('unauthorized', 'Unauthorized');
     return next({ ctx: { ...ctx, principal } });
   });

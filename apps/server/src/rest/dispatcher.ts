@@ -28,7 +28,12 @@ export type Dispatcher = (
 ) => Promise<void>;
 
 /** Builds the function that answers every REST request. It never throws. */
-export function createDispatcher({ router, bodyLimitBytes, stopping, onError }: DispatcherOptions): Dispatcher {
+export function createDispatcher({
+  router,
+  bodyLimitBytes,
+  stopping,
+  onError,
+}: DispatcherOptions): Dispatcher {
   const table = createRouteTable(router);
 
   return async (request, response, corsHeaders) => {
@@ -75,7 +80,12 @@ export function createDispatcher({ router, bodyLimitBytes, stopping, onError }: 
       request.resume();
     }
 
-    function writeError(target: ServerResponse, error: unknown, replyHeaders: ReplyHeaders, errorStyle: ErrorStyle) {
+    function writeError(
+      target: ServerResponse,
+      error: unknown,
+      replyHeaders: ReplyHeaders,
+      errorStyle: ErrorStyle,
+    ) {
       const known = error instanceof URIError ? brokenPath(requestId) : toPublicError(error, requestId);
       onError(error, known, requestId);
       if (target.destroyed || target.headersSent) return;

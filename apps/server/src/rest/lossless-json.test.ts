@@ -9,10 +9,7 @@ describe('parseLosslessJson', () => {
 
   it('reads safe integers, fractions and exponents as numbers', () => {
     expect(parseLosslessJson('[1, 9007199254740991, 0.12345678901234567, 1e30]')).toEqual([
-      1,
-      9007199254740991,
-      0.12345678901234567,
-      1e30,
+      1, 9007199254740991, 0.12345678901234567, 1e30,
     ]);
   });
 

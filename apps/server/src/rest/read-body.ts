@@ -15,7 +15,8 @@ export async function readJsonBody(request: IncomingMessage, limitBytes: number)
       `The body must have Content-Type: application/json; got ${contentType === '' ? 'none' : `"${contentType}"`}.`,
     );
   const bytes = await readBytes(request, limitBytes);
-  if (bytes.length === 0) throw new ApiError('malformed_request', 'The body is empty; it must be a JSON object.');
+  if (bytes.length === 0)
+    throw new ApiError('malformed_request', 'The body is empty; it must be a JSON object.');
   try {
     return parseLosslessJson(utf8.decode(bytes));
   } catch (error) {
@@ -37,7 +38,8 @@ async function readBytes(request: IncomingMessage, limitBytes: number): Promise<
     else parts.push(part);
   };
   const onEnd = () => settle(() => resolve(Buffer.concat(parts)));
-  const onLost = () => settle(() => reject(new ApiError('aborted', 'The client left while it sent the body.')));
+  const onLost = () =>
+    settle(() => reject(new ApiError('aborted', 'The client left while it sent the body.')));
   const settle = (finish: () => void) => {
     request.off('data', onData).off('end', onEnd).off('close', onLost).off('error', onLost);
     finish();

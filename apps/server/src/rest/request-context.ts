@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { ApiError, type ApiContext } from '@ortler/api';
+import { type ApiContext, ApiError } from '@ortler/api';
 import { parseCredentials } from './credentials.ts';
 
 /** Longest X-Request-Id taken from a client. */
@@ -40,7 +40,8 @@ export function createRequestContext(
 // A request id that is empty or too long to repeat is treated as absent, for the reply's id and header alike.
 function flattenHeaders(headers: IncomingHttpHeaders): Record<string, string | undefined> {
   const flat: Record<string, string | undefined> = {};
-  for (const [name, value] of Object.entries(headers)) flat[name] = Array.isArray(value) ? value.join(', ') : value;
+  for (const [name, value] of Object.entries(headers))
+    flat[name] = Array.isArray(value) ? value.join(', ') : value;
   const id = flat['x-request-id'];
   if (id !== undefined && (id === '' || id.length > MAX_REQUEST_ID_LENGTH || !/^[\x20-\x7e]+$/.test(id)))
     delete flat['x-request-id'];

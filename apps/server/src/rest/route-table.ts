@@ -1,41 +1,21 @@
 // The REST routes, read from `meta.openapi` of the api's procedures: the only place where a path is written.
 
-import type { AppRouter, ProcedureMeta } from '@ortler/api';
-
-/** One REST route and the procedure behind it. */
-export interface Route {
-  readonly method: string;
-  readonly path: string;
-  /** Dotted name of the procedure in the router. */
-  readonly procedure: string;
-  readonly type: 'query' | 'mutation';
-  readonly errors: ProcedureMeta['errors'];
-}
+import { type AppRouter, listRestRoutes, type RestRoute } from '@ortler/api';
 
 export type RouteMatch =
-  | { readonly kind: 'found'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
+  | { readonly kind: 'found'; readonly route: RestRoute; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: 'wrong-method'; readonly allowed: readonly string[] }
   | { readonly kind: 'unknown' };
 
 export interface RouteTable {
-  readonly routes: readonly Route[];
+  readonly routes: readonly RestRoute[];
   /** @param path Still percent-encoded, without the query. Throws: `URIError` for a broken escape. */
   match(method: string, path: string): RouteMatch;
 }
 
 /** Reads all routes of the router. */
 export function createRouteTable(router: AppRouter): RouteTable {
-  const procedures = Object.entries(router._def.procedures) as [
-    string,
-    { readonly _def: { readonly meta?: ProcedureMeta; readonly type: string } },
-  ][];
-  const compiled = procedures.flatMap(([procedure, { _def }]) => {
-    if (_def.meta?.openapi === undefined) return [];
-    const { method, path } = _def.meta.openapi;
-    const type = _def.type === 'query' ? ('query' as const) : ('mutation' as const);
-    const route: Route = { method, path, procedure, type, errors: _def.meta.errors };
-    return [{ route, segments: path.split('/') }];
-  });
+  const compiled = listRestRoutes(router).map(route => ({ route, segments: route.path.split('/') }));
 
   function match(method: string, path: string): RouteMatch {
     // A trailing slash is served directly, without a redirect.

@@ -44,7 +44,7 @@ export async function startGeneration(
     observeGeneration(engine.generate(toGenerationRequest(request), context.signal), {
       services,
       modelId: model.id,
-      choiceCount: request.n ?? 1,
+      choiceCount: request.n,
       startedAtMs,
     }),
     request,
@@ -54,7 +54,7 @@ export async function startGeneration(
     id: `chatcmpl-${context.headers['x-request-id'] ?? request.request_id ?? context.requestId}`,
     created: Math.floor(startedAtMs / 1000),
     model: model.id,
-    role: request.add_generation_prompt === false ? request.messages.at(-1)!.role : 'assistant',
+    role: request.add_generation_prompt ? 'assistant' : request.messages.at(-1)!.role,
   };
   return { header, events: startingWith(first, events) };
 }

@@ -2,12 +2,12 @@
 // format comes from: `usage` and `stop_reason` are absent, not null, where they do not belong.
 
 import type { GenerationEvent } from '@ortler/engine';
-import type { ChatCompletionChunk, ChatCompletionRequest } from '@ortler/schemas';
+import type { ChatChunk, ChatCompletionRequest } from '@ortler/schemas';
 import type { ReplyHeader } from './start-generation.ts';
 import { toUsage } from './to-usage.ts';
 
 type StreamRequest = Pick<ChatCompletionRequest, 'n' | 'return_token_ids' | 'stream_options'>;
-type ChunkChoice = ChatCompletionChunk['choices'][number];
+type ChunkChoice = ChatChunk['choices'][number];
 
 /**
  * Chunks in order: one role chunk per choice, then content chunks, one finish chunk per choice with its last text,
@@ -17,14 +17,14 @@ export async function* toChatChunks(
   header: ReplyHeader,
   events: AsyncIterable<GenerationEvent>,
   request: StreamRequest,
-): AsyncGenerator<ChatCompletionChunk, void, undefined> {
-  const choiceCount = request.n ?? 1;
+): AsyncGenerator<ChatChunk, void, undefined> {
+  const choiceCount = request.n;
   const withIds = request.return_token_ids === true;
   const usageMode = readUsageMode(request.stream_options);
   const completionTokenCounts = new Array<number>(choiceCount).fill(0);
   let promptTokenCount = 0;
 
-  const toChunk = (choice: ChunkChoice): ChatCompletionChunk => ({
+  const toChunk = (choice: ChunkChoice): ChatChunk => ({
     id: header.id,
     object: 'chat.completion.chunk',
     created: header.created,
@@ -55,7 +55,10 @@ export async function* toChatChunks(
         created: header.created,
         model: header.model,
         choices: [],
-        usage: { ...toUsage(event.usage), prompt_tokens_details: { cached_tokens: event.usage.cachedTokenCount } },
+        usage: {
+          ...toUsage(event.usage),
+          prompt_tokens_details: { cached_tokens: event.usage.cachedTokenCount },
+        },
       };
     } else {
       completionTokenCounts[event.choiceIndex]! += event.tokenIds.length;

@@ -2,7 +2,6 @@
 // server has nothing to say, because clients and their types expect the keys.
 
 import type { GenerationEvent, TokenUsage } from '@ortler/engine';
-import { assertInvariant } from '@ortler/engine';
 import type { ChatCompletion, ChatCompletionRequest } from '@ortler/schemas';
 import type { ReplyHeader } from './start-generation.ts';
 import { toUsage } from './to-usage.ts';
@@ -22,7 +21,7 @@ export async function toChatCompletion(
   events: AsyncIterable<GenerationEvent>,
   request: Pick<ChatCompletionRequest, 'n' | 'return_token_ids'>,
 ): Promise<ChatCompletion> {
-  const choices: OpenChoice[] = Array.from({ length: request.n ?? 1 }, () => ({
+  const choices: OpenChoice[] = Array.from({ length: request.n }, () => ({
     text: '',
     tokenIds: [],
     finishReason: 'stop',
@@ -45,7 +44,7 @@ export async function toChatCompletion(
       }
     }
   }
-  assertInvariant(usage !== undefined, 'the engine ends a generation with its usage');
+  if (usage === undefined) throw new Error('The engine ended a generation without its usage.');
   const withIds = request.return_token_ids === true;
   return {
     id: header.id,

@@ -13,18 +13,22 @@ export function toGenerationRequest(request: ChatCompletionRequest): GenerationR
     prompt: { kind: 'chat', messages: toTemplateMessages(request.messages), template: toTemplate(request) },
     sampling: toSampling(request),
     stop: toStop(request),
-    choiceCount: request.n ?? 1,
-    skipSpecialTokens: request.skip_special_tokens ?? true,
+    choiceCount: request.n,
+    skipSpecialTokens: request.skip_special_tokens,
   };
 }
 
 function toTemplate(request: ChatCompletionRequest): ChatTemplateOptions {
   // Fields of the request win over variables of the same name, which therefore never reach the template.
-  const { add_generation_prompt: _, continue_final_message: __, ...variables } = request.chat_template_kwargs ?? {};
+  const {
+    add_generation_prompt: _,
+    continue_final_message: __,
+    ...variables
+  } = request.chat_template_kwargs ?? {};
   const { documents, reasoning_effort: effort, tools } = request;
   return {
-    addGenerationPrompt: request.add_generation_prompt ?? true,
-    ...(tools != null && { tools: tools.map(toTool) }),
+    addGenerationPrompt: request.add_generation_prompt,
+    ...(tools != null && { tools }),
     variables: {
       ...variables,
       ...(documents != null && { documents }),
@@ -33,12 +37,13 @@ function toTemplate(request: ChatCompletionRequest): ChatTemplateOptions {
   };
 }
 
-function toTool({ function: target }: NonNullable<ChatCompletionRequest['tools']>[number]) {
-  const { name, description = null, parameters = null } = target;
-  return { type: 'function', function: { name, description, parameters } };
-}
-
-function toSampling({ temperature, top_p, top_k, min_p, seed }: ChatCompletionRequest): Partial<SamplingParams> {
+function toSampling({
+  temperature,
+  top_p,
+  top_k,
+  min_p,
+  seed,
+}: ChatCompletionRequest): Partial<SamplingParams> {
   return {
     ...(temperature != null && { temperature }),
     ...(top_p != null && { topP: top_p }),
@@ -56,13 +61,13 @@ function clampToInt64(seed: bigint): bigint {
 
 function toStop(request: ChatCompletionRequest): StopConditions {
   const maxTokens = request.max_completion_tokens ?? request.max_tokens;
-  const { stop, stop_token_ids: tokenIds } = request;
+  const { stop: strings, stop_token_ids: tokenIds } = request;
   return {
-    ...(stop != null && { strings: typeof stop === 'string' ? [stop] : stop }),
+    strings,
     ...(tokenIds != null && { tokenIds }),
-    includeInOutput: request.include_stop_str_in_output ?? false,
-    ignoreEos: request.ignore_eos ?? false,
+    includeInOutput: request.include_stop_str_in_output,
+    ignoreEos: request.ignore_eos,
     ...(maxTokens != null && { maxTokens }),
-    minTokens: request.min_tokens ?? 0,
+    minTokens: request.min_tokens,
   };
 }

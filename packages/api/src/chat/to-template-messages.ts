@@ -1,10 +1,8 @@
 // Wire messages -> messages as a chat template sees them: plain text content, parsed tool arguments, known roles.
 
 import type { ChatMessage } from '@ortler/engine';
-import type { ChatCompletionRequest } from '@ortler/schemas';
+import type { ChatContentPart, ChatMessageToolCall, ChatMessage as WireMessage } from '@ortler/schemas';
 import { ApiError } from '../errors.ts';
-
-type WireMessage = ChatCompletionRequest['messages'][number];
 
 /** Normalises a conversation. Throws: `invalid_parameter` for content that is not text. */
 export function toTemplateMessages(messages: readonly WireMessage[]): ChatMessage[] {
@@ -12,57 +10,52 @@ export function toTemplateMessages(messages: readonly WireMessage[]): ChatMessag
 }
 
 function toTemplateMessage(message: WireMessage, index: number): ChatMessage {
-  const fields = message as Readonly<Record<string, unknown>>;
-  const reasoning = fields.reasoning ?? fields.reasoning_content;
-  const toolCalls = fields.tool_calls;
+  const { role, content, name, tool_call_id: callId, tool_calls: calls } = message;
+  const reasoning = message.reasoning ?? message.reasoning_content;
   return {
     // Developer messages take the place of system messages; templates know the older word.
-    role: message.role === 'developer' ? 'system' : message.role,
-    content: toText(fields.content, index),
-    ...(typeof fields.name === 'string' && { name: fields.name }),
-    ...(typeof fields.tool_call_id === 'string' && { tool_call_id: fields.tool_call_id }),
-    ...(Array.isArray(toolCalls) && toolCalls.length > 0 && { tool_calls: toolCalls.map(withParsedArguments) }),
-    ...(typeof reasoning === 'string' && { reasoning_content: reasoning }),
+    role: role === 'developer' ? 'system' : role,
+    content: toText(content, index),
+    ...(name !== undefined && { name }),
+    ...(callId != null && { tool_call_id: callId }),
+    ...(calls?.length && { tool_calls: calls.map(withParsedArguments) }),
+    ...(reasoning != null && { reasoning_content: reasoning }),
   };
 }
 
 // Parts are joined with a newline, as the reference does for templates that want strings.
-function toText(content: unknown, index: number): string {
-  if (content === undefined || content === null) return '';
+function toText(content: WireMessage['content'], index: number): string {
+  if (content == null) return '';
   if (typeof content === 'string') return content;
-  return (content as readonly unknown[]).map((part, place) => partText(part, `${index}.content.${place}`)).join('\n');
+  return content.map((part, place) => partText(part, `${index}.content.${place}`)).join('\n');
 }
 
-function partText(part: unknown, place: string): string {
+function partText(part: string | ChatContentPart, place: string): string {
   if (typeof part === 'string') return part;
-  const fields = part as Readonly<Record<string, unknown>>;
-  switch (fields.type) {
+  switch (part.type) {
     case 'text':
     case 'input_text':
     case 'output_text':
-      return String(fields.text);
+      return part.text;
     case 'refusal':
-      return String(fields.refusal);
+      return part.refusal;
     case 'thinking':
-      return String(fields.thinking);
+      return part.thinking;
     default:
       throw new ApiError(
         'invalid_parameter',
-        `messages.${place}: this model reads text only; got a part of type ${String(fields.type)}.`,
+        `messages.${place}: this model reads text only; got a part of type ${part.type}.`,
         { param: 'messages' },
       );
   }
 }
 
-// Templates print arguments as an object. Text that is not JSON becomes an empty one, as in the reference.
-function withParsedArguments(call: unknown): unknown {
-  if (typeof call !== 'object' || call === null || !('function' in call)) return call;
-  const target = call.function as Readonly<Record<string, unknown>>;
-  return { ...call, function: { ...target, arguments: parseArguments(target.arguments) } };
+// Templates print arguments as an object. Text that is not a JSON object becomes an empty one, as in the reference.
+function withParsedArguments(call: ChatMessageToolCall) {
+  return { ...call, function: { ...call.function, arguments: parseArguments(call.function.arguments) } };
 }
 
-function parseArguments(text: unknown): unknown {
-  if (typeof text !== 'string') return text ?? {};
+function parseArguments(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -29,7 +29,9 @@ const absentOnly = later('null', isAbsent);
 const emptyOnly = later('an empty value', value => isAbsent(value) || isEmpty(value));
 
 /** Support of every field of the request. Source of the reasons: the reference behaviour of each field. */
-export const PARAMETER_SUPPORT: { readonly [Field in keyof Required<ChatCompletionRequest>]: ParameterSupport } = {
+export const PARAMETER_SUPPORT: {
+  readonly [Field in keyof Required<ChatCompletionRequest>]: ParameterSupport;
+} = {
   messages: served,
   model: served,
   temperature: served,
@@ -85,6 +87,7 @@ export const PARAMETER_SUPPORT: { readonly [Field in keyof Required<ChatCompleti
   mm_processor_kwargs: noEffect('only models that see or hear read it'),
   kv_transfer_params: noEffect('without a key-value connector it is ignored and answered with null'),
   engine_xargs: noEffect('it is read by custom extensions, and there are none'),
+  vllm_xargs: noEffect('other name of engine_xargs'),
 };
 
 /** Throws: `unsupported_parameter` naming the first field whose value a later version will serve. */
@@ -102,7 +105,9 @@ export function refuseUnsupportedParameters(request: ChatCompletionRequest): voi
 }
 
 function isEmpty(value: unknown): boolean {
-  return Array.isArray(value) ? value.length === 0 : typeof value === 'object' && Object.keys(value!).length === 0;
+  return Array.isArray(value)
+    ? value.length === 0
+    : typeof value === 'object' && Object.keys(value!).length === 0;
 }
 
 function hasOnlyZeros(value: unknown): boolean {

@@ -2,8 +2,8 @@
 // that they promise.
 
 import {
+  type ChatChunk,
   type ChatCompletion,
-  type ChatCompletionChunk,
   type ChatCompletionRequest,
   chatCompletion,
   chatCompletionRequest,
@@ -16,9 +16,10 @@ import { ApiError } from '../errors.ts';
 import type { Services } from '../services.ts';
 import { type ApiContext, createBearerProcedure, router } from '../trpc.ts';
 
-type ChunkStream = AsyncIterable<ChatCompletionChunk>;
+type ChunkStream = AsyncIterable<ChatChunk>;
 
-const chunkStream = z.custom<ChunkStream>(isAsyncIterable);
+// The generator cannot show a stream; openapi.ts replaces this placeholder.
+const chunkStream = z.custom<ChunkStream>(isAsyncIterable).meta({ override: { type: 'string' } });
 
 /**
  * Router of chat completions.
