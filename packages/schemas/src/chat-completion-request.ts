@@ -16,8 +16,7 @@ export const streamOptions = z
       .describe('Adds a last chunk with the token counts of the whole request.'),
     continuous_usage_stats: laxBoolean()
       .nullish()
-      .meta({ default: false })
-      .describe('Adds token counts to every chunk, together with `include_usage`.'),
+      .describe('Adds token counts to every chunk, together with `include_usage`. False unless given.'),
   })
   .describe('Only with `stream: true`.');
 export type StreamOptions = z.output<typeof streamOptions>;
@@ -81,7 +80,7 @@ export const chatCompletionRequest = z
     mm_processor_kwargs: promptFields.mm_processor_kwargs,
     structured_outputs: structuredOutputFields.structured_outputs,
     priority: laxInteger()
-      .default(0)
+      .prefault(0)
       .describe('Lower is handled earlier. Only 0 is allowed unless the model is served with priorities.'),
     request_id: z
       .string()

@@ -14,28 +14,28 @@ export const promptFields = {
     .nullish()
     .describe('How much a reasoning model should think. Handed to the chat template.'),
   include_reasoning: laxBoolean()
-    .default(true)
+    .prefault(true)
     .describe('Returns what a reasoning model thought, apart from its answer.'),
-  skip_special_tokens: laxBoolean().default(true).describe('Leaves special tokens out of the text.'),
+  skip_special_tokens: laxBoolean().prefault(true).describe('Leaves special tokens out of the text.'),
   spaces_between_special_tokens: laxBoolean()
-    .default(true)
+    .prefault(true)
     .describe('Puts spaces between special tokens when they are shown.'),
   truncate_prompt_tokens: laxBigInteger(-1n, WIRE_INT64_LIMIT)
     .nullish()
     .describe('Keeps only this many last tokens of the prompt. -1 keeps as many as fit.'),
   echo: laxBoolean()
-    .default(false)
+    .prefault(false)
     .describe('Puts the last message in front of the new one when both have the same role.'),
   add_generation_prompt: laxBoolean()
-    .default(true)
+    .prefault(true)
     .describe('Ends the prompt with the opening of the assistant’s turn.'),
   continue_final_message: laxBoolean()
-    .default(false)
+    .prefault(false)
     .describe(
       'Leaves the last message open, so that the model continues it. Needs `add_generation_prompt: false`.',
     ),
   add_special_tokens: laxBoolean()
-    .default(false)
+    .prefault(false)
     .describe('Adds special tokens on top of those that the chat template writes.'),
   documents: z
     .array(anyObject)

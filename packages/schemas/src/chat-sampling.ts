@@ -18,9 +18,11 @@ export const WIRE_INT64_LIMIT = 9_223_372_036_854_776_000n;
 /** Ends a choice when the output repeats itself. All zero means off. */
 export const repetitionDetection = z
   .object({
-    max_pattern_size: laxInteger({ minimum: 0 }).default(0).describe('Longest pattern, in tokens; 0 is off.'),
-    min_pattern_size: laxInteger({ minimum: 0 }).default(0).describe('Shortest pattern, in tokens.'),
-    min_count: laxInteger({ minimum: 0 }).default(0).describe('How often it must repeat; at least 2.'),
+    max_pattern_size: laxInteger({ minimum: 0 })
+      .prefault(0)
+      .describe('Longest pattern, in tokens; 0 is off.'),
+    min_pattern_size: laxInteger({ minimum: 0 }).prefault(0).describe('Shortest pattern, in tokens.'),
+    min_count: laxInteger({ minimum: 0 }).prefault(0).describe('How often it must repeat; at least 2.'),
   })
   .check(context => {
     const { max_pattern_size, min_pattern_size, min_count } = context.value;
@@ -56,7 +58,7 @@ export const samplingFields = {
     .nullish()
     .describe('Draws from the most probable tokens whose probabilities sum to this. Above 0, at most 1.'),
   use_beam_search: laxBoolean()
-    .default(false)
+    .prefault(false)
     .describe('Searches for the `n` most probable outputs instead of drawing tokens.'),
   top_k: laxInteger().nullish().describe('Draws from this many most probable tokens. 0 and -1 are off.'),
   min_p: laxNumber()
@@ -66,7 +68,7 @@ export const samplingFields = {
     .nullish()
     .describe('Above 1 lowers the score of tokens that the prompt or the output has. Must be above 0.'),
   length_penalty: laxNumber()
-    .default(1)
+    .prefault(1)
     .describe('For beam search: the power of the length that scores are divided by.'),
   allowed_token_ids: tokenIds.describe('Only these tokens may be generated.'),
   bad_words: z.array(z.string()).default([]).describe('Words that must not be generated.'),
@@ -85,14 +87,14 @@ export const stoppingFields = {
     .union([z.string(), z.array(z.string())])
     .nullish()
     .transform((stop): string[] => (typeof stop === 'string' ? [stop] : (stop ?? [])))
-    .meta({ default: [] })
+    .prefault([])
     .describe('Text, or list of texts, that ends a choice; the output stops before it.'),
   stop_token_ids: tokenIds.describe('Tokens that end a choice, beside those of the model.'),
   include_stop_str_in_output: laxBoolean()
-    .default(false)
+    .prefault(false)
     .describe('Keeps the matched stop text in the output.'),
-  ignore_eos: laxBoolean().default(false).describe('Goes on after the model’s own end tokens.'),
-  min_tokens: laxInteger().default(0).describe('No choice ends before this many tokens.'),
+  ignore_eos: laxBoolean().prefault(false).describe('Goes on after the model’s own end tokens.'),
+  min_tokens: laxInteger().prefault(0).describe('No choice ends before this many tokens.'),
 } as const;
 
 export const logprobFields = {

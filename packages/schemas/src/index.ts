@@ -11,5 +11,6 @@ export * from './chat-structured-output.ts';
 export * from './chat-tools.ts';
 export * from './error.ts';
 export * from './lax-primitives.ts';
+export * from './lossless-json.ts';
 export * from './model.ts';
 export * from './validation-error.ts';

@@ -74,15 +74,19 @@ export function laxDateTime() {
   );
 }
 
-/** A nullable field with a default: `null` means the same as leaving the field out. */
-export function nullAsDefault<S extends z.ZodType>(schema: S, fallback: z.output<S> & {}) {
-  return (
-    schema
-      .nullish()
-      .transform((value): NonNullable<z.output<S>> => (value ?? fallback) as NonNullable<z.output<S>>)
-      // A default cannot be shown through a transform by itself.
-      .meta({ default: fallback })
-  );
+/**
+ * A nullable field with a default: `null` means the same as leaving the field out.
+ * Defaults of lenient fields are set with `prefault` everywhere: documents of inputs do not show zod's `default`
+ * on a schema that converts its value.
+ */
+export function nullAsDefault<Value extends number | boolean>(
+  schema: z.ZodType<Value, Value>,
+  fallback: Value,
+) {
+  return schema
+    .nullable()
+    .transform((value): Value => value ?? fallback)
+    .prefault(fallback);
 }
 
 /** Reports a broken rule between fields. `field` is where a client should look. */

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { JsonSyntaxError, parseLosslessJson, stringifyLosslessJson } from './lossless-json.ts';
+
+function faultOf(text: string, maxDepth?: number): JsonSyntaxError {
+  try {
+    parseLosslessJson(text, maxDepth === undefined ? {} : { maxDepth });
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return error;
+    throw error;
+  }
+  throw new Error(`accepted ${text}`);
+}
+
+describe('parseLosslessJson', () => {
+  it.each([
+    ['9007199254740991', 9007199254740991],
+    ['9007199254740992', 9007199254740992n],
+    ['-9007199254740993', -9007199254740993n],
+    ['9223372036854775807', 9223372036854775807n],
+    ['9223372036854776000', 9223372036854776000n],
+    ['[18446744073709551616]', [18446744073709551616n]],
+    ['{"seed":-9223372036854775808}', { seed: -9223372036854775808n }],
+    ['1e30', 1e30],
+    ['12345678901234567890.5', Number('12345678901234567890.5')],
+    ['0.12345678901234567', Number('0.12345678901234567')],
+    ['1e-400', 0],
+    ['"9223372036854775807"', '9223372036854775807'],
+    ['0000', undefined],
+  ])('reads %s', (text, expected) => {
+    if (expected === undefined) expect(() => parseLosslessJson(text)).toThrow(JsonSyntaxError);
+    else expect(parseLosslessJson(text)).toEqual(expected);
+  });
+
+  it('keeps the last of two equal keys, as the plain parser does', () => {
+    expect(parseLosslessJson('{"a":1,"a":2}')).toEqual({ a: 2 });
+  });
+
+  it('keeps a key named __proto__ an ordinary key', () => {
+    const parsed = parseLosslessJson('{"__proto__":{"big":9223372036854775807}}') as object;
+    expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
+    expect(Object.hasOwn(parsed, '__proto__')).toBe(true);
+  });
+
+  it.each([
+    ['', 0],
+    ['   ', 3],
+    ['{', 1],
+    ['[1,2', 4],
+    ['{"a":1,}', 7],
+    ['{"a" 1}', 5],
+    ['{"a":}', 5],
+    ['{a:1}', 1],
+    ['[1 2]', 3],
+    ['[1]]', 3],
+    ['[}', 1],
+    ['nul', 0],
+    ['NaN', 0],
+    ['[Infinity]', 1],
+    ['"abc', 4],
+    ['"a\nb"', 2],
+    ['"a\\x"', 2],
+    ['"\\u12g4"', 1],
+    ['01', 1],
+    ['1.', 1],
+    ['+1', 0],
+    ['{"a":[{"b":tru}]}', 11],
+    ['1e400', 0],
+    ['{"a":[1,-1e999]}', 8],
+    [`[${'9'.repeat(400)}]`, 1],
+  ])('points at the fault of %s', (text, position) => {
+    expect(faultOf(text)).toMatchObject({ position });
+  });
+
+  it('never accepts a number beyond all doubles', () => {
+    expect(faultOf('[1.7976931348623157e308, 2e308]').message).toBe('Number out of range at position 25');
+    expect(parseLosslessJson('1.7976931348623157e308')).toBe(Number.MAX_VALUE);
+  });
+
+  it('refuses nesting past the limit and names the place', () => {
+    expect(parseLosslessJson('[[1]]', { maxDepth: 2 })).toEqual([[1]]);
+    expect(faultOf('[[[1]]]', 2)).toMatchObject({ position: 2 });
+    expect(faultOf('['.repeat(1_000_000)).message).toBe('More than 128 nested levels at position 128');
+  });
+
+  it('does not count brackets inside of strings as nesting', () => {
+    const text = String.raw`{"a":"[[[[","b":"\"[[[","c":"\\","d":"x"}`;
+    expect(parseLosslessJson(text, { maxDepth: 1 })).toEqual(JSON.parse(text));
+  });
+
+  it('finds the fault of a long text without running out of stack', () => {
+    expect(faultOf(`["${'a'.repeat(3_000_000)}`)).toMatchObject({ position: 3_000_002 });
+    expect(faultOf(`[${' '.repeat(3_000_000)}x`)).toMatchObject({ position: 3_000_001 });
+  });
+});
+
+describe('stringifyLosslessJson', () => {
+  it('writes bigints as plain integers', () => {
+    expect(stringifyLosslessJson({ seed: 9223372036854775807n, n: [1, -5n] })).toBe(
+      '{"seed":9223372036854775807,"n":[1,-5]}',
+    );
+  });
+
+  it.each([NaN, Infinity, -Infinity])('refuses %s', value => {
+    expect(() => stringifyLosslessJson({ value })).toThrow('JSON has no');
+  });
+});

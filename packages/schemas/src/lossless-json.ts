@@ -1,0 +1,104 @@
+// JSON that keeps 64-bit integers: numbers outside ±(2^53 - 1) are read as bigint and written back digit by digit.
+// Request bodies are read, and whatever came from one is written, through here.
+
+import { findJsonFault } from './json-fault.ts';
+
+/** Text that is not acceptable JSON. */
+export class JsonSyntaxError extends SyntaxError {
+  override readonly name = 'JsonSyntaxError';
+  /** Characters from the start of the text to the fault. Unit: UTF-16 code units. */
+  readonly position: number;
+
+  constructor(reason: string, position: number, options?: ErrorOptions) {
+    super(`${reason} at position ${position}`, options);
+    this.position = position;
+  }
+}
+
+export interface LosslessJsonOptions {
+  /** How deep objects and lists may be nested. Default: 128. */
+  readonly maxDepth?: number;
+}
+
+const DEFAULT_MAX_DEPTH = 128;
+
+/** Only such text can hold an integer above 2^53 (16 digits) or a number beyond all doubles (a three-digit exponent). */
+const MAY_HOLD_BIG_NUMBER = /\d{16}|\d[eE]\+?\d{3}/;
+const INTEGER = /^-?\d+$/;
+
+/** What Node and V8 offer beyond the declared JSON object. */
+interface JsonWithSource {
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+  ): unknown;
+  rawJSON(text: string): object;
+}
+const jsonWithSource = JSON as unknown as JsonWithSource;
+
+/**
+ * As `JSON.parse`, but integers outside ±(2^53 - 1) become bigint. A number never becomes an infinity.
+ * Throws: JsonSyntaxError for malformed text, for nesting past the limit and for numbers that no double can hold.
+ */
+export function parseLosslessJson(text: string, options: LosslessJsonOptions = {}): unknown {
+  checkDepth(text, options.maxDepth ?? DEFAULT_MAX_DEPTH);
+  try {
+    return MAY_HOLD_BIG_NUMBER.test(text) ? jsonWithSource.parse(text, reviveNumber) : JSON.parse(text);
+  } catch (error) {
+    const fault = findJsonFault(text);
+    throw new JsonSyntaxError(fault.reason, fault.position, { cause: error });
+  }
+}
+
+/**
+ * As `JSON.stringify`, but bigints are written as integers.
+ * Throws: TypeError for NaN and infinities, which JSON does not have.
+ */
+export function stringifyLosslessJson(value: unknown): string {
+  return JSON.stringify(value, replaceNumber);
+}
+
+function reviveNumber(_key: string, value: unknown, context: { source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+  if (!Number.isFinite(value)) throw new RangeError('number out of range');
+  return INTEGER.test(context.source ?? '') ? BigInt(context.source!) : value;
+}
+
+function replaceNumber(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return jsonWithSource.rawJSON(String(value));
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new TypeError(`JSON has no ${value}.`);
+  }
+  return value;
+}
+
+/** Deep nesting would exhaust the stack of every recursive reader behind the parser, so it is refused before. */
+function checkDepth(text: string, maxDepth: number): void {
+  let depth = 0;
+  for (let position = 0; position < text.length; position++) {
+    switch (text.charCodeAt(position)) {
+      case 0x22: // "
+        position = findStringEnd(text, position);
+        break;
+      case 0x5b: // [
+      case 0x7b: // {
+        depth++;
+        if (depth > maxDepth) throw new JsonSyntaxError(`More than ${maxDepth} nested levels`, position);
+        break;
+      case 0x5d: // ]
+      case 0x7d: // }
+        depth--;
+        break;
+    }
+  }
+}
+
+/** Position of the closing quote, or the end of the text; jumps from quote to quote, so long texts cost little. */
+function findStringEnd(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let backslashCount = 0;
+    while (text.charCodeAt(quote - 1 - backslashCount) === 0x5c) backslashCount++;
+    if (backslashCount % 2 === 0) return quote;
+  }
+  return text.length;
+}
