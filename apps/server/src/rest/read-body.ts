@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '@ortler/api';
-import { parseLosslessJson } from './lossless-json.ts';
+import { parseLosslessJson } from '@ortler/schemas';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
