@@ -20,6 +20,20 @@ const CASES: Record<string, [z.ZodType, Examples]> = {
   chatChunk: [schemas.chatChunk, schemas.chatChunkExamples],
   usage: [schemas.usage, schemas.usageExamples],
   modelList: [schemas.modelList, schemas.modelListExamples],
+  checkpointListQuery: [schemas.checkpointListQuery, schemas.checkpointListQueryExamples],
+  checkpointList: [schemas.checkpointList, schemas.checkpointListExamples],
+  trajectoryLogBody: [schemas.trajectoryLogBody, schemas.trajectoryLogBodyExamples],
+  trajectoryLogResult: [schemas.trajectoryLogResult, schemas.trajectoryLogResultExamples],
+  feedbackQueryRequest: [schemas.feedbackQueryRequest, schemas.feedbackQueryRequestExamples],
+  feedbackQueryResult: [schemas.feedbackQueryResult, schemas.feedbackQueryResultExamples],
+  feedbackPayloadSchemaRequest: [
+    schemas.feedbackPayloadSchemaRequest,
+    schemas.feedbackPayloadSchemaRequestExamples,
+  ],
+  feedbackPayloadSchemaResult: [
+    schemas.feedbackPayloadSchemaResult,
+    schemas.feedbackPayloadSchemaResultExamples,
+  ],
   openAiErrorBody: [schemas.openAiErrorBody, schemas.openAiErrorExamples],
 };
 

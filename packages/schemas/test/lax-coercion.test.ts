@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { laxBoolean, laxDateTime, laxInteger, laxNumber } from '../src/lax-primitives.ts';
+import { metadataValue, metricValue } from '../src/scalar-union.ts';
 import { toValidationDetails } from '../src/validation-error.ts';
 
 interface Row {
@@ -27,6 +28,8 @@ const SCHEMAS: Record<string, z.ZodType> = {
   object: z.record(z.string(), z.unknown()),
   literal: z.enum(['asc', 'desc']),
   dateTime: laxDateTime(),
+  metric: metricValue(),
+  metadata: metadataValue(),
 };
 
 /** What pydantic gives and JSON cannot carry is refused here. */
