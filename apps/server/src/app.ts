@@ -4,7 +4,7 @@
 import cors from '@fastify/cors';
 import { createAppRouter, type PublicError, type Services, toPublicError } from '@ortler/api';
 import { fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
-import { type FastifyBaseLogger, type FastifyInstance, fastify } from 'fastify';
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, fastify } from 'fastify';
 import { createDispatcher } from './rest/dispatcher.ts';
 import { toErrorBody, toErrorHeaders } from './rest/error-body.ts';
 import { createRequestContext } from './rest/request-context.ts';
@@ -46,7 +46,7 @@ export async function createApp({
     requestTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     forceCloseConnections: 'idle',
-    frameworkErrors: (error, request, reply) => {
+    frameworkErrors: (error, request, reply: FastifyReply) => {
       const known: PublicError = { ...toPublicError(error, request.id), ...frameworkFault(error) };
       reply.code(known.status).send(toErrorBody(known, 'openai'));
     },
@@ -92,9 +92,14 @@ export async function createApp({
     // The dispatcher reads bodies itself, after it has checked the credentials.
     rest.removeAllContentTypeParsers();
     rest.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    rest.all('/*', async (request, reply) => {
-      reply.hijack();
-      await dispatch(request.raw, reply.raw, reply.getHeaders());
+    rest.route({
+      // OPTIONS belongs to the CORS plugin.
+      method: app.supportedMethods.filter(method => method !== 'OPTIONS'),
+      url: '/*',
+      async handler(request, reply) {
+        reply.hijack();
+        await dispatch(request.raw, reply.raw, reply.getHeaders());
+      },
     });
   });
   return app;

@@ -41,6 +41,7 @@ export function createDispatcher({
     const { requestId } = context;
     const headers: ReplyHeaders = { ...corsHeaders, 'x-request-id': requestId };
     let style: ErrorStyle = 'openai';
+    let input: unknown;
     try {
       const [path = '/', search = ''] = request.url!.split('?', 2);
       const match = table.match(request.method!, path);
@@ -61,9 +62,10 @@ export function createDispatcher({
         batchIndex: 0,
         // Read on demand: the procedure asks for its input only after it has checked the credentials.
         getRawInput: async () => {
-          const query = Object.fromEntries(new URLSearchParams(search));
-          if (route.method === 'GET') return { ...query, ...params };
-          return withParams(await readJsonBody(request, bodyLimitBytes), params);
+          if (route.method === 'GET')
+            input = { ...Object.fromEntries(new URLSearchParams(search)), ...params };
+          else input = withParams(await readJsonBody(request, bodyLimitBytes), params);
+          return input;
         },
       });
       if (isAsyncIterable(result)) {
@@ -86,7 +88,8 @@ export function createDispatcher({
       replyHeaders: ReplyHeaders,
       errorStyle: ErrorStyle,
     ) {
-      const known = error instanceof URIError ? brokenPath(requestId) : toPublicError(error, requestId);
+      const known =
+        error instanceof URIError ? brokenPath(requestId) : toPublicError(error, requestId, input);
       onError(error, known, requestId);
       if (target.destroyed || target.headersSent) return;
       const closing = known.status === 413 ? { connection: 'close' } : {};

@@ -47,8 +47,16 @@ export function createMetrics(catalog: ModelCatalog): Metrics {
     labelNames: [...labelNames, 'finished_reason'],
     registers,
   });
-  const firstToken = histogram('vllm:time_to_first_token_seconds', 'From request to first token.', LATENCY_BUCKETS);
-  const latency = histogram('vllm:e2e_request_latency_seconds', 'From request to last token.', LATENCY_BUCKETS);
+  const firstToken = histogram(
+    'vllm:time_to_first_token_seconds',
+    'From request to first token.',
+    LATENCY_BUCKETS,
+  );
+  const latency = histogram(
+    'vllm:e2e_request_latency_seconds',
+    'From request to last token.',
+    LATENCY_BUCKETS,
+  );
   const promptLength = histogram('vllm:request_prompt_tokens', 'Prompt tokens of a request.', TOKEN_BUCKETS);
   const length = histogram('vllm:request_generation_tokens', 'Generated tokens of a request.', TOKEN_BUCKETS);
 

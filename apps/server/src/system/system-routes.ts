@@ -20,7 +20,10 @@ export function registerSystemRoutes(
   app: FastifyInstance,
   { catalog, metrics, router }: SystemRoutesOptions,
 ): void {
-  const answerHealth = async (_request: unknown, reply: { code(status: number): unknown; header: HeaderSetter }) => {
+  const answerHealth = async (
+    _request: unknown,
+    reply: { code(status: number): unknown; header: HeaderSetter },
+  ) => {
     const report = reportHealth(catalog);
     reply.header('cache-control', 'no-store');
     if (!isServing(report)) {
