@@ -1,1 +1,5 @@
-export {};
+// Public surface of @ortler/model-builder.
+
+export { type BuildModelOptions, type BuildProgress, buildModel } from './build-model.ts';
+export { type EnsureModelOptions, ensureModel } from './ensure-model.ts';
+export { ModelBuildError, type ModelBuildErrorCode, type ModelBuildErrorDetails } from './errors.ts';

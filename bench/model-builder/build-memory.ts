@@ -1,0 +1,93 @@
+// Time and peak memory of building a 0.5 B-shaped checkpoint in each precision, and of a decode step after it.
+//
+//   node --conditions=source bench/model-builder/build-memory.ts [--separate-head] [--precision q4]
+//
+// The checkpoint (Qwen2.5-0.5B's shape, random BF16 weights, about 1 GB) is written to a temporary folder first
+// and removed at the end. Each build and each run has a process of its own, so that peaks do not mix.
+
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import type { Precision } from '@ortler/engine/graph-contract';
+import { buildModel } from '@ortler/model-builder';
+import { createTinyCheckpoint } from '@ortler/model-builder/testing';
+import { measureDecode } from './measure-decode.ts';
+
+const PRECISIONS: readonly Precision[] = ['f32', 'q8', 'q4'];
+
+const QWEN_HALF_BILLION = {
+  hidden_size: 896,
+  intermediate_size: 4864,
+  num_hidden_layers: 24,
+  num_attention_heads: 14,
+  num_key_value_heads: 2,
+  head_dim: 64,
+  vocab_size: 151_936,
+  max_position_embeddings: 32_768,
+  rope_theta: 1_000_000,
+};
+
+const MEBIBYTE = 1 << 20;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    'separate-head': { type: 'boolean', default: false },
+    precision: { type: 'string', multiple: true, default: [...PRECISIONS] },
+  },
+});
+
+const [task, sourceDir, outputDir, precision] = positionals;
+if (task === 'build') await build(sourceDir!, outputDir!, precision as Precision);
+else if (task === 'decode') report(await measureDecode(sourceDir!));
+else await main();
+
+async function main(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'ortler-bench-'));
+  try {
+    const source = join(folder, 'checkpoint');
+    await createTinyCheckpoint(source, {
+      modelType: 'qwen2',
+      weightType: 'BF16',
+      config: { ...QWEN_HALF_BILLION, tie_word_embeddings: !values['separate-head'] },
+    });
+    console.log(`checkpoint: ${await folderMebibytes(source)} MiB`);
+    for (const name of values.precision) {
+      const output = join(folder, name);
+      const built = inOwnProcess('build', source, output, name);
+      const decoded = inOwnProcess('decode', output);
+      console.log(`${name}: ${built}; ${await folderMebibytes(output)} MiB on disk; ${decoded}`);
+      await rm(output, { recursive: true });
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function build(source: string, output: string, as: Precision): Promise<void> {
+  const start = performance.now();
+  await buildModel({ sourceDir: source, outputDir: output, precision: as });
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  // The kernel reports the peak in kibibytes.
+  report(`built in ${seconds} s, peak ${Math.round(process.resourceUsage().maxRSS / 1024)} MiB`);
+}
+
+function inOwnProcess(...args: readonly string[]): string {
+  const script = fileURLToPath(import.meta.url);
+  return execFileSync(process.execPath, ['--conditions=source', script, ...args], {
+    encoding: 'utf8',
+  }).trim();
+}
+
+function report(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+async function folderMebibytes(folder: string): Promise<number> {
+  const names = await readdir(folder);
+  const sizes = await Promise.all(names.map(async name => (await stat(join(folder, name))).size));
+  return Math.round(sizes.reduce((sum, size) => sum + size, 0) / MEBIBYTE);
+}

@@ -1,0 +1,55 @@
+// The order of blocks in a decoder: the one description that every architecture and precision shares.
+
+import { SLOTS_INPUT } from '@ortler/engine/graph-contract';
+import { attention, attentionOutput, DYNAMIC_DIMS } from '../blocks/attention.ts';
+import type { BlockContext } from '../blocks/block-context.ts';
+import { embedding } from '../blocks/embedding.ts';
+import { lmHead, selectRows } from '../blocks/lm-head.ts';
+import { mlp } from '../blocks/mlp.ts';
+import { addAndRmsNorm, rmsNorm } from '../blocks/rms-norm.ts';
+import { rotaryTables } from '../blocks/rotary.ts';
+
+/**
+ * Records the whole `slots` graph.
+ * ```
+ *   embedding -> [ norm -> attention -> + -> norm -> mlp -> + ] per layer -> norm -> lm_head
+ * ```
+ * In the last layer everything after the attention runs on the rows of `logit_rows` only: nothing later reads
+ * the other rows.
+ *
+ * Throws: `tensor_missing`, `tensor_mismatch`, `unsupported` for tensors that are not as `config.json` says.
+ */
+export function recordDecoderGraph(context: BlockContext): void {
+  const { graph, config } = context;
+  const { batch, length, rows } = DYNAMIC_DIMS;
+  graph.input(SLOTS_INPUT.inputIds, 'int64', [batch, length]);
+  graph.input(SLOTS_INPUT.lastPositions, 'int32', [batch]);
+  graph.input(SLOTS_INPUT.totalLength, 'int32', []);
+  graph.input(SLOTS_INPUT.logitRows, 'int64', [rows]);
+
+  rotaryTables(context);
+  const { value, table } = embedding(context);
+  let residual = value;
+  const inputNorm = (layer: number) => `/model/layers.${layer}/input_layernorm`;
+  const inputNormWeight = (layer: number) => `model.layers.${layer}.input_layernorm.weight`;
+  let normed = rmsNorm(context, inputNorm(0), residual, inputNormWeight(0), config.hiddenSize);
+
+  for (let layer = 0; layer < config.layerCount; layer++) {
+    const isLast = layer === config.layerCount - 1;
+    let attended = attention(context, layer, normed);
+    if (isLast) {
+      const path = `/model/layers.${layer}/logit_rows`;
+      attended = selectRows(context, `${path}/attention`, attended, config.headCount * config.headSize);
+      residual = selectRows(context, `${path}/residual`, residual, config.hiddenSize);
+    }
+    const update = attentionOutput(context, layer, attended);
+    const norm = `layers.${layer}.post_attention_layernorm`;
+    const middle = addAndRmsNorm(context, `/model/${norm}`, residual, update, `model.${norm}.weight`);
+    const output = mlp(context, layer, middle.normed);
+    const next = isLast
+      ? addAndRmsNorm(context, '/model/norm', middle.residual, output, 'model.norm.weight')
+      : addAndRmsNorm(context, inputNorm(layer + 1), middle.residual, output, inputNormWeight(layer + 1));
+    ({ normed, residual } = next);
+  }
+  lmHead(context, normed, table);
+}

@@ -1,0 +1,18 @@
+// What every block is given besides its own inputs.
+
+import type { Precision } from '@ortler/engine/graph-contract';
+import type { Checkpoint } from '../hugging-face/checkpoint.ts';
+import type { DecoderConfig } from '../hugging-face/config.ts';
+import type { GraphRecorder } from '../onnx/graph.ts';
+
+export interface BlockContext {
+  readonly graph: GraphRecorder;
+  readonly config: DecoderConfig;
+  readonly checkpoint: Checkpoint;
+  readonly precision: Precision;
+}
+
+/** Weights are named like the checkpoint's: `model.layers.3.attn.qkv_proj.weight`. */
+export function weightName(path: string, part: string): string {
+  return `${path.slice(1).replaceAll('/', '.')}.${part}`;
+}

@@ -1,0 +1,81 @@
+// Tables of rotary cosines and sines, one row per position, shared by all layers.
+
+import { assertInvariant } from '../errors.ts';
+import type { RopeConfig } from '../hugging-face/rope.ts';
+import { bytesOf } from '../weights/row-chunks.ts';
+import type { BlockContext } from './block-context.ts';
+
+/** Names of the tables. Shape: `[contextLength, headSize / 2]`, float32. */
+export const ROTARY_TABLES = { cosine: 'model.rotary.cos', sine: 'model.rotary.sin' } as const;
+
+const POSITIONS_PER_CHUNK = 4096;
+
+/** Declares both tables; they are computed while they are written. */
+export function rotaryTables({ graph, config }: BlockContext): void {
+  const frequencies = rotaryFrequencies(config.rope, config.headSize);
+  const half = frequencies.length;
+  const dims = [config.contextLength, half];
+  graph.weightGroup({
+    tensors: [
+      { name: ROTARY_TABLES.cosine, type: 'float32', dims },
+      { name: ROTARY_TABLES.sine, type: 'float32', dims },
+    ],
+    async *produce() {
+      for (let start = 0; start < config.contextLength; start += POSITIONS_PER_CHUNK) {
+        const end = Math.min(start + POSITIONS_PER_CHUNK, config.contextLength);
+        const { cosine, sine } = rotaryRows(frequencies, start, end);
+        yield [bytesOf(cosine), bytesOf(sine)];
+      }
+    },
+  });
+}
+
+/**
+ * Cosines and sines for positions `[start, end)`. Shape: `[end - start, frequencies.length]`.
+ *
+ * The angle is rounded to float32 as transformers rounds it: models were trained with that rounding, and far
+ * into a context it is larger than the precision of a cosine.
+ */
+export function rotaryRows(frequencies: Float32Array, start: number, end: number) {
+  const half = frequencies.length;
+  const cosine = new Float32Array((end - start) * half);
+  const sine = new Float32Array((end - start) * half);
+  for (let position = start; position < end; position++) {
+    const row = (position - start) * half;
+    for (let i = 0; i < half; i++) {
+      const angle = Math.fround(position * frequencies[i]!);
+      cosine[row + i] = Math.cos(angle);
+      sine[row + i] = Math.sin(angle);
+    }
+  }
+  return { cosine, sine };
+}
+
+/**
+ * Angle per position of each pair of a head's elements. Shape: `[headSize / 2]`. Unit: radians per token.
+ *
+ * Source: transformers, modeling_rope_utils.py
+ */
+export function rotaryFrequencies(rope: RopeConfig, headSize: number): Float32Array {
+  assertInvariant(headSize % 2 === 0, 'a head has pairs of elements');
+  const frequencies = new Float32Array(headSize / 2);
+  for (let i = 0; i < frequencies.length; i++) {
+    frequencies[i] = scaleFrequency(rope, rope.theta ** ((-2 * i) / headSize));
+  }
+  return frequencies;
+}
+
+/**
+ * `linear` slows every frequency by `factor`. `llama3` keeps wavelengths shorter than `original / high`, slows
+ * those longer than `original / low` by `factor`, and blends in between.
+ */
+function scaleFrequency({ scaling }: RopeConfig, frequency: number): number {
+  if (scaling.kind === 'none') return frequency;
+  if (scaling.kind === 'linear') return frequency / scaling.factor;
+  const { factor, lowFrequencyFactor: low, highFrequencyFactor: high, originalContextLength } = scaling;
+  const wavelength = (2 * Math.PI) / frequency;
+  if (wavelength < originalContextLength / high) return frequency;
+  if (wavelength > originalContextLength / low) return frequency / factor;
+  const share = (originalContextLength / wavelength - low) / (high - low);
+  return ((1 - share) * frequency) / factor + share * frequency;
+}

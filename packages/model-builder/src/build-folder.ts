@@ -1,0 +1,109 @@
+// The folder a build is written into before it has its final name: whole or absent, never half there.
+
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+
+const MARK = '.building-';
+
+/** A build of another machine that shares the disk is taken for dead after this long without a write. */
+const STALE_AFTER_MS = 60 * 60 * 1000;
+
+/** Makes an empty folder beside `outputDir`; its name says which process of which machine is filling it. */
+export async function createBuildFolder(outputDir: string): Promise<string> {
+  const owner = `${safeHostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
+  const folder = join(dirname(outputDir), `${basename(outputDir)}${MARK}${owner}`);
+  await mkdir(dirname(outputDir), { recursive: true });
+  await mkdir(folder);
+  return folder;
+}
+
+/** Writes a file and waits until it is on the disk. */
+export async function writeDurably<T>(path: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await open(path, 'wx');
+  try {
+    const result = await write(file);
+    await file.sync();
+    return result;
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Gives a finished folder its final name.
+ *
+ * Returns false, and leaves the build folder, when the name is taken: somebody else finished first.
+ */
+export async function publishBuildFolder(folder: string, outputDir: string): Promise<boolean> {
+  await syncFolder(folder);
+  try {
+    await rename(folder, outputDir);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'ENOTDIR') return false;
+    // Windows reports a taken name as a lack of permission.
+    if (code === 'EPERM' && (await exists(outputDir))) return false;
+    throw error;
+  }
+  await syncFolder(dirname(outputDir));
+  return true;
+}
+
+/** Removes what killed builds left in `parentDir`. Folders of builds that still run stay. */
+export async function removeAbandonedBuilds(parentDir: string, now: number): Promise<void> {
+  const names = await readdir(parentDir).catch(() => []);
+  for (const name of names) {
+    const owner = /\.building-(.+)-(\d+)-[0-9a-f]{8}$/.exec(name);
+    if (owner === null) continue;
+    const folder = join(parentDir, name);
+    const isOurs = owner[1] === safeHostname();
+    const isDead = isOurs && !isProcessAlive(Number(owner[2]));
+    if (isDead || now - (await lastWriteMs(folder, now)) > STALE_AFTER_MS) {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+}
+
+/** Latest change of a folder or of a file in it. Unit: milliseconds since 1970. */
+async function lastWriteMs(folder: string, now: number): Promise<number> {
+  const names = await readdir(folder).catch(() => []);
+  const stats = await Promise.all(
+    [folder, ...names.map(name => join(folder, name))].map(path => stat(path).catch(() => undefined)),
+  );
+  const times = stats.flatMap(entry => (entry === undefined ? [] : [entry.mtimeMs]));
+  return times.length === 0 ? now : Math.max(...times);
+}
+
+function isProcessAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Signal 0 only asks; a process of another user answers with a refusal.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Makes renames and new names in a folder survive a power cut. Windows cannot open folders and does not need it. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function safeHostname(): string {
+  return hostname().replace(/[^\w.]/g, '_');
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

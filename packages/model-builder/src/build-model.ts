@@ -1,0 +1,175 @@
+// From a Hugging Face folder to an ONNX model folder: the whole build, told in one function.
+
+import { constants } from 'node:fs';
+import { copyFile, open, rm, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import {
+  COMPANION_FILES,
+  GRAPH_FORMAT_VERSION,
+  MANIFEST_FILE,
+  type ModelManifest,
+  type Precision,
+} from '@ortler/engine/graph-contract';
+import { recordDecoderGraph } from './architectures/decoder-graph.ts';
+import { createBuildFolder, publishBuildFolder, writeDurably } from './build-folder.ts';
+import { BUILDER_VERSION, computeContentHash, listCheckpointFiles } from './content-hash.ts';
+import { ModelBuildError } from './errors.ts';
+import { Checkpoint } from './hugging-face/checkpoint.ts';
+import { type DecoderConfig, readDecoderConfig } from './hugging-face/config.ts';
+import { totalWeightBytes, writeWeights } from './onnx/external-data.ts';
+import { GraphRecorder } from './onnx/graph.ts';
+import { encodeModel } from './onnx/model-proto.ts';
+
+const GRAPH_FILE = 'model.onnx';
+const WEIGHTS_FILE = 'model.onnx.data';
+
+/** What a build is doing and how far it is. `hash` reads the checkpoint, `weights` writes the model. */
+export interface BuildProgress {
+  readonly stage: 'hash' | 'weights' | 'finish';
+  readonly doneBytes: number;
+  readonly totalBytes: number;
+}
+
+export interface BuildModelOptions {
+  /** Folder with `config.json`, `tokenizer.json` and `*.safetensors`. */
+  readonly sourceDir: string;
+  /** Folder to make; it must not exist. */
+  readonly outputDir: string;
+  readonly precision: Precision;
+  readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Builds a model folder. Either the whole folder is there at the end, or nothing is.
+ *
+ * Mutates: the disk, at and beside `outputDir`.
+ * Throws: `ModelBuildError`, or the reason of `signal`.
+ */
+export async function buildModel(options: BuildModelOptions): Promise<ModelManifest> {
+  const { sourceDir, outputDir, precision, onProgress, signal } = options;
+  if ((await stat(outputDir).catch(() => undefined)) !== undefined) throw outputExists(outputDir);
+  const contentHash = await computeContentHash({
+    sourceDir,
+    precision,
+    onBytes: (doneBytes, totalBytes) => onProgress?.({ stage: 'hash', doneBytes, totalBytes }),
+    signal,
+  });
+  const result = await buildHashedModel({ ...options, contentHash });
+  if (result.kind === 'taken') throw outputExists(outputDir);
+  return result.manifest;
+}
+
+export type HashedBuildResult =
+  | { readonly kind: 'built'; readonly manifest: ModelManifest }
+  /** Another process gave a folder this name while this build ran. */
+  | { readonly kind: 'taken' };
+
+/** The build itself, for callers that have hashed the checkpoint already. Throws: as `buildModel`. */
+export async function buildHashedModel(
+  options: BuildModelOptions & { readonly contentHash: string },
+): Promise<HashedBuildResult> {
+  const { sourceDir, precision, onProgress, signal, contentHash } = options;
+  const outputDir = resolve(options.outputDir);
+
+  // 1. Understand the checkpoint. Nothing is written while it may still turn out to be unusable.
+  const config = await readDecoderConfig(sourceDir);
+  const checkpoint = await Checkpoint.open(sourceDir);
+  try {
+    // 2. Record the graph; this checks that every tensor is there with the right shape.
+    const graph = new GraphRecorder();
+    recordDecoderGraph({ graph, config, checkpoint, precision });
+    const manifest = toManifest(config, {
+      precision,
+      contentHash,
+      parameterCount: checkpoint.usedElementCount,
+    });
+
+    const folder = await writing(outputDir, () => createBuildFolder(outputDir));
+    try {
+      // 3. Stream the weights, then write the graph that points into them.
+      const totalBytes = totalWeightBytes(graph);
+      let doneBytes = 0;
+      const report = (bytes: number) => {
+        doneBytes += bytes;
+        onProgress?.({ stage: 'weights', doneBytes, totalBytes });
+      };
+      await writing(outputDir, async () => {
+        const placements = await writeDurably(join(folder, WEIGHTS_FILE), file =>
+          writeWeights(graph, file, { fileName: WEIGHTS_FILE, onBytes: report, signal }),
+        );
+        const model = encodeModel(graph, placements, String(BUILDER_VERSION));
+        await writeDurably(join(folder, GRAPH_FILE), file => file.writeFile(model));
+      });
+
+      // 4. Make the folder complete, and give it its name only when all of it is on the disk.
+      onProgress?.({ stage: 'finish', doneBytes, totalBytes });
+      return await writing(outputDir, async () => {
+        await copyCompanions(sourceDir, folder);
+        const json = `${JSON.stringify(manifest, null, 2)}\n`;
+        await writeDurably(join(folder, MANIFEST_FILE), file => file.writeFile(json));
+        signal?.throwIfAborted();
+        return (await publishBuildFolder(folder, outputDir))
+          ? { kind: 'built', manifest }
+          : { kind: 'taken' };
+      });
+    } finally {
+      // After a success the folder has another name and this removes nothing.
+      await rm(folder, { recursive: true, force: true });
+    }
+  } finally {
+    await checkpoint.close();
+  }
+}
+
+function toManifest(
+  config: DecoderConfig,
+  facts: Pick<ModelManifest, 'precision' | 'contentHash' | 'parameterCount'>,
+): ModelManifest {
+  const { modelType, layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize, contextLength } =
+    config;
+  return {
+    formatVersion: GRAPH_FORMAT_VERSION,
+    variant: 'slots',
+    precision: facts.precision,
+    modelType,
+    graphFile: GRAPH_FILE,
+    layerCount,
+    headCount,
+    kvHeadCount,
+    headSize,
+    hiddenSize,
+    vocabSize,
+    contextLength,
+    kvType: 'float32',
+    parameterCount: facts.parameterCount,
+    contentHash: facts.contentHash,
+  };
+}
+
+async function copyCompanions(sourceDir: string, folder: string): Promise<void> {
+  const present = await listCheckpointFiles(sourceDir);
+  for (const name of COMPANION_FILES.filter(file => present.includes(file))) {
+    await copyFile(join(sourceDir, name), join(folder, name), constants.COPYFILE_EXCL);
+    const copy = await open(join(folder, name), 'r+');
+    await copy.sync();
+    await copy.close();
+  }
+}
+
+/** Turns a failure of the file system while the output is written into `write_failed`. */
+async function writing<T>(outputDir: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (cause) {
+    const { code, syscall } = cause as NodeJS.ErrnoException;
+    if (code === undefined || syscall === undefined) throw cause;
+    const message = `${outputDir} cannot be written: ${syscall} failed with ${code}`;
+    throw new ModelBuildError('write_failed', message, { file: outputDir, cause });
+  }
+}
+
+function outputExists(outputDir: string): ModelBuildError {
+  const message = `${outputDir} exists already; a build makes its output folder and never overwrites one`;
+  return new ModelBuildError('output_exists', message, { file: outputDir });
+}

@@ -1,0 +1,57 @@
+// The one error class of the model builder and its closed list of codes.
+// Callers switch on `code`; messages are for people and may change.
+
+/**
+ * Why a checkpoint was refused or a build failed.
+ *
+ * - `source_invalid`: the checkpoint folder lacks a file or a file of it cannot be read.
+ * - `config_invalid`: `config.json` is not what its `model_type` says it should be; `key` names the value.
+ * - `unsupported`: the checkpoint is well formed but uses something this builder does not build.
+ * - `weights_corrupt`: a weights file is truncated, damaged or contradicts itself.
+ * - `tensor_missing`: the architecture needs a tensor that no weights file holds.
+ * - `tensor_mismatch`: a tensor has a shape, type or value that the architecture does not allow.
+ * - `output_exists`: the output folder is already there; a build never overwrites.
+ * - `write_failed`: the model could not be written (disk full, no permission).
+ */
+export type ModelBuildErrorCode =
+  | 'source_invalid'
+  | 'config_invalid'
+  | 'unsupported'
+  | 'weights_corrupt'
+  | 'tensor_missing'
+  | 'tensor_mismatch'
+  | 'output_exists'
+  | 'write_failed';
+
+/** Where the fault lies, for callers that show or log it in their own words. */
+export interface ModelBuildErrorDetails {
+  /** Path of the file at fault. */
+  readonly file?: string;
+  /** Name of the tensor at fault. */
+  readonly tensor?: string;
+  /** Path of the value at fault inside a JSON file: `rope_scaling.factor`. */
+  readonly key?: string;
+  readonly cause?: unknown;
+}
+
+/** The error every public function of this package throws, apart from the reason of an aborted signal. */
+export class ModelBuildError extends Error {
+  override readonly name = 'ModelBuildError';
+  readonly code: ModelBuildErrorCode;
+  readonly file: string | undefined;
+  readonly tensor: string | undefined;
+  readonly key: string | undefined;
+
+  constructor(code: ModelBuildErrorCode, message: string, details: ModelBuildErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.file = details.file;
+    this.tensor = details.tensor;
+    this.key = details.key;
+  }
+}
+
+/** Throws when one of our own assumptions is broken; never reachable by user input. */
+export function assertInvariant(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new Error(`Invariant broken: ${message}`);
+}

@@ -1,0 +1,199 @@
+// The weights of a Hugging Face folder, in one file or in shards with an index, behind one lookup by name.
+// Blocks ask for a matrix with the shape they expect; its values are read later, in pieces.
+
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ModelBuildError } from '../errors.ts';
+import { CHECKPOINT_TYPES, type CheckpointType, rawBytesOf, widenInPlace } from './element-types.ts';
+import { SafetensorsFile, type TensorEntry } from './safetensors.ts';
+
+export const SINGLE_WEIGHTS_FILE = 'model.safetensors';
+export const WEIGHTS_INDEX_FILE = 'model.safetensors.index.json';
+
+/** A tensor of the checkpoint whose type and shape have been checked. */
+export interface CheckpointTensor {
+  readonly name: string;
+  readonly shape: readonly number[];
+  /**
+   * Reads elements `[from, from + target.length)` of the flattened tensor as float32.
+   *
+   * Mutates: `target`. Throws: `weights_corrupt`, `tensor_mismatch` for values that are not finite.
+   */
+  readFloats(from: number, target: Float32Array): Promise<void>;
+}
+
+/** Names of the weights files of a folder, relative to it, the index included. Throws: `source_invalid`. */
+export async function listWeightFiles(sourceDir: string): Promise<string[]> {
+  if (await isFile(join(sourceDir, SINGLE_WEIGHTS_FILE))) return [SINGLE_WEIGHTS_FILE];
+  if (!(await isFile(join(sourceDir, WEIGHTS_INDEX_FILE)))) {
+    throw new ModelBuildError(
+      'source_invalid',
+      `${sourceDir} holds neither ${SINGLE_WEIGHTS_FILE} nor ${WEIGHTS_INDEX_FILE}; weights must be safetensors`,
+      { file: join(sourceDir, SINGLE_WEIGHTS_FILE) },
+    );
+  }
+  const weightMap = await readIndex(join(sourceDir, WEIGHTS_INDEX_FILE));
+  return [WEIGHTS_INDEX_FILE, ...new Set(Object.values(weightMap))].toSorted();
+}
+
+/** Opens all weights files of a folder. `close` must be called. */
+export class Checkpoint {
+  readonly #files: readonly SafetensorsFile[];
+  readonly #tensors: ReadonlyMap<string, { readonly file: SafetensorsFile; readonly entry: TensorEntry }>;
+  readonly #folder: string;
+  readonly #used = new Map<string, number>();
+
+  private constructor(folder: string, files: readonly SafetensorsFile[]) {
+    const tensors = new Map<string, { file: SafetensorsFile; entry: TensorEntry }>();
+    for (const file of files) {
+      for (const [name, entry] of file.tensors) {
+        const other = tensors.get(name);
+        if (other !== undefined) {
+          throw new ModelBuildError(
+            'weights_corrupt',
+            `tensor ${JSON.stringify(name)} is in two weights files: ${other.file.path} and ${file.path}`,
+            { file: file.path, tensor: name },
+          );
+        }
+        tensors.set(name, { file, entry });
+      }
+    }
+    this.#folder = folder;
+    this.#files = files;
+    this.#tensors = tensors;
+  }
+
+  /** Throws: `source_invalid`, `weights_corrupt`. */
+  static async open(sourceDir: string): Promise<Checkpoint> {
+    const names = (await listWeightFiles(sourceDir)).filter(name => name !== WEIGHTS_INDEX_FILE);
+    const files: SafetensorsFile[] = [];
+    try {
+      for (const name of names) files.push(await SafetensorsFile.open(join(sourceDir, name)));
+      const checkpoint = new Checkpoint(sourceDir, files);
+      if (names[0] !== SINGLE_WEIGHTS_FILE) await checkpoint.#checkIndex();
+      return checkpoint;
+    } catch (error) {
+      for (const file of files) await file.close();
+      throw error;
+    }
+  }
+
+  /** The tensor `name`, which must have exactly `shape`. Throws: `tensor_missing`, `tensor_mismatch`. */
+  tensor(name: string, shape: readonly number[]): CheckpointTensor {
+    const found = this.#tensors.get(name);
+    if (found === undefined) {
+      throw new ModelBuildError(
+        'tensor_missing',
+        `${this.#folder}: no weights file holds tensor ${JSON.stringify(name)}, expected with shape [${shape}]`,
+        { file: this.#files[0]!.path, tensor: name },
+      );
+    }
+    const { file, entry } = found;
+    const where = `${file.path}, tensor ${JSON.stringify(name)}:`;
+    const details = { file: file.path, tensor: name };
+    if (!isCheckpointType(entry.type)) {
+      throw new ModelBuildError(
+        'unsupported',
+        `${where} has type ${entry.type}; allowed are ${CHECKPOINT_TYPES.join(', ')}`,
+        details,
+      );
+    }
+    if (entry.shape.length !== shape.length || entry.shape.some((dim, i) => dim !== shape[i])) {
+      throw new ModelBuildError(
+        'tensor_mismatch',
+        `${where} has shape [${entry.shape}]; config.json asks for [${shape}]`,
+        details,
+      );
+    }
+    this.#used.set(
+      name,
+      shape.reduce((product, dim) => product * dim, 1),
+    );
+    return openTensor(file, entry, entry.type);
+  }
+
+  /** Elements of all tensors that were asked for, each counted once: the parameter count of the model. */
+  get usedElementCount(): number {
+    return this.#used.values().reduce((sum, count) => sum + count, 0);
+  }
+
+  async close(): Promise<void> {
+    for (const file of this.#files) await file.close();
+  }
+
+  /** Each tensor of the index must be in the shard that the index names. */
+  async #checkIndex(): Promise<void> {
+    const indexPath = join(this.#folder, WEIGHTS_INDEX_FILE);
+    for (const [name, fileName] of Object.entries(await readIndex(indexPath))) {
+      const path = join(this.#folder, fileName);
+      if (this.#tensors.get(name)?.file.path !== path) {
+        throw new ModelBuildError(
+          'tensor_missing',
+          `${path} does not hold tensor ${JSON.stringify(name)}, which ${indexPath} places there`,
+          { file: path, tensor: name },
+        );
+      }
+    }
+  }
+}
+
+function openTensor(file: SafetensorsFile, entry: TensorEntry, type: CheckpointType): CheckpointTensor {
+  const elementBytes = type === 'F32' ? 4 : 2;
+  return {
+    name: entry.name,
+    shape: entry.shape,
+    async readFloats(from, target) {
+      await file.read(rawBytesOf(type, target), entry.begin + from * elementBytes);
+      widenInPlace(type, target);
+      for (let i = 0; i < target.length; i++) {
+        if (!Number.isFinite(target[i])) {
+          throw new ModelBuildError(
+            'tensor_mismatch',
+            `${file.path}, tensor ${JSON.stringify(entry.name)}: element ${from + i} is ${target[i]}; weights must be finite`,
+            { file: file.path, tensor: entry.name },
+          );
+        }
+      }
+    },
+  };
+}
+
+async function readIndex(path: string): Promise<Record<string, string>> {
+  let parsed: unknown;
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+    parsed = JSON.parse(text);
+  } catch (cause) {
+    throw new ModelBuildError('weights_corrupt', `${path} is not readable JSON`, { file: path, cause });
+  }
+  const weightMap = (parsed as { weight_map?: unknown } | null)?.weight_map;
+  if (typeof weightMap !== 'object' || weightMap === null || Object.keys(weightMap).length === 0) {
+    throw new ModelBuildError('weights_corrupt', `${path} has no "weight_map" object with tensors`, {
+      file: path,
+      key: 'weight_map',
+    });
+  }
+  for (const [name, fileName] of Object.entries(weightMap)) {
+    // A shard is a plain file name: an index must not make the builder read outside its folder.
+    if (typeof fileName !== 'string' || !/^[\w.-]+\.safetensors$/.test(fileName)) {
+      throw new ModelBuildError(
+        'weights_corrupt',
+        `${path} places tensor ${JSON.stringify(name)} in ${JSON.stringify(fileName)}; a shard is a *.safetensors file name without a folder`,
+        { file: path, tensor: name, key: `weight_map.${name}` },
+      );
+    }
+  }
+  return weightMap as Record<string, string>;
+}
+
+function isCheckpointType(type: string): type is CheckpointType {
+  return (CHECKPOINT_TYPES as readonly string[]).includes(type);
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    stats => stats.isFile(),
+    () => false,
+  );
+}

@@ -1,0 +1,180 @@
+// config.json of a checkpoint, checked and turned into the few numbers a decoder graph is made of.
+// Names of Hugging Face end here; everything after this file speaks of a `DecoderConfig`.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { ARCHITECTURES } from '../architectures/table.ts';
+import { ModelBuildError } from '../errors.ts';
+import { parseRopeSettings, type RopeConfig } from './rope.ts';
+
+const CONFIG_FILE = 'config.json';
+
+/** Published default of `rope_theta` in transformers for all three architectures. */
+const DEFAULT_ROPE_THETA = 10_000;
+
+/** Keys that the three architectures share. Others are read by the architecture or have no effect on the graph. */
+const decoderConfigFile = z.object({
+  model_type: z.string(),
+  hidden_size: z.int().positive(),
+  intermediate_size: z.int().positive(),
+  num_hidden_layers: z.int().positive(),
+  num_attention_heads: z.int().positive(),
+  num_key_value_heads: z.int().positive().nullish(),
+  head_dim: z.int().positive().nullish(),
+  vocab_size: z.int().positive(),
+  max_position_embeddings: z.int().positive(),
+  rms_norm_eps: z.number().positive(),
+  hidden_act: z.string().nullish(),
+  tie_word_embeddings: z.boolean().default(false),
+  attention_bias: z.boolean().default(false),
+  mlp_bias: z.boolean().default(false),
+  rope_theta: z.number().positive().nullish(),
+  rope_scaling: z.record(z.string(), z.unknown()).nullish(),
+  rope_parameters: z.record(z.string(), z.unknown()).nullish(),
+  partial_rotary_factor: z.number().nullish(),
+  quantization_config: z.unknown().optional(),
+  use_sliding_window: z.boolean().nullish(),
+  sliding_window: z.number().nullish(),
+  max_window_layers: z.number().nullish(),
+  layer_types: z.array(z.string()).nullish(),
+});
+
+export type DecoderConfigFile = z.infer<typeof decoderConfigFile>;
+
+/** Everything the graph depends on besides the weights. */
+export interface DecoderConfig {
+  readonly modelType: string;
+  readonly hiddenSize: number;
+  readonly intermediateSize: number;
+  readonly layerCount: number;
+  readonly headCount: number;
+  readonly kvHeadCount: number;
+  readonly headSize: number;
+  readonly vocabSize: number;
+  /** Unit: tokens. */
+  readonly contextLength: number;
+  readonly normEpsilon: number;
+  readonly rope: RopeConfig;
+  /** The output matrix is the embedding table. */
+  readonly tiedEmbeddings: boolean;
+  readonly qkvBias: boolean;
+  readonly attentionOutputBias: boolean;
+  readonly mlpBias: boolean;
+  /** RMS norms over each query and key head before the rotary embedding. */
+  readonly queryKeyNorm: boolean;
+}
+
+/** Reads and checks `config.json` of a folder. Throws: `source_invalid`, `config_invalid`, `unsupported`. */
+export async function readDecoderConfig(sourceDir: string): Promise<DecoderConfig> {
+  const path = join(sourceDir, CONFIG_FILE);
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new ModelBuildError('source_invalid', `${path} cannot be read`, { file: path, cause });
+  });
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new ModelBuildError('config_invalid', `${path} is not JSON`, { file: path, cause });
+  }
+  return parseDecoderConfig(path, json);
+}
+
+/** Checks the parsed content of a `config.json`; `path` is for messages. Throws: `config_invalid`, `unsupported`. */
+export function parseDecoderConfig(path: string, json: unknown): DecoderConfig {
+  const modelType = (json as { model_type?: unknown } | null)?.model_type;
+  const architecture = typeof modelType === 'string' ? ARCHITECTURES.get(modelType) : undefined;
+  if (architecture === undefined) {
+    const allowed = [...ARCHITECTURES.keys()].join(', ');
+    throw fault('unsupported', path, 'model_type', `is ${JSON.stringify(modelType)}; allowed are ${allowed}`);
+  }
+  const parsed = decoderConfigFile.safeParse(json);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!;
+    throw fault('config_invalid', path, issue.path.join('.'), issue.message);
+  }
+  const file = parsed.data;
+  refuseUnsupported(path, file);
+  const headSize = file.head_dim ?? architecture.defaultHeadSize(file);
+  const kvHeadCount = file.num_key_value_heads ?? file.num_attention_heads;
+  checkHeads(path, file.num_attention_heads, kvHeadCount, headSize);
+  return {
+    modelType: file.model_type,
+    hiddenSize: file.hidden_size,
+    intermediateSize: file.intermediate_size,
+    layerCount: file.num_hidden_layers,
+    headCount: file.num_attention_heads,
+    kvHeadCount,
+    headSize,
+    vocabSize: file.vocab_size,
+    contextLength: file.max_position_embeddings,
+    normEpsilon: file.rms_norm_eps,
+    rope: readRope(path, file),
+    tiedEmbeddings: file.tie_word_embeddings,
+    ...architecture.features(file),
+  };
+}
+
+function refuseUnsupported(path: string, file: DecoderConfigFile): void {
+  const activation = file.hidden_act ?? 'silu';
+  if (activation !== 'silu') {
+    throw fault('unsupported', path, 'hidden_act', `is ${JSON.stringify(activation)}; allowed is "silu"`);
+  }
+  if (file.quantization_config !== undefined && file.quantization_config !== null) {
+    const allowed = 'must be absent: only plain F32, F16 and BF16 weights are built';
+    throw fault('unsupported', path, 'quantization_config', allowed);
+  }
+  if ((file.partial_rotary_factor ?? 1) !== 1) {
+    throw fault('unsupported', path, 'partial_rotary_factor', 'must be absent or 1');
+  }
+  const otherLayer = file.layer_types?.find(type => type !== 'full_attention');
+  if (otherLayer !== undefined) {
+    throw fault('unsupported', path, 'layer_types', `holds "${otherLayer}"; allowed is "full_attention"`);
+  }
+  // The first `max_window_layers` layers see everything, so a window is active only when layers remain.
+  const windowed = file.use_sliding_window === true && file.sliding_window !== null;
+  if (windowed && (file.max_window_layers ?? 0) < file.num_hidden_layers) {
+    throw fault('unsupported', path, 'use_sliding_window', 'must be false: sliding windows are not built');
+  }
+}
+
+function checkHeads(path: string, headCount: number, kvHeadCount: number, headSize: number): void {
+  if (headCount % kvHeadCount !== 0) {
+    const message = `is ${kvHeadCount}; it must divide num_attention_heads, ${headCount}`;
+    throw fault('config_invalid', path, 'num_key_value_heads', message);
+  }
+  // GroupQueryAttention takes rotary tables of `headSize / 16 * 8` columns at most, so other sizes would not be
+  // rotated in full.
+  if (!Number.isInteger(headSize) || headSize % 16 !== 0) {
+    throw fault('unsupported', path, 'head_dim', `is ${headSize}; allowed are multiples of 16`);
+  }
+}
+
+function readRope(path: string, file: DecoderConfigFile): RopeConfig {
+  const scaling = readRopeBlock(path, 'rope_scaling', file.rope_scaling);
+  const parameters = readRopeBlock(path, 'rope_parameters', file.rope_parameters);
+  if (scaling && parameters && JSON.stringify(scaling.scaling) !== JSON.stringify(parameters.scaling)) {
+    throw fault('config_invalid', path, 'rope_parameters', 'says something else than rope_scaling');
+  }
+  return {
+    theta: parameters?.theta ?? file.rope_theta ?? scaling?.theta ?? DEFAULT_ROPE_THETA,
+    scaling: (parameters ?? scaling)?.scaling ?? { kind: 'none' },
+  };
+}
+
+function readRopeBlock(path: string, key: string, value: Record<string, unknown> | null | undefined) {
+  if (value === null || value === undefined) return undefined;
+  const result = parseRopeSettings(value);
+  if (result.kind === 'valid') return result;
+  const code = result.kind === 'invalid' ? 'config_invalid' : 'unsupported';
+  throw fault(code, path, `${key}.${result.path}`, result.fault);
+}
+
+function fault(
+  code: 'config_invalid' | 'unsupported',
+  path: string,
+  key: string,
+  message: string,
+): ModelBuildError {
+  return new ModelBuildError(code, `${path}, key ${key}: ${message}`, { file: path, key });
+}

@@ -1,0 +1,140 @@
+// Recorder of an ONNX graph: inputs, operators, weights and outputs, in the order a block describes them.
+// Weights are only declared here, with a way to produce their bytes later; nothing is read while recording.
+
+import { assertInvariant } from '../errors.ts';
+
+/** ONNX element types used by our graphs, with the number and the size the format gives them. */
+export const ELEMENT_TYPES = {
+  float32: { onnxType: 1, bytes: 4 },
+  uint8: { onnxType: 2, bytes: 1 },
+  int32: { onnxType: 6, bytes: 4 },
+  int64: { onnxType: 7, bytes: 8 },
+} as const;
+
+export type ElementType = keyof typeof ELEMENT_TYPES;
+
+/** Domain of ONNX Runtime's own operators; the empty domain is standard ONNX. */
+export const MICROSOFT = 'com.microsoft';
+
+export type AttributeValue =
+  | { readonly kind: 'int'; readonly value: number }
+  | { readonly kind: 'float'; readonly value: number };
+
+export interface GraphNode {
+  /** Path of the node: `/model/layers.3/attn/qkv_proj/MatMul`. */
+  readonly path: string;
+  readonly opType: string;
+  readonly domain: string;
+  /** Empty string: an optional input that is not given. */
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  readonly attributes: Readonly<Record<string, AttributeValue>>;
+}
+
+export interface ValueInfo {
+  readonly name: string;
+  readonly type: ElementType;
+  /** A string is a named dimension that is known only at run time. */
+  readonly dims: readonly (number | string)[];
+}
+
+export interface TensorSpec {
+  readonly name: string;
+  readonly type: ElementType;
+  readonly dims: readonly number[];
+}
+
+/**
+ * Tensors whose bytes come from one pass over the checkpoint (a quantised matrix and its scales, for example).
+ *
+ * `produce` yields parts; each part holds the next bytes of every tensor, in the order of `tensors`.
+ * The arrays of a part may be reused by the producer as soon as the next part is asked for.
+ */
+export interface WeightGroup {
+  readonly tensors: readonly TensorSpec[];
+  produce(): AsyncIterable<readonly Uint8Array[]>;
+}
+
+/** A second name, and perhaps shape, for the bytes of a tensor that a group produces. */
+export interface WeightAlias {
+  readonly tensor: TensorSpec;
+  readonly of: string;
+}
+
+/** Options of one operator. */
+export interface OpOptions {
+  readonly domain?: string;
+  readonly attributes?: Readonly<Record<string, AttributeValue>>;
+  /** Names of the outputs; the default is one output named after the node. */
+  readonly outputs?: readonly string[];
+}
+
+export const int = (value: number): AttributeValue => ({ kind: 'int', value });
+export const float = (value: number): AttributeValue => ({ kind: 'float', value });
+
+/** Unit: bytes. */
+export function tensorBytes(tensor: TensorSpec): number {
+  return tensor.dims.reduce((product, dim) => product * dim, ELEMENT_TYPES[tensor.type].bytes);
+}
+
+/** Collects a graph. Every name is unique, so a block that is recorded twice by mistake fails at once. */
+export class GraphRecorder {
+  readonly nodes: GraphNode[] = [];
+  readonly inputs: ValueInfo[] = [];
+  readonly outputs: ValueInfo[] = [];
+  readonly weights: WeightGroup[] = [];
+  readonly aliases: WeightAlias[] = [];
+  readonly #names = new Set<string>();
+
+  input(name: string, type: ElementType, dims: readonly (number | string)[]): string {
+    this.inputs.push({ name: this.#claim(name), type, dims });
+    return name;
+  }
+
+  /** Declares that the value `name`, which some operator makes, is a result of the graph. */
+  output(name: string, type: ElementType, dims: readonly (number | string)[]): void {
+    assertInvariant(this.#names.has(name), `graph output ${name} is not made by any operator`);
+    this.outputs.push({ name, type, dims });
+  }
+
+  /** Records an operator and returns the name of its first output. */
+  op(path: string, opType: string, inputs: readonly string[], options: OpOptions = {}): string {
+    const outputs = options.outputs ?? [`${path}/output_0`];
+    for (const name of inputs) {
+      assertInvariant(name === '' || this.#names.has(name), `${path} reads ${name}, which nothing made yet`);
+    }
+    for (const name of outputs) if (name !== '') this.#claim(name);
+    const { domain = '', attributes = {} } = options;
+    this.nodes.push({ path, opType, domain, inputs, outputs, attributes });
+    return outputs[0]!;
+  }
+
+  weightGroup(group: WeightGroup): void {
+    for (const tensor of group.tensors) this.#claim(tensor.name);
+    this.weights.push(group);
+  }
+
+  weightAlias(tensor: TensorSpec, of: string): string {
+    assertInvariant(this.#names.has(of), `alias of unknown tensor ${of}`);
+    this.aliases.push({ tensor: { ...tensor, name: this.#claim(tensor.name) }, of });
+    return tensor.name;
+  }
+
+  /** A small constant known now, such as the target shape of a Reshape. */
+  constant(name: string, type: 'int64', values: readonly number[]): string {
+    const bytes = new Uint8Array(BigInt64Array.from(values, value => BigInt(value)).buffer);
+    this.weightGroup({
+      tensors: [{ name, type, dims: [values.length] }],
+      async *produce() {
+        yield [bytes];
+      },
+    });
+    return name;
+  }
+
+  #claim(name: string): string {
+    assertInvariant(!this.#names.has(name), `the name ${name} is used twice in the graph`);
+    this.#names.add(name);
+    return name;
+  }
+}

@@ -1,0 +1,33 @@
+// Reads matrices of the checkpoint a few rows at a time, so that memory does not depend on their size.
+
+import type { CheckpointTensor } from '../hugging-face/checkpoint.ts';
+
+/** Most elements read at once, unless a single row is longer. Unit: elements (4 bytes each as float32). */
+const CHUNK_ELEMENTS = 1 << 20;
+
+/**
+ * The rows of several matrices of equal width, one matrix after the other, in pieces of whole rows.
+ *
+ * Shape of a piece: `[rows, width]`. A piece is overwritten when the next one is asked for.
+ */
+export async function* rowChunks(
+  matrices: readonly CheckpointTensor[],
+  width: number,
+): AsyncGenerator<Float32Array<ArrayBuffer>> {
+  const rowsPerChunk = Math.max(1, Math.floor(CHUNK_ELEMENTS / width));
+  const buffer = new Float32Array(rowsPerChunk * width);
+  for (const matrix of matrices) {
+    const rowCount = matrix.shape.reduce((product, dim) => product * dim, 1) / width;
+    for (let row = 0; row < rowCount; row += rowsPerChunk) {
+      const rows = Math.min(rowsPerChunk, rowCount - row);
+      const chunk = buffer.subarray(0, rows * width);
+      await matrix.readFloats(row * width, chunk);
+      yield chunk;
+    }
+  }
+}
+
+/** The memory of an array as bytes, without a copy. */
+export function bytesOf(array: Float32Array<ArrayBuffer> | BigInt64Array<ArrayBuffer>): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}

@@ -1,0 +1,83 @@
+// Float32 builds of small seeded checkpoints against logits and greedy tokens that transformers computed.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { buildModel } from '../src/build-model.ts';
+import { createTinyCheckpoint, seededTensors } from '../src/tiny-model.ts';
+import { argmax, largestDifference, SlotsSession } from './slots-session.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+interface GoldenCase {
+  readonly name: string;
+  readonly modelType: 'llama' | 'qwen2' | 'qwen3';
+  readonly seed: number;
+  readonly config: Record<string, unknown>;
+  readonly weightCount: number;
+  readonly weightBitSum: number;
+  readonly prompt: number[];
+  readonly logitStride: number;
+  readonly logits: number[][];
+  readonly lastLogits: number[];
+  readonly greedy: number[];
+}
+
+const golden = JSON.parse(readFileSync(new URL('./golden/decoders.json', import.meta.url), 'utf8')) as {
+  provenance: Record<string, string>;
+  cases: GoldenCase[];
+};
+const folder = temporaryFolder();
+
+it('states which versions made the golden', () => {
+  expect(golden.provenance).toMatchObject({
+    script: 'make_goldens.py',
+    torch: expect.stringMatching(/^\d+\.\d+/),
+    transformers: expect.stringMatching(/^\d+\.\d+/),
+  });
+  expect(golden.cases.length).toBeGreaterThan(0);
+});
+
+describe.each(golden.cases)('$name', golden => {
+  const source = join(folder, golden.name, 'source');
+  const output = join(folder, golden.name, 'built');
+  const { modelType, seed, config, prompt } = golden;
+
+  it('makes the very weights that the golden was computed from', async () => {
+    const parsed = await createTinyCheckpoint(source, { modelType, seed, config });
+    let bitSum = 0;
+    let count = 0;
+    for (const tensor of seededTensors(parsed, seed)) {
+      const values = new Float32Array(tensor.shape.reduce((product, dim) => product * dim, 1));
+      tensor.fill(values, 0);
+      count += values.length;
+      for (const bits of new Uint32Array(values.buffer)) bitSum = (bitSum + bits) >>> 0;
+    }
+    expect([count, bitSum]).toEqual([golden.weightCount, golden.weightBitSum]);
+  });
+
+  it('gives every logit of 64 positions within 1e-4', async () => {
+    const manifest = await buildModel({ sourceDir: source, outputDir: output, precision: 'f32' });
+    expect(manifest.parameterCount).toBe(golden.weightCount);
+    const session = await SlotsSession.open(output);
+    const logits = await session.run([prompt], [0]);
+    await session.close();
+    for (const [position, expected] of golden.logits.entries()) {
+      const row = logits[position]!.filter((_, i) => i % golden.logitStride === 0);
+      expect(largestDifference(row, expected), `position ${position}`).toBeLessThan(1e-4);
+    }
+    expect(largestDifference(logits.at(-1)!, golden.lastLogits)).toBeLessThan(1e-4);
+  });
+
+  it('continues greedily with the same 32 tokens', async () => {
+    const session = await SlotsSession.open(output);
+    const greedy: number[] = [];
+    let [row] = await session.run([prompt], [0], [prompt.length - 1]);
+    while (greedy.length < golden.greedy.length) {
+      const next = argmax(row!);
+      greedy.push(next);
+      [row] = await session.run([[next]], [prompt.length + greedy.length - 1]);
+    }
+    await session.close();
+    expect(greedy).toEqual(golden.greedy);
+  });
+});

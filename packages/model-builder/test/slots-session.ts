@@ -1,0 +1,137 @@
+// Runs a built graph in onnxruntime-node with a cache of its own: the plainest possible runner, for tests.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  MANIFEST_FILE,
+  type ModelManifest,
+  pastName,
+  presentName,
+  SLOTS_INPUT,
+  SLOTS_OUTPUT,
+} from '@ortler/engine/graph-contract';
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+
+export interface SlotsSessionOptions {
+  readonly batch?: number;
+  /** Unit: tokens. */
+  readonly capacity?: number;
+  /** Another graph of the folder than the manifest's. */
+  readonly graphFile?: string;
+}
+
+/** A batch of sequences that are computed together, call after call. */
+export class SlotsSession {
+  readonly manifest: ModelManifest;
+  readonly #session: InferenceSession;
+  readonly #capacity: number;
+  readonly #cache = new Map<string, Tensor>();
+
+  private constructor(session: InferenceSession, manifest: ModelManifest, batch: number, capacity: number) {
+    this.#session = session;
+    this.manifest = manifest;
+    this.#capacity = capacity;
+    const { kvHeadCount, headSize } = manifest;
+    for (const name of this.#cacheNames()) {
+      const dims = [batch, kvHeadCount, capacity, headSize];
+      this.#cache.set(
+        name,
+        new Tensor('float32', new Float32Array(batch * kvHeadCount * capacity * headSize), dims),
+      );
+    }
+  }
+
+  static async open(folder: string, options: SlotsSessionOptions = {}): Promise<SlotsSession> {
+    const { batch = 1, capacity = 128 } = options;
+    const manifest = JSON.parse(await readFile(join(folder, MANIFEST_FILE), 'utf8')) as ModelManifest;
+    const session = await InferenceSession.create(join(folder, options.graphFile ?? manifest.graphFile), {
+      executionProviders: ['cpu'],
+      intraOpNumThreads: 1,
+      interOpNumThreads: 1,
+    });
+    return new SlotsSession(session, manifest, batch, capacity);
+  }
+
+  /**
+   * Computes `tokens` (equally many for each sequence) after the `computed` tokens each sequence has.
+   *
+   * Returns logits of the flattened positions in `logitRows`; the default is all of them.
+   * Shape: `[logitRows.length][vocabSize]`. Mutates: the cache.
+   */
+  async run(
+    tokens: readonly (readonly number[])[],
+    computed: readonly number[],
+    logitRows: readonly number[] = tokens.flat().map((_, i) => i),
+  ): Promise<Float32Array[]> {
+    const batch = tokens.length;
+    const length = tokens[0]!.length;
+    const totals = computed.map(count => count + length);
+    const ids = BigInt64Array.from(tokens.flat(), id => BigInt(id));
+    const feeds: Record<string, Tensor> = {
+      [SLOTS_INPUT.inputIds]: new Tensor('int64', ids, [batch, length]),
+      [SLOTS_INPUT.lastPositions]: new Tensor(
+        'int32',
+        Int32Array.from(totals, total => total - 1),
+        [batch],
+      ),
+      [SLOTS_INPUT.totalLength]: new Tensor('int32', Int32Array.of(Math.max(...totals)), []),
+      [SLOTS_INPUT.logitRows]: new Tensor(
+        'int64',
+        BigInt64Array.from(logitRows, row => BigInt(row)),
+        [logitRows.length],
+      ),
+      ...Object.fromEntries(this.#cache),
+    };
+    const results = await this.#session.run(feeds);
+    for (const part of ['key', 'value'] as const) {
+      for (let layer = 0; layer < this.manifest.layerCount; layer++) {
+        this.#cache.set(pastName(layer, part), results[presentName(layer, part)] as Tensor);
+      }
+    }
+    const logits = results[SLOTS_OUTPUT.logits]!.data as Float32Array;
+    const { vocabSize } = this.manifest;
+    return logitRows.map((_, i) => logits.slice(i * vocabSize, (i + 1) * vocabSize));
+  }
+
+  /** Copies the cache of the only sequence of `other` into sequence `index` of this one. Mutates: the cache. */
+  copyCacheFrom(other: SlotsSession, index: number): void {
+    for (const name of this.#cacheNames()) {
+      const source = other.#cache.get(name)!.data as Float32Array;
+      (this.#cache.get(name)!.data as Float32Array).set(source, index * source.length);
+    }
+  }
+
+  get capacity(): number {
+    return this.#capacity;
+  }
+
+  async close(): Promise<void> {
+    await this.#session.release();
+  }
+
+  #cacheNames(): string[] {
+    return Array.from({ length: this.manifest.layerCount }, (_, layer) => [
+      pastName(layer, 'key'),
+      pastName(layer, 'value'),
+    ]).flat();
+  }
+}
+
+/** Index of the largest value. */
+export function argmax(values: Float32Array): number {
+  let best = 0;
+  for (let i = 1; i < values.length; i++) if (values[i]! > values[best]!) best = i;
+  return best;
+}
+
+/** Largest absolute difference of two rows of equal length. */
+export function largestDifference(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  if (a.length !== b.length) throw new Error(`lengths differ: ${a.length} and ${b.length}`);
+  let largest = 0;
+  for (let i = 0; i < a.length; i++) {
+    // Written so that a difference that is not a number counts as infinite.
+    const difference = Math.abs(a[i]! - b[i]!);
+    if (!(difference <= largest)) largest = Number.isNaN(difference) ? Number.POSITIVE_INFINITY : difference;
+  }
+  return largest;
+}
