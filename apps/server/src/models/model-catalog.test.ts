@@ -33,7 +33,10 @@ it('serves the models that load and reports the one that does not', async () => 
   expect(catalog.defaultModelId).toBe('good');
   expect(catalog.find('good')?.status).toEqual({ kind: 'ready', engine });
   expect(catalog.find('bad')?.status).toEqual({ kind: 'failed', detail: 'no such folder' });
-  expect(events.map(({ kind, modelId }) => `${modelId} ${kind}`).sort()).toEqual(['bad failed', 'good ready']);
+  expect(events.map(({ kind, modelId }) => `${modelId} ${kind}`).sort()).toEqual([
+    'bad failed',
+    'good ready',
+  ]);
   await catalog.close();
   expect(engine.closed).toBe(true);
 });

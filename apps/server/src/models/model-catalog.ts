@@ -34,12 +34,17 @@ export interface ServerModelCatalog extends ModelCatalog {
 
 const OWNER = 'ortler';
 
+interface Entry {
+  readonly path: string;
+  readonly model: Omit<CatalogModel, 'status'> & { status: ModelStatus };
+}
+
 /** Makes the catalog; nothing is loaded yet. */
 export async function createModelCatalog(options: ModelCatalogOptions): Promise<ServerModelCatalog> {
   const { models, prepare, load, onEvent } = options;
   const stopping = new AbortController();
   const entries = await Promise.all(
-    models.map(async ({ id, path }) => {
+    models.map(async ({ id, path }): Promise<Entry> => {
       const status: ModelStatus = { kind: 'loading', detail: 'waiting to be loaded' };
       const createdAtSeconds = await readCreationTime(path);
       return { path, model: { id, createdAtSeconds, ownedBy: OWNER, root: id, status } };
@@ -49,7 +54,7 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
   const engines: Engine[] = [];
   let loading: Promise<void> | undefined;
 
-  async function loadModel({ path, model }: (typeof entries)[number]): Promise<void> {
+  async function loadModel({ path, model }: Entry): Promise<void> {
     const setStatus = (status: ModelStatus) => {
       model.status = status;
     };

@@ -26,7 +26,9 @@ export function fromEngineError(
   request: Pick<ChatCompletionRequest, 'max_completion_tokens'>,
 ): unknown {
   if (!(error instanceof EngineError)) return error;
-  const { code, parameter, retryAfterMs } = error;
+  const { code, parameter, retryAfterMs, cause } = error;
+  // Whoever aborted may have said why; a server that stops is not a client that left.
+  if (code === 'aborted' && cause instanceof ApiError) return cause;
   const param = code === 'prompt_too_long' ? 'input_tokens' : wireName(parameter, request);
   return new ApiError(ENGINE_ERROR_TABLE[code], error.message, { param, retryAfterMs, cause: error });
 }

@@ -124,7 +124,7 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
 }
 
 function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new EngineError('aborted', 'The caller left.');
+  if (signal?.aborted) throw new EngineError('aborted', 'The caller left.', { cause: signal.reason });
 }
 
 async function untilAborted(wait: Promise<void> | undefined, signal: AbortSignal | undefined): Promise<void> {
