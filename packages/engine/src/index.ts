@@ -1,7 +1,10 @@
 // Public surface of @ortler/engine.
 
+export { createEngine } from './create-engine.ts';
 export type { Engine, EngineHealth, EngineInfo, EngineOptions } from './engine.ts';
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './errors.ts';
+export type { CoreLinkState } from './link/core-link.ts';
+export type { CoreFacts, CoreStats } from './link/messages.ts';
 export type { ChatContentPart, ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
 export type { FinishReason, StopReason } from './request/finish-reason.ts';
 export type {

@@ -68,6 +68,8 @@ export interface CoreFacts {
   readonly contextLength: number;
   readonly maxSequences: number;
   readonly onnxRuntimeVersion: string;
+  /** Why `auto` did not take the native binding. Absent when it did, or when a binding was asked for by name. */
+  readonly backendNote?: string;
 }
 
 export interface ReadyMessage {
@@ -105,6 +107,7 @@ export interface RequestFailedMessage {
   readonly requestId: number;
   readonly code: EngineErrorCode;
   readonly message: string;
+  readonly parameter?: string;
   readonly retryAfterMs?: number;
 }
 

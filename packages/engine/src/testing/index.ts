@@ -1,2 +1,8 @@
 // Test doubles and conformance suites for packages that build on the engine.
-export {};
+
+export {
+  hashTokens,
+  ScriptedModel,
+  type ScriptedModelOptions,
+  scriptedLogits,
+} from './scripted-model.ts';

@@ -1,0 +1,174 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SubmitMessage } from '../link/messages.ts';
+import { ScriptedModel, scriptedLogits } from '../testing/scripted-model.ts';
+import { EngineCore } from './engine-core.ts';
+import { counterKey } from './sampling/counter-random.ts';
+import { Sampler } from './sampling/sampler.ts';
+
+const VOCAB_SIZE = 24;
+const EOS_TOKEN_ID = 3;
+
+interface Arrival {
+  readonly atStep: number;
+  readonly request: SubmitMessage;
+  /** Step after which the request is aborted. */
+  readonly abortedAtStep: number | null;
+}
+
+const arrivals = fc
+  .array(
+    fc.record({
+      atStep: fc.nat({ max: 12 }),
+      prompt: fc.array(fc.nat({ max: VOCAB_SIZE - 1 }), { minLength: 1, maxLength: 20 }),
+      choiceCount: fc.integer({ min: 1, max: 3 }),
+      maxTokens: fc.integer({ min: 1, max: 12 }),
+      minTokens: fc.nat({ max: 3 }),
+      temperature: fc.constantFrom(0, 0.7, 1.5),
+      topK: fc.constantFrom(0, 5),
+      topP: fc.constantFrom(1, 0.8),
+      seed: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+      abortedAtStep: fc.option(fc.nat({ max: 20 }), { freq: 4 }),
+    }),
+    { minLength: 1, maxLength: 8 },
+  )
+  .map(entries =>
+    entries.map(
+      (entry, requestId): Arrival => ({
+        atStep: entry.atStep,
+        abortedAtStep: entry.abortedAtStep,
+        request: {
+          kind: 'submit',
+          requestId,
+          promptTokenIds: Int32Array.from(entry.prompt),
+          choiceCount: entry.choiceCount,
+          sampling: {
+            temperature: entry.temperature,
+            topK: entry.topK,
+            topP: entry.topP,
+            minP: 0,
+            seed: entry.seed,
+          },
+          maxTokens: entry.maxTokens,
+          minTokens: entry.minTokens,
+          eosTokenIds: [EOS_TOKEN_ID],
+          stopTokenIds: [],
+        },
+      }),
+    ),
+  );
+
+/** What a choice must say, computed one token at a time with no cache, batch or schedule. */
+function expectedTokens(request: SubmitMessage, choiceIndex: number): number[] {
+  const sampler = new Sampler(VOCAB_SIZE);
+  const history = [...request.promptTokenIds];
+  const output: number[] = [];
+  while (output.length < request.maxTokens) {
+    const tokenId = sampler.sample(scriptedLogits(history, VOCAB_SIZE, { peak: 1 }), {
+      params: request.sampling,
+      randomKey: counterKey(request.sampling.seed + BigInt(choiceIndex)),
+      position: output.length,
+      bannedTokenIds: output.length < request.minTokens ? [EOS_TOKEN_ID] : [],
+    });
+    output.push(tokenId);
+    history.push(tokenId);
+    if (tokenId === EOS_TOKEN_ID) break;
+  }
+  return output;
+}
+
+interface Run {
+  readonly tokens: Map<string, number[]>;
+  readonly finishes: Map<string, string>;
+}
+
+/** Plays the schedule; the cache bookkeeping must hold after every step and be empty at the end. */
+async function play(schedule: readonly Arrival[], core: EngineCore): Promise<Run> {
+  const run: Run = { tokens: new Map(), finishes: new Map() };
+  const waiting = [...schedule];
+  for (let step = 0; waiting.length > 0 || core.hasWork; step++) {
+    for (const arrival of waiting.filter(candidate => candidate.atStep <= step)) {
+      core.submit(arrival.request);
+      waiting.splice(waiting.indexOf(arrival), 1);
+    }
+    for (const output of await core.step()) {
+      if (output.kind !== 'step') throw new Error(`Unexpected ${output.kind}.`);
+      for (const update of output.updates) {
+        const key = `${update.requestId}/${update.choiceIndex}`;
+        expect(run.finishes.has(key)).toBe(false);
+        run.tokens.set(key, [...(run.tokens.get(key) ?? []), ...update.tokenIds]);
+        if (update.finish) run.finishes.set(key, update.finish.reason);
+      }
+    }
+    expect(core.findViolations()).toEqual([]);
+    for (const { request, abortedAtStep } of schedule) {
+      if (abortedAtStep === step) core.abort(request.requestId);
+    }
+    expect(step).toBeLessThan(5_000);
+  }
+  expect(core.stats).toMatchObject({ runningCount: 0, waitingCount: 0 });
+  expect(core.stats.freeSlotCount).toBe(core.facts.maxSequences);
+  return run;
+}
+
+function expectRunIsRight(schedule: readonly Arrival[], run: Run): void {
+  for (const { request, abortedAtStep } of schedule) {
+    for (let choiceIndex = 0; choiceIndex < request.choiceCount; choiceIndex++) {
+      const key = `${request.requestId}/${choiceIndex}`;
+      const expected = expectedTokens(request, choiceIndex);
+      const actual = run.tokens.get(key) ?? [];
+      const reason = run.finishes.get(key);
+      if (reason === 'abort') {
+        expect(abortedAtStep).not.toBeNull();
+        expect(actual).toEqual(expected.slice(0, actual.length));
+      } else {
+        expect(actual).toEqual(expected);
+        expect(reason).toBe(expected.at(-1) === EOS_TOKEN_ID ? 'stop' : 'length');
+      }
+    }
+  }
+}
+
+const machines = fc.record({
+  slotCount: fc.integer({ min: 1, max: 5 }),
+  prefillChunkLength: fc.integer({ min: 1, max: 24 }),
+});
+
+function createCore(
+  machine: { slotCount: number; prefillChunkLength: number },
+  failsAt: (callIndex: number) => boolean = () => false,
+): EngineCore {
+  const model = new ScriptedModel({
+    vocabSize: VOCAB_SIZE,
+    contextLength: 40,
+    slotCount: machine.slotCount,
+    peak: 1,
+    failsAt,
+  });
+  return new EngineCore(model, {
+    prefillChunkLength: machine.prefillChunkLength,
+    maxQueuedSequences: 100,
+  });
+}
+
+describe('EngineCore under random schedules', () => {
+  it('gives every sequence the tokens it would have got alone, in one chunk, whatever the batch', async () => {
+    await fc.assert(
+      fc.asyncProperty(arrivals, machines, async (schedule, machine) => {
+        expectRunIsRight(schedule, await play(schedule, createCore(machine)));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('gives the same tokens when steps fail and are tried again', async () => {
+    await fc.assert(
+      fc.asyncProperty(arrivals, machines, fc.nat({ max: 1000 }), async (schedule, machine, salt) => {
+        // Never three failures in a row, so that no step is given up.
+        const failsAt = (call: number): boolean => (call * 7 + salt) % 5 < 2 && call % 3 !== 0;
+        expectRunIsRight(schedule, await play(schedule, createCore(machine, failsAt)));
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

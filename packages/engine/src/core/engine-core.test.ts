@@ -1,0 +1,248 @@
+import { describe, expect, it } from 'vitest';
+import { EngineError } from '../errors.ts';
+import type { SubmitMessage } from '../link/messages.ts';
+import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
+import { ScriptedModel, type ScriptedModelOptions } from '../testing/scripted-model.ts';
+import { type CoreOutput, EngineCore, type EngineCoreSettings } from './engine-core.ts';
+
+const GREEDY = { ...NEUTRAL_SAMPLING, temperature: 0, seed: 1n };
+
+function submission(requestId: number, changes: Partial<SubmitMessage> = {}): SubmitMessage {
+  return {
+    kind: 'submit',
+    requestId,
+    promptTokenIds: Int32Array.of(1, 2, 3),
+    choiceCount: 1,
+    sampling: GREEDY,
+    maxTokens: 4,
+    minTokens: 0,
+    eosTokenIds: [],
+    stopTokenIds: [],
+    ...changes,
+  };
+}
+
+function createCore(model: ScriptedModelOptions = {}, settings: Partial<EngineCoreSettings> = {}) {
+  const runner = new ScriptedModel(model);
+  const core = new EngineCore(runner, { prefillChunkLength: 16, maxQueuedSequences: 16, ...settings });
+  return { runner, core };
+}
+
+async function drain(core: EngineCore): Promise<CoreOutput[]> {
+  const outputs: CoreOutput[] = [];
+  while (core.hasWork) {
+    outputs.push(...(await core.step()));
+    expect(core.findViolations()).toEqual([]);
+    expect(outputs.length).toBeLessThan(10_000);
+  }
+  expect(core.stats.freeSlotCount).toBe(core.facts.maxSequences);
+  return outputs;
+}
+
+function updatesOf(outputs: readonly CoreOutput[], requestId: number, choiceIndex = 0) {
+  return outputs
+    .flatMap(output => (output.kind === 'step' ? output.updates : []))
+    .filter(update => update.requestId === requestId && update.choiceIndex === choiceIndex);
+}
+
+function tokensOf(outputs: readonly CoreOutput[], requestId: number, choiceIndex = 0): number[] {
+  return updatesOf(outputs, requestId, choiceIndex).flatMap(update => update.tokenIds);
+}
+
+/** A model that counts upwards from the last token. */
+const counting = { nextToken: (history: readonly number[]) => (history.at(-1)! + 1) % 64 };
+
+describe('EngineCore', () => {
+  it('gives the tokens the model prefers and ends at the length', async () => {
+    const { core } = createCore(counting);
+    core.submit(submission(7));
+    const outputs = await drain(core);
+    expect(tokensOf(outputs, 7)).toEqual([4, 5, 6, 7]);
+    expect(updatesOf(outputs, 7).at(-1)?.finish).toEqual({ reason: 'length', stopTokenId: null });
+  });
+
+  it('ends on an end-of-sequence token without a stop token id', async () => {
+    const { core } = createCore(counting);
+    core.submit(submission(1, { eosTokenIds: [5], stopTokenIds: [5] }));
+    const outputs = await drain(core);
+    expect(tokensOf(outputs, 1)).toEqual([4, 5]);
+    expect(updatesOf(outputs, 1).at(-1)?.finish).toEqual({ reason: 'stop', stopTokenId: null });
+  });
+
+  it('ends on a stop token with its id, also on the last allowed token', async () => {
+    const { core } = createCore(counting);
+    core.submit(submission(1, { stopTokenIds: [7] }));
+    const outputs = await drain(core);
+    expect(updatesOf(outputs, 1).at(-1)?.finish).toEqual({ reason: 'stop', stopTokenId: 7 });
+  });
+
+  it('draws no end-of-sequence or stop token before the minimum length', async () => {
+    const { core } = createCore({ nextToken: () => 9, vocabSize: 16 });
+    core.submit(submission(1, { eosTokenIds: [9], stopTokenIds: [8], minTokens: 3, maxTokens: 10 }));
+    const tokens = tokensOf(await drain(core), 1);
+    expect(tokens).toHaveLength(4);
+    expect(tokens.slice(0, 3)).not.toContain(9);
+    expect(tokens.slice(0, 3)).not.toContain(8);
+    expect(tokens[3]).toBe(9);
+  });
+
+  it('reports a request as prefilled exactly once, with its first token', async () => {
+    const { core } = createCore(counting);
+    core.submit(submission(3, { choiceCount: 2 }));
+    const steps = (await drain(core)).filter(output => output.kind === 'step');
+    const reported = steps.flatMap(step => step.prefilled.map(entry => [step, entry] as const));
+    expect(reported.map(([, entry]) => entry)).toEqual([{ requestId: 3, cachedTokenCount: 0 }]);
+    expect(reported[0]![0].updates.map(update => update.requestId)).toContain(3);
+  });
+
+  it('computes the prompt once for all choices', async () => {
+    const { core, runner } = createCore({ ...counting, slotCount: 4 });
+    core.submit(
+      submission(1, { choiceCount: 3, promptTokenIds: Int32Array.from({ length: 12 }, (_, i) => i) }),
+    );
+    await drain(core);
+    const prefilledTokens = runner.calls.flat().filter(row => row.tokenCount > 1);
+    expect(prefilledTokens).toEqual([{ slot: 0, tokenCount: 12, computedLength: 0 }]);
+  });
+
+  it('keeps decoding while a long prompt is prefilled in chunks', async () => {
+    const { core, runner } = createCore(counting, { prefillChunkLength: 4 });
+    core.submit(submission(1, { maxTokens: 20 }));
+    await core.step();
+    core.submit(submission(2, { promptTokenIds: new Int32Array(11).fill(5) }));
+    await drain(core);
+    expect(runner.calls.slice(1, 4)).toEqual([
+      [
+        { slot: 0, tokenCount: 1, computedLength: 3 },
+        { slot: 1, tokenCount: 4, computedLength: 0 },
+      ],
+      [
+        { slot: 0, tokenCount: 1, computedLength: 4 },
+        { slot: 1, tokenCount: 4, computedLength: 4 },
+      ],
+      [
+        { slot: 0, tokenCount: 1, computedLength: 5 },
+        { slot: 1, tokenCount: 3, computedLength: 8 },
+      ],
+    ]);
+  });
+
+  it('admits several short prompts in one step while the budget lasts', async () => {
+    const { core, runner } = createCore(counting, { prefillChunkLength: 7 });
+    for (const requestId of [1, 2, 3]) core.submit(submission(requestId));
+    await drain(core);
+    expect(runner.calls[0]!.map(row => row.tokenCount)).toEqual([3, 3, 1]);
+  });
+
+  it('refuses more sequences than slots and queue places, and says when to try again', () => {
+    const { core } = createCore({ slotCount: 2 }, { maxQueuedSequences: 1 });
+    for (const requestId of [1, 2, 3]) core.submit(submission(requestId));
+    const refused = catchError(() => core.submit(submission(4)));
+    expect(refused.code).toBe('overloaded');
+    expect(refused.retryAfterMs).toBeGreaterThan(0);
+    expect(core.stats).toMatchObject({ waitingCount: 3, freeSlotCount: 2 });
+  });
+
+  it('refuses what can never run, with the reason', () => {
+    const { core } = createCore({ contextLength: 8, slotCount: 2 }, { maxQueuedSequences: 1 });
+    expect(catchError(() => core.submit(submission(1, { maxTokens: 6 }))).code).toBe('prompt_too_long');
+    expect(catchError(() => core.submit(submission(1, { choiceCount: 4 }))).parameter).toBe('choiceCount');
+    for (const promptTokenIds of [new Int32Array(0), Int32Array.of(64), Int32Array.of(-1)]) {
+      expect(catchError(() => core.submit(submission(1, { promptTokenIds }))).parameter).toBe('prompt');
+    }
+    expect(core.hasWork).toBe(false);
+  });
+
+  it('ends an aborted choice with reason abort and lets the others go on', async () => {
+    const { core } = createCore(counting);
+    core.submit(submission(1, { choiceCount: 2, maxTokens: 6 }));
+    await core.step();
+    await core.step();
+    core.abort(1, 0);
+    core.abort(1, 0);
+    const outputs = await drain(core);
+    expect(updatesOf(outputs, 1, 0)).toEqual([
+      {
+        requestId: 1,
+        choiceIndex: 0,
+        tokenIds: [],
+        finish: { reason: 'abort', stopTokenId: null },
+      },
+    ]);
+    expect(tokensOf(outputs, 1, 1)).toHaveLength(5);
+    core.abort(1);
+    expect(core.hasWork).toBe(false);
+  });
+
+  it('drops the tokens of a request that is aborted while its step runs', async () => {
+    const { core } = createCore({ ...counting, delayMs: 1 });
+    core.submit(submission(1));
+    core.submit(submission(2));
+    const running = core.step();
+    core.abort(1);
+    const outputs = [...(await running), ...(await drain(core))];
+    expect(updatesOf(outputs, 1)).toMatchObject([{ tokenIds: [], finish: { reason: 'abort' } }]);
+    expect(tokensOf(outputs, 2)).toEqual([4, 5, 6, 7]);
+  });
+
+  it('ends an aborted request that was still waiting', async () => {
+    const { core } = createCore({ ...counting, slotCount: 1 });
+    core.submit(submission(1));
+    core.submit(submission(2));
+    await core.step();
+    core.abort(2);
+    const outputs = await drain(core);
+    expect(updatesOf(outputs, 2)).toMatchObject([{ finish: { reason: 'abort' } }]);
+    expect(core.stats.waitingCount).toBe(0);
+  });
+
+  it('fails the requests of a step that keeps failing and goes on with the others', async () => {
+    const { core } = createCore({ ...counting, slotCount: 1, failsAt: call => call < 3 });
+    core.submit(submission(1));
+    core.submit(submission(2));
+    const outputs = await drain(core);
+    expect(outputs.filter(output => output.kind === 'request-failed')).toEqual([
+      {
+        kind: 'request-failed',
+        requestId: 1,
+        code: 'engine_failed',
+        message: 'The model call failed 3 times: Scripted failure of call 2.',
+      },
+    ]);
+    expect(tokensOf(outputs, 2)).toEqual([4, 5, 6, 7]);
+    expect(outputs.some(output => output.kind === 'fatal')).toBe(false);
+  });
+
+  it('declares the model broken when step after step is given up', async () => {
+    const { core } = createCore({ slotCount: 1, failsAt: () => true }, { fatalFailureLimit: 2 });
+    core.submit(submission(1));
+    core.submit(submission(2));
+    const outputs = await drain(core);
+    expect(outputs.map(output => output.kind)).toEqual(['request-failed', 'request-failed', 'fatal']);
+  });
+
+  it('counts logits that are not numbers as a failed step', async () => {
+    const { core } = createCore({ nextToken: () => 0, peak: Number.NaN });
+    core.submit(submission(1));
+    const outputs = await drain(core);
+    expect(outputs).toMatchObject([{ kind: 'request-failed', code: 'engine_failed' }]);
+  });
+
+  it('closes the model and refuses work afterwards', async () => {
+    const { core, runner } = createCore();
+    await core.close();
+    expect(runner.isClosed).toBe(true);
+    expect(catchError(() => core.submit(submission(1))).code).toBe('engine_closed');
+    await expect(core.step()).rejects.toMatchObject({ code: 'engine_closed' });
+  });
+});
+
+function catchError(action: () => void): EngineError {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof EngineError) return error;
+    throw error;
+  }
+  throw new Error('Nothing was thrown.');
+}

@@ -1,0 +1,316 @@
+// The token side of one model: requests in, tokens out, one step at a time. It knows ids and numbers only.
+// Callers: the links. A step is a transaction, plan -> reserve -> run -> sample -> commit: whatever throws
+// before the commit has changed no sequence, so the same step is simply tried again.
+
+import { EngineError } from '../errors.ts';
+import type {
+  CoreFacts,
+  CoreStats,
+  FatalMessage,
+  RequestFailedMessage,
+  SequenceUpdate,
+  StepMessage,
+  SubmitMessage,
+} from '../link/messages.ts';
+import { commitStep } from './commit-step.ts';
+import { findKvCacheViolations } from './kv-cache/kv-cache-invariants.ts';
+import { SlotTable } from './kv-cache/slot-table.ts';
+import type { ModelRunner } from './model/model-runner.ts';
+import { Sampler } from './sampling/sampler.ts';
+import { Scheduler } from './scheduler/scheduler.ts';
+import type { StepPlan } from './scheduler/step-plan.ts';
+import { Sequence, type SequenceGroup } from './sequence.ts';
+import { mustContinue } from './stop-rules.ts';
+
+export interface EngineCoreSettings {
+  /** Most prompt tokens of one step. */
+  readonly prefillChunkLength: number;
+  /** Most sequences waiting for a slot; more is `overloaded`. */
+  readonly maxQueuedSequences: number;
+  /** How often a failed step is tried again before its requests fail. Default: 2. */
+  readonly stepRetryLimit?: number;
+  /** How many steps in a row may be given up before the model counts as broken. Default: 3. */
+  readonly fatalFailureLimit?: number;
+  /** Why the ONNX Runtime binding in use is not the preferred one; shown in the facts. */
+  readonly backendNote?: string;
+}
+
+/** What a step has to tell the text side. */
+export type CoreOutput = StepMessage | RequestFailedMessage | FatalMessage;
+
+/**
+ * What a refused caller is told to wait. Half of the waiting sequences of a busy small model move on within
+ * about a second, and whole seconds are the finest an HTTP Retry-After can say.
+ */
+const RETRY_AFTER_MS = 1000;
+
+export class EngineCore {
+  readonly facts: CoreFacts;
+  readonly #runner: ModelRunner;
+  readonly #sampler: Sampler;
+  readonly #slots: SlotTable;
+  readonly #scheduler: Scheduler;
+  readonly #groups = new Map<number, SequenceGroup>();
+  readonly #maxQueuedSequences: number;
+  readonly #stepRetryLimit: number;
+  readonly #fatalFailureLimit: number;
+  /** Aborted since the last drain; a step in flight must not see its sequences change. */
+  #aborted = new Set<Sequence>();
+  #stepCount = 0;
+  #attemptCount = 0;
+  #givenUpCount = 0;
+  #isStepping = false;
+  #isClosed = false;
+
+  constructor(runner: ModelRunner, settings: EngineCoreSettings) {
+    const copySlot = (from: number, to: number, length: number): void => runner.copySlot(from, to, length);
+    this.#runner = runner;
+    this.#sampler = new Sampler(runner.facts.vocabSize);
+    this.#slots = new SlotTable(runner.facts.slotCount, copySlot);
+    this.#scheduler = new Scheduler(this.#slots, copySlot, settings);
+    this.#maxQueuedSequences = settings.maxQueuedSequences;
+    this.#stepRetryLimit = settings.stepRetryLimit ?? 2;
+    this.#fatalFailureLimit = settings.fatalFailureLimit ?? 3;
+    this.facts = toCoreFacts(runner, settings.backendNote);
+  }
+
+  /** Whether `step` has something to do. */
+  get hasWork(): boolean {
+    return this.#slots.owners.length > 0 || this.#scheduler.queue.length > 0 || this.#aborted.size > 0;
+  }
+
+  get stats(): CoreStats {
+    return {
+      runningCount: this.#slots.owners.length,
+      waitingCount: this.#scheduler.queue.length,
+      freeSlotCount: this.#slots.freeCount,
+      stepCount: this.#stepCount,
+    };
+  }
+
+  /**
+   * Takes a request in. Legal at any moment, also while a step runs.
+   * Throws: `overloaded` with `retryAfterMs`, `invalid_request`, `prompt_too_long`, `engine_closed`.
+   */
+  submit(message: SubmitMessage): void {
+    if (this.#isClosed) throw new EngineError('engine_closed', 'The model was closed.');
+    this.#checkSubmit(message);
+    const group: SequenceGroup = {
+      requestId: message.requestId,
+      promptTokenIds: message.promptTokenIds,
+      submitted: message,
+      openSequences: new Set(),
+      isPrefilled: false,
+    };
+    this.#groups.set(message.requestId, group);
+    for (let choiceIndex = 0; choiceIndex < message.choiceCount; choiceIndex++) {
+      const sequence = new Sequence(group, choiceIndex);
+      group.openSequences.add(sequence);
+      this.#scheduler.queue.push(sequence);
+    }
+  }
+
+  /**
+   * Ends one choice, or the whole request. Takes effect with the next step, which reports the end with reason
+   * `abort`. Legal at any moment and any number of times; unknown requests are ignored.
+   */
+  abort(requestId: number, choiceIndex?: number): void {
+    const group = this.#groups.get(requestId);
+    if (group === undefined) return;
+    for (const sequence of group.openSequences) {
+      if (choiceIndex === undefined || sequence.choiceIndex === choiceIndex) this.#aborted.add(sequence);
+    }
+  }
+
+  /**
+   * Computes one step and says what came of it, in order; empty when there was nothing to do or the step failed
+   * and will be tried again by the next call. Calls must not overlap.
+   * Throws: `engine_closed`. Failures of the model are messages, not exceptions.
+   */
+  async step(): Promise<readonly CoreOutput[]> {
+    if (this.#isClosed) throw new EngineError('engine_closed', 'The model was closed.');
+    if (this.#isStepping) throw new Error('step() was called while a step was running.');
+    this.#isStepping = true;
+    try {
+      return await this.#step();
+    } finally {
+      this.#isStepping = false;
+    }
+  }
+
+  async #step(): Promise<readonly CoreOutput[]> {
+    const updates: SequenceUpdate[] = [];
+    this.#endAborted(this.#takeAborted(), updates);
+    const plan = this.#scheduler.plan();
+    if (plan === null) return updates.length === 0 ? [] : [this.#toStepMessage(updates, [])];
+
+    let sampledTokenIds: readonly number[];
+    try {
+      const logits = await this.#runner.run(plan.rows);
+      sampledTokenIds = this.#sample(plan, logits);
+    } catch (cause) {
+      const outputs = this.#handleFailure(plan, cause);
+      return updates.length === 0 ? outputs : [this.#toStepMessage(updates, []), ...outputs];
+    }
+
+    const aborted = this.#takeAborted();
+    const committed = commitStep(plan, sampledTokenIds, aborted);
+    this.#end(committed.ended);
+    updates.push(...committed.updates);
+    this.#endAborted(aborted, updates);
+    this.#stepCount++;
+    this.#attemptCount = 0;
+    this.#givenUpCount = 0;
+    return [this.#toStepMessage(updates, committed.prefilled)];
+  }
+
+  /** Violations of the cache bookkeeping; empty when all is well. For tests and diagnosis. */
+  findViolations(): string[] {
+    return findKvCacheViolations({
+      slotCount: this.#slots.slotCount,
+      contextLength: this.#runner.facts.contextLength,
+      owners: this.#slots.owners,
+    });
+  }
+
+  /** Frees the model. Must not be called while a step runs; open requests end without a message. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    if (this.#isStepping) throw new Error('close() was called while a step was running.');
+    this.#isClosed = true;
+    await this.#runner.close();
+  }
+
+  #checkSubmit(message: SubmitMessage): void {
+    const { contextLength, vocabSize, slotCount } = this.#runner.facts;
+    const { promptTokenIds, choiceCount, maxTokens, requestId } = message;
+    if (this.#groups.has(requestId)) throw new Error(`Request ${requestId} was submitted twice.`);
+    if (promptTokenIds.length === 0)
+      throw new EngineError('invalid_request', 'The prompt has no tokens.', { parameter: 'prompt' });
+    const wrong = promptTokenIds.find(id => id < 0 || id >= vocabSize);
+    if (wrong !== undefined) {
+      throw new EngineError(
+        'invalid_request',
+        `Token id ${wrong} of the prompt is not in the vocabulary of ${vocabSize} tokens.`,
+        { parameter: 'prompt' },
+      );
+    }
+    if (promptTokenIds.length + maxTokens > contextLength) {
+      throw new EngineError(
+        'prompt_too_long',
+        `${promptTokenIds.length} prompt tokens and ${maxTokens} generated tokens do not fit the context of ${contextLength} tokens.`,
+      );
+    }
+    const mostChoices = slotCount + this.#maxQueuedSequences;
+    if (choiceCount > mostChoices) {
+      throw new EngineError(
+        'invalid_request',
+        `choiceCount must be at most ${mostChoices} with this model; got ${choiceCount}.`,
+        { parameter: 'choiceCount' },
+      );
+    }
+    const room = this.#maxQueuedSequences + this.#slots.freeCount - this.#scheduler.queue.length;
+    if (choiceCount > room) {
+      throw new EngineError(
+        'overloaded',
+        `${this.#scheduler.queue.length} sequences are waiting already; try again later.`,
+        { retryAfterMs: RETRY_AFTER_MS },
+      );
+    }
+  }
+
+  /** One token for each row with logits, in row order. Mutates: the logits. */
+  #sample(plan: StepPlan, logits: Float32Array): number[] {
+    const { vocabSize } = this.#runner.facts;
+    const tokenIds: number[] = [];
+    for (const { needsLogits, sequence } of plan.rows) {
+      if (!needsLogits) continue;
+      const start = tokenIds.length * vocabSize;
+      const { submitted } = sequence.group;
+      const outputLength = sequence.outputTokenIds.length;
+      tokenIds.push(
+        this.#sampler.sample(logits.subarray(start, start + vocabSize), {
+          params: submitted.sampling,
+          randomKey: sequence.randomKey,
+          position: outputLength,
+          bannedTokenIds: mustContinue(submitted, outputLength)
+            ? [...submitted.eosTokenIds, ...submitted.stopTokenIds]
+            : [],
+        }),
+      );
+    }
+    return tokenIds;
+  }
+
+  #handleFailure(plan: StepPlan, cause: unknown): readonly CoreOutput[] {
+    this.#attemptCount++;
+    if (this.#attemptCount <= this.#stepRetryLimit) return [];
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message = `The model call failed ${this.#attemptCount} times: ${reason}`;
+    this.#attemptCount = 0;
+    this.#givenUpCount++;
+    const requestIds = new Set(plan.rows.map(row => row.sequence.group.requestId));
+    const outputs: CoreOutput[] = [];
+    for (const requestId of requestIds) {
+      const group = this.#groups.get(requestId);
+      if (group === undefined) continue;
+      for (const sequence of group.openSequences) this.#aborted.delete(sequence);
+      this.#end([...group.openSequences]);
+      outputs.push({ kind: 'request-failed', requestId, code: 'engine_failed', message });
+    }
+    if (this.#givenUpCount >= this.#fatalFailureLimit) {
+      outputs.push({
+        kind: 'fatal',
+        code: 'engine_failed',
+        message: `${this.#givenUpCount} steps in a row failed; the last one: ${reason}`,
+      });
+    }
+    return outputs;
+  }
+
+  #takeAborted(): ReadonlySet<Sequence> {
+    const aborted = this.#aborted;
+    if (aborted.size > 0) this.#aborted = new Set();
+    return aborted;
+  }
+
+  /** Mutates: appends an `abort` end for each aborted sequence that had not ended by itself. */
+  #endAborted(aborted: ReadonlySet<Sequence>, updates: SequenceUpdate[]): void {
+    const open = [...aborted].filter(sequence => sequence.group.openSequences.has(sequence));
+    for (const { group, choiceIndex } of open) {
+      const finish = { reason: 'abort', stopTokenId: null } as const;
+      updates.push({ requestId: group.requestId, choiceIndex, tokenIds: [], finish });
+    }
+    this.#end(open);
+  }
+
+  /** Forgets sequences that ended and frees their slots, the last slots first so that ends move no dead ones. */
+  #end(sequences: readonly Sequence[]): void {
+    const bySlot = [...sequences].sort((a, b) => (b.slot ?? -1) - (a.slot ?? -1));
+    for (const sequence of bySlot) {
+      const { group } = sequence;
+      group.openSequences.delete(sequence);
+      if (group.openSequences.size === 0) this.#groups.delete(group.requestId);
+      if (sequence.slot === null) this.#scheduler.queue.remove(sequence);
+      else this.#slots.release(sequence);
+    }
+  }
+
+  #toStepMessage(updates: readonly SequenceUpdate[], prefilled: StepMessage['prefilled']): StepMessage {
+    return { kind: 'step', updates, prefilled, stats: this.stats };
+  }
+}
+
+function toCoreFacts(runner: ModelRunner, backendNote: string | undefined): CoreFacts {
+  const { kind, backend, device, vocabSize, contextLength, slotCount, onnxRuntimeVersion } = runner.facts;
+  return {
+    backend,
+    runner: kind,
+    device,
+    vocabSize,
+    contextLength,
+    maxSequences: slotCount,
+    onnxRuntimeVersion,
+    ...(backendNote === undefined ? {} : { backendNote }),
+  };
+}

@@ -1,0 +1,53 @@
+// The small inputs of one call of a `slots` graph, in arrays that are made once per shape and refilled.
+
+import { endianness } from 'node:os';
+import { assertInvariant } from '../../errors.ts';
+import { SLOTS_INPUT } from '../../graph-contract.ts';
+import type { RunnerRow } from './model-runner.ts';
+import type { OrtBackend, OrtTensor } from './ort/backend.ts';
+
+/**
+ * Inputs of a call with `batchSize` rows of `length` tokens, by graph name; see `SLOTS_INPUT` for the shapes.
+ * Every row gets logits at its last token.
+ */
+export class BatchInputs {
+  readonly tensors: ReadonlyMap<string, OrtTensor>;
+  readonly #length: number;
+  /** The int64 ids as 32-bit halves: writing them needs no BigInt per token. Ids are never negative. */
+  readonly #idWords: Int32Array;
+  readonly #lastPositions: Int32Array;
+  readonly #totalLength = new Int32Array(1);
+
+  constructor(backend: OrtBackend, batchSize: number, length: number) {
+    assertInvariant(endianness() === 'LE', 'the machine stores the low half of an integer first');
+    const ids = new BigInt64Array(batchSize * length);
+    const logitRows = BigInt64Array.from({ length: batchSize }, (_, row) => BigInt((row + 1) * length - 1));
+    this.#length = length;
+    this.#idWords = new Int32Array(ids.buffer);
+    this.#lastPositions = new Int32Array(batchSize);
+    this.tensors = new Map([
+      [SLOTS_INPUT.inputIds, backend.createTensor('int64', [batchSize, length], ids)],
+      [SLOTS_INPUT.lastPositions, backend.createTensor('int32', [batchSize], this.#lastPositions)],
+      [SLOTS_INPUT.totalLength, backend.createTensor('int32', [], this.#totalLength)],
+      [SLOTS_INPUT.logitRows, backend.createTensor('int64', [batchSize], logitRows)],
+    ]);
+  }
+
+  /** Mutates: the arrays. `rows` from `first` on, as many as the batch has, each of the batch's length. */
+  fill(rows: readonly RunnerRow[], first: number): void {
+    const length = this.#length;
+    let longest = 0;
+    for (let index = 0; index < this.#lastPositions.length; index++) {
+      const { tokenIds, computedLength } = rows[first + index]!;
+      const end = computedLength + length;
+      for (let i = 0; i < length; i++) this.#idWords[2 * (index * length + i)] = tokenIds[i]!;
+      this.#lastPositions[index] = end - 1;
+      longest = Math.max(longest, end);
+    }
+    this.#totalLength[0] = longest;
+  }
+
+  dispose(): void {
+    for (const tensor of this.tensors.values()) tensor.dispose();
+  }
+}

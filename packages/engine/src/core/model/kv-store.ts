@@ -1,0 +1,89 @@
+// The physical key and value cache: the only file that knows its memory layout. One array per layer and part,
+//
+//     [slotCount, kvHeadCount, capacity, headSize]   float32
+//
+// A run of slots is a contiguous run of memory, so any batch of neighbouring slots is a view without copying.
+// Memory that no token was written to costs nothing: the arrays are fresh zero pages, never filled.
+
+import { assertInvariant } from '../../errors.ts';
+import { type KvPart, pastName, presentName } from '../../graph-contract.ts';
+import type { OrtBackend, OrtTensor } from './ort/backend.ts';
+
+export interface KvShape {
+  readonly layerCount: number;
+  readonly kvHeadCount: number;
+  readonly headSize: number;
+  readonly slotCount: number;
+  /** Most tokens of a slot. */
+  readonly capacity: number;
+}
+
+/** The cache of some neighbouring slots, by graph name; both maps hold the same tensors. */
+export interface KvView {
+  readonly inputs: ReadonlyMap<string, OrtTensor>;
+  readonly outputs: ReadonlyMap<string, OrtTensor>;
+}
+
+const PARTS: readonly KvPart[] = ['key', 'value'];
+
+export class KvStore {
+  readonly #backend: OrtBackend;
+  readonly #shape: KvShape;
+  readonly #pools: { readonly layer: number; readonly part: KvPart; readonly data: Float32Array }[] = [];
+  /** By first slot and count; at most one per slot and one per batch size. */
+  readonly #views = new Map<string, KvView>();
+
+  constructor(backend: OrtBackend, shape: KvShape) {
+    this.#backend = backend;
+    this.#shape = shape;
+    const length = shape.slotCount * this.#slotLength;
+    for (let layer = 0; layer < shape.layerCount; layer++) {
+      for (const part of PARTS) this.#pools.push({ layer, part, data: new Float32Array(length) });
+    }
+  }
+
+  get #slotLength(): number {
+    const { kvHeadCount, capacity, headSize } = this.#shape;
+    return kvHeadCount * capacity * headSize;
+  }
+
+  /** Slots `[firstSlot, firstSlot + count)` as tensors of shape `[count, kvHeadCount, capacity, headSize]`. */
+  view(firstSlot: number, count: number): KvView {
+    const key = `${firstSlot}+${count}`;
+    const known = this.#views.get(key);
+    if (known !== undefined) return known;
+    const { kvHeadCount, capacity, headSize, slotCount } = this.#shape;
+    assertInvariant(firstSlot >= 0 && firstSlot + count <= slotCount, 'a view covers existing slots');
+    const shape = [count, kvHeadCount, capacity, headSize];
+    const inputs = new Map<string, OrtTensor>();
+    const outputs = new Map<string, OrtTensor>();
+    for (const { layer, part, data } of this.#pools) {
+      const start = firstSlot * this.#slotLength;
+      const rows = data.subarray(start, start + count * this.#slotLength);
+      const tensor = this.#backend.createTensor('float32', shape, rows);
+      inputs.set(pastName(layer, part), tensor);
+      outputs.set(presentName(layer, part), tensor);
+    }
+    const view = { inputs, outputs };
+    this.#views.set(key, view);
+    return view;
+  }
+
+  /** Mutates: makes the first `length` tokens of slot `to` those of slot `from`. */
+  copySlot(from: number, to: number, length: number): void {
+    const { kvHeadCount, capacity, headSize } = this.#shape;
+    assertInvariant(length <= capacity, 'a slot holds at most its capacity');
+    const headLength = capacity * headSize;
+    for (const { data } of this.#pools) {
+      for (let head = 0; head < kvHeadCount; head++) {
+        const source = (from * kvHeadCount + head) * headLength;
+        data.copyWithin((to * kvHeadCount + head) * headLength, source, source + length * headSize);
+      }
+    }
+  }
+
+  dispose(): void {
+    for (const { inputs } of this.#views.values()) for (const tensor of inputs.values()) tensor.dispose();
+    this.#views.clear();
+  }
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { ORT_BACKEND_CONFORMANCE } from '../../../testing/ort-backend-conformance.ts';
+import { encodeTinyModel } from '../../../testing/tiny-onnx.ts';
+import type { OrtBackend } from './backend.ts';
+import { findOrtLibrary } from './find-library.ts';
+import { createNativeBackend } from './native-backend.ts';
+import { createNodeBackend, PROBE_GRAPH_HEX } from './node-backend.ts';
+import { selectBackend } from './select-backend.ts';
+
+const BACKENDS: Readonly<Record<string, () => Promise<OrtBackend>>> = {
+  native: async () => createNativeBackend(),
+  node: createNodeBackend,
+};
+
+/** Rules that a backend cannot keep, with the reason. */
+const SKIPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  node: { 'carries float16 unchanged': 'onnxruntime-node 1.30 loses Float16Arrays on Node 24' },
+};
+
+describe.each(Object.entries(BACKENDS))('the %s backend', (name, create) => {
+  it.each(ORT_BACKEND_CONFORMANCE)('$name', async ({ name: rule, check }) => {
+    const reason = SKIPS[name]?.[rule];
+    if (reason === undefined) await check(await create());
+    else await expect(check(await create()), reason).rejects.toMatchObject({ code: 'engine_failed' });
+  });
+
+  it('carries its name and the version of the installed package', async () => {
+    const backend = await create();
+    expect(backend.name).toBe(name);
+    expect(backend.version).toBe(findOrtLibrary().version);
+  });
+});
+
+describe('the native backend', () => {
+  it('leaves the event loop free while the model runs', async () => {
+    const backend = createNativeBackend();
+    const session = await backend.createSession(
+      encodeTinyModel({
+        inputs: [{ name: 'x', type: 'float32', shape: ['n', 'n'] }],
+        outputs: [{ name: 'y', type: 'float32', shape: ['n', 'n'] }],
+        nodes: [{ opType: 'MatMul', inputs: ['x', 'x'], outputs: ['y'] }],
+      }),
+      { threadCount: 1, spin: false },
+    );
+    const size = 1024;
+    const create = () => backend.createTensor('float32', [size, size], new Float32Array(size * size));
+    const binding = session.bind(new Map([['x', create()]]), new Map([['y', create()]]));
+    let turnCount = 0;
+    const timer = setInterval(() => turnCount++, 1);
+    await binding.run();
+    clearInterval(timer);
+    expect(turnCount).toBeGreaterThan(0);
+    session.dispose();
+  });
+
+  it('refuses to run a binding twice at the same time', async () => {
+    const backend = createNativeBackend();
+    const session = await backend.createSession(Buffer.from(PROBE_GRAPH_HEX, 'hex'), {
+      threadCount: 1,
+      spin: false,
+    });
+    const create = () => backend.createTensor('float32', [1], new Float32Array(1));
+    const binding = session.bind(new Map([['x', create()]]), new Map([['y', create()]]));
+    const first = binding.run();
+    await expect(binding.run()).rejects.toThrow('once at a time');
+    expect(() => session.dispose()).toThrow('running session');
+    await first;
+    session.dispose();
+  });
+});
+
+describe('the probe of the node backend', () => {
+  it('is the graph that its comment says', () => {
+    const graph = encodeTinyModel({
+      inputs: [{ name: 'x', type: 'float32', shape: ['n'] }],
+      outputs: [{ name: 'y', type: 'float32', shape: ['n'] }],
+      nodes: [{ opType: 'Identity', inputs: ['x'], outputs: ['y'] }],
+    });
+    expect(Buffer.from(graph).toString('hex')).toBe(PROBE_GRAPH_HEX);
+  });
+});
+
+describe('findOrtLibrary', () => {
+  it.each([
+    ['linux', 'x64', /libonnxruntime\.so\.1$/],
+    ['linux', 'arm64', /libonnxruntime\.so\.1$/],
+    ['darwin', 'arm64', /libonnxruntime\.\d+\.\d+\.\d+\.dylib$/],
+    ['win32', 'x64', /onnxruntime\.dll$/],
+    ['win32', 'arm64', /onnxruntime\.dll$/],
+  ])('finds the library for %s %s', (platform, arch, pattern) => {
+    expect(findOrtLibrary(platform, arch).file).toMatch(pattern);
+  });
+
+  it('names the missing file for a platform without one', () => {
+    expect(() => findOrtLibrary('darwin', 'x64')).toThrow(/no library for darwin x64.*is missing/);
+  });
+});
+
+describe('selectBackend', () => {
+  const fake = (name: 'native' | 'node'): OrtBackend => ({
+    name,
+    version: '1.2.3',
+    createSession: () => Promise.reject(new Error('not used')),
+    createTensor: () => {
+      throw new Error('not used');
+    },
+  });
+  const broken = async (): Promise<OrtBackend> => {
+    throw new Error('no prebuilt code for this platform.');
+  };
+
+  it('takes the native binding without a note where it loads', async () => {
+    const selected = await selectBackend('auto', {
+      native: async () => fake('native'),
+      node: async () => fake('node'),
+    });
+    expect(selected).toEqual({ backend: expect.objectContaining({ name: 'native' }) });
+  });
+
+  it('settles for the stock binding and says why', async () => {
+    const { backend, note } = await selectBackend('auto', { native: broken, node: async () => fake('node') });
+    expect(backend.name).toBe('node');
+    expect(note).toContain('no prebuilt code for this platform.');
+  });
+
+  it('does not replace a binding that was asked for by name', async () => {
+    const loaders = { native: broken, node: async () => fake('node') };
+    await expect(selectBackend('native', loaders)).rejects.toMatchObject({ code: 'engine_failed' });
+  });
+});

@@ -1,0 +1,151 @@
+// ONNX Runtime's C API through koffi: where its functions stand in the table and what they take. Handles are
+// addresses (bigint) and nothing here knows what they mean; `native-backend.ts` does.
+//
+// `OrtGetApiBase()->GetApi(version)` returns a table of function pointers that is append-only, so a position
+// never changes between releases. Source: onnxruntime_c_api.h.
+
+import koffi from 'koffi';
+import { EngineError, type EngineErrorCode } from '../../../errors.ts';
+
+/** Address of something that ONNX Runtime owns. */
+export type Handle = bigint;
+/** Memory whose address the call receives; alive for the call at least. */
+type Memory = ArrayBufferView;
+/** Null (zero) when the call succeeded. Must be released otherwise. */
+type Status = number | bigint;
+
+/** API version asked for: every function used here is older. */
+const API_VERSION = 22;
+
+const STATUS = 'uintptr_t';
+const HANDLE = 'uintptr_t';
+const MEMORY = 'void *';
+/** File names are wide strings on Windows only. */
+const FILE_NAME = process.platform === 'win32' ? 'str16' : 'str';
+
+/** Position in the function table, result type, argument types. */
+const FUNCTIONS = {
+  getErrorMessage: [2, 'str', [HANDLE]],
+  createEnv: [3, STATUS, ['int', 'str', MEMORY]],
+  createSession: [7, STATUS, [HANDLE, FILE_NAME, HANDLE, MEMORY]],
+  createSessionFromArray: [8, STATUS, [HANDLE, MEMORY, 'size_t', HANDLE, MEMORY]],
+  run: [9, STATUS, [HANDLE, HANDLE, MEMORY, MEMORY, 'size_t', MEMORY, 'size_t', MEMORY]],
+  createSessionOptions: [10, STATUS, [MEMORY]],
+  setIntraOpNumThreads: [24, STATUS, [HANDLE, 'int']],
+  sessionGetInputCount: [30, STATUS, [HANDLE, MEMORY]],
+  sessionGetOutputCount: [31, STATUS, [HANDLE, MEMORY]],
+  sessionGetInputName: [36, STATUS, [HANDLE, 'size_t', HANDLE, MEMORY]],
+  sessionGetOutputName: [37, STATUS, [HANDLE, 'size_t', HANDLE, MEMORY]],
+  createTensorWithData: [49, STATUS, [HANDLE, MEMORY, 'size_t', MEMORY, 'size_t', 'int', MEMORY]],
+  createCpuMemoryInfo: [69, STATUS, ['int', 'int', MEMORY]],
+  allocatorFree: [76, STATUS, [HANDLE, HANDLE]],
+  getAllocatorWithDefaultOptions: [78, STATUS, [MEMORY]],
+  releaseStatus: [93, 'void', [HANDLE]],
+  releaseSession: [95, 'void', [HANDLE]],
+  releaseValue: [96, 'void', [HANDLE]],
+  releaseSessionOptions: [100, 'void', [HANDLE]],
+  addSessionConfigEntry: [130, STATUS, [HANDLE, 'str', 'str']],
+} as const satisfies Record<string, readonly [number, string, readonly string[]]>;
+
+type RunArguments = [
+  session: Handle,
+  runOptions: Handle,
+  inputNames: Memory,
+  inputs: Memory,
+  inputCount: number,
+  outputNames: Memory,
+  outputCount: number,
+  outputs: Memory,
+];
+
+/** The functions in use, typed. A trailing `Memory` argument receives the result. */
+export interface OrtFunctions {
+  getErrorMessage(status: Status): string;
+  createEnv(logLevel: number, name: string, env: Memory): Status;
+  createSession(env: Handle, file: string, options: Handle, session: Memory): Status;
+  createSessionFromArray(
+    env: Handle,
+    model: Memory,
+    length: number,
+    options: Handle,
+    session: Memory,
+  ): Status;
+  /** Runs on a thread of koffi's; the callback comes back on the event loop. */
+  run: ((...args: RunArguments) => Status) & {
+    async(...args: [...RunArguments, callback: (error: unknown, status: Status) => void]): void;
+  };
+  createSessionOptions(options: Memory): Status;
+  setIntraOpNumThreads(options: Handle, threadCount: number): Status;
+  sessionGetInputCount(session: Handle, count: Memory): Status;
+  sessionGetOutputCount(session: Handle, count: Memory): Status;
+  sessionGetInputName(session: Handle, index: number, allocator: Handle, name: Memory): Status;
+  sessionGetOutputName(session: Handle, index: number, allocator: Handle, name: Memory): Status;
+  /** Keeps the address of `data`, not a copy. */
+  createTensorWithData(
+    memoryInfo: Handle,
+    data: Memory,
+    byteLength: number,
+    shape: Memory,
+    rank: number,
+    elementType: number,
+    value: Memory,
+  ): Status;
+  createCpuMemoryInfo(allocatorType: number, memoryType: number, memoryInfo: Memory): Status;
+  allocatorFree(allocator: Handle, memory: Handle): Status;
+  getAllocatorWithDefaultOptions(allocator: Memory): Status;
+  releaseStatus(status: Status): void;
+  releaseSession(session: Handle): void;
+  releaseValue(value: Handle): void;
+  releaseSessionOptions(options: Handle): void;
+  addSessionConfigEntry(options: Handle, key: string, value: string): Status;
+}
+
+export interface OrtCApi {
+  readonly functions: OrtFunctions;
+  /** Version of the loaded library. */
+  readonly version: string;
+}
+
+/**
+ * Opens the library and reads its function table.
+ * Throws: when the file cannot be loaded or is not the expected version.
+ */
+export function loadCApi(libraryFile: string, expectedVersion: string): OrtCApi {
+  const library = koffi.load(libraryFile);
+  const base: unknown = library.func('OrtGetApiBase', HANDLE, [])();
+  const [getApi, getVersionString] = decodeAddresses(base, 2);
+  const version: unknown = koffi.call(getVersionString, koffi.proto('str', []));
+  if (version !== expectedVersion) {
+    throw new Error(`${libraryFile} is ONNX Runtime ${String(version)}; expected ${expectedVersion}.`);
+  }
+  const table: unknown = koffi.call(getApi, koffi.proto(HANDLE, ['uint32_t']), API_VERSION);
+  const positions = Object.values(FUNCTIONS).map(([position]) => position);
+  const addresses = decodeAddresses(table, Math.max(...positions) + 1);
+  const functions = Object.fromEntries(
+    Object.entries(FUNCTIONS).map(([name, [position, result, parameters]]) => [
+      name,
+      koffi.decode(addresses[position], koffi.proto(result, [...parameters])),
+    ]),
+  );
+  return { functions: functions as unknown as OrtFunctions, version: expectedVersion };
+}
+
+/** Throws: an `EngineError` with ONNX Runtime's own message when the status is not null. Releases the status. */
+export function checkStatus(
+  functions: OrtFunctions,
+  status: Status,
+  code: EngineErrorCode,
+  doing: string,
+): void {
+  if (BigInt(status) === 0n) return;
+  const message = functions.getErrorMessage(status);
+  functions.releaseStatus(status);
+  throw new EngineError(code, `${doing}: ${message}`);
+}
+
+function decodeAddresses(pointer: unknown, count: number): bigint[] {
+  if (typeof pointer !== 'bigint' && typeof pointer !== 'number') throw new Error('Not an address.');
+  if (BigInt(pointer) === 0n) throw new Error(`The library has no API of version ${API_VERSION}.`);
+  const values = koffi.decode(BigInt(pointer), 'uintptr_t', count) as Iterable<number | bigint>;
+  return Array.from(values, value => BigInt(value));
+}

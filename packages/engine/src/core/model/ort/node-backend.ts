@@ -1,0 +1,185 @@
+// OrtBackend over onnxruntime-node's own JavaScript API: the oracle in tests, and what runs where no prebuilt
+// FFI exists. It blocks the event loop for the whole call and copies every output, the cache included.
+
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { assertInvariant, EngineError } from '../../../errors.ts';
+import type {
+  ElementArray,
+  ElementType,
+  OrtBackend,
+  OrtBinding,
+  OrtSession,
+  OrtSessionOptions,
+  OrtTensor,
+} from './backend.ts';
+import { checkNames } from './check-names.ts';
+import { checkTensor } from './element-types.ts';
+import { findOrtLibrary } from './find-library.ts';
+
+/** Errors only, as in the native backend. */
+const LOG_LEVEL_ERROR = 3;
+
+/**
+ * A graph with one node, `y = Identity(x)` over float32 `[n]`, as bytes of an ONNX model. A test compares it with
+ * what the test writer makes of that graph.
+ */
+export const PROBE_GRAPH_HEX =
+  '08093a3e0a120a017812017922084964656e746974793a00120474696e795a100a0178120b0a09080112050a' +
+  '0312016e62100a0179120b0a09080112050a0312016e42040a00101242110a0d636f6d2e6d6963726f736f66' +
+  '741001';
+
+/**
+ * onnxruntime-node fills the arrays of outputs that are passed in, and returns copies of them in new memory. The
+ * first half is what the runner builds on, so it is tried once at the start; were it ever to stop, the copies
+ * would be copied back at each step instead.
+ */
+export async function createNodeBackend(): Promise<OrtBackend> {
+  return new NodeBackend(await fillsGivenOutputs());
+}
+
+async function fillsGivenOutputs(): Promise<boolean> {
+  const session = await InferenceSession.create(
+    Buffer.from(PROBE_GRAPH_HEX, 'hex'),
+    toSessionOptions(1, false),
+  );
+  const output = new Float32Array(1);
+  await session.run(
+    { x: new Tensor('float32', Float32Array.of(1), [1]) },
+    { y: new Tensor('float32', output, [1]) },
+  );
+  await session.release();
+  return output[0] === 1;
+}
+
+class NodeBackend implements OrtBackend {
+  readonly name = 'node';
+  readonly version = findOrtLibrary().version;
+  readonly #fillsGivenOutputs: boolean;
+
+  constructor(fillsOutputs: boolean) {
+    this.#fillsGivenOutputs = fillsOutputs;
+  }
+
+  async createSession(model: string | Uint8Array, options: OrtSessionOptions): Promise<OrtSession> {
+    const sessionOptions = toSessionOptions(options.threadCount, options.spin);
+    try {
+      const session =
+        typeof model === 'string'
+          ? await InferenceSession.create(model, sessionOptions)
+          : await InferenceSession.create(model, sessionOptions);
+      return new NodeSession(session, this.#fillsGivenOutputs);
+    } catch (cause) {
+      const doing = typeof model === 'string' ? `Loading ${model}` : 'Loading a graph';
+      throw new EngineError('model_invalid', `${doing}: ${messageOf(cause)}`, { cause });
+    }
+  }
+
+  createTensor(type: ElementType, shape: readonly number[], data: ElementArray): OrtTensor {
+    checkTensor(type, shape, data);
+    if (type === 'float16') {
+      // The package turns the array into a Float16Array, which its native half takes for an empty one.
+      const message = "onnxruntime-node's own API cannot pass float16 tensors on this version of Node.";
+      throw new EngineError('engine_failed', message);
+    }
+    return new NodeTensor(type, shape, data);
+  }
+}
+
+class NodeTensor implements OrtTensor {
+  readonly type: ElementType;
+  readonly shape: readonly number[];
+  readonly data: ElementArray;
+  readonly tensor: Tensor;
+  isDisposed = false;
+
+  constructor(type: ElementType, shape: readonly number[], data: ElementArray) {
+    this.type = type;
+    this.shape = shape;
+    this.data = data;
+    this.tensor = new Tensor(type, data as Tensor.DataType, shape);
+  }
+
+  dispose(): void {
+    this.isDisposed = true;
+  }
+}
+
+class NodeSession implements OrtSession {
+  readonly inputNames: readonly string[];
+  readonly outputNames: readonly string[];
+  readonly #session: InferenceSession;
+  readonly #fillsGivenOutputs: boolean;
+  #isDisposed = false;
+
+  constructor(session: InferenceSession, fillsOutputs: boolean) {
+    this.#session = session;
+    this.#fillsGivenOutputs = fillsOutputs;
+    this.inputNames = session.inputNames;
+    this.outputNames = session.outputNames;
+  }
+
+  bind(inputs: ReadonlyMap<string, OrtTensor>, outputs: ReadonlyMap<string, OrtTensor>): OrtBinding {
+    checkNames(this, inputs, outputs);
+    const tensors = [...inputs.values(), ...outputs.values()].map(toNodeTensor);
+    const feeds = toStockTensors(inputs);
+    const fetches = toStockTensors(outputs);
+    let isRunning = false;
+    const run = async (): Promise<void> => {
+      assertInvariant(!isRunning, 'a binding runs once at a time');
+      assertInvariant(!this.#isDisposed, 'a disposed session is not run');
+      for (const tensor of tensors) assertInvariant(!tensor.isDisposed, 'a disposed tensor is not used');
+      isRunning = true;
+      try {
+        const results = await this.#session.run(feeds, fetches);
+        if (!this.#fillsGivenOutputs) copyBack(results, outputs);
+      } catch (cause) {
+        throw new EngineError('engine_failed', `Running the model: ${messageOf(cause)}`, { cause });
+      } finally {
+        isRunning = false;
+      }
+    };
+    return {
+      run,
+      dispose: () => assertInvariant(!isRunning, 'a running binding is not disposed'),
+    };
+  }
+
+  dispose(): void {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    void this.#session.release();
+  }
+}
+
+function copyBack(results: InferenceSession.OnnxValueMapType, outputs: ReadonlyMap<string, OrtTensor>): void {
+  for (const [name, { data }] of outputs) {
+    const copy = results[name]!.data as ElementArray;
+    bytesOf(data).set(bytesOf(copy));
+  }
+}
+
+function bytesOf(array: ElementArray): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}
+
+function toStockTensors(tensors: ReadonlyMap<string, OrtTensor>): Record<string, Tensor> {
+  return Object.fromEntries([...tensors].map(([name, tensor]) => [name, toNodeTensor(tensor).tensor]));
+}
+
+function toNodeTensor(tensor: OrtTensor): NodeTensor {
+  assertInvariant(tensor instanceof NodeTensor, 'a tensor is used with the backend that made it');
+  return tensor;
+}
+
+function toSessionOptions(threadCount: number, spin: boolean): InferenceSession.SessionOptions {
+  return {
+    executionProviders: ['cpu'],
+    intraOpNumThreads: threadCount,
+    logSeverityLevel: LOG_LEVEL_ERROR,
+    extra: { session: { intra_op: { allow_spinning: spin ? '1' : '0' } } },
+  };
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,75 @@
+// Reads and checks `ortler-model.json`. Everything behind this door relies on its numbers.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EngineError } from '../../errors.ts';
+import { GRAPH_FORMAT_VERSION, MANIFEST_FILE, type ModelManifest } from '../../graph-contract.ts';
+
+const COUNT_FIELDS = [
+  'layerCount',
+  'headCount',
+  'kvHeadCount',
+  'headSize',
+  'hiddenSize',
+  'vocabSize',
+  'contextLength',
+  'parameterCount',
+] as const satisfies readonly (keyof ModelManifest)[];
+
+const TEXT_FIELDS = [
+  'modelType',
+  'graphFile',
+  'contentHash',
+] as const satisfies readonly (keyof ModelManifest)[];
+
+/** What this version of the engine can run. */
+const CHOICE_FIELDS = {
+  formatVersion: [GRAPH_FORMAT_VERSION],
+  variant: ['slots'],
+  precision: ['f32', 'q8', 'q4'],
+  kvType: ['float32'],
+} as const satisfies Partial<Record<keyof ModelManifest, readonly unknown[]>>;
+
+/** Throws: `model_invalid` naming the file, the field and what was expected. */
+export async function readManifest(modelDir: string): Promise<ModelManifest> {
+  const file = join(modelDir, MANIFEST_FILE);
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (cause) {
+    const message = `${file} cannot be read. A model folder is made by "ortler build".`;
+    throw new EngineError('model_invalid', message, { cause });
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new EngineError('model_invalid', `${file} is not JSON: ${String(cause)}`, { cause });
+  }
+  checkManifest(file, value);
+  return value;
+}
+
+function checkManifest(file: string, value: unknown): asserts value is ModelManifest {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new EngineError('model_invalid', `${file} must hold an object.`);
+  const fields = value as Readonly<Record<string, unknown>>;
+  const refuse = (name: string, expected: string): never => {
+    const got = JSON.stringify(fields[name]) ?? 'nothing';
+    throw new EngineError('model_invalid', `${file}: ${name} must be ${expected}; got ${got}.`);
+  };
+  for (const [name, allowed] of Object.entries(CHOICE_FIELDS)) {
+    const choices: readonly unknown[] = allowed;
+    if (!choices.includes(fields[name])) refuse(name, allowed.join(' or '));
+  }
+  for (const name of COUNT_FIELDS) {
+    const count = fields[name];
+    if (!Number.isSafeInteger(count) || (count as number) < 1) refuse(name, 'a whole number above 0');
+  }
+  for (const name of TEXT_FIELDS) {
+    const entry = fields[name];
+    if (typeof entry !== 'string' || entry === '') refuse(name, 'a text that is not empty');
+  }
+  if ((fields.headCount as number) % (fields.kvHeadCount as number) !== 0)
+    refuse('headCount', `a multiple of kvHeadCount (${String(fields.kvHeadCount)})`);
+}

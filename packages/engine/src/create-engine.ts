@@ -1,0 +1,110 @@
+// Builds an engine for one model folder: reads what the text side needs, starts the token side where it was
+// asked for, and puts the two together.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Engine, EngineInfo, EngineOptions } from './engine.ts';
+import { EngineError } from './errors.ts';
+import { MANIFEST_FILE, type ModelManifest } from './graph-contract.ts';
+import type { CoreLink } from './link/core-link.ts';
+import { createInProcessLink } from './link/in-process-link.ts';
+import type { CoreOptions } from './link/messages.ts';
+import { createProcessLink } from './link/process-link.ts';
+import { createWorkerLink } from './link/worker-link.ts';
+import { EngineLinkListener, LinkedEngine } from './linked-engine.ts';
+import { readSamplingDefaults } from './request/sampling-defaults.ts';
+import { ChatTemplates } from './text/chat-template.ts';
+import { PromptEncoder } from './text/prompt-encoder.ts';
+import { longestTokenSpan } from './text/token-bound.ts';
+import { Tokenizer } from './text/tokenizer.ts';
+import { readTokenizerFiles } from './text/tokenizer-json.ts';
+
+/** Most sequences that run at once unless the caller says otherwise: each has a cache slot. */
+const DEFAULT_MAX_SEQUENCES = 8;
+const DEFAULT_PREFILL_CHUNK_LENGTH = 512;
+const DEFAULT_MAX_QUEUED_SEQUENCES = 256;
+
+/**
+ * Loads a model and gives the engine that serves it. Resolves when the model is ready.
+ *
+ * Throws: `model_invalid` for an unusable folder, `engine_failed` when the model cannot be run.
+ *
+ * @example
+ * const engine = await createEngine({ modelDir: './model' });
+ * const messages = [{ role: 'user', content: 'Hello!' }];
+ * for await (const event of engine.generate({ prompt: { kind: 'chat', messages } })) {
+ *   if ('text' in event) process.stdout.write(event.text);
+ * }
+ * await engine.close();
+ */
+export async function createEngine(options: EngineOptions): Promise<Engine> {
+  return startEngine(options.modelDir, await createLink(options));
+}
+
+/** The engine over a given link. Tests use it with scripted token sides. Throws: as `createEngine`. */
+export async function startEngine(modelDir: string, link: CoreLink): Promise<LinkedEngine> {
+  const [files, manifest] = await Promise.all([readTokenizerFiles(modelDir), readManifest(modelDir)]);
+  const tokenizer = new Tokenizer(files);
+  const templates = new ChatTemplates(files);
+  const listener = new EngineLinkListener();
+  const facts = await link.start(listener);
+  const info: EngineInfo = {
+    ...facts,
+    modelType: manifest.modelType,
+    precision: manifest.precision,
+    parameterCount: manifest.parameterCount,
+    eosTokenIds: tokenizer.eosTokenIds,
+    hasChatTemplate: templates.hasTemplate,
+    samplingDefaults: readSamplingDefaults(files.generationConfig),
+  };
+  const prompts = new PromptEncoder({
+    modelDir,
+    tokenizer,
+    templates,
+    longestTokenSpan: longestTokenSpan(files.tokenizer, tokenizer.tokenBytes),
+    contextLength: facts.contextLength,
+  });
+  const maxNewTokens = files.generationConfig.max_new_tokens;
+  const defaultMaxTokens = typeof maxNewTokens === 'number' && maxNewTokens > 0 ? maxNewTokens : undefined;
+  return new LinkedEngine({ link, info, tokenizer, prompts, defaultMaxTokens }, listener);
+}
+
+async function createLink(options: EngineOptions): Promise<CoreLink> {
+  const core = toCoreOptions(options);
+  switch (options.link ?? 'worker') {
+    case 'worker':
+      return createWorkerLink(core);
+    case 'process':
+      return createProcessLink(core);
+    case 'in-process': {
+      // Only here does this thread need the token side, with its native parts.
+      const { loadCore } = await import('./core/load-core.ts');
+      return createInProcessLink(core, loadCore);
+    }
+  }
+}
+
+function toCoreOptions(options: EngineOptions): CoreOptions {
+  return {
+    modelDir: options.modelDir,
+    device: options.device ?? 'auto',
+    backend: options.backend ?? 'auto',
+    threadCount: options.threadCount ?? 0,
+    maxSequences: options.maxSequences ?? DEFAULT_MAX_SEQUENCES,
+    ...(options.contextLength === undefined ? {} : { contextLength: options.contextLength }),
+    prefillChunkLength: options.prefillChunkLength ?? DEFAULT_PREFILL_CHUNK_LENGTH,
+    maxQueuedSequences: options.maxQueuedSequences ?? DEFAULT_MAX_QUEUED_SEQUENCES,
+  };
+}
+
+/** The manifest's descriptive fields; the token side checks the rest when it loads the graph. */
+async function readManifest(
+  modelDir: string,
+): Promise<Pick<ModelManifest, 'modelType' | 'precision' | 'parameterCount'>> {
+  try {
+    return JSON.parse(await readFile(join(modelDir, MANIFEST_FILE), 'utf8'));
+  } catch (cause) {
+    const message = `${MANIFEST_FILE} of the model folder is missing or not valid JSON: ${modelDir}`;
+    throw new EngineError('model_invalid', message, { cause });
+  }
+}

@@ -1,0 +1,114 @@
+// The loop around the token side, the same in a child process, a worker thread and this thread:
+// receive, step, send what the step produced, again; asleep while there is nothing to do.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { EngineCore } from '../core/engine-core.ts';
+import { EngineError } from '../errors.ts';
+import type { CoreOptions, FromCoreMessage, SubmitMessage, ToCoreMessage } from './messages.ts';
+
+/** What the loop needs of the token side. */
+export type LoopCore = Pick<EngineCore, 'facts' | 'hasWork' | 'submit' | 'abort' | 'step' | 'close'>;
+
+/** Makes the token side; `loadCore` in production, a scripted one in tests. */
+export type LoadCore = (options: CoreOptions) => Promise<LoopCore>;
+
+export class CoreLoop {
+  readonly #load: LoadCore;
+  readonly #send: (message: FromCoreMessage) => void;
+  #inbox: ToCoreMessage[] = [];
+  #wake: (() => void) | null = null;
+  #isClosing = false;
+
+  constructor(load: LoadCore, send: (message: FromCoreMessage) => void) {
+    this.#load = load;
+    this.#send = send;
+  }
+
+  /** Takes a message; it has its effect between two steps. */
+  receive(message: ToCoreMessage): void {
+    this.#inbox.push(message);
+    this.#wake?.();
+  }
+
+  /** Resolves after `close`, or after a failure that the token side cannot go on from; never rejects. */
+  async run(): Promise<void> {
+    let core: LoopCore | null = null;
+    try {
+      core = await this.#loadWhenAsked();
+      if (core !== null) await this.#stepUntilClosed(core);
+    } catch (cause) {
+      this.#send(toFatal(cause));
+    }
+    // A failure to free the model changes nothing any more: its thread or process ends next.
+    await core?.close().catch(() => undefined);
+  }
+
+  async #loadWhenAsked(): Promise<LoopCore | null> {
+    while (this.#inbox.length === 0) await this.#sleep();
+    const first = this.#inbox.shift()!;
+    if (first.kind !== 'load') return null;
+    const core = await this.#load(first.options);
+    this.#send({ kind: 'ready', facts: core.facts });
+    return core;
+  }
+
+  async #stepUntilClosed(core: LoopCore): Promise<void> {
+    for (;;) {
+      this.#drain(core);
+      if (this.#isClosing) return;
+      if (!core.hasWork) {
+        await this.#sleep();
+        continue;
+      }
+      for (const output of await core.step()) {
+        this.#send(output);
+        if (output.kind === 'fatal') return;
+      }
+      // Messages arrive only while the event loop turns.
+      await nextTurn();
+    }
+  }
+
+  #drain(core: LoopCore): void {
+    const messages = this.#inbox;
+    this.#inbox = [];
+    for (const message of messages) {
+      if (message.kind === 'submit') this.#submit(core, message);
+      else if (message.kind === 'abort') core.abort(message.requestId, message.choiceIndex);
+      else if (message.kind === 'close') this.#isClosing = true;
+    }
+  }
+
+  #submit(core: LoopCore, message: SubmitMessage): void {
+    try {
+      core.submit(message);
+    } catch (error) {
+      // A refusal is the request's affair; anything else is a broken token side.
+      if (!(error instanceof EngineError)) throw error;
+      this.#send({
+        kind: 'request-failed',
+        requestId: message.requestId,
+        code: error.code,
+        message: error.message,
+        ...(error.parameter === undefined ? {} : { parameter: error.parameter }),
+        ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+      });
+    }
+  }
+
+  #sleep(): Promise<void> {
+    if (this.#inbox.length > 0) return Promise.resolve();
+    return new Promise(resolve => {
+      this.#wake = () => {
+        this.#wake = null;
+        resolve();
+      };
+    });
+  }
+}
+
+function toFatal(cause: unknown): FromCoreMessage {
+  if (cause instanceof EngineError) return { kind: 'fatal', code: cause.code, message: cause.message };
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return { kind: 'fatal', code: 'engine_failed', message: `The model failed: ${reason}` };
+}

@@ -1,0 +1,31 @@
+// The token side in this very thread: each model call blocks it. For unit tests and small scripts.
+
+import type { CoreLink } from './core-link.ts';
+import { CoreLoop, type LoadCore } from './core-loop.ts';
+import type { CoreOptions } from './messages.ts';
+import { type RestartPolicy, SupervisedLink } from './supervised-link.ts';
+
+export function createInProcessLink(options: CoreOptions, load: LoadCore, policy?: RestartPolicy): CoreLink {
+  return new SupervisedLink(
+    options,
+    events => {
+      let isEnding = false;
+      const loop = new CoreLoop(load, message => {
+        if (!isEnding) events.onMessage(message);
+      });
+      const ended = loop.run();
+      void ended.then(() => {
+        if (!isEnding) events.onExit('loop ended');
+      });
+      return {
+        send: message => loop.receive(message),
+        end: async () => {
+          isEnding = true;
+          loop.receive({ kind: 'close' });
+          await ended;
+        },
+      };
+    },
+    policy,
+  );
+}

@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import { entryModule } from '../entry-module.ts';
+import { coreLinkConformance, echoRequest, RecordingListener } from '../testing/core-link-conformance.ts';
+import { SCRIPTED_CORE_OPTIONS, SCRIPTED_EOS_TOKEN } from '../testing/scripted-core.ts';
+import type { CoreLink } from './core-link.ts';
+import { createProcessLink } from './process-link.ts';
+
+const entry = entryModule('../testing/scripted-process-entry', import.meta.url);
+const ignore = (): void => undefined;
+
+coreLinkConformance('process', (options, policy) =>
+  createProcessLink(options, { entry, policy, onOutput: ignore }),
+);
+
+describe('process link', () => {
+  const open: CoreLink[] = [];
+  const start = async () => {
+    const pids: number[] = [];
+    const lines: string[] = [];
+    const link = createProcessLink(SCRIPTED_CORE_OPTIONS, {
+      entry,
+      policy: { firstDelayMs: 20, longestDelayMs: 40, healthyMs: 60_000 },
+      onOutput: line => lines.push(line),
+      onSpawn: pid => pids.push(pid),
+    });
+    open.push(link);
+    const listener = new RecordingListener();
+    await link.start(listener);
+    return { link, listener, pids, lines };
+  };
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map(link => link.close()));
+  });
+
+  test('fails open requests when the process is killed, and serves again after the restart', async () => {
+    const { link, listener, pids } = await start();
+    link.submit(echoRequest(1, [11], { eosTokenIds: [], maxTokens: 200 }));
+    await listener.until(() => listener.outcome(1).tokenIds.length > 0);
+    process.kill(pids[0]!, 'SIGKILL');
+    await listener.until(() => listener.downErrors.length > 0);
+    expect(listener.downErrors[0]).toMatchObject({
+      code: 'engine_failed',
+      message: expect.stringContaining('SIGKILL'),
+    });
+    expect(link.state).toBe('restarting');
+    await listener.until(() => listener.readyFacts.length === 2);
+    expect(pids[1]).not.toBe(pids[0]);
+    link.submit(echoRequest(2, [12, 13]));
+    await listener.until(() => listener.outcome(2).finish !== undefined);
+    expect(listener.outcome(2).tokenIds).toEqual([12, 13, SCRIPTED_EOS_TOKEN]);
+  });
+
+  test('leaves no process behind when it is closed', async () => {
+    const { link, pids } = await start();
+    await link.close();
+    expect(isAlive(pids[0]!)).toBe(false);
+  });
+
+  test('hands the output of the process to the callback, line by line', async () => {
+    const { lines, listener, link } = await start();
+    link.submit(echoRequest(1, [11]));
+    await listener.until(() => listener.outcome(1).finish !== undefined);
+    while (lines.length === 0) await sleep(5);
+    expect(lines[0]).toBe('scripted model process started');
+  });
+});
+
+test('a model process ends when its parent is killed', async () => {
+  const { fork } = await import('node:child_process');
+  const host = entryModule('../testing/process-host-entry', import.meta.url);
+  const parent = fork(host.url.pathname, [], {
+    execArgv: [...host.execArgv],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const pid = await new Promise<number>(resolve =>
+    parent.once('message', message => resolve(message as number)),
+  );
+  expect(isAlive(pid)).toBe(true);
+  parent.kill('SIGKILL');
+  while (isAlive(pid)) await sleep(5);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

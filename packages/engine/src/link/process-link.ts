@@ -1,0 +1,66 @@
+// The token side in its own child process, as the server runs it: a native crash or an out-of-memory kill
+// fails the open requests of this model only, and the model is started again.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { type EntryModule, entryModule } from '../entry-module.ts';
+import type { CoreLink } from './core-link.ts';
+import type { CoreOptions, FromCoreMessage } from './messages.ts';
+import { type RestartPolicy, SupervisedLink } from './supervised-link.ts';
+
+export interface ProcessLinkSettings {
+  /** The child's main module; calls `serveProcess`. Default: the one that loads real models. */
+  readonly entry?: EntryModule;
+  readonly policy?: RestartPolicy;
+  /** A line that the child wrote to its output or error stream. Default: this process's error stream. */
+  readonly onOutput?: (line: string) => void;
+  /** Each child's process id, for hosts that show or supervise it. */
+  readonly onSpawn?: (pid: number) => void;
+}
+
+export function createProcessLink(options: CoreOptions, settings: ProcessLinkSettings = {}): CoreLink {
+  const entry = settings.entry ?? entryModule('./process-entry', import.meta.url);
+  const onOutput = settings.onOutput ?? (line => process.stderr.write(`${line}\n`));
+  return new SupervisedLink(
+    options,
+    events => {
+      const child = fork(fileURLToPath(entry.url), [], {
+        execArgv: [...entry.execArgv],
+        serialization: 'advanced',
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      });
+      if (child.pid !== undefined) settings.onSpawn?.(child.pid);
+      forwardLines(child, onOutput);
+      const exited = new Promise<void>(resolve => {
+        const end = (reason: string): void => {
+          resolve();
+          events.onExit(reason);
+        };
+        child.once('error', error => end(`process could not be started: ${error.message}`));
+        child.once('exit', (code, signal) => end(`process ended with ${signal ?? `code ${code}`}`));
+      });
+      child.on('message', message => events.onMessage(message as FromCoreMessage));
+      const send = (message: unknown): void => {
+        // A message that meets a dying child is followed by its exit, which fails the requests.
+        if (child.connected) child.send(message as object, () => undefined);
+      };
+      return {
+        send,
+        end: async graceMs => {
+          send({ kind: 'close' });
+          const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+          await exited;
+          clearTimeout(timer);
+        },
+      };
+    },
+    settings.policy,
+  );
+}
+
+function forwardLines(child: ChildProcess, onOutput: (line: string) => void): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream !== null) createInterface({ input: stream }).on('line', onOutput);
+  }
+}

@@ -1,0 +1,183 @@
+// The life of a token side as the text side sees it: load, serve, and after a crash load again. The same for
+// all three kinds of channel, so that they differ in nothing but where the model runs.
+
+import { EngineError } from '../errors.ts';
+import type { CoreChannel, OpenCoreChannel } from './core-channel.ts';
+import type { CoreLink, CoreLinkListener, CoreLinkState } from './core-link.ts';
+import type {
+  AbortMessage,
+  CoreFacts,
+  CoreOptions,
+  CoreStats,
+  FromCoreMessage,
+  SubmitMessage,
+} from './messages.ts';
+
+/** When a crashed token side is started again. Unit: milliseconds. */
+export interface RestartPolicy {
+  /** Wait after the first crash; it doubles with each crash that follows soon. */
+  readonly firstDelayMs: number;
+  readonly longestDelayMs: number;
+  /** A token side that lived this long counts as healthy: the wait starts over. */
+  readonly healthyMs: number;
+}
+
+export const DEFAULT_RESTART_POLICY: RestartPolicy = {
+  firstDelayMs: 250,
+  longestDelayMs: 30_000,
+  healthyMs: 60_000,
+};
+
+/** How long a token side may take to end by itself. One step of a large prompt may be running. */
+const END_GRACE_MS = 5_000;
+
+const IDLE_STATS: CoreStats = { runningCount: 0, waitingCount: 0, freeSlotCount: 0, stepCount: 0 };
+
+interface Starting {
+  readonly resolve: (facts: CoreFacts) => void;
+  readonly reject: (error: EngineError) => void;
+}
+
+export class SupervisedLink implements CoreLink {
+  readonly #options: CoreOptions;
+  readonly #open: OpenCoreChannel;
+  readonly #policy: RestartPolicy;
+  #listener: CoreLinkListener | null = null;
+  #starting: Starting | null = null;
+  #channel: CoreChannel | null = null;
+  #state: CoreLinkState = 'loading';
+  #stats: CoreStats = IDLE_STATS;
+  #crashCount = 0;
+  #readyAtMs = 0;
+  #restart: { readonly timer: NodeJS.Timeout; readonly atMs: number } | null = null;
+
+  constructor(options: CoreOptions, open: OpenCoreChannel, policy: RestartPolicy = DEFAULT_RESTART_POLICY) {
+    this.#options = options;
+    this.#open = open;
+    this.#policy = policy;
+  }
+
+  get state(): CoreLinkState {
+    return this.#state;
+  }
+
+  get stats(): CoreStats {
+    return this.#stats;
+  }
+
+  start(listener: CoreLinkListener): Promise<CoreFacts> {
+    if (this.#listener !== null) throw new Error('The link was started twice.');
+    this.#listener = listener;
+    return new Promise((resolve, reject) => {
+      this.#starting = { resolve, reject };
+      this.#openChannel();
+    });
+  }
+
+  submit(message: SubmitMessage): void {
+    if (this.#state === 'closed') throw new EngineError('engine_closed', 'The engine was closed.');
+    if (this.#state !== 'ready' || this.#channel === null) throw this.#unavailable();
+    this.#channel.send(message);
+  }
+
+  abort(message: AbortMessage): void {
+    if (this.#state === 'ready') this.#channel?.send(message);
+  }
+
+  async close(): Promise<void> {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#stats = IDLE_STATS;
+    if (this.#restart !== null) clearTimeout(this.#restart.timer);
+    const channel = this.#channel;
+    this.#channel = null;
+    const error = new EngineError('engine_closed', 'The engine was closed.');
+    this.#starting?.reject(error);
+    this.#starting = null;
+    this.#listener?.onDown(error);
+    await channel?.end(END_GRACE_MS);
+  }
+
+  #openChannel(): void {
+    // Events of a channel that was given up must not touch its successor.
+    const isCurrent = (): boolean => this.#channel === channel;
+    const channel = this.#open({
+      onMessage: message => {
+        if (isCurrent()) this.#receive(message);
+      },
+      onExit: reason => {
+        if (isCurrent()) this.#goDown(new EngineError('engine_failed', `The model's ${reason}.`));
+      },
+    });
+    this.#channel = channel;
+    channel.send({ kind: 'load', options: this.#options });
+  }
+
+  #receive(message: FromCoreMessage): void {
+    switch (message.kind) {
+      case 'ready':
+        this.#becomeReady(message.facts);
+        break;
+      case 'step':
+        this.#stats = message.stats;
+        this.#listener?.onMessage(message);
+        break;
+      case 'request-failed':
+        this.#listener?.onMessage(message);
+        break;
+      case 'fatal':
+        this.#goDown(new EngineError(message.code, message.message));
+        break;
+    }
+  }
+
+  #becomeReady(facts: CoreFacts): void {
+    this.#state = 'ready';
+    this.#readyAtMs = performance.now();
+    this.#stats = { ...IDLE_STATS, freeSlotCount: facts.maxSequences };
+    const starting = this.#starting;
+    this.#starting = null;
+    this.#listener?.onReady(facts);
+    starting?.resolve(facts);
+  }
+
+  /** The token side is gone or said that it cannot go on. */
+  #goDown(error: EngineError): void {
+    const wasReady = this.#state === 'ready';
+    // The channel may still run, as after a `fatal`; nobody waits for its end.
+    void this.#channel?.end(END_GRACE_MS);
+    this.#channel = null;
+    this.#stats = IDLE_STATS;
+    const starting = this.#starting;
+    this.#starting = null;
+    // A model that never loaded, or whose folder became unusable, will not load by trying again.
+    const isHopeless = starting !== null || error.code === 'model_invalid';
+    this.#state = isHopeless ? 'failed' : 'restarting';
+    if (!isHopeless) this.#scheduleRestart(wasReady);
+    starting?.reject(error);
+    if (starting === null) this.#listener?.onDown(error);
+  }
+
+  #scheduleRestart(wasReady: boolean): void {
+    const { firstDelayMs, longestDelayMs, healthyMs } = this.#policy;
+    if (wasReady && performance.now() - this.#readyAtMs >= healthyMs) this.#crashCount = 0;
+    const delayMs = Math.min(longestDelayMs, firstDelayMs * 2 ** this.#crashCount);
+    this.#crashCount++;
+    const timer = setTimeout(() => {
+      this.#restart = null;
+      this.#openChannel();
+    }, delayMs);
+    this.#restart = { timer, atMs: performance.now() + delayMs };
+  }
+
+  #unavailable(): EngineError {
+    if (this.#state === 'failed') {
+      return new EngineError('model_unavailable', 'The model failed and is not started again.');
+    }
+    const waitMs = this.#restart === null ? 0 : this.#restart.atMs - performance.now();
+    const retryAfterMs = Math.max(this.#policy.firstDelayMs, Math.ceil(waitMs));
+    return new EngineError('model_unavailable', 'The model is being loaded; try again later.', {
+      retryAfterMs,
+    });
+  }
+}

@@ -1,0 +1,7 @@
+import { entryModule } from '../entry-module.ts';
+import { coreLinkConformance } from '../testing/core-link-conformance.ts';
+import { createWorkerLink } from './worker-link.ts';
+
+const entry = entryModule('../testing/scripted-worker-entry', import.meta.url);
+
+coreLinkConformance('worker', (options, policy) => createWorkerLink(options, { entry, policy }));

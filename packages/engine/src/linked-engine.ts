@@ -1,0 +1,236 @@
+// The engine over any link: one prepared text side, one token side somewhere, requests in between.
+// `create-engine.ts` builds it; tests build it over scripted token sides.
+
+import { randomBytes } from 'node:crypto';
+import type { Engine, EngineHealth, EngineInfo } from './engine.ts';
+import { EngineError } from './errors.ts';
+import { Generation } from './generation.ts';
+import type { CoreLink, CoreLinkListener } from './link/core-link.ts';
+import type { FromCoreMessage } from './link/messages.ts';
+import type { ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
+import type { GenerationEvent } from './request/generation-event.ts';
+import type { GenerationRequest } from './request/generation-request.ts';
+import {
+  type RequestLimits,
+  settleMaxTokens,
+  type ValidRequest,
+  validateGenerationRequest,
+} from './request/validate-generation-request.ts';
+import { ChoiceAssembler } from './text/choice-assembler.ts';
+import { Detokenizer, detokenize } from './text/detokenizer.ts';
+import type { PromptEncoder } from './text/prompt-encoder.ts';
+import type { Tokenizer } from './text/tokenizer.ts';
+
+export interface LinkedEngineParts {
+  readonly link: CoreLink;
+  readonly info: EngineInfo;
+  readonly tokenizer: Tokenizer;
+  readonly prompts: PromptEncoder;
+  /** `max_new_tokens` of generation_config.json. */
+  readonly defaultMaxTokens: number | undefined;
+}
+
+/** Listens from the start, before the facts that the engine is made of are known. */
+export class EngineLinkListener implements CoreLinkListener {
+  readonly generations = new Map<number, Generation>();
+  lastError: EngineError | null = null;
+  readyCount = 0;
+
+  readonly onReady = (): void => {
+    this.readyCount++;
+  };
+
+  readonly onDown = (error: EngineError): void => {
+    if (error.code !== 'engine_closed') this.lastError = error;
+    const open = [...this.generations.values()];
+    this.generations.clear();
+    for (const generation of open) generation.fail(error);
+  };
+
+  readonly onMessage = (message: Extract<FromCoreMessage, { kind: 'step' | 'request-failed' }>): void => {
+    if (message.kind === 'request-failed') {
+      const { code, requestId, parameter, retryAfterMs } = message;
+      const error = new EngineError(code, message.message, {
+        ...(parameter === undefined ? {} : { parameter }),
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      });
+      this.generations.get(requestId)?.fail(error);
+      this.generations.delete(requestId);
+      return;
+    }
+    for (const { requestId, cachedTokenCount } of message.prefilled) {
+      this.generations.get(requestId)?.start(cachedTokenCount);
+    }
+    for (const update of message.updates) {
+      const generation = this.generations.get(update.requestId);
+      if (generation === undefined) continue;
+      generation.update(update);
+      if (generation.isOver) this.generations.delete(update.requestId);
+    }
+  };
+}
+
+export class LinkedEngine implements Engine {
+  readonly info: EngineInfo;
+  readonly #parts: LinkedEngineParts;
+  readonly #listener: EngineLinkListener;
+  readonly #limits: RequestLimits;
+  readonly #drainWaiters = new Set<() => void>();
+  #openCount = 0;
+  #nextRequestId = 1;
+  #isClosing = false;
+
+  constructor(parts: LinkedEngineParts, listener: EngineLinkListener) {
+    const { info, tokenizer } = parts;
+    this.info = info;
+    this.#parts = parts;
+    this.#listener = listener;
+    this.#limits = {
+      vocabSize: info.vocabSize,
+      contextLength: info.contextLength,
+      samplingDefaults: info.samplingDefaults,
+      eosTokenIds: info.eosTokenIds,
+      mainEosTokenId: tokenizer.mainEosTokenId,
+    };
+  }
+
+  get health(): EngineHealth {
+    const { link } = this.#parts;
+    return {
+      state: link.state,
+      restartCount: Math.max(0, this.#listener.readyCount - 1),
+      lastError: this.#listener.lastError,
+      stats: link.stats,
+    };
+  }
+
+  async *generate(
+    request: GenerationRequest,
+    signal?: AbortSignal,
+  ): AsyncGenerator<GenerationEvent, void, undefined> {
+    if (this.#isClosing) throw closed();
+    this.#openCount++;
+    try {
+      yield* this.#generate(request, signal);
+    } finally {
+      this.#openCount--;
+      if (this.#openCount === 0) for (const wake of this.#drainWaiters) wake();
+    }
+  }
+
+  renderChat(messages: readonly ChatMessage[], options?: ChatTemplateOptions): Promise<string> {
+    return this.#parts.prompts.renderChat(messages, options);
+  }
+
+  async encode(text: string, options?: { readonly addSpecialTokens?: boolean }): Promise<readonly number[]> {
+    return Array.from(await this.#parts.prompts.encode(text, options?.addSpecialTokens ?? false));
+  }
+
+  decode(tokenIds: readonly number[], options?: { readonly skipSpecialTokens?: boolean }): string {
+    return detokenize(this.#parts.tokenizer.tokenBytes, tokenIds, {
+      skipSpecialTokens: options?.skipSpecialTokens ?? false,
+    });
+  }
+
+  async close(options?: { readonly deadlineMs?: number }): Promise<void> {
+    this.#isClosing = true;
+    const deadlineMs = options?.deadlineMs ?? 0;
+    if (this.#openCount > 0 && deadlineMs > 0) await this.#drained(deadlineMs);
+    await Promise.all([this.#parts.link.close(), this.#parts.prompts.close()]);
+  }
+
+  async *#generate(
+    request: GenerationRequest,
+    signal?: AbortSignal,
+  ): AsyncGenerator<GenerationEvent, void, undefined> {
+    throwIfAborted(signal);
+    // Steps 1 to 3 refuse what is wrong before the token side hears of the request.
+    const valid = validateGenerationRequest(request, this.#limits);
+    const promptTokenIds = await this.#parts.prompts.encodePrompt(request.prompt, signal);
+    const { contextLength } = this.info;
+    const maxTokens = settleMaxTokens(
+      valid,
+      promptTokenIds.length,
+      contextLength,
+      this.#parts.defaultMaxTokens,
+    );
+    throwIfAborted(signal);
+
+    const requestId = this.#nextRequestId++;
+    const { link } = this.#parts;
+    const generation = new Generation({
+      promptTokenIds,
+      assemblers: this.#assemblers(valid, promptTokenIds),
+      abortChoice: choiceIndex => link.abort({ kind: 'abort', requestId, choiceIndex }),
+    });
+    const onAbort = (): void => {
+      link.abort({ kind: 'abort', requestId });
+      this.#listener.generations.delete(requestId);
+      generation.fail(aborted(signal));
+    };
+    this.#listener.generations.set(requestId, generation);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      link.submit({
+        kind: 'submit',
+        requestId,
+        promptTokenIds,
+        choiceCount: valid.choiceCount,
+        sampling: { ...valid.sampling, seed: valid.sampling.seed ?? randomSeed() },
+        maxTokens,
+        minTokens: valid.minTokens,
+        eosTokenIds: valid.eosTokenIds,
+        stopTokenIds: valid.stopTokenIds,
+      });
+      yield* generation.events();
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      // The reader left early: nobody wants the rest.
+      if (this.#listener.generations.delete(requestId)) link.abort({ kind: 'abort', requestId });
+    }
+  }
+
+  #assemblers(valid: ValidRequest, promptTokenIds: Int32Array): ChoiceAssembler[] {
+    const { tokenBytes } = this.#parts.tokenizer;
+    const { skipSpecialTokens } = valid;
+    return Array.from(
+      { length: valid.choiceCount },
+      () =>
+        new ChoiceAssembler({
+          detokenizer: new Detokenizer(tokenBytes, { skipSpecialTokens, promptTokenIds }),
+          stopStrings: valid.stopStrings,
+          includeStopInOutput: valid.includeStopInOutput,
+          minTokens: valid.minTokens,
+        }),
+    );
+  }
+
+  async #drained(deadlineMs: number): Promise<void> {
+    await new Promise<void>(resolve => {
+      const timer = setTimeout(resolve, deadlineMs);
+      const wake = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#drainWaiters.add(wake);
+    });
+    this.#drainWaiters.clear();
+  }
+}
+
+/** A seed that no one can foresee. Unit: int64. */
+function randomSeed(): bigint {
+  return randomBytes(8).readBigInt64LE();
+}
+
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw aborted(signal);
+}
+
+function aborted(signal: AbortSignal | undefined): EngineError {
+  return new EngineError('aborted', 'The request was aborted.', { cause: signal?.reason });
+}
+
+function closed(): EngineError {
+  return new EngineError('engine_closed', 'The engine was closed.');
+}

@@ -1,0 +1,67 @@
+// A token side without a model for tests of links and of the engine above them: it says what the prompt
+// tells it to say.
+
+import { EngineCore } from '../core/engine-core.ts';
+import { EngineError } from '../errors.ts';
+import type { LoopCore } from '../link/core-loop.ts';
+import type { CoreOptions } from '../link/messages.ts';
+import { ScriptedModel } from './scripted-model.ts';
+
+/** The token that ends a scripted prompt: after it the model repeats what came before it. */
+export const ECHO_TOKEN = 1;
+/** Follows the repeated prompt for ever. */
+export const SCRIPTED_EOS_TOKEN = 0;
+/** A prompt that begins with this token breaks the token side. */
+export const POISON_TOKEN = 2;
+/** A model folder of this name cannot be loaded. */
+export const MISSING_MODEL_DIR = 'missing-model';
+
+export interface ScriptedCoreSettings {
+  readonly vocabSize?: number;
+  /** Unit: milliseconds for each step. */
+  readonly delayMs?: number;
+  /** 0 draws from the whole vocabulary instead of following the script. */
+  readonly peak?: number;
+}
+
+/** Next token of `[...answer, ECHO_TOKEN, ...answerSoFar]`. */
+export function echoToken(history: readonly number[]): number {
+  const answerLength = history.indexOf(ECHO_TOKEN);
+  const saidLength = history.length - answerLength - 1;
+  return saidLength < answerLength ? history[saidLength]! : SCRIPTED_EOS_TOKEN;
+}
+
+/** A `LoadCore` over a scripted model. */
+export function loadScriptedCore(settings: ScriptedCoreSettings = {}) {
+  return async (options: CoreOptions): Promise<LoopCore> => {
+    if (options.modelDir === MISSING_MODEL_DIR) {
+      throw new EngineError('model_invalid', 'The scripted model folder is missing.');
+    }
+    const model = new ScriptedModel({
+      vocabSize: settings.vocabSize ?? 64,
+      contextLength: options.contextLength ?? 256,
+      slotCount: options.maxSequences,
+      nextToken: echoToken,
+      ...(settings.peak === undefined ? {} : { peak: settings.peak }),
+      ...(settings.delayMs === undefined ? {} : { delayMs: settings.delayMs }),
+    });
+    const core = new EngineCore(model, options);
+    const submit = core.submit.bind(core);
+    core.submit = message => {
+      if (message.promptTokenIds[0] === POISON_TOKEN) throw new Error('The scripted model was poisoned.');
+      submit(message);
+    };
+    return core;
+  };
+}
+
+export const SCRIPTED_CORE_OPTIONS: CoreOptions = {
+  modelDir: 'scripted-model',
+  device: 'cpu',
+  backend: 'auto',
+  threadCount: 1,
+  maxSequences: 4,
+  contextLength: 256,
+  prefillChunkLength: 16,
+  maxQueuedSequences: 16,
+};

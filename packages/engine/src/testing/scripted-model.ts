@@ -1,0 +1,111 @@
+// A model without a model: its logits are a known function of the tokens so far. Its cache is the list of
+// tokens of each slot, so a wrong slot, a missed copy or a lost chunk shows up as a wrong next token.
+
+import type { ModelRunner, RunnerFacts, RunnerRow } from '../core/model/model-runner.ts';
+
+export interface ScriptedModelOptions {
+  readonly vocabSize?: number;
+  readonly contextLength?: number;
+  readonly slotCount?: number;
+  /** The token the model prefers after this history. Default: `hashTokens` of it, modulo the vocabulary. */
+  readonly nextToken?: (history: readonly number[]) => number;
+  /** How far the preferred token's logit stands out. 0 makes draws spread over the vocabulary. Default: 40. */
+  readonly peak?: number;
+  /** Unit: milliseconds. How long a call takes. Default: 0, without a timer. */
+  readonly delayMs?: number;
+  /** Whether the call with this index (from 0) fails, after it has written its keys and values. */
+  readonly failsAt?: (callIndex: number) => boolean;
+}
+
+export class ScriptedModel implements ModelRunner {
+  readonly facts: RunnerFacts;
+  /** Rows of every call so far, for tests that look at the schedule. */
+  readonly calls: {
+    readonly slot: number;
+    readonly tokenCount: number;
+    readonly computedLength: number;
+  }[][] = [];
+  isClosed = false;
+  readonly #options: ScriptedModelOptions;
+  readonly #slots: number[][];
+
+  constructor(options: ScriptedModelOptions = {}) {
+    const slotCount = options.slotCount ?? 4;
+    this.#options = options;
+    this.#slots = Array.from({ length: slotCount }, () => []);
+    this.facts = {
+      kind: 'scripted',
+      vocabSize: options.vocabSize ?? 64,
+      contextLength: options.contextLength ?? 256,
+      slotCount,
+      backend: 'node',
+      device: 'cpu',
+      onnxRuntimeVersion: 'none',
+    };
+  }
+
+  async run(rows: readonly RunnerRow[]): Promise<Float32Array> {
+    const { delayMs, failsAt } = this.#options;
+    const callIndex = this.calls.length;
+    this.calls.push(
+      rows.map(({ slot, tokenIds, computedLength }) => ({
+        slot,
+        tokenCount: tokenIds.length,
+        computedLength,
+      })),
+    );
+    if (delayMs !== undefined) await new Promise(resolve => setTimeout(resolve, delayMs));
+    for (const row of rows) this.#compute(row);
+    if (failsAt?.(callIndex) === true) throw new Error(`Scripted failure of call ${callIndex}.`);
+    const needed = rows.filter(row => row.needsLogits);
+    const { vocabSize } = this.facts;
+    const logits = new Float32Array(needed.length * vocabSize);
+    needed.forEach((row, index) => {
+      const history = this.#slots[row.slot]!;
+      logits.set(scriptedLogits(history, vocabSize, this.#options), index * vocabSize);
+    });
+    return logits;
+  }
+
+  copySlot(from: number, to: number, length: number): void {
+    this.#slots[to] = this.#slots[from]!.slice(0, length);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+
+  #compute(row: RunnerRow): void {
+    const history = this.#slots[row.slot];
+    if (history === undefined) throw new Error(`Slot ${row.slot} does not exist.`);
+    if (history.length < row.computedLength) {
+      throw new Error(
+        `Slot ${row.slot} holds ${history.length} tokens but ${row.computedLength} are claimed.`,
+      );
+    }
+    history.length = row.computedLength;
+    history.push(...row.tokenIds);
+    if (history.length > this.facts.contextLength) throw new Error(`Slot ${row.slot} is over the context.`);
+  }
+}
+
+/** Logits after a history. Shape: `[vocabSize]`. */
+export function scriptedLogits(
+  history: readonly number[],
+  vocabSize: number,
+  options: Pick<ScriptedModelOptions, 'nextToken' | 'peak'> = {},
+): Float32Array {
+  const { nextToken, peak = 40 } = options;
+  const hash = hashTokens(history);
+  const logits = new Float32Array(vocabSize);
+  for (let id = 0; id < vocabSize; id++) logits[id] = (Math.imul(hash ^ id, 0x9e3779b1) >>> 0) / 2 ** 30;
+  logits[nextToken?.(history) ?? hash % vocabSize]! += peak;
+  return logits;
+}
+
+/** A number that depends on every token of the history and on their order (FNV-1a). */
+export function hashTokens(history: readonly number[]): number {
+  let hash = 0x811c9dc5;
+  for (const tokenId of history) hash = Math.imul(hash ^ tokenId, 0x01000193) >>> 0;
+  return (hash ^ (hash >>> 15)) >>> 0;
+}

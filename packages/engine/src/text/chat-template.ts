@@ -1,0 +1,111 @@
+// A model's chat templates and what they are rendered with: which template applies, how messages and special
+// tokens look to it. Where it runs is decided in prompt-encoder.ts.
+
+import { EngineError } from '../errors.ts';
+import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
+import type { TemplateVariables } from './render-template.ts';
+import { tokenText } from './tokenizer.ts';
+import { isObject, type JsonObject, type TokenizerFiles } from './tokenizer-json.ts';
+
+/** A template and its variables, ready to render. */
+export interface TemplateCall {
+  readonly source: string;
+  readonly variables: TemplateVariables;
+  /** The template came with the request, so it must run where it can be killed. */
+  readonly isForeign: boolean;
+}
+
+const SPECIAL_TOKEN_NAMES = [
+  'bos_token',
+  'eos_token',
+  'unk_token',
+  'sep_token',
+  'pad_token',
+  'cls_token',
+  'mask_token',
+] as const;
+
+export class ChatTemplates {
+  readonly #default: string | null;
+  readonly #named: ReadonlyMap<string, string>;
+  readonly #specialTokens: Readonly<Record<string, string>>;
+
+  /** Throws: `model_invalid` for a template entry of the wrong shape. */
+  constructor(files: Pick<TokenizerFiles, 'config' | 'chatTemplateFile'>) {
+    this.#named = readNamed(files.config);
+    const ofConfig = typeof files.config.chat_template === 'string' ? files.config.chat_template : null;
+    // The file is the newer way and wins, as in the original.
+    this.#default = files.chatTemplateFile ?? ofConfig ?? this.#named.get('default') ?? null;
+    const special: Record<string, string> = {};
+    for (const name of SPECIAL_TOKEN_NAMES) {
+      const text = tokenText(files.config[name]);
+      if (text !== null) special[name] = text;
+    }
+    this.#specialTokens = special;
+  }
+
+  get hasTemplate(): boolean {
+    return this.#default !== null;
+  }
+
+  /** Throws: `template_failed` when neither the model nor the request has a template. */
+  prepare(messages: readonly ChatMessage[], options: ChatTemplateOptions = {}): TemplateCall {
+    const toolTemplate = options.tools === undefined ? undefined : this.#named.get('tool_use');
+    const source = options.template ?? toolTemplate ?? this.#default;
+    if (source === null) {
+      throw new EngineError(
+        'template_failed',
+        'The model has no chat template and the request brought none.',
+        {
+          parameter: 'prompt.template.template',
+        },
+      );
+    }
+    return {
+      source,
+      isForeign: options.template !== undefined,
+      variables: {
+        ...this.#specialTokens,
+        documents: null,
+        ...options.variables,
+        messages: messages.map(message => toTemplateMessage(message, source)),
+        tools: options.tools ?? null,
+        add_generation_prompt: options.addGenerationPrompt ?? true,
+      },
+    };
+  }
+}
+
+function readNamed(config: JsonObject): Map<string, string> {
+  const named = new Map<string, string>();
+  const entry = config.chat_template;
+  if (!Array.isArray(entry)) return named;
+  for (const item of entry) {
+    if (!isObject(item) || typeof item.name !== 'string' || typeof item.template !== 'string') {
+      const message =
+        'tokenizer_config.json has a "chat_template" list whose entries are not {name, template}.';
+      throw new EngineError('model_invalid', message);
+    }
+    named.set(item.name, item.template);
+  }
+  return named;
+}
+
+/** Templates that walk over content parts get a list, the others text with the parts on lines of their own. */
+const WALKS_PARTS = /\{%[-+]?\s*for\s+\w+\s+in\s+(?:\w+\.content|\w+\[['"]content['"]\])/;
+
+function toTemplateMessage(message: ChatMessage, source: string): Readonly<Record<string, unknown>> {
+  const { content, role, reasoning_content: reasoning } = message;
+  const wantsParts = WALKS_PARTS.test(source) && role !== 'tool';
+  let shown: unknown = content;
+  if (wantsParts && typeof content === 'string') shown = [{ type: 'text', text: content }];
+  if (!wantsParts && typeof content !== 'string') shown = content.map(part => part.text).join('\n');
+  return {
+    ...message,
+    // Many templates do not know the newer name of the system role.
+    role: role === 'developer' && !source.includes('developer') ? 'system' : role,
+    content: shown,
+    // Templates read the thinking part under either name.
+    ...(reasoning === undefined ? {} : { reasoning }),
+  };
+}

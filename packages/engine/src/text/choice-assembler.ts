@@ -1,0 +1,85 @@
+// One choice of a request: token ids in, text deltas out. Decides the ends that only text can show (stop
+// strings) and turns the token side's ends into finish reasons. Knows nothing of links or other choices.
+
+import type { FinishReason, StopReason, TokenFinishReason } from '../request/finish-reason.ts';
+import type { Detokenizer } from './detokenizer.ts';
+import { StopStringMatcher } from './stop-strings.ts';
+
+export interface ChoiceAssemblerOptions {
+  readonly detokenizer: Detokenizer;
+  readonly stopStrings: readonly string[];
+  /** Keep the matched stop string, and the text of the stop token. */
+  readonly includeStopInOutput: boolean;
+  /** Stop strings must end in text of tokens after this many. */
+  readonly minTokens: number;
+}
+
+/** What new tokens gave. `tokenIds` are those that count: tokens after a stop string are dropped. */
+export interface ChoiceDelta {
+  readonly text: string;
+  readonly tokenIds: readonly number[];
+  readonly finish: { readonly reason: FinishReason; readonly stopReason: StopReason } | null;
+  /** The text ended the choice, so the token side does not know yet. */
+  readonly endedByText: boolean;
+}
+
+export interface TokenFinish {
+  readonly reason: TokenFinishReason;
+  readonly stopTokenId: number | null;
+}
+
+export class ChoiceAssembler {
+  private readonly detokenizer: Detokenizer;
+  private readonly matcher: StopStringMatcher;
+  private readonly includeStopInOutput: boolean;
+  private readonly minTokens: number;
+  private count = 0;
+  private finished = false;
+
+  constructor(options: ChoiceAssemblerOptions) {
+    this.detokenizer = options.detokenizer;
+    this.matcher = new StopStringMatcher({
+      strings: options.stopStrings,
+      includeInOutput: options.includeStopInOutput,
+    });
+    this.includeStopInOutput = options.includeStopInOutput;
+    this.minTokens = options.minTokens;
+  }
+
+  /** Tokens so far, the one that ended the choice included. */
+  get tokenCount(): number {
+    return this.count;
+  }
+
+  get isFinished(): boolean {
+    return this.finished;
+  }
+
+  /** Takes the tokens of one step. With `finish`, the last of them ended the choice. */
+  push(tokenIds: readonly number[], finish: TokenFinish | null): ChoiceDelta {
+    let text = '';
+    for (let i = 0; i < tokenIds.length; i++) {
+      this.count++;
+      const isStopToken = finish?.reason === 'stop' && i === tokenIds.length - 1;
+      // The text of a stop token is left out unless it was asked for.
+      if (isStopToken && !this.includeStopInOutput) break;
+      const result = this.matcher.push(this.detokenizer.push(tokenIds[i]!), this.count > this.minTokens);
+      text += result.emit;
+      if (result.kind === 'matched') {
+        this.finished = true;
+        return {
+          text,
+          tokenIds: tokenIds.slice(0, i + 1),
+          finish: { reason: 'stop', stopReason: result.stop },
+          endedByText: finish === null,
+        };
+      }
+    }
+    if (finish === null) return { text, tokenIds, finish: null, endedByText: false };
+    this.finished = true;
+    // An unfinished character is never sent, so the detokenizer's rest is dropped.
+    text += this.matcher.flush();
+    const stopReason = finish.reason === 'stop' ? finish.stopTokenId : null;
+    return { text, tokenIds, finish: { reason: finish.reason, stopReason }, endedByText: false };
+  }
+}

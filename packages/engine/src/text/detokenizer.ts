@@ -1,0 +1,86 @@
+// Token ids to text, one at a time. Joined, its pieces are the text of the whole: a character whose bytes come
+// in several tokens is held back until it is complete, and nothing is tidied up afterwards.
+
+import type { TokenBytes } from './token-bytes.ts';
+import { Utf8Decoder } from './utf8-decoder.ts';
+
+export interface DetokenizerOptions {
+  /** Special tokens give no text. */
+  readonly skipSpecialTokens: boolean;
+  /** Tokens before the first one pushed. Without any, the first token starts the text and may lose its space. */
+  readonly promptTokenIds?: ArrayLike<number>;
+}
+
+/** A character has at most four bytes, so this many tokens back hold every byte of an open one. */
+const LONGEST_OPEN_CHARACTER = 4;
+
+export class Detokenizer {
+  private readonly tokenBytes: TokenBytes;
+  private readonly skipSpecialTokens: boolean;
+  private readonly decoder: Utf8Decoder;
+  /** No token has given text yet and none of the prompt did: the next one starts the text. */
+  private isAtStart = true;
+
+  constructor(tokenBytes: TokenBytes, options: DetokenizerOptions) {
+    this.tokenBytes = tokenBytes;
+    this.skipSpecialTokens = options.skipSpecialTokens;
+    this.decoder = new Utf8Decoder(tokenBytes.replacesEachByte ? 'each-byte' : 'maximal-part');
+    if (options.promptTokenIds !== undefined) this.prime(options.promptTokenIds);
+  }
+
+  /** Text that this token completes; empty while a character is open and for skipped tokens. */
+  push(tokenId: number): string {
+    const bytes = this.visibleBytes(tokenId);
+    if (bytes === null) return '';
+    if (!this.isAtStart) return this.decoder.push(bytes);
+    this.isAtStart = false;
+    return this.decoder.push(this.startOfText(tokenId, bytes));
+  }
+
+  /** What is left when no token follows: U+FFFD for an open character, otherwise nothing. */
+  finish(): string {
+    return this.decoder.finish();
+  }
+
+  private visibleBytes(tokenId: number): Uint8Array | null {
+    if (this.skipSpecialTokens && this.tokenBytes.isSpecial(tokenId)) return null;
+    const bytes = this.tokenBytes.bytesOf(tokenId);
+    return bytes.length === 0 ? null : bytes;
+  }
+
+  private startOfText(tokenId: number, bytes: Uint8Array): Uint8Array {
+    const space = 0x20;
+    switch (this.tokenBytes.textStartRule) {
+      case 'keep':
+        return bytes;
+      case 'strip-one-space':
+        return bytes[0] === space ? bytes.subarray(1) : bytes;
+      case 'strip-marks':
+        // A space that came as a byte token is no mark.
+        return this.tokenBytes.isFallbackByte(tokenId) ? bytes : bytes.filter(byte => byte !== space);
+    }
+  }
+
+  /** Takes up an open character of the prompt's end, and notes whether the prompt gave any text. */
+  private prime(promptTokenIds: ArrayLike<number>): void {
+    const tail: Uint8Array[] = [];
+    for (let i = promptTokenIds.length - 1; i >= 0 && tail.length < LONGEST_OPEN_CHARACTER; i--) {
+      const bytes = this.visibleBytes(promptTokenIds[i]!);
+      if (bytes !== null) tail.push(bytes);
+    }
+    for (const bytes of tail.reverse()) this.decoder.push(bytes);
+    this.isAtStart = tail.length === 0;
+  }
+}
+
+/** Text of a whole list of ids. */
+export function detokenize(
+  tokenBytes: TokenBytes,
+  tokenIds: ArrayLike<number>,
+  options: { readonly skipSpecialTokens: boolean },
+): string {
+  const detokenizer = new Detokenizer(tokenBytes, options);
+  let text = '';
+  for (let i = 0; i < tokenIds.length; i++) text += detokenizer.push(tokenIds[i]!);
+  return text + detokenizer.finish();
+}

@@ -1,0 +1,14 @@
+// Main module of the worker that encodes long texts. It loads the model's tokenizer once.
+
+import { workerData } from 'node:worker_threads';
+import { serveTasks } from './serve-tasks.ts';
+import { Tokenizer } from './tokenizer.ts';
+import { readTokenizerFiles } from './tokenizer-json.ts';
+
+export interface EncodeTask {
+  readonly text: string;
+  readonly addSpecialTokens: boolean;
+}
+
+const tokenizer = new Tokenizer(await readTokenizerFiles((workerData as { modelDir: string }).modelDir));
+serveTasks((task: EncodeTask) => Int32Array.from(tokenizer.encode(task.text, task)));

@@ -1,0 +1,141 @@
+// A prompt of any kind to token ids: renders, bounds and encodes. Work of bounded cost runs here; templates of
+// requests and long texts run in workers that can be killed, so that no request can block this thread.
+
+import { entryModule } from '../entry-module.ts';
+import { EngineError } from '../errors.ts';
+import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
+import type { Prompt } from '../request/generation-request.ts';
+import type { ChatTemplates, TemplateCall } from './chat-template.ts';
+import type { EncodeTask } from './encode-worker-entry.ts';
+import { KillableWorker } from './killable-worker.ts';
+import { renderTemplate } from './render-template.ts';
+import type { RenderTask } from './template-worker-entry.ts';
+import type { Tokenizer } from './tokenizer.ts';
+
+export interface PromptEncoderOptions {
+  readonly modelDir: string;
+  readonly tokenizer: Tokenizer;
+  readonly templates: ChatTemplates;
+  /** Most bytes of text one token can stand for. */
+  readonly longestTokenSpan: number;
+  readonly contextLength: number;
+  readonly templateTimeLimitMs?: number;
+  readonly encodeTimeLimitMs?: number;
+}
+
+/** Texts up to this length are handled at once; four thousand letters without a break take about 20 ms. */
+const INLINE_TEXT_LENGTH = 4096;
+const TEMPLATE_TIME_LIMIT_MS = 2_000;
+const ENCODE_TIME_LIMIT_MS = 10_000;
+/** The largest published tokenizers take two seconds to load on a slow core. */
+const WORKER_START_LIMIT_MS = 60_000;
+const TEMPLATE_MEMORY_MB = 256;
+const ENCODE_MEMORY_MB = 2048;
+const WORKER_QUEUE_LIMIT = 256;
+
+export class PromptEncoder {
+  readonly #options: PromptEncoderOptions;
+  readonly #templateWorker: KillableWorker<RenderTask, string>;
+  readonly #encodeWorker: KillableWorker<EncodeTask, Int32Array>;
+
+  constructor(options: PromptEncoderOptions) {
+    this.#options = options;
+    const templateTimeLimitMs = options.templateTimeLimitMs ?? TEMPLATE_TIME_LIMIT_MS;
+    const encodeTimeLimitMs = options.encodeTimeLimitMs ?? ENCODE_TIME_LIMIT_MS;
+    this.#templateWorker = new KillableWorker({
+      entry: entryModule('./template-worker-entry', import.meta.url),
+      timeLimitMs: templateTimeLimitMs,
+      startLimitMs: WORKER_START_LIMIT_MS,
+      memoryLimitMb: TEMPLATE_MEMORY_MB,
+      queueLimit: WORKER_QUEUE_LIMIT,
+      toError: problem =>
+        new EngineError(
+          'template_failed',
+          problem === 'timeout'
+            ? `The chat template took longer than ${templateTimeLimitMs} ms.`
+            : `The chat template took more than ${TEMPLATE_MEMORY_MB} MB of memory.`,
+        ),
+    });
+    this.#encodeWorker = new KillableWorker({
+      entry: entryModule('./encode-worker-entry', import.meta.url),
+      workerData: { modelDir: options.modelDir },
+      timeLimitMs: encodeTimeLimitMs,
+      startLimitMs: WORKER_START_LIMIT_MS,
+      memoryLimitMb: ENCODE_MEMORY_MB,
+      queueLimit: WORKER_QUEUE_LIMIT,
+      toError: problem =>
+        new EngineError(
+          'invalid_request',
+          problem === 'timeout'
+            ? `The prompt's text could not be encoded within ${encodeTimeLimitMs} ms.`
+            : "The prompt's text took too much memory to encode.",
+          { parameter: 'prompt' },
+        ),
+    });
+  }
+
+  /** Ids of a prompt. Throws: `prompt_too_long`, `template_failed`, `invalid_request`, `overloaded`, `aborted`. */
+  async encodePrompt(prompt: Prompt, signal?: AbortSignal): Promise<Int32Array> {
+    switch (prompt.kind) {
+      case 'tokens':
+        return Int32Array.from(prompt.tokenIds);
+      case 'text':
+        return this.encodeFitting(prompt.text, prompt.addSpecialTokens ?? true, signal);
+      case 'chat': {
+        // The template writes the special tokens itself.
+        const text = await this.renderChat(prompt.messages, prompt.template, signal);
+        return this.encodeFitting(text, false, signal);
+      }
+    }
+  }
+
+  async renderChat(
+    messages: readonly ChatMessage[],
+    options?: ChatTemplateOptions,
+    signal?: AbortSignal,
+  ): Promise<string> {
+    const call = this.#options.templates.prepare(messages, options);
+    if (!call.isForeign && isShort(call)) return renderTemplate(call.source, call.variables, new Date());
+    return this.#templateWorker.run({ source: call.source, variables: call.variables }, signal);
+  }
+
+  async encode(text: string, addSpecialTokens: boolean, signal?: AbortSignal): Promise<Int32Array> {
+    if (text.length <= INLINE_TEXT_LENGTH) {
+      return Int32Array.from(this.#options.tokenizer.encode(text, { addSpecialTokens }));
+    }
+    return this.#encodeWorker.run({ text, addSpecialTokens }, signal);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#templateWorker.close(), this.#encodeWorker.close()]);
+  }
+
+  /** Refuses a text that cannot fit the context before spending time on it. */
+  private encodeFitting(text: string, addSpecialTokens: boolean, signal?: AbortSignal): Promise<Int32Array> {
+    const { longestTokenSpan, contextLength } = this.#options;
+    const leastTokenCount = Math.ceil(Buffer.byteLength(text) / longestTokenSpan);
+    if (leastTokenCount > contextLength) {
+      throw new EngineError(
+        'prompt_too_long',
+        `The prompt is at least ${leastTokenCount} tokens long; the context holds ${contextLength}.`,
+        { parameter: 'prompt' },
+      );
+    }
+    return this.encode(text, addSpecialTokens, signal);
+  }
+}
+
+/** Whether rendering a model's own template costs little: its cost grows with what it is given. */
+function isShort(call: TemplateCall): boolean {
+  let length = 0;
+  const add = (value: unknown): void => {
+    if (length > INLINE_TEXT_LENGTH) return;
+    if (typeof value === 'string') length += value.length;
+    else if (typeof value === 'object' && value !== null) {
+      for (const inner of Object.values(value)) add(inner);
+      length++;
+    } else length++;
+  };
+  add(call.variables);
+  return length <= INLINE_TEXT_LENGTH;
+}

@@ -1,0 +1,142 @@
+// The shape of tokenizer.json as far as the text side reads it, and the reading of the model folder's
+// tokenizer files. Everything is checked once here; the rest of the room uses types.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EngineError } from '../errors.ts';
+
+/** One stage (normalizer, pre-tokenizer, post-processor or decoder) as published; fields depend on `type`. */
+export interface StageJson {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+export interface AddedTokenJson {
+  readonly id: number;
+  readonly content: string;
+  readonly single_word: boolean;
+  readonly lstrip: boolean;
+  readonly rstrip: boolean;
+  readonly normalized: boolean;
+  readonly special: boolean;
+}
+
+export interface BpeModelJson extends StageJson {
+  readonly vocab: Readonly<Record<string, number>>;
+}
+
+export interface TokenizerJson {
+  readonly added_tokens: readonly AddedTokenJson[];
+  readonly normalizer: StageJson | null;
+  readonly pre_tokenizer: StageJson | null;
+  readonly post_processor: StageJson | null;
+  readonly decoder: StageJson | null;
+  readonly model: BpeModelJson;
+}
+
+/** Every JSON file of a model folder that says something about text. */
+export interface TokenizerFiles {
+  readonly tokenizer: TokenizerJson;
+  /** tokenizer_config.json with the named tokens of special_tokens_map.json under it; empty when absent. */
+  readonly config: JsonObject;
+  readonly modelConfig: JsonObject;
+  readonly generationConfig: JsonObject;
+  /** Content of chat_template.jinja, when the folder has one. */
+  readonly chatTemplateFile: string | null;
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Reads the tokenizer files of a model folder. Throws: `model_invalid` naming the file. */
+export async function readTokenizerFiles(modelDir: string): Promise<TokenizerFiles> {
+  const [tokenizer, config, specialTokens, modelConfig, generationConfig, chatTemplateFile] =
+    await Promise.all([
+      readJson(modelDir, 'tokenizer.json'),
+      readJson(modelDir, 'tokenizer_config.json'),
+      readJson(modelDir, 'special_tokens_map.json'),
+      readJson(modelDir, 'config.json'),
+      readJson(modelDir, 'generation_config.json'),
+      readText(modelDir, 'chat_template.jinja'),
+    ]);
+  if (tokenizer === null) throw invalid('tokenizer.json', 'the file is missing');
+  return {
+    tokenizer: checkTokenizerJson(tokenizer),
+    config: { ...specialTokens, ...config },
+    modelConfig: modelConfig ?? {},
+    generationConfig: generationConfig ?? {},
+    chatTemplateFile,
+  };
+}
+
+/** Checks the parts of tokenizer.json that are used and fills what older files leave out. Throws: `model_invalid`. */
+export function checkTokenizerJson(value: JsonObject): TokenizerJson {
+  const model = value.model;
+  if (!isObject(model) || !isObject(model.vocab)) {
+    throw invalid('tokenizer.json', '"model.vocab" must be an object of token to id');
+  }
+  const added = value.added_tokens ?? [];
+  if (!Array.isArray(added)) throw invalid('tokenizer.json', '"added_tokens" must be a list');
+  return {
+    added_tokens: added.map(checkAddedToken),
+    normalizer: checkStage(value.normalizer, 'normalizer'),
+    pre_tokenizer: checkStage(value.pre_tokenizer, 'pre_tokenizer'),
+    post_processor: checkStage(value.post_processor, 'post_processor'),
+    decoder: checkStage(value.decoder, 'decoder'),
+    // Files of before 2021 leave the type of the model out; only BPE has merges.
+    model: { type: 'merges' in model ? 'BPE' : 'unknown', ...model } as BpeModelJson,
+  };
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function checkAddedToken(value: unknown, index: number): AddedTokenJson {
+  if (!isObject(value) || !Number.isInteger(value.id) || typeof value.content !== 'string') {
+    throw invalid('tokenizer.json', `"added_tokens[${index}]" must have an id and a content`);
+  }
+  const special = value.special === true;
+  return {
+    id: value.id as number,
+    content: value.content,
+    single_word: value.single_word === true,
+    lstrip: value.lstrip === true,
+    rstrip: value.rstrip === true,
+    normalized: value.normalized === undefined ? !special : value.normalized === true,
+    special,
+  };
+}
+
+function checkStage(value: unknown, name: string): StageJson | null {
+  if (value === null || value === undefined) return null;
+  if (!isObject(value) || typeof value.type !== 'string') {
+    throw invalid('tokenizer.json', `"${name}" must be null or an object with a type`);
+  }
+  return value as StageJson;
+}
+
+async function readJson(folder: string, file: string): Promise<JsonObject | null> {
+  const text = await readText(folder, file);
+  if (text === null) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw invalid(file, `it is not valid JSON (${cause instanceof Error ? cause.message : String(cause)})`);
+  }
+  if (!isObject(value)) throw invalid(file, 'it must hold a JSON object');
+  return value;
+}
+
+async function readText(folder: string, file: string): Promise<string | null> {
+  try {
+    return await readFile(join(folder, file), 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new EngineError('model_invalid', `${file} of the model folder cannot be read.`, { cause });
+  }
+}
+
+function invalid(file: string, problem: string): EngineError {
+  return new EngineError('model_invalid', `${file} of the model folder is unusable: ${problem}.`);
+}

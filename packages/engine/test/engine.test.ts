@@ -1,0 +1,310 @@
+// The engine from request to events, over a scripted model in this thread.
+
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LinkedEngine } from '../src/linked-engine.ts';
+import type { GenerationRequest, StopConditions } from '../src/request/generation-request.ts';
+import { choiceOf, collect, createScriptedEngine, echoText, type ScriptedEngine } from './scripted-engine.ts';
+
+const TEXT = 'Hello 👨‍👩‍👧‍👦 日本語 Привет, world. Hello again!';
+const END_OF_TEXT = 0;
+
+let scripted: ScriptedEngine;
+let engine: LinkedEngine;
+beforeAll(async () => {
+  scripted = await createScriptedEngine();
+  engine = scripted.engine;
+});
+afterAll(() => scripted.close());
+
+const generate = async (text: string, stop: StopConditions = {}, more: Partial<GenerationRequest> = {}) =>
+  collect(engine.generate(await echoText(engine, text, { stop, ...more })));
+
+describe('events', () => {
+  test('come in order: prompt, deltas and ends, usage last', async () => {
+    const events = await generate(TEXT);
+    const kinds = events.map(event => event.kind);
+    expect(kinds[0]).toBe('prompt-ready');
+    expect(kinds.at(-1)).toBe('request-finish');
+    expect(kinds.at(-2)).toBe('choice-finish');
+    expect(new Set(kinds.slice(1, -2))).toEqual(new Set(['token-delta']));
+  });
+
+  test('joined are the text of the joined ids, the end of sequence counted but not shown', async () => {
+    const events = await generate(TEXT);
+    const { text, tokenIds, finish } = choiceOf(events);
+    expect(text).toBe(TEXT.normalize('NFKC'));
+    expect(tokenIds.at(-1)).toBe(END_OF_TEXT);
+    expect(finish).toEqual({ reason: 'stop', stopReason: null });
+    const prompt = events[0]!.kind === 'prompt-ready' ? events[0]!.promptTokenIds : [];
+    expect(events.at(-1)).toEqual({
+      kind: 'request-finish',
+      usage: { promptTokenCount: prompt.length, completionTokenCount: prompt.length, cachedTokenCount: 0 },
+    });
+  });
+
+  test('never cut a character, whatever the model says', async () => {
+    const random = await createScriptedEngine({ peak: 0 });
+    try {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.bigInt({ min: 0n, max: 2n ** 40n }),
+          fc.integer({ min: 1, max: 4 }),
+          async (seed, choiceCount) => {
+            const request = await echoText(random.engine, 'a', {
+              sampling: { seed },
+              choiceCount,
+              stop: { maxTokens: 40 },
+            });
+            const events = await collect(random.engine.generate(request));
+            let completionTokenCount = 0;
+            for (let index = 0; index < choiceCount; index++) {
+              const { text, tokenIds, finish } = choiceOf(events, index);
+              completionTokenCount += tokenIds.length;
+              const shown = finish?.reason === 'stop' ? tokenIds.slice(0, -1) : tokenIds;
+              const whole = random.engine.decode(shown, { skipSpecialTokens: true });
+              // An unfinished character at the very end is not sent.
+              expect([whole, whole.replace(/\ufffd$/, '')]).toContain(text);
+            }
+            expect(events.at(-1)).toMatchObject({ usage: { completionTokenCount } });
+          },
+        ),
+        { numRuns: 40 },
+      );
+    } finally {
+      await random.close();
+    }
+  });
+
+  test('of the same seed are the same, and choice i is the single choice of seed + i', async () => {
+    const random = await createScriptedEngine({ peak: 0 });
+    try {
+      const run = async (seed: bigint, choiceCount: number) =>
+        collect(
+          random.engine.generate(
+            await echoText(random.engine, 'a', { sampling: { seed }, choiceCount, stop: { maxTokens: 20 } }),
+          ),
+        );
+      const both = await run(7n, 2);
+      expect(choiceOf(both, 0)).toEqual(choiceOf(await run(7n, 1)));
+      expect(choiceOf(both, 1)).toEqual(choiceOf(await run(8n, 1)));
+    } finally {
+      await random.close();
+    }
+  });
+});
+
+describe('stop conditions', () => {
+  test('a stop string cuts the text, counts the tokens up to it and ends only its choice', async () => {
+    const events = await generate(
+      TEXT,
+      { strings: ['nothing', 'world'] },
+      { choiceCount: 2, sampling: { temperature: 1 } },
+    );
+    for (const index of [0, 1]) {
+      const { text, finish, tokenIds } = choiceOf(events, index);
+      expect(text).toBe(TEXT.slice(0, TEXT.indexOf('world')));
+      expect(finish).toEqual({ reason: 'stop', stopReason: 'world' });
+      expect(engine.decode(tokenIds)).toContain('world');
+      expect(engine.decode(tokenIds.slice(0, -1))).not.toContain('world');
+    }
+    const { tokenIds } = choiceOf(events);
+    expect(events.at(-1)).toMatchObject({ usage: { completionTokenCount: tokenIds.length * 2 } });
+  });
+
+  test('includeInOutput keeps the stop string and, for a visible stop token, its text', async () => {
+    const cut = choiceOf(await generate(TEXT, { strings: ['world'], includeInOutput: true }));
+    expect(cut.text).toBe(TEXT.slice(0, TEXT.indexOf('world') + 5));
+    const shown = choiceOf(await generate('Hello', { includeInOutput: true }, { skipSpecialTokens: false }));
+    expect(shown.text).toBe('Hello<|endoftext|>');
+  });
+
+  test('a stop token gives its id as the reason and no text', async () => {
+    const [, second] = await engine.encode('Hello world');
+    const { text, finish } = choiceOf(await generate('Hello world', { tokenIds: [second!] }));
+    expect(finish).toEqual({ reason: 'stop', stopReason: second });
+    expect(text).toBe(engine.decode([(await engine.encode('Hello world'))[0]!]));
+  });
+
+  test('a stop string on the last allowed token is a stop, not a length', async () => {
+    const ids = await engine.encode('Hello world');
+    const { finish } = choiceOf(await generate('Hello world', { strings: ['world'], maxTokens: ids.length }));
+    expect(finish).toEqual({ reason: 'stop', stopReason: 'world' });
+    expect(choiceOf(await generate('Hello world', { maxTokens: ids.length })).finish).toEqual({
+      reason: 'length',
+      stopReason: null,
+    });
+  });
+
+  test('minTokens hides stop strings that were complete before', async () => {
+    const ids = await engine.encode('ab ab ab');
+    const cut = choiceOf(await generate('ab ab ab', { strings: ['ab'], minTokens: ids.length - 1 }));
+    expect(cut.text.startsWith('ab')).toBe(true);
+  });
+
+  test('ignoreEos goes on to the most tokens, and explicit stop tokens still end', async () => {
+    const long = choiceOf(await generate('Hi', { ignoreEos: true, maxTokens: 9 }));
+    expect(long).toMatchObject({ text: 'Hi', finish: { reason: 'length' } });
+    expect(long.tokenIds.length).toBe(9);
+    const stopped = choiceOf(await generate('Hi', { ignoreEos: true, tokenIds: [END_OF_TEXT] }));
+    expect(stopped.finish).toEqual({ reason: 'stop', stopReason: END_OF_TEXT });
+  });
+
+  test("a model's other end-of-sequence ids give their id as the reason", async () => {
+    const other = await createScriptedEngine({
+      generationConfig: { eos_token_id: [END_OF_TEXT, 3], max_new_tokens: 5 },
+    });
+    try {
+      expect(other.engine.info.eosTokenIds).toEqual([END_OF_TEXT, 3]);
+      const request: GenerationRequest = {
+        prompt: { kind: 'tokens', tokenIds: [10, 3, 11, 1] },
+        sampling: { temperature: 0 },
+      };
+      expect(choiceOf(await collect(other.engine.generate(request))).finish).toEqual({
+        reason: 'stop',
+        stopReason: 3,
+      });
+      const long = await echoText(other.engine, 'a b c d e f g h');
+      expect(choiceOf(await collect(other.engine.generate(long)))).toMatchObject({
+        finish: { reason: 'length' },
+      });
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+describe('refusals come before any event and name the parameter', () => {
+  const cases: readonly [string, Partial<GenerationRequest>, string, string][] = [
+    ['an empty stop string', { stop: { strings: ['a', ''] } }, 'invalid_request', 'stop.strings[1]'],
+    ['half a surrogate pair', { stop: { strings: ['\ud83d'] } }, 'invalid_request', 'stop.strings[0]'],
+    ['65 stop strings', { stop: { strings: Array(65).fill('a') } }, 'invalid_request', 'stop.strings'],
+    [
+      'a stop id outside the vocabulary',
+      { stop: { tokenIds: [5, 600] } },
+      'invalid_request',
+      'stop.tokenIds[1]',
+    ],
+    ['no tokens', { stop: { maxTokens: 0 } }, 'invalid_request', 'stop.maxTokens'],
+    ['more tokens than the context', { stop: { maxTokens: 257 } }, 'invalid_request', 'stop.maxTokens'],
+    [
+      'more minimum than maximum',
+      { stop: { maxTokens: 2, minTokens: 3 } },
+      'invalid_request',
+      'stop.minTokens',
+    ],
+    ['more minimum than room', { stop: { minTokens: 256 } }, 'invalid_request', 'stop.minTokens'],
+    ['tokens that do not fit beside the prompt', { stop: { maxTokens: 256 } }, 'prompt_too_long', 'prompt'],
+    ['a temperature of 3', { sampling: { temperature: 3 } }, 'invalid_request', 'sampling.temperature'],
+    [
+      'two greedy choices',
+      { choiceCount: 2, sampling: { temperature: 0 } },
+      'invalid_request',
+      'choiceCount',
+    ],
+    ['no choice', { choiceCount: 0 }, 'invalid_request', 'choiceCount'],
+    ['an empty prompt', { prompt: { kind: 'tokens', tokenIds: [] } }, 'invalid_request', 'prompt'],
+    [
+      'a prompt id outside the vocabulary',
+      { prompt: { kind: 'tokens', tokenIds: [-1] } },
+      'invalid_request',
+      'prompt.tokenIds[0]',
+    ],
+    ['no messages', { prompt: { kind: 'chat', messages: [] } }, 'invalid_request', 'prompt.messages'],
+    [
+      'a full context',
+      { prompt: { kind: 'tokens', tokenIds: Array(256).fill(5) } },
+      'prompt_too_long',
+      'prompt',
+    ],
+  ];
+  test.each(cases)('%s', async (_, more, code, parameter) => {
+    const request = await echoText(engine, 'Hi', more);
+    await expect(collect(engine.generate(request))).rejects.toMatchObject({ code, parameter });
+  });
+});
+
+describe('leaving early', () => {
+  test('ending the loop frees the slot within a step', async () => {
+    const request = await echoText(engine, 'Hi', { stop: { ignoreEos: true } });
+    for await (const event of engine.generate(request)) if (event.kind === 'token-delta') break;
+    const steps = engine.health.stats.stepCount;
+    await collect(engine.generate(await echoText(engine, 'Hi')));
+    expect(engine.health.stats.runningCount).toBe(0);
+    expect(engine.health.stats.stepCount - steps).toBeLessThan(20);
+  });
+
+  test('the signal ends the request with `aborted`, before and while it runs', async () => {
+    const controller = new AbortController();
+    const request = await echoText(engine, 'Hi', { stop: { ignoreEos: true } });
+    const kinds: string[] = [];
+    await expect(async () => {
+      for await (const event of engine.generate(request, controller.signal)) {
+        kinds.push(event.kind);
+        controller.abort();
+      }
+    }).rejects.toMatchObject({ code: 'aborted' });
+    expect(kinds[0]).toBe('prompt-ready');
+    await expect(collect(engine.generate(request, controller.signal))).rejects.toMatchObject({
+      code: 'aborted',
+    });
+    await collect(engine.generate(await echoText(engine, 'Hi')));
+    expect(engine.health.stats.runningCount).toBe(0);
+  });
+
+  test('one request that is left does not touch another', async () => {
+    const left = engine.generate(await echoText(engine, 'left', { stop: { ignoreEos: true } }));
+    const stays = collect(engine.generate(await echoText(engine, TEXT)));
+    for await (const event of left) if (event.kind === 'token-delta') break;
+    expect(choiceOf(await stays).text).toBe(TEXT.normalize('NFKC'));
+  });
+});
+
+describe('slow readers', () => {
+  test('get merged deltas with the same text', async () => {
+    const events = [];
+    for await (const event of engine.generate(await echoText(engine, TEXT))) {
+      events.push(event);
+      if (events.length === 2) await new Promise(resolve => setTimeout(resolve, 100));
+    }
+    expect(choiceOf(events).text).toBe(TEXT.normalize('NFKC'));
+    expect(events.length).toBeLessThan(8);
+  });
+});
+
+describe('closing', () => {
+  test('waits for open requests up to the deadline and refuses new ones', async () => {
+    const closing = await createScriptedEngine({ delayMs: 1 });
+    const running = collect(closing.engine.generate(await echoText(closing.engine, 'Hello world')));
+    await new Promise(resolve => setTimeout(resolve, 5));
+    const request = await echoText(closing.engine, 'Hi');
+    const closed = closing.engine.close({ deadlineMs: 5_000 });
+    await expect(collect(closing.engine.generate(request))).rejects.toMatchObject({ code: 'engine_closed' });
+    expect(choiceOf(await running).text).toBe('Hello world');
+    await closed;
+    expect(closing.engine.health.state).toBe('closed');
+    await closing.close();
+  });
+
+  test('ends what is open when the deadline has passed', async () => {
+    const closing = await createScriptedEngine({ delayMs: 2 });
+    const request = await echoText(closing.engine, 'Hi', { stop: { ignoreEos: true } });
+    const running = collect(closing.engine.generate(request));
+    const failure = expect(running).rejects.toMatchObject({ code: 'engine_closed' });
+    await new Promise(resolve => setTimeout(resolve, 20));
+    await closing.engine.close({ deadlineMs: 10 });
+    await failure;
+    await closing.close();
+  });
+});
+
+describe('chats', () => {
+  test('are rendered by the template of the model, its special tokens and all', async () => {
+    const messages = [{ role: 'user', content: 'Hello again' }];
+    expect(await engine.renderChat(messages)).toBe('Hello again<|im_start|>');
+    const events = await collect(
+      engine.generate({ prompt: { kind: 'chat', messages }, sampling: { temperature: 0 } }),
+    );
+    expect(choiceOf(events).text).toBe('Hello again');
+  });
+});
