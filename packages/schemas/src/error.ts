@@ -32,17 +32,15 @@ const MAX_FAULTS_IN_MESSAGE = 8;
 
 /** Makes the one 400 error of a chat body that failed to parse: the message lists the faults, `param` is the first. */
 export function toChatValidationError(error: z.core.$ZodError, input: unknown): OpenAiError {
-  return toOpenAiValidationError(toValidationDetails(error, 'body', input));
+  return toOpenAiValidationError(toValidationDetails(error, 'body', input, MAX_FAULTS_IN_MESSAGE));
 }
 
 /** As `toChatValidationError`, for faults that are already described. */
 export function toOpenAiValidationError(details: readonly ValidationDetail[]): OpenAiError {
-  const faults = details.slice(0, MAX_FAULTS_IN_MESSAGE).map(({ loc, msg }) => {
-    const field = loc.slice(1).join('.');
-    return field === '' ? `Request body: ${msg}` : `${field}: ${msg}`;
+  const faults = details.map(({ loc, msg, type }) => {
+    if (type === 'too_many_errors') return msg;
+    return `${loc.slice(1).join('.') || 'Request body'}: ${msg}`;
   });
-  const rest = details.length - faults.length;
-  if (rest > 0) faults.push(`and ${rest} more`);
   return {
     message: faults.join('; '),
     type: 'Bad Request',

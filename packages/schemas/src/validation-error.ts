@@ -24,8 +24,11 @@ export const validationErrorBody = z
   });
 export type ValidationErrorBody = z.output<typeof validationErrorBody>;
 
+/** Most items of one answer, so that a hostile body cannot ask for an answer many times its own size. */
+const MAX_DETAILS = 1000;
+
 /**
- * Gives every fault of `input`, in field order.
+ * Gives the faults of `input`, in field order. Past the limit one last item tells how many issues are left out.
  * @param location Where the fields come from; a function when one input is gathered from several places.
  * @param input The value that was parsed: it tells a missing field from a wrong one.
  */
@@ -33,18 +36,21 @@ export function toValidationDetails(
   error: z.core.$ZodError,
   location: FieldLocation | ((field: string) => FieldLocation),
   input: unknown,
+  limit = MAX_DETAILS,
 ): ValidationDetail[] {
   const locate = typeof location === 'function' ? location : () => location;
-  return error.issues
-    .flatMap(issue => describeIssue(issue, [], input))
-    .map(fault => {
-      const [field] = fault.path;
-      return {
-        loc: [locate(field ?? ''), ...fault.path],
-        msg: fault.msg,
-        type: fault.type,
-      };
-    });
+  const details: ValidationDetail[] = [];
+  for (const [index, issue] of error.issues.entries()) {
+    if (details.length >= limit) {
+      const rest = error.issues.length - index;
+      details.push({ loc: [locate('')], msg: `and ${rest} more`, type: 'too_many_errors' });
+      break;
+    }
+    for (const { path, msg, type } of describeIssue(issue, [], input)) {
+      details.push({ loc: [locate(path[0] ?? ''), ...path], msg, type });
+    }
+  }
+  return details;
 }
 
 /** The fault of a body that is not JSON. `position` counts characters from the start. */
