@@ -110,7 +110,12 @@ function toNumber(text: string): number {
   return value;
 }
 
+const MIN_NODE_MAJOR = 24;
+
 try {
+  const [major] = process.versions.node.split('.');
+  if (Number(major) < MIN_NODE_MAJOR)
+    throw new UserError(`Ortler needs Node ${MIN_NODE_MAJOR} or newer; this is ${process.version}.`);
   await program.parseAsync();
 } catch (error) {
   // Mistakes get their message; anything else is a fault of ours and keeps its stack.

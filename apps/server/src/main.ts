@@ -26,6 +26,7 @@ export interface RunningServer {
 
 /** After open answers were told to end, connections of readers that do not read are cut this much later. */
 const CUT_CONNECTIONS_MS = 1_000;
+const CLOSE_IDLE_INTERVAL_MS = 50;
 
 /** Starts a server. It listens at once; models are built and loaded meanwhile. Throws: when it cannot listen. */
 export async function startServer(
@@ -72,11 +73,14 @@ export async function startServer(
       config.drainMs,
     );
     const cut = setTimeout(() => app.server.closeAllConnections(), config.drainMs + CUT_CONNECTIONS_MS);
+    // A kept-alive connection whose answer has ended would hold the server open until its client lets go.
+    const closeIdle = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_INTERVAL_MS);
     try {
       await app.close();
     } finally {
       clearTimeout(endAnswers);
       clearTimeout(cut);
+      clearInterval(closeIdle);
       await catalog.close();
       await db.destroy();
     }
