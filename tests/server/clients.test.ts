@@ -76,6 +76,9 @@ it.each([
   [{ stop: [''] }, 'stop'],
   [{ stop_token_ids: [100_000] }, 'stop_token_ids'],
   [{ top_p: 0 }, 'top_p'],
+  [{ temperature: 0, n: 2 }, 'n'],
+  [{ chat_template: '{{ broken' }, null],
+  [{ chat_template: '{{ raise_exception("no") }}' }, null],
   [{ messages: [{ role: 'user', content: 'x'.repeat(5_000) }] }, 'input_tokens'],
 ])('refuses %j with a 400 that names the field, streamed or not', async (fields, param) => {
   for (const stream of [false, true]) {
@@ -87,4 +90,21 @@ it.each([
     expect(reply.status).toBe(400);
     expect(await reply.json()).toMatchObject({ error: { param, type: 'BadRequestError', code: 400 } });
   }
+});
+
+it('renders with the template of the request', async () => {
+  const reply = await fetch(`${server.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${server.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      messages,
+      chat_template: '{{ messages[0].content }}',
+      max_tokens: 1,
+      return_token_ids: true,
+    }),
+  });
+  const body = (await reply.json()) as { prompt_token_ids: number[]; usage: { prompt_tokens: number } };
+  expect(reply.status).toBe(200);
+  expect(body.usage.prompt_tokens).toBe(body.prompt_token_ids.length);
+  expect(body.prompt_token_ids.length).toBeLessThanOrEqual('Hello!'.length);
 });

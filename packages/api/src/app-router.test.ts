@@ -151,7 +151,6 @@ describe('chat.create', () => {
   it.each([
     ['n', { n: 0 }],
     ['n', { n: 129 }],
-    ['n', { n: 2, temperature: 0 }],
     ['temperature', { temperature: 2.5 }],
     ['temperature', { temperature: -1 }],
     ['top_p', { top_p: 0 }],

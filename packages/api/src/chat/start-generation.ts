@@ -38,7 +38,7 @@ export async function startGeneration(
 ): Promise<StartedGeneration> {
   const model = findModel(services, request.model);
   const engine = readyEngine(model);
-  validateChatRequest(request, engine.info);
+  validateChatRequest(request);
   const startedAtMs = services.now();
   const events = translateErrors(
     observeGeneration(engine.generate(toGenerationRequest(request), context.signal), {

@@ -63,11 +63,13 @@ it('gives the template tools, documents and reasoning effort, over variables of 
     tools: [{ function: { name: 'f' } }],
     documents: [{ text: 'd' }],
     reasoning_effort: 'low',
+    chat_template: 'T',
     chat_template_kwargs: { documents: 'lost', add_generation_prompt: false, enable_thinking: false },
   });
   expect(prompt).toMatchObject({
     template: {
       addGenerationPrompt: true,
+      template: 'T',
       tools: [{ type: 'function', function: { name: 'f', description: null, parameters: null } }],
       variables: { documents: [{ text: 'd' }], reasoning_effort: 'low', enable_thinking: false },
     },

@@ -25,10 +25,11 @@ function toTemplate(request: ChatCompletionRequest): ChatTemplateOptions {
     continue_final_message: __,
     ...variables
   } = request.chat_template_kwargs ?? {};
-  const { documents, reasoning_effort: effort, tools } = request;
+  const { documents, reasoning_effort: effort, tools, chat_template: template } = request;
   return {
     addGenerationPrompt: request.add_generation_prompt,
     ...(tools != null && { tools }),
+    ...(template != null && { template }),
     variables: {
       ...variables,
       ...(documents != null && { documents }),

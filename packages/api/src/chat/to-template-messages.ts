@@ -1,6 +1,7 @@
-// Wire messages -> messages as a chat template sees them: plain text content, parsed tool arguments, known roles.
+// Wire messages -> messages of the engine, which shows them to a chat template: text parts under one name, tool
+// arguments parsed, nulls left out. How a template wants content and roles is the engine's business.
 
-import type { ChatMessage } from '@ortler/engine';
+import type { ChatMessage, ChatContentPart as TextPart } from '@ortler/engine';
 import type { ChatContentPart, ChatMessageToolCall, ChatMessage as WireMessage } from '@ortler/schemas';
 import { ApiError } from '../errors.ts';
 
@@ -13,9 +14,10 @@ function toTemplateMessage(message: WireMessage, index: number): ChatMessage {
   const { role, content, name, tool_call_id: callId, tool_calls: calls } = message;
   const reasoning = message.reasoning ?? message.reasoning_content;
   return {
-    // Developer messages take the place of system messages; templates know the older word.
-    role: role === 'developer' ? 'system' : role,
-    content: toText(content, index),
+    role,
+    content: Array.isArray(content)
+      ? content.map((part, place) => toTextPart(part, `${index}.content.${place}`))
+      : (content ?? ''),
     ...(name !== undefined && { name }),
     ...(callId != null && { tool_call_id: callId }),
     ...(calls?.length && { tool_calls: calls.map(withParsedArguments) }),
@@ -23,14 +25,11 @@ function toTemplateMessage(message: WireMessage, index: number): ChatMessage {
   };
 }
 
-// Parts are joined with a newline, as the reference does for templates that want strings.
-function toText(content: WireMessage['content'], index: number): string {
-  if (content == null) return '';
-  if (typeof content === 'string') return content;
-  return content.map((part, place) => partText(part, `${index}.content.${place}`)).join('\n');
+function toTextPart(part: string | ChatContentPart, place: string): TextPart {
+  return { type: 'text', text: textOf(part, place) };
 }
 
-function partText(part: string | ChatContentPart, place: string): string {
+function textOf(part: string | ChatContentPart, place: string): string {
   if (typeof part === 'string') return part;
   switch (part.type) {
     case 'text':
@@ -50,7 +49,8 @@ function partText(part: string | ChatContentPart, place: string): string {
   }
 }
 
-// Templates print arguments as an object. Text that is not a JSON object becomes an empty one, as in the reference.
+// Templates print arguments as an object. Empty text and text that is not JSON become an empty one, as in the
+// reference.
 function withParsedArguments(call: ChatMessageToolCall) {
   return { ...call, function: { ...call.function, arguments: parseArguments(call.function.arguments) } };
 }

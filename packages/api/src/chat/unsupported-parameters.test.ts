@@ -35,8 +35,8 @@ describe('refuseUnsupportedParameters', () => {
     { response_format: { type: 'text' } },
     { response_format: null, structured_outputs: null },
     { echo: false, continue_final_message: false, add_special_tokens: false },
-    { chat_template: null, truncate_prompt_tokens: null, spaces_between_special_tokens: true },
-    { priority: 0, cache_salt: null },
+    { chat_template: '{{ messages }}', truncate_prompt_tokens: null, spaces_between_special_tokens: true },
+    { priority: 0, cache_salt: 'x' },
     { include_reasoning: false, parallel_tool_calls: false, user: 'u' },
     { mm_processor_kwargs: { a: 1 }, kv_transfer_params: { a: 1 }, engine_xargs: { a: [1, 'x'] } },
   ])('accepts %j', fields => {
@@ -62,11 +62,9 @@ describe('refuseUnsupportedParameters', () => {
     ['echo', { echo: true }],
     ['continue_final_message', { continue_final_message: true, add_generation_prompt: false }],
     ['add_special_tokens', { add_special_tokens: true }],
-    ['chat_template', { chat_template: '{{ messages }}' }],
     ['truncate_prompt_tokens', { truncate_prompt_tokens: -1 }],
     ['spaces_between_special_tokens', { spaces_between_special_tokens: false }],
     ['priority', { priority: 1 }],
-    ['cache_salt', { cache_salt: 'x' }],
   ])('refuses %s by name when it would change the answer', (param, fields) => {
     expect(refusedParam(fields)).toBe(param);
   });

@@ -1,7 +1,6 @@
-// Values of a chat request that only a running server can judge. Rules of the body alone stand in its schema, ranges
-// of sampling values in the engine, each once.
+// Limits of this server and fields that contradict each other. Rules of the body alone stand in its schema, ranges of
+// sampling and stop values in the engine, each once.
 
-import type { EngineInfo } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
 import { ApiError } from '../errors.ts';
 import { refuseUnsupportedParameters } from './unsupported-parameters.ts';
@@ -15,7 +14,7 @@ export const MAX_MESSAGE_COUNT = 4_096;
 const RESERVED_VARIABLES = ['messages', 'tools'] as const;
 
 /** Throws: `invalid_parameter` or `unsupported_parameter`, naming the field. */
-export function validateChatRequest(request: ChatCompletionRequest, model: EngineInfo): void {
+export function validateChatRequest(request: ChatCompletionRequest): void {
   const { messages, n, chat_template_kwargs: variables } = request;
   refuseIf(
     messages.length > MAX_MESSAGE_COUNT,
@@ -23,12 +22,6 @@ export function validateChatRequest(request: ChatCompletionRequest, model: Engin
     `messages holds ${messages.length} items; at most ${MAX_MESSAGE_COUNT} are allowed.`,
   );
   refuseIf(n < 1 || n > MAX_CHOICE_COUNT, 'n', `n must be 1 to ${MAX_CHOICE_COUNT}; got ${n}.`);
-  const temperature = request.temperature ?? model.samplingDefaults.temperature ?? 1;
-  refuseIf(
-    temperature === 0 && n > 1,
-    'n',
-    `n must be 1 at temperature 0, where all answers are equal; got ${n}.`,
-  );
   for (const name of RESERVED_VARIABLES)
     refuseIf(
       variables != null && Object.hasOwn(variables, name),
