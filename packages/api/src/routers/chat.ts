@@ -13,6 +13,7 @@ import { startGeneration } from '../chat/start-generation.ts';
 import { toChatChunks } from '../chat/to-chat-chunks.ts';
 import { toChatCompletion } from '../chat/to-chat-completion.ts';
 import { ApiError } from '../errors.ts';
+import { requestHeaders } from '../request-headers.ts';
 import type { Services } from '../services.ts';
 import { type ApiContext, createBearerProcedure, router } from '../trpc.ts';
 
@@ -40,6 +41,7 @@ export function createChatRouter(services: Services) {
           path: '/v1/chat/completions',
           operationId: 'createChatCompletion',
           tags: ['chat'],
+          requestHeaders,
           summary: 'Answer a conversation',
           description: 'Replies with one JSON body, or with server-sent events when `stream` is true.',
         },

@@ -1,6 +1,7 @@
 // GET /v1/models: the models that a chat request may name.
 
 import { modelList } from '@ortler/schemas';
+import { requestHeaders } from '../request-headers.ts';
 import type { CatalogModel, Services } from '../services.ts';
 import { createBearerProcedure, router } from '../trpc.ts';
 
@@ -16,6 +17,7 @@ export function createModelsRouter(services: Services) {
           path: '/v1/models',
           operationId: 'listModels',
           tags: ['models'],
+          requestHeaders,
           summary: 'List the models that can answer a chat completion',
         },
       })
