@@ -64,24 +64,43 @@ async function converse(
   terminal.err(`Talking to ${source.name}. Ctrl-C stops an answer, Ctrl-D ends.\n`);
   const lines = createInterface({ input: process.stdin, output: process.stderr, prompt: '\n> ' });
   let answering: AbortController | undefined;
+  let isClosed = false;
+  lines.once('close', () => {
+    isClosed = true;
+  });
   lines.on('SIGINT', () => {
     if (answering === undefined) lines.close();
     else answering.abort();
   });
-  try {
-    lines.prompt();
-    for await (const line of lines) {
-      if (line.trim() !== '') {
-        answering = new AbortController();
-        messages.push({ role: 'user', content: line });
-        const text = await writeAnswer(source, messages, settings, terminal, answering.signal);
-        messages.push({ role: 'assistant', content: text });
-        answering = undefined;
-      }
-      lines.prompt();
+  lines.prompt();
+  for await (const line of lines) {
+    if (line.trim() !== '') {
+      answering = new AbortController();
+      await takeTurn(source, messages, line, settings, terminal, answering.signal);
+      answering = undefined;
     }
-  } finally {
-    lines.close();
+    // Input from a file or pipe is often at its end before the answer is.
+    if (!isClosed) lines.prompt();
+  }
+  terminal.err('\n');
+}
+
+/** One question and its answer. A refused question is shown and forgotten, so that the talk can go on. */
+async function takeTurn(
+  source: ChatSource,
+  messages: ChatMessage[],
+  question: string,
+  settings: AnswerSettings,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const asked = [...messages, { role: 'user', content: question }];
+  try {
+    const content = await writeAnswer(source, asked, settings, terminal, signal);
+    messages.splice(0, messages.length, ...asked, { role: 'assistant', content });
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    terminal.err(`${error.message}\n`);
   }
 }
 
@@ -107,7 +126,15 @@ async function writeAnswer(
 }
 
 function toUserError(error: unknown): unknown {
-  if (error instanceof EngineError || error instanceof TRPCClientError)
-    return new UserError(error.message, { cause: error });
-  return error;
+  if (error instanceof EngineError) return new UserError(error.message, { cause: error });
+  if (!(error instanceof TRPCClientError)) return error;
+  // Without data the answer did not come from the server at all.
+  const isRefusal = error.data !== undefined && error.data !== null;
+  return new UserError(isRefusal ? error.message : `The server cannot be reached: ${rootMessage(error)}`, {
+    cause: error,
+  });
+}
+
+function rootMessage(error: Error): string {
+  return error.cause instanceof Error ? rootMessage(error.cause) : error.message || error.name;
 }
