@@ -1,11 +1,8 @@
 // Builds an engine for one model folder: reads what the text side needs, starts the token side where it was
 // asked for, and puts the two together.
 
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readManifest } from './core/model/read-manifest.ts';
 import type { Engine, EngineInfo, EngineOptions } from './engine.ts';
-import { EngineError } from './errors.ts';
-import { MANIFEST_FILE, type ModelManifest } from './graph-contract.ts';
 import type { CoreLink } from './link/core-link.ts';
 import { createInProcessLink } from './link/in-process-link.ts';
 import type { CoreOptions } from './link/messages.ts';
@@ -75,7 +72,10 @@ async function createLink(options: EngineOptions): Promise<CoreLink> {
     case 'worker':
       return createWorkerLink(core);
     case 'process':
-      return createProcessLink(core);
+      return createProcessLink(core, {
+        ...(options.onModelOutput === undefined ? {} : { onOutput: options.onModelOutput }),
+        ...(options.onModelProcess === undefined ? {} : { onSpawn: options.onModelProcess }),
+      });
     case 'in-process': {
       // Only here does this thread need the token side, with its native parts.
       const { loadCore } = await import('./core/load-core.ts');
@@ -95,16 +95,4 @@ function toCoreOptions(options: EngineOptions): CoreOptions {
     prefillChunkLength: options.prefillChunkLength ?? DEFAULT_PREFILL_CHUNK_LENGTH,
     maxQueuedSequences: options.maxQueuedSequences ?? DEFAULT_MAX_QUEUED_SEQUENCES,
   };
-}
-
-/** The manifest's descriptive fields; the token side checks the rest when it loads the graph. */
-async function readManifest(
-  modelDir: string,
-): Promise<Pick<ModelManifest, 'modelType' | 'precision' | 'parameterCount'>> {
-  try {
-    return JSON.parse(await readFile(join(modelDir, MANIFEST_FILE), 'utf8'));
-  } catch (cause) {
-    const message = `${MANIFEST_FILE} of the model folder is missing or not valid JSON: ${modelDir}`;
-    throw new EngineError('model_invalid', message, { cause });
-  }
 }

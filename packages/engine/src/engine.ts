@@ -18,6 +18,10 @@ export interface EngineOptions extends Partial<Omit<CoreOptions, 'modelDir'>> {
    * model call blocks it, for tests and scripts.
    */
   readonly link?: 'worker' | 'process' | 'in-process';
+  /** A line that the model's process wrote to its output or error stream. Default: this process's error stream. */
+  readonly onModelOutput?: (line: string) => void;
+  /** Id of each child process that the model runs in; only with `link: 'process'`. */
+  readonly onModelProcess?: (pid: number) => void;
 }
 
 /** What is known about the loaded model. */

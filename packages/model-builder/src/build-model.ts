@@ -1,7 +1,6 @@
 // From a Hugging Face folder to an ONNX model folder: the whole build, told in one function.
 
-import { constants } from 'node:fs';
-import { copyFile, open, rm, stat } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import {
   COMPANION_FILES,
@@ -150,10 +149,9 @@ function toManifest(
 async function copyCompanions(sourceDir: string, folder: string): Promise<void> {
   const present = await listCheckpointFiles(sourceDir);
   for (const name of COMPANION_FILES.filter(file => present.includes(file))) {
-    await copyFile(join(sourceDir, name), join(folder, name), constants.COPYFILE_EXCL);
-    const copy = await open(join(folder, name), 'r+');
-    await copy.sync();
-    await copy.close();
+    // Read and written, not copied by the system: a copy would keep a read-only mode and could not be synced.
+    const content = await readFile(join(sourceDir, name));
+    await writeDurably(join(folder, name), file => file.writeFile(content));
   }
 }
 

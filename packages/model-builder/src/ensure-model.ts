@@ -19,6 +19,7 @@ export interface EnsureModelOptions {
   readonly sourceDir: string;
   /** Where builds are kept; made when absent. Several processes may share it. */
   readonly cacheDir: string;
+  /** Of a build made from a checkpoint; a folder that was built before keeps the one it has. */
   readonly precision: Precision;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;

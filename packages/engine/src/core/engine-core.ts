@@ -12,6 +12,7 @@ import type {
   StepMessage,
   SubmitMessage,
 } from '../link/messages.ts';
+import { checkSubmission } from './check-submission.ts';
 import { commitStep } from './commit-step.ts';
 import { findKvCacheViolations } from './kv-cache/kv-cache-invariants.ts';
 import { SlotTable } from './kv-cache/slot-table.ts';
@@ -37,12 +38,6 @@ export interface EngineCoreSettings {
 
 /** What a step has to tell the text side. */
 export type CoreOutput = StepMessage | RequestFailedMessage | FatalMessage;
-
-/**
- * What a refused caller is told to wait. Half of the waiting sequences of a busy small model move on within
- * about a second, and whole seconds are the finest an HTTP Retry-After can say.
- */
-const RETRY_AFTER_MS = 1000;
 
 export class EngineCore {
   readonly facts: CoreFacts;
@@ -94,15 +89,22 @@ export class EngineCore {
    */
   submit(message: SubmitMessage): void {
     if (this.#isClosed) throw new EngineError('engine_closed', 'The model was closed.');
-    this.#checkSubmit(message);
+    const { requestId } = message;
+    if (this.#groups.has(requestId)) throw new Error(`Request ${requestId} was submitted twice.`);
+    checkSubmission(message, {
+      ...this.#runner.facts,
+      maxQueuedSequences: this.#maxQueuedSequences,
+      waitingCount: this.#scheduler.queue.length,
+      freeSlotCount: this.#slots.freeCount,
+    });
     const group: SequenceGroup = {
-      requestId: message.requestId,
+      requestId,
       promptTokenIds: message.promptTokenIds,
       submitted: message,
       openSequences: new Set(),
       isPrefilled: false,
     };
-    this.#groups.set(message.requestId, group);
+    this.#groups.set(requestId, group);
     for (let choiceIndex = 0; choiceIndex < message.choiceCount; choiceIndex++) {
       const sequence = new Sequence(group, choiceIndex);
       group.openSequences.add(sequence);
@@ -179,44 +181,6 @@ export class EngineCore {
     if (this.#isStepping) throw new Error('close() was called while a step was running.');
     this.#isClosed = true;
     await this.#runner.close();
-  }
-
-  #checkSubmit(message: SubmitMessage): void {
-    const { contextLength, vocabSize, slotCount } = this.#runner.facts;
-    const { promptTokenIds, choiceCount, maxTokens, requestId } = message;
-    if (this.#groups.has(requestId)) throw new Error(`Request ${requestId} was submitted twice.`);
-    if (promptTokenIds.length === 0)
-      throw new EngineError('invalid_request', 'The prompt has no tokens.', { parameter: 'prompt' });
-    const wrong = promptTokenIds.find(id => id < 0 || id >= vocabSize);
-    if (wrong !== undefined) {
-      throw new EngineError(
-        'invalid_request',
-        `Token id ${wrong} of the prompt is not in the vocabulary of ${vocabSize} tokens.`,
-        { parameter: 'prompt' },
-      );
-    }
-    if (promptTokenIds.length + maxTokens > contextLength) {
-      throw new EngineError(
-        'prompt_too_long',
-        `${promptTokenIds.length} prompt tokens and ${maxTokens} generated tokens do not fit the context of ${contextLength} tokens.`,
-      );
-    }
-    const mostChoices = slotCount + this.#maxQueuedSequences;
-    if (choiceCount > mostChoices) {
-      throw new EngineError(
-        'invalid_request',
-        `choiceCount must be at most ${mostChoices} with this model; got ${choiceCount}.`,
-        { parameter: 'choiceCount' },
-      );
-    }
-    const room = this.#maxQueuedSequences + this.#slots.freeCount - this.#scheduler.queue.length;
-    if (choiceCount > room) {
-      throw new EngineError(
-        'overloaded',
-        `${this.#scheduler.queue.length} sequences are waiting already; try again later.`,
-        { retryAfterMs: RETRY_AFTER_MS },
-      );
-    }
   }
 
   /** One token for each row with logits, in row order. Mutates: the logits. */

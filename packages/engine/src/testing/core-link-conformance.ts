@@ -23,7 +23,7 @@ export class RecordingListener {
   readonly downErrors: EngineError[] = [];
   readonly readyFacts: CoreFacts[] = [];
   readonly messages: Extract<FromCoreMessage, { kind: 'step' | 'request-failed' }>[] = [];
-  #checks: (() => void)[] = [];
+  readonly #checks: (() => void)[] = [];
 
   readonly onDown = (error: EngineError): void => {
     this.downErrors.push(error);

@@ -1,5 +1,17 @@
-// Test doubles and conformance suites for packages that build on the engine.
+// Test doubles and conformance suites for packages that build on the engine, and the token side by itself for
+// tests and benchmarks that look below the text.
 
+export { type CoreOutput, EngineCore, type EngineCoreSettings } from '../core/engine-core.ts';
+export { loadCore } from '../core/load-core.ts';
+export type { ModelRunner, RunnerFacts, RunnerRow } from '../core/model/model-runner.ts';
+export type { OrtBackend } from '../core/model/ort/backend.ts';
+export { selectBackend } from '../core/model/ort/select-backend.ts';
+export { readManifest } from '../core/model/read-manifest.ts';
+export { createSlotsRunner, type SlotsRunnerOptions } from '../core/model/slots-runner.ts';
+export { counterKey } from '../core/sampling/counter-random.ts';
+export { Sampler, type SamplingStep } from '../core/sampling/sampler.ts';
+export type { CoreOptions, SubmitMessage } from '../link/messages.ts';
+export { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 export {
   hashTokens,
   ScriptedModel,

@@ -1,18 +1,48 @@
-// Renders one Jinja template. The only door to the template interpreter; runs on the main thread for a model's
-// own template and in a killable worker for templates that come with requests.
+// Renders one chat template. The only door to the template interpreter in `jinja/`; runs on the main thread for
+// a model's own template and in a killable worker for templates that come with requests.
 
-import { Template } from '@huggingface/jinja';
 import { EngineError } from '../errors.ts';
+import { templateGlobals } from './jinja/globals.ts';
+import { runTemplate } from './jinja/interpreter.ts';
+import type { Statement } from './jinja/nodes.ts';
+import { parseTemplate } from './jinja/parser.ts';
+import { TemplateError } from './jinja/template-error.ts';
+import { toValue } from './jinja/values.ts';
 
 /** Variables by the names that published templates use; plain JSON values. */
 export type TemplateVariables = Readonly<Record<string, unknown>>;
 
-/** Throws: `template_failed`. */
-export function renderTemplate(source: string, variables: TemplateVariables, _now: Date): string {
+/** The last templates parsed: a model has one or two, requests may bring others. */
+const parsed = new Map<string, readonly Statement[]>();
+const PARSED_LIMIT = 16;
+/** Unit: UTF-16 code units. The longest published templates have 20,000. */
+const TEMPLATE_LENGTH_LIMIT = 256 * 1024;
+
+/** Throws: `template_failed`, with the template's line where one is known. */
+export function renderTemplate(source: string, variables: TemplateVariables, now: Date): string {
   try {
-    return new Template(source).render({ ...variables });
+    const globals = templateGlobals(now);
+    for (const [name, value] of Object.entries(variables)) {
+      if (value !== undefined) globals.set(name, toValue(value));
+    }
+    return runTemplate(parseOnce(source), globals);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new EngineError('template_failed', `The chat template failed: ${reason}`, { cause });
+    // A stack overflow is the only other thing that a template can cause.
+    const isForeseen = cause instanceof TemplateError || cause instanceof RangeError;
+    if (!isForeseen) throw cause;
+    const place = cause instanceof TemplateError && cause.line !== undefined ? ` at line ${cause.line}` : '';
+    throw new EngineError('template_failed', `The chat template failed${place}: ${cause.message}`, { cause });
   }
+}
+
+function parseOnce(source: string): readonly Statement[] {
+  const known = parsed.get(source);
+  if (known !== undefined) return known;
+  if (source.length > TEMPLATE_LENGTH_LIMIT) {
+    throw new TemplateError(`it is longer than ${TEMPLATE_LENGTH_LIMIT} characters.`);
+  }
+  const body = parseTemplate(source);
+  if (parsed.size >= PARSED_LIMIT) parsed.delete(parsed.keys().next().value!);
+  parsed.set(source, body);
+  return body;
 }

@@ -4,7 +4,7 @@ import { SLOTS_INPUT } from '@ortler/engine/graph-contract';
 import { attention, attentionOutput, DYNAMIC_DIMS } from '../blocks/attention.ts';
 import type { BlockContext } from '../blocks/block-context.ts';
 import { embedding } from '../blocks/embedding.ts';
-import { lmHead, selectRows } from '../blocks/lm-head.ts';
+import { LM_HEAD_WEIGHT, lmHead, selectRows } from '../blocks/lm-head.ts';
 import { mlp } from '../blocks/mlp.ts';
 import { addAndRmsNorm, rmsNorm } from '../blocks/rms-norm.ts';
 import { rotaryTables } from '../blocks/rotary.ts';
@@ -17,7 +17,8 @@ import { rotaryTables } from '../blocks/rotary.ts';
  * In the last layer everything after the attention runs on the rows of `logit_rows` only: nothing later reads
  * the other rows.
  *
- * Throws: `tensor_missing`, `tensor_mismatch`, `unsupported` for tensors that are not as `config.json` says.
+ * Throws: `tensor_missing`, `tensor_mismatch`, `unsupported` for tensors that are not as `config.json` says,
+ * and for those that it does not speak of.
  */
 export function recordDecoderGraph(context: BlockContext): void {
   const { graph, config } = context;
@@ -52,4 +53,10 @@ export function recordDecoderGraph(context: BlockContext): void {
     ({ normed, residual } = next);
   }
   lmHead(context, normed, table);
+  context.checkpoint.checkAllUsed(hasNoEffect);
+}
+
+/** Tensors that transformers ignores as well: a tied head stored all the same, and tables of old versions. */
+function hasNoEffect(name: string): boolean {
+  return name === LM_HEAD_WEIGHT || name.endsWith('.rotary_emb.inv_freq');
 }

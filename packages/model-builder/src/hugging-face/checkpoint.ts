@@ -117,6 +117,24 @@ export class Checkpoint {
     return this.#used.values().reduce((sum, count) => sum + count, 0);
   }
 
+  /**
+   * A tensor that was not asked for would change what the model says, or config.json would not be the whole truth:
+   * biases or layers that it does not mention, for example.
+   *
+   * Throws: `unsupported`, unless `hasNoEffect` knows the name.
+   */
+  checkAllUsed(hasNoEffect: (name: string) => boolean): void {
+    for (const name of [...this.#tensors.keys()].toSorted()) {
+      if (this.#used.has(name) || hasNoEffect(name)) continue;
+      const file = this.#tensors.get(name)!.file.path;
+      throw new ModelBuildError(
+        'unsupported',
+        `${file}, tensor ${JSON.stringify(name)}: the model that config.json describes has no such tensor`,
+        { file, tensor: name },
+      );
+    }
+  }
+
   async close(): Promise<void> {
     for (const file of this.#files) await file.close();
   }

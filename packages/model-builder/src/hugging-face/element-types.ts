@@ -6,25 +6,12 @@ export const CHECKPOINT_TYPES = ['F32', 'F16', 'BF16'] as const;
 export type CheckpointType = (typeof CHECKPOINT_TYPES)[number];
 
 /** Unit: bytes per element, for every type of the safetensors format whose elements are whole bytes. */
-export const SAFETENSORS_BYTES: Readonly<Record<string, number>> = {
-  BOOL: 1,
-  U8: 1,
-  I8: 1,
-  F8_E5M2: 1,
-  F8_E4M3: 1,
-  F8_E8M0: 1,
-  I16: 2,
-  U16: 2,
-  F16: 2,
-  BF16: 2,
-  I32: 4,
-  U32: 4,
-  F32: 4,
-  I64: 8,
-  U64: 8,
-  F64: 8,
-  C64: 8,
-};
+export const SAFETENSORS_BYTES: ReadonlyMap<string, number> = new Map([
+  ...['BOOL', 'U8', 'I8', 'F8_E5M2', 'F8_E4M3', 'F8_E8M0'].map(type => [type, 1] as const),
+  ...['I16', 'U16', 'F16', 'BF16'].map(type => [type, 2] as const),
+  ...['I32', 'U32', 'F32'].map(type => [type, 4] as const),
+  ...['I64', 'U64', 'F64', 'C64'].map(type => [type, 8] as const),
+]);
 
 /**
  * Where the bytes of `target.length` elements are to be put before `widenInPlace`: all of the array for F32, its

@@ -115,7 +115,7 @@ function parseEntry(path: string, name: string, value: unknown, dataStart: numbe
   const [begin, end] = offsets as [number, number];
   if (end < begin)
     throw corrupt(path, `gives data_offsets that end (${end}) before they begin (${begin})`, name);
-  const elementBytes = SAFETENSORS_BYTES[dtype];
+  const elementBytes = SAFETENSORS_BYTES.get(dtype);
   const elementCount = shape.reduce((product: number, dim: number) => product * dim, 1);
   if (elementBytes !== undefined && end - begin !== elementCount * elementBytes) {
     throw corrupt(

@@ -2,8 +2,8 @@
 // one call on the first slots of the pool; a chunk of a prompt is one call on its own slot.
 
 import { join } from 'node:path';
-import { assertInvariant } from '../../errors.ts';
-import { type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
+import { assertInvariant, EngineError } from '../../errors.ts';
+import { MANIFEST_FILE, type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
 import { BatchInputs } from './batch-inputs.ts';
 import { KvStore } from './kv-store.ts';
 import type { ModelRunner, RunnerFacts, RunnerRow } from './model-runner.ts';
@@ -38,9 +38,11 @@ export async function createSlotsRunner(
   const runner = new SlotsRunner(backend, session, manifest, options);
   try {
     await runner.warmUp();
-  } catch (error) {
+  } catch (cause) {
     await runner.close();
-    throw error;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message = `${manifest.graphFile} does not fit ${MANIFEST_FILE} in ${modelDir}: ${reason}`;
+    throw new EngineError('model_invalid', message, { cause });
   }
   return runner;
 }

@@ -21,8 +21,8 @@ import { checkNames } from './check-names.ts';
 import { checkTensor, ELEMENT_TYPES } from './element-types.ts';
 import { findOrtLibrary } from './find-library.ts';
 
-/** Errors only: ONNX Runtime's warnings are about optimisations and would fill the log at every start. */
-const LOG_LEVEL_ERROR = 3;
+/** Nothing on the console: warnings are about optimisations, and every error comes back as a status. */
+const LOG_LEVEL_FATAL = 4;
 const ARENA_ALLOCATOR = 1;
 const DEFAULT_MEMORY = 0;
 const NO_RUN_OPTIONS = 0n;
@@ -47,7 +47,7 @@ class NativeBackend implements OrtBackend {
     this.#api = api;
     this.version = api.version;
     this.#env = receive(api, 'engine_failed', 'Starting ONNX Runtime', out =>
-      functions.createEnv(LOG_LEVEL_ERROR, 'ortler', out),
+      functions.createEnv(LOG_LEVEL_FATAL, 'ortler', out),
     );
     this.#cpuMemory = receive(api, 'engine_failed', 'Describing memory', out =>
       functions.createCpuMemoryInfo(ARENA_ALLOCATOR, DEFAULT_MEMORY, out),

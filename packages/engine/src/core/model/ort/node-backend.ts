@@ -16,8 +16,8 @@ import { checkNames } from './check-names.ts';
 import { checkTensor } from './element-types.ts';
 import { findOrtLibrary } from './find-library.ts';
 
-/** Errors only, as in the native backend. */
-const LOG_LEVEL_ERROR = 3;
+/** As in the native backend. */
+const LOG_LEVEL_FATAL = 4;
 
 /**
  * A graph with one node, `y = Identity(x)` over float32 `[n]`, as bytes of an ONNX model. A test compares it with
@@ -175,7 +175,7 @@ function toSessionOptions(threadCount: number, spin: boolean): InferenceSession.
   return {
     executionProviders: ['cpu'],
     intraOpNumThreads: threadCount,
-    logSeverityLevel: LOG_LEVEL_ERROR,
+    logSeverityLevel: LOG_LEVEL_FATAL,
     extra: { session: { intra_op: { allow_spinning: spin ? '1' : '0' } } },
   };
 }

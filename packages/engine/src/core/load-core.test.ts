@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import type { CoreOptions } from '../link/messages.ts';
+import { loadCore } from './load-core.ts';
+
+const OPTIONS: CoreOptions = {
+  modelDir: 'no-such-folder',
+  device: 'auto',
+  backend: 'auto',
+  threadCount: 0,
+  maxSequences: 4,
+  prefillChunkLength: 128,
+  maxQueuedSequences: 16,
+};
+
+describe('loadCore', () => {
+  it.each([
+    [{ device: 'webgpu' }, 'device'],
+    [{ device: 'cuda' }, 'device'],
+    [{ threadCount: -1 }, 'threadCount'],
+    [{ maxSequences: 0 }, 'maxSequences'],
+    [{ prefillChunkLength: 0.5 }, 'prefillChunkLength'],
+    [{ maxQueuedSequences: -1 }, 'maxQueuedSequences'],
+    [{ contextLength: 0 }, 'contextLength'],
+  ] as const)('refuses %j by name before it reads anything', async (change, parameter) => {
+    await expect(loadCore({ ...OPTIONS, ...change })).rejects.toMatchObject({
+      code: 'model_invalid',
+      parameter,
+    });
+  });
+
+  it('names the file that is missing from a model folder', async () => {
+    await expect(loadCore(OPTIONS)).rejects.toMatchObject({
+      code: 'model_invalid',
+      message: expect.stringContaining('no-such-folder'),
+    });
+  });
+});

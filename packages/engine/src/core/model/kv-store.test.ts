@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { pastName, presentName } from '../../graph-contract.ts';
+import { KvStore } from './kv-store.ts';
+import type { ElementArray, ElementType, OrtBackend, OrtTensor } from './ort/backend.ts';
+
+const SHAPE = { layerCount: 2, kvHeadCount: 2, headSize: 4, slotCount: 3, capacity: 5 };
+const SLOT_LENGTH = SHAPE.kvHeadCount * SHAPE.capacity * SHAPE.headSize;
+
+/** Tensors that count how many of them live. */
+class CountingBackend implements OrtBackend {
+  readonly name = 'node';
+  readonly version = 'none';
+  liveCount = 0;
+
+  createSession(): never {
+    throw new Error('not used');
+  }
+
+  createTensor(type: ElementType, shape: readonly number[], data: ElementArray): OrtTensor {
+    this.liveCount++;
+    const dispose = (): void => {
+      this.liveCount--;
+    };
+    return { type, shape, data, dispose };
+  }
+}
+
+function keysOfSlot(store: KvStore, slot: number): Float32Array {
+  return store.view(slot, 1).inputs.get(pastName(1, 'key'))!.data as Float32Array;
+}
+
+describe('KvStore', () => {
+  it('passes the same tensor as past and present, for every layer and part', () => {
+    const { inputs, outputs } = new KvStore(new CountingBackend(), SHAPE).view(0, 2);
+    expect([...inputs.keys()]).toEqual(
+      [0, 1].flatMap(layer => [pastName(layer, 'key'), pastName(layer, 'value')]),
+    );
+    for (const layer of [0, 1]) {
+      for (const part of ['key', 'value'] as const) {
+        const tensor = inputs.get(pastName(layer, part))!;
+        expect(tensor).toBe(outputs.get(presentName(layer, part)));
+        expect(tensor.shape).toEqual([2, 2, 5, 4]);
+      }
+    }
+  });
+
+  it('gives views of the same memory for overlapping slots', () => {
+    const store = new KvStore(new CountingBackend(), SHAPE);
+    keysOfSlot(store, 1).fill(7);
+    const pair = store.view(0, 2).inputs.get(pastName(1, 'key'))!.data as Float32Array;
+    expect(pair.subarray(0, SLOT_LENGTH).every(value => value === 0)).toBe(true);
+    expect(pair.subarray(SLOT_LENGTH).every(value => value === 7)).toBe(true);
+  });
+
+  it('copies the first tokens of every head and leaves the rest of the slot alone', () => {
+    const store = new KvStore(new CountingBackend(), SHAPE);
+    keysOfSlot(store, 0).forEach((_, index, data) => {
+      data[index] = 100 + index;
+    });
+    keysOfSlot(store, 2).fill(-1);
+    store.copySlot(0, 2, 3);
+    const headLength = SHAPE.capacity * SHAPE.headSize;
+    const copiedLength = 3 * SHAPE.headSize;
+    const expected = Array.from({ length: SLOT_LENGTH }, (_, index) =>
+      index % headLength < copiedLength ? 100 + index : -1,
+    );
+    expect([...keysOfSlot(store, 2)]).toEqual(expected);
+  });
+
+  it('makes each view once and frees every tensor at the end', () => {
+    const backend = new CountingBackend();
+    const store = new KvStore(backend, SHAPE);
+    expect(store.view(1, 2)).toBe(store.view(1, 2));
+    store.view(0, 1);
+    expect(backend.liveCount).toBe(8);
+    store.dispose();
+    expect(backend.liveCount).toBe(0);
+  });
+
+  it('takes no memory for tokens that were never written', () => {
+    const before = process.memoryUsage.rss();
+    const store = new KvStore(new CountingBackend(), {
+      layerCount: 8,
+      kvHeadCount: 8,
+      headSize: 64,
+      slotCount: 16,
+      capacity: 4096,
+    });
+    store.view(0, 16);
+    // The arrays are 2 GiB together.
+    expect(process.memoryUsage.rss() - before).toBeLessThan(64 * 2 ** 20);
+    store.dispose();
+  });
+});

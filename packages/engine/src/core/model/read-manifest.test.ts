@@ -1,0 +1,71 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MANIFEST_FILE, type ModelManifest } from '../../graph-contract.ts';
+import { readManifest } from './read-manifest.ts';
+
+const MANIFEST: ModelManifest = {
+  formatVersion: 1,
+  variant: 'slots',
+  precision: 'q4',
+  modelType: 'llama',
+  graphFile: 'model.onnx',
+  layerCount: 2,
+  headCount: 4,
+  kvHeadCount: 2,
+  headSize: 16,
+  hiddenSize: 64,
+  vocabSize: 288,
+  contextLength: 512,
+  kvType: 'float32',
+  parameterCount: 1000,
+  contentHash: 'abc',
+};
+
+describe('readManifest', () => {
+  let dir: string;
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'ortler-manifest-'));
+  });
+
+  afterAll(() => rm(dir, { recursive: true }));
+
+  async function read(content: string): Promise<ModelManifest> {
+    await writeFile(join(dir, MANIFEST_FILE), content);
+    return readManifest(dir);
+  }
+
+  it('returns what the file says', async () => {
+    expect(await read(JSON.stringify(MANIFEST))).toEqual(MANIFEST);
+  });
+
+  it.each([
+    [{ formatVersion: 2 }, 'formatVersion must be 1; got 2.'],
+    [{ variant: 'paged' }, 'variant must be slots; got "paged".'],
+    [{ precision: 'q2' }, 'precision must be f32 or q8 or q4; got "q2".'],
+    [{ kvType: 'float16' }, 'kvType must be float32; got "float16".'],
+    [{ layerCount: 0 }, 'layerCount must be a whole number above 0; got 0.'],
+    [{ vocabSize: '288' }, 'vocabSize must be a whole number above 0; got "288".'],
+    [{ graphFile: '' }, 'graphFile must be a text that is not empty; got "".'],
+    [{ headCount: 5 }, 'headCount must be a multiple of kvHeadCount (2); got 5.'],
+    [{ contextLength: undefined }, 'contextLength must be a whole number above 0; got nothing.'],
+  ])('refuses %j with the file, the field and what is allowed', async (change, message) => {
+    await expect(read(JSON.stringify({ ...MANIFEST, ...change }))).rejects.toMatchObject({
+      code: 'model_invalid',
+      message: `${join(dir, MANIFEST_FILE)}: ${message}`,
+    });
+  });
+
+  it.each(['{', '[]', 'null'])('refuses a file that holds %s', async content => {
+    await expect(read(content)).rejects.toMatchObject({ code: 'model_invalid' });
+  });
+
+  it('says how a model folder is made when there is no manifest', async () => {
+    await expect(readManifest(join(dir, 'nowhere'))).rejects.toMatchObject({
+      code: 'model_invalid',
+      message: expect.stringContaining('ortler build'),
+    });
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { NEUTRAL_SAMPLING, type SamplingParams } from '../../request/sampling-params.ts';
+import { counterKey } from './counter-random.ts';
+import { Sampler } from './sampler.ts';
+
+/** How often each token is drawn over many positions. */
+function countDraws(
+  row: readonly number[],
+  params: Partial<SamplingParams>,
+  drawCount: number,
+  bannedTokenIds: readonly number[] = [],
+): number[] {
+  const sampler = new Sampler(row.length);
+  const counts = new Array<number>(row.length).fill(0);
+  for (let position = 0; position < drawCount; position++) {
+    const token = sampler.sample(Float32Array.from(row), {
+      params: { ...NEUTRAL_SAMPLING, ...params },
+      randomKey: counterKey(77n),
+      position,
+      bannedTokenIds,
+    });
+    counts[token]!++;
+  }
+  return counts;
+}
+
+/** Ids of the tokens that are drawn at all. */
+function drawn(row: readonly number[], params: Partial<SamplingParams>): number[] {
+  return countDraws(row, params, 2000).flatMap((count, id) => (count > 0 ? [id] : []));
+}
+
+describe('Sampler', () => {
+  it('draws tokens with the probabilities of the softmax at the temperature', () => {
+    const row = [0, 1, 2, 3, -1, 0.5];
+    for (const temperature of [0.5, 1, 2]) {
+      const weights = row.map(logit => Math.exp(logit / temperature));
+      const total = weights.reduce((sum, weight) => sum + weight, 0);
+      const drawCount = 40_000;
+      const chiSquare = countDraws(row, { temperature }, drawCount).reduce((sum, count, id) => {
+        const expected = (drawCount * weights[id]!) / total;
+        return sum + (count - expected) ** 2 / expected;
+      }, 0);
+      // 5 degrees of freedom: 99.9 % of right samples stay below 20.5.
+      expect(chiSquare).toBeLessThan(20.5);
+    }
+  });
+
+  it('keeps all tokens that tie with the k-th best', () => {
+    expect(drawn([3, 1, 2, 2, 2, 0], { topK: 2 })).toEqual([0, 2, 3, 4]);
+    expect(drawn([3, 1, 2, 2, 2, 0], { topK: 1 })).toEqual([0]);
+    expect(drawn([1, 1, 1], { topK: 1 })).toEqual([0, 1, 2]);
+  });
+
+  it('keeps the fewest best tokens that reach top-p, the lowest ids of equals', () => {
+    const logits = [0.1, 0.4, 0.2, 0.3].map(Math.log);
+    expect(drawn(logits, { topP: 0.35 })).toEqual([1]);
+    expect(drawn(logits, { topP: 0.65 })).toEqual([1, 3]);
+    expect(drawn(logits, { topP: 0.75 })).toEqual([1, 2, 3]);
+    expect(drawn(logits, { topP: 1e-9 })).toEqual([1]);
+    expect(drawn([0, 0, 0, 0], { topP: 0.5 })).toEqual([0, 1]);
+    expect(drawn([0, 0, 0, 0], { topP: 0.51 })).toEqual([0, 1, 2]);
+  });
+
+  it('sums top-p over what top-k left', () => {
+    const logits = [0.4, 0.3, 0.2, 0.1].map(Math.log);
+    expect(drawn(logits, { topP: 0.55 })).toEqual([0, 1]);
+    expect(drawn(logits, { topP: 0.55, topK: 2 })).toEqual([0]);
+  });
+
+  it('drops tokens below a share of the best one, at the temperature', () => {
+    const logits = [0.5, 0.26, 0.24].map(Math.log);
+    expect(drawn(logits, { minP: 0.5 })).toEqual([0, 1]);
+    expect(drawn(logits, { minP: 0.5, temperature: 2 })).toEqual([0, 1, 2]);
+    expect(drawn([1, 1, 0.999], { minP: 1 })).toEqual([0, 1]);
+  });
+
+  it('never draws a banned token, unless nothing else is left', () => {
+    expect(countDraws([5, 1, 4], {}, 500, [0, 2])).toEqual([0, 500, 0]);
+    expect(countDraws([-Infinity, 1, 4], { temperature: 0 }, 1, [2, 1, 2])).toEqual([0, 0, 1]);
+  });
+
+  it('refuses a row without a finite logit or with a NaN', () => {
+    for (const row of [
+      [-Infinity, -Infinity],
+      [1, Number.NaN],
+      [Number.NaN, 1],
+      [Infinity, 1],
+    ]) {
+      expect(() => countDraws(row, {}, 1)).toThrow('not numbers');
+    }
+  });
+});

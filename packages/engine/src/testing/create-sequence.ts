@@ -1,0 +1,28 @@
+// A sequence for tests of the scheduler and the cache bookkeeping, without a core around it.
+
+import { Sequence, type SequenceGroup } from '../core/sequence.ts';
+
+/** A sequence of its own request, with the prompt 0, 1, 2, ... */
+export function createSequence(requestId: number, promptLength = 3): Sequence {
+  const promptTokenIds = Int32Array.from({ length: promptLength }, (_, index) => index);
+  const group: SequenceGroup = {
+    requestId,
+    promptTokenIds,
+    submitted: {
+      kind: 'submit',
+      requestId,
+      promptTokenIds,
+      choiceCount: 1,
+      sampling: { temperature: 0, topP: 1, topK: 0, minP: 0, seed: 0n },
+      maxTokens: 8,
+      minTokens: 0,
+      eosTokenIds: [],
+      stopTokenIds: [],
+    },
+    openSequences: new Set(),
+    isPrefilled: false,
+  };
+  const sequence = new Sequence(group, 0);
+  group.openSequences.add(sequence);
+  return sequence;
+}

@@ -1,0 +1,132 @@
+// Operators on template values, with Python's rules for which types go together and what comes out.
+
+import { formatPercent } from './format.ts';
+import type { BinaryOperator, CompareOperator } from './nodes.ts';
+import { TemplateError } from './template-error.ts';
+import {
+  compareValues,
+  Float,
+  isEqual,
+  iterate,
+  numberOf,
+  Tuple,
+  toKey,
+  typeName,
+  Undefined,
+  type Value,
+} from './values.ts';
+
+/** Longest text or list that `*` may make. A hundred megabytes is past any prompt. */
+const REPEAT_LIMIT = 100_000_000;
+
+export function applyBinary(operator: BinaryOperator, left: Value, right: Value): Value {
+  if (left instanceof Undefined) left.fail();
+  if (right instanceof Undefined) right.fail();
+  if (operator === '%' && typeof left === 'string') return formatPercent(left, right);
+  const a = numberOf(left);
+  const b = numberOf(right);
+  if (a !== null && b !== null) {
+    const isFloat = left instanceof Float || right instanceof Float;
+    return calculate(operator, a, b, isFloat);
+  }
+  if (operator === '+') {
+    if (typeof left === 'string' && typeof right === 'string') return left + right;
+    if (Array.isArray(left) && Array.isArray(right)) return [...left, ...right];
+    if (left instanceof Tuple && right instanceof Tuple) return new Tuple([...left.items, ...right.items]);
+    if (typeof left === 'string')
+      throw new TemplateError(`can only concatenate str (not "${typeName(right)}") to str`);
+  }
+  if (operator === '*') {
+    if (typeof right === 'number') return repeat(left, right, operator);
+    if (typeof left === 'number') return repeat(right, left, operator);
+  }
+  throw unsupported(operator, left, right);
+}
+
+function calculate(operator: BinaryOperator, a: number, b: number, isFloat: boolean): Value {
+  const wrap = (value: number): Value => (isFloat ? new Float(value) : checkInteger(value));
+  switch (operator) {
+    case '+':
+      return wrap(a + b);
+    case '-':
+      return wrap(a - b);
+    case '*':
+      return wrap(a * b);
+    case '/':
+      return new Float(a / nonZero(b));
+    case '//':
+      return wrap(Math.floor(a / nonZero(b)));
+    case '%':
+      // The sign of Python's remainder is that of the divisor.
+      return wrap(a - b * Math.floor(a / nonZero(b)));
+    case '**':
+      return b < 0 && !isFloat ? new Float(a ** b) : wrap(a ** b);
+  }
+}
+
+function nonZero(value: number): number {
+  if (value === 0) throw new TemplateError('division by zero');
+  return value;
+}
+
+function checkInteger(value: number): number {
+  if (!Number.isSafeInteger(value)) throw new TemplateError('The integer is too large for a template.');
+  // There is no negative zero among integers.
+  return value === 0 ? 0 : value;
+}
+
+function repeat(value: Value, count: number, operator: string): Value {
+  const times = Math.max(0, count);
+  const length = typeof value === 'string' ? value.length : Array.isArray(value) ? value.length : 0;
+  if (length * times > REPEAT_LIMIT) throw new TemplateError('The repetition is too long.');
+  if (typeof value === 'string') return value.repeat(times);
+  if (Array.isArray(value)) return Array.from({ length: times }, () => value).flat() as Value[];
+  throw unsupported(operator, value, count);
+}
+
+export function negate(value: Value): Value {
+  if (value instanceof Undefined) value.fail();
+  if (value instanceof Float) return new Float(-value.value);
+  const number = numberOf(value);
+  if (number === null) throw new TemplateError(`bad operand type for unary -: '${typeName(value)}'`);
+  return number === 0 ? 0 : -number;
+}
+
+export function compare(operator: CompareOperator, left: Value, right: Value): boolean {
+  switch (operator) {
+    case '==':
+      return isEqual(left, right);
+    case '!=':
+      return !isEqual(left, right);
+    case 'in':
+      return contains(right, left);
+    case 'not in':
+      return !contains(right, left);
+    case '<':
+      return compareValues(left, right, operator) < 0;
+    case '>':
+      return compareValues(left, right, operator) > 0;
+    case '<=':
+      return compareValues(left, right, operator) <= 0;
+    case '>=':
+      return compareValues(left, right, operator) >= 0;
+  }
+}
+
+export function contains(container: Value, item: Value): boolean {
+  if (typeof container === 'string') {
+    if (item instanceof Undefined) item.fail();
+    if (typeof item !== 'string') {
+      throw new TemplateError(`'in <string>' requires string as left operand, not ${typeName(item)}`);
+    }
+    return container.includes(item);
+  }
+  if (container instanceof Map) return container.has(toKey(item));
+  return iterate(container).some(each => isEqual(each, item));
+}
+
+function unsupported(operator: string, left: Value, right: Value): TemplateError {
+  return new TemplateError(
+    `unsupported operand type(s) for ${operator}: '${typeName(left)}' and '${typeName(right)}'`,
+  );
+}

@@ -1,0 +1,54 @@
+// Python's two ways to fill text: `'%s' % value` and `'{}'.format(value)`, as far as chat templates need them.
+// What is left out is refused, never approximated.
+
+import { toRepr, toText } from './print.ts';
+import { TemplateError } from './template-error.ts';
+import { type Arguments, Float, numberOf, Tuple, typeName, Undefined, type Value } from './values.ts';
+
+export function formatPercent(template: string, value: Value): string {
+  const values = value instanceof Tuple ? value.items : [value];
+  let used = 0;
+  const next = (): Value => {
+    const item = values[used++];
+    if (item === undefined) throw new TemplateError('not enough arguments for format string');
+    return item;
+  };
+  const text = template.replace(/%(?:(?:\.(\d+))?([a-zA-Z%])|[\s\S]?)/g, (whole, precision, code) => {
+    if (code === '%') return '%';
+    if (code === 's' && precision === undefined) return toText(next());
+    if (code === 'r' && precision === undefined) return toRepr(next());
+    if (code === 'd' && precision === undefined) return toRepr(Math.trunc(toNumber(next())));
+    if (code === 'f') return toNumber(next()).toFixed(precision === undefined ? 6 : Number(precision));
+    throw new TemplateError(`The format "${whole}" is not supported; %s, %r, %d, %f, %.Nf and %% are.`);
+  });
+  if (used < values.length && !(values.length === 1 && value instanceof Map)) {
+    throw new TemplateError('not all arguments converted during string formatting');
+  }
+  return text;
+}
+
+export function formatBraces(template: string, args: Arguments): string {
+  let next = 0;
+  return template.replace(/\{\{|\}\}|\{([^{}]*)\}|[{}]/g, (whole, field: string | undefined) => {
+    if (whole === '{{') return '{';
+    if (whole === '}}') return '}';
+    if (field === undefined) throw new TemplateError(`Single '${whole}' encountered in format string`);
+    if (!/^\w*$/.test(field))
+      throw new TemplateError(`The format field "${whole}" is not supported; plain ones are.`);
+    const value =
+      field === ''
+        ? args.positional[next++]
+        : /^\d+$/.test(field)
+          ? args.positional[Number(field)]
+          : args.named.get(field);
+    if (value === undefined) throw new TemplateError(`The format field "${whole}" has no value.`);
+    return toText(value);
+  });
+}
+
+function toNumber(value: Value): number {
+  if (value instanceof Undefined) value.fail();
+  const number = value instanceof Float ? value.value : numberOf(value);
+  if (number === null) throw new TemplateError(`a number is required, not ${typeName(value)}`);
+  return number;
+}

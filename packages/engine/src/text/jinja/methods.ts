@@ -1,0 +1,208 @@
+// Methods of Python's str, dict and list that templates may call. A method that is not here is an undefined
+// attribute, which fails when it is called.
+
+import { iterateTexts, optionalInteger, requireText } from './arguments.ts';
+import { formatBraces } from './format.ts';
+import { TemplateError } from './template-error.ts';
+import { type Arguments, isEqual, Tuple, toKey, type Value, type ValueMap } from './values.ts';
+
+type Method<T> = (self: T, args: Arguments) => Value;
+
+/** Python's whitespace; JavaScript's differs in a few characters. */
+const SPACE = '[\\t-\\r\\x1c-\\x20\\x85\\p{Z}]';
+const SPACES = new RegExp(`${SPACE}+`, 'u');
+
+/** Python's line ends. */
+const ENDS = '\\n\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029';
+const LINES = new RegExp(`[^${ENDS}]*(?:\\r\\n|[${ENDS}]|$)`, 'g');
+const LINE_END = new RegExp(`(?:\\r\\n|[${ENDS}])$`);
+
+export const stringMethods: Readonly<Record<string, Method<string>>> = {
+  upper: self => self.toUpperCase(),
+  lower: self => self.toLowerCase(),
+  casefold: self => self.toLowerCase(),
+  title: self => titleCase(self),
+  capitalize: self => capitalize(self),
+  swapcase: self =>
+    Array.from(self, character => {
+      const upper = character.toUpperCase();
+      return character === upper ? character.toLowerCase() : upper;
+    }).join(''),
+  strip: (self, args) => strip(self, args, true, true),
+  lstrip: (self, args) => strip(self, args, true, false),
+  rstrip: (self, args) => strip(self, args, false, true),
+  split: (self, args) => split(self, args, false),
+  rsplit: (self, args) => split(self, args, true),
+  splitlines: (self, args) => splitLines(self, args),
+  startswith: (self, args) => affixes(args).some(affix => self.startsWith(affix)),
+  endswith: (self, args) => affixes(args).some(affix => self.endsWith(affix)),
+  replace: (self, args) => {
+    const [from, to] = [requireText(args, 0, 'old'), requireText(args, 1, 'new')];
+    const count = optionalInteger(args, 2, 'count') ?? -1;
+    return replaceText(self, from, to, count);
+  },
+  find: (self, args) => codePointIndex(self, self.indexOf(requireText(args, 0, 'sub'))),
+  rfind: (self, args) => codePointIndex(self, self.lastIndexOf(requireText(args, 0, 'sub'))),
+  index: (self, args) => {
+    const index = self.indexOf(requireText(args, 0, 'sub'));
+    if (index === -1) throw new TemplateError('substring not found');
+    return codePointIndex(self, index);
+  },
+  count: (self, args) => {
+    const part = requireText(args, 0, 'sub');
+    return part === '' ? Array.from(self).length + 1 : self.split(part).length - 1;
+  },
+  join: (self, args) => iterateTexts(args).join(self),
+  format: (self, args) => formatBraces(self, args),
+  removeprefix: (self, args) => {
+    const prefix = requireText(args, 0, 'prefix');
+    return self.startsWith(prefix) ? self.slice(prefix.length) : self;
+  },
+  removesuffix: (self, args) => {
+    const suffix = requireText(args, 0, 'suffix');
+    return suffix !== '' && self.endsWith(suffix) ? self.slice(0, -suffix.length) : self;
+  },
+  partition: (self, args) => {
+    const separator = requireText(args, 0, 'sep');
+    const at = self.indexOf(separator);
+    if (at === -1) return new Tuple([self, '', '']);
+    return new Tuple([self.slice(0, at), separator, self.slice(at + separator.length)]);
+  },
+  rpartition: (self, args) => {
+    const separator = requireText(args, 0, 'sep');
+    const at = self.lastIndexOf(separator);
+    if (at === -1) return new Tuple(['', '', self]);
+    return new Tuple([self.slice(0, at), separator, self.slice(at + separator.length)]);
+  },
+  isdigit: self => /^\p{Nd}+$/u.test(self),
+  isalpha: self => /^\p{L}+$/u.test(self),
+  isalnum: self => /^[\p{L}\p{N}]+$/u.test(self),
+  isspace: self => new RegExp(`^${SPACE}+$`, 'u').test(self),
+  isupper: self => self === self.toUpperCase() && self !== self.toLowerCase(),
+  islower: self => self === self.toLowerCase() && self !== self.toUpperCase(),
+};
+
+export const dictMethods: Readonly<Record<string, Method<ValueMap>>> = {
+  get: (self, { positional }) => {
+    const [key, fallback] = positional;
+    if (key === undefined) throw new TemplateError('get expected at least 1 argument, got 0');
+    return self.get(toKey(key)) ?? fallback ?? null;
+  },
+  items: self => [...self].map(entry => new Tuple(entry)),
+  keys: self => [...self.keys()],
+  values: self => [...self.values()],
+  copy: self => new Map(self),
+};
+
+export const listMethods: Readonly<Record<string, Method<Value[]>>> = {
+  index: (self, { positional }) => {
+    const index = self.findIndex(item => isEqual(item, positional[0]!));
+    if (index === -1) throw new TemplateError('the value is not in the list');
+    return index;
+  },
+  count: (self, { positional }) => self.filter(item => isEqual(item, positional[0]!)).length,
+  copy: self => [...self],
+};
+
+/** First letter large, the rest small. */
+export function capitalize(text: string): string {
+  const [first = '', ...rest] = Array.from(text);
+  return first.toUpperCase() + rest.join('').toLowerCase();
+}
+
+/** At most `count` replacements; all for a negative count. */
+export function replaceText(text: string, from: string, to: string, count: number): string {
+  if (count < 0)
+    return from === '' ? Array.from(text, each => to + each).join('') + to : text.replaceAll(from, () => to);
+  let out = '';
+  let at = 0;
+  for (let done = 0; done < count; done++) {
+    if (from === '') {
+      if (at > text.length) break;
+      const next = text.slice(at, at + 1);
+      out += to + next;
+      at += 1;
+      continue;
+    }
+    const found = text.indexOf(from, at);
+    if (found === -1) break;
+    out += text.slice(at, found) + to;
+    at = found + from.length;
+  }
+  return out + text.slice(at);
+}
+
+export function stripText(text: string, characters: string | null, left: boolean, right: boolean): string {
+  const units = Array.from(text);
+  const set = characters === null ? null : new Set(characters);
+  const isStripped = (unit: string): boolean => (set === null ? SPACES.test(unit) : set.has(unit));
+  let start = 0;
+  let end = units.length;
+  while (left && start < end && isStripped(units[start]!)) start++;
+  while (right && end > start && isStripped(units[end - 1]!)) end--;
+  return units.slice(start, end).join('');
+}
+
+function strip(self: string, args: Arguments, left: boolean, right: boolean): string {
+  const characters = args.positional[0] ?? null;
+  if (characters !== null && typeof characters !== 'string')
+    throw new TemplateError('strip arg must be None or str');
+  return stripText(self, characters, left, right);
+}
+
+function split(self: string, args: Arguments, fromRight: boolean): Value[] {
+  const separator = args.positional[0] ?? args.named.get('sep') ?? null;
+  const limit = optionalInteger(args, 1, 'maxsplit') ?? -1;
+  if (separator === '') throw new TemplateError('empty separator');
+  if (separator !== null && typeof separator !== 'string')
+    throw new TemplateError('must be str or None as separator');
+  if (separator === null) return splitSpaces(self, limit, fromRight);
+  const parts = self.split(separator);
+  if (limit < 0 || parts.length <= limit + 1) return parts;
+  if (fromRight) {
+    const kept = parts.length - limit;
+    return [parts.slice(0, kept).join(separator), ...parts.slice(kept)];
+  }
+  return [...parts.slice(0, limit), parts.slice(limit).join(separator)];
+}
+
+function splitSpaces(self: string, limit: number, fromRight: boolean): Value[] {
+  if (fromRight && limit >= 0) throw new TemplateError('rsplit with maxsplit needs a separator here.');
+  let rest = stripText(self, null, true, false);
+  const parts: string[] = [];
+  while (rest !== '') {
+    const space = SPACES.exec(rest);
+    if (space === null || (limit >= 0 && parts.length === limit)) {
+      parts.push(rest);
+      break;
+    }
+    parts.push(rest.slice(0, space.index));
+    rest = rest.slice(space.index + space[0].length);
+  }
+  return parts;
+}
+
+function splitLines(self: string, args: Arguments): Value[] {
+  const keepEnds = (args.positional[0] ?? args.named.get('keepends') ?? false) === true;
+  const lines = (self.match(LINES) ?? []).filter(line => line !== '');
+  return keepEnds ? lines : lines.map(line => line.replace(LINE_END, ''));
+}
+
+function affixes(args: Arguments): string[] {
+  const [first] = args.positional;
+  const list = first instanceof Tuple ? first.items : [first];
+  return list.map(item => {
+    if (typeof item !== 'string')
+      throw new TemplateError('startswith and endswith take a str or a tuple of str');
+    return item;
+  });
+}
+
+function titleCase(text: string): string {
+  return text.replace(/\p{L}+/gu, word => capitalize(word));
+}
+
+/** Unit: code points, as Python counts. */
+function codePointIndex(text: string, index: number): number {
+  return index === -1 ? -1 : Array.from(text.slice(0, index)).length;
+}

@@ -1,0 +1,88 @@
+// The tests of chat templates (`value is ...`), by the names of jinja2.
+
+import { argument } from './arguments.ts';
+import { compare, contains } from './arithmetic.ts';
+import { FILTERS } from './filters.ts';
+import type { CompareOperator } from './nodes.ts';
+import { toText } from './print.ts';
+import { TemplateError } from './template-error.ts';
+import {
+  type Arguments,
+  Callable,
+  Float,
+  numberOf,
+  sequenceItems,
+  typeName,
+  Undefined,
+  type Value,
+} from './values.ts';
+
+export type ValueTest = (value: Value, args: Arguments) => boolean;
+
+const isIterable = (value: Value): boolean =>
+  typeof value === 'string' ||
+  value instanceof Map ||
+  sequenceItems(value) !== null ||
+  value instanceof Undefined;
+
+const plain: Readonly<Record<string, ValueTest>> = {
+  defined: value => !(value instanceof Undefined),
+  undefined: value => value instanceof Undefined,
+  none: value => value === null,
+  boolean: value => typeof value === 'boolean',
+  true: value => value === true,
+  false: value => value === false,
+  integer: value => typeof value === 'number',
+  float: value => value instanceof Float,
+  number: value => numberOf(value) !== null,
+  string: value => typeof value === 'string',
+  mapping: value => value instanceof Map,
+  iterable: isIterable,
+  // In Python a dictionary has a length and items, which is all that this test asks for.
+  sequence: value => isIterable(value),
+  callable: value => value instanceof Callable,
+  odd: value => Math.abs(integerOf(value) % 2) === 1,
+  even: value => integerOf(value) % 2 === 0,
+  divisibleby: (value, args) => integerOf(value) % integerOf(operand(args)) === 0,
+  lower: value => isCased(toText(value), text => text.toLowerCase()),
+  upper: value => isCased(toText(value), text => text.toUpperCase()),
+  in: (value, args) => contains(operand(args), value),
+  filter: value => typeof value === 'string' && FILTERS.has(value),
+};
+
+const comparisons: readonly (readonly [CompareOperator, readonly string[]])[] = [
+  ['==', ['eq', '==', 'equalto']],
+  ['!=', ['ne', '!=']],
+  ['<', ['lt', '<', 'lessthan']],
+  ['<=', ['le', '<=']],
+  ['>', ['gt', '>', 'greaterthan']],
+  ['>=', ['ge', '>=']],
+];
+
+export const TESTS: ReadonlyMap<string, ValueTest> = new Map([
+  ...Object.entries(plain),
+  ...comparisons.flatMap(([operator, names]) =>
+    names.map((name): [string, ValueTest] => [
+      name,
+      (value, args) => compare(operator, value, operand(args)),
+    ]),
+  ),
+]);
+
+function operand(args: Arguments): Value {
+  const value = argument(args, 0, 'other');
+  if (value === undefined) throw new TemplateError('The test needs a value to compare with.');
+  return value;
+}
+
+function integerOf(value: Value): number {
+  if (value instanceof Undefined) value.fail();
+  const number = numberOf(value);
+  if (number === null) throw new TemplateError(`an integer is required, not ${typeName(value)}`);
+  return number;
+}
+
+/** Python wants at least one letter that has a case. */
+function isCased(text: string, change: (text: string) => string): boolean {
+  return text === change(text) && text.toLowerCase() !== text.toUpperCase();
+}

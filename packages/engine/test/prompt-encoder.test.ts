@@ -1,0 +1,202 @@
+// Hostile prompts: nothing a request brings may hold this thread or its memory.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ChatTemplates } from '../src/text/chat-template.ts';
+import { PromptEncoder } from '../src/text/prompt-encoder.ts';
+import { longestTokenSpan } from '../src/text/token-bound.ts';
+import { Tokenizer } from '../src/text/tokenizer.ts';
+import { familyDir, loadFamilyFiles } from './tokenizer-families.ts';
+
+const files = loadFamilyFiles('llama2_style');
+const tokenizer = new Tokenizer(files);
+const CONTEXT_LENGTH = 100_000;
+let prompts: PromptEncoder;
+let impatient: PromptEncoder;
+
+function createEncoder(
+  limits: { templateTimeLimitMs?: number; encodeTimeLimitMs?: number } = {},
+): PromptEncoder {
+  return new PromptEncoder({
+    modelDir: familyDir('llama2_style'),
+    tokenizer,
+    templates: new ChatTemplates({
+      ...files,
+      config: {
+        bos_token: '<s>',
+        chat_template: '{{ bos_token }}{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}',
+      },
+    }),
+    longestTokenSpan: longestTokenSpan(files.tokenizer, tokenizer.tokenBytes),
+    contextLength: CONTEXT_LENGTH,
+    ...limits,
+  });
+}
+
+beforeAll(() => {
+  prompts = createEncoder();
+  impatient = createEncoder({ templateTimeLimitMs: 100, encodeTimeLimitMs: 20 });
+});
+afterAll(() => Promise.all([prompts.close(), impatient.close()]));
+
+const USER = [{ role: 'user', content: 'Hi' }];
+const LOOP = '{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}';
+
+describe('templates of requests', () => {
+  test('render as the model template would', async () => {
+    expect(await prompts.renderChat(USER)).toBe('<s>[user] Hi\n');
+    expect(
+      await prompts.renderChat(USER, { template: '{{ messages[0].content }}!{{ x }}', variables: { x: 1 } }),
+    ).toBe('Hi!1');
+  });
+
+  test('that loop are ended at the time limit while this thread stays free, and the next one is served', async () => {
+    let turnCount = 0;
+    const timer = setInterval(() => turnCount++, 5);
+    await expect(impatient.renderChat(USER, { template: LOOP })).rejects.toMatchObject({
+      code: 'template_failed',
+      message: expect.stringContaining('100 ms'),
+    });
+    clearInterval(timer);
+    expect(turnCount).toBeGreaterThan(3);
+    expect(await impatient.renderChat(USER, { template: 'ok' })).toBe('ok');
+  });
+
+  test('that grow without end are refused', async () => {
+    const grow =
+      "{% set ns = namespace(s='x') %}{% for i in range(60) %}{% set ns.s = ns.s + ns.s %}{% endfor %}{{ ns.s }}";
+    await expect(prompts.renderChat(USER, { template: grow })).rejects.toMatchObject({
+      code: 'template_failed',
+    });
+    const list =
+      '{% set ns = namespace(l=[0]) %}{% for i in range(40) %}{% set ns.l = ns.l + ns.l %}{% endfor %}';
+    await expect(prompts.renderChat(USER, { template: list })).rejects.toMatchObject({
+      code: 'template_failed',
+    });
+    expect(await prompts.renderChat(USER, { template: 'ok' })).toBe('ok');
+  });
+
+  test('reach nothing of the host', async () => {
+    const probes = ['constructor', '__proto__', 'prototype', '__class__', 'toString', 'valueOf'];
+    for (const probe of probes) {
+      const template = `[{{ messages.${probe} }}{{ 'a'.${probe} }}{{ messages[0]['${probe}'] }}{{ ${probe} }}]`;
+      expect(await prompts.renderChat(USER, { template })).toBe('[]');
+    }
+    await expect(
+      prompts.renderChat(USER, { template: "{{ ''.constructor.constructor('return 1')() }}" }),
+    ).rejects.toMatchObject({
+      code: 'template_failed',
+    });
+  });
+
+  test('tell the message of raise_exception', async () => {
+    const template = "{{ raise_exception('Only one system message.') }}";
+    await expect(prompts.renderChat(USER, { template })).rejects.toMatchObject({
+      code: 'template_failed',
+      message: expect.stringContaining('Only one system message.'),
+    });
+  });
+});
+
+describe('long texts', () => {
+  test('become the same ids in the worker as here', async () => {
+    const text = 'Hello world, the quick brown fox. '.repeat(300);
+    const ids = await prompts.encodePrompt({ kind: 'text', text });
+    expect(Array.from(ids)).toEqual(tokenizer.encode(text, { addSpecialTokens: true }));
+  });
+
+  test('that take too long are refused while this thread stays free', async () => {
+    const letters = Array.from({ length: 400_000 }, (_, i) =>
+      String.fromCharCode(97 + ((i * 7919) % 26)),
+    ).join('');
+    let turnCount = 0;
+    const timer = setInterval(() => turnCount++, 2);
+    await expect(impatient.encode(letters, false)).rejects.toMatchObject({
+      code: 'invalid_request',
+      parameter: 'prompt',
+    });
+    clearInterval(timer);
+    expect(turnCount).toBeGreaterThan(3);
+  });
+
+  test('that cannot fit the context are refused without being encoded', async () => {
+    const text = 'a'.repeat(50_000_000);
+    await expect(prompts.encodePrompt({ kind: 'text', text })).rejects.toMatchObject({
+      code: 'prompt_too_long',
+    });
+  });
+
+  test('of aborted callers are dropped from the queue', async () => {
+    const controller = new AbortController();
+    const text = 'Hello world. '.repeat(3000);
+    const first = prompts.encode(text, false);
+    const second = expect(prompts.encode(text, false, controller.signal)).rejects.toMatchObject({
+      code: 'aborted',
+    });
+    controller.abort();
+    await second;
+    expect((await first).length).toBeGreaterThan(3000);
+  });
+});
+
+describe('conversations', () => {
+  const prepare = (
+    template: string,
+    message: { role: string; content: string | { type: 'text'; text: string }[] },
+  ) =>
+    new ChatTemplates({ ...files, config: { chat_template: template } }).prepare([message]).variables
+      .messages;
+  const parts = [
+    { type: 'text' as const, text: 'a' },
+    { type: 'text' as const, text: 'b' },
+  ];
+
+  test('have parts as lines of text, or as a list where the template walks over them', () => {
+    expect(prepare('{{ messages }}', { role: 'user', content: parts })).toEqual([
+      { role: 'user', content: 'a\nb' },
+    ]);
+    const walker = '{% for part in message.content %}{% endfor %}';
+    expect(prepare(walker, { role: 'user', content: parts })).toEqual([{ role: 'user', content: parts }]);
+    expect(prepare(walker, { role: 'user', content: 'x' })).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'x' }] },
+    ]);
+    expect(prepare(walker, { role: 'tool', content: parts })).toEqual([{ role: 'tool', content: 'a\nb' }]);
+  });
+
+  test('call the developer a system where the template knows no developer', () => {
+    expect(prepare('{{ messages }}', { role: 'developer', content: 'x' })).toMatchObject([
+      { role: 'system' },
+    ]);
+    expect(prepare("{{ 'developer' }}", { role: 'developer', content: 'x' })).toMatchObject([
+      { role: 'developer' },
+    ]);
+  });
+
+  test('take the template for tools when there are tools and the model has one', () => {
+    const config = {
+      chat_template: [
+        { name: 'default', template: 'plain' },
+        { name: 'tool_use', template: 'tools' },
+      ],
+    };
+    const templates = new ChatTemplates({ ...files, config });
+    expect(templates.prepare([], {}).source).toBe('plain');
+    expect(templates.prepare([], { tools: [{}] }).source).toBe('tools');
+    expect(templates.prepare([], { tools: [{}], template: 'own' }).source).toBe('own');
+    expect(() => new ChatTemplates({ ...files, config: {} }).prepare([])).toThrow(
+      expect.objectContaining({ code: 'template_failed' }),
+    );
+  });
+
+  test('cannot be overridden by extra variables', () => {
+    const templates = new ChatTemplates({ ...files, config: { chat_template: 'x' } });
+    const { variables } = templates.prepare(USER, {
+      variables: { messages: 1, add_generation_prompt: false, tools: 2, documents: [1] },
+    });
+    expect(variables).toMatchObject({
+      messages: USER,
+      add_generation_prompt: true,
+      tools: null,
+      documents: [1],
+    });
+  });
+});

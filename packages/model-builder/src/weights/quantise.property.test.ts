@@ -1,0 +1,104 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { dequantiseRows } from '../../test/dequantise.ts';
+import { allocateQuantisedRows, type CodeBits, quantiseRows4, quantiseRows8 } from './quantise.ts';
+
+/** Rows of weights of any size: ordinary ones, zeros, outliers and subnormal numbers. */
+const rows = fc
+  .tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 100 }))
+  .chain(([rowCount, width]) =>
+    fc.record({
+      width: fc.constant(width),
+      values: fc
+        .array(
+          fc.oneof(
+            { weight: 6, arbitrary: fc.float({ min: -2, max: 2, noNaN: true }) },
+            { weight: 1, arbitrary: fc.constant(0) },
+            {
+              weight: 1,
+              arbitrary: fc.float({ noNaN: true, noDefaultInfinity: true, min: -(2 ** 100), max: 2 ** 100 }),
+            },
+          ),
+          { minLength: rowCount * width, maxLength: rowCount * width },
+        )
+        .map(values => Float32Array.from(values)),
+    }),
+  );
+
+function roundTrip(values: Float32Array, width: number, bits: CodeBits): Float32Array {
+  const target = allocateQuantisedRows(values.length / width, width, bits);
+  // Whatever an earlier piece left in the arrays must not show.
+  for (const array of [target.codes, target.zeroPoints, target.scales]) array.fill(0x5a);
+  (bits === 4 ? quantiseRows4 : quantiseRows8)(values, width, target);
+  return dequantiseRows(target, width, bits);
+}
+
+/** Calls `check` with each block of values and what became of it. */
+function forEachBlock(
+  values: Float32Array,
+  quantised: Float32Array,
+  width: number,
+  check: (block: Float32Array, result: Float32Array) => void,
+): void {
+  for (let row = 0; row < values.length; row += width) {
+    for (let start = row; start < row + width; start += 32) {
+      const end = Math.min(start + 32, row + width);
+      check(values.subarray(start, end), quantised.subarray(start, end));
+    }
+  }
+}
+
+function squaredError(block: Float32Array, result: ArrayLike<number>): number {
+  return block.reduce((sum, value, i) => sum + (value - result[i]!) ** 2, 0);
+}
+
+/** Rounds between the smallest and the largest value of the block, zero included: sixteen even steps. */
+function plainRounding(block: Float32Array): number[] {
+  const smallest = Math.min(0, ...block);
+  const step = (Math.max(0, ...block) - smallest) / 15;
+  if (step === 0) return [...block];
+  const zeroPoint = Math.round(-smallest / step);
+  return [...block].map(
+    value => step * (Math.max(0, Math.min(15, Math.round(value / step) + zeroPoint)) - zeroPoint),
+  );
+}
+
+describe('8-bit rows', () => {
+  it('are off by at most half a step of each block', () => {
+    fc.assert(
+      fc.property(rows, ({ values, width }) => {
+        forEachBlock(values, roundTrip(values, width, 8), width, (block, result) => {
+          const largest = Math.max(...block.map(Math.abs));
+          // The scale is rounded to float32 and the product too, hence a little more than half a step.
+          const bound = (largest / 254) * (1 + 1e-4) + 127 * 2 ** -126;
+          for (const [i, value] of block.entries()) {
+            expect(Math.abs(value - result[i]!)).toBeLessThanOrEqual(bound);
+          }
+        });
+      }),
+    );
+  });
+});
+
+describe('4-bit rows', () => {
+  it('never have a larger squared error than plain rounding in any block', () => {
+    fc.assert(
+      fc.property(rows, ({ values, width }) => {
+        forEachBlock(values, roundTrip(values, width, 4), width, (block, result) => {
+          const energy = block.reduce((sum, value) => sum + value * value, 0);
+          const bound = squaredError(block, plainRounding(block)) + 1e-5 * energy + 2 ** -250;
+          expect(squaredError(block, result)).toBeLessThanOrEqual(bound);
+        });
+      }),
+    );
+  });
+
+  it('keep zeros exactly zero', () => {
+    fc.assert(
+      fc.property(rows, ({ values, width }) => {
+        const result = roundTrip(values, width, 4);
+        for (const [i, value] of values.entries()) if (value === 0) expect(Math.abs(result[i]!)).toBe(0);
+      }),
+    );
+  });
+});

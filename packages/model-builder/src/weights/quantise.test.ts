@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { dequantiseRows } from '../../test/dequantise.ts';
+import { fillSeeded } from '../testing/seeded-weights.ts';
+import { allocateQuantisedRows, type CodeBits, quantiseRows4, quantiseRows8 } from './quantise.ts';
+
+/** Sums of eight uniform numbers: close to the normal distribution that trained weights have. */
+function normalLike(count: number): Float32Array {
+  const sums = new Float32Array(count);
+  const draw = new Float32Array(count);
+  for (let i = 0; i < 8; i++) {
+    fillSeeded(draw, { seed: i, name: 'normal', scale: 1 });
+    for (let j = 0; j < count; j++) sums[j] = sums[j]! + draw[j]!;
+  }
+  return sums;
+}
+
+function relativeError(values: Float32Array, width: number, bits: CodeBits): number {
+  const target = allocateQuantisedRows(values.length / width, width, bits);
+  (bits === 4 ? quantiseRows4 : quantiseRows8)(values, width, target);
+  const result = dequantiseRows(target, width, bits);
+  let errors = 0;
+  let squares = 0;
+  for (const [i, value] of values.entries()) {
+    errors += (value - result[i]!) ** 2;
+    squares += value * value;
+  }
+  return Math.sqrt(errors / squares);
+}
+
+describe('quantisation of normally distributed weights', () => {
+  const values = normalLike(64 * 512);
+
+  it('keeps 8-bit weights within 0.6 % of their size', () => {
+    expect(relativeError(values, 512, 8)).toBeLessThan(0.006);
+  });
+
+  it('keeps 4-bit weights within 8 % of their size', () => {
+    expect(relativeError(values, 512, 4)).toBeLessThan(0.08);
+  });
+});
+
+it('packs 4-bit codes and zero points with the first in the low half', () => {
+  // One row of two blocks: 0 to 15 exactly representable, then the same below zero.
+  const row = Float32Array.from({ length: 64 }, (_, i) => (i < 32 ? i % 16 : -(i % 16)));
+  const target = allocateQuantisedRows(1, 64, 4);
+  quantiseRows4(row, 64, target);
+  expect([...target.scales]).toEqual([1, 1]);
+  expect([...target.zeroPoints]).toEqual([0xf0]);
+  expect([...target.codes.subarray(0, 3)]).toEqual([0x10, 0x32, 0x54]);
+  expect([...target.codes.subarray(16, 19)]).toEqual([0xef, 0xcd, 0xab]);
+});
+
+it('fills the padding of a last block with the code of zero', () => {
+  const target = allocateQuantisedRows(1, 33, 8);
+  quantiseRows8(new Float32Array(33).fill(1), 33, target);
+  expect(target.codes[32]).toBe(255);
+  expect([...target.codes.subarray(33)]).toEqual(new Array(31).fill(128));
+});

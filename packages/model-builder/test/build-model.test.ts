@@ -1,0 +1,189 @@
+// What a build leaves on the disk, whether it succeeds, fails or is stopped.
+
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MANIFEST_FILE } from '@ortler/engine/graph-contract';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type BuildProgress, buildModel } from '../src/build-model.ts';
+import { writeSafetensors } from '../src/testing/write-safetensors.ts';
+import { createTinyCheckpoint, seededTensors } from '../src/tiny-model.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const folder = temporaryFolder();
+const source = join(folder, 'source');
+let outputCount = 0;
+
+beforeAll(() => createTinyCheckpoint(source, { modelType: 'qwen3', seed: 3 }));
+
+/** A folder of its own for an output, so that nothing else is beside it. */
+async function newOutput(): Promise<{ parent: string; outputDir: string }> {
+  const parent = join(folder, `output-${outputCount++}`);
+  await mkdir(parent);
+  return { parent, outputDir: join(parent, 'model') };
+}
+
+describe('a finished build', () => {
+  it('holds the graph, the weights, the manifest and the companions, and nothing else', async () => {
+    const { parent, outputDir } = await newOutput();
+    await writeFile(join(source, 'special_tokens_map.json'), '{}');
+    await writeFile(join(source, 'notes.txt'), 'not part of a model');
+    const manifest = await buildModel({ sourceDir: source, outputDir, precision: 'q4' });
+    expect((await readdir(outputDir)).toSorted()).toEqual([
+      'config.json',
+      'generation_config.json',
+      'model.onnx',
+      'model.onnx.data',
+      MANIFEST_FILE,
+      'special_tokens_map.json',
+      'tokenizer.json',
+      'tokenizer_config.json',
+    ]);
+    expect(await readdir(parent)).toEqual(['model']);
+    expect(JSON.parse(await readFile(join(outputDir, MANIFEST_FILE), 'utf8'))).toEqual(manifest);
+    const companion = await readFile(join(outputDir, 'tokenizer.json'));
+    expect(companion).toEqual(await readFile(join(source, 'tokenizer.json')));
+    expect(manifest).toMatchObject({
+      variant: 'slots',
+      precision: 'q4',
+      modelType: 'qwen3',
+      graphFile: 'model.onnx',
+    });
+  });
+
+  it('has the same bytes every time', async () => {
+    const outputs = [await newOutput(), await newOutput()];
+    for (const { outputDir } of outputs) await buildModel({ sourceDir: source, outputDir, precision: 'q8' });
+    for (const name of await readdir(outputs[0]!.outputDir)) {
+      const [first, second] = await Promise.all(
+        outputs.map(({ outputDir }) => readFile(join(outputDir, name))),
+      );
+      expect(first!.equals(second!), name).toBe(true);
+    }
+  });
+
+  it('was reported from the first byte to the last in every stage', async () => {
+    const { outputDir } = await newOutput();
+    const seen: BuildProgress[] = [];
+    const onProgress = (progress: BuildProgress) => seen.push(progress);
+    await buildModel({ sourceDir: source, outputDir, precision: 'f32', onProgress });
+    expect([...new Set(seen.map(({ stage }) => stage))]).toEqual(['hash', 'weights', 'finish']);
+    for (const stage of ['hash', 'weights'] as const) {
+      const steps = seen.filter(progress => progress.stage === stage);
+      const done = steps.map(({ doneBytes }) => doneBytes);
+      expect(done).toEqual(done.toSorted((a, b) => a - b));
+      expect(done.at(-1)).toBe(steps[0]!.totalBytes);
+    }
+  });
+});
+
+describe('a build that cannot be finished leaves nothing behind', () => {
+  it('when the weights are cut off', async () => {
+    const { parent, outputDir } = await newOutput();
+    const broken = join(folder, 'broken');
+    await createTinyCheckpoint(broken);
+    await truncate(join(broken, 'model.safetensors'), 100_000);
+    await expect(buildModel({ sourceDir: broken, outputDir, precision: 'f32' })).rejects.toMatchObject({
+      code: 'weights_corrupt',
+      file: join(broken, 'model.safetensors'),
+    });
+    expect(await readdir(parent)).toEqual([]);
+  });
+
+  it('when the weights are not those of config.json', async () => {
+    const { parent, outputDir } = await newOutput();
+    const other = join(folder, 'other');
+    await createTinyCheckpoint(other);
+    const config = JSON.parse(await readFile(join(other, 'config.json'), 'utf8'));
+    await writeFile(join(other, 'config.json'), JSON.stringify({ ...config, num_hidden_layers: 3 }));
+    await expect(buildModel({ sourceDir: other, outputDir, precision: 'f32' })).rejects.toMatchObject({
+      code: 'tensor_missing',
+      tensor: 'model.layers.2.input_layernorm.weight',
+    });
+    expect(await readdir(parent)).toEqual([]);
+  });
+
+  it('when the weights hold more than config.json speaks of', async () => {
+    const { parent, outputDir } = await newOutput();
+    const biased = join(folder, 'biased');
+    await createTinyCheckpoint(biased, { config: { attention_bias: true } });
+    const config = JSON.parse(await readFile(join(biased, 'config.json'), 'utf8'));
+    await writeFile(join(biased, 'config.json'), JSON.stringify({ ...config, attention_bias: false }));
+    await expect(buildModel({ sourceDir: biased, outputDir, precision: 'f32' })).rejects.toMatchObject({
+      code: 'unsupported',
+      tensor: 'model.layers.0.self_attn.k_proj.bias',
+      file: join(biased, 'model.safetensors'),
+    });
+    expect(await readdir(parent)).toEqual([]);
+  });
+
+  it('when it is stopped while the weights are written', async () => {
+    const { parent, outputDir } = await newOutput();
+    const controller = new AbortController();
+    const reason = new Error('stopped');
+    const onProgress = ({ stage }: BuildProgress) => {
+      if (stage === 'weights') controller.abort(reason);
+    };
+    const { signal } = controller;
+    await expect(
+      buildModel({ sourceDir: source, outputDir, precision: 'q4', onProgress, signal }),
+    ).rejects.toBe(reason);
+    expect(await readdir(parent)).toEqual([]);
+  });
+
+  // A limit on file sizes stands in for a full disk; only a shell of Unix can set one.
+  it.skipIf(process.platform === 'win32')('when the disk refuses to take more', async () => {
+    const { parent, outputDir } = await newOutput();
+    const script = fileURLToPath(new URL('./build-in-process.ts', import.meta.url));
+    const command = 'ulimit -f 64; exec "$0" --conditions=source "$@"';
+    const args = ['-c', command, process.execPath, script, source, outputDir];
+    const outcome = JSON.parse(execFileSync('sh', args, { encoding: 'utf8' }));
+    expect(outcome).toMatchObject({ code: 'write_failed', file: outputDir });
+    expect(outcome.message).toContain('EFBIG');
+    expect(await readdir(parent)).toEqual([]);
+  });
+
+  it('when its place is inside a file', async () => {
+    const outputDir = join(source, 'config.json', 'model');
+    await expect(buildModel({ sourceDir: source, outputDir, precision: 'f32' })).rejects.toMatchObject({
+      code: 'write_failed',
+      file: outputDir,
+    });
+  });
+});
+
+it('ignores tensors that have no effect in transformers either', async () => {
+  const { outputDir } = await newOutput();
+  const older = join(folder, 'older');
+  const config = await createTinyCheckpoint(older);
+  const zeros = (name: string, shape: number[]) => ({ name, shape, fill: () => undefined });
+  await writeSafetensors(join(older, 'model.safetensors'), 'F32', [
+    ...seededTensors(config, 1),
+    zeros('lm_head.weight', [config.vocabSize, config.hiddenSize]),
+    zeros('model.layers.0.self_attn.rotary_emb.inv_freq', [8]),
+  ]);
+  const manifest = await buildModel({ sourceDir: older, outputDir, precision: 'f32' });
+  expect(manifest.parameterCount).toBe(92_480);
+});
+
+it('never touches an output folder that exists', async () => {
+  const { outputDir } = await newOutput();
+  await mkdir(outputDir);
+  await expect(buildModel({ sourceDir: source, outputDir, precision: 'f32' })).rejects.toMatchObject({
+    code: 'output_exists',
+    file: outputDir,
+  });
+  expect(await readdir(outputDir)).toEqual([]);
+});
+
+it.each(['config.json', 'tokenizer.json', 'model.safetensors'])('names %s when it is missing', async name => {
+  const { outputDir } = await newOutput();
+  const incomplete = join(folder, `without-${name}`);
+  await createTinyCheckpoint(incomplete);
+  await rm(join(incomplete, name));
+  await expect(buildModel({ sourceDir: incomplete, outputDir, precision: 'f32' })).rejects.toMatchObject({
+    code: 'source_invalid',
+    file: join(incomplete, name),
+  });
+});

@@ -1,0 +1,171 @@
+// The cache of builds: found again, built again when the content differs, and safe with several processes.
+
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { MANIFEST_FILE } from '@ortler/engine/graph-contract';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { BuildProgress } from '../src/build-model.ts';
+import { ensureModel } from '../src/ensure-model.ts';
+import { createTinyCheckpoint } from '../src/tiny-model.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const folder = temporaryFolder();
+let testCount = 0;
+let source: string;
+let cacheDir: string;
+
+beforeEach(async () => {
+  const own = join(folder, String(testCount++));
+  source = join(own, 'source');
+  cacheDir = join(own, 'cache');
+  await createTinyCheckpoint(source);
+});
+
+/** The folder, and the stages that were gone through to get it. */
+async function ensure(sourceDir = source) {
+  const stages = new Set<BuildProgress['stage']>();
+  const onProgress = ({ stage }: BuildProgress) => stages.add(stage);
+  const path = await ensureModel({ sourceDir, cacheDir, precision: 'f32', onProgress });
+  return { path, stages: [...stages] };
+}
+
+async function builtFolders(): Promise<string[]> {
+  return (await readdir(cacheDir)).filter(name => name !== 'stamps');
+}
+
+describe('the same checkpoint', () => {
+  it('is built once and then neither built nor read again', async () => {
+    const first = await ensure();
+    const second = await ensure();
+    expect(first.stages).toEqual(['hash', 'weights', 'finish']);
+    expect(second).toEqual({ path: first.path, stages: [] });
+  });
+
+  it('is found under another path and with other file times', async () => {
+    const { path } = await ensure();
+    const copy = `${source}-copy`;
+    await cp(source, copy, { recursive: true });
+    expect(await ensure(copy)).toEqual({ path, stages: ['hash'] });
+    await utimes(join(source, 'config.json'), new Date(), new Date());
+    expect(await ensure()).toEqual({ path, stages: ['hash'] });
+  });
+
+  it('is hashed again when what was remembered cannot be read', async () => {
+    const { path } = await ensure();
+    const [stamps] = await readdir(join(cacheDir, 'stamps'));
+    await writeFile(join(cacheDir, 'stamps', stamps!), '{"config.json":');
+    expect(await ensure()).toEqual({ path, stages: ['hash'] });
+  });
+
+  it('is built again when its folder was damaged', async () => {
+    const { path } = await ensure();
+    await rm(join(path, 'model.onnx'));
+    expect(await ensure()).toEqual({ path, stages: ['weights', 'finish'] });
+    expect((await stat(join(path, 'model.onnx'))).isFile()).toBe(true);
+  });
+});
+
+describe('another build is made', () => {
+  it('for another precision', async () => {
+    const { path } = await ensure();
+    expect(await ensureModel({ sourceDir: source, cacheDir, precision: 'q8' })).not.toBe(path);
+  });
+
+  it('when weights change without a change of size or modification time', async () => {
+    const { path } = await ensure();
+    const weights = join(source, 'model.safetensors');
+    const { atime, mtime } = await stat(weights);
+    const content = await readFile(weights);
+    // The lowest byte of the last number: as small a change as there is.
+    content[content.length - 4]! ^= 1;
+    await writeFile(weights, content);
+    await utimes(weights, atime, mtime);
+    expect((await ensure()).path).not.toBe(path);
+  });
+
+  it('when a companion file changes', async () => {
+    const { path } = await ensure();
+    await writeFile(join(source, 'chat_template.jinja'), 'hello');
+    const { path: other } = await ensure();
+    expect(other).not.toBe(path);
+    expect(await readFile(join(other, 'chat_template.jinja'), 'utf8')).toBe('hello');
+  });
+});
+
+describe('a folder that was built before', () => {
+  it('is passed through', async () => {
+    const { path } = await ensure();
+    expect(await ensure(path)).toEqual({ path, stages: [] });
+  });
+
+  it('is refused when another version of the format made it', async () => {
+    const { path } = await ensure();
+    const file = join(path, MANIFEST_FILE);
+    const manifest = JSON.parse(await readFile(file, 'utf8'));
+    await writeFile(file, JSON.stringify({ ...manifest, formatVersion: 99 }));
+    await expect(ensure(path)).rejects.toMatchObject({ code: 'unsupported', file, key: 'formatVersion' });
+  });
+});
+
+describe('several builds at once', () => {
+  it('in one process end with one whole folder', async () => {
+    const results = await Promise.all([ensure(), ensure(), ensure()]);
+    expect(new Set(results.map(({ path }) => path)).size).toBe(1);
+    expect(await builtFolders()).toHaveLength(1);
+    expect(await ensure()).toMatchObject({ stages: [] });
+  });
+
+  it('in several processes end with one whole folder', async () => {
+    const script = fileURLToPath(new URL('./build-in-process.ts', import.meta.url));
+    const args = ['--conditions=source', script, source, '--cache', cacheDir];
+    const outputs = await Promise.all([1, 2].map(() => promisify(execFile)(process.execPath, args)));
+    const { path } = await ensure();
+    for (const { stdout } of outputs) expect(JSON.parse(stdout)).toEqual({ built: path });
+    expect(await builtFolders()).toHaveLength(1);
+  });
+});
+
+describe('what a killed build left', () => {
+  const host = hostname().replace(/[^\w.]/g, '_');
+  // Process ids stay below this on every system that Node runs on.
+  const deadPid = 99_999_999;
+
+  async function leave(name: string, ageMs = 0): Promise<string> {
+    const left = join(cacheDir, name);
+    await mkdir(left, { recursive: true });
+    await writeFile(join(left, 'model.onnx.data'), 'half');
+    const time = new Date(Date.now() - ageMs);
+    for (const path of [join(left, 'model.onnx.data'), left]) await utimes(path, time, time);
+    return name;
+  }
+
+  it('is removed when its process is gone', async () => {
+    const name = await leave(`f32-abc.building-${host}-${deadPid}-0123abcd`);
+    await ensure();
+    expect(await builtFolders()).not.toContain(name);
+  });
+
+  it('stays while its process runs', async () => {
+    const name = await leave(`f32-abc.building-${host}-${process.pid}-0123abcd`);
+    await ensure();
+    expect(await builtFolders()).toContain(name);
+  });
+
+  it('stays when another machine may still be at it, and is removed after an hour without a write', async () => {
+    const fresh = await leave(`f32-abc.building-elsewhere-${deadPid}-0123abcd`);
+    const old = await leave(`f32-abc.building-elsewhere-${deadPid}-4567abcd`, 61 * 60 * 1000);
+    await ensure();
+    const left = await builtFolders();
+    expect(left).toContain(fresh);
+    expect(left).not.toContain(old);
+  });
+});
+
+it('names a checkpoint folder that does not exist', async () => {
+  await rename(source, `${source}-moved`);
+  await expect(ensure()).rejects.toMatchObject({ code: 'source_invalid', file: source });
+});

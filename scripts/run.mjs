@@ -1,0 +1,54 @@
+#!/usr/bin/env node
+
+// The set-up contract: `npm start`, `npm test`, `npm run dev` and `npm run bench` work from a clean clone on a
+// machine with only Node 20 or newer and npm. What is missing (Node 24, pnpm, dependencies, the build) is got
+// once, into this folder, from the npm registry. Plain JavaScript: it must run before anything is installed.
+
+import { runToEnd } from './setup/processes.mjs';
+import { findToolchain, hostRefusal } from './setup/toolchain.mjs';
+import { ensureBuilt, ensureInstalled } from './setup/workspace.mjs';
+
+const USAGE = `Usage: node scripts/run.mjs <command> [options for the command]
+
+  start   set up what is missing and serve the API (options: see "npm start -- --help")
+  test    set up what is missing and run the whole test suite (options go to vitest)
+  dev     set up what is missing and serve from the TypeScript sources, restarting on edits
+  bench   set up what is missing and run a benchmark: npm run bench -- <name>
+  setup   set up what is missing, nothing else`;
+
+/** Each command gives the arguments of Node for what it finally runs, and whether that needs the build. */
+const COMMANDS = {
+  start: { build: true, node: args => ['apps/server/dist/cli.js', 'serve', ...args] },
+  test: { build: true, node: args => ['node_modules/vitest/vitest.mjs', 'run', ...args] },
+  dev: {
+    build: false,
+    node: args => ['--conditions=source', '--watch', 'apps/server/src/cli.ts', 'serve', ...args],
+  },
+  bench: { build: false, node: args => ['--conditions=source', 'bench/main.ts', ...args] },
+  setup: { build: true, node: undefined },
+};
+
+async function main([name, ...args]) {
+  const command = Object.hasOwn(COMMANDS, name ?? '') ? COMMANDS[name] : undefined;
+  if (command === undefined) {
+    console.error(name === undefined ? USAGE : `Unknown command "${name}".\n\n${USAGE}`);
+    return 2;
+  }
+  const refusal = hostRefusal();
+  if (refusal !== undefined) {
+    console.error(refusal);
+    return 1;
+  }
+  const toolchain = await findToolchain();
+  await ensureInstalled(toolchain);
+  if (command.build) await ensureBuilt(toolchain);
+  if (command.node === undefined) return 0;
+  return runToEnd(toolchain.node, command.node(args), toolchain.environment);
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  console.error(`\nSet-up failed: ${error.message}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,34 @@
+// Starting other programs from the set-up script: output goes straight to the terminal, signals reach the
+// program, and its exit code comes back.
+
+import { spawn } from 'node:child_process';
+
+/** Root of the repository. */
+export const ROOT = new URL('../../', import.meta.url);
+
+/**
+ * Runs a program in the repository's root until it ends and gives its exit code.
+ *
+ * A terminal sends Ctrl-C to the whole group, so SIGINT is only waited out here; SIGTERM and SIGHUP, which
+ * process managers send to this process alone, are passed on.
+ */
+export function runToEnd(program, args, environment) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: ROOT, env: environment, stdio: 'inherit' });
+    const pass = signal => child.kill(signal);
+    const wait = () => {};
+    process.on('SIGTERM', pass).on('SIGHUP', pass).on('SIGINT', wait);
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      process.off('SIGTERM', pass).off('SIGHUP', pass).off('SIGINT', wait);
+      resolve(code ?? (signal === 'SIGINT' ? 130 : 1));
+    });
+  });
+}
+
+/** Runs a set-up step and throws when it fails. */
+export async function runStep(title, program, args, environment) {
+  console.error(`${title} ...`);
+  const code = await runToEnd(program, args, environment);
+  if (code !== 0) throw new Error(`"${title}" ended with code ${code}; the lines above tell why.`);
+}

@@ -1,0 +1,99 @@
+// The arrows between rooms, as ARCHITECTURE.md draws them. A failure here means an import points the wrong
+// way: move the code to the room that may know both sides, or change the drawing in the same change.
+
+import { describe, expect, test } from 'vitest';
+import { readSourceImports, type SourceImport, sourceFiles } from './imports.ts';
+
+const imports = readSourceImports();
+
+/** Which packages a package may import, besides Node's own modules. */
+const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
+  'packages/schemas': ['zod', 'zod-openapi'],
+  'packages/engine': ['koffi', 'onnxruntime-node', '@huggingface/tokenizers', '@huggingface/jinja'],
+  'packages/model-builder': ['zod', '@ortler/engine/graph-contract'],
+  'packages/feedback-query': ['kysely'],
+  'packages/api': [
+    'zod',
+    'zod-openapi',
+    'trpc-to-openapi',
+    '@trpc/server',
+    '@trpc/client',
+    '@ortler/engine',
+    '@ortler/feedback-query',
+    '@ortler/schemas',
+  ],
+  'apps/server': ['*'],
+};
+
+/** Rooms inside the engine, innermost first, and the rooms each may import besides itself. */
+const ENGINE_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  request: ['errors'],
+  text: ['request', 'errors', 'graph-contract'],
+  core: ['request', 'errors', 'graph-contract', 'messages'],
+  link: ['request', 'errors', 'core', 'messages'],
+};
+
+/** Libraries with a single door inside their package. */
+const DOORS: readonly { readonly library: RegExp; readonly door: string }[] = [
+  { library: /^koffi$|^onnxruntime-/, door: 'packages/engine/src/core/model/ort/' },
+  { library: /^@huggingface\//, door: 'packages/engine/src/text/' },
+  { library: /^node:sqlite$|^pg$|^@clickhouse\//, door: 'apps/server/src/(db|stores)/' },
+];
+
+const packageOf = (file: string) => file.split('/').slice(0, 2).join('/');
+
+function engineRoom(file: string): string | undefined {
+  const inside = file.replace('packages/engine/src/', '');
+  if (inside === 'errors.ts' || inside === 'graph-contract.ts') return inside.replace('.ts', '');
+  // Message types are the vocabulary of the boundary, so the token side may read them.
+  if (inside === 'link/messages.ts') return 'messages';
+  return inside.includes('/') ? inside.split('/')[0] : undefined;
+}
+
+function broken(rule: (found: SourceImport) => boolean): readonly string[] {
+  return imports.filter(found => !rule(found)).map(({ from, to }) => `${from} imports ${to}`);
+}
+
+describe('boundaries', () => {
+  test('finds the sources it guards', () => {
+    for (const name of Object.keys(PACKAGE_ARROWS)) {
+      expect(sourceFiles().some(file => file.startsWith(`${name}/src/`))).toBe(true);
+    }
+    expect(imports.length).toBeGreaterThan(20);
+  });
+
+  test('packages import only what their arrows allow', () => {
+    const allowed = ({ from, to }: SourceImport) => {
+      const arrows = PACKAGE_ARROWS[packageOf(from)] ?? [];
+      if (to.startsWith('node:') || arrows.includes('*')) return true;
+      if (/^(packages|apps)\//.test(to)) return packageOf(to) === packageOf(from);
+      return arrows.some(arrow => to === arrow || (to.startsWith(`${arrow}/`) && !to.startsWith('@ortler/')));
+    };
+    expect(broken(allowed)).toEqual([]);
+  });
+
+  test('nothing imports a file inside another package', () => {
+    expect(broken(({ to }) => !/^@ortler\/[^/]+\/(src|dist)\b/.test(to))).toEqual([]);
+  });
+
+  test('rooms of the engine import only inner rooms', () => {
+    const allowed = ({ from, to }: SourceImport) => {
+      if (!from.startsWith('packages/engine/src/') || !to.startsWith('packages/engine/src/')) return true;
+      const room = engineRoom(from);
+      const target = engineRoom(to);
+      if (room === undefined || room === target || !(room in ENGINE_ROOMS)) return true;
+      return target !== undefined && (ENGINE_ROOMS[room] ?? []).includes(target);
+    };
+    expect(broken(allowed)).toEqual([]);
+  });
+
+  test('libraries with one door are imported only there', () => {
+    const allowed = ({ from, to }: SourceImport) =>
+      DOORS.every(({ library, door }) => !library.test(to) || new RegExp(`^${door}`).test(from));
+    expect(broken(allowed)).toEqual([]);
+  });
+
+  test('no source imports tests', () => {
+    expect(broken(({ to }) => !/(^|\/)(test|tests)\/|\.test\.ts$/.test(to))).toEqual([]);
+  });
+});

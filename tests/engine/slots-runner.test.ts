@@ -1,0 +1,207 @@
+// The slots runner on a real graph, through both ONNX Runtime bindings.
+
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  createSlotsRunner,
+  loadCore,
+  type ModelRunner,
+  type RunnerRow,
+  readManifest,
+  selectBackend,
+} from '@ortler/engine/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTinyModelFolder, type TinyModelFolder } from './tiny-model-folder.ts';
+
+const SLOT_COUNT = 4;
+const CONTEXT_LENGTH = 64;
+/** Kernels may add in another order for another number of rows. Logits of the tiny model are of the order of 1. */
+const ROUNDING = 2e-5;
+
+const BACKENDS = ['native', 'node'] as const;
+const MODELS = [
+  { precision: 'f32', modelType: 'llama' },
+  { precision: 'q4', modelType: 'llama' },
+  { precision: 'f32', modelType: 'qwen3' },
+] as const;
+
+async function createRunner(dir: string, backendName: 'native' | 'node'): Promise<ModelRunner> {
+  const { backend } = await selectBackend(backendName);
+  return createSlotsRunner(backend, dir, await readManifest(dir), {
+    slotCount: SLOT_COUNT,
+    contextLength: CONTEXT_LENGTH,
+    threadCount: 1,
+    spin: false,
+  });
+}
+
+function row(
+  slot: number,
+  computedLength: number,
+  tokenIds: readonly number[],
+  needsLogits = true,
+): RunnerRow {
+  return { slot, computedLength, tokenIds: Int32Array.from(tokenIds), needsLogits };
+}
+
+/** Token ids that look random and are the same every time. */
+function tokens(count: number, seed: number): number[] {
+  return Array.from({ length: count }, (_, i) => (seed * 7919 + i * 104_729 + i * i * 31) % 288);
+}
+
+async function logitsOf(runner: ModelRunner, ...rows: RunnerRow[]): Promise<Float32Array> {
+  return (await runner.run(rows)).slice();
+}
+
+/** Logits after the last of `ids`, computed in one call in an otherwise unused slot. */
+function whole(runner: ModelRunner, ids: readonly number[]): Promise<Float32Array> {
+  return logitsOf(runner, row(SLOT_COUNT - 1, 0, ids));
+}
+
+function expectClose(actual: Float32Array, expected: Float32Array): void {
+  expect(actual.length).toBe(expected.length);
+  let difference = 0;
+  for (let i = 0; i < actual.length; i++)
+    difference = Math.max(difference, Math.abs(actual[i]! - expected[i]!));
+  expect(difference).toBeLessThan(ROUNDING);
+}
+
+describe.each(MODELS)('the slots runner on a $precision $modelType', ({ precision, modelType }) => {
+  let folder: TinyModelFolder;
+  const runners = new Map<string, ModelRunner>();
+
+  beforeAll(async () => {
+    folder = await createTinyModelFolder(precision, { modelType });
+    for (const name of BACKENDS) runners.set(name, await createRunner(folder.dir, name));
+  });
+
+  afterAll(async () => {
+    for (const runner of runners.values()) await runner.close();
+    await folder.remove();
+  });
+
+  it('gives bit for bit the same logits through both bindings', async () => {
+    const schedule: RunnerRow[][] = [
+      [row(0, 0, tokens(9, 1))],
+      [row(0, 9, tokens(1, 2)), row(1, 0, tokens(5, 3), false)],
+      [row(0, 10, tokens(1, 4)), row(1, 5, tokens(4, 5)), row(2, 0, tokens(1, 6))],
+      [row(0, 11, tokens(1, 7)), row(1, 9, tokens(1, 8)), row(2, 1, tokens(1, 9))],
+    ];
+    for (const rows of schedule) {
+      const [native, node] = await Promise.all(
+        BACKENDS.map(async name => (await runners.get(name)!.run(rows)).slice()),
+      );
+      expect(native).toEqual(node);
+      expect(native!.some(logit => logit !== 0)).toBe(true);
+    }
+  });
+
+  describe.each(BACKENDS)('through the %s binding', name => {
+    it('computes a prompt in chunks as it computes it whole', async () => {
+      const runner = runners.get(name)!;
+      const prompt = tokens(23, 11);
+      await runner.run([row(1, 0, prompt.slice(0, 10), false)]);
+      await runner.run([row(1, 10, prompt.slice(10, 20), false)]);
+      const chunked = await logitsOf(runner, row(1, 20, prompt.slice(20)));
+      expectClose(chunked, await whole(runner, prompt));
+    });
+
+    it('decodes sequences of different lengths together as it decodes each alone', async () => {
+      const runner = runners.get(name)!;
+      const prompts = [tokens(17, 21), tokens(1, 22), tokens(30, 23)];
+      await runner.run(prompts.map((prompt, slot) => row(slot, 0, prompt)));
+      const next = [5, 6, 7];
+      const { vocabSize } = runner.facts;
+      const together = await logitsOf(
+        runner,
+        ...prompts.map((prompt, slot) => row(slot, prompt.length, [next[slot]!])),
+      );
+      for (const [slot, prompt] of prompts.entries()) {
+        const alone = await whole(runner, [...prompt, next[slot]!]);
+        expectClose(together.subarray(slot * vocabSize, (slot + 1) * vocabSize), alone);
+      }
+    });
+
+    it('starts one-token prompts in a batch as it starts them alone', async () => {
+      const runner = runners.get(name)!;
+      const { vocabSize } = runner.facts;
+      const together = await logitsOf(runner, row(0, 0, [3]), row(1, 0, [4]));
+      for (const [slot, token] of [3, 4].entries()) {
+        const alone = await whole(runner, [token]);
+        expectClose(together.subarray(slot * vocabSize, (slot + 1) * vocabSize), alone);
+      }
+    });
+
+    it('goes on from a copied slot as from the original', async () => {
+      const runner = runners.get(name)!;
+      const prompt = tokens(12, 31);
+      await runner.run([row(2, 0, prompt)]);
+      runner.copySlot(2, 0, 8);
+      const continued = await logitsOf(runner, row(0, 8, [9]));
+      expectClose(continued, await whole(runner, [...prompt.slice(0, 8), 9]));
+    });
+
+    it('computes a step again with the same logits', async () => {
+      const runner = runners.get(name)!;
+      await runner.run([row(0, 0, tokens(6, 41))]);
+      const rows = [row(0, 6, [1]), row(1, 0, tokens(7, 42))];
+      const first = await logitsOf(runner, ...rows);
+      expect(await logitsOf(runner, ...rows)).toEqual(first);
+    });
+
+    it('returns rows with logits in order and leaves the others out', async () => {
+      const runner = runners.get(name)!;
+      const { vocabSize } = runner.facts;
+      const prompts = [tokens(4, 51), tokens(5, 52), tokens(6, 53)];
+      const all = await logitsOf(runner, ...prompts.map((prompt, slot) => row(slot, 0, prompt)));
+      const some = await logitsOf(runner, ...prompts.map((prompt, slot) => row(slot, 0, prompt, slot !== 1)));
+      expect(some.length).toBe(2 * vocabSize);
+      expect(some.subarray(0, vocabSize)).toEqual(all.subarray(0, vocabSize));
+      expect(some.subarray(vocabSize)).toEqual(all.subarray(2 * vocabSize));
+    });
+  });
+});
+
+describe('loading a model folder', () => {
+  let folder: TinyModelFolder;
+
+  beforeAll(async () => {
+    folder = await createTinyModelFolder('f32');
+  });
+
+  afterAll(() => folder.remove());
+
+  it('refuses a graph that does not fit its manifest, naming both', async () => {
+    const file = join(folder.dir, 'ortler-model.json');
+    const original = await readFile(file, 'utf8');
+    for (const change of [
+      { vocabSize: 300 },
+      { headSize: 8 },
+      { layerCount: 1 },
+      { graphFile: 'none.onnx' },
+    ]) {
+      await writeFile(file, JSON.stringify({ ...JSON.parse(original), ...change }));
+      await expect(loadTiny(folder.dir), JSON.stringify(change)).rejects.toMatchObject({
+        code: 'model_invalid',
+        message: expect.stringContaining(folder.dir),
+      });
+    }
+    await writeFile(file, original);
+    const core = await loadTiny(folder.dir);
+    expect(core.facts).toMatchObject({ backend: 'native', runner: 'slots', device: 'cpu', vocabSize: 288 });
+    expect(core.facts.backendNote).toBeUndefined();
+    await core.close();
+  });
+});
+
+function loadTiny(modelDir: string) {
+  return loadCore({
+    modelDir,
+    device: 'auto',
+    backend: 'auto',
+    threadCount: 1,
+    maxSequences: 2,
+    prefillChunkLength: 16,
+    maxQueuedSequences: 4,
+  });
+}

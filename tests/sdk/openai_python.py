@@ -1,0 +1,54 @@
+"""The openai SDK for Python against a running server.
+
+Called by openai-python.test.ts with the base URL and the key; prints one JSON line per check and fails loudly.
+"""
+
+import json
+import sys
+
+import openai
+
+base_url, api_key = sys.argv[1:3]
+question = [{"role": "user", "content": "What is the capital of France?"}]
+client = openai.OpenAI(base_url=base_url, api_key=api_key, max_retries=0)
+
+
+def report(check: str, ok: bool, **facts: object) -> None:
+    print(json.dumps({"check": check, "ok": bool(ok), **facts}), flush=True)
+
+
+def fails_with(kind: type, call) -> bool:
+    try:
+        call()
+    except kind:
+        return True
+    return False
+
+
+models = client.models.list()
+report("models", any(model.id == "ortler-demo" for model in models.data))
+
+plain = client.chat.completions.create(model="ortler-demo", messages=question, temperature=0)
+text = plain.choices[0].message.content
+report("create", "Paris" in text and plain.choices[0].finish_reason == "stop", text=text)
+
+chunks = client.chat.completions.create(
+    model="ortler-demo", messages=question, temperature=0, stream=True, stream_options={"include_usage": True}
+)
+streamed, usage = "", None
+for chunk in chunks:
+    if chunk.choices:
+        streamed += chunk.choices[0].delta.content or ""
+    usage = chunk.usage or usage
+report("stream", streamed == text and usage == plain.usage, text=streamed)
+
+stranger = openai.OpenAI(base_url=base_url, api_key="wrong", max_retries=0)
+report("401", fails_with(openai.AuthenticationError, stranger.models.list))
+create = client.chat.completions.create
+report("404", fails_with(openai.NotFoundError, lambda: create(model="nope", messages=question)))
+report("400", fails_with(openai.BadRequestError, lambda: create(model="ortler-demo", messages=question, top_p=0)))
+
+extra = create(
+    model="ortler-demo", messages=question, temperature=0, extra_body={"return_token_ids": True, "top_k": 5}
+)
+report("extra_body", len(extra.choices[0].token_ids) == extra.usage.completion_tokens)
