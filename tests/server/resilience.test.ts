@@ -57,6 +57,19 @@ it('loses only the open requests of a model whose process is killed, tells so, a
   expect((await post({ messages, model: killed, max_tokens: 4 })).status).toBe(200);
 });
 
+it('stops generating for a client that leaves, and frees what it used', async () => {
+  server = await startServer();
+  const runningCount = async (): Promise<number> => {
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    return Number(/^vllm:num_requests_running\{model_name="a".*\} (\d+)$/m.exec(text)![1]);
+  };
+  const reply = await post({ ...LONG, n: 8, stream: true });
+  await reply.body!.cancel();
+  await vi.waitFor(async () => expect(await runningCount()).toBe(0), { timeout: 2_000, interval: 10 });
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  expect(text).toContain('finished_reason="abort"} 1');
+});
+
 it('answers /health quickly while a long generation runs', async () => {
   server = await startServer();
   const long = post({ ...LONG, model: 'a', n: 8 });

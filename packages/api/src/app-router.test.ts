@@ -175,7 +175,7 @@ describe('chat.create', () => {
     [new EngineError('prompt_too_long', 'x'), 'invalid_parameter', 'input_tokens'],
     [new EngineError('template_failed', 'x'), 'invalid_parameter', null],
     [new EngineError('overloaded', 'x', { retryAfterMs: 9 }), 'overloaded', null],
-    [new EngineError('model_unavailable', 'x'), 'model_unavailable', null],
+    [new EngineError('model_unavailable', 'x', { retryAfterMs: 7 }), 'model_unavailable', null],
     [new EngineError('engine_failed', 'x'), 'internal', null],
     [new EngineError('aborted', 'x'), 'aborted', null],
   ])('reports %s of the engine as %s with param %s', async (refuse, reason, param) => {

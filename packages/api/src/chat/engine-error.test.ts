@@ -57,6 +57,11 @@ it('reports why a server aborted instead of that it did', () => {
   expect(fromEngineError(error, { max_completion_tokens: null })).toBe(reason);
 });
 
+it('says when to come back while a model restarts', () => {
+  const error = fromEngineError(new EngineError('model_unavailable', 'x'), { max_completion_tokens: null });
+  expect(error).toMatchObject({ reason: 'model_unavailable', retryAfterMs: 1_000 });
+});
+
 it('leaves failures of other kinds alone', () => {
   const error = new TypeError('a bug');
   expect(fromEngineError(error, { max_completion_tokens: null })).toBe(error);

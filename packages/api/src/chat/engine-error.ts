@@ -6,6 +6,9 @@ import { ApiError, ENGINE_ERROR_TABLE } from '../errors.ts';
 
 type LengthFields = Pick<ChatCompletionRequest, 'max_completion_tokens'>;
 
+/** A model whose process ended is usually back after this. Unit: milliseconds. */
+const RESTART_RETRY_MS = 1_000;
+
 /** What a thrown value is on the wire; anything but an `EngineError` is returned as it is. */
 export function fromEngineError(error: unknown, request: LengthFields): unknown {
   if (!(error instanceof EngineError)) return error;
@@ -13,9 +16,10 @@ export function fromEngineError(error: unknown, request: LengthFields): unknown 
   // Whoever aborted may have said why; a server that stops is not a client that left.
   if (code === 'aborted' && cause instanceof ApiError) return cause;
   const names = wireNames(request);
+  const waitMs = retryAfterMs ?? (code === 'model_unavailable' ? RESTART_RETRY_MS : undefined);
   const param = code === 'prompt_too_long' ? 'input_tokens' : toParam(parameter, names);
   const message = code === 'invalid_request' ? inWireWords(error.message, names) : error.message;
-  return new ApiError(ENGINE_ERROR_TABLE[code], message, { param, retryAfterMs, cause: error });
+  return new ApiError(ENGINE_ERROR_TABLE[code], message, { param, retryAfterMs: waitMs, cause: error });
 }
 
 /** Engine field -> wire field. A field of the engine's sampling settings also goes by its bare name. */
