@@ -2,13 +2,13 @@
 
 import type { AddressInfo } from 'node:net';
 import { ApiError } from '@ortler/api';
-import { createEngine } from '@ortler/engine';
+import { createEngine, EngineError } from '@ortler/engine';
 import { type Logger, pino } from 'pino';
 import { createApp } from './app.ts';
 import type { Config } from './config/config.ts';
 import { openDatabase } from './db/open-database.ts';
 import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from './models/model-catalog.ts';
-import { prepareModel } from './models/prepare-model.ts';
+import { ModelPreparationError, prepareModel } from './models/prepare-model.ts';
 import { createApiKeyStore } from './stores/api-keys.ts';
 import { createMetrics } from './system/metrics.ts';
 
@@ -50,8 +50,7 @@ export async function startServer(
         ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
       }),
     onEvent: event => {
-      if (event.kind === 'failed')
-        logger.error({ err: event.error, model: event.modelId }, 'model could not be loaded');
+      if (event.kind === 'failed') logFailedModel(logger, event.modelId, event.error);
       onCatalogEvent(event);
     },
   });
@@ -101,6 +100,15 @@ export async function startServer(
     loaded: catalog.loadAll(),
     stop: () => (stopped ??= stop()),
   };
+}
+
+// What the operator got wrong needs no stack; a fault of ours does.
+function logFailedModel(logger: Logger, modelId: string, error: unknown): void {
+  const isMistake = error instanceof ModelPreparationError || error instanceof EngineError;
+  logger.error(
+    isMistake ? { model: modelId, reason: error.message } : { model: modelId, err: error },
+    'model could not be loaded',
+  );
 }
 
 function createLogger(level: Config['logLevel']): Logger {

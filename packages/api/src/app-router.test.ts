@@ -151,6 +151,7 @@ describe('chat.create', () => {
   it.each([
     ['n', { n: 0 }],
     ['n', { n: 129 }],
+    ['request_id', { request_id: 'x'.repeat(201) }],
     ['temperature', { temperature: 2.5 }],
     ['temperature', { temperature: -1 }],
     ['top_p', { top_p: 0 }],

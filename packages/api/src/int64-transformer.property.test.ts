@@ -38,3 +38,10 @@ it('leaves an object alone that only looks like a tagged integer', () => {
   for (const value of [{ $int64: 'x' }, { $int64: '1', other: 1 }, { $int64: 1 }])
     expect(deserialize(value)).toEqual(value);
 });
+
+it('refuses nesting past its limit, and takes it at the limit', () => {
+  const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
+  expect(() => deserialize(nested(129))).toThrow('nested deeper than 128 levels');
+  expect(() => deserialize(nested(100_000))).toThrow('nested deeper than 128 levels');
+  expect(deserialize(nested(128))).toEqual(nested(128));
+});

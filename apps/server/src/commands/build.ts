@@ -4,7 +4,8 @@ import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { buildModel, ModelBuildError } from '@ortler/model-builder';
 import { choosePrecision } from '../models/choose-precision.ts';
-import { createBuildBar, type Terminal } from './terminal.ts';
+import { createBuildBars } from './build-bars.ts';
+import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
 
 export interface BuildArguments {
@@ -30,22 +31,24 @@ export async function build(
   const onSignal = () => interrupted.abort(new UserError('The build was stopped; nothing was written.'));
   process.once('SIGINT', onSignal);
   process.once('SIGTERM', onSignal);
-  const bar = createBuildBar(terminal, basename(sourceDir));
+  const name = basename(sourceDir);
+  const bars = createBuildBars(terminal);
   try {
     const manifest = await buildModel({
       sourceDir,
       outputDir,
       precision: chosen,
-      onProgress: progress => bar.update(progress),
+      onProgress: progress => bars.update(name, progress),
       signal: interrupted.signal,
     });
+    bars.end(name);
     const size = `${(manifest.parameterCount / 1e6).toFixed(1)} M parameters`;
     terminal.out(`Built ${outputDir}\n${manifest.modelType}, ${size}, ${manifest.precision}\n`);
   } catch (error) {
     if (error instanceof ModelBuildError) throw new UserError(error.message, { cause: error });
     throw error;
   } finally {
-    bar.stop();
+    bars.end(name);
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
   }

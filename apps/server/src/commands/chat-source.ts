@@ -4,7 +4,8 @@ import { type ChatMessage, createEngine, type Engine, EngineError } from '@ortle
 import type { Config } from '../config/config.ts';
 import type { ConfiguredModel } from '../config/settings.ts';
 import { ModelPreparationError, prepareModel } from '../models/prepare-model.ts';
-import { createBuildBar, type Terminal } from './terminal.ts';
+import { createBuildBars } from './build-bars.ts';
+import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
 
 export interface AnswerSettings {
@@ -29,14 +30,14 @@ export async function openEngineSource(
   config: Config,
   terminal: Terminal,
 ): Promise<ChatSource> {
-  const bar = createBuildBar(terminal, id);
+  const bars = createBuildBars(terminal);
   let engine: Engine;
   try {
     const modelDir = await prepareModel({
       sourceDir: path,
       dataDir: config.dataDir,
       precision: config.precision,
-      onProgress: progress => bar.update(progress),
+      onProgress: progress => bars.update(id, progress),
     });
     engine = await createEngine({
       modelDir,
@@ -51,7 +52,7 @@ export async function openEngineSource(
       throw new UserError(`The model ${id} cannot be used: ${error.message}`, { cause: error });
     throw error;
   } finally {
-    bar.stop();
+    bars.end(id);
   }
   return {
     name: id,

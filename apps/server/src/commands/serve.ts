@@ -4,7 +4,8 @@ import type { Config } from '../config/config.ts';
 import { type RunningServer, startServer } from '../main.ts';
 import type { CatalogEvent } from '../models/model-catalog.ts';
 import { VERSION } from '../system/version.ts';
-import { type BuildBar, createBuildBar, type Terminal } from './terminal.ts';
+import { type BuildBars, createBuildBars } from './build-bars.ts';
+import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
 
 /** Exit code of a process that a second Ctrl-C ended. */
@@ -13,7 +14,7 @@ const INTERRUPTED_EXIT_CODE = 130;
 /** Runs until a signal stops it. Throws: `UserError` when it cannot listen. */
 export async function serve(config: Config, terminal: Terminal): Promise<void> {
   const startedAtMs = performance.now();
-  const bars = new Map<string, BuildBar>();
+  const bars = createBuildBars(terminal);
   const server = await listen(config, event => showEvent(event, terminal, bars));
   const stopped = stopOnSignal(server, terminal);
   showWelcome(server, config, terminal);
@@ -59,15 +60,13 @@ function showWelcome({ url, firstKey }: RunningServer, config: Config, terminal:
 `);
 }
 
-function showEvent(event: CatalogEvent, terminal: Terminal, bars: Map<string, BuildBar>): void {
+function showEvent(event: CatalogEvent, terminal: Terminal, bars: BuildBars): void {
   const { modelId } = event;
   if (event.kind === 'building') {
-    const bar = bars.get(modelId) ?? createBuildBar(terminal, modelId);
-    bars.set(modelId, bar);
-    bar.update(event.progress);
+    bars.update(modelId, event.progress);
     return;
   }
-  bars.get(modelId)?.stop();
+  bars.end(modelId);
   if (event.kind === 'failed') {
     const message = event.error instanceof Error ? event.error.message : String(event.error);
     terminal.err(`  model    ${modelId} cannot be served: ${message}\n`);

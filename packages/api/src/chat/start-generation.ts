@@ -13,6 +13,8 @@ import { validateChatRequest } from './validate-chat-request.ts';
 
 /** Unit: milliseconds. A loading model is usually there after this. */
 const LOADING_RETRY_MS = 2_000;
+/** A name that no model has may be of any length. */
+const SHOWN_ID_LENGTH = 200;
 
 /** What every reply to one request shares. */
 export interface ReplyHeader {
@@ -64,9 +66,13 @@ function findModel(services: Services, id: string | null | undefined): CatalogMo
   const model = services.models.find(wanted);
   if (model !== undefined) return model;
   const known = services.models.list().map(entry => entry.id);
-  throw new ApiError('model_not_found', `The model ${wanted} does not exist. Known: ${known.join(', ')}.`, {
-    param: 'model',
-  });
+  throw new ApiError(
+    'model_not_found',
+    `The model ${wanted.slice(0, SHOWN_ID_LENGTH)} does not exist. Known: ${known.join(', ')}.`,
+    {
+      param: 'model',
+    },
+  );
 }
 
 function readyEngine({ id, status }: CatalogModel) {

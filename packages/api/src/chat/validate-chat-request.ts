@@ -10,6 +10,9 @@ export const MAX_CHOICE_COUNT = 128;
 /** Most messages of one request. */
 export const MAX_MESSAGE_COUNT = 4_096;
 
+/** Longest `request_id`: it is repeated in every chunk of a stream. */
+export const MAX_REQUEST_ID_LENGTH = 200;
+
 /** Template variables that the request's own fields fill. */
 const RESERVED_VARIABLES = ['messages', 'tools'] as const;
 
@@ -20,6 +23,12 @@ export function validateChatRequest(request: ChatCompletionRequest): void {
     messages.length > MAX_MESSAGE_COUNT,
     'messages',
     `messages holds ${messages.length} items; at most ${MAX_MESSAGE_COUNT} are allowed.`,
+  );
+  const idLength = request.request_id?.length ?? 0;
+  refuseIf(
+    idLength > MAX_REQUEST_ID_LENGTH,
+    'request_id',
+    `request_id has ${idLength} characters; at most ${MAX_REQUEST_ID_LENGTH} are allowed.`,
   );
   refuseIf(n < 1 || n > MAX_CHOICE_COUNT, 'n', `n must be 1 to ${MAX_CHOICE_COUNT}; got ${n}.`);
   for (const name of RESERVED_VARIABLES)
