@@ -1,6 +1,6 @@
 // The time of one decode step, native binding against onnxruntime-node's own API, on a model of SmolLM2-135M's
-// shape with random 4-bit weights. Both run in turn within the same minutes, so that the load of the machine
-// meets both; logits are compared first, and a difference ends the benchmark.
+// shape with random 4-bit weights. All capacities and bindings of a batch size take turns, so that the load of the
+// machine meets them alike; logits are compared first, and a difference ends the benchmark.
 //
 //     node --conditions=source bench/engine/decode-step.bench.ts --help
 
@@ -43,26 +43,42 @@ const HELP = `Options:
   --capacities LIST   tokens per cache slot (default 1024,4096)
   --batches LIST      sequences per step (default 1,8)
   --threads N         threads of a model call (default 2)
-  --pairs N           turns of each binding (default 8)
+  --no-spin           let threads sleep between operators
+  --pairs N           turns of each capacity and binding (default 8)
   --steps N           measured steps of a turn (default 5)`;
 
 interface Options {
   readonly threadCount: number;
+  readonly spin: boolean;
   readonly pairCount: number;
   readonly stepCount: number;
+}
+
+/** Milliseconds of one step. */
+interface StepTime {
+  readonly wallMs: number;
+  /** Processor time of all threads: what stays comparable when other programs want the cores as well. */
+  readonly cpuMs: number;
 }
 
 interface Case {
   readonly capacity: number;
   readonly batch: number;
-  readonly nativeMs: number;
-  readonly nodeMs: number;
-  /** Median over the pairs of node's time by native's. */
+  /** Medians over the turns. */
+  readonly native: StepTime;
+  readonly node: StepTime;
+  /** Median over the turns of node's wall time by native's of the same turn. */
   readonly ratio: number;
-  readonly nativeTokensPerSecond: number;
-  readonly nodeTokensPerSecond: number;
-  /** Resident memory with the native runner alone, its cache allocated and one batch of contexts computed. */
-  readonly nativeResidentMb: number;
+  readonly nativeStepsPerSecond: number;
+  readonly nodeStepsPerSecond: number;
+}
+
+/** The runners of one capacity and what they measured so far. */
+interface Contestants {
+  readonly capacity: number;
+  readonly native: ModelRunner;
+  readonly node: ModelRunner;
+  readonly turns: { readonly native: StepTime; readonly node: StepTime }[];
 }
 
 async function main(): Promise<void> {
@@ -72,6 +88,7 @@ async function main(): Promise<void> {
       capacities: { type: 'string', default: '1024,4096' },
       batches: { type: 'string', default: '1,8' },
       threads: { type: 'string', default: '2' },
+      'no-spin': { type: 'boolean', default: false },
       pairs: { type: 'string', default: '8' },
       steps: { type: 'string', default: '5' },
       help: { type: 'boolean', default: false },
@@ -83,6 +100,7 @@ async function main(): Promise<void> {
   }
   const options = {
     threadCount: toCount('threads', values.threads),
+    spin: !values['no-spin'],
     pairCount: toCount('pairs', values.pairs),
     stepCount: toCount('steps', values.steps),
   };
@@ -90,11 +108,10 @@ async function main(): Promise<void> {
   try {
     const modelDir = values.model ?? (await buildRandomModel(scratch));
     const cases: Case[] = [];
-    for (const capacity of values.capacities.split(',').map(value => toCount('capacities', value))) {
-      for (const batch of values.batches.split(',').map(value => toCount('batches', value))) {
-        console.error(`capacity ${capacity}, batch ${batch} ...`);
-        cases.push(await measure(modelDir, capacity, batch, options));
-      }
+    const capacities = values.capacities.split(',').map(value => toCount('capacities', value));
+    for (const batch of values.batches.split(',').map(value => toCount('batches', value))) {
+      console.error(`batch ${batch} ...`);
+      cases.push(...(await measure(modelDir, capacities, batch, options)));
     }
     const { version } = (await selectBackend('native')).backend;
     const { precision, layerCount, hiddenSize, vocabSize } = await readManifest(modelDir);
@@ -115,34 +132,53 @@ async function buildRandomModel(scratch: string): Promise<string> {
   return outputDir;
 }
 
-async function measure(modelDir: string, capacity: number, batch: number, options: Options): Promise<Case> {
-  const native = await createFilledRunner(modelDir, 'native', capacity, batch, options.threadCount);
-  const nativeResidentMb = Math.round(process.memoryUsage.rss() / 2 ** 20);
-  const node = await createFilledRunner(modelDir, 'node', capacity, batch, options.threadCount);
-  try {
-    const rows = decodeRows(batch);
-    checkEqual(await native.run(rows), await node.run(rows));
-    const pairs: { readonly nativeMs: number; readonly nodeMs: number }[] = [];
-    for (let pair = 0; pair < options.pairCount; pair++) {
-      const nativeMs = await timeSteps(native, rows, options.stepCount);
-      pairs.push({ nativeMs, nodeMs: await timeSteps(node, rows, options.stepCount) });
+async function measure(
+  modelDir: string,
+  capacities: readonly number[],
+  batch: number,
+  options: Options,
+): Promise<Case[]> {
+  const contestants: Contestants[] = [];
+  for (const capacity of capacities) {
+    const native = await createFilledRunner(modelDir, 'native', capacity, batch, options);
+    const node = await createFilledRunner(modelDir, 'node', capacity, batch, options);
+    contestants.push({ capacity, native, node, turns: [] });
+  }
+  const rows = decodeRows(batch);
+  const expected = (await contestants[0]!.native.run(rows)).slice();
+  for (const { native, node } of contestants) {
+    checkEqual(await native.run(rows), expected);
+    checkEqual(await node.run(rows), expected);
+  }
+  for (let turn = 0; turn < options.pairCount; turn++) {
+    for (const { native, node, turns } of contestants) {
+      const nativeTime = await timeSteps(native, rows, options.stepCount);
+      turns.push({ native: nativeTime, node: await timeSteps(node, rows, options.stepCount) });
     }
-    const nativeMs = median(pairs.map(pair => pair.nativeMs));
-    const nodeMs = median(pairs.map(pair => pair.nodeMs));
-    return {
-      capacity,
-      batch,
-      nativeMs: round(nativeMs),
-      nodeMs: round(nodeMs),
-      ratio: round(median(pairs.map(pair => pair.nodeMs / pair.nativeMs))),
-      nativeTokensPerSecond: Math.round((1000 * batch) / nativeMs),
-      nodeTokensPerSecond: Math.round((1000 * batch) / nodeMs),
-      nativeResidentMb,
-    };
-  } finally {
+  }
+  for (const { native, node } of contestants) {
     await native.close();
     await node.close();
   }
+  return contestants.map(contestant => toCase(contestant, batch));
+}
+
+function toCase({ capacity, turns }: Contestants, batch: number): Case {
+  const of = (name: 'native' | 'node'): StepTime => ({
+    wallMs: round(median(turns.map(turn => turn[name].wallMs))),
+    cpuMs: round(median(turns.map(turn => turn[name].cpuMs))),
+  });
+  const native = of('native');
+  const node = of('node');
+  return {
+    capacity,
+    batch,
+    native,
+    node,
+    ratio: round(median(turns.map(turn => turn.node.wallMs / turn.native.wallMs))),
+    nativeStepsPerSecond: round(1000 / native.wallMs),
+    nodeStepsPerSecond: round(1000 / node.wallMs),
+  };
 }
 
 /** A runner whose first `batch` slots hold the context. */
@@ -151,14 +187,14 @@ async function createFilledRunner(
   backendName: 'native' | 'node',
   capacity: number,
   batch: number,
-  threadCount: number,
+  { threadCount, spin }: Options,
 ): Promise<ModelRunner> {
   const { backend } = await selectBackend(backendName);
   const runner = await createSlotsRunner(backend, modelDir, await readManifest(modelDir), {
     slotCount: batch,
     contextLength: capacity,
     threadCount,
-    spin: true,
+    spin,
   });
   const { vocabSize } = runner.facts;
   const context = Int32Array.from({ length: CONTEXT }, (_, i) => (i * 7919) % vocabSize);
@@ -180,25 +216,25 @@ function decodeRows(batch: number): RunnerRow[] {
   }));
 }
 
-/** Median of some steps after one that is not counted, which brings the caches back from the other binding. */
-async function timeSteps(runner: ModelRunner, rows: readonly RunnerRow[], count: number): Promise<number> {
+/** Median of some steps after one that is not counted, which brings the caches back from the one before. */
+async function timeSteps(runner: ModelRunner, rows: readonly RunnerRow[], count: number): Promise<StepTime> {
   await runner.run(rows);
   const times: number[] = [];
+  const cpuBefore = process.cpuUsage();
   for (let step = 0; step < count; step++) {
     const start = performance.now();
     await runner.run(rows);
     times.push(performance.now() - start);
   }
-  return median(times);
+  const cpu = process.cpuUsage(cpuBefore);
+  return { wallMs: median(times), cpuMs: (cpu.user + cpu.system) / 1000 / count };
 }
 
-function checkEqual(native: Float32Array, node: Float32Array): void {
-  const index = native.findIndex((logit, i) => logit !== node[i]);
-  if (index >= 0 || native.length !== node.length)
-    throw new Error(
-      `Logits differ at ${index}: ${native[index]} through native, ${node[index]} through node.`,
-    );
-  if (native.every(logit => logit === native[0])) throw new Error('All logits are the same.');
+function checkEqual(actual: Float32Array, expected: Float32Array): void {
+  const index = actual.findIndex((logit, i) => logit !== expected[i]);
+  if (index >= 0 || actual.length !== expected.length)
+    throw new Error(`Logits differ at ${index}: ${actual[index]} and ${expected[index]}.`);
+  if (actual.every(logit => logit === actual[0])) throw new Error('All logits are the same.');
 }
 
 function toCount(name: string, text: string): number {

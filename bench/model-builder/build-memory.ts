@@ -30,6 +30,9 @@ const QWEN_HALF_BILLION = {
   rope_theta: 1_000_000,
 };
 
+/** A peak above this fails the benchmark: it would follow the size of the model. Unit: MiB. */
+const PEAK_LIMIT_MEBIBYTES = 400;
+
 const MEBIBYTE = 1 << 20;
 
 const { values, positionals } = parseArgs({
@@ -71,8 +74,10 @@ async function build(source: string, output: string, as: Precision): Promise<voi
   const start = performance.now();
   await buildModel({ sourceDir: source, outputDir: output, precision: as });
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  // The kernel reports the peak in kibibytes.
-  report(`built in ${seconds} s, peak ${Math.round(process.resourceUsage().maxRSS / 1024)} MiB`);
+  // The system reports the peak in kibibytes.
+  const peak = Math.round(process.resourceUsage().maxRSS / 1024);
+  if (peak > PEAK_LIMIT_MEBIBYTES) throw new Error(`the build of ${as} took ${peak} MiB of memory`);
+  report(`built in ${seconds} s, peak ${peak} MiB`);
 }
 
 function inOwnProcess(...args: readonly string[]): string {

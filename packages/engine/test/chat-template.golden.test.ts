@@ -77,3 +77,21 @@ describe('one line', () => {
     expect(render('{{ 1 }}\n\n{{ raise_exception("no " ~ 1) }}', {}).error).toContain('at line 3: no 1');
   });
 });
+
+describe('random templates', () => {
+  const random = readGolden<{ values: Record<string, unknown>; cases: readonly [string, string | null][] }>(
+    'chat-template-random.json',
+    ['jinja2', 'transformers'],
+  );
+
+  test('give the text of the original or are refused, and hardly any is refused', () => {
+    let refusedCount = 0;
+    for (const [template, text] of random.cases) {
+      const rendered = render(template, random.values);
+      if (text !== null && rendered.error !== undefined) refusedCount++;
+      else expect([template, rendered.text ?? null]).toEqual([template, text]);
+    }
+    expect(random.cases.length).toBeGreaterThan(1500);
+    expect(refusedCount).toBeLessThan(random.cases.length / 50);
+  });
+});

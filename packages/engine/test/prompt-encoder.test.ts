@@ -15,9 +15,10 @@ let impatient: PromptEncoder;
 
 function createEncoder(
   limits: { templateTimeLimitMs?: number; encodeTimeLimitMs?: number } = {},
+  modelDir = familyDir('llama2_style'),
 ): PromptEncoder {
   return new PromptEncoder({
-    modelDir: familyDir('llama2_style'),
+    modelDir,
     tokenizer,
     templates: new ChatTemplates({
       ...files,
@@ -88,6 +89,14 @@ describe('templates of requests', () => {
     });
   });
 
+  test('cannot be given values that are not plain data', async () => {
+    const variables = { x: () => 1 };
+    await expect(prompts.renderChat(USER, { template: 'x', variables })).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+    expect(await prompts.renderChat(USER, { template: 'ok' })).toBe('ok');
+  });
+
   test('tell the message of raise_exception', async () => {
     const template = "{{ raise_exception('Only one system message.') }}";
     await expect(prompts.renderChat(USER, { template })).rejects.toMatchObject({
@@ -136,6 +145,14 @@ describe('long texts', () => {
     await second;
     expect((await first).length).toBeGreaterThan(3000);
   });
+});
+
+test('a worker that cannot start says so, and so it does the next time', async () => {
+  const broken = createEncoder({}, '/nowhere');
+  for (let i = 0; i < 2; i++) {
+    await expect(broken.encode('a'.repeat(5000), false)).rejects.toMatchObject({ code: 'engine_failed' });
+  }
+  await broken.close();
 });
 
 describe('conversations', () => {

@@ -25,7 +25,7 @@ export async function loadCore(options: CoreOptions): Promise<EngineCore> {
     slotCount: options.maxSequences,
     contextLength,
     threadCount: options.threadCount === 0 ? availableParallelism() : options.threadCount,
-    spin: true,
+    spin: options.spin ?? true,
   });
   return new EngineCore(runner, {
     prefillChunkLength: options.prefillChunkLength,

@@ -14,6 +14,11 @@ export interface CoreOptions {
   readonly backend: 'auto' | 'native' | 'node';
   /** Threads of one model call. 0: as many as the machine has cores. */
   readonly threadCount: number;
+  /**
+   * Threads wait for each other in a busy loop: faster while the cores are free, much slower when other programs
+   * want them. Default: true.
+   */
+  readonly spin?: boolean;
   /** Most sequences that run at the same time: the number of cache slots. */
   readonly maxSequences: number;
   /** Most tokens of a sequence. Undefined: what the model was built for. */

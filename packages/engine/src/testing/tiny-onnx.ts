@@ -39,6 +39,15 @@ const IR_VERSION = 9;
 const OPSET_VERSION = 18;
 const INTEGER_ATTRIBUTE = 2;
 
+/** A model that copies float32 `x` of shape `[n]` to `y`. */
+export function identityModel(): Uint8Array {
+  return encodeTinyModel({
+    inputs: [{ name: 'x', type: 'float32', shape: ['n'] }],
+    outputs: [{ name: 'y', type: 'float32', shape: ['n'] }],
+    nodes: [{ opType: 'Identity', inputs: ['x'], outputs: ['y'] }],
+  });
+}
+
 /** Bytes of the model. Field numbers: onnx.proto. */
 export function encodeTinyModel(graph: TinyGraph): Uint8Array {
   return message(

@@ -14,7 +14,7 @@ export interface KillableWorkerOptions {
   readonly startLimitMs: number;
   readonly memoryLimitMb: number;
   readonly queueLimit: number;
-  /** What a task that was killed or broke the thread is called to its caller. */
+  /** What a task that took too long, or ended the thread, is called to its caller. */
   readonly toError: (problem: 'timeout' | 'crash') => EngineError;
 }
 
@@ -26,6 +26,7 @@ export type WorkerReply =
 
 interface Task {
   readonly input: unknown;
+  isBegun: boolean;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -53,8 +54,21 @@ export class KillableWorker<Input, Result> {
       return Promise.reject(new EngineError('overloaded', message, { retryAfterMs: 1000 }));
     }
     return new Promise<Result>((resolve, reject) => {
-      const task: Task = { input, resolve: result => resolve(result as Result), reject };
-      signal?.addEventListener('abort', () => this.#dropWaiting(task), { once: true });
+      const onAbort = (): void => this.#dropWaiting(task);
+      const settle = (): void => signal?.removeEventListener('abort', onAbort);
+      const task: Task = {
+        input,
+        isBegun: false,
+        resolve: result => {
+          settle();
+          resolve(result as Result);
+        },
+        reject: error => {
+          settle();
+          reject(error);
+        },
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
       this.#queue.push(task);
       this.#next();
     });
@@ -87,7 +101,14 @@ export class KillableWorker<Input, Result> {
     this.#worker ??= this.#start();
     this.#worker.ref();
     this.#limit(this.#options.startLimitMs);
-    this.#worker.postMessage(task.input);
+    try {
+      this.#worker.postMessage(task.input);
+    } catch (cause) {
+      this.#takeCurrent();
+      const message = 'The values for the template cannot be copied: they must be plain data.';
+      task.reject(new EngineError('invalid_request', message, { cause }));
+      this.#next();
+    }
   }
 
   #start(): Worker {
@@ -109,6 +130,7 @@ export class KillableWorker<Input, Result> {
 
   #receive(reply: WorkerReply): void {
     if (reply.kind === 'started') {
+      if (this.#current !== null) this.#current.isBegun = true;
       this.#limit(this.#options.timeLimitMs);
       return;
     }
@@ -121,7 +143,10 @@ export class KillableWorker<Input, Result> {
   #fail(worker: Worker, problem: 'timeout' | 'crash'): void {
     if (worker !== this.#worker) return;
     void this.#kill();
-    this.#takeCurrent()?.reject(this.#options.toError(problem));
+    const task = this.#takeCurrent();
+    // Before the task has begun, only the thread itself can be at fault.
+    const failedToStart = new EngineError('engine_failed', 'The thread that prepares texts could not start.');
+    task?.reject(task.isBegun ? this.#options.toError(problem) : failedToStart);
     this.#next();
   }
 

@@ -7,6 +7,7 @@ Writes chat-templates.json beside this file. The clock is fixed, so `strftime_no
 
 import json
 import platform
+import random
 from datetime import datetime
 from pathlib import Path
 
@@ -122,6 +123,72 @@ def render(template, variables):
         return {"error": str(error), "errorType": type(error).__name__}
 
 
+RANDOM = random.Random(20261120)
+ATOMS = ["text", "blank", "number", "real", "yes", "no", "nothing", "list", "words", "empty", "map", "people", "markup", "nested", "lines",
+         "missing", "1", "0", "-2", "2.5", "'a'", "'l'", "''", "' '", "none", "true", "[1, 'a']", "(1, 2)", "{'a': 1}", "'a,b'", "'%s'", "3", "'é😀x'"]
+FILTERS = ["upper", "lower", "trim", "length", "list", "first", "last", "reverse", "join(',')", "sort", "unique | list", "string", "int", "float",
+           "abs", "round", "round(1)", "default('d')", "default('d', true)", "tojson", "title", "capitalize", "replace('l','L')", "sum", "max",
+           "min", "items | list", "dictsort", "map('string') | list", "select | list", "map(attribute='name') | list",
+           "selectattr('age') | list", "wordcount", "indent(2)", "batch(2) | list", "tojson(indent=1)"]
+TESTS = ["defined", "none", "string", "number", "mapping", "iterable", "sequence", "boolean", "integer", "float", "odd", "even", "true",
+         "in list", "eq(1)", "gt(1)", "divisibleby(2)", "lower", "upper"]
+METHODS = ["upper()", "lower()", "strip()", "strip('l')", "lstrip(' ')", "rstrip('\\n')", "split()", "split(',')", "split('l', 1)",
+           "startswith('H')", "endswith('d')", "replace('l','')", "title()", "items() | list", "keys() | list", "get('a')", "get('zz', 1)",
+           "find('o')", "count('l')", "join(words)", "splitlines()", "index(1)", "a", "name", "x[0]", "values() | list", "capitalize()",
+           "partition(' ')", "rsplit(' ', 1)", "isdigit()", "isalpha()", "isspace()", "format(1)"]
+OPERATORS = ["+", "-", "*", "/", "//", "%", "==", "!=", "<", ">", "<=", ">=", "and", "or", "in", "not in", "~", "**"]
+SLICES = ["0", "-1", "1:", "::-1", ":2", "::2", "-2:", "5", "1:-1"]
+PIECES = ["a", "\n", " ", "  ", "\t", "{% if yes %}", "{%- if yes %}", "{% if yes -%}", "{%+ if yes %}", "{%- if yes -%}", "{{ 1 }}",
+          "{{- 1 }}", "{{ 1 -}}", "{# c #}", "{#- c -#}", "{% set q = 1 %}", "{%- set q = 1 -%}", "{% set q = 1 +%}", "\n\n",
+          "{% raw %} r {% endraw %}", "{%- raw -%} r {%- endraw -%}\n", "\r\n", "{% for i in [1,2] %}", "{%- for i in [1,2] -%}"]
+ENDS = ["{% end@ %}", "{%- end@ %}", "{% end@ -%}", "{%+ end@ %}", "{% end@ +%}"]
+
+
+def random_expression(depth):
+    inner = lambda: random_expression(depth - 1)
+    if depth <= 0:
+        return RANDOM.choice(ATOMS)
+    kind = RANDOM.randrange(10)
+    if kind < 3:
+        return f"{inner()} {RANDOM.choice(OPERATORS)} {inner()}"
+    if kind < 5:
+        return f"({inner()}) | {RANDOM.choice(FILTERS)}"
+    if kind == 5:
+        return f"({inner()}) is {RANDOM.choice(['', 'not '])}{RANDOM.choice(TESTS)}"
+    if kind == 6:
+        return f"({inner()}).{RANDOM.choice(METHODS)}"
+    if kind == 7:
+        return f"({inner()})[{RANDOM.choice(SLICES)}]"
+    if kind == 8:
+        return f"{inner()} if {inner()} else {inner()}"
+    return f"{RANDOM.choice(['not ', '-', ''])}{inner()}"
+
+
+def random_layout():
+    parts, open_tags = [], []
+    close = lambda: parts.append(RANDOM.choice(ENDS).replace("@", open_tags.pop()))
+    for _ in range(RANDOM.randrange(1, 12)):
+        piece = RANDOM.choice(PIECES)
+        parts.append(piece)
+        if " if " in piece or " for " in piece:
+            open_tags.append("if" if " if " in piece else "for")
+        if open_tags and RANDOM.random() < 0.4:
+            close()
+    while open_tags:
+        close()
+    return "".join(parts)
+
+
+def random_cases():
+    """Random expressions and layouts; output that shows memory addresses or is very long says nothing."""
+    templates = ["{{ " + random_expression(RANDOM.randrange(1, 4)) + " }}" for _ in range(1200)]
+    templates += [random_layout() for _ in range(600)]
+    for template in templates:
+        case = {"template": template, **render(template, json.loads(json.dumps(VALUES)))}
+        if " object at 0x" not in case.get("text", "") and len(case.get("text", "")) < 300:
+            yield case
+
+
 def main():
     templates = {path.stem: path.read_text() for path in sorted((HERE / "templates").glob("*.jinja"))}
     for family in ["llama3", "qwen2_5", "qwen3", "mistral_nemo"]:
@@ -139,7 +206,16 @@ def main():
                        "transformers": transformers.__version__, "now": NOW.isoformat()},
         "special": SPECIAL, "templates": templates, "conversations": CONVERSATIONS, "cases": cases, "values": VALUES, "snippets": snippets},
         ensure_ascii=True, indent=1) + "\n")
+    write_random()
     print(len(cases), "conversations,", len(snippets), "snippets")
+
+
+def write_random():
+    cases = [[case["template"], case.get("text")] for case in random_cases()]
+    (HERE / "chat-template-random.json").write_text(json.dumps({
+        "provenance": {"script": Path(__file__).name, "python": platform.python_version(), "jinja2": jinja2.__version__,
+                       "transformers": transformers.__version__, "seed": 20261120},
+        "values": VALUES, "cases": cases}, ensure_ascii=True, separators=(",", ":")) + "\n")
 
 
 main()

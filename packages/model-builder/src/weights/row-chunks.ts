@@ -14,10 +14,12 @@ export async function* rowChunks(
   matrices: readonly CheckpointTensor[],
   width: number,
 ): AsyncGenerator<Float32Array<ArrayBuffer>> {
-  const rowsPerChunk = Math.max(1, Math.floor(CHUNK_ELEMENTS / width));
+  const rowCounts = matrices.map(({ shape }) => shape.reduce((product, dim) => product * dim, 1) / width);
+  const rowsThatFit = Math.max(1, Math.floor(CHUNK_ELEMENTS / width));
+  const rowsPerChunk = Math.min(rowsThatFit, Math.max(...rowCounts));
   const buffer = new Float32Array(rowsPerChunk * width);
-  for (const matrix of matrices) {
-    const rowCount = matrix.shape.reduce((product, dim) => product * dim, 1) / width;
+  for (const [i, matrix] of matrices.entries()) {
+    const rowCount = rowCounts[i]!;
     for (let row = 0; row < rowCount; row += rowsPerChunk) {
       const rows = Math.min(rowsPerChunk, rowCount - row);
       const chunk = buffer.subarray(0, rows * width);

@@ -9,6 +9,7 @@ import {
   isEqual,
   iterate,
   numberOf,
+  sequenceItems,
   Tuple,
   toKey,
   typeName,
@@ -37,8 +38,8 @@ export function applyBinary(operator: BinaryOperator, left: Value, right: Value)
       throw new TemplateError(`can only concatenate str (not "${typeName(right)}") to str`);
   }
   if (operator === '*') {
-    if (typeof right === 'number') return repeat(left, right, operator);
-    if (typeof left === 'number') return repeat(right, left, operator);
+    if (typeof right === 'number' || typeof right === 'boolean') return repeat(left, Number(right), operator);
+    if (typeof left === 'number' || typeof left === 'boolean') return repeat(right, Number(left), operator);
   }
   throw unsupported(operator, left, right);
 }
@@ -60,6 +61,7 @@ function calculate(operator: BinaryOperator, a: number, b: number, isFloat: bool
       // The sign of Python's remainder is that of the divisor.
       return wrap(a - b * Math.floor(a / nonZero(b)));
     case '**':
+      if (a < 0 && !Number.isInteger(b)) throw new TemplateError('The power is a complex number.');
       return b < 0 && !isFloat ? new Float(a ** b) : wrap(a ** b);
   }
 }
@@ -77,9 +79,10 @@ function checkInteger(value: number): number {
 
 function repeat(value: Value, count: number, operator: string): Value {
   const times = Math.max(0, count);
-  const length = typeof value === 'string' ? value.length : Array.isArray(value) ? value.length : 0;
+  const length = typeof value === 'string' ? value.length : (sequenceItems(value)?.length ?? 0);
   if (length * times > REPEAT_LIMIT) throw new TemplateError('The repetition is too long.');
   if (typeof value === 'string') return value.repeat(times);
+  if (value instanceof Tuple) return new Tuple(Array.from({ length: times }, () => value.items).flat());
   if (Array.isArray(value)) return Array.from({ length: times }, () => value).flat() as Value[];
   throw unsupported(operator, value, count);
 }

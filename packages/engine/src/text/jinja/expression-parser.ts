@@ -16,7 +16,7 @@ import { TemplateError } from './template-error.ts';
 const COMPARISONS: readonly string[] = ['==', '!=', '<', '>', '<=', '>='];
 const NO_ARGUMENTS: CallArguments = { positional: [], named: [] };
 /** Names after a test that are not its argument. */
-const NOT_AN_ARGUMENT: readonly string[] = ['else', 'or', 'and', 'if', 'in', 'not'];
+const NOT_AN_ARGUMENT: readonly string[] = ['else', 'or', 'and'];
 /** Deep nesting would overflow the stack of the parser. */
 const DEPTH_LIMIT = 200;
 

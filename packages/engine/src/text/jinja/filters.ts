@@ -52,7 +52,8 @@ const textFilters: Readonly<Record<string, Filter>> = {
     const width = argument(args, 0, 'width') ?? 4;
     const prefix = typeof width === 'string' ? width : ' '.repeat(optionalInteger(args, 0, 'width') ?? 4);
     const [first, blank] = [argument(args, 1, 'first') ?? false, argument(args, 2, 'blank') ?? false];
-    return indentLines(toText(input), prefix, isTruthy(first), isTruthy(blank));
+    if (typeof input !== 'string') throw new TemplateError(`indent needs a text, not ${typeName(input)}`);
+    return indentLines(input, prefix, isTruthy(first), isTruthy(blank));
   },
   wordcount: input => (toText(input).match(/[\p{L}\p{N}_]+/gu) ?? []).length,
   truncate: (input, args) => truncate(toText(input), args),
@@ -155,6 +156,7 @@ function readSeparators(value: Value, indent: string | null): [string, string] {
 }
 
 function toInteger(value: Value, fallback: Value): Value {
+  if (value instanceof Undefined) value.fail();
   if (typeof value === 'string') {
     const text = value.trim();
     if (/^[-+]?\d(?:_?\d)*$/.test(text)) return Number(text.replaceAll('_', ''));
@@ -167,6 +169,7 @@ function toInteger(value: Value, fallback: Value): Value {
 }
 
 function toFloat(value: Value, fallback: Value): Value {
+  if (value instanceof Undefined) value.fail();
   const number = typeof value === 'string' ? parseFloatText(value.trim()) : numberOf(value);
   return number === null ? fallback : new Float(number);
 }

@@ -21,7 +21,9 @@ export function formatPercent(template: string, value: Value): string {
     if (code === 'f') return toNumber(next()).toFixed(precision === undefined ? 6 : Number(precision));
     throw new TemplateError(`The format "${whole}" is not supported; %s, %r, %d, %f, %.Nf and %% are.`);
   });
-  if (used < values.length && !(values.length === 1 && value instanceof Map)) {
+  // Python overlooks a value that it could also look keys up in.
+  const isContainer = Array.isArray(value) || value instanceof Map || value instanceof Undefined;
+  if (used < values.length && !isContainer) {
     throw new TemplateError('not all arguments converted during string formatting');
   }
   return text;

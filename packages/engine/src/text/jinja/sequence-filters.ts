@@ -22,8 +22,11 @@ export const itemFilters: Readonly<Record<string, Filter>> = {
   list: input => [...iterate(input)],
   first: input => iterate(input)[0] ?? emptyIs(input, 'first'),
   last: input => iterate(input).at(-1) ?? emptyIs(input, 'last'),
-  reverse: input =>
-    typeof input === 'string' ? Array.from(input).reverse().join('') : [...iterate(input)].reverse(),
+  reverse: input => {
+    if (typeof input === 'string') return Array.from(input).reverse().join('');
+    if (input instanceof Map) throw new TemplateError('A dict cannot be reversed here; reverse its items.');
+    return [...iterate(input)].reverse();
+  },
   join: (input, args) => {
     const separator = toText(argument(args, 0, 'd') ?? '');
     const attribute = argument(args, 1, 'attribute');
@@ -60,6 +63,8 @@ export const itemFilters: Readonly<Record<string, Filter>> = {
     const seen: Value[] = [];
     return iterate(input).filter(item => {
       const key = foldCase(attribute === undefined ? item : readPath(item, attribute), isCaseSensitive);
+      if (Array.isArray(key) || key instanceof Map)
+        throw new TemplateError(`unhashable type: '${typeName(key)}'`);
       if (seen.some(each => isEqual(each, key))) return false;
       seen.push(key);
       return true;
@@ -79,16 +84,16 @@ export const itemFilters: Readonly<Record<string, Filter>> = {
     }
     return total;
   },
-  map: (input, args, context) => iterate(input).map(mapper(args, context)),
-  select: (input, args, context) => iterate(input).filter(tester(args, context)),
+  map: (input, args, context) => itemsOf(input).map(mapper(args, context)),
+  select: (input, args, context) => itemsOf(input).filter(tester(args, context)),
   reject: (input, args, context) => {
     const isSelected = tester(args, context);
-    return iterate(input).filter(item => !isSelected(item));
+    return itemsOf(input).filter(item => !isSelected(item));
   },
-  selectattr: (input, args, context) => iterate(input).filter(attributeTester(args, context)),
+  selectattr: (input, args, context) => itemsOf(input).filter(attributeTester(args, context)),
   rejectattr: (input, args, context) => {
     const isSelected = attributeTester(args, context);
-    return iterate(input).filter(item => !isSelected(item));
+    return itemsOf(input).filter(item => !isSelected(item));
   },
   batch: (input, args) => {
     const size = optionalInteger(args, 0, 'linecount') ?? 0;
@@ -123,6 +128,11 @@ export function readPath(item: Value, path: Value): Value {
 function lookUp(value: Value, name: string): Value {
   if (value instanceof Map) return value.get(name) ?? getAttribute(value, name);
   return getItem(value, name);
+}
+
+/** These filters take whatever is false for empty. */
+function itemsOf(input: Value): readonly Value[] {
+  return isTruthy(input) ? iterate(input) : [];
 }
 
 function mapper(args: Arguments, context: FilterContext): (item: Value) => Value {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ORT_BACKEND_CONFORMANCE } from '../../../testing/ort-backend-conformance.ts';
-import { encodeTinyModel } from '../../../testing/tiny-onnx.ts';
+import { identityModel } from '../../../testing/tiny-onnx.ts';
 import type { OrtBackend } from './backend.ts';
 import { findOrtLibrary } from './find-library.ts';
 import { createNativeBackend } from './native-backend.ts';
@@ -31,52 +31,9 @@ describe.each(Object.entries(BACKENDS))('the %s backend', (name, create) => {
   });
 });
 
-describe('the native backend', () => {
-  it('leaves the event loop free while the model runs', async () => {
-    const backend = createNativeBackend();
-    const session = await backend.createSession(
-      encodeTinyModel({
-        inputs: [{ name: 'x', type: 'float32', shape: ['n', 'n'] }],
-        outputs: [{ name: 'y', type: 'float32', shape: ['n', 'n'] }],
-        nodes: [{ opType: 'MatMul', inputs: ['x', 'x'], outputs: ['y'] }],
-      }),
-      { threadCount: 1, spin: false },
-    );
-    const size = 1024;
-    const create = () => backend.createTensor('float32', [size, size], new Float32Array(size * size));
-    const binding = session.bind(new Map([['x', create()]]), new Map([['y', create()]]));
-    let turnCount = 0;
-    const timer = setInterval(() => turnCount++, 1);
-    await binding.run();
-    clearInterval(timer);
-    expect(turnCount).toBeGreaterThan(0);
-    session.dispose();
-  });
-
-  it('refuses to run a binding twice at the same time', async () => {
-    const backend = createNativeBackend();
-    const session = await backend.createSession(Buffer.from(PROBE_GRAPH_HEX, 'hex'), {
-      threadCount: 1,
-      spin: false,
-    });
-    const create = () => backend.createTensor('float32', [1], new Float32Array(1));
-    const binding = session.bind(new Map([['x', create()]]), new Map([['y', create()]]));
-    const first = binding.run();
-    await expect(binding.run()).rejects.toThrow('once at a time');
-    expect(() => session.dispose()).toThrow('running session');
-    await first;
-    session.dispose();
-  });
-});
-
 describe('the probe of the node backend', () => {
   it('is the graph that its comment says', () => {
-    const graph = encodeTinyModel({
-      inputs: [{ name: 'x', type: 'float32', shape: ['n'] }],
-      outputs: [{ name: 'y', type: 'float32', shape: ['n'] }],
-      nodes: [{ opType: 'Identity', inputs: ['x'], outputs: ['y'] }],
-    });
-    expect(Buffer.from(graph).toString('hex')).toBe(PROBE_GRAPH_HEX);
+    expect(Buffer.from(identityModel()).toString('hex')).toBe(PROBE_GRAPH_HEX);
   });
 });
 

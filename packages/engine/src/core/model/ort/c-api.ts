@@ -4,7 +4,7 @@
 // `OrtGetApiBase()->GetApi(version)` returns a table of function pointers that is append-only, so a position
 // never changes between releases. Source: onnxruntime_c_api.h.
 
-import koffi from 'koffi';
+import koffi, { type LibraryHandle } from 'koffi';
 import { EngineError, type EngineErrorCode } from '../../../errors.ts';
 
 /** Address of something that ONNX Runtime owns. */
@@ -16,6 +16,19 @@ type Status = number | bigint;
 
 /** API version asked for: every function used here is older. */
 const API_VERSION = 22;
+
+/**
+ * koffi runs a call on a stack of its own, 128 KiB for asynchronous calls by default. Kernels keep work buffers
+ * there (a float32 matrix product needs more than 64 KiB), and with one thread all of them run on the calling one.
+ * 8 MiB is what a thread has on Linux; only the pages in use cost memory.
+ */
+const STACK_BYTES = 8 * 2 ** 20;
+
+/**
+ * Libraries by file, opened once. koffi closes a library when its handle is collected, and the functions would be
+ * gone with it; these handles are never let go, as ONNX Runtime's environment lives as long as the process.
+ */
+const OPENED = new Map<string, { readonly library: LibraryHandle; readonly api: OrtCApi }>();
 
 const STATUS = 'uintptr_t';
 const HANDLE = 'uintptr_t';
@@ -107,11 +120,22 @@ export interface OrtCApi {
 }
 
 /**
- * Opens the library and reads its function table.
+ * Opens the library, or takes the one that is open, and reads its function table.
  * Throws: when the file cannot be loaded or is not the expected version.
  */
 export function loadCApi(libraryFile: string, expectedVersion: string): OrtCApi {
+  const opened = OPENED.get(libraryFile);
+  if (opened !== undefined) return opened.api;
+  // Possible only before koffi has opened its first library in this thread.
+  if (koffi.config().async_stack_size !== STACK_BYTES)
+    koffi.config({ sync_stack_size: STACK_BYTES, async_stack_size: STACK_BYTES });
   const library = koffi.load(libraryFile);
+  const api = readCApi(library, libraryFile, expectedVersion);
+  OPENED.set(libraryFile, { library, api });
+  return api;
+}
+
+function readCApi(library: LibraryHandle, libraryFile: string, expectedVersion: string): OrtCApi {
   const base: unknown = library.func('OrtGetApiBase', HANDLE, [])();
   const [getApi, getVersionString] = decodeAddresses(base, 2);
   const version: unknown = koffi.call(getVersionString, koffi.proto('str', []));

@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { echoRequest, RecordingListener } from '../testing/core-link-conformance.ts';
+import { SCRIPTED_CORE_OPTIONS } from '../testing/scripted-core.ts';
+import type { CoreChannelEvents } from './core-channel.ts';
+import type { CoreFacts, ToCoreMessage } from './messages.ts';
+import { SupervisedLink } from './supervised-link.ts';
+
+const FACTS: CoreFacts = {
+  backend: 'node',
+  runner: 'scripted',
+  device: 'cpu',
+  vocabSize: 64,
+  contextLength: 256,
+  maxSequences: 4,
+  onnxRuntimeVersion: 'none',
+};
+const POLICY = { firstDelayMs: 100, longestDelayMs: 400, healthyMs: 10_000 };
+
+/** A link whose channels the test plays by hand. */
+function createLink() {
+  const channels: { events: CoreChannelEvents; sent: ToCoreMessage[]; isEnded: boolean }[] = [];
+  const link = new SupervisedLink(
+    SCRIPTED_CORE_OPTIONS,
+    events => {
+      const channel = { events, sent: [] as ToCoreMessage[], isEnded: false };
+      channels.push(channel);
+      return {
+        send: message => channel.sent.push(message),
+        end: async () => {
+          channel.isEnded = true;
+        },
+      };
+    },
+    POLICY,
+  );
+  const listener = new RecordingListener();
+  const started = link.start(listener);
+  const last = () => channels.at(-1)!;
+  return {
+    link,
+    listener,
+    channels,
+    started,
+    becomeReady: () => last().events.onMessage({ kind: 'ready', facts: FACTS }),
+    crash: () => last().events.onExit('process ended with SIGSEGV'),
+    last,
+  };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('a crashing token side', () => {
+  test('is started again after waits that double up to a bound', () => {
+    const { channels, becomeReady, crash, link } = createLink();
+    becomeReady();
+    for (const [count, waitMs] of [100, 200, 400, 400, 400].entries()) {
+      crash();
+      expect(link.state).toBe('restarting');
+      vi.advanceTimersByTime(waitMs - 1);
+      expect(channels.length).toBe(count + 1);
+      vi.advanceTimersByTime(1);
+      expect(channels.length).toBe(count + 2);
+      becomeReady();
+      expect(link.state).toBe('ready');
+    }
+  });
+
+  test('waits longer still when it crashes while it loads again', () => {
+    const { channels, becomeReady, crash } = createLink();
+    becomeReady();
+    crash();
+    vi.advanceTimersByTime(100);
+    crash();
+    vi.advanceTimersByTime(199);
+    expect(channels.length).toBe(2);
+    vi.advanceTimersByTime(1);
+    expect(channels.length).toBe(3);
+  });
+
+  test('starts over with the first wait after a healthy time', () => {
+    const { channels, becomeReady, crash } = createLink();
+    becomeReady();
+    crash();
+    vi.advanceTimersByTime(100);
+    becomeReady();
+    vi.advanceTimersByTime(POLICY.healthyMs);
+    crash();
+    vi.advanceTimersByTime(100);
+    expect(channels.length).toBe(3);
+  });
+
+  test('tells callers how long to wait', () => {
+    const { becomeReady, crash, link } = createLink();
+    becomeReady();
+    crash();
+    vi.advanceTimersByTime(100);
+    becomeReady();
+    crash();
+    expect(() => link.submit(echoRequest(1, [11]))).toThrow(
+      expect.objectContaining({ code: 'model_unavailable', retryAfterMs: 200 }),
+    );
+  });
+
+  test('is given up when its folder has become unusable', () => {
+    const { channels, becomeReady, crash, link, last, listener } = createLink();
+    becomeReady();
+    crash();
+    vi.advanceTimersByTime(100);
+    last().events.onMessage({ kind: 'fatal', code: 'model_invalid', message: 'The graph is gone.' });
+    expect(link.state).toBe('failed');
+    expect(listener.downErrors.at(-1)).toMatchObject({
+      code: 'model_invalid',
+      message: 'The graph is gone.',
+    });
+    vi.advanceTimersByTime(100_000);
+    expect(channels.length).toBe(2);
+  });
+
+  test('has no say any more once it was replaced', () => {
+    const { channels, becomeReady, crash, listener, link } = createLink();
+    becomeReady();
+    crash();
+    vi.advanceTimersByTime(100);
+    becomeReady();
+    channels[0]!.events.onExit('process ended late');
+    channels[0]!.events.onMessage({ kind: 'fatal', code: 'engine_failed', message: 'late' });
+    expect(link.state).toBe('ready');
+    expect(listener.downErrors.length).toBe(1);
+  });
+
+  test('is not started again after close', async () => {
+    const { channels, becomeReady, crash, link } = createLink();
+    becomeReady();
+    crash();
+    await link.close();
+    vi.advanceTimersByTime(100_000);
+    expect(channels.length).toBe(1);
+  });
+});
+
+test('a close while the model loads ends the start with `engine_closed`', async () => {
+  const { link, started, last } = createLink();
+  const failure = expect(started).rejects.toMatchObject({ code: 'engine_closed' });
+  await link.close();
+  await failure;
+  expect(last().isEnded).toBe(true);
+});
