@@ -3,7 +3,7 @@
 import { createOrtlerClient } from '@ortler/api/client';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningCommand, startServer } from './running-server.ts';
+import { type RunningCommand, startServer } from '../support/tiny-server.ts';
 
 let server: RunningCommand;
 let openai: OpenAI;

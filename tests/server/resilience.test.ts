@@ -1,7 +1,7 @@
 // What a running server does when a model's process dies, while it is busy, and when it is told to stop.
 
 import { afterEach, expect, it, vi } from 'vitest';
-import { isAlive, type RunningCommand, startServer } from './running-server.ts';
+import { isAlive, type RunningCommand, startServer } from '../support/tiny-server.ts';
 
 let server: RunningCommand;
 afterEach(() => server?.dispose());

@@ -16,7 +16,7 @@ function readRows(markdown: string): string[] {
     );
 }
 
-it('has its table of settings in the README', () => {
-  const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+it.each(['apps/server/README.md', 'README.md'])('stands as a table in %s', path => {
+  const readme = readFileSync(join(import.meta.dirname, '../../../..', path), 'utf8');
   expect(readRows(readme).join('\n')).toContain(readRows(describeSettings()).join('\n'));
 });

@@ -21,6 +21,8 @@ export interface DispatcherOptions {
 /** Headers that others (CORS) want on the reply. */
 type ReplyHeaders = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
+const BROKEN_PATH = 'The path holds a broken percent escape.';
+
 export type Dispatcher = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -42,14 +44,27 @@ export function createDispatcher({
     const headers: ReplyHeaders = { ...corsHeaders, 'x-request-id': requestId };
     let style: ErrorStyle = 'openai';
     let input: unknown;
+    const fail = (error: unknown, extraHeaders: ReplyHeaders = {}) => {
+      const known = toPublicError(error, requestId, input);
+      onError(error, known, requestId);
+      if (response.destroyed || response.headersSent) return;
+      // The rest of a body that is too large is not worth a kept connection.
+      const closing = known.status === 413 ? { connection: 'close' } : {};
+      const all = { ...headers, ...toErrorHeaders(known), ...closing, ...extraHeaders };
+      writeJson(response, known.status, toErrorBody(known, style), all);
+    };
     try {
-      const [path = '/', search = ''] = request.url!.split('?', 2);
+      const { path, search } = splitUrl(request.url!);
       const match = table.match(request.method!, path);
-      if (match.kind === 'unknown') throw new ApiError('path_not_found', `There is nothing at ${path}.`);
+      if (match.kind === 'unknown') {
+        fail(new ApiError('path_not_found', `There is nothing at ${path}.`));
+        return;
+      }
       if (match.kind === 'wrong-method') {
         const allow = match.allowed.join(', ');
-        const error = new ApiError('method_not_allowed', `${path} answers ${allow}, not ${request.method}.`);
-        return writeError(response, error, { ...headers, allow }, style);
+        const message = `${path} answers ${allow}, not ${request.method}.`;
+        fail(new ApiError('method_not_allowed', message), { allow });
+        return;
       }
       const { route, params } = match;
       style = route.errors;
@@ -62,9 +77,11 @@ export function createDispatcher({
         batchIndex: 0,
         // Read on demand: the procedure asks for its input only after it has checked the credentials.
         getRawInput: async () => {
-          if (route.method === 'GET')
-            input = { ...Object.fromEntries(new URLSearchParams(search)), ...params };
-          else input = withParams(await readJsonBody(request, bodyLimitBytes), params);
+          const given =
+            route.method === 'GET'
+              ? Object.fromEntries(new URLSearchParams(search))
+              : await readJsonBody(request, bodyLimitBytes);
+          input = withParams(given, params);
           return input;
         },
       });
@@ -75,33 +92,18 @@ export function createDispatcher({
         writeJson(response, 200, result, headers);
       }
     } catch (error) {
-      writeError(response, error, headers, style);
+      fail(error instanceof URIError ? new ApiError('malformed_request', BROKEN_PATH) : error);
     } finally {
       release();
       // What is left of a body that nobody read would block the connection's next request.
       request.resume();
     }
-
-    function writeError(
-      target: ServerResponse,
-      error: unknown,
-      replyHeaders: ReplyHeaders,
-      errorStyle: ErrorStyle,
-    ) {
-      const known =
-        error instanceof URIError ? brokenPath(requestId) : toPublicError(error, requestId, input);
-      onError(error, known, requestId);
-      if (target.destroyed || target.headersSent) return;
-      const closing = known.status === 413 ? { connection: 'close' } : {};
-      const all = { ...replyHeaders, ...toErrorHeaders(known), ...closing };
-      writeJson(target, known.status, toErrorBody(known, errorStyle), all);
-    }
   };
 }
 
-function brokenPath(requestId: string): PublicError {
-  const error = new ApiError('malformed_request', 'The path holds a broken percent escape.');
-  return toPublicError(error, requestId);
+function splitUrl(url: string): { path: string; search: string } {
+  const mark = url.indexOf('?');
+  return mark === -1 ? { path: url, search: '' } : { path: url.slice(0, mark), search: url.slice(mark) };
 }
 
 function withParams(body: unknown, params: Readonly<Record<string, string>>): unknown {

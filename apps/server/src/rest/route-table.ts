@@ -35,8 +35,8 @@ export function createRouteTable(router: AppRouter): RouteTable {
   return { routes: compiled.map(({ route }) => route), match };
 }
 
-// A parameter is one segment and is decoded after the split, so `org%2Fname` is one value.
-function matchSegments(
+/** Parameters of a path that fits the pattern. One is decoded after the split, so `org%2Fname` is one value. */
+export function matchSegments(
   segments: readonly string[],
   given: readonly string[],
 ): Record<string, string> | undefined {

@@ -1,4 +1,4 @@
-// Starts the real command line on tiny models and gives what the tests of this folder need.
+// Starts the real command line on two tiny random models, for tests that need no sensible answers.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
