@@ -1,1 +1,22 @@
-export {};
+// Public surface of @ortler/api: the router over its ports, the errors, and the context that transports build.
+
+export { type AppRouter, createAppRouter } from './app-router.ts';
+export {
+  ApiError,
+  type ApiErrorCode,
+  ERROR_TABLE,
+  type PublicError,
+  toPublicError,
+} from './errors.ts';
+export { listRestRoutes, type RestRoute } from './rest-routes.ts';
+export type {
+  CatalogModel,
+  CredentialVerifier,
+  GenerationObserver,
+  GenerationReport,
+  ModelCatalog,
+  ModelStatus,
+  Principal,
+  Services,
+} from './services.ts';
+export type { ApiContext, Credentials, ProcedureMeta } from './trpc.ts';

@@ -1,0 +1,114 @@
+// The HTTP application: REST and tRPC over the same procedures, and the routes beside them. It opens no port, so
+// tests call `app.inject`.
+
+import cors from '@fastify/cors';
+import { createAppRouter, type PublicError, type Services, toPublicError } from '@ortler/api';
+import { fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, fastify } from 'fastify';
+import { createDispatcher } from './rest/dispatcher.ts';
+import { toErrorBody, toErrorHeaders } from './rest/error-body.ts';
+import { createRequestContext } from './rest/request-context.ts';
+import type { Metrics } from './system/metrics.ts';
+import { registerSystemRoutes } from './system/system-routes.ts';
+
+export interface AppOptions {
+  readonly services: Services;
+  readonly metrics: Metrics;
+  readonly bodyLimitBytes: number;
+  readonly corsOrigins: '*' | readonly string[];
+  /** Ends every open request when it fires. */
+  readonly stopping: AbortSignal;
+  /** Absent: nothing is logged. */
+  readonly logger?: FastifyBaseLogger;
+}
+
+/** Longest path segment; tRPC puts procedure names of a batch into one. */
+const MAX_PARAM_LENGTH = 5_000;
+/** A client must have sent its request by then. */
+const REQUEST_TIMEOUT_MS = 120_000;
+/** Calls in one tRPC request. */
+const MAX_TRPC_BATCH = 16;
+/** How long browsers may remember a CORS answer. Unit: seconds. */
+const CORS_MAX_AGE_S = 600;
+
+/** Builds the application. */
+export async function createApp({
+  services,
+  metrics,
+  bodyLimitBytes,
+  corsOrigins,
+  stopping,
+  logger,
+}: AppOptions): Promise<FastifyInstance> {
+  const app: FastifyInstance = fastify({
+    ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
+    bodyLimit: bodyLimitBytes,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    forceCloseConnections: 'idle',
+    frameworkErrors: (error, request, reply: FastifyReply) => {
+      const known: PublicError = { ...toPublicError(error, request.id), ...frameworkFault(error) };
+      reply.code(known.status).send(toErrorBody(known, 'openai'));
+    },
+  });
+  const onError = (error: unknown, known: PublicError, requestId: string) => {
+    if (known.status >= 500 && known.reason === 'internal')
+      app.log.error({ err: error, requestId }, 'request failed');
+    else app.log.debug({ requestId, reason: known.reason, param: known.param }, known.message);
+  };
+
+  app.setErrorHandler((error, request, reply) => {
+    const known: PublicError = { ...toPublicError(error, request.id), ...frameworkFault(error) };
+    onError(error, known, request.id);
+    reply.code(known.status).headers(toErrorHeaders(known)).send(toErrorBody(known, 'openai'));
+  });
+
+  await app.register(cors, {
+    origin: corsOrigins === '*' ? '*' : [...corsOrigins],
+    methods: ['GET', 'HEAD', 'POST'],
+    exposedHeaders: ['x-request-id', 'retry-after'],
+    maxAge: CORS_MAX_AGE_S,
+  });
+
+  const router = createAppRouter(services);
+  registerSystemRoutes(app, { catalog: services.models, metrics, router });
+
+  await app.register(fastifyTRPCPlugin<typeof router>, {
+    prefix: '/trpc',
+    trpcOptions: {
+      router,
+      maxBatchSize: MAX_TRPC_BATCH,
+      createContext: ({ req, res }) => createRequestContext(req.raw, res.raw, stopping).context,
+      responseMeta: ({ ctx }) => ({ headers: ctx === undefined ? {} : { 'x-request-id': ctx.requestId } }),
+      onError: ({ error, ctx, input }) => {
+        const requestId = ctx?.requestId ?? 'unknown';
+        onError(error, toPublicError(error, requestId, input), requestId);
+      },
+    },
+  });
+
+  const dispatch = createDispatcher({ router, bodyLimitBytes, stopping, onError });
+  await app.register(async rest => {
+    // The dispatcher reads bodies itself, after it has checked the credentials.
+    rest.removeAllContentTypeParsers();
+    rest.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    rest.route({
+      // OPTIONS belongs to the CORS plugin.
+      method: app.supportedMethods.filter(method => method !== 'OPTIONS'),
+      url: '/*',
+      async handler(request, reply) {
+        reply.hijack();
+        await dispatch(request.raw, reply.raw, reply.getHeaders());
+      },
+    });
+  });
+  return app;
+}
+
+// Failures that Fastify finds before any of our code runs.
+function frameworkFault(error: unknown): Partial<PublicError> {
+  const { statusCode, message } = error as { readonly statusCode?: number; readonly message?: string };
+  if (statusCode === undefined || statusCode >= 500 || message === undefined) return {};
+  if (statusCode === 413) return { status: 413, type: 'Request Entity Too Large', message };
+  return { status: statusCode, type: statusCode === 404 ? 'Not Found' : 'Bad Request', message };
+}

@@ -1,0 +1,125 @@
+#!/usr/bin/env node
+// The command line. Commands load their code when they run, so `--help` and a start stay quick.
+
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { processTerminal } from './commands/terminal.ts';
+import { UserError } from './commands/user-error.ts';
+import { type Config, ConfigError, readConfig } from './config/config.ts';
+import { shownDefault } from './config/describe-settings.ts';
+import { SETTINGS, type Setting } from './config/settings.ts';
+import { VERSION } from './system/version.ts';
+
+type SettingName = keyof typeof SETTINGS;
+
+const ALL_SETTINGS = Object.keys(SETTINGS) as SettingName[];
+const CHAT_SETTINGS: readonly SettingName[] = [
+  'models',
+  'dataDir',
+  'device',
+  'precision',
+  'threads',
+  'contextLength',
+  'apiKey',
+];
+
+const program = new Command('ortler')
+  .description('LLM inference on ONNX Runtime: a server, a chat in the terminal, and a model builder.')
+  .version(VERSION)
+  .showHelpAfterError('Run `ortler --help` for what is allowed.');
+
+addSettings(
+  program.command('serve').description('Serve models over HTTP (OpenAI wire format and tRPC).'),
+  ALL_SETTINGS,
+).action(async (flags: Flags) => {
+  const config = configFrom(flags);
+  const { serve } = await import('./commands/serve.ts');
+  await serve(config, processTerminal);
+});
+
+addSettings(
+  program
+    .command('chat')
+    .description(
+      'Ask one question, or talk when none is given. Runs the model here unless --url names a server.',
+    )
+    .argument('[question]', 'the question')
+    .option('--model <folder or id>', 'model to ask; default: the first configured one')
+    .option('--url <address>', 'a running server to ask instead, with the key in ORTLER_API_KEY')
+    .option('--system <text>', 'system message')
+    .option(
+      '--temperature <number>',
+      '0 always gives the same answer; default: what the model recommends',
+      toNumber,
+    )
+    .option('--max-tokens <number>', 'longest answer', toNumber),
+  CHAT_SETTINGS,
+).action(async (question: string | undefined, flags: Flags & ChatFlags) => {
+  const { model, url, system, temperature, maxTokens } = flags;
+  const config = configFrom(flags);
+  const { chat } = await import('./commands/chat.ts');
+  await chat({ question, model, url, system, temperature, maxTokens }, config, processTerminal);
+});
+
+program
+  .command('build')
+  .description('Turn a Hugging Face folder (config.json, tokenizer.json, *.safetensors) into a model folder.')
+  .argument('<folder>', 'the folder to read')
+  .option('--output <folder>', 'the folder to make; default: <name>-<precision> here')
+  .addOption(
+    new Option('--precision <name>', SETTINGS.precision.description)
+      .choices(['auto', 'f32', 'q8', 'q4'])
+      .default('auto'),
+  )
+  .action(async (folder: string, flags: { output?: string; precision: Config['precision'] }) => {
+    const { build } = await import('./commands/build.ts');
+    await build({ folder, output: flags.output, precision: flags.precision }, processTerminal);
+  });
+
+type Flags = Readonly<Record<string, string | undefined>>;
+
+interface ChatFlags {
+  readonly temperature?: number;
+  readonly maxTokens?: number;
+}
+
+function addSettings(command: Command, names: readonly SettingName[]): Command {
+  for (const name of names) {
+    const setting: Setting<unknown> = SETTINGS[name];
+    const text = `${setting.description} [${setting.variable}, default: ${shownDefault(setting)}]`;
+    command.addOption(new Option(`${setting.flag} <${setting.valueName}>`, text));
+  }
+  return command;
+}
+
+function configFrom(flags: Readonly<Record<string, unknown>>): Config {
+  const texts: Record<string, string> = {};
+  for (const name of ALL_SETTINGS) {
+    // Commander names values after the flag; the table's name of a setting may differ (bodyLimitBytes, --body-limit).
+    const key = SETTINGS[name].flag
+      .slice(2)
+      .replace(/-(.)/g, (_match, letter: string) => letter.toUpperCase());
+    const value = flags[key];
+    if (typeof value === 'string') texts[name] = value;
+  }
+  return readConfig(process.env, texts);
+}
+
+function toNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It must be a number.');
+  return value;
+}
+
+const MIN_NODE_MAJOR = 24;
+
+try {
+  const [major] = process.versions.node.split('.');
+  if (Number(major) < MIN_NODE_MAJOR)
+    throw new UserError(`Ortler needs Node ${MIN_NODE_MAJOR} or newer; this is ${process.version}.`);
+  await program.parseAsync();
+} catch (error) {
+  // Mistakes get their message; anything else is a fault of ours and keeps its stack.
+  if (!(error instanceof UserError || error instanceof ConfigError)) throw error;
+  processTerminal.err(`${error.message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { createBuildBars } from './build-bars.ts';
+
+function linesOf(use: (bars: ReturnType<typeof createBuildBars>) => void): string[] {
+  const lines: string[] = [];
+  use(createBuildBars({ out: () => undefined, err: text => lines.push(text), isScreen: false }));
+  return lines;
+}
+
+it('writes one line for each quarter of a build when there is no screen', () => {
+  const lines = linesOf(bars => {
+    for (let doneBytes = 0; doneBytes <= 100; doneBytes++)
+      bars.update('m', { stage: 'weights', doneBytes, totalBytes: 100 });
+    bars.update('m', { stage: 'finish', doneBytes: 100, totalBytes: 100 });
+  });
+  expect(lines).toEqual(
+    [0, 25, 50, 75, 100].map(step => `  m: building ${step}%\n`).concat('  m: finishing\n'),
+  );
+});
+
+it('does not speak of reading a small checkpoint', () => {
+  const read = (totalBytes: number) =>
+    linesOf(bars => bars.update('m', { stage: 'hash', doneBytes: 0, totalBytes }));
+  expect(read(1024)).toEqual([]);
+  expect(read(1024 ** 3)).toEqual(['  m: reading 0%\n']);
+});

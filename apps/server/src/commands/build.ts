@@ -1,0 +1,55 @@
+// `ortler build <folder>`: turns a Hugging Face folder into a model folder, with a progress bar.
+
+import { stat } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import { buildModel, ModelBuildError } from '@ortler/model-builder';
+import { choosePrecision } from '../models/choose-precision.ts';
+import { createBuildBars } from './build-bars.ts';
+import type { Terminal } from './terminal.ts';
+import { UserError } from './user-error.ts';
+
+export interface BuildArguments {
+  readonly folder: string;
+  /** Default: the folder's name with the precision, in the current folder. */
+  readonly output: string | undefined;
+  readonly precision: 'auto' | 'f32' | 'q8' | 'q4';
+}
+
+/** Builds the model. Ctrl-C leaves nothing behind. Throws: `UserError` saying what is wrong with the folder. */
+export async function build(
+  { folder, output, precision }: BuildArguments,
+  terminal: Terminal,
+): Promise<void> {
+  const sourceDir = resolve(folder);
+  if (!(await stat(sourceDir).catch(() => undefined))?.isDirectory())
+    throw new UserError(
+      `${folder} is not a folder. Give one with config.json, tokenizer.json and *.safetensors.`,
+    );
+  const chosen = await choosePrecision(precision, sourceDir);
+  const outputDir = resolve(output ?? `${basename(sourceDir)}-${chosen}`);
+  const interrupted = new AbortController();
+  const onSignal = () => interrupted.abort(new UserError('The build was stopped; nothing was written.'));
+  process.once('SIGINT', onSignal);
+  process.once('SIGTERM', onSignal);
+  const name = basename(sourceDir);
+  const bars = createBuildBars(terminal);
+  try {
+    const manifest = await buildModel({
+      sourceDir,
+      outputDir,
+      precision: chosen,
+      onProgress: progress => bars.update(name, progress),
+      signal: interrupted.signal,
+    });
+    bars.end(name);
+    const size = `${(manifest.parameterCount / 1e6).toFixed(1)} M parameters`;
+    terminal.out(`Built ${outputDir}\n${manifest.modelType}, ${size}, ${manifest.precision}\n`);
+  } catch (error) {
+    if (error instanceof ModelBuildError) throw new UserError(error.message, { cause: error });
+    throw error;
+  } finally {
+    bars.end(name);
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+  }
+}

@@ -1,0 +1,92 @@
+// Where `ortler chat` gets its answers from: an engine started here, or a server that runs already.
+
+import { type ChatMessage, createEngine, type Engine, EngineError } from '@ortler/engine';
+import type { Config } from '../config/config.ts';
+import type { ConfiguredModel } from '../config/settings.ts';
+import { ModelPreparationError, prepareModel } from '../models/prepare-model.ts';
+import { createBuildBars } from './build-bars.ts';
+import type { Terminal } from './terminal.ts';
+import { UserError } from './user-error.ts';
+
+export interface AnswerSettings {
+  readonly temperature: number | undefined;
+  readonly maxTokens: number | undefined;
+}
+
+/** Streams the text of one answer. */
+export interface ChatSource {
+  readonly name: string;
+  answer(
+    messages: readonly ChatMessage[],
+    settings: AnswerSettings,
+    signal: AbortSignal,
+  ): AsyncIterable<string>;
+  close(): Promise<void>;
+}
+
+/** Starts an engine in a thread of this process. Throws: `UserError` when the model cannot be used. */
+export async function openEngineSource(
+  { id, path }: ConfiguredModel,
+  config: Config,
+  terminal: Terminal,
+): Promise<ChatSource> {
+  const bars = createBuildBars(terminal);
+  let engine: Engine;
+  try {
+    const modelDir = await prepareModel({
+      sourceDir: path,
+      dataDir: config.dataDir,
+      precision: config.precision,
+      onProgress: progress => bars.update(id, progress),
+    });
+    engine = await createEngine({
+      modelDir,
+      link: 'worker',
+      device: config.device,
+      threadCount: config.threads,
+      maxSequences: 1,
+      ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
+    });
+  } catch (error) {
+    if (error instanceof ModelPreparationError || error instanceof EngineError)
+      throw new UserError(`The model ${id} cannot be used: ${error.message}`, { cause: error });
+    throw error;
+  } finally {
+    bars.end(id);
+  }
+  return {
+    name: id,
+    async *answer(messages, { temperature, maxTokens }, signal) {
+      const request = {
+        prompt: { kind: 'chat', messages },
+        sampling: temperature === undefined ? {} : { temperature },
+        stop: maxTokens === undefined ? {} : { maxTokens },
+      } as const;
+      for await (const event of engine.generate(request, signal)) if ('text' in event) yield event.text;
+    },
+    close: () => engine.close(),
+  };
+}
+
+/** Asks a running server over tRPC. */
+export async function openServerSource(
+  url: string,
+  apiKey: string | undefined,
+  model: string | undefined,
+): Promise<ChatSource> {
+  if (!URL.canParse(url))
+    throw new UserError(`--url must be an address such as http://127.0.0.1:8000; got "${url}".`);
+  if (apiKey === undefined) throw new UserError('A server needs a key: set ORTLER_API_KEY.');
+  const { createOrtlerClient } = await import('@ortler/api/client');
+  const client = createOrtlerClient({ url, apiKey });
+  return {
+    name: model ?? url,
+    async *answer(messages, { temperature, maxTokens }, signal) {
+      const plain = messages.map(({ role, content }) => ({ role, content: String(content) }));
+      const request = { messages: plain, model, temperature, max_completion_tokens: maxTokens };
+      const chunks = await client.chat.stream.mutate(request, { signal });
+      for await (const chunk of chunks) yield chunk.choices[0]?.delta.content ?? '';
+    },
+    close: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,140 @@
+// `ortler chat`: one question, or a conversation, in the terminal.
+
+import { createInterface } from 'node:readline/promises';
+import { type ChatMessage, EngineError } from '@ortler/engine';
+import { TRPCClientError } from '@trpc/client';
+import type { Config } from '../config/config.ts';
+import type { ConfiguredModel } from '../config/settings.ts';
+import { type AnswerSettings, type ChatSource, openEngineSource, openServerSource } from './chat-source.ts';
+import type { Terminal } from './terminal.ts';
+import { UserError } from './user-error.ts';
+
+export interface ChatArguments extends AnswerSettings {
+  /** Absent: a conversation until Ctrl-D. */
+  readonly question: string | undefined;
+  /** A model folder, or an id of the configuration or of the server. */
+  readonly model: string | undefined;
+  readonly system: string | undefined;
+  /** A running server; absent: the engine runs here. */
+  readonly url: string | undefined;
+}
+
+/** Runs the command. Throws: `UserError` for an unusable model, server or question. */
+export async function chat(args: ChatArguments, config: Config, terminal: Terminal): Promise<void> {
+  const source =
+    args.url === undefined
+      ? await openEngineSource(pickModel(args.model, config), config, terminal)
+      : await openServerSource(args.url, config.apiKey, args.model);
+  const messages: ChatMessage[] = args.system === undefined ? [] : [{ role: 'system', content: args.system }];
+  try {
+    if (args.question === undefined) await converse(source, messages, args, terminal);
+    else await answerOnce(source, [...messages, { role: 'user', content: args.question }], args, terminal);
+  } finally {
+    await source.close();
+  }
+}
+
+function pickModel(name: string | undefined, { models }: Config): ConfiguredModel {
+  if (name === undefined) return models[0]!;
+  return models.find(({ id }) => id === name) ?? { id: name, path: name };
+}
+
+async function answerOnce(
+  source: ChatSource,
+  messages: readonly ChatMessage[],
+  settings: AnswerSettings,
+  terminal: Terminal,
+): Promise<void> {
+  const interrupted = new AbortController();
+  const onSignal = () => interrupted.abort();
+  process.once('SIGINT', onSignal);
+  try {
+    await writeAnswer(source, messages, settings, terminal, interrupted.signal);
+  } finally {
+    process.off('SIGINT', onSignal);
+  }
+}
+
+async function converse(
+  source: ChatSource,
+  messages: ChatMessage[],
+  settings: AnswerSettings,
+  terminal: Terminal,
+): Promise<void> {
+  terminal.err(`Talking to ${source.name}. Ctrl-C stops an answer, Ctrl-D ends.\n`);
+  const lines = createInterface({ input: process.stdin, output: process.stderr, prompt: '\n> ' });
+  let answering: AbortController | undefined;
+  let isClosed = false;
+  lines.once('close', () => {
+    isClosed = true;
+  });
+  lines.on('SIGINT', () => {
+    if (answering === undefined) lines.close();
+    else answering.abort();
+  });
+  lines.prompt();
+  for await (const line of lines) {
+    if (line.trim() !== '') {
+      answering = new AbortController();
+      await takeTurn(source, messages, line, settings, terminal, answering.signal);
+      answering = undefined;
+    }
+    // Input from a file or pipe is often at its end before the answer is.
+    if (!isClosed) lines.prompt();
+  }
+  terminal.err('\n');
+}
+
+/** One question and its answer. A refused question is shown and forgotten, so that the talk can go on. */
+async function takeTurn(
+  source: ChatSource,
+  messages: ChatMessage[],
+  question: string,
+  settings: AnswerSettings,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const asked = [...messages, { role: 'user', content: question }];
+  try {
+    const content = await writeAnswer(source, asked, settings, terminal, signal);
+    messages.splice(0, messages.length, ...asked, { role: 'assistant', content });
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    terminal.err(`${error.message}\n`);
+  }
+}
+
+/** Streams one answer to the terminal and gives its text. Stopping it is no error. */
+async function writeAnswer(
+  source: ChatSource,
+  messages: readonly ChatMessage[],
+  settings: AnswerSettings,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<string> {
+  let answer = '';
+  try {
+    for await (const text of source.answer(messages, settings, signal)) {
+      terminal.out(text);
+      answer += text;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw toUserError(error);
+  }
+  terminal.out('\n');
+  return answer;
+}
+
+function toUserError(error: unknown): unknown {
+  if (error instanceof EngineError) return new UserError(error.message, { cause: error });
+  if (!(error instanceof TRPCClientError)) return error;
+  // Without data the answer did not come from the server at all.
+  const isRefusal = error.data !== undefined && error.data !== null;
+  return new UserError(isRefusal ? error.message : `The server cannot be reached: ${rootMessage(error)}`, {
+    cause: error,
+  });
+}
+
+function rootMessage(error: Error): string {
+  return error.cause instanceof Error ? rootMessage(error.cause) : error.message || error.name;
+}

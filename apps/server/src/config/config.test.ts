@@ -1,0 +1,96 @@
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ConfigError, readConfig } from './config.ts';
+import { DEMO_MODEL_DIR } from './settings.ts';
+
+function problemsOf(
+  environment: Record<string, string>,
+  flags: Record<string, string> = {},
+): readonly string[] {
+  try {
+    readConfig(environment, flags);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('readConfig', () => {
+  it('has a default for everything', () => {
+    expect(readConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 8000,
+      dataDir: resolve('.ortler'),
+      models: [{ id: 'ortler-demo', path: DEMO_MODEL_DIR }],
+      device: 'auto',
+      precision: 'auto',
+      threads: 0,
+      maxSequences: 8,
+      corsOrigins: '*',
+      bodyLimitBytes: 8 * 1024 * 1024,
+      drainMs: 10_000,
+      logLevel: 'warn',
+    });
+  });
+
+  it('takes a flag over a variable, and a variable over the default', () => {
+    expect(readConfig({ ORTLER_PORT: '1' }, { port: '2' }).port).toBe(2);
+    expect(readConfig({ ORTLER_PORT: '1' }).port).toBe(1);
+    expect(readConfig({ ORTLER_PORT: '' }).port).toBe(8000);
+  });
+
+  it('cannot be changed after it was read', () => {
+    expect(Object.isFrozen(readConfig({}))).toBe(true);
+  });
+
+  it('reports every mistake at once, each with its source and what was given', () => {
+    expect(problemsOf({ ORTLER_DEVICE: 'tpu', ORTLER_BODY_LIMIT: 'lots' }, { port: '70000' })).toEqual([
+      '--port must be a whole number from 0 to 65535 (got "70000").',
+      'ORTLER_DEVICE must be one of auto, cpu, webgpu, cuda (got "tpu").',
+      'ORTLER_BODY_LIMIT must be a size such as 500kb or 8mb, from 1kb to 1gb (got "lots").',
+    ]);
+  });
+
+  it('never repeats a wrong API key', () => {
+    expect(problemsOf({ ORTLER_API_KEY: 'my secret' })).toEqual([
+      'ORTLER_API_KEY must be printable ASCII without spaces.',
+    ]);
+  });
+
+  it('refuses an unknown variable under its prefix and names the near one', () => {
+    expect(problemsOf({ ORTLER_MODEL: 'x' })).toEqual([
+      'ORTLER_MODEL is not a setting. Did you mean ORTLER_MODELS?',
+    ]);
+    expect(problemsOf({ ORTLER_TELEMETRY_URL: 'x' })[0]).toContain('Settings: ORTLER_HOST');
+    expect(problemsOf({ OTHER: 'x' })).toEqual([]);
+  });
+
+  it('reads several models and resolves their folders', () => {
+    expect(readConfig({ ORTLER_MODELS: 'a=/m/a, org/b=rel' }).models).toEqual([
+      { id: 'a', path: '/m/a' },
+      { id: 'org/b', path: resolve('rel') },
+    ]);
+  });
+
+  it.each([
+    ['a', 'must list id=path pairs'],
+    ['a=/x,a=/y', 'names the model a twice'],
+    ['=x', 'must list id=path pairs'],
+  ])('refuses the model list %s', (text, problem) => {
+    expect(problemsOf({ ORTLER_MODELS: text })[0]).toContain(problem);
+  });
+
+  it('reads sizes with units', () => {
+    expect(readConfig({ ORTLER_BODY_LIMIT: '2048' }).bodyLimitBytes).toBe(2048);
+    expect(readConfig({ ORTLER_BODY_LIMIT: '3KB' }).bodyLimitBytes).toBe(3072);
+  });
+
+  it('reads origins and refuses what is none', () => {
+    expect(readConfig({ ORTLER_CORS_ORIGINS: 'none' }).corsOrigins).toEqual([]);
+    expect(readConfig({ ORTLER_CORS_ORIGINS: 'https://a.example' }).corsOrigins).toEqual([
+      'https://a.example',
+    ]);
+    expect(problemsOf({ ORTLER_CORS_ORIGINS: 'a.example/' })[0]).toContain('must list origins');
+  });
+});

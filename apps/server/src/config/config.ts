@@ -1,0 +1,66 @@
+// Settings from flags over environment variables -> one frozen Config, or every mistake at once in plain words.
+
+import { closestWord } from './closest-word.ts';
+import { SETTINGS, type Setting } from './settings.ts';
+
+/** The checked settings of one process. */
+export type Config = {
+  readonly [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name] extends Setting<infer Value>
+    ? Value
+    : never;
+};
+
+/** Thrown with all mistakes; `message` is meant for the terminal, without a stack. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(
+      `The configuration has ${problems.length === 1 ? 'a mistake' : `${problems.length} mistakes`}:\n${problems.map(problem => `  - ${problem}`).join('\n')}`,
+    );
+    this.problems = problems;
+  }
+}
+
+const PREFIX = 'ORTLER_';
+
+/**
+ * Reads the configuration. An empty variable counts as absent.
+ * @param flags Values of flags by setting name, as text.
+ * Throws: `ConfigError`.
+ */
+export function readConfig(
+  environment: Readonly<Record<string, string | undefined>>,
+  flags: Readonly<Record<string, string | undefined>> = {},
+): Config {
+  const problems = findUnknownVariables(environment);
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries(SETTINGS) as [string, Setting<unknown>][]) {
+    const flag = flags[name];
+    const text = flag ?? (environment[setting.variable] || setting.fallback);
+    if (text === undefined) continue;
+    const result = setting.schema.safeParse(text);
+    if (result.success) values[name] = result.data;
+    else {
+      const source = flag === undefined ? setting.variable : setting.flag;
+      const shown = name === 'apiKey' ? '' : ` (got "${text}")`;
+      for (const issue of result.error.issues) problems.push(`${source} ${issue.message}${shown}.`);
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.freeze(values) as Config;
+}
+
+// A misspelt variable would silently leave a default in place, so unknown names under our prefix are mistakes.
+function findUnknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
+  const known = Object.values(SETTINGS).map(({ variable }) => variable as string);
+  return Object.keys(environment)
+    .filter(name => name.startsWith(PREFIX) && !known.includes(name))
+    .map(name => {
+      const near = closestWord(name, known);
+      return near === undefined
+        ? `${name} is not a setting. Settings: ${known.join(', ')}.`
+        : `${name} is not a setting. Did you mean ${near}?`;
+    });
+}

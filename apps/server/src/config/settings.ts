@@ -1,0 +1,217 @@
+// The one table of settings: environment variable, flag, default, meaning and check. Parsing, `--help` and the
+// README's table are all made from it.
+
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+/** One setting. The schema reads text, because both flags and variables are text. */
+export interface Setting<Value> {
+  readonly variable: `ORTLER_${string}`;
+  readonly flag: `--${string}`;
+  /** Placeholder of the flag's value in `--help`. */
+  readonly valueName: string;
+  /** Text used when neither flag nor variable is given; undefined when the setting is then absent. */
+  readonly fallback: string | undefined;
+  /** How `--help` shows the default where the text itself would not help. */
+  readonly shownFallback?: string;
+  readonly description: string;
+  readonly schema: z.ZodType<Value, string>;
+}
+
+export interface ConfiguredModel {
+  readonly id: string;
+  readonly path: string;
+}
+
+/** The demo model beside this package's sources: `<repository>/models/demo`. */
+export const DEMO_MODEL_DIR = resolve(import.meta.dirname, '../../../../models/demo');
+
+const MEBIBYTE = 1024 * 1024;
+const BYTE_UNITS: Readonly<Record<string, number>> = { '': 1, kb: 1024, mb: MEBIBYTE, gb: 1024 * MEBIBYTE };
+
+export const SETTINGS = {
+  host: setting({
+    variable: 'ORTLER_HOST',
+    flag: '--host',
+    valueName: 'address',
+    fallback: '127.0.0.1',
+    description: 'Address to listen on; 0.0.0.0 for every interface.',
+    schema: z.string().min(1, 'must not be empty'),
+  }),
+  port: setting({
+    variable: 'ORTLER_PORT',
+    flag: '--port',
+    valueName: 'number',
+    fallback: '8000',
+    description: 'Port to listen on; 0 takes a free one.',
+    schema: wholeNumber(0, 65_535),
+  }),
+  dataDir: setting({
+    variable: 'ORTLER_DATA_DIR',
+    flag: '--data-dir',
+    valueName: 'folder',
+    fallback: '.ortler',
+    description: 'Folder of the database and of built models.',
+    schema: z
+      .string()
+      .min(1, 'must not be empty')
+      .transform(folder => resolve(folder)),
+  }),
+  models: setting({
+    variable: 'ORTLER_MODELS',
+    flag: '--models',
+    valueName: 'id=path,...',
+    fallback: `ortler-demo=${DEMO_MODEL_DIR}`,
+    shownFallback: 'ortler-demo=<repository>/models/demo',
+    description: 'Models to serve, each a folder. The first one answers requests that name no model.',
+    schema: modelList(),
+  }),
+  device: setting({
+    variable: 'ORTLER_DEVICE',
+    flag: '--device',
+    valueName: 'name',
+    fallback: 'auto',
+    description: 'Where models run: auto, cpu, webgpu or cuda.',
+    schema: oneOf(['auto', 'cpu', 'webgpu', 'cuda']),
+  }),
+  precision: setting({
+    variable: 'ORTLER_PRECISION',
+    flag: '--precision',
+    valueName: 'name',
+    fallback: 'auto',
+    description: 'Weights of models built here: auto, f32, q8 or q4.',
+    schema: oneOf(['auto', 'f32', 'q8', 'q4']),
+  }),
+  threads: setting({
+    variable: 'ORTLER_THREADS',
+    flag: '--threads',
+    valueName: 'number',
+    fallback: '0',
+    shownFallback: '0, all cores',
+    description: 'Threads of one model call; 0 takes as many as the machine has cores.',
+    schema: wholeNumber(0, Math.max(256, availableParallelism())),
+  }),
+  maxSequences: setting({
+    variable: 'ORTLER_MAX_SEQUENCES',
+    flag: '--max-sequences',
+    valueName: 'number',
+    fallback: '8',
+    description: 'Answers of one model that are generated at the same time; more wait in a queue.',
+    schema: wholeNumber(1, 1_024),
+  }),
+  contextLength: setting<number | undefined>({
+    variable: 'ORTLER_CONTEXT_LENGTH',
+    flag: '--context-length',
+    valueName: 'tokens',
+    fallback: undefined,
+    shownFallback: "the model's own",
+    description: 'Most tokens of prompt and answer together.',
+    schema: wholeNumber(16, 10_000_000),
+  }),
+  apiKey: setting<string | undefined>({
+    variable: 'ORTLER_API_KEY',
+    flag: '--api-key',
+    valueName: 'key',
+    fallback: undefined,
+    shownFallback: 'a key made and printed on first start',
+    description:
+      'A key that is accepted besides the stored ones. Prefer the variable: flags show in process lists.',
+    schema: z
+      .string()
+      .min(1, 'must not be empty')
+      .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'),
+  }),
+  corsOrigins: setting({
+    variable: 'ORTLER_CORS_ORIGINS',
+    flag: '--cors-origins',
+    valueName: 'origin,...',
+    fallback: '*',
+    description: 'Web origins that browsers may call from; * for all, none for no cross-origin calls.',
+    schema: originList(),
+  }),
+  bodyLimitBytes: setting({
+    variable: 'ORTLER_BODY_LIMIT',
+    flag: '--body-limit',
+    valueName: 'size',
+    fallback: '8mb',
+    description: 'Largest request body: bytes, or a number with kb, mb or gb.',
+    schema: byteSize(1_024, 1_024 * MEBIBYTE),
+  }),
+  drainMs: setting({
+    variable: 'ORTLER_DRAIN_MS',
+    flag: '--drain-ms',
+    valueName: 'milliseconds',
+    fallback: '10000',
+    description: 'How long open answers may go on after a stop signal.',
+    schema: wholeNumber(0, 600_000),
+  }),
+  logLevel: setting({
+    variable: 'ORTLER_LOG_LEVEL',
+    flag: '--log-level',
+    valueName: 'name',
+    fallback: 'warn',
+    description:
+      'Least serious log lines to write (JSON, to standard error): silent, error, warn, info or debug.',
+    schema: oneOf(['silent', 'error', 'warn', 'info', 'debug']),
+  }),
+} as const;
+
+function setting<Value>(fields: Setting<Value>): Setting<Value> {
+  return fields;
+}
+
+function wholeNumber(minimum: number, maximum: number): z.ZodType<number, string> {
+  const message = `must be a whole number from ${minimum} to ${maximum}`;
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, message)
+    .transform(Number)
+    .refine(value => value >= minimum && value <= maximum, message);
+}
+
+function oneOf<const Name extends string>(names: readonly Name[]): z.ZodType<Name, string> {
+  const message = `must be one of ${names.join(', ')}`;
+  return z
+    .string()
+    .refine((text): text is Name => (names as readonly string[]).includes(text), message)
+    .transform(text => text as Name);
+}
+
+function byteSize(minimum: number, maximum: number): z.ZodType<number, string> {
+  const message = 'must be a size such as 500kb or 8mb, from 1kb to 1gb';
+  return z
+    .string()
+    .regex(/^\d{1,12}(kb|mb|gb)?$/i, message)
+    .transform(text => {
+      const [, digits, unit] = /^(\d+)(.*)$/.exec(text)!;
+      return Number(digits) * BYTE_UNITS[unit!.toLowerCase()]!;
+    })
+    .refine(bytes => bytes >= minimum && bytes <= maximum, message);
+}
+
+function originList(): z.ZodType<'*' | readonly string[], string> {
+  return z.string().transform((text, context) => {
+    if (text === '*') return '*' as const;
+    if (text === 'none') return [];
+    const origins = text.split(',').map(origin => origin.trim());
+    for (const origin of origins)
+      if (!URL.canParse(origin) || new URL(origin).origin !== origin)
+        context.addIssue(`must list origins such as https://example.org; got "${origin}"`);
+    return origins;
+  });
+}
+
+function modelList(): z.ZodType<readonly ConfiguredModel[], string> {
+  return z.string().transform((text, context) => {
+    const models: ConfiguredModel[] = [];
+    for (const entry of text.split(',')) {
+      const [, id, path] = /^\s*([^=\s]+)\s*=\s*(.+?)\s*$/.exec(entry) ?? [];
+      if (id === undefined || path === undefined)
+        context.addIssue(`must list id=path pairs, separated by commas; got "${entry}"`);
+      else if (models.some(model => model.id === id)) context.addIssue(`names the model ${id} twice`);
+      else models.push({ id, path: resolve(path) });
+    }
+    return models;
+  });
+}

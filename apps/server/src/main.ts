@@ -1,0 +1,123 @@
+// Builds the server from its configuration, listens, and stops it again. The command line and tests call it.
+
+import type { AddressInfo } from 'node:net';
+import { ApiError } from '@ortler/api';
+import { createEngine, EngineError } from '@ortler/engine';
+import { type Logger, pino } from 'pino';
+import { createApp } from './app.ts';
+import type { Config } from './config/config.ts';
+import { openDatabase } from './db/open-database.ts';
+import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from './models/model-catalog.ts';
+import { ModelPreparationError, prepareModel } from './models/prepare-model.ts';
+import { createApiKeyStore } from './stores/api-keys.ts';
+import { createMetrics } from './system/metrics.ts';
+
+export interface RunningServer {
+  /** Address that it answers on. */
+  readonly url: string;
+  readonly catalog: ServerModelCatalog;
+  /** The key made at this start, or null when there was one already. It is shown to the operator once. */
+  readonly firstKey: string | null;
+  /** Resolves when every model is ready or has failed. */
+  readonly loaded: Promise<void>;
+  /** Lets open answers end within the configured time, ends the rest, then frees everything. */
+  stop(): Promise<void>;
+}
+
+/** After open answers were told to end, connections of readers that do not read are cut this much later. */
+const CUT_CONNECTIONS_MS = 1_000;
+const CLOSE_IDLE_INTERVAL_MS = 50;
+
+/** Starts a server. It listens at once; models are built and loaded meanwhile. Throws: when it cannot listen. */
+export async function startServer(
+  config: Config,
+  onCatalogEvent: (event: CatalogEvent) => void = () => undefined,
+): Promise<RunningServer> {
+  const logger = createLogger(config.logLevel);
+  const db = await openDatabase(config.dataDir);
+  const keys = await createApiKeyStore(db, { bootstrapKey: config.apiKey, now: Date.now });
+  const catalog = await createModelCatalog({
+    models: config.models,
+    prepare: (sourceDir, onProgress, signal) =>
+      prepareModel({ sourceDir, dataDir: config.dataDir, precision: config.precision, onProgress, signal }),
+    load: modelDir =>
+      createEngine({
+        modelDir,
+        link: 'process',
+        device: config.device,
+        threadCount: config.threads,
+        maxSequences: config.maxSequences,
+        ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
+      }),
+    onEvent: event => {
+      if (event.kind === 'failed') logFailedModel(logger, event.modelId, event.error);
+      onCatalogEvent(event);
+    },
+  });
+  const metrics = createMetrics(catalog);
+  const stopping = new AbortController();
+  const app = await createApp({
+    services: { models: catalog, credentials: keys, generations: metrics, now: Date.now },
+    metrics,
+    bodyLimitBytes: config.bodyLimitBytes,
+    corsOrigins: config.corsOrigins,
+    stopping: stopping.signal,
+    logger,
+  });
+
+  let stopped: Promise<void> | undefined;
+  const stop = async () => {
+    const endAnswers = setTimeout(
+      () => stopping.abort(new ApiError('model_unavailable', 'The server is stopping.')),
+      config.drainMs,
+    );
+    const cut = setTimeout(() => app.server.closeAllConnections(), config.drainMs + CUT_CONNECTIONS_MS);
+    // A kept-alive connection whose answer has ended would hold the server open until its client lets go.
+    const closeIdle = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_INTERVAL_MS);
+    try {
+      await app.close();
+    } finally {
+      clearTimeout(endAnswers);
+      clearTimeout(cut);
+      clearInterval(closeIdle);
+      await catalog.close();
+      await db.destroy();
+    }
+  };
+
+  try {
+    await app.listen({ host: config.host, port: config.port });
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+  // Only a server that can listen makes a key: the key is shown once, so nobody may miss it.
+  const firstKey = await keys.createFirstKey();
+  return {
+    url: addressOf(app.server.address() as AddressInfo),
+    catalog,
+    firstKey,
+    loaded: catalog.loadAll(),
+    stop: () => (stopped ??= stop()),
+  };
+}
+
+// What the operator got wrong needs no stack; a fault of ours does.
+function logFailedModel(logger: Logger, modelId: string, error: unknown): void {
+  const isMistake = error instanceof ModelPreparationError || error instanceof EngineError;
+  logger.error(
+    isMistake ? { model: modelId, reason: error.message } : { model: modelId, err: error },
+    'model could not be loaded',
+  );
+}
+
+function createLogger(level: Config['logLevel']): Logger {
+  const redact = ['req.headers.authorization', 'headers.authorization'];
+  return pino({ level, redact }, pino.destination({ fd: 2, sync: true }));
+}
+
+function addressOf({ address, port, family }: AddressInfo): string {
+  const host =
+    address === '0.0.0.0' || address === '::' ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address;
+  return `http://${host}:${port}`;
+}

@@ -1,0 +1,14 @@
+// What the build worker is given and what it reports.
+
+import type { BuildProgress } from '@ortler/model-builder';
+
+export interface BuildOrder {
+  readonly sourceDir: string;
+  readonly cacheDir: string;
+  readonly precision: 'f32' | 'q8' | 'q4';
+}
+
+export type BuildReport =
+  | { readonly kind: 'progress'; readonly progress: BuildProgress }
+  | { readonly kind: 'built'; readonly modelDir: string }
+  | { readonly kind: 'failed'; readonly message: string };

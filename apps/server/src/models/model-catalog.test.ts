@@ -1,0 +1,109 @@
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createFakeEngine } from '@ortler/api/testing';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type CatalogEvent, createModelCatalog } from './model-catalog.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ortler-catalog-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const models = [
+  { id: 'good', path: '/models/good' },
+  { id: 'bad', path: '/models/bad' },
+];
+
+it('serves the models that load and reports the one that does not', async () => {
+  const engine = createFakeEngine();
+  const events: CatalogEvent[] = [];
+  const catalog = await createModelCatalog({
+    models,
+    prepare: async path => {
+      if (path === '/models/bad') throw new Error('no such folder');
+      return `${path}-built`;
+    },
+    load: async () => engine,
+    onEvent: event => events.push(event),
+  });
+  expect(catalog.list().map(({ status }) => status.kind)).toEqual(['loading', 'loading']);
+  await catalog.loadAll();
+  expect(catalog.defaultModelId).toBe('good');
+  expect(catalog.find('good')?.status).toEqual({ kind: 'ready', engine });
+  expect(catalog.find('bad')?.status).toEqual({ kind: 'failed', detail: 'no such folder' });
+  expect(events.map(({ kind, modelId }) => `${modelId} ${kind}`).sort()).toEqual([
+    'bad failed',
+    'good ready',
+  ]);
+  await catalog.close();
+  expect(engine.closed).toBe(true);
+});
+
+it('tells how far a build is', async () => {
+  const hold = Promise.withResolvers<string>();
+  const catalog = await createModelCatalog({
+    models: [{ id: 'a', path: '/a' }],
+    prepare: (_path, onProgress) => {
+      onProgress({ stage: 'weights', doneBytes: 250, totalBytes: 1_000 });
+      return hold.promise;
+    },
+    load: async () => createFakeEngine(),
+  });
+  const loaded = catalog.loadAll();
+  expect(catalog.find('a')?.status).toEqual({ kind: 'loading', detail: 'building, 25%' });
+  hold.resolve('/built');
+  await loaded;
+  expect(catalog.find('a')?.status.kind).toBe('ready');
+});
+
+it('loads all models at the same time', async () => {
+  let running = 0;
+  let most = 0;
+  const catalog = await createModelCatalog({
+    models,
+    prepare: async path => {
+      most = Math.max(most, ++running);
+      await new Promise(resolve => setTimeout(resolve, 5));
+      running--;
+      return path;
+    },
+    load: async () => createFakeEngine(),
+  });
+  await catalog.loadAll();
+  expect(most).toBe(2);
+});
+
+it('stops a build and closes an engine that arrives late when it is closed', async () => {
+  const engine = createFakeEngine();
+  const late = Promise.withResolvers<typeof engine>();
+  const catalog = await createModelCatalog({
+    models,
+    prepare: (path, _onProgress, signal) =>
+      path === '/models/good'
+        ? Promise.resolve(path)
+        : new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => reject(signal.reason));
+          }),
+    load: () => late.promise,
+  });
+  const loaded = catalog.loadAll();
+  await new Promise(resolve => setImmediate(resolve));
+  const closed = catalog.close();
+  late.resolve(engine);
+  await Promise.all([loaded, closed]);
+  expect(engine.closed).toBe(true);
+  expect(catalog.find('good')?.status.kind).toBe('loading');
+});
+
+it('gives a model the time of its configuration as creation time', async () => {
+  await writeFile(join(folder, 'config.json'), '{}');
+  await utimes(join(folder, 'config.json'), 1_700_000_000, 1_700_000_000);
+  const catalog = await createModelCatalog({
+    models: [{ id: 'a', path: folder }],
+    prepare: async path => path,
+    load: async () => createFakeEngine(),
+  });
+  expect(catalog.find('a')?.createdAtSeconds).toBe(1_700_000_000);
+});

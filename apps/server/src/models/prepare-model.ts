@@ -1,0 +1,61 @@
+// From a configured folder to a built model folder, in a worker thread: building never blocks the event loop.
+
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { BuildProgress } from '@ortler/model-builder';
+import type { BuildOrder, BuildReport } from './build-messages.ts';
+import { choosePrecision } from './choose-precision.ts';
+
+/** A folder that cannot become a model; the message says why and is meant for the operator. */
+export class ModelPreparationError extends Error {
+  override readonly name = 'ModelPreparationError';
+}
+
+export interface PrepareModelOptions {
+  readonly sourceDir: string;
+  /** Built models are kept in `models` below this folder. */
+  readonly dataDir: string;
+  readonly precision: 'auto' | 'f32' | 'q8' | 'q4';
+  readonly onProgress?: (progress: BuildProgress) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Gives the folder of the built model, building it first where needed. Throws: `ModelPreparationError`. */
+export async function prepareModel({
+  sourceDir,
+  dataDir,
+  precision,
+  onProgress,
+  signal,
+}: PrepareModelOptions): Promise<string> {
+  signal?.throwIfAborted();
+  const order: BuildOrder = {
+    sourceDir,
+    cacheDir: join(dataDir, 'models'),
+    precision: await choosePrecision(precision, sourceDir),
+  };
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const isSource = import.meta.url.endsWith('.ts');
+  const worker = new Worker(new URL(isSource ? './build-worker.ts' : './build-worker.js', import.meta.url), {
+    workerData: order,
+    execArgv: isSource ? ['--conditions=source'] : [],
+  });
+  // A build that is cut off leaves nothing behind but a folder that the next build removes.
+  const stop = () => reject(signal?.reason);
+  signal?.addEventListener('abort', stop, { once: true });
+  worker.on('message', (report: BuildReport) => {
+    if (report.kind === 'progress') onProgress?.(report.progress);
+    else if (report.kind === 'built') resolve(report.modelDir);
+    else reject(new ModelPreparationError(report.message));
+  });
+  worker.once('error', error =>
+    reject(new ModelPreparationError(`The build failed: ${error.message}`, { cause: error })),
+  );
+  worker.once('exit', code => reject(new ModelPreparationError(`The build ended early with code ${code}.`)));
+  try {
+    return await promise;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    await worker.terminate();
+  }
+}

@@ -1,0 +1,127 @@
+// Answers REST requests by calling the api's procedures: finds the route, gathers the input, writes JSON or a stream.
+// tRPC calls the same procedures, so both transports give the same replies.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ApiError, type AppRouter, type PublicError, toPublicError } from '@ortler/api';
+import { callTRPCProcedure } from '@trpc/server';
+import { type ErrorStyle, toErrorBody, toErrorHeaders } from './error-body.ts';
+import { readJsonBody } from './read-body.ts';
+import { createRequestContext } from './request-context.ts';
+import { createRouteTable } from './route-table.ts';
+import { writeEventStream } from './sse.ts';
+
+export interface DispatcherOptions {
+  readonly router: AppRouter;
+  readonly bodyLimitBytes: number;
+  /** Fires when the server stops waiting for open requests. */
+  readonly stopping: AbortSignal;
+  readonly onError: (error: unknown, known: PublicError, requestId: string) => void;
+}
+
+/** Headers that others (CORS) want on the reply. */
+type ReplyHeaders = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+
+const BROKEN_PATH = 'The path holds a broken percent escape.';
+
+export type Dispatcher = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  headers: ReplyHeaders,
+) => Promise<void>;
+
+/** Builds the function that answers every REST request. It never throws. */
+export function createDispatcher({
+  router,
+  bodyLimitBytes,
+  stopping,
+  onError,
+}: DispatcherOptions): Dispatcher {
+  const table = createRouteTable(router);
+
+  return async (request, response, corsHeaders) => {
+    const { context, release } = createRequestContext(request, response, stopping);
+    const { requestId } = context;
+    const headers: ReplyHeaders = { ...corsHeaders, 'x-request-id': requestId };
+    let style: ErrorStyle = 'openai';
+    let input: unknown;
+    const fail = (error: unknown, extraHeaders: ReplyHeaders = {}) => {
+      const known = toPublicError(error, requestId, input);
+      onError(error, known, requestId);
+      if (response.destroyed || response.headersSent) return;
+      // The rest of a body that is too large is not worth a kept connection.
+      const closing = known.status === 413 ? { connection: 'close' } : {};
+      const all = { ...headers, ...toErrorHeaders(known), ...closing, ...extraHeaders };
+      writeJson(response, known.status, toErrorBody(known, style), all);
+    };
+    try {
+      const { path, search } = splitUrl(request.url!);
+      const match = table.match(request.method!, path);
+      if (match.kind === 'unknown') {
+        fail(new ApiError('path_not_found', `There is nothing at ${path}.`));
+        return;
+      }
+      if (match.kind === 'wrong-method') {
+        const allow = match.allowed.join(', ');
+        const message = `${path} answers ${allow}, not ${request.method}.`;
+        fail(new ApiError('method_not_allowed', message), { allow });
+        return;
+      }
+      const { route, params } = match;
+      style = route.errors;
+      const result: unknown = await callTRPCProcedure({
+        router,
+        path: route.procedure,
+        type: route.type,
+        ctx: context,
+        signal: context.signal,
+        batchIndex: 0,
+        // Read on demand: the procedure asks for its input only after it has checked the credentials.
+        getRawInput: async () => {
+          const given =
+            route.method === 'GET'
+              ? Object.fromEntries(new URLSearchParams(search))
+              : await readJsonBody(request, bodyLimitBytes);
+          input = withParams(given, params);
+          return input;
+        },
+      });
+      if (isAsyncIterable(result)) {
+        const onStreamError = (error: unknown, known: PublicError) => onError(error, known, requestId);
+        await writeEventStream(response, result, { headers, requestId, onError: onStreamError });
+      } else {
+        writeJson(response, 200, result, headers);
+      }
+    } catch (error) {
+      fail(error instanceof URIError ? new ApiError('malformed_request', BROKEN_PATH) : error);
+    } finally {
+      release();
+      // What is left of a body that nobody read would block the connection's next request.
+      request.resume();
+    }
+  };
+}
+
+function splitUrl(url: string): { path: string; search: string } {
+  const mark = url.indexOf('?');
+  return mark === -1 ? { path: url, search: '' } : { path: url.slice(0, mark), search: url.slice(mark) };
+}
+
+function withParams(body: unknown, params: Readonly<Record<string, string>>): unknown {
+  if (Object.keys(params).length === 0 || typeof body !== 'object' || body === null) return body;
+  return { ...body, ...params };
+}
+
+function writeJson(response: ServerResponse, status: number, body: unknown, headers: ReplyHeaders): void {
+  if (response.destroyed) return;
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    ...headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}

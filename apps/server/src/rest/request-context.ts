@@ -1,0 +1,49 @@
+// One HTTP request -> the context that procedures see, the same for REST and tRPC.
+
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { type ApiContext, ApiError } from '@ortler/api';
+import { parseCredentials } from './credentials.ts';
+
+/** Longest X-Request-Id taken from a client. */
+const MAX_REQUEST_ID_LENGTH = 200;
+
+export interface RequestContext {
+  readonly context: ApiContext;
+  /** Detaches the context from the server's own signal; call when the reply is done. */
+  readonly release: () => void;
+}
+
+/** Builds the context. Its signal fires when the client leaves before the reply is done, or when the server stops. */
+export function createRequestContext(
+  request: IncomingMessage,
+  response: ServerResponse,
+  stopping: AbortSignal,
+): RequestContext {
+  const controller = new AbortController();
+  const stop = () => controller.abort(stopping.reason);
+  if (stopping.aborted) stop();
+  else stopping.addEventListener('abort', stop, { once: true });
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort(new ApiError('aborted', 'The client left.'));
+  });
+  const headers = flattenHeaders(request.headers);
+  const context: ApiContext = {
+    credentials: parseCredentials(headers.authorization),
+    requestId: headers['x-request-id'] ?? randomBytes(16).toString('hex'),
+    headers,
+    signal: controller.signal,
+  };
+  return { context, release: () => stopping.removeEventListener('abort', stop) };
+}
+
+// A request id that is empty or too long to repeat is treated as absent, for the reply's id and header alike.
+function flattenHeaders(headers: IncomingHttpHeaders): Record<string, string | undefined> {
+  const flat: Record<string, string | undefined> = {};
+  for (const [name, value] of Object.entries(headers))
+    flat[name] = Array.isArray(value) ? value.join(', ') : value;
+  const id = flat['x-request-id'];
+  if (id !== undefined && (id === '' || id.length > MAX_REQUEST_ID_LENGTH || !/^[\x20-\x7e]+$/.test(id)))
+    delete flat['x-request-id'];
+  return flat;
+}

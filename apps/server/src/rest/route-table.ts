@@ -1,0 +1,55 @@
+// The REST routes, read from `meta.openapi` of the api's procedures: the only place where a path is written.
+
+import { type AppRouter, listRestRoutes, type RestRoute } from '@ortler/api';
+
+export type RouteMatch =
+  | { readonly kind: 'found'; readonly route: RestRoute; readonly params: Readonly<Record<string, string>> }
+  | { readonly kind: 'wrong-method'; readonly allowed: readonly string[] }
+  | { readonly kind: 'unknown' };
+
+export interface RouteTable {
+  readonly routes: readonly RestRoute[];
+  /** @param path Still percent-encoded, without the query. Throws: `URIError` for a broken escape. */
+  match(method: string, path: string): RouteMatch;
+}
+
+/** Reads all routes of the router. */
+export function createRouteTable(router: AppRouter): RouteTable {
+  const compiled = listRestRoutes(router).map(route => ({ route, segments: route.path.split('/') }));
+
+  function match(method: string, path: string): RouteMatch {
+    // A trailing slash is served directly, without a redirect.
+    const trimmed = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+    const given = trimmed.split('/');
+    const allowed: string[] = [];
+    for (const { route, segments } of compiled) {
+      const params = matchSegments(segments, given);
+      if (params === undefined) continue;
+      if (route.method === method || (route.method === 'GET' && method === 'HEAD'))
+        return { kind: 'found', route, params };
+      allowed.push(route.method);
+    }
+    return allowed.length > 0 ? { kind: 'wrong-method', allowed } : { kind: 'unknown' };
+  }
+
+  return { routes: compiled.map(({ route }) => route), match };
+}
+
+/** Parameters of a path that fits the pattern. One is decoded after the split, so `org%2Fname` is one value. */
+export function matchSegments(
+  segments: readonly string[],
+  given: readonly string[],
+): Record<string, string> | undefined {
+  if (segments.length !== given.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [index, segment] of segments.entries()) {
+    const [, name] = /^\{(.+)\}$/.exec(segment) ?? [];
+    if (name === undefined) {
+      if (segment !== given[index]) return undefined;
+    } else {
+      if (given[index] === '') return undefined;
+      params[name] = decodeURIComponent(given[index]!);
+    }
+  }
+  return params;
+}

@@ -1,0 +1,26 @@
+// The documentation page under /docs. Its 4 MB of script are loaded on the first visit, from this machine only.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { fastify } from 'fastify';
+
+type RawHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Builds a handler for `/docs`, `/docs/` and the page's script. */
+export async function createDocsPage(): Promise<RawHandler> {
+  const { default: apiReference } = await import('@scalar/fastify-api-reference');
+  // The page lives in an app of its own: routes cannot be added to one that is already listening.
+  const page = fastify();
+  await page.register(apiReference, {
+    routePrefix: '/docs',
+    configuration: {
+      url: '/openapi.json',
+      pageTitle: 'Ortler API',
+      // Fonts, proxy and assistants would be fetched from other hosts.
+      withDefaultFonts: false,
+      telemetry: false,
+      agent: { disabled: true },
+    },
+  });
+  await page.ready();
+  return (request, response) => page.routing(request, response);
+}

@@ -1,0 +1,35 @@
+// What /health says: the true state of every model at this moment.
+
+import type { CatalogModel, ModelCatalog } from '@ortler/api';
+
+export type ModelState = 'loading' | 'ready' | 'restarting' | 'failed';
+
+export interface HealthReport {
+  /** `ok`: every model answers; `degraded`: some do; `loading`: none yet; `unavailable`: none. */
+  readonly status: 'ok' | 'degraded' | 'loading' | 'unavailable';
+  readonly models: readonly { readonly id: string; readonly state: ModelState; readonly detail?: string }[];
+}
+
+/** Looks at every model. The server is fit for requests when the status is `ok` or `degraded`. */
+export function reportHealth(catalog: ModelCatalog): HealthReport {
+  const models = catalog.list().map(model => ({ id: model.id, ...stateOf(model) }));
+  const isReady = (model: { state: ModelState }) => model.state === 'ready';
+  if (models.every(isReady)) return { status: 'ok', models };
+  if (models.some(isReady)) return { status: 'degraded', models };
+  const isComing = models.some(({ state }) => state === 'loading');
+  return { status: isComing ? 'loading' : 'unavailable', models };
+}
+
+/** Whether requests should be sent here. */
+export function isServing({ status }: HealthReport): boolean {
+  return status === 'ok' || status === 'degraded';
+}
+
+function stateOf({ status }: CatalogModel): { state: ModelState; detail?: string } {
+  if (status.kind === 'loading') return { state: 'loading', detail: status.detail };
+  // Why a model failed stands in the log: the text may name files of this machine.
+  if (status.kind === 'failed') return { state: 'failed', detail: 'The server log has the reason.' };
+  const { state, restartCount } = status.engine.health;
+  if (state === 'closed') return { state: 'failed', detail: 'closed' };
+  return restartCount > 0 ? { state, detail: `restarted ${restartCount} times` } : { state };
+}

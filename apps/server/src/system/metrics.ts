@@ -1,0 +1,88 @@
+// Prometheus metrics. Names and labels are those of vLLM where it has them, so existing dashboards work.
+
+import type { GenerationObserver, GenerationReport, ModelCatalog } from '@ortler/api';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Unit: seconds. */
+const LATENCY_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const TOKEN_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000];
+
+export interface Metrics extends GenerationObserver {
+  readonly contentType: string;
+  /** The exposition text. */
+  render(): Promise<string>;
+}
+
+/** Builds the metrics of one server. Gauges read the engines at scrape time. */
+export function createMetrics(catalog: ModelCatalog): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const labelNames = ['model_name', 'engine'] as const;
+  const labelsOf = (modelId: string) => ({ model_name: modelId, engine: '0' });
+  const counter = (name: string, help: string) => new Counter({ name, help, labelNames, registers });
+  const histogram = (name: string, help: string, buckets: number[]) =>
+    new Histogram({ name, help, labelNames, buckets, registers });
+
+  const gauge = (name: string, help: string, read: (stats: EngineStats) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        this.reset();
+        for (const { id, status } of catalog.list())
+          if (status.kind === 'ready') this.set(labelsOf(id), read(status.engine.health.stats));
+      },
+    });
+  gauge('vllm:num_requests_running', 'Sequences that run now.', stats => stats.runningCount);
+  gauge('vllm:num_requests_waiting', 'Sequences that wait for a slot.', stats => stats.waitingCount);
+
+  const promptTokens = counter('vllm:prompt_tokens_total', 'Prompt tokens of ended requests.');
+  const cachedTokens = counter('vllm:prefix_cache_hits_total', 'Prompt tokens taken from the prefix cache.');
+  const generationTokens = counter('vllm:generation_tokens_total', 'Generated tokens of ended requests.');
+  const success = new Counter({
+    name: 'vllm:request_success_total',
+    help: 'Ended choices by their reason; requests without one count as abort or error.',
+    labelNames: [...labelNames, 'finished_reason'],
+    registers,
+  });
+  const firstToken = histogram(
+    'vllm:time_to_first_token_seconds',
+    'From request to first token.',
+    LATENCY_BUCKETS,
+  );
+  const latency = histogram(
+    'vllm:e2e_request_latency_seconds',
+    'From request to last token.',
+    LATENCY_BUCKETS,
+  );
+  const promptLength = histogram('vllm:request_prompt_tokens', 'Prompt tokens of a request.', TOKEN_BUCKETS);
+  const length = histogram('vllm:request_generation_tokens', 'Generated tokens of a request.', TOKEN_BUCKETS);
+
+  return {
+    contentType: registry.contentType,
+    render: () => registry.metrics(),
+    generationEnded(report: GenerationReport) {
+      const labels = labelsOf(report.modelId);
+      promptTokens.inc(labels, report.promptTokenCount);
+      cachedTokens.inc(labels, report.cachedTokenCount);
+      generationTokens.inc(labels, report.completionTokenCount);
+      for (const reason of endReasons(report)) success.inc({ ...labels, finished_reason: reason });
+      if (report.firstTokenMs !== null) firstToken.observe(labels, report.firstTokenMs / 1000);
+      latency.observe(labels, report.durationMs / 1000);
+      promptLength.observe(labels, report.promptTokenCount);
+      length.observe(labels, report.completionTokenCount);
+    },
+  };
+}
+
+interface EngineStats {
+  readonly runningCount: number;
+  readonly waitingCount: number;
+}
+
+function endReasons({ outcome, finishReasons }: GenerationReport): readonly string[] {
+  if (outcome === 'finished') return finishReasons;
+  return [...finishReasons, outcome === 'aborted' ? 'abort' : 'error'];
+}

@@ -1,0 +1,63 @@
+import { createFakeEngine, createFakeServices } from '@ortler/api/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+import { MESSAGES, openTestApp, type TestApp } from './open-test-app.ts';
+
+let test: TestApp;
+afterEach(() => test.app.close());
+
+const loading = { kind: 'loading', detail: 'building 10%' } as const;
+const failed = { kind: 'failed', detail: '/secret/folder is broken' } as const;
+
+describe('/health', () => {
+  it.each([
+    [{ a: createFakeEngine() }, 200, 'ok', ['ready']],
+    [{ a: createFakeEngine(), b: failed }, 200, 'degraded', ['ready', 'failed']],
+    [{ a: createFakeEngine(), b: loading }, 200, 'degraded', ['ready', 'loading']],
+    [{ a: loading, b: failed }, 503, 'loading', ['loading', 'failed']],
+    [{ a: failed }, 503, 'unavailable', ['failed']],
+    [{ a: createFakeEngine({ health: { state: 'restarting' } }) }, 503, 'unavailable', ['restarting']],
+  ])('tells the state of every model: %#', async (models, code, status, states) => {
+    test = await openTestApp(createFakeServices(models));
+    for (const url of ['/health', '/ping']) {
+      const reply = await test.app.inject(url);
+      expect(reply.statusCode).toBe(code);
+      const body = reply.json<{ status: string; models: { state: string }[] }>();
+      expect(body.status).toBe(status);
+      expect(body.models.map(({ state }) => state)).toEqual(states);
+      expect(reply.body).not.toContain('/secret');
+      expect(reply.headers['retry-after']).toBe(code === 503 ? '2' : undefined);
+    }
+  });
+});
+
+it('tells the version', async () => {
+  test = await openTestApp();
+  expect((await test.app.inject('/version')).json()).toEqual({
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+  });
+});
+
+it('counts requests and tokens under the names of vLLM', async () => {
+  test = await openTestApp();
+  await test.post({ messages: MESSAGES, n: 2 });
+  const { body } = await test.app.inject('/metrics');
+  const labels = '{model_name="demo",engine="0"}';
+  expect(body).toContain(`vllm:prompt_tokens_total${labels} 3`);
+  expect(body).toContain(`vllm:generation_tokens_total${labels} 6`);
+  expect(body).toContain('vllm:request_success_total{model_name="demo",engine="0",finished_reason="stop"} 2');
+  expect(body).toContain(`vllm:num_requests_running${labels} 0`);
+  expect(body).toContain(`vllm:e2e_request_latency_seconds_count${labels} 1`);
+});
+
+it('serves the docs page and its script from this machine', async () => {
+  test = await openTestApp();
+  expect((await test.app.inject('/docs')).headers.location).toBe('/docs/');
+  const page = await test.app.inject('/docs/');
+  expect(page.statusCode).toBe(200);
+  expect(page.body).toContain('/openapi.json');
+  const [, script] = /<script[^>]* src="([^"]+)"/.exec(page.body)!;
+  expect(script).not.toMatch(/^(https?:)?\/\//);
+  const file = await test.app.inject(new URL(script!, 'http://x/docs/').pathname);
+  expect(file.statusCode).toBe(200);
+  expect(file.body.length).toBeGreaterThan(1_000_000);
+}, 20_000);

@@ -1,0 +1,100 @@
+import { type AppRouter, createAppRouter, listRestRoutes } from '@ortler/api';
+import { createOrtlerClient } from '@ortler/api/client';
+import { createFakeEngine, createFakeServices, TEST_API_KEY } from '@ortler/api/testing';
+import { TRPCClientError } from '@trpc/client';
+import { afterEach, expect, it, vi } from 'vitest';
+import { MESSAGES, openTestApp, type TestApp } from './open-test-app.ts';
+
+let test: TestApp;
+afterEach(() => test.app.close());
+
+async function connect(apiKey = TEST_API_KEY, services = createFakeServices()) {
+  test = await openTestApp(services);
+  return createOrtlerClient({ url: await test.listen(), apiKey, headers: { 'x-request-id': 'same' } });
+}
+
+it('gives the same completion, chunks and models as REST', async () => {
+  const client = await connect();
+  const request = { messages: MESSAGES, n: 2, return_token_ids: true };
+  const rest = (await test.post(request, { 'x-request-id': 'same' })).json();
+  expect(await client.chat.complete.mutate(request)).toEqual(rest);
+  expect(await client.chat.create.mutate(request)).toEqual(rest);
+
+  const streamed = await test.post({ ...request, stream: true }, { 'x-request-id': 'same' });
+  const restChunks = streamed.body
+    .split('\n\n')
+    .filter(frame => frame.startsWith('data: {'))
+    .map(frame => JSON.parse(frame.slice(6)) as unknown);
+  const chunks: unknown[] = [];
+  for await (const chunk of await client.chat.stream.mutate(request)) chunks.push(chunk);
+  expect(chunks).toEqual(restChunks);
+
+  const models = await test.app.inject({
+    url: '/v1/models',
+    headers: { authorization: `Bearer ${TEST_API_KEY}` },
+  });
+  expect(await client.models.list.query()).toEqual(models.json());
+});
+
+it('gives the same refusals as REST', async () => {
+  const client = await connect();
+  for (const fields of [{ model: 'nope' }, { temperature: -1 }, { top_logprobs: 3 }, { echo: true }]) {
+    const request = { messages: MESSAGES, ...fields };
+    const { error } = (await test.post(request)).json();
+    const thrown = await client.chat.complete.mutate(request).catch((reason: unknown) => reason);
+    if (!(thrown instanceof TRPCClientError)) throw new Error('expected a refusal');
+    const { message, data } = thrown as TRPCClientError<AppRouter>;
+    expect({ message, type: data?.type, param: data?.param, code: data?.httpStatus }).toEqual(error);
+    expect(data).not.toHaveProperty('stack');
+  }
+});
+
+it('refuses a wrong key', async () => {
+  const client = await connect('wrong');
+  await expect(client.models.list.query()).rejects.toMatchObject({ data: { httpStatus: 401 } });
+});
+
+it('carries 64-bit seeds, and plain JSON without the transformer', async () => {
+  const engine = createFakeEngine();
+  const client = await connect(TEST_API_KEY, createFakeServices({ demo: engine }));
+  await client.chat.complete.mutate({ messages: MESSAGES, seed: 9223372036854775807n });
+  await test.app.inject({
+    method: 'POST',
+    url: '/trpc/chat.complete',
+    headers: { authorization: `Bearer ${TEST_API_KEY}`, 'content-type': 'application/json' },
+    payload: JSON.stringify({ messages: MESSAGES, seed: 5 }),
+  });
+  expect(engine.requests.map(({ sampling }) => sampling?.seed)).toEqual([9223372036854775807n, 5n]);
+});
+
+it('aborts the generation when the client aborts', async () => {
+  const hold = Promise.withResolvers<void>();
+  const engine = createFakeEngine({
+    beforeToken: number => (number === 1 ? hold.promise : Promise.resolve()),
+  });
+  const client = await connect(TEST_API_KEY, createFakeServices({ demo: engine }));
+  const leave = new AbortController();
+  const read = async () => {
+    const stream = await client.chat.stream.mutate({ messages: MESSAGES }, { signal: leave.signal });
+    for await (const chunk of stream) if (chunk.choices[0]?.delta.content === 'Hello') leave.abort();
+  };
+  await expect(read()).rejects.toThrow();
+  await vi.waitFor(() => expect(engine.abortedCount).toBe(1));
+});
+
+it('documents every route, and routes everything that is documented', async () => {
+  test = await openTestApp();
+  const document = (await test.app.inject('/openapi.json')).json();
+  const documented = Object.entries(document.paths as Record<string, object>).flatMap(([path, operations]) =>
+    Object.keys(operations).map(method => `${method.toUpperCase()} ${path}`),
+  );
+  const routed = listRestRoutes(createAppRouter(createFakeServices())).map(
+    ({ method, path }) => `${method} ${path}`,
+  );
+  expect(documented.sort()).toEqual(routed.sort());
+  for (const route of documented) {
+    const [method, path] = route.split(' ') as ['GET' | 'POST', string];
+    // Without a key a route answers 401; only a path that is not routed answers 404 or 405.
+    expect((await test.app.inject({ method, url: path.replaceAll(/\{.*?\}/g, 'x') })).statusCode).toBe(401);
+  }
+});

@@ -1,0 +1,17 @@
+// The whole api as one tRPC router. REST routes are read from the procedures' metadata.
+
+import { createChatRouter } from './routers/chat.ts';
+import { createModelsRouter } from './routers/models.ts';
+import type { Services } from './services.ts';
+import { router } from './trpc.ts';
+
+/** Builds every procedure over the given services. */
+export function createAppRouter(services: Services) {
+  return router({
+    chat: createChatRouter(services),
+    models: createModelsRouter(services),
+  });
+}
+
+/** Type of the whole api, for typed clients. */
+export type AppRouter = ReturnType<typeof createAppRouter>;

@@ -1,0 +1,68 @@
+import { EngineError } from '@ortler/engine';
+import { expect, it } from 'vitest';
+import { ApiError } from '../errors.ts';
+import { fromEngineError } from './engine-error.ts';
+
+function translate(parameter: string, message: string, max_completion_tokens: number | null = null) {
+  const error = fromEngineError(new EngineError('invalid_request', message, { parameter }), {
+    max_completion_tokens,
+  });
+  if (!(error instanceof ApiError)) throw new Error('expected an ApiError');
+  return { param: error.param, message: error.message };
+}
+
+it.each([
+  [
+    'sampling.topP',
+    'topP must be above 0 and at most 1; got 0.',
+    'top_p',
+    'top_p must be above 0 and at most 1; got 0.',
+  ],
+  [
+    'stop.minTokens',
+    'stop.minTokens must be at most stop.maxTokens (3); got 5.',
+    'min_tokens',
+    'min_tokens must be at most max_tokens (3); got 5.',
+  ],
+  ['stop.strings[2]', 'stop.strings[2] must not be empty.', 'stop', 'stop[2] must not be empty.'],
+  [
+    'choiceCount',
+    'choiceCount must be 1 when temperature is 0; got 2.',
+    'n',
+    'n must be 1 when temperature is 0; got 2.',
+  ],
+  ['prompt.messages[0].role', 'The prompt must not be empty.', 'messages', 'The prompt must not be empty.'],
+])('says %s in the words of the wire', (parameter, message, param, wireMessage) => {
+  expect(translate(parameter, message)).toEqual({ param, message: wireMessage });
+});
+
+it('names the length field that was given', () => {
+  const message = 'stop.maxTokens must be a whole number from 1 to 512; got 0.';
+  expect(translate('stop.maxTokens', message, 0)).toEqual({
+    param: 'max_completion_tokens',
+    message: 'max_completion_tokens must be a whole number from 1 to 512; got 0.',
+  });
+});
+
+it('keeps the words of a template', () => {
+  const error = fromEngineError(new EngineError('template_failed', 'topP is not my business'), {
+    max_completion_tokens: null,
+  });
+  expect(error).toMatchObject({ reason: 'invalid_parameter', message: 'topP is not my business' });
+});
+
+it('reports why a server aborted instead of that it did', () => {
+  const reason = new ApiError('model_unavailable', 'The server is stopping.');
+  const error = new EngineError('aborted', 'x', { cause: reason });
+  expect(fromEngineError(error, { max_completion_tokens: null })).toBe(reason);
+});
+
+it('says when to come back while a model restarts', () => {
+  const error = fromEngineError(new EngineError('model_unavailable', 'x'), { max_completion_tokens: null });
+  expect(error).toMatchObject({ reason: 'model_unavailable', retryAfterMs: 1_000 });
+});
+
+it('leaves failures of other kinds alone', () => {
+  const error = new TypeError('a bug');
+  expect(fromEngineError(error, { max_completion_tokens: null })).toBe(error);
+});

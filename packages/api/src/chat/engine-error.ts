@@ -1,0 +1,62 @@
+// Failures of the engine -> failures of the api. The only file that knows which wire field an engine field came from.
+
+import { EngineError } from '@ortler/engine';
+import type { ChatCompletionRequest } from '@ortler/schemas';
+import { ApiError, ENGINE_ERROR_TABLE } from '../errors.ts';
+
+type LengthFields = Pick<ChatCompletionRequest, 'max_completion_tokens'>;
+
+/** A model whose process ended is usually back after this. Unit: milliseconds. */
+const RESTART_RETRY_MS = 1_000;
+
+/** What a thrown value is on the wire; anything but an `EngineError` is returned as it is. */
+export function fromEngineError(error: unknown, request: LengthFields): unknown {
+  if (!(error instanceof EngineError)) return error;
+  const { code, parameter, retryAfterMs, cause } = error;
+  // Whoever aborted may have said why; a server that stops is not a client that left.
+  if (code === 'aborted' && cause instanceof ApiError) return cause;
+  const names = wireNames(request);
+  const waitMs = retryAfterMs ?? (code === 'model_unavailable' ? RESTART_RETRY_MS : undefined);
+  const param = code === 'prompt_too_long' ? 'input_tokens' : toParam(parameter, names);
+  const message = code === 'invalid_request' ? inWireWords(error.message, names) : error.message;
+  return new ApiError(ENGINE_ERROR_TABLE[code], message, { param, retryAfterMs: waitMs, cause: error });
+}
+
+/** Engine field -> wire field. A field of the engine's sampling settings also goes by its bare name. */
+function wireNames(request: LengthFields): ReadonlyMap<string, string> {
+  return new Map([
+    ['sampling.temperature', 'temperature'],
+    ['sampling.topP', 'top_p'],
+    ['topP', 'top_p'],
+    ['sampling.topK', 'top_k'],
+    ['topK', 'top_k'],
+    ['sampling.minP', 'min_p'],
+    ['minP', 'min_p'],
+    ['sampling.seed', 'seed'],
+    ['stop.strings', 'stop'],
+    ['stop.tokenIds', 'stop_token_ids'],
+    ['stop.includeInOutput', 'include_stop_str_in_output'],
+    ['stop.ignoreEos', 'ignore_eos'],
+    ['stop.minTokens', 'min_tokens'],
+    ['stop.maxTokens', request.max_completion_tokens == null ? 'max_tokens' : 'max_completion_tokens'],
+    ['choiceCount', 'n'],
+    ['skipSpecialTokens', 'skip_special_tokens'],
+    ['prompt.template.template', 'chat_template'],
+    ['prompt.messages', 'messages'],
+    ['prompt', 'messages'],
+  ]);
+}
+
+function toParam(parameter: string | undefined, names: ReadonlyMap<string, string>): string | null {
+  if (parameter === undefined) return null;
+  // `stop.strings[2]` belongs to one wire field.
+  const path = parameter.replace(/\[.*$/, '');
+  return names.get(path) ?? (path.startsWith('prompt.') ? 'messages' : null);
+}
+
+// The engine's messages name fields in its own words, which a client of the wire has never seen.
+function inWireWords(message: string, names: ReadonlyMap<string, string>): string {
+  return message.replace(/[a-zA-Z]+(?:\.[a-zA-Z]+)*/g, word =>
+    /[A-Z.]/.test(word) ? (names.get(word) ?? word) : word,
+  );
+}

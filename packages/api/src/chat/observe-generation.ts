@@ -1,0 +1,54 @@
+// Passes the engine's events on and reports the generation once, however it ends.
+
+import { EngineError, type GenerationEvent } from '@ortler/engine';
+import type { GenerationReport, Services } from '../services.ts';
+
+export interface ObservedGeneration {
+  readonly services: Pick<Services, 'generations' | 'now'>;
+  readonly modelId: string;
+  readonly choiceCount: number;
+  readonly startedAtMs: number;
+}
+
+/** The same events; `services.generations` hears of the end exactly once. */
+export async function* observeGeneration(
+  events: AsyncIterable<GenerationEvent>,
+  { services, modelId, choiceCount, startedAtMs }: ObservedGeneration,
+): AsyncGenerator<GenerationEvent, void, undefined> {
+  let outcome: GenerationReport['outcome'] = 'aborted';
+  let promptTokenCount = 0;
+  let completionTokenCount = 0;
+  let cachedTokenCount = 0;
+  let firstTokenMs: number | null = null;
+  const finishReasons: string[] = [];
+  try {
+    for await (const event of events) {
+      if (event.kind === 'prompt-ready') {
+        promptTokenCount = event.promptTokenIds.length;
+        cachedTokenCount = event.cachedTokenCount;
+      } else if (event.kind !== 'request-finish') {
+        firstTokenMs ??= services.now() - startedAtMs;
+        completionTokenCount += event.tokenIds.length;
+        if (event.kind === 'choice-finish') finishReasons.push(event.finishReason);
+      } else {
+        outcome = 'finished';
+      }
+      yield event;
+    }
+  } catch (error) {
+    outcome = error instanceof EngineError && error.code === 'aborted' ? 'aborted' : 'failed';
+    throw error;
+  } finally {
+    services.generations.generationEnded({
+      modelId,
+      outcome,
+      finishReasons,
+      promptTokenCount,
+      completionTokenCount,
+      cachedTokenCount,
+      choiceCount,
+      durationMs: services.now() - startedAtMs,
+      firstTokenMs,
+    });
+  }
+}

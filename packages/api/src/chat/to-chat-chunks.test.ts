@@ -1,0 +1,115 @@
+import type { GenerationEvent } from '@ortler/engine';
+import { expect, it } from 'vitest';
+import { collect } from '../testing/index.ts';
+import { toChatChunks } from './to-chat-chunks.ts';
+
+const header = { id: 'chatcmpl-1', created: 5, model: 'demo', role: 'assistant' };
+const shared = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 5, model: 'demo' };
+
+const events: GenerationEvent[] = [
+  { kind: 'prompt-ready', promptTokenIds: [1, 2, 3], cachedTokenCount: 1 },
+  { kind: 'token-delta', choiceIndex: 0, text: 'a', tokenIds: [7] },
+  {
+    kind: 'choice-finish',
+    choiceIndex: 0,
+    text: 'b',
+    tokenIds: [8, 2],
+    finishReason: 'stop',
+    stopReason: null,
+  },
+  { kind: 'request-finish', usage: { promptTokenCount: 3, completionTokenCount: 3, cachedTokenCount: 1 } },
+];
+
+async function* emit(list: readonly GenerationEvent[]): AsyncGenerator<GenerationEvent> {
+  yield* list;
+}
+
+async function chunksOf(request: Partial<Parameters<typeof toChatChunks>[2]>, list = events) {
+  return collect(toChatChunks(header, emit(list), { n: 1, ...request }));
+}
+
+it('sends role, content and finish chunks with exactly the keys of the wire', async () => {
+  expect(await chunksOf({})).toStrictEqual([
+    {
+      ...shared,
+      choices: [{ index: 0, delta: { role: 'assistant', content: '' }, logprobs: null, finish_reason: null }],
+      prompt_token_ids: null,
+    },
+    {
+      ...shared,
+      choices: [{ index: 0, delta: { content: 'a' }, logprobs: null, finish_reason: null, token_ids: null }],
+    },
+    {
+      ...shared,
+      choices: [
+        {
+          index: 0,
+          delta: { content: 'b' },
+          logprobs: null,
+          finish_reason: 'stop',
+          stop_reason: null,
+          token_ids: null,
+        },
+      ],
+    },
+  ]);
+});
+
+it('adds one usage chunk at the end when it is asked for', async () => {
+  const chunks = await chunksOf({ stream_options: { include_usage: true } });
+  expect(chunks).toHaveLength(4);
+  expect(chunks.slice(0, 3).some(chunk => 'usage' in chunk)).toBe(false);
+  expect(chunks[3]).toStrictEqual({
+    ...shared,
+    choices: [],
+    usage: {
+      prompt_tokens: 3,
+      total_tokens: 6,
+      completion_tokens: 3,
+      prompt_tokens_details: { cached_tokens: 1 },
+    },
+  });
+});
+
+it('adds running usage to every chunk when it is asked for', async () => {
+  const chunks = await chunksOf({ stream_options: { include_usage: true, continuous_usage_stats: true } });
+  expect(chunks.map(chunk => chunk.usage?.completion_tokens)).toEqual([0, 1, 3, 3]);
+  expect(chunks.map(chunk => chunk.usage?.prompt_tokens)).toEqual([3, 3, 3, 3]);
+});
+
+it.each([
+  [{}, 0],
+  [{ include_usage: false }, 0],
+  [{ include_usage: false, continuous_usage_stats: true }, 0],
+  [{ continuous_usage_stats: true }, 4],
+])('reads the stream options %j as %i chunks with usage', async (options, count) => {
+  const chunks = await chunksOf({ stream_options: options });
+  expect(chunks.filter(chunk => 'usage' in chunk)).toHaveLength(count);
+});
+
+it('sends prompt ids on the very first chunk only, and token ids with their text', async () => {
+  const chunks = await chunksOf({ return_token_ids: true, n: 2 }, [
+    events[0]!,
+    events[1]!,
+    {
+      kind: 'choice-finish',
+      choiceIndex: 1,
+      text: 'c',
+      tokenIds: [9],
+      finishReason: 'stop',
+      stopReason: 'END',
+    },
+    events[2]!,
+    events[3]!,
+  ]);
+  expect(chunks.map(chunk => chunk.prompt_token_ids)).toEqual([
+    [1, 2, 3],
+    null,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  expect(chunks.map(chunk => chunk.choices[0]?.token_ids)).toEqual([undefined, undefined, [7], [9], [8, 2]]);
+  expect(chunks.map(chunk => chunk.choices[0]?.index)).toEqual([0, 1, 0, 1, 0]);
+  expect(chunks[3]?.choices[0]?.stop_reason).toBe('END');
+});

@@ -1,0 +1,45 @@
+// Limits of this server and fields that contradict each other. Rules of the body alone stand in its schema, ranges of
+// sampling and stop values in the engine, each once.
+
+import type { ChatCompletionRequest } from '@ortler/schemas';
+import { ApiError } from '../errors.ts';
+import { refuseUnsupportedParameters } from './unsupported-parameters.ts';
+
+/** Most choices of one request: each one is a sequence in the queue. */
+export const MAX_CHOICE_COUNT = 128;
+/** Most messages of one request. */
+export const MAX_MESSAGE_COUNT = 4_096;
+
+/** Longest `request_id`: it is repeated in every chunk of a stream. */
+export const MAX_REQUEST_ID_LENGTH = 200;
+
+/** Template variables that the request's own fields fill. */
+const RESERVED_VARIABLES = ['messages', 'tools'] as const;
+
+/** Throws: `invalid_parameter` or `unsupported_parameter`, naming the field. */
+export function validateChatRequest(request: ChatCompletionRequest): void {
+  const { messages, n, chat_template_kwargs: variables } = request;
+  refuseIf(
+    messages.length > MAX_MESSAGE_COUNT,
+    'messages',
+    `messages holds ${messages.length} items; at most ${MAX_MESSAGE_COUNT} are allowed.`,
+  );
+  const idLength = request.request_id?.length ?? 0;
+  refuseIf(
+    idLength > MAX_REQUEST_ID_LENGTH,
+    'request_id',
+    `request_id has ${idLength} characters; at most ${MAX_REQUEST_ID_LENGTH} are allowed.`,
+  );
+  refuseIf(n < 1 || n > MAX_CHOICE_COUNT, 'n', `n must be 1 to ${MAX_CHOICE_COUNT}; got ${n}.`);
+  for (const name of RESERVED_VARIABLES)
+    refuseIf(
+      variables != null && Object.hasOwn(variables, name),
+      'chat_template_kwargs',
+      `chat_template_kwargs must not have the key ${name}; use the field ${name} of the request.`,
+    );
+  refuseUnsupportedParameters(request);
+}
+
+function refuseIf(wrong: boolean, param: string, message: string): void {
+  if (wrong) throw new ApiError('invalid_parameter', message, { param });
+}

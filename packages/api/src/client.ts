@@ -1,0 +1,33 @@
+// A typed client for TypeScript services that call a running Ortler server over tRPC.
+
+import { createTRPCClient, httpBatchStreamLink, type TRPCClient } from '@trpc/client';
+import type { AppRouter } from './app-router.ts';
+import { int64Transformer } from './int64-transformer.ts';
+
+export type OrtlerClient = TRPCClient<AppRouter>;
+
+export interface OrtlerClientOptions {
+  /** Address of the server, such as `http://127.0.0.1:8000`. */
+  readonly url: string;
+  readonly apiKey: string;
+  /** Sent with every call, for example `x-request-id`. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Connects to a server. `chat.complete.mutate(request)` gives a completion, `chat.stream.mutate(request)` an async
+ * iterable of chunks; pass `{ signal }` as second argument to abort. 64-bit seeds may be given as bigint.
+ */
+export function createOrtlerClient({ url, apiKey, headers }: OrtlerClientOptions): OrtlerClient {
+  return createTRPCClient<AppRouter>({
+    links: [
+      httpBatchStreamLink({
+        url: new URL('/trpc', url).href,
+        transformer: int64Transformer,
+        // Calls that share a request could not be aborted alone.
+        maxItems: 1,
+        headers: { ...headers, authorization: `Bearer ${apiKey}` },
+      }),
+    ],
+  });
+}

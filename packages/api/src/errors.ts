@@ -1,0 +1,126 @@
+// The one table of errors: our codes -> tRPC code, HTTP status and OpenAI error `type`. Everything a client sees of
+// a failure is made here, for REST and tRPC alike; nothing else may decide a status.
+
+import type { EngineErrorCode } from '@ortler/engine';
+import { toChatValidationError } from '@ortler/schemas';
+import { type TRPC_ERROR_CODE_KEY, TRPCError } from '@trpc/server';
+import { ZodError } from 'zod';
+
+interface ErrorRow {
+  readonly trpcCode: TRPC_ERROR_CODE_KEY;
+  readonly status: number;
+  /** `type` of the OpenAI error object. Source: the service this wire format comes from. */
+  readonly type: string;
+}
+
+/** Every way a call can fail. `malformed_request` is a body the schema refuses, `invalid_parameter` a value. */
+export const ERROR_TABLE = {
+  malformed_request: { trpcCode: 'BAD_REQUEST', status: 400, type: 'Bad Request' },
+  invalid_parameter: { trpcCode: 'BAD_REQUEST', status: 400, type: 'BadRequestError' },
+  unsupported_parameter: { trpcCode: 'BAD_REQUEST', status: 400, type: 'BadRequestError' },
+  unauthorized: { trpcCode: 'UNAUTHORIZED', status: 401, type: 'Unauthorized' },
+  model_not_found: { trpcCode: 'NOT_FOUND', status: 404, type: 'NotFoundError' },
+  path_not_found: { trpcCode: 'NOT_FOUND', status: 404, type: 'Not Found' },
+  method_not_allowed: { trpcCode: 'METHOD_NOT_SUPPORTED', status: 405, type: 'Method Not Allowed' },
+  body_too_large: { trpcCode: 'PAYLOAD_TOO_LARGE', status: 413, type: 'Request Entity Too Large' },
+  overloaded: { trpcCode: 'TOO_MANY_REQUESTS', status: 429, type: 'TooManyRequestsError' },
+  aborted: { trpcCode: 'CLIENT_CLOSED_REQUEST', status: 499, type: 'ClientClosedRequest' },
+  internal: { trpcCode: 'INTERNAL_SERVER_ERROR', status: 500, type: 'InternalServerError' },
+  model_unavailable: { trpcCode: 'SERVICE_UNAVAILABLE', status: 503, type: 'ServiceUnavailableError' },
+} as const satisfies Record<string, ErrorRow>;
+
+export type ApiErrorCode = keyof typeof ERROR_TABLE;
+
+/** What each refusal of the engine is on the wire. A failure inside the engine is ours, so it stays `internal`. */
+export const ENGINE_ERROR_TABLE = {
+  invalid_request: 'invalid_parameter',
+  prompt_too_long: 'invalid_parameter',
+  template_failed: 'invalid_parameter',
+  overloaded: 'overloaded',
+  model_invalid: 'model_unavailable',
+  model_unavailable: 'model_unavailable',
+  engine_failed: 'internal',
+  engine_closed: 'model_unavailable',
+  aborted: 'aborted',
+} as const satisfies Record<EngineErrorCode, ApiErrorCode>;
+
+export interface ApiErrorDetails {
+  /** Wire name of the wrong field. */
+  readonly param?: string | null;
+  /** Unit: milliseconds. Becomes the Retry-After header. */
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** A failure with a public message. It is a `TRPCError`, so tRPC reports the right status by itself. */
+export class ApiError extends TRPCError {
+  readonly reason: ApiErrorCode;
+  readonly param: string | null;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(reason: ApiErrorCode, message: string, details: ApiErrorDetails = {}) {
+    super({ code: ERROR_TABLE[reason].trpcCode, message, cause: details.cause });
+    this.reason = reason;
+    this.param = details.param ?? null;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+/** A failure as clients see it, whichever transport carries it. */
+export interface PublicError {
+  readonly reason: ApiErrorCode;
+  readonly status: number;
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly retryAfterMs: number | undefined;
+}
+
+/**
+ * Anything thrown -> what the client may know. Internal failures become a fixed text with the request id.
+ * @param input The body that a schema refused; it tells missing fields from wrong ones.
+ */
+export function toPublicError(error: unknown, requestId: string, input?: unknown): PublicError {
+  const known = toApiError(error, input);
+  const { status, type } = ERROR_TABLE[known.reason];
+  const message =
+    known.reason === 'internal'
+      ? `The server failed to answer this request. Its log has the details under request id ${requestId}.`
+      : known.message;
+  const { reason, param, retryAfterMs } = known;
+  return { reason, status, message, type, param, retryAfterMs };
+}
+
+function toApiError(error: unknown, input: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (!(error instanceof TRPCError)) return new ApiError('internal', 'Unexpected failure.', { cause: error });
+  if (error.cause instanceof ApiError) return error.cause;
+  if (error.code === 'BAD_REQUEST' && error.cause instanceof ZodError)
+    return fromZodError(error.cause, input);
+  return new ApiError(reasonOfTrpcCode(error.code), error.message, { cause: error });
+}
+
+function fromZodError(error: ZodError, input: unknown): ApiError {
+  const { message, param } = toChatValidationError(error, input);
+  return new ApiError('malformed_request', message, { param });
+}
+
+// tRPC itself throws these before a procedure of ours runs.
+function reasonOfTrpcCode(code: TRPC_ERROR_CODE_KEY): ApiErrorCode {
+  switch (code) {
+    case 'BAD_REQUEST':
+    case 'PARSE_ERROR':
+    case 'UNSUPPORTED_MEDIA_TYPE':
+      return 'malformed_request';
+    case 'NOT_FOUND':
+      return 'path_not_found';
+    case 'METHOD_NOT_SUPPORTED':
+      return 'method_not_allowed';
+    case 'PAYLOAD_TOO_LARGE':
+      return 'body_too_large';
+    case 'CLIENT_CLOSED_REQUEST':
+      return 'aborted';
+    default:
+      return 'internal';
+  }
+}

@@ -1,0 +1,62 @@
+// How 64-bit integers (seeds) cross tRPC, whose JSON would round them. A bigint in an input travels as
+// `{"$int64": "<digits>"}`; everything else travels as plain JSON, so callers without this transformer still work.
+// Outputs hold no 64-bit integers and pass untouched.
+
+import { ApiError } from './errors.ts';
+
+const TAG = '$int64';
+
+/** Deepest nesting of an input, as for REST bodies. */
+const MAX_DEPTH = 128;
+
+/** Data transformer for `initTRPC` and for the links of every typed client. */
+export const int64Transformer = {
+  input: {
+    serialize: (value: unknown): unknown => tagBigints(value),
+    deserialize: (value: unknown): unknown => untagBigints(value),
+  },
+  output: { serialize: (value: unknown): unknown => value, deserialize: (value: unknown): unknown => value },
+};
+
+function tagBigints(value: unknown, depth = 0): unknown {
+  if (typeof value === 'bigint') return { [TAG]: String(value) };
+  return mapChildren(value, depth, tagBigints);
+}
+
+function untagBigints(value: unknown, depth = 0): unknown {
+  if (isTagged(value)) return BigInt(value[TAG]);
+  return mapChildren(value, depth, untagBigints);
+}
+
+// Returns the same object when nothing inside changed, so an ordinary request is walked but not copied.
+function mapChildren(
+  value: unknown,
+  depth: number,
+  map: (child: unknown, depth: number) => unknown,
+): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  // Without a bound, a body of nothing but brackets would exhaust the stack here and in every reader behind.
+  if (depth === MAX_DEPTH)
+    throw new ApiError('malformed_request', `The input is nested deeper than ${MAX_DEPTH} levels.`);
+  const mapChild = (child: unknown) => map(child, depth + 1);
+  if (Array.isArray(value)) {
+    const mapped = value.map(mapChild);
+    return mapped.some((child, index) => child !== value[index]) ? mapped : value;
+  }
+  if (!isPlainObject(value)) return value;
+  const entries = Object.entries(value);
+  const mapped = entries.map(([key, child]) => [key, mapChild(child)] as const);
+  const changed = mapped.some(([, child], index) => child !== entries[index]?.[1]);
+  return changed ? Object.fromEntries(mapped) : value;
+}
+
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function isTagged(value: unknown): value is Record<typeof TAG, string> {
+  if (typeof value !== 'object' || value === null || !(TAG in value)) return false;
+  const digits = value[TAG];
+  return Object.keys(value).length === 1 && typeof digits === 'string' && /^-?\d{1,20}$/.test(digits);
+}

@@ -1,0 +1,100 @@
+// The OpenAPI 3.1 document, generated from the procedures and finished with what the generator cannot say: which
+// security scheme an operation takes, the error bodies by style, and streamed replies.
+
+import { chatChunk, openAiErrorBody, validationErrorBody } from '@ortler/schemas';
+import { generateOpenApiDocument } from 'trpc-to-openapi';
+import { z } from 'zod';
+import type { AppRouter } from './app-router.ts';
+import { ERROR_TABLE } from './errors.ts';
+import { listRestRoutes, type RestRoute } from './rest-routes.ts';
+
+type Json = { [key: string]: unknown };
+
+export interface OpenApiOptions {
+  readonly version: string;
+  /** Base address for the docs page; `/` means wherever the document was read. */
+  readonly baseUrl?: string;
+}
+
+/** Reasons that belong to every route of a style; routes list them by status. */
+const COMMON_REASONS = ['malformed_request', 'unauthorized', 'internal'] as const;
+const BODY_REASONS = ['model_not_found', 'body_too_large', 'overloaded', 'model_unavailable'] as const;
+
+const REQUEST_ID_HEADER = {
+  'X-Request-Id': {
+    description: 'The id sent by the client, or the one made for this request.',
+    schema: { type: 'string' },
+  },
+};
+
+/** Builds the document. */
+export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/' }: OpenApiOptions): Json {
+  const document = generateOpenApiDocument(router, {
+    title: 'Ortler',
+    version,
+    description: 'LLM inference on ONNX Runtime: chat completions and the models that answer them.',
+    baseUrl,
+    securitySchemes: {
+      bearer: { type: 'http', scheme: 'bearer', description: 'An API key of this server.' },
+    },
+  }) as unknown as Json;
+  const paths = document.paths as Record<string, Record<string, Json>>;
+  for (const route of listRestRoutes(router))
+    finishOperation(paths[route.path]![route.method.toLowerCase()]!, route);
+  const components = document.components as Record<string, Json>;
+  components.schemas = {
+    ...withoutGeneratedErrors(components.schemas),
+    ChatCompletionChunk: toJsonSchema(chatChunk),
+    ErrorBody: toJsonSchema(openAiErrorBody),
+    ValidationErrorBody: toJsonSchema(validationErrorBody),
+  };
+  return document;
+}
+
+function finishOperation(operation: Json, { method, auth, errors, streams }: RestRoute): void {
+  operation.security = auth === 'none' ? [] : [{ [auth]: [] }];
+  const { 200: ok } = operation.responses as Record<number, Json>;
+  const success: Json = { ...ok, headers: REQUEST_ID_HEADER };
+  if (streams) {
+    const content = success.content as Record<string, { schema: Json }>;
+    // The generator sees a union with the stream; as JSON only the completion comes.
+    const [completion] = (content['application/json']!.schema.anyOf ?? []) as Json[];
+    success.content = {
+      'application/json': { schema: completion },
+      'text/event-stream': {
+        schema: {
+          type: 'string',
+          description:
+            'With `stream: true`: one `data:` line per chunk, each a ChatCompletionChunk, then `data: [DONE]`.',
+          contentMediaType: 'application/json',
+          contentSchema: { $ref: '#/components/schemas/ChatCompletionChunk' },
+        },
+      },
+    };
+  }
+  const reasons = method === 'GET' ? COMMON_REASONS : [...COMMON_REASONS, ...BODY_REASONS];
+  operation.responses = { 200: success, ...errorResponses(reasons, errors) };
+}
+
+function errorResponses(reasons: readonly (keyof typeof ERROR_TABLE)[], style: 'openai' | 'detail'): Json {
+  const name = style === 'openai' ? 'ErrorBody' : 'ValidationErrorBody';
+  return Object.fromEntries(
+    reasons.map(reason => [
+      ERROR_TABLE[reason].status,
+      {
+        description: `${ERROR_TABLE[reason].type} (\`${reason}\`)`,
+        headers: REQUEST_ID_HEADER,
+        content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } },
+      },
+    ]),
+  );
+}
+
+function withoutGeneratedErrors(schemas: Json | undefined): Json {
+  return Object.fromEntries(Object.entries(schemas ?? {}).filter(([name]) => !name.startsWith('error.')));
+}
+
+function toJsonSchema(schema: z.ZodType): Json {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'output' }) as Json;
+  return rest;
+}

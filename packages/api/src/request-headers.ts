@@ -1,0 +1,14 @@
+// Request headers that the documented routes understand. None is required.
+
+import { z } from 'zod';
+
+export const requestHeaders = z.object({
+  'X-Request-Id': z
+    .string()
+    .optional()
+    .describe('Id of this request. It becomes part of the reply id, stands in the log and is sent back.'),
+  'Vendor-Project': z
+    .string()
+    .optional()
+    .describe('`<team>/<project>` that the usage belongs to. Accepted; usage is not split by project yet.'),
+});

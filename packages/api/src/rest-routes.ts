@@ -1,0 +1,36 @@
+// The REST routes of a router, read from `meta.openapi` of its procedures. The server's dispatcher and the OpenAPI
+// document are both made from this list, so they cannot differ.
+
+import type { AppRouter } from './app-router.ts';
+import type { ProcedureMeta } from './trpc.ts';
+
+/** One REST route and the procedure behind it. */
+export interface RestRoute {
+  readonly method: string;
+  /** With parameters in braces: `/v1/models/{model_id}`. */
+  readonly path: string;
+  /** Dotted name of the procedure in the router. */
+  readonly procedure: string;
+  readonly type: 'query' | 'mutation';
+  readonly auth: ProcedureMeta['auth'];
+  readonly errors: ProcedureMeta['errors'];
+  readonly streams: boolean;
+}
+
+interface AnyProcedure {
+  readonly _def: { readonly type: string; readonly meta?: ProcedureMeta };
+}
+
+/** All routes, in the order of the router. */
+export function listRestRoutes(router: AppRouter): RestRoute[] {
+  const procedures = router._def.procedures as unknown as Readonly<Record<string, AnyProcedure>>;
+  return Object.entries(procedures).flatMap(([procedure, { _def }]): RestRoute[] => {
+    const { meta } = _def;
+    if (meta?.openapi === undefined) return [];
+    const { method, path } = meta.openapi;
+    const type = _def.type === 'query' ? 'query' : 'mutation';
+    return [
+      { method, path, procedure, type, auth: meta.auth, errors: meta.errors, streams: meta.streams ?? false },
+    ];
+  });
+}

@@ -1,0 +1,83 @@
+// POST /v1/chat/completions. One function answers REST and tRPC; the procedures differ only in the type of reply
+// that they promise.
+
+import {
+  type ChatChunk,
+  type ChatCompletion,
+  type ChatCompletionRequest,
+  chatCompletion,
+  chatCompletionRequest,
+} from '@ortler/schemas';
+import { z } from 'zod';
+import { startGeneration } from '../chat/start-generation.ts';
+import { toChatChunks } from '../chat/to-chat-chunks.ts';
+import { toChatCompletion } from '../chat/to-chat-completion.ts';
+import { ApiError } from '../errors.ts';
+import { requestHeaders } from '../request-headers.ts';
+import type { Services } from '../services.ts';
+import { type ApiContext, createBearerProcedure, router } from '../trpc.ts';
+
+type ChunkStream = AsyncIterable<ChatChunk>;
+
+// The generator cannot show a stream; openapi.ts replaces this placeholder.
+const chunkStream = z.custom<ChunkStream>(isAsyncIterable).meta({ override: { type: 'string' } });
+
+/**
+ * Router of chat completions.
+ *
+ * - `create`: what REST calls; replies with a completion, or with chunks when `stream` is true.
+ * - `complete` and `stream`: the same for typed clients, each with one type of reply.
+ */
+export function createChatRouter(services: Services) {
+  const procedure = createBearerProcedure(services).meta({ auth: 'bearer', errors: 'openai' });
+  return router({
+    create: procedure
+      .meta({
+        auth: 'bearer',
+        errors: 'openai',
+        streams: true,
+        openapi: {
+          method: 'POST',
+          path: '/v1/chat/completions',
+          operationId: 'createChatCompletion',
+          tags: ['chat'],
+          requestHeaders,
+          summary: 'Answer a conversation',
+          description: 'Replies with one JSON body, or with server-sent events when `stream` is true.',
+        },
+      })
+      .input(chatCompletionRequest)
+      .output(z.union([chatCompletion, chunkStream]))
+      .mutation(({ ctx, input }) => (input.stream ? streamed(ctx, input) : complete(ctx, input))),
+
+    complete: procedure
+      .input(chatCompletionRequest)
+      .output(chatCompletion)
+      .mutation(({ ctx, input }) => {
+        if (input.stream)
+          throw new ApiError('invalid_parameter', 'chat.complete does not stream; call chat.stream.', {
+            param: 'stream',
+          });
+        return complete(ctx, input);
+      }),
+
+    stream: procedure
+      .input(chatCompletionRequest)
+      .output(chunkStream)
+      .mutation(({ ctx, input }) => streamed(ctx, { ...input, stream: true })),
+  });
+
+  async function complete(context: ApiContext, request: ChatCompletionRequest): Promise<ChatCompletion> {
+    const { header, events } = await startGeneration(services, context, request);
+    return toChatCompletion(header, events, request);
+  }
+
+  async function streamed(context: ApiContext, request: ChatCompletionRequest): Promise<ChunkStream> {
+    const { header, events } = await startGeneration(services, context, request);
+    return toChatChunks(header, events, request);
+  }
+}
+
+function isAsyncIterable(value: unknown): value is ChunkStream {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}

@@ -1,0 +1,137 @@
+// An `Engine` without a model: it answers with given pieces of text and records what it was asked.
+// It keeps the contract's order of events, its errors before the first event, and its abort.
+
+import {
+  type Engine,
+  EngineError,
+  type EngineHealth,
+  type EngineInfo,
+  type GenerationEvent,
+  type GenerationRequest,
+  validateSamplingParams,
+} from '@ortler/engine';
+
+export interface FakeEngineScript {
+  /** Pieces of text, one token each; every choice gets them. */
+  readonly pieces?: readonly string[];
+  readonly finishReason?: 'stop' | 'length' | 'abort';
+  readonly stopReason?: string | number | null;
+  readonly cachedTokenCount?: number;
+  /** Thrown before the first event. */
+  readonly refuse?: EngineError;
+  /** Thrown instead of the token with this number. */
+  readonly failAt?: { readonly tokenNumber: number; readonly error: unknown };
+  /** Awaited before every token, so that a test can hold the stream. */
+  readonly beforeToken?: (tokenNumber: number) => Promise<void>;
+  readonly info?: Partial<EngineInfo>;
+  readonly health?: Partial<EngineHealth>;
+}
+
+export interface FakeEngine extends Engine {
+  /** Every request in the order it came. */
+  readonly requests: GenerationRequest[];
+  /** How many generations ended because the caller left. */
+  readonly abortedCount: number;
+  readonly closed: boolean;
+}
+
+const PROMPT_TOKEN_IDS = [11, 12, 13];
+
+/** Builds a fake engine. Its token ids count up from 100, the end-of-sequence id is 2. */
+export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
+  const requests: GenerationRequest[] = [];
+  let abortedCount = 0;
+  let closed = false;
+  const info: EngineInfo = {
+    backend: 'node',
+    runner: 'scripted',
+    device: 'cpu',
+    vocabSize: 512,
+    contextLength: 256,
+    maxSequences: 4,
+    onnxRuntimeVersion: '0.0.0',
+    modelType: 'llama',
+    precision: 'f32',
+    parameterCount: 0,
+    eosTokenIds: [2],
+    hasChatTemplate: true,
+    samplingDefaults: {},
+    ...script.info,
+  };
+  const health: EngineHealth = {
+    state: 'ready',
+    restartCount: 0,
+    lastError: null,
+    stats: { runningCount: 0, waitingCount: 0, freeSlotCount: 4, stepCount: 0 },
+    ...script.health,
+  };
+
+  async function* generate(
+    request: GenerationRequest,
+    signal?: AbortSignal,
+  ): AsyncGenerator<GenerationEvent, void, undefined> {
+    requests.push(request);
+    validateSamplingParams(request.sampling ?? {});
+    if (script.refuse) throw script.refuse;
+    const choiceCount = request.choiceCount ?? 1;
+    const pieces = script.pieces ?? ['Hello', ' world', '!'];
+    const cachedTokenCount = script.cachedTokenCount ?? 0;
+    let ended = false;
+    try {
+      throwIfAborted(signal);
+      yield { kind: 'prompt-ready', promptTokenIds: PROMPT_TOKEN_IDS, cachedTokenCount };
+      for (const [number, text] of pieces.entries()) {
+        await untilAborted(script.beforeToken?.(number), signal);
+        throwIfAborted(signal);
+        if (script.failAt?.tokenNumber === number) throw script.failAt.error;
+        for (let choiceIndex = 0; choiceIndex < choiceCount; choiceIndex++) {
+          const delta = { choiceIndex, text, tokenIds: [100 + number] };
+          if (number < pieces.length - 1) yield { kind: 'token-delta', ...delta };
+          else {
+            const finishReason = script.finishReason ?? 'stop';
+            yield { kind: 'choice-finish', ...delta, finishReason, stopReason: script.stopReason ?? null };
+          }
+        }
+      }
+      const completionTokenCount = pieces.length * choiceCount;
+      const promptTokenCount = PROMPT_TOKEN_IDS.length;
+      yield { kind: 'request-finish', usage: { promptTokenCount, completionTokenCount, cachedTokenCount } };
+      ended = true;
+    } finally {
+      if (!ended) abortedCount++;
+    }
+  }
+
+  return {
+    info,
+    health,
+    requests,
+    get abortedCount() {
+      return abortedCount;
+    },
+    get closed() {
+      return closed;
+    },
+    generate,
+    renderChat: messages => Promise.resolve(JSON.stringify(messages)),
+    encode: text => Promise.resolve(Array.from(text, character => character.codePointAt(0)!)),
+    decode: tokenIds => String.fromCodePoint(...tokenIds),
+    close() {
+      closed = true;
+      return Promise.resolve();
+    },
+  };
+}
+
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new EngineError('aborted', 'The caller left.', { cause: signal.reason });
+}
+
+async function untilAborted(wait: Promise<void> | undefined, signal: AbortSignal | undefined): Promise<void> {
+  if (wait === undefined || signal === undefined) return wait;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = () => resolve();
+  signal.addEventListener('abort', stop, { once: true });
+  await Promise.race([wait, promise]);
+  signal.removeEventListener('abort', stop);
+}

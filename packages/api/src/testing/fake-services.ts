@@ -1,0 +1,44 @@
+// Services over fake engines: a catalog held in a map, one valid key, a clock that stands still.
+
+import type { CatalogModel, GenerationReport, ModelStatus, Services } from '../services.ts';
+import { createFakeEngine, type FakeEngine } from './fake-engine.ts';
+
+/** The one key that `createFakeServices` accepts. */
+export const TEST_API_KEY = 'test-key';
+
+/** Unit: milliseconds since 1970. */
+const NOW_MS = 1_790_000_000_500;
+
+export interface FakeServices extends Services {
+  /** Everything the observer heard. */
+  readonly reports: GenerationReport[];
+}
+
+/** Builds services. A model is given as a fake engine, ready, or as any other status. The first is the default. */
+export function createFakeServices(
+  models: Readonly<Record<string, FakeEngine | ModelStatus>> = { demo: createFakeEngine() },
+): FakeServices {
+  const reports: GenerationReport[] = [];
+  const entries = Object.entries(models).map(
+    ([id, given]): CatalogModel => ({
+      id,
+      createdAtSeconds: 1_700_000_000,
+      ownedBy: 'ortler',
+      root: id,
+      status: 'kind' in given ? given : { kind: 'ready', engine: given },
+    }),
+  );
+  return {
+    reports,
+    models: {
+      defaultModelId: entries[0]!.id,
+      list: () => entries,
+      find: id => entries.find(entry => entry.id === id),
+    },
+    credentials: {
+      verifyBearer: token => Promise.resolve(token === TEST_API_KEY ? { keyId: 'key-1' } : null),
+    },
+    generations: { generationEnded: report => reports.push(report) },
+    now: () => NOW_MS,
+  };
+}

@@ -1,0 +1,5 @@
+// Test doubles for packages that host the api.
+
+export { collect } from './collect.ts';
+export { createFakeEngine, type FakeEngine, type FakeEngineScript } from './fake-engine.ts';
+export { createFakeServices, type FakeServices, TEST_API_KEY } from './fake-services.ts';

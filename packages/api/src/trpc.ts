@@ -1,0 +1,75 @@
+// tRPC for this api: context, metadata, error shape and the procedures that check credentials.
+
+import { initTRPC } from '@trpc/server';
+import type { OpenApiMeta } from 'trpc-to-openapi';
+import { ApiError, type PublicError, toPublicError } from './errors.ts';
+import { int64Transformer } from './int64-transformer.ts';
+import type { Services } from './services.ts';
+
+/** The Authorization header, parsed. `other` is a scheme nobody here understands. */
+export type Credentials =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'bearer'; readonly token: string }
+  | { readonly kind: 'other'; readonly scheme: string };
+
+/** What a transport knows about one request. */
+export interface ApiContext {
+  readonly credentials: Credentials;
+  /** The client's X-Request-Id, or one made by the transport. */
+  readonly requestId: string;
+  /** Request headers by lower-case name. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Fires when the client is gone or the server stops. */
+  readonly signal: AbortSignal;
+}
+
+/** `errors` is the REST error style: the OpenAI object or a `detail` list. `streams` documents an SSE reply. */
+type OrtlerMeta = {
+  readonly auth: 'bearer' | 'none';
+  readonly errors: 'openai' | 'detail';
+  readonly streams?: boolean;
+};
+
+/** Metadata of a procedure; `openapi` on it is the only table of REST routes. */
+export type ProcedureMeta = OpenApiMeta<OrtlerMeta>;
+
+const t = initTRPC
+  .context<ApiContext>()
+  .meta<ProcedureMeta>()
+  .create({
+    // Errors never carry a stack to a client, whatever NODE_ENV says.
+    isDev: false,
+    transformer: int64Transformer,
+    jsonl: { pingMs: 15_000 },
+    errorFormatter({ shape, error, ctx, input }) {
+      const known: PublicError = toPublicError(error, ctx?.requestId ?? 'unknown', input);
+      const { reason, status, message, type, param } = known;
+      return {
+        ...shape,
+        message,
+        data: {
+          code: shape.data.code,
+          httpStatus: status,
+          path: shape.data.path,
+          requestId: ctx?.requestId ?? null,
+          reason,
+          type,
+          param,
+        },
+      };
+    },
+  });
+
+export const router = t.router;
+
+/** A procedure for holders of an API key. Throws: `unauthorized`, the same for a missing and a wrong key. */
+export function createBearerProcedure(services: Pick<Services, 'credentials'>) {
+  return t.procedure.use(async ({ ctx, next }) => {
+    const principal =
+      ctx.credentials.kind === 'bearer'
+        ? await services.credentials.verifyBearer(ctx.credentials.token)
+        : null;
+    if (principal === null) throw new ApiError('unauthorized', 'Unauthorized');
+    return next({ ctx: { ...ctx, principal } });
+  });
+}

@@ -1,0 +1,129 @@
+// The command line as a person uses it: answers on standard output, mistakes as one message without a stack.
+
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTinyCheckpoint } from '@ortler/model-builder/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const CLI = join(import.meta.dirname, '../../apps/server/src/cli.ts');
+
+let folder: string;
+let shared: readonly string[];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ortler-cli-'));
+  await createTinyCheckpoint(join(folder, 'tiny'));
+  shared = ['--models', `tiny=${join(folder, 'tiny')}`, '--data-dir', join(folder, 'data')];
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+function ortler(
+  args: readonly string[],
+  { input = '', env = {} }: { readonly input?: string; readonly env?: Record<string, string> } = {},
+): Promise<Outcome> {
+  const settings = Object.entries(process.env).filter(([name]) => !name.startsWith('ORTLER_'));
+  return new Promise(resolve => {
+    const child = execFile(
+      process.execPath,
+      ['--conditions=source', CLI, ...args],
+      { env: { ...Object.fromEntries(settings), ...env }, cwd: folder },
+      (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    );
+    child.stdin?.end(input);
+  });
+}
+
+const NO_STACK = /^\s+at /m;
+
+it('explains itself', async () => {
+  const help = await ortler(['serve', '--help']);
+  expect(help.code).toBe(0);
+  for (const word of ['--port <number>', 'ORTLER_MODELS', '--body-limit <size>'])
+    expect(help.out).toContain(word);
+});
+
+describe('ortler chat', () => {
+  const settings = ['--temperature', '0', '--max-tokens', '6'];
+
+  it('answers one question, the same every time at temperature 0', async () => {
+    const first = await ortler(['chat', 'Hello!', ...shared, ...settings]);
+    const second = await ortler(['chat', 'Hello!', ...shared, ...settings]);
+    expect(first.code).toBe(0);
+    expect(first.out).toMatch(/^.+\n$/s);
+    expect(second).toEqual({ code: 0, out: first.out, err: '' });
+  });
+
+  it('talks until its input ends, and goes on after a question that is refused', async () => {
+    const one = await ortler(['chat', 'Hello!', ...shared, ...settings]);
+    const talk = await ortler(['chat', ...shared, ...settings], { input: `${'x'.repeat(5_000)}\nHello!\n` });
+    expect(talk.code).toBe(0);
+    expect(talk.err).toContain('The context holds 512 tokens');
+    expect(talk.out).toBe(one.out);
+  });
+
+  it.each([
+    [['--model', '/no/such/folder'], 'cannot be used: /no/such/folder'],
+    [['--temperature', '9'], 'temperature must be 0 to 2; got 9.'],
+    [['--temperature', 'hot'], 'It must be a number.'],
+    [['--url', 'nowhere'], '--url must be an address'],
+    [['--url', 'http://127.0.0.1:8000'], 'set ORTLER_API_KEY'],
+  ])('explains the mistake in %j', async (args, message) => {
+    const { code, err, out } = await ortler(['chat', 'Hello!', ...shared, ...args]);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toContain(message);
+    expect(err).not.toMatch(NO_STACK);
+  });
+});
+
+describe('ortler build', () => {
+  it('makes a folder that chat can use, and never overwrites one', async () => {
+    const output = join(folder, 'built');
+    const build = ['build', join(folder, 'tiny'), '--output', output, '--precision', 'q8'];
+    const first = await ortler(build);
+    expect(first).toMatchObject({ code: 0, out: expect.stringContaining(`Built ${output}`) });
+    expect(await readdir(output)).toContain('ortler-model.json');
+    const answer = await ortler(['chat', 'Hello!', '--model', output, ...shared, '--max-tokens', '2']);
+    expect(answer.code).toBe(0);
+    const second = await ortler(build);
+    expect(second.code).toBe(1);
+    expect(second.err).toContain('exists already');
+    expect(second.err).not.toMatch(NO_STACK);
+  });
+});
+
+describe('ortler serve', () => {
+  it('lists every mistake of the configuration at once', async () => {
+    const { code, err } = await ortler(['serve', '--port', 'x'], {
+      env: { ORTLER_PROT: '1', ORTLER_DEVICE: 'tpu' },
+    });
+    expect(code).toBe(1);
+    expect(err).toBe(
+      'The configuration has 3 mistakes:\n' +
+        '  - ORTLER_PROT is not a setting. Did you mean ORTLER_PORT?\n' +
+        '  - --port must be a whole number from 0 to 65535 (got "x").\n' +
+        '  - ORTLER_DEVICE must be one of auto, cpu, webgpu, cuda (got "tpu").\n',
+    );
+  });
+
+  it('says when its port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const { code, err } = await ortler(['serve', '--port', String(port), ...shared]);
+    other.close();
+    expect(code).toBe(1);
+    expect(err).toBe(
+      `Port ${port} of 127.0.0.1 is in use. Stop what listens there, or choose another with --port.\n`,
+    );
+  });
+});

@@ -1,0 +1,139 @@
+// What a running server does when a model's process dies, while it is busy, and when it is told to stop.
+
+import { afterEach, expect, it, vi } from 'vitest';
+import { isAlive, type RunningCommand, startServer } from '../support/tiny-server.ts';
+
+let server: RunningCommand;
+afterEach(() => server?.dispose());
+
+const messages = [{ role: 'user', content: 'Hello!' }];
+/** As long as the tiny model's context allows. */
+const LONG = { messages, ignore_eos: true, max_tokens: 450 };
+
+function post(body: object): Promise<Response> {
+  return fetch(`${server.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${server.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
+async function health(): Promise<{ status: number; states: Record<string, string> }> {
+  const reply = await fetch(`${server.url}/health`);
+  const { models } = (await reply.json()) as { models: { id: string; state: string }[] };
+  return { status: reply.status, states: Object.fromEntries(models.map(({ id, state }) => [id, state])) };
+}
+
+it('loses only the open requests of a model whose process is killed, tells so, and restarts it', async () => {
+  server = await startServer();
+  const before = server.modelPids();
+  expect(before).toHaveLength(2);
+  const streamA = await post({ ...LONG, model: 'a', n: 8, stream: true });
+  const readerA = streamA.body!.pipeThrough(new TextDecoderStream()).getReader();
+  await readerA.read();
+
+  // Which of the two processes runs model a is not known from outside: kill one and see which model suffers.
+  process.kill(before[0]!, 'SIGKILL');
+  await vi.waitFor(async () => expect(Object.values((await health()).states)).toContain('restarting'), {
+    timeout: 5_000,
+    interval: 5,
+  });
+  const { status, states } = await health();
+  expect(status).toBe(200);
+  const [killed] = Object.entries(states).find(([, state]) => state === 'restarting') ?? ['unknown'];
+  expect((await post({ messages, model: killed === 'a' ? 'b' : 'a', max_tokens: 4 })).status).toBe(200);
+  const refused = await post({ messages, model: killed, max_tokens: 4 });
+  expect([200, 503]).toContain(refused.status);
+
+  let text = '';
+  for (let part = await readerA.read(); !part.done; part = await readerA.read()) text += part.value;
+  expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+  expect(text.includes('"error"')).toBe(killed === 'a');
+
+  await vi.waitFor(async () => expect((await health()).states).toEqual({ a: 'ready', b: 'ready' }), {
+    timeout: 20_000,
+    interval: 50,
+  });
+  expect((await post({ messages, model: killed, max_tokens: 4 })).status).toBe(200);
+});
+
+it('stops generating for a client that leaves, and frees what it used', async () => {
+  server = await startServer();
+  const runningCount = async (): Promise<number> => {
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    return Number(/^vllm:num_requests_running\{model_name="a".*\} (\d+)$/m.exec(text)![1]);
+  };
+  const reply = await post({ ...LONG, n: 8, stream: true });
+  await reply.body!.cancel();
+  await vi.waitFor(async () => expect(await runningCount()).toBe(0), { timeout: 2_000, interval: 10 });
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  expect(text).toContain('finished_reason="abort"} 1');
+});
+
+it('answers /health quickly while a long generation runs', async () => {
+  server = await startServer();
+  const long = post({ ...LONG, model: 'a', n: 8 });
+  const times: number[] = [];
+  let over = false;
+  void long.then(() => {
+    over = true;
+  });
+  while (!over && times.length < 200) {
+    const start = performance.now();
+    await health();
+    times.push(performance.now() - start);
+  }
+  expect((await long).status).toBe(200);
+  expect(times.length).toBeGreaterThan(10);
+  const sorted = times.toSorted((a, b) => a - b);
+  expect(sorted[Math.floor(times.length / 2)]).toBeLessThan(50);
+});
+
+it('lets open answers end after one signal and leaves no process behind', async () => {
+  server = await startServer();
+  const pids = server.modelPids();
+  const reply = await post({ ...LONG, max_tokens: 200, stream: true });
+  server.child.kill('SIGTERM');
+  const text = await reply.text();
+  expect(text).toContain('"finish_reason":"length"');
+  const endedMs = performance.now();
+  expect(await server.exited).toBe(0);
+  // The client keeps its connection open; that must not hold the server until the end of the time to drain.
+  expect(performance.now() - endedMs).toBeLessThan(5_000);
+  await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 5_000 });
+});
+
+it('ends open answers with an error when the time to drain is over', async () => {
+  server = await startServer({ arguments: ['--drain-ms', '0'] });
+  const reply = await post({ ...LONG, n: 8, stream: true });
+  server.child.kill('SIGTERM');
+  const text = await reply.text();
+  expect(text).toContain('The server is stopping.');
+  expect(await server.exited).toBe(0);
+});
+
+it('ends at once after the second signal and leaves no process behind', async () => {
+  server = await startServer();
+  const pids = server.modelPids();
+  const reply = await post({ ...LONG, n: 8, stream: true });
+  server.child.kill('SIGINT');
+  await vi.waitFor(() => expect(server.output()).toContain('Stopping'));
+  server.child.kill('SIGINT');
+  expect(await server.exited).toBe(130);
+  await expect(reply.text()).rejects.toThrow();
+  await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 5_000 });
+});
+
+it('makes a key on the first start only, and builds each model once', async () => {
+  server = await startServer();
+  const { apiKey, folder } = server;
+  expect(apiKey).toMatch(/^ortler-/);
+  expect(server.output()).toContain('a: building');
+  server.child.kill('SIGTERM');
+  await server.exited;
+  server = await startServer({ folder });
+  expect(server.apiKey).toBe('');
+  expect(server.output()).not.toContain('building');
+  const reply = await fetch(`${server.url}/v1/models`, { headers: { authorization: `Bearer ${apiKey}` } });
+  expect(reply.status).toBe(200);
+});
