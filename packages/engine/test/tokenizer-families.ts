@@ -18,9 +18,13 @@ export function familyDir(family: Family): string {
   return fileURLToPath(new URL(path, import.meta.url));
 }
 
+export function readFamilyFile(family: Family, name: string) {
+  return JSON.parse(readFileSync(familyDir(family) + name, 'utf8'));
+}
+
 /** The tokenizer files of a family, as `readTokenizerFiles` gives them. */
 export function loadFamilyFiles(family: Family) {
-  const read = (name: string) => JSON.parse(readFileSync(familyDir(family) + name, 'utf8'));
+  const read = (name: string) => readFamilyFile(family, name);
   return {
     tokenizer: checkTokenizerJson(read('tokenizer.json')),
     config: read('tokenizer_config.json'),

@@ -1,14 +1,12 @@
-// For every family: pieces joined are the whole text, and no piece cuts a character.
+// For one family: pieces joined are the whole text, and no piece cuts a character. Run by tokenizers.test.ts.
 
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Detokenizer, detokenize } from '../src/text/detokenizer.ts';
-import { FAMILIES, loadFamily } from './tokenizer-families.ts';
+import { type Family, loadFamily } from './tokenizer-families.ts';
 
-const LOAD_TIMEOUT_MS = 30_000;
-
-describe.each(FAMILIES)('%s', family => {
-  test('joined pieces of random ids are the whole text', { timeout: LOAD_TIMEOUT_MS }, () => {
+export function detokenizerSuite(family: Family): void {
+  test('joined pieces of random ids are the whole text', () => {
     const { tokenBytes } = loadFamily(family);
     const id = fc.oneof(fc.nat(tokenBytes.size - 1), fc.nat(Math.min(600, tokenBytes.size - 1)));
     fc.assert(
@@ -52,4 +50,4 @@ describe.each(FAMILIES)('%s', family => {
       ).toBe(whole);
     }
   });
-});
+}

@@ -1,10 +1,13 @@
-// Holds encoding and decoding of nine tokenizers to what Python `tokenizers` gives.
+// Holds encoding and decoding of nine tokenizers to what Python `tokenizers` gives, and our own rules to each of
+// them. One file, because large vocabularies take seconds to load.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { detokenize } from '../src/text/detokenizer.ts';
+import { detokenizerSuite } from './detokenizer.suite.ts';
 import { checkProvenance, readGolden } from './golden-file.ts';
+import { tokenBoundSuite } from './token-bound.suite.ts';
 import { FAMILIES, familyDir, loadFamily } from './tokenizer-families.ts';
 
 interface FamilyGolden {
@@ -85,6 +88,9 @@ describe.each(FAMILIES)('%s', family => {
       );
     }
   });
+
+  detokenizerSuite(family);
+  tokenBoundSuite(family);
 });
 
 /** Bytes that a decoded text stands for when each U+FFFD stands for one. */
