@@ -259,6 +259,20 @@ describe('the observer', () => {
   });
 });
 
+describe('the outcome that the observer hears', () => {
+  it.each([
+    ['refused', createFakeEngine({ refuse: new EngineError('invalid_request', 'x') })],
+    ['refused', createFakeEngine({ refuse: new EngineError('overloaded', 'x') })],
+    ['failed', createFakeEngine({ refuse: new EngineError('engine_failed', 'x') })],
+    ['failed', createFakeEngine({ refuse: new Error('a bug') })],
+    ['aborted', createFakeEngine({ refuse: new EngineError('aborted', 'x') })],
+  ])('is %s', async (outcome, engine) => {
+    const services = createFakeServices({ demo: engine });
+    await expect(callerOf(services).chat.complete({ messages })).rejects.toThrow();
+    expect(services.reports).toMatchObject([{ outcome }]);
+  });
+});
+
 describe('the reply schema', () => {
   it('changes nothing in a reply', async () => {
     const body = await callerOf(createFakeServices()).chat.complete({ messages, return_token_ids: true });

@@ -40,7 +40,8 @@ export interface CredentialVerifier {
 /** What is known when a generation ends, for metrics and logs. Unit of all durations: milliseconds. */
 export interface GenerationReport {
   readonly modelId: string;
-  readonly outcome: 'finished' | 'aborted' | 'failed';
+  /** `refused`: the request never ran, because a value was wrong or there was no room. */
+  readonly outcome: 'finished' | 'aborted' | 'failed' | 'refused';
   readonly finishReasons: readonly string[];
   readonly promptTokenCount: number;
   readonly completionTokenCount: number;

@@ -64,6 +64,7 @@ export function createMetrics(catalog: ModelCatalog): Metrics {
     contentType: registry.contentType,
     render: () => registry.metrics(),
     generationEnded(report: GenerationReport) {
+      if (report.outcome === 'refused') return;
       const labels = labelsOf(report.modelId);
       promptTokens.inc(labels, report.promptTokenCount);
       cachedTokens.inc(labels, report.cachedTokenCount);

@@ -36,7 +36,7 @@ export async function* observeGeneration(
       yield event;
     }
   } catch (error) {
-    outcome = error instanceof EngineError && error.code === 'aborted' ? 'aborted' : 'failed';
+    outcome = outcomeOf(error, promptTokenCount > 0);
     throw error;
   } finally {
     services.generations.generationEnded({
@@ -51,4 +51,10 @@ export async function* observeGeneration(
       firstTokenMs,
     });
   }
+}
+
+function outcomeOf(error: unknown, hasStarted: boolean): GenerationReport['outcome'] {
+  if (!(error instanceof EngineError)) return 'failed';
+  if (error.code === 'aborted') return 'aborted';
+  return hasStarted || error.code === 'engine_failed' ? 'failed' : 'refused';
 }

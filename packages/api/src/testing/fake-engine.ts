@@ -18,7 +18,7 @@ export interface FakeEngineScript {
   readonly stopReason?: string | number | null;
   readonly cachedTokenCount?: number;
   /** Thrown before the first event. */
-  readonly refuse?: EngineError;
+  readonly refuse?: Error;
   /** Thrown instead of the token with this number. */
   readonly failAt?: { readonly tokenNumber: number; readonly error: unknown };
   /** Awaited before every token, so that a test can hold the stream. */
