@@ -9,7 +9,7 @@ const imports = readSourceImports();
 /** Which packages a package may import, besides Node's own modules. */
 const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   'packages/schemas': ['zod', 'zod-openapi'],
-  'packages/engine': ['koffi', 'onnxruntime-node', '@huggingface/tokenizers', '@huggingface/jinja'],
+  'packages/engine': ['koffi', 'onnxruntime-node', '@huggingface/tokenizers'],
   'packages/model-builder': ['zod', '@ortler/engine/graph-contract'],
   'packages/feedback-query': ['kysely'],
   'packages/api': [
@@ -28,10 +28,13 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
 /** Rooms inside the engine, innermost first, and the rooms each may import besides itself. */
 const ENGINE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   request: ['errors'],
-  text: ['request', 'errors', 'graph-contract'],
+  text: ['request', 'errors', 'graph-contract', 'entry-module'],
   core: ['request', 'errors', 'graph-contract', 'messages'],
-  link: ['request', 'errors', 'core', 'messages'],
+  link: ['request', 'errors', 'core', 'messages', 'entry-module'],
 };
+
+/** Single files of the engine that know nothing else of it. */
+const ENGINE_LEAVES = new Set(['errors.ts', 'graph-contract.ts', 'entry-module.ts']);
 
 /** Libraries with a single door inside their package. */
 const DOORS: readonly { readonly library: RegExp; readonly door: string }[] = [
@@ -44,7 +47,7 @@ const packageOf = (file: string) => file.split('/').slice(0, 2).join('/');
 
 function engineRoom(file: string): string | undefined {
   const inside = file.replace('packages/engine/src/', '');
-  if (inside === 'errors.ts' || inside === 'graph-contract.ts') return inside.replace('.ts', '');
+  if (ENGINE_LEAVES.has(inside)) return inside.replace('.ts', '');
   // Message types are the vocabulary of the boundary, so the token side may read them.
   if (inside === 'link/messages.ts') return 'messages';
   return inside.includes('/') ? inside.split('/')[0] : undefined;
@@ -59,7 +62,7 @@ describe('boundaries', () => {
     for (const name of Object.keys(PACKAGE_ARROWS)) {
       expect(sourceFiles().some(file => file.startsWith(`${name}/src/`))).toBe(true);
     }
-    expect(imports.length).toBeGreaterThan(20);
+    expect(imports.length).toBeGreaterThan(500);
   });
 
   test('packages import only what their arrows allow', () => {

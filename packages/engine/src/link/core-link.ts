@@ -1,5 +1,5 @@
 // The interface that hides where the token side runs: child process, worker thread or this very thread.
-// One conformance suite (`../testing/core-link-conformance.ts`) holds all three to it.
+// One conformance suite (`test/core-link-conformance.ts`) holds all three to it.
 
 import type { EngineError } from '../errors.ts';
 import type { AbortMessage, CoreFacts, CoreStats, FromCoreMessage, SubmitMessage } from './messages.ts';

@@ -1,4 +1,4 @@
-import { coreLinkConformance } from '../testing/core-link-conformance.ts';
+import { coreLinkConformance } from '../../test/core-link-conformance.ts';
 import { loadScriptedCore } from '../testing/scripted-core.ts';
 import { createInProcessLink } from './in-process-link.ts';
 

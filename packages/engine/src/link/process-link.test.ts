@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
+import { coreLinkConformance, echoRequest, RecordingListener } from '../../test/core-link-conformance.ts';
 import { entryModule } from '../entry-module.ts';
-import { coreLinkConformance, echoRequest, RecordingListener } from '../testing/core-link-conformance.ts';
 import { SCRIPTED_CORE_OPTIONS, SCRIPTED_EOS_TOKEN } from '../testing/scripted-core.ts';
 import type { CoreLink } from './core-link.ts';
 import { createProcessLink } from './process-link.ts';

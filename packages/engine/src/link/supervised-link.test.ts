@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { echoRequest, RecordingListener } from '../testing/core-link-conformance.ts';
+import { echoRequest, RecordingListener } from '../../test/core-link-conformance.ts';
 import { SCRIPTED_CORE_OPTIONS } from '../testing/scripted-core.ts';
 import type { CoreChannelEvents } from './core-channel.ts';
 import type { CoreFacts, ToCoreMessage } from './messages.ts';

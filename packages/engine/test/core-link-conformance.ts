@@ -2,17 +2,17 @@
 // of links over the scripted token side.
 
 import { afterEach, describe, expect, test } from 'vitest';
-import type { EngineError } from '../errors.ts';
-import type { CoreLink } from '../link/core-link.ts';
-import type { CoreFacts, CoreOptions, FromCoreMessage, SubmitMessage } from '../link/messages.ts';
-import type { RestartPolicy } from '../link/supervised-link.ts';
+import type { EngineError } from '../src/errors.ts';
+import type { CoreLink } from '../src/link/core-link.ts';
+import type { CoreFacts, CoreOptions, FromCoreMessage, SubmitMessage } from '../src/link/messages.ts';
+import type { RestartPolicy } from '../src/link/supervised-link.ts';
 import {
   ECHO_TOKEN,
   MISSING_MODEL_DIR,
   POISON_TOKEN,
   SCRIPTED_CORE_OPTIONS,
   SCRIPTED_EOS_TOKEN,
-} from './scripted-core.ts';
+} from '../src/testing/scripted-core.ts';
 
 export type LinkFactory = (options: CoreOptions, policy: RestartPolicy) => CoreLink;
 
