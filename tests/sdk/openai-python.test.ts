@@ -1,4 +1,4 @@
-// The openai SDK for Python against the running server. It needs a Python with that package: ORTLER_TEST_PYTHON
+// The openai SDK for Python against the running server. It needs a Python with that package: TEST_PYTHON
 // names it (`.ci/run` makes one). Without it these checks are skipped, and the reason is shown.
 
 import { execFile } from 'node:child_process';
@@ -7,26 +7,23 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { API_KEY, startServer } from '../support/server.ts';
 
-const python = process.env.ORTLER_TEST_PYTHON;
+const python = process.env.TEST_PYTHON;
 const CHECKS = ['models', 'create', 'stream', '401', '404', '400', 'extra_body'];
 
-describe.skipIf(python === undefined)(
-  'openai SDK for Python (skipped unless ORTLER_TEST_PYTHON is set)',
-  () => {
-    test('lists, creates, streams and raises its error classes', async () => {
-      const server = await startServer();
-      try {
-        const script = join(import.meta.dirname, 'openai_python.py');
-        const { stdout } = await promisify(execFile)(python!, [script, `${server.url}/v1`, API_KEY]);
-        const reports = stdout
-          .trim()
-          .split('\n')
-          .map(line => JSON.parse(line));
-        expect(reports.filter(report => !report.ok)).toEqual([]);
-        expect(reports.map(report => report.check)).toEqual(CHECKS);
-      } finally {
-        await server.stop();
-      }
-    });
-  },
-);
+describe.skipIf(python === undefined)('openai SDK for Python (skipped unless TEST_PYTHON is set)', () => {
+  test('lists, creates, streams and raises its error classes', async () => {
+    const server = await startServer();
+    try {
+      const script = join(import.meta.dirname, 'openai_python.py');
+      const { stdout } = await promisify(execFile)(python!, [script, `${server.url}/v1`, API_KEY]);
+      const reports = stdout
+        .trim()
+        .split('\n')
+        .map(line => JSON.parse(line));
+      expect(reports.filter(report => !report.ok)).toEqual([]);
+      expect(reports.map(report => report.check)).toEqual(CHECKS);
+    } finally {
+      await server.stop();
+    }
+  });
+});

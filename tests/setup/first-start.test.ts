@@ -76,16 +76,11 @@ function newcomersEnvironment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), PATH: path.join(delimiter), ORTLER_API_KEY: API_KEY };
 }
 
-/** Asks once the server is there; throws what `failure` says if it ends before. */
+/** Asks once the server is ready; throws what `failure` says if it ends before, or what /health says of a broken model. */
 async function answerOf(failure: () => string | undefined): Promise<string> {
-  for (;;) {
+  while (!(await isReady())) {
     const reason = failure();
     if (reason !== undefined) throw new Error(reason);
-    const healthy = await fetch(`http://127.0.0.1:${PORT}/health`).then(
-      response => response.ok,
-      () => false,
-    );
-    if (healthy) break;
     await new Promise(resolve => setTimeout(resolve, 100));
   }
   const response = await fetch(`http://127.0.0.1:${PORT}/v1/chat/completions`, {
@@ -95,4 +90,12 @@ async function answerOf(failure: () => string | undefined): Promise<string> {
   });
   const body = (await response.json()) as { choices: { message: { content: string } }[] };
   return body.choices[0]?.message.content ?? '';
+}
+
+async function isReady(): Promise<boolean> {
+  const response = await fetch(`http://127.0.0.1:${PORT}/health`).catch(() => undefined);
+  if (response === undefined) return false;
+  const health = await response.text();
+  if (health.includes('"failed"')) throw new Error(`A model failed to load: ${health}`);
+  return response.ok;
 }
