@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 
-// The set-up contract: `npm start`, `npm test`, `npm run dev` and `npm run bench` work from a clean clone on a
+// The set-up contract: `npm start`, `npm test` and the other commands below work from a clean clone on a
 // machine with only Node 20 or newer and npm. What is missing (Node 24, pnpm, dependencies, the build) is got
 // once, into this folder, from the npm registry. Plain JavaScript: it must run before anything is installed.
 
@@ -11,6 +11,7 @@ import { ensureBuilt, ensureInstalled } from './setup/workspace.mjs';
 const USAGE = `Usage: node scripts/run.mjs <command> [options for the command]
 
   start   set up what is missing and serve the API (options: see "npm start -- --help")
+  ortler  set up what is missing and run the command line: npm run ortler -- chat "Hello"
   test    set up what is missing and run the whole test suite (options go to vitest)
   dev     set up what is missing and serve from the TypeScript sources, restarting on edits
   bench   set up what is missing and run a benchmark: npm run bench -- <name>
@@ -19,6 +20,7 @@ const USAGE = `Usage: node scripts/run.mjs <command> [options for the command]
 /** Each command gives the arguments of Node for what it finally runs, and whether that needs the build. */
 const COMMANDS = {
   start: { build: true, node: args => ['apps/server/dist/cli.js', 'serve', ...args] },
+  ortler: { build: true, node: args => ['apps/server/dist/cli.js', ...args] },
   test: { build: true, node: args => ['node_modules/vitest/vitest.mjs', 'run', ...args] },
   dev: {
     build: false,

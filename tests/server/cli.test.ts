@@ -1,6 +1,6 @@
 // The command line as a person uses it: answers on standard output, mistakes as one message without a stack.
 
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTinyCheckpoint } from '@ortler/model-builder/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 const CLI = join(import.meta.dirname, '../../apps/server/src/cli.ts');
 
@@ -126,4 +126,23 @@ describe('ortler serve', () => {
       `Port ${port} of 127.0.0.1 is in use. Stop what listens there, or choose another with --port.\n`,
     );
   });
+});
+
+it('keeps serving when the reader of its output goes away', async () => {
+  const server = spawn(process.execPath, ['--conditions=source', CLI, 'serve', '--port', '0', ...shared], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  try {
+    let output = '';
+    while (!/http:\S+:\d+\s/.test(output)) output += String(await once(server.stdout, 'data'));
+    const [url] = /http:\S+:\d+/.exec(output)!;
+    server.stdout.destroy();
+    server.stderr.destroy();
+    // The welcome goes on and the model announces itself, both to nobody.
+    await vi.waitFor(async () => expect((await fetch(`${url}/health`)).ok).toBe(true), { timeout: 60_000 });
+    expect(server.exitCode).toBeNull();
+  } finally {
+    if (server.kill('SIGTERM')) await once(server, 'exit');
+  }
 });

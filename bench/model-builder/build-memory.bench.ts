@@ -1,6 +1,6 @@
 // Time and peak memory of building a 0.5 B-shaped checkpoint in each precision, and of a decode step after it.
 //
-//   node --conditions=source bench/model-builder/build-memory.ts [--separate-head] [--precision q4]
+//   npm run bench -- build-memory [--separate-head] [--precision q4]
 //
 // The checkpoint (Qwen2.5-0.5B's shape, random BF16 weights, about 1 GB) is written to a temporary folder first
 // and removed at the end. Each build and each run has a process of its own, so that peaks do not mix.
