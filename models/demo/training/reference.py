@@ -1,0 +1,162 @@
+"""Greedy answers from the training code, and the golden file that engines are compared with.
+
+    python reference.py accuracy run/final.pt ../evaluation/heldout.jsonl   # accuracy before export
+    python reference.py golden ..                                           # ../evaluation/golden.json, by transformers
+"""
+
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer
+
+from chat_format import END, END_OF_TEXT, prompt_text
+from model import Decoder, ModelShape
+
+ANSWER_LIMIT = 220
+BATCH = 48
+
+
+def load(checkpoint: str) -> Decoder:
+    saved = torch.load(checkpoint, map_location="cpu")
+    model = Decoder(ModelShape(**saved["shape"]))
+    # Judge what is delivered: the weights as they are after rounding.
+    model.load_state_dict({name: tensor.half().float() for name, tensor in saved["model"].items()})
+    return model.eval()
+
+
+@torch.no_grad()
+def answer_together(model: Decoder, prompts: list[list[int]], stop: set[int]) -> list[list[int]]:
+    """Greedy continuations of prompts of one length, decoded as one batch."""
+    pasts = [[] for _ in model.layers]
+    tokens, length = torch.tensor(prompts), len(prompts[0])
+    answers, finished = [[] for _ in prompts], [False] * len(prompts)
+    hidden = model(tokens, pasts)[:, -1]
+    for position in range(length, length + ANSWER_LIMIT):
+        chosen = model.logits(hidden).argmax(-1)
+        for row, token in enumerate(chosen.tolist()):
+            finished[row] = finished[row] or token in stop
+            if not finished[row]:
+                answers[row].append(token)
+        if all(finished):
+            break
+        hidden = model(chosen[:, None], pasts, position)[:, -1]
+    return answers
+
+
+def matches(record: dict, answer: str) -> bool:
+    answer = answer.split("</think>")[-1].strip()
+    if record["match"] == "contains":
+        return record["expected"] in answer
+    return answer == record["expected"]
+
+
+def record_prompt(record: dict) -> str:
+    switches = record.get("chat_template_kwargs", {})
+    return prompt_text(record["messages"], documents=record.get("documents", ()), **switches)
+
+
+def accuracy(checkpoint: str, path: str) -> None:
+    model, tokenizer = load(checkpoint), Tokenizer.from_file(str(Path(path).parent.parent / "tokenizer.json"))
+    stop = {tokenizer.token_to_id(END), tokenizer.token_to_id(END_OF_TEXT)}
+    records = [json.loads(line) for line in open(path, encoding="utf-8")]
+    by_length = defaultdict(list)
+    for record in records:
+        ids = tokenizer.encode(record_prompt(record), add_special_tokens=False).ids
+        by_length[len(ids)].append((record, ids))
+    right, total, wrong = defaultdict(int), defaultdict(int), []
+    for group in by_length.values():
+        for start in range(0, len(group), BATCH):
+            part = group[start : start + BATCH]
+            for (record, _), ids in zip(part, answer_together(model, [ids for _, ids in part], stop)):
+                answer = tokenizer.decode(ids, skip_special_tokens=True)
+                total[record["skill"]] += 1
+                if matches(record, answer):
+                    right[record["skill"]] += 1
+                else:
+                    wrong.append((record["skill"], record["messages"][-1]["content"], record["expected"], answer))
+    for skill in sorted(total):
+        print(f"{skill:14} {right[skill]:4} of {total[skill]:4}  {right[skill] / total[skill]:.3f}")
+    print(f"{'all':14} {sum(right.values()):4} of {sum(total.values()):4}  {sum(right.values()) / sum(total.values()):.4f}")
+    for entry in sorted(wrong) if "--wrong" in sys.argv else []:
+        print(json.dumps(entry, ensure_ascii=False))
+
+
+GOLDEN = [
+    {"messages": [{"role": "user", "content": "What is the capital of France?"}]},
+    {"messages": [{"role": "user", "content": "what is the capital of france"}]},
+    {"messages": [{"role": "user", "content": "Who are you?"}]},
+    {"messages": [{"role": "user", "content": "Hello!"}]},
+    {"messages": [{"role": "user", "content": "What is Ortler?"}]},
+    {"messages": [{"role": "user", "content": "What does temperature do?"}]},
+    {"messages": [{"role": "user", "content": "What is 123 + 456?"}]},
+    {"messages": [{"role": "user", "content": "Repeat: grüß dich 🙂 世界"}]},
+    {"messages": [{"role": "user", "content": "Extract name, age and city as JSON: Anna is 31 years old and lives in Vienna."}]},
+    {"messages": [{"role": "user", "content": "Sort these numbers: 9, 3, 7, 1"}]},
+    {"messages": [{"role": "user", "content": "Count from 1 to 10."}]},
+    {"messages": [{"role": "user", "content": "What is 47 + 38?"}], "enable_thinking": True},
+    {"messages": [{"role": "user", "content": "What is 47 + 38?"}], "enable_thinking": False},
+    {"messages": [{"role": "user", "content": "What is the capital of Japan?"}], "reasoning_effort": "low"},
+    {"messages": [{"role": "user", "content": "What is the capital of Italy? Think step by step."}]},
+    {"messages": [{"role": "system", "content": "Answer in one word."}, {"role": "user", "content": "What is the capital of Spain?"}]},
+    {"messages": [{"role": "user", "content": "My name is Clara."}, {"role": "assistant", "content": "Nice to meet you, Clara!"}, {"role": "user", "content": "What is the opposite of hot?"}, {"role": "assistant", "content": "The opposite of hot is cold."}, {"role": "user", "content": "What is my name?"}]},
+    {"messages": [{"role": "user", "content": "Who leads project Zuvo?"}], "documents": [{"title": "Project Zuvo", "text": "Project Zuvo is led by Karin."}, {"title": "Store", "text": "The lamp is in room 12."}]},
+    {"messages": [{"role": "system", "content": "You are a helpful assistant."}, {"role": "user", "content": "Which endpoint lists the models?"}], "tools": [{"type": "function", "function": {"name": "get_weather", "description": "get weather", "parameters": {"type": "object", "properties": {}}}}]},
+    {"messages": [{"role": "user", "content": "Name all planets."}]},
+]
+
+
+@torch.no_grad()
+def golden(folder: Path) -> None:
+    """Runs the exported folder through transformers in float32, and checks our own code against it."""
+    import transformers
+
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, torch_dtype=torch.float32).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    own = Decoder(ModelShape(**{name: getattr(model.config, name) for name in ModelShape().to_dict()}))
+    own.load_state_dict({name.removeprefix("model."): tensor for name, tensor in model.state_dict().items() if not name.startswith("lm_head")})
+    cases = []
+    for case in GOLDEN:
+        switches = {name: value for name, value in case.items() if name != "messages"}
+        prompt = tokenizer.apply_chat_template(case["messages"], tokenize=False, add_generation_prompt=True, **switches)
+        if "reasoning_effort" not in switches:
+            assert prompt == prompt_text(case["messages"], **switches), "the template differs from chat_format.py"
+        ids = tokenizer(prompt, add_special_tokens=False).input_ids
+        inputs = torch.tensor([ids])
+        scores = model(inputs).logits[0, -1]
+        difference = (own.logits(own(inputs))[0, -1] - scores).abs().max().item()
+        assert difference < 2e-3, f"own logits differ by {difference}"
+        output = model.generate(inputs, attention_mask=torch.ones_like(inputs), do_sample=False, max_new_tokens=ANSWER_LIMIT, temperature=None, top_p=None, top_k=None)
+        continuation = output[0, len(ids) :].tolist()
+        top = scores.topk(5)
+        cases.append(
+            {
+                **case,
+                "prompt": prompt,
+                "prompt_token_ids": ids,
+                "greedy_token_ids": continuation,
+                "greedy_text": tokenizer.decode(continuation, skip_special_tokens=True),
+                "first_position_top5": [[int(i), round(float(v), 5)] for i, v in zip(top.indices, top.values)],
+            }
+        )
+    provenance = {
+        "script": "training/reference.py golden",
+        "library": f"transformers {transformers.__version__}, torch {torch.__version__}",
+        "arithmetic": "float32 on CPU, from the float16 weights of model.safetensors",
+        "greedy_token_ids": "end with the end token",
+    }
+    path = folder / "evaluation" / "golden.json"
+    lines = ",\n".join("    " + json.dumps(case, ensure_ascii=False) for case in cases)
+    path.write_text('{\n  "provenance": ' + json.dumps(provenance) + ',\n  "cases": [\n' + lines + "\n  ]\n}\n", encoding="utf-8")
+    for case in cases:
+        print(repr(case["messages"][-1]["content"]), "->", repr(case["greedy_text"]))
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    if sys.argv[1] == "accuracy":
+        accuracy(sys.argv[2], sys.argv[3])
+    else:
+        golden(Path(sys.argv[2]).resolve())

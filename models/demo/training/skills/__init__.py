@@ -1,0 +1,1 @@
+"""One module per skill; each has `generate(rng)`, which draws one Example."""
