@@ -181,6 +181,7 @@ export class LinkedEngine implements Engine {
         minTokens: valid.minTokens,
         eosTokenIds: valid.eosTokenIds,
         stopTokenIds: valid.stopTokenIds,
+        minTokensBannedIds: valid.minTokensBannedIds,
       });
       yield* generation.events();
     } finally {

@@ -18,6 +18,7 @@ function submission(requestId: number, changes: Partial<SubmitMessage> = {}): Su
     minTokens: 0,
     eosTokenIds: [],
     stopTokenIds: [],
+    minTokensBannedIds: [],
     ...changes,
   };
 }
@@ -78,7 +79,15 @@ describe('EngineCore', () => {
 
   it('draws no end-of-sequence or stop token before the minimum length', async () => {
     const { core } = createCore({ nextToken: () => 9, vocabSize: 16 });
-    core.submit(submission(1, { eosTokenIds: [9], stopTokenIds: [8], minTokens: 3, maxTokens: 10 }));
+    core.submit(
+      submission(1, {
+        eosTokenIds: [9],
+        stopTokenIds: [8],
+        minTokensBannedIds: [8, 9],
+        minTokens: 3,
+        maxTokens: 10,
+      }),
+    );
     const tokens = tokensOf(await drain(core), 1);
     expect(tokens).toHaveLength(4);
     expect(tokens.slice(0, 3)).not.toContain(9);

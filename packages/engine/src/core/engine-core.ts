@@ -36,6 +36,8 @@ export interface EngineCoreSettings {
   readonly backendNote?: string;
 }
 
+const NO_TOKEN_IDS: readonly number[] = [];
+
 /** What a step has to tell the text side. */
 export type CoreOutput = StepMessage | RequestFailedMessage | FatalMessage;
 
@@ -197,9 +199,7 @@ export class EngineCore {
           params: submitted.sampling,
           randomKey: sequence.randomKey,
           position: outputLength,
-          bannedTokenIds: mustContinue(submitted, outputLength)
-            ? [...submitted.eosTokenIds, ...submitted.stopTokenIds]
-            : [],
+          bannedTokenIds: mustContinue(submitted, outputLength) ? submitted.minTokensBannedIds : NO_TOKEN_IDS,
         }),
       );
     }
