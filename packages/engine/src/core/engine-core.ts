@@ -154,7 +154,9 @@ export class EngineCore {
       sampledTokenIds = this.#sample(plan, logits);
     } catch (cause) {
       const outputs = this.#handleFailure(plan, cause);
-      return updates.length === 0 ? outputs : [this.#toStepMessage(updates, []), ...outputs];
+      if (updates.length === 0 && outputs.length === 0) return [];
+      // Failed requests have left: the message also tells how many run now.
+      return [this.#toStepMessage(updates, []), ...outputs];
     }
 
     const aborted = this.#takeAborted();
