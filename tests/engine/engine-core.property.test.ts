@@ -30,6 +30,7 @@ const requests = fc.array(
         minTokens: 0,
         eosTokenIds: [],
         stopTokenIds: [],
+        minTokensBannedIds: [],
       } satisfies Omit<SubmitMessage, 'requestId'>,
     })),
   { minLength: 1, maxLength: 6 },

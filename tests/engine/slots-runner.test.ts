@@ -6,6 +6,7 @@ import {
   createSlotsRunner,
   loadCore,
   type ModelRunner,
+  type OrtBackend,
   type RunnerRow,
   readManifest,
   selectBackend,
@@ -25,14 +26,35 @@ const MODELS = [
   { precision: 'f32', modelType: 'qwen3' },
 ] as const;
 
-async function createRunner(dir: string, backendName: 'native' | 'node'): Promise<ModelRunner> {
-  const { backend } = await selectBackend(backendName);
+async function createRunner(
+  dir: string,
+  backendName: 'native' | 'node',
+  prepare: (backend: OrtBackend) => OrtBackend = backend => backend,
+): Promise<ModelRunner> {
+  const backend = prepare((await selectBackend(backendName)).backend);
   return createSlotsRunner(backend, dir, await readManifest(dir), {
     slotCount: SLOT_COUNT,
     contextLength: CONTEXT_LENGTH,
     threadCount: 1,
     spin: false,
   });
+}
+
+/** Fills each array of the cache with NaN the moment it is first used: whatever is read and was not written shows. */
+function poisonCache(backend: OrtBackend): OrtBackend {
+  const poisoned = new Set<unknown>();
+  return {
+    name: backend.name,
+    version: backend.version,
+    createSession: (model, options) => backend.createSession(model, options),
+    createTensor: (type, shape, data) => {
+      if (shape.length === 4 && data instanceof Float32Array && !poisoned.has(data.buffer)) {
+        poisoned.add(data.buffer);
+        new Float32Array(data.buffer).fill(Number.NaN);
+      }
+      return backend.createTensor(type, shape, data);
+    },
+  };
 }
 
 function row(
@@ -78,6 +100,24 @@ describe.each(MODELS)('the slots runner on a $precision $modelType', ({ precisio
   afterAll(async () => {
     for (const runner of runners.values()) await runner.close();
     await folder.remove();
+  });
+
+  it.each(BACKENDS)('reads nothing of a slot that its sequence did not write, through %s', async name => {
+    const poisoned = await createRunner(folder.dir, name, poisonCache);
+    const clean = runners.get(name)!;
+    const [long, short] = [tokens(20, 1), tokens(3, 2)];
+    for (const rows of [
+      [row(0, 0, long)],
+      [row(1, 0, short)],
+      [row(0, 20, [7]), row(1, 3, [8])],
+      [row(0, 21, [9]), row(1, 4, [5]), row(2, 0, long, false)],
+      [row(0, 22, [4]), row(1, 5, [3]), row(2, 20, short)],
+    ]) {
+      const logits = await logitsOf(poisoned, ...rows);
+      expect(logits.every(Number.isFinite)).toBe(true);
+      expectClose(logits, await logitsOf(clean, ...rows));
+    }
+    await poisoned.close();
   });
 
   it('gives bit for bit the same logits through both bindings', async () => {

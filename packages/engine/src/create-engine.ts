@@ -9,7 +9,7 @@ import type { CoreOptions } from './link/messages.ts';
 import { createProcessLink } from './link/process-link.ts';
 import { createWorkerLink } from './link/worker-link.ts';
 import { EngineLinkListener, LinkedEngine } from './linked-engine.ts';
-import { readSamplingDefaults } from './request/sampling-defaults.ts';
+import { readDefaultMaxTokens, readSamplingDefaults } from './request/sampling-defaults.ts';
 import { ChatTemplates } from './text/chat-template.ts';
 import { PromptEncoder } from './text/prompt-encoder.ts';
 import { longestTokenSpan } from './text/token-bound.ts';
@@ -41,8 +41,12 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
 /** The engine over a given link. Tests use it with scripted token sides. Throws: as `createEngine`. */
 export async function startEngine(modelDir: string, link: CoreLink): Promise<LinkedEngine> {
   const [files, manifest] = await Promise.all([readTokenizerFiles(modelDir), readManifest(modelDir)]);
+  // Whatever the folder's text files may be refused for comes before a thread or process is started.
   const tokenizer = new Tokenizer(files);
   const templates = new ChatTemplates(files);
+  const tokenSpan = longestTokenSpan(files.tokenizer, tokenizer.tokenBytes);
+  const samplingDefaults = readSamplingDefaults(files.generationConfig);
+  const defaultMaxTokens = readDefaultMaxTokens(files.generationConfig);
   const listener = new EngineLinkListener();
   const facts = await link.start(listener);
   const info: EngineInfo = {
@@ -52,17 +56,15 @@ export async function startEngine(modelDir: string, link: CoreLink): Promise<Lin
     parameterCount: manifest.parameterCount,
     eosTokenIds: tokenizer.eosTokenIds,
     hasChatTemplate: templates.hasTemplate,
-    samplingDefaults: readSamplingDefaults(files.generationConfig),
+    samplingDefaults,
   };
   const prompts = new PromptEncoder({
     modelDir,
     tokenizer,
     templates,
-    longestTokenSpan: longestTokenSpan(files.tokenizer, tokenizer.tokenBytes),
+    longestTokenSpan: tokenSpan,
     contextLength: facts.contextLength,
   });
-  const maxNewTokens = files.generationConfig.max_new_tokens;
-  const defaultMaxTokens = typeof maxNewTokens === 'number' && maxNewTokens > 0 ? maxNewTokens : undefined;
   return new LinkedEngine({ link, info, tokenizer, prompts, defaultMaxTokens }, listener);
 }
 
@@ -84,13 +86,15 @@ async function createLink(options: EngineOptions): Promise<CoreLink> {
   }
 }
 
-function toCoreOptions(options: EngineOptions): CoreOptions {
+/** What the token side is told, defaults filled in. Every field of `CoreOptions` that was given goes along. */
+export function toCoreOptions(options: EngineOptions): CoreOptions {
   return {
     modelDir: options.modelDir,
     device: options.device ?? 'auto',
     backend: options.backend ?? 'auto',
     threadCount: options.threadCount ?? 0,
     maxSequences: options.maxSequences ?? DEFAULT_MAX_SEQUENCES,
+    ...(options.spin === undefined ? {} : { spin: options.spin }),
     ...(options.contextLength === undefined ? {} : { contextLength: options.contextLength }),
     prefillChunkLength: options.prefillChunkLength ?? DEFAULT_PREFILL_CHUNK_LENGTH,
     maxQueuedSequences: options.maxQueuedSequences ?? DEFAULT_MAX_QUEUED_SEQUENCES,

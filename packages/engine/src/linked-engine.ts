@@ -181,6 +181,7 @@ export class LinkedEngine implements Engine {
         minTokens: valid.minTokens,
         eosTokenIds: valid.eosTokenIds,
         stopTokenIds: valid.stopTokenIds,
+        minTokensBannedIds: valid.minTokensBannedIds,
       });
       yield* generation.events();
     } finally {
@@ -207,14 +208,14 @@ export class LinkedEngine implements Engine {
 
   async #drained(deadlineMs: number): Promise<void> {
     await new Promise<void>(resolve => {
-      const timer = setTimeout(resolve, deadlineMs);
+      const timer = setTimeout(() => wake(), deadlineMs);
       const wake = (): void => {
         clearTimeout(timer);
+        this.#drainWaiters.delete(wake);
         resolve();
       };
       this.#drainWaiters.add(wake);
     });
-    this.#drainWaiters.clear();
   }
 }
 

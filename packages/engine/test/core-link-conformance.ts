@@ -89,6 +89,7 @@ export function echoRequest(
     minTokens: 0,
     eosTokenIds: [SCRIPTED_EOS_TOKEN],
     stopTokenIds: [],
+    minTokensBannedIds: [],
     ...more,
   };
 }

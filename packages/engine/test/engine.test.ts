@@ -150,6 +150,16 @@ describe('stop conditions', () => {
     expect(stopped.finish).toEqual({ reason: 'stop', stopReason: END_OF_TEXT });
   });
 
+  test('minTokens keeps an ignored end of sequence from being drawn, as vLLM does', async () => {
+    const hello = await engine.encode('Hi');
+    const free = choiceOf(await generate('Hi', { ignoreEos: true, maxTokens: 9 }));
+    expect(free.tokenIds).toEqual([...hello, ...Array(9 - hello.length).fill(END_OF_TEXT)]);
+    const minTokens = hello.length + 2;
+    const held = choiceOf(await generate('Hi', { ignoreEos: true, maxTokens: 9, minTokens }));
+    expect(held.tokenIds.indexOf(END_OF_TEXT)).toBe(minTokens);
+    expect(held.finish).toEqual({ reason: 'length', stopReason: null });
+  });
+
   test("a model's other end-of-sequence ids give their id as the reason", async () => {
     const other = await createScriptedEngine({
       generationConfig: { eos_token_id: [END_OF_TEXT, 3], max_new_tokens: 5 },
@@ -306,5 +316,19 @@ describe('chats', () => {
       engine.generate({ prompt: { kind: 'chat', messages }, sampling: { temperature: 0 } }),
     );
     expect(choiceOf(events).text).toBe('Hello again');
+  });
+
+  test('may write special tokens in their content, which count as such: the text is encoded as a whole', async () => {
+    const messages = [{ role: 'user', content: 'a<|endoftext|>b' }];
+    const events = await collect(
+      engine.generate({
+        prompt: { kind: 'chat', messages },
+        sampling: { temperature: 0 },
+        stop: { maxTokens: 1 },
+      }),
+    );
+    const ready = events.find(event => event.kind === 'prompt-ready');
+    const [a, b] = [await engine.encode('a'), await engine.encode('b')];
+    expect(ready?.promptTokenIds).toEqual([...a, END_OF_TEXT, ...b, 1]);
   });
 });

@@ -20,7 +20,8 @@ import { GraphRecorder } from './onnx/graph.ts';
 import { encodeModel } from './onnx/model-proto.ts';
 
 const GRAPH_FILE = 'model.onnx';
-const WEIGHTS_FILE = 'model.onnx.data';
+/** Data of the graph's weights, beside it. */
+export const WEIGHTS_FILE = 'model.onnx.data';
 
 /** What a build is doing and how far it is. `hash` reads the checkpoint, `weights` writes the model. */
 export interface BuildProgress {
@@ -146,9 +147,14 @@ function toManifest(
   };
 }
 
-async function copyCompanions(sourceDir: string, folder: string): Promise<void> {
+/** Files of the checkpoint that the build holds copies of. Throws: `source_invalid`. */
+export async function listCompanions(sourceDir: string): Promise<string[]> {
   const present = await listCheckpointFiles(sourceDir);
-  for (const name of COMPANION_FILES.filter(file => present.includes(file))) {
+  return COMPANION_FILES.filter(file => present.includes(file));
+}
+
+async function copyCompanions(sourceDir: string, folder: string): Promise<void> {
+  for (const name of await listCompanions(sourceDir)) {
     // Read and written, not copied by the system: a copy would keep a read-only mode and could not be synced.
     const content = await readFile(join(sourceDir, name));
     await writeDurably(join(folder, name), file => file.writeFile(content));

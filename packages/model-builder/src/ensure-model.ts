@@ -10,7 +10,7 @@ import {
   type Precision,
 } from '@ortler/engine/graph-contract';
 import { removeAbandonedBuilds } from './build-folder.ts';
-import { type BuildProgress, buildHashedModel } from './build-model.ts';
+import { type BuildProgress, buildHashedModel, listCompanions, WEIGHTS_FILE } from './build-model.ts';
 import { computeContentHash } from './content-hash.ts';
 import { ModelBuildError } from './errors.ts';
 
@@ -47,11 +47,11 @@ export async function ensureModel(options: EnsureModelOptions): Promise<string> 
   // Folders get their name when they are whole, so one that is not intact was damaged later. Whether it exists
   // is asked first: a folder that another process finishes between the two questions must not be removed.
   if (await exists(outputDir)) {
-    if (await isIntact(outputDir, contentHash)) return outputDir;
+    if (await isIntact(outputDir, contentHash, sourceDir)) return outputDir;
     await rm(outputDir, { recursive: true, force: true });
   }
   const result = await buildHashedModel({ sourceDir, outputDir, precision, onProgress, signal, contentHash });
-  if (result.kind === 'taken' && !(await isIntact(outputDir, contentHash))) {
+  if (result.kind === 'taken' && !(await isIntact(outputDir, contentHash, sourceDir))) {
     const message = `${outputDir} was made by another process while it was built here, and is not usable`;
     throw new ModelBuildError('write_failed', message, { file: outputDir });
   }
@@ -72,10 +72,13 @@ async function isBuilt(folder: string): Promise<boolean> {
   );
 }
 
-async function isIntact(folder: string, contentHash: string): Promise<boolean> {
+/** Whether all files of the build are there: cleaners of cache folders may take away single ones. */
+async function isIntact(folder: string, contentHash: string, sourceDir: string): Promise<boolean> {
   const manifest = await readManifest(folder).catch(() => undefined);
   if (manifest?.contentHash !== contentHash || typeof manifest.graphFile !== 'string') return false;
-  return exists(join(folder, manifest.graphFile));
+  const names = [manifest.graphFile, WEIGHTS_FILE, ...(await listCompanions(sourceDir))];
+  const present = await Promise.all(names.map(name => exists(join(folder, name))));
+  return present.every(Boolean);
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -61,12 +61,15 @@ describe('the same checkpoint', () => {
     expect(await ensure()).toEqual({ path, stages: ['hash'] });
   });
 
-  it('is built again when its folder was damaged', async () => {
-    const { path } = await ensure();
-    await rm(join(path, 'model.onnx'));
-    expect(await ensure()).toEqual({ path, stages: ['weights', 'finish'] });
-    expect((await stat(join(path, 'model.onnx'))).isFile()).toBe(true);
-  });
+  it.each(['model.onnx', 'model.onnx.data', 'tokenizer.json', MANIFEST_FILE])(
+    'is built again when its folder lost %s',
+    async name => {
+      const { path } = await ensure();
+      await rm(join(path, name));
+      expect(await ensure()).toEqual({ path, stages: ['weights', 'finish'] });
+      expect((await stat(join(path, name))).isFile()).toBe(true);
+    },
+  );
 });
 
 describe('another build is made', () => {

@@ -5,6 +5,7 @@ import { type RunningServer, startServer } from '../main.ts';
 import type { CatalogEvent } from '../models/model-catalog.ts';
 import { VERSION } from '../system/version.ts';
 import { type BuildBars, createBuildBars } from './build-bars.ts';
+import { describeModel } from './describe-model.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
 
@@ -72,11 +73,7 @@ function showEvent(event: CatalogEvent, terminal: Terminal, bars: BuildBars): vo
     terminal.err(`  model    ${modelId} cannot be served: ${message}\n`);
     return;
   }
-  const { modelType, parameterCount, precision, device, backend, contextLength } = event.engine.info;
-  const size = `${(parameterCount / 1e6).toFixed(1)} M parameters`;
-  terminal.out(
-    `  model    ${modelId}: ${modelType}, ${size}, ${precision}, ${device} (${backend}), context ${contextLength}\n`,
-  );
+  terminal.out(describeModel(modelId, event.engine.info));
 }
 
 // The first signal drains, the second ends at once. Model processes end with their channel to this one.

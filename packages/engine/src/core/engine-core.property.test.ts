@@ -59,6 +59,7 @@ const arrivals = fc
           minTokens: entry.minTokens,
           eosTokenIds: [EOS_TOKEN_ID],
           stopTokenIds: [],
+          minTokensBannedIds: [EOS_TOKEN_ID],
         },
       }),
     ),

@@ -18,6 +18,7 @@ function submission(requestId: number, changes: Partial<SubmitMessage> = {}): Su
     minTokens: 0,
     eosTokenIds: [],
     stopTokenIds: [],
+    minTokensBannedIds: [],
     ...changes,
   };
 }
@@ -78,7 +79,15 @@ describe('EngineCore', () => {
 
   it('draws no end-of-sequence or stop token before the minimum length', async () => {
     const { core } = createCore({ nextToken: () => 9, vocabSize: 16 });
-    core.submit(submission(1, { eosTokenIds: [9], stopTokenIds: [8], minTokens: 3, maxTokens: 10 }));
+    core.submit(
+      submission(1, {
+        eosTokenIds: [9],
+        stopTokenIds: [8],
+        minTokensBannedIds: [8, 9],
+        minTokens: 3,
+        maxTokens: 10,
+      }),
+    );
     const tokens = tokensOf(await drain(core), 1);
     expect(tokens).toHaveLength(4);
     expect(tokens.slice(0, 3)).not.toContain(9);
@@ -218,14 +227,22 @@ describe('EngineCore', () => {
     core.submit(submission(1));
     core.submit(submission(2));
     const outputs = await drain(core);
-    expect(outputs.map(output => output.kind)).toEqual(['request-failed', 'request-failed', 'fatal']);
+    const failures = outputs.filter(output => output.kind !== 'step');
+    expect(failures.map(output => output.kind)).toEqual(['request-failed', 'request-failed', 'fatal']);
   });
 
   it('counts logits that are not numbers as a failed step', async () => {
     const { core } = createCore({ nextToken: () => 0, peak: Number.NaN });
     core.submit(submission(1));
     const outputs = await drain(core);
-    expect(outputs).toMatchObject([{ kind: 'request-failed', code: 'engine_failed' }]);
+    expect(outputs.at(-1)).toMatchObject({ kind: 'request-failed', code: 'engine_failed' });
+  });
+
+  it('no longer counts failed requests as running', async () => {
+    const { core } = createCore({ slotCount: 2, failsAt: () => true });
+    core.submit(submission(1));
+    const steps = (await drain(core)).filter(output => output.kind === 'step');
+    expect(steps.at(-1)?.stats).toMatchObject({ runningCount: 0, waitingCount: 0, freeSlotCount: 2 });
   });
 
   it('closes the model and refuses work afterwards', async () => {

@@ -36,6 +36,8 @@ export interface EngineCoreSettings {
   readonly backendNote?: string;
 }
 
+const NO_TOKEN_IDS: readonly number[] = [];
+
 /** What a step has to tell the text side. */
 export type CoreOutput = StepMessage | RequestFailedMessage | FatalMessage;
 
@@ -152,7 +154,9 @@ export class EngineCore {
       sampledTokenIds = this.#sample(plan, logits);
     } catch (cause) {
       const outputs = this.#handleFailure(plan, cause);
-      return updates.length === 0 ? outputs : [this.#toStepMessage(updates, []), ...outputs];
+      if (updates.length === 0 && outputs.length === 0) return [];
+      // Failed requests have left: the message also tells how many run now.
+      return [this.#toStepMessage(updates, []), ...outputs];
     }
 
     const aborted = this.#takeAborted();
@@ -197,9 +201,7 @@ export class EngineCore {
           params: submitted.sampling,
           randomKey: sequence.randomKey,
           position: outputLength,
-          bannedTokenIds: mustContinue(submitted, outputLength)
-            ? [...submitted.eosTokenIds, ...submitted.stopTokenIds]
-            : [],
+          bannedTokenIds: mustContinue(submitted, outputLength) ? submitted.minTokensBannedIds : NO_TOKEN_IDS,
         }),
       );
     }

@@ -8,7 +8,7 @@ export interface SequenceFinish {
   readonly stopTokenId: number | null;
 }
 
-/** End-of-sequence and stop tokens must not be drawn while the output is shorter than this many tokens. */
+/** Whether ends (`minTokensBannedIds`) must not be drawn yet: the output is shorter than the minimum. */
 export function mustContinue(request: SubmitMessage, outputLength: number): boolean {
   return outputLength < request.minTokens;
 }

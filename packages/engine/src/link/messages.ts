@@ -43,6 +43,8 @@ export interface SubmitMessage {
   readonly eosTokenIds: readonly number[];
   /** Ends with the token id as stop reason. */
   readonly stopTokenIds: readonly number[];
+  /** Must not be drawn before `minTokens` tokens: every end, ignored end-of-sequence ids included. */
+  readonly minTokensBannedIds: readonly number[];
 }
 
 /** Ends one choice, or the whole request when `choiceIndex` is absent. Legal at any moment, any number of times. */

@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import { coreLinkConformance, echoRequest, RecordingListener } from '../../test/core-link-conformance.ts';
 import { entryModule } from '../entry-module.ts';
@@ -89,3 +91,47 @@ function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+/** Fills the table of open files, kills the model's process, and makes room again: one line of states. */
+const STARVED_HOST = `
+  import { closeSync, openSync } from 'node:fs';
+  import { setTimeout as sleep } from 'node:timers/promises';
+  const [linkUrl, entryUrl, options] = process.argv.slice(1);
+  const { createProcessLink } = await import(linkUrl);
+  let pid = 0;
+  const link = createProcessLink(JSON.parse(options), {
+    entry: { url: new URL(entryUrl), execArgv: ['--conditions=source'] },
+    policy: { firstDelayMs: 20, longestDelayMs: 40, healthyMs: 60000 },
+    onSpawn: id => { pid = id; },
+  });
+  const errors = [];
+  const ignore = () => {};
+  await link.start({ onMessage: ignore, onReady: ignore, onDown: error => errors.push(error.message) });
+  const files = [];
+  try { for (;;) files.push(openSync('/dev/null')); } catch {}
+  process.kill(pid, 'SIGKILL');
+  while (errors.length < 3) await sleep(5);
+  for (const file of files) closeSync(file);
+  while (link.state !== 'ready') await sleep(5);
+  await link.close();
+  console.log(JSON.stringify(errors.slice(0, 3)));
+`;
+
+test.skipIf(process.platform === 'win32')(
+  'a model process is started again after a time without room for one',
+  async () => {
+    const { url, execArgv } = entry;
+    const linkUrl = new URL('./process-link.ts', import.meta.url).href;
+    const host = [...execArgv, '--input-type=module', '--eval', STARVED_HOST];
+    const { stdout } = await promisify(execFile)('sh', [
+      '-c',
+      'ulimit -n 128 && exec "$0" "$@"',
+      process.execPath,
+      ...[...host, linkUrl, url.href, JSON.stringify(SCRIPTED_CORE_OPTIONS)],
+    ]);
+    const [killed, ...refused] = JSON.parse(stdout) as string[];
+    expect(killed).toContain('SIGKILL');
+    for (const message of refused) expect(message).toContain('EMFILE');
+  },
+  20_000,
+);

@@ -30,16 +30,19 @@ export function createProcessLink(options: CoreOptions, settings: ProcessLinkSet
         serialization: 'advanced',
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       });
-      if (child.pid !== undefined) settings.onSpawn?.(child.pid);
-      forwardLines(child, onOutput);
       const exited = new Promise<void>(resolve => {
         const end = (reason: string): void => {
           resolve();
           events.onExit(reason);
         };
-        child.once('error', error => end(`process could not be started: ${error.message}`));
+        child.on('error', error => {
+          // Of a process that runs, only a message was lost; its exit follows.
+          if (child.pid === undefined) end(`process could not be started: ${error.message}`);
+        });
         child.once('exit', (code, signal) => end(`process ended with ${signal ?? `code ${code}`}`));
       });
+      if (child.pid !== undefined) settings.onSpawn?.(child.pid);
+      forwardLines(child, onOutput);
       child.on('message', message => events.onMessage(message as FromCoreMessage));
       const send = (message: unknown): void => {
         // A message that meets a dying child is followed by its exit, which fails the requests.
@@ -61,6 +64,7 @@ export function createProcessLink(options: CoreOptions, settings: ProcessLinkSet
 
 function forwardLines(child: ChildProcess, onOutput: (line: string) => void): void {
   for (const stream of [child.stdout, child.stderr]) {
-    if (stream !== null) createInterface({ input: stream }).on('line', onOutput);
+    // Undefined, whatever the types say, when the system had no room for another process.
+    if (stream) createInterface({ input: stream }).on('line', onOutput);
   }
 }

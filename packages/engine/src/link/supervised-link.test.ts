@@ -19,9 +19,14 @@ const POLICY = { firstDelayMs: 100, longestDelayMs: 400, healthyMs: 10_000 };
 /** A link whose channels the test plays by hand. */
 function createLink() {
   const channels: { events: CoreChannelEvents; sent: ToCoreMessage[]; isEnded: boolean }[] = [];
+  const refusals = { count: 0 };
   const link = new SupervisedLink(
     SCRIPTED_CORE_OPTIONS,
     events => {
+      if (refusals.count > 0) {
+        refusals.count--;
+        throw new Error('no room for another process');
+      }
       const channel = { events, sent: [] as ToCoreMessage[], isEnded: false };
       channels.push(channel);
       return {
@@ -40,6 +45,7 @@ function createLink() {
     link,
     listener,
     channels,
+    refusals,
     started,
     becomeReady: () => last().events.onMessage({ kind: 'ready', facts: FACTS }),
     crash: () => last().events.onExit('process ended with SIGSEGV'),
@@ -133,6 +139,21 @@ describe('a crashing token side', () => {
     expect(listener.downErrors.length).toBe(1);
   });
 
+  test('is tried again when it cannot even be opened', () => {
+    const { link, listener, channels, refusals, becomeReady, crash } = createLink();
+    becomeReady();
+    refusals.count = 2;
+    crash();
+    vi.advanceTimersByTime(100 + 200);
+    expect(refusals.count).toBe(0);
+    expect(link.state).toBe('restarting');
+    expect(listener.downErrors.at(-1)?.message).toContain('no room for another process');
+    vi.advanceTimersByTime(400);
+    becomeReady();
+    expect(link.state).toBe('ready');
+    expect(channels.length).toBe(2);
+  });
+
   test('is not started again after close', async () => {
     const { channels, becomeReady, crash, link } = createLink();
     becomeReady();
@@ -141,6 +162,24 @@ describe('a crashing token side', () => {
     vi.advanceTimersByTime(100_000);
     expect(channels.length).toBe(1);
   });
+});
+
+test('every close resolves only when the token side has ended', async () => {
+  let end = (): void => undefined;
+  const ended = new Promise<void>(resolve => {
+    end = resolve;
+  });
+  const link = new SupervisedLink(SCRIPTED_CORE_OPTIONS, () => ({ send: () => undefined, end: () => ended }));
+  const started = expect(link.start(new RecordingListener())).rejects.toMatchObject({
+    code: 'engine_closed',
+  });
+  let closedCount = 0;
+  const closes = [link.close(), link.close()].map(closing => closing.then(() => closedCount++));
+  await started;
+  expect(closedCount).toBe(0);
+  end();
+  await Promise.all(closes);
+  expect(closedCount).toBe(2);
 });
 
 test('a close while the model loads ends the start with `engine_closed`', async () => {

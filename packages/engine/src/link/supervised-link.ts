@@ -51,6 +51,8 @@ export class SupervisedLink implements CoreLink {
   #readyAtMs = 0;
   #restart: { readonly timer: NodeJS.Timeout; readonly atMs: number } | null = null;
 
+  #closing: Promise<void> | null = null;
+
   constructor(options: CoreOptions, open: OpenCoreChannel, policy: RestartPolicy = DEFAULT_RESTART_POLICY) {
     this.#options = options;
     this.#open = open;
@@ -84,8 +86,12 @@ export class SupervisedLink implements CoreLink {
     if (this.#state === 'ready') this.#channel?.send(message);
   }
 
-  async close(): Promise<void> {
-    if (this.#state === 'closed') return;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     this.#state = 'closed';
     this.#stats = IDLE_STATS;
     if (this.#restart !== null) clearTimeout(this.#restart.timer);
@@ -101,14 +107,21 @@ export class SupervisedLink implements CoreLink {
   #openChannel(): void {
     // Events of a channel that was given up must not touch its successor.
     const isCurrent = (): boolean => this.#channel === channel;
-    const channel = this.#open({
-      onMessage: message => {
-        if (isCurrent()) this.#receive(message);
-      },
-      onExit: reason => {
-        if (isCurrent()) this.#goDown(new EngineError('engine_failed', `The model's ${reason}.`));
-      },
-    });
+    let channel: CoreChannel;
+    try {
+      channel = this.#open({
+        onMessage: message => {
+          if (isCurrent()) this.#receive(message);
+        },
+        onExit: reason => {
+          if (isCurrent()) this.#goDown(new EngineError('engine_failed', `The model's ${reason}.`));
+        },
+      });
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      this.#goDown(new EngineError('engine_failed', `The model could not be started: ${reason}`, { cause }));
+      return;
+    }
     this.#channel = channel;
     channel.send({ kind: 'load', options: this.#options });
   }

@@ -24,7 +24,10 @@ export interface StopConditions {
   readonly ignoreEos?: boolean;
   /** Most generated tokens per choice. Default: what the context and the model's generation config leave. */
   readonly maxTokens?: number;
-  /** No end-of-sequence or stop token, and no stop string, before this many tokens. Default: 0. */
+  /**
+   * No stop token, no stop string and no end-of-sequence token, ignored or not, before this many tokens.
+   * Default: 0.
+   */
   readonly minTokens?: number;
 }
 

@@ -1,6 +1,8 @@
-// Sampling defaults that a model brings along in generation_config.json.
+// Defaults that a model brings along in generation_config.json. A value that no request could be answered with is
+// refused when the model is loaded, not in every request.
 
-import type { SamplingParams } from './sampling-params.ts';
+import { EngineError } from '../errors.ts';
+import { type SamplingParams, validateSamplingParams } from './sampling-params.ts';
 
 const FIELDS = [
   ['temperature', 'temperature'],
@@ -11,7 +13,7 @@ const FIELDS = [
 
 /**
  * The values the file names, in engine words. `do_sample: false` does not make the default greedy.
- * Source: the reference server reads the same four fields.
+ * Source: the reference server reads the same four fields. Throws: `model_invalid`.
  */
 export function readSamplingDefaults(config: Readonly<Record<string, unknown>>): Partial<SamplingParams> {
   const defaults: Partial<Record<'temperature' | 'topP' | 'topK' | 'minP', number>> = {};
@@ -19,5 +21,24 @@ export function readSamplingDefaults(config: Readonly<Record<string, unknown>>):
     const value = config[published];
     if (typeof value === 'number') defaults[field] = value;
   }
+  try {
+    validateSamplingParams(defaults);
+  } catch (cause) {
+    if (!(cause instanceof EngineError)) throw cause;
+    throw new EngineError('model_invalid', `generation_config.json of the model folder: ${cause.message}`, {
+      cause,
+    });
+  }
   return defaults;
+}
+
+/** `max_new_tokens` of the file; undefined when it names none. Throws: `model_invalid`. */
+export function readDefaultMaxTokens(config: Readonly<Record<string, unknown>>): number | undefined {
+  const value = config.max_new_tokens;
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
+  throw new EngineError(
+    'model_invalid',
+    `generation_config.json of the model folder: max_new_tokens must be a whole number above 0; got ${JSON.stringify(value)}.`,
+  );
 }

@@ -26,6 +26,8 @@ export interface ValidRequest {
   readonly eosTokenIds: readonly number[];
   /** End with their id as stop reason. */
   readonly stopTokenIds: readonly number[];
+  /** Ids that must not be drawn before `minTokens` tokens; empty without a minimum. */
+  readonly minTokensBannedIds: readonly number[];
   readonly maxTokens: number | undefined;
   readonly minTokens: number;
 }
@@ -64,17 +66,16 @@ export function validateGenerationRequest(request: GenerationRequest, limits: Re
   if (request.prompt.kind === 'chat' && request.prompt.messages.length === 0) {
     throw wrong('prompt.messages', 'prompt.messages must hold at least one message.');
   }
+  const askedStopTokenIds = checkStopTokenIds(stop.tokenIds ?? [], limits.vocabSize);
   return {
     sampling,
     choiceCount,
     skipSpecialTokens: request.skipSpecialTokens ?? true,
     stopStrings: checkStopStrings(stop.strings ?? []),
     includeStopInOutput: stop.includeInOutput ?? false,
-    ...settleStopTokens(
-      checkStopTokenIds(stop.tokenIds ?? [], limits.vocabSize),
-      stop.ignoreEos ?? false,
-      limits,
-    ),
+    ...settleStopTokens(askedStopTokenIds, stop.ignoreEos ?? false, limits),
+    // Source: vLLM bans end-of-sequence ids below the minimum even where they would not end the choice.
+    minTokensBannedIds: minTokens === 0 ? [] : [...new Set([...limits.eosTokenIds, ...askedStopTokenIds])],
     maxTokens: stop.maxTokens,
     minTokens,
   };

@@ -18,6 +18,7 @@ export function createSequence(requestId: number, promptLength = 3): Sequence {
       minTokens: 0,
       eosTokenIds: [],
       stopTokenIds: [],
+      minTokensBannedIds: [],
     },
     openSequences: new Set(),
     isPrefilled: false,

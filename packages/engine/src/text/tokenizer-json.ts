@@ -45,6 +45,9 @@ export interface TokenizerFiles {
   readonly chatTemplateFile: string | null;
 }
 
+/** Tables are as long as the largest id; published vocabularies end at 262,208. */
+const TOKEN_ID_LIMIT = 2 ** 24;
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Reads the tokenizer files of a model folder. Throws: `model_invalid` naming the file. */
@@ -74,6 +77,12 @@ export function checkTokenizerJson(value: JsonObject): TokenizerJson {
   if (!isObject(model) || !isObject(model.vocab)) {
     throw invalid('tokenizer.json', '"model.vocab" must be an object of token to id');
   }
+  for (const [token, id] of Object.entries(model.vocab)) {
+    if (!isTokenId(id)) {
+      const shown = `"model.vocab" gives ${JSON.stringify(token)} the id ${JSON.stringify(id)}`;
+      throw invalid('tokenizer.json', `${shown}, not a whole number below ${TOKEN_ID_LIMIT}`);
+    }
+  }
   const added = value.added_tokens ?? [];
   if (!Array.isArray(added)) throw invalid('tokenizer.json', '"added_tokens" must be a list');
   return {
@@ -92,12 +101,13 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 function checkAddedToken(value: unknown, index: number): AddedTokenJson {
-  if (!isObject(value) || !Number.isInteger(value.id) || typeof value.content !== 'string') {
-    throw invalid('tokenizer.json', `"added_tokens[${index}]" must have an id and a content`);
+  if (!isObject(value) || !isTokenId(value.id) || typeof value.content !== 'string') {
+    const expected = `an id that is a whole number below ${TOKEN_ID_LIMIT}, and a content`;
+    throw invalid('tokenizer.json', `"added_tokens[${index}]" must have ${expected}`);
   }
   const special = value.special === true;
   return {
-    id: value.id as number,
+    id: value.id,
     content: value.content,
     single_word: value.single_word === true,
     lstrip: value.lstrip === true,
@@ -105,6 +115,10 @@ function checkAddedToken(value: unknown, index: number): AddedTokenJson {
     normalized: value.normalized === undefined ? !special : value.normalized === true,
     special,
   };
+}
+
+function isTokenId(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < TOKEN_ID_LIMIT;
 }
 
 function checkStage(value: unknown, name: string): StageJson | null {

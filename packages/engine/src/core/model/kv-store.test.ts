@@ -30,6 +30,15 @@ function keysOfSlot(store: KvStore, slot: number): Float32Array {
 }
 
 describe('KvStore', () => {
+  it('that finds no room says which settings to lower', () => {
+    expect(() => new KvStore(new CountingBackend(), { ...SHAPE, capacity: 2 ** 50 })).toThrow(
+      expect.objectContaining({
+        code: 'engine_failed',
+        message: expect.stringMatching(/maxSequences 3 of contextLength 1125899906842624 .* lower/),
+      }),
+    );
+  });
+
   it('passes the same tensor as past and present, for every layer and part', () => {
     const { inputs, outputs } = new KvStore(new CountingBackend(), SHAPE).view(0, 2);
     expect([...inputs.keys()]).toEqual(

@@ -5,7 +5,7 @@
 // A run of slots is a contiguous run of memory, so any batch of neighbouring slots is a view without copying.
 // Memory that no token was written to costs nothing: the arrays are fresh zero pages, never filled.
 
-import { assertInvariant } from '../../errors.ts';
+import { assertInvariant, EngineError } from '../../errors.ts';
 import { type KvPart, pastName, presentName } from '../../graph-contract.ts';
 import type { OrtBackend, OrtTensor } from './ort/backend.ts';
 
@@ -33,12 +33,27 @@ export class KvStore {
   /** By first slot and count; at most one per slot and one per batch size. */
   readonly #views = new Map<string, KvView>();
 
+  /** Throws: `engine_failed` when there is no room for the arrays. */
   constructor(backend: OrtBackend, shape: KvShape) {
     this.#backend = backend;
     this.#shape = shape;
     const length = shape.slotCount * this.#slotLength;
     for (let layer = 0; layer < shape.layerCount; layer++) {
-      for (const part of PARTS) this.#pools.push({ layer, part, data: new Float32Array(length) });
+      for (const part of PARTS) this.#pools.push({ layer, part, data: this.#allocate(length) });
+    }
+  }
+
+  #allocate(length: number): Float32Array {
+    try {
+      return new Float32Array(length);
+    } catch (cause) {
+      const { slotCount, capacity, layerCount } = this.#shape;
+      const gib = (length * 4 * 2 * layerCount) / 2 ** 30;
+      throw new EngineError(
+        'engine_failed',
+        `The cache for maxSequences ${slotCount} of contextLength ${capacity} takes up to ${gib.toFixed(1)} GiB, which cannot be reserved; lower one of the two.`,
+        { cause },
+      );
     }
   }
 

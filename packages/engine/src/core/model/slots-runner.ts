@@ -27,7 +27,10 @@ interface PreparedCall {
  */
 const CHUNK_CALL_LIMIT = 64;
 
-/** Throws: `model_invalid` when the graph cannot be loaded or has other inputs and outputs than expected. */
+/**
+ * Throws: `model_invalid` when the graph cannot be loaded or has other inputs and outputs than expected,
+ * `engine_failed` when there is no room for the cache.
+ */
 export async function createSlotsRunner(
   backend: OrtBackend,
   modelDir: string,
@@ -35,7 +38,13 @@ export async function createSlotsRunner(
   options: SlotsRunnerOptions,
 ): Promise<ModelRunner> {
   const session = await backend.createSession(join(modelDir, manifest.graphFile), options);
-  const runner = new SlotsRunner(backend, session, manifest, options);
+  let runner: SlotsRunner;
+  try {
+    runner = new SlotsRunner(backend, session, manifest, options);
+  } catch (cause) {
+    session.dispose();
+    throw cause;
+  }
   try {
     await runner.warmUp();
   } catch (cause) {

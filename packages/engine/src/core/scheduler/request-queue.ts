@@ -26,7 +26,9 @@ export class RequestQueue {
     const sequence = this.#items[this.#head];
     if (sequence === undefined) return undefined;
     this.#head++;
-    if (this.#head >= COMPACT_AT && this.#head * 2 >= this.#items.length) {
+    // A served sequence must not live on here with its prompt, at the latest when nobody waits any more.
+    const isEmpty = this.#head === this.#items.length;
+    if (isEmpty || (this.#head >= COMPACT_AT && this.#head * 2 >= this.#items.length)) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;
     }

@@ -1,0 +1,35 @@
+import type { EngineInfo } from '@ortler/engine';
+import { expect, test } from 'vitest';
+import { describeModel } from './describe-model.ts';
+
+const INFO: EngineInfo = {
+  backend: 'native',
+  runner: 'slots',
+  device: 'cpu',
+  vocabSize: 2560,
+  contextLength: 2048,
+  maxSequences: 8,
+  onnxRuntimeVersion: 'none',
+  modelType: 'llama',
+  precision: 'q8',
+  parameterCount: 4_790_000,
+  eosTokenIds: [2],
+  hasChatTemplate: true,
+  samplingDefaults: {},
+};
+
+test('a model that is ready is one line', () => {
+  expect(describeModel('demo', INFO)).toBe(
+    '  model    demo: llama, 4.8 M parameters, q8, cpu (native), context 2048\n',
+  );
+});
+
+test('a model on the slower binding says so and why', () => {
+  const shown = describeModel('demo', {
+    ...INFO,
+    backend: 'node',
+    backendNote: 'No library. Using the other.',
+  });
+  expect(shown).toContain('cpu (node)');
+  expect(shown).toContain('slower than it could be: No library. Using the other.');
+});

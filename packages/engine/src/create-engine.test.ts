@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { toCoreOptions } from './create-engine.ts';
+import type { CoreOptions } from './link/messages.ts';
+
+test('every option of the token side that a caller gives gets there', () => {
+  const given: Required<CoreOptions> = {
+    modelDir: 'model',
+    device: 'cpu',
+    backend: 'node',
+    threadCount: 3,
+    spin: true,
+    maxSequences: 5,
+    contextLength: 77,
+    prefillChunkLength: 9,
+    maxQueuedSequences: 2,
+  };
+  expect(toCoreOptions({ ...given, link: 'process' })).toEqual(given);
+});

@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest';
+import { readDefaultMaxTokens, readSamplingDefaults } from './sampling-defaults.ts';
+
+describe('generation_config.json', () => {
+  test('gives the four sampling fields and nothing else', () => {
+    const config = { temperature: 0.6, top_p: 0.95, top_k: 20, min_p: null, do_sample: true };
+    expect(readSamplingDefaults(config)).toEqual({ temperature: 0.6, topP: 0.95, topK: 20 });
+  });
+
+  test.each([{ top_p: 7 }, { top_k: -1 }, { temperature: -0.1 }, { min_p: 1.5 }])(
+    'with %j is refused when the model is loaded',
+    config => {
+      expect(() => readSamplingDefaults(config)).toThrow(
+        expect.objectContaining({
+          code: 'model_invalid',
+          message: expect.stringContaining('generation_config.json'),
+        }),
+      );
+    },
+  );
+
+  test('gives the most new tokens as a whole number or not at all', () => {
+    expect(readDefaultMaxTokens({ max_new_tokens: 5 })).toBe(5);
+    expect(readDefaultMaxTokens({ max_new_tokens: null })).toBeUndefined();
+    for (const value of [0.5, 0, -1, '5']) {
+      expect(() => readDefaultMaxTokens({ max_new_tokens: value })).toThrow(
+        expect.objectContaining({ code: 'model_invalid' }),
+      );
+    }
+  });
+});

@@ -1,0 +1,143 @@
+// The demo model against transformers: models/demo/evaluation/golden.json says what the published weights answer
+// in float32, and is written again whenever the weights are. All expectations are read from it.
+
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type ChatMessage, createEngine, type Engine, type Prompt } from '@ortler/engine';
+import { createSlotsRunner, type ModelRunner, readManifest, selectBackend } from '@ortler/engine/testing';
+import { buildModel } from '@ortler/model-builder';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const DEMO_DIR = fileURLToPath(new URL('../../models/demo', import.meta.url));
+
+interface GoldenCase {
+  readonly messages: readonly ChatMessage[];
+  readonly prompt: string;
+  readonly prompt_token_ids: readonly number[];
+  /** With the end token, unless the answer was cut there. */
+  readonly greedy_token_ids: readonly number[];
+  readonly greedy_text: string;
+  /** `[token id, logit]` of the five largest after the prompt, largest first. */
+  readonly first_position_top5: readonly (readonly [number, number])[];
+  readonly tools?: readonly Record<string, unknown>[];
+  /** Everything else is a variable of the template: `documents`, `enable_thinking`. */
+  readonly [variable: string]: unknown;
+}
+
+interface GoldenFile {
+  readonly provenance: Readonly<Record<string, string>>;
+  readonly cases: readonly GoldenCase[];
+}
+
+const golden = JSON.parse(await readFile(join(DEMO_DIR, 'evaluation', 'golden.json'), 'utf8')) as GoldenFile;
+
+/** Both sides compute in float32 and add in another order; logits are of the order of 10. */
+const LOGIT_TOLERANCE = 1e-3;
+
+/** The conversation of a case with its template settings. */
+function promptOf(golden: GoldenCase): Extract<Prompt, { kind: 'chat' }> {
+  const {
+    messages,
+    tools,
+    prompt,
+    prompt_token_ids,
+    greedy_token_ids,
+    greedy_text,
+    first_position_top5,
+    ...variables
+  } = golden;
+  return { kind: 'chat', messages, template: { variables, ...(tools === undefined ? {} : { tools }) } };
+}
+
+let folder: string;
+let modelDir: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ortler-demo-'));
+  modelDir = join(folder, 'model');
+  await buildModel({ sourceDir: DEMO_DIR, outputDir: modelDir, precision: 'f32' });
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test('the golden file says how it was made and has cases', () => {
+  expect(golden.provenance).toMatchObject({ script: expect.any(String), library: expect.any(String) });
+  expect(golden.cases.length).toBeGreaterThan(0);
+});
+
+describe('the engine with the demo model', () => {
+  let engine: Engine;
+  beforeAll(async () => {
+    engine = await createEngine({ modelDir, threadCount: 1, maxSequences: 4 });
+  });
+  afterAll(() => engine.close());
+
+  test('renders and encodes each conversation as transformers does', async () => {
+    for (const one of golden.cases) {
+      const { messages, template } = promptOf(one);
+      const rendered = await engine.renderChat(messages, template);
+      expect(rendered).toBe(one.prompt);
+      expect(await engine.encode(rendered)).toEqual(one.prompt_token_ids);
+    }
+  });
+
+  test('gives the greedy answers of transformers, alone and four at a time', async () => {
+    const eosTokenId = engine.info.eosTokenIds[0];
+    const answer = async (one: GoldenCase) => {
+      const tokenIds: number[] = [];
+      let text = '';
+      let finishReason: string | undefined;
+      let promptTokenIds: readonly number[] = [];
+      const request = {
+        prompt: promptOf(one),
+        sampling: { temperature: 0 },
+        stop: { maxTokens: one.greedy_token_ids.length },
+      } as const;
+      for await (const event of engine.generate(request)) {
+        if (event.kind === 'prompt-ready') promptTokenIds = event.promptTokenIds;
+        if ('text' in event) {
+          text += event.text;
+          tokenIds.push(...event.tokenIds);
+        }
+        if (event.kind === 'choice-finish') finishReason = event.finishReason;
+      }
+      return { promptTokenIds, tokenIds, text, finishReason };
+    };
+    const expected = golden.cases.map(({ prompt_token_ids, greedy_token_ids, greedy_text }) => ({
+      promptTokenIds: prompt_token_ids,
+      tokenIds: greedy_token_ids,
+      text: greedy_text,
+      finishReason: greedy_token_ids.at(-1) === eosTokenId ? 'stop' : 'length',
+    }));
+    for (const [index, one] of golden.cases.entries()) expect(await answer(one)).toEqual(expected[index]);
+    expect(await Promise.all(golden.cases.map(answer))).toEqual(expected);
+  });
+});
+
+describe('the graph of the demo model', () => {
+  let runner: ModelRunner;
+  beforeAll(async () => {
+    const manifest = await readManifest(modelDir);
+    const { backend } = await selectBackend('native');
+    runner = await createSlotsRunner(backend, modelDir, manifest, {
+      slotCount: 1,
+      contextLength: manifest.contextLength,
+      threadCount: 1,
+      spin: false,
+    });
+  });
+  afterAll(() => runner.close());
+
+  test('gives the five largest logits of transformers after each prompt', async () => {
+    for (const { prompt_token_ids, first_position_top5 } of golden.cases) {
+      const tokenIds = Int32Array.from(prompt_token_ids);
+      const logits = await runner.run([{ slot: 0, tokenIds, computedLength: 0, needsLogits: true }]);
+      const ranked = Array.from(logits, (logit, id) => ({ id, logit })).sort((a, b) => b.logit - a.logit);
+      first_position_top5.forEach(([id, logit], rank) => {
+        expect(Math.abs(logits[id]! - logit), `logit of token ${id}`).toBeLessThan(LOGIT_TOLERANCE);
+        // By value, so that two tokens with nearly the same logit may change places.
+        expect(Math.abs(ranked[rank]!.logit - logit), `rank ${rank}`).toBeLessThan(LOGIT_TOLERANCE);
+      });
+    }
+  });
+});
