@@ -1,6 +1,6 @@
 // The command line as a person uses it: answers on standard output, mistakes as one message without a stack.
 
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -82,6 +82,19 @@ describe('ortler chat', () => {
     const { code, err, out } = await ortler(['chat', 'Hello!', ...shared, ...args]);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toContain(message);
+    expect(err).not.toMatch(NO_STACK);
+  });
+
+  it('ends quietly when nobody reads its answer', async () => {
+    const args = ['--conditions=source', CLI, 'chat', 'Hello!', ...shared, ...settings];
+    const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    let err = '';
+    child.stderr.on('data', text => {
+      err += String(text);
+    });
+    const [code] = await once(child, 'close');
+    expect(code).toBe(0);
     expect(err).not.toMatch(NO_STACK);
   });
 });
