@@ -75,12 +75,26 @@ describe('ortler chat', () => {
     [['--model', '/no/such/folder'], 'cannot be used: /no/such/folder'],
     [['--temperature', '9'], 'temperature must be 0 to 2; got 9.'],
     [['--temperature', 'hot'], 'It must be a number.'],
+    [['--max-tokens', '100000'], '--max-tokens must be a whole number from 1 to 512; got 100000.'],
     [['--url', 'nowhere'], '--url must be an address'],
     [['--url', 'http://127.0.0.1:8000'], 'set ORTLER_API_KEY'],
   ])('explains the mistake in %j', async (args, message) => {
     const { code, err, out } = await ortler(['chat', 'Hello!', ...shared, ...args]);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toContain(message);
+    expect(err).not.toMatch(NO_STACK);
+  });
+
+  it('ends quietly when nobody reads its answer', async () => {
+    const args = ['--conditions=source', CLI, 'chat', 'Hello!', ...shared, ...settings];
+    const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    let err = '';
+    child.stderr.on('data', text => {
+      err += String(text);
+    });
+    const [code] = await once(child, 'close');
+    expect(code).toBe(0);
     expect(err).not.toMatch(NO_STACK);
   });
 });
@@ -125,6 +139,15 @@ describe('ortler serve', () => {
     expect(err).toBe(
       `Port ${port} of 127.0.0.1 is in use. Stop what listens there, or choose another with --port.\n`,
     );
+  });
+
+  it('says when its data folder cannot be used', async () => {
+    const dataDir = join(folder, 'tiny', 'config.json');
+    const { code, err } = await ortler(['serve', ...shared, '--port', '0', '--data-dir', dataDir]);
+    expect(code).toBe(1);
+    expect(err).toMatch(`The data folder ${dataDir} cannot be used: `);
+    expect(err).toMatch(/\nChoose another with --data-dir\.\n$/);
+    expect(err).not.toMatch(NO_STACK);
   });
 });
 

@@ -77,8 +77,8 @@ it.each([
   [{ stop_token_ids: [100_000] }, 'stop_token_ids'],
   [{ top_p: 0 }, 'top_p'],
   [{ temperature: 0, n: 2 }, 'n'],
-  [{ chat_template: '{{ broken' }, null],
-  [{ chat_template: '{{ raise_exception("no") }}' }, null],
+  [{ chat_template: '{{ broken' }, 'chat_template'],
+  [{ chat_template: '{{ raise_exception("no") }}' }, 'chat_template'],
   [{ messages: [{ role: 'user', content: 'x'.repeat(5_000) }] }, 'input_tokens'],
 ])('refuses %j with a 400 that names the field, streamed or not', async (fields, param) => {
   for (const stream of [false, true]) {

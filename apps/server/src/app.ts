@@ -4,10 +4,17 @@
 import cors from '@fastify/cors';
 import { createAppRouter, type PublicError, type Services, toPublicError } from '@ortler/api';
 import { fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
-import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, fastify } from 'fastify';
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+} from 'fastify';
+import { answerBrokenRequest } from './rest/broken-request.ts';
 import { createDispatcher } from './rest/dispatcher.ts';
-import { toErrorBody, toErrorHeaders } from './rest/error-body.ts';
-import { createRequestContext } from './rest/request-context.ts';
+import { toErrorBody, toErrorHeaders, toTrpcErrorBody } from './rest/error-body.ts';
+import { chooseRequestId, createRequestContext } from './rest/request-context.ts';
 import type { Metrics } from './system/metrics.ts';
 import { registerSystemRoutes } from './system/system-routes.ts';
 
@@ -46,9 +53,11 @@ export async function createApp({
     requestTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     forceCloseConnections: 'idle',
+    genReqId: chooseRequestId,
+    clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const known: PublicError = { ...toPublicError(error, request.id), ...frameworkFault(error) };
-      reply.code(known.status).send(toErrorBody(known, 'openai'));
+      reply.code(known.status).header('x-request-id', request.id).send(toErrorBody(known, 'openai'));
     },
   });
   const onError = (error: unknown, known: PublicError, requestId: string) => {
@@ -63,31 +72,46 @@ export async function createApp({
     reply.code(known.status).headers(toErrorHeaders(known)).send(toErrorBody(known, 'openai'));
   });
 
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    done();
+  });
   await app.register(cors, {
     origin: corsOrigins === '*' ? '*' : [...corsOrigins],
     methods: ['GET', 'HEAD', 'POST'],
     exposedHeaders: ['x-request-id', 'retry-after'],
     maxAge: CORS_MAX_AGE_S,
+    // A plain OPTIONS gets the allowed methods too, instead of an error.
+    strictPreflight: false,
   });
 
   const router = createAppRouter(services);
-  registerSystemRoutes(app, { catalog: services.models, metrics, router });
+  await app.register(registerSystemRoutes, { catalog: services.models, metrics, router });
 
-  await app.register(fastifyTRPCPlugin<typeof router>, {
-    prefix: '/trpc',
-    trpcOptions: {
-      router,
-      maxBatchSize: MAX_TRPC_BATCH,
-      createContext: ({ req, res }) => createRequestContext(req.raw, res.raw, stopping).context,
-      responseMeta: ({ ctx }) => ({ headers: ctx === undefined ? {} : { 'x-request-id': ctx.requestId } }),
-      onError: ({ error, ctx, input }) => {
-        const requestId = ctx?.requestId ?? 'unknown';
-        onError(error, toPublicError(error, requestId, input), requestId);
+  await app.register(async trpc => {
+    // What Fastify refuses before tRPC sees it, such as a body past the limit, is told the way tRPC clients read.
+    trpc.setErrorHandler((error, request, reply) => {
+      const known: PublicError = { ...toPublicError(error, request.id), ...frameworkFault(error) };
+      onError(error, known, request.id);
+      reply.code(known.status).send(toTrpcErrorBody(known, request.id));
+    });
+    await trpc.register(fastifyTRPCPlugin<typeof router>, {
+      prefix: '/trpc',
+      trpcOptions: {
+        router,
+        maxBatchSize: MAX_TRPC_BATCH,
+        createContext: ({ req, res }) =>
+          createRequestContext(req.raw, res.raw, { requestId: req.id, stopping }).context,
+        onError: ({ error, req, input }) => onError(error, toPublicError(error, req.id, input), req.id),
       },
-    },
+    });
   });
 
   const dispatch = createDispatcher({ router, bodyLimitBytes, stopping, onError });
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    reply.hijack();
+    await dispatch(request.raw, reply.raw, { requestId: request.id, headers: reply.getHeaders() });
+  };
   await app.register(async rest => {
     // The dispatcher reads bodies itself, after it has checked the credentials.
     rest.removeAllContentTypeParsers();
@@ -96,12 +120,11 @@ export async function createApp({
       // OPTIONS belongs to the CORS plugin.
       method: app.supportedMethods.filter(method => method !== 'OPTIONS'),
       url: '/*',
-      async handler(request, reply) {
-        reply.hijack();
-        await dispatch(request.raw, reply.raw, reply.getHeaders());
-      },
+      handler: answer,
     });
   });
+  // Methods that Fastify does not know by itself.
+  app.setNotFoundHandler(answer);
   return app;
 }
 
@@ -109,6 +132,8 @@ export async function createApp({
 function frameworkFault(error: unknown): Partial<PublicError> {
   const { statusCode, message } = error as { readonly statusCode?: number; readonly message?: string };
   if (statusCode === undefined || statusCode >= 500 || message === undefined) return {};
-  if (statusCode === 413) return { status: 413, type: 'Request Entity Too Large', message };
-  return { status: statusCode, type: statusCode === 404 ? 'Not Found' : 'Bad Request', message };
+  if (statusCode === 413)
+    return { reason: 'body_too_large', status: 413, type: 'Request Entity Too Large', message };
+  const reason = statusCode === 404 ? 'path_not_found' : 'malformed_request';
+  return { reason, status: statusCode, type: statusCode === 404 ? 'Not Found' : 'Bad Request', message };
 }

@@ -2,7 +2,7 @@
 // The command line. Commands load their code when they run, so `--help` and a start stay quick.
 
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { processTerminal } from './commands/terminal.ts';
+import { onLostReader, processTerminal } from './commands/terminal.ts';
 import { UserError } from './commands/user-error.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
 import { shownDefault } from './config/describe-settings.ts';
@@ -31,6 +31,8 @@ addSettings(
   program.command('serve').description('Serve models over HTTP (OpenAI wire format and tRPC).'),
   ALL_SETTINGS,
 ).action(async (flags: Flags) => {
+  // A server goes on without a reader of its messages.
+  onLostReader(() => undefined);
   const config = configFrom(flags);
   const { serve } = await import('./commands/serve.ts');
   await serve(config, processTerminal);
@@ -55,6 +57,7 @@ addSettings(
   CHAT_SETTINGS,
 ).action(async (question: string | undefined, flags: Flags & ChatFlags) => {
   const { model, url, system, temperature, maxTokens } = flags;
+  onLostReader(() => process.exit());
   const config = configFrom(flags);
   const { chat } = await import('./commands/chat.ts');
   await chat({ question, model, url, system, temperature, maxTokens }, config, processTerminal);
@@ -71,6 +74,7 @@ program
       .default('auto'),
   )
   .action(async (folder: string, flags: { output?: string; precision: Config['precision'] }) => {
+    onLostReader(() => process.exit());
     const { build } = await import('./commands/build.ts');
     await build({ folder, output: flags.output, precision: flags.precision }, processTerminal);
   });

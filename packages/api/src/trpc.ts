@@ -61,6 +61,7 @@ const t = initTRPC
   });
 
 export const router = t.router;
+export const middleware = t.middleware;
 
 /** A procedure for holders of an API key. Throws: `unauthorized`, the same for a missing and a wrong key. */
 export function createBearerProcedure(services: Pick<Services, 'credentials'>) {

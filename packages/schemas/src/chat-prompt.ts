@@ -5,10 +5,17 @@ import { chatMessage } from './chat-message.ts';
 import { WIRE_INT64_LIMIT } from './chat-sampling.ts';
 import { laxBigInteger, laxBoolean } from './lax-primitives.ts';
 
+/** Most messages of one request. A longer list is refused before any message is looked at. */
+export const MAX_MESSAGE_COUNT = 4_096;
+
 const anyObject = z.record(z.string(), z.unknown());
 
 export const promptFields = {
-  messages: z.array(chatMessage).min(1).describe('The conversation so far, oldest message first.'),
+  messages: z
+    .array(chatMessage)
+    .min(1)
+    .max(MAX_MESSAGE_COUNT)
+    .describe('The conversation so far, oldest message first.'),
   reasoning_effort: z
     .enum(['low', 'medium', 'high'])
     .nullish()

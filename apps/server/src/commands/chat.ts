@@ -126,13 +126,21 @@ async function writeAnswer(
 }
 
 function toUserError(error: unknown): unknown {
-  if (error instanceof EngineError) return new UserError(error.message, { cause: error });
+  if (error instanceof EngineError) return new UserError(inFlagWords(error.message), { cause: error });
   if (!(error instanceof TRPCClientError)) return error;
   // Without data the answer did not come from the server at all.
   const isRefusal = error.data !== undefined && error.data !== null;
-  return new UserError(isRefusal ? error.message : `The server cannot be reached: ${rootMessage(error)}`, {
-    cause: error,
-  });
+  return new UserError(
+    isRefusal ? inFlagWords(error.message) : `The server cannot be reached: ${rootMessage(error)}`,
+    {
+      cause: error,
+    },
+  );
+}
+
+// The engine and the server name the field of their own request; whoever typed the command knows the flag.
+function inFlagWords(message: string): string {
+  return message.replace(/\b(stop\.maxTokens|max_completion_tokens)\b/g, '--max-tokens');
 }
 
 function rootMessage(error: Error): string {

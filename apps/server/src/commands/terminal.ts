@@ -8,6 +8,18 @@ export interface Terminal {
   readonly isScreen: boolean;
 }
 
+/**
+ * Says what happens when whoever reads our output goes away, as in `ortler chat hi | head -c 1`. Without this the next
+ * write ends the process with a stack.
+ */
+export function onLostReader(act: () => void): void {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      act();
+    });
+}
+
 export const processTerminal: Terminal = {
   out: text => void process.stdout.write(text),
   err: text => void process.stderr.write(text),

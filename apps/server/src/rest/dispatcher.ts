@@ -2,7 +2,7 @@
 // tRPC calls the same procedures, so both transports give the same replies.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ApiError, type AppRouter, type PublicError, toPublicError } from '@ortler/api';
+import { ApiError, type AppRouter, type PublicError, type RestRoute, toPublicError } from '@ortler/api';
 import { callTRPCProcedure } from '@trpc/server';
 import { type ErrorStyle, toErrorBody, toErrorHeaders } from './error-body.ts';
 import { readJsonBody } from './read-body.ts';
@@ -18,15 +18,23 @@ export interface DispatcherOptions {
   readonly onError: (error: unknown, known: PublicError, requestId: string) => void;
 }
 
-/** Headers that others (CORS) want on the reply. */
 type ReplyHeaders = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
+/** What is known of the reply before the request is looked at. */
+export interface ReplyStart {
+  readonly requestId: string;
+  /** Headers that others (CORS, the request id) want on the reply. */
+  readonly headers: ReplyHeaders;
+}
+
+/** A path that nothing answers may be of any length. */
+const SHOWN_PATH_LENGTH = 200;
 const BROKEN_PATH = 'The path holds a broken percent escape.';
 
 export type Dispatcher = (
   request: IncomingMessage,
   response: ServerResponse,
-  headers: ReplyHeaders,
+  reply: ReplyStart,
 ) => Promise<void>;
 
 /** Builds the function that answers every REST request. It never throws. */
@@ -38,12 +46,11 @@ export function createDispatcher({
 }: DispatcherOptions): Dispatcher {
   const table = createRouteTable(router);
 
-  return async (request, response, corsHeaders) => {
-    const { context, release } = createRequestContext(request, response, stopping);
-    const { requestId } = context;
-    const headers: ReplyHeaders = { ...corsHeaders, 'x-request-id': requestId };
+  return async (request, response, { requestId, headers }) => {
+    const { context, release } = createRequestContext(request, response, { requestId, stopping });
     let style: ErrorStyle = 'openai';
     let input: unknown;
+    let reading: Promise<unknown> | undefined;
     const fail = (error: unknown, extraHeaders: ReplyHeaders = {}) => {
       const known = toPublicError(error, requestId, input);
       onError(error, known, requestId);
@@ -53,16 +60,28 @@ export function createDispatcher({
       const all = { ...headers, ...toErrorHeaders(known), ...closing, ...extraHeaders };
       writeJson(response, known.status, toErrorBody(known, style), all);
     };
+    const readInput = async (
+      route: RestRoute,
+      search: string,
+      params: Readonly<Record<string, string>>,
+    ): Promise<unknown> => {
+      const given =
+        route.method === 'GET'
+          ? Object.fromEntries(new URLSearchParams(search))
+          : await readJsonBody(request, bodyLimitBytes);
+      input = withParams(given, params);
+      return input;
+    };
     try {
       const { path, search } = splitUrl(request.url!);
       const match = table.match(request.method!, path);
       if (match.kind === 'unknown') {
-        fail(new ApiError('path_not_found', `There is nothing at ${path}.`));
+        fail(new ApiError('path_not_found', `There is nothing at ${shorten(path)}.`));
         return;
       }
       if (match.kind === 'wrong-method') {
         const allow = match.allowed.join(', ');
-        const message = `${path} answers ${allow}, not ${request.method}.`;
+        const message = `${shorten(path)} answers ${allow}, not ${request.method}.`;
         fail(new ApiError('method_not_allowed', message), { allow });
         return;
       }
@@ -76,14 +95,8 @@ export function createDispatcher({
         signal: context.signal,
         batchIndex: 0,
         // Read on demand: the procedure asks for its input only after it has checked the credentials.
-        getRawInput: async () => {
-          const given =
-            route.method === 'GET'
-              ? Object.fromEntries(new URLSearchParams(search))
-              : await readJsonBody(request, bodyLimitBytes);
-          input = withParams(given, params);
-          return input;
-        },
+        // Several steps may ask; the body can be read once.
+        getRawInput: () => (reading ??= readInput(route, search, params)),
       });
       if (isAsyncIterable(result)) {
         const onStreamError = (error: unknown, known: PublicError) => onError(error, known, requestId);
@@ -104,6 +117,10 @@ export function createDispatcher({
 function splitUrl(url: string): { path: string; search: string } {
   const mark = url.indexOf('?');
   return mark === -1 ? { path: url, search: '' } : { path: url.slice(0, mark), search: url.slice(mark) };
+}
+
+function shorten(path: string): string {
+  return path.length <= SHOWN_PATH_LENGTH ? path : `${path.slice(0, SHOWN_PATH_LENGTH)}...`;
 }
 
 function withParams(body: unknown, params: Readonly<Record<string, string>>): unknown {

@@ -1,6 +1,7 @@
 // A public error as a REST body: the OpenAI error object, or FastAPI's `detail` for the endpoints that use it.
 
-import type { PublicError } from '@ortler/api';
+import { ERROR_TABLE, type PublicError } from '@ortler/api';
+import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 
 export type ErrorStyle = 'openai' | 'detail';
 
@@ -9,6 +10,13 @@ export function toErrorBody(error: PublicError, style: ErrorStyle): unknown {
   const { message, type, param, status } = error;
   if (style === 'openai') return { error: { message, type, param, code: status } };
   return { detail: message };
+}
+
+/** The body of an error that tRPC itself never saw, in the shape of tRPC's own. */
+export function toTrpcErrorBody({ reason, status, message, type, param }: PublicError, requestId: string) {
+  const { trpcCode } = ERROR_TABLE[reason];
+  const data = { code: trpcCode, httpStatus: status, requestId, reason, type, param };
+  return { error: { message, code: TRPC_ERROR_CODES_BY_KEY[trpcCode], data } };
 }
 
 /** Headers of an error reply. Unit of Retry-After: seconds, rounded up. */

@@ -14,6 +14,12 @@ export async function readJsonBody(request: IncomingMessage, limitBytes: number)
       'malformed_request',
       `The body must have Content-Type: application/json; got ${contentType === '' ? 'none' : `"${contentType}"`}.`,
     );
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (encoding.trim().toLowerCase() !== 'identity')
+    throw new ApiError(
+      'malformed_request',
+      `The body must not be compressed; got Content-Encoding: ${encoding}.`,
+    );
   const bytes = await readBytes(request, limitBytes);
   if (bytes.length === 0)
     throw new ApiError('malformed_request', 'The body is empty; it must be a JSON object.');

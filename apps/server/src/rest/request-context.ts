@@ -14,11 +14,17 @@ export interface RequestContext {
   readonly release: () => void;
 }
 
+/** The client's X-Request-Id, or a new id. Reply, log and context all use this one. */
+export function chooseRequestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const id = headers['x-request-id'];
+  return isRequestId(id) ? id : randomBytes(16).toString('hex');
+}
+
 /** Builds the context. Its signal fires when the client leaves before the reply is done, or when the server stops. */
 export function createRequestContext(
   request: IncomingMessage,
   response: ServerResponse,
-  stopping: AbortSignal,
+  { requestId, stopping }: { readonly requestId: string; readonly stopping: AbortSignal },
 ): RequestContext {
   const controller = new AbortController();
   const stop = () => controller.abort(stopping.reason);
@@ -30,20 +36,22 @@ export function createRequestContext(
   const headers = flattenHeaders(request.headers);
   const context: ApiContext = {
     credentials: parseCredentials(headers.authorization),
-    requestId: headers['x-request-id'] ?? randomBytes(16).toString('hex'),
+    requestId,
     headers,
     signal: controller.signal,
   };
   return { context, release: () => stopping.removeEventListener('abort', stop) };
 }
 
-// A request id that is empty or too long to repeat is treated as absent, for the reply's id and header alike.
+// An id that is empty or too long to repeat is treated as absent, for the reply's id and header alike.
+function isRequestId(id: unknown): id is string {
+  return typeof id === 'string' && id.length <= MAX_REQUEST_ID_LENGTH && /^[\x20-\x7e]+$/.test(id);
+}
+
 function flattenHeaders(headers: IncomingHttpHeaders): Record<string, string | undefined> {
   const flat: Record<string, string | undefined> = {};
   for (const [name, value] of Object.entries(headers))
     flat[name] = Array.isArray(value) ? value.join(', ') : value;
-  const id = flat['x-request-id'];
-  if (id !== undefined && (id === '' || id.length > MAX_REQUEST_ID_LENGTH || !/^[\x20-\x7e]+$/.test(id)))
-    delete flat['x-request-id'];
+  if (!isRequestId(flat['x-request-id'])) delete flat['x-request-id'];
   return flat;
 }

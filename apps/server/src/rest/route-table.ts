@@ -45,7 +45,8 @@ export function matchSegments(
   for (const [index, segment] of segments.entries()) {
     const [, name] = /^\{(.+)\}$/.exec(segment) ?? [];
     if (name === undefined) {
-      if (segment !== given[index]) return undefined;
+      // `%61` and `a` are the same letter of a path; an escaped slash is none of its separators.
+      if (segment !== given[index] && segment !== decodeURIComponent(given[index]!)) return undefined;
     } else {
       if (given[index] === '') return undefined;
       params[name] = decodeURIComponent(given[index]!);

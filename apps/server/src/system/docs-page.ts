@@ -1,7 +1,9 @@
 // The documentation page under /docs. Its 4 MB of script are loaded on the first visit, from this machine only.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ApiError, toPublicError } from '@ortler/api';
 import { fastify } from 'fastify';
+import { toErrorBody } from '../rest/error-body.ts';
 
 type RawHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -20,6 +22,13 @@ export async function createDocsPage(): Promise<RawHandler> {
       telemetry: false,
       agent: { disabled: true },
     },
+  });
+  page.setNotFoundHandler((request, reply) => {
+    const known = toPublicError(
+      new ApiError('path_not_found', `There is nothing at ${request.url}.`),
+      request.id,
+    );
+    reply.code(known.status).send(toErrorBody(known, 'openai'));
   });
   await page.ready();
   return (request, response) => page.routing(request, response);

@@ -1,7 +1,7 @@
 // Routes beside the api: health, version, metrics, the OpenAPI document and its page. None of them needs a key.
 
-import type { AppRouter, ModelCatalog } from '@ortler/api';
-import type { FastifyInstance } from 'fastify';
+import { ApiError, type AppRouter, type ModelCatalog } from '@ortler/api';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isServing, reportHealth } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { VERSION } from './version.ts';
@@ -15,15 +15,32 @@ export interface SystemRoutesOptions {
 /** Unit: seconds. How long a load balancer should wait while no model answers. */
 const RETRY_AFTER_S = 2;
 
-/** Registers the routes. */
-export function registerSystemRoutes(
+type Answer = (request: FastifyRequest, reply: FastifyReply) => unknown;
+
+/** Registers the routes, with and without a slash at the end; other methods get 405. */
+export async function registerSystemRoutes(
   app: FastifyInstance,
   { catalog, metrics, router }: SystemRoutesOptions,
-): void {
-  const answerHealth = async (
-    _request: unknown,
-    reply: { code(status: number): unknown; header: HeaderSetter },
-  ) => {
+): Promise<void> {
+  // None of these routes reads a body, so whatever is sent along does not matter.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+
+  const serve = (path: string, methods: readonly ('GET' | 'POST')[], answer: Answer) => {
+    const allowed = methods.includes('GET') ? ['HEAD', ...methods] : methods;
+    const refused = app.supportedMethods.filter(name => !['OPTIONS', ...allowed].includes(name));
+    const refuse = (request: FastifyRequest, reply: FastifyReply) => {
+      reply.header('allow', methods.join(', '));
+      const message = `${path} answers ${methods.join(', ')}, not ${request.method}.`;
+      throw new ApiError('method_not_allowed', message);
+    };
+    for (const url of path.endsWith('/') ? [path] : [path, `${path}/`]) {
+      app.route({ method: [...methods], url, handler: async (request, reply) => answer(request, reply) });
+      app.route({ method: refused, url, handler: refuse });
+    }
+  };
+
+  const answerHealth: Answer = (_request, reply) => {
     const report = reportHealth(catalog);
     reply.header('cache-control', 'no-store');
     if (!isServing(report)) {
@@ -32,18 +49,17 @@ export function registerSystemRoutes(
     }
     return report;
   };
-  app.get('/health', answerHealth);
-  app.get('/ping', answerHealth);
-  app.post('/ping', answerHealth);
-  app.get('/version', async () => ({ version: VERSION }));
-  app.get('/metrics', async (_request, reply) => {
+  serve('/health', ['GET'], answerHealth);
+  serve('/ping', ['GET', 'POST'], answerHealth);
+  serve('/version', ['GET'], () => ({ version: VERSION }));
+  serve('/metrics', ['GET'], (_request, reply) => {
     reply.header('content-type', metrics.contentType);
     return metrics.render();
   });
 
   // The generator and its libraries are loaded when somebody asks.
   let document: Promise<unknown> | undefined;
-  app.get('/openapi.json', () => {
+  serve('/openapi.json', ['GET'], () => {
     document ??= import('@ortler/api/openapi').then(({ createOpenApiDocument }) =>
       createOpenApiDocument(router, { version: VERSION }),
     );
@@ -56,9 +72,8 @@ export function registerSystemRoutes(
     page ??= import('./docs-page.ts').then(({ createDocsPage }) => createDocsPage());
     const handle = await page;
     reply.hijack();
+    reply.raw.setHeader('x-request-id', request.id);
     handle(request.raw, reply.raw);
   });
-  app.get('/', (_request, reply) => reply.redirect('/docs/', 302));
+  serve('/', ['GET'], (_request, reply) => reply.redirect('/docs/', 302));
 }
-
-type HeaderSetter = (name: string, value: string | number) => unknown;

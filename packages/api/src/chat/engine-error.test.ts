@@ -66,3 +66,11 @@ it('leaves failures of other kinds alone', () => {
   const error = new TypeError('a bug');
   expect(fromEngineError(error, { max_completion_tokens: null })).toBe(error);
 });
+
+it.each([
+  ['{{ broken', 'chat_template'],
+  [null, null],
+])('blames the request for a failed template only when it brought one: %j', (chat_template, param) => {
+  const error = fromEngineError(new EngineError('template_failed', 'x'), { chat_template });
+  expect(error).toMatchObject({ reason: 'invalid_parameter', param });
+});

@@ -4,26 +4,29 @@ import { EngineError } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
 import { ApiError, ENGINE_ERROR_TABLE } from '../errors.ts';
 
-type LengthFields = Pick<ChatCompletionRequest, 'max_completion_tokens'>;
+type NamedFields = Pick<ChatCompletionRequest, 'max_completion_tokens' | 'chat_template'>;
 
 /** A model whose process ended is usually back after this. Unit: milliseconds. */
 const RESTART_RETRY_MS = 1_000;
 
 /** What a thrown value is on the wire; anything but an `EngineError` is returned as it is. */
-export function fromEngineError(error: unknown, request: LengthFields): unknown {
+export function fromEngineError(error: unknown, request: NamedFields): unknown {
   if (!(error instanceof EngineError)) return error;
-  const { code, parameter, retryAfterMs, cause } = error;
+  const { code, retryAfterMs, cause } = error;
   // Whoever aborted may have said why; a server that stops is not a client that left.
   if (code === 'aborted' && cause instanceof ApiError) return cause;
   const names = wireNames(request);
   const waitMs = retryAfterMs ?? (code === 'model_unavailable' ? RESTART_RETRY_MS : undefined);
-  const param = code === 'prompt_too_long' ? 'input_tokens' : toParam(parameter, names);
   const message = code === 'invalid_request' ? inWireWords(error.message, names) : error.message;
-  return new ApiError(ENGINE_ERROR_TABLE[code], message, { param, retryAfterMs: waitMs, cause: error });
+  return new ApiError(ENGINE_ERROR_TABLE[code], message, {
+    param: toParam(error, request, names),
+    retryAfterMs: waitMs,
+    cause: error,
+  });
 }
 
 /** Engine field -> wire field. A field of the engine's sampling settings also goes by its bare name. */
-function wireNames(request: LengthFields): ReadonlyMap<string, string> {
+function wireNames(request: NamedFields): ReadonlyMap<string, string> {
   return new Map([
     ['sampling.temperature', 'temperature'],
     ['sampling.topP', 'top_p'],
@@ -47,7 +50,13 @@ function wireNames(request: LengthFields): ReadonlyMap<string, string> {
   ]);
 }
 
-function toParam(parameter: string | undefined, names: ReadonlyMap<string, string>): string | null {
+function toParam(
+  { code, parameter }: EngineError,
+  request: NamedFields,
+  names: ReadonlyMap<string, string>,
+): string | null {
+  if (code === 'prompt_too_long') return 'input_tokens';
+  if (code === 'template_failed' && request.chat_template != null) return 'chat_template';
   if (parameter === undefined) return null;
   // `stop.strings[2]` belongs to one wire field.
   const path = parameter.replace(/\[.*$/, '');

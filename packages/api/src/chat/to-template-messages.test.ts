@@ -4,6 +4,8 @@ import { toTemplateMessages } from './to-template-messages.ts';
 
 const normalise = (message: unknown) => toTemplateMessages([chatMessage.parse(message)])[0];
 
+const call = (text: string) => ({ id: 'c', type: 'function', function: { name: 'f', arguments: text } });
+
 it('gives text parts of every kind to the engine as text', () => {
   const content = [
     'a',
@@ -33,12 +35,21 @@ it('passes any role, the name and the tool call id through', () => {
 });
 
 it('parses tool arguments and makes an empty object of broken ones', () => {
-  const call = (text: string) => ({ id: 'c', type: 'function', function: { name: 'f', arguments: text } });
   const message = normalise({ role: 'assistant', tool_calls: [call('{"a":1}'), call('not json')] });
   expect(message?.tool_calls).toMatchObject([
     { function: { arguments: { a: 1 } } },
     { function: { arguments: {} } },
   ]);
+});
+
+it('keeps every digit of integers in tool arguments', () => {
+  const message = normalise({ role: 'assistant', tool_calls: [call('{"id":12345678901234567890}')] });
+  expect(message?.tool_calls).toMatchObject([{ function: { arguments: { id: 12345678901234567890n } } }]);
+});
+
+it('takes tool arguments that are nested too deeply for any template as broken', () => {
+  const message = normalise({ role: 'assistant', tool_calls: [call('['.repeat(5_000) + ']'.repeat(5_000))] });
+  expect(message?.tool_calls).toMatchObject([{ function: { arguments: {} } }]);
 });
 
 it('drops an empty list of tool calls', () => {

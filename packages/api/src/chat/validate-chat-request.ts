@@ -7,9 +7,6 @@ import { refuseUnsupportedParameters } from './unsupported-parameters.ts';
 
 /** Most choices of one request: each one is a sequence in the queue. */
 export const MAX_CHOICE_COUNT = 128;
-/** Most messages of one request. */
-export const MAX_MESSAGE_COUNT = 4_096;
-
 /** Longest `request_id`: it is repeated in every chunk of a stream. */
 export const MAX_REQUEST_ID_LENGTH = 200;
 
@@ -18,12 +15,7 @@ const RESERVED_VARIABLES = ['messages', 'tools'] as const;
 
 /** Throws: `invalid_parameter` or `unsupported_parameter`, naming the field. */
 export function validateChatRequest(request: ChatCompletionRequest): void {
-  const { messages, n, chat_template_kwargs: variables } = request;
-  refuseIf(
-    messages.length > MAX_MESSAGE_COUNT,
-    'messages',
-    `messages holds ${messages.length} items; at most ${MAX_MESSAGE_COUNT} are allowed.`,
-  );
+  const { n, chat_template_kwargs: variables } = request;
   const idLength = request.request_id?.length ?? 0;
   refuseIf(
     idLength > MAX_REQUEST_ID_LENGTH,

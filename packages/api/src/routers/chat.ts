@@ -9,6 +9,7 @@ import {
   chatCompletionRequest,
 } from '@ortler/schemas';
 import { z } from 'zod';
+import { refuseLargeFaultyInput } from '../bounded-input.ts';
 import { startGeneration } from '../chat/start-generation.ts';
 import { toChatChunks } from '../chat/to-chat-chunks.ts';
 import { toChatCompletion } from '../chat/to-chat-completion.ts';
@@ -29,7 +30,9 @@ const chunkStream = z.custom<ChunkStream>(isAsyncIterable).meta({ override: { ty
  * - `complete` and `stream`: the same for typed clients, each with one type of reply.
  */
 export function createChatRouter(services: Services) {
-  const procedure = createBearerProcedure(services).meta({ auth: 'bearer', errors: 'openai' });
+  const procedure = createBearerProcedure(services)
+    .use(refuseLargeFaultyInput(chatCompletionRequest))
+    .meta({ auth: 'bearer', errors: 'openai' });
   return router({
     create: procedure
       .meta({

@@ -13,7 +13,7 @@ export function toText(value: Value): string {
 export function toRepr(value: Value): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
-  if (typeof value === 'number') return integerText(value);
+  if (typeof value === 'number' || typeof value === 'bigint') return integerText(value);
   if (typeof value === 'string') return stringRepr(value);
   if (value instanceof Float) return floatText(value.value);
   if (Array.isArray(value)) return `[${joined(value.map(toRepr))}]`;
@@ -34,7 +34,7 @@ function joined(parts: readonly string[]): string {
   return parts.join(', ');
 }
 
-function integerText(value: number): string {
+function integerText(value: number | bigint): string {
   return BigInt(value).toString();
 }
 
@@ -96,7 +96,7 @@ export interface JsonOptions {
 export function toJson(value: Value, options: JsonOptions, outerIndent = ''): string {
   if (value === null) return 'null';
   if (typeof value === 'boolean') return value ? 'true' : 'false';
-  if (typeof value === 'number') return integerText(value);
+  if (typeof value === 'number' || typeof value === 'bigint') return integerText(value);
   if (value instanceof Float) return jsonFloat(value.value);
   if (typeof value === 'string') return jsonString(value, options.ensureAscii);
   if (Array.isArray(value) || value instanceof Tuple) {
@@ -141,7 +141,7 @@ function jsonKey(key: Value): string {
   if (typeof key === 'string') return key;
   if (key === null) return 'null';
   if (typeof key === 'boolean') return key ? 'true' : 'false';
-  if (typeof key === 'number') return integerText(key);
+  if (typeof key === 'number' || typeof key === 'bigint') return integerText(key);
   if (key instanceof Float) return jsonFloat(key.value);
   throw new TemplateError(`keys must be str, int, float, bool or None, not ${typeName(key)}`);
 }

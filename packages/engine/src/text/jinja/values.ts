@@ -1,5 +1,6 @@
 // What template expressions evaluate to, with Python's meaning: None is null, integers are whole numbers, and
-// what JavaScript cannot tell apart (floats, tuples, missing values) has a class here.
+// what JavaScript cannot tell apart (floats, tuples, missing values) has a class here. Integers that a number cannot hold
+// exactly are bigints, as the ids and bounds of tools often are.
 
 import { toCodePoints } from './code-points.ts';
 import { TemplateError } from './template-error.ts';
@@ -8,6 +9,7 @@ export type Value =
   | null
   | boolean
   | number
+  | bigint
   | string
   | Float
   | Value[]
@@ -127,12 +129,7 @@ export class LoopState {
 export function toValue(json: unknown): Value {
   if (json === null || typeof json === 'boolean' || typeof json === 'string') return json;
   if (typeof json === 'number') return Number.isInteger(json) ? json : new Float(json);
-  if (typeof json === 'bigint') {
-    if (json > Number.MAX_SAFE_INTEGER || json < Number.MIN_SAFE_INTEGER) {
-      throw new TemplateError(`The integer ${json} is too large for a template.`);
-    }
-    return Number(json);
-  }
+  if (typeof json === 'bigint') return Number.isSafeInteger(Number(json)) ? Number(json) : json;
   if (Array.isArray(json)) return json.map(toValue);
   if (json instanceof Callable) return json;
   if (typeof json === 'object') {
@@ -156,7 +153,7 @@ export function isTruthy(value: Value): boolean {
 export function typeName(value: Value): string {
   if (value === null) return 'NoneType';
   if (typeof value === 'boolean') return 'bool';
-  if (typeof value === 'number') return 'int';
+  if (typeof value === 'number' || typeof value === 'bigint') return 'int';
   if (typeof value === 'string') return 'str';
   if (value instanceof Float) return 'float';
   if (Array.isArray(value)) return 'list';
@@ -167,15 +164,21 @@ export function typeName(value: Value): string {
   return value instanceof Namespace ? 'Namespace' : 'LoopContext';
 }
 
-/** The number behind an int, a float or a bool; null for everything else. */
+/**
+ * The number behind an int, a float or a bool; null for everything else.
+ * Throws: for integers beyond ±(2^53 - 1), which can be shown and compared but not calculated with.
+ */
 export function numberOf(value: Value): number | null {
   if (typeof value === 'number') return value;
+  if (typeof value === 'bigint')
+    throw new TemplateError(`The integer ${value} is too large to calculate with in a template.`);
   if (typeof value === 'boolean') return value ? 1 : 0;
   return value instanceof Float ? value.value : null;
 }
 
 export function isEqual(left: Value, right: Value): boolean {
   if (left === right) return true;
+  if (typeof left === 'bigint' || typeof right === 'bigint') return false;
   const a = numberOf(left);
   if (a !== null) return a === numberOf(right);
   if (Array.isArray(left)) return Array.isArray(right) && areEqual(left, right);
@@ -197,9 +200,10 @@ function areEqual(left: readonly Value[], right: readonly Value[]): boolean {
 
 /** Negative, zero or positive. Throws for values that have no order. */
 export function compareValues(left: Value, right: Value, operator = '<'): number {
-  const a = numberOf(left);
-  const b = numberOf(right);
-  if (a !== null && b !== null) return a - b;
+  const a = typeof left === 'bigint' ? left : numberOf(left);
+  const b = typeof right === 'bigint' ? right : numberOf(right);
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  if (a !== null && b !== null) return a < b ? -1 : Number(a > b);
   if (typeof left === 'string' && typeof right === 'string') return compareStrings(left, right);
   const leftItems = sequenceItems(left);
   const rightItems = sequenceItems(right);

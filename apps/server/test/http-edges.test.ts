@@ -1,0 +1,157 @@
+// What lies beside the usual request: other methods, odd paths, bodies nobody reads, and bytes that are not HTTP.
+// Everything is answered in one error shape, with the request's id.
+
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { AUTHORIZATION, CHAT_PATH, MESSAGES, openTestApp, type TestApp } from './open-test-app.ts';
+
+let test: TestApp;
+afterEach(() => test.app.close());
+
+function errorBody(code: number, type: string) {
+  return { error: { message: expect.stringMatching(/./), type, param: null, code } };
+}
+
+/** Sends bytes as they are; gives the whole reply. */
+async function exchange(bytes: string): Promise<string> {
+  const { hostname, port } = new URL(await test.listen());
+  const socket = connect(Number(port), hostname);
+  const parts: Buffer[] = [];
+  socket.on('data', part => parts.push(part));
+  socket.write(bytes);
+  await once(socket, 'close');
+  return Buffer.concat(parts).toString();
+}
+
+describe('routes beside the api', () => {
+  it.each(['/health', '/version', '/metrics', '/openapi.json'])(
+    '%s refuses other methods with the ones it has',
+    async url => {
+      test = await openTestApp();
+      const headers = { 'content-type': 'text/odd' };
+      const reply = await test.app.inject({ method: 'POST', url, headers, payload: 'x' });
+      expect(reply.statusCode).toBe(405);
+      expect(reply.headers.allow).toBe('GET');
+      expect(reply.json()).toEqual(errorBody(405, 'Method Not Allowed'));
+      expect((await test.app.inject({ method: 'HEAD', url: `${url}/` })).statusCode).toBe(200);
+    },
+  );
+
+  it('/ping takes a POST with any body', async () => {
+    test = await openTestApp();
+    for (const type of ['application/json', 'text/odd']) {
+      const headers = { 'content-type': type };
+      const reply = await test.app.inject({ method: 'POST', url: '/ping', headers, payload: '{' });
+      expect(reply.statusCode).toBe(200);
+    }
+  });
+
+  it('every reply carries the id of its request', async () => {
+    test = await openTestApp();
+    for (const url of ['/health', '/docs/nothing', '/v1/%zz', '/trpc/nothing', '/nothing']) {
+      const reply = await test.app.inject({ url, headers: { 'x-request-id': 'mine' } });
+      expect([url, reply.headers['x-request-id']]).toEqual([url, 'mine']);
+    }
+  });
+
+  it('the docs page answers an unknown file as everything else does', async () => {
+    test = await openTestApp();
+    expect((await test.app.inject('/docs/nothing')).json()).toEqual(errorBody(404, 'Not Found'));
+  }, 20_000);
+});
+
+describe('paths and methods', () => {
+  it('a plain OPTIONS is answered with the allowed methods', async () => {
+    test = await openTestApp();
+    const reply = await test.app.inject({ method: 'OPTIONS', url: CHAT_PATH });
+    expect(reply.statusCode).toBe(204);
+  });
+
+  it('an escaped letter of a path is that letter', async () => {
+    test = await openTestApp();
+    const headers = { authorization: AUTHORIZATION };
+    expect((await test.app.inject({ url: '/v1/m%6fdels', headers })).statusCode).toBe(200);
+    expect((await test.app.inject({ url: '/v1%2Fmodels', headers })).statusCode).toBe(404);
+  });
+
+  it('a long unknown path is not repeated in full', async () => {
+    test = await openTestApp();
+    expect((await test.app.inject(`/${'a'.repeat(4_000)}`)).body.length).toBeLessThan(500);
+  });
+
+  it('a method that no route has is 405 on a known path and 404 elsewhere', async () => {
+    test = await openTestApp();
+    const replies = await exchange(
+      'PROPFIND /v1/models HTTP/1.1\r\nHost: a\r\n\r\n' +
+        'PROPFIND /nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+    );
+    expect(replies.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 405', 'HTTP/1.1 404']);
+    expect(replies.match(/"param":null,"code":\d+/g)).toHaveLength(2);
+  });
+});
+
+describe('bytes that are not HTTP', () => {
+  it.each([
+    ['broken syntax', 'NONSENSE\r\n\r\n', 400, 'Bad Request'],
+    [
+      'headers past the limit',
+      `GET / HTTP/1.1\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'Request Header Fields Too Large',
+    ],
+  ])('%s gets the error shape of everything else', async (_name, bytes, status, type) => {
+    test = await openTestApp();
+    const [head, body] = (await exchange(bytes)).split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} ${type}\r\n`));
+    expect(JSON.parse(body!)).toEqual(errorBody(status, type));
+  });
+});
+
+describe('bodies', () => {
+  it('a compressed body is refused by its encoding', async () => {
+    test = await openTestApp();
+    const reply = await test.post({ messages: MESSAGES }, { 'content-encoding': 'gzip' });
+    expect(reply.statusCode).toBe(400);
+    expect(reply.json<{ error: { message: string } }>().error.message).toContain('gzip');
+  });
+
+  it.each([
+    ['messages', { messages: [{ role: 'user', content: new Array(300_000).fill(1) }] }],
+    ['stop', { messages: MESSAGES, stop: new Array(300_000).fill(1) }],
+    ['messages', { messages: new Array(300_000).fill({}) }],
+  ])('hundreds of thousands of faults in %s are refused at once', async (field, body) => {
+    test = await openTestApp(undefined, 2 ** 23);
+    const started = performance.now();
+    const reply = await test.post(body);
+    expect(reply.statusCode).toBe(400);
+    expect(reply.json<{ error: { param: string } }>().error.param).toMatch(new RegExp(`^${field}`));
+    // Tens of milliseconds; with every fault collected it was seconds, in which nothing else was answered.
+    expect(performance.now() - started).toBeLessThan(1_500);
+  });
+
+  it('a tRPC body past the limit is told in the shape of tRPC', async () => {
+    test = await openTestApp();
+    const reply = await test.app.inject({
+      method: 'POST',
+      url: '/trpc/chat.complete',
+      headers: { 'content-type': 'application/json', 'x-request-id': 'mine' },
+      payload: JSON.stringify('x'.repeat(5_000)),
+    });
+    expect(reply.statusCode).toBe(413);
+    expect(reply.json()).toEqual({
+      error: {
+        message: expect.stringMatching(/./),
+        code: -32013,
+        data: {
+          code: 'PAYLOAD_TOO_LARGE',
+          httpStatus: 413,
+          requestId: 'mine',
+          reason: 'body_too_large',
+          type: 'Request Entity Too Large',
+          param: null,
+        },
+      },
+    });
+  });
+});
