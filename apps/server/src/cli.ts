@@ -116,12 +116,6 @@ function toNumber(text: string): number {
 
 const MIN_NODE_MAJOR = 24;
 
-// A reader of our output that goes away (`ortler serve | head -3`) must not end a server.
-for (const stream of [process.stdout, process.stderr])
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
-
 try {
   const [major] = process.versions.node.split('.');
   if (Number(major) < MIN_NODE_MAJOR)
