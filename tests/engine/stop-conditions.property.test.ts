@@ -1,6 +1,7 @@
 // The whole text side and token side against a reference that is plainly right and slow: greedy search over the
 // demo model's logits, the text decoded anew after each token, stop strings searched in all of it.
 
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,9 +71,7 @@ interface Answer {
 async function reference(prompt: readonly number[], one: Settings): Promise<Answer> {
   const endTokenIds = [...(one.ignoreEos ? [] : engine.info.eosTokenIds), ...one.tokenIds];
   const banned = [...engine.info.eosTokenIds, ...one.tokenIds];
-  // A character whose bytes are not all there yet is no text.
-  const decode = (ids: readonly number[]) =>
-    engine.decode(ids, { skipSpecialTokens: one.skipSpecialTokens }).replace(/\ufffd+$/, '');
+  const decode = (ids: readonly number[]) => decodeFinished(ids, one.skipSpecialTokens);
   const output: number[] = [];
   for (;;) {
     const all = Int32Array.from([...prompt, ...output]);
@@ -93,6 +92,37 @@ async function reference(prompt: readonly number[], one: Settings): Promise<Answ
     if (isEnd) return answer('stop', !one.ignoreEos && next === engine.info.eosTokenIds[0] ? null : next);
     if (output.length === one.maxTokens) return answer('length', null);
   }
+}
+
+interface TokenizerFile {
+  readonly model: { readonly vocab: Readonly<Record<string, number>> };
+  readonly added_tokens: readonly { id: number; content: string; special: boolean }[];
+}
+
+const tokenizer: TokenizerFile = JSON.parse(readFileSync(join(DEMO_DIR, 'tokenizer.json'), 'utf8'));
+const spellings = new Map(Object.entries(tokenizer.model.vocab).map(([spelling, id]) => [id, spelling]));
+const addedTokens = new Map(tokenizer.added_tokens.map(token => [token.id, token]));
+const byteOfCharacter = byteLevelAlphabet();
+
+/** Text of byte-level tokens by the platform's own decoder; a character whose bytes are not all there is no text. */
+function decodeFinished(ids: readonly number[], skipSpecialTokens: boolean): string {
+  const bytes = ids.flatMap(id => {
+    const added = addedTokens.get(id);
+    if (added === undefined) return [...spellings.get(id)!].map(character => byteOfCharacter.get(character)!);
+    return added.special && skipSpecialTokens ? [] : [...new TextEncoder().encode(added.content)];
+  });
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(bytes), { stream: true });
+}
+
+/** GPT-2's spelling of bytes: printable Latin-1 stands for itself, the others take characters from U+0100 on. */
+function byteLevelAlphabet(): ReadonlyMap<string, number> {
+  const alphabet = new Map<string, number>();
+  let next = 0x100;
+  for (let byte = 0; byte < 256; byte++) {
+    const isPrintable = (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
+    alphabet.set(String.fromCodePoint(isPrintable ? byte : next++), byte);
+  }
+  return alphabet;
 }
 
 /** The stop string that ends first behind `from`, the earlier one in the list of equals. */
