@@ -2,7 +2,7 @@
 
 import OpenAI, { AuthenticationError, BadRequestError, NotFoundError } from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_KEY, type RunningServer, startServer } from '../support/server.ts';
+import { type RunningServer, startServer } from '../support/server.ts';
 
 const QUESTION = [{ role: 'user' as const, content: 'What is the capital of France?' }];
 
@@ -12,9 +12,9 @@ describe('openai SDK for JavaScript', () => {
 
   beforeAll(async () => {
     server = await startServer();
-    client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: API_KEY, maxRetries: 0 });
+    client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 0 });
   });
-  afterAll(() => server?.stop());
+  afterAll(() => server?.dispose());
 
   test('lists the models', async () => {
     const models = await client.models.list();

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { API_KEY, startServer } from '../support/server.ts';
+import { startServer } from '../support/server.ts';
 
 const python = process.env.TEST_PYTHON;
 const CHECKS = ['models', 'create', 'stream', '401', '404', '400', 'extra_body'];
@@ -15,7 +15,7 @@ describe.skipIf(python === undefined)('openai SDK for Python (skipped unless TES
     const server = await startServer();
     try {
       const script = join(import.meta.dirname, 'openai_python.py');
-      const { stdout } = await promisify(execFile)(python!, [script, `${server.url}/v1`, API_KEY]);
+      const { stdout } = await promisify(execFile)(python!, [script, `${server.url}/v1`, server.apiKey]);
       const reports = stdout
         .trim()
         .split('\n')
@@ -23,7 +23,7 @@ describe.skipIf(python === undefined)('openai SDK for Python (skipped unless TES
       expect(reports.filter(report => !report.ok)).toEqual([]);
       expect(reports.map(report => report.check)).toEqual(CHECKS);
     } finally {
-      await server.stop();
+      await server.dispose();
     }
   });
 });

@@ -3,12 +3,13 @@
 import { createOrtlerClient } from '@ortler/api/client';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningCommand, startServer } from '../support/tiny-server.ts';
+import type { RunningServer } from '../support/server.ts';
+import { startTinyServer } from '../support/tiny-server.ts';
 
-let server: RunningCommand;
+let server: RunningServer;
 let openai: OpenAI;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startTinyServer();
   openai = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 0 });
 });
 afterAll(() => server?.dispose());

@@ -1,9 +1,10 @@
 // What a running server does when a model's process dies, while it is busy, and when it is told to stop.
 
 import { afterEach, expect, it, vi } from 'vitest';
-import { isAlive, type RunningCommand, startServer } from '../support/tiny-server.ts';
+import { isAlive, type RunningServer } from '../support/server.ts';
+import { startTinyServer } from '../support/tiny-server.ts';
 
-let server: RunningCommand;
+let server: RunningServer;
 afterEach(() => server?.dispose());
 
 const messages = [{ role: 'user', content: 'Hello!' }];
@@ -25,7 +26,7 @@ async function health(): Promise<{ status: number; states: Record<string, string
 }
 
 it('loses only the open requests of a model whose process is killed, tells so, and restarts it', async () => {
-  server = await startServer();
+  server = await startTinyServer();
   const before = server.modelPids();
   expect(before).toHaveLength(2);
   const streamA = await post({ ...LONG, model: 'a', n: 8, stream: true });
@@ -58,7 +59,7 @@ it('loses only the open requests of a model whose process is killed, tells so, a
 });
 
 it('stops generating for a client that leaves, and frees what it used', async () => {
-  server = await startServer();
+  server = await startTinyServer();
   const runningCount = async (): Promise<number> => {
     const text = await (await fetch(`${server.url}/metrics`)).text();
     return Number(/^vllm:num_requests_running\{model_name="a".*\} (\d+)$/m.exec(text)![1]);
@@ -71,7 +72,7 @@ it('stops generating for a client that leaves, and frees what it used', async ()
 });
 
 it('answers /health quickly while a long generation runs', async () => {
-  server = await startServer();
+  server = await startTinyServer();
   const long = post({ ...LONG, model: 'a', n: 8 });
   const times: number[] = [];
   let over = false;
@@ -90,7 +91,7 @@ it('answers /health quickly while a long generation runs', async () => {
 });
 
 it('lets open answers end after one signal and leaves no process behind', async () => {
-  server = await startServer();
+  server = await startTinyServer();
   const pids = server.modelPids();
   const reply = await post({ ...LONG, max_tokens: 200, stream: true });
   server.child.kill('SIGTERM');
@@ -104,7 +105,7 @@ it('lets open answers end after one signal and leaves no process behind', async 
 });
 
 it('ends open answers with an error when the time to drain is over', async () => {
-  server = await startServer({ arguments: ['--drain-ms', '0'] });
+  server = await startTinyServer({ arguments: ['--drain-ms', '0'] });
   const reply = await post({ ...LONG, n: 8, stream: true });
   server.child.kill('SIGTERM');
   const text = await reply.text();
@@ -113,7 +114,7 @@ it('ends open answers with an error when the time to drain is over', async () =>
 });
 
 it('ends at once after the second signal and leaves no process behind', async () => {
-  server = await startServer();
+  server = await startTinyServer();
   const pids = server.modelPids();
   const reply = await post({ ...LONG, n: 8, stream: true });
   server.child.kill('SIGINT');
@@ -125,13 +126,13 @@ it('ends at once after the second signal and leaves no process behind', async ()
 });
 
 it('makes a key on the first start only, and builds each model once', async () => {
-  server = await startServer();
+  server = await startTinyServer();
   const { apiKey, folder } = server;
   expect(apiKey).toMatch(/^ortler-/);
   expect(server.output()).toContain('a: building');
   server.child.kill('SIGTERM');
   await server.exited;
-  server = await startServer({ folder });
+  server = await startTinyServer({ folder });
   expect(server.apiKey).toBe('');
   expect(server.output()).not.toContain('building');
   const reply = await fetch(`${server.url}/v1/models`, { headers: { authorization: `Bearer ${apiKey}` } });

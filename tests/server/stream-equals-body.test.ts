@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { API_KEY, type RunningServer, startServer } from '../support/server.ts';
+import { type RunningServer, startServer } from '../support/server.ts';
 import { readEvents } from '../support/sse.ts';
 
 const REQUEST_COUNT = 200;
@@ -11,7 +11,7 @@ let server: RunningServer;
 beforeAll(async () => {
   server = await startServer();
 });
-afterAll(() => server?.stop());
+afterAll(() => server?.dispose());
 
 const phrase = fc.oneof(
   fc.constantFrom(
@@ -58,7 +58,7 @@ test('joined chunks equal the plain body for random requests', { timeout: 300_00
 async function send(body: object): Promise<Response> {
   const response = await fetch(`${server.url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${server.apiKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ ...body, ...('stream' in body && { stream_options: { include_usage: true } }) }),
   });
   if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);

@@ -4,11 +4,13 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_KEY, freePort, REPOSITORY } from '../support/server.ts';
+import { REPOSITORY } from '../support/server.ts';
 
+const API_KEY = 'test-key-0123456789abcdef';
 const PORT = String(await freePort());
 const isCheckout = existsSync(join(REPOSITORY, '.git'));
 
@@ -98,4 +100,14 @@ async function isReady(): Promise<boolean> {
   const health = await response.text();
   if (health.includes('"failed"')) throw new Error(`A model failed to load: ${health}`);
   return response.ok;
+}
+
+/** A port of this machine that nothing uses now. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }

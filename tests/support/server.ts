@@ -1,89 +1,110 @@
 // Starts the real server as its users do: the command line as a child process, on a free port of this machine.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 export const REPOSITORY = resolve(import.meta.dirname, '../..');
-export const DEMO_MODEL = join(REPOSITORY, 'models/demo');
-export const API_KEY = 'test-key-0123456789abcdef';
+
+const CLI = join(REPOSITORY, 'apps/server/src/cli.ts');
 
 export interface RunningServer {
+  readonly child: ChildProcess;
+  readonly folder: string;
   readonly url: string;
-  readonly process: ChildProcess;
-  /** Everything the server printed so far. */
-  readonly output: () => string;
-  stop(): Promise<void>;
+  /** The key that this start made; empty when there was one already. */
+  readonly apiKey: string;
+  /** Everything written so far to both streams. */
+  output(): string;
+  /** Resolves with exit code or signal. */
+  readonly exited: Promise<number | NodeJS.Signals | null>;
+  /** Process ids of the model processes that live now. */
+  modelPids(): number[];
+  /** Stops the server if it still runs, and removes its files. */
+  dispose(): Promise<void>;
 }
 
-export interface ServerSettings {
-  /** `id=path` pairs. Default: the demo model as `ortler-demo`. */
-  readonly models?: string;
-  readonly environment?: Readonly<Record<string, string>>;
+export interface StartOptions {
+  readonly arguments?: readonly string[];
+  /** Folder of an earlier start, to start again on its data. */
+  readonly folder?: string;
 }
 
-/** Starts a server with its own data folder and waits until every model is ready. */
-export async function startServer(settings: ServerSettings = {}): Promise<RunningServer> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'ortler-test-'));
-  const port = await freePort();
+/** Starts `ortler serve`, with the demo model unless the arguments name others, and waits until all are ready. */
+export async function startServer(options: StartOptions = {}): Promise<RunningServer> {
+  const folder = options.folder ?? (await makeServerFolder());
   const child = spawn(
     process.execPath,
-    ['--conditions=source', 'apps/server/src/cli.ts', 'serve', '--port', String(port)],
-    {
-      cwd: REPOSITORY,
-      env: {
-        ...process.env,
-        ORTLER_API_KEY: API_KEY,
-        ORTLER_DATA_DIR: dataDir,
-        ...(settings.models === undefined ? {} : { ORTLER_MODELS: settings.models }),
-        ...settings.environment,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
+    [
+      '--conditions=source',
+      CLI,
+      'serve',
+      '--port',
+      '0',
+      '--data-dir',
+      join(folder, 'data'),
+      ...(options.arguments ?? []),
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'], env: withoutSettings() },
   );
   let output = '';
-  child.stdout.on('data', data => (output += data));
-  child.stderr.on('data', data => (output += data));
-  const stop = async () => {
+  const exited = new Promise<number | NodeJS.Signals | null>(resolve => {
+    child.once('exit', (code, signal) => resolve(code ?? signal));
+  });
+  const dispose = async () => {
     if (child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGTERM');
-      await once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
     }
-    rmSync(dataDir, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   };
-  const url = `http://127.0.0.1:${port}`;
+  const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
+  const onText = (text: Buffer) => {
+    output += String(text);
+    if (output.includes('ready in')) resolve();
+  };
+  child.stdout.on('data', onText);
+  child.stderr.on('data', onText);
+  void exited.then(() => reject(new Error(`the server ended early:\n${output}`)));
   try {
-    await waitUntilReady(url, child, () => output);
+    await ready;
   } catch (error) {
-    await stop();
+    await dispose();
     throw error;
   }
-  return { url, process: child, output: () => output, stop };
+  return {
+    child,
+    folder,
+    url: /server +(\S+)/.exec(output)![1]!,
+    apiKey: /API key +(\S+)/.exec(output)?.[1] ?? '',
+    output: () => output,
+    exited,
+    modelPids: () => childPids(child.pid!),
+    dispose,
+  };
 }
 
-async function waitUntilReady(url: string, child: ChildProcess, output: () => string): Promise<void> {
-  for (let attempt = 0; attempt < 1200; attempt += 1) {
-    if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}:\n${output()}`);
-    const ready = await fetch(`${url}/health`).then(
-      response => response.ok,
-      () => false,
-    );
-    if (ready) return;
-    await new Promise(resolve => setTimeout(resolve, 50));
+/** A temporary folder that `dispose` of a server started on it removes. */
+export function makeServerFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'ortler-serve-'));
+}
+
+/** Whether a process of that id exists and is not a zombie. */
+export function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
   }
-  throw new Error(`The server did not become ready:\n${output()}`);
 }
 
-/** A port of this machine that nothing uses now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('No port.');
-  return address.port;
+function childPids(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return text === '' ? [] : text.split(' ').map(Number);
+}
+
+function withoutSettings(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ORTLER_')));
 }

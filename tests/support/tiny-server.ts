@@ -1,109 +1,14 @@
-// Starts the real command line on two tiny random models, for tests that need no sensible answers.
+// The server on two tiny random models, for tests that need no sensible answers.
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTinyCheckpoint } from '@ortler/model-builder/testing';
-
-const CLI = join(import.meta.dirname, '../../apps/server/src/cli.ts');
-
-export interface RunningCommand {
-  readonly child: ChildProcess;
-  readonly folder: string;
-  readonly url: string;
-  /** The key that this start made; empty when there was one already. */
-  readonly apiKey: string;
-  /** Everything written so far to both streams. */
-  output(): string;
-  /** Resolves with exit code or signal. */
-  readonly exited: Promise<number | NodeJS.Signals | null>;
-  /** Process ids of the model processes that live now. */
-  modelPids(): number[];
-  /** Stops the server if it still runs, and removes its files. */
-  dispose(): Promise<void>;
-}
-
-export interface StartOptions {
-  readonly arguments?: readonly string[];
-  /** Folder of an earlier start, to start again on its data. */
-  readonly folder?: string;
-}
+import { makeServerFolder, type RunningServer, type StartOptions, startServer } from './server.ts';
 
 /** Starts `ortler serve` with two tiny models, `a` and `b`, and waits until both are ready. */
-export async function startServer(options: StartOptions = {}): Promise<RunningCommand> {
-  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'ortler-serve-')));
+export async function startTinyServer(options: StartOptions = {}): Promise<RunningServer> {
+  const folder = options.folder ?? (await makeServerFolder());
   await createTinyCheckpoint(join(folder, 'a'));
   await createTinyCheckpoint(join(folder, 'b'), { modelType: 'qwen3', seed: 2 });
   const models = `a=${join(folder, 'a')},b=${join(folder, 'b')}`;
-  const child = spawn(
-    process.execPath,
-    [
-      '--conditions=source',
-      CLI,
-      'serve',
-      '--port',
-      '0',
-      '--models',
-      models,
-      '--data-dir',
-      join(folder, 'data'),
-      ...(options.arguments ?? []),
-    ],
-    { stdio: ['ignore', 'pipe', 'pipe'], env: withoutSettings() },
-  );
-  let output = '';
-  const exited = new Promise<number | NodeJS.Signals | null>(resolve => {
-    child.once('exit', (code, signal) => resolve(code ?? signal));
-  });
-  const dispose = async () => {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGKILL');
-      await exited;
-    }
-    await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
-  };
-  const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
-  const onText = (text: Buffer) => {
-    output += String(text);
-    if (output.includes('ready in')) resolve();
-  };
-  child.stdout.on('data', onText);
-  child.stderr.on('data', onText);
-  void exited.then(() => reject(new Error(`the server ended early:\n${output}`)));
-  try {
-    await ready;
-  } catch (error) {
-    await dispose();
-    throw error;
-  }
-  return {
-    child,
-    folder,
-    url: /server +(\S+)/.exec(output)![1]!,
-    apiKey: /API key +(\S+)/.exec(output)?.[1] ?? '',
-    output: () => output,
-    exited,
-    modelPids: () => childPids(child.pid!),
-    dispose,
-  };
-}
-
-/** Whether a process of that id exists and is not a zombie. */
-export function isAlive(pid: number): boolean {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
-
-function childPids(pid: number): number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-  return text === '' ? [] : text.split(' ').map(Number);
-}
-
-function withoutSettings(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ORTLER_')));
+  return startServer({ folder, arguments: ['--models', models, ...(options.arguments ?? [])] });
 }
