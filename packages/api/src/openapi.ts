@@ -1,7 +1,12 @@
 // The OpenAPI 3.1 document, generated from the procedures and finished with what the generator cannot say: which
 // security scheme an operation takes, the error bodies by style, and streamed replies.
 
-import { chatChunk, openAiErrorBody, validationErrorBody } from '@ortler/schemas';
+import {
+  chatChunk,
+  chatCompletionRequestExamples,
+  openAiErrorBody,
+  validationErrorBody,
+} from '@ortler/schemas';
 import { generateOpenApiDocument } from 'trpc-to-openapi';
 import { z } from 'zod';
 import type { AppRouter } from './app-router.ts';
@@ -19,6 +24,11 @@ export interface OpenApiOptions {
 /** Reasons that belong to every route of a style; routes list them by status. */
 const COMMON_REASONS = ['malformed_request', 'unauthorized', 'internal'] as const;
 const BODY_REASONS = ['model_not_found', 'body_too_large', 'overloaded', 'model_unavailable'] as const;
+
+/** What the docs page sends when a reader tries an operation; the generator would fill in empty texts. */
+const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
+  createChatCompletion: chatCompletionRequestExamples.valid[0],
+};
 
 const REQUEST_ID_HEADER = {
   'X-Request-Id': {
@@ -53,6 +63,11 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/
 
 function finishOperation(operation: Json, { method, auth, errors, streams }: RestRoute): void {
   operation.security = auth === 'none' ? [] : [{ [auth]: [] }];
+  const example = BODY_EXAMPLES[String(operation.operationId)];
+  if (example !== undefined) {
+    const { content } = operation.requestBody as { content: Record<string, Json> };
+    content['application/json']!.example = example;
+  }
   const { 200: ok } = operation.responses as Record<number, Json>;
   const success: Json = { ...ok, headers: REQUEST_ID_HEADER };
   if (streams) {

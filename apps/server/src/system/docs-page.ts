@@ -17,10 +17,16 @@ export async function createDocsPage(): Promise<RawHandler> {
     configuration: {
       url: '/openapi.json',
       pageTitle: 'Ortler API',
-      // Fonts, proxy and assistants would be fetched from other hosts.
+      // Fonts, assistants and the tools of the page's maker would be fetched from, or send to, other hosts.
       withDefaultFonts: false,
       telemetry: false,
       agent: { disabled: true },
+      mcp: { disabled: true },
+      showDeveloperTools: 'never',
+      hideClientButton: true,
+      // Each operation shows its schemas; a list of them beside the tag `models` would only confuse.
+      hideModels: true,
+      authentication: { preferredSecurityScheme: 'bearer' },
     },
   });
   page.setNotFoundHandler((request, reply) => {
