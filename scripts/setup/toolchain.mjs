@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { ROOT, runStep } from './processes.mjs';
 
 const NODE_MAJOR = 24;
+const HOST_NODE_MAJOR = Number(process.versions.node.split('.')[0]);
 /** pnpm 11 is plain JavaScript, so it installs without running any script; it reads pnpm 12's lockfile. */
 const PNPM_VERSION = '11.28.11';
 const PNPM_MAJORS = ['11', '12'];
@@ -18,7 +19,7 @@ const WINDOWS = process.platform === 'win32';
 export function hostRefusal() {
   const host = `${process.platform}-${process.arch}`;
   const supported = ['linux-x64', 'linux-arm64', 'darwin-arm64', 'win32-x64', 'win32-arm64'];
-  if (Number(process.versions.node.split('.')[0]) < 20) {
+  if (HOST_NODE_MAJOR < 20) {
     return `Node 20 or newer is needed to set up Ortler; this is Node ${process.versions.node}.`;
   }
   if (supported.includes(host)) return undefined;
@@ -27,8 +28,7 @@ export function hostRefusal() {
 
 /** Paths of Node and pnpm, and the environment in which they find each other. */
 export async function findToolchain() {
-  const ownNode = Number(process.versions.node.split('.')[0]) >= NODE_MAJOR;
-  const node = ownNode ? process.execPath : toolsNode();
+  const node = HOST_NODE_MAJOR >= NODE_MAJOR ? process.execPath : toolsNode();
   if (!existsSync(node)) await fetchTool(`Getting Node ${NODE_MAJOR}`, `${nodePackage()}@${NODE_MAJOR}`);
   const environment = cleanEnvironment([dirname(node)]);
   return { node, environment, pnpm: () => findPnpm(node, environment) };

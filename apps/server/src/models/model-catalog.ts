@@ -68,8 +68,8 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
       stopping.signal.throwIfAborted();
       const engine = await load(modelDir);
       engines.push(engine);
-      // The server may have been stopped while the engine loaded.
-      if (stopping.signal.aborted) return await engine.close();
+      // The server may have been stopped while the engine loaded; close() waits for that and ends it.
+      if (stopping.signal.aborted) return;
       setStatus({ kind: 'ready', engine });
       onEvent?.({ kind: 'ready', modelId: model.id, engine });
     } catch (error) {
