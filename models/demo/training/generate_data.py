@@ -21,8 +21,8 @@ HELD_OUT_OF = 24
 TRAINING_SEED, HELD_OUT_SEED = 1, 2
 # How often each skill is drawn.
 MIX = [
-    (greetings, 4), (project, 6), (facts, 9), (arithmetic, 20), (lists, 16), (extraction, 7), (repeating, 7),
-    (rewording, 9), (thinking, 11), (instructions, 10), (memory, 5), (documents, 6), (unknown, 5),
+    (greetings, 3), (project, 4), (facts, 9), (arithmetic, 17), (lists, 19), (extraction, 9), (repeating, 7),
+    (rewording, 12), (thinking, 13), (instructions, 13), (memory, 5), (documents, 9), (unknown, 3),
 ]
 FILLERS = [greetings, project, facts, arithmetic, lists, repeating, rewording]
 

@@ -3,6 +3,7 @@
     python train.py --minutes 60 --out run          # train for this long, checkpoints in run/
     python train.py --steps 9000 --out run          # the same, by number of steps
     python train.py --steps 9000 --out run2 --init run/final.pt --seed 2   # train further, on other data
+    python train.py --minutes 60 --out run --init .. --seed 4              # train the published weights further
 
 Matrices are updated by Muon (orthogonalised momentum), embeddings and norms by
 AdamW. The learning rate warms up, stays, and falls to zero over the last part.
@@ -21,6 +22,7 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing
 import torch.nn.functional as F
+from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
 from batches import IGNORED, batches
@@ -110,6 +112,14 @@ def average_gradients(model: Decoder, target_count: int, minutes: float) -> tupl
     return total, minutes
 
 
+def read_weights(path: str) -> dict[str, torch.Tensor]:
+    """Weights of a checkpoint, or of a Hugging Face folder that export.py wrote."""
+    if not os.path.isdir(path):
+        return torch.load(path, map_location="cpu")["model"]
+    weights = load_file(f"{path}/model.safetensors")
+    return {name.removeprefix("model."): tensor.float() for name, tensor in weights.items()}
+
+
 def train(rank: int, options: argparse.Namespace) -> None:
     torch.set_num_threads(1)
     torch.manual_seed(options.seed)
@@ -118,7 +128,7 @@ def train(rank: int, options: argparse.Namespace) -> None:
     tokenizer = Tokenizer.from_file(options.tokenizer)
     model = Decoder(ModelShape(vocab_size=tokenizer.get_vocab_size()))
     if options.init:
-        model.load_state_dict(torch.load(options.init, map_location="cpu")["model"])
+        model.load_state_dict(read_weights(options.init))
     forward = model if options.no_compile else torch.compile(model, dynamic=True)
     matrices = [p for name, p in model.named_parameters() if p.ndim == 2 and "embed" not in name]
     others = [p for name, p in model.named_parameters() if p.ndim < 2 or "embed" in name]
@@ -183,7 +193,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--checkpoint-minutes", type=float, default=4)
-    parser.add_argument("--init", help="checkpoint to start from")
+    parser.add_argument("--init", help="checkpoint, or folder with model.safetensors, to start from")
     parser.add_argument("--no-compile", action="store_true")
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)
