@@ -13,6 +13,8 @@ test('every option of the token side that a caller gives gets there', () => {
     contextLength: 77,
     prefillChunkLength: 9,
     maxQueuedSequences: 2,
+    schedulingPolicy: 'priority',
+    prefixCaching: false,
   };
   expect(toCoreOptions({ ...given, link: 'process' })).toEqual(given);
 });

@@ -98,5 +98,7 @@ export function toCoreOptions(options: EngineOptions): CoreOptions {
     ...(options.contextLength === undefined ? {} : { contextLength: options.contextLength }),
     prefillChunkLength: options.prefillChunkLength ?? DEFAULT_PREFILL_CHUNK_LENGTH,
     maxQueuedSequences: options.maxQueuedSequences ?? DEFAULT_MAX_QUEUED_SEQUENCES,
+    ...(options.schedulingPolicy === undefined ? {} : { schedulingPolicy: options.schedulingPolicy }),
+    ...(options.prefixCaching === undefined ? {} : { prefixCaching: options.prefixCaching }),
   };
 }

@@ -6,6 +6,7 @@ import type { EngineError } from '../src/errors.ts';
 import type { CoreLink } from '../src/link/core-link.ts';
 import type { CoreFacts, CoreOptions, FromCoreMessage, SubmitMessage } from '../src/link/messages.ts';
 import type { RestartPolicy } from '../src/link/supervised-link.ts';
+import { NEUTRAL_SAMPLING } from '../src/request/sampling-params.ts';
 import {
   ECHO_TOKEN,
   MISSING_MODEL_DIR,
@@ -84,7 +85,7 @@ export function echoRequest(
     requestId,
     promptTokenIds: Int32Array.of(...answer, ECHO_TOKEN),
     choiceCount: 1,
-    sampling: { temperature: 0, topP: 1, topK: 0, minP: 0, seed: 1n },
+    sampling: { ...NEUTRAL_SAMPLING, temperature: 0, seed: 1n },
     maxTokens: 100,
     minTokens: 0,
     eosTokenIds: [SCRIPTED_EOS_TOKEN],
@@ -143,7 +144,7 @@ export function coreLinkConformance(name: string, createLink: LinkFactory): void
         echoRequest(2, [12], {
           ...ignoreEos,
           choiceCount: 2,
-          sampling: { temperature: 1, topP: 1, topK: 0, minP: 0, seed: 3n },
+          sampling: { ...NEUTRAL_SAMPLING, seed: 3n },
         }),
       );
       link.submit(echoRequest(3, [13, 14]));

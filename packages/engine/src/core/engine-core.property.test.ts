@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SubmitMessage } from '../link/messages.ts';
+import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 import { ScriptedModel, scriptedLogits } from '../testing/scripted-model.ts';
 import { EngineCore } from './engine-core.ts';
 import { counterKey } from './sampling/counter-random.ts';
@@ -49,6 +50,7 @@ const arrivals = fc
           promptTokenIds: Int32Array.from(entry.prompt),
           choiceCount: entry.choiceCount,
           sampling: {
+            ...NEUTRAL_SAMPLING,
             temperature: entry.temperature,
             topK: entry.topK,
             topP: entry.topP,

@@ -3,6 +3,7 @@
 
 import type { EngineErrorCode } from '../errors.ts';
 import type { TokenFinishReason } from '../request/finish-reason.ts';
+import type { LogprobsRequest, RepetitionDetection } from '../request/generation-request.ts';
 import type { SamplingParams } from '../request/sampling-params.ts';
 
 /** Where and how the model runs; settled before the token side starts. */
@@ -27,6 +28,10 @@ export interface CoreOptions {
   readonly prefillChunkLength: number;
   /** Most sequences waiting for a slot before `overloaded`. */
   readonly maxQueuedSequences: number;
+  /** Who runs first: by arrival, or by `priority` and then arrival. Default: `fcfs`. */
+  readonly schedulingPolicy?: 'fcfs' | 'priority';
+  /** Keep computed prompts for later requests that begin alike. Default: true. */
+  readonly prefixCaching?: boolean;
 }
 
 /** One request as the token side sees it. `requestId` is unique within the link. */
@@ -45,6 +50,15 @@ export interface SubmitMessage {
   readonly stopTokenIds: readonly number[];
   /** Must not be drawn before `minTokens` tokens: every end, ignored end-of-sequence ids included. */
   readonly minTokensBannedIds: readonly number[];
+  /** Token sequences that must not be completed. Absent: none. */
+  readonly badTokenSequences?: readonly (readonly number[])[];
+  readonly logprobs?: LogprobsRequest;
+  readonly promptLogprobs?: LogprobsRequest;
+  readonly repetitionDetection?: RepetitionDetection;
+  /** Lower runs earlier; 0 unless the policy is `priority`. Default: 0. */
+  readonly priority?: number;
+  /** Default: the empty partition. */
+  readonly cachePartition?: string;
 }
 
 /** Ends one choice, or the whole request when `choiceIndex` is absent. Legal at any moment, any number of times. */
@@ -84,12 +98,33 @@ export interface ReadyMessage {
   readonly facts: CoreFacts;
 }
 
+/** Log probabilities at one place, as ids and numbers. `topTokenIds` are ordered by probability. */
+export interface TokenLogprobs {
+  readonly tokenId: number;
+  readonly logprob: number;
+  readonly rank: number;
+  /** Shape: `[topCount]`. */
+  readonly topTokenIds: Int32Array;
+  /** Shape: `[topCount]`. */
+  readonly topLogprobs: Float32Array;
+}
+
 /** New token of one sequence, and its end when this token is the last. */
 export interface SequenceUpdate {
   readonly requestId: number;
   readonly choiceIndex: number;
   readonly tokenIds: readonly number[];
+  /** One for each of `tokenIds`; only when asked for. */
+  readonly logprobs?: readonly TokenLogprobs[];
   readonly finish?: { readonly reason: TokenFinishReason; readonly stopTokenId: number | null };
+}
+
+/** A request whose whole prompt is computed. */
+export interface PrefilledRequest {
+  readonly requestId: number;
+  readonly cachedTokenCount: number;
+  /** One for each prompt token, null for the first; only when asked for. */
+  readonly promptLogprobs?: readonly (TokenLogprobs | null)[];
 }
 
 /** Everything one step produced: one message per step, however many sequences ran. */
@@ -97,7 +132,7 @@ export interface StepMessage {
   readonly kind: 'step';
   readonly updates: readonly SequenceUpdate[];
   /** Requests whose first token came in this step: prompt tokens taken from the prefix cache. */
-  readonly prefilled: readonly { readonly requestId: number; readonly cachedTokenCount: number }[];
+  readonly prefilled: readonly PrefilledRequest[];
   readonly stats: CoreStats;
 }
 

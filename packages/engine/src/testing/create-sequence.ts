@@ -1,6 +1,7 @@
 // A sequence for tests of the scheduler and the cache bookkeeping, without a core around it.
 
 import { Sequence, type SequenceGroup } from '../core/sequence.ts';
+import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 
 /** A sequence of its own request, with the prompt 0, 1, 2, ... */
 export function createSequence(requestId: number, promptLength = 3): Sequence {
@@ -13,7 +14,7 @@ export function createSequence(requestId: number, promptLength = 3): Sequence {
       requestId,
       promptTokenIds,
       choiceCount: 1,
-      sampling: { temperature: 0, topP: 1, topK: 0, minP: 0, seed: 0n },
+      sampling: { ...NEUTRAL_SAMPLING, temperature: 0, seed: 0n },
       maxTokens: 8,
       minTokens: 0,
       eosTokenIds: [],

@@ -60,6 +60,9 @@ const params = fc.record({
   topK: fc.constantFrom(0, 1, 2, 5, 30, 1000),
   topP: fc.constantFrom(1, 0.999, 0.9, 0.5, 0.01),
   minP: fc.constantFrom(0, 0.02, 0.3, 1),
+  frequencyPenalty: fc.constant(0),
+  presencePenalty: fc.constant(0),
+  repetitionPenalty: fc.constant(1),
 });
 
 /** Numbers apart by at least a step that no rounding inside the sampler can lose. */
