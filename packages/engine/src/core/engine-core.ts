@@ -17,11 +17,11 @@ import { commitStep } from './commit-step.ts';
 import { findKvCacheViolations } from './kv-cache/kv-cache-invariants.ts';
 import { SlotTable } from './kv-cache/slot-table.ts';
 import type { ModelRunner } from './model/model-runner.ts';
+import { sampleStep } from './sampling/sample-step.ts';
 import { Sampler } from './sampling/sampler.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { StepPlan } from './scheduler/step-plan.ts';
 import { Sequence, type SequenceGroup } from './sequence.ts';
-import { mustContinue } from './stop-rules.ts';
 
 export interface EngineCoreSettings {
   /** Most prompt tokens of one step. */
@@ -35,8 +35,6 @@ export interface EngineCoreSettings {
   /** Why the ONNX Runtime binding in use is not the preferred one; shown in the facts. */
   readonly backendNote?: string;
 }
-
-const NO_TOKEN_IDS: readonly number[] = [];
 
 /** What a step has to tell the text side. */
 export type CoreOutput = StepMessage | RequestFailedMessage | FatalMessage;
@@ -151,7 +149,7 @@ export class EngineCore {
     let sampledTokenIds: readonly number[];
     try {
       const logits = await this.#runner.run(plan.rows);
-      sampledTokenIds = this.#sample(plan, logits);
+      sampledTokenIds = sampleStep(this.#sampler, plan, logits);
     } catch (cause) {
       const outputs = this.#handleFailure(plan, cause);
       if (updates.length === 0 && outputs.length === 0) return [];
@@ -185,27 +183,6 @@ export class EngineCore {
     if (this.#isStepping) throw new Error('close() was called while a step was running.');
     this.#isClosed = true;
     await this.#runner.close();
-  }
-
-  /** One token for each row with logits, in row order. Mutates: the logits. */
-  #sample(plan: StepPlan, logits: Float32Array): number[] {
-    const { vocabSize } = this.#runner.facts;
-    const tokenIds: number[] = [];
-    for (const { needsLogits, sequence } of plan.rows) {
-      if (!needsLogits) continue;
-      const start = tokenIds.length * vocabSize;
-      const { submitted } = sequence.group;
-      const outputLength = sequence.outputTokenIds.length;
-      tokenIds.push(
-        this.#sampler.sample(logits.subarray(start, start + vocabSize), {
-          params: submitted.sampling,
-          randomKey: sequence.randomKey,
-          position: outputLength,
-          bannedTokenIds: mustContinue(submitted, outputLength) ? submitted.minTokensBannedIds : NO_TOKEN_IDS,
-        }),
-      );
-    }
-    return tokenIds;
   }
 
   #handleFailure(plan: StepPlan, cause: unknown): readonly CoreOutput[] {
