@@ -13,7 +13,7 @@ export interface CommittedStep {
 }
 
 /**
- * Takes over what the step computed. `sampledTokenIds` has one token for each row with logits, in row order.
+ * Takes over what the step computed. `sampledTokenIds` has one token for each row that draws one, in row order.
  * Rows whose sequence is in `aborted` are skipped: nobody waits for their tokens any more.
  * Mutates: the planned sequences and their groups.
  */
@@ -26,7 +26,7 @@ export function commitStep(
   let sampledIndex = 0;
   for (const row of plan.rows) {
     const { sequence } = row;
-    const tokenId = row.needsLogits ? sampledTokenIds[sampledIndex++]! : null;
+    const tokenId = row.drawsToken ? sampledTokenIds[sampledIndex++]! : null;
     if (aborted.has(sequence)) continue;
     sequence.computedLength += row.tokenIds.length;
     if (tokenId !== null) commitToken(sequence, tokenId, committed);

@@ -143,6 +143,17 @@ describe('EngineCore', () => {
     expect(runner.calls[0]!.map(row => row.tokenCount)).toEqual([3, 3, 1]);
   });
 
+  it('cuts the chunks of prompts whose log probabilities are asked for to the room for logits', async () => {
+    const { core, runner } = createCore({ ...counting, slotCount: 2, logitsLimit: 5 });
+    const promptTokenIds = Int32Array.from({ length: 8 }, (_, index) => index);
+    core.submit(submission(1, { promptTokenIds, promptLogprobs: { topCount: 0 } }));
+    core.submit(submission(2, { promptTokenIds, promptLogprobs: { topCount: 0 } }));
+    const outputs = await drain(core);
+    expect(runner.calls.slice(0, 3).map(rows => rows.map(row => row.tokenCount))).toEqual([[3], [3], [2, 1]]);
+    expect(tokensOf(outputs, 1)).toEqual([8, 9, 10, 11]);
+    expect(tokensOf(outputs, 2)).toEqual([8, 9, 10, 11]);
+  });
+
   it('refuses more sequences than slots and queue places, and says when to try again', () => {
     const { core } = createCore({ slotCount: 2 }, { maxQueuedSequences: 1 });
     for (const requestId of [1, 2, 3]) core.submit(submission(requestId));

@@ -64,7 +64,10 @@ export class EngineCore {
     this.#runner = runner;
     this.#sampler = new Sampler(runner.facts.vocabSize);
     this.#slots = new SlotTable(runner.facts.slotCount, copySlot);
-    this.#scheduler = new Scheduler(this.#slots, copySlot, settings);
+    this.#scheduler = new Scheduler(this.#slots, copySlot, {
+      ...settings,
+      promptLogitsLimit: runner.facts.logitsLimit - runner.facts.slotCount,
+    });
     this.#maxQueuedSequences = settings.maxQueuedSequences;
     this.#stepRetryLimit = settings.stepRetryLimit ?? 2;
     this.#fatalFailureLimit = settings.fatalFailureLimit ?? 3;
@@ -187,17 +190,18 @@ export class EngineCore {
     await this.#runner.close();
   }
 
-  /** One token for each row with logits, in row order. Mutates: the logits. */
+  /** One token for each row that draws one, in row order. Mutates: the logits. */
   #sample(plan: StepPlan, logits: Float32Array): number[] {
     const { vocabSize } = this.#runner.facts;
     const tokenIds: number[] = [];
-    for (const { needsLogits, sequence } of plan.rows) {
-      if (!needsLogits) continue;
-      const start = tokenIds.length * vocabSize;
+    let logitsEnd = 0;
+    for (const { logitsCount, drawsToken, sequence } of plan.rows) {
+      logitsEnd += logitsCount * vocabSize;
+      if (!drawsToken) continue;
       const { submitted } = sequence.group;
       const outputLength = sequence.outputTokenIds.length;
       tokenIds.push(
-        this.#sampler.sample(logits.subarray(start, start + vocabSize), {
+        this.#sampler.sample(logits.subarray(logitsEnd - vocabSize, logitsEnd), {
           params: submitted.sampling,
           randomKey: sequence.randomKey,
           position: outputLength,
