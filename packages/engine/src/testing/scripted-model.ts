@@ -13,6 +13,8 @@ export interface ScriptedModelOptions {
   readonly nextToken?: (history: readonly number[]) => number;
   /** How far the preferred token's logit stands out. 0 makes draws spread over the vocabulary. Default: 40. */
   readonly peak?: number;
+  /** Whether the logits after this history are not numbers. Default: never. */
+  readonly logitsFault?: (history: readonly number[]) => boolean;
   /** Unit: milliseconds. How long a call takes. Default: 0, without a timer. */
   readonly delayMs?: number;
   /** Whether the call with this index (from 0) fails, after it has written its keys and values. */
@@ -81,9 +83,14 @@ export class ScriptedModel implements ModelRunner {
       if (logitsCount > tokenIds.length) throw new Error(`Slot ${slot} has more logits rows than tokens.`);
       const history = this.#slots[slot]!;
       for (let end = history.length - logitsCount + 1; end <= history.length; end++)
-        logits.set(scriptedLogits(history.slice(0, end), vocabSize, this.#options), index++ * vocabSize);
+        logits.set(this.#logitsAfter(history.slice(0, end)), index++ * vocabSize);
     }
     return logits;
+  }
+
+  #logitsAfter(history: readonly number[]): Float32Array {
+    const logits = scriptedLogits(history, this.facts.vocabSize, this.#options);
+    return this.#options.logitsFault?.(history) === true ? logits.fill(Number.NaN) : logits;
   }
 
   #compute(row: RunnerRow): void {
