@@ -4,7 +4,11 @@
 import {
   chatChunk,
   chatCompletionRequestExamples,
+  completionChunk,
+  completionRequestExamples,
+  detokenizeRequestExamples,
   openAiErrorBody,
+  tokenizeRequestExamples,
   validationErrorBody,
 } from '@ortler/schemas';
 import { generateOpenApiDocument } from 'trpc-to-openapi';
@@ -23,11 +27,15 @@ export interface OpenApiOptions {
 
 /** Reasons that belong to every route of a style; routes list them by status. */
 const COMMON_REASONS = ['malformed_request', 'unauthorized', 'internal'] as const;
+const PATH_REASONS = ['model_not_found'] as const;
 const BODY_REASONS = ['model_not_found', 'body_too_large', 'overloaded', 'model_unavailable'] as const;
 
 /** What the docs page sends when a reader tries an operation; the generator would fill in empty texts. */
 const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   createChatCompletion: chatCompletionRequestExamples.valid[0],
+  createCompletion: completionRequestExamples.valid[0],
+  tokenize: tokenizeRequestExamples.valid[0],
+  detokenize: detokenizeRequestExamples.valid[0],
 };
 
 const REQUEST_ID_HEADER = {
@@ -42,7 +50,8 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/
   const document = generateOpenApiDocument(router, {
     title: 'Ortler',
     version,
-    description: 'LLM inference on ONNX Runtime: chat completions and the models that answer them.',
+    description:
+      'LLM inference on ONNX Runtime: chat completions, completions, tokens, and the models behind them.',
     baseUrl,
     securitySchemes: {
       bearer: { type: 'http', scheme: 'bearer', description: 'An API key of this server.' },
@@ -55,13 +64,14 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/
   components.schemas = {
     ...withoutGeneratedErrors(components.schemas),
     ChatCompletionChunk: toJsonSchema(chatChunk),
+    CompletionChunk: toJsonSchema(completionChunk),
     ErrorBody: toJsonSchema(openAiErrorBody),
     ValidationErrorBody: toJsonSchema(validationErrorBody),
   };
   return document;
 }
 
-function finishOperation(operation: Json, { method, auth, errors, streams }: RestRoute): void {
+function finishOperation(operation: Json, { method, path, auth, errors, streams }: RestRoute): void {
   operation.security = auth === 'none' ? [] : [{ [auth]: [] }];
   const example = BODY_EXAMPLES[String(operation.operationId)];
   if (example !== undefined) {
@@ -70,7 +80,7 @@ function finishOperation(operation: Json, { method, auth, errors, streams }: Res
   }
   const { 200: ok } = operation.responses as Record<number, Json>;
   const success: Json = { ...ok, headers: REQUEST_ID_HEADER };
-  if (streams) {
+  if (streams !== null) {
     const content = success.content as Record<string, { schema: Json }>;
     // The generator sees a union with the stream; as JSON only the completion comes.
     const [completion] = (content['application/json']!.schema.anyOf ?? []) as Json[];
@@ -79,15 +89,18 @@ function finishOperation(operation: Json, { method, auth, errors, streams }: Res
       'text/event-stream': {
         schema: {
           type: 'string',
-          description:
-            'With `stream: true`: one `data:` line per chunk, each a ChatCompletionChunk, then `data: [DONE]`.',
+          description: `With \`stream: true\`: one \`data:\` line per chunk, each a ${streams}, then \`data: [DONE]\`.`,
           contentMediaType: 'application/json',
-          contentSchema: { $ref: '#/components/schemas/ChatCompletionChunk' },
+          contentSchema: { $ref: `#/components/schemas/${streams}` },
         },
       },
     };
   }
-  const reasons = method === 'GET' ? COMMON_REASONS : [...COMMON_REASONS, ...BODY_REASONS];
+  const reasons = [
+    ...COMMON_REASONS,
+    ...(method === 'GET' ? [] : BODY_REASONS),
+    ...(path.includes('{model_id}') ? PATH_REASONS : []),
+  ];
   operation.responses = { 200: success, ...errorResponses(reasons, errors) };
 }
 

@@ -14,7 +14,8 @@ export interface RestRoute {
   readonly type: 'query' | 'mutation';
   readonly auth: ProcedureMeta['auth'];
   readonly errors: ProcedureMeta['errors'];
-  readonly streams: boolean;
+  /** The component that each event of a streamed reply is; null for routes that never stream. */
+  readonly streams: NonNullable<ProcedureMeta['streams']> | null;
 }
 
 interface AnyProcedure {
@@ -30,7 +31,7 @@ export function listRestRoutes(router: AppRouter): RestRoute[] {
     const { method, path } = meta.openapi;
     const type = _def.type === 'query' ? 'query' : 'mutation';
     return [
-      { method, path, procedure, type, auth: meta.auth, errors: meta.errors, streams: meta.streams ?? false },
+      { method, path, procedure, type, auth: meta.auth, errors: meta.errors, streams: meta.streams ?? null },
     ];
   });
 }

@@ -23,11 +23,14 @@ export interface ApiContext {
   readonly signal: AbortSignal;
 }
 
-/** `errors` is the REST error style: the OpenAI object or a `detail` list. `streams` documents an SSE reply. */
+/**
+ * `errors` is the REST error style: the OpenAI object or a `detail` list. `streams` documents a reply of server-sent
+ * events: it names the component that each event is.
+ */
 type OrtlerMeta = {
   readonly auth: 'bearer' | 'none';
   readonly errors: 'openai' | 'detail';
-  readonly streams?: boolean;
+  readonly streams?: 'ChatCompletionChunk' | 'CompletionChunk';
 };
 
 /** Metadata of a procedure; `openapi` on it is the only table of REST routes. */
