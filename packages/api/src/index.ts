@@ -19,4 +19,32 @@ export type {
   Principal,
   Services,
 } from './services.ts';
+export {
+  parseCheckpointReference,
+  parseModelReference,
+  toCheckpointReference,
+  toModelReference,
+} from './training/model-reference.ts';
+export type {
+  CheckpointListOptions,
+  CheckpointStore,
+  CheckpointWeights,
+  GroupRecord,
+  MeanTally,
+  ServableCheckpoint,
+  SplitMetric,
+  StoredCheckpoint,
+  StoredTrajectory,
+  StoredTrajectoryLog,
+  TrainingModel,
+  TrainingModelName,
+  TrainingModelStore,
+  TrainingServices,
+  TrajectoryFilter,
+  TrajectoryLog,
+  TrajectoryRecord,
+  TrajectorySpool,
+  TrajectoryStore,
+  WeightsFolders,
+} from './training/training-services.ts';
 export type { ApiContext, Credentials, ProcedureMeta } from './trpc.ts';
