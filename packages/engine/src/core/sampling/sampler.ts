@@ -16,9 +16,11 @@ import { applyTopP } from './processors/top-p.ts';
 export interface SamplingStep {
   readonly params: SamplingParams;
   readonly randomKey: CounterKey;
+  /** Index of the token in the output: with the key, all that the draw itself depends on. */
+  readonly position: number;
   /** What `createLogitsProcessors` gave for the request. */
   readonly processors: readonly LogitsProcessor[];
-  /** The output so far. Its length and the key are all that the draw itself depends on. */
+  /** The output so far. */
   readonly output: OutputView;
   /** How many candidates to report beside the token. Undefined: no log probabilities at all. */
   readonly topLogprobCount: number | undefined;
@@ -70,7 +72,7 @@ export class Sampler {
     return { tokenId, logprobs: readTokenLogprobs(raw, tokenId, topLogprobCount) };
   }
 
-  #choose(logits: Float32Array, { params, randomKey, processors, output }: SamplingStep): number {
+  #choose(logits: Float32Array, { params, randomKey, processors, position }: SamplingStep): number {
     const best = indexOfLargest(logits);
     if (best === null) throw processors.length === 0 ? brokenRow() : nothingLeft();
     if (params.temperature === 0) return best;
@@ -79,7 +81,7 @@ export class Sampler {
     applyMinP(candidates, params.minP);
     applyTopK(candidates, params.topK);
     applyTopP(candidates, params.topP);
-    return draw(candidates, uniformAt(randomKey, output.outputTokenIds.length));
+    return draw(candidates, uniformAt(randomKey, position));
   }
 }
 
@@ -106,7 +108,8 @@ function brokenRow(): Error {
 }
 
 function nothingLeft(): EngineError {
-  const message = 'No token may come next: allowed tokens, bad words and the minimum length rule out all of them.';
+  const message =
+    'No token may come next: allowed tokens, bad words and the minimum length rule out all of them.';
   return new EngineError('invalid_request', message, { parameter: 'sampling.allowedTokenIds' });
 }
 
