@@ -17,7 +17,7 @@ import { commitStep } from './commit-step.ts';
 import { findKvCacheViolations } from './kv-cache/kv-cache-invariants.ts';
 import { SlotTable } from './kv-cache/slot-table.ts';
 import type { ModelRunner } from './model/model-runner.ts';
-import { sampleStep } from './sampling/sample-step.ts';
+import { type SampledRow, sampleStep } from './sampling/sample-step.ts';
 import { Sampler } from './sampling/sampler.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { StepPlan } from './scheduler/step-plan.ts';
@@ -62,7 +62,10 @@ export class EngineCore {
     this.#runner = runner;
     this.#sampler = new Sampler(runner.facts.vocabSize);
     this.#slots = new SlotTable(runner.facts.slotCount, copySlot);
-    this.#scheduler = new Scheduler(this.#slots, copySlot, settings);
+    this.#scheduler = new Scheduler(this.#slots, copySlot, {
+      ...settings,
+      promptLogitsLimit: runner.facts.logitsLimit - runner.facts.slotCount,
+    });
     this.#maxQueuedSequences = settings.maxQueuedSequences;
     this.#stepRetryLimit = settings.stepRetryLimit ?? 2;
     this.#fatalFailureLimit = settings.fatalFailureLimit ?? 3;
@@ -146,10 +149,10 @@ export class EngineCore {
     const plan = this.#scheduler.plan();
     if (plan === null) return updates.length === 0 ? [] : [this.#toStepMessage(updates, [])];
 
-    let sampledTokenIds: readonly number[];
+    let sampled: readonly SampledRow[];
     try {
       const logits = await this.#runner.run(plan.rows);
-      sampledTokenIds = sampleStep(this.#sampler, plan, logits);
+      sampled = sampleStep(this.#sampler, plan, logits);
     } catch (cause) {
       const outputs = this.#handleFailure(plan, cause);
       if (updates.length === 0 && outputs.length === 0) return [];
@@ -158,14 +161,17 @@ export class EngineCore {
     }
 
     const aborted = this.#takeAborted();
-    const committed = commitStep(plan, sampledTokenIds, aborted);
+    const committed = commitStep(plan, sampled, aborted);
     this.#end(committed.ended);
     updates.push(...committed.updates);
     this.#endAborted(aborted, updates);
+    const failures = committed.failed.flatMap(({ sequence, error }) =>
+      this.#failRequest(sequence.group, error.message),
+    );
     this.#stepCount++;
     this.#attemptCount = 0;
     this.#givenUpCount = 0;
-    return [this.#toStepMessage(updates, committed.prefilled)];
+    return [this.#toStepMessage(updates, committed.prefilled), ...failures];
   }
 
   /** Violations of the cache bookkeeping; empty when all is well. For tests and diagnosis. */
@@ -192,15 +198,7 @@ export class EngineCore {
     const message = `The model call failed ${this.#attemptCount} times: ${reason}`;
     this.#attemptCount = 0;
     this.#givenUpCount++;
-    const requestIds = new Set(plan.rows.map(row => row.sequence.group.requestId));
-    const outputs: CoreOutput[] = [];
-    for (const requestId of requestIds) {
-      const group = this.#groups.get(requestId);
-      if (group === undefined) continue;
-      for (const sequence of group.openSequences) this.#aborted.delete(sequence);
-      this.#end([...group.openSequences]);
-      outputs.push({ kind: 'request-failed', requestId, code: 'engine_failed', message });
-    }
+    const outputs: CoreOutput[] = plan.rows.flatMap(row => this.#failRequest(row.sequence.group, message));
     if (this.#givenUpCount >= this.#fatalFailureLimit) {
       outputs.push({
         kind: 'fatal',
@@ -209,6 +207,15 @@ export class EngineCore {
       });
     }
     return outputs;
+  }
+
+  /** Ends all choices of a request. Empty when they have ended. */
+  #failRequest(group: SequenceGroup, message: string): RequestFailedMessage[] {
+    const { requestId, openSequences } = group;
+    if (openSequences.size === 0) return [];
+    for (const sequence of openSequences) this.#aborted.delete(sequence);
+    this.#end([...openSequences]);
+    return [{ kind: 'request-failed', requestId, code: 'engine_failed', message }];
   }
 
   #takeAborted(): ReadonlySet<Sequence> {
