@@ -8,6 +8,7 @@ export {
   type PublicError,
   toPublicError,
 } from './errors.ts';
+export { invalidInput } from './report-faults.ts';
 export { listRestRoutes, type RestRoute } from './rest-routes.ts';
 export type {
   CatalogModel,

@@ -6,6 +6,7 @@ import {
   chatCompletionRequestExamples,
   completionChunk,
   completionRequestExamples,
+  detailErrorBody,
   detokenizeRequestExamples,
   openAiErrorBody,
   tokenizeRequestExamples,
@@ -14,7 +15,7 @@ import {
 import { generateOpenApiDocument } from 'trpc-to-openapi';
 import { z } from 'zod';
 import type { AppRouter } from './app-router.ts';
-import { ERROR_TABLE } from './errors.ts';
+import { type ApiErrorCode, ERROR_TABLE } from './errors.ts';
 import { listRestRoutes, type RestRoute } from './rest-routes.ts';
 
 type Json = { [key: string]: unknown };
@@ -26,9 +27,16 @@ export interface OpenApiOptions {
 }
 
 /** Reasons that belong to every route of a style; routes list them by status. */
-const COMMON_REASONS = ['malformed_request', 'unauthorized', 'internal'] as const;
-const PATH_REASONS = ['model_not_found'] as const;
-const BODY_REASONS = ['model_not_found', 'body_too_large', 'overloaded', 'model_unavailable'] as const;
+const REASONS = {
+  openai: {
+    common: ['malformed_request', 'unauthorized', 'internal'],
+    body: ['model_not_found', 'body_too_large', 'overloaded', 'model_unavailable'],
+  },
+  detail: {
+    common: ['malformed_request', 'unauthorized', 'invalid_input', 'internal'],
+    body: ['body_too_large'],
+  },
+} as const;
 
 /** What the docs page sends when a reader tries an operation; the generator would fill in empty texts. */
 const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
@@ -65,13 +73,14 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/
     ...withoutGeneratedErrors(components.schemas),
     ChatCompletionChunk: toJsonSchema(chatChunk),
     CompletionChunk: toJsonSchema(completionChunk),
+    DetailErrorBody: toJsonSchema(detailErrorBody),
     ErrorBody: toJsonSchema(openAiErrorBody),
     ValidationErrorBody: toJsonSchema(validationErrorBody),
   };
   return document;
 }
 
-function finishOperation(operation: Json, { method, path, auth, errors, streams }: RestRoute): void {
+function finishOperation(operation: Json, { method, auth, errors, streams, fails }: RestRoute): void {
   operation.security = auth === 'none' ? [] : [{ [auth]: [] }];
   const example = BODY_EXAMPLES[String(operation.operationId)];
   if (example !== undefined) {
@@ -96,23 +105,23 @@ function finishOperation(operation: Json, { method, path, auth, errors, streams 
       },
     };
   }
-  const reasons = [
-    ...COMMON_REASONS,
-    ...(method === 'GET' ? [] : BODY_REASONS),
-    ...(path.includes('{model_id}') ? PATH_REASONS : []),
-  ];
+  const { common, body } = REASONS[errors];
+  const reasons = [...common, ...(method === 'GET' ? [] : body), ...fails];
   operation.responses = { 200: success, ...errorResponses(reasons, errors) };
 }
 
-function errorResponses(reasons: readonly (keyof typeof ERROR_TABLE)[], style: 'openai' | 'detail'): Json {
-  const name = style === 'openai' ? 'ErrorBody' : 'ValidationErrorBody';
+function errorResponses(reasons: readonly ApiErrorCode[], style: 'openai' | 'detail'): Json {
+  const nameOf = (reason: ApiErrorCode) => {
+    if (style === 'openai') return 'ErrorBody';
+    return reason === 'invalid_input' ? 'ValidationErrorBody' : 'DetailErrorBody';
+  };
   return Object.fromEntries(
     reasons.map(reason => [
       ERROR_TABLE[reason].status,
       {
         description: `${ERROR_TABLE[reason].type} (\`${reason}\`)`,
         headers: REQUEST_ID_HEADER,
-        content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } },
+        content: { 'application/json': { schema: { $ref: `#/components/schemas/${nameOf(reason)}` } } },
       },
     ]),
   );

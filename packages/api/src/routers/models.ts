@@ -30,6 +30,7 @@ export function createModelsRouter(services: Services) {
       .meta({
         auth: 'bearer',
         errors: 'openai',
+        fails: ['model_not_found'],
         openapi: {
           method: 'GET',
           path: '/v1/models/{model_id}',
