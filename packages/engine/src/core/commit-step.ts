@@ -47,7 +47,7 @@ function commitToken(sequence: Sequence, tokenId: number, committed: CommittedSt
   sequence.append(tokenId);
   if (!group.isPrefilled) {
     group.isPrefilled = true;
-    committed.prefilled.push({ requestId, cachedTokenCount: 0 });
+    committed.prefilled.push({ requestId, cachedTokenCount: group.cachedTokenCount ?? 0 });
   }
   const finish = findFinish(group.submitted, tokenId, sequence.outputTokenIds.length);
   if (finish !== undefined) committed.ended.push(sequence);

@@ -1,11 +1,17 @@
 // A sequence for tests of the scheduler and the cache bookkeeping, without a core around it.
 
 import { Sequence, type SequenceGroup } from '../core/sequence.ts';
+import type { SubmitMessage } from '../link/messages.ts';
 import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 
 /** A sequence of its own request, with the prompt 0, 1, 2, ... */
-export function createSequence(requestId: number, promptLength = 3): Sequence {
-  const promptTokenIds = Int32Array.from({ length: promptLength }, (_, index) => index);
+export function createSequence(
+  requestId: number,
+  promptLength = 3,
+  changes: Partial<SubmitMessage> = {},
+): Sequence {
+  const promptTokenIds =
+    changes.promptTokenIds ?? Int32Array.from({ length: promptLength }, (_, index) => index);
   const group: SequenceGroup = {
     requestId,
     promptTokenIds,
@@ -20,9 +26,12 @@ export function createSequence(requestId: number, promptLength = 3): Sequence {
       eosTokenIds: [],
       stopTokenIds: [],
       minTokensBannedIds: [],
+      ...changes,
     },
+    arrival: requestId,
     openSequences: new Set(),
     isPrefilled: false,
+    cachedTokenCount: null,
   };
   const sequence = new Sequence(group, 0);
   group.openSequences.add(sequence);
