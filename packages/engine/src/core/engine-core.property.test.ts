@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SubmitMessage } from '../link/messages.ts';
+import type { PrefilledRequest, SequenceUpdate, SubmitMessage } from '../link/messages.ts';
 import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 import { ScriptedModel, scriptedLogits } from '../testing/scripted-model.ts';
 import { EngineCore } from './engine-core.ts';
 import { counterKey } from './sampling/counter-random.ts';
+import { createLogitsProcessors } from './sampling/logits-processor.ts';
+import { readTokenLogprobs } from './sampling/logprobs.ts';
 import { Sampler } from './sampling/sampler.ts';
+import { TokenCounts } from './sampling/token-counts.ts';
 
 const VOCAB_SIZE = 24;
 const EOS_TOKEN_ID = 3;
@@ -63,6 +66,10 @@ const arrivals = fc
       minTokens: fc.nat({ max: 3 }),
       temperature: fc.constantFrom(0, 0.7, 1.5),
       topP: fc.constantFrom(1, 0.8),
+      frequencyPenalty: fc.constantFrom(0, 0, 1.5),
+      repetitionPenalty: fc.constantFrom(1, 1, 1.7),
+      badTokenSequences: fc.constantFrom([], [[5], [6, 7]]),
+      topLogprobCount: fc.constantFrom(null, 0, 4),
       seed: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
       priority: fc.integer({ min: -2, max: 2 }),
       cachePartition: fc.constantFrom('', 'a', 'b'),
@@ -84,21 +91,23 @@ const arrivals = fc
   .map(entries =>
     entries.map((entry, requestId): Arrival => {
       const { promptTokenIds, choiceCount, maxTokens, minTokens, cachePartition, priority } = entry;
-      const { temperature, topP, seed } = entry;
+      const { temperature, topP, frequencyPenalty, repetitionPenalty, seed, topLogprobCount } = entry;
       const request: SubmitMessage = {
         kind: 'submit',
         requestId,
         promptTokenIds,
         choiceCount,
-        sampling: { ...NEUTRAL_SAMPLING, temperature, topP, seed },
+        sampling: { ...NEUTRAL_SAMPLING, temperature, topP, frequencyPenalty, repetitionPenalty, seed },
         maxTokens,
         minTokens,
         eosTokenIds: [EOS_TOKEN_ID],
         stopTokenIds: [],
         minTokensBannedIds: [EOS_TOKEN_ID],
+        badTokenSequences: entry.badTokenSequences,
         cachePartition,
         priority,
-        ...(entry.wantsPromptLogprobs ? { promptLogprobs: { topCount: 0 } } : {}),
+        ...(topLogprobCount === null ? {} : { logprobs: { topCount: topLogprobCount } }),
+        ...(entry.wantsPromptLogprobs ? { promptLogprobs: { topCount: 2 } } : {}),
       };
       return { ...entry, request };
     }),
@@ -131,13 +140,18 @@ function computeTokens(request: SubmitMessage, choiceIndex: number): readonly nu
   const sampler = new Sampler(VOCAB_SIZE);
   const history = [...request.promptTokenIds];
   const output: number[] = [];
+  const tokenCounts = new TokenCounts();
+  const processors = createLogitsProcessors(request);
   while (output.length < request.maxTokens) {
-    const tokenId = sampler.sample(scriptedLogits(history, VOCAB_SIZE, { peak: 1 }), {
+    const { tokenId } = sampler.sample(scriptedLogits(history, VOCAB_SIZE, { peak: 1 }), {
       params: request.sampling,
       randomKey: counterKey(request.sampling.seed + BigInt(choiceIndex)),
       position: output.length,
-      bannedTokenIds: output.length < request.minTokens ? [EOS_TOKEN_ID] : [],
+      processors,
+      output: { outputTokenIds: output, tokenCounts },
+      topLogprobCount: undefined,
     });
+    tokenCounts.add(tokenId);
     output.push(tokenId);
     history.push(tokenId);
     if (tokenId === EOS_TOKEN_ID) break;
@@ -164,7 +178,7 @@ function createCore(machine: Machine): { core: EngineCore; model: ScriptedModel 
 class Play {
   readonly tokens = new Map<string, number[]>();
   readonly finishes = new Map<string, string>();
-  readonly cachedTokenCounts = new Map<number, number>();
+  readonly prefilled = new Map<number, PrefilledRequest>();
   readonly #core: EngineCore;
   readonly #model: ScriptedModel;
   readonly #schedule: readonly Arrival[];
@@ -194,9 +208,9 @@ class Play {
       for (const output of await running) {
         if (output.kind !== 'step') throw new Error(`Unexpected ${output.kind}.`);
         for (const update of output.updates) this.#take(update, pausedBefore);
-        for (const { requestId, cachedTokenCount } of output.prefilled) {
-          expect(this.cachedTokenCounts.has(requestId)).toBe(false);
-          this.cachedTokenCounts.set(requestId, cachedTokenCount);
+        for (const prefilled of output.prefilled) {
+          expect(this.prefilled.has(prefilled.requestId)).toBe(false);
+          this.prefilled.set(prefilled.requestId, prefilled);
         }
       }
       const violations = core.findViolations();
@@ -211,12 +225,7 @@ class Play {
   }
 
   #take(
-    {
-      requestId,
-      choiceIndex,
-      tokenIds,
-      finish,
-    }: { requestId: number; choiceIndex: number; tokenIds: readonly number[]; finish?: { reason: string } },
+    { requestId, choiceIndex, tokenIds, finish }: SequenceUpdate,
     pausedBefore: ReadonlySet<string>,
   ): void {
     const key = `${requestId}/${choiceIndex}`;
@@ -282,6 +291,21 @@ function expectOutputsAreRight(schedule: readonly Arrival[], play: Play): void {
   }
 }
 
+/** Log probabilities of a prompt are those of the prompt computed alone, once for the request. */
+function expectPromptLogprobsAreRight(schedule: readonly Arrival[], play: Play): void {
+  for (const { request } of schedule) {
+    const prefilled = play.prefilled.get(request.requestId);
+    if (prefilled === undefined) continue;
+    const prompt = [...request.promptTokenIds];
+    const expected = prompt.map((tokenId, position) =>
+      position === 0
+        ? null
+        : readTokenLogprobs(scriptedLogits(prompt.slice(0, position), VOCAB_SIZE, { peak: 1 }), tokenId, 2),
+    );
+    expect(prefilled.promptLogprobs).toEqual(request.promptLogprobs === undefined ? undefined : expected);
+  }
+}
+
 /** No request got more from the cache than what requests of its partition share with it, and never its last token. */
 function expectCachedCountsArePossible(
   schedule: readonly Arrival[],
@@ -290,7 +314,7 @@ function expectCachedCountsArePossible(
 ): void {
   for (const { request } of schedule) {
     const { requestId, promptTokenIds, cachePartition, promptLogprobs } = request;
-    const count = play.cachedTokenCounts.get(requestId) ?? 0;
+    const count = play.prefilled.get(requestId)?.cachedTokenCount ?? 0;
     const mayHit = prefixCaching && promptLogprobs === undefined;
     const others = schedule.filter(
       other => other.request.requestId !== requestId && other.request.cachePartition === cachePartition,
@@ -322,6 +346,7 @@ describe('EngineCore under random schedules', () => {
         const play = new Play(schedule, machine);
         await play.run();
         expectOutputsAreRight(schedule, play);
+        expectPromptLogprobsAreRight(schedule, play);
         expectCachedCountsArePossible(schedule, play, machine);
       }),
       { numRuns: 1_200 },

@@ -22,7 +22,7 @@ import { Sampler } from './sampling/sampler.ts';
 import { LoadEstimate, type RunningLength } from './scheduler/load-estimate.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { StepPlan } from './scheduler/step-plan.ts';
-import { Sequence, type SequenceGroup } from './sequence.ts';
+import { createSequenceGroup, Sequence, type SequenceGroup } from './sequence.ts';
 
 export interface EngineCoreSettings {
   /** Most sequences that run at the same time. Default: as many as the runner has slots. */
@@ -133,15 +133,7 @@ export class EngineCore {
       freeSlotCount: this.#cache.freeCount,
       estimateWaitMs: endCount => this.#load.waitMs(endCount, this.#scheduler.running.map(toRunningLength)),
     });
-    const group: SequenceGroup = {
-      requestId,
-      promptTokenIds: message.promptTokenIds,
-      submitted: message,
-      arrival: this.#arrivalCount++,
-      openSequences: new Set(),
-      isPrefilled: false,
-      cachedTokenCount: null,
-    };
+    const group = createSequenceGroup(message, this.#arrivalCount++);
     this.#groups.set(requestId, group);
     for (let choiceIndex = 0; choiceIndex < message.choiceCount; choiceIndex++) {
       const sequence = new Sequence(group, choiceIndex);
@@ -195,7 +187,7 @@ export class EngineCore {
     if (plan === null) return updates.length === 0 ? [] : [this.#toStepMessage(updates, [])];
 
     const startedAtMs = this.#now();
-    let sampled: readonly SampledRow[];
+    let sampled: readonly (SampledRow | Error)[];
     try {
       const logits = await this.#runner.run(plan.rows);
       sampled = sampleStep(this.#sampler, plan, logits);
@@ -214,7 +206,7 @@ export class EngineCore {
     updates.push(...committed.updates);
     this.#endAborted(aborted, updates);
     const failures = committed.failed.flatMap(({ sequence, error }) =>
-      this.#failRequest(sequence.group, error.message),
+      this.#failRequest(sequence.group, error),
     );
     this.#stepCount++;
     this.#attemptCount = 0;
@@ -242,7 +234,8 @@ export class EngineCore {
     const message = `The model call failed ${this.#attemptCount} times: ${reason}`;
     this.#attemptCount = 0;
     this.#givenUpCount++;
-    const outputs: CoreOutput[] = plan.rows.flatMap(row => this.#failRequest(row.sequence.group, message));
+    const failure = new EngineError('engine_failed', message, { cause });
+    const outputs: CoreOutput[] = plan.rows.flatMap(row => this.#failRequest(row.sequence.group, failure));
     if (this.#givenUpCount >= this.#fatalFailureLimit) {
       outputs.push({
         kind: 'fatal',
@@ -254,13 +247,23 @@ export class EngineCore {
   }
 
   /** Ends all choices of a request. Empty when they have ended. */
-  #failRequest(group: SequenceGroup, message: string): RequestFailedMessage[] {
-    const { requestId, openSequences } = group;
+  #failRequest({ requestId, openSequences }: SequenceGroup, error: Error): RequestFailedMessage[] {
     if (openSequences.size === 0) return [];
     for (const sequence of openSequences) this.#aborted.delete(sequence);
     // What a failed call left in the slot is not worth the risk of a later hit.
     this.#end([...openSequences], { keepsPrefix: false });
-    return [{ kind: 'request-failed', requestId, code: 'engine_failed', message }];
+    const { message } = error;
+    const code = error instanceof EngineError ? error.code : 'engine_failed';
+    const parameter = error instanceof EngineError ? error.parameter : undefined;
+    return [
+      {
+        kind: 'request-failed',
+        requestId,
+        code,
+        message,
+        ...(parameter === undefined ? {} : { parameter }),
+      },
+    ];
   }
 
   #takeAborted(): ReadonlySet<Sequence> {

@@ -1,8 +1,15 @@
 // One token stream being generated: a choice of a request. Only `commit-step.ts`, the scheduler and the cache
 // manager change it; everything else reads.
 
-import type { SubmitMessage } from '../link/messages.ts';
+import type { SubmitMessage, TokenLogprobs } from '../link/messages.ts';
+import { RepetitionDetector } from './repetition-detector.ts';
 import { type CounterKey, counterKey } from './sampling/counter-random.ts';
+import {
+  createLogitsProcessors,
+  type LogitsProcessor,
+  needsTokenCounts,
+} from './sampling/logits-processor.ts';
+import { TokenCounts } from './sampling/token-counts.ts';
 
 /** What the choices of one request share. */
 export interface SequenceGroup {
@@ -17,6 +24,25 @@ export interface SequenceGroup {
   isPrefilled: boolean;
   /** Prompt tokens that came from the cache when the request first got a slot; null before. */
   cachedTokenCount: number | null;
+  /** What the request asks to be done to each row of logits before the draw. */
+  readonly logitsProcessors: readonly LogitsProcessor[];
+  /** By position in the prompt, as far as they are computed; null for the first. Used only when asked for. */
+  readonly promptLogprobs: (TokenLogprobs | null)[];
+}
+
+/** A request without choices yet; `arrival` is its place in the order in which requests came. */
+export function createSequenceGroup(message: SubmitMessage, arrival: number): SequenceGroup {
+  return {
+    requestId: message.requestId,
+    promptTokenIds: message.promptTokenIds,
+    submitted: message,
+    arrival,
+    openSequences: new Set(),
+    isPrefilled: false,
+    cachedTokenCount: null,
+    logitsProcessors: createLogitsProcessors(message),
+    promptLogprobs: [null],
+  };
 }
 
 /**
@@ -34,6 +60,9 @@ export class Sequence {
   readonly choiceIndex: number;
   readonly randomKey: CounterKey;
   readonly outputTokenIds: number[] = [];
+  /** Of the output; null where the request has no penalties. */
+  readonly tokenCounts: TokenCounts | null;
+  readonly #repetition: RepetitionDetector | null;
   computedLength = 0;
   /** Cache slot, or null while waiting. Set by the cache manager only. */
   slot: number | null = null;
@@ -48,7 +77,17 @@ export class Sequence {
     this.group = group;
     this.choiceIndex = choiceIndex;
     this.randomKey = counterKey(group.submitted.sampling.seed + BigInt(choiceIndex));
-    this.#tokenIds = group.promptTokenIds;
+    const { submitted, promptTokenIds } = group;
+    const { repetitionDetection, maxTokens } = submitted;
+    this.#tokenIds = promptTokenIds;
+    this.tokenCounts = needsTokenCounts(submitted) ? new TokenCounts() : null;
+    this.#repetition =
+      repetitionDetection === undefined ? null : new RepetitionDetector(repetitionDetection, maxTokens);
+  }
+
+  /** Whether the output ends in a loop of the kind that the request looks for. */
+  get isRepeating(): boolean {
+    return this.#repetition?.isRepeating ?? false;
   }
 
   get promptLength(): number {
@@ -96,5 +135,7 @@ export class Sequence {
     this.#tokenIds[end] = tokenId;
     this.outputTokenIds.push(tokenId);
     this.#lastToken[0] = tokenId;
+    this.tokenCounts?.add(tokenId);
+    this.#repetition?.add(this.outputTokenIds);
   }
 }
