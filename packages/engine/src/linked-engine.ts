@@ -99,6 +99,11 @@ export class LinkedEngine implements Engine {
     });
   }
 
+  vocabularyTexts(tokenIds: readonly number[]): readonly string[] {
+    const { tokenizer } = this.#parts;
+    return tokenIds.map(id => tokenizer.vocabularyText(id));
+  }
+
   async close(options?: { readonly deadlineMs?: number }): Promise<void> {
     this.#isClosing = true;
     const deadlineMs = options?.deadlineMs ?? 0;
