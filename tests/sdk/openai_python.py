@@ -28,6 +28,8 @@ def fails_with(kind: type, call) -> bool:
 models = client.models.list()
 report("models", any(model.id == "ortler-demo" for model in models.data))
 
+report("retrieve", client.models.retrieve("ortler-demo") in models.data)
+
 plain = client.chat.completions.create(model="ortler-demo", messages=question, temperature=0)
 text = plain.choices[0].message.content
 report("create", "Paris" in text and plain.choices[0].finish_reason == "stop", text=text)
@@ -52,3 +54,12 @@ extra = create(
     model="ortler-demo", messages=question, temperature=0, extra_body={"return_token_ids": True, "top_k": 5}
 )
 report("extra_body", len(extra.choices[0].token_ids) == extra.usage.completion_tokens)
+
+several = client.completions.create(
+    model="ortler-demo", prompt=["The capital of France is", "Two and two"], temperature=0, max_tokens=4
+)
+pieces = client.completions.create(
+    model="ortler-demo", prompt="The capital of France is", temperature=0, max_tokens=4, stream=True
+)
+continued = "".join(chunk.choices[0].text for chunk in pieces)
+report("completions", len(several.choices) == 2 and continued == several.choices[0].text, text=continued)
