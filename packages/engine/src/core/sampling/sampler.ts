@@ -1,8 +1,8 @@
 // Picks the next token of one row of logits. The order of the steps is documented here and nowhere else.
 
 import { EngineError } from '../../errors.ts';
-import type { TokenLogprobs } from '../../link/messages.ts';
 import type { SamplingParams } from '../../request/sampling-params.ts';
+import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import { Candidates } from './candidates.ts';
 import { type CounterKey, uniformAt } from './counter-random.ts';
 import type { LogitsProcessor, OutputView } from './logits-processor.ts';
