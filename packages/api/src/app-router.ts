@@ -2,6 +2,7 @@
 
 import { createChatRouter } from './routers/chat.ts';
 import { createModelsRouter } from './routers/models.ts';
+import { createTrainingRouter } from './routers/training.ts';
 import type { Services } from './services.ts';
 import { router } from './trpc.ts';
 
@@ -10,6 +11,7 @@ export function createAppRouter(services: Services) {
   return router({
     chat: createChatRouter(services),
     models: createModelsRouter(services),
+    training: createTrainingRouter(services),
   });
 }
 

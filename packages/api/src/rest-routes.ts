@@ -16,6 +16,10 @@ export interface RestRoute {
   readonly auth: ProcedureMeta['auth'];
   readonly errors: ProcedureMeta['errors'];
   readonly streams: boolean;
+  /** Whether the reply is JSON lines, as they come. */
+  readonly lines: boolean;
+  /** Dotted name of the procedure that takes this route's body as bytes; null: the body is read whole. */
+  readonly bytesProcedure: string | null;
   /** Failures of this route besides those of its style, for the document. */
   readonly fails: readonly ApiErrorCode[];
 }
@@ -41,6 +45,8 @@ export function listRestRoutes(router: AppRouter): RestRoute[] {
         auth: meta.auth,
         errors: meta.errors,
         streams: meta.streams ?? false,
+        lines: meta.lines ?? false,
+        bytesProcedure: meta.bytesProcedure ?? null,
         fails: meta.fails ?? [],
       },
     ];
