@@ -24,6 +24,9 @@ import type { TrajectoryLog, TrajectorySpool } from './training-services.ts';
 /** Longest single trajectory, and longest rest of a group. Unit: UTF-16 code units. */
 export const MAX_TRAJECTORY_LENGTH = 16 * 1024 * 1024;
 
+/** Most trajectories, and most groups, of one call. Each takes far more room in a store than the `{}` it may be. */
+export const MAX_TRAJECTORY_COUNT = 100_000;
+
 /** Deepest nesting of the whole body; trajectories stand four levels inside. */
 const MAX_DEPTH = 128;
 const TRAJECTORY_LEVEL = 4;
@@ -117,6 +120,8 @@ class LogReading {
       const place: Keys = ['trajectory_groups', groupIndex];
       this.place = place;
       this.#groupCount++;
+      if (groupIndex === MAX_TRAJECTORY_COUNT)
+        throw invalidInput([ruleFault(place, `one call may hold at most ${MAX_TRAJECTORY_COUNT} groups`)]);
       if ((await this.#reader.peek()) === '{') await this.#readGroup(groupIndex, place);
       else this.#report(toDetails(wrappedGroup, { [WRAPPER]: await this.#takeValue() }, place, [WRAPPER]));
     });
@@ -165,6 +170,10 @@ class LogReading {
       return;
     }
     this.#trajectoryCount++;
+    if (this.#trajectoryCount > MAX_TRAJECTORY_COUNT)
+      throw invalidInput([
+        ruleFault(place, `one call may hold at most ${MAX_TRAJECTORY_COUNT} trajectories`),
+      ]);
     const checked = parsed.data[WRAPPER]!;
     this.#tally([...place, 'metrics'], () => this.#tallies.addTrajectory(checked.reward, checked.metrics));
     if (!this.#isSound) return;
