@@ -30,6 +30,7 @@ describe('readConfig', () => {
       maxSequences: 8,
       corsOrigins: '*',
       bodyLimitBytes: 8 * 1024 * 1024,
+      logBodyLimitBytes: 256 * 1024 * 1024,
       drainMs: 10_000,
       logLevel: 'warn',
     });
