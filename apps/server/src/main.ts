@@ -9,7 +9,9 @@ import type { Config } from './config/config.ts';
 import { openDatabase } from './db/open-database.ts';
 import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from './models/model-catalog.ts';
 import { ModelPreparationError, prepareModel } from './models/prepare-model.ts';
+import { trackIdleConnections } from './rest/idle-connections.ts';
 import { createApiKeyStore } from './stores/api-keys.ts';
+import { createTrainingServices } from './stores/training/training-services.ts';
 import { createMetrics } from './system/metrics.ts';
 
 export interface RunningServer {
@@ -63,14 +65,22 @@ export async function startServer(
   const metrics = createMetrics(catalog);
   const stopping = new AbortController();
   const app = await createApp({
-    services: { models: catalog, credentials: keys, generations: metrics, now: Date.now },
+    services: {
+      models: catalog,
+      credentials: keys,
+      generations: metrics,
+      training: createTrainingServices(database, { ...config, now: Date.now }),
+      now: Date.now,
+    },
     metrics,
     bodyLimitBytes: config.bodyLimitBytes,
+    streamedBodyLimitBytes: config.logBodyLimitBytes,
     corsOrigins: config.corsOrigins,
     stopping: stopping.signal,
     logger,
   });
 
+  const idleConnections = trackIdleConnections(app.server);
   let stopped: Promise<void> | undefined;
   const stop = async () => {
     const endAnswers = setTimeout(
@@ -78,8 +88,9 @@ export async function startServer(
       config.drainMs,
     );
     const cut = setTimeout(() => app.server.closeAllConnections(), config.drainMs + CUT_CONNECTIONS_MS);
-    // A kept-alive connection whose answer has ended would hold the server open until its client lets go.
-    const closeIdle = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_INTERVAL_MS);
+    // A connection without an open request would hold the server open until its client lets go.
+    idleConnections.close();
+    const closeIdle = setInterval(() => idleConnections.close(), CLOSE_IDLE_INTERVAL_MS);
     try {
       await app.close();
     } finally {

@@ -3,7 +3,7 @@
 // for until it has caught up.
 
 import type { EngineError } from './errors.ts';
-import type { PrefilledRequest, SequenceUpdate, TokenLogprobs } from './link/messages.ts';
+import type { PrefilledRequest, SequenceUpdate } from './link/messages.ts';
 import type { OpenRequest } from './open-request.ts';
 import type {
   ChoiceFinishEvent,
@@ -13,6 +13,7 @@ import type {
   TokenDeltaEvent,
   TokenLogprob,
 } from './request/generation-event.ts';
+import type { TokenLogprobs } from './request/token-logprobs.ts';
 import type { ChoiceAssembler } from './text/choice-assembler.ts';
 import { toTokenLogprob } from './text/logprob-text.ts';
 import type { TokenBytes } from './text/token-bytes.ts';
