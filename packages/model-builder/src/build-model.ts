@@ -14,7 +14,8 @@ import { createBuildFolder, publishBuildFolder, writeDurably } from './build-fol
 import { BUILDER_VERSION, computeContentHash, listCheckpointFiles } from './content-hash.ts';
 import { ModelBuildError } from './errors.ts';
 import { Checkpoint } from './hugging-face/checkpoint.ts';
-import { type DecoderConfig, readDecoderConfig } from './hugging-face/config.ts';
+import { readDecoderConfig } from './hugging-face/config.ts';
+import type { DecoderConfig } from './hugging-face/decoder-config.ts';
 import { totalWeightBytes, writeWeights } from './onnx/external-data.ts';
 import { GraphRecorder } from './onnx/graph.ts';
 import { encodeModel } from './onnx/model-proto.ts';

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { entryModule } from '@ortler/engine/entry-module';
 import type { BuildProgress } from '@ortler/model-builder';
 import type { BuildOrder, BuildReport } from './build-messages.ts';
 import { choosePrecision } from './choose-precision.ts';
@@ -35,11 +36,8 @@ export async function prepareModel({
     precision: await choosePrecision(precision, sourceDir),
   };
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const isSource = import.meta.url.endsWith('.ts');
-  const worker = new Worker(new URL(isSource ? './build-worker.ts' : './build-worker.js', import.meta.url), {
-    workerData: order,
-    execArgv: isSource ? ['--conditions=source'] : [],
-  });
+  const { url, execArgv } = entryModule('./build-worker', import.meta.url);
+  const worker = new Worker(url, { workerData: order, execArgv: [...execArgv] });
   // A build that is cut off leaves nothing behind but a folder that the next build removes.
   const stop = () => reject(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
