@@ -14,6 +14,8 @@ export class ModelPreparationError extends Error {
 
 export interface PrepareModelOptions {
   readonly sourceDir: string;
+  /** Folder of a LoRA adapter to merge into the weights. */
+  readonly adapterDir?: string | undefined;
   /** Built models are kept in `models` below this folder. */
   readonly dataDir: string;
   readonly precision: 'auto' | 'f32' | 'q8' | 'q4';
@@ -24,6 +26,7 @@ export interface PrepareModelOptions {
 /** Gives the folder of the built model, building it first where needed. Throws: `ModelPreparationError`. */
 export async function prepareModel({
   sourceDir,
+  adapterDir,
   dataDir,
   precision,
   onProgress,
@@ -32,6 +35,7 @@ export async function prepareModel({
   signal?.throwIfAborted();
   const order: BuildOrder = {
     sourceDir,
+    adapterDir,
     cacheDir: join(dataDir, 'models'),
     precision: await choosePrecision(precision, sourceDir),
   };
