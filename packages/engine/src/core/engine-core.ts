@@ -17,11 +17,11 @@ import { commitStep } from './commit-step.ts';
 import { findKvCacheViolations } from './kv-cache/kv-cache-invariants.ts';
 import { SlotTable } from './kv-cache/slot-table.ts';
 import type { ModelRunner } from './model/model-runner.ts';
-import { sampleStep } from './sampling/sample-step.ts';
+import { type SampledRow, sampleStep } from './sampling/sample-step.ts';
 import { Sampler } from './sampling/sampler.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { StepPlan } from './scheduler/step-plan.ts';
-import { Sequence, type SequenceGroup } from './sequence.ts';
+import { createSequenceGroup, Sequence, type SequenceGroup } from './sequence.ts';
 
 export interface EngineCoreSettings {
   /** Most prompt tokens of one step. */
@@ -62,7 +62,10 @@ export class EngineCore {
     this.#runner = runner;
     this.#sampler = new Sampler(runner.facts.vocabSize);
     this.#slots = new SlotTable(runner.facts.slotCount, copySlot);
-    this.#scheduler = new Scheduler(this.#slots, copySlot, settings);
+    this.#scheduler = new Scheduler(this.#slots, copySlot, {
+      ...settings,
+      promptLogitsLimit: runner.facts.logitsLimit - runner.facts.slotCount,
+    });
     this.#maxQueuedSequences = settings.maxQueuedSequences;
     this.#stepRetryLimit = settings.stepRetryLimit ?? 2;
     this.#fatalFailureLimit = settings.fatalFailureLimit ?? 3;
@@ -97,13 +100,7 @@ export class EngineCore {
       waitingCount: this.#scheduler.queue.length,
       freeSlotCount: this.#slots.freeCount,
     });
-    const group: SequenceGroup = {
-      requestId,
-      promptTokenIds: message.promptTokenIds,
-      submitted: message,
-      openSequences: new Set(),
-      isPrefilled: false,
-    };
+    const group = createSequenceGroup(message);
     this.#groups.set(requestId, group);
     for (let choiceIndex = 0; choiceIndex < message.choiceCount; choiceIndex++) {
       const sequence = new Sequence(group, choiceIndex);
@@ -146,10 +143,10 @@ export class EngineCore {
     const plan = this.#scheduler.plan();
     if (plan === null) return updates.length === 0 ? [] : [this.#toStepMessage(updates, [])];
 
-    let sampledTokenIds: readonly number[];
+    let sampled: readonly (SampledRow | Error)[];
     try {
       const logits = await this.#runner.run(plan.rows);
-      sampledTokenIds = sampleStep(this.#sampler, plan, logits);
+      sampled = sampleStep(this.#sampler, plan, logits);
     } catch (cause) {
       const outputs = this.#handleFailure(plan, cause);
       if (updates.length === 0 && outputs.length === 0) return [];
@@ -158,14 +155,17 @@ export class EngineCore {
     }
 
     const aborted = this.#takeAborted();
-    const committed = commitStep(plan, sampledTokenIds, aborted);
+    const committed = commitStep(plan, sampled, aborted);
     this.#end(committed.ended);
     updates.push(...committed.updates);
     this.#endAborted(aborted, updates);
+    const failures = committed.failed.flatMap(({ sequence, error }) =>
+      this.#failRequest(sequence.group, error),
+    );
     this.#stepCount++;
     this.#attemptCount = 0;
     this.#givenUpCount = 0;
-    return [this.#toStepMessage(updates, committed.prefilled)];
+    return [this.#toStepMessage(updates, committed.prefilled), ...failures];
   }
 
   /** Violations of the cache bookkeeping; empty when all is well. For tests and diagnosis. */
@@ -192,15 +192,8 @@ export class EngineCore {
     const message = `The model call failed ${this.#attemptCount} times: ${reason}`;
     this.#attemptCount = 0;
     this.#givenUpCount++;
-    const requestIds = new Set(plan.rows.map(row => row.sequence.group.requestId));
-    const outputs: CoreOutput[] = [];
-    for (const requestId of requestIds) {
-      const group = this.#groups.get(requestId);
-      if (group === undefined) continue;
-      for (const sequence of group.openSequences) this.#aborted.delete(sequence);
-      this.#end([...group.openSequences]);
-      outputs.push({ kind: 'request-failed', requestId, code: 'engine_failed', message });
-    }
+    const failure = new EngineError('engine_failed', message, { cause });
+    const outputs: CoreOutput[] = plan.rows.flatMap(row => this.#failRequest(row.sequence.group, failure));
     if (this.#givenUpCount >= this.#fatalFailureLimit) {
       outputs.push({
         kind: 'fatal',
@@ -209,6 +202,25 @@ export class EngineCore {
       });
     }
     return outputs;
+  }
+
+  /** Ends all choices of a request. Empty when they have ended. */
+  #failRequest({ requestId, openSequences }: SequenceGroup, error: Error): RequestFailedMessage[] {
+    if (openSequences.size === 0) return [];
+    for (const sequence of openSequences) this.#aborted.delete(sequence);
+    this.#end([...openSequences]);
+    const { message } = error;
+    const code = error instanceof EngineError ? error.code : 'engine_failed';
+    const parameter = error instanceof EngineError ? error.parameter : undefined;
+    return [
+      {
+        kind: 'request-failed',
+        requestId,
+        code,
+        message,
+        ...(parameter === undefined ? {} : { parameter }),
+      },
+    ];
   }
 
   #takeAborted(): ReadonlySet<Sequence> {

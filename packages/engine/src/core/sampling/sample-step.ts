@@ -1,32 +1,68 @@
-// The sampling part of a step: rows of logits in, one token for each row out. It changes no sequence.
+// The sampling part of a step: rows of logits in, what each row of the plan gave out. It changes no sequence.
 // Caller: `../engine-core.ts`, between the model call and the commit.
 
-import type { StepPlan } from '../scheduler/step-plan.ts';
-import { mustContinue } from '../stop-rules.ts';
-import type { Sampler } from './sampler.ts';
+import type { TokenLogprobs } from '../../link/messages.ts';
+import type { PlannedRow, StepPlan } from '../scheduler/step-plan.ts';
+import { readTokenLogprobs } from './logprobs.ts';
+import type { SampledToken, Sampler } from './sampler.ts';
 
-const NO_TOKEN_IDS: readonly number[] = [];
+export interface SampledRow {
+  /** Null for a row that draws none. */
+  readonly token: SampledToken | null;
+  /** Of the prompt tokens that follow the row's tokens, from position `computedLength + 1` on; only when asked for. */
+  readonly promptLogprobs: readonly TokenLogprobs[];
+}
+
+const NOTHING: readonly TokenLogprobs[] = [];
 
 /**
- * One token for each row with logits, in row order. Shape: `logits` is `[neededRowCount, vocabSize]`.
- * Mutates: `logits`. Throws: when a row is not made of numbers, that is, when the model is broken.
+ * One entry for each row of the plan, in its order: what the row gave, or why it could not give it, as a fault of one
+ * row is no fault of the others. Shape: `logits` is `[sum of logitsCount, vocabSize]`. Mutates: `logits`.
  */
-export function sampleStep(sampler: Sampler, plan: StepPlan, logits: Float32Array): number[] {
-  const { vocabSize } = sampler;
-  const tokenIds: number[] = [];
-  for (const { needsLogits, sequence } of plan.rows) {
-    if (!needsLogits) continue;
-    const start = tokenIds.length * vocabSize;
-    const { submitted } = sequence.group;
-    const outputLength = sequence.outputTokenIds.length;
-    tokenIds.push(
-      sampler.sample(logits.subarray(start, start + vocabSize), {
-        params: submitted.sampling,
-        randomKey: sequence.randomKey,
-        position: outputLength,
-        bannedTokenIds: mustContinue(submitted, outputLength) ? submitted.minTokensBannedIds : NO_TOKEN_IDS,
-      }),
-    );
-  }
-  return tokenIds;
+export function sampleStep(sampler: Sampler, plan: StepPlan, logits: Float32Array): (SampledRow | Error)[] {
+  let start = 0;
+  return plan.rows.map(row => {
+    const end = start + row.logitsCount * sampler.vocabSize;
+    const rowLogits = logits.subarray(start, end);
+    start = end;
+    try {
+      const promptLogprobs = readPromptLogprobs(sampler.vocabSize, row, rowLogits);
+      return { promptLogprobs, token: row.drawsToken ? drawToken(sampler, row, rowLogits) : null };
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  });
+}
+
+/** The row's last logits decide its next token. */
+function drawToken(sampler: Sampler, { sequence }: PlannedRow, logits: Float32Array): SampledToken {
+  const { submitted, logitsProcessors } = sequence.group;
+  return sampler.sample(logits.subarray(logits.length - sampler.vocabSize), {
+    params: submitted.sampling,
+    randomKey: sequence.randomKey,
+    position: sequence.outputTokenIds.length,
+    processors: logitsProcessors,
+    output: sequence,
+    topLogprobCount: submitted.logprobs?.topCount,
+  });
+}
+
+/** The logits at one token are the model's opinion of the next one. */
+function readPromptLogprobs(
+  vocabSize: number,
+  row: PlannedRow,
+  logits: Float32Array,
+): readonly TokenLogprobs[] {
+  const { promptTokenIds, submitted, isPrefilled } = row.sequence.group;
+  const { promptLogprobs } = submitted;
+  if (promptLogprobs === undefined || isPrefilled) return NOTHING;
+  const firstPosition = row.computedLength + row.tokenIds.length - row.logitsCount + 1;
+  const count = Math.min(row.logitsCount, promptTokenIds.length - firstPosition);
+  return Array.from({ length: count }, (_, index) =>
+    readTokenLogprobs(
+      logits.subarray(index * vocabSize, (index + 1) * vocabSize),
+      promptTokenIds[firstPosition + index]!,
+      promptLogprobs.topCount,
+    ),
+  );
 }
