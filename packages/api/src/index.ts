@@ -12,12 +12,17 @@ export { invalidInput } from './report-faults.ts';
 export { listRestRoutes, type RestRoute } from './rest-routes.ts';
 export type {
   CatalogModel,
+  CheckpointModel,
+  CheckpointModels,
   CredentialVerifier,
+  EngineLease,
   GenerationObserver,
   GenerationReport,
   ModelCatalog,
+  ModelIdentity,
   ModelStatus,
   Principal,
+  ServedModel,
   Services,
 } from './services.ts';
 export {

@@ -170,10 +170,15 @@ async function openWeights(sourceDir: string, adapterDir: string | undefined): P
   }
 }
 
-/** Copies the files of the checkpoint that the model needs besides its weights; gives their names. */
-async function copyCompanions(sourceDir: string, folder: string): Promise<string[]> {
+/** Files of the checkpoint that the build holds copies of. Throws: `source_invalid`. */
+export async function listCompanions(sourceDir: string): Promise<string[]> {
   const present = await listCheckpointFiles(sourceDir);
-  const names = COMPANION_FILES.filter(file => present.includes(file));
+  return COMPANION_FILES.filter(file => present.includes(file));
+}
+
+/** Gives the names of what was copied. */
+async function copyCompanions(sourceDir: string, folder: string): Promise<readonly string[]> {
+  const names = await listCompanions(sourceDir);
   for (const name of names) {
     // Read and written, not copied by the system: a copy would keep a read-only mode and could not be synced.
     const content = await readFile(join(sourceDir, name));

@@ -2,7 +2,7 @@
 
 import { modelList } from '@ortler/schemas';
 import { requestHeaders } from '../request-headers.ts';
-import type { CatalogModel, Services } from '../services.ts';
+import type { ModelIdentity, Services } from '../services.ts';
 import { createBearerProcedure, router } from '../trpc.ts';
 
 /** Router of the model list. */
@@ -22,11 +22,17 @@ export function createModelsRouter(services: Services) {
         },
       })
       .output(modelList)
-      .query(() => ({ object: 'list' as const, data: services.models.list().map(toModelRecord) })),
+      .query(async () => {
+        const own = services.models.list();
+        const taken = new Set(own.map(({ id }) => id));
+        const checkpoints = await services.checkpointModels.list();
+        const reachable = checkpoints.filter(({ id }) => !taken.has(id));
+        return { object: 'list' as const, data: [...own, ...reachable].map(toModelRecord) };
+      }),
   });
 }
 
-function toModelRecord(model: CatalogModel) {
+function toModelRecord(model: ModelIdentity) {
   return {
     id: model.id,
     object: 'model' as const,
