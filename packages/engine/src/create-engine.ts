@@ -99,6 +99,8 @@ export function toCoreOptions(options: EngineOptions): CoreOptions {
     prefillChunkLength: options.prefillChunkLength ?? DEFAULT_PREFILL_CHUNK_LENGTH,
     maxQueuedSequences: options.maxQueuedSequences ?? DEFAULT_MAX_QUEUED_SEQUENCES,
     ...(options.schedulingPolicy === undefined ? {} : { schedulingPolicy: options.schedulingPolicy }),
+    ...(options.mixedChunkLength === undefined ? {} : { mixedChunkLength: options.mixedChunkLength }),
+    ...(options.cacheSlots === undefined ? {} : { cacheSlots: options.cacheSlots }),
     ...(options.prefixCaching === undefined ? {} : { prefixCaching: options.prefixCaching }),
   };
 }

@@ -207,6 +207,17 @@ describe('an engine', () => {
     expect((await opened('a')).engine).toBe(loads[1]!.engine);
   });
 
+  it('is given back by a caller that is gone', async () => {
+    (await opened('a')).release();
+    const caller = new AbortController();
+    await open('a', caller.signal);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(loads[0]!.engine.closed).toBe(false);
+    caller.abort();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(loads[0]!.engine.closed).toBe(true);
+  });
+
   it('that is asked for while it closes is loaded again afterwards', async () => {
     const hold = Promise.withResolvers<void>();
     (await opened('a')).release();

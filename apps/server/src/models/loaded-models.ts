@@ -181,20 +181,24 @@ export function createLoadedModels(options: LoadedModelsOptions): LoadedModels {
     if (entry.userCount === 0) becomeIdle(entry);
   }
 
-  function toLease(entry: Entry, engine: Engine): EngineLease {
+  /** A caller that is gone has given its engine back, whether it says so or not. */
+  function toLease(entry: Entry, engine: Engine, signal: AbortSignal): EngineLease {
     let isOpen = true;
-    return {
-      engine,
-      release() {
-        if (!isOpen) return;
-        isOpen = false;
-        leave(entry);
-      },
+    const release = () => {
+      signal.removeEventListener('abort', release);
+      if (isOpen) leave(entry);
+      isOpen = false;
     };
+    signal.addEventListener('abort', release);
+    return { engine, release };
   }
 
   /** Resolves with the engine of an entry, or with nothing when the caller must look again. */
-  async function join(entry: Entry, limit: AbortSignal): Promise<EngineLease | undefined> {
+  async function join(
+    entry: Entry,
+    signal: AbortSignal,
+    limit: AbortSignal,
+  ): Promise<EngineLease | undefined> {
     const { state } = entry;
     if (state.kind === 'closing') {
       await beforeAbort(state.closed, limit);
@@ -207,11 +211,11 @@ export function createLoadedModels(options: LoadedModelsOptions): LoadedModels {
         return undefined;
       }
       use(entry);
-      return toLease(entry, state.engine);
+      return toLease(entry, state.engine, signal);
     }
     use(entry);
     try {
-      return toLease(entry, await beforeAbort(state.loaded, limit));
+      return toLease(entry, await beforeAbort(state.loaded, limit), signal);
     } catch (error) {
       leave(entry);
       if (limit.aborted) throw error;
@@ -222,9 +226,9 @@ export function createLoadedModels(options: LoadedModelsOptions): LoadedModels {
   async function open(model: ModelToLoad, signal: AbortSignal): Promise<EngineLease> {
     const found = entries.get(model.key);
     // The usual case needs no timer.
-    if (found?.state.kind === 'ready' && !isGone(found.state.engine)) {
+    if (!signal.aborted && found?.state.kind === 'ready' && !isGone(found.state.engine)) {
       use(found);
-      return toLease(found, found.state.engine);
+      return toLease(found, found.state.engine, signal);
     }
     const patience = AbortSignal.timeout(waitMs);
     const limit = AbortSignal.any([signal, patience]);
@@ -234,7 +238,7 @@ export function createLoadedModels(options: LoadedModelsOptions): LoadedModels {
         if (isClosed) throw new ApiError('model_unavailable', 'The server is stopping.');
         const entry = entries.get(model.key);
         if (entry !== undefined) {
-          const lease = await join(entry, limit);
+          const lease = await join(entry, signal, limit);
           if (lease !== undefined) return lease;
           continue;
         }
