@@ -2,13 +2,14 @@
 
 import type { AddressInfo } from 'node:net';
 import { ApiError } from '@ortler/api';
-import { createEngine, EngineError } from '@ortler/engine';
+import { EngineError } from '@ortler/engine';
 import { type Logger, pino } from 'pino';
 import { createApp } from './app.ts';
 import type { Config } from './config/config.ts';
 import { openDatabase } from './db/open-database.ts';
-import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from './models/model-catalog.ts';
-import { ModelPreparationError, prepareModel } from './models/prepare-model.ts';
+import type { CatalogEvent, ServerModelCatalog } from './models/model-catalog.ts';
+import { ModelPreparationError } from './models/prepare-model.ts';
+import { createServerModels } from './models/server-models.ts';
 import { createApiKeyStore } from './stores/api-keys.ts';
 import { createMetrics } from './system/metrics.ts';
 
@@ -27,6 +28,8 @@ export interface RunningServer {
 /** After open answers were told to end, connections of readers that do not read are cut this much later. */
 const CUT_CONNECTIONS_MS = 1_000;
 const CLOSE_IDLE_INTERVAL_MS = 50;
+/** Nothing registers checkpoints yet, so there are none. */
+const NO_CHECKPOINTS = { listServable: async () => [], findServable: async () => null };
 
 /** Starts a server. It listens at once; models are built and loaded meanwhile. Throws: when it cannot listen. */
 export async function startServer(
@@ -36,28 +39,20 @@ export async function startServer(
   const logger = createLogger(config.logLevel);
   const database = await openDatabase(config);
   const keys = await createApiKeyStore(database, { bootstrapKey: config.apiKey, now: Date.now });
-  const catalog = await createModelCatalog({
-    models: config.models,
-    prepare: (sourceDir, onProgress, signal) =>
-      prepareModel({ sourceDir, dataDir: config.dataDir, precision: config.precision, onProgress, signal }),
-    load: modelDir =>
-      createEngine({
-        modelDir,
-        link: 'process',
-        device: config.device,
-        threadCount: config.threads,
-        maxSequences: config.maxSequences,
-        ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
-      }),
+  const models = await createServerModels({
+    config,
+    checkpoints: NO_CHECKPOINTS,
     onEvent: event => {
       if (event.kind === 'failed') logFailedModel(logger, event.modelId, event.error);
       onCatalogEvent(event);
     },
+    onUnloaded: modelId => logger.info({ model: modelId }, 'checkpoint left memory'),
   });
-  const metrics = createMetrics(catalog);
+  const { catalog, checkpointModels, loadedCheckpoints } = models;
+  const metrics = createMetrics(catalog, loadedCheckpoints);
   const stopping = new AbortController();
   const app = await createApp({
-    services: { models: catalog, credentials: keys, generations: metrics, now: Date.now },
+    services: { models: catalog, checkpointModels, credentials: keys, generations: metrics, now: Date.now },
     metrics,
     bodyLimitBytes: config.bodyLimitBytes,
     corsOrigins: config.corsOrigins,
@@ -80,7 +75,7 @@ export async function startServer(
       clearTimeout(endAnswers);
       clearTimeout(cut);
       clearInterval(closeIdle);
-      await catalog.close();
+      await models.close();
       await database.close();
     }
   };
