@@ -28,6 +28,8 @@ describe('readConfig', () => {
       precision: 'auto',
       threads: 0,
       maxSequences: 8,
+      maxLoadedCheckpoints: 2,
+      checkpointIdleMs: 600_000,
       corsOrigins: '*',
       bodyLimitBytes: 8 * 1024 * 1024,
       drainMs: 10_000,
