@@ -11,6 +11,7 @@ import type { CatalogEvent, ServerModelCatalog } from './models/model-catalog.ts
 import { ModelPreparationError } from './models/prepare-model.ts';
 import { createServerModels } from './models/server-models.ts';
 import { createApiKeyStore } from './stores/api-keys.ts';
+import { createTrainingServices } from './stores/training/training-services.ts';
 import { createMetrics } from './system/metrics.ts';
 
 export interface RunningServer {
@@ -28,8 +29,6 @@ export interface RunningServer {
 /** After open answers were told to end, connections of readers that do not read are cut this much later. */
 const CUT_CONNECTIONS_MS = 1_000;
 const CLOSE_IDLE_INTERVAL_MS = 50;
-/** Nothing registers checkpoints yet, so there are none. */
-const NO_CHECKPOINTS = { listServable: async () => [], findServable: async () => null };
 
 /** Starts a server. It listens at once; models are built and loaded meanwhile. Throws: when it cannot listen. */
 export async function startServer(
@@ -39,9 +38,10 @@ export async function startServer(
   const logger = createLogger(config.logLevel);
   const database = await openDatabase(config);
   const keys = await createApiKeyStore(database, { bootstrapKey: config.apiKey, now: Date.now });
+  const training = createTrainingServices(database, { ...config, now: Date.now });
   const models = await createServerModels({
     config,
-    checkpoints: NO_CHECKPOINTS,
+    checkpoints: training.checkpoints,
     onEvent: event => {
       if (event.kind === 'failed') logFailedModel(logger, event.modelId, event.error);
       onCatalogEvent(event);
@@ -52,9 +52,17 @@ export async function startServer(
   const metrics = createMetrics(catalog, loadedCheckpoints);
   const stopping = new AbortController();
   const app = await createApp({
-    services: { models: catalog, checkpointModels, credentials: keys, generations: metrics, now: Date.now },
+    services: {
+      models: catalog,
+      checkpointModels,
+      credentials: keys,
+      generations: metrics,
+      training,
+      now: Date.now,
+    },
     metrics,
     bodyLimitBytes: config.bodyLimitBytes,
+    streamedBodyLimitBytes: config.logBodyLimitBytes,
     corsOrigins: config.corsOrigins,
     stopping: stopping.signal,
     logger,

@@ -10,6 +10,7 @@ export {
 } from './errors.ts';
 export { invalidInput } from './report-faults.ts';
 export { listRestRoutes, type RestRoute } from './rest-routes.ts';
+export type { BytesInput } from './routers/training-trajectories.ts';
 export type {
   CatalogModel,
   CheckpointModel,
@@ -25,6 +26,7 @@ export type {
   ServedModel,
   Services,
 } from './services.ts';
+export { meanOf } from './training/metric-tallies.ts';
 export {
   parseCheckpointReference,
   parseModelReference,

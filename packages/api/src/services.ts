@@ -2,6 +2,7 @@
 // Nothing here knows HTTP, files or SQL.
 
 import type { Engine } from '@ortler/engine';
+import type { TrainingServices } from './training/training-services.ts';
 
 /** What a model can do now. A ready model may still be restarting inside; its engine then says so itself. */
 export type ModelStatus =
@@ -91,6 +92,7 @@ export interface Services {
   readonly checkpointModels: CheckpointModels;
   readonly credentials: CredentialVerifier;
   readonly generations: GenerationObserver;
+  readonly training: TrainingServices;
   /** Unit: milliseconds since 1970. */
   readonly now: () => number;
 }
