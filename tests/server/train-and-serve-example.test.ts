@@ -39,4 +39,4 @@ test('examples/train-and-serve chats, logs, trains, registers, and gets another 
     'poetry:step1 <- ortler-demo',
     'poetry:step0 <- ortler-demo',
   ]);
-});
+}, 240_000);
