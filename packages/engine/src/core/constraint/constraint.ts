@@ -31,7 +31,7 @@ export interface ConstraintMatcher {
   countFitting(tokenIds: readonly number[]): number;
   /** The text so far is complete; more may follow unless `mustStop`. */
   canStop(): boolean;
-  /** Nothing but an end token may follow. */
+  /** Nothing but an end token may follow. Before the first token this may be false although the mask says so. */
   mustStop(): boolean;
   /**
    * Bytes that every continuation begins with, at most about `mostBytes` of them. Empty: there is a choice, or the
