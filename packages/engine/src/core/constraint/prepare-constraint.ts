@@ -55,14 +55,27 @@ function prepareSchema(
   isStrict: boolean,
   options: FrontEndOptions,
 ): PreparedConstraint {
-  const normalised = normaliseSchema(document, {
-    closeObjects: style?.closeObjects ?? false,
-    limits: options.limits,
-  });
+  const normaliseOptions = { closeObjects: style?.closeObjects ?? false, limits: options.limits };
+  const whole = normaliseSchema(document, normaliseOptions);
+  const normalised = hasOverlappingPatterns(whole, options)
+    ? normaliseSchema(document, { ...normaliseOptions, leavesOutPatterns: true })
+    : whole;
   if (isStrict) refuseUnenforced(normalised);
   const { grammar, isExact } = compileSchema(normalised, style, isStrict, options);
   const check = isExact && normalised.unenforced.length === 0 && !normalised.isApproximate;
   return { grammar, check: check ? null : printJson(document) };
+}
+
+/** llguidance compiles several `patternProperties` only where no name matches two of them. */
+function hasOverlappingPatterns({ schema }: NormalisedSchema, { tryCompile }: FrontEndOptions): boolean {
+  const text = printJson(withStyle(schema, undefined, true));
+  if (!text.includes('"patternProperties":')) return false;
+  try {
+    tryCompile({ kind: 'json_schema', text });
+    return false;
+  } catch (error) {
+    return error instanceof GrammarRefused && error.message.includes('not disjoint');
+  }
 }
 
 /** `oneOf` as it is where llguidance proves its branches apart; otherwise as `anyOf`, which is then to be checked. */

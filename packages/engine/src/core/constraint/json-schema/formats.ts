@@ -65,6 +65,10 @@ const URI = uriParts(UNRESERVED);
 const IRI = uriParts(`${UNRESERVED}\\u00A0-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFEF`);
 const REFERENCE_TOKEN = '(?:[^~/]|~[01])*';
 
+/** Source: RFC 6570. */
+const VARIABLE = `(?:[A-Za-z0-9_]|%${HEX}{2})(?:\\.?(?:[A-Za-z0-9_]|%${HEX}{2}))*(?::[1-9][0-9]{0,3}|\\*)?`;
+const TEMPLATE = `(?:[^\\x00-\\x20"'<>%\\\\^\`{|}]|%${HEX}{2}|\\{[+#./;?&=,!@|]?${VARIABLE}(?:,${VARIABLE})*\\})*`;
+
 const whole = (pattern: string): string => `^(?:${pattern})$`;
 
 /** Sources: RFC 3339 (dates, durations), 5321 (email), 1123 (hostname), 2673, 4291, 4122, 3986, 3987, 6901. */
@@ -82,6 +86,7 @@ export const STRING_FORMATS: ReadonlyMap<string, StringFormat> = new Map<string,
   ['uri-reference', { pattern: whole(`(?:${URI.absolute}|${URI.relative})`) }],
   ['iri', { pattern: whole(IRI.absolute) }],
   ['iri-reference', { pattern: whole(`(?:${IRI.absolute}|${IRI.relative})`) }],
+  ['uri-template', { pattern: whole(TEMPLATE) }],
   ['json-pointer', { pattern: whole(`(?:/${REFERENCE_TOKEN})*`) }],
   ['relative-json-pointer', { pattern: whole(`(?:0|[1-9][0-9]*)(?:#|(?:/${REFERENCE_TOKEN})*)`) }],
 ]);

@@ -7,7 +7,7 @@ import { pointer, refuse } from '../refuse.ts';
 import { emptyMap, isList, isMap, type JsonMap, type JsonValue } from './json-value.ts';
 import { isLegacyDraft, readTuple, rewriteExclusiveBounds } from './legacy-drafts.ts';
 import { normaliseObjectKeywords } from './object-keywords.ts';
-import { SchemaReferences } from './resolve-ref.ts';
+import { DATA_KEYWORDS, SchemaReferences } from './resolve-ref.ts';
 import { normaliseStringKeywords } from './string-keywords.ts';
 
 /** A keyword that the grammar does not enforce, and where it stands (JSON pointer). */
@@ -29,6 +29,8 @@ export interface NormalisedSchema {
 export interface NormaliseOptions {
   readonly closeObjects: boolean;
   readonly limits: ConstraintLimits;
+  /** Leave `patternProperties` to the check at the end where one object has several: they may overlap. Default: false. */
+  readonly leavesOutPatterns?: boolean;
 }
 
 /** One place of the schema on the way down. */
@@ -45,7 +47,8 @@ const NUMBER_KEYWORDS = new Set(['minimum', 'maximum', 'exclusiveMinimum', 'excl
 const COUNT_KEYWORDS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength']);
 /** Checked on the finished text only. */
 const UNENFORCED_KEYWORDS = new Set(['not', 'contains', 'unevaluatedProperties', 'unevaluatedItems']);
-const DYNAMIC_KEYWORDS = new Set(['$dynamicRef', '$recursiveRef']);
+/** Where they point depends on the way there, which neither the grammar nor the check at the end follows. */
+const DYNAMIC_KEYWORDS = ['$dynamicRef', '$recursiveRef'] as const;
 
 /** Throws: `invalid_request` naming the place of what is malformed, too large, or refers to another document. */
 export function normaliseSchema(document: JsonValue, options: NormaliseOptions): NormalisedSchema {
@@ -71,6 +74,7 @@ export class SchemaNormaliser {
 
   run(): NormalisedSchema {
     const { schema, base } = this.#references.root;
+    refuseDynamic(schema, '#');
     const root = this.normalise(schema, { base, place: '#', depth: 0, chain: [] });
     const definitions = Object.keys(this.#definitions).length > 0 ? { $defs: this.#definitions } : {};
     return {
@@ -98,10 +102,11 @@ export class SchemaNormaliser {
     const out = emptyMap<JsonValue>();
     const also: JsonValue[] = [];
     const source = readTuple(rewriteExclusiveBounds(schema));
+    // Declared properties first: llguidance fixes the order of an object's keys by the order of the keywords.
+    normaliseObjectKeywords(this, source, here, out, also);
     for (const [keyword, value] of Object.entries(source))
       this.#takeKeyword(keyword, value, source, here, out);
     normaliseStringKeywords(this, source, here, out, also);
-    normaliseObjectKeywords(this, source, here, out, also);
     if (also.length > 0) out.allOf = [...((out.allOf as JsonValue[] | undefined) ?? []), ...also];
     return out;
   }
@@ -131,8 +136,7 @@ export class SchemaNormaliser {
 
   #takeKeyword(keyword: string, value: JsonValue, source: JsonMap, at: SchemaPlace, out: JsonOut): void {
     const place = pointer(at.place, keyword);
-    if (DYNAMIC_KEYWORDS.has(keyword)) refuse(place, `${keyword} is not supported; use $ref`);
-    else if (keyword === '$ref') out.$ref = this.#refer(value, at);
+    if (keyword === '$ref') out.$ref = this.#refer(value, at);
     else if (keyword === 'type') out.type = checkType(value, place);
     else if (keyword === 'enum') out.enum = this.#checkEnum(value, place);
     else if (keyword === 'const') out.const = value;
@@ -194,6 +198,17 @@ export class SchemaNormaliser {
 }
 
 type JsonOut = Record<string, JsonValue>;
+
+/** Anywhere, as parts that the grammar leaves out are read by the check at the end. */
+function refuseDynamic(value: JsonValue, place: string): void {
+  if (isList(value)) for (const [i, item] of value.entries()) refuseDynamic(item, pointer(place, i));
+  if (!isMap(value)) return;
+  for (const keyword of DYNAMIC_KEYWORDS)
+    if (typeof value[keyword] === 'string')
+      refuse(pointer(place, keyword), `${keyword} is not supported; use $ref`);
+  for (const [key, item] of Object.entries(value))
+    if (!DATA_KEYWORDS.has(key)) refuseDynamic(item, pointer(place, key));
+}
 
 function checkType(value: JsonValue, place: string): JsonValue {
   const names = isList(value) ? value : [value];

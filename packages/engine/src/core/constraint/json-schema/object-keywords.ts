@@ -1,5 +1,6 @@
 // Keywords about objects. Names and dependencies are rewritten to alternatives where that says exactly the same.
 
+import { compileEcma } from '../ecma-regex.ts';
 import { pointer, refuse } from '../refuse.ts';
 import { emptyMap, isList, isMap, type JsonMap, type JsonValue } from './json-value.ts';
 import { readDependencies } from './legacy-drafts.ts';
@@ -50,6 +51,10 @@ function takeOpenProperties(
       : normaliser.descend(additionalProperties, at, 'additionalProperties');
   const isSaid = additionalProperties !== undefined || additional === false;
   if (patterns !== null) {
+    if (normaliser.options.leavesOutPatterns === true && Object.keys(patterns).length > 1) {
+      normaliser.leaveOut('patternProperties', at);
+      return;
+    }
     const normalised = emptyMap<JsonValue>();
     for (const [pattern, schema] of Object.entries(patterns)) {
       const place = pointer(at.place, 'patternProperties', pattern);
@@ -59,7 +64,9 @@ function takeOpenProperties(
         normaliser.leaveOut('patternProperties', at);
         return;
       }
-      normalised[translated] = normaliser.descend(schema, at, 'patternProperties', pattern);
+      const value = normaliser.descend(schema, at, 'patternProperties', pattern);
+      normalised[translated] = value;
+      restrictDeclared(out, pattern, value);
     }
     out.patternProperties = normalised;
     if (isSaid) out.additionalProperties = additional;
@@ -80,6 +87,14 @@ function takeOpenProperties(
   }
   out.patternProperties = { [translated]: additional };
   out.additionalProperties = false;
+}
+
+/** A declared property must fit every pattern that its name matches too; llguidance reads its own schema only. */
+function restrictDeclared(out: Record<string, JsonValue>, pattern: string, value: JsonValue): void {
+  const properties = (out.properties ?? {}) as Record<string, JsonValue>;
+  const matcher = compileEcma(pattern);
+  for (const [name, schema] of Object.entries(properties))
+    if (matcher.test(name)) properties[name] = { allOf: [schema, value] };
 }
 
 /** A pattern for the names that a simple schema allows; null for other schemas. */

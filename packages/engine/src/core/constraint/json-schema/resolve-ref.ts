@@ -10,8 +10,8 @@ export interface Located {
 
 /** Stands for the document itself where it has no id; the scheme is one that nothing can fetch. */
 const ROOT = 'schema://document/root';
-/** Keywords whose values are data, not schemas; an `$id` inside them is none. */
-const DATA_KEYWORDS = new Set(['enum', 'const', 'default', 'examples']);
+/** Keywords whose values are data, not schemas: an `$id` inside them is none. */
+export const DATA_KEYWORDS = new Set(['enum', 'const', 'default', 'examples']);
 
 export class SchemaReferences {
   readonly root: Located;
