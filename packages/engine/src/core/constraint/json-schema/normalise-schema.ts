@@ -102,13 +102,12 @@ export class SchemaNormaliser {
     const out = emptyMap<JsonValue>();
     const also: JsonValue[] = [];
     const source = readTuple(rewriteExclusiveBounds(schema));
-    // Declared properties first: llguidance fixes the order of an object's keys by the order of the keywords.
     normaliseObjectKeywords(this, source, here, out, also);
     for (const [keyword, value] of Object.entries(source))
       this.#takeKeyword(keyword, value, source, here, out);
     normaliseStringKeywords(this, source, here, out, also);
     if (also.length > 0) out.allOf = [...((out.allOf as JsonValue[] | undefined) ?? []), ...also];
-    return out;
+    return inOrderOf(source, out);
   }
 
   /** The schema one step into the value: a property or an item. */
@@ -195,6 +194,14 @@ export class SchemaNormaliser {
       refuse(place, `The enums of the schema have more than ${valueCount} values together`);
     return value;
   }
+}
+
+/** The keywords in the order of the source: llguidance fixes the order of an object's keys by it. */
+function inOrderOf(source: JsonMap, out: JsonOut): JsonMap {
+  const ordered = emptyMap<JsonValue>();
+  for (const keyword of [...Object.keys(source), ...Object.keys(out)])
+    if (Object.hasOwn(out, keyword)) ordered[keyword] = out[keyword]!;
+  return ordered;
 }
 
 type JsonOut = Record<string, JsonValue>;
