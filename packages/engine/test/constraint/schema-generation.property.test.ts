@@ -164,7 +164,7 @@ function run(hasUnenforced: boolean, numRuns: number): { finished: number; cut: 
   return seen;
 }
 
-const RUNS = Number(process.env.CONSTRAINT_RUNS ?? 100);
+const RUNS = Number(process.env.CONSTRAINT_RUNS ?? 40);
 
 describe('texts generated under random schemas', () => {
   it('are valid whenever they are finished', { timeout: 600_000 }, () => {

@@ -138,8 +138,8 @@ export class SchemaNormaliser {
     if (keyword === '$ref') out.$ref = this.#refer(value, at);
     else if (keyword === 'type') out.type = checkType(value, place);
     else if (keyword === 'enum') out.enum = this.#checkEnum(value, place);
-    else if (keyword === 'const') out.const = value;
-    else if (NUMBER_KEYWORDS.has(keyword)) out[keyword] = checkNumber(value, keyword, place);
+    else if (keyword === 'const') out.const = refuseLongNumbers(value, place);
+    else if (NUMBER_KEYWORDS.has(keyword)) out[keyword] = this.#takeNumber(keyword, value, place);
     else if (COUNT_KEYWORDS.has(keyword)) out[keyword] = checkCount(value, place);
     else if (keyword === 'items') out.items = this.descend(value, at, keyword);
     else if (keyword === 'prefixItems')
@@ -192,8 +192,23 @@ export class SchemaNormaliser {
     const { valueCount } = this.options.limits;
     if (this.#valueCount > valueCount)
       refuse(place, `The enums of the schema have more than ${valueCount} values together`);
-    return value;
+    return refuseLongNumbers(value, place);
   }
+
+  #takeNumber(keyword: string, value: JsonValue, place: string): JsonValue {
+    const number = checkNumber(value, keyword, place);
+    if (typeof number === 'bigint') this.#isApproximate = true;
+    return Number(number);
+  }
+}
+
+/** llguidance reads numbers as doubles, so such a value would come out as its neighbour. */
+function refuseLongNumbers(value: JsonValue, place: string): JsonValue {
+  if (typeof value === 'bigint')
+    refuse(place, `The number ${value} has too many digits to be enforced; write it as a string`);
+  if (isList(value)) for (const item of value) refuseLongNumbers(item, place);
+  if (isMap(value)) for (const item of Object.values(value)) refuseLongNumbers(item, place);
+  return value;
 }
 
 /** The keywords in the order of the source: llguidance fixes the order of an object's keys by it. */
@@ -224,7 +239,7 @@ function checkType(value: JsonValue, place: string): JsonValue {
   return value;
 }
 
-function checkNumber(value: JsonValue, keyword: string, place: string): JsonValue {
+function checkNumber(value: JsonValue, keyword: string, place: string): number | bigint {
   const isNumber = typeof value === 'number' || typeof value === 'bigint';
   if (!isNumber || (keyword === 'multipleOf' && value <= 0))
     refuse(place, `${keyword} must be a number${keyword === 'multipleOf' ? ' above 0' : ''}`);
