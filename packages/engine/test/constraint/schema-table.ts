@@ -1,5 +1,5 @@
-// One case for each thing a JSON Schema can say: a schema, texts that satisfy it and texts that do not. The numbers of
-// the families and the order of the cases are those of the comparison of grammar engines in docs/adr/0011.
+// One case for each thing a JSON Schema can say: a schema, texts that satisfy it and texts that do not.
+// docs/adr/0016 tells why the engine is the one that passes them.
 
 export interface SchemaCase {
   readonly name: string;
