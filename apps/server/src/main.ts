@@ -9,7 +9,9 @@ import type { Config } from './config/config.ts';
 import { openDatabase } from './db/open-database.ts';
 import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from './models/model-catalog.ts';
 import { ModelPreparationError, prepareModel } from './models/prepare-model.ts';
+import { trackIdleConnections } from './rest/idle-connections.ts';
 import { createApiKeyStore } from './stores/api-keys.ts';
+import { createTrainingServices } from './stores/training/training-services.ts';
 import { createMetrics } from './system/metrics.ts';
 
 export interface RunningServer {
@@ -34,8 +36,8 @@ export async function startServer(
   onCatalogEvent: (event: CatalogEvent) => void = () => undefined,
 ): Promise<RunningServer> {
   const logger = createLogger(config.logLevel);
-  const db = await openDatabase(config.dataDir);
-  const keys = await createApiKeyStore(db, { bootstrapKey: config.apiKey, now: Date.now });
+  const database = await openDatabase(config);
+  const keys = await createApiKeyStore(database, { bootstrapKey: config.apiKey, now: Date.now });
   const catalog = await createModelCatalog({
     models: config.models,
     prepare: (sourceDir, onProgress, signal) =>
@@ -47,6 +49,12 @@ export async function startServer(
         device: config.device,
         threadCount: config.threads,
         maxSequences: config.maxSequences,
+        maxQueuedSequences: config.maxQueued,
+        schedulingPolicy: config.scheduling,
+        prefixCaching: config.prefixCache === 'on',
+        ...(config.prefixCache === 'on' && { cacheSlots: config.cacheSlots }),
+        prefillChunkLength: config.prefillChunk,
+        mixedChunkLength: config.mixedChunk,
         ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
       }),
     onEvent: event => {
@@ -57,14 +65,22 @@ export async function startServer(
   const metrics = createMetrics(catalog);
   const stopping = new AbortController();
   const app = await createApp({
-    services: { models: catalog, credentials: keys, generations: metrics, now: Date.now },
+    services: {
+      models: catalog,
+      credentials: keys,
+      generations: metrics,
+      training: createTrainingServices(database, { ...config, now: Date.now }),
+      now: Date.now,
+    },
     metrics,
     bodyLimitBytes: config.bodyLimitBytes,
+    streamedBodyLimitBytes: config.logBodyLimitBytes,
     corsOrigins: config.corsOrigins,
     stopping: stopping.signal,
     logger,
   });
 
+  const idleConnections = trackIdleConnections(app.server);
   let stopped: Promise<void> | undefined;
   const stop = async () => {
     const endAnswers = setTimeout(
@@ -72,8 +88,9 @@ export async function startServer(
       config.drainMs,
     );
     const cut = setTimeout(() => app.server.closeAllConnections(), config.drainMs + CUT_CONNECTIONS_MS);
-    // A kept-alive connection whose answer has ended would hold the server open until its client lets go.
-    const closeIdle = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_INTERVAL_MS);
+    // A connection without an open request would hold the server open until its client lets go.
+    idleConnections.close();
+    const closeIdle = setInterval(() => idleConnections.close(), CLOSE_IDLE_INTERVAL_MS);
     try {
       await app.close();
     } finally {
@@ -81,14 +98,14 @@ export async function startServer(
       clearTimeout(cut);
       clearInterval(closeIdle);
       await catalog.close();
-      await db.destroy();
+      await database.close();
     }
   };
 
   try {
     await app.listen({ host: config.host, port: config.port });
   } catch (error) {
-    await db.destroy();
+    await database.close();
     throw error;
   }
   // Only a server that can listen makes a key: the key is shown once, so nobody may miss it.

@@ -8,7 +8,9 @@ export {
   type PublicError,
   toPublicError,
 } from './errors.ts';
+export { invalidInput } from './report-faults.ts';
 export { listRestRoutes, type RestRoute } from './rest-routes.ts';
+export type { BytesInput } from './routers/training-trajectories.ts';
 export type {
   CatalogModel,
   CredentialVerifier,
@@ -19,4 +21,33 @@ export type {
   Principal,
   Services,
 } from './services.ts';
+export { meanOf } from './training/metric-tallies.ts';
+export {
+  parseCheckpointReference,
+  parseModelReference,
+  toCheckpointReference,
+  toModelReference,
+} from './training/model-reference.ts';
+export type {
+  CheckpointListOptions,
+  CheckpointStore,
+  CheckpointWeights,
+  GroupRecord,
+  MeanTally,
+  ServableCheckpoint,
+  SplitMetric,
+  StoredCheckpoint,
+  StoredTrajectory,
+  StoredTrajectoryLog,
+  TrainingModel,
+  TrainingModelName,
+  TrainingModelStore,
+  TrainingServices,
+  TrajectoryFilter,
+  TrajectoryLog,
+  TrajectoryRecord,
+  TrajectorySpool,
+  TrajectoryStore,
+  WeightsFolders,
+} from './training/training-services.ts';
 export type { ApiContext, Credentials, ProcedureMeta } from './trpc.ts';

@@ -2,7 +2,7 @@
 
 import { initTRPC } from '@trpc/server';
 import type { OpenApiMeta } from 'trpc-to-openapi';
-import { ApiError, type PublicError, toPublicError } from './errors.ts';
+import { ApiError, type ApiErrorCode, type PublicError, toPublicError } from './errors.ts';
 import { int64Transformer } from './int64-transformer.ts';
 import type { Services } from './services.ts';
 
@@ -23,11 +23,19 @@ export interface ApiContext {
   readonly signal: AbortSignal;
 }
 
-/** `errors` is the REST error style: the OpenAI object or a `detail` list. `streams` documents an SSE reply. */
+/**
+ * `errors` is the REST error style: the OpenAI object or a `detail` list. `streams` documents a reply of server-sent
+ * events: it names the component that each event is. `fails` are failures of this procedure that others of its style do
+ * not have. `bytesProcedure` names a procedure that does the same and takes the body as bytes while they arrive; REST
+ * calls that one. `lines` documents a reply of JSON lines.
+ */
 type OrtlerMeta = {
   readonly auth: 'bearer' | 'none';
   readonly errors: 'openai' | 'detail';
-  readonly streams?: boolean;
+  readonly lines?: boolean;
+  readonly bytesProcedure?: string;
+  readonly streams?: 'ChatCompletionChunk' | 'CompletionChunk';
+  readonly fails?: readonly ApiErrorCode[];
 };
 
 /** Metadata of a procedure; `openapi` on it is the only table of REST routes. */
@@ -43,7 +51,7 @@ const t = initTRPC
     jsonl: { pingMs: 15_000 },
     errorFormatter({ shape, error, ctx, input }) {
       const known: PublicError = toPublicError(error, ctx?.requestId ?? 'unknown', input);
-      const { reason, status, message, type, param } = known;
+      const { reason, status, message, type, param, faults } = known;
       return {
         ...shape,
         message,
@@ -55,6 +63,7 @@ const t = initTRPC
           reason,
           type,
           param,
+          ...(faults !== undefined && { faults }),
         },
       };
     },

@@ -22,13 +22,21 @@ describe('readConfig', () => {
       host: '127.0.0.1',
       port: 8000,
       dataDir: resolve('.ortler'),
+      queryTimeLimitMs: 30_000,
       models: [{ id: 'ortler-demo', path: DEMO_MODEL_DIR }],
       device: 'auto',
       precision: 'auto',
       threads: 0,
       maxSequences: 8,
+      maxQueued: 256,
+      scheduling: 'fcfs',
+      prefixCache: 'on',
+      cacheSlots: 4,
+      prefillChunk: 512,
+      mixedChunk: 32,
       corsOrigins: '*',
       bodyLimitBytes: 8 * 1024 * 1024,
+      logBodyLimitBytes: 256 * 1024 * 1024,
       drainMs: 10_000,
       logLevel: 'warn',
     });
@@ -52,8 +60,11 @@ describe('readConfig', () => {
     ]);
   });
 
-  it('never repeats a wrong API key', () => {
-    expect(problemsOf({ ORTLER_API_KEY: 'my secret' })).toEqual([
+  it('never repeats a secret', () => {
+    expect(
+      problemsOf({ ORTLER_API_KEY: 'my secret', DATABASE_URL: 'mysql://me:secret@host/database' }),
+    ).toEqual([
+      'DATABASE_URL must be a URL such as postgres://user:password@host:5432/database.',
       'ORTLER_API_KEY must be printable ASCII without spaces.',
     ]);
   });

@@ -7,7 +7,7 @@ import { z } from 'zod';
 
 /** One setting. The schema reads text, because both flags and variables are text. */
 export interface Setting<Value> {
-  readonly variable: `ORTLER_${string}`;
+  readonly variable: `ORTLER_${string}` | 'DATABASE_URL';
   readonly flag: `--${string}`;
   /** Placeholder of the flag's value in `--help`. */
   readonly valueName: string;
@@ -16,6 +16,8 @@ export interface Setting<Value> {
   /** How `--help` shows the default where the text itself would not help. */
   readonly shownFallback?: string;
   readonly description: string;
+  /** Whether the value must not be repeated in messages. */
+  readonly isSecret?: boolean;
   readonly schema: z.ZodType<Value, string>;
 }
 
@@ -57,6 +59,25 @@ export const SETTINGS = {
       .string()
       .min(1, 'must not be empty')
       .transform(folder => resolve(folder)),
+  }),
+  databaseUrl: setting<string | undefined>({
+    variable: 'DATABASE_URL',
+    flag: '--database-url',
+    valueName: 'url',
+    fallback: undefined,
+    shownFallback: 'SQLite in the data folder',
+    description:
+      'PostgreSQL 15 or later, shared by several servers: postgres://user:password@host/database. Prefer the variable.',
+    schema: postgresUrl(),
+    isSecret: true,
+  }),
+  queryTimeLimitMs: setting({
+    variable: 'ORTLER_QUERY_TIME_LIMIT_MS',
+    flag: '--query-time-limit-ms',
+    valueName: 'milliseconds',
+    fallback: '30000',
+    description: 'Longest time a feedback query may take before it is stopped.',
+    schema: wholeNumber(100, 3_600_000),
   }),
   models: setting({
     variable: 'ORTLER_MODELS',
@@ -100,6 +121,58 @@ export const SETTINGS = {
     description: 'Answers of one model that are generated at the same time; more wait in a queue.',
     schema: wholeNumber(1, 1_024),
   }),
+  maxQueued: setting({
+    variable: 'ORTLER_MAX_QUEUED',
+    flag: '--max-queued',
+    valueName: 'number',
+    fallback: '256',
+    description:
+      'Answers of one model that may wait for their start; more are refused with 429 and a time to wait.',
+    schema: wholeNumber(0, 100_000),
+  }),
+  scheduling: setting({
+    variable: 'ORTLER_SCHEDULING',
+    flag: '--scheduling',
+    valueName: 'name',
+    fallback: 'fcfs',
+    description:
+      'Who starts first: fcfs, in order of arrival, or priority, by the priority of the request, lower first.',
+    schema: oneOf(['fcfs', 'priority']),
+  }),
+  prefixCache: setting({
+    variable: 'ORTLER_PREFIX_CACHE',
+    flag: '--prefix-cache',
+    valueName: 'on or off',
+    fallback: 'on',
+    description: 'Whether computed prompts are kept for later requests that begin alike.',
+    schema: oneOf(['on', 'off']),
+  }),
+  cacheSlots: setting({
+    variable: 'ORTLER_CACHE_SLOTS',
+    flag: '--cache-slots',
+    valueName: 'number',
+    fallback: '4',
+    description:
+      'Places for computed prompts besides those of running answers. Each takes as much memory as the longest prompt and answer it ever held. Unused without the prefix cache.',
+    schema: wholeNumber(0, 1_024),
+  }),
+  prefillChunk: setting({
+    variable: 'ORTLER_PREFILL_CHUNK',
+    flag: '--prefill-chunk',
+    valueName: 'tokens',
+    fallback: '512',
+    description: 'Most prompt tokens of one step while no answer runs.',
+    schema: wholeNumber(1, 65_536),
+  }),
+  mixedChunk: setting({
+    variable: 'ORTLER_MIXED_CHUNK',
+    flag: '--mixed-chunk',
+    valueName: 'tokens',
+    fallback: '32',
+    description:
+      'Most prompt tokens of one step while answers run: smaller keeps answers even, larger lets new ones start sooner.',
+    schema: wholeNumber(1, 65_536),
+  }),
   contextLength: setting<number | undefined>({
     variable: 'ORTLER_CONTEXT_LENGTH',
     flag: '--context-length',
@@ -121,6 +194,7 @@ export const SETTINGS = {
       .string()
       .min(1, 'must not be empty')
       .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'),
+    isSecret: true,
   }),
   corsOrigins: setting({
     variable: 'ORTLER_CORS_ORIGINS',
@@ -137,6 +211,26 @@ export const SETTINGS = {
     fallback: '8mb',
     description: 'Largest request body: bytes, or a number with kb, mb or gb.',
     schema: byteSize(1_024, 1_024 * MEBIBYTE),
+  }),
+  logBodyLimitBytes: setting({
+    variable: 'ORTLER_LOG_BODY_LIMIT',
+    flag: '--log-body-limit',
+    valueName: 'size',
+    fallback: '256mb',
+    description: 'Largest body of logged trajectories, which is stored as it arrives; as --body-limit.',
+    schema: byteSize(1_024, 1_024 * MEBIBYTE),
+  }),
+  checkpointDir: setting<string | undefined>({
+    variable: 'ORTLER_CHECKPOINT_DIR',
+    flag: '--checkpoint-dir',
+    valueName: 'folder',
+    fallback: undefined,
+    shownFallback: 'checkpoints in the data folder',
+    description: 'Folder under which the weights of registered checkpoints must lie.',
+    schema: z
+      .string()
+      .min(1, 'must not be empty')
+      .transform(folder => resolve(folder)),
   }),
   drainMs: setting({
     variable: 'ORTLER_DRAIN_MS',
@@ -176,6 +270,11 @@ function oneOf<const Name extends string>(names: readonly Name[]): z.ZodType<Nam
     .string()
     .refine((text): text is Name => (names as readonly string[]).includes(text), message)
     .transform(text => text as Name);
+}
+
+function postgresUrl(): z.ZodType<string, string> {
+  const message = 'must be a URL such as postgres://user:password@host:5432/database';
+  return z.string().refine(text => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text), message);
 }
 
 function byteSize(minimum: number, maximum: number): z.ZodType<number, string> {

@@ -4,10 +4,10 @@ import { EngineError } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
 import { ApiError, ENGINE_ERROR_TABLE } from '../errors.ts';
 
-type NamedFields = Pick<ChatCompletionRequest, 'max_completion_tokens' | 'chat_template'>;
-
-/** A model whose process ended is usually back after this. Unit: milliseconds. */
-const RESTART_RETRY_MS = 1_000;
+/** What of a request decides the names. Completions have a `prompt` where chats have `messages`. */
+export type NamedFields = Partial<Pick<ChatCompletionRequest, 'max_completion_tokens' | 'chat_template'>> & {
+  readonly promptField?: 'messages' | 'prompt';
+};
 
 /** What a thrown value is on the wire; anything but an `EngineError` is returned as it is. */
 export function fromEngineError(error: unknown, request: NamedFields): unknown {
@@ -16,11 +16,10 @@ export function fromEngineError(error: unknown, request: NamedFields): unknown {
   // Whoever aborted may have said why; a server that stops is not a client that left.
   if (code === 'aborted' && cause instanceof ApiError) return cause;
   const names = wireNames(request);
-  const waitMs = retryAfterMs ?? (code === 'model_unavailable' ? RESTART_RETRY_MS : undefined);
   const message = code === 'invalid_request' ? inWireWords(error.message, names) : error.message;
   return new ApiError(ENGINE_ERROR_TABLE[code], message, {
     param: toParam(error, request, names),
-    retryAfterMs: waitMs,
+    retryAfterMs,
     cause: error,
   });
 }
@@ -42,11 +41,13 @@ function wireNames(request: NamedFields): ReadonlyMap<string, string> {
     ['stop.ignoreEos', 'ignore_eos'],
     ['stop.minTokens', 'min_tokens'],
     ['stop.maxTokens', request.max_completion_tokens == null ? 'max_tokens' : 'max_completion_tokens'],
+    ['logprobs.topCount', request.promptField === 'prompt' ? 'logprobs' : 'top_logprobs'],
+    ['promptLogprobs.topCount', 'prompt_logprobs'],
     ['choiceCount', 'n'],
     ['skipSpecialTokens', 'skip_special_tokens'],
     ['prompt.template.template', 'chat_template'],
     ['prompt.messages', 'messages'],
-    ['prompt', 'messages'],
+    ['prompt', request.promptField ?? 'messages'],
   ]);
 }
 
@@ -60,7 +61,7 @@ function toParam(
   if (parameter === undefined) return null;
   // `stop.strings[2]` belongs to one wire field.
   const path = parameter.replace(/\[.*$/, '');
-  return names.get(path) ?? (path.startsWith('prompt.') ? 'messages' : null);
+  return names.get(path) ?? (path.startsWith('prompt.') ? (request.promptField ?? 'messages') : null);
 }
 
 // The engine's messages name fields in its own words, which a client of the wire has never seen.

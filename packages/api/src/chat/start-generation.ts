@@ -3,18 +3,13 @@
 
 import type { GenerationEvent } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
-import { ApiError } from '../errors.ts';
-import type { CatalogModel, Services } from '../services.ts';
+import { findModel, readyEngine } from '../ready-engine.ts';
+import type { Services } from '../services.ts';
+import { startEvents } from '../start-events.ts';
 import type { ApiContext } from '../trpc.ts';
 import { fromEngineError } from './engine-error.ts';
-import { observeGeneration } from './observe-generation.ts';
 import { toGenerationRequest } from './to-generation-request.ts';
 import { validateChatRequest } from './validate-chat-request.ts';
-
-/** Unit: milliseconds. A loading model is usually there after this. */
-const LOADING_RETRY_MS = 2_000;
-/** A name that no model has may be of any length. */
-const SHOWN_ID_LENGTH = 200;
 
 /** What every reply to one request shares. */
 export interface ReplyHeader {
@@ -39,73 +34,21 @@ export async function startGeneration(
   request: ChatCompletionRequest,
 ): Promise<StartedGeneration> {
   const model = findModel(services, request.model);
-  const engine = readyEngine(model);
+  readyEngine(model);
   validateChatRequest(request);
   const startedAtMs = services.now();
-  const events = translateErrors(
-    observeGeneration(engine.generate(toGenerationRequest(request), context.signal), {
-      services,
-      modelId: model.id,
-      choiceCount: request.n,
-      startedAtMs,
-    }),
-    request,
-  );
-  const first = await events.next();
+  const events = await startEvents(toGenerationRequest(request), {
+    services,
+    model,
+    startedAtMs,
+    signal: context.signal,
+    toApiError: error => fromEngineError(error, request),
+  });
   const header: ReplyHeader = {
     id: `chatcmpl-${context.headers['x-request-id'] ?? request.request_id ?? context.requestId}`,
     created: Math.floor(startedAtMs / 1000),
     model: model.id,
     role: request.add_generation_prompt ? 'assistant' : request.messages.at(-1)!.role,
   };
-  return { header, events: startingWith(first, events) };
-}
-
-function findModel(services: Services, id: string | null | undefined): CatalogModel {
-  const wanted = id || services.models.defaultModelId;
-  const model = services.models.find(wanted);
-  if (model !== undefined) return model;
-  const known = services.models.list().map(entry => entry.id);
-  throw new ApiError(
-    'model_not_found',
-    `The model ${wanted.slice(0, SHOWN_ID_LENGTH)} does not exist. Known: ${known.join(', ')}.`,
-    {
-      param: 'model',
-    },
-  );
-}
-
-function readyEngine({ id, status }: CatalogModel) {
-  if (status.kind === 'ready') return status.engine;
-  if (status.kind === 'failed')
-    throw new ApiError('model_unavailable', `The model ${id} could not be loaded.`, { param: 'model' });
-  throw new ApiError('model_unavailable', `The model ${id} is still loading: ${status.detail}.`, {
-    param: 'model',
-    retryAfterMs: LOADING_RETRY_MS,
-  });
-}
-
-async function* translateErrors<T>(
-  events: AsyncIterable<T>,
-  request: ChatCompletionRequest,
-): AsyncGenerator<T, void, undefined> {
-  try {
-    yield* events;
-  } catch (error) {
-    throw fromEngineError(error, request);
-  }
-}
-
-async function* startingWith<T>(
-  first: IteratorResult<T, void>,
-  rest: AsyncGenerator<T, void, undefined>,
-): AsyncGenerator<T, void, undefined> {
-  try {
-    if (first.done) return;
-    yield first.value;
-    yield* rest;
-  } finally {
-    // A reader that leaves before asking for the second event must still end the generation.
-    await rest.return();
-  }
+  return { header, events };
 }
