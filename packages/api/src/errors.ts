@@ -29,6 +29,7 @@ export const ERROR_TABLE = {
   body_too_large: { trpcCode: 'PAYLOAD_TOO_LARGE', status: 413, type: 'Request Entity Too Large' },
   overloaded: { trpcCode: 'TOO_MANY_REQUESTS', status: 429, type: 'TooManyRequestsError' },
   aborted: { trpcCode: 'CLIENT_CLOSED_REQUEST', status: 499, type: 'ClientClosedRequest' },
+  constraint_failed: { trpcCode: 'INTERNAL_SERVER_ERROR', status: 500, type: 'InternalServerError' },
   internal: { trpcCode: 'INTERNAL_SERVER_ERROR', status: 500, type: 'InternalServerError' },
   model_unavailable: { trpcCode: 'SERVICE_UNAVAILABLE', status: 503, type: 'ServiceUnavailableError' },
 } as const satisfies Record<string, ErrorRow>;
@@ -43,6 +44,7 @@ export const ENGINE_ERROR_TABLE = {
   overloaded: 'overloaded',
   model_invalid: 'model_unavailable',
   model_unavailable: 'model_unavailable',
+  constraint_failed: 'constraint_failed',
   engine_failed: 'internal',
   engine_closed: 'model_unavailable',
   aborted: 'aborted',
