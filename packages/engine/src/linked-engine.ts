@@ -20,6 +20,7 @@ import { ChoiceAssembler } from './text/choice-assembler.ts';
 import { Detokenizer, detokenize } from './text/detokenizer.ts';
 import type { PromptEncoder } from './text/prompt-encoder.ts';
 import type { Tokenizer } from './text/tokenizer.ts';
+import { truncatePrompt } from './text/truncate-prompt.ts';
 
 export interface LinkedEngineParts {
   readonly link: CoreLink;
@@ -146,8 +147,12 @@ export class LinkedEngine implements Engine {
     throwIfAborted(signal);
     // Steps 1 to 3 refuse what is wrong before the token side hears of the request.
     const valid = validateGenerationRequest(request, this.#limits);
-    const promptTokenIds = await this.#parts.prompts.encodePrompt(request.prompt, signal);
     const { contextLength } = this.info;
+    const keep = request.truncatePromptTokens;
+    const encoded = await this.#parts.prompts.encodePrompt(request.prompt, signal, {
+      mayOverflow: keep !== undefined,
+    });
+    const promptTokenIds = truncatePrompt(encoded, { keep, maxTokens: valid.maxTokens, contextLength });
     const maxTokens = settleMaxTokens(
       valid,
       promptTokenIds.length,
@@ -160,7 +165,7 @@ export class LinkedEngine implements Engine {
     const { link } = this.#parts;
     const generation = new Generation({
       promptTokenIds,
-      assemblers: this.#assemblers(valid, promptTokenIds),
+      assemblers: this.#assemblers(valid, promptTokenIds, this.#specialIds(request.shownSpecialTokens)),
       abortChoice: choiceIndex => link.abort({ kind: 'abort', requestId, choiceIndex }),
     });
     const onAbort = (): void => {
@@ -191,14 +196,24 @@ export class LinkedEngine implements Engine {
     }
   }
 
-  #assemblers(valid: ValidRequest, promptTokenIds: Int32Array): ChoiceAssembler[] {
+  /** Ids of the texts that are special tokens of this vocabulary. */
+  #specialIds(texts: readonly string[] = []): ReadonlySet<number> {
+    const { tokenizer } = this.#parts;
+    return new Set(texts.map(text => tokenizer.tokenId(text)).filter(id => id !== undefined));
+  }
+
+  #assemblers(
+    valid: ValidRequest,
+    promptTokenIds: Int32Array,
+    shownSpecialIds: ReadonlySet<number>,
+  ): ChoiceAssembler[] {
     const { tokenBytes } = this.#parts.tokenizer;
     const { skipSpecialTokens } = valid;
     return Array.from(
       { length: valid.choiceCount },
       () =>
         new ChoiceAssembler({
-          detokenizer: new Detokenizer(tokenBytes, { skipSpecialTokens, promptTokenIds }),
+          detokenizer: new Detokenizer(tokenBytes, { skipSpecialTokens, shownSpecialIds, promptTokenIds }),
           stopStrings: valid.stopStrings,
           includeStopInOutput: valid.includeStopInOutput,
           minTokens: valid.minTokens,

@@ -54,7 +54,7 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
     precision: 'f32',
     parameterCount: 0,
     eosTokenIds: [2],
-    hasChatTemplate: true,
+    chatTemplate: '{{ messages }}',
     samplingDefaults: {},
     ...script.info,
   };
