@@ -2,6 +2,7 @@
 // Nothing here knows HTTP, files or SQL.
 
 import type { Engine } from '@ortler/engine';
+import type { ReasoningParser } from './chat/reasoning/reasoning-format.ts';
 
 /** What a model can do now. A ready model may still be restarting inside; its engine then says so itself. */
 export type ModelStatus =
@@ -17,6 +18,8 @@ export interface CatalogModel {
   readonly ownedBy: string;
   /** Id of the model this one derives from; its own id for a base model. */
   readonly root: string;
+  /** How what the model thinks is told from what it answers; `auto` reads it off the chat template. */
+  readonly reasoningParser: ReasoningParser;
   readonly status: ModelStatus;
 }
 
@@ -30,6 +33,8 @@ export interface ModelCatalog {
 /** Who a key belongs to. */
 export interface Principal {
   readonly keyId: string;
+  /** Absent: the key belongs to no team. */
+  readonly team?: string;
 }
 
 export interface CredentialVerifier {
@@ -61,6 +66,8 @@ export interface Services {
   readonly models: ModelCatalog;
   readonly credentials: CredentialVerifier;
   readonly generations: GenerationObserver;
+  /** Whose requests may share cached prompts: those of one team, or those of everybody on this server. */
+  readonly promptCacheScope: 'team' | 'server';
   /** Unit: milliseconds since 1970. */
   readonly now: () => number;
 }

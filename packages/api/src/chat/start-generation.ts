@@ -1,14 +1,18 @@
 // Steps 5 to 9 of a chat request: find the model, check the values, start the engine and wait for its first event.
 // Everything that can be refused is refused here, before a transport sends a status line.
 
-import type { GenerationEvent } from '@ortler/engine';
+import type { ChatMessage } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
 import { ApiError } from '../errors.ts';
 import type { CatalogModel, Services } from '../services.ts';
-import type { ApiContext } from '../trpc.ts';
+import type { CallerContext } from '../trpc.ts';
+import { toCachePartition } from './cache-partition.ts';
 import { fromEngineError } from './engine-error.ts';
 import { observeGeneration } from './observe-generation.ts';
+import { chooseReasoningFormat, REASONING_FORMATS } from './reasoning/reasoning-format.ts';
+import { type ReplyEvent, toReplyEvents } from './reply-events.ts';
 import { toGenerationRequest } from './to-generation-request.ts';
+import { toTemplateMessages } from './to-template-messages.ts';
 import { validateChatRequest } from './validate-chat-request.ts';
 
 /** Unit: milliseconds. A loading model is usually there after this. */
@@ -24,26 +28,35 @@ export interface ReplyHeader {
   readonly model: string;
   /** Role of the generated message. */
   readonly role: string;
+  /** Text that every choice begins with, taken from the last message; mostly empty. */
+  readonly echoedText: string;
 }
 
 export interface StartedGeneration {
   readonly header: ReplyHeader;
   /** All events, the first one included. Ends with an `ApiError` when the engine fails. */
-  readonly events: AsyncGenerator<GenerationEvent, void, undefined>;
+  readonly events: AsyncGenerator<ReplyEvent, void, undefined>;
 }
 
 /** Starts a generation. Throws: every refusal of the request. */
 export async function startGeneration(
   services: Services,
-  context: ApiContext,
+  context: CallerContext,
   request: ChatCompletionRequest,
 ): Promise<StartedGeneration> {
   const model = findModel(services, request.model);
   const engine = readyEngine(model);
   validateChatRequest(request);
+  const messages = toTemplateMessages(request.messages);
+  const reasoningFormat = chooseReasoningFormat(model.reasoningParser, engine.info.chatTemplate);
+  const generation = toGenerationRequest(request, {
+    messages,
+    cachePartition: toCachePartition(context.principal, request.cache_salt, services.promptCacheScope),
+    shownSpecialTokens: reasoningFormat === null ? [] : REASONING_FORMATS[reasoningFormat].specialTokens,
+  });
   const startedAtMs = services.now();
   const events = translateErrors(
-    observeGeneration(engine.generate(toGenerationRequest(request), context.signal), {
+    observeGeneration(engine.generate(generation, context.signal), {
       services,
       modelId: model.id,
       choiceCount: request.n,
@@ -52,13 +65,22 @@ export async function startGeneration(
     request,
   );
   const first = await events.next();
+  const last = messages.at(-1)!;
+  const role = request.add_generation_prompt ? 'assistant' : last.role;
   const header: ReplyHeader = {
     id: `chatcmpl-${context.headers['x-request-id'] ?? request.request_id ?? context.requestId}`,
     created: Math.floor(startedAtMs / 1000),
     model: model.id,
-    role: request.add_generation_prompt ? 'assistant' : request.messages.at(-1)!.role,
+    role,
+    echoedText: request.echo && role === last.role ? textOf(last) : '',
   };
-  return { header, events: startingWith(first, events) };
+  const replies = toReplyEvents(startingWith(first, events), {
+    engine,
+    request,
+    reasoningFormat,
+    continuedText: request.continue_final_message ? textOf(last) : null,
+  });
+  return { header, events: replies };
 }
 
 function findModel(services: Services, id: string | null | undefined): CatalogModel {
@@ -73,6 +95,10 @@ function findModel(services: Services, id: string | null | undefined): CatalogMo
       param: 'model',
     },
   );
+}
+
+function textOf({ content }: ChatMessage): string {
+  return typeof content === 'string' ? content : content.map(part => part.text).join('\n');
 }
 
 function readyEngine({ id, status }: CatalogModel) {

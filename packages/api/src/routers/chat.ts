@@ -16,7 +16,7 @@ import { toChatCompletion } from '../chat/to-chat-completion.ts';
 import { ApiError } from '../errors.ts';
 import { requestHeaders } from '../request-headers.ts';
 import type { Services } from '../services.ts';
-import { type ApiContext, createBearerProcedure, router } from '../trpc.ts';
+import { type CallerContext, createBearerProcedure, router } from '../trpc.ts';
 
 type ChunkStream = AsyncIterable<ChatChunk>;
 
@@ -70,12 +70,12 @@ export function createChatRouter(services: Services) {
       .mutation(({ ctx, input }) => streamed(ctx, { ...input, stream: true })),
   });
 
-  async function complete(context: ApiContext, request: ChatCompletionRequest): Promise<ChatCompletion> {
+  async function complete(context: CallerContext, request: ChatCompletionRequest): Promise<ChatCompletion> {
     const { header, events } = await startGeneration(services, context, request);
     return toChatCompletion(header, events, request);
   }
 
-  async function streamed(context: ApiContext, request: ChatCompletionRequest): Promise<ChunkStream> {
+  async function streamed(context: CallerContext, request: ChatCompletionRequest): Promise<ChunkStream> {
     const { header, events } = await startGeneration(services, context, request);
     return toChatChunks(header, events, request);
   }
