@@ -131,7 +131,7 @@ describe('the graph of the demo model', () => {
   test('gives the five largest logits of transformers after each prompt', async () => {
     for (const { prompt_token_ids, first_position_top5 } of golden.cases) {
       const tokenIds = Int32Array.from(prompt_token_ids);
-      const logits = await runner.run([{ slot: 0, tokenIds, computedLength: 0, needsLogits: true }]);
+      const logits = await runner.run([{ slot: 0, tokenIds, computedLength: 0, logitsCount: 1 }]);
       const ranked = Array.from(logits, (logit, id) => ({ id, logit })).sort((a, b) => b.logit - a.logit);
       first_position_top5.forEach(([id, logit], rank) => {
         expect(Math.abs(logits[id]! - logit), `logit of token ${id}`).toBeLessThan(LOGIT_TOLERANCE);

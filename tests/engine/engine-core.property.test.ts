@@ -2,7 +2,7 @@
 // or the binding. The seed of the generator is fixed: sums in another order may differ in the last bit, and a
 // draw that hits exactly such a bit would be no error of the loop.
 
-import { type EngineCore, loadCore, type SubmitMessage } from '@ortler/engine/testing';
+import { type EngineCore, loadCore, NEUTRAL_SAMPLING, type SubmitMessage } from '@ortler/engine/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTinyModelFolder, type TinyModelFolder } from './tiny-model-folder.ts';
@@ -25,7 +25,13 @@ const requests = fc.array(
         kind: 'submit',
         promptTokenIds: Int32Array.from(entry.prompt),
         choiceCount: entry.choiceCount,
-        sampling: { temperature: entry.temperature, topP: 0.95, topK: 40, minP: 0, seed: entry.seed },
+        sampling: {
+          ...NEUTRAL_SAMPLING,
+          temperature: entry.temperature,
+          topP: 0.95,
+          topK: 40,
+          seed: entry.seed,
+        },
         maxTokens: entry.maxTokens,
         minTokens: 0,
         eosTokenIds: [],

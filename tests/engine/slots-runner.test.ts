@@ -57,13 +57,8 @@ function poisonCache(backend: OrtBackend): OrtBackend {
   };
 }
 
-function row(
-  slot: number,
-  computedLength: number,
-  tokenIds: readonly number[],
-  needsLogits = true,
-): RunnerRow {
-  return { slot, computedLength, tokenIds: Int32Array.from(tokenIds), needsLogits };
+function row(slot: number, computedLength: number, tokenIds: readonly number[], logitsCount = 1): RunnerRow {
+  return { slot, computedLength, tokenIds: Int32Array.from(tokenIds), logitsCount };
 }
 
 /** Token ids that look random and are the same every time. */
@@ -110,7 +105,7 @@ describe.each(MODELS)('the slots runner on a $precision $modelType', ({ precisio
       [row(0, 0, long)],
       [row(1, 0, short)],
       [row(0, 20, [7]), row(1, 3, [8])],
-      [row(0, 21, [9]), row(1, 4, [5]), row(2, 0, long, false)],
+      [row(0, 21, [9]), row(1, 4, [5]), row(2, 0, long, 0)],
       [row(0, 22, [4]), row(1, 5, [3]), row(2, 20, short)],
     ]) {
       const logits = await logitsOf(poisoned, ...rows);
@@ -123,7 +118,7 @@ describe.each(MODELS)('the slots runner on a $precision $modelType', ({ precisio
   it('gives bit for bit the same logits through both bindings', async () => {
     const schedule: RunnerRow[][] = [
       [row(0, 0, tokens(9, 1))],
-      [row(0, 9, tokens(1, 2)), row(1, 0, tokens(5, 3), false)],
+      [row(0, 9, tokens(1, 2)), row(1, 0, tokens(5, 3), 0)],
       [row(0, 10, tokens(1, 4)), row(1, 5, tokens(4, 5)), row(2, 0, tokens(1, 6))],
       [row(0, 11, tokens(1, 7)), row(1, 9, tokens(1, 8)), row(2, 1, tokens(1, 9))],
     ];
@@ -140,8 +135,8 @@ describe.each(MODELS)('the slots runner on a $precision $modelType', ({ precisio
     it('computes a prompt in chunks as it computes it whole', async () => {
       const runner = runners.get(name)!;
       const prompt = tokens(23, 11);
-      await runner.run([row(1, 0, prompt.slice(0, 10), false)]);
-      await runner.run([row(1, 10, prompt.slice(10, 20), false)]);
+      await runner.run([row(1, 0, prompt.slice(0, 10), 0)]);
+      await runner.run([row(1, 10, prompt.slice(10, 20), 0)]);
       const chunked = await logitsOf(runner, row(1, 20, prompt.slice(20)));
       expectClose(chunked, await whole(runner, prompt));
     });
@@ -181,6 +176,20 @@ describe.each(MODELS)('the slots runner on a $precision $modelType', ({ precisio
       expectClose(continued, await whole(runner, [...prompt.slice(0, 8), 9]));
     });
 
+    it('gives the logits of every asked position, as the prompt up to there gives them at its end', async () => {
+      const runner = runners.get(name)!;
+      const { vocabSize } = runner.facts;
+      const prompt = tokens(9, 61);
+      await runner.run([row(1, 0, prompt.slice(0, 3), 0)]);
+      const rows = await logitsOf(runner, row(0, 0, [4]), row(1, 3, prompt.slice(3), 4), row(2, 0, prompt));
+      expect(rows.length).toBe(6 * vocabSize);
+      for (let i = 0; i < 4; i++)
+        expectClose(
+          rows.subarray((1 + i) * vocabSize, (2 + i) * vocabSize),
+          await whole(runner, prompt.slice(0, 6 + i)),
+        );
+    });
+
     it('computes a step again with the same logits', async () => {
       const runner = runners.get(name)!;
       await runner.run([row(0, 0, tokens(6, 41))]);
@@ -194,7 +203,10 @@ describe.each(MODELS)('the slots runner on a $precision $modelType', ({ precisio
       const { vocabSize } = runner.facts;
       const prompts = [tokens(4, 51), tokens(5, 52), tokens(6, 53)];
       const all = await logitsOf(runner, ...prompts.map((prompt, slot) => row(slot, 0, prompt)));
-      const some = await logitsOf(runner, ...prompts.map((prompt, slot) => row(slot, 0, prompt, slot !== 1)));
+      const some = await logitsOf(
+        runner,
+        ...prompts.map((prompt, slot) => row(slot, 0, prompt, slot === 1 ? 0 : 1)),
+      );
       expect(some.length).toBe(2 * vocabSize);
       expect(some.subarray(0, vocabSize)).toEqual(all.subarray(0, vocabSize));
       expect(some.subarray(vocabSize)).toEqual(all.subarray(2 * vocabSize));

@@ -34,8 +34,8 @@ export async function startServer(
   onCatalogEvent: (event: CatalogEvent) => void = () => undefined,
 ): Promise<RunningServer> {
   const logger = createLogger(config.logLevel);
-  const db = await openDatabase(config.dataDir);
-  const keys = await createApiKeyStore(db, { bootstrapKey: config.apiKey, now: Date.now });
+  const database = await openDatabase(config);
+  const keys = await createApiKeyStore(database, { bootstrapKey: config.apiKey, now: Date.now });
   const catalog = await createModelCatalog({
     models: config.models,
     prepare: (sourceDir, onProgress, signal) =>
@@ -81,14 +81,14 @@ export async function startServer(
       clearTimeout(cut);
       clearInterval(closeIdle);
       await catalog.close();
-      await db.destroy();
+      await database.close();
     }
   };
 
   try {
     await app.listen({ host: config.host, port: config.port });
   } catch (error) {
-    await db.destroy();
+    await database.close();
     throw error;
   }
   // Only a server that can listen makes a key: the key is shown once, so nobody may miss it.

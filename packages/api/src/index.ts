@@ -8,6 +8,7 @@ export {
   type PublicError,
   toPublicError,
 } from './errors.ts';
+export { invalidInput } from './report-faults.ts';
 export { listRestRoutes, type RestRoute } from './rest-routes.ts';
 export type {
   CatalogModel,
@@ -19,4 +20,32 @@ export type {
   Principal,
   Services,
 } from './services.ts';
+export {
+  parseCheckpointReference,
+  parseModelReference,
+  toCheckpointReference,
+  toModelReference,
+} from './training/model-reference.ts';
+export type {
+  CheckpointListOptions,
+  CheckpointStore,
+  CheckpointWeights,
+  GroupRecord,
+  MeanTally,
+  ServableCheckpoint,
+  SplitMetric,
+  StoredCheckpoint,
+  StoredTrajectory,
+  StoredTrajectoryLog,
+  TrainingModel,
+  TrainingModelName,
+  TrainingModelStore,
+  TrainingServices,
+  TrajectoryFilter,
+  TrajectoryLog,
+  TrajectoryRecord,
+  TrajectorySpool,
+  TrajectoryStore,
+  WeightsFolders,
+} from './training/training-services.ts';
 export type { ApiContext, Credentials, ProcedureMeta } from './trpc.ts';

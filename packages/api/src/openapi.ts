@@ -4,13 +4,14 @@
 import {
   chatChunk,
   chatCompletionRequestExamples,
+  detailErrorBody,
   openAiErrorBody,
   validationErrorBody,
 } from '@ortler/schemas';
 import { generateOpenApiDocument } from 'trpc-to-openapi';
 import { z } from 'zod';
 import type { AppRouter } from './app-router.ts';
-import { ERROR_TABLE } from './errors.ts';
+import { type ApiErrorCode, ERROR_TABLE } from './errors.ts';
 import { listRestRoutes, type RestRoute } from './rest-routes.ts';
 
 type Json = { [key: string]: unknown };
@@ -22,8 +23,16 @@ export interface OpenApiOptions {
 }
 
 /** Reasons that belong to every route of a style; routes list them by status. */
-const COMMON_REASONS = ['malformed_request', 'unauthorized', 'internal'] as const;
-const BODY_REASONS = ['model_not_found', 'body_too_large', 'overloaded', 'model_unavailable'] as const;
+const REASONS = {
+  openai: {
+    common: ['malformed_request', 'unauthorized', 'internal'],
+    body: ['model_not_found', 'body_too_large', 'overloaded', 'model_unavailable'],
+  },
+  detail: {
+    common: ['malformed_request', 'unauthorized', 'invalid_input', 'internal'],
+    body: ['body_too_large'],
+  },
+} as const;
 
 /** What the docs page sends when a reader tries an operation; the generator would fill in empty texts. */
 const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
@@ -55,13 +64,14 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/
   components.schemas = {
     ...withoutGeneratedErrors(components.schemas),
     ChatCompletionChunk: toJsonSchema(chatChunk),
+    DetailErrorBody: toJsonSchema(detailErrorBody),
     ErrorBody: toJsonSchema(openAiErrorBody),
     ValidationErrorBody: toJsonSchema(validationErrorBody),
   };
   return document;
 }
 
-function finishOperation(operation: Json, { method, auth, errors, streams }: RestRoute): void {
+function finishOperation(operation: Json, { method, auth, errors, streams, fails }: RestRoute): void {
   operation.security = auth === 'none' ? [] : [{ [auth]: [] }];
   const example = BODY_EXAMPLES[String(operation.operationId)];
   if (example !== undefined) {
@@ -87,19 +97,23 @@ function finishOperation(operation: Json, { method, auth, errors, streams }: Res
       },
     };
   }
-  const reasons = method === 'GET' ? COMMON_REASONS : [...COMMON_REASONS, ...BODY_REASONS];
+  const { common, body } = REASONS[errors];
+  const reasons = [...common, ...(method === 'GET' ? [] : body), ...fails];
   operation.responses = { 200: success, ...errorResponses(reasons, errors) };
 }
 
-function errorResponses(reasons: readonly (keyof typeof ERROR_TABLE)[], style: 'openai' | 'detail'): Json {
-  const name = style === 'openai' ? 'ErrorBody' : 'ValidationErrorBody';
+function errorResponses(reasons: readonly ApiErrorCode[], style: 'openai' | 'detail'): Json {
+  const nameOf = (reason: ApiErrorCode) => {
+    if (style === 'openai') return 'ErrorBody';
+    return reason === 'invalid_input' ? 'ValidationErrorBody' : 'DetailErrorBody';
+  };
   return Object.fromEntries(
     reasons.map(reason => [
       ERROR_TABLE[reason].status,
       {
         description: `${ERROR_TABLE[reason].type} (\`${reason}\`)`,
         headers: REQUEST_ID_HEADER,
-        content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } },
+        content: { 'application/json': { schema: { $ref: `#/components/schemas/${nameOf(reason)}` } } },
       },
     ]),
   );

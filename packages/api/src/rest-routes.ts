@@ -2,6 +2,7 @@
 // document are both made from this list, so they cannot differ.
 
 import type { AppRouter } from './app-router.ts';
+import type { ApiErrorCode } from './errors.ts';
 import type { ProcedureMeta } from './trpc.ts';
 
 /** One REST route and the procedure behind it. */
@@ -15,6 +16,8 @@ export interface RestRoute {
   readonly auth: ProcedureMeta['auth'];
   readonly errors: ProcedureMeta['errors'];
   readonly streams: boolean;
+  /** Failures of this route besides those of its style, for the document. */
+  readonly fails: readonly ApiErrorCode[];
 }
 
 interface AnyProcedure {
@@ -30,7 +33,16 @@ export function listRestRoutes(router: AppRouter): RestRoute[] {
     const { method, path } = meta.openapi;
     const type = _def.type === 'query' ? 'query' : 'mutation';
     return [
-      { method, path, procedure, type, auth: meta.auth, errors: meta.errors, streams: meta.streams ?? false },
+      {
+        method,
+        path,
+        procedure,
+        type,
+        auth: meta.auth,
+        errors: meta.errors,
+        streams: meta.streams ?? false,
+        fails: meta.fails ?? [],
+      },
     ];
   });
 }

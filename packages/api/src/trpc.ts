@@ -2,7 +2,7 @@
 
 import { initTRPC } from '@trpc/server';
 import type { OpenApiMeta } from 'trpc-to-openapi';
-import { ApiError, type PublicError, toPublicError } from './errors.ts';
+import { ApiError, type ApiErrorCode, type PublicError, toPublicError } from './errors.ts';
 import { int64Transformer } from './int64-transformer.ts';
 import type { Principal, Services } from './services.ts';
 
@@ -28,11 +28,15 @@ export interface CallerContext extends ApiContext {
   readonly principal: Principal;
 }
 
-/** `errors` is the REST error style: the OpenAI object or a `detail` list. `streams` documents an SSE reply. */
+/**
+ * `errors` is the REST error style: the OpenAI object or a `detail` list. `streams` documents an SSE reply. `fails` are
+ * failures of this procedure that others of its style do not have.
+ */
 type OrtlerMeta = {
   readonly auth: 'bearer' | 'none';
   readonly errors: 'openai' | 'detail';
   readonly streams?: boolean;
+  readonly fails?: readonly ApiErrorCode[];
 };
 
 /** Metadata of a procedure; `openapi` on it is the only table of REST routes. */
@@ -48,7 +52,7 @@ const t = initTRPC
     jsonl: { pingMs: 15_000 },
     errorFormatter({ shape, error, ctx, input }) {
       const known: PublicError = toPublicError(error, ctx?.requestId ?? 'unknown', input);
-      const { reason, status, message, type, param } = known;
+      const { reason, status, message, type, param, faults } = known;
       return {
         ...shape,
         message,
@@ -60,6 +64,7 @@ const t = initTRPC
           reason,
           type,
           param,
+          ...(faults !== undefined && { faults }),
         },
       };
     },

@@ -22,6 +22,7 @@ describe('readConfig', () => {
       host: '127.0.0.1',
       port: 8000,
       dataDir: resolve('.ortler'),
+      queryTimeLimitMs: 30_000,
       models: [{ id: 'ortler-demo', path: DEMO_MODEL_DIR }],
       device: 'auto',
       precision: 'auto',
@@ -52,8 +53,11 @@ describe('readConfig', () => {
     ]);
   });
 
-  it('never repeats a wrong API key', () => {
-    expect(problemsOf({ ORTLER_API_KEY: 'my secret' })).toEqual([
+  it('never repeats a secret', () => {
+    expect(
+      problemsOf({ ORTLER_API_KEY: 'my secret', DATABASE_URL: 'mysql://me:secret@host/database' }),
+    ).toEqual([
+      'DATABASE_URL must be a URL such as postgres://user:password@host:5432/database.',
       'ORTLER_API_KEY must be printable ASCII without spaces.',
     ]);
   });

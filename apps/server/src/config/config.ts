@@ -44,7 +44,7 @@ export function readConfig(
     if (result.success) values[name] = result.data;
     else {
       const source = flag === undefined ? setting.variable : setting.flag;
-      const shown = name === 'apiKey' ? '' : ` (got "${text}")`;
+      const shown = setting.isSecret === true ? '' : ` (got "${text}")`;
       for (const issue of result.error.issues) problems.push(`${source} ${issue.message}${shown}.`);
     }
   }

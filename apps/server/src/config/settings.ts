@@ -7,7 +7,7 @@ import { z } from 'zod';
 
 /** One setting. The schema reads text, because both flags and variables are text. */
 export interface Setting<Value> {
-  readonly variable: `ORTLER_${string}`;
+  readonly variable: `ORTLER_${string}` | 'DATABASE_URL';
   readonly flag: `--${string}`;
   /** Placeholder of the flag's value in `--help`. */
   readonly valueName: string;
@@ -16,6 +16,8 @@ export interface Setting<Value> {
   /** How `--help` shows the default where the text itself would not help. */
   readonly shownFallback?: string;
   readonly description: string;
+  /** Whether the value must not be repeated in messages. */
+  readonly isSecret?: boolean;
   readonly schema: z.ZodType<Value, string>;
 }
 
@@ -57,6 +59,25 @@ export const SETTINGS = {
       .string()
       .min(1, 'must not be empty')
       .transform(folder => resolve(folder)),
+  }),
+  databaseUrl: setting<string | undefined>({
+    variable: 'DATABASE_URL',
+    flag: '--database-url',
+    valueName: 'url',
+    fallback: undefined,
+    shownFallback: 'SQLite in the data folder',
+    description:
+      'PostgreSQL 15 or later, shared by several servers: postgres://user:password@host/database. Prefer the variable.',
+    schema: postgresUrl(),
+    isSecret: true,
+  }),
+  queryTimeLimitMs: setting({
+    variable: 'ORTLER_QUERY_TIME_LIMIT_MS',
+    flag: '--query-time-limit-ms',
+    valueName: 'milliseconds',
+    fallback: '30000',
+    description: 'Longest time a feedback query may take before it is stopped.',
+    schema: wholeNumber(100, 3_600_000),
   }),
   models: setting({
     variable: 'ORTLER_MODELS',
@@ -121,6 +142,7 @@ export const SETTINGS = {
       .string()
       .min(1, 'must not be empty')
       .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'),
+    isSecret: true,
   }),
   corsOrigins: setting({
     variable: 'ORTLER_CORS_ORIGINS',
@@ -176,6 +198,11 @@ function oneOf<const Name extends string>(names: readonly Name[]): z.ZodType<Nam
     .string()
     .refine((text): text is Name => (names as readonly string[]).includes(text), message)
     .transform(text => text as Name);
+}
+
+function postgresUrl(): z.ZodType<string, string> {
+  const message = 'must be a URL such as postgres://user:password@host:5432/database';
+  return z.string().refine(text => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text), message);
 }
 
 function byteSize(minimum: number, maximum: number): z.ZodType<number, string> {

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError, type AppRouter, type PublicError, type RestRoute, toPublicError } from '@ortler/api';
 import { callTRPCProcedure } from '@trpc/server';
 import { type ErrorStyle, toErrorBody, toErrorHeaders } from './error-body.ts';
-import { readJsonBody } from './read-body.ts';
+import { hasBody, readJsonBody } from './read-body.ts';
 import { createRequestContext } from './request-context.ts';
 import { createRouteTable } from './route-table.ts';
 import { writeEventStream } from './sse.ts';
@@ -68,12 +68,15 @@ export function createDispatcher({
       const given =
         route.method === 'GET'
           ? Object.fromEntries(new URLSearchParams(search))
-          : await readJsonBody(request, bodyLimitBytes);
+          : route.method === 'DELETE' && !hasBody(request)
+            ? {}
+            : await readJsonBody(request, bodyLimitBytes, route.errors);
       input = withParams(given, params);
       return input;
     };
     try {
       const { path, search } = splitUrl(request.url!);
+      style = table.errorsNear(path);
       const match = table.match(request.method!, path);
       if (match.kind === 'unknown') {
         fail(new ApiError('path_not_found', `There is nothing at ${shorten(path)}.`));
@@ -124,7 +127,9 @@ function shorten(path: string): string {
 }
 
 function withParams(body: unknown, params: Readonly<Record<string, string>>): unknown {
-  if (Object.keys(params).length === 0 || typeof body !== 'object' || body === null) return body;
+  if (Object.keys(params).length === 0) return body;
+  // What is no object stays as it is, for the schema to refuse.
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   return { ...body, ...params };
 }
 

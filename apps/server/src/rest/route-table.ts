@@ -11,6 +11,8 @@ export interface RouteTable {
   readonly routes: readonly RestRoute[];
   /** @param path Still percent-encoded, without the query. Throws: `URIError` for a broken escape. */
   match(method: string, path: string): RouteMatch;
+  /** The error style of the routes around a path, whether or not there is one at it. */
+  errorsNear(path: string): RestRoute['errors'];
 }
 
 /** Reads all routes of the router. */
@@ -32,7 +34,22 @@ export function createRouteTable(router: AppRouter): RouteTable {
     return allowed.length > 0 ? { kind: 'wrong-method', allowed } : { kind: 'unknown' };
   }
 
-  return { routes: compiled.map(({ route }) => route), match };
+  function errorsNear(path: string): RestRoute['errors'] {
+    const given = path.split('/');
+    let nearest: RestRoute['errors'] = 'openai';
+    // The empty segment before the first slash, and the version, belong to routes of every style.
+    let longest = given[1] === 'v1' ? 2 : 1;
+    for (const { route, segments } of compiled) {
+      let length = 0;
+      while (length < segments.length && segments[length] === given[length]) length++;
+      if (length <= longest) continue;
+      longest = length;
+      nearest = route.errors;
+    }
+    return nearest;
+  }
+
+  return { routes: compiled.map(({ route }) => route), match, errorsNear };
 }
 
 /** Parameters of a path that fits the pattern. One is decoded after the split, so `org%2Fname` is one value. */

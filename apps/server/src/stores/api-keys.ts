@@ -3,8 +3,7 @@
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { CredentialVerifier, Principal } from '@ortler/api';
-import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../db/tables.ts';
+import type { Database } from '../db/database.ts';
 
 /** How keys made here begin, so that people and secret scanners know them. */
 export const KEY_PREFIX = 'ortler-';
@@ -28,7 +27,7 @@ interface KnownKey {
  * @param now Unit: milliseconds since 1970.
  */
 export async function createApiKeyStore(
-  db: Kysely<Tables>,
+  { db, exclusively }: Database,
   { bootstrapKey, now }: { readonly bootstrapKey: string | undefined; readonly now: () => number },
 ): Promise<ApiKeyStore> {
   let known: readonly KnownKey[] = [];
@@ -52,15 +51,20 @@ export async function createApiKeyStore(
     async createFirstKey() {
       if (known.length > 0) return null;
       const key = KEY_PREFIX + randomBytes(32).toString('base64url');
-      // One statement, because another server on the same folder may do the same at this moment.
-      const { numAffectedRows } = await sql`
-        insert into api_keys (id, name, hash, created_at)
-        select ${randomBytes(8).toString('hex')}, 'first start', ${hashKey(key).toString('hex')},
-          ${new Date(now()).toISOString()}
-        where not exists (select 1 from api_keys)`.execute(db);
+      const row = {
+        id: randomBytes(8).toString('hex'),
+        name: 'first start',
+        hash: hashKey(key).toString('hex'),
+        created_at: new Date(now()).toISOString(),
+      };
+      // Another server on the same database may do the same at this moment.
+      const isFirst = await exclusively('first-api-key', async trx => {
+        if ((await trx.selectFrom('api_keys').select('id').limit(1).execute()).length > 0) return false;
+        await trx.insertInto('api_keys').values(row).execute();
+        return true;
+      });
       await load();
-      if (numAffectedRows !== 1n) return null;
-      return key;
+      return isFirst ? key : null;
     },
   };
 }

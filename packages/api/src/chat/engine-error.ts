@@ -4,7 +4,10 @@ import { EngineError } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
 import { ApiError, ENGINE_ERROR_TABLE } from '../errors.ts';
 
-type NamedFields = Pick<ChatCompletionRequest, 'max_completion_tokens' | 'chat_template'>;
+/** What of a request decides the names. Completions have a `prompt` where chats have `messages`. */
+export type NamedFields = Partial<Pick<ChatCompletionRequest, 'max_completion_tokens' | 'chat_template'>> & {
+  readonly promptField?: 'messages' | 'prompt';
+};
 
 /** A model whose process ended is usually back after this. Unit: milliseconds. */
 const RESTART_RETRY_MS = 1_000;
@@ -46,7 +49,7 @@ function wireNames(request: NamedFields): ReadonlyMap<string, string> {
     ['skipSpecialTokens', 'skip_special_tokens'],
     ['prompt.template.template', 'chat_template'],
     ['prompt.messages', 'messages'],
-    ['prompt', 'messages'],
+    ['prompt', request.promptField ?? 'messages'],
   ]);
 }
 
@@ -60,7 +63,7 @@ function toParam(
   if (parameter === undefined) return null;
   // `stop.strings[2]` belongs to one wire field.
   const path = parameter.replace(/\[.*$/, '');
-  return names.get(path) ?? (path.startsWith('prompt.') ? 'messages' : null);
+  return names.get(path) ?? (path.startsWith('prompt.') ? (request.promptField ?? 'messages') : null);
 }
 
 // The engine's messages name fields in its own words, which a client of the wire has never seen.

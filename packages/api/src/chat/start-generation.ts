@@ -3,22 +3,17 @@
 
 import type { ChatMessage } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
-import { ApiError } from '../errors.ts';
-import type { CatalogModel, Services } from '../services.ts';
+import { findModel, readyEngine } from '../ready-engine.ts';
+import type { Services } from '../services.ts';
+import { startEvents } from '../start-events.ts';
 import type { CallerContext } from '../trpc.ts';
 import { toCachePartition } from './cache-partition.ts';
 import { fromEngineError } from './engine-error.ts';
-import { observeGeneration } from './observe-generation.ts';
 import { chooseReasoningFormat, REASONING_FORMATS } from './reasoning/reasoning-format.ts';
 import { type ReplyEvent, toReplyEvents } from './reply-events.ts';
 import { toGenerationRequest } from './to-generation-request.ts';
 import { toTemplateMessages } from './to-template-messages.ts';
 import { validateChatRequest } from './validate-chat-request.ts';
-
-/** Unit: milliseconds. A loading model is usually there after this. */
-const LOADING_RETRY_MS = 2_000;
-/** A name that no model has may be of any length. */
-const SHOWN_ID_LENGTH = 200;
 
 /** What every reply to one request shares. */
 export interface ReplyHeader {
@@ -49,22 +44,18 @@ export async function startGeneration(
   validateChatRequest(request);
   const messages = toTemplateMessages(request.messages);
   const reasoningFormat = chooseReasoningFormat(model.reasoningParser, engine.info.chatTemplate);
-  const generation = toGenerationRequest(request, {
-    messages,
+  const generation = toGenerationRequest(request, messages, {
     cachePartition: toCachePartition(context.principal, request.cache_salt, services.promptCacheScope),
     shownSpecialTokens: reasoningFormat === null ? [] : REASONING_FORMATS[reasoningFormat].specialTokens,
   });
   const startedAtMs = services.now();
-  const events = translateErrors(
-    observeGeneration(engine.generate(generation, context.signal), {
-      services,
-      modelId: model.id,
-      choiceCount: request.n,
-      startedAtMs,
-    }),
-    request,
-  );
-  const first = await events.next();
+  const events = await startEvents(generation, {
+    services,
+    model,
+    startedAtMs,
+    signal: context.signal,
+    toApiError: error => fromEngineError(error, request),
+  });
   const last = messages.at(-1)!;
   const role = request.add_generation_prompt ? 'assistant' : last.role;
   const header: ReplyHeader = {
@@ -74,7 +65,7 @@ export async function startGeneration(
     role,
     echoedText: request.echo && role === last.role ? textOf(last) : '',
   };
-  const replies = toReplyEvents(startingWith(first, events), {
+  const replies = toReplyEvents(events, {
     engine,
     request,
     reasoningFormat,
@@ -83,55 +74,6 @@ export async function startGeneration(
   return { header, events: replies };
 }
 
-function findModel(services: Services, id: string | null | undefined): CatalogModel {
-  const wanted = id || services.models.defaultModelId;
-  const model = services.models.find(wanted);
-  if (model !== undefined) return model;
-  const known = services.models.list().map(entry => entry.id);
-  throw new ApiError(
-    'model_not_found',
-    `The model ${wanted.slice(0, SHOWN_ID_LENGTH)} does not exist. Known: ${known.join(', ')}.`,
-    {
-      param: 'model',
-    },
-  );
-}
-
 function textOf({ content }: ChatMessage): string {
   return typeof content === 'string' ? content : content.map(part => part.text).join('\n');
-}
-
-function readyEngine({ id, status }: CatalogModel) {
-  if (status.kind === 'ready') return status.engine;
-  if (status.kind === 'failed')
-    throw new ApiError('model_unavailable', `The model ${id} could not be loaded.`, { param: 'model' });
-  throw new ApiError('model_unavailable', `The model ${id} is still loading: ${status.detail}.`, {
-    param: 'model',
-    retryAfterMs: LOADING_RETRY_MS,
-  });
-}
-
-async function* translateErrors<T>(
-  events: AsyncIterable<T>,
-  request: ChatCompletionRequest,
-): AsyncGenerator<T, void, undefined> {
-  try {
-    yield* events;
-  } catch (error) {
-    throw fromEngineError(error, request);
-  }
-}
-
-async function* startingWith<T>(
-  first: IteratorResult<T, void>,
-  rest: AsyncGenerator<T, void, undefined>,
-): AsyncGenerator<T, void, undefined> {
-  try {
-    if (first.done) return;
-    yield first.value;
-    yield* rest;
-  } finally {
-    // A reader that leaves before asking for the second event must still end the generation.
-    await rest.return();
-  }
 }

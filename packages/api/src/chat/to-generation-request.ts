@@ -1,4 +1,5 @@
-// A chat request of the wire -> a request of the engine. Null means "use the default" and is left out.
+// A chat request of the wire -> a request of the engine. Null means "use the default" and is left out. Fields that
+// completions share are mapped by `toGenerationSettings` for both.
 
 import type {
   ChatMessage,
@@ -14,30 +15,72 @@ import { ApiError } from '../errors.ts';
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** What a request becomes part of. */
+/** Fields that chats and completions have in common, with the same types and the same meaning. */
+export type SharedFields = Omit<
+  ChatCompletionRequest,
+  'messages' | 'logprobs' | 'top_logprobs' | keyof TemplateFields
+>;
+type TemplateFields = Pick<
+  ChatCompletionRequest,
+  | 'add_generation_prompt'
+  | 'add_special_tokens'
+  | 'chat_template'
+  | 'chat_template_kwargs'
+  | 'continue_final_message'
+  | 'documents'
+  | 'echo'
+  | 'include_reasoning'
+  | 'mm_processor_kwargs'
+  | 'parallel_tool_calls'
+  | 'reasoning_effort'
+  | 'tool_choice'
+  | 'tools'
+>;
+
+/** What the engine is told beside the fields of a request. */
 export interface GenerationSurroundings {
-  readonly messages: readonly ChatMessage[];
   readonly cachePartition: string;
-  /** Special tokens that the answer is parsed by. */
+  /** Special tokens that the answer is parsed by, so that they are shown. */
   readonly shownSpecialTokens: readonly string[];
 }
 
-/** Maps a validated request. Throws: `invalid_parameter` for a key of `logit_bias` that is no token id. */
+/** Maps a validated chat. Throws: `invalid_parameter` for a key of `logit_bias` that is no token id. */
 export function toGenerationRequest(
   request: ChatCompletionRequest,
-  { messages, cachePartition, shownSpecialTokens }: GenerationSurroundings,
+  messages: readonly ChatMessage[],
+  surroundings: GenerationSurroundings,
 ): GenerationRequest {
-  const { truncate_prompt_tokens: truncation, repetition_detection: repetition } = request;
+  const { logprobs, top_logprobs: topCount, prompt_logprobs: ofPrompt, echo } = request;
   return {
     prompt: { kind: 'chat', messages, template: toTemplate(request) },
+    // Source: the service this wire format comes from shows the prompt's probabilities with every echo.
+    ...toGenerationSettings(
+      { ...request, prompt_logprobs: ofPrompt ?? (echo ? topCount : null) },
+      surroundings,
+    ),
+    ...(logprobs && { logprobs: { topCount } }),
+  };
+}
+
+/**
+ * Everything but the prompt and the log probabilities of generated tokens.
+ * Throws: `invalid_parameter` for a key of `logit_bias` that is no token id.
+ */
+export function toGenerationSettings(
+  request: SharedFields,
+  { cachePartition, shownSpecialTokens }: GenerationSurroundings,
+): Omit<GenerationRequest, 'prompt' | 'logprobs'> {
+  const { bad_words: badWords, repetition_detection: repetition, truncate_prompt_tokens: keep } = request;
+  const { n, priority, prompt_logprobs: ofPrompt, stream, use_beam_search: isSearch } = request;
+  return {
     sampling: toSampling(request),
     stop: toStop(request),
-    choiceCount: request.n,
+    choiceCount: n,
     skipSpecialTokens: request.skip_special_tokens,
     ...(shownSpecialTokens.length > 0 && { shownSpecialTokens }),
-    ...(request.bad_words.length > 0 && { badWords: request.bad_words }),
-    ...(request.logprobs && { logprobs: { topCount: request.top_logprobs } }),
-    ...toPromptLogprobs(request),
+    ...(badWords.length > 0 && { badWords }),
+    // Chunks have no place for them, and a search does not compute them. Source: as above.
+    ...(ofPrompt != null && !stream && !isSearch && { promptLogprobs: { topCount: ofPrompt } }),
     ...(repetition != null &&
       repetition.max_pattern_size > 0 && {
         repetitionDetection: {
@@ -46,17 +89,15 @@ export function toGenerationRequest(
           minCount: repetition.min_count,
         },
       }),
-    ...(request.use_beam_search && {
-      beamSearch: { width: request.n, lengthPenalty: request.length_penalty },
-    }),
+    ...(isSearch && { beamSearch: { width: n, lengthPenalty: request.length_penalty } }),
     // No prompt is longer than a double can count.
-    ...(truncation != null && { truncatePromptTokens: Number(truncation) }),
-    ...(request.priority !== 0 && { priority: request.priority }),
+    ...(keep != null && { truncatePromptTokens: Number(keep) }),
+    ...(priority !== 0 && { priority }),
     cachePartition,
   };
 }
 
-function toTemplate(request: ChatCompletionRequest): ChatTemplateOptions {
+function toTemplate(request: TemplateFields): ChatTemplateOptions {
   // Fields of the request win over variables of the same name, which therefore never reach the template.
   const {
     add_generation_prompt: _,
@@ -80,7 +121,7 @@ function toTemplate(request: ChatCompletionRequest): ChatTemplateOptions {
   };
 }
 
-function toSampling(request: ChatCompletionRequest): Partial<SamplingParams> {
+function toSampling(request: SharedFields): Partial<SamplingParams> {
   const { temperature, top_p, top_k, min_p, seed, logit_bias: bias } = request;
   const { frequency_penalty, presence_penalty, repetition_penalty, allowed_token_ids: allowed } = request;
   return {
@@ -117,7 +158,7 @@ function clampToInt64(seed: bigint): bigint {
   return seed < INT64_MIN ? INT64_MIN : seed;
 }
 
-function toStop(request: ChatCompletionRequest): StopConditions {
+function toStop(request: SharedFields): StopConditions {
   const maxTokens = request.max_completion_tokens ?? request.max_tokens;
   const { stop: strings, stop_token_ids: tokenIds } = request;
   return {
@@ -128,12 +169,4 @@ function toStop(request: ChatCompletionRequest): StopConditions {
     ...(maxTokens != null && { maxTokens }),
     minTokens: request.min_tokens,
   };
-}
-
-// Source: the service this wire format comes from. An echo shows the prompt's probabilities too, with as many
-// alternatives as those of the answer; chunks have no place for them, and a beam search does not compute them.
-function toPromptLogprobs(request: ChatCompletionRequest): Pick<GenerationRequest, 'promptLogprobs'> {
-  const asked = request.prompt_logprobs ?? (request.echo ? request.top_logprobs : null);
-  if (asked === null || request.stream || request.use_beam_search) return {};
-  return { promptLogprobs: { topCount: asked } };
 }

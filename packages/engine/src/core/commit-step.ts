@@ -1,6 +1,7 @@
 // The single place where a finished step changes state. Everything before it may throw and leave no trace.
 
 import type { SequenceUpdate } from '../link/messages.ts';
+import type { SampledRow } from './sampling/sample-step.ts';
 import type { StepPlan } from './scheduler/step-plan.ts';
 import type { Sequence } from './sequence.ts';
 import { findFinish } from './stop-rules.ts';
@@ -10,26 +11,32 @@ export interface CommittedStep {
   readonly prefilled: { readonly requestId: number; readonly cachedTokenCount: number }[];
   /** Sequences that ended; the caller releases their slots. */
   readonly ended: Sequence[];
+  /** Rows that gave no token. Their sequences are as they were; the caller fails their requests. */
+  readonly failed: { readonly sequence: Sequence; readonly error: Error }[];
 }
 
 /**
- * Takes over what the step computed. `sampledTokenIds` has one token for each row with logits, in row order.
+ * Takes over what the step computed. `sampled` has an entry for each row that draws a token, in row order.
  * Rows whose sequence is in `aborted` are skipped: nobody waits for their tokens any more.
  * Mutates: the planned sequences and their groups.
  */
 export function commitStep(
   plan: StepPlan,
-  sampledTokenIds: readonly number[],
+  sampled: readonly SampledRow[],
   aborted: ReadonlySet<Sequence>,
 ): CommittedStep {
-  const committed: CommittedStep = { updates: [], prefilled: [], ended: [] };
+  const committed: CommittedStep = { updates: [], prefilled: [], ended: [], failed: [] };
   let sampledIndex = 0;
   for (const row of plan.rows) {
     const { sequence } = row;
-    const tokenId = row.needsLogits ? sampledTokenIds[sampledIndex++]! : null;
+    const drawn = row.drawsToken ? sampled[sampledIndex++]! : null;
     if (aborted.has(sequence)) continue;
+    if (drawn instanceof Error) {
+      committed.failed.push({ sequence, error: drawn });
+      continue;
+    }
     sequence.computedLength += row.tokenIds.length;
-    if (tokenId !== null) commitToken(sequence, tokenId, committed);
+    if (drawn !== null) commitToken(sequence, drawn, committed);
   }
   return committed;
 }

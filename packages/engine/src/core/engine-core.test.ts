@@ -143,6 +143,17 @@ describe('EngineCore', () => {
     expect(runner.calls[0]!.map(row => row.tokenCount)).toEqual([3, 3, 1]);
   });
 
+  it('cuts the chunks of prompts whose log probabilities are asked for to the room for logits', async () => {
+    const { core, runner } = createCore({ ...counting, slotCount: 2, logitsLimit: 5 });
+    const promptTokenIds = Int32Array.from({ length: 8 }, (_, index) => index);
+    core.submit(submission(1, { promptTokenIds, promptLogprobs: { topCount: 0 } }));
+    core.submit(submission(2, { promptTokenIds, promptLogprobs: { topCount: 0 } }));
+    const outputs = await drain(core);
+    expect(runner.calls.slice(0, 3).map(rows => rows.map(row => row.tokenCount))).toEqual([[3], [3], [2, 1]]);
+    expect(tokensOf(outputs, 1)).toEqual([8, 9, 10, 11]);
+    expect(tokensOf(outputs, 2)).toEqual([8, 9, 10, 11]);
+  });
+
   it('refuses more sequences than slots and queue places, and says when to try again', () => {
     const { core } = createCore({ slotCount: 2 }, { maxQueuedSequences: 1 });
     for (const requestId of [1, 2, 3]) core.submit(submission(requestId));
@@ -231,11 +242,18 @@ describe('EngineCore', () => {
     expect(failures.map(output => output.kind)).toEqual(['request-failed', 'request-failed', 'fatal']);
   });
 
-  it('counts logits that are not numbers as a failed step', async () => {
-    const { core } = createCore({ nextToken: () => 0, peak: Number.NaN });
+  it('fails only the request whose logits are not numbers, at once, and goes on with the others', async () => {
+    const logitsFault = (history: readonly number[]): boolean => history[0] === 9 && history.length > 3;
+    const { core } = createCore({ ...counting, logitsFault });
     core.submit(submission(1));
+    core.submit(submission(2, { promptTokenIds: Int32Array.of(9, 2, 3), choiceCount: 2 }));
+    core.submit(submission(3));
     const outputs = await drain(core);
-    expect(outputs.at(-1)).toMatchObject({ kind: 'request-failed', code: 'engine_failed' });
+    const failed = outputs.filter(output => output.kind === 'request-failed');
+    expect(failed).toMatchObject([{ requestId: 2, code: 'engine_failed' }]);
+    expect(tokensOf(outputs, 1)).toEqual([4, 5, 6, 7]);
+    expect(tokensOf(outputs, 3)).toEqual([4, 5, 6, 7]);
+    expect(tokensOf(outputs, 2)).toEqual([4]);
   });
 
   it('no longer counts failed requests as running', async () => {

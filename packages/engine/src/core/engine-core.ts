@@ -17,11 +17,11 @@ import { commitStep } from './commit-step.ts';
 import { findKvCacheViolations } from './kv-cache/kv-cache-invariants.ts';
 import { SlotTable } from './kv-cache/slot-table.ts';
 import type { ModelRunner } from './model/model-runner.ts';
+import { type SampledRow, sampleStep } from './sampling/sample-step.ts';
 import { Sampler } from './sampling/sampler.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { StepPlan } from './scheduler/step-plan.ts';
 import { Sequence, type SequenceGroup } from './sequence.ts';
-import { mustContinue } from './stop-rules.ts';
 
 export interface EngineCoreSettings {
   /** Most prompt tokens of one step. */
@@ -35,8 +35,6 @@ export interface EngineCoreSettings {
   /** Why the ONNX Runtime binding in use is not the preferred one; shown in the facts. */
   readonly backendNote?: string;
 }
-
-const NO_TOKEN_IDS: readonly number[] = [];
 
 /** What a step has to tell the text side. */
 export type CoreOutput = StepMessage | RequestFailedMessage | FatalMessage;
@@ -64,7 +62,10 @@ export class EngineCore {
     this.#runner = runner;
     this.#sampler = new Sampler(runner.facts.vocabSize);
     this.#slots = new SlotTable(runner.facts.slotCount, copySlot);
-    this.#scheduler = new Scheduler(this.#slots, copySlot, settings);
+    this.#scheduler = new Scheduler(this.#slots, copySlot, {
+      ...settings,
+      promptLogitsLimit: runner.facts.logitsLimit - runner.facts.slotCount,
+    });
     this.#maxQueuedSequences = settings.maxQueuedSequences;
     this.#stepRetryLimit = settings.stepRetryLimit ?? 2;
     this.#fatalFailureLimit = settings.fatalFailureLimit ?? 3;
@@ -148,10 +149,10 @@ export class EngineCore {
     const plan = this.#scheduler.plan();
     if (plan === null) return updates.length === 0 ? [] : [this.#toStepMessage(updates, [])];
 
-    let sampledTokenIds: readonly number[];
+    let sampled: readonly SampledRow[];
     try {
       const logits = await this.#runner.run(plan.rows);
-      sampledTokenIds = this.#sample(plan, logits);
+      sampled = sampleStep(this.#sampler, plan, logits);
     } catch (cause) {
       const outputs = this.#handleFailure(plan, cause);
       if (updates.length === 0 && outputs.length === 0) return [];
@@ -160,14 +161,17 @@ export class EngineCore {
     }
 
     const aborted = this.#takeAborted();
-    const committed = commitStep(plan, sampledTokenIds, aborted);
+    const committed = commitStep(plan, sampled, aborted);
     this.#end(committed.ended);
     updates.push(...committed.updates);
     this.#endAborted(aborted, updates);
+    const failures = committed.failed.flatMap(({ sequence, error }) =>
+      this.#failRequest(sequence.group, error.message),
+    );
     this.#stepCount++;
     this.#attemptCount = 0;
     this.#givenUpCount = 0;
-    return [this.#toStepMessage(updates, committed.prefilled)];
+    return [this.#toStepMessage(updates, committed.prefilled), ...failures];
   }
 
   /** Violations of the cache bookkeeping; empty when all is well. For tests and diagnosis. */
@@ -187,27 +191,6 @@ export class EngineCore {
     await this.#runner.close();
   }
 
-  /** One token for each row with logits, in row order. Mutates: the logits. */
-  #sample(plan: StepPlan, logits: Float32Array): number[] {
-    const { vocabSize } = this.#runner.facts;
-    const tokenIds: number[] = [];
-    for (const { needsLogits, sequence } of plan.rows) {
-      if (!needsLogits) continue;
-      const start = tokenIds.length * vocabSize;
-      const { submitted } = sequence.group;
-      const outputLength = sequence.outputTokenIds.length;
-      tokenIds.push(
-        this.#sampler.sample(logits.subarray(start, start + vocabSize), {
-          params: submitted.sampling,
-          randomKey: sequence.randomKey,
-          position: outputLength,
-          bannedTokenIds: mustContinue(submitted, outputLength) ? submitted.minTokensBannedIds : NO_TOKEN_IDS,
-        }),
-      );
-    }
-    return tokenIds;
-  }
-
   #handleFailure(plan: StepPlan, cause: unknown): readonly CoreOutput[] {
     this.#attemptCount++;
     if (this.#attemptCount <= this.#stepRetryLimit) return [];
@@ -215,15 +198,7 @@ export class EngineCore {
     const message = `The model call failed ${this.#attemptCount} times: ${reason}`;
     this.#attemptCount = 0;
     this.#givenUpCount++;
-    const requestIds = new Set(plan.rows.map(row => row.sequence.group.requestId));
-    const outputs: CoreOutput[] = [];
-    for (const requestId of requestIds) {
-      const group = this.#groups.get(requestId);
-      if (group === undefined) continue;
-      for (const sequence of group.openSequences) this.#aborted.delete(sequence);
-      this.#end([...group.openSequences]);
-      outputs.push({ kind: 'request-failed', requestId, code: 'engine_failed', message });
-    }
+    const outputs: CoreOutput[] = plan.rows.flatMap(row => this.#failRequest(row.sequence.group, message));
     if (this.#givenUpCount >= this.#fatalFailureLimit) {
       outputs.push({
         kind: 'fatal',
@@ -232,6 +207,15 @@ export class EngineCore {
       });
     }
     return outputs;
+  }
+
+  /** Ends all choices of a request. Empty when they have ended. */
+  #failRequest(group: SequenceGroup, message: string): RequestFailedMessage[] {
+    const { requestId, openSequences } = group;
+    if (openSequences.size === 0) return [];
+    for (const sequence of openSequences) this.#aborted.delete(sequence);
+    this.#end([...openSequences]);
+    return [{ kind: 'request-failed', requestId, code: 'engine_failed', message }];
   }
 
   #takeAborted(): ReadonlySet<Sequence> {

@@ -50,7 +50,7 @@ export const MIN_TEMPERATURE = 0.01;
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** Fills the defaults and checks the ranges. Throws: `invalid_request` naming the field. */
+/** Fills the defaults and checks the ranges that need no vocabulary. Throws: `invalid_request` naming the field. */
 export function validateSamplingParams(
   params: Partial<SamplingParams>,
   defaults: SamplingParams = NEUTRAL_SAMPLING,
@@ -65,6 +65,12 @@ export function validateSamplingParams(
     'a whole number, 0 is off',
   );
   checkRange('minP', merged.minP, merged.minP >= 0 && merged.minP <= 1, '0 to 1');
+  for (const field of ['frequencyPenalty', 'presencePenalty'] as const) {
+    checkRange(field, merged[field], merged[field] >= -2 && merged[field] <= 2, '-2 to 2');
+  }
+  const { repetitionPenalty } = merged;
+  const isRepetitionPenalty = repetitionPenalty > 0 && repetitionPenalty < Infinity;
+  checkRange('repetitionPenalty', repetitionPenalty, isRepetitionPenalty, 'a finite number above 0');
   const { seed } = merged;
   if (seed !== undefined)
     checkRange('seed', seed, seed >= INT64_MIN && seed <= INT64_MAX, 'a 64-bit integer');

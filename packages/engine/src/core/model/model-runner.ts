@@ -8,8 +8,11 @@ export interface RunnerRow {
   /** Tokens to compute now, directly after the `computedLength` tokens whose keys and values exist. */
   readonly tokenIds: Int32Array;
   readonly computedLength: number;
-  /** Whether the last of these tokens gets logits (false for prefill chunks that are not the last). */
-  readonly needsLogits: boolean;
+  /**
+   * How many of these tokens, counted from the last one back, get logits: none for a chunk inside a prompt, 1
+   * where the next token is drawn, more where log probabilities of the prompt are asked for.
+   */
+  readonly logitsCount: number;
 }
 
 export interface RunnerFacts {
@@ -17,6 +20,8 @@ export interface RunnerFacts {
   readonly vocabSize: number;
   readonly contextLength: number;
   readonly slotCount: number;
+  /** Most logits rows of one `run`, over all its rows: what its memory for them holds. At least `slotCount`. */
+  readonly logitsLimit: number;
   readonly backend: 'native' | 'node';
   readonly device: string;
   readonly onnxRuntimeVersion: string;
@@ -28,7 +33,7 @@ export interface ModelRunner {
   /**
    * Computes all rows. Decodes share one model call; prefill chunks may take one call each.
    *
-   * Returns logits of the rows with `needsLogits`, in row order. Shape: `[neededRowCount, vocabSize]`, float32.
+   * Returns logits in row order and, within a row, in token order. Shape: `[sum of logitsCount, vocabSize]`, float32.
    * The array is valid until the next call.
    * Mutates: the cache of the rows' slots, from `computedLength` on. When it throws, tokens before
    * `computedLength` are untouched, so the same step may be tried again.

@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import { assertInvariant, EngineError } from '../../errors.ts';
 import { MANIFEST_FILE, type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
-import { BatchInputs } from './batch-inputs.ts';
+import { BatchInputs, type CallShape } from './batch-inputs.ts';
 import { KvStore } from './kv-store.ts';
 import type { ModelRunner, RunnerFacts, RunnerRow } from './model-runner.ts';
 import type { OrtBackend, OrtBinding, OrtSession, OrtSessionOptions, OrtTensor } from './ort/backend.ts';
@@ -18,6 +18,7 @@ export interface SlotsRunnerOptions extends OrtSessionOptions {
 /** A call whose arrays are refilled and run again. */
 interface PreparedCall {
   readonly inputs: BatchInputs;
+  readonly logits: OrtTensor;
   readonly binding: OrtBinding;
 }
 
@@ -26,6 +27,12 @@ interface PreparedCall {
  * one per slot; the last chunk of a prompt has any length and is cheap to prepare (about 0.1 ms).
  */
 const CHUNK_CALL_LIMIT = 64;
+
+/**
+ * Memory for logits of prompt positions beyond one row per slot; memory that no such request used is not touched.
+ * Unit: bytes.
+ */
+const PROMPT_LOGITS_BYTES = 32 * 2 ** 20;
 
 /**
  * Throws: `model_invalid` when the graph cannot be loaded or has other inputs and outputs than expected,
@@ -61,13 +68,13 @@ class SlotsRunner implements ModelRunner {
   readonly #backend: OrtBackend;
   readonly #session: OrtSession;
   readonly #store: KvStore;
-  /** Shape: `[slotCount, vocabSize]`. What `run` returns a part of; decodes write into it directly. */
+  /** Shape: `[logitsLimit, vocabSize]`. What `run` returns a part of; decodes write into it directly. */
   readonly #logits: Float32Array;
-  /** Shape: `[1, vocabSize]`. Where chunks write, because their row in `#logits` differs from call to call. */
-  readonly #chunkLogits: OrtTensor;
+  /** Shape: `[most of one row, vocabSize]`. Where chunks write: their place in `#logits` differs from call to call. */
+  readonly #chunkLogits: Float32Array;
   /** By batch size. */
-  readonly #decodeCalls = new Map<number, PreparedCall & { readonly logits: OrtTensor }>();
-  /** By slot and length, least recently used first. */
+  readonly #decodeCalls = new Map<number, PreparedCall>();
+  /** By slot, length and positions with logits, least recently used first. */
   readonly #chunkCalls = new Map<string, PreparedCall>();
 
   constructor(
@@ -81,13 +88,16 @@ class SlotsRunner implements ModelRunner {
     this.#backend = backend;
     this.#session = session;
     this.#store = new KvStore(backend, { ...manifest, slotCount, capacity: contextLength });
-    this.#logits = new Float32Array(slotCount * vocabSize);
-    this.#chunkLogits = backend.createTensor('float32', [1, vocabSize], new Float32Array(vocabSize));
+    const promptLogitsLimit = Math.max(1, Math.floor(PROMPT_LOGITS_BYTES / (4 * vocabSize)));
+    const logitsLimit = slotCount + Math.min(contextLength, promptLogitsLimit);
+    this.#logits = new Float32Array(logitsLimit * vocabSize);
+    this.#chunkLogits = new Float32Array(logitsLimit * vocabSize);
     this.facts = {
       kind: 'slots',
       vocabSize,
       contextLength,
       slotCount,
+      logitsLimit,
       backend: backend.name,
       device: 'cpu',
       onnxRuntimeVersion: backend.version,
@@ -96,7 +106,7 @@ class SlotsRunner implements ModelRunner {
 
   /** Runs one token, so that a graph that does not fit fails here and not in the first request. */
   async warmUp(): Promise<void> {
-    await this.run([{ slot: 0, tokenIds: new Int32Array(1), computedLength: 0, needsLogits: true }]);
+    await this.run([{ slot: 0, tokenIds: new Int32Array(1), computedLength: 0, logitsCount: 1 }]);
   }
 
   async run(rows: readonly RunnerRow[]): Promise<Float32Array> {
@@ -109,13 +119,14 @@ class SlotsRunner implements ModelRunner {
     }
     let logitsEnd = decodeCount * vocabSize;
     for (let index = decodeCount; index < rows.length; index++) {
-      const { slot, tokenIds, needsLogits } = rows[index]!;
-      const call = this.#chunkCall(slot, tokenIds.length);
+      const { slot, tokenIds, logitsCount } = rows[index]!;
+      const call = this.#chunkCall(slot, tokenIds.length, logitsCount);
       call.inputs.fill(rows, index);
       await call.binding.run();
-      if (!needsLogits) continue;
-      this.#logits.set(this.#chunkLogits.data as Float32Array, logitsEnd);
-      logitsEnd += vocabSize;
+      const length = logitsCount * vocabSize;
+      assertInvariant(logitsEnd + length <= this.#logits.length, 'a step asks for at most logitsLimit rows');
+      this.#logits.set(this.#chunkLogits.subarray(0, length), logitsEnd);
+      logitsEnd += length;
     }
     return this.#logits.subarray(0, logitsEnd);
   }
@@ -125,14 +136,10 @@ class SlotsRunner implements ModelRunner {
   }
 
   async close(): Promise<void> {
-    for (const call of this.#decodeCalls.values()) {
-      disposeCall(call);
-      call.logits.dispose();
-    }
+    for (const call of this.#decodeCalls.values()) disposeCall(call);
     for (const call of this.#chunkCalls.values()) disposeCall(call);
     this.#decodeCalls.clear();
     this.#chunkCalls.clear();
-    this.#chunkLogits.dispose();
     this.#store.dispose();
     this.#session.dispose();
   }
@@ -140,17 +147,16 @@ class SlotsRunner implements ModelRunner {
   #decodeCall(batchSize: number): PreparedCall {
     const known = this.#decodeCalls.get(batchSize);
     if (known !== undefined) return known;
-    const { vocabSize } = this.facts;
-    const rows = this.#logits.subarray(0, batchSize * vocabSize);
-    const logits = this.#backend.createTensor('float32', [batchSize, vocabSize], rows);
-    const call = { ...this.#prepare(0, batchSize, 1, logits), logits };
+    const call = this.#prepare(0, { batchSize, length: 1, logitsPerRow: 1 }, this.#logits);
     this.#decodeCalls.set(batchSize, call);
     return call;
   }
 
-  #chunkCall(slot: number, length: number): PreparedCall {
-    const key = `${slot}/${length}`;
-    const call = this.#chunkCalls.get(key) ?? this.#prepare(slot, 1, length, this.#chunkLogits);
+  #chunkCall(slot: number, length: number, logitsCount: number): PreparedCall {
+    // The graph computes logits for at least one position, also where nobody reads them.
+    const shape = { batchSize: 1, length, logitsPerRow: Math.max(1, logitsCount) };
+    const key = `${slot}/${length}/${shape.logitsPerRow}`;
+    const call = this.#chunkCalls.get(key) ?? this.#prepare(slot, shape, this.#chunkLogits);
     this.#chunkCalls.delete(key);
     this.#chunkCalls.set(key, call);
     if (this.#chunkCalls.size > CHUNK_CALL_LIMIT) {
@@ -161,29 +167,35 @@ class SlotsRunner implements ModelRunner {
     return call;
   }
 
-  #prepare(firstSlot: number, batchSize: number, length: number, logits: OrtTensor): PreparedCall {
-    const inputs = new BatchInputs(this.#backend, batchSize, length);
-    const cache = this.#store.view(firstSlot, batchSize);
+  /** Logits go to the start of `target`. */
+  #prepare(firstSlot: number, shape: CallShape, target: Float32Array): PreparedCall {
+    const { vocabSize } = this.facts;
+    const inputs = new BatchInputs(this.#backend, shape);
+    const cache = this.#store.view(firstSlot, shape.batchSize);
+    const rowCount = shape.batchSize * shape.logitsPerRow;
+    const rows = target.subarray(0, rowCount * vocabSize);
+    const logits = this.#backend.createTensor('float32', [rowCount, vocabSize], rows);
     const binding = this.#session.bind(
       new Map([...inputs.tensors, ...cache.inputs]),
       new Map([[SLOTS_OUTPUT.logits, logits], ...cache.outputs]),
     );
-    return { inputs, binding };
+    return { inputs, logits, binding };
   }
 }
 
 /** How many rows, from the first on, are one token with logits in slots 0, 1, 2, ...: what one call can do. */
 function countLeadingDecodes(rows: readonly RunnerRow[]): number {
   let count = 0;
-  for (const { slot, tokenIds, needsLogits } of rows) {
+  for (const { slot, tokenIds, logitsCount } of rows) {
     assertInvariant(tokenIds.length > 0, 'a row has tokens');
-    if (slot !== count || tokenIds.length !== 1 || !needsLogits) break;
+    if (slot !== count || tokenIds.length !== 1 || logitsCount !== 1) break;
     count++;
   }
   return count;
 }
 
-function disposeCall({ inputs, binding }: PreparedCall): void {
+function disposeCall({ inputs, logits, binding }: PreparedCall): void {
   binding.dispose();
+  logits.dispose();
   inputs.dispose();
 }

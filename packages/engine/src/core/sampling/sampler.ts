@@ -21,9 +21,11 @@ export interface SamplingStep {
 
 /** One per model; keeps buffers of the vocabulary's size. */
 export class Sampler {
+  readonly vocabSize: number;
   readonly #candidates: Candidates;
 
   constructor(vocabSize: number) {
+    this.vocabSize = vocabSize;
     this.#candidates = new Candidates(vocabSize);
   }
 

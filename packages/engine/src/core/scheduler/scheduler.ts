@@ -10,6 +10,8 @@ import { grantTokens } from './token-budget.ts';
 export interface SchedulerSettings {
   /** Most prompt tokens of one step, over all sequences. Decodes come on top. */
   readonly prefillChunkLength: number;
+  /** Most prompt tokens of one step whose log probabilities are asked for. At least 1. */
+  readonly promptLogitsLimit: number;
 }
 
 export class Scheduler {
@@ -38,11 +40,17 @@ export class Scheduler {
   plan(): StepPlan | null {
     const rows: PlannedRow[] = [];
     let budgetLeft = this.#settings.prefillChunkLength;
+    let logitsLeft = this.#settings.promptLogitsLimit;
     const grant = (sequence: Sequence): void => {
-      const tokenCount = grantTokens(sequence.pendingCount, budgetLeft);
+      const wantsPrompt = wantsPromptLogits(sequence);
+      const room = wantsPrompt ? Math.min(budgetLeft, logitsLeft) : budgetLeft;
+      const tokenCount = grantTokens(sequence.pendingCount, room);
       if (tokenCount === 0) return;
-      if (sequence.pendingCount > 1) budgetLeft -= tokenCount;
-      rows.push(planRow(sequence, tokenCount));
+      if (sequence.pendingCount > 1) {
+        budgetLeft -= tokenCount;
+        if (wantsPrompt) logitsLeft -= tokenCount;
+      }
+      rows.push(planRow(sequence, tokenCount, wantsPrompt));
     };
     for (const sequence of this.#slots.owners) grant(sequence);
     while (budgetLeft > 0) {
@@ -78,12 +86,19 @@ function findRunningSibling(sequence: Sequence): Sequence | undefined {
   return undefined;
 }
 
-function planRow(sequence: Sequence, tokenCount: number): PlannedRow {
+/** Whether log probabilities of the prompt are asked for and not all reported yet. */
+function wantsPromptLogits({ group }: Sequence): boolean {
+  return group.submitted.promptLogprobs !== undefined && !group.isPrefilled;
+}
+
+function planRow(sequence: Sequence, tokenCount: number, wantsPrompt: boolean): PlannedRow {
+  const drawsToken = tokenCount === sequence.pendingCount;
   return Object.freeze({
     sequence,
     slot: sequence.slot!,
     tokenIds: sequence.pendingTokens(tokenCount),
     computedLength: sequence.computedLength,
-    needsLogits: tokenCount === sequence.pendingCount,
+    logitsCount: wantsPrompt ? tokenCount : Number(drawsToken),
+    drawsToken,
   });
 }

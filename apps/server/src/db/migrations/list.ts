@@ -1,0 +1,8 @@
+// Every migration in order. A new one gets the next number and one line here; a released one never changes.
+
+import type { DatabaseMigration } from '../migrate.ts';
+import { apiKeysMigration } from './0001-api-keys.ts';
+
+export const MIGRATIONS: Readonly<Record<string, DatabaseMigration>> = {
+  '0001-api-keys': apiKeysMigration,
+};
