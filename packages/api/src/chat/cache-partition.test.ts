@@ -2,10 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { toCachePartition } from './cache-partition.ts';
 
-const principal = fc.record(
-  { keyId: fc.string(), team: fc.string() },
-  { requiredKeys: ['keyId'] },
-);
+const principal = fc.record({ keyId: fc.string(), team: fc.string() }, { requiredKeys: ['keyId'] });
 const salt = fc.option(fc.string({ minLength: 1 }), { nil: undefined });
 const owner = ({ keyId, team }: { keyId: string; team?: string }) =>
   team === undefined ? { keyId } : { team };

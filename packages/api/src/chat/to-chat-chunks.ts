@@ -83,7 +83,10 @@ export async function* toChatChunks(
 }
 
 // A chunk speaks of the part it belongs to, also when it has no text; at the border it has both.
-function toDelta({ content, reasoning, isThinking }: ReplyDelta, withReasoning: boolean): ChunkChoice['delta'] {
+function toDelta(
+  { content, reasoning, isThinking }: ReplyDelta,
+  withReasoning: boolean,
+): ChunkChoice['delta'] {
   if (!withReasoning || (reasoning === '' && !(isThinking && content === ''))) return { content };
   return content === '' ? { reasoning } : { reasoning, content };
 }

@@ -61,8 +61,14 @@ export async function toChatCompletion(
 function addDelta(choice: OpenChoice, delta: ReplyDelta): void {
   choice.content += delta.content;
   choice.reasoning += delta.reasoning;
-  if (delta.tokenIds !== null) (choice.tokenIds ??= []).push(...delta.tokenIds);
-  if (delta.logprobs !== null) (choice.logprobs ??= []).push(...(delta.logprobs.content ?? []));
+  if (delta.tokenIds !== null) {
+    choice.tokenIds ??= [];
+    choice.tokenIds.push(...delta.tokenIds);
+  }
+  if (delta.logprobs !== null) {
+    choice.logprobs ??= [];
+    choice.logprobs.push(...(delta.logprobs.content ?? []));
+  }
   choice.finish ??= delta.finish;
 }
 

@@ -27,9 +27,7 @@ export function toChoiceLogprobs(tokens: readonly TokenLogprob[], form: Logprobs
 }
 
 /** One entry per prompt token, null for the first: the token itself and the most probable ones, by id. */
-export function toPromptLogprobs(
-  tokens: readonly (TokenLogprob | null)[],
-): (PromptLogprobs | null)[] {
+export function toPromptLogprobs(tokens: readonly (TokenLogprob | null)[]): (PromptLogprobs | null)[] {
   return tokens.map(token => {
     if (token === null) return null;
     const entry: PromptLogprobs = {};
