@@ -38,6 +38,7 @@ export async function startServer(
   const keys = await createApiKeyStore(database, { bootstrapKey: config.apiKey, now: Date.now });
   const catalog = await createModelCatalog({
     models: config.models,
+    reasoningParserOf: id => config.reasoningParsers.ofModel.get(id) ?? config.reasoningParsers.ofOthers,
     prepare: (sourceDir, onProgress, signal) =>
       prepareModel({ sourceDir, dataDir: config.dataDir, precision: config.precision, onProgress, signal }),
     load: modelDir =>
@@ -57,7 +58,13 @@ export async function startServer(
   const metrics = createMetrics(catalog);
   const stopping = new AbortController();
   const app = await createApp({
-    services: { models: catalog, credentials: keys, generations: metrics, now: Date.now },
+    services: {
+      models: catalog,
+      credentials: keys,
+      generations: metrics,
+      promptCacheScope: config.promptCacheScope,
+      now: Date.now,
+    },
     metrics,
     bodyLimitBytes: config.bodyLimitBytes,
     corsOrigins: config.corsOrigins,
