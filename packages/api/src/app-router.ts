@@ -1,7 +1,9 @@
 // The whole api as one tRPC router. REST routes are read from the procedures' metadata.
 
 import { createChatRouter } from './routers/chat.ts';
+import { createCompletionsRouter } from './routers/completions.ts';
 import { createModelsRouter } from './routers/models.ts';
+import { createTokenizerRouter } from './routers/tokenizer.ts';
 import type { Services } from './services.ts';
 import { router } from './trpc.ts';
 
@@ -9,7 +11,9 @@ import { router } from './trpc.ts';
 export function createAppRouter(services: Services) {
   return router({
     chat: createChatRouter(services),
+    completions: createCompletionsRouter(services),
     models: createModelsRouter(services),
+    tokenizer: createTokenizerRouter(services),
   });
 }
 

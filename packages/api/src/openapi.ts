@@ -4,8 +4,12 @@
 import {
   chatChunk,
   chatCompletionRequestExamples,
+  completionChunk,
+  completionRequestExamples,
   detailErrorBody,
+  detokenizeRequestExamples,
   openAiErrorBody,
+  tokenizeRequestExamples,
   validationErrorBody,
 } from '@ortler/schemas';
 import { generateOpenApiDocument } from 'trpc-to-openapi';
@@ -38,6 +42,9 @@ const REASONS = {
 /** What the docs page sends when a reader tries an operation; the generator would fill in empty texts. */
 const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   createChatCompletion: chatCompletionRequestExamples.valid[0],
+  createCompletion: completionRequestExamples.valid[0],
+  tokenize: tokenizeRequestExamples.valid[0],
+  detokenize: detokenizeRequestExamples.valid[0],
 };
 
 const REQUEST_ID_HEADER = {
@@ -52,7 +59,8 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/
   const document = generateOpenApiDocument(router, {
     title: 'Ortler',
     version,
-    description: 'LLM inference on ONNX Runtime: chat completions and the models that answer them.',
+    description:
+      'LLM inference on ONNX Runtime: chat completions, completions, tokens, and the models behind them.',
     baseUrl,
     securitySchemes: {
       bearer: { type: 'http', scheme: 'bearer', description: 'An API key of this server.' },
@@ -61,11 +69,13 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/
   const paths = document.paths as Record<string, Record<string, Json>>;
   for (const route of listRestRoutes(router))
     finishOperation(paths[route.path]![route.method.toLowerCase()]!, route);
-  describeParameters(paths['/v1/chat/completions']!.post!);
+  // Fields of one name mean the same in both, or are served in both.
+  for (const path of ['/v1/chat/completions', '/v1/completions']) describeParameters(paths[path]!.post!);
   const components = document.components as Record<string, Json>;
   components.schemas = {
     ...withoutGeneratedErrors(components.schemas),
     ChatCompletionChunk: toJsonSchema(chatChunk),
+    CompletionChunk: toJsonSchema(completionChunk),
     DetailErrorBody: toJsonSchema(detailErrorBody),
     ErrorBody: toJsonSchema(openAiErrorBody),
     ValidationErrorBody: toJsonSchema(validationErrorBody),
@@ -92,7 +102,7 @@ function finishOperation(operation: Json, { method, auth, errors, streams, fails
   }
   const { 200: ok } = operation.responses as Record<number, Json>;
   const success: Json = { ...ok, headers: REQUEST_ID_HEADER };
-  if (streams) {
+  if (streams !== null) {
     const content = success.content as Record<string, { schema: Json }>;
     // The generator sees a union with the stream; as JSON only the completion comes.
     const [completion] = (content['application/json']!.schema.anyOf ?? []) as Json[];
@@ -101,10 +111,9 @@ function finishOperation(operation: Json, { method, auth, errors, streams, fails
       'text/event-stream': {
         schema: {
           type: 'string',
-          description:
-            'With `stream: true`: one `data:` line per chunk, each a ChatCompletionChunk, then `data: [DONE]`.',
+          description: `With \`stream: true\`: one \`data:\` line per chunk, each a ${streams}, then \`data: [DONE]\`.`,
           contentMediaType: 'application/json',
-          contentSchema: { $ref: '#/components/schemas/ChatCompletionChunk' },
+          contentSchema: { $ref: `#/components/schemas/${streams}` },
         },
       },
     };

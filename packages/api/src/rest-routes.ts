@@ -15,7 +15,8 @@ export interface RestRoute {
   readonly type: 'query' | 'mutation';
   readonly auth: ProcedureMeta['auth'];
   readonly errors: ProcedureMeta['errors'];
-  readonly streams: boolean;
+  /** The component that each event of a streamed reply is; null for routes that never stream. */
+  readonly streams: NonNullable<ProcedureMeta['streams']> | null;
   /** Failures of this route besides those of its style, for the document. */
   readonly fails: readonly ApiErrorCode[];
 }
@@ -40,7 +41,7 @@ export function listRestRoutes(router: AppRouter): RestRoute[] {
         type,
         auth: meta.auth,
         errors: meta.errors,
-        streams: meta.streams ?? false,
+        streams: meta.streams ?? null,
         fails: meta.fails ?? [],
       },
     ];

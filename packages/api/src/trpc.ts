@@ -29,13 +29,14 @@ export interface CallerContext extends ApiContext {
 }
 
 /**
- * `errors` is the REST error style: the OpenAI object or a `detail` list. `streams` documents an SSE reply. `fails` are
- * failures of this procedure that others of its style do not have.
+ * `errors` is the REST error style: the OpenAI object or a `detail` list. `streams` documents a reply of server-sent
+ * events: it names the component that each event is. `fails` are failures of this procedure that others of its style do
+ * not have.
  */
 type OrtlerMeta = {
   readonly auth: 'bearer' | 'none';
   readonly errors: 'openai' | 'detail';
-  readonly streams?: boolean;
+  readonly streams?: 'ChatCompletionChunk' | 'CompletionChunk';
   readonly fails?: readonly ApiErrorCode[];
 };
 

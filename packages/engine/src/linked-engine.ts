@@ -1,7 +1,6 @@
 // The engine over any link: one prepared text side, one token side somewhere, requests in between.
 // `create-engine.ts` builds it; tests build it over scripted token sides.
 
-import { randomBytes } from 'node:crypto';
 import type { Engine, EngineHealth, EngineInfo } from './engine.ts';
 import { EngineError } from './errors.ts';
 import { Generation } from './generation.ts';
@@ -16,11 +15,14 @@ import {
   type ValidRequest,
   validateGenerationRequest,
 } from './request/validate-generation-request.ts';
+import { checkSomeTokenLeft } from './request/validate-token-rules.ts';
+import { tokenizeBadWords } from './text/bad-words.ts';
 import { ChoiceAssembler } from './text/choice-assembler.ts';
 import { Detokenizer, detokenize } from './text/detokenizer.ts';
 import type { PromptEncoder } from './text/prompt-encoder.ts';
 import type { Tokenizer } from './text/tokenizer.ts';
 import { truncatePrompt } from './text/truncate-prompt.ts';
+import { toSubmitMessage } from './to-submit-message.ts';
 
 export interface LinkedEngineParts {
   readonly link: CoreLink;
@@ -59,9 +61,7 @@ export class EngineLinkListener implements CoreLinkListener {
       this.generations.delete(requestId);
       return;
     }
-    for (const { requestId, cachedTokenCount } of message.prefilled) {
-      this.generations.get(requestId)?.start(cachedTokenCount);
-    }
+    for (const prefilled of message.prefilled) this.generations.get(prefilled.requestId)?.start(prefilled);
     for (const update of message.updates) {
       const generation = this.generations.get(update.requestId);
       if (generation === undefined) continue;
@@ -133,6 +133,11 @@ export class LinkedEngine implements Engine {
     });
   }
 
+  vocabularyTexts(tokenIds: readonly number[]): readonly string[] {
+    const { tokenizer } = this.#parts;
+    return tokenIds.map(id => tokenizer.vocabularyText(id));
+  }
+
   async close(options?: { readonly deadlineMs?: number }): Promise<void> {
     this.#isClosing = true;
     const deadlineMs = options?.deadlineMs ?? 0;
@@ -145,8 +150,9 @@ export class LinkedEngine implements Engine {
     signal?: AbortSignal,
   ): AsyncGenerator<GenerationEvent, void, undefined> {
     throwIfAborted(signal);
-    // Steps 1 to 3 refuse what is wrong before the token side hears of the request.
+    // What is wrong is refused before the token side hears of the request.
     const valid = validateGenerationRequest(request, this.#limits);
+    const badTokenSequences = this.#tokenizeBadWords(valid);
     const { contextLength } = this.info;
     const keep = request.truncatePromptTokens;
     const encoded = await this.#parts.prompts.encodePrompt(request.prompt, signal, {
@@ -166,6 +172,7 @@ export class LinkedEngine implements Engine {
     const generation = new Generation({
       promptTokenIds,
       assemblers: this.#assemblers(valid, promptTokenIds, this.#specialIds(request.shownSpecialTokens)),
+      tokenBytes: this.#parts.tokenizer.tokenBytes,
       abortChoice: choiceIndex => link.abort({ kind: 'abort', requestId, choiceIndex }),
     });
     const onAbort = (): void => {
@@ -176,24 +183,25 @@ export class LinkedEngine implements Engine {
     this.#listener.generations.set(requestId, generation);
     signal?.addEventListener('abort', onAbort, { once: true });
     try {
-      link.submit({
-        kind: 'submit',
-        requestId,
-        promptTokenIds,
-        choiceCount: valid.choiceCount,
-        sampling: { ...valid.sampling, seed: valid.sampling.seed ?? randomSeed() },
-        maxTokens,
-        minTokens: valid.minTokens,
-        eosTokenIds: valid.eosTokenIds,
-        stopTokenIds: valid.stopTokenIds,
-        minTokensBannedIds: valid.minTokensBannedIds,
-      });
+      link.submit(toSubmitMessage(requestId, valid, { promptTokenIds, badTokenSequences, maxTokens }));
       yield* generation.events();
     } finally {
       signal?.removeEventListener('abort', onAbort);
       // The reader left early: nobody wants the rest.
       if (this.#listener.generations.delete(requestId)) link.abort({ kind: 'abort', requestId });
     }
+  }
+
+  #tokenizeBadWords({
+    badWords,
+    sampling,
+    minTokensBannedIds,
+  }: ValidRequest): readonly (readonly number[])[] {
+    const sequences = tokenizeBadWords(this.#parts.tokenizer, badWords);
+    const bannedAlone = sequences.flatMap(sequence => (sequence.length === 1 ? sequence : []));
+    const banned = [...bannedAlone, ...minTokensBannedIds];
+    checkSomeTokenLeft(sampling.allowedTokenIds, banned, 'badWords and stop.minTokens');
+    return sequences;
   }
 
   /** Ids of the texts that are special tokens of this vocabulary. */
@@ -232,11 +240,6 @@ export class LinkedEngine implements Engine {
       this.#drainWaiters.add(wake);
     });
   }
-}
-
-/** A seed that no one can foresee. Unit: int64. */
-function randomSeed(): bigint {
-  return randomBytes(8).readBigInt64LE();
 }
 
 function throwIfAborted(signal: AbortSignal | undefined): void {

@@ -12,9 +12,6 @@ export type NamedFields = Partial<Pick<ChatCompletionRequest, 'max_completion_to
 /** Parts of `repetition_detection`, which messages name. */
 const REPETITION_FIELDS: ReadonlySet<string> = new Set(['min_pattern_size', 'max_pattern_size', 'min_count']);
 
-/** A model whose process ended is usually back after this. Unit: milliseconds. */
-const RESTART_RETRY_MS = 1_000;
-
 /** What a thrown value is on the wire; anything but an `EngineError` is returned as it is. */
 export function fromEngineError(error: unknown, request: NamedFields): unknown {
   if (!(error instanceof EngineError)) return error;
@@ -22,13 +19,12 @@ export function fromEngineError(error: unknown, request: NamedFields): unknown {
   // Whoever aborted may have said why; a server that stops is not a client that left.
   if (code === 'aborted' && cause instanceof ApiError) return cause;
   const names = wireNames(request);
-  const waitMs = retryAfterMs ?? (code === 'model_unavailable' ? RESTART_RETRY_MS : undefined);
   // A failure without a parameter may tell the words of a template, which stay as they are.
   const isOurs = code === 'invalid_request' || error.parameter !== undefined;
   const message = isOurs ? inWireWords(error.message, names) : error.message;
   return new ApiError(ENGINE_ERROR_TABLE[code], message, {
     param: toParam(error, request, names),
-    retryAfterMs: waitMs,
+    retryAfterMs,
     cause: error,
   });
 }
@@ -74,6 +70,8 @@ function wireNames(request: NamedFields): ReadonlyMap<string, string> {
     ['stop.ignoreEos', 'ignore_eos'],
     ['stop.minTokens', 'min_tokens'],
     ['stop.maxTokens', request.max_completion_tokens == null ? 'max_tokens' : 'max_completion_tokens'],
+    ['logprobs.topCount', request.promptField === 'prompt' ? 'logprobs' : 'top_logprobs'],
+    ['promptLogprobs.topCount', 'prompt_logprobs'],
     ['choiceCount', 'n'],
     ['skipSpecialTokens', 'skip_special_tokens'],
     ['prompt.template.template', 'chat_template'],

@@ -3,6 +3,7 @@
 
 import type { Engine, GenerationEvent } from '@ortler/engine';
 import type { ChatCompletionRequest, ChoiceLogprobs, FinishReason } from '@ortler/schemas';
+import { toStopReason } from '../to-stop-reason.ts';
 import {
   endsInThinking,
   opensThinking,
@@ -83,7 +84,7 @@ export async function* toReplyEvents(
         tokenCount: tokenIds.length,
         tokenIds: withIds ? tokenIds : null,
         logprobs: withLogprobs ? toChoiceLogprobs(logprobs ?? [], form) : null,
-        finish: isLast ? toFinish(event) : null,
+        finish: isLast ? { reason: event.finishReason, stopReason: toStopReason(event) } : null,
       };
     }
   }
@@ -95,13 +96,4 @@ function splitText(splitter: ReasoningSplitter | undefined, text: string, isLast
   if (!isLast) return now;
   const rest = splitter.finish();
   return { reasoning: now.reasoning + rest.reasoning, content: now.content + rest.content };
-}
-
-// The one place that decides what a stop reason is on the wire.
-function toFinish({
-  finishReason,
-  stopReason,
-}: Extract<GenerationEvent, { kind: 'choice-finish' }>): ReplyDelta['finish'] {
-  const shown = finishReason === 'repetition' ? 'repetition_detected' : stopReason;
-  return { reason: finishReason, stopReason: shown };
 }

@@ -3,9 +3,9 @@
 
 import type { TokenUsage } from '@ortler/engine';
 import type { ChatCompletion, ChatCompletionRequest, TokenLogprob } from '@ortler/schemas';
+import { toPromptLogprobs } from '../to-prompt-logprobs.ts';
 import type { ReplyDelta, ReplyEvent } from './reply-events.ts';
 import type { ReplyHeader } from './start-generation.ts';
-import { toPromptLogprobs } from './to-logprobs.ts';
 import { toUsage } from './to-usage.ts';
 
 type Choice = ChatCompletion['choices'][number];

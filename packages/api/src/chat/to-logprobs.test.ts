@@ -1,6 +1,6 @@
 import type { CandidateLogprob, TokenLogprob } from '@ortler/engine';
 import { expect, it } from 'vitest';
-import { toChoiceLogprobs, toPromptLogprobs } from './to-logprobs.ts';
+import { toChoiceLogprobs } from './to-logprobs.ts';
 
 const candidate = (tokenId: number, text: string, logprob: number, rank: number): CandidateLogprob => ({
   tokenId,
@@ -37,17 +37,4 @@ it('writes tokens as ids where asked to, with the bytes of the text in the entry
       { token: 'token_id:1', logprob: -0.5, bytes: [...Buffer.from('token_id:1')] },
     ],
   });
-});
-
-it('keys the probabilities of the prompt by id, each once, null for the first token', () => {
-  expect(toPromptLogprobs([null, sampled(c, a, b), sampled(a, a), sampled(b)])).toEqual([
-    null,
-    {
-      3: { logprob: -2, rank: 3, decoded_token: 'c' },
-      1: { logprob: -0.5, rank: 1, decoded_token: 'a' },
-      2: { logprob: -1, rank: 2, decoded_token: 'b' },
-    },
-    { 1: { logprob: -0.5, rank: 1, decoded_token: 'a' } },
-    { 2: { logprob: -1, rank: 2, decoded_token: 'b' } },
-  ]);
 });

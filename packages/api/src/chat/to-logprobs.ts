@@ -1,7 +1,7 @@
-// Log probabilities of the engine -> those of the wire, for generated tokens and for the prompt.
+// Log probabilities of generated tokens, from the engine's form to that of chats.
 
 import type { CandidateLogprob, TokenLogprob } from '@ortler/engine';
-import type { ChoiceLogprobs, PromptLogprobs } from '@ortler/schemas';
+import type { ChoiceLogprobs } from '@ortler/schemas';
 
 export interface LogprobsForm {
   /** `top_logprobs` of the request. */
@@ -24,17 +24,6 @@ export function toChoiceLogprobs(tokens: readonly TokenLogprob[], form: Logprobs
       ),
     })),
   };
-}
-
-/** One entry per prompt token, null for the first: the token itself and the most probable ones, by id. */
-export function toPromptLogprobs(tokens: readonly (TokenLogprob | null)[]): (PromptLogprobs | null)[] {
-  return tokens.map(token => {
-    if (token === null) return null;
-    const entry: PromptLogprobs = {};
-    for (const { tokenId, logprob, rank, text } of [token, ...token.top])
-      entry[tokenId] ??= { logprob, rank, decoded_token: text };
-    return entry;
-  });
 }
 
 // The service this wire format comes from puts the sampled token first and then cuts, so a sampled token outside the

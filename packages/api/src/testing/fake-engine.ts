@@ -120,6 +120,7 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
     renderChat: messages => Promise.resolve(JSON.stringify(messages)),
     encode: text => Promise.resolve(Array.from(text, character => character.codePointAt(0)!)),
     decode: tokenIds => String.fromCodePoint(...tokenIds),
+    vocabularyTexts: tokenIds => tokenIds.map(id => `Ġ${String.fromCodePoint(id)}`),
     close() {
       closed = true;
       return Promise.resolve();

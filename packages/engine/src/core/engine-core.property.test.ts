@@ -5,7 +5,9 @@ import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 import { ScriptedModel, scriptedLogits } from '../testing/scripted-model.ts';
 import { EngineCore } from './engine-core.ts';
 import { counterKey } from './sampling/counter-random.ts';
+import { createLogitsProcessors } from './sampling/logits-processor.ts';
 import { Sampler } from './sampling/sampler.ts';
+import { TokenCounts } from './sampling/token-counts.ts';
 
 const VOCAB_SIZE = 24;
 const EOS_TOKEN_ID = 3;
@@ -30,6 +32,10 @@ const arrivals = fc
       temperature: fc.constantFrom(0, 0.7, 1.5),
       topK: fc.constantFrom(0, 5),
       topP: fc.constantFrom(1, 0.8),
+      frequencyPenalty: fc.constantFrom(0, 0, 1.5),
+      repetitionPenalty: fc.constantFrom(1, 1, 1.7),
+      badTokenSequences: fc.constantFrom([], [[5], [6, 7]]),
+      topLogprobCount: fc.constantFrom(null, 0, 4),
       seed: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
       abortedAtStep: fc.option(fc.nat({ max: 20 }), { freq: 3 }),
       abortedChoice: fc.option(fc.nat({ max: 2 })),
@@ -55,6 +61,8 @@ const arrivals = fc
             topK: entry.topK,
             topP: entry.topP,
             minP: 0,
+            frequencyPenalty: entry.frequencyPenalty,
+            repetitionPenalty: entry.repetitionPenalty,
             seed: entry.seed,
           },
           maxTokens: entry.maxTokens,
@@ -62,6 +70,8 @@ const arrivals = fc
           eosTokenIds: [EOS_TOKEN_ID],
           stopTokenIds: [],
           minTokensBannedIds: [EOS_TOKEN_ID],
+          badTokenSequences: entry.badTokenSequences,
+          ...(entry.topLogprobCount === null ? {} : { logprobs: { topCount: entry.topLogprobCount } }),
         },
       }),
     ),
@@ -72,13 +82,18 @@ function expectedTokens(request: SubmitMessage, choiceIndex: number): number[] {
   const sampler = new Sampler(VOCAB_SIZE);
   const history = [...request.promptTokenIds];
   const output: number[] = [];
+  const tokenCounts = new TokenCounts();
+  const processors = createLogitsProcessors(request);
   while (output.length < request.maxTokens) {
-    const tokenId = sampler.sample(scriptedLogits(history, VOCAB_SIZE, { peak: 1 }), {
+    const { tokenId } = sampler.sample(scriptedLogits(history, VOCAB_SIZE, { peak: 1 }), {
       params: request.sampling,
       randomKey: counterKey(request.sampling.seed + BigInt(choiceIndex)),
       position: output.length,
-      bannedTokenIds: output.length < request.minTokens ? [EOS_TOKEN_ID] : [],
+      processors,
+      output: { outputTokenIds: output, tokenCounts },
+      topLogprobCount: undefined,
     });
+    tokenCounts.add(tokenId);
     output.push(tokenId);
     history.push(tokenId);
     if (tokenId === EOS_TOKEN_ID) break;

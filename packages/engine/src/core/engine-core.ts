@@ -21,7 +21,7 @@ import { type SampledRow, sampleStep } from './sampling/sample-step.ts';
 import { Sampler } from './sampling/sampler.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { StepPlan } from './scheduler/step-plan.ts';
-import { Sequence, type SequenceGroup } from './sequence.ts';
+import { createSequenceGroup, Sequence, type SequenceGroup } from './sequence.ts';
 
 export interface EngineCoreSettings {
   /** Most prompt tokens of one step. */
@@ -100,13 +100,7 @@ export class EngineCore {
       waitingCount: this.#scheduler.queue.length,
       freeSlotCount: this.#slots.freeCount,
     });
-    const group: SequenceGroup = {
-      requestId,
-      promptTokenIds: message.promptTokenIds,
-      submitted: message,
-      openSequences: new Set(),
-      isPrefilled: false,
-    };
+    const group = createSequenceGroup(message);
     this.#groups.set(requestId, group);
     for (let choiceIndex = 0; choiceIndex < message.choiceCount; choiceIndex++) {
       const sequence = new Sequence(group, choiceIndex);
@@ -149,7 +143,7 @@ export class EngineCore {
     const plan = this.#scheduler.plan();
     if (plan === null) return updates.length === 0 ? [] : [this.#toStepMessage(updates, [])];
 
-    let sampled: readonly SampledRow[];
+    let sampled: readonly (SampledRow | Error)[];
     try {
       const logits = await this.#runner.run(plan.rows);
       sampled = sampleStep(this.#sampler, plan, logits);
@@ -166,7 +160,7 @@ export class EngineCore {
     updates.push(...committed.updates);
     this.#endAborted(aborted, updates);
     const failures = committed.failed.flatMap(({ sequence, error }) =>
-      this.#failRequest(sequence.group, error.message),
+      this.#failRequest(sequence.group, error),
     );
     this.#stepCount++;
     this.#attemptCount = 0;
@@ -198,7 +192,8 @@ export class EngineCore {
     const message = `The model call failed ${this.#attemptCount} times: ${reason}`;
     this.#attemptCount = 0;
     this.#givenUpCount++;
-    const outputs: CoreOutput[] = plan.rows.flatMap(row => this.#failRequest(row.sequence.group, message));
+    const failure = new EngineError('engine_failed', message, { cause });
+    const outputs: CoreOutput[] = plan.rows.flatMap(row => this.#failRequest(row.sequence.group, failure));
     if (this.#givenUpCount >= this.#fatalFailureLimit) {
       outputs.push({
         kind: 'fatal',
@@ -210,12 +205,22 @@ export class EngineCore {
   }
 
   /** Ends all choices of a request. Empty when they have ended. */
-  #failRequest(group: SequenceGroup, message: string): RequestFailedMessage[] {
-    const { requestId, openSequences } = group;
+  #failRequest({ requestId, openSequences }: SequenceGroup, error: Error): RequestFailedMessage[] {
     if (openSequences.size === 0) return [];
     for (const sequence of openSequences) this.#aborted.delete(sequence);
     this.#end([...openSequences]);
-    return [{ kind: 'request-failed', requestId, code: 'engine_failed', message }];
+    const { message } = error;
+    const code = error instanceof EngineError ? error.code : 'engine_failed';
+    const parameter = error instanceof EngineError ? error.parameter : undefined;
+    return [
+      {
+        kind: 'request-failed',
+        requestId,
+        code,
+        message,
+        ...(parameter === undefined ? {} : { parameter }),
+      },
+    ];
   }
 
   #takeAborted(): ReadonlySet<Sequence> {

@@ -1,8 +1,15 @@
 // One token stream being generated: a choice of a request. Only `commit-step.ts` and the scheduler's admission
 // and release change it; everything else reads.
 
-import type { SubmitMessage } from '../link/messages.ts';
+import type { SubmitMessage, TokenLogprobs } from '../link/messages.ts';
+import { RepetitionDetector } from './repetition-detector.ts';
 import { type CounterKey, counterKey } from './sampling/counter-random.ts';
+import {
+  createLogitsProcessors,
+  type LogitsProcessor,
+  needsTokenCounts,
+} from './sampling/logits-processor.ts';
+import { TokenCounts } from './sampling/token-counts.ts';
 
 /** What the choices of one request share. */
 export interface SequenceGroup {
@@ -13,6 +20,23 @@ export interface SequenceGroup {
   readonly openSequences: Set<Sequence>;
   /** Whether the first token of the request was reported. */
   isPrefilled: boolean;
+  /** What the request asks to be done to each row of logits before the draw. */
+  readonly logitsProcessors: readonly LogitsProcessor[];
+  /** By position in the prompt, as far as they are computed; null for the first. Used only when asked for. */
+  readonly promptLogprobs: (TokenLogprobs | null)[];
+}
+
+/** A request without choices yet. */
+export function createSequenceGroup(message: SubmitMessage): SequenceGroup {
+  return {
+    requestId: message.requestId,
+    promptTokenIds: message.promptTokenIds,
+    submitted: message,
+    openSequences: new Set(),
+    isPrefilled: false,
+    logitsProcessors: createLogitsProcessors(message),
+    promptLogprobs: [null],
+  };
 }
 
 /**
@@ -28,6 +52,9 @@ export class Sequence {
   readonly choiceIndex: number;
   readonly randomKey: CounterKey;
   readonly outputTokenIds: number[] = [];
+  /** Of the output; null where the request has no penalties. */
+  readonly tokenCounts: TokenCounts | null;
+  readonly #repetition: RepetitionDetector | null;
   computedLength = 0;
   /** Cache slot, or null while waiting. Set by the slot table only. */
   slot: number | null = null;
@@ -38,6 +65,16 @@ export class Sequence {
     this.group = group;
     this.choiceIndex = choiceIndex;
     this.randomKey = counterKey(group.submitted.sampling.seed + BigInt(choiceIndex));
+    const { submitted } = group;
+    const { repetitionDetection, maxTokens } = submitted;
+    this.tokenCounts = needsTokenCounts(submitted) ? new TokenCounts() : null;
+    this.#repetition =
+      repetitionDetection === undefined ? null : new RepetitionDetector(repetitionDetection, maxTokens);
+  }
+
+  /** Whether the output ends in a loop of the kind that the request looks for. */
+  get isRepeating(): boolean {
+    return this.#repetition?.isRepeating ?? false;
   }
 
   get promptLength(): number {
@@ -63,5 +100,7 @@ export class Sequence {
   append(tokenId: number): void {
     this.outputTokenIds.push(tokenId);
     this.#lastToken[0] = tokenId;
+    this.tokenCounts?.add(tokenId);
+    this.#repetition?.add(this.outputTokenIds);
   }
 }

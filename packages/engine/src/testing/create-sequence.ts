@@ -1,29 +1,23 @@
 // A sequence for tests of the scheduler and the cache bookkeeping, without a core around it.
 
-import { Sequence, type SequenceGroup } from '../core/sequence.ts';
+import { createSequenceGroup, Sequence } from '../core/sequence.ts';
 import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 
 /** A sequence of its own request, with the prompt 0, 1, 2, ... */
 export function createSequence(requestId: number, promptLength = 3): Sequence {
   const promptTokenIds = Int32Array.from({ length: promptLength }, (_, index) => index);
-  const group: SequenceGroup = {
+  const group = createSequenceGroup({
+    kind: 'submit',
     requestId,
     promptTokenIds,
-    submitted: {
-      kind: 'submit',
-      requestId,
-      promptTokenIds,
-      choiceCount: 1,
-      sampling: { ...NEUTRAL_SAMPLING, temperature: 0, seed: 0n },
-      maxTokens: 8,
-      minTokens: 0,
-      eosTokenIds: [],
-      stopTokenIds: [],
-      minTokensBannedIds: [],
-    },
-    openSequences: new Set(),
-    isPrefilled: false,
-  };
+    choiceCount: 1,
+    sampling: { ...NEUTRAL_SAMPLING, temperature: 0, seed: 0n },
+    maxTokens: 8,
+    minTokens: 0,
+    eosTokenIds: [],
+    stopTokenIds: [],
+    minTokensBannedIds: [],
+  });
   const sequence = new Sequence(group, 0);
   group.openSequences.add(sequence);
   return sequence;
