@@ -3,6 +3,7 @@
 
 import type { EngineError } from './errors.ts';
 import type { PrefilledRequest, SequenceUpdate, TokenLogprobs } from './link/messages.ts';
+import type { OpenRequest } from './open-request.ts';
 import type {
   ChoiceFinishEvent,
   GenerationEvent,
@@ -41,7 +42,7 @@ interface UnreadFinish extends Omit<ChoiceFinishEvent, 'logprobs'> {
 
 type UnreadEvent = UnreadPrompt | UnreadDelta | UnreadFinish | RequestFinishEvent;
 
-export class Generation {
+export class Generation implements OpenRequest {
   readonly #options: GenerationOptions;
   readonly #unread: UnreadEvent[] = [];
   /** The unread delta of each choice, as long as it is unread. */

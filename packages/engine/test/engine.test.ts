@@ -36,10 +36,14 @@ describe('events', () => {
     expect(text).toBe(TEXT.normalize('NFKC'));
     expect(tokenIds.at(-1)).toBe(END_OF_TEXT);
     expect(finish).toEqual({ reason: 'stop', stopReason: null });
-    const prompt = events[0]!.kind === 'prompt-ready' ? events[0]!.promptTokenIds : [];
+    const ready = events[0]!;
+    if (ready.kind !== 'prompt-ready') throw new Error(`The first event is ${ready.kind}.`);
+    const { length } = ready.promptTokenIds;
+    // The tests before this one have asked for the same text.
+    expect(ready.cachedTokenCount).toBe(length - 1);
     expect(events.at(-1)).toEqual({
       kind: 'request-finish',
-      usage: { promptTokenCount: prompt.length, completionTokenCount: prompt.length, cachedTokenCount: 0 },
+      usage: { promptTokenCount: length, completionTokenCount: length, cachedTokenCount: length - 1 },
     });
   });
 

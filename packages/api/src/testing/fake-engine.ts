@@ -62,7 +62,15 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
     state: 'ready',
     restartCount: 0,
     lastError: null,
-    stats: { runningCount: 0, waitingCount: 0, freeSlotCount: 4, stepCount: 0 },
+    stats: {
+      runningCount: 0,
+      waitingCount: 0,
+      freeSlotCount: 4,
+      stepCount: 0,
+      preemptionCount: 0,
+      cacheQueryTokenCount: 0,
+      cacheHitTokenCount: 0,
+    },
     ...script.health,
   };
 

@@ -55,7 +55,7 @@ function commitToken(
     group.isPrefilled = true;
     committed.prefilled.push({
       requestId,
-      cachedTokenCount: 0,
+      cachedTokenCount: group.cachedTokenCount ?? 0,
       ...(submitted.promptLogprobs === undefined ? {} : { promptLogprobs: group.promptLogprobs }),
     });
   }

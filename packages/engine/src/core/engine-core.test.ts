@@ -111,7 +111,7 @@ describe('EngineCore', () => {
     );
     await drain(core);
     const prefilledTokens = runner.calls.flat().filter(row => row.tokenCount > 1);
-    expect(prefilledTokens).toEqual([{ slot: 0, tokenCount: 12, computedLength: 0 }]);
+    expect(prefilledTokens).toMatchObject([{ slot: 0, tokenCount: 12, computedLength: 0 }]);
   });
 
   it('keeps decoding while a long prompt is prefilled in chunks', async () => {
@@ -120,7 +120,7 @@ describe('EngineCore', () => {
     await core.step();
     core.submit(submission(2, { promptTokenIds: new Int32Array(11).fill(5) }));
     await drain(core);
-    expect(runner.calls.slice(1, 4)).toEqual([
+    expect(runner.calls.slice(1, 4)).toMatchObject([
       [
         { slot: 0, tokenCount: 1, computedLength: 3 },
         { slot: 1, tokenCount: 4, computedLength: 0 },

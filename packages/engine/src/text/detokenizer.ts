@@ -83,7 +83,7 @@ export class Detokenizer {
 export function detokenize(
   tokenBytes: TokenBytes,
   tokenIds: ArrayLike<number>,
-  options: { readonly skipSpecialTokens: boolean },
+  options: Omit<DetokenizerOptions, 'promptTokenIds'>,
 ): string {
   const detokenizer = new Detokenizer(tokenBytes, options);
   let text = '';
