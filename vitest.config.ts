@@ -23,6 +23,9 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['tests/**/*.test.ts'],
+          // One of the AI SDK's dependencies publishes its TypeScript under the condition that our own packages use.
+          // Node does not strip types below node_modules; vite does.
+          server: { deps: { inline: [/@ai-sdk\//, /node_modules\/ai\//, /eventsource-parser/] } },
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

@@ -158,9 +158,9 @@ export class EngineCore {
    * Tells that the reader of a choice has fallen behind or has caught up. Takes effect with the next step. Legal at any
    * moment and any number of times; unknown choices are ignored.
    */
-  setPaused(requestId: number, choiceIndex: number, { isPaused }: { readonly isPaused: boolean }): void {
+  setPaused(requestId: number, choiceIndex: number, state: { readonly isPaused: boolean }): void {
     for (const sequence of this.#groups.get(requestId)?.openSequences ?? []) {
-      if (sequence.choiceIndex === choiceIndex) this.#scheduler.setPaused(sequence, isPaused);
+      if (sequence.choiceIndex === choiceIndex) this.#scheduler.setPaused(sequence, state);
     }
   }
 

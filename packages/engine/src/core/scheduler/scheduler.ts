@@ -63,7 +63,7 @@ export class Scheduler {
   }
 
   /** A paused sequence gets no steps, and its slot goes to the next one that waits without a slot. */
-  setPaused(sequence: Sequence, isPaused: boolean): void {
+  setPaused(sequence: Sequence, { isPaused }: { readonly isPaused: boolean }): void {
     if (sequence.isPaused === isPaused) return;
     sequence.isPaused = isPaused;
     if (sequence.slot !== null) return;
