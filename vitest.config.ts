@@ -11,6 +11,8 @@ export default defineConfig({
         ...shared,
         test: {
           name: 'unit',
+          // Databases start in hooks, several test files at once.
+          hookTimeout: 60_000,
           include: [
             'packages/*/{src,test}/**/*.test.ts',
             'apps/*/{src,test}/**/*.test.ts',

@@ -11,6 +11,7 @@ import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from '
 import { ModelPreparationError, prepareModel } from './models/prepare-model.ts';
 import { trackIdleConnections } from './rest/idle-connections.ts';
 import { createApiKeyStore } from './stores/api-keys.ts';
+import { createTrainingServices } from './stores/training/training-services.ts';
 import { createMetrics } from './system/metrics.ts';
 
 export interface RunningServer {
@@ -70,10 +71,12 @@ export async function startServer(
       credentials: keys,
       generations: metrics,
       promptCacheScope: config.promptCacheScope,
+      training: createTrainingServices(database, { ...config, now: Date.now }),
       now: Date.now,
     },
     metrics,
     bodyLimitBytes: config.bodyLimitBytes,
+    streamedBodyLimitBytes: config.logBodyLimitBytes,
     corsOrigins: config.corsOrigins,
     stopping: stopping.signal,
     logger,

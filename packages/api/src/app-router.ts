@@ -4,6 +4,7 @@ import { createChatRouter } from './routers/chat.ts';
 import { createCompletionsRouter } from './routers/completions.ts';
 import { createModelsRouter } from './routers/models.ts';
 import { createTokenizerRouter } from './routers/tokenizer.ts';
+import { createTrainingRouter } from './routers/training.ts';
 import type { Services } from './services.ts';
 import { router } from './trpc.ts';
 
@@ -13,6 +14,7 @@ export function createAppRouter(services: Services) {
     chat: createChatRouter(services),
     completions: createCompletionsRouter(services),
     models: createModelsRouter(services),
+    training: createTrainingRouter(services),
     tokenizer: createTokenizerRouter(services),
   });
 }

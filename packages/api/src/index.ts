@@ -11,6 +11,7 @@ export {
 } from './errors.ts';
 export { invalidInput } from './report-faults.ts';
 export { listRestRoutes, type RestRoute } from './rest-routes.ts';
+export type { BytesInput } from './routers/training-trajectories.ts';
 export type {
   CatalogModel,
   CredentialVerifier,
@@ -21,6 +22,7 @@ export type {
   Principal,
   Services,
 } from './services.ts';
+export { meanOf } from './training/metric-tallies.ts';
 export {
   parseCheckpointReference,
   parseModelReference,

@@ -60,7 +60,7 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/
     title: 'Ortler',
     version,
     description:
-      'LLM inference on ONNX Runtime: chat completions, completions, tokens, and the models behind them.',
+      'LLM inference on ONNX Runtime: chat completions, completions, tokens, the models behind them, and what their training needs.',
     baseUrl,
     securitySchemes: {
       bearer: { type: 'http', scheme: 'bearer', description: 'An API key of this server.' },
@@ -93,7 +93,7 @@ function describeParameters(operation: Json): void {
   }
 }
 
-function finishOperation(operation: Json, { method, auth, errors, streams, fails }: RestRoute): void {
+function finishOperation(operation: Json, { method, auth, errors, streams, lines, fails }: RestRoute): void {
   operation.security = auth === 'none' ? [] : [{ [auth]: [] }];
   const example = BODY_EXAMPLES[String(operation.operationId)];
   if (example !== undefined) {
@@ -118,9 +118,33 @@ function finishOperation(operation: Json, { method, auth, errors, streams, fails
       },
     };
   }
+  if (lines) {
+    const schema = { type: 'string', description: 'One JSON object per line, as the items of the list.' };
+    success.content = { 'application/x-ndjson': { schema } };
+  }
+  if (method === 'DELETE') moveQueryToBody(operation);
   const { common, body } = REASONS[errors];
   const reasons = [...common, ...(method === 'GET' ? [] : body), ...fails];
   operation.responses = { 200: success, ...errorResponses(reasons, errors) };
+}
+
+/** The generator knows no body of DELETE and documents its fields as query parameters. */
+function moveQueryToBody(operation: Json): void {
+  const parameters = (operation.parameters ?? []) as {
+    in: string;
+    name: string;
+    required?: boolean;
+    schema: Json;
+  }[];
+  const fields = parameters.filter(parameter => parameter.in === 'query');
+  if (fields.length === 0) return;
+  operation.parameters = parameters.filter(parameter => parameter.in !== 'query');
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(fields.map(field => [field.name, field.schema])),
+    required: fields.filter(({ required }) => required).map(({ name }) => name),
+  };
+  operation.requestBody = { required: true, content: { 'application/json': { schema } } };
 }
 
 function errorResponses(reasons: readonly ApiErrorCode[], style: 'openai' | 'detail'): Json {

@@ -15,6 +15,10 @@ export interface RestRoute {
   readonly type: 'query' | 'mutation';
   readonly auth: ProcedureMeta['auth'];
   readonly errors: ProcedureMeta['errors'];
+  /** Whether the reply is JSON lines, as they come. */
+  readonly lines: boolean;
+  /** Dotted name of the procedure that takes this route's body as bytes; null: the body is read whole. */
+  readonly bytesProcedure: string | null;
   /** The component that each event of a streamed reply is; null for routes that never stream. */
   readonly streams: NonNullable<ProcedureMeta['streams']> | null;
   /** Failures of this route besides those of its style, for the document. */
@@ -41,6 +45,8 @@ export function listRestRoutes(router: AppRouter): RestRoute[] {
         type,
         auth: meta.auth,
         errors: meta.errors,
+        lines: meta.lines ?? false,
+        bytesProcedure: meta.bytesProcedure ?? null,
         streams: meta.streams ?? null,
         fails: meta.fails ?? [],
       },

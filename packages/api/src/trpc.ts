@@ -31,11 +31,14 @@ export interface CallerContext extends ApiContext {
 /**
  * `errors` is the REST error style: the OpenAI object or a `detail` list. `streams` documents a reply of server-sent
  * events: it names the component that each event is. `fails` are failures of this procedure that others of its style do
- * not have.
+ * not have. `bytesProcedure` names a procedure that does the same and takes the body as bytes while they arrive; REST
+ * calls that one. `lines` documents a reply of JSON lines.
  */
 type OrtlerMeta = {
   readonly auth: 'bearer' | 'none';
   readonly errors: 'openai' | 'detail';
+  readonly lines?: boolean;
+  readonly bytesProcedure?: string;
   readonly streams?: 'ChatCompletionChunk' | 'CompletionChunk';
   readonly fails?: readonly ApiErrorCode[];
 };

@@ -38,6 +38,7 @@ describe('readConfig', () => {
       mixedChunk: 32,
       corsOrigins: '*',
       bodyLimitBytes: 8 * 1024 * 1024,
+      logBodyLimitBytes: 256 * 1024 * 1024,
       drainMs: 10_000,
       logLevel: 'warn',
     });

@@ -237,6 +237,26 @@ export const SETTINGS = {
     description: 'Largest request body: bytes, or a number with kb, mb or gb.',
     schema: byteSize(1_024, 1_024 * MEBIBYTE),
   }),
+  logBodyLimitBytes: setting({
+    variable: 'ORTLER_LOG_BODY_LIMIT',
+    flag: '--log-body-limit',
+    valueName: 'size',
+    fallback: '256mb',
+    description: 'Largest body of logged trajectories, which is stored as it arrives; as --body-limit.',
+    schema: byteSize(1_024, 1_024 * MEBIBYTE),
+  }),
+  checkpointDir: setting<string | undefined>({
+    variable: 'ORTLER_CHECKPOINT_DIR',
+    flag: '--checkpoint-dir',
+    valueName: 'folder',
+    fallback: undefined,
+    shownFallback: 'checkpoints in the data folder',
+    description: 'Folder under which the weights of registered checkpoints must lie.',
+    schema: z
+      .string()
+      .min(1, 'must not be empty')
+      .transform(folder => resolve(folder)),
+  }),
   drainMs: setting({
     variable: 'ORTLER_DRAIN_MS',
     flag: '--drain-ms',

@@ -1,7 +1,8 @@
 // All tables, as Kysely sees them. Each room describes its own in tables/.
 
 import type { ApiKeysTable } from './tables/api-keys.ts';
+import type { TrainingTables } from './tables/training.ts';
 
-export interface Tables {
+export interface Tables extends TrainingTables {
   readonly api_keys: ApiKeysTable;
 }
