@@ -129,7 +129,7 @@ it('the same events give the same answer, whole or in chunks', async () => {
         }
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });
 
