@@ -58,6 +58,7 @@ export async function startServer(
       checkpointModels,
       credentials: keys,
       generations: metrics,
+      promptCacheScope: config.promptCacheScope,
       training,
       now: Date.now,
     },

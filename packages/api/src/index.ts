@@ -1,6 +1,7 @@
 // Public surface of @ortler/api: the router over its ports, the errors, and the context that transports build.
 
 export { type AppRouter, createAppRouter } from './app-router.ts';
+export { REASONING_PARSERS, type ReasoningParser } from './chat/reasoning/reasoning-format.ts';
 export {
   ApiError,
   type ApiErrorCode,

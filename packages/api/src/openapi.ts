@@ -15,6 +15,7 @@ import {
 import { generateOpenApiDocument } from 'trpc-to-openapi';
 import { z } from 'zod';
 import type { AppRouter } from './app-router.ts';
+import { describeSupport } from './chat/parameter-support.ts';
 import { type ApiErrorCode, ERROR_TABLE } from './errors.ts';
 import { listRestRoutes, type RestRoute } from './rest-routes.ts';
 
@@ -68,6 +69,8 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/
   const paths = document.paths as Record<string, Record<string, Json>>;
   for (const route of listRestRoutes(router))
     finishOperation(paths[route.path]![route.method.toLowerCase()]!, route);
+  // Fields of one name mean the same in both, or are served in both.
+  for (const path of ['/v1/chat/completions', '/v1/completions']) describeParameters(paths[path]!.post!);
   const components = document.components as Record<string, Json>;
   components.schemas = {
     ...withoutGeneratedErrors(components.schemas),
@@ -78,6 +81,16 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/
     ValidationErrorBody: toJsonSchema(validationErrorBody),
   };
   return document;
+}
+
+// What this version does not do with a field stands beside what the field means.
+function describeParameters(operation: Json): void {
+  const { content } = operation.requestBody as { content: Record<string, { schema: Json }> };
+  const properties = content['application/json']!.schema.properties as Record<string, Json>;
+  for (const [field, schema] of Object.entries(properties)) {
+    const support = describeSupport(field);
+    if (support !== null) schema.description = [schema.description, support].filter(Boolean).join(' ');
+  }
 }
 
 function finishOperation(operation: Json, { method, auth, errors, streams, lines, fails }: RestRoute): void {

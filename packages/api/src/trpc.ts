@@ -4,7 +4,7 @@ import { initTRPC } from '@trpc/server';
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import { ApiError, type ApiErrorCode, type PublicError, toPublicError } from './errors.ts';
 import { int64Transformer } from './int64-transformer.ts';
-import type { Services } from './services.ts';
+import type { Principal, Services } from './services.ts';
 
 /** The Authorization header, parsed. `other` is a scheme nobody here understands. */
 export type Credentials =
@@ -21,6 +21,11 @@ export interface ApiContext {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Fires when the client is gone or the server stops. */
   readonly signal: AbortSignal;
+}
+
+/** The context of a procedure that has checked the caller's credentials. */
+export interface CallerContext extends ApiContext {
+  readonly principal: Principal;
 }
 
 /**

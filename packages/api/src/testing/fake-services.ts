@@ -27,6 +27,7 @@ export function createFakeServices(
       createdAtSeconds: 1_700_000_000,
       ownedBy: 'ortler',
       root: id,
+      reasoningParser: 'auto',
       status: 'kind' in given ? given : { kind: 'ready', engine: given },
     }),
   );
@@ -44,6 +45,7 @@ export function createFakeServices(
     credentials: {
       verifyBearer: token => Promise.resolve(token === TEST_API_KEY ? { keyId: 'key-1' } : null),
     },
+    promptCacheScope: 'team',
     generations: { generationEnded: report => reports.push(report) },
     training: createFakeTrainingServices(() => NOW_MS),
     now: () => NOW_MS,
