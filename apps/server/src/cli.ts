@@ -3,6 +3,7 @@
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { onLostReader, processTerminal } from './commands/terminal.ts';
+import { registerTrainingCommands } from './commands/training/register-training.ts';
 import { UserError } from './commands/user-error.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
 import { shownDefault } from './config/describe-settings.ts';
@@ -78,6 +79,11 @@ program
     const { build } = await import('./commands/build.ts');
     await build({ folder, output: flags.output, precision: flags.precision }, processTerminal);
   });
+
+registerTrainingCommands(program, {
+  addSettings: command => addSettings(command, ['dataDir', 'databaseUrl', 'queryTimeLimitMs']),
+  configFrom,
+});
 
 type Flags = Readonly<Record<string, string | undefined>>;
 
