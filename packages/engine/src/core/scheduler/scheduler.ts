@@ -37,6 +37,18 @@ export class Scheduler {
     return this.#queue.length + this.#parked.size;
   }
 
+  /** Sequences that wait for a slot. */
+  get queuedCount(): number {
+    return this.#queue.length;
+  }
+
+  /** Slots that waiting sequences can have: free ones, and those of paused sequences, which give way. */
+  get availableSlotCount(): number {
+    let count = this.#cache.freeCount;
+    for (const sequence of this.#running) if (sequence.isPaused) count++;
+    return count;
+  }
+
   /** How often a sequence lost its slot before its end. */
   get preemptionCount(): number {
     return this.#preemptionCount;
