@@ -42,8 +42,8 @@ export async function pruneTrajectories(
   let count = 0;
   let lastPosition = 0;
   for await (const row of readRows(database, modelId, split, metric)) {
-    let choice = choices.get(row.split);
-    if (choice === undefined) choices.set(row.split, (choice = new RetentionChoice<Row>(policy)));
+    const choice = choices.get(row.split) ?? new RetentionChoice<Row>(policy);
+    choices.set(row.split, choice);
     choice.add(row);
     count++;
     lastPosition = row.order;
