@@ -3,6 +3,7 @@
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { onLostReader, processTerminal } from './commands/terminal.ts';
+import { registerTrainingCommands } from './commands/training/register-training.ts';
 import { UserError } from './commands/user-error.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
 import { shownDefault } from './config/describe-settings.ts';
@@ -80,6 +81,11 @@ program
     const { adapter, output, precision } = flags;
     await build({ folder, adapter, output, precision }, processTerminal);
   });
+
+registerTrainingCommands(program, {
+  addSettings: command => addSettings(command, ['dataDir', 'databaseUrl', 'queryTimeLimitMs']),
+  configFrom,
+});
 
 type Flags = Readonly<Record<string, string | undefined>>;
 
