@@ -10,6 +10,7 @@ import { openDatabase } from './db/open-database.ts';
 import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from './models/model-catalog.ts';
 import { ModelPreparationError, prepareModel } from './models/prepare-model.ts';
 import { createApiKeyStore } from './stores/api-keys.ts';
+import { createFeedbackStore } from './stores/feedback/feedback-store.ts';
 import { createMetrics } from './system/metrics.ts';
 
 export interface RunningServer {
@@ -57,7 +58,13 @@ export async function startServer(
   const metrics = createMetrics(catalog);
   const stopping = new AbortController();
   const app = await createApp({
-    services: { models: catalog, credentials: keys, generations: metrics, now: Date.now },
+    services: {
+      models: catalog,
+      credentials: keys,
+      generations: metrics,
+      feedback: createFeedbackStore(database),
+      now: Date.now,
+    },
     metrics,
     bodyLimitBytes: config.bodyLimitBytes,
     corsOrigins: config.corsOrigins,

@@ -1,6 +1,7 @@
 // The whole api as one tRPC router. REST routes are read from the procedures' metadata.
 
 import { createChatRouter } from './routers/chat.ts';
+import { createFeedbackRouter } from './routers/feedback.ts';
 import { createModelsRouter } from './routers/models.ts';
 import type { Services } from './services.ts';
 import { router } from './trpc.ts';
@@ -9,6 +10,7 @@ import { router } from './trpc.ts';
 export function createAppRouter(services: Services) {
   return router({
     chat: createChatRouter(services),
+    feedback: createFeedbackRouter(services),
     models: createModelsRouter(services),
   });
 }

@@ -8,6 +8,12 @@ export {
   type PublicError,
   toPublicError,
 } from './errors.ts';
+export type {
+  FeedbackPage,
+  FeedbackRecord,
+  FeedbackStore,
+  InsertedFeedback,
+} from './feedback/feedback-services.ts';
 export { invalidInput } from './report-faults.ts';
 export { listRestRoutes, type RestRoute } from './rest-routes.ts';
 export type {

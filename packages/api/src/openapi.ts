@@ -5,6 +5,8 @@ import {
   chatChunk,
   chatCompletionRequestExamples,
   detailErrorBody,
+  feedbackCreateRequestExamples,
+  feedbackQueryRequestExamples,
   openAiErrorBody,
   validationErrorBody,
 } from '@ortler/schemas';
@@ -37,6 +39,8 @@ const REASONS = {
 /** What the docs page sends when a reader tries an operation; the generator would fill in empty texts. */
 const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   createChatCompletion: chatCompletionRequestExamples.valid[0],
+  queryFeedback: feedbackQueryRequestExamples.valid[1],
+  createFeedback: feedbackCreateRequestExamples.valid[0],
 };
 
 const REQUEST_ID_HEADER = {
@@ -51,10 +55,16 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/
   const document = generateOpenApiDocument(router, {
     title: 'Ortler',
     version,
-    description: 'LLM inference on ONNX Runtime: chat completions and the models that answer them.',
+    description:
+      'LLM inference on ONNX Runtime: chat completions, the models that answer them, and feedback on what they said.',
     baseUrl,
     securitySchemes: {
       bearer: { type: 'http', scheme: 'bearer', description: 'An API key of this server.' },
+      basic: {
+        type: 'http',
+        scheme: 'basic',
+        description: 'Any user name, with an API key of this server as the password.',
+      },
     },
   }) as unknown as Json;
   const paths = document.paths as Record<string, Record<string, Json>>;

@@ -2,6 +2,7 @@
 // Nothing here knows HTTP, files or SQL.
 
 import type { Engine } from '@ortler/engine';
+import type { FeedbackStore } from './feedback/feedback-services.ts';
 
 /** What a model can do now. A ready model may still be restarting inside; its engine then says so itself. */
 export type ModelStatus =
@@ -61,6 +62,7 @@ export interface Services {
   readonly models: ModelCatalog;
   readonly credentials: CredentialVerifier;
   readonly generations: GenerationObserver;
+  readonly feedback: FeedbackStore;
   /** Unit: milliseconds since 1970. */
   readonly now: () => number;
 }

@@ -12,6 +12,7 @@ export * from './chat-tools.ts';
 export * from './checkpoint.ts';
 export * from './error.ts';
 export * from './feedback.ts';
+export * from './feedback-write.ts';
 export { laxBigInteger, laxBoolean, laxDateTime, laxInteger, laxNumber } from './lax-primitives.ts';
 export * from './lossless-json.ts';
 export * from './model.ts';

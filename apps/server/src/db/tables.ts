@@ -1,7 +1,9 @@
 // All tables, as Kysely sees them. Each room describes its own in tables/.
 
 import type { ApiKeysTable } from './tables/api-keys.ts';
+import type { FeedbackTable } from './tables/feedback.ts';
 
 export interface Tables {
   readonly api_keys: ApiKeysTable;
+  readonly feedback: FeedbackTable;
 }

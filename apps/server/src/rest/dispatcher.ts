@@ -2,7 +2,14 @@
 // tRPC calls the same procedures, so both transports give the same replies.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ApiError, type AppRouter, type PublicError, type RestRoute, toPublicError } from '@ortler/api';
+import {
+  type ApiContext,
+  ApiError,
+  type AppRouter,
+  type PublicError,
+  type RestRoute,
+  toPublicError,
+} from '@ortler/api';
 import { callTRPCProcedure } from '@trpc/server';
 import { type ErrorStyle, toErrorBody, toErrorHeaders } from './error-body.ts';
 import { hasBody, readJsonBody } from './read-body.ts';
@@ -49,6 +56,7 @@ export function createDispatcher({
   return async (request, response, { requestId, headers }) => {
     const { context, release } = createRequestContext(request, response, { requestId, stopping });
     let style: ErrorStyle = 'openai';
+    let scheme: 'Bearer' | 'Basic' = 'Bearer';
     let input: unknown;
     let reading: Promise<unknown> | undefined;
     const fail = (error: unknown, extraHeaders: ReplyHeaders = {}) => {
@@ -57,7 +65,7 @@ export function createDispatcher({
       if (response.destroyed || response.headersSent) return;
       // The rest of a body that is too large is not worth a kept connection.
       const closing = known.status === 413 ? { connection: 'close' } : {};
-      const all = { ...headers, ...toErrorHeaders(known), ...closing, ...extraHeaders };
+      const all = { ...headers, ...toErrorHeaders(known, scheme), ...closing, ...extraHeaders };
       writeJson(response, known.status, toErrorBody(known, style), all);
     };
     const readInput = async (
@@ -90,11 +98,12 @@ export function createDispatcher({
       }
       const { route, params } = match;
       style = route.errors;
+      if (route.auth === 'basic') scheme = 'Basic';
       const result: unknown = await callTRPCProcedure({
         router,
         path: route.procedure,
         type: route.type,
-        ctx: context,
+        ctx: withSchemeOf(route, context),
         signal: context.signal,
         batchIndex: 0,
         // Read on demand: the procedure asks for its input only after it has checked the credentials.
@@ -115,6 +124,12 @@ export function createDispatcher({
       request.resume();
     }
   };
+}
+
+/** The context with credentials of the scheme that the route names, or none. */
+function withSchemeOf({ auth }: RestRoute, context: ApiContext): ApiContext {
+  const { credentials } = context;
+  return credentials.kind === auth ? context : { ...context, credentials: { kind: 'none' } };
 }
 
 function splitUrl(url: string): { path: string; search: string } {

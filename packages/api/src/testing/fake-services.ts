@@ -2,6 +2,7 @@
 
 import type { CatalogModel, GenerationReport, ModelStatus, Services } from '../services.ts';
 import { createFakeEngine, type FakeEngine } from './fake-engine.ts';
+import { createFakeFeedbackStore } from './fake-feedback-store.ts';
 
 /** The one key that `createFakeServices` accepts. */
 export const TEST_API_KEY = 'test-key';
@@ -38,6 +39,7 @@ export function createFakeServices(
     credentials: {
       verifyBearer: token => Promise.resolve(token === TEST_API_KEY ? { keyId: 'key-1' } : null),
     },
+    feedback: createFakeFeedbackStore(),
     generations: { generationEnded: report => reports.push(report) },
     now: () => NOW_MS,
   };
