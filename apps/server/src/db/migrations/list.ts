@@ -2,9 +2,9 @@
 
 import type { DatabaseMigration } from '../migrate.ts';
 import { apiKeysMigration } from './0001-api-keys.ts';
-import { feedbackMigration } from './0010-feedback.ts';
+import { feedbackMigration } from './0002-feedback.ts';
 
 export const MIGRATIONS: Readonly<Record<string, DatabaseMigration>> = {
   '0001-api-keys': apiKeysMigration,
-  '0010-feedback': feedbackMigration,
+  '0002-feedback': feedbackMigration,
 };
