@@ -5,7 +5,7 @@ import { anyExpr, matches, printExpr, QUERY_VECTORS, VECTOR_ROWS } from '@ortler
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { describeOnEveryDatabase } from '../databases.ts';
+import { DATABASE_HOOK_TIMEOUT_MS, describeOnEveryDatabase } from '../databases.ts';
 import { type FeedbackApp, openFeedbackApp, PROJECT, where } from './feedback-app.ts';
 
 const ALL = ['f01', 'f02', 'f03', 'f04', 'f05', 'f06', 'f07', 'f08', 'f09'];
@@ -19,11 +19,11 @@ describeOnEveryDatabase('POST /feedback/query', ({ open }) => {
     database = await open();
     feedback = await openFeedbackApp(database);
     await feedback.fill(VECTOR_ROWS);
-  });
+  }, DATABASE_HOOK_TIMEOUT_MS);
   afterAll(async () => {
     await feedback.app.close();
     await database.close();
-  });
+  }, DATABASE_HOOK_TIMEOUT_MS);
 
   it.each(QUERY_VECTORS)('%s %j', async (_name, $expr, expected) => {
     if (typeof expected !== 'string') {
