@@ -15,6 +15,7 @@ export {
   explainFeedbackQuery,
 } from './compile-query.ts';
 export { clickHouseDialect } from './dialects/clickhouse.ts';
+export { toClickHousePayload } from './dialects/clickhouse-payload.ts';
 export { ClickHouseQueryCompiler, toClickHouseParams } from './dialects/clickhouse-query-compiler.ts';
 export type { QueryDialect } from './dialects/dialect.ts';
 export { postgresDialect } from './dialects/postgres.ts';
