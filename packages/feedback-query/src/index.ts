@@ -33,6 +33,7 @@ export { GRAMMAR, type GrammarRule } from './grammar.ts';
 export { grammarJsonSchema, grammarMarkdown } from './grammar-docs.ts';
 export { DEFAULT_QUERY_LIMITS, type QueryLimits } from './limits.ts';
 export { parseExpr, parseQuery } from './parse-expr.ts';
+export { type IndexReading, payloadIndexExpression } from './payload-index.ts';
 export { discoverPayloadPaths, type PayloadPath, type PayloadValueType } from './payload-paths.ts';
 export type { ResultRow } from './selection.ts';
 export type { Cursor, SortDirection, SortKey } from './sort-order.ts';

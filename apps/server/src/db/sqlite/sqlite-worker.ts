@@ -30,7 +30,6 @@ function open(): DatabaseSync {
     // Several servers may start on one folder at the same moment: wait for each other instead of failing.
     database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     database.exec(`PRAGMA cache_size = ${CACHE_SIZE}`);
-    database.exec('PRAGMA temp_store = MEMORY');
     if (isReader) guardTables(database);
     else {
       database.exec('PRAGMA journal_mode = WAL');
