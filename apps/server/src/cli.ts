@@ -2,6 +2,7 @@
 // The command line. Commands load their code when they run, so `--help` and a start stay quick.
 
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { registerFeedbackCommands } from './commands/feedback/register-feedback.ts';
 import { onLostReader, processTerminal } from './commands/terminal.ts';
 import { UserError } from './commands/user-error.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
@@ -78,6 +79,11 @@ program
     const { build } = await import('./commands/build.ts');
     await build({ folder, output: flags.output, precision: flags.precision }, processTerminal);
   });
+
+registerFeedbackCommands(program, {
+  addSettings: command => addSettings(command, ['dataDir', 'databaseUrl', 'queryTimeLimitMs']),
+  configFrom,
+});
 
 type Flags = Readonly<Record<string, string | undefined>>;
 

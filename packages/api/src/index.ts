@@ -14,6 +14,7 @@ export type {
   FeedbackStore,
   InsertedFeedback,
 } from './feedback/feedback-services.ts';
+export { type RecordContext, toFeedbackRecord } from './feedback/to-feedback-record.ts';
 export { invalidInput } from './report-faults.ts';
 export { listRestRoutes, type RestRoute } from './rest-routes.ts';
 export type {
