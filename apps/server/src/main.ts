@@ -9,8 +9,10 @@ import type { Config } from './config/config.ts';
 import { openDatabase } from './db/open-database.ts';
 import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from './models/model-catalog.ts';
 import { ModelPreparationError, prepareModel } from './models/prepare-model.ts';
+import { trackIdleConnections } from './rest/idle-connections.ts';
 import { createApiKeyStore } from './stores/api-keys.ts';
 import { createFeedbackStore } from './stores/feedback/feedback-store.ts';
+import { createTrainingServices } from './stores/training/training-services.ts';
 import { createMetrics } from './system/metrics.ts';
 
 export interface RunningServer {
@@ -48,6 +50,12 @@ export async function startServer(
         device: config.device,
         threadCount: config.threads,
         maxSequences: config.maxSequences,
+        maxQueuedSequences: config.maxQueued,
+        schedulingPolicy: config.scheduling,
+        prefixCaching: config.prefixCache === 'on',
+        ...(config.prefixCache === 'on' && { cacheSlots: config.cacheSlots }),
+        prefillChunkLength: config.prefillChunk,
+        mixedChunkLength: config.mixedChunk,
         ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
       }),
     onEvent: event => {
@@ -63,15 +71,18 @@ export async function startServer(
       credentials: keys,
       generations: metrics,
       feedback: createFeedbackStore(database),
+      training: createTrainingServices(database, { ...config, now: Date.now }),
       now: Date.now,
     },
     metrics,
     bodyLimitBytes: config.bodyLimitBytes,
+    streamedBodyLimitBytes: config.logBodyLimitBytes,
     corsOrigins: config.corsOrigins,
     stopping: stopping.signal,
     logger,
   });
 
+  const idleConnections = trackIdleConnections(app.server);
   let stopped: Promise<void> | undefined;
   const stop = async () => {
     const endAnswers = setTimeout(
@@ -79,8 +90,9 @@ export async function startServer(
       config.drainMs,
     );
     const cut = setTimeout(() => app.server.closeAllConnections(), config.drainMs + CUT_CONNECTIONS_MS);
-    // A kept-alive connection whose answer has ended would hold the server open until its client lets go.
-    const closeIdle = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_INTERVAL_MS);
+    // A connection without an open request would hold the server open until its client lets go.
+    idleConnections.close();
+    const closeIdle = setInterval(() => idleConnections.close(), CLOSE_IDLE_INTERVAL_MS);
     try {
       await app.close();
     } finally {

@@ -17,6 +17,7 @@ export type {
 export { type RecordContext, toFeedbackRecord } from './feedback/to-feedback-record.ts';
 export { invalidInput } from './report-faults.ts';
 export { listRestRoutes, type RestRoute } from './rest-routes.ts';
+export type { BytesInput } from './routers/training-trajectories.ts';
 export type {
   CatalogModel,
   CredentialVerifier,
@@ -27,6 +28,7 @@ export type {
   Principal,
   Services,
 } from './services.ts';
+export { meanOf } from './training/metric-tallies.ts';
 export {
   parseCheckpointReference,
   parseModelReference,

@@ -4,10 +4,14 @@
 import {
   chatChunk,
   chatCompletionRequestExamples,
+  completionChunk,
+  completionRequestExamples,
   detailErrorBody,
+  detokenizeRequestExamples,
   feedbackCreateRequestExamples,
   feedbackQueryRequestExamples,
   openAiErrorBody,
+  tokenizeRequestExamples,
   validationErrorBody,
 } from '@ortler/schemas';
 import { generateOpenApiDocument } from 'trpc-to-openapi';
@@ -41,6 +45,9 @@ const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   createChatCompletion: chatCompletionRequestExamples.valid[0],
   queryFeedback: feedbackQueryRequestExamples.valid[1],
   createFeedback: feedbackCreateRequestExamples.valid[0],
+  createCompletion: completionRequestExamples.valid[0],
+  tokenize: tokenizeRequestExamples.valid[0],
+  detokenize: detokenizeRequestExamples.valid[0],
 };
 
 const REQUEST_ID_HEADER = {
@@ -56,7 +63,7 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/
     title: 'Ortler',
     version,
     description:
-      'LLM inference on ONNX Runtime: chat completions, the models that answer them, and feedback on what they said.',
+      'LLM inference on ONNX Runtime: chat completions, completions, tokens, the models behind them, what their training needs, and feedback on what they said.',
     baseUrl,
     securitySchemes: {
       bearer: { type: 'http', scheme: 'bearer', description: 'An API key of this server.' },
@@ -74,6 +81,7 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/
   components.schemas = {
     ...withoutGeneratedErrors(components.schemas),
     ChatCompletionChunk: toJsonSchema(chatChunk),
+    CompletionChunk: toJsonSchema(completionChunk),
     DetailErrorBody: toJsonSchema(detailErrorBody),
     ErrorBody: toJsonSchema(openAiErrorBody),
     ValidationErrorBody: toJsonSchema(validationErrorBody),
@@ -81,7 +89,7 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/
   return document;
 }
 
-function finishOperation(operation: Json, { method, auth, errors, streams, fails }: RestRoute): void {
+function finishOperation(operation: Json, { method, auth, errors, streams, lines, fails }: RestRoute): void {
   operation.security = auth === 'none' ? [] : [{ [auth]: [] }];
   const example = BODY_EXAMPLES[String(operation.operationId)];
   if (example !== undefined) {
@@ -90,7 +98,7 @@ function finishOperation(operation: Json, { method, auth, errors, streams, fails
   }
   const { 200: ok } = operation.responses as Record<number, Json>;
   const success: Json = { ...ok, headers: REQUEST_ID_HEADER };
-  if (streams) {
+  if (streams !== null) {
     const content = success.content as Record<string, { schema: Json }>;
     // The generator sees a union with the stream; as JSON only the completion comes.
     const [completion] = (content['application/json']!.schema.anyOf ?? []) as Json[];
@@ -99,17 +107,40 @@ function finishOperation(operation: Json, { method, auth, errors, streams, fails
       'text/event-stream': {
         schema: {
           type: 'string',
-          description:
-            'With `stream: true`: one `data:` line per chunk, each a ChatCompletionChunk, then `data: [DONE]`.',
+          description: `With \`stream: true\`: one \`data:\` line per chunk, each a ${streams}, then \`data: [DONE]\`.`,
           contentMediaType: 'application/json',
-          contentSchema: { $ref: '#/components/schemas/ChatCompletionChunk' },
+          contentSchema: { $ref: `#/components/schemas/${streams}` },
         },
       },
     };
   }
+  if (lines) {
+    const schema = { type: 'string', description: 'One JSON object per line, as the items of the list.' };
+    success.content = { 'application/x-ndjson': { schema } };
+  }
+  if (method === 'DELETE') moveQueryToBody(operation);
   const { common, body } = REASONS[errors];
   const reasons = [...common, ...(method === 'GET' ? [] : body), ...fails];
   operation.responses = { 200: success, ...errorResponses(reasons, errors) };
+}
+
+/** The generator knows no body of DELETE and documents its fields as query parameters. */
+function moveQueryToBody(operation: Json): void {
+  const parameters = (operation.parameters ?? []) as {
+    in: string;
+    name: string;
+    required?: boolean;
+    schema: Json;
+  }[];
+  const fields = parameters.filter(parameter => parameter.in === 'query');
+  if (fields.length === 0) return;
+  operation.parameters = parameters.filter(parameter => parameter.in !== 'query');
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(fields.map(field => [field.name, field.schema])),
+    required: fields.filter(({ required }) => required).map(({ name }) => name),
+  };
+  operation.requestBody = { required: true, content: { 'application/json': { schema } } };
 }
 
 function errorResponses(reasons: readonly ApiErrorCode[], style: 'openai' | 'detail'): Json {

@@ -15,7 +15,12 @@ export interface RestRoute {
   readonly type: 'query' | 'mutation';
   readonly auth: ProcedureMeta['auth'];
   readonly errors: ProcedureMeta['errors'];
-  readonly streams: boolean;
+  /** Whether the reply is JSON lines, as they come. */
+  readonly lines: boolean;
+  /** Dotted name of the procedure that takes this route's body as bytes; null: the body is read whole. */
+  readonly bytesProcedure: string | null;
+  /** The component that each event of a streamed reply is; null for routes that never stream. */
+  readonly streams: NonNullable<ProcedureMeta['streams']> | null;
   /** Failures of this route besides those of its style, for the document. */
   readonly fails: readonly ApiErrorCode[];
 }
@@ -40,7 +45,9 @@ export function listRestRoutes(router: AppRouter): RestRoute[] {
         type,
         auth: meta.auth,
         errors: meta.errors,
-        streams: meta.streams ?? false,
+        lines: meta.lines ?? false,
+        bytesProcedure: meta.bytesProcedure ?? null,
+        streams: meta.streams ?? null,
         fails: meta.fails ?? [],
       },
     ];

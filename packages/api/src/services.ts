@@ -3,6 +3,7 @@
 
 import type { Engine } from '@ortler/engine';
 import type { FeedbackStore } from './feedback/feedback-services.ts';
+import type { TrainingServices } from './training/training-services.ts';
 
 /** What a model can do now. A ready model may still be restarting inside; its engine then says so itself. */
 export type ModelStatus =
@@ -34,7 +35,7 @@ export interface Principal {
 }
 
 export interface CredentialVerifier {
-  /** The owner of an API key, or null for a key that is not known. Takes the same time for both. */
+  /** The owner of an API key, or null for a key that is not known. Its time says nothing about the known keys. */
   verifyBearer(token: string): Promise<Principal | null>;
 }
 
@@ -63,6 +64,7 @@ export interface Services {
   readonly credentials: CredentialVerifier;
   readonly generations: GenerationObserver;
   readonly feedback: FeedbackStore;
+  readonly training: TrainingServices;
   /** Unit: milliseconds since 1970. */
   readonly now: () => number;
 }

@@ -25,13 +25,17 @@ export interface ApiContext {
 }
 
 /**
- * `errors` is the REST error style: the OpenAI object or a `detail` list. `streams` documents an SSE reply. `fails` are
- * failures of this procedure that others of its style do not have.
+ * `errors` is the REST error style: the OpenAI object or a `detail` list. `streams` documents a reply of server-sent
+ * events: it names the component that each event is. `fails` are failures of this procedure that others of its style do
+ * not have. `bytesProcedure` names a procedure that does the same and takes the body as bytes while they arrive; REST
+ * calls that one. `lines` documents a reply of JSON lines.
  */
 type OrtlerMeta = {
   readonly auth: 'bearer' | 'basic' | 'none';
   readonly errors: 'openai' | 'detail';
-  readonly streams?: boolean;
+  readonly lines?: boolean;
+  readonly bytesProcedure?: string;
+  readonly streams?: 'ChatCompletionChunk' | 'CompletionChunk';
   readonly fails?: readonly ApiErrorCode[];
 };
 

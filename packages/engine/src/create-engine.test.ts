@@ -15,6 +15,8 @@ test('every option of the token side that a caller gives gets there', () => {
     maxQueuedSequences: 2,
     schedulingPolicy: 'priority',
     prefixCaching: false,
+    mixedChunkLength: 4,
+    cacheSlots: 0,
   };
   expect(toCoreOptions({ ...given, link: 'process' })).toEqual(given);
 });

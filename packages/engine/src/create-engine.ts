@@ -3,12 +3,13 @@
 
 import { readManifest } from './core/model/read-manifest.ts';
 import type { Engine, EngineInfo, EngineOptions } from './engine.ts';
+import { EngineLinkListener } from './engine-link-listener.ts';
 import type { CoreLink } from './link/core-link.ts';
 import { createInProcessLink } from './link/in-process-link.ts';
 import type { CoreOptions } from './link/messages.ts';
 import { createProcessLink } from './link/process-link.ts';
 import { createWorkerLink } from './link/worker-link.ts';
-import { EngineLinkListener, LinkedEngine } from './linked-engine.ts';
+import { LinkedEngine } from './linked-engine.ts';
 import { readDefaultMaxTokens, readSamplingDefaults } from './request/sampling-defaults.ts';
 import { ChatTemplates } from './text/chat-template.ts';
 import { PromptEncoder } from './text/prompt-encoder.ts';
@@ -99,6 +100,8 @@ export function toCoreOptions(options: EngineOptions): CoreOptions {
     prefillChunkLength: options.prefillChunkLength ?? DEFAULT_PREFILL_CHUNK_LENGTH,
     maxQueuedSequences: options.maxQueuedSequences ?? DEFAULT_MAX_QUEUED_SEQUENCES,
     ...(options.schedulingPolicy === undefined ? {} : { schedulingPolicy: options.schedulingPolicy }),
+    ...(options.mixedChunkLength === undefined ? {} : { mixedChunkLength: options.mixedChunkLength }),
+    ...(options.cacheSlots === undefined ? {} : { cacheSlots: options.cacheSlots }),
     ...(options.prefixCaching === undefined ? {} : { prefixCaching: options.prefixCaching }),
   };
 }

@@ -58,6 +58,8 @@ export interface Engine {
   /** Throws: `invalid_request` for text too long to encode in time. */
   encode(text: string, options?: { readonly addSpecialTokens?: boolean }): Promise<readonly number[]>;
   decode(tokenIds: readonly number[], options?: { readonly skipSpecialTokens?: boolean }): string;
+  /** How the vocabulary writes tokens (`Ġhello`, `▁hello`, `<0xE2>`); empty for ids that it does not have. */
+  vocabularyTexts(tokenIds: readonly number[]): readonly string[];
   /** Waits for open requests up to `deadlineMs`, aborts the rest, ends the model's thread or process. */
   close(options?: { readonly deadlineMs?: number }): Promise<void>;
 }

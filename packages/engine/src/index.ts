@@ -8,12 +8,19 @@ export type { CoreFacts, CoreStats } from './link/messages.ts';
 export type { ChatContentPart, ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
 export type { FinishReason, StopReason } from './request/finish-reason.ts';
 export type {
+  CandidateLogprob,
   ChoiceFinishEvent,
   GenerationEvent,
   PromptReadyEvent,
   RequestFinishEvent,
   TokenDeltaEvent,
+  TokenLogprob,
   TokenUsage,
 } from './request/generation-event.ts';
-export type { GenerationRequest, Prompt, StopConditions } from './request/generation-request.ts';
+export type {
+  GenerationRequest,
+  LogprobsRequest,
+  Prompt,
+  StopConditions,
+} from './request/generation-request.ts';
 export { NEUTRAL_SAMPLING, type SamplingParams, validateSamplingParams } from './request/sampling-params.ts';

@@ -2,8 +2,9 @@
 
 import type { ApiKeysTable } from './tables/api-keys.ts';
 import type { FeedbackTable } from './tables/feedback.ts';
+import type { TrainingTables } from './tables/training.ts';
 
-export interface Tables {
+export interface Tables extends TrainingTables {
   readonly api_keys: ApiKeysTable;
   readonly feedback: FeedbackTable;
 }

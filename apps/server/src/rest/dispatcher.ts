@@ -6,13 +6,16 @@ import {
   type ApiContext,
   ApiError,
   type AppRouter,
+  type BytesInput,
   type PublicError,
   type RestRoute,
   toPublicError,
 } from '@ortler/api';
+import { stringifyLosslessJson } from '@ortler/schemas';
 import { callTRPCProcedure } from '@trpc/server';
 import { type ErrorStyle, toErrorBody, toErrorHeaders } from './error-body.ts';
-import { hasBody, readJsonBody } from './read-body.ts';
+import { writeJsonLines } from './json-lines.ts';
+import { hasBody, readJsonBody, streamBody } from './read-body.ts';
 import { createRequestContext } from './request-context.ts';
 import { createRouteTable } from './route-table.ts';
 import { writeEventStream } from './sse.ts';
@@ -20,6 +23,8 @@ import { writeEventStream } from './sse.ts';
 export interface DispatcherOptions {
   readonly router: AppRouter;
   readonly bodyLimitBytes: number;
+  /** For bodies that are read as they arrive. */
+  readonly streamedBodyLimitBytes: number;
   /** Fires when the server stops waiting for open requests. */
   readonly stopping: AbortSignal;
   readonly onError: (error: unknown, known: PublicError, requestId: string) => void;
@@ -48,6 +53,7 @@ export type Dispatcher = (
 export function createDispatcher({
   router,
   bodyLimitBytes,
+  streamedBodyLimitBytes,
   stopping,
   onError,
 }: DispatcherOptions): Dispatcher {
@@ -59,12 +65,13 @@ export function createDispatcher({
     let scheme: 'Bearer' | 'Basic' = 'Bearer';
     let input: unknown;
     let reading: Promise<unknown> | undefined;
+    const isHalfRead = () => request.readableDidRead && !request.complete;
     const fail = (error: unknown, extraHeaders: ReplyHeaders = {}) => {
       const known = toPublicError(error, requestId, input);
       onError(error, known, requestId);
       if (response.destroyed || response.headersSent) return;
-      // The rest of a body that is too large is not worth a kept connection.
-      const closing = known.status === 413 ? { connection: 'close' } : {};
+      // The rest of a body that is too large, or is refused half way, is not worth a kept connection.
+      const closing = known.status === 413 || isHalfRead() ? { connection: 'close' } : {};
       const all = { ...headers, ...toErrorHeaders(known, scheme), ...closing, ...extraHeaders };
       writeJson(response, known.status, toErrorBody(known, style), all);
     };
@@ -73,6 +80,8 @@ export function createDispatcher({
       search: string,
       params: Readonly<Record<string, string>>,
     ): Promise<unknown> => {
+      if (route.bytesProcedure !== null)
+        return { params, body: streamBody(request, streamedBodyLimitBytes) } satisfies BytesInput;
       const given =
         route.method === 'GET'
           ? Object.fromEntries(new URLSearchParams(search))
@@ -101,7 +110,7 @@ export function createDispatcher({
       if (route.auth === 'basic') scheme = 'Basic';
       const result: unknown = await callTRPCProcedure({
         router,
-        path: route.procedure,
+        path: route.bytesProcedure ?? route.procedure,
         type: route.type,
         ctx: withSchemeOf(route, context),
         signal: context.signal,
@@ -112,7 +121,9 @@ export function createDispatcher({
       });
       if (isAsyncIterable(result)) {
         const onStreamError = (error: unknown, known: PublicError) => onError(error, known, requestId);
-        await writeEventStream(response, result, { headers, requestId, onError: onStreamError });
+        const options = { headers, requestId, onError: onStreamError };
+        if (route.lines) await writeJsonLines(response, result as AsyncIterable<string>, options);
+        else await writeEventStream(response, result, options);
       } else {
         writeJson(response, 200, result, headers);
       }
@@ -150,13 +161,23 @@ function withParams(body: unknown, params: Readonly<Record<string, string>>): un
 
 function writeJson(response: ServerResponse, status: number, body: unknown, headers: ReplyHeaders): void {
   if (response.destroyed) return;
-  const text = JSON.stringify(body);
+  const text = toJsonText(body);
   response.writeHead(status, {
     ...headers,
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(text),
   });
   response.end(text);
+}
+
+/** Replies hold big integers only where they repeat what a client sent, so the plain writer is tried first. */
+function toJsonText(body: unknown): string {
+  try {
+    return JSON.stringify(body);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return stringifyLosslessJson(body);
+  }
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

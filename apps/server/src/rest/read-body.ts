@@ -77,6 +77,26 @@ async function readBytes(request: IncomingMessage, limitBytes: number): Promise<
   return promise;
 }
 
+/**
+ * The body as it arrives. Ending the iteration early leaves the connection to the reply.
+ * Throws: `malformed_request` for another content type, `body_too_large` past the limit, `aborted` when the client left.
+ */
+export async function* streamBody(request: IncomingMessage, limitBytes: number): AsyncGenerator<Uint8Array> {
+  checkBodyHeaders(request);
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
+  let length = 0;
+  try {
+    for await (const part of request.iterator({ destroyOnReturn: false })) {
+      length += (part as Buffer).length;
+      if (length > limitBytes) break;
+      yield part as Buffer;
+    }
+  } catch (error) {
+    throw new ApiError('aborted', 'The client left while it sent the body.', { cause: error });
+  }
+  if (length > limitBytes) throw tooLarge(limitBytes);
+}
+
 function tooLarge(limitBytes: number): ApiError {
   return new ApiError('body_too_large', `The body is larger than ${limitBytes} bytes.`);
 }

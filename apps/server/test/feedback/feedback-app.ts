@@ -33,6 +33,7 @@ export async function openFeedbackApp(database: Database): Promise<FeedbackApp> 
     services: { ...services, feedback: store },
     metrics: createMetrics(services.models),
     bodyLimitBytes: 16 * 1024 * 1024,
+    streamedBodyLimitBytes: 16 * 1024 * 1024,
     corsOrigins: '*',
     stopping: new AbortController().signal,
   });

@@ -57,9 +57,20 @@ it('reports why a server aborted instead of that it did', () => {
   expect(fromEngineError(error, { max_completion_tokens: null })).toBe(reason);
 });
 
-it('says when to come back while a model restarts', () => {
-  const error = fromEngineError(new EngineError('model_unavailable', 'x'), { max_completion_tokens: null });
-  expect(error).toMatchObject({ reason: 'model_unavailable', retryAfterMs: 1_000 });
+it('says when to come back as the engine says it, and nothing where the engine does not know', () => {
+  for (const retryAfterMs of [30_000, undefined]) {
+    const details = retryAfterMs === undefined ? {} : { retryAfterMs };
+    const error = fromEngineError(new EngineError('model_unavailable', 'x', details), {});
+    expect(error).toMatchObject({ reason: 'model_unavailable', retryAfterMs });
+  }
+});
+
+it('calls the prompt of a completion prompt', () => {
+  const names = { promptField: 'prompt' } as const;
+  for (const parameter of ['prompt', 'prompt.tokenIds[3]']) {
+    const error = fromEngineError(new EngineError('invalid_request', 'x', { parameter }), names);
+    expect(error).toMatchObject({ param: 'prompt' });
+  }
 });
 
 it('leaves failures of other kinds alone', () => {

@@ -9,9 +9,6 @@ export type NamedFields = Partial<Pick<ChatCompletionRequest, 'max_completion_to
   readonly promptField?: 'messages' | 'prompt';
 };
 
-/** A model whose process ended is usually back after this. Unit: milliseconds. */
-const RESTART_RETRY_MS = 1_000;
-
 /** What a thrown value is on the wire; anything but an `EngineError` is returned as it is. */
 export function fromEngineError(error: unknown, request: NamedFields): unknown {
   if (!(error instanceof EngineError)) return error;
@@ -19,11 +16,10 @@ export function fromEngineError(error: unknown, request: NamedFields): unknown {
   // Whoever aborted may have said why; a server that stops is not a client that left.
   if (code === 'aborted' && cause instanceof ApiError) return cause;
   const names = wireNames(request);
-  const waitMs = retryAfterMs ?? (code === 'model_unavailable' ? RESTART_RETRY_MS : undefined);
   const message = code === 'invalid_request' ? inWireWords(error.message, names) : error.message;
   return new ApiError(ENGINE_ERROR_TABLE[code], message, {
     param: toParam(error, request, names),
-    retryAfterMs: waitMs,
+    retryAfterMs,
     cause: error,
   });
 }
@@ -45,6 +41,8 @@ function wireNames(request: NamedFields): ReadonlyMap<string, string> {
     ['stop.ignoreEos', 'ignore_eos'],
     ['stop.minTokens', 'min_tokens'],
     ['stop.maxTokens', request.max_completion_tokens == null ? 'max_tokens' : 'max_completion_tokens'],
+    ['logprobs.topCount', request.promptField === 'prompt' ? 'logprobs' : 'top_logprobs'],
+    ['promptLogprobs.topCount', 'prompt_logprobs'],
     ['choiceCount', 'n'],
     ['skipSpecialTokens', 'skip_special_tokens'],
     ['prompt.template.template', 'chat_template'],

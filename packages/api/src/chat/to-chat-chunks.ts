@@ -74,8 +74,11 @@ export async function* toChatChunks(
   }
 }
 
-// `continuous_usage_stats` asks for usage even when `include_usage` is left out, but not against an explicit false.
-function readUsageMode(options: StreamRequest['stream_options']): 'none' | 'at-end' | 'every-chunk' {
+/**
+ * Which chunks carry usage. `continuous_usage_stats` asks for usage even when `include_usage` is left out, but not
+ * against an explicit false.
+ */
+export function readUsageMode(options: StreamRequest['stream_options']): 'none' | 'at-end' | 'every-chunk' {
   const continuous = options?.continuous_usage_stats === true;
   const included = options?.include_usage ?? continuous;
   if (!included) return 'none';

@@ -13,9 +13,11 @@ export type SharedFields = Omit<
   ChatCompletionRequest,
   'messages' | 'logprobs' | 'top_logprobs' | keyof TemplateFields
 >;
-type TemplateFields = Pick<
+/** Fields about the chat template, where chats and tokenize requests have them. */
+export type TemplateFields = Pick<ChatCompletionRequest, 'add_generation_prompt'> &
+  Partial<OtherTemplateFields>;
+type OtherTemplateFields = Pick<
   ChatCompletionRequest,
-  | 'add_generation_prompt'
   | 'add_special_tokens'
   | 'chat_template'
   | 'chat_template_kwargs'
@@ -48,7 +50,8 @@ export function toGenerationSettings(request: SharedFields): Omit<GenerationRequ
   };
 }
 
-function toTemplate(request: TemplateFields): ChatTemplateOptions {
+/** How the messages become text. */
+export function toTemplate(request: TemplateFields): ChatTemplateOptions {
   // Fields of the request win over variables of the same name, which therefore never reach the template.
   const {
     add_generation_prompt: _,

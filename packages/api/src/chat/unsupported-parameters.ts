@@ -90,8 +90,11 @@ export const PARAMETER_SUPPORT: {
   vllm_xargs: noEffect('other name of engine_xargs'),
 };
 
-/** Throws: `unsupported_parameter` naming the first field whose value a later version will serve. */
-export function refuseUnsupportedParameters(request: ChatCompletionRequest): void {
+/**
+ * Fields that a request has not count as left out, so other requests with fields of the same meaning may be checked too.
+ * Throws: `unsupported_parameter` naming the first field whose value a later version will serve.
+ */
+export function refuseUnsupportedParameters(request: Partial<ChatCompletionRequest>): void {
   const fields = Object.keys(PARAMETER_SUPPORT) as (keyof typeof PARAMETER_SUPPORT)[];
   for (const field of fields) {
     const support = PARAMETER_SUPPORT[field];

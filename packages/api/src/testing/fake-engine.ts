@@ -62,7 +62,15 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
     state: 'ready',
     restartCount: 0,
     lastError: null,
-    stats: { runningCount: 0, waitingCount: 0, freeSlotCount: 4, stepCount: 0 },
+    stats: {
+      runningCount: 0,
+      waitingCount: 0,
+      freeSlotCount: 4,
+      stepCount: 0,
+      preemptionCount: 0,
+      cacheQueryTokenCount: 0,
+      cacheHitTokenCount: 0,
+    },
     ...script.health,
   };
 
@@ -116,6 +124,7 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
     renderChat: messages => Promise.resolve(JSON.stringify(messages)),
     encode: text => Promise.resolve(Array.from(text, character => character.codePointAt(0)!)),
     decode: tokenIds => String.fromCodePoint(...tokenIds),
+    vocabularyTexts: tokenIds => tokenIds.map(id => `Ġ${String.fromCodePoint(id)}`),
     close() {
       closed = true;
       return Promise.resolve();

@@ -3,6 +3,7 @@
 import type { CatalogModel, GenerationReport, ModelStatus, Services } from '../services.ts';
 import { createFakeEngine, type FakeEngine } from './fake-engine.ts';
 import { createFakeFeedbackStore } from './fake-feedback-store.ts';
+import { createFakeTrainingServices } from './fake-training-services.ts';
 
 /** The one key that `createFakeServices` accepts. */
 export const TEST_API_KEY = 'test-key';
@@ -41,6 +42,7 @@ export function createFakeServices(
     },
     feedback: createFakeFeedbackStore(),
     generations: { generationEnded: report => reports.push(report) },
+    training: createFakeTrainingServices(() => NOW_MS),
     now: () => NOW_MS,
   };
 }

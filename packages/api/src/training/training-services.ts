@@ -76,8 +76,8 @@ export interface CheckpointStore {
   ): Promise<{ readonly checkpoints: readonly StoredCheckpoint[]; readonly hasMore: boolean } | null>;
   find(modelId: string, checkpointId: string): Promise<StoredCheckpoint | null>;
   /**
-   * Makes a checkpoint. `step` null means one more than the newest step ever registered, or 0. Null: the step, or the
-   * id, is taken.
+   * Makes a checkpoint. `step` null means one more than the newest, or 0. `taken`: there is one with that step or id.
+   * `unknown-model`: it was deleted meanwhile.
    */
   register(
     modelId: string,
@@ -87,7 +87,7 @@ export interface CheckpointStore {
       readonly metrics: Readonly<Record<string, number>>;
       readonly weights: CheckpointWeights | null;
     },
-  ): Promise<StoredCheckpoint | null>;
+  ): Promise<StoredCheckpoint | 'taken' | 'unknown-model'>;
   /** Adds or replaces the given metrics and keeps the others. Null: there is no such checkpoint. */
   mergeMetrics(
     modelId: string,
@@ -175,7 +175,7 @@ export interface TrajectoryFilter {
   readonly loggedBeforeMs: number | null;
 }
 
-export interface StoredTrajectory extends Omit<TrajectoryRecord, 'metrics'> {
+export interface StoredTrajectory extends TrajectoryRecord {
   /** Grows with every trajectory of the model in the order of commits: a later one is never below an earlier one. */
   readonly position: number;
   readonly logId: string;

@@ -6,5 +6,8 @@ export type TokenFinishReason = 'stop' | 'length' | 'abort' | 'repetition';
 /** `stop` also covers stop strings, which only the text side can see. */
 export type FinishReason = TokenFinishReason;
 
-/** Which stop matched: a stop string, a stop token id, or null for the main end-of-sequence token and other ends. */
+/**
+ * Which stop matched: a stop string, a stop token id, `repetition_detected` for a loop, or null for the main
+ * end-of-sequence token and other ends.
+ */
 export type StopReason = string | number | null;

@@ -25,18 +25,18 @@ export function validateTokenRules(sampling: SamplingParams, vocabSize: number):
 
 /**
  * Refuses settings under which no token may ever come first.
- * Throws: `invalid_request` when every allowed token is banned; `banPath` is the field that bans them.
+ * Throws: `invalid_request` when every allowed token is banned; `bannedBy` names the fields that ban them.
  */
 export function checkSomeTokenLeft(
   allowedTokenIds: readonly number[] | undefined,
   bannedTokenIds: readonly number[],
-  banPath: string,
+  bannedBy: string,
 ): void {
   if (allowedTokenIds === undefined) return;
   const banned = new Set(bannedTokenIds);
   if (allowedTokenIds.some(id => !banned.has(id))) return;
   const path = 'sampling.allowedTokenIds';
-  throw wrongParameter(path, `${path} must leave a token that ${banPath} does not rule out.`);
+  throw wrongParameter(path, `${path} must hold a token that is not ruled out by ${bannedBy}.`);
 }
 
 /** The words, each once. Throws: `invalid_request` naming the word. */

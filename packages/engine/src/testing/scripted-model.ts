@@ -28,6 +28,7 @@ export class ScriptedModel implements ModelRunner {
     readonly slot: number;
     readonly tokenCount: number;
     readonly computedLength: number;
+    readonly logitsCount: number;
   }[][] = [];
   isClosed = false;
   readonly #options: ScriptedModelOptions;
@@ -53,10 +54,11 @@ export class ScriptedModel implements ModelRunner {
     const { delayMs, failsAt } = this.#options;
     const callIndex = this.calls.length;
     this.calls.push(
-      rows.map(({ slot, tokenIds, computedLength }) => ({
+      rows.map(({ slot, tokenIds, computedLength, logitsCount }) => ({
         slot,
         tokenCount: tokenIds.length,
         computedLength,
+        logitsCount,
       })),
     );
     if (delayMs !== undefined) await new Promise(resolve => setTimeout(resolve, delayMs));
@@ -67,6 +69,12 @@ export class ScriptedModel implements ModelRunner {
 
   copySlot(from: number, to: number, length: number): void {
     this.#slots[to] = this.#slots[from]!.slice(0, length);
+  }
+
+  swapSlots(a: number, b: number, length: number): void {
+    const first = this.#slots[a]!.slice(0, length);
+    this.#slots[a] = this.#slots[b]!.slice(0, length);
+    this.#slots[b] = first;
   }
 
   async close(): Promise<void> {

@@ -41,5 +41,7 @@ export interface ModelRunner {
   run(rows: readonly RunnerRow[]): Promise<Float32Array>;
   /** Makes slot `to` a copy of the first `length` tokens of slot `from`. */
   copySlot(from: number, to: number, length: number): void;
+  /** Exchanges the first `length` tokens of two slots. */
+  swapSlots(a: number, b: number, length: number): void;
   close(): Promise<void>;
 }

@@ -135,6 +135,10 @@ class SlotsRunner implements ModelRunner {
     this.#store.copySlot(from, to, length);
   }
 
+  swapSlots(a: number, b: number, length: number): void {
+    this.#store.swapSlots(a, b, length);
+  }
+
   async close(): Promise<void> {
     for (const call of this.#decodeCalls.values()) disposeCall(call);
     for (const call of this.#chunkCalls.values()) disposeCall(call);

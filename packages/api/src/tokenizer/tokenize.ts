@@ -1,0 +1,39 @@
+// A text or conversation -> its tokens, as a completion or a chat with the same fields would see them.
+
+import type { Engine } from '@ortler/engine';
+import type { TokenizeRequest, TokenizeResult } from '@ortler/schemas';
+import { fromEngineError } from '../chat/engine-error.ts';
+import { toTemplate } from '../chat/to-generation-request.ts';
+import { toTemplateMessages } from '../chat/to-template-messages.ts';
+import { refuseUnsupportedParameters } from '../chat/unsupported-parameters.ts';
+import { findModel, readyEngine } from '../ready-engine.ts';
+import type { Services } from '../services.ts';
+
+/** Throws: `invalid_parameter` for a template that fails and for text too long to encode in time. */
+export async function tokenize(services: Services, request: TokenizeRequest): Promise<TokenizeResult> {
+  const engine = readyEngine(findModel(services, request.model));
+  const isText = request.prompt !== undefined;
+  refuseUnsupportedParameters({ continue_final_message: request.continue_final_message });
+  try {
+    const addSpecialTokens = request.add_special_tokens ?? isText;
+    const text = request.prompt ?? (await renderMessages(engine, request));
+    const tokens = [...(await engine.encode(text, { addSpecialTokens }))];
+    return {
+      count: tokens.length,
+      max_model_len: engine.info.contextLength,
+      tokens,
+      token_strs: request.return_token_strs ? [...engine.vocabularyTexts(tokens)] : null,
+    };
+  } catch (error) {
+    throw fromEngineError(error, {
+      chat_template: request.chat_template,
+      promptField: isText ? 'prompt' : 'messages',
+    });
+  }
+}
+
+function renderMessages(engine: Engine, request: TokenizeRequest): Promise<string> {
+  // Special tokens are added where the text is encoded.
+  const { messages = [], add_special_tokens: _, ...template } = request;
+  return engine.renderChat(toTemplateMessages(messages), toTemplate(template));
+}
