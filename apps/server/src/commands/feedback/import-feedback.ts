@@ -35,7 +35,7 @@ const importedRow = z.object({
   created_at: laxDateTime().nullish(),
 });
 
-/** Gives the number of rows read. Throws: `UserError` with the line that is wrong; what came before it is stored. */
+/** Gives the number of rows read. Throws: `UserError` with the line that is wrong; the batches before it are stored. */
 export function importFeedback(config: Config, options: ImportOptions, terminal: Terminal): Promise<number> {
   return withDatabase(config, async database => {
     const store = createFeedbackStore(database);
