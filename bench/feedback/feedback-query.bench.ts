@@ -35,7 +35,8 @@ const QUERIES: Readonly<Record<string, Partial<FeedbackQuery>>> = {
   'count above a score': { query: compare('$gt', 'payload.score', 0.5), fields: ['count(*)'] },
 };
 
-if (values.help === true) console.log('Options: --rows <number>, --rounds <number>; DATABASE_URL for PostgreSQL.');
+if (values.help === true)
+  console.log('Options: --rows <number>, --rounds <number>; DATABASE_URL for PostgreSQL.');
 else await main();
 
 async function main(): Promise<void> {
@@ -46,12 +47,19 @@ async function main(): Promise<void> {
     const store = createFeedbackStore(database);
     const insertStart = performance.now();
     for (let start = 0; start < rowCount; start += BATCH_SIZE)
-      await store.insert(Array.from({ length: Math.min(BATCH_SIZE, rowCount - start) }, (_, index) => rowOf(start + index)));
+      await store.insert(
+        Array.from({ length: Math.min(BATCH_SIZE, rowCount - start) }, (_, index) => rowOf(start + index)),
+      );
     const insertMs = performance.now() - insertStart;
     const before = await measure(store);
     await createPayloadIndex(database, { path: 'payload.label', reading: 'text' });
     const after = await measure(store);
-    const result = { bench: 'feedback-query', database: database.kind, rowCount, insertMs: Math.round(insertMs) };
+    const result = {
+      bench: 'feedback-query',
+      database: database.kind,
+      rowCount,
+      insertMs: Math.round(insertMs),
+    };
     console.log(JSON.stringify({ ...result, before, withLabelIndex: after, ...describeMachine() }, null, 2));
   } finally {
     await database.close();
@@ -73,7 +81,11 @@ async function measure(store: ReturnType<typeof createFeedbackStore>) {
       times.push(performance.now() - start);
     }
     delay.disable();
-    result[name] = { medianMs: round1(median(times)), mainThreadP99Ms: round1(delay.percentile(99) / 1e6), rows };
+    result[name] = {
+      medianMs: round1(median(times)),
+      mainThreadP99Ms: round1(delay.percentile(99) / 1e6),
+      rows,
+    };
   }
   return result;
 }

@@ -29,7 +29,9 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 it('exports every row of a project, and imports them unchanged', async () => {
-  expect(await exportFeedback(configOf('first'), { projectId: PROJECT, file, resume: false }, terminal)).toBe(209);
+  expect(await exportFeedback(configOf('first'), { projectId: PROJECT, file, resume: false }, terminal)).toBe(
+    209,
+  );
   for (let time = 0; time < 2; time++)
     expect(await importFeedback(configOf('second'), { ...importing, file }, terminal)).toBe(209);
   const copy = join(folder, 'copy.jsonl');
@@ -47,7 +49,9 @@ it('goes on with an export that was cut off, and never overwrites one', async ()
     await exportFeedback(configOf('first'), { ...options, resume: true }, terminal);
     expect(await readFile(cut, 'utf8')).toBe(whole);
   }
-  await expect(exportFeedback(configOf('first'), { ...options, resume: false }, terminal)).rejects.toThrow('--resume');
+  await expect(exportFeedback(configOf('first'), { ...options, resume: false }, terminal)).rejects.toThrow(
+    '--resume',
+  );
 }, 60_000);
 
 it('names the line that is wrong and keeps what came before', async () => {
