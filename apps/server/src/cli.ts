@@ -68,16 +68,18 @@ program
   .command('build')
   .description('Turn a Hugging Face folder (config.json, tokenizer.json, *.safetensors) into a model folder.')
   .argument('<folder>', 'the folder to read')
+  .option('--adapter <folder>', 'a PEFT LoRA adapter to merge into the weights')
   .option('--output <folder>', 'the folder to make; default: <name>-<precision> here')
   .addOption(
     new Option('--precision <name>', SETTINGS.precision.description)
       .choices(['auto', 'f32', 'q8', 'q4'])
       .default('auto'),
   )
-  .action(async (folder: string, flags: { output?: string; precision: Config['precision'] }) => {
+  .action(async (folder: string, flags: BuildFlags) => {
     onLostReader(() => process.exit());
     const { build } = await import('./commands/build.ts');
-    await build({ folder, output: flags.output, precision: flags.precision }, processTerminal);
+    const { adapter, output, precision } = flags;
+    await build({ folder, adapter, output, precision }, processTerminal);
   });
 
 registerFeedbackCommands(program, {
@@ -86,6 +88,12 @@ registerFeedbackCommands(program, {
 });
 
 type Flags = Readonly<Record<string, string | undefined>>;
+
+interface BuildFlags {
+  readonly adapter?: string;
+  readonly output?: string;
+  readonly precision: Config['precision'];
+}
 
 interface ChatFlags {
   readonly temperature?: number;

@@ -2,13 +2,14 @@
 
 import type { AddressInfo } from 'node:net';
 import { ApiError } from '@ortler/api';
-import { createEngine, EngineError } from '@ortler/engine';
+import { EngineError } from '@ortler/engine';
 import { type Logger, pino } from 'pino';
 import { createApp } from './app.ts';
 import type { Config } from './config/config.ts';
 import { openDatabase } from './db/open-database.ts';
-import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from './models/model-catalog.ts';
-import { ModelPreparationError, prepareModel } from './models/prepare-model.ts';
+import type { CatalogEvent, ServerModelCatalog } from './models/model-catalog.ts';
+import { ModelPreparationError } from './models/prepare-model.ts';
+import { createServerModels } from './models/server-models.ts';
 import { trackIdleConnections } from './rest/idle-connections.ts';
 import { createApiKeyStore } from './stores/api-keys.ts';
 import { createFeedbackStore } from './stores/feedback/feedback-store.ts';
@@ -39,39 +40,27 @@ export async function startServer(
   const logger = createLogger(config.logLevel);
   const database = await openDatabase(config);
   const keys = await createApiKeyStore(database, { bootstrapKey: config.apiKey, now: Date.now });
-  const catalog = await createModelCatalog({
-    models: config.models,
-    prepare: (sourceDir, onProgress, signal) =>
-      prepareModel({ sourceDir, dataDir: config.dataDir, precision: config.precision, onProgress, signal }),
-    load: modelDir =>
-      createEngine({
-        modelDir,
-        link: 'process',
-        device: config.device,
-        threadCount: config.threads,
-        maxSequences: config.maxSequences,
-        maxQueuedSequences: config.maxQueued,
-        schedulingPolicy: config.scheduling,
-        prefixCaching: config.prefixCache === 'on',
-        ...(config.prefixCache === 'on' && { cacheSlots: config.cacheSlots }),
-        prefillChunkLength: config.prefillChunk,
-        mixedChunkLength: config.mixedChunk,
-        ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
-      }),
+  const training = createTrainingServices(database, { ...config, now: Date.now });
+  const models = await createServerModels({
+    config,
+    checkpoints: training.checkpoints,
     onEvent: event => {
       if (event.kind === 'failed') logFailedModel(logger, event.modelId, event.error);
       onCatalogEvent(event);
     },
+    onUnloaded: modelId => logger.info({ model: modelId }, 'checkpoint left memory'),
   });
-  const metrics = createMetrics(catalog);
+  const { catalog, checkpointModels, loadedCheckpoints } = models;
+  const metrics = createMetrics(catalog, loadedCheckpoints);
   const stopping = new AbortController();
   const app = await createApp({
     services: {
       models: catalog,
+      checkpointModels,
       credentials: keys,
       generations: metrics,
       feedback: createFeedbackStore(database),
-      training: createTrainingServices(database, { ...config, now: Date.now }),
+      training,
       now: Date.now,
     },
     metrics,
@@ -99,7 +88,7 @@ export async function startServer(
       clearTimeout(endAnswers);
       clearTimeout(cut);
       clearInterval(closeIdle);
-      await catalog.close();
+      await models.close();
       await database.close();
     }
   };

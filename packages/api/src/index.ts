@@ -20,12 +20,17 @@ export { listRestRoutes, type RestRoute } from './rest-routes.ts';
 export type { BytesInput } from './routers/training-trajectories.ts';
 export type {
   CatalogModel,
+  CheckpointModel,
+  CheckpointModels,
   CredentialVerifier,
+  EngineLease,
   GenerationObserver,
   GenerationReport,
   ModelCatalog,
+  ModelIdentity,
   ModelStatus,
   Principal,
+  ServedModel,
   Services,
 } from './services.ts';
 export { meanOf } from './training/metric-tallies.ts';

@@ -3,12 +3,12 @@
 
 import type { GenerationEvent, GenerationRequest } from '@ortler/engine';
 import { observeGeneration } from './chat/observe-generation.ts';
-import { readyEngine } from './ready-engine.ts';
-import type { CatalogModel, Services } from './services.ts';
+import { openEngine, servedId } from './ready-engine.ts';
+import type { EngineLease, ServedModel, Services } from './services.ts';
 
 export interface EventsStart {
   readonly services: Pick<Services, 'generations' | 'now'>;
-  readonly model: CatalogModel;
+  readonly model: ServedModel;
   /** Unit: milliseconds since 1970. When the request came. */
   readonly startedAtMs: number;
   readonly signal: AbortSignal;
@@ -21,27 +21,33 @@ export async function startEvents(
   request: GenerationRequest,
   { services, model, startedAtMs, signal, toApiError }: EventsStart,
 ): Promise<AsyncGenerator<GenerationEvent, void, undefined>> {
+  const lease = await openEngine(model, signal);
   const events = translateErrors(
-    observeGeneration(readyEngine(model).generate(request, signal), {
+    observeGeneration(lease.engine.generate(request, signal), {
       services,
-      modelId: model.id,
+      modelId: servedId(model),
       choiceCount: request.choiceCount ?? 1,
       startedAtMs,
     }),
     toApiError,
+    lease,
   );
   const first = await events.next();
   return startingWith(first, events);
 }
 
+// The engine is given back when the events end, also when a reader leaves.
 async function* translateErrors<T>(
   events: AsyncIterable<T>,
   toApiError: (error: unknown) => unknown,
+  { release }: EngineLease,
 ): AsyncGenerator<T, void, undefined> {
   try {
     yield* events;
   } catch (error) {
     throw toApiError(error);
+  } finally {
+    release();
   }
 }
 

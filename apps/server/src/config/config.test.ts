@@ -34,6 +34,8 @@ describe('readConfig', () => {
       cacheSlots: 4,
       prefillChunk: 512,
       mixedChunk: 32,
+      maxLoadedCheckpoints: 2,
+      checkpointIdleMs: 600_000,
       corsOrigins: '*',
       bodyLimitBytes: 8 * 1024 * 1024,
       logBodyLimitBytes: 256 * 1024 * 1024,

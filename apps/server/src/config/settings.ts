@@ -182,6 +182,22 @@ export const SETTINGS = {
     description: 'Most tokens of prompt and answer together.',
     schema: wholeNumber(16, 10_000_000),
   }),
+  maxLoadedCheckpoints: setting({
+    variable: 'ORTLER_MAX_LOADED_CHECKPOINTS',
+    flag: '--max-loaded-checkpoints',
+    valueName: 'number',
+    fallback: '2',
+    description: 'Registered checkpoints in memory at the same time; the least recently used makes room.',
+    schema: wholeNumber(1, 1_000),
+  }),
+  checkpointIdleMs: setting({
+    variable: 'ORTLER_CHECKPOINT_IDLE_MS',
+    flag: '--checkpoint-idle-ms',
+    valueName: 'milliseconds',
+    fallback: '600000',
+    description: 'After how long without a request a checkpoint leaves memory.',
+    schema: wholeNumber(1, 2_147_483_647),
+  }),
   apiKey: setting<string | undefined>({
     variable: 'ORTLER_API_KEY',
     flag: '--api-key',

@@ -32,7 +32,8 @@ export interface ServerModelCatalog extends ModelCatalog {
   close(): Promise<void>;
 }
 
-const OWNER = 'ortler';
+/** What the model list says of who runs a model. */
+export const OWNER = 'ortler';
 
 interface Entry {
   readonly path: string;

@@ -3,7 +3,7 @@
 
 import type { GenerationEvent } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
-import { findModel, readyEngine } from '../ready-engine.ts';
+import { findModel, servedId } from '../ready-engine.ts';
 import type { Services } from '../services.ts';
 import { startEvents } from '../start-events.ts';
 import type { ApiContext } from '../trpc.ts';
@@ -33,8 +33,7 @@ export async function startGeneration(
   context: ApiContext,
   request: ChatCompletionRequest,
 ): Promise<StartedGeneration> {
-  const model = findModel(services, request.model);
-  readyEngine(model);
+  const model = await findModel(services, request.model);
   validateChatRequest(request);
   const startedAtMs = services.now();
   const events = await startEvents(toGenerationRequest(request), {
@@ -47,7 +46,7 @@ export async function startGeneration(
   const header: ReplyHeader = {
     id: `chatcmpl-${context.headers['x-request-id'] ?? request.request_id ?? context.requestId}`,
     created: Math.floor(startedAtMs / 1000),
-    model: model.id,
+    model: servedId(model),
     role: request.add_generation_prompt ? 'assistant' : request.messages.at(-1)!.role,
   };
   return { header, events };

@@ -4,7 +4,7 @@
 import type { Engine, GenerationEvent } from '@ortler/engine';
 import type { CompletionRequest } from '@ortler/schemas';
 import { fromEngineError } from '../chat/engine-error.ts';
-import { findModel, readyEngine } from '../ready-engine.ts';
+import { findModel, openEngine, servedId } from '../ready-engine.ts';
 import type { Services } from '../services.ts';
 import { startEvents } from '../start-events.ts';
 import type { ApiContext } from '../trpc.ts';
@@ -36,25 +36,41 @@ export async function startCompletion(
   context: ApiContext,
   request: CompletionRequest,
 ): Promise<StartedCompletion> {
-  const model = findModel(services, request.model);
-  const engine = readyEngine(model);
+  const model = await findModel(services, request.model);
   validateCompletionRequest(request);
   const startedAtMs = services.now();
   const stopping = new AbortController();
   const stop = () => stopping.abort();
   const signal = AbortSignal.any([context.signal, stopping.signal]);
   const toApiError = (error: unknown) => fromEngineError(error, { promptField: 'prompt' });
-  const starts = toGenerationRequests(request).map(generation =>
+  const generations = toGenerationRequests(request);
+  // The engine is needed longer than its generations: the answer is written with its tokens' texts.
+  const { engine, release } = await openEngine(model, context.signal);
+  const starts = generations.map(generation =>
     startEvents(generation, { services, model, startedAtMs, signal, toApiError }),
   );
-  const sources = await allOrNone(starts, stop);
+  const sources = await allOrNone(starts, stop).catch((error: unknown) => {
+    release();
+    throw error;
+  });
   const header: CompletionHeader = {
     id: `cmpl-${context.headers['x-request-id'] ?? request.request_id ?? context.requestId}`,
     object: 'text_completion',
     created: Math.floor(startedAtMs / 1000),
-    model: model.id,
+    model: servedId(model),
   };
-  return { header, engine, events: mergeStreams(sources, stop) };
+  return { header, engine, events: endingWith(mergeStreams(sources, stop), release) };
+}
+
+async function* endingWith<T>(
+  items: AsyncGenerator<T, void, undefined>,
+  end: () => void,
+): AsyncGenerator<T, void, undefined> {
+  try {
+    yield* items;
+  } finally {
+    end();
+  }
 }
 
 async function allOrNone<T>(

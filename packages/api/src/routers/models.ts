@@ -4,7 +4,7 @@ import { modelList, modelRecord } from '@ortler/schemas';
 import { z } from 'zod';
 import { findModel } from '../ready-engine.ts';
 import { requestHeaders } from '../request-headers.ts';
-import type { CatalogModel, Services } from '../services.ts';
+import type { ModelIdentity, Services } from '../services.ts';
 import { createBearerProcedure, router } from '../trpc.ts';
 
 /** Router of the model list and of single models. */
@@ -24,7 +24,13 @@ export function createModelsRouter(services: Services) {
         },
       })
       .output(modelList)
-      .query(() => ({ object: 'list' as const, data: services.models.list().map(toModelRecord) })),
+      .query(async () => {
+        const own = services.models.list();
+        const taken = new Set(own.map(({ id }) => id));
+        const checkpoints = await services.checkpointModels.list();
+        const reachable = checkpoints.filter(({ id }) => !taken.has(id));
+        return { object: 'list' as const, data: [...own, ...reachable].map(toModelRecord) };
+      }),
 
     retrieve: createBearerProcedure(services)
       .meta({
@@ -49,11 +55,11 @@ export function createModelsRouter(services: Services) {
         }),
       )
       .output(modelRecord)
-      .query(({ input }) => toModelRecord(findModel(services, input.model_id))),
+      .query(async ({ input }) => toModelRecord(await findModel(services, input.model_id))),
   });
 }
 
-function toModelRecord(model: CatalogModel) {
+function toModelRecord(model: ModelIdentity) {
   return {
     id: model.id,
     object: 'model' as const,

@@ -1,6 +1,6 @@
 // Services over fake engines: a catalog held in a map, one valid key, a clock that stands still.
 
-import type { CatalogModel, GenerationReport, ModelStatus, Services } from '../services.ts';
+import type { CatalogModel, CheckpointModel, GenerationReport, ModelStatus, Services } from '../services.ts';
 import { createFakeEngine, type FakeEngine } from './fake-engine.ts';
 import { createFakeFeedbackStore } from './fake-feedback-store.ts';
 import { createFakeTrainingServices } from './fake-training-services.ts';
@@ -19,6 +19,7 @@ export interface FakeServices extends Services {
 /** Builds services. A model is given as a fake engine, ready, or as any other status. The first is the default. */
 export function createFakeServices(
   models: Readonly<Record<string, FakeEngine | ModelStatus>> = { demo: createFakeEngine() },
+  checkpoints: readonly CheckpointModel[] = [],
 ): FakeServices {
   const reports: GenerationReport[] = [];
   const entries = Object.entries(models).map(
@@ -36,6 +37,10 @@ export function createFakeServices(
       defaultModelId: entries[0]!.id,
       list: () => entries,
       find: id => entries.find(entry => entry.id === id),
+    },
+    checkpointModels: {
+      list: async () => checkpoints,
+      find: async id => checkpoints.find(model => model.id === id),
     },
     credentials: {
       verifyBearer: token => Promise.resolve(token === TEST_API_KEY ? { keyId: 'key-1' } : null),

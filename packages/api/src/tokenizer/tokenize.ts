@@ -6,14 +6,22 @@ import { fromEngineError } from '../chat/engine-error.ts';
 import { toTemplate } from '../chat/to-generation-request.ts';
 import { toTemplateMessages } from '../chat/to-template-messages.ts';
 import { refuseUnsupportedParameters } from '../chat/unsupported-parameters.ts';
-import { findModel, readyEngine } from '../ready-engine.ts';
+import { findModel, withEngine } from '../ready-engine.ts';
 import type { Services } from '../services.ts';
 
 /** Throws: `invalid_parameter` for a template that fails and for text too long to encode in time. */
-export async function tokenize(services: Services, request: TokenizeRequest): Promise<TokenizeResult> {
-  const engine = readyEngine(findModel(services, request.model));
-  const isText = request.prompt !== undefined;
+export async function tokenize(
+  services: Services,
+  request: TokenizeRequest,
+  signal: AbortSignal,
+): Promise<TokenizeResult> {
+  const model = await findModel(services, request.model);
   refuseUnsupportedParameters({ continue_final_message: request.continue_final_message });
+  return withEngine(model, signal, engine => tokenizeWith(engine, request));
+}
+
+async function tokenizeWith(engine: Engine, request: TokenizeRequest): Promise<TokenizeResult> {
+  const isText = request.prompt !== undefined;
   try {
     const addSpecialTokens = request.add_special_tokens ?? isText;
     const text = request.prompt ?? (await renderMessages(engine, request));
