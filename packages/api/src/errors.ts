@@ -31,6 +31,7 @@ export const ERROR_TABLE = {
   aborted: { trpcCode: 'CLIENT_CLOSED_REQUEST', status: 499, type: 'ClientClosedRequest' },
   /** The answer would be larger than the server sends at once. */
   answer_too_large: { trpcCode: 'BAD_REQUEST', status: 400, type: 'BadRequestError' },
+  constraint_failed: { trpcCode: 'INTERNAL_SERVER_ERROR', status: 500, type: 'InternalServerError' },
   internal: { trpcCode: 'INTERNAL_SERVER_ERROR', status: 500, type: 'InternalServerError' },
   model_unavailable: { trpcCode: 'SERVICE_UNAVAILABLE', status: 503, type: 'ServiceUnavailableError' },
   query_timeout: { trpcCode: 'GATEWAY_TIMEOUT', status: 504, type: 'GatewayTimeout' },
@@ -46,6 +47,7 @@ export const ENGINE_ERROR_TABLE = {
   overloaded: 'overloaded',
   model_invalid: 'model_unavailable',
   model_unavailable: 'model_unavailable',
+  constraint_failed: 'constraint_failed',
   engine_failed: 'internal',
   engine_closed: 'model_unavailable',
   aborted: 'aborted',
