@@ -190,6 +190,17 @@ describe.each(MODELS)('the slots runner on a $precision $modelType', ({ precisio
         );
     });
 
+    it('goes on from exchanged slots as from the originals', async () => {
+      const runner = runners.get(name)!;
+      const { vocabSize } = runner.facts;
+      const prompts = [tokens(12, 71), tokens(20, 72)];
+      await runner.run([row(0, 0, prompts[0]!), row(2, 0, prompts[1]!)]);
+      runner.swapSlots(0, 2, 20);
+      const rows = await logitsOf(runner, row(0, 20, [9]), row(2, 12, [9]));
+      expectClose(rows.subarray(0, vocabSize), await whole(runner, [...prompts[1]!, 9]));
+      expectClose(rows.subarray(vocabSize), await whole(runner, [...prompts[0]!, 9]));
+    });
+
     it('computes a step again with the same logits', async () => {
       const runner = runners.get(name)!;
       await runner.run([row(0, 0, tokens(6, 41))]);

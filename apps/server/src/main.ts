@@ -10,6 +10,7 @@ import { openDatabase } from './db/open-database.ts';
 import type { CatalogEvent, ServerModelCatalog } from './models/model-catalog.ts';
 import { ModelPreparationError } from './models/prepare-model.ts';
 import { createServerModels } from './models/server-models.ts';
+import { trackIdleConnections } from './rest/idle-connections.ts';
 import { createApiKeyStore } from './stores/api-keys.ts';
 import { createTrainingServices } from './stores/training/training-services.ts';
 import { createMetrics } from './system/metrics.ts';
@@ -68,6 +69,7 @@ export async function startServer(
     logger,
   });
 
+  const idleConnections = trackIdleConnections(app.server);
   let stopped: Promise<void> | undefined;
   const stop = async () => {
     const endAnswers = setTimeout(
@@ -75,8 +77,9 @@ export async function startServer(
       config.drainMs,
     );
     const cut = setTimeout(() => app.server.closeAllConnections(), config.drainMs + CUT_CONNECTIONS_MS);
-    // A kept-alive connection whose answer has ended would hold the server open until its client lets go.
-    const closeIdle = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_INTERVAL_MS);
+    // A connection without an open request would hold the server open until its client lets go.
+    idleConnections.close();
+    const closeIdle = setInterval(() => idleConnections.close(), CLOSE_IDLE_INTERVAL_MS);
     try {
       await app.close();
     } finally {

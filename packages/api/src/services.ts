@@ -63,7 +63,7 @@ export interface Principal {
 }
 
 export interface CredentialVerifier {
-  /** The owner of an API key, or null for a key that is not known. Takes the same time for both. */
+  /** The owner of an API key, or null for a key that is not known. Its time says nothing about the known keys. */
   verifyBearer(token: string): Promise<Principal | null>;
 }
 

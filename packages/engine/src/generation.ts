@@ -1,8 +1,9 @@
 // One open request on the text side: steps of the token side in, events for the caller out. Unread deltas of a
-// choice merge, so a slow reader costs no more memory than the answer itself.
+// choice merge, so a slow reader costs no more memory than the answer itself; one that is far behind is not computed
+// for until it has caught up.
 
 import type { EngineError } from './errors.ts';
-import type { PrefilledRequest, SequenceUpdate, TokenLogprobs } from './link/messages.ts';
+import type { PrefilledRequest, SequenceUpdate } from './link/messages.ts';
 import type { OpenRequest } from './open-request.ts';
 import type {
   ChoiceFinishEvent,
@@ -12,6 +13,7 @@ import type {
   TokenDeltaEvent,
   TokenLogprob,
 } from './request/generation-event.ts';
+import type { TokenLogprobs } from './request/token-logprobs.ts';
 import type { ChoiceAssembler } from './text/choice-assembler.ts';
 import { toTokenLogprob } from './text/logprob-text.ts';
 import type { TokenBytes } from './text/token-bytes.ts';
@@ -23,7 +25,12 @@ export interface GenerationOptions {
   readonly tokenBytes: TokenBytes;
   /** Tells the token side that a choice ended in a way only the text shows. */
   readonly abortChoice: (choiceIndex: number) => void;
+  /** Tells the token side that nobody reads a choice, or that its reader has caught up. */
+  readonly setChoicePaused: (choiceIndex: number, state: { readonly isPaused: boolean }) => void;
 }
+
+/** Unread tokens of a choice beyond which it is paused: a few seconds of a fast answer. */
+const UNREAD_TOKEN_LIMIT = 256;
 
 /** Events that no one has read yet. Their log probabilities get text and bytes only when they are read. */
 interface UnreadDelta extends Omit<TokenDeltaEvent, 'logprobs'> {
@@ -47,6 +54,7 @@ export class Generation implements OpenRequest {
   readonly #unread: UnreadEvent[] = [];
   /** The unread delta of each choice, as long as it is unread. */
   readonly #openDeltas = new Map<number, UnreadDelta>();
+  readonly #pausedChoices = new Set<number>();
   #cachedTokenCount = 0;
   #isStarted = false;
   #openChoiceCount: number;
@@ -119,7 +127,10 @@ export class Generation implements OpenRequest {
         this.#wake = null;
         continue;
       }
-      if (event.kind === 'token-delta') this.#openDeltas.delete(event.choiceIndex);
+      if (event.kind === 'token-delta') {
+        this.#openDeltas.delete(event.choiceIndex);
+        this.#resume(event.choiceIndex);
+      }
       yield this.#toEvent(event);
       if (event.kind === 'request-finish') return;
     }
@@ -136,6 +147,18 @@ export class Generation implements OpenRequest {
     open.text += delta.text;
     for (const id of delta.tokenIds) open.tokenIds.push(id);
     for (const logprobs of delta.logprobs ?? []) open.logprobs?.push(logprobs);
+    if (open.tokenIds.length >= UNREAD_TOKEN_LIMIT) this.#pause(delta.choiceIndex);
+  }
+
+  #pause(choiceIndex: number): void {
+    if (this.#pausedChoices.has(choiceIndex)) return;
+    this.#pausedChoices.add(choiceIndex);
+    this.#options.setChoicePaused(choiceIndex, { isPaused: true });
+  }
+
+  #resume(choiceIndex: number): void {
+    if (this.#pausedChoices.delete(choiceIndex))
+      this.#options.setChoicePaused(choiceIndex, { isPaused: false });
   }
 
   #putRequestFinish(): void {

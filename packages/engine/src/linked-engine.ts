@@ -140,6 +140,8 @@ export class LinkedEngine implements Engine {
       assemblers: this.#assemblers(valid, promptTokenIds),
       tokenBytes: this.#parts.tokenizer.tokenBytes,
       abortChoice: choiceIndex => link.abort({ kind: 'abort', requestId, choiceIndex }),
+      setChoicePaused: (choiceIndex, { isPaused }) =>
+        link.setPaused({ kind: isPaused ? 'pause' : 'resume', requestId, choiceIndex }),
     });
     const leave = this.#enter(requestId, generation, signal);
     try {

@@ -2,9 +2,10 @@
 // probabilities are the answer. Beam search asks one for each beam and step.
 
 import type { EngineError } from './errors.ts';
-import type { PrefilledRequest, SequenceUpdate, SubmitMessage, TokenLogprobs } from './link/messages.ts';
+import type { PrefilledRequest, SequenceUpdate, SubmitMessage } from './link/messages.ts';
 import type { OpenRequest } from './open-request.ts';
 import { NEUTRAL_SAMPLING } from './request/sampling-params.ts';
+import type { TokenLogprobs } from './request/token-logprobs.ts';
 import type { ValidRequest } from './request/validate-generation-request.ts';
 
 export interface NextTokens {

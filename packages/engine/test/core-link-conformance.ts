@@ -162,6 +162,26 @@ export function coreLinkConformance(name: string, createLink: LinkFactory): void
       expect(listener.outcome(1).tokenIds.length).toBeLessThan(200);
     });
 
+    test('gives a paused choice no more tokens until it is resumed, and the others theirs', async () => {
+      const { link, listener } = await start();
+      const answer = Array.from({ length: 60 }, (_, i) => 11 + i);
+      link.submit(echoRequest(1, answer));
+      await listener.until(() => listener.outcome(1).tokenIds.length > 2);
+      link.setPaused({ kind: 'pause', requestId: 1, choiceIndex: 0 });
+      link.setPaused({ kind: 'pause', requestId: 99, choiceIndex: 0 });
+      link.submit(echoRequest(2, [12, 13]));
+      await listener.until(() => listener.outcome(2).finish !== undefined);
+      // Whatever was under way has come; from here on there is silence.
+      const { length } = listener.outcome(1).tokenIds;
+      link.submit(echoRequest(3, [14, 15]));
+      await listener.until(() => listener.outcome(3).finish !== undefined);
+      expect(listener.outcome(1).tokenIds).toHaveLength(length);
+      expect(length).toBeLessThan(answer.length);
+      link.setPaused({ kind: 'resume', requestId: 1, choiceIndex: 0 });
+      await listener.until(() => listener.outcome(1).finish !== undefined);
+      expect(listener.outcome(1).tokenIds).toEqual([...answer, SCRIPTED_EOS_TOKEN]);
+    });
+
     test('reports a refused request alone, with its code', async () => {
       const { link, listener } = await start();
       link.submit(echoRequest(1, [11], { maxTokens: 10_000 }));

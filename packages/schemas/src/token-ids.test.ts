@@ -40,9 +40,14 @@ describe('promptList', () => {
     [[1, 2n ** 60n], 'int_parsing_size', ['1']],
     [new Array(MAX_PROMPT_COUNT + 1).fill('a'), 'too_long', []],
     [new Array(MAX_TOKEN_ID_COUNT + 1).fill(1), 'too_long', []],
+    [[[1], new Array(MAX_TOKEN_ID_COUNT).fill(1)], 'too_long', []],
   ])('reports the first fault at its place (%#)', (given, type, path) => {
     expect(faultsOf(given)).toEqual([
-      { loc: ['body', 'prompt', ...path], type, msg: expect.stringMatching(/^(Input|List) should|^Unable/) },
+      {
+        loc: ['body', 'prompt', ...path],
+        type,
+        msg: expect.stringMatching(/^(Input|Lists?) should|^Unable/),
+      },
     ]);
   });
 

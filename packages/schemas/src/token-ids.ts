@@ -6,8 +6,8 @@ import { type Rejection, readIntegerButNoText } from './lax-values.ts';
 
 /** Most prompts of one request. A longer list is refused before any prompt is looked at. */
 export const MAX_PROMPT_COUNT = 128;
-/** Most ids of one list: the longest published contexts hold about as many. */
-export const MAX_TOKEN_ID_COUNT = 1_048_576;
+/** Most ids of one request, over all its lists. So many take tenths of a second to read, check and turn into text. */
+export const MAX_TOKEN_ID_COUNT = 262_144;
 
 /** Prompts as texts or as lists of token ids; never both in one request. */
 export type Prompts = readonly string[] | readonly (readonly number[])[];
@@ -78,7 +78,10 @@ function readTexts(values: readonly unknown[]): string[] | PlacedRejection {
 
 function readIdLists(values: readonly unknown[]): number[][] | PlacedRejection {
   const lists: number[][] = [];
+  let count = 0;
   for (const [index, value] of values.entries()) {
+    if (Array.isArray(value)) count += value.length;
+    if (count > MAX_TOKEN_ID_COUNT) return at([], TOO_MANY_IDS);
     const ids = readTokenIds(value);
     if (!Array.isArray(ids)) return { ...ids, path: [index, ...ids.path] };
     lists.push(ids);
@@ -111,6 +114,10 @@ function tooLong(limit: number): Rejection {
   return { type: 'too_long', msg: `List should have at most ${limit} items after validation` };
 }
 
+const TOO_MANY_IDS: Rejection = {
+  type: 'too_long',
+  msg: `Lists should have at most ${MAX_TOKEN_ID_COUNT} items together after validation`,
+};
 const LIST_TYPE: Rejection = { type: 'list_type', msg: 'Input should be a valid list' };
 const STRING_TYPE: Rejection = { type: 'string_type', msg: 'Input should be a valid string' };
 const PROMPT_TYPE: Rejection = {

@@ -122,7 +122,7 @@ export type SplitMetrics = z.output<typeof splitMetrics>;
 
 export const storedTrajectoryExamples = {
   valid: [itemExample],
-  invalid: [{ input: { ...itemExample, reward: null }, type: 'float_type', loc: ['reward'] }],
+  invalid: [{ input: { ...itemExample, split: 1 }, type: 'string_type', loc: ['split'] }],
 } as const;
 
 export const splitMetricsExamples = {

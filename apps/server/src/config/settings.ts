@@ -121,6 +121,58 @@ export const SETTINGS = {
     description: 'Answers of one model that are generated at the same time; more wait in a queue.',
     schema: wholeNumber(1, 1_024),
   }),
+  maxQueued: setting({
+    variable: 'ORTLER_MAX_QUEUED',
+    flag: '--max-queued',
+    valueName: 'number',
+    fallback: '256',
+    description:
+      'Answers of one model that may wait for their start; more are refused with 429 and a time to wait.',
+    schema: wholeNumber(0, 100_000),
+  }),
+  scheduling: setting({
+    variable: 'ORTLER_SCHEDULING',
+    flag: '--scheduling',
+    valueName: 'name',
+    fallback: 'fcfs',
+    description:
+      'Who starts first: fcfs, in order of arrival, or priority, by the priority of the request, lower first.',
+    schema: oneOf(['fcfs', 'priority']),
+  }),
+  prefixCache: setting({
+    variable: 'ORTLER_PREFIX_CACHE',
+    flag: '--prefix-cache',
+    valueName: 'on or off',
+    fallback: 'on',
+    description: 'Whether computed prompts are kept for later requests that begin alike.',
+    schema: oneOf(['on', 'off']),
+  }),
+  cacheSlots: setting({
+    variable: 'ORTLER_CACHE_SLOTS',
+    flag: '--cache-slots',
+    valueName: 'number',
+    fallback: '4',
+    description:
+      'Places for computed prompts besides those of running answers. Each takes as much memory as the longest prompt and answer it ever held. Unused without the prefix cache.',
+    schema: wholeNumber(0, 1_024),
+  }),
+  prefillChunk: setting({
+    variable: 'ORTLER_PREFILL_CHUNK',
+    flag: '--prefill-chunk',
+    valueName: 'tokens',
+    fallback: '512',
+    description: 'Most prompt tokens of one step while no answer runs.',
+    schema: wholeNumber(1, 65_536),
+  }),
+  mixedChunk: setting({
+    variable: 'ORTLER_MIXED_CHUNK',
+    flag: '--mixed-chunk',
+    valueName: 'tokens',
+    fallback: '32',
+    description:
+      'Most prompt tokens of one step while answers run: smaller keeps answers even, larger lets new ones start sooner.',
+    schema: wholeNumber(1, 65_536),
+  }),
   contextLength: setting<number | undefined>({
     variable: 'ORTLER_CONTEXT_LENGTH',
     flag: '--context-length',

@@ -43,6 +43,12 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       device: config.device,
       threadCount: config.threads,
       maxSequences: config.maxSequences,
+      maxQueuedSequences: config.maxQueued,
+      schedulingPolicy: config.scheduling,
+      prefixCaching: config.prefixCache === 'on',
+      ...(config.prefixCache === 'on' && { cacheSlots: config.cacheSlots }),
+      prefillChunkLength: config.prefillChunk,
+      mixedChunkLength: config.mixedChunk,
       ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
     });
   const catalog = await createModelCatalog({

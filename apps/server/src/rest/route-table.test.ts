@@ -52,6 +52,22 @@ describe('the route table', () => {
     expect(table.match('POST', '/v1/models/org/name')).toEqual({ kind: 'wrong-method', allowed: ['GET'] });
   });
 
+  it('prefers a route of the same length to one whose last parameter takes the rest', () => {
+    const path = '/v1/preview/models/a/log';
+    expect(table.match('POST', path)).toMatchObject({ route: { procedure: 'training.trajectories.log' } });
+    expect(table.match('GET', path)).toEqual({ kind: 'wrong-method', allowed: ['POST'] });
+    expect(table.match('GET', '/v1/preview/models/a/b/c')).toMatchObject({
+      route: { procedure: 'training.models.get' },
+      params: { model_id: 'a/b/c' },
+    });
+  });
+
+  it('knows the error style around a path that nothing answers', () => {
+    expect(table.errorsNear('/v1/preview/nothing')).toBe('detail');
+    expect(table.errorsNear('/v1/chat/nothing')).toBe('openai');
+    expect(table.errorsNear('/v1/nothing')).toBe('openai');
+  });
+
   it('tells a wrong method from an unknown path', () => {
     expect(table.match('PUT', '/v1/models')).toEqual({ kind: 'wrong-method', allowed: ['GET'] });
     expect(table.match('PUT', '/v1/model').kind).toBe('unknown');

@@ -26,8 +26,21 @@ export function createRouteTable(router: AppRouter): RouteTable {
     // A trailing slash is served directly, without a redirect.
     const trimmed = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
     const given = trimmed.split('/');
+    // A route of the same length wins over one whose last parameter takes the rest, whichever method it answers.
+    const isSameLength = (candidate: (typeof compiled)[number]) => candidate.segments.length === given.length;
+    const nearer = matchAmong(compiled.filter(isSameLength), method, given);
+    return nearer.kind === 'unknown'
+      ? matchAmong(
+          compiled.filter(candidate => !isSameLength(candidate)),
+          method,
+          given,
+        )
+      : nearer;
+  }
+
+  function matchAmong(candidates: typeof compiled, method: string, given: readonly string[]): RouteMatch {
     const allowed: string[] = [];
-    for (const { route, segments } of compiled) {
+    for (const { route, segments } of candidates) {
       const params = matchSegments(segments, given);
       if (params === undefined) continue;
       if (route.method === method || (route.method === 'GET' && method === 'HEAD'))

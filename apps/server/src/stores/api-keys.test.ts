@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { describeOnEveryDatabase } from '../../test/databases.ts';
 import type { Database } from '../db/database.ts';
 import { createApiKeyStore } from './api-keys.ts';
@@ -27,6 +27,54 @@ describeOnEveryDatabase('the key store', ({ open: openTestDatabase }) => {
     const key = (await store.createFirstKey())!;
     for (const wrong of ['', 'x', key.slice(0, -1), `${key}x`, key.toUpperCase()])
       expect(await store.verifyBearer(wrong)).toBeNull();
+  });
+
+  describe('beside another process', () => {
+    let nowMs: number;
+    const openAt = async () => {
+      nowMs = 0;
+      return createApiKeyStore(database, { bootstrapKey: undefined, now: () => nowMs });
+    };
+    const countQueries = () => vi.spyOn(database.db, 'selectFrom').mockClear();
+    afterEach(() => vi.restoreAllMocks());
+
+    it('accepts a key that the other stored, a second later', async () => {
+      const store = await openAt();
+      const key = (await (await open()).createFirstKey())!;
+      expect(await store.verifyBearer(key)).toBeNull();
+      nowMs = 1_000;
+      expect(await store.verifyBearer(key)).toEqual({ keyId: expect.any(String) });
+    });
+
+    it('asks the database once a second, however many wrong keys come', async () => {
+      const store = await openAt();
+      const queries = countQueries();
+      for (nowMs = 0; nowMs < 3_000; nowMs += 100)
+        await Promise.all([1, 2, 3].map(key => store.verifyBearer(`wrong-${nowMs}-${key}`)));
+      expect(queries).toHaveBeenCalledTimes(2);
+    });
+
+    it('refuses a key that the other removed, ten seconds later', async () => {
+      const key = (await (await open()).createFirstKey())!;
+      const store = await openAt();
+      await database.db.deleteFrom('api_keys').execute();
+      nowMs = 9_999;
+      expect(await store.verifyBearer(key)).not.toBeNull();
+      nowMs = 10_000;
+      expect(await store.verifyBearer(key)).toBeNull();
+    });
+
+    it('keeps known keys, but accepts no others, while the database does not answer', async () => {
+      const key = (await (await open()).createFirstKey())!;
+      const store = await openAt();
+      nowMs = 10_000;
+      countQueries().mockImplementation(() => {
+        throw new Error('no connection');
+      });
+      expect(await store.verifyBearer(key)).not.toBeNull();
+      nowMs = 20_000;
+      await expect(store.verifyBearer('other')).rejects.toThrow('no connection');
+    });
   });
 
   it('stores no key, only its hash', async () => {

@@ -81,8 +81,12 @@ async function allOrNone<T>(
     return await Promise.all(starts);
   } catch (error) {
     stop();
-    for (const start of await Promise.allSettled(starts))
-      if (start.status === 'fulfilled') await start.value.return();
+    for (const start of await Promise.allSettled(starts)) {
+      if (start.status === 'rejected') continue;
+      // A generator that was never asked for anything would end without running its clean-up.
+      await start.value.next();
+      await start.value.return();
+    }
     throw error;
   }
 }

@@ -10,8 +10,9 @@ export interface SubmissionLimits {
   readonly maxSequences: number;
   readonly schedulingPolicy: 'fcfs' | 'priority';
   readonly maxQueuedSequences: number;
-  /** Sequences that wait for a slot now. */
+  /** Sequences that wait for a slot now; paused ones do not. */
   readonly waitingCount: number;
+  /** Slots that they can have at the next step. */
   readonly freeSlotCount: number;
   /** When that many of the sequences that are there have probably ended. Unit: milliseconds. */
   readonly estimateWaitMs: (endCount: number) => number;

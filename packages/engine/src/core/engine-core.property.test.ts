@@ -351,5 +351,5 @@ describe('EngineCore under random schedules', () => {
       }),
       { numRuns: 1_200 },
     );
-  }, 60_000);
+  }, 120_000);
 });

@@ -3,7 +3,8 @@ import { EngineError } from '../errors.ts';
 import type { SubmitMessage } from '../link/messages.ts';
 import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 import { ScriptedModel, type ScriptedModelOptions } from '../testing/scripted-model.ts';
-import { type CoreOutput, EngineCore, type EngineCoreSettings } from './engine-core.ts';
+import type { EngineCoreSettings } from './core-settings.ts';
+import { type CoreOutput, EngineCore } from './engine-core.ts';
 
 const GREEDY = { ...NEUTRAL_SAMPLING, temperature: 0, seed: 1n };
 
@@ -161,6 +162,36 @@ describe('EngineCore', () => {
     expect(refused.code).toBe('overloaded');
     expect(refused.retryAfterMs).toBeGreaterThan(0);
     expect(core.stats).toMatchObject({ waitingCount: 3, freeSlotCount: 2 });
+  });
+
+  it('does not let sequences whose readers are slow fill the queue', async () => {
+    const { core } = createCore({ ...counting, slotCount: 1 }, { maxQueuedSequences: 1 });
+    for (let requestId = 1; requestId <= 4; requestId++) {
+      core.submit(submission(requestId));
+      await core.step();
+      core.setPaused(requestId, 0, { isPaused: true });
+    }
+    expect(core.stats).toMatchObject({ runningCount: 1, waitingCount: 3, preemptionCount: 3 });
+    core.submit(submission(5));
+    core.submit(submission(6));
+    expect(catchError(() => core.submit(submission(7))).code).toBe('overloaded');
+    for (let requestId = 1; requestId <= 4; requestId++) core.setPaused(requestId, 0, { isPaused: false });
+    const outputs = await drain(core);
+    for (let requestId = 1; requestId <= 4; requestId++)
+      expect(tokensOf(outputs, requestId)).toEqual([5, 6, 7]);
+    expect(tokensOf(outputs, 6)).toEqual([4, 5, 6, 7]);
+  });
+
+  it('tells a refused caller when a running answer will probably have ended', async () => {
+    let nowMs = 0;
+    const { core } = createCore(
+      { ...counting, slotCount: 1, contextLength: 200 },
+      { maxQueuedSequences: 0, now: () => (nowMs += 250) },
+    );
+    core.submit(submission(1, { maxTokens: 100 }));
+    await core.step();
+    // 99 steps of a quarter of a second are left.
+    expect(catchError(() => core.submit(submission(2))).retryAfterMs).toBe(99 * 250);
   });
 
   it('refuses what can never run, with the reason', () => {

@@ -14,6 +14,12 @@ import type {
 } from '../link/messages.ts';
 import { checkSubmission } from './check-submission.ts';
 import { commitStep } from './commit-step.ts';
+import {
+  type EngineCoreSettings,
+  type SettledCoreSettings,
+  settleCoreSettings,
+  toCoreFacts,
+} from './core-settings.ts';
 import { findKvCacheViolations } from './kv-cache/kv-cache-invariants.ts';
 import { KvCacheManager } from './kv-cache/kv-cache-manager.ts';
 import type { ModelRunner } from './model/model-runner.ts';
@@ -23,34 +29,6 @@ import { LoadEstimate, type RunningLength } from './scheduler/load-estimate.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { StepPlan } from './scheduler/step-plan.ts';
 import { createSequenceGroup, Sequence, type SequenceGroup } from './sequence.ts';
-
-export interface EngineCoreSettings {
-  /** Most sequences that run at the same time. Default: as many as the runner has slots. */
-  readonly maxSequences?: number;
-  /** Most prompt tokens of one step. */
-  readonly prefillChunkLength: number;
-  /** Most prompt tokens of a step in which answers run as well. Default: `prefillChunkLength`. */
-  readonly mixedChunkLength?: number;
-  /** Default: `fcfs`. */
-  readonly schedulingPolicy?: 'fcfs' | 'priority';
-  /** Keep computed tokens for later sequences that begin alike. Default: true. */
-  readonly prefixCaching?: boolean;
-  /** Tokens of a block of the prefix index: no shorter prefix is ever found. Default: 16. */
-  readonly cacheBlockLength?: number;
-  /** Most sequences waiting for a slot; more is `overloaded`. */
-  readonly maxQueuedSequences: number;
-  /** How often a failed step is tried again before its requests fail. Default: 2. */
-  readonly stepRetryLimit?: number;
-  /** How many steps in a row may be given up before the model counts as broken. Default: 3. */
-  readonly fatalFailureLimit?: number;
-  /** The time. Unit: milliseconds. Default: the process's monotonic clock. */
-  readonly now?: () => number;
-  /** Why the ONNX Runtime binding in use is not the preferred one; shown in the facts. */
-  readonly backendNote?: string;
-}
-
-/** Tokens of a block: small enough that short system prompts are found, large enough that indexing costs nothing. */
-const DEFAULT_BLOCK_LENGTH = 16;
 
 /** What a step has to tell the text side. */
 export type CoreOutput = StepMessage | RequestFailedMessage | FatalMessage;
@@ -63,10 +41,7 @@ export class EngineCore {
   readonly #load = new LoadEstimate();
   readonly #scheduler: Scheduler;
   readonly #groups = new Map<number, SequenceGroup>();
-  readonly #settings: EngineCoreSettings;
-  readonly #stepRetryLimit: number;
-  readonly #fatalFailureLimit: number;
-  readonly #now: () => number;
+  readonly #settings: SettledCoreSettings;
   /** Aborted since the last drain; a step in flight must not see its sequences change. */
   #aborted = new Set<Sequence>();
   #arrivalCount = 0;
@@ -80,23 +55,12 @@ export class EngineCore {
     this.#runner = runner;
     this.#sampler = new Sampler(runner.facts.vocabSize);
     const { slotCount, logitsLimit } = runner.facts;
-    const maxSequences = settings.maxSequences ?? slotCount;
-    this.#cache = new KvCacheManager(runner, {
-      slotCount,
-      maxSequences,
-      prefixCaching: settings.prefixCaching ?? true,
-      blockLength: settings.cacheBlockLength ?? DEFAULT_BLOCK_LENGTH,
-    });
-    this.#scheduler = new Scheduler(this.#cache, {
-      prefillChunkLength: settings.prefillChunkLength,
-      mixedChunkLength: settings.mixedChunkLength ?? settings.prefillChunkLength,
-      promptLogitsLimit: logitsLimit - slotCount,
-    });
-    this.#settings = settings;
-    this.#stepRetryLimit = settings.stepRetryLimit ?? 2;
-    this.#fatalFailureLimit = settings.fatalFailureLimit ?? 3;
-    this.#now = settings.now ?? (() => performance.now());
-    this.facts = toCoreFacts(runner, maxSequences, settings.backendNote);
+    const settled = settleCoreSettings(settings, runner.facts);
+    const { maxSequences, prefixCaching, cacheBlockLength: blockLength } = settled;
+    this.#settings = settled;
+    this.#cache = new KvCacheManager(runner, { slotCount, maxSequences, prefixCaching, blockLength });
+    this.#scheduler = new Scheduler(this.#cache, { ...settled, promptLogitsLimit: logitsLimit - slotCount });
+    this.facts = toCoreFacts(runner.facts, maxSequences, settings.backendNote);
   }
 
   /** Whether `step` has something to do. */
@@ -127,10 +91,10 @@ export class EngineCore {
     if (this.#groups.has(requestId)) throw new Error(`Request ${requestId} was submitted twice.`);
     checkSubmission(message, {
       ...this.facts,
-      schedulingPolicy: this.#settings.schedulingPolicy ?? 'fcfs',
+      schedulingPolicy: this.#settings.schedulingPolicy,
       maxQueuedSequences: this.#settings.maxQueuedSequences,
-      waitingCount: this.#scheduler.waitingCount,
-      freeSlotCount: this.#cache.freeCount,
+      waitingCount: this.#scheduler.queuedCount,
+      freeSlotCount: this.#scheduler.availableSlotCount,
       estimateWaitMs: endCount => this.#load.waitMs(endCount, this.#scheduler.running.map(toRunningLength)),
     });
     const group = createSequenceGroup(message, this.#arrivalCount++);
@@ -158,9 +122,9 @@ export class EngineCore {
    * Tells that the reader of a choice has fallen behind or has caught up. Takes effect with the next step. Legal at any
    * moment and any number of times; unknown choices are ignored.
    */
-  setPaused(requestId: number, choiceIndex: number, { isPaused }: { readonly isPaused: boolean }): void {
+  setPaused(requestId: number, choiceIndex: number, state: { readonly isPaused: boolean }): void {
     for (const sequence of this.#groups.get(requestId)?.openSequences ?? []) {
-      if (sequence.choiceIndex === choiceIndex) this.#scheduler.setPaused(sequence, isPaused);
+      if (sequence.choiceIndex === choiceIndex) this.#scheduler.setPaused(sequence, state);
     }
   }
 
@@ -186,7 +150,7 @@ export class EngineCore {
     const plan = this.#scheduler.plan();
     if (plan === null) return updates.length === 0 ? [] : [this.#toStepMessage(updates, [])];
 
-    const startedAtMs = this.#now();
+    const startedAtMs = this.#settings.now();
     let sampled: readonly (SampledRow | Error)[];
     try {
       const logits = await this.#runner.run(plan.rows);
@@ -200,7 +164,7 @@ export class EngineCore {
 
     const aborted = this.#takeAborted();
     const committed = commitStep(plan, sampled, aborted);
-    this.#load.stepTook(this.#now() - startedAtMs);
+    this.#load.stepTook(this.#settings.now() - startedAtMs);
     for (const { outputTokenIds } of committed.ended) this.#load.answerEnded(outputTokenIds.length);
     this.#end(committed.ended, { keepsPrefix: true });
     updates.push(...committed.updates);
@@ -229,14 +193,14 @@ export class EngineCore {
 
   #handleFailure(plan: StepPlan, cause: unknown): readonly CoreOutput[] {
     this.#attemptCount++;
-    if (this.#attemptCount <= this.#stepRetryLimit) return [];
+    if (this.#attemptCount <= this.#settings.stepRetryLimit) return [];
     const reason = cause instanceof Error ? cause.message : String(cause);
     const message = `The model call failed ${this.#attemptCount} times: ${reason}`;
     this.#attemptCount = 0;
     this.#givenUpCount++;
     const failure = new EngineError('engine_failed', message, { cause });
     const outputs: CoreOutput[] = plan.rows.flatMap(row => this.#failRequest(row.sequence.group, failure));
-    if (this.#givenUpCount >= this.#fatalFailureLimit) {
+    if (this.#givenUpCount >= this.#settings.fatalFailureLimit) {
       outputs.push({
         kind: 'fatal',
         code: 'engine_failed',
@@ -299,18 +263,4 @@ export class EngineCore {
 
 function toRunningLength({ outputTokenIds, group }: Sequence): RunningLength {
   return { outputLength: outputTokenIds.length, maxTokens: group.submitted.maxTokens };
-}
-
-function toCoreFacts(runner: ModelRunner, maxSequences: number, backendNote: string | undefined): CoreFacts {
-  const { kind, backend, device, vocabSize, contextLength, onnxRuntimeVersion } = runner.facts;
-  return {
-    backend,
-    runner: kind,
-    device,
-    vocabSize,
-    contextLength,
-    maxSequences,
-    onnxRuntimeVersion,
-    ...(backendNote === undefined ? {} : { backendNote }),
-  };
 }

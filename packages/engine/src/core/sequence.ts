@@ -1,7 +1,8 @@
 // One token stream being generated: a choice of a request. Only `commit-step.ts`, the scheduler and the cache
 // manager change it; everything else reads.
 
-import type { SubmitMessage, TokenLogprobs } from '../link/messages.ts';
+import type { SubmitMessage } from '../link/messages.ts';
+import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import { RepetitionDetector } from './repetition-detector.ts';
 import { type CounterKey, counterKey } from './sampling/counter-random.ts';
 import {

@@ -5,6 +5,7 @@ import type { EngineErrorCode } from '../errors.ts';
 import type { TokenFinishReason } from '../request/finish-reason.ts';
 import type { LogprobsRequest, RepetitionDetection } from '../request/generation-request.ts';
 import type { SamplingParams } from '../request/sampling-params.ts';
+import type { TokenLogprobs } from '../request/token-logprobs.ts';
 
 /** Where and how the model runs; settled before the token side starts. */
 export interface CoreOptions {
@@ -117,17 +118,6 @@ export interface CoreFacts {
 export interface ReadyMessage {
   readonly kind: 'ready';
   readonly facts: CoreFacts;
-}
-
-/** Log probabilities at one place, as ids and numbers. `topTokenIds` are ordered by probability. */
-export interface TokenLogprobs {
-  readonly tokenId: number;
-  readonly logprob: number;
-  readonly rank: number;
-  /** Shape: `[topCount]`. */
-  readonly topTokenIds: Int32Array;
-  /** Shape: `[topCount]`. */
-  readonly topLogprobs: Float32Array;
 }
 
 /** New token of one sequence, and its end when this token is the last. */

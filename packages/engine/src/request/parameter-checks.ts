@@ -16,11 +16,17 @@ export function checkCount(path: string, value: number, least: number, most: num
 
 /** Throws: `invalid_request` for the first id that is not in the vocabulary. */
 export function checkTokenIds(path: string, ids: readonly number[], vocabSize: number): void {
-  for (const [index, id] of ids.entries()) checkTokenId(`${path}[${index}]`, id, vocabSize);
+  // A prompt may have a hundred thousand ids, so only a wrong one gets its path written.
+  for (let index = 0; index < ids.length; index++)
+    if (!isTokenId(ids[index]!, vocabSize)) checkTokenId(`${path}[${index}]`, ids[index]!, vocabSize);
 }
 
 /** Throws: `invalid_request` when the id is not in the vocabulary. */
 export function checkTokenId(path: string, id: number, vocabSize: number): void {
-  if (Number.isInteger(id) && id >= 0 && id < vocabSize) return;
+  if (isTokenId(id, vocabSize)) return;
   throw wrongParameter(path, `${path} must be a token id from 0 to ${vocabSize - 1}; got ${id}.`);
+}
+
+function isTokenId(id: number, vocabSize: number): boolean {
+  return Number.isInteger(id) && id >= 0 && id < vocabSize;
 }

@@ -1,8 +1,8 @@
 // Log probabilities of the token side, which are ids and numbers, with the text and the bytes of every token.
 // Caller: `../generation.ts`, when a reader takes an event.
 
-import type { TokenLogprobs } from '../link/messages.ts';
 import type { CandidateLogprob, TokenLogprob } from '../request/generation-event.ts';
+import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import { detokenize } from './detokenizer.ts';
 import type { TokenBytes } from './token-bytes.ts';
 

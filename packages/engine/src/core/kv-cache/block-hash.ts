@@ -4,6 +4,12 @@
 /** A hash is a whole number below 2 ** 53, which a Map takes as a key without boxing it into text. */
 export type BlockHash = number;
 
+/** How prefixes get their names; tests bring hashes that collide. */
+export interface BlockHashing {
+  readonly hashPartition: (partition: string) => BlockHash;
+  readonly hashBlock: (parent: BlockHash, tokenIds: Int32Array, start: number, length: number) => BlockHash;
+}
+
 const HIGH_UNIT = 2 ** 21;
 
 /** What stands before the first block: a hash of the partition, so that partitions share no chain. */
@@ -26,6 +32,8 @@ export function hashBlock(parent: BlockHash, tokenIds: Int32Array, start: number
   }
   return join(high, low);
 }
+
+export const BLOCK_HASHING: BlockHashing = { hashPartition, hashBlock };
 
 /** One round of 32-bit mixing. Source: the multipliers of MurmurHash3's finaliser. */
 function mix(state: number, value: number): number {

@@ -1,7 +1,7 @@
 // Finds the slot whose tokens begin as a prompt does. Chained block hashes narrow the search to a few slots;
 // what counts is the comparison of the tokens themselves.
 
-import { type BlockHash, hashBlock, hashPartition } from './block-hash.ts';
+import { BLOCK_HASHING, type BlockHash, type BlockHashing } from './block-hash.ts';
 import type { CacheSlot } from './cache-slot.ts';
 
 /** The first `length` tokens are in `slot`. */
@@ -12,12 +12,14 @@ export interface PrefixHit {
 
 export class PrefixIndex {
   readonly blockLength: number;
+  readonly #hashing: BlockHashing;
   /** Every slot under the hash of each of its known blocks. */
   readonly #slots = new Map<BlockHash, CacheSlot[]>();
 
   /** `blockLength`: tokens of a block. Prefixes shorter than one block are never found. */
-  constructor(blockLength: number) {
+  constructor(blockLength: number, hashing: BlockHashing = BLOCK_HASHING) {
     this.blockLength = blockLength;
+    this.#hashing = hashing;
   }
 
   /** Slots known to hold the prefix of that hash. For checks of the bookkeeping. */
@@ -36,9 +38,9 @@ export class PrefixIndex {
     const { blockHashes } = slot;
     const blockCount = Math.floor(slot.length / this.blockLength);
     while (blockHashes.length < blockCount) {
-      const parent = blockHashes.at(-1) ?? hashPartition(slot.partition);
+      const parent = blockHashes.at(-1) ?? this.#hashing.hashPartition(slot.partition);
       const start = blockHashes.length * this.blockLength;
-      const hash = hashBlock(parent, slot.tokenIds, start, this.blockLength);
+      const hash = this.#hashing.hashBlock(parent, slot.tokenIds, start, this.blockLength);
       blockHashes.push(hash);
       const slots = this.#slots.get(hash);
       if (slots === undefined) this.#slots.set(hash, [slot]);
@@ -63,9 +65,9 @@ export class PrefixIndex {
    */
   find(partition: string, tokenIds: Int32Array, limit: number): PrefixHit | null {
     let candidates: readonly CacheSlot[] | undefined;
-    let hash = hashPartition(partition);
+    let hash = this.#hashing.hashPartition(partition);
     for (let start = 0; start + this.blockLength <= limit; start += this.blockLength) {
-      hash = hashBlock(hash, tokenIds, start, this.blockLength);
+      hash = this.#hashing.hashBlock(hash, tokenIds, start, this.blockLength);
       const slots = this.#slots.get(hash);
       if (slots === undefined) break;
       candidates = slots;

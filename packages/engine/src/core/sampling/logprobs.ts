@@ -1,7 +1,7 @@
 // Log probabilities of one row of logits: of a token and of the best candidates. Nothing is sorted but the few that
 // are reported. Callers: the sampler for generated tokens, `sample-step.ts` for those of the prompt.
 
-import type { TokenLogprobs } from '../../link/messages.ts';
+import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 
 /**
  * What the model itself thought of `tokenId` and of the `topCount` best tokens, equals in the order of their ids.

@@ -1,7 +1,7 @@
 // The sampling part of a step: rows of logits in, what each row of the plan gave out. It changes no sequence.
 // Caller: `../engine-core.ts`, between the model call and the commit.
 
-import type { TokenLogprobs } from '../../link/messages.ts';
+import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import type { PlannedRow, StepPlan } from '../scheduler/step-plan.ts';
 import { readTokenLogprobs } from './logprobs.ts';
 import type { SampledToken, Sampler } from './sampler.ts';

@@ -1,8 +1,8 @@
 // Picks the next token of one row of logits. The order of the steps is documented here and nowhere else.
 
 import { EngineError } from '../../errors.ts';
-import type { TokenLogprobs } from '../../link/messages.ts';
 import type { SamplingParams } from '../../request/sampling-params.ts';
+import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import { Candidates } from './candidates.ts';
 import { type CounterKey, uniformAt } from './counter-random.ts';
 import type { LogitsProcessor, OutputView } from './logits-processor.ts';
@@ -60,28 +60,38 @@ export class Sampler {
    * is, when the model is broken.
    */
   sample(logits: Float32Array, step: SamplingStep): SampledToken {
-    const { processors, output, topLogprobCount } = step;
-    if (topLogprobCount === undefined) {
-      for (const process of processors) process(logits, output);
-      return { tokenId: this.#choose(logits, step) };
-    }
-    const raw = processors.length === 0 ? logits : this.#rawLogits;
+    const { topLogprobCount } = step;
+    if (topLogprobCount === undefined) return { tokenId: this.#draw(logits, step) };
+    const raw = step.processors.length === 0 ? logits : this.#rawLogits;
     if (raw !== logits) raw.set(logits);
-    for (const process of processors) process(logits, output);
-    const tokenId = this.#choose(logits, step);
+    const tokenId = this.#draw(logits, step);
     return { tokenId, logprobs: readTokenLogprobs(raw, tokenId, topLogprobCount) };
   }
 
-  #choose(logits: Float32Array, { params, randomKey, processors, position }: SamplingStep): number {
+  /**
+   * The tokens that may be drawn after steps 1 to 11, with their scores; one when the temperature is 0. Valid until
+   * the next call. Mutates: `logits`. Throws: as `sample` does.
+   */
+  narrow(logits: Float32Array, { params, processors, output }: SamplingStep): Candidates {
+    for (const process of processors) process(logits, output);
     const best = indexOfLargest(logits);
     if (best === null) throw processors.length === 0 ? brokenRow() : nothingLeft();
-    if (params.temperature === 0) return best;
     const candidates = this.#candidates;
+    if (params.temperature === 0) {
+      candidates.keepOnly(best);
+      return candidates;
+    }
     applyTemperature(candidates, logits, logits[best]!, params.temperature);
     applyMinP(candidates, params.minP);
     applyTopK(candidates, params.topK);
     applyTopP(candidates, params.topP);
-    return draw(candidates, uniformAt(randomKey, position));
+    return candidates;
+  }
+
+  #draw(logits: Float32Array, step: SamplingStep): number {
+    const candidates = this.narrow(logits, step);
+    if (candidates.count === 1) return candidates.tokenIds[0]!;
+    return draw(candidates, uniformAt(step.randomKey, step.position));
   }
 }
 

@@ -37,6 +37,18 @@ export class Scheduler {
     return this.#queue.length + this.#parked.size;
   }
 
+  /** Sequences that wait for a slot. */
+  get queuedCount(): number {
+    return this.#queue.length;
+  }
+
+  /** Slots that waiting sequences can have: free ones, and those of paused sequences, which give way. */
+  get availableSlotCount(): number {
+    let count = this.#cache.freeCount;
+    for (const sequence of this.#running) if (sequence.isPaused) count++;
+    return count;
+  }
+
   /** How often a sequence lost its slot before its end. */
   get preemptionCount(): number {
     return this.#preemptionCount;
@@ -63,7 +75,7 @@ export class Scheduler {
   }
 
   /** A paused sequence gets no steps, and its slot goes to the next one that waits without a slot. */
-  setPaused(sequence: Sequence, isPaused: boolean): void {
+  setPaused(sequence: Sequence, { isPaused }: { readonly isPaused: boolean }): void {
     if (sequence.isPaused === isPaused) return;
     sequence.isPaused = isPaused;
     if (sequence.slot !== null) return;
