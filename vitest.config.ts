@@ -11,6 +11,8 @@ export default defineConfig({
         ...shared,
         test: {
           name: 'unit',
+          // Databases start in hooks, several test files at once.
+          hookTimeout: 60_000,
           include: [
             'packages/*/{src,test}/**/*.test.ts',
             'apps/*/{src,test}/**/*.test.ts',
@@ -23,6 +25,9 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['tests/**/*.test.ts'],
+          // One of the AI SDK's dependencies publishes its TypeScript under the condition that our own packages use.
+          // Node does not strip types below node_modules; vite does.
+          server: { deps: { inline: [/@ai-sdk\//, /node_modules\/ai\//, /eventsource-parser/] } },
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

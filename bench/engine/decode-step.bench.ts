@@ -200,7 +200,7 @@ async function createFilledRunner(
   const context = Int32Array.from({ length: CONTEXT }, (_, i) => (i * 7919) % vocabSize);
   for (let start = 0; start < CONTEXT; start += PREFILL_CHUNK) {
     const tokenIds = context.subarray(start, start + PREFILL_CHUNK);
-    await runner.run([{ slot: 0, tokenIds, computedLength: start, needsLogits: false }]);
+    await runner.run([{ slot: 0, tokenIds, computedLength: start, logitsCount: 0 }]);
   }
   for (let slot = 1; slot < batch; slot++) runner.copySlot(0, slot, CONTEXT);
   return runner;
@@ -212,7 +212,7 @@ function decodeRows(batch: number): RunnerRow[] {
     slot,
     tokenIds: Int32Array.of(100 + slot),
     computedLength: CONTEXT,
-    needsLogits: true,
+    logitsCount: 1,
   }));
 }
 

@@ -3,6 +3,7 @@
 //
 //     node --conditions=source bench/engine/sampler.ts
 
+import type { SamplingParams } from '@ortler/engine';
 import { counterKey, NEUTRAL_SAMPLING, Sampler } from '@ortler/engine/testing';
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
@@ -10,8 +11,13 @@ import { median } from '../median.ts';
 const VOCAB_SIZE = 151_936;
 const ROUND_COUNT = 60;
 
+interface Settings extends Partial<SamplingParams> {
+  readonly topLogprobCount?: number;
+}
+
 const SETTINGS = {
   greedy: { temperature: 0 },
+  'greedy, 20 log probabilities': { temperature: 0, topLogprobCount: 20 },
   plain: { temperature: 1 },
   'top-k 50': { temperature: 0.8, topK: 50 },
   'top-p 0.95': { temperature: 0.8, topP: 0.95 },
@@ -25,17 +31,21 @@ const work = new Float32Array(VOCAB_SIZE);
 const times: Record<string, number[]> = {};
 let checksum = 0;
 for (let position = 0; position < ROUND_COUNT; position++) {
-  for (const [name, settings] of Object.entries(SETTINGS)) {
+  for (const [name, { topLogprobCount, ...settings }] of Object.entries<Settings>(SETTINGS)) {
     work.set(row);
     const start = performance.now();
-    checksum += sampler.sample(work, {
+    const { tokenId } = sampler.sample(work, {
       params: { ...NEUTRAL_SAMPLING, ...settings },
       randomKey: counterKey(1n),
       position,
-      bannedTokenIds: [],
+      processors: [],
+      output: { outputTokenIds: [], tokenCounts: null },
+      topLogprobCount,
     });
+    const elapsedMs = performance.now() - start;
+    checksum += tokenId;
     times[name] ??= [];
-    times[name].push(performance.now() - start);
+    times[name].push(elapsedMs);
   }
 }
 const medianMs = Object.fromEntries(

@@ -5,12 +5,15 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ChatMessage, createEngine, type Engine, type Prompt } from '@ortler/engine';
+import { type ChatMessage, createEngine, type Engine, type Prompt, type TokenLogprob } from '@ortler/engine';
 import { createSlotsRunner, type ModelRunner, readManifest, selectBackend } from '@ortler/engine/testing';
 import { buildModel } from '@ortler/model-builder';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const DEMO_DIR = fileURLToPath(new URL('../../models/demo', import.meta.url));
+
+/** Log probability and rank of a token, and the best `[token id, log probability]` at its place. */
+type GoldenLogprob = readonly [number, number, readonly (readonly [number, number])[]];
 
 interface GoldenCase {
   readonly messages: readonly ChatMessage[];
@@ -21,6 +24,10 @@ interface GoldenCase {
   readonly greedy_text: string;
   /** `[token id, logit]` of the five largest after the prompt, largest first. */
   readonly first_position_top5: readonly (readonly [number, number])[];
+  /** Of every prompt token but the first; only in some cases. */
+  readonly prompt_logprobs?: readonly GoldenLogprob[];
+  /** Of `greedy_token_ids`; in the same cases. */
+  readonly greedy_logprobs?: readonly GoldenLogprob[];
   readonly tools?: readonly Record<string, unknown>[];
   /** Everything else is a variable of the template: `documents`, `enable_thinking`. */
   readonly [variable: string]: unknown;
@@ -36,6 +43,29 @@ const golden = JSON.parse(await readFile(join(DEMO_DIR, 'evaluation', 'golden.js
 /** Both sides compute in float32 and add in another order; logits are of the order of 10. */
 const LOGIT_TOLERANCE = 1e-3;
 
+/** Log probabilities are promised to this. */
+const LOGPROB_TOLERANCE = 1e-4;
+
+/** Each log probability, and the best ones by value: nearly equal tokens may change places. */
+function expectLogprobs(
+  found: readonly (TokenLogprob | null)[],
+  tokenIds: readonly number[],
+  expected: readonly GoldenLogprob[],
+): void {
+  expect(found.map(entry => entry?.tokenId)).toEqual(tokenIds);
+  for (const [index, [logprob, rank, top]] of expected.entries()) {
+    const entry = found[index]!;
+    expect(Math.abs(entry.logprob - logprob), `token ${index}`).toBeLessThan(LOGPROB_TOLERANCE);
+    expect(Math.abs(entry.rank - rank), `rank of token ${index}`).toBeLessThanOrEqual(rank / 100);
+    expect(entry.top).toHaveLength(top.length);
+    for (const [place, [, best]] of top.entries()) {
+      expect(Math.abs(entry.top[place]!.logprob - best), `token ${index}, place ${place}`).toBeLessThan(
+        LOGPROB_TOLERANCE,
+      );
+    }
+  }
+}
+
 /** The conversation of a case with its template settings. */
 function promptOf(golden: GoldenCase): Extract<Prompt, { kind: 'chat' }> {
   const {
@@ -46,6 +76,8 @@ function promptOf(golden: GoldenCase): Extract<Prompt, { kind: 'chat' }> {
     greedy_token_ids,
     greedy_text,
     first_position_top5,
+    prompt_logprobs,
+    greedy_logprobs,
     ...variables
   } = golden;
   return { kind: 'chat', messages, template: { variables, ...(tools === undefined ? {} : { tools }) } };
@@ -112,6 +144,31 @@ describe('the engine with the demo model', () => {
     for (const [index, one] of golden.cases.entries()) expect(await answer(one)).toEqual(expected[index]);
     expect(await Promise.all(golden.cases.map(answer))).toEqual(expected);
   });
+
+  test('gives the log probabilities of transformers for prompts and answers', async () => {
+    const cases = golden.cases.filter(one => one.prompt_logprobs !== undefined);
+    expect(cases.length).toBeGreaterThan(2);
+    for (const one of cases) {
+      const generated: TokenLogprob[] = [];
+      let prompt: readonly (TokenLogprob | null)[] = [];
+      const { prompt_logprobs: promptEntries = [], greedy_logprobs: entries = [] } = one;
+      const topCount = entries[0]![2].length;
+      const request = {
+        prompt: promptOf(one),
+        sampling: { temperature: 0 },
+        stop: { maxTokens: one.greedy_token_ids.length },
+        logprobs: { topCount },
+        promptLogprobs: { topCount },
+      } as const;
+      for await (const event of engine.generate(request)) {
+        if (event.kind === 'prompt-ready') prompt = event.promptLogprobs ?? [];
+        if ('text' in event) generated.push(...(event.logprobs ?? []));
+      }
+      expect(prompt[0]).toBeNull();
+      expectLogprobs(prompt.slice(1), one.prompt_token_ids.slice(1), promptEntries);
+      expectLogprobs(generated, one.greedy_token_ids, entries);
+    }
+  });
 });
 
 describe('the graph of the demo model', () => {
@@ -131,7 +188,7 @@ describe('the graph of the demo model', () => {
   test('gives the five largest logits of transformers after each prompt', async () => {
     for (const { prompt_token_ids, first_position_top5 } of golden.cases) {
       const tokenIds = Int32Array.from(prompt_token_ids);
-      const logits = await runner.run([{ slot: 0, tokenIds, computedLength: 0, needsLogits: true }]);
+      const logits = await runner.run([{ slot: 0, tokenIds, computedLength: 0, logitsCount: 1 }]);
       const ranked = Array.from(logits, (logit, id) => ({ id, logit })).sort((a, b) => b.logit - a.logit);
       first_position_top5.forEach(([id, logit], rank) => {
         expect(Math.abs(logits[id]! - logit), `logit of token ${id}`).toBeLessThan(LOGIT_TOLERANCE);

@@ -75,7 +75,7 @@ async function reference(prompt: readonly number[], one: Settings): Promise<Answ
   const output: number[] = [];
   for (;;) {
     const all = Int32Array.from([...prompt, ...output]);
-    const logits = await runner.run([{ slot: 0, tokenIds: all, computedLength: 0, needsLogits: true }]);
+    const logits = await runner.run([{ slot: 0, tokenIds: all, computedLength: 0, logitsCount: 1 }]);
     if (output.length < one.minTokens) for (const id of banned) logits[id] = -Infinity;
     const next = logits.indexOf(Math.max(...logits));
     const before = decode(output);

@@ -21,6 +21,14 @@ describe('openai SDK for JavaScript', () => {
     expect(models.data.map(model => model.id)).toContain('ortler-demo');
   });
 
+  test('retrieves one model, and raises NotFoundError for another', async () => {
+    const { data } = await client.models.list();
+    expect(await client.models.retrieve('ortler-demo')).toEqual(
+      data.find(model => model.id === 'ortler-demo'),
+    );
+    await expect(client.models.retrieve('org/nope')).rejects.toBeInstanceOf(NotFoundError);
+  });
+
   test('creates a completion that knows the capital of France', async () => {
     const completion = await client.chat.completions.create({
       model: 'ortler-demo',
@@ -54,6 +62,81 @@ describe('openai SDK for JavaScript', () => {
     expect(final.choices[0]?.message).toMatchObject({ role: 'assistant' });
     expect(final.choices[0]?.message.content).toContain('Paris');
     expect(final.usage?.completion_tokens).toBeGreaterThan(0);
+  });
+
+  test('fills the stream helper with every choice of n', async () => {
+    const request = { model: 'ortler-demo', messages: QUESTION, seed: 7, n: 3, max_completion_tokens: 12 };
+    const plain = await client.chat.completions.create(request);
+    const streamed = await client.chat.completions.stream(request).finalChatCompletion();
+    const texts = (completion: { choices: readonly { message: { content: string | null } }[] }) =>
+      completion.choices.map(({ message }) => message.content);
+    expect(texts(streamed)).toEqual(texts(plain));
+    expect(texts(plain)).toHaveLength(3);
+  });
+
+  describe('completions', () => {
+    const model = 'ortler-demo';
+
+    test('continue a text, plain and streamed', async () => {
+      const request = { model, prompt: 'The capital of France is', seed: 7, max_tokens: 8 };
+      const plain = await client.completions.create(request);
+      expect(plain).toMatchObject({ object: 'text_completion', choices: [{ index: 0, logprobs: null }] });
+      expect(plain.usage?.completion_tokens).toBeLessThanOrEqual(8);
+      const stream = await client.completions.create({ ...request, stream: true });
+      let text = '';
+      for await (const chunk of stream) text += chunk.choices[0]?.text ?? '';
+      expect(text).toBe(plain.choices[0]?.text);
+    });
+
+    test('answer several prompts n times, in the order of the prompts', async () => {
+      const prompt = ['The capital of France is', 'Two and two'];
+      const request = { model, n: 2, seed: 3, max_tokens: 4 };
+      const both = await client.completions.create({ ...request, prompt });
+      const alone = await Promise.all(
+        prompt.map(text => client.completions.create({ ...request, prompt: text })),
+      );
+      const texts = (body: OpenAI.Completion) => body.choices.map(({ text }) => text);
+      expect(texts(both)).toEqual(alone.flatMap(texts));
+      expect(both.choices.map(({ index }) => index)).toEqual([0, 1, 2, 3]);
+      const promptTokens = alone.map(({ usage }) => usage!.prompt_tokens);
+      expect(both.usage?.prompt_tokens).toBe(promptTokens[0]! + promptTokens[1]!);
+    });
+
+    test('raise BadRequestError for suffix', async () => {
+      const failure = client.completions.create({ model, prompt: 'a', suffix: 'b' });
+      await expect(failure).rejects.toMatchObject({ status: 400, param: 'suffix' });
+    });
+  });
+
+  test('gives log probabilities and several choices, whole and through the stream helper', async () => {
+    const body = {
+      model: 'ortler-demo',
+      messages: QUESTION,
+      temperature: 1,
+      seed: 3,
+      n: 2,
+      max_completion_tokens: 5,
+      logprobs: true,
+      top_logprobs: 2,
+    };
+    const plain = await client.chat.completions.create(body);
+    const final = await client.chat.completions.stream(body).finalChatCompletion();
+    expect(plain.choices).toHaveLength(2);
+    for (const [index, choice] of plain.choices.entries()) {
+      const tokens = choice.logprobs!.content!.map(({ token }) => token);
+      expect(choice.logprobs!.content![0]!.top_logprobs).toHaveLength(2);
+      expect(final.choices[index]!.message.content).toBe(choice.message.content);
+      expect(final.choices[index]!.logprobs!.content!.map(({ token }) => token)).toEqual(tokens);
+    }
+  });
+
+  test('raises BadRequestError for a shape of the answer that is not served yet', async () => {
+    const parse = client.chat.completions.parse({
+      model: 'ortler-demo',
+      messages: QUESTION,
+      response_format: { type: 'json_schema', json_schema: { name: 'a', schema: { type: 'object' } } },
+    });
+    await expect(parse).rejects.toBeInstanceOf(BadRequestError);
   });
 
   test('raises AuthenticationError for a wrong key', async () => {

@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTinyCheckpoint } from '@ortler/model-builder/testing';
+import { createTinyCheckpoint, writeAdapter } from '@ortler/model-builder/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 const CLI = join(import.meta.dirname, '../../apps/server/src/cli.ts');
@@ -112,6 +112,33 @@ describe('ortler build', () => {
     expect(second.code).toBe(1);
     expect(second.err).toContain('exists already');
     expect(second.err).not.toMatch(NO_STACK);
+  });
+});
+
+describe('ortler build --adapter', () => {
+  it('merges the adapter, and names the file of one that does not fit', async () => {
+    const width = 64;
+    const pair = (layer: number) =>
+      ['A', 'B'].map(part => ({
+        name: `base_model.model.model.layers.${layer}.mlp.gate_proj.lora_${part}.weight`,
+        shape: part === 'A' ? [1, width] : [2 * width, 1],
+        fill: (target: Float32Array) => void target.fill(0.5),
+      }));
+    const config = { r: 1, lora_alpha: 1, target_modules: ['gate_proj'] };
+    await writeAdapter(join(folder, 'adapter'), config, pair(0));
+    await writeAdapter(join(folder, 'misfit'), config, pair(9));
+    const build = (adapter: string) =>
+      ortler(['build', join(folder, 'tiny'), '--adapter', join(folder, adapter), '--precision', 'q8']);
+    const output = join(folder, 'tiny-adapter-q8');
+    expect(await build('adapter')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`Built ${output}`),
+    });
+    const misfit = await build('misfit');
+    expect(misfit.code).toBe(1);
+    expect(misfit.err).toContain(join(folder, 'misfit', 'adapter_model.safetensors'));
+    expect(misfit.err).not.toMatch(NO_STACK);
+    expect((await build('absent')).err).toContain('absent is not a folder.');
   });
 });
 

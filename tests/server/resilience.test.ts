@@ -1,5 +1,7 @@
 // What a running server does when a model's process dies, while it is busy, and when it is told to stop.
 
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
 import { isAlive, type RunningServer } from '../support/server.ts';
 import { startTinyServer } from '../support/tiny-server.ts';
@@ -102,6 +104,17 @@ it('lets open answers end after one signal and leaves no process behind', async 
   // The client keeps its connection open; that must not hold the server until the end of the time to drain.
   expect(performance.now() - endedMs).toBeLessThan(5_000);
   await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 5_000 });
+});
+
+it('does not wait for connections that ask for nothing, as browsers open them', async () => {
+  server = await startTinyServer();
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname).on('error', () => undefined);
+  await once(socket, 'connect');
+  const stoppedMs = performance.now();
+  server.child.kill('SIGTERM');
+  expect(await server.exited).toBe(0);
+  expect(performance.now() - stoppedMs).toBeLessThan(5_000);
 });
 
 it('ends open answers with an error when the time to drain is over', async () => {

@@ -22,6 +22,8 @@ export interface AppOptions {
   readonly services: Services;
   readonly metrics: Metrics;
   readonly bodyLimitBytes: number;
+  /** For bodies that are read as they arrive: logged trajectories. */
+  readonly streamedBodyLimitBytes: number;
   readonly corsOrigins: '*' | readonly string[];
   /** Ends every open request when it fires. */
   readonly stopping: AbortSignal;
@@ -43,6 +45,7 @@ export async function createApp({
   services,
   metrics,
   bodyLimitBytes,
+  streamedBodyLimitBytes,
   corsOrigins,
   stopping,
   logger,
@@ -78,7 +81,7 @@ export async function createApp({
   });
   await app.register(cors, {
     origin: corsOrigins === '*' ? '*' : [...corsOrigins],
-    methods: ['GET', 'HEAD', 'POST'],
+    methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
     exposedHeaders: ['x-request-id', 'retry-after'],
     maxAge: CORS_MAX_AGE_S,
     // A plain OPTIONS gets the allowed methods too, instead of an error.
@@ -107,7 +110,7 @@ export async function createApp({
     });
   });
 
-  const dispatch = createDispatcher({ router, bodyLimitBytes, stopping, onError });
+  const dispatch = createDispatcher({ router, bodyLimitBytes, streamedBodyLimitBytes, stopping, onError });
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack();
     await dispatch(request.raw, reply.raw, { requestId: request.id, headers: reply.getHeaders() });

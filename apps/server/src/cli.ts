@@ -2,7 +2,9 @@
 // The command line. Commands load their code when they run, so `--help` and a start stay quick.
 
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { registerFeedbackCommands } from './commands/feedback/register-feedback.ts';
 import { onLostReader, processTerminal } from './commands/terminal.ts';
+import { registerTrainingCommands } from './commands/training/register-training.ts';
 import { UserError } from './commands/user-error.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
 import { shownDefault } from './config/describe-settings.ts';
@@ -67,19 +69,37 @@ program
   .command('build')
   .description('Turn a Hugging Face folder (config.json, tokenizer.json, *.safetensors) into a model folder.')
   .argument('<folder>', 'the folder to read')
+  .option('--adapter <folder>', 'a PEFT LoRA adapter to merge into the weights')
   .option('--output <folder>', 'the folder to make; default: <name>-<precision> here')
   .addOption(
     new Option('--precision <name>', SETTINGS.precision.description)
       .choices(['auto', 'f32', 'q8', 'q4'])
       .default('auto'),
   )
-  .action(async (folder: string, flags: { output?: string; precision: Config['precision'] }) => {
+  .action(async (folder: string, flags: BuildFlags) => {
     onLostReader(() => process.exit());
     const { build } = await import('./commands/build.ts');
-    await build({ folder, output: flags.output, precision: flags.precision }, processTerminal);
+    const { adapter, output, precision } = flags;
+    await build({ folder, adapter, output, precision }, processTerminal);
   });
 
+registerTrainingCommands(program, {
+  addSettings: command => addSettings(command, ['dataDir', 'databaseUrl', 'queryTimeLimitMs']),
+  configFrom,
+});
+
+registerFeedbackCommands(program, {
+  addSettings: command => addSettings(command, ['dataDir', 'databaseUrl', 'queryTimeLimitMs']),
+  configFrom,
+});
+
 type Flags = Readonly<Record<string, string | undefined>>;
+
+interface BuildFlags {
+  readonly adapter?: string;
+  readonly output?: string;
+  readonly precision: Config['precision'];
+}
 
 interface ChatFlags {
   readonly temperature?: number;

@@ -2,14 +2,18 @@
 
 import type { AddressInfo } from 'node:net';
 import { ApiError } from '@ortler/api';
-import { createEngine, EngineError } from '@ortler/engine';
+import { EngineError } from '@ortler/engine';
 import { type Logger, pino } from 'pino';
 import { createApp } from './app.ts';
 import type { Config } from './config/config.ts';
 import { openDatabase } from './db/open-database.ts';
-import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from './models/model-catalog.ts';
-import { ModelPreparationError, prepareModel } from './models/prepare-model.ts';
+import type { CatalogEvent, ServerModelCatalog } from './models/model-catalog.ts';
+import { ModelPreparationError } from './models/prepare-model.ts';
+import { createServerModels } from './models/server-models.ts';
+import { trackIdleConnections } from './rest/idle-connections.ts';
 import { createApiKeyStore } from './stores/api-keys.ts';
+import { createFeedbackStore } from './stores/feedback/feedback-store.ts';
+import { createTrainingServices } from './stores/training/training-services.ts';
 import { createMetrics } from './system/metrics.ts';
 
 export interface RunningServer {
@@ -34,37 +38,41 @@ export async function startServer(
   onCatalogEvent: (event: CatalogEvent) => void = () => undefined,
 ): Promise<RunningServer> {
   const logger = createLogger(config.logLevel);
-  const db = await openDatabase(config.dataDir);
-  const keys = await createApiKeyStore(db, { bootstrapKey: config.apiKey, now: Date.now });
-  const catalog = await createModelCatalog({
-    models: config.models,
-    prepare: (sourceDir, onProgress, signal) =>
-      prepareModel({ sourceDir, dataDir: config.dataDir, precision: config.precision, onProgress, signal }),
-    load: modelDir =>
-      createEngine({
-        modelDir,
-        link: 'process',
-        device: config.device,
-        threadCount: config.threads,
-        maxSequences: config.maxSequences,
-        ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
-      }),
+  const database = await openDatabase(config);
+  const keys = await createApiKeyStore(database, { bootstrapKey: config.apiKey, now: Date.now });
+  const training = createTrainingServices(database, { ...config, now: Date.now });
+  const models = await createServerModels({
+    config,
+    checkpoints: training.checkpoints,
     onEvent: event => {
       if (event.kind === 'failed') logFailedModel(logger, event.modelId, event.error);
       onCatalogEvent(event);
     },
+    onUnloaded: modelId => logger.info({ model: modelId }, 'checkpoint left memory'),
   });
-  const metrics = createMetrics(catalog);
+  const { catalog, checkpointModels, loadedCheckpoints } = models;
+  const metrics = createMetrics(catalog, loadedCheckpoints);
   const stopping = new AbortController();
   const app = await createApp({
-    services: { models: catalog, credentials: keys, generations: metrics, now: Date.now },
+    services: {
+      models: catalog,
+      checkpointModels,
+      credentials: keys,
+      generations: metrics,
+      promptCacheScope: config.promptCacheScope,
+      feedback: createFeedbackStore(database),
+      training,
+      now: Date.now,
+    },
     metrics,
     bodyLimitBytes: config.bodyLimitBytes,
+    streamedBodyLimitBytes: config.logBodyLimitBytes,
     corsOrigins: config.corsOrigins,
     stopping: stopping.signal,
     logger,
   });
 
+  const idleConnections = trackIdleConnections(app.server);
   let stopped: Promise<void> | undefined;
   const stop = async () => {
     const endAnswers = setTimeout(
@@ -72,23 +80,24 @@ export async function startServer(
       config.drainMs,
     );
     const cut = setTimeout(() => app.server.closeAllConnections(), config.drainMs + CUT_CONNECTIONS_MS);
-    // A kept-alive connection whose answer has ended would hold the server open until its client lets go.
-    const closeIdle = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_INTERVAL_MS);
+    // A connection without an open request would hold the server open until its client lets go.
+    idleConnections.close();
+    const closeIdle = setInterval(() => idleConnections.close(), CLOSE_IDLE_INTERVAL_MS);
     try {
       await app.close();
     } finally {
       clearTimeout(endAnswers);
       clearTimeout(cut);
       clearInterval(closeIdle);
-      await catalog.close();
-      await db.destroy();
+      await models.close();
+      await database.close();
     }
   };
 
   try {
     await app.listen({ host: config.host, port: config.port });
   } catch (error) {
-    await db.destroy();
+    await database.close();
     throw error;
   }
   // Only a server that can listen makes a key: the key is shown once, so nobody may miss it.

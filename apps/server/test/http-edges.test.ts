@@ -13,6 +13,10 @@ function errorBody(code: number, type: string) {
   return { error: { message: expect.stringMatching(/./), type, param: null, code } };
 }
 
+function manyEntries<Value>(count: number, value: Value): Record<string, Value> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [index, value]));
+}
+
 /** Sends bytes as they are; gives the whole reply. */
 async function exchange(bytes: string): Promise<string> {
   const { hostname, port } = new URL(await test.listen());
@@ -120,6 +124,8 @@ describe('bodies', () => {
     ['messages', { messages: [{ role: 'user', content: new Array(300_000).fill(1) }] }],
     ['stop', { messages: MESSAGES, stop: new Array(300_000).fill(1) }],
     ['messages', { messages: new Array(300_000).fill({}) }],
+    ['logit_bias', { messages: MESSAGES, logit_bias: manyEntries(400_000, 'x') }],
+    ['engine_xargs', { messages: MESSAGES, engine_xargs: manyEntries(400_000, {}) }],
   ])('hundreds of thousands of faults in %s are refused at once', async (field, body) => {
     test = await openTestApp(undefined, 2 ** 23);
     const started = performance.now();

@@ -13,6 +13,9 @@ export const CHAT_PATH = '/v1/chat/completions';
 export const MESSAGES = [{ role: 'user', content: 'hi' }];
 export const ALLOWED_ORIGIN = 'https://a.example';
 
+/** Small, so that tests can pass it; larger than what a log test sends. */
+export const STREAMED_BODY_LIMIT = 65_536;
+
 export interface TestApp {
   readonly app: FastifyInstance;
   readonly services: FakeServices;
@@ -42,6 +45,7 @@ export async function openTestApp(
     services: observed,
     metrics,
     bodyLimitBytes,
+    streamedBodyLimitBytes: STREAMED_BODY_LIMIT,
     corsOrigins: [ALLOWED_ORIGIN],
     stopping: stopping.signal,
   });

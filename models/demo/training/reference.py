@@ -108,6 +108,21 @@ GOLDEN = [
 ]
 
 
+# Cases whose log probabilities are stored too, by their place in GOLDEN: facts, digits, other alphabets, a system message.
+WITH_LOGPROBS = (0, 6, 7, 15)
+TOP_LOGPROBS = 5
+
+
+def logprob_entries(logits: torch.Tensor, following: list[int]) -> list[list]:
+    """For each token and the logits before it: its log probability, its rank, and the best [token, log probability]."""
+    entries = []
+    for row, token in zip(logits.double().log_softmax(-1), following, strict=True):
+        top = row.topk(TOP_LOGPROBS)
+        best = [[int(i), round(float(v), 6)] for i, v in zip(top.indices, top.values)]
+        entries.append([round(float(row[token]), 6), 1 + int((row > row[token]).sum()), best])
+    return entries
+
+
 @torch.no_grad()
 def golden(folder: Path) -> None:
     """Runs the exported folder through transformers in float32, and checks our own code against it."""
@@ -131,6 +146,10 @@ def golden(folder: Path) -> None:
         output = model.generate(inputs, attention_mask=torch.ones_like(inputs), do_sample=False, max_new_tokens=ANSWER_LIMIT, temperature=None, top_p=None, top_k=None)
         continuation = output[0, len(ids) :].tolist()
         top = scores.topk(5)
+        logprobs = {}
+        if len(cases) in WITH_LOGPROBS:
+            entries = logprob_entries(model(torch.tensor([ids + continuation])).logits[0, :-1], (ids + continuation)[1:])
+            logprobs = {"prompt_logprobs": entries[: len(ids) - 1], "greedy_logprobs": entries[len(ids) - 1 :]}
         cases.append(
             {
                 **case,
@@ -139,6 +158,7 @@ def golden(folder: Path) -> None:
                 "greedy_token_ids": continuation,
                 "greedy_text": tokenizer.decode(continuation, skip_special_tokens=True),
                 "first_position_top5": [[int(i), round(float(v), 5)] for i, v in zip(top.indices, top.values)],
+                **logprobs,
             }
         )
     provenance = {
@@ -146,6 +166,7 @@ def golden(folder: Path) -> None:
         "library": f"transformers {transformers.__version__}, torch {torch.__version__}",
         "arithmetic": "float32 on CPU, from the float16 weights of model.safetensors",
         "greedy_token_ids": "end with the end token",
+        "logprobs": "log probability, rank and the best candidates of each token; those of the prompt begin with its second token",
     }
     path = folder / "evaluation" / "golden.json"
     lines = ",\n".join("    " + json.dumps(case, ensure_ascii=False) for case in cases)

@@ -1,7 +1,11 @@
 // The whole api as one tRPC router. REST routes are read from the procedures' metadata.
 
 import { createChatRouter } from './routers/chat.ts';
+import { createCompletionsRouter } from './routers/completions.ts';
+import { createFeedbackRouter } from './routers/feedback.ts';
 import { createModelsRouter } from './routers/models.ts';
+import { createTokenizerRouter } from './routers/tokenizer.ts';
+import { createTrainingRouter } from './routers/training.ts';
 import type { Services } from './services.ts';
 import { router } from './trpc.ts';
 
@@ -9,7 +13,11 @@ import { router } from './trpc.ts';
 export function createAppRouter(services: Services) {
   return router({
     chat: createChatRouter(services),
+    feedback: createFeedbackRouter(services),
+    completions: createCompletionsRouter(services),
     models: createModelsRouter(services),
+    training: createTrainingRouter(services),
+    tokenizer: createTokenizerRouter(services),
   });
 }
 

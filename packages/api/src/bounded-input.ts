@@ -12,6 +12,16 @@ export const MAX_FULLY_REPORTED_VALUES = 5_000;
 // were gone.
 const FIRST_FAULT: z.core.ParseContextInternal<z.core.$ZodIssue> = { abortEarly: true };
 
+/** As `schema.safeParse`, but a large value that the schema refuses is told by its first fault alone. */
+export function safeParseBounded<Value>(
+  schema: z.ZodType<Value>,
+  input: unknown,
+): z.ZodSafeParseResult<Value> {
+  const first = schema.safeParse(input, FIRST_FAULT);
+  if (first.success || holdsMoreValues(input, MAX_FULLY_REPORTED_VALUES)) return first;
+  return schema.safeParse(input);
+}
+
 /** A step before `.input(schema)`: a large input that the schema refuses fails at once, with its first fault. */
 export function refuseLargeFaultyInput(schema: z.ZodType) {
   return middleware(async ({ getRawInput, next }) => {

@@ -2,7 +2,7 @@
 // a failure is made here, for REST and tRPC alike; nothing else may decide a status.
 
 import type { EngineErrorCode } from '@ortler/engine';
-import { toChatValidationError } from '@ortler/schemas';
+import { toChatValidationError, type ValidationDetail } from '@ortler/schemas';
 import { type TRPC_ERROR_CODE_KEY, TRPCError } from '@trpc/server';
 import { ZodError } from 'zod';
 
@@ -18,15 +18,23 @@ export const ERROR_TABLE = {
   malformed_request: { trpcCode: 'BAD_REQUEST', status: 400, type: 'Bad Request' },
   invalid_parameter: { trpcCode: 'BAD_REQUEST', status: 400, type: 'BadRequestError' },
   unsupported_parameter: { trpcCode: 'BAD_REQUEST', status: 400, type: 'BadRequestError' },
+  /** A request the schema refuses, on endpoints that answer with a list of faults. */
+  invalid_input: { trpcCode: 'UNPROCESSABLE_CONTENT', status: 422, type: 'Unprocessable Entity' },
   unauthorized: { trpcCode: 'UNAUTHORIZED', status: 401, type: 'Unauthorized' },
   model_not_found: { trpcCode: 'NOT_FOUND', status: 404, type: 'NotFoundError' },
+  not_found: { trpcCode: 'NOT_FOUND', status: 404, type: 'NotFoundError' },
   path_not_found: { trpcCode: 'NOT_FOUND', status: 404, type: 'Not Found' },
   method_not_allowed: { trpcCode: 'METHOD_NOT_SUPPORTED', status: 405, type: 'Method Not Allowed' },
+  conflict: { trpcCode: 'CONFLICT', status: 409, type: 'Conflict' },
   body_too_large: { trpcCode: 'PAYLOAD_TOO_LARGE', status: 413, type: 'Request Entity Too Large' },
   overloaded: { trpcCode: 'TOO_MANY_REQUESTS', status: 429, type: 'TooManyRequestsError' },
   aborted: { trpcCode: 'CLIENT_CLOSED_REQUEST', status: 499, type: 'ClientClosedRequest' },
+  /** The answer would be larger than the server sends at once. */
+  answer_too_large: { trpcCode: 'BAD_REQUEST', status: 400, type: 'BadRequestError' },
+  constraint_failed: { trpcCode: 'INTERNAL_SERVER_ERROR', status: 500, type: 'InternalServerError' },
   internal: { trpcCode: 'INTERNAL_SERVER_ERROR', status: 500, type: 'InternalServerError' },
   model_unavailable: { trpcCode: 'SERVICE_UNAVAILABLE', status: 503, type: 'ServiceUnavailableError' },
+  query_timeout: { trpcCode: 'GATEWAY_TIMEOUT', status: 504, type: 'GatewayTimeout' },
 } as const satisfies Record<string, ErrorRow>;
 
 export type ApiErrorCode = keyof typeof ERROR_TABLE;
@@ -39,6 +47,7 @@ export const ENGINE_ERROR_TABLE = {
   overloaded: 'overloaded',
   model_invalid: 'model_unavailable',
   model_unavailable: 'model_unavailable',
+  constraint_failed: 'constraint_failed',
   engine_failed: 'internal',
   engine_closed: 'model_unavailable',
   aborted: 'aborted',
@@ -49,6 +58,8 @@ export interface ApiErrorDetails {
   readonly param?: string | null;
   /** Unit: milliseconds. Becomes the Retry-After header. */
   readonly retryAfterMs?: number | undefined;
+  /** The faults of an `invalid_input`. */
+  readonly faults?: readonly ValidationDetail[] | undefined;
   readonly cause?: unknown;
 }
 
@@ -57,12 +68,14 @@ export class ApiError extends TRPCError {
   readonly reason: ApiErrorCode;
   readonly param: string | null;
   readonly retryAfterMs: number | undefined;
+  readonly faults: readonly ValidationDetail[] | undefined;
 
   constructor(reason: ApiErrorCode, message: string, details: ApiErrorDetails = {}) {
     super({ code: ERROR_TABLE[reason].trpcCode, message, cause: details.cause });
     this.reason = reason;
     this.param = details.param ?? null;
     this.retryAfterMs = details.retryAfterMs;
+    this.faults = details.faults;
   }
 }
 
@@ -74,6 +87,8 @@ export interface PublicError {
   readonly type: string;
   readonly param: string | null;
   readonly retryAfterMs: number | undefined;
+  /** Each fault of an `invalid_input`. */
+  readonly faults?: readonly ValidationDetail[];
 }
 
 /**
@@ -87,8 +102,8 @@ export function toPublicError(error: unknown, requestId: string, input?: unknown
     known.reason === 'internal'
       ? `The server failed to answer this request. Its log has the details under request id ${requestId}.`
       : known.message;
-  const { reason, param, retryAfterMs } = known;
-  return { reason, status, message, type, param, retryAfterMs };
+  const { reason, param, retryAfterMs, faults } = known;
+  return { reason, status, message, type, param, retryAfterMs, ...(faults !== undefined && { faults }) };
 }
 
 function toApiError(error: unknown, input: unknown): ApiError {

@@ -1,6 +1,7 @@
 // Public surface of @ortler/api: the router over its ports, the errors, and the context that transports build.
 
 export { type AppRouter, createAppRouter } from './app-router.ts';
+export { REASONING_PARSERS, type ReasoningParser } from './chat/reasoning/reasoning-format.ts';
 export {
   ApiError,
   type ApiErrorCode,
@@ -8,15 +9,58 @@ export {
   type PublicError,
   toPublicError,
 } from './errors.ts';
+export type {
+  FeedbackPage,
+  FeedbackRecord,
+  FeedbackStore,
+  InsertedFeedback,
+} from './feedback/feedback-services.ts';
+export { type RecordContext, toFeedbackRecord } from './feedback/to-feedback-record.ts';
+export { invalidInput } from './report-faults.ts';
 export { listRestRoutes, type RestRoute } from './rest-routes.ts';
+export type { BytesInput } from './routers/training-trajectories.ts';
 export type {
   CatalogModel,
+  CheckpointModel,
+  CheckpointModels,
   CredentialVerifier,
+  EngineLease,
   GenerationObserver,
   GenerationReport,
   ModelCatalog,
+  ModelIdentity,
   ModelStatus,
   Principal,
+  ServedModel,
   Services,
 } from './services.ts';
+export { meanOf } from './training/metric-tallies.ts';
+export {
+  parseCheckpointReference,
+  parseModelReference,
+  toCheckpointReference,
+  toModelReference,
+} from './training/model-reference.ts';
+export type {
+  CheckpointListOptions,
+  CheckpointStore,
+  CheckpointWeights,
+  GroupRecord,
+  MeanTally,
+  ServableCheckpoint,
+  SplitMetric,
+  StoredCheckpoint,
+  StoredTrajectory,
+  StoredTrajectoryLog,
+  TrainingModel,
+  TrainingModelName,
+  TrainingModelStore,
+  TrainingServices,
+  TrajectoryFilter,
+  TrajectoryLog,
+  TrajectoryRecord,
+  TrajectorySpool,
+  TrajectoryStore,
+  WeightsFolders,
+} from './training/training-services.ts';
 export type { ApiContext, Credentials, ProcedureMeta } from './trpc.ts';

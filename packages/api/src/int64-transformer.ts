@@ -1,6 +1,6 @@
 // How 64-bit integers (seeds) cross tRPC, whose JSON would round them. A bigint in an input travels as
-// `{"$int64": "<digits>"}`; everything else travels as plain JSON, so callers without this transformer still work.
-// Outputs hold no 64-bit integers and pass untouched.
+// `{"$int64": "<digits>"}`, and back in an output (logged trajectories hold what clients sent); everything else travels
+// as plain JSON, so callers without this transformer still work.
 
 import { ApiError } from './errors.ts';
 
@@ -15,7 +15,10 @@ export const int64Transformer = {
     serialize: (value: unknown): unknown => tagBigints(value),
     deserialize: (value: unknown): unknown => untagBigints(value),
   },
-  output: { serialize: (value: unknown): unknown => value, deserialize: (value: unknown): unknown => value },
+  output: {
+    serialize: (value: unknown): unknown => tagBigints(value),
+    deserialize: (value: unknown): unknown => untagBigints(value),
+  },
 };
 
 function tagBigints(value: unknown, depth = 0): unknown {

@@ -4,13 +4,21 @@
 import {
   chatChunk,
   chatCompletionRequestExamples,
+  completionChunk,
+  completionRequestExamples,
+  detailErrorBody,
+  detokenizeRequestExamples,
+  feedbackCreateRequestExamples,
+  feedbackQueryRequestExamples,
   openAiErrorBody,
+  tokenizeRequestExamples,
   validationErrorBody,
 } from '@ortler/schemas';
 import { generateOpenApiDocument } from 'trpc-to-openapi';
 import { z } from 'zod';
 import type { AppRouter } from './app-router.ts';
-import { ERROR_TABLE } from './errors.ts';
+import { describeSupport } from './chat/parameter-support.ts';
+import { type ApiErrorCode, ERROR_TABLE } from './errors.ts';
 import { listRestRoutes, type RestRoute } from './rest-routes.ts';
 
 type Json = { [key: string]: unknown };
@@ -22,12 +30,25 @@ export interface OpenApiOptions {
 }
 
 /** Reasons that belong to every route of a style; routes list them by status. */
-const COMMON_REASONS = ['malformed_request', 'unauthorized', 'internal'] as const;
-const BODY_REASONS = ['model_not_found', 'body_too_large', 'overloaded', 'model_unavailable'] as const;
+const REASONS = {
+  openai: {
+    common: ['malformed_request', 'unauthorized', 'internal'],
+    body: ['model_not_found', 'body_too_large', 'overloaded', 'model_unavailable'],
+  },
+  detail: {
+    common: ['malformed_request', 'unauthorized', 'invalid_input', 'internal'],
+    body: ['body_too_large'],
+  },
+} as const;
 
 /** What the docs page sends when a reader tries an operation; the generator would fill in empty texts. */
 const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   createChatCompletion: chatCompletionRequestExamples.valid[0],
+  queryFeedback: feedbackQueryRequestExamples.valid[1],
+  createFeedback: feedbackCreateRequestExamples.valid[0],
+  createCompletion: completionRequestExamples.valid[0],
+  tokenize: tokenizeRequestExamples.valid[0],
+  detokenize: detokenizeRequestExamples.valid[0],
 };
 
 const REQUEST_ID_HEADER = {
@@ -42,26 +63,46 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/
   const document = generateOpenApiDocument(router, {
     title: 'Ortler',
     version,
-    description: 'LLM inference on ONNX Runtime: chat completions and the models that answer them.',
+    description:
+      'LLM inference on ONNX Runtime: chat completions, completions, tokens, the models behind them, what their training needs, and feedback on what they said.',
     baseUrl,
     securitySchemes: {
       bearer: { type: 'http', scheme: 'bearer', description: 'An API key of this server.' },
+      basic: {
+        type: 'http',
+        scheme: 'basic',
+        description: 'Any user name, with an API key of this server as the password.',
+      },
     },
   }) as unknown as Json;
   const paths = document.paths as Record<string, Record<string, Json>>;
   for (const route of listRestRoutes(router))
     finishOperation(paths[route.path]![route.method.toLowerCase()]!, route);
+  // Fields of one name mean the same in both, or are served in both.
+  for (const path of ['/v1/chat/completions', '/v1/completions']) describeParameters(paths[path]!.post!);
   const components = document.components as Record<string, Json>;
   components.schemas = {
     ...withoutGeneratedErrors(components.schemas),
     ChatCompletionChunk: toJsonSchema(chatChunk),
+    CompletionChunk: toJsonSchema(completionChunk),
+    DetailErrorBody: toJsonSchema(detailErrorBody),
     ErrorBody: toJsonSchema(openAiErrorBody),
     ValidationErrorBody: toJsonSchema(validationErrorBody),
   };
   return document;
 }
 
-function finishOperation(operation: Json, { method, auth, errors, streams }: RestRoute): void {
+// What this version does not do with a field stands beside what the field means.
+function describeParameters(operation: Json): void {
+  const { content } = operation.requestBody as { content: Record<string, { schema: Json }> };
+  const properties = content['application/json']!.schema.properties as Record<string, Json>;
+  for (const [field, schema] of Object.entries(properties)) {
+    const support = describeSupport(field);
+    if (support !== null) schema.description = [schema.description, support].filter(Boolean).join(' ');
+  }
+}
+
+function finishOperation(operation: Json, { method, auth, errors, streams, lines, fails }: RestRoute): void {
   operation.security = auth === 'none' ? [] : [{ [auth]: [] }];
   const example = BODY_EXAMPLES[String(operation.operationId)];
   if (example !== undefined) {
@@ -70,7 +111,7 @@ function finishOperation(operation: Json, { method, auth, errors, streams }: Res
   }
   const { 200: ok } = operation.responses as Record<number, Json>;
   const success: Json = { ...ok, headers: REQUEST_ID_HEADER };
-  if (streams) {
+  if (streams !== null) {
     const content = success.content as Record<string, { schema: Json }>;
     // The generator sees a union with the stream; as JSON only the completion comes.
     const [completion] = (content['application/json']!.schema.anyOf ?? []) as Json[];
@@ -79,27 +120,54 @@ function finishOperation(operation: Json, { method, auth, errors, streams }: Res
       'text/event-stream': {
         schema: {
           type: 'string',
-          description:
-            'With `stream: true`: one `data:` line per chunk, each a ChatCompletionChunk, then `data: [DONE]`.',
+          description: `With \`stream: true\`: one \`data:\` line per chunk, each a ${streams}, then \`data: [DONE]\`.`,
           contentMediaType: 'application/json',
-          contentSchema: { $ref: '#/components/schemas/ChatCompletionChunk' },
+          contentSchema: { $ref: `#/components/schemas/${streams}` },
         },
       },
     };
   }
-  const reasons = method === 'GET' ? COMMON_REASONS : [...COMMON_REASONS, ...BODY_REASONS];
+  if (lines) {
+    const schema = { type: 'string', description: 'One JSON object per line, as the items of the list.' };
+    success.content = { 'application/x-ndjson': { schema } };
+  }
+  if (method === 'DELETE') moveQueryToBody(operation);
+  const { common, body } = REASONS[errors];
+  const reasons = [...common, ...(method === 'GET' ? [] : body), ...fails];
   operation.responses = { 200: success, ...errorResponses(reasons, errors) };
 }
 
-function errorResponses(reasons: readonly (keyof typeof ERROR_TABLE)[], style: 'openai' | 'detail'): Json {
-  const name = style === 'openai' ? 'ErrorBody' : 'ValidationErrorBody';
+/** The generator knows no body of DELETE and documents its fields as query parameters. */
+function moveQueryToBody(operation: Json): void {
+  const parameters = (operation.parameters ?? []) as {
+    in: string;
+    name: string;
+    required?: boolean;
+    schema: Json;
+  }[];
+  const fields = parameters.filter(parameter => parameter.in === 'query');
+  if (fields.length === 0) return;
+  operation.parameters = parameters.filter(parameter => parameter.in !== 'query');
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(fields.map(field => [field.name, field.schema])),
+    required: fields.filter(({ required }) => required).map(({ name }) => name),
+  };
+  operation.requestBody = { required: true, content: { 'application/json': { schema } } };
+}
+
+function errorResponses(reasons: readonly ApiErrorCode[], style: 'openai' | 'detail'): Json {
+  const nameOf = (reason: ApiErrorCode) => {
+    if (style === 'openai') return 'ErrorBody';
+    return reason === 'invalid_input' ? 'ValidationErrorBody' : 'DetailErrorBody';
+  };
   return Object.fromEntries(
     reasons.map(reason => [
       ERROR_TABLE[reason].status,
       {
         description: `${ERROR_TABLE[reason].type} (\`${reason}\`)`,
         headers: REQUEST_ID_HEADER,
-        content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } },
+        content: { 'application/json': { schema: { $ref: `#/components/schemas/${nameOf(reason)}` } } },
       },
     ]),
   );

@@ -12,3 +12,13 @@ export const requestHeaders = z.object({
     .optional()
     .describe('`<team>/<project>` that the usage belongs to. Accepted; usage is not split by project yet.'),
 });
+
+/** Headers of a log call. */
+export const logRequestHeaders = requestHeaders.extend({
+  'Idempotency-Key': z
+    .string()
+    .optional()
+    .describe(
+      'Makes a repeated call harmless: with the same key and body it gives the first reply and stores nothing.',
+    ),
+});

@@ -2,6 +2,7 @@
 // document are both made from this list, so they cannot differ.
 
 import type { AppRouter } from './app-router.ts';
+import type { ApiErrorCode } from './errors.ts';
 import type { ProcedureMeta } from './trpc.ts';
 
 /** One REST route and the procedure behind it. */
@@ -14,7 +15,14 @@ export interface RestRoute {
   readonly type: 'query' | 'mutation';
   readonly auth: ProcedureMeta['auth'];
   readonly errors: ProcedureMeta['errors'];
-  readonly streams: boolean;
+  /** Whether the reply is JSON lines, as they come. */
+  readonly lines: boolean;
+  /** Dotted name of the procedure that takes this route's body as bytes; null: the body is read whole. */
+  readonly bytesProcedure: string | null;
+  /** The component that each event of a streamed reply is; null for routes that never stream. */
+  readonly streams: NonNullable<ProcedureMeta['streams']> | null;
+  /** Failures of this route besides those of its style, for the document. */
+  readonly fails: readonly ApiErrorCode[];
 }
 
 interface AnyProcedure {
@@ -30,7 +38,18 @@ export function listRestRoutes(router: AppRouter): RestRoute[] {
     const { method, path } = meta.openapi;
     const type = _def.type === 'query' ? 'query' : 'mutation';
     return [
-      { method, path, procedure, type, auth: meta.auth, errors: meta.errors, streams: meta.streams ?? false },
+      {
+        method,
+        path,
+        procedure,
+        type,
+        auth: meta.auth,
+        errors: meta.errors,
+        lines: meta.lines ?? false,
+        bytesProcedure: meta.bytesProcedure ?? null,
+        streams: meta.streams ?? null,
+        fails: meta.fails ?? [],
+      },
     ];
   });
 }

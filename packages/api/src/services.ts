@@ -2,6 +2,9 @@
 // Nothing here knows HTTP, files or SQL.
 
 import type { Engine } from '@ortler/engine';
+import type { ReasoningParser } from './chat/reasoning/reasoning-format.ts';
+import type { FeedbackStore } from './feedback/feedback-services.ts';
+import type { TrainingServices } from './training/training-services.ts';
 
 /** What a model can do now. A ready model may still be restarting inside; its engine then says so itself. */
 export type ModelStatus =
@@ -9,17 +12,42 @@ export type ModelStatus =
   | { readonly kind: 'ready'; readonly engine: Engine }
   | { readonly kind: 'failed'; readonly detail: string };
 
-/** One model that clients can name. */
-export interface CatalogModel {
+/** What the model list says of a model. */
+export interface ModelIdentity {
   readonly id: string;
   /** Unit: seconds since 1970. The same on every start. */
   readonly createdAtSeconds: number;
   readonly ownedBy: string;
   /** Id of the model this one derives from; its own id for a base model. */
   readonly root: string;
+  /** How what the model thinks is told from what it answers; `auto` reads it off the chat template. */
+  readonly reasoningParser: ReasoningParser;
+}
+
+/** A model of the operator: always loaded, or on its way there. */
+export interface CatalogModel extends ModelIdentity {
   readonly status: ModelStatus;
 }
 
+/** An engine that stays loaded until it is given back. */
+export interface EngineLease {
+  readonly engine: Engine;
+  /** Call it once, when the request has ended however it did. */
+  release(): void;
+}
+
+/** A registered checkpoint as a model: loaded when a request needs it. */
+export interface CheckpointModel extends ModelIdentity {
+  /** What answers are signed with: the checkpoint itself, also when it was named as the newest of its model. */
+  readonly servedId: string;
+  /** Loads the model if need be, and waits for that up to a limit. Throws: `ApiError` `model_unavailable`. */
+  open(signal: AbortSignal): Promise<EngineLease>;
+}
+
+/** Everything that a chat request may name. */
+export type ServedModel = CatalogModel | CheckpointModel;
+
+/** Models of the operator. Their ids win over those of checkpoints. */
 export interface ModelCatalog {
   /** Answers requests that name no model. */
   readonly defaultModelId: string;
@@ -27,13 +55,21 @@ export interface ModelCatalog {
   find(id: string): CatalogModel | undefined;
 }
 
+/** Checkpoints that can answer. */
+export interface CheckpointModels {
+  list(): Promise<readonly CheckpointModel[]>;
+  find(id: string): Promise<CheckpointModel | undefined>;
+}
+
 /** Who a key belongs to. */
 export interface Principal {
   readonly keyId: string;
+  /** Absent: the key belongs to no team. */
+  readonly team?: string;
 }
 
 export interface CredentialVerifier {
-  /** The owner of an API key, or null for a key that is not known. Takes the same time for both. */
+  /** The owner of an API key, or null for a key that is not known. Its time says nothing about the known keys. */
   verifyBearer(token: string): Promise<Principal | null>;
 }
 
@@ -59,8 +95,13 @@ export interface GenerationObserver {
 /** Everything the procedures call. Clock and ids come in, so that tests know them. */
 export interface Services {
   readonly models: ModelCatalog;
+  readonly checkpointModels: CheckpointModels;
   readonly credentials: CredentialVerifier;
   readonly generations: GenerationObserver;
+  /** Whose requests may share cached prompts: those of one team, or those of everybody on this server. */
+  readonly promptCacheScope: 'team' | 'server';
+  readonly feedback: FeedbackStore;
+  readonly training: TrainingServices;
   /** Unit: milliseconds since 1970. */
   readonly now: () => number;
 }

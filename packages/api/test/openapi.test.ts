@@ -51,9 +51,12 @@ describe('the OpenAPI document', () => {
     expect(operation.security).toEqual([{ [route.auth]: [] }]);
     expect(document.components.securitySchemes).toHaveProperty(route.auth);
     expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['200', '400', '401', '500']));
-    for (const [status, { content }] of Object.entries(operation.responses))
-      if (status !== '200')
-        expect(content['application/json']?.schema).toEqual({ $ref: '#/components/schemas/ErrorBody' });
+    for (const [status, { content }] of Object.entries(operation.responses)) {
+      if (status === '200') continue;
+      const detailBody = status === '422' ? 'ValidationErrorBody' : 'DetailErrorBody';
+      const $ref = `#/components/schemas/${route.errors === 'openai' ? 'ErrorBody' : detailBody}`;
+      expect(content['application/json']?.schema).toEqual({ $ref });
+    }
   });
 
   it('shows a streamed reply beside the plain one', () => {

@@ -13,6 +13,10 @@ test('every option of the token side that a caller gives gets there', () => {
     contextLength: 77,
     prefillChunkLength: 9,
     maxQueuedSequences: 2,
+    schedulingPolicy: 'priority',
+    prefixCaching: false,
+    mixedChunkLength: 4,
+    cacheSlots: 0,
   };
   expect(toCoreOptions({ ...given, link: 'process' })).toEqual(given);
 });

@@ -3,12 +3,13 @@
 
 import { readManifest } from './core/model/read-manifest.ts';
 import type { Engine, EngineInfo, EngineOptions } from './engine.ts';
+import { EngineLinkListener } from './engine-link-listener.ts';
 import type { CoreLink } from './link/core-link.ts';
 import { createInProcessLink } from './link/in-process-link.ts';
 import type { CoreOptions } from './link/messages.ts';
 import { createProcessLink } from './link/process-link.ts';
 import { createWorkerLink } from './link/worker-link.ts';
-import { EngineLinkListener, LinkedEngine } from './linked-engine.ts';
+import { LinkedEngine } from './linked-engine.ts';
 import { readDefaultMaxTokens, readSamplingDefaults } from './request/sampling-defaults.ts';
 import { ChatTemplates } from './text/chat-template.ts';
 import { PromptEncoder } from './text/prompt-encoder.ts';
@@ -55,7 +56,7 @@ export async function startEngine(modelDir: string, link: CoreLink): Promise<Lin
     precision: manifest.precision,
     parameterCount: manifest.parameterCount,
     eosTokenIds: tokenizer.eosTokenIds,
-    hasChatTemplate: templates.hasTemplate,
+    chatTemplate: templates.source,
     samplingDefaults,
   };
   const prompts = new PromptEncoder({
@@ -98,5 +99,9 @@ export function toCoreOptions(options: EngineOptions): CoreOptions {
     ...(options.contextLength === undefined ? {} : { contextLength: options.contextLength }),
     prefillChunkLength: options.prefillChunkLength ?? DEFAULT_PREFILL_CHUNK_LENGTH,
     maxQueuedSequences: options.maxQueuedSequences ?? DEFAULT_MAX_QUEUED_SEQUENCES,
+    ...(options.schedulingPolicy === undefined ? {} : { schedulingPolicy: options.schedulingPolicy }),
+    ...(options.mixedChunkLength === undefined ? {} : { mixedChunkLength: options.mixedChunkLength }),
+    ...(options.cacheSlots === undefined ? {} : { cacheSlots: options.cacheSlots }),
+    ...(options.prefixCaching === undefined ? {} : { prefixCaching: options.prefixCaching }),
   };
 }

@@ -31,7 +31,8 @@ export interface EngineInfo extends CoreFacts {
   readonly parameterCount: number;
   /** End-of-sequence ids: the tokenizer's main one first, then those of generation_config.json. */
   readonly eosTokenIds: readonly number[];
-  readonly hasChatTemplate: boolean;
+  /** The model's own chat template, for conversations without tools; null when it has none. */
+  readonly chatTemplate: string | null;
   /** Sampling defaults of generation_config.json; empty where it names none. */
   readonly samplingDefaults: Partial<SamplingParams>;
 }
@@ -58,6 +59,8 @@ export interface Engine {
   /** Throws: `invalid_request` for text too long to encode in time. */
   encode(text: string, options?: { readonly addSpecialTokens?: boolean }): Promise<readonly number[]>;
   decode(tokenIds: readonly number[], options?: { readonly skipSpecialTokens?: boolean }): string;
+  /** How the vocabulary writes tokens (`Ġhello`, `▁hello`, `<0xE2>`); empty for ids that it does not have. */
+  vocabularyTexts(tokenIds: readonly number[]): readonly string[];
   /** Waits for open requests up to `deadlineMs`, aborts the rest, ends the model's thread or process. */
   close(options?: { readonly deadlineMs?: number }): Promise<void>;
 }

@@ -1,32 +1,60 @@
 // One open request on the text side: steps of the token side in, events for the caller out. Unread deltas of a
-// choice merge, so a slow reader costs no more memory than the answer itself.
+// choice merge, so a slow reader costs no more memory than the answer itself; one that is far behind is not computed
+// for until it has caught up.
 
 import type { EngineError } from './errors.ts';
-import type { SequenceUpdate } from './link/messages.ts';
-import type { GenerationEvent } from './request/generation-event.ts';
-import type { ChoiceAssembler, ChoiceDelta } from './text/choice-assembler.ts';
+import type { PrefilledRequest, SequenceUpdate } from './link/messages.ts';
+import type { OpenRequest } from './open-request.ts';
+import type {
+  ChoiceFinishEvent,
+  GenerationEvent,
+  PromptReadyEvent,
+  RequestFinishEvent,
+  TokenDeltaEvent,
+  TokenLogprob,
+} from './request/generation-event.ts';
+import type { TokenLogprobs } from './request/token-logprobs.ts';
+import type { ChoiceAssembler } from './text/choice-assembler.ts';
+import { toTokenLogprob } from './text/logprob-text.ts';
+import type { TokenBytes } from './text/token-bytes.ts';
 
 export interface GenerationOptions {
   readonly promptTokenIds: Int32Array;
   /** One per choice, in order. */
   readonly assemblers: readonly ChoiceAssembler[];
+  readonly tokenBytes: TokenBytes;
   /** Tells the token side that a choice ended in a way only the text shows. */
   readonly abortChoice: (choiceIndex: number) => void;
+  /** Tells the token side that nobody reads a choice, or that its reader has caught up. */
+  readonly setChoicePaused: (choiceIndex: number, state: { readonly isPaused: boolean }) => void;
 }
 
-/** Deltas that no one has read yet. */
-interface UnreadDelta {
-  readonly kind: 'token-delta';
-  readonly choiceIndex: number;
+/** Unread tokens of a choice beyond which it is paused: a few seconds of a fast answer. */
+const UNREAD_TOKEN_LIMIT = 256;
+
+/** Events that no one has read yet. Their log probabilities get text and bytes only when they are read. */
+interface UnreadDelta extends Omit<TokenDeltaEvent, 'logprobs'> {
   text: string;
-  tokenIds: number[];
+  readonly tokenIds: number[];
+  readonly logprobs: TokenLogprobs[] | undefined;
 }
 
-export class Generation {
+interface UnreadPrompt extends Omit<PromptReadyEvent, 'promptLogprobs'> {
+  readonly promptLogprobs: readonly (TokenLogprobs | null)[] | undefined;
+}
+
+interface UnreadFinish extends Omit<ChoiceFinishEvent, 'logprobs'> {
+  readonly logprobs: readonly TokenLogprobs[] | undefined;
+}
+
+type UnreadEvent = UnreadPrompt | UnreadDelta | UnreadFinish | RequestFinishEvent;
+
+export class Generation implements OpenRequest {
   readonly #options: GenerationOptions;
-  readonly #unread: (GenerationEvent | UnreadDelta)[] = [];
+  readonly #unread: UnreadEvent[] = [];
   /** The unread delta of each choice, as long as it is unread. */
   readonly #openDeltas = new Map<number, UnreadDelta>();
+  readonly #pausedChoices = new Set<number>();
   #cachedTokenCount = 0;
   #isStarted = false;
   #openChoiceCount: number;
@@ -44,12 +72,12 @@ export class Generation {
   }
 
   /** The prompt is computed; comes before the request's first tokens. */
-  start(cachedTokenCount: number): void {
+  start({ cachedTokenCount, promptLogprobs }: PrefilledRequest): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
     this.#cachedTokenCount = cachedTokenCount;
     const promptTokenIds = Array.from(this.#options.promptTokenIds);
-    this.#put({ kind: 'prompt-ready', promptTokenIds, cachedTokenCount });
+    this.#put({ kind: 'prompt-ready', promptTokenIds, cachedTokenCount, promptLogprobs });
   }
 
   update(update: SequenceUpdate): void {
@@ -58,8 +86,11 @@ export class Generation {
     // What was under way when the text ended a choice no longer counts.
     if (assembler === undefined || assembler.isFinished || this.#error !== null) return;
     const delta = assembler.push(update.tokenIds, update.finish ?? null);
+    const { text, tokenIds } = delta;
+    // Tokens after a stop string do not count.
+    const logprobs = update.logprobs?.slice(0, tokenIds.length);
     if (delta.finish === null) {
-      this.#putDelta(choiceIndex, delta);
+      this.#putDelta({ kind: 'token-delta', choiceIndex, text, tokenIds: [...tokenIds], logprobs });
       return;
     }
     if (delta.endedByText) this.#options.abortChoice(choiceIndex);
@@ -67,8 +98,9 @@ export class Generation {
     this.#put({
       kind: 'choice-finish',
       choiceIndex,
-      text: delta.text,
-      tokenIds: delta.tokenIds,
+      text,
+      tokenIds,
+      logprobs,
       finishReason: delta.finish.reason,
       stopReason: delta.finish.stopReason,
     });
@@ -95,23 +127,38 @@ export class Generation {
         this.#wake = null;
         continue;
       }
-      if (event.kind === 'token-delta') this.#openDeltas.delete(event.choiceIndex);
-      yield event;
+      if (event.kind === 'token-delta') {
+        this.#openDeltas.delete(event.choiceIndex);
+        this.#resume(event.choiceIndex);
+      }
+      yield this.#toEvent(event);
       if (event.kind === 'request-finish') return;
     }
   }
 
-  #putDelta(choiceIndex: number, delta: ChoiceDelta): void {
-    const open = this.#openDeltas.get(choiceIndex);
-    if (open !== undefined) {
-      open.text += delta.text;
-      for (const id of delta.tokenIds) open.tokenIds.push(id);
+  /** Joins the delta with the unread one of its choice, if there is one. */
+  #putDelta(delta: UnreadDelta): void {
+    const open = this.#openDeltas.get(delta.choiceIndex);
+    if (open === undefined) {
+      this.#openDeltas.set(delta.choiceIndex, delta);
+      this.#put(delta);
       return;
     }
-    const { text } = delta;
-    const created: UnreadDelta = { kind: 'token-delta', choiceIndex, text, tokenIds: [...delta.tokenIds] };
-    this.#openDeltas.set(choiceIndex, created);
-    this.#put(created);
+    open.text += delta.text;
+    for (const id of delta.tokenIds) open.tokenIds.push(id);
+    for (const logprobs of delta.logprobs ?? []) open.logprobs?.push(logprobs);
+    if (open.tokenIds.length >= UNREAD_TOKEN_LIMIT) this.#pause(delta.choiceIndex);
+  }
+
+  #pause(choiceIndex: number): void {
+    if (this.#pausedChoices.has(choiceIndex)) return;
+    this.#pausedChoices.add(choiceIndex);
+    this.#options.setChoicePaused(choiceIndex, { isPaused: true });
+  }
+
+  #resume(choiceIndex: number): void {
+    if (this.#pausedChoices.delete(choiceIndex))
+      this.#options.setChoicePaused(choiceIndex, { isPaused: false });
   }
 
   #putRequestFinish(): void {
@@ -127,8 +174,26 @@ export class Generation {
     });
   }
 
-  #put(event: GenerationEvent | UnreadDelta): void {
+  #put(event: UnreadEvent): void {
     this.#unread.push(event);
     this.#wake?.();
+  }
+
+  #toEvent(event: UnreadEvent): GenerationEvent {
+    if (event.kind === 'request-finish') return event;
+    if (event.kind === 'prompt-ready') {
+      const { promptLogprobs, ...rest } = event;
+      if (promptLogprobs === undefined) return rest;
+      const toNullable = (found: TokenLogprobs | null) =>
+        found === null ? null : this.#toTokenLogprob(found);
+      return { ...rest, promptLogprobs: promptLogprobs.map(toNullable) };
+    }
+    const { logprobs, ...rest } = event;
+    if (logprobs === undefined) return rest;
+    return { ...rest, logprobs: logprobs.map(found => this.#toTokenLogprob(found)) };
+  }
+
+  #toTokenLogprob(logprobs: TokenLogprobs): TokenLogprob {
+    return toTokenLogprob(this.#options.tokenBytes, logprobs);
   }
 }

@@ -1,25 +1,33 @@
 // The engine over any link: one prepared text side, one token side somewhere, requests in between.
 // `create-engine.ts` builds it; tests build it over scripted token sides.
 
-import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { askAll } from './ask-all.ts';
+import { generateBeams } from './beam-generation.ts';
 import type { Engine, EngineHealth, EngineInfo } from './engine.ts';
+import type { EngineLinkListener } from './engine-link-listener.ts';
 import { EngineError } from './errors.ts';
 import { Generation } from './generation.ts';
-import type { CoreLink, CoreLinkListener } from './link/core-link.ts';
-import type { FromCoreMessage } from './link/messages.ts';
+import type { CoreLink } from './link/core-link.ts';
+import { NextTokenQuery, type NextTokens, toQueryMessage } from './next-token-query.ts';
+import type { OpenRequest } from './open-request.ts';
 import type { ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
 import type { GenerationEvent } from './request/generation-event.ts';
-import type { GenerationRequest } from './request/generation-request.ts';
+import type { BeamSearch, GenerationRequest } from './request/generation-request.ts';
 import {
   type RequestLimits,
   settleMaxTokens,
   type ValidRequest,
   validateGenerationRequest,
 } from './request/validate-generation-request.ts';
+import { checkSomeTokenLeft } from './request/validate-token-rules.ts';
+import { tokenizeBadWords } from './text/bad-words.ts';
 import { ChoiceAssembler } from './text/choice-assembler.ts';
 import { Detokenizer, detokenize } from './text/detokenizer.ts';
 import type { PromptEncoder } from './text/prompt-encoder.ts';
 import type { Tokenizer } from './text/tokenizer.ts';
+import { truncatePrompt } from './text/truncate-prompt.ts';
+import { type TokenizedRequest, toSubmitMessage } from './to-submit-message.ts';
 
 export interface LinkedEngineParts {
   readonly link: CoreLink;
@@ -28,46 +36,6 @@ export interface LinkedEngineParts {
   readonly prompts: PromptEncoder;
   /** `max_new_tokens` of generation_config.json. */
   readonly defaultMaxTokens: number | undefined;
-}
-
-/** Listens from the start, before the facts that the engine is made of are known. */
-export class EngineLinkListener implements CoreLinkListener {
-  readonly generations = new Map<number, Generation>();
-  lastError: EngineError | null = null;
-  readyCount = 0;
-
-  readonly onReady = (): void => {
-    this.readyCount++;
-  };
-
-  readonly onDown = (error: EngineError): void => {
-    if (error.code !== 'engine_closed') this.lastError = error;
-    const open = [...this.generations.values()];
-    this.generations.clear();
-    for (const generation of open) generation.fail(error);
-  };
-
-  readonly onMessage = (message: Extract<FromCoreMessage, { kind: 'step' | 'request-failed' }>): void => {
-    if (message.kind === 'request-failed') {
-      const { code, requestId, parameter, retryAfterMs } = message;
-      const error = new EngineError(code, message.message, {
-        ...(parameter === undefined ? {} : { parameter }),
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      });
-      this.generations.get(requestId)?.fail(error);
-      this.generations.delete(requestId);
-      return;
-    }
-    for (const { requestId, cachedTokenCount } of message.prefilled) {
-      this.generations.get(requestId)?.start(cachedTokenCount);
-    }
-    for (const update of message.updates) {
-      const generation = this.generations.get(update.requestId);
-      if (generation === undefined) continue;
-      generation.update(update);
-      if (generation.isOver) this.generations.delete(update.requestId);
-    }
-  };
 }
 
 export class LinkedEngine implements Engine {
@@ -132,6 +100,11 @@ export class LinkedEngine implements Engine {
     });
   }
 
+  vocabularyTexts(tokenIds: readonly number[]): readonly string[] {
+    const { tokenizer } = this.#parts;
+    return tokenIds.map(id => tokenizer.vocabularyText(id));
+  }
+
   async close(options?: { readonly deadlineMs?: number }): Promise<void> {
     this.#isClosing = true;
     const deadlineMs = options?.deadlineMs ?? 0;
@@ -144,10 +117,15 @@ export class LinkedEngine implements Engine {
     signal?: AbortSignal,
   ): AsyncGenerator<GenerationEvent, void, undefined> {
     throwIfAborted(signal);
-    // Steps 1 to 3 refuse what is wrong before the token side hears of the request.
+    // What is wrong is refused before the token side hears of the request.
     const valid = validateGenerationRequest(request, this.#limits);
-    const promptTokenIds = await this.#parts.prompts.encodePrompt(request.prompt, signal);
+    const badTokenSequences = this.#tokenizeBadWords(valid);
     const { contextLength } = this.info;
+    const keep = request.truncatePromptTokens;
+    const encoded = await this.#parts.prompts.encodePrompt(request.prompt, signal, {
+      mayOverflow: keep !== undefined,
+    });
+    const promptTokenIds = truncatePrompt(encoded, { keep, maxTokens: valid.maxTokens, contextLength });
     const maxTokens = settleMaxTokens(
       valid,
       promptTokenIds.length,
@@ -156,49 +134,132 @@ export class LinkedEngine implements Engine {
     );
     throwIfAborted(signal);
 
+    const shownSpecialIds = this.#specialIds(request.shownSpecialTokens);
+    if (valid.beamSearch !== undefined) {
+      const prepared = { promptTokenIds, maxTokens, shownSpecialIds };
+      yield* this.#searchBeams(valid, valid.beamSearch, prepared, signal);
+      return;
+    }
     const requestId = this.#nextRequestId++;
     const { link } = this.#parts;
     const generation = new Generation({
       promptTokenIds,
-      assemblers: this.#assemblers(valid, promptTokenIds),
+      assemblers: this.#assemblers(valid, promptTokenIds, shownSpecialIds),
+      tokenBytes: this.#parts.tokenizer.tokenBytes,
       abortChoice: choiceIndex => link.abort({ kind: 'abort', requestId, choiceIndex }),
+      setChoicePaused: (choiceIndex, { isPaused }) =>
+        link.setPaused({ kind: isPaused ? 'pause' : 'resume', requestId, choiceIndex }),
     });
-    const onAbort = (): void => {
-      link.abort({ kind: 'abort', requestId });
-      this.#listener.generations.delete(requestId);
-      generation.fail(aborted(signal));
-    };
-    this.#listener.generations.set(requestId, generation);
-    signal?.addEventListener('abort', onAbort, { once: true });
+    const leave = this.#enter(requestId, generation, signal);
     try {
-      link.submit({
-        kind: 'submit',
-        requestId,
-        promptTokenIds,
-        choiceCount: valid.choiceCount,
-        sampling: { ...valid.sampling, seed: valid.sampling.seed ?? randomSeed() },
-        maxTokens,
-        minTokens: valid.minTokens,
-        eosTokenIds: valid.eosTokenIds,
-        stopTokenIds: valid.stopTokenIds,
-        minTokensBannedIds: valid.minTokensBannedIds,
-      });
+      link.submit(toSubmitMessage(requestId, valid, { promptTokenIds, badTokenSequences, maxTokens }));
       yield* generation.events();
     } finally {
-      signal?.removeEventListener('abort', onAbort);
-      // The reader left early: nobody wants the rest.
-      if (this.#listener.generations.delete(requestId)) link.abort({ kind: 'abort', requestId });
+      leave();
     }
   }
 
-  #assemblers(valid: ValidRequest, promptTokenIds: Int32Array): ChoiceAssembler[] {
+  async *#searchBeams(
+    valid: ValidRequest,
+    beamSearch: BeamSearch,
+    {
+      promptTokenIds,
+      maxTokens,
+      shownSpecialIds,
+    }: Pick<TokenizedRequest, 'promptTokenIds' | 'maxTokens'> & {
+      readonly shownSpecialIds: ReadonlySet<number>;
+    },
+    signal?: AbortSignal,
+  ): AsyncGenerator<GenerationEvent, void, undefined> {
+    const { tokenBytes, mainEosTokenId } = this.#parts.tokenizer;
+    const { skipSpecialTokens, includeStopInOutput, logprobs, eosTokenIds } = valid;
+    let isAdmitted = false;
+    yield* generateBeams({
+      promptTokenIds,
+      beamSearch,
+      maxTokens,
+      mainEosTokenId,
+      ignoreEos: eosTokenIds.length === 0,
+      includeStopInOutput,
+      logprobs,
+      tokenBytes,
+      decode: tokenIds => detokenize(tokenBytes, tokenIds, { skipSpecialTokens, shownSpecialIds }),
+      askNextTokens: async (tokenIdLists, topCount) => {
+        const ask = (tokenIds: Int32Array) => this.#askNextTokens(tokenIds, topCount, valid, signal);
+        const found = await askAll(tokenIdLists, ask, isAdmitted ? ms => pause(ms, signal) : null);
+        isAdmitted = true;
+        return found;
+      },
+    });
+  }
+
+  async #askNextTokens(
+    tokenIds: Int32Array,
+    topCount: number,
+    valid: ValidRequest,
+    signal?: AbortSignal,
+  ): Promise<NextTokens> {
+    throwIfAborted(signal);
+    const requestId = this.#nextRequestId++;
+    const query = new NextTokenQuery();
+    const leave = this.#enter(requestId, query, signal);
+    try {
+      this.#parts.link.submit(toQueryMessage(requestId, tokenIds, topCount, valid));
+      return await query.answer;
+    } finally {
+      leave();
+    }
+  }
+
+  /** Opens a request on this side. The function it gives ends it: what is still open then, nobody wants. */
+  #enter(requestId: number, request: OpenRequest, signal: AbortSignal | undefined): () => void {
+    const { link } = this.#parts;
+    const { requests } = this.#listener;
+    const onAbort = (): void => {
+      link.abort({ kind: 'abort', requestId });
+      requests.delete(requestId);
+      request.fail(aborted(signal));
+    };
+    requests.set(requestId, request);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    return () => {
+      signal?.removeEventListener('abort', onAbort);
+      if (requests.delete(requestId)) link.abort({ kind: 'abort', requestId });
+    };
+  }
+
+  #tokenizeBadWords({
+    badWords,
+    beamSearch,
+    sampling,
+    minTokensBannedIds,
+  }: ValidRequest): readonly (readonly number[])[] {
+    if (beamSearch !== undefined) return [];
+    const sequences = tokenizeBadWords(this.#parts.tokenizer, badWords);
+    const bannedAlone = sequences.flatMap(sequence => (sequence.length === 1 ? sequence : []));
+    const banned = [...bannedAlone, ...minTokensBannedIds];
+    checkSomeTokenLeft(sampling.allowedTokenIds, banned, 'badWords and stop.minTokens');
+    return sequences;
+  }
+
+  /** Ids of the texts that are special tokens of this vocabulary. */
+  #specialIds(texts: readonly string[] = []): ReadonlySet<number> {
+    const { tokenizer } = this.#parts;
+    return new Set(texts.map(text => tokenizer.tokenId(text)).filter(id => id !== undefined));
+  }
+
+  #assemblers(
+    valid: ValidRequest,
+    promptTokenIds: Int32Array,
+    shownSpecialIds: ReadonlySet<number>,
+  ): ChoiceAssembler[] {
     const { tokenBytes } = this.#parts.tokenizer;
     const { skipSpecialTokens } = valid;
     return Array.from(
       { length: valid.choiceCount },
       () =>
         new ChoiceAssembler({
-          detokenizer: new Detokenizer(tokenBytes, { skipSpecialTokens, promptTokenIds }),
+          detokenizer: new Detokenizer(tokenBytes, { skipSpecialTokens, shownSpecialIds, promptTokenIds }),
           stopStrings: valid.stopStrings,
           includeStopInOutput: valid.includeStopInOutput,
           minTokens: valid.minTokens,
@@ -219,9 +280,9 @@ export class LinkedEngine implements Engine {
   }
 }
 
-/** A seed that no one can foresee. Unit: int64. */
-function randomSeed(): bigint {
-  return randomBytes(8).readBigInt64LE();
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+  throwIfAborted(signal);
 }
 
 function throwIfAborted(signal: AbortSignal | undefined): void {

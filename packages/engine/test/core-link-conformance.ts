@@ -6,6 +6,7 @@ import type { EngineError } from '../src/errors.ts';
 import type { CoreLink } from '../src/link/core-link.ts';
 import type { CoreFacts, CoreOptions, FromCoreMessage, SubmitMessage } from '../src/link/messages.ts';
 import type { RestartPolicy } from '../src/link/supervised-link.ts';
+import { NEUTRAL_SAMPLING } from '../src/request/sampling-params.ts';
 import {
   ECHO_TOKEN,
   MISSING_MODEL_DIR,
@@ -84,7 +85,7 @@ export function echoRequest(
     requestId,
     promptTokenIds: Int32Array.of(...answer, ECHO_TOKEN),
     choiceCount: 1,
-    sampling: { temperature: 0, topP: 1, topK: 0, minP: 0, seed: 1n },
+    sampling: { ...NEUTRAL_SAMPLING, temperature: 0, seed: 1n },
     maxTokens: 100,
     minTokens: 0,
     eosTokenIds: [SCRIPTED_EOS_TOKEN],
@@ -143,7 +144,7 @@ export function coreLinkConformance(name: string, createLink: LinkFactory): void
         echoRequest(2, [12], {
           ...ignoreEos,
           choiceCount: 2,
-          sampling: { temperature: 1, topP: 1, topK: 0, minP: 0, seed: 3n },
+          sampling: { ...NEUTRAL_SAMPLING, seed: 3n },
         }),
       );
       link.submit(echoRequest(3, [13, 14]));
@@ -159,6 +160,26 @@ export function coreLinkConformance(name: string, createLink: LinkFactory): void
       await listener.until(() => [1, 2, 3].every(id => listener.outcome(id).finish !== undefined));
       expect(listener.outcome(3).tokenIds).toEqual([13, 14, SCRIPTED_EOS_TOKEN]);
       expect(listener.outcome(1).tokenIds.length).toBeLessThan(200);
+    });
+
+    test('gives a paused choice no more tokens until it is resumed, and the others theirs', async () => {
+      const { link, listener } = await start();
+      const answer = Array.from({ length: 60 }, (_, i) => 11 + i);
+      link.submit(echoRequest(1, answer));
+      await listener.until(() => listener.outcome(1).tokenIds.length > 2);
+      link.setPaused({ kind: 'pause', requestId: 1, choiceIndex: 0 });
+      link.setPaused({ kind: 'pause', requestId: 99, choiceIndex: 0 });
+      link.submit(echoRequest(2, [12, 13]));
+      await listener.until(() => listener.outcome(2).finish !== undefined);
+      // Whatever was under way has come; from here on there is silence.
+      const { length } = listener.outcome(1).tokenIds;
+      link.submit(echoRequest(3, [14, 15]));
+      await listener.until(() => listener.outcome(3).finish !== undefined);
+      expect(listener.outcome(1).tokenIds).toHaveLength(length);
+      expect(length).toBeLessThan(answer.length);
+      link.setPaused({ kind: 'resume', requestId: 1, choiceIndex: 0 });
+      await listener.until(() => listener.outcome(1).finish !== undefined);
+      expect(listener.outcome(1).tokenIds).toEqual([...answer, SCRIPTED_EOS_TOKEN]);
     });
 
     test('reports a refused request alone, with its code', async () => {

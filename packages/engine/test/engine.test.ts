@@ -1,7 +1,7 @@
 // The engine from request to events, over a scripted model in this thread.
 
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { LinkedEngine } from '../src/linked-engine.ts';
 import type { GenerationRequest, StopConditions } from '../src/request/generation-request.ts';
 import { choiceOf, collect, createScriptedEngine, echoText, type ScriptedEngine } from './scripted-engine.ts';
@@ -36,10 +36,14 @@ describe('events', () => {
     expect(text).toBe(TEXT.normalize('NFKC'));
     expect(tokenIds.at(-1)).toBe(END_OF_TEXT);
     expect(finish).toEqual({ reason: 'stop', stopReason: null });
-    const prompt = events[0]!.kind === 'prompt-ready' ? events[0]!.promptTokenIds : [];
+    const ready = events[0]!;
+    if (ready.kind !== 'prompt-ready') throw new Error(`The first event is ${ready.kind}.`);
+    const { length } = ready.promptTokenIds;
+    // The tests before this one have asked for the same text.
+    expect(ready.cachedTokenCount).toBe(length - 1);
     expect(events.at(-1)).toEqual({
       kind: 'request-finish',
-      usage: { promptTokenCount: prompt.length, completionTokenCount: prompt.length, cachedTokenCount: 0 },
+      usage: { promptTokenCount: length, completionTokenCount: length, cachedTokenCount: length - 1 },
     });
   });
 
@@ -279,6 +283,28 @@ describe('slow readers', () => {
     }
     expect(choiceOf(events).text).toBe(TEXT.normalize('NFKC'));
     expect(events.length).toBeLessThan(8);
+  });
+
+  test('that are far behind are not computed for, give their slot to others, and miss nothing', async () => {
+    const small = await createScriptedEngine({ core: { contextLength: 1_000, maxSequences: 1 } });
+    try {
+      const stop = { ignoreEos: true, maxTokens: 900 };
+      const slow = small.engine.generate(await echoText(small.engine, 'slow', { stop }));
+      const events = [(await slow.next()).value!];
+      await vi.waitFor(() => {
+        expect(small.engine.health.stats.stepCount).toBeGreaterThan(200);
+        expect(small.engine.health.stats.stepCount).toBeLessThan(300);
+      });
+      // The only slot is taken by a sequence that nobody reads.
+      const other = await collect(small.engine.generate(await echoText(small.engine, TEXT)));
+      expect(choiceOf(other).text).toBe(TEXT.normalize('NFKC'));
+      expect(small.engine.health.stats).toMatchObject({ preemptionCount: 1, waitingCount: 1 });
+      for await (const event of slow) events.push(event);
+      expect(choiceOf(events).tokenIds).toHaveLength(900);
+      expect(choiceOf(events).text).toMatch(/^slow/);
+    } finally {
+      await small.close();
+    }
   });
 });
 

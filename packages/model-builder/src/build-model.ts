@@ -9,19 +9,29 @@ import {
   type ModelManifest,
   type Precision,
 } from '@ortler/engine/graph-contract';
-import { recordDecoderGraph } from './architectures/decoder-graph.ts';
+import { recordDecoderGraph, recordPrefillGraph } from './architectures/decoder-graph.ts';
+import type { BlockContext } from './blocks/block-context.ts';
 import { createBuildFolder, publishBuildFolder, writeDurably } from './build-folder.ts';
+import type { BuildManifest } from './build-manifest.ts';
 import { BUILDER_VERSION, computeContentHash, listCheckpointFiles } from './content-hash.ts';
 import { ModelBuildError } from './errors.ts';
-import { Checkpoint } from './hugging-face/checkpoint.ts';
-import { type DecoderConfig, readDecoderConfig } from './hugging-face/config.ts';
+import { hashFolders } from './file-hashes.ts';
+import { Checkpoint, type WeightSource } from './hugging-face/checkpoint.ts';
+import { readDecoderConfig } from './hugging-face/config.ts';
+import type { DecoderConfig } from './hugging-face/decoder-config.ts';
+import { LoraAdapter } from './lora/adapter.ts';
+import { mergeAdapter } from './lora/merged-checkpoint.ts';
 import { totalWeightBytes, writeWeights } from './onnx/external-data.ts';
 import { GraphRecorder } from './onnx/graph.ts';
-import { encodeModel } from './onnx/model-proto.ts';
+import { encodeModel, type TensorPlacement } from './onnx/model-proto.ts';
 
 const GRAPH_FILE = 'model.onnx';
 /** Data of the graph's weights, beside it. */
-export const WEIGHTS_FILE = 'model.onnx.data';
+const WEIGHTS_FILE = 'model.onnx.data';
+
+/** The graph that computes prompts, and those of its weights that the other graph does not have. */
+const PREFILL_GRAPH_FILE = 'prefill.onnx';
+const PREFILL_WEIGHTS_FILE = 'prefill.onnx.data';
 
 /** What a build is doing and how far it is. `hash` reads the checkpoint, `weights` writes the model. */
 export interface BuildProgress {
@@ -33,6 +43,8 @@ export interface BuildProgress {
 export interface BuildModelOptions {
   /** Folder with `config.json`, `tokenizer.json` and `*.safetensors`. */
   readonly sourceDir: string;
+  /** Folder of a PEFT LoRA adapter (`adapter_config.json`, `adapter_model.safetensors`) to merge into the weights. */
+  readonly adapterDir?: string | undefined;
   /** Folder to make; it must not exist. */
   readonly outputDir: string;
   readonly precision: Precision;
@@ -47,10 +59,11 @@ export interface BuildModelOptions {
  * Throws: `ModelBuildError`, or the reason of `signal`.
  */
 export async function buildModel(options: BuildModelOptions): Promise<ModelManifest> {
-  const { sourceDir, outputDir, precision, onProgress, signal } = options;
+  const { sourceDir, adapterDir, outputDir, precision, onProgress, signal } = options;
   if ((await stat(outputDir).catch(() => undefined)) !== undefined) throw outputExists(outputDir);
   const contentHash = await computeContentHash({
     sourceDir,
+    adapterDir,
     precision,
     onBytes: (doneBytes, totalBytes) => onProgress?.({ stage: 'hash', doneBytes, totalBytes }),
     signal,
@@ -67,45 +80,56 @@ export type HashedBuildResult =
 
 /** The build itself, for callers that have hashed the checkpoint already. Throws: as `buildModel`. */
 export async function buildHashedModel(
-  options: BuildModelOptions & { readonly contentHash: string },
+  options: BuildModelOptions & {
+    readonly contentHash: string;
+    /** Where the hashes of the built files are remembered. */
+    readonly stampPath?: string;
+  },
 ): Promise<HashedBuildResult> {
-  const { sourceDir, precision, onProgress, signal, contentHash } = options;
+  const { sourceDir, adapterDir, precision, onProgress, signal, contentHash, stampPath } = options;
   const outputDir = resolve(options.outputDir);
 
   // 1. Understand the checkpoint. Nothing is written while it may still turn out to be unusable.
   const config = await readDecoderConfig(sourceDir);
-  const checkpoint = await Checkpoint.open(sourceDir);
+  const checkpoint = await openWeights(sourceDir, adapterDir);
   try {
     // 2. Record the graph; this checks that every tensor is there with the right shape.
-    const graph = new GraphRecorder();
-    recordDecoderGraph({ graph, config, checkpoint, precision });
-    const manifest = toManifest(config, {
-      precision,
-      contentHash,
-      parameterCount: checkpoint.usedElementCount,
-    });
+    const graphs = recordGraphs({ config, checkpoint, precision });
+    const parameterCount = checkpoint.usedElementCount;
 
     const folder = await writing(outputDir, () => createBuildFolder(outputDir));
     try {
       // 3. Stream the weights, then write the graph that points into them.
-      const totalBytes = totalWeightBytes(graph);
+      const totalBytes = totalWeightBytes(graphs.map(({ graph }) => graph));
       let doneBytes = 0;
       const report = (bytes: number) => {
         doneBytes += bytes;
         onProgress?.({ stage: 'weights', doneBytes, totalBytes });
       };
       await writing(outputDir, async () => {
-        const placements = await writeDurably(join(folder, WEIGHTS_FILE), file =>
-          writeWeights(graph, file, { fileName: WEIGHTS_FILE, onBytes: report, signal }),
-        );
-        const model = encodeModel(graph, placements, String(BUILDER_VERSION));
-        await writeDurably(join(folder, GRAPH_FILE), file => file.writeFile(model));
+        const written = new Map<string, TensorPlacement>();
+        for (const { graph, graphFile, weightsFile: fileName } of graphs) {
+          const placements = await writeDurably(join(folder, fileName), file =>
+            writeWeights(graph, file, { fileName, written, onBytes: report, signal }),
+          );
+          const model = encodeModel(graph, placements, String(BUILDER_VERSION));
+          await writeDurably(join(folder, graphFile), file => file.writeFile(model));
+          for (const [name, placement] of placements) written.set(name, placement);
+        }
       });
 
       // 4. Make the folder complete, and give it its name only when all of it is on the disk.
       onProgress?.({ stage: 'finish', doneBytes, totalBytes });
       return await writing(outputDir, async () => {
-        await copyCompanions(sourceDir, folder);
+        const made = graphs.flatMap(({ graphFile, weightsFile }) => [graphFile, weightsFile]);
+        const names = [...made, ...(await copyCompanions(sourceDir, folder))];
+        const [hashes] = await hashFolders([{ folder, names, stampPath }], { signal });
+        const files = Object.fromEntries(hashes!);
+        const hasPrefillGraph = graphs.length > 1;
+        const manifest = toManifest(config, {
+          ...{ precision, contentHash, parameterCount, files },
+          ...(hasPrefillGraph ? { prefillGraphFile: PREFILL_GRAPH_FILE } : {}),
+        });
         const json = `${JSON.stringify(manifest, null, 2)}\n`;
         await writeDurably(join(folder, MANIFEST_FILE), file => file.writeFile(json));
         signal?.throwIfAborted();
@@ -122,16 +146,32 @@ export async function buildHashedModel(
   }
 }
 
+interface GraphToWrite {
+  readonly graph: GraphRecorder;
+  readonly graphFile: string;
+  readonly weightsFile: string;
+}
+
+/** The graph that does everything, and where weights are quantised the one that is faster with prompts. */
+function recordGraphs(parts: Pick<BlockContext, 'config' | 'checkpoint' | 'precision'>): GraphToWrite[] {
+  const graph = new GraphRecorder();
+  recordDecoderGraph({ ...parts, graph, products: 'stored' });
+  const main = { graph, graphFile: GRAPH_FILE, weightsFile: WEIGHTS_FILE };
+  if (parts.precision === 'f32') return [main];
+  const prefill = new GraphRecorder();
+  recordPrefillGraph({ ...parts, graph: prefill, products: 'int8' });
+  return [main, { graph: prefill, graphFile: PREFILL_GRAPH_FILE, weightsFile: PREFILL_WEIGHTS_FILE }];
+}
+
 function toManifest(
   config: DecoderConfig,
-  facts: Pick<ModelManifest, 'precision' | 'contentHash' | 'parameterCount'>,
-): ModelManifest {
+  facts: Pick<BuildManifest, 'precision' | 'contentHash' | 'parameterCount' | 'files' | 'prefillGraphFile'>,
+): BuildManifest {
   const { modelType, layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize, contextLength } =
     config;
   return {
     formatVersion: GRAPH_FORMAT_VERSION,
     variant: 'slots',
-    precision: facts.precision,
     modelType,
     graphFile: GRAPH_FILE,
     layerCount,
@@ -142,9 +182,19 @@ function toManifest(
     vocabSize,
     contextLength,
     kvType: 'float32',
-    parameterCount: facts.parameterCount,
-    contentHash: facts.contentHash,
+    ...facts,
   };
+}
+
+async function openWeights(sourceDir: string, adapterDir: string | undefined): Promise<WeightSource> {
+  const checkpoint = await Checkpoint.open(sourceDir);
+  if (adapterDir === undefined) return checkpoint;
+  try {
+    return mergeAdapter(checkpoint, await LoraAdapter.open(adapterDir));
+  } catch (error) {
+    await checkpoint.close();
+    throw error;
+  }
 }
 
 /** Files of the checkpoint that the build holds copies of. Throws: `source_invalid`. */
@@ -153,12 +203,15 @@ export async function listCompanions(sourceDir: string): Promise<string[]> {
   return COMPANION_FILES.filter(file => present.includes(file));
 }
 
-async function copyCompanions(sourceDir: string, folder: string): Promise<void> {
-  for (const name of await listCompanions(sourceDir)) {
+/** Gives the names of what was copied. */
+async function copyCompanions(sourceDir: string, folder: string): Promise<readonly string[]> {
+  const names = await listCompanions(sourceDir);
+  for (const name of names) {
     // Read and written, not copied by the system: a copy would keep a read-only mode and could not be synced.
     const content = await readFile(join(sourceDir, name));
     await writeDurably(join(folder, name), file => file.writeFile(content));
   }
+  return names;
 }
 
 /** Turns a failure of the file system while the output is written into `write_failed`. */

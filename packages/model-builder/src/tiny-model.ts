@@ -4,7 +4,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SINGLE_WEIGHTS_FILE, WEIGHTS_INDEX_FILE } from './hugging-face/checkpoint.ts';
-import { type DecoderConfig, parseDecoderConfig } from './hugging-face/config.ts';
+import { parseDecoderConfig } from './hugging-face/config.ts';
+import type { DecoderConfig } from './hugging-face/decoder-config.ts';
 import type { CheckpointType } from './hugging-face/element-types.ts';
 import { fillSeeded } from './testing/seeded-weights.ts';
 import { TINY_SPECIAL_IDS, tinyTokenizerFiles } from './testing/tiny-tokenizer.ts';

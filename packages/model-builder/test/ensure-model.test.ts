@@ -1,7 +1,18 @@
 // The cache of builds: found again, built again when the content differs, and safe with several processes.
 
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -72,6 +83,27 @@ describe('the same checkpoint', () => {
   );
 });
 
+describe('a build that was damaged later is built again', () => {
+  it.each(['model.onnx', 'model.onnx.data', 'tokenizer.json'])('when %s was cut off', async name => {
+    const { path } = await ensure();
+    const whole = await readFile(join(path, name));
+    await truncate(join(path, name), whole.length - 1);
+    expect(await ensure()).toEqual({ path, stages: ['hash', 'weights', 'finish'] });
+    expect((await readFile(join(path, name))).equals(whole)).toBe(true);
+  });
+
+  it('when one bit of its weights changed', async () => {
+    const { path } = await ensure();
+    const file = join(path, 'model.onnx.data');
+    const whole = await readFile(file);
+    const changed = Buffer.from(whole);
+    changed[100]! ^= 1;
+    await writeFile(file, changed);
+    expect((await ensure()).stages).toContain('weights');
+    expect((await readFile(file)).equals(whole)).toBe(true);
+  });
+});
+
 describe('another build is made', () => {
   it('for another precision', async () => {
     const { path } = await ensure();
@@ -100,9 +132,23 @@ describe('another build is made', () => {
 });
 
 describe('a folder that was built before', () => {
-  it('is passed through', async () => {
+  it('is passed through, and its files are read once', async () => {
     const { path } = await ensure();
+    expect(await ensure(path)).toEqual({ path, stages: ['hash'] });
     expect(await ensure(path)).toEqual({ path, stages: [] });
+  });
+
+  it('is refused when its weights were cut off', async () => {
+    const { path } = await ensure();
+    const file = join(path, 'model.onnx.data');
+    await truncate(file, 4_096);
+    await expect(ensure(path)).rejects.toMatchObject({ code: 'weights_corrupt', file });
+  });
+
+  it('is refused together with an adapter', async () => {
+    const { path } = await ensure();
+    const options = { sourceDir: path, adapterDir: source, cacheDir, precision: 'f32' } as const;
+    await expect(ensureModel(options)).rejects.toMatchObject({ code: 'unsupported', file: path });
   });
 
   it('is refused when another version of the format made it', async () => {

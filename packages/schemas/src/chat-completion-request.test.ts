@@ -129,6 +129,12 @@ describe('chatCompletionRequest', () => {
     });
   });
 
+  it('refuses more entries than it would look at, with one fault', () => {
+    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, id) => [id, 'x']));
+    for (const field of ['logit_bias', 'engine_xargs'])
+      expect(faults({ [field]: many })).toMatchObject([{ loc: ['body', field], type: 'too_long' }]);
+  });
+
   it('shows its defaults in documents', () => {
     const { properties = {}, required } = z.toJSONSchema(chatCompletionRequest, { io: 'input' });
     const shown = Object.entries(properties).flatMap(([field, schema]) =>
@@ -214,6 +220,8 @@ describe('chatCompletionRequest', () => {
     ['continue_final_message alone', { continue_final_message: true }, 'continue_final_message'],
     ['continue_final_message', { continue_final_message: true, add_generation_prompt: false }, null],
     ['empty cache_salt', { cache_salt: '' }, 'cache_salt'],
+    ['a long cache_salt', { cache_salt: 'x'.repeat(129) }, 'cache_salt'],
+    ['a base64 cache_salt', { cache_salt: `${'aB3/'.repeat(10)}+/=` }, null],
     ['nested engine_xargs', { engine_xargs: { a: { b: 1 } } }, 'engine_xargs.a'],
     ['listed engine_xargs', { engine_xargs: { a: [1, 'x'], b: 'y', c: 2 } }, null],
     ['both names of engine_xargs', { engine_xargs: {}, vllm_xargs: {} }, 'vllm_xargs'],

@@ -6,7 +6,18 @@ import { promptFields } from './chat-prompt.ts';
 import { logprobFields, samplingFields, stoppingFields } from './chat-sampling.ts';
 import { structuredOutputFields } from './chat-structured-output.ts';
 import { toolFields } from './chat-tools.ts';
-import { laxBoolean, laxInteger, laxNumber, nullAsDefault, reportRule } from './lax-primitives.ts';
+import {
+  boundedRecord,
+  laxBoolean,
+  laxInteger,
+  laxNumber,
+  nullAsDefault,
+  reportRule,
+} from './lax-primitives.ts';
+import { checkSharedRules } from './request-rules.ts';
+
+/** Longest `cache_salt`, in UTF-16 code units. Source: the service this wire format comes from. */
+export const MAX_CACHE_SALT_LENGTH = 128;
 
 /** How a streamed answer reports usage. */
 export const streamOptions = z
@@ -21,9 +32,15 @@ export const streamOptions = z
   .describe('Only with `stream: true`.');
 export type StreamOptions = z.output<typeof streamOptions>;
 
+/** Most entries of `engine_xargs`. */
+const MAX_EXTRA_ARGUMENT_COUNT = 256;
+
 // Text comes first, because a union takes the first member that fits and numeric text must stay text.
 const extraArgument = z.union([z.string(), laxNumber()]);
-const extraArguments = z.record(z.string(), z.union([extraArgument, z.array(extraArgument)])).nullish();
+const extraArguments = boundedRecord(
+  z.union([extraArgument, z.array(extraArgument)]),
+  MAX_EXTRA_ARGUMENT_COUNT,
+).nullish();
 
 const FRANCE = [{ role: 'user', content: 'What is the capital of France?' }];
 
@@ -52,9 +69,9 @@ export const chatCompletionRequest = z
     reasoning_effort: promptFields.reasoning_effort,
     include_reasoning: promptFields.include_reasoning,
     parallel_tool_calls: nullAsDefault(laxBoolean(), true).describe(
-      'Accepted without effect, because tools are never called.',
+      'Whether one answer may call several tools.',
     ),
-    user: z.string().nullish().describe('Name of the end user. It has no effect.'),
+    user: z.string().nullish().describe('Name of the end user.'),
     use_beam_search: samplingFields.use_beam_search,
     top_k: samplingFields.top_k,
     min_p: samplingFields.min_p,
@@ -91,12 +108,13 @@ export const chatCompletionRequest = z
     cache_salt: z
       .string()
       .min(1)
+      .max(MAX_CACHE_SALT_LENGTH)
       .nullish()
       .describe('Requests share cached prompts only with requests of the same salt. Best long and random.'),
     kv_transfer_params: z
       .record(z.string(), z.unknown())
       .nullish()
-      .describe('Parameters of disaggregated serving. No effect on servers without it.'),
+      .describe('Parameters of disaggregated serving.'),
     engine_xargs: extraArguments.describe(
       'Arguments of custom extensions: texts, numbers, or lists of them.',
     ),
@@ -105,22 +123,13 @@ export const chatCompletionRequest = z
   })
   .check(context => {
     const request = context.value;
-    checkLogprobs(context);
-    if (request.stream_options && Object.keys(request.stream_options).length > 0 && !request.stream) {
-      reportRule(context, 'stream_options', 'stream_options needs stream: true');
-    }
+    checkTopLogprobs(context);
+    checkSharedRules(context);
     if (request.continue_final_message && request.add_generation_prompt) {
       reportRule(
         context,
         'continue_final_message',
         'continue_final_message needs add_generation_prompt: false, which is true unless it is given',
-      );
-    }
-    if (request.structured_outputs && request.response_format && request.response_format.type !== 'text') {
-      reportRule(
-        context,
-        'structured_outputs',
-        `structured_outputs cannot be combined with response_format ${request.response_format.type}`,
       );
     }
     for (const key of ['chat_template', 'tokenize']) {
@@ -132,34 +141,18 @@ export const chatCompletionRequest = z
         );
       }
     }
-    if (request.engine_xargs && request.vllm_xargs) {
-      reportRule(context, 'vllm_xargs', 'vllm_xargs is another name of engine_xargs; give only one of them');
-    }
   });
 /** The request after parsing: defaults filled in, values converted. */
 export type ChatCompletionRequest = z.output<typeof chatCompletionRequest>;
 /** What a client may write: every field but `messages` is optional. */
 export type ChatCompletionRequestInput = z.input<typeof chatCompletionRequest>;
 
-function checkLogprobs(
-  context: z.core.ParsePayload<{
-    logprobs: boolean;
-    top_logprobs: number;
-    prompt_logprobs?: number | null | undefined;
-    stream: boolean;
-  }>,
-): void {
-  const { logprobs, top_logprobs, prompt_logprobs = null, stream } = context.value;
+function checkTopLogprobs(context: z.core.ParsePayload<{ logprobs: boolean; top_logprobs: number }>): void {
+  const { logprobs, top_logprobs } = context.value;
   if (top_logprobs < -1) {
     reportRule(context, 'top_logprobs', `top_logprobs must be -1, 0 or above; got ${top_logprobs}`);
   } else if (top_logprobs !== 0 && !logprobs) {
     reportRule(context, 'top_logprobs', 'top_logprobs needs logprobs: true');
-  }
-  if (prompt_logprobs === null) return;
-  if (prompt_logprobs < -1) {
-    reportRule(context, 'prompt_logprobs', `prompt_logprobs must be -1, 0 or above; got ${prompt_logprobs}`);
-  } else if (prompt_logprobs !== 0 && stream) {
-    reportRule(context, 'prompt_logprobs', 'prompt_logprobs cannot be combined with stream: true');
   }
 }
 

@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import {
+  boundedRecord,
   laxBigInteger,
   laxBoolean,
   laxInteger,
@@ -14,6 +15,9 @@ import {
 
 /** The published bounds of 64-bit integers, which are the doubles next to them. Inclusive. */
 export const WIRE_INT64_LIMIT = 9_223_372_036_854_776_000n;
+
+/** Most entries of `logit_bias`. */
+export const MAX_LOGIT_BIAS_COUNT = 4_096;
 
 /** Ends a choice when the output repeats itself. All zero means off. */
 export const repetitionDetection = z
@@ -41,8 +45,7 @@ export const samplingFields = {
   frequency_penalty: nullAsDefault(laxNumber(), 0).describe(
     'Lowers the score of tokens by how often the output already has them. -2 to 2.',
   ),
-  logit_bias: z
-    .record(z.string(), laxNumber())
+  logit_bias: boundedRecord(laxNumber(), MAX_LOGIT_BIAS_COUNT)
     .nullish()
     .describe('Added to the scores of tokens: keys are token ids, values are cut to -100 to 100.'),
   presence_penalty: nullAsDefault(laxNumber(), 0).describe(
@@ -101,7 +104,7 @@ export const logprobFields = {
   logprobs: nullAsDefault(laxBoolean(), false).describe('Adds the log probability of every generated token.'),
   // The rules on these two look at the JSON value itself, so text is refused. Source: upstream behaviour.
   top_logprobs: nullAsDefault(laxIntegerButNoText(), 0).describe(
-    'With `logprobs`: how many of the most probable tokens to list at each place. -1 is all of them.',
+    'With `logprobs`: how many of the most probable tokens to list at each place, at most 20.',
   ),
   prompt_logprobs: laxIntegerButNoText()
     .nullish()

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { modelIdParameter } from './checkpoint.ts';
 import { laxBoolean, laxDateTime, laxInteger, laxNumber, reportRule } from './lax-primitives.ts';
 import { metadataValue, metricValue } from './scalar-union.ts';
+import { isStorableText } from './storable-text.ts';
 
 /** A step of a conversation: a message as context, or a choice of a chat completion to train on. */
 export const messageOrChoice = z
@@ -100,17 +101,35 @@ const logExample = {
   ],
 };
 
+/** Longest split, and longest name of a metric. Unit: UTF-16 code units. */
+export const MAX_SPLIT_LENGTH = 200;
+
+const split = z
+  .string()
+  .min(1)
+  .max(MAX_SPLIT_LENGTH)
+  .check(context => {
+    if (/[/\\]/.test(context.value))
+      reportRule(context, [], 'Value error, split must not contain a slash or backslash');
+    // Databases cannot keep these as text.
+    else if (!isStorableText(context.value))
+      reportRule(context, [], 'Value error, split must not contain control characters or half characters');
+  })
+  .describe('Name under which the trajectories are kept, such as `train` or `val`.');
+
+const step = laxInteger({ minimum: 0 })
+  .nullish()
+  .describe('Step that the trajectories belong to. By default, that of the newest checkpoint, or 0.');
+
+/** The body without the groups, which may be too large to be parsed as one. */
+export const trajectoryLogHead = z.object({ split, step });
+export type TrajectoryLogHead = z.output<typeof trajectoryLogHead>;
+
 /** The body. */
 export const trajectoryLogBody = z.object({
-  split: z
-    .string()
-    .min(1)
-    .check(context => {
-      if (!/[/\\]/.test(context.value)) return;
-      reportRule(context, [], 'Value error, split must not contain a slash or backslash');
-    })
-    .describe('Name under which the trajectories are kept, such as `train` or `val`.'),
+  split,
   trajectory_groups: z.array(trajectoryGroup).describe('The groups; may be empty.'),
+  step,
 });
 export type TrajectoryLogBody = z.output<typeof trajectoryLogBody>;
 

@@ -24,8 +24,14 @@ export const validationErrorBody = z
   });
 export type ValidationErrorBody = z.output<typeof validationErrorBody>;
 
+/** Body of every other failure of the endpoints that answer with `detail`. */
+export const detailErrorBody = z
+  .object({ detail: z.string().describe('What is wrong, in words.') })
+  .meta({ examples: [{ detail: 'Not authenticated' }] });
+export type DetailErrorBody = z.output<typeof detailErrorBody>;
+
 /** Most items of one answer, so that a hostile body cannot ask for an answer many times its own size. */
-const MAX_DETAILS = 1000;
+export const MAX_DETAILS = 1000;
 
 /**
  * Gives the faults of `input`, in field order. Past the limit one last item tells how many issues are left out.

@@ -1,4 +1,4 @@
-// `ortler build <folder>`: turns a Hugging Face folder into a model folder, with a progress bar.
+// `ortler build <folder>`: turns a Hugging Face folder, with an adapter or without, into a model folder.
 
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
@@ -10,14 +10,16 @@ import { UserError } from './user-error.ts';
 
 export interface BuildArguments {
   readonly folder: string;
-  /** Default: the folder's name with the precision, in the current folder. */
+  /** Folder of a LoRA adapter to merge into the weights. */
+  readonly adapter: string | undefined;
+  /** Default: the names of folder and adapter with the precision, in the current folder. */
   readonly output: string | undefined;
   readonly precision: 'auto' | 'f32' | 'q8' | 'q4';
 }
 
 /** Builds the model. Ctrl-C leaves nothing behind. Throws: `UserError` saying what is wrong with the folder. */
 export async function build(
-  { folder, output, precision }: BuildArguments,
+  { folder, adapter, output, precision }: BuildArguments,
   terminal: Terminal,
 ): Promise<void> {
   const sourceDir = resolve(folder);
@@ -25,17 +27,25 @@ export async function build(
     throw new UserError(
       `${folder} is not a folder. Give one with config.json, tokenizer.json and *.safetensors.`,
     );
+  const adapterDir = adapter === undefined ? undefined : resolve(adapter);
+  if (adapterDir !== undefined && !(await stat(adapterDir).catch(() => undefined))?.isDirectory())
+    throw new UserError(
+      `${adapter} is not a folder. Give one with adapter_config.json and adapter_model.safetensors.`,
+    );
   const chosen = await choosePrecision(precision, sourceDir);
-  const outputDir = resolve(output ?? `${basename(sourceDir)}-${chosen}`);
+  const name = [sourceDir, ...(adapterDir === undefined ? [] : [adapterDir])]
+    .map(path => basename(path))
+    .join('-');
+  const outputDir = resolve(output ?? `${name}-${chosen}`);
   const interrupted = new AbortController();
   const onSignal = () => interrupted.abort(new UserError('The build was stopped; nothing was written.'));
   process.once('SIGINT', onSignal);
   process.once('SIGTERM', onSignal);
-  const name = basename(sourceDir);
   const bars = createBuildBars(terminal);
   try {
     const manifest = await buildModel({
       sourceDir,
+      adapterDir,
       outputDir,
       precision: chosen,
       onProgress: progress => bars.update(name, progress),

@@ -1,7 +1,7 @@
 // `ortler serve`: starts the server, tells the operator how to use it, and stops it on a signal.
 
 import type { Config } from '../config/config.ts';
-import { DatabaseError } from '../db/open-database.ts';
+import { DatabaseError } from '../db/database-errors.ts';
 import { type RunningServer, startServer } from '../main.ts';
 import type { CatalogEvent } from '../models/model-catalog.ts';
 import { VERSION } from '../system/version.ts';
@@ -32,7 +32,10 @@ async function listen(config: Config, onEvent: (event: CatalogEvent) => void): P
     return await startServer(config, onEvent);
   } catch (error) {
     if (error instanceof DatabaseError)
-      throw new UserError(`${error.message}\nChoose another with --data-dir.`, { cause: error });
+      throw new UserError(
+        `${error.message}\nChoose another with ${config.databaseUrl === undefined ? '--data-dir' : 'DATABASE_URL'}.`,
+        { cause: error },
+      );
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE')
       throw new UserError(

@@ -22,13 +22,25 @@ describe('readConfig', () => {
       host: '127.0.0.1',
       port: 8000,
       dataDir: resolve('.ortler'),
+      queryTimeLimitMs: 30_000,
       models: [{ id: 'ortler-demo', path: DEMO_MODEL_DIR }],
       device: 'auto',
       precision: 'auto',
       threads: 0,
       maxSequences: 8,
+      reasoningParsers: { ofModel: new Map(), ofOthers: 'auto' },
+      promptCacheScope: 'team',
+      maxQueued: 256,
+      scheduling: 'fcfs',
+      prefixCache: 'on',
+      cacheSlots: 4,
+      prefillChunk: 512,
+      mixedChunk: 32,
+      maxLoadedCheckpoints: 2,
+      checkpointIdleMs: 600_000,
       corsOrigins: '*',
       bodyLimitBytes: 8 * 1024 * 1024,
+      logBodyLimitBytes: 256 * 1024 * 1024,
       drainMs: 10_000,
       logLevel: 'warn',
     });
@@ -52,8 +64,24 @@ describe('readConfig', () => {
     ]);
   });
 
-  it('never repeats a wrong API key', () => {
-    expect(problemsOf({ ORTLER_API_KEY: 'my secret' })).toEqual([
+  it('takes a reasoning parser for all models or for one each', () => {
+    const of = (text: string) =>
+      readConfig({ ORTLER_REASONING_PARSER: text, ORTLER_MODELS: 'a=/a,b=/b' }).reasoningParsers;
+    expect(of('none')).toEqual({ ofModel: new Map(), ofOthers: 'none' });
+    expect(of('a=mistral, think')).toEqual({ ofModel: new Map([['a', 'mistral']]), ofOthers: 'think' });
+    expect(problemsOf({ ORTLER_REASONING_PARSER: 'a=thnk' })).toEqual([
+      'ORTLER_REASONING_PARSER must list names or id=name pairs with a name of auto, none, think, mistral, seed, granite, channels (got "a=thnk").',
+    ]);
+    expect(problemsOf({ ORTLER_REASONING_PARSER: 'c=think', ORTLER_MODELS: 'a=/a' })).toEqual([
+      'ORTLER_REASONING_PARSER names the model c, which is not served. Models: a.',
+    ]);
+  });
+
+  it('never repeats a secret', () => {
+    expect(
+      problemsOf({ ORTLER_API_KEY: 'my secret', DATABASE_URL: 'mysql://me:secret@host/database' }),
+    ).toEqual([
+      'DATABASE_URL must be a URL such as postgres://user:password@host:5432/database.',
       'ORTLER_API_KEY must be printable ASCII without spaces.',
     ]);
   });

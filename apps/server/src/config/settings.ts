@@ -3,11 +3,12 @@
 
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { REASONING_PARSERS, type ReasoningParser } from '@ortler/api';
 import { z } from 'zod';
 
 /** One setting. The schema reads text, because both flags and variables are text. */
 export interface Setting<Value> {
-  readonly variable: `ORTLER_${string}`;
+  readonly variable: `ORTLER_${string}` | 'DATABASE_URL';
   readonly flag: `--${string}`;
   /** Placeholder of the flag's value in `--help`. */
   readonly valueName: string;
@@ -16,12 +17,20 @@ export interface Setting<Value> {
   /** How `--help` shows the default where the text itself would not help. */
   readonly shownFallback?: string;
   readonly description: string;
+  /** Whether the value must not be repeated in messages. */
+  readonly isSecret?: boolean;
   readonly schema: z.ZodType<Value, string>;
 }
 
 export interface ConfiguredModel {
   readonly id: string;
   readonly path: string;
+}
+
+/** How the thinking of models is recognised. */
+export interface ReasoningParsers {
+  readonly ofModel: ReadonlyMap<string, ReasoningParser>;
+  readonly ofOthers: ReasoningParser;
 }
 
 /** The demo model beside this package's sources: `<repository>/models/demo`. */
@@ -57,6 +66,25 @@ export const SETTINGS = {
       .string()
       .min(1, 'must not be empty')
       .transform(folder => resolve(folder)),
+  }),
+  databaseUrl: setting<string | undefined>({
+    variable: 'DATABASE_URL',
+    flag: '--database-url',
+    valueName: 'url',
+    fallback: undefined,
+    shownFallback: 'SQLite in the data folder',
+    description:
+      'PostgreSQL 15 or later, shared by several servers: postgres://user:password@host/database. Prefer the variable.',
+    schema: postgresUrl(),
+    isSecret: true,
+  }),
+  queryTimeLimitMs: setting({
+    variable: 'ORTLER_QUERY_TIME_LIMIT_MS',
+    flag: '--query-time-limit-ms',
+    valueName: 'milliseconds',
+    fallback: '30000',
+    description: 'Longest time a feedback query may take before it is stopped.',
+    schema: wholeNumber(100, 3_600_000),
   }),
   models: setting({
     variable: 'ORTLER_MODELS',
@@ -100,6 +128,58 @@ export const SETTINGS = {
     description: 'Answers of one model that are generated at the same time; more wait in a queue.',
     schema: wholeNumber(1, 1_024),
   }),
+  maxQueued: setting({
+    variable: 'ORTLER_MAX_QUEUED',
+    flag: '--max-queued',
+    valueName: 'number',
+    fallback: '256',
+    description:
+      'Answers of one model that may wait for their start; more are refused with 429 and a time to wait.',
+    schema: wholeNumber(0, 100_000),
+  }),
+  scheduling: setting({
+    variable: 'ORTLER_SCHEDULING',
+    flag: '--scheduling',
+    valueName: 'name',
+    fallback: 'fcfs',
+    description:
+      'Who starts first: fcfs, in order of arrival, or priority, by the priority of the request, lower first.',
+    schema: oneOf(['fcfs', 'priority']),
+  }),
+  prefixCache: setting({
+    variable: 'ORTLER_PREFIX_CACHE',
+    flag: '--prefix-cache',
+    valueName: 'on or off',
+    fallback: 'on',
+    description: 'Whether computed prompts are kept for later requests that begin alike.',
+    schema: oneOf(['on', 'off']),
+  }),
+  cacheSlots: setting({
+    variable: 'ORTLER_CACHE_SLOTS',
+    flag: '--cache-slots',
+    valueName: 'number',
+    fallback: '4',
+    description:
+      'Places for computed prompts besides those of running answers. Each takes as much memory as the longest prompt and answer it ever held. Unused without the prefix cache.',
+    schema: wholeNumber(0, 1_024),
+  }),
+  prefillChunk: setting({
+    variable: 'ORTLER_PREFILL_CHUNK',
+    flag: '--prefill-chunk',
+    valueName: 'tokens',
+    fallback: '512',
+    description: 'Most prompt tokens of one step while no answer runs.',
+    schema: wholeNumber(1, 65_536),
+  }),
+  mixedChunk: setting({
+    variable: 'ORTLER_MIXED_CHUNK',
+    flag: '--mixed-chunk',
+    valueName: 'tokens',
+    fallback: '32',
+    description:
+      'Most prompt tokens of one step while answers run: smaller keeps answers even, larger lets new ones start sooner.',
+    schema: wholeNumber(1, 65_536),
+  }),
   contextLength: setting<number | undefined>({
     variable: 'ORTLER_CONTEXT_LENGTH',
     flag: '--context-length',
@@ -108,6 +188,40 @@ export const SETTINGS = {
     shownFallback: "the model's own",
     description: 'Most tokens of prompt and answer together.',
     schema: wholeNumber(16, 10_000_000),
+  }),
+  maxLoadedCheckpoints: setting({
+    variable: 'ORTLER_MAX_LOADED_CHECKPOINTS',
+    flag: '--max-loaded-checkpoints',
+    valueName: 'number',
+    fallback: '2',
+    description: 'Registered checkpoints in memory at the same time; the least recently used makes room.',
+    schema: wholeNumber(1, 1_000),
+  }),
+  checkpointIdleMs: setting({
+    variable: 'ORTLER_CHECKPOINT_IDLE_MS',
+    flag: '--checkpoint-idle-ms',
+    valueName: 'milliseconds',
+    fallback: '600000',
+    description: 'After how long without a request a checkpoint leaves memory.',
+    schema: wholeNumber(1, 2_147_483_647),
+  }),
+  reasoningParsers: setting({
+    variable: 'ORTLER_REASONING_PARSER',
+    flag: '--reasoning-parser',
+    valueName: 'name|id=name,...',
+    fallback: 'auto',
+    shownFallback: "auto, by the model's chat template",
+    description: `How what models think is told from what they answer, for all or for one model each: ${REASONING_PARSERS.join(', ')}.`,
+    schema: reasoningParsers(),
+  }),
+  promptCacheScope: setting({
+    variable: 'ORTLER_PROMPT_CACHE_SCOPE',
+    flag: '--prompt-cache-scope',
+    valueName: 'name',
+    fallback: 'team',
+    description:
+      'Whose requests may share cached prompts: those of one team, or with server those of everybody. Shared ones show in waiting times.',
+    schema: oneOf(['team', 'server']),
   }),
   apiKey: setting<string | undefined>({
     variable: 'ORTLER_API_KEY',
@@ -121,6 +235,7 @@ export const SETTINGS = {
       .string()
       .min(1, 'must not be empty')
       .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'),
+    isSecret: true,
   }),
   corsOrigins: setting({
     variable: 'ORTLER_CORS_ORIGINS',
@@ -137,6 +252,26 @@ export const SETTINGS = {
     fallback: '8mb',
     description: 'Largest request body: bytes, or a number with kb, mb or gb.',
     schema: byteSize(1_024, 1_024 * MEBIBYTE),
+  }),
+  logBodyLimitBytes: setting({
+    variable: 'ORTLER_LOG_BODY_LIMIT',
+    flag: '--log-body-limit',
+    valueName: 'size',
+    fallback: '256mb',
+    description: 'Largest body of logged trajectories, which is stored as it arrives; as --body-limit.',
+    schema: byteSize(1_024, 1_024 * MEBIBYTE),
+  }),
+  checkpointDir: setting<string | undefined>({
+    variable: 'ORTLER_CHECKPOINT_DIR',
+    flag: '--checkpoint-dir',
+    valueName: 'folder',
+    fallback: undefined,
+    shownFallback: 'checkpoints in the data folder',
+    description: 'Folder under which the weights of registered checkpoints must lie.',
+    schema: z
+      .string()
+      .min(1, 'must not be empty')
+      .transform(folder => resolve(folder)),
   }),
   drainMs: setting({
     variable: 'ORTLER_DRAIN_MS',
@@ -178,6 +313,11 @@ function oneOf<const Name extends string>(names: readonly Name[]): z.ZodType<Nam
     .transform(text => text as Name);
 }
 
+function postgresUrl(): z.ZodType<string, string> {
+  const message = 'must be a URL such as postgres://user:password@host:5432/database';
+  return z.string().refine(text => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text), message);
+}
+
 function byteSize(minimum: number, maximum: number): z.ZodType<number, string> {
   const message = 'must be a size such as 500kb or 8mb, from 1kb to 1gb';
   return z
@@ -199,6 +339,22 @@ function originList(): z.ZodType<'*' | readonly string[], string> {
       if (!URL.canParse(origin) || new URL(origin).origin !== origin)
         context.addIssue(`must list origins such as https://example.org; got "${origin}"`);
     return origins;
+  });
+}
+
+function reasoningParsers(): z.ZodType<ReasoningParsers, string> {
+  return z.string().transform((text, context) => {
+    const ofModel = new Map<string, ReasoningParser>();
+    let ofOthers: ReasoningParser = 'auto';
+    for (const entry of text.split(',')) {
+      const [, id, name] = /^\s*(?:([^=\s]+)\s*=)?\s*(\S+)\s*$/.exec(entry) ?? [];
+      const parser = REASONING_PARSERS.find(known => known === name);
+      if (parser === undefined)
+        context.addIssue(`must list names or id=name pairs with a name of ${REASONING_PARSERS.join(', ')}`);
+      else if (id === undefined) ofOthers = parser;
+      else ofModel.set(id, parser);
+    }
+    return { ofModel, ofOthers };
   });
 }
 

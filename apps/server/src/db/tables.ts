@@ -1,15 +1,10 @@
-// Tables of the embedded database, as Kysely sees them.
+// All tables, as Kysely sees them. Each room describes its own in tables/.
 
-export interface ApiKeysTable {
-  readonly id: string;
-  /** What the key is for, in words. */
-  readonly name: string;
-  /** SHA-256 of the key, lower-case hex. The key itself is stored nowhere. */
-  readonly hash: string;
-  /** ISO 8601, UTC. */
-  readonly created_at: string;
-}
+import type { ApiKeysTable } from './tables/api-keys.ts';
+import type { FeedbackTable } from './tables/feedback.ts';
+import type { TrainingTables } from './tables/training.ts';
 
-export interface Tables {
+export interface Tables extends TrainingTables {
   readonly api_keys: ApiKeysTable;
+  readonly feedback: FeedbackTable;
 }

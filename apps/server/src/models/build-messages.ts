@@ -4,6 +4,8 @@ import type { BuildProgress } from '@ortler/model-builder';
 
 export interface BuildOrder {
   readonly sourceDir: string;
+  /** Folder of a LoRA adapter to merge into the weights. */
+  readonly adapterDir?: string | undefined;
   readonly cacheDir: string;
   readonly precision: 'f32' | 'q8' | 'q4';
 }

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { entryModule } from '@ortler/engine/entry-module';
 import type { BuildProgress } from '@ortler/model-builder';
 import type { BuildOrder, BuildReport } from './build-messages.ts';
 import { choosePrecision } from './choose-precision.ts';
@@ -13,6 +14,8 @@ export class ModelPreparationError extends Error {
 
 export interface PrepareModelOptions {
   readonly sourceDir: string;
+  /** Folder of a LoRA adapter to merge into the weights. */
+  readonly adapterDir?: string | undefined;
   /** Built models are kept in `models` below this folder. */
   readonly dataDir: string;
   readonly precision: 'auto' | 'f32' | 'q8' | 'q4';
@@ -23,6 +26,7 @@ export interface PrepareModelOptions {
 /** Gives the folder of the built model, building it first where needed. Throws: `ModelPreparationError`. */
 export async function prepareModel({
   sourceDir,
+  adapterDir,
   dataDir,
   precision,
   onProgress,
@@ -31,15 +35,13 @@ export async function prepareModel({
   signal?.throwIfAborted();
   const order: BuildOrder = {
     sourceDir,
+    adapterDir,
     cacheDir: join(dataDir, 'models'),
     precision: await choosePrecision(precision, sourceDir),
   };
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const isSource = import.meta.url.endsWith('.ts');
-  const worker = new Worker(new URL(isSource ? './build-worker.ts' : './build-worker.js', import.meta.url), {
-    workerData: order,
-    execArgv: isSource ? ['--conditions=source'] : [],
-  });
+  const { url, execArgv } = entryModule('./build-worker', import.meta.url);
+  const worker = new Worker(url, { workerData: order, execArgv: [...execArgv] });
   // A build that is cut off leaves nothing behind but a folder that the next build removes.
   const stop = () => reject(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });

@@ -2,10 +2,20 @@
 // tRPC calls the same procedures, so both transports give the same replies.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ApiError, type AppRouter, type PublicError, type RestRoute, toPublicError } from '@ortler/api';
+import {
+  type ApiContext,
+  ApiError,
+  type AppRouter,
+  type BytesInput,
+  type PublicError,
+  type RestRoute,
+  toPublicError,
+} from '@ortler/api';
+import { stringifyLosslessJson } from '@ortler/schemas';
 import { callTRPCProcedure } from '@trpc/server';
 import { type ErrorStyle, toErrorBody, toErrorHeaders } from './error-body.ts';
-import { readJsonBody } from './read-body.ts';
+import { writeJsonLines } from './json-lines.ts';
+import { hasBody, readJsonBody, streamBody } from './read-body.ts';
 import { createRequestContext } from './request-context.ts';
 import { createRouteTable } from './route-table.ts';
 import { writeEventStream } from './sse.ts';
@@ -13,6 +23,8 @@ import { writeEventStream } from './sse.ts';
 export interface DispatcherOptions {
   readonly router: AppRouter;
   readonly bodyLimitBytes: number;
+  /** For bodies that are read as they arrive. */
+  readonly streamedBodyLimitBytes: number;
   /** Fires when the server stops waiting for open requests. */
   readonly stopping: AbortSignal;
   readonly onError: (error: unknown, known: PublicError, requestId: string) => void;
@@ -41,6 +53,7 @@ export type Dispatcher = (
 export function createDispatcher({
   router,
   bodyLimitBytes,
+  streamedBodyLimitBytes,
   stopping,
   onError,
 }: DispatcherOptions): Dispatcher {
@@ -49,15 +62,17 @@ export function createDispatcher({
   return async (request, response, { requestId, headers }) => {
     const { context, release } = createRequestContext(request, response, { requestId, stopping });
     let style: ErrorStyle = 'openai';
+    let scheme: 'Bearer' | 'Basic' = 'Bearer';
     let input: unknown;
     let reading: Promise<unknown> | undefined;
+    const isHalfRead = () => request.readableDidRead && !request.complete;
     const fail = (error: unknown, extraHeaders: ReplyHeaders = {}) => {
       const known = toPublicError(error, requestId, input);
       onError(error, known, requestId);
       if (response.destroyed || response.headersSent) return;
-      // The rest of a body that is too large is not worth a kept connection.
-      const closing = known.status === 413 ? { connection: 'close' } : {};
-      const all = { ...headers, ...toErrorHeaders(known), ...closing, ...extraHeaders };
+      // The rest of a body that is too large, or is refused half way, is not worth a kept connection.
+      const closing = known.status === 413 || isHalfRead() ? { connection: 'close' } : {};
+      const all = { ...headers, ...toErrorHeaders(known, scheme), ...closing, ...extraHeaders };
       writeJson(response, known.status, toErrorBody(known, style), all);
     };
     const readInput = async (
@@ -65,15 +80,20 @@ export function createDispatcher({
       search: string,
       params: Readonly<Record<string, string>>,
     ): Promise<unknown> => {
+      if (route.bytesProcedure !== null)
+        return { params, body: streamBody(request, streamedBodyLimitBytes) } satisfies BytesInput;
       const given =
         route.method === 'GET'
           ? Object.fromEntries(new URLSearchParams(search))
-          : await readJsonBody(request, bodyLimitBytes);
+          : route.method === 'DELETE' && !hasBody(request)
+            ? {}
+            : await readJsonBody(request, bodyLimitBytes, route.errors);
       input = withParams(given, params);
       return input;
     };
     try {
       const { path, search } = splitUrl(request.url!);
+      style = table.errorsNear(path);
       const match = table.match(request.method!, path);
       if (match.kind === 'unknown') {
         fail(new ApiError('path_not_found', `There is nothing at ${shorten(path)}.`));
@@ -87,11 +107,12 @@ export function createDispatcher({
       }
       const { route, params } = match;
       style = route.errors;
+      if (route.auth === 'basic') scheme = 'Basic';
       const result: unknown = await callTRPCProcedure({
         router,
-        path: route.procedure,
+        path: route.bytesProcedure ?? route.procedure,
         type: route.type,
-        ctx: context,
+        ctx: withSchemeOf(route, context),
         signal: context.signal,
         batchIndex: 0,
         // Read on demand: the procedure asks for its input only after it has checked the credentials.
@@ -100,7 +121,9 @@ export function createDispatcher({
       });
       if (isAsyncIterable(result)) {
         const onStreamError = (error: unknown, known: PublicError) => onError(error, known, requestId);
-        await writeEventStream(response, result, { headers, requestId, onError: onStreamError });
+        const options = { headers, requestId, onError: onStreamError };
+        if (route.lines) await writeJsonLines(response, result as AsyncIterable<string>, options);
+        else await writeEventStream(response, result, options);
       } else {
         writeJson(response, 200, result, headers);
       }
@@ -114,6 +137,12 @@ export function createDispatcher({
   };
 }
 
+/** The context with credentials of the scheme that the route names, or none. */
+function withSchemeOf({ auth }: RestRoute, context: ApiContext): ApiContext {
+  const { credentials } = context;
+  return credentials.kind === auth ? context : { ...context, credentials: { kind: 'none' } };
+}
+
 function splitUrl(url: string): { path: string; search: string } {
   const mark = url.indexOf('?');
   return mark === -1 ? { path: url, search: '' } : { path: url.slice(0, mark), search: url.slice(mark) };
@@ -124,19 +153,31 @@ function shorten(path: string): string {
 }
 
 function withParams(body: unknown, params: Readonly<Record<string, string>>): unknown {
-  if (Object.keys(params).length === 0 || typeof body !== 'object' || body === null) return body;
+  if (Object.keys(params).length === 0) return body;
+  // What is no object stays as it is, for the schema to refuse.
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   return { ...body, ...params };
 }
 
 function writeJson(response: ServerResponse, status: number, body: unknown, headers: ReplyHeaders): void {
   if (response.destroyed) return;
-  const text = JSON.stringify(body);
+  const text = toJsonText(body);
   response.writeHead(status, {
     ...headers,
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(text),
   });
   response.end(text);
+}
+
+/** Replies hold big integers only where they repeat what a client sent, so the plain writer is tried first. */
+function toJsonText(body: unknown): string {
+  try {
+    return JSON.stringify(body);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return stringifyLosslessJson(body);
+  }
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

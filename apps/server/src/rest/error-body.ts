@@ -5,24 +5,47 @@ import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 
 export type ErrorStyle = 'openai' | 'detail';
 
+/** Where clients of the `detail` style expect a fixed text. Source: FastAPI. */
+const DETAIL_TEXTS: Partial<Record<PublicError['reason'], string>> = {
+  unauthorized: 'Not authenticated',
+  path_not_found: 'Not Found',
+  method_not_allowed: 'Method Not Allowed',
+};
+
 /** The body of an error reply. `code` repeats the HTTP status as a number. */
 export function toErrorBody(error: PublicError, style: ErrorStyle): unknown {
-  const { message, type, param, status } = error;
+  const { message, type, param, status, faults, reason } = error;
   if (style === 'openai') return { error: { message, type, param, code: status } };
-  return { detail: message };
+  if (faults !== undefined) return { detail: faults };
+  return { detail: DETAIL_TEXTS[reason] ?? message };
 }
 
 /** The body of an error that tRPC itself never saw, in the shape of tRPC's own. */
-export function toTrpcErrorBody({ reason, status, message, type, param }: PublicError, requestId: string) {
+export function toTrpcErrorBody(
+  { reason, status, message, type, param, faults }: PublicError,
+  requestId: string,
+) {
   const { trpcCode } = ERROR_TABLE[reason];
-  const data = { code: trpcCode, httpStatus: status, requestId, reason, type, param };
+  const data = {
+    code: trpcCode,
+    httpStatus: status,
+    requestId,
+    reason,
+    type,
+    param,
+    ...(faults !== undefined && { faults }),
+  };
   return { error: { message, code: TRPC_ERROR_CODES_BY_KEY[trpcCode], data } };
 }
 
 /** Headers of an error reply. Unit of Retry-After: seconds, rounded up. */
-export function toErrorHeaders(error: PublicError): Record<string, string> {
+export function toErrorHeaders(
+  error: PublicError,
+  scheme: 'Bearer' | 'Basic' = 'Bearer',
+): Record<string, string> {
   const headers: Record<string, string> = {};
   if (error.retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(error.retryAfterMs / 1000));
-  if (error.status === 401) headers['www-authenticate'] = 'Bearer';
+  if (error.status === 401)
+    headers['www-authenticate'] = scheme === 'Basic' ? 'Basic realm="ortler"' : scheme;
   return headers;
 }

@@ -1,13 +1,40 @@
 // Reads a JSON request body from the socket under a size limit.
 
 import type { IncomingMessage } from 'node:http';
-import { ApiError } from '@ortler/api';
-import { parseLosslessJson } from '@ortler/schemas';
+import { ApiError, invalidInput } from '@ortler/api';
+import { JsonSyntaxError, parseLosslessJson, toJsonSyntaxDetails } from '@ortler/schemas';
+import type { ErrorStyle } from './error-body.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Throws: `malformed_request` for another content type or bad JSON, `body_too_large` past the limit. */
-export async function readJsonBody(request: IncomingMessage, limitBytes: number): Promise<unknown> {
+/**
+ * Throws: `malformed_request` for another content type, `body_too_large` past the limit. An empty body and bad JSON are
+ * `malformed_request` in the `openai` style and listed faults in the `detail` style.
+ */
+export async function readJsonBody(
+  request: IncomingMessage,
+  limitBytes: number,
+  style: ErrorStyle = 'openai',
+): Promise<unknown> {
+  checkBodyHeaders(request);
+  const bytes = await readBytes(request, limitBytes);
+  if (bytes.length === 0) {
+    if (style === 'detail') throw invalidInput([{ loc: ['body'], msg: 'Field required', type: 'missing' }]);
+    throw new ApiError('malformed_request', 'The body is empty; it must be a JSON object.');
+  }
+  try {
+    return parseLosslessJson(utf8.decode(bytes));
+  } catch (error) {
+    // Bytes that are not UTF-8 have no character position.
+    if (style === 'detail')
+      throw invalidInput(toJsonSyntaxDetails(error instanceof JsonSyntaxError ? error.position : 0));
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ApiError('malformed_request', `The body is not valid JSON: ${reason}`, { cause: error });
+  }
+}
+
+/** Throws: `malformed_request` for a body that is not plain JSON. */
+export function checkBodyHeaders(request: IncomingMessage): void {
   const contentType = request.headers['content-type'] ?? '';
   if (contentType.split(';', 1)[0]!.trim().toLowerCase() !== 'application/json')
     throw new ApiError(
@@ -20,15 +47,11 @@ export async function readJsonBody(request: IncomingMessage, limitBytes: number)
       'malformed_request',
       `The body must not be compressed; got Content-Encoding: ${encoding}.`,
     );
-  const bytes = await readBytes(request, limitBytes);
-  if (bytes.length === 0)
-    throw new ApiError('malformed_request', 'The body is empty; it must be a JSON object.');
-  try {
-    return parseLosslessJson(utf8.decode(bytes));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ApiError('malformed_request', `The body is not valid JSON: ${reason}`, { cause: error });
-  }
+}
+
+/** Whether the client sends a body at all. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 async function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
@@ -52,6 +75,26 @@ async function readBytes(request: IncomingMessage, limitBytes: number): Promise<
   };
   request.on('data', onData).once('end', onEnd).once('close', onLost).once('error', onLost);
   return promise;
+}
+
+/**
+ * The body as it arrives. Ending the iteration early leaves the connection to the reply.
+ * Throws: `malformed_request` for another content type, `body_too_large` past the limit, `aborted` when the client left.
+ */
+export async function* streamBody(request: IncomingMessage, limitBytes: number): AsyncGenerator<Uint8Array> {
+  checkBodyHeaders(request);
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
+  let length = 0;
+  try {
+    for await (const part of request.iterator({ destroyOnReturn: false })) {
+      length += (part as Buffer).length;
+      if (length > limitBytes) break;
+      yield part as Buffer;
+    }
+  } catch (error) {
+    throw new ApiError('aborted', 'The client left while it sent the body.', { cause: error });
+  }
+  if (length > limitBytes) throw tooLarge(limitBytes);
 }
 
 function tooLarge(limitBytes: number): ApiError {

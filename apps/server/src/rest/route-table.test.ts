@@ -15,6 +15,15 @@ describe('matchSegments', () => {
     expect(matchSegments(pattern, '/v1/models/a'.split('/'))).toBeUndefined();
   });
 
+  it('gives a parameter at the end all that is left, but nothing empty', () => {
+    const last = ['', 'v1', 'models', '{model_id}'];
+    const match = (path: string) => matchSegments(last, path.split('/'));
+    expect(match('/v1/models/org/name')).toEqual({ model_id: 'org/name' });
+    expect(match('/v1/models/org%2Fname/a%20b')).toEqual({ model_id: 'org/name/a b' });
+    for (const path of ['/v1/models', '/v1/models/', '/v1/models/a//b', '/v1/other/a'])
+      expect(match(path)).toBeUndefined();
+  });
+
   it('refuses broken escapes', () => {
     expect(() => matchSegments(pattern, '/v1/models/%zz/log'.split('/'))).toThrow(URIError);
   });
@@ -31,6 +40,32 @@ describe('the route table', () => {
           route: { procedure: 'models.list' },
         });
     expect(table.match('GET', '/v1/models//').kind).toBe('unknown');
+  });
+
+  it('finds a model with a raw and with an escaped slash in its id, and the list before any id', () => {
+    for (const path of ['/v1/models/org/name', '/v1/models/org%2Fname', '/v1/models/org/name/'])
+      expect(table.match('GET', path)).toMatchObject({
+        route: { procedure: 'models.retrieve' },
+        params: { model_id: 'org/name' },
+      });
+    expect(table.match('GET', '/v1/models/')).toMatchObject({ route: { procedure: 'models.list' } });
+    expect(table.match('POST', '/v1/models/org/name')).toEqual({ kind: 'wrong-method', allowed: ['GET'] });
+  });
+
+  it('prefers a route of the same length to one whose last parameter takes the rest', () => {
+    const path = '/v1/preview/models/a/log';
+    expect(table.match('POST', path)).toMatchObject({ route: { procedure: 'training.trajectories.log' } });
+    expect(table.match('GET', path)).toEqual({ kind: 'wrong-method', allowed: ['POST'] });
+    expect(table.match('GET', '/v1/preview/models/a/b/c')).toMatchObject({
+      route: { procedure: 'training.models.get' },
+      params: { model_id: 'a/b/c' },
+    });
+  });
+
+  it('knows the error style around a path that nothing answers', () => {
+    expect(table.errorsNear('/v1/preview/nothing')).toBe('detail');
+    expect(table.errorsNear('/v1/chat/nothing')).toBe('openai');
+    expect(table.errorsNear('/v1/nothing')).toBe('openai');
   });
 
   it('tells a wrong method from an unknown path', () => {

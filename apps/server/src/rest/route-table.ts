@@ -11,7 +11,12 @@ export interface RouteTable {
   readonly routes: readonly RestRoute[];
   /** @param path Still percent-encoded, without the query. Throws: `URIError` for a broken escape. */
   match(method: string, path: string): RouteMatch;
+  /** The error style of the routes around a path, whether or not there is one at it. */
+  errorsNear(path: string): RestRoute['errors'];
 }
+
+/** A segment that stands for a value: `{model_id}`. */
+const PARAMETER = /^\{(.+)\}$/;
 
 /** Reads all routes of the router. */
 export function createRouteTable(router: AppRouter): RouteTable {
@@ -21,8 +26,21 @@ export function createRouteTable(router: AppRouter): RouteTable {
     // A trailing slash is served directly, without a redirect.
     const trimmed = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
     const given = trimmed.split('/');
+    // A route of the same length wins over one whose last parameter takes the rest, whichever method it answers.
+    const isSameLength = (candidate: (typeof compiled)[number]) => candidate.segments.length === given.length;
+    const nearer = matchAmong(compiled.filter(isSameLength), method, given);
+    return nearer.kind === 'unknown'
+      ? matchAmong(
+          compiled.filter(candidate => !isSameLength(candidate)),
+          method,
+          given,
+        )
+      : nearer;
+  }
+
+  function matchAmong(candidates: typeof compiled, method: string, given: readonly string[]): RouteMatch {
     const allowed: string[] = [];
-    for (const { route, segments } of compiled) {
+    for (const { route, segments } of candidates) {
       const params = matchSegments(segments, given);
       if (params === undefined) continue;
       if (route.method === method || (route.method === 'GET' && method === 'HEAD'))
@@ -32,24 +50,45 @@ export function createRouteTable(router: AppRouter): RouteTable {
     return allowed.length > 0 ? { kind: 'wrong-method', allowed } : { kind: 'unknown' };
   }
 
-  return { routes: compiled.map(({ route }) => route), match };
+  function errorsNear(path: string): RestRoute['errors'] {
+    const given = path.split('/');
+    let nearest: RestRoute['errors'] = 'openai';
+    // The empty segment before the first slash, and the version, belong to routes of every style.
+    let longest = given[1] === 'v1' ? 2 : 1;
+    for (const { route, segments } of compiled) {
+      let length = 0;
+      while (length < segments.length && segments[length] === given[length]) length++;
+      if (length <= longest) continue;
+      longest = length;
+      nearest = route.errors;
+    }
+    return nearest;
+  }
+
+  return { routes: compiled.map(({ route }) => route), match, errorsNear };
 }
 
-/** Parameters of a path that fits the pattern. One is decoded after the split, so `org%2Fname` is one value. */
+/**
+ * Parameters of a path that fits the pattern. One is decoded after the split, so `org%2Fname` is one value. A parameter
+ * at the end takes all that is left, so ids with slashes work unescaped too.
+ */
 export function matchSegments(
   segments: readonly string[],
   given: readonly string[],
 ): Record<string, string> | undefined {
-  if (segments.length !== given.length) return undefined;
+  const takesRest = PARAMETER.test(segments.at(-1)!);
+  if (takesRest ? given.length < segments.length : given.length !== segments.length) return undefined;
   const params: Record<string, string> = {};
   for (const [index, segment] of segments.entries()) {
-    const [, name] = /^\{(.+)\}$/.exec(segment) ?? [];
+    const [, name] = PARAMETER.exec(segment) ?? [];
     if (name === undefined) {
       // `%61` and `a` are the same letter of a path; an escaped slash is none of its separators.
       if (segment !== given[index] && segment !== decodeURIComponent(given[index]!)) return undefined;
     } else {
-      if (given[index] === '') return undefined;
-      params[name] = decodeURIComponent(given[index]!);
+      const isLast = index === segments.length - 1;
+      const values = isLast ? given.slice(index) : [given[index]!];
+      if (values.includes('')) return undefined;
+      params[name] = values.map(decodeURIComponent).join('/');
     }
   }
   return params;

@@ -4,6 +4,7 @@
 import type { ServerResponse } from 'node:http';
 import { type PublicError, toPublicError } from '@ortler/api';
 import { toErrorBody } from './error-body.ts';
+import { isGone, untilWritable } from './writable.ts';
 
 export interface EventStreamOptions {
   readonly headers: Readonly<Record<string, string | number | readonly string[] | undefined>>;
@@ -44,20 +45,4 @@ export async function writeEventStream(
 
 function toFrame(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;
-}
-
-function isGone(response: ServerResponse): boolean {
-  return response.destroyed || response.writableEnded;
-}
-
-// `drain` never comes on a closed connection, so either event ends the wait.
-function untilWritable(response: ServerResponse): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const settle = () => {
-    response.off('drain', settle).off('close', settle);
-    resolve();
-  };
-  response.once('drain', settle).once('close', settle);
-  if (isGone(response)) settle();
-  return promise;
 }

@@ -1,66 +1,101 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Kysely } from 'kysely';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { DATABASE_FILE, openDatabase } from '../db/open-database.ts';
-import type { Tables } from '../db/tables.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DATABASE_HOOK_TIMEOUT_MS, describeOnEveryDatabase } from '../../test/databases.ts';
+import type { Database } from '../db/database.ts';
 import { createApiKeyStore } from './api-keys.ts';
 
-let folder: string;
-let db: Kysely<Tables>;
+describeOnEveryDatabase('the key store', ({ open: openTestDatabase }) => {
+  let database: Database;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'ortler-keys-'));
-  db = await openDatabase(folder);
-});
+  beforeAll(async () => {
+    database = await openTestDatabase();
+  }, DATABASE_HOOK_TIMEOUT_MS);
+  beforeEach(() => database.db.deleteFrom('api_keys').execute());
+  afterAll(() => database.close(), DATABASE_HOOK_TIMEOUT_MS);
 
-afterEach(async () => {
-  await db.destroy();
-  await rm(folder, { recursive: true });
-});
+  const open = (bootstrapKey?: string) => createApiKeyStore(database, { bootstrapKey, now: () => 0 });
 
-const open = (bootstrapKey?: string) => createApiKeyStore(db, { bootstrapKey, now: () => 0 });
+  it('makes one key on the first start and accepts it on later ones', async () => {
+    const key = await (await open()).createFirstKey();
+    expect(key).toMatch(/^ortler-[\w-]{43}$/);
+    const later = await open();
+    expect(await later.createFirstKey()).toBeNull();
+    expect(await later.verifyBearer(key!)).toEqual({ keyId: expect.any(String) });
+  });
 
-it('makes one key on the first start and accepts it on later ones', async () => {
-  const key = await (await open()).createFirstKey();
-  expect(key).toMatch(/^ortler-[\w-]{43}$/);
-  const later = await open();
-  expect(await later.createFirstKey()).toBeNull();
-  expect(await later.verifyBearer(key!)).toEqual({ keyId: expect.any(String) });
-});
+  it('refuses every other key', async () => {
+    const store = await open();
+    const key = (await store.createFirstKey())!;
+    for (const wrong of ['', 'x', key.slice(0, -1), `${key}x`, key.toUpperCase()])
+      expect(await store.verifyBearer(wrong)).toBeNull();
+  });
 
-it('refuses every other key', async () => {
-  const store = await open();
-  const key = (await store.createFirstKey())!;
-  for (const wrong of ['', 'x', key.slice(0, -1), `${key}x`, key.toUpperCase()])
-    expect(await store.verifyBearer(wrong)).toBeNull();
-});
+  describe('beside another process', () => {
+    let nowMs: number;
+    const openAt = async () => {
+      nowMs = 0;
+      return createApiKeyStore(database, { bootstrapKey: undefined, now: () => nowMs });
+    };
+    const countQueries = () => vi.spyOn(database.db, 'selectFrom').mockClear();
+    afterEach(() => vi.restoreAllMocks());
 
-it('stores no key, only its hash', async () => {
-  const key = (await (await open()).createFirstKey())!;
-  await db.destroy();
-  const bytes = await readFile(join(folder, DATABASE_FILE));
-  expect(bytes.includes(key)).toBe(false);
-  db = await openDatabase(folder);
-  expect(await db.selectFrom('api_keys').select('hash').execute()).toHaveLength(1);
-});
+    it('accepts a key that the other stored, a second later', async () => {
+      const store = await openAt();
+      const key = (await (await open()).createFirstKey())!;
+      expect(await store.verifyBearer(key)).toBeNull();
+      nowMs = 1_000;
+      expect(await store.verifyBearer(key)).toEqual({ keyId: expect.any(String) });
+    });
 
-it('accepts the configured key without storing it, and then makes none', async () => {
-  const store = await open('from-environment');
-  expect(await store.verifyBearer('from-environment')).toEqual({ keyId: 'configuration' });
-  expect(await store.createFirstKey()).toBeNull();
-  expect(await (await open()).verifyBearer('from-environment')).toBeNull();
-});
+    it('asks the database once a second, however many wrong keys come', async () => {
+      const store = await openAt();
+      const queries = countQueries();
+      for (nowMs = 0; nowMs < 3_000; nowMs += 100)
+        await Promise.all([1, 2, 3].map(key => store.verifyBearer(`wrong-${nowMs}-${key}`)));
+      expect(queries).toHaveBeenCalledTimes(2);
+    });
 
-it('makes only one first key when two servers start at once', async () => {
-  const stores = [await open(), await open()];
-  const keys = await Promise.all(stores.map(store => store.createFirstKey()));
-  const [key] = keys.filter(made => made !== null);
-  expect(keys).toContain(null);
-  for (const store of stores) expect(await store.verifyBearer(key!)).not.toBeNull();
-});
+    it('refuses a key that the other removed, ten seconds later', async () => {
+      const key = (await (await open()).createFirstKey())!;
+      const store = await openAt();
+      await database.db.deleteFrom('api_keys').execute();
+      nowMs = 9_999;
+      expect(await store.verifyBearer(key)).not.toBeNull();
+      nowMs = 10_000;
+      expect(await store.verifyBearer(key)).toBeNull();
+    });
 
-it('keeps the database from other users', async () => {
-  expect((await stat(join(folder, DATABASE_FILE))).mode & 0o077).toBe(0);
+    it('keeps known keys, but accepts no others, while the database does not answer', async () => {
+      const key = (await (await open()).createFirstKey())!;
+      const store = await openAt();
+      nowMs = 10_000;
+      countQueries().mockImplementation(() => {
+        throw new Error('no connection');
+      });
+      expect(await store.verifyBearer(key)).not.toBeNull();
+      nowMs = 20_000;
+      await expect(store.verifyBearer('other')).rejects.toThrow('no connection');
+    });
+  });
+
+  it('stores no key, only its hash', async () => {
+    const key = (await (await open()).createFirstKey())!;
+    const rows = await database.db.selectFrom('api_keys').selectAll().execute();
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toContain(key.slice('ortler-'.length));
+  });
+
+  it('accepts the configured key without storing it, and then makes none', async () => {
+    const store = await open('from-environment');
+    expect(await store.verifyBearer('from-environment')).toEqual({ keyId: 'configuration' });
+    expect(await store.createFirstKey()).toBeNull();
+    expect(await (await open()).verifyBearer('from-environment')).toBeNull();
+  });
+
+  it('makes only one first key when two servers start at once', async () => {
+    const stores = [await open(), await open()];
+    const keys = await Promise.all(stores.map(store => store.createFirstKey()));
+    const [key] = keys.filter(made => made !== null);
+    expect(keys).toContain(null);
+    for (const store of stores) expect(await store.verifyBearer(key!)).not.toBeNull();
+  });
 });

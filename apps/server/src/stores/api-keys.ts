@@ -3,8 +3,7 @@
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { CredentialVerifier, Principal } from '@ortler/api';
-import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../db/tables.ts';
+import type { Database } from '../db/database.ts';
 
 /** How keys made here begin, so that people and secret scanners know them. */
 export const KEY_PREFIX = 'ortler-';
@@ -17,6 +16,14 @@ export interface ApiKeyStore extends CredentialVerifier {
   createFirstKey(): Promise<string | null>;
 }
 
+/**
+ * A key that is not known is looked up in the database, but at most this often over all such keys: wrong keys cannot
+ * make the server query without end. A key that was just added is accepted after this time at the latest.
+ */
+const LOOK_UP_INTERVAL_MS = 1_000;
+/** Known keys are read again this often, so that a key removed by another process is refused soon. */
+const REFRESH_INTERVAL_MS = 10_000;
+
 interface KnownKey {
   readonly hash: Buffer;
   readonly principal: Principal;
@@ -28,39 +35,65 @@ interface KnownKey {
  * @param now Unit: milliseconds since 1970.
  */
 export async function createApiKeyStore(
-  db: Kysely<Tables>,
+  { db, exclusively }: Database,
   { bootstrapKey, now }: { readonly bootstrapKey: string | undefined; readonly now: () => number },
 ): Promise<ApiKeyStore> {
   let known: readonly KnownKey[] = [];
+  let readAtMs = now();
+  let reading: Promise<void> | undefined;
   const load = async () => {
+    readAtMs = now();
     const rows = await db.selectFrom('api_keys').select(['id', 'hash']).execute();
     known = rows.map(({ id, hash }) => ({ hash: Buffer.from(hash, 'hex'), principal: { keyId: id } }));
     if (bootstrapKey !== undefined)
       known = [...known, { hash: hashKey(bootstrapKey), principal: { keyId: 'configuration' } }];
   };
+  // Requests that come at the same time share one query. A clock that was set back counts as time that passed.
+  const loadIfOlderThan = async (intervalMs: number) => {
+    if (Math.abs(now() - readAtMs) >= intervalMs)
+      reading ??= load().finally(() => {
+        reading = undefined;
+      });
+    await reading;
+  };
+  const find = (hash: Buffer): Principal | null => {
+    // Every key is compared whichever matches, so the time says nothing about the keys.
+    let found: Principal | null = null;
+    for (const key of known) if (timingSafeEqual(key.hash, hash)) found = key.principal;
+    return found;
+  };
   await load();
 
   return {
-    verifyBearer(token) {
+    async verifyBearer(token) {
       const hash = hashKey(token);
-      // Every key is compared whichever matches, so the time says nothing about the keys.
-      let found: Principal | null = null;
-      for (const key of known) if (timingSafeEqual(key.hash, hash)) found = key.principal;
-      return Promise.resolve(found);
+      const found = find(hash);
+      if (found === null) {
+        await loadIfOlderThan(LOOK_UP_INTERVAL_MS);
+      } else {
+        // While the database does not answer, those who were let in stay in.
+        await loadIfOlderThan(REFRESH_INTERVAL_MS).catch(() => undefined);
+      }
+      return find(hash);
     },
 
     async createFirstKey() {
       if (known.length > 0) return null;
       const key = KEY_PREFIX + randomBytes(32).toString('base64url');
-      // One statement, because another server on the same folder may do the same at this moment.
-      const { numAffectedRows } = await sql`
-        insert into api_keys (id, name, hash, created_at)
-        select ${randomBytes(8).toString('hex')}, 'first start', ${hashKey(key).toString('hex')},
-          ${new Date(now()).toISOString()}
-        where not exists (select 1 from api_keys)`.execute(db);
+      const row = {
+        id: randomBytes(8).toString('hex'),
+        name: 'first start',
+        hash: hashKey(key).toString('hex'),
+        created_at: new Date(now()).toISOString(),
+      };
+      // Another server on the same database may do the same at this moment.
+      const isFirst = await exclusively('first-api-key', async trx => {
+        if ((await trx.selectFrom('api_keys').select('id').limit(1).execute()).length > 0) return false;
+        await trx.insertInto('api_keys').values(row).execute();
+        return true;
+      });
       await load();
-      if (numAffectedRows !== 1n) return null;
-      return key;
+      return isFirst ? key : null;
     },
   };
 }

@@ -1,6 +1,7 @@
 // Prometheus metrics. Names and labels are those of vLLM where it has them, so existing dashboards work.
 
 import type { GenerationObserver, GenerationReport, ModelCatalog } from '@ortler/api';
+import type { Engine } from '@ortler/engine';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Unit: seconds. */
@@ -13,8 +14,13 @@ export interface Metrics extends GenerationObserver {
   render(): Promise<string>;
 }
 
+/** Engines besides those of the catalog. */
+interface OtherEngines {
+  list(): readonly { readonly name: string; readonly engine: Engine }[];
+}
+
 /** Builds the metrics of one server. Gauges read the engines at scrape time. */
-export function createMetrics(catalog: ModelCatalog): Metrics {
+export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { list: () => [] }): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const labelNames = ['model_name', 'engine'] as const;
@@ -33,6 +39,7 @@ export function createMetrics(catalog: ModelCatalog): Metrics {
         this.reset();
         for (const { id, status } of catalog.list())
           if (status.kind === 'ready') this.set(labelsOf(id), read(status.engine.health.stats));
+        for (const { name, engine } of others.list()) this.set(labelsOf(name), read(engine.health.stats));
       },
     });
   gauge('vllm:num_requests_running', 'Sequences that run now.', stats => stats.runningCount);

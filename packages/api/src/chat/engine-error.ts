@@ -4,10 +4,13 @@ import { EngineError } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
 import { ApiError, ENGINE_ERROR_TABLE } from '../errors.ts';
 
-type NamedFields = Pick<ChatCompletionRequest, 'max_completion_tokens' | 'chat_template'>;
+/** What of a request decides the names. Completions have a `prompt` where chats have `messages`. */
+export type NamedFields = Partial<Pick<ChatCompletionRequest, 'max_completion_tokens' | 'chat_template'>> & {
+  readonly promptField?: 'messages' | 'prompt';
+};
 
-/** A model whose process ended is usually back after this. Unit: milliseconds. */
-const RESTART_RETRY_MS = 1_000;
+/** Parts of `repetition_detection`, which messages name. */
+const REPETITION_FIELDS: ReadonlySet<string> = new Set(['min_pattern_size', 'max_pattern_size', 'min_count']);
 
 /** What a thrown value is on the wire; anything but an `EngineError` is returned as it is. */
 export function fromEngineError(error: unknown, request: NamedFields): unknown {
@@ -16,11 +19,12 @@ export function fromEngineError(error: unknown, request: NamedFields): unknown {
   // Whoever aborted may have said why; a server that stops is not a client that left.
   if (code === 'aborted' && cause instanceof ApiError) return cause;
   const names = wireNames(request);
-  const waitMs = retryAfterMs ?? (code === 'model_unavailable' ? RESTART_RETRY_MS : undefined);
-  const message = code === 'invalid_request' ? inWireWords(error.message, names) : error.message;
+  // A failure without a parameter may tell the words of a template, which stay as they are.
+  const isOurs = code === 'invalid_request' || error.parameter !== undefined;
+  const message = isOurs ? inWireWords(error.message, names) : error.message;
   return new ApiError(ENGINE_ERROR_TABLE[code], message, {
     param: toParam(error, request, names),
-    retryAfterMs: waitMs,
+    retryAfterMs,
     cause: error,
   });
 }
@@ -36,17 +40,47 @@ function wireNames(request: NamedFields): ReadonlyMap<string, string> {
     ['sampling.minP', 'min_p'],
     ['minP', 'min_p'],
     ['sampling.seed', 'seed'],
+    ['sampling.frequencyPenalty', 'frequency_penalty'],
+    ['frequencyPenalty', 'frequency_penalty'],
+    ['sampling.presencePenalty', 'presence_penalty'],
+    ['presencePenalty', 'presence_penalty'],
+    ['sampling.repetitionPenalty', 'repetition_penalty'],
+    ['repetitionPenalty', 'repetition_penalty'],
+    ['sampling.logitBias', 'logit_bias'],
+    ['logitBias', 'logit_bias'],
+    ['sampling.allowedTokenIds', 'allowed_token_ids'],
+    ['allowedTokenIds', 'allowed_token_ids'],
+    ['badWords', 'bad_words'],
+    ['logprobs.topCount', 'top_logprobs'],
+    ['promptLogprobs.topCount', 'prompt_logprobs'],
+    ['promptLogprobs', 'prompt_logprobs'],
+    ['repetitionDetection', 'repetition_detection'],
+    ['repetitionDetection.minPatternSize', 'min_pattern_size'],
+    ['repetitionDetection.maxPatternSize', 'max_pattern_size'],
+    ['repetitionDetection.minCount', 'min_count'],
+    ['beamSearch', 'use_beam_search'],
+    ['beamSearch.width', 'n'],
+    ['beamSearch.lengthPenalty', 'length_penalty'],
+    ['truncatePromptTokens', 'truncate_prompt_tokens'],
+    ['cachePartition', 'cache_salt'],
+    ['priority', 'priority'],
     ['stop.strings', 'stop'],
     ['stop.tokenIds', 'stop_token_ids'],
     ['stop.includeInOutput', 'include_stop_str_in_output'],
     ['stop.ignoreEos', 'ignore_eos'],
     ['stop.minTokens', 'min_tokens'],
     ['stop.maxTokens', request.max_completion_tokens == null ? 'max_tokens' : 'max_completion_tokens'],
+    ['logprobs.topCount', request.promptField === 'prompt' ? 'logprobs' : 'top_logprobs'],
+    ['promptLogprobs.topCount', 'prompt_logprobs'],
     ['choiceCount', 'n'],
     ['skipSpecialTokens', 'skip_special_tokens'],
     ['prompt.template.template', 'chat_template'],
+    ['prompt.template.addGenerationPrompt', 'add_generation_prompt'],
+    ['addGenerationPrompt', 'add_generation_prompt'],
+    ['prompt.template.continueFinalMessage', 'continue_final_message'],
+    ['continueFinalMessage', 'continue_final_message'],
     ['prompt.messages', 'messages'],
-    ['prompt', 'messages'],
+    ['prompt', request.promptField ?? 'messages'],
   ]);
 }
 
@@ -56,11 +90,17 @@ function toParam(
   names: ReadonlyMap<string, string>,
 ): string | null {
   if (code === 'prompt_too_long') return 'input_tokens';
-  if (code === 'template_failed' && request.chat_template != null) return 'chat_template';
-  if (parameter === undefined) return null;
-  // `stop.strings[2]` belongs to one wire field.
-  const path = parameter.replace(/\[.*$/, '');
-  return names.get(path) ?? (path.startsWith('prompt.') ? 'messages' : null);
+  if (parameter === undefined) {
+    return code === 'template_failed' && request.chat_template != null ? 'chat_template' : null;
+  }
+  // The service this wire format comes from blames the switch for too large a count.
+  if (parameter === 'logprobs.topCount') return 'logprobs';
+  // `stop.strings[2]` and `repetitionDetection.minCount` belong to one wire field each.
+  for (let path = parameter.replace(/\[.*$/, ''); path !== ''; path = path.replace(/\.?[^.]*$/, '')) {
+    const name = names.get(path);
+    if (name !== undefined) return REPETITION_FIELDS.has(name) ? 'repetition_detection' : name;
+  }
+  return null;
 }
 
 // The engine's messages name fields in its own words, which a client of the wire has never seen.

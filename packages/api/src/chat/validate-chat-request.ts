@@ -3,7 +3,7 @@
 
 import type { ChatCompletionRequest } from '@ortler/schemas';
 import { ApiError } from '../errors.ts';
-import { refuseUnsupportedParameters } from './unsupported-parameters.ts';
+import { refuseUnsupportedParameters } from './parameter-support.ts';
 
 /** Most choices of one request: each one is a sequence in the queue. */
 export const MAX_CHOICE_COUNT = 128;
@@ -16,12 +16,7 @@ const RESERVED_VARIABLES = ['messages', 'tools'] as const;
 /** Throws: `invalid_parameter` or `unsupported_parameter`, naming the field. */
 export function validateChatRequest(request: ChatCompletionRequest): void {
   const { n, chat_template_kwargs: variables } = request;
-  const idLength = request.request_id?.length ?? 0;
-  refuseIf(
-    idLength > MAX_REQUEST_ID_LENGTH,
-    'request_id',
-    `request_id has ${idLength} characters; at most ${MAX_REQUEST_ID_LENGTH} are allowed.`,
-  );
+  checkRequestId(request.request_id);
   refuseIf(n < 1 || n > MAX_CHOICE_COUNT, 'n', `n must be 1 to ${MAX_CHOICE_COUNT}; got ${n}.`);
   for (const name of RESERVED_VARIABLES)
     refuseIf(
@@ -30,6 +25,16 @@ export function validateChatRequest(request: ChatCompletionRequest): void {
       `chat_template_kwargs must not have the key ${name}; use the field ${name} of the request.`,
     );
   refuseUnsupportedParameters(request);
+}
+
+/** Throws: `invalid_parameter` for an id that is too long to repeat. */
+export function checkRequestId(id: string | undefined): void {
+  const length = id?.length ?? 0;
+  refuseIf(
+    length > MAX_REQUEST_ID_LENGTH,
+    'request_id',
+    `request_id has ${length} characters; at most ${MAX_REQUEST_ID_LENGTH} are allowed.`,
+  );
 }
 
 function refuseIf(wrong: boolean, param: string, message: string): void {

@@ -13,15 +13,11 @@ import { refuseLargeFaultyInput } from '../bounded-input.ts';
 import { startGeneration } from '../chat/start-generation.ts';
 import { toChatChunks } from '../chat/to-chat-chunks.ts';
 import { toChatCompletion } from '../chat/to-chat-completion.ts';
+import { chunkStream } from '../chunk-stream.ts';
 import { ApiError } from '../errors.ts';
 import { requestHeaders } from '../request-headers.ts';
 import type { Services } from '../services.ts';
-import { type ApiContext, createBearerProcedure, router } from '../trpc.ts';
-
-type ChunkStream = AsyncIterable<ChatChunk>;
-
-// The generator cannot show a stream; openapi.ts replaces this placeholder.
-const chunkStream = z.custom<ChunkStream>(isAsyncIterable).meta({ override: { type: 'string' } });
+import { type CallerContext, createBearerProcedure, router } from '../trpc.ts';
 
 /**
  * Router of chat completions.
@@ -33,12 +29,13 @@ export function createChatRouter(services: Services) {
   const procedure = createBearerProcedure(services)
     .use(refuseLargeFaultyInput(chatCompletionRequest))
     .meta({ auth: 'bearer', errors: 'openai' });
+  const chunks = chunkStream<ChatChunk>();
   return router({
     create: procedure
       .meta({
         auth: 'bearer',
         errors: 'openai',
-        streams: true,
+        streams: 'ChatCompletionChunk',
         openapi: {
           method: 'POST',
           path: '/v1/chat/completions',
@@ -50,7 +47,7 @@ export function createChatRouter(services: Services) {
         },
       })
       .input(chatCompletionRequest)
-      .output(z.union([chatCompletion, chunkStream]))
+      .output(z.union([chatCompletion, chunks]))
       .mutation(({ ctx, input }) => (input.stream ? streamed(ctx, input) : complete(ctx, input))),
 
     complete: procedure
@@ -66,21 +63,20 @@ export function createChatRouter(services: Services) {
 
     stream: procedure
       .input(chatCompletionRequest)
-      .output(chunkStream)
+      .output(chunks)
       .mutation(({ ctx, input }) => streamed(ctx, { ...input, stream: true })),
   });
 
-  async function complete(context: ApiContext, request: ChatCompletionRequest): Promise<ChatCompletion> {
+  async function complete(context: CallerContext, request: ChatCompletionRequest): Promise<ChatCompletion> {
     const { header, events } = await startGeneration(services, context, request);
     return toChatCompletion(header, events, request);
   }
 
-  async function streamed(context: ApiContext, request: ChatCompletionRequest): Promise<ChunkStream> {
+  async function streamed(
+    context: CallerContext,
+    request: ChatCompletionRequest,
+  ): Promise<AsyncIterable<ChatChunk>> {
     const { header, events } = await startGeneration(services, context, request);
     return toChatChunks(header, events, request);
   }
-}
-
-function isAsyncIterable(value: unknown): value is ChunkStream {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }

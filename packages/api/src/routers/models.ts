@@ -1,11 +1,13 @@
-// GET /v1/models: the models that a chat request may name.
+// GET /v1/models and GET /v1/models/{model_id}: the models that a request may name.
 
-import { modelList } from '@ortler/schemas';
+import { modelList, modelRecord } from '@ortler/schemas';
+import { z } from 'zod';
+import { findModel } from '../ready-engine.ts';
 import { requestHeaders } from '../request-headers.ts';
-import type { CatalogModel, Services } from '../services.ts';
+import type { ModelIdentity, Services } from '../services.ts';
 import { createBearerProcedure, router } from '../trpc.ts';
 
-/** Router of the model list. */
+/** Router of the model list and of single models. */
 export function createModelsRouter(services: Services) {
   return router({
     list: createBearerProcedure(services)
@@ -22,11 +24,42 @@ export function createModelsRouter(services: Services) {
         },
       })
       .output(modelList)
-      .query(() => ({ object: 'list' as const, data: services.models.list().map(toModelRecord) })),
+      .query(async () => {
+        const own = services.models.list();
+        const taken = new Set(own.map(({ id }) => id));
+        const checkpoints = await services.checkpointModels.list();
+        const reachable = checkpoints.filter(({ id }) => !taken.has(id));
+        return { object: 'list' as const, data: [...own, ...reachable].map(toModelRecord) };
+      }),
+
+    retrieve: createBearerProcedure(services)
+      .meta({
+        auth: 'bearer',
+        errors: 'openai',
+        fails: ['model_not_found'],
+        openapi: {
+          method: 'GET',
+          path: '/v1/models/{model_id}',
+          operationId: 'retrieveModel',
+          tags: ['models'],
+          requestHeaders,
+          summary: 'Describe one model',
+        },
+      })
+      .input(
+        z.object({
+          model_id: z
+            .string()
+            .min(1)
+            .describe('Id from the model list. Slashes in it may stand as they are.'),
+        }),
+      )
+      .output(modelRecord)
+      .query(async ({ input }) => toModelRecord(await findModel(services, input.model_id))),
   });
 }
 
-function toModelRecord(model: CatalogModel) {
+function toModelRecord(model: ModelIdentity) {
   return {
     id: model.id,
     object: 'model' as const,

@@ -54,7 +54,7 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
     precision: 'f32',
     parameterCount: 0,
     eosTokenIds: [2],
-    hasChatTemplate: true,
+    chatTemplate: '{{ messages }}',
     samplingDefaults: {},
     ...script.info,
   };
@@ -62,7 +62,15 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
     state: 'ready',
     restartCount: 0,
     lastError: null,
-    stats: { runningCount: 0, waitingCount: 0, freeSlotCount: 4, stepCount: 0 },
+    stats: {
+      runningCount: 0,
+      waitingCount: 0,
+      freeSlotCount: 4,
+      stepCount: 0,
+      preemptionCount: 0,
+      cacheQueryTokenCount: 0,
+      cacheHitTokenCount: 0,
+    },
     ...script.health,
   };
 
@@ -72,6 +80,10 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
   ): AsyncGenerator<GenerationEvent, void, undefined> {
     requests.push(request);
     validateSamplingParams(request.sampling ?? {});
+    if ((request.priority ?? 0) !== 0) {
+      const message = 'priority must be 0: this engine serves requests as they come.';
+      throw new EngineError('invalid_request', message, { parameter: 'priority' });
+    }
     if (script.refuse) throw script.refuse;
     const choiceCount = request.choiceCount ?? 1;
     const pieces = script.pieces ?? ['Hello', ' world', '!'];
@@ -116,6 +128,7 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
     renderChat: messages => Promise.resolve(JSON.stringify(messages)),
     encode: text => Promise.resolve(Array.from(text, character => character.codePointAt(0)!)),
     decode: tokenIds => String.fromCodePoint(...tokenIds),
+    vocabularyTexts: tokenIds => tokenIds.map(id => `Ġ${String.fromCodePoint(id)}`),
     close() {
       closed = true;
       return Promise.resolve();

@@ -1,7 +1,9 @@
 // Services over fake engines: a catalog held in a map, one valid key, a clock that stands still.
 
-import type { CatalogModel, GenerationReport, ModelStatus, Services } from '../services.ts';
+import type { CatalogModel, CheckpointModel, GenerationReport, ModelStatus, Services } from '../services.ts';
 import { createFakeEngine, type FakeEngine } from './fake-engine.ts';
+import { createFakeFeedbackStore } from './fake-feedback-store.ts';
+import { createFakeTrainingServices } from './fake-training-services.ts';
 
 /** The one key that `createFakeServices` accepts. */
 export const TEST_API_KEY = 'test-key';
@@ -17,6 +19,7 @@ export interface FakeServices extends Services {
 /** Builds services. A model is given as a fake engine, ready, or as any other status. The first is the default. */
 export function createFakeServices(
   models: Readonly<Record<string, FakeEngine | ModelStatus>> = { demo: createFakeEngine() },
+  checkpoints: readonly CheckpointModel[] = [],
 ): FakeServices {
   const reports: GenerationReport[] = [];
   const entries = Object.entries(models).map(
@@ -25,6 +28,7 @@ export function createFakeServices(
       createdAtSeconds: 1_700_000_000,
       ownedBy: 'ortler',
       root: id,
+      reasoningParser: 'auto',
       status: 'kind' in given ? given : { kind: 'ready', engine: given },
     }),
   );
@@ -35,10 +39,17 @@ export function createFakeServices(
       list: () => entries,
       find: id => entries.find(entry => entry.id === id),
     },
+    checkpointModels: {
+      list: async () => checkpoints,
+      find: async id => checkpoints.find(model => model.id === id),
+    },
     credentials: {
       verifyBearer: token => Promise.resolve(token === TEST_API_KEY ? { keyId: 'key-1' } : null),
     },
+    promptCacheScope: 'team',
+    feedback: createFakeFeedbackStore(),
     generations: { generationEnded: report => reports.push(report) },
+    training: createFakeTrainingServices(() => NOW_MS),
     now: () => NOW_MS,
   };
 }

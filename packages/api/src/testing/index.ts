@@ -3,3 +3,4 @@
 export { collect } from './collect.ts';
 export { createFakeEngine, type FakeEngine, type FakeEngineScript } from './fake-engine.ts';
 export { createFakeServices, type FakeServices, TEST_API_KEY } from './fake-services.ts';
+export { createFakeTrainingServices } from './fake-training-services.ts';

@@ -6,20 +6,27 @@ import type { SubmitMessage } from '../link/messages.ts';
 export interface SubmissionLimits {
   readonly vocabSize: number;
   readonly contextLength: number;
-  readonly slotCount: number;
+  /** Most sequences that run at the same time. */
+  readonly maxSequences: number;
+  readonly schedulingPolicy: 'fcfs' | 'priority';
   readonly maxQueuedSequences: number;
-  /** Sequences that wait for a slot now. */
+  /** Sequences that wait for a slot now; paused ones do not. */
   readonly waitingCount: number;
+  /** Slots that they can have at the next step. */
   readonly freeSlotCount: number;
+  /** When that many of the sequences that are there have probably ended. Unit: milliseconds. */
+  readonly estimateWaitMs: (endCount: number) => number;
 }
-
-/** What a refused caller is told to wait: the shortest time that an HTTP Retry-After can say. Unit: milliseconds. */
-const RETRY_AFTER_MS = 1000;
 
 /** Throws: `invalid_request`, `prompt_too_long`, or `overloaded` with `retryAfterMs`. */
 export function checkSubmission(message: SubmitMessage, limits: SubmissionLimits): void {
-  const { vocabSize, contextLength, slotCount, maxQueuedSequences, waitingCount, freeSlotCount } = limits;
-  const { promptTokenIds, choiceCount, maxTokens } = message;
+  const { vocabSize, contextLength, maxSequences, maxQueuedSequences, waitingCount, freeSlotCount } = limits;
+  const { promptTokenIds, choiceCount, maxTokens, priority = 0 } = message;
+  if (!Number.isFinite(priority)) throw invalid('priority', `priority must be a number; got ${priority}.`);
+  if (priority !== 0 && limits.schedulingPolicy === 'fcfs') {
+    const problem = `priority must be 0, because this model serves requests in the order they come; got ${priority}.`;
+    throw invalid('priority', problem);
+  }
   if (promptTokenIds.length === 0) throw invalid('prompt', 'The prompt has no tokens.');
   const wrong = promptTokenIds.find(id => id < 0 || id >= vocabSize);
   if (wrong !== undefined) {
@@ -32,15 +39,16 @@ export function checkSubmission(message: SubmitMessage, limits: SubmissionLimits
       `${promptTokenIds.length} prompt tokens and ${maxTokens} generated tokens do not fit the context of ${contextLength} tokens.`,
     );
   }
-  const mostChoices = slotCount + maxQueuedSequences;
+  const mostChoices = maxSequences + maxQueuedSequences;
   if (choiceCount > mostChoices) {
     const problem = `choiceCount must be at most ${mostChoices} with this model; got ${choiceCount}.`;
     throw invalid('choiceCount', problem);
   }
   // Sequences that find a free slot at the next step do not count as waiting.
-  if (choiceCount > maxQueuedSequences + freeSlotCount - waitingCount) {
+  const missingCount = choiceCount - (maxQueuedSequences + freeSlotCount - waitingCount);
+  if (missingCount > 0) {
     const problem = `${waitingCount} sequences are waiting already; try again later.`;
-    throw new EngineError('overloaded', problem, { retryAfterMs: RETRY_AFTER_MS });
+    throw new EngineError('overloaded', problem, { retryAfterMs: limits.estimateWaitMs(missingCount) });
   }
 }
 

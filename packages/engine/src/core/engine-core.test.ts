@@ -3,7 +3,8 @@ import { EngineError } from '../errors.ts';
 import type { SubmitMessage } from '../link/messages.ts';
 import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 import { ScriptedModel, type ScriptedModelOptions } from '../testing/scripted-model.ts';
-import { type CoreOutput, EngineCore, type EngineCoreSettings } from './engine-core.ts';
+import type { EngineCoreSettings } from './core-settings.ts';
+import { type CoreOutput, EngineCore } from './engine-core.ts';
 
 const GREEDY = { ...NEUTRAL_SAMPLING, temperature: 0, seed: 1n };
 
@@ -111,7 +112,7 @@ describe('EngineCore', () => {
     );
     await drain(core);
     const prefilledTokens = runner.calls.flat().filter(row => row.tokenCount > 1);
-    expect(prefilledTokens).toEqual([{ slot: 0, tokenCount: 12, computedLength: 0 }]);
+    expect(prefilledTokens).toMatchObject([{ slot: 0, tokenCount: 12, computedLength: 0 }]);
   });
 
   it('keeps decoding while a long prompt is prefilled in chunks', async () => {
@@ -120,7 +121,7 @@ describe('EngineCore', () => {
     await core.step();
     core.submit(submission(2, { promptTokenIds: new Int32Array(11).fill(5) }));
     await drain(core);
-    expect(runner.calls.slice(1, 4)).toEqual([
+    expect(runner.calls.slice(1, 4)).toMatchObject([
       [
         { slot: 0, tokenCount: 1, computedLength: 3 },
         { slot: 1, tokenCount: 4, computedLength: 0 },
@@ -143,6 +144,17 @@ describe('EngineCore', () => {
     expect(runner.calls[0]!.map(row => row.tokenCount)).toEqual([3, 3, 1]);
   });
 
+  it('cuts the chunks of prompts whose log probabilities are asked for to the room for logits', async () => {
+    const { core, runner } = createCore({ ...counting, slotCount: 2, logitsLimit: 5 });
+    const promptTokenIds = Int32Array.from({ length: 8 }, (_, index) => index);
+    core.submit(submission(1, { promptTokenIds, promptLogprobs: { topCount: 0 } }));
+    core.submit(submission(2, { promptTokenIds, promptLogprobs: { topCount: 0 } }));
+    const outputs = await drain(core);
+    expect(runner.calls.slice(0, 3).map(rows => rows.map(row => row.tokenCount))).toEqual([[3], [3], [2, 1]]);
+    expect(tokensOf(outputs, 1)).toEqual([8, 9, 10, 11]);
+    expect(tokensOf(outputs, 2)).toEqual([8, 9, 10, 11]);
+  });
+
   it('refuses more sequences than slots and queue places, and says when to try again', () => {
     const { core } = createCore({ slotCount: 2 }, { maxQueuedSequences: 1 });
     for (const requestId of [1, 2, 3]) core.submit(submission(requestId));
@@ -150,6 +162,36 @@ describe('EngineCore', () => {
     expect(refused.code).toBe('overloaded');
     expect(refused.retryAfterMs).toBeGreaterThan(0);
     expect(core.stats).toMatchObject({ waitingCount: 3, freeSlotCount: 2 });
+  });
+
+  it('does not let sequences whose readers are slow fill the queue', async () => {
+    const { core } = createCore({ ...counting, slotCount: 1 }, { maxQueuedSequences: 1 });
+    for (let requestId = 1; requestId <= 4; requestId++) {
+      core.submit(submission(requestId));
+      await core.step();
+      core.setPaused(requestId, 0, { isPaused: true });
+    }
+    expect(core.stats).toMatchObject({ runningCount: 1, waitingCount: 3, preemptionCount: 3 });
+    core.submit(submission(5));
+    core.submit(submission(6));
+    expect(catchError(() => core.submit(submission(7))).code).toBe('overloaded');
+    for (let requestId = 1; requestId <= 4; requestId++) core.setPaused(requestId, 0, { isPaused: false });
+    const outputs = await drain(core);
+    for (let requestId = 1; requestId <= 4; requestId++)
+      expect(tokensOf(outputs, requestId)).toEqual([5, 6, 7]);
+    expect(tokensOf(outputs, 6)).toEqual([4, 5, 6, 7]);
+  });
+
+  it('tells a refused caller when a running answer will probably have ended', async () => {
+    let nowMs = 0;
+    const { core } = createCore(
+      { ...counting, slotCount: 1, contextLength: 200 },
+      { maxQueuedSequences: 0, now: () => (nowMs += 250) },
+    );
+    core.submit(submission(1, { maxTokens: 100 }));
+    await core.step();
+    // 99 steps of a quarter of a second are left.
+    expect(catchError(() => core.submit(submission(2))).retryAfterMs).toBe(99 * 250);
   });
 
   it('refuses what can never run, with the reason', () => {
@@ -231,11 +273,18 @@ describe('EngineCore', () => {
     expect(failures.map(output => output.kind)).toEqual(['request-failed', 'request-failed', 'fatal']);
   });
 
-  it('counts logits that are not numbers as a failed step', async () => {
-    const { core } = createCore({ nextToken: () => 0, peak: Number.NaN });
+  it('fails only the request whose logits are not numbers, at once, and goes on with the others', async () => {
+    const logitsFault = (history: readonly number[]): boolean => history[0] === 9 && history.length > 3;
+    const { core } = createCore({ ...counting, logitsFault });
     core.submit(submission(1));
+    core.submit(submission(2, { promptTokenIds: Int32Array.of(9, 2, 3), choiceCount: 2 }));
+    core.submit(submission(3));
     const outputs = await drain(core);
-    expect(outputs.at(-1)).toMatchObject({ kind: 'request-failed', code: 'engine_failed' });
+    const failed = outputs.filter(output => output.kind === 'request-failed');
+    expect(failed).toMatchObject([{ requestId: 2, code: 'engine_failed' }]);
+    expect(tokensOf(outputs, 1)).toEqual([4, 5, 6, 7]);
+    expect(tokensOf(outputs, 3)).toEqual([4, 5, 6, 7]);
+    expect(tokensOf(outputs, 2)).toEqual([4]);
   });
 
   it('no longer counts failed requests as running', async () => {

@@ -14,29 +14,21 @@ import type {
 } from '../link/messages.ts';
 import { checkSubmission } from './check-submission.ts';
 import { commitStep } from './commit-step.ts';
+import {
+  type EngineCoreSettings,
+  type SettledCoreSettings,
+  settleCoreSettings,
+  toCoreFacts,
+} from './core-settings.ts';
 import { findKvCacheViolations } from './kv-cache/kv-cache-invariants.ts';
-import { SlotTable } from './kv-cache/slot-table.ts';
+import { KvCacheManager } from './kv-cache/kv-cache-manager.ts';
 import type { ModelRunner } from './model/model-runner.ts';
+import { type SampledRow, sampleStep } from './sampling/sample-step.ts';
 import { Sampler } from './sampling/sampler.ts';
+import { LoadEstimate, type RunningLength } from './scheduler/load-estimate.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { StepPlan } from './scheduler/step-plan.ts';
-import { Sequence, type SequenceGroup } from './sequence.ts';
-import { mustContinue } from './stop-rules.ts';
-
-export interface EngineCoreSettings {
-  /** Most prompt tokens of one step. */
-  readonly prefillChunkLength: number;
-  /** Most sequences waiting for a slot; more is `overloaded`. */
-  readonly maxQueuedSequences: number;
-  /** How often a failed step is tried again before its requests fail. Default: 2. */
-  readonly stepRetryLimit?: number;
-  /** How many steps in a row may be given up before the model counts as broken. Default: 3. */
-  readonly fatalFailureLimit?: number;
-  /** Why the ONNX Runtime binding in use is not the preferred one; shown in the facts. */
-  readonly backendNote?: string;
-}
-
-const NO_TOKEN_IDS: readonly number[] = [];
+import { createSequenceGroup, Sequence, type SequenceGroup } from './sequence.ts';
 
 /** What a step has to tell the text side. */
 export type CoreOutput = StepMessage | RequestFailedMessage | FatalMessage;
@@ -45,14 +37,14 @@ export class EngineCore {
   readonly facts: CoreFacts;
   readonly #runner: ModelRunner;
   readonly #sampler: Sampler;
-  readonly #slots: SlotTable;
+  readonly #cache: KvCacheManager;
+  readonly #load = new LoadEstimate();
   readonly #scheduler: Scheduler;
   readonly #groups = new Map<number, SequenceGroup>();
-  readonly #maxQueuedSequences: number;
-  readonly #stepRetryLimit: number;
-  readonly #fatalFailureLimit: number;
+  readonly #settings: SettledCoreSettings;
   /** Aborted since the last drain; a step in flight must not see its sequences change. */
   #aborted = new Set<Sequence>();
+  #arrivalCount = 0;
   #stepCount = 0;
   #attemptCount = 0;
   #givenUpCount = 0;
@@ -60,28 +52,32 @@ export class EngineCore {
   #isClosed = false;
 
   constructor(runner: ModelRunner, settings: EngineCoreSettings) {
-    const copySlot = (from: number, to: number, length: number): void => runner.copySlot(from, to, length);
     this.#runner = runner;
     this.#sampler = new Sampler(runner.facts.vocabSize);
-    this.#slots = new SlotTable(runner.facts.slotCount, copySlot);
-    this.#scheduler = new Scheduler(this.#slots, copySlot, settings);
-    this.#maxQueuedSequences = settings.maxQueuedSequences;
-    this.#stepRetryLimit = settings.stepRetryLimit ?? 2;
-    this.#fatalFailureLimit = settings.fatalFailureLimit ?? 3;
-    this.facts = toCoreFacts(runner, settings.backendNote);
+    const { slotCount, logitsLimit } = runner.facts;
+    const settled = settleCoreSettings(settings, runner.facts);
+    const { maxSequences, prefixCaching, cacheBlockLength: blockLength } = settled;
+    this.#settings = settled;
+    this.#cache = new KvCacheManager(runner, { slotCount, maxSequences, prefixCaching, blockLength });
+    this.#scheduler = new Scheduler(this.#cache, { ...settled, promptLogitsLimit: logitsLimit - slotCount });
+    this.facts = toCoreFacts(runner.facts, maxSequences, settings.backendNote);
   }
 
   /** Whether `step` has something to do. */
   get hasWork(): boolean {
-    return this.#slots.owners.length > 0 || this.#scheduler.queue.length > 0 || this.#aborted.size > 0;
+    return this.#scheduler.hasWork || this.#aborted.size > 0;
   }
 
   get stats(): CoreStats {
+    const { queriedTokenCount, hitTokenCount } = this.#cache.counters;
     return {
-      runningCount: this.#slots.owners.length,
-      waitingCount: this.#scheduler.queue.length,
-      freeSlotCount: this.#slots.freeCount,
+      runningCount: this.#cache.ownedCount,
+      waitingCount: this.#scheduler.waitingCount,
+      freeSlotCount: this.#cache.freeCount,
       stepCount: this.#stepCount,
+      preemptionCount: this.#scheduler.preemptionCount,
+      cacheQueryTokenCount: queriedTokenCount,
+      cacheHitTokenCount: hitTokenCount,
     };
   }
 
@@ -94,23 +90,19 @@ export class EngineCore {
     const { requestId } = message;
     if (this.#groups.has(requestId)) throw new Error(`Request ${requestId} was submitted twice.`);
     checkSubmission(message, {
-      ...this.#runner.facts,
-      maxQueuedSequences: this.#maxQueuedSequences,
-      waitingCount: this.#scheduler.queue.length,
-      freeSlotCount: this.#slots.freeCount,
+      ...this.facts,
+      schedulingPolicy: this.#settings.schedulingPolicy,
+      maxQueuedSequences: this.#settings.maxQueuedSequences,
+      waitingCount: this.#scheduler.queuedCount,
+      freeSlotCount: this.#scheduler.availableSlotCount,
+      estimateWaitMs: endCount => this.#load.waitMs(endCount, this.#scheduler.running.map(toRunningLength)),
     });
-    const group: SequenceGroup = {
-      requestId,
-      promptTokenIds: message.promptTokenIds,
-      submitted: message,
-      openSequences: new Set(),
-      isPrefilled: false,
-    };
+    const group = createSequenceGroup(message, this.#arrivalCount++);
     this.#groups.set(requestId, group);
     for (let choiceIndex = 0; choiceIndex < message.choiceCount; choiceIndex++) {
       const sequence = new Sequence(group, choiceIndex);
       group.openSequences.add(sequence);
-      this.#scheduler.queue.push(sequence);
+      this.#scheduler.add(sequence);
     }
   }
 
@@ -123,6 +115,16 @@ export class EngineCore {
     if (group === undefined) return;
     for (const sequence of group.openSequences) {
       if (choiceIndex === undefined || sequence.choiceIndex === choiceIndex) this.#aborted.add(sequence);
+    }
+  }
+
+  /**
+   * Tells that the reader of a choice has fallen behind or has caught up. Takes effect with the next step. Legal at any
+   * moment and any number of times; unknown choices are ignored.
+   */
+  setPaused(requestId: number, choiceIndex: number, state: { readonly isPaused: boolean }): void {
+    for (const sequence of this.#groups.get(requestId)?.openSequences ?? []) {
+      if (sequence.choiceIndex === choiceIndex) this.#scheduler.setPaused(sequence, state);
     }
   }
 
@@ -148,10 +150,11 @@ export class EngineCore {
     const plan = this.#scheduler.plan();
     if (plan === null) return updates.length === 0 ? [] : [this.#toStepMessage(updates, [])];
 
-    let sampledTokenIds: readonly number[];
+    const startedAtMs = this.#settings.now();
+    let sampled: readonly (SampledRow | Error)[];
     try {
       const logits = await this.#runner.run(plan.rows);
-      sampledTokenIds = this.#sample(plan, logits);
+      sampled = sampleStep(this.#sampler, plan, logits);
     } catch (cause) {
       const outputs = this.#handleFailure(plan, cause);
       if (updates.length === 0 && outputs.length === 0) return [];
@@ -160,23 +163,24 @@ export class EngineCore {
     }
 
     const aborted = this.#takeAborted();
-    const committed = commitStep(plan, sampledTokenIds, aborted);
-    this.#end(committed.ended);
+    const committed = commitStep(plan, sampled, aborted);
+    this.#load.stepTook(this.#settings.now() - startedAtMs);
+    for (const { outputTokenIds } of committed.ended) this.#load.answerEnded(outputTokenIds.length);
+    this.#end(committed.ended, { keepsPrefix: true });
     updates.push(...committed.updates);
     this.#endAborted(aborted, updates);
+    const failures = committed.failed.flatMap(({ sequence, error }) =>
+      this.#failRequest(sequence.group, error),
+    );
     this.#stepCount++;
     this.#attemptCount = 0;
     this.#givenUpCount = 0;
-    return [this.#toStepMessage(updates, committed.prefilled)];
+    return [this.#toStepMessage(updates, committed.prefilled), ...failures];
   }
 
   /** Violations of the cache bookkeeping; empty when all is well. For tests and diagnosis. */
   findViolations(): string[] {
-    return findKvCacheViolations({
-      slotCount: this.#slots.slotCount,
-      contextLength: this.#runner.facts.contextLength,
-      owners: this.#slots.owners,
-    });
+    return findKvCacheViolations(this.#cache, this.#runner.facts.contextLength);
   }
 
   /** Frees the model. Must not be called while a step runs; open requests end without a message. */
@@ -187,44 +191,16 @@ export class EngineCore {
     await this.#runner.close();
   }
 
-  /** One token for each row with logits, in row order. Mutates: the logits. */
-  #sample(plan: StepPlan, logits: Float32Array): number[] {
-    const { vocabSize } = this.#runner.facts;
-    const tokenIds: number[] = [];
-    for (const { needsLogits, sequence } of plan.rows) {
-      if (!needsLogits) continue;
-      const start = tokenIds.length * vocabSize;
-      const { submitted } = sequence.group;
-      const outputLength = sequence.outputTokenIds.length;
-      tokenIds.push(
-        this.#sampler.sample(logits.subarray(start, start + vocabSize), {
-          params: submitted.sampling,
-          randomKey: sequence.randomKey,
-          position: outputLength,
-          bannedTokenIds: mustContinue(submitted, outputLength) ? submitted.minTokensBannedIds : NO_TOKEN_IDS,
-        }),
-      );
-    }
-    return tokenIds;
-  }
-
   #handleFailure(plan: StepPlan, cause: unknown): readonly CoreOutput[] {
     this.#attemptCount++;
-    if (this.#attemptCount <= this.#stepRetryLimit) return [];
+    if (this.#attemptCount <= this.#settings.stepRetryLimit) return [];
     const reason = cause instanceof Error ? cause.message : String(cause);
     const message = `The model call failed ${this.#attemptCount} times: ${reason}`;
     this.#attemptCount = 0;
     this.#givenUpCount++;
-    const requestIds = new Set(plan.rows.map(row => row.sequence.group.requestId));
-    const outputs: CoreOutput[] = [];
-    for (const requestId of requestIds) {
-      const group = this.#groups.get(requestId);
-      if (group === undefined) continue;
-      for (const sequence of group.openSequences) this.#aborted.delete(sequence);
-      this.#end([...group.openSequences]);
-      outputs.push({ kind: 'request-failed', requestId, code: 'engine_failed', message });
-    }
-    if (this.#givenUpCount >= this.#fatalFailureLimit) {
+    const failure = new EngineError('engine_failed', message, { cause });
+    const outputs: CoreOutput[] = plan.rows.flatMap(row => this.#failRequest(row.sequence.group, failure));
+    if (this.#givenUpCount >= this.#settings.fatalFailureLimit) {
       outputs.push({
         kind: 'fatal',
         code: 'engine_failed',
@@ -232,6 +208,26 @@ export class EngineCore {
       });
     }
     return outputs;
+  }
+
+  /** Ends all choices of a request. Empty when they have ended. */
+  #failRequest({ requestId, openSequences }: SequenceGroup, error: Error): RequestFailedMessage[] {
+    if (openSequences.size === 0) return [];
+    for (const sequence of openSequences) this.#aborted.delete(sequence);
+    // What a failed call left in the slot is not worth the risk of a later hit.
+    this.#end([...openSequences], { keepsPrefix: false });
+    const { message } = error;
+    const code = error instanceof EngineError ? error.code : 'engine_failed';
+    const parameter = error instanceof EngineError ? error.parameter : undefined;
+    return [
+      {
+        kind: 'request-failed',
+        requestId,
+        code,
+        message,
+        ...(parameter === undefined ? {} : { parameter }),
+      },
+    ];
   }
 
   #takeAborted(): ReadonlySet<Sequence> {
@@ -247,18 +243,16 @@ export class EngineCore {
       const finish = { reason: 'abort', stopTokenId: null } as const;
       updates.push({ requestId: group.requestId, choiceIndex, tokenIds: [], finish });
     }
-    this.#end(open);
+    this.#end(open, { keepsPrefix: true });
   }
 
-  /** Forgets sequences that ended and frees their slots, the last slots first so that ends move no dead ones. */
-  #end(sequences: readonly Sequence[]): void {
-    const bySlot = [...sequences].sort((a, b) => (b.slot ?? -1) - (a.slot ?? -1));
-    for (const sequence of bySlot) {
+  /** Forgets sequences that ended and frees their slots. */
+  #end(sequences: readonly Sequence[], options: { readonly keepsPrefix: boolean }): void {
+    for (const sequence of sequences) {
       const { group } = sequence;
       group.openSequences.delete(sequence);
       if (group.openSequences.size === 0) this.#groups.delete(group.requestId);
-      if (sequence.slot === null) this.#scheduler.queue.remove(sequence);
-      else this.#slots.release(sequence);
+      this.#scheduler.remove(sequence, options);
     }
   }
 
@@ -267,16 +261,6 @@ export class EngineCore {
   }
 }
 
-function toCoreFacts(runner: ModelRunner, backendNote: string | undefined): CoreFacts {
-  const { kind, backend, device, vocabSize, contextLength, slotCount, onnxRuntimeVersion } = runner.facts;
-  return {
-    backend,
-    runner: kind,
-    device,
-    vocabSize,
-    contextLength,
-    maxSequences: slotCount,
-    onnxRuntimeVersion,
-    ...(backendNote === undefined ? {} : { backendNote }),
-  };
+function toRunningLength({ outputTokenIds, group }: Sequence): RunningLength {
+  return { outputLength: outputTokenIds.length, maxTokens: group.submitted.maxTokens };
 }

@@ -21,6 +21,9 @@ describe('loadCore', () => {
     [{ prefillChunkLength: 0.5 }, 'prefillChunkLength'],
     [{ maxQueuedSequences: -1 }, 'maxQueuedSequences'],
     [{ contextLength: 0 }, 'contextLength'],
+    [{ mixedChunkLength: 0 }, 'mixedChunkLength'],
+    [{ cacheSlots: -1 }, 'cacheSlots'],
+    [{ cacheSlots: 1, prefixCaching: false }, 'cacheSlots'],
   ] as const)('refuses %j by name before it reads anything', async (change, parameter) => {
     await expect(loadCore({ ...OPTIONS, ...change })).rejects.toMatchObject({
       code: 'model_invalid',

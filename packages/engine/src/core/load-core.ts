@@ -9,6 +9,11 @@ import { selectBackend } from './model/ort/select-backend.ts';
 import { readManifest } from './model/read-manifest.ts';
 import { createSlotsRunner } from './model/slots-runner.ts';
 
+/** Slots for computed prompts alone: enough for some conversations that come back while others run. */
+const DEFAULT_CACHE_SLOTS = 4;
+/** About as long as a step of eight decodes on two cores, so that a running answer waits about twice as long. */
+const DEFAULT_MIXED_CHUNK_LENGTH = 32;
+
 /** Throws: `model_invalid` for an unusable folder or options that do not fit it, `engine_failed`. */
 export async function loadCore(options: CoreOptions): Promise<EngineCore> {
   checkOptions(options);
@@ -23,14 +28,20 @@ export async function loadCore(options: CoreOptions): Promise<EngineCore> {
   const coreCount = availableParallelism();
   const threadCount = options.threadCount === 0 ? coreCount : options.threadCount;
   const { backend, note } = await selectBackend(options.backend);
+  const prefixCaching = options.prefixCaching ?? true;
+  const cacheSlots = prefixCaching ? (options.cacheSlots ?? DEFAULT_CACHE_SLOTS) : 0;
   const runner = await createSlotsRunner(backend, options.modelDir, manifest, {
-    slotCount: options.maxSequences,
+    slotCount: options.maxSequences + cacheSlots,
     contextLength,
     threadCount,
     spin: options.spin ?? threadCount < coreCount,
   });
   return new EngineCore(runner, {
+    maxSequences: options.maxSequences,
     prefillChunkLength: options.prefillChunkLength,
+    mixedChunkLength: options.mixedChunkLength ?? DEFAULT_MIXED_CHUNK_LENGTH,
+    schedulingPolicy: options.schedulingPolicy ?? 'fcfs',
+    prefixCaching,
     maxQueuedSequences: options.maxQueuedSequences,
     ...(note === undefined ? {} : { backendNote: note }),
   });
@@ -39,6 +50,7 @@ export async function loadCore(options: CoreOptions): Promise<EngineCore> {
 function checkOptions(options: CoreOptions): void {
   const { device, threadCount, maxSequences, prefillChunkLength, maxQueuedSequences, contextLength } =
     options;
+  const { mixedChunkLength, cacheSlots } = options;
   if (device === 'webgpu' || device === 'cuda') {
     throw wrongOption('device', `"${device}" is not supported yet by this version; use "auto" or "cpu"`);
   }
@@ -46,6 +58,11 @@ function checkOptions(options: CoreOptions): void {
   checkCount('maxSequences', maxSequences, 1);
   checkCount('prefillChunkLength', prefillChunkLength, 1);
   checkCount('maxQueuedSequences', maxQueuedSequences, 0);
+  if (mixedChunkLength !== undefined) checkCount('mixedChunkLength', mixedChunkLength, 1);
+  if (cacheSlots !== undefined) checkCount('cacheSlots', cacheSlots, 0);
+  if (cacheSlots !== undefined && cacheSlots > 0 && options.prefixCaching === false) {
+    throw wrongOption('cacheSlots', `must be 0 without prefixCaching; got ${cacheSlots}`);
+  }
   if (contextLength !== undefined) checkCount('contextLength', contextLength, 1);
 }
 

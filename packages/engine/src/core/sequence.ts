@@ -1,18 +1,49 @@
-// One token stream being generated: a choice of a request. Only `commit-step.ts` and the scheduler's admission
-// and release change it; everything else reads.
+// One token stream being generated: a choice of a request. Only `commit-step.ts`, the scheduler and the cache
+// manager change it; everything else reads.
 
 import type { SubmitMessage } from '../link/messages.ts';
+import type { TokenLogprobs } from '../request/token-logprobs.ts';
+import { RepetitionDetector } from './repetition-detector.ts';
 import { type CounterKey, counterKey } from './sampling/counter-random.ts';
+import {
+  createLogitsProcessors,
+  type LogitsProcessor,
+  needsTokenCounts,
+} from './sampling/logits-processor.ts';
+import { TokenCounts } from './sampling/token-counts.ts';
 
 /** What the choices of one request share. */
 export interface SequenceGroup {
   readonly requestId: number;
   readonly promptTokenIds: Int32Array;
   readonly submitted: SubmitMessage;
+  /** Place in the order in which requests came. */
+  readonly arrival: number;
   /** Choices that have not ended. The request is forgotten when the last one ends. */
   readonly openSequences: Set<Sequence>;
   /** Whether the first token of the request was reported. */
   isPrefilled: boolean;
+  /** Prompt tokens that came from the cache when the request first got a slot; null before. */
+  cachedTokenCount: number | null;
+  /** What the request asks to be done to each row of logits before the draw. */
+  readonly logitsProcessors: readonly LogitsProcessor[];
+  /** By position in the prompt, as far as they are computed; null for the first. Used only when asked for. */
+  readonly promptLogprobs: (TokenLogprobs | null)[];
+}
+
+/** A request without choices yet; `arrival` is its place in the order in which requests came. */
+export function createSequenceGroup(message: SubmitMessage, arrival: number): SequenceGroup {
+  return {
+    requestId: message.requestId,
+    promptTokenIds: message.promptTokenIds,
+    submitted: message,
+    arrival,
+    openSequences: new Set(),
+    isPrefilled: false,
+    cachedTokenCount: null,
+    logitsProcessors: createLogitsProcessors(message),
+    promptLogprobs: [null],
+  };
 }
 
 /**
@@ -22,15 +53,24 @@ export interface SequenceGroup {
  *     [promptLength, tokenCount)      generated tokens
  *     [0, computedLength)             tokens whose keys and values are in the cache slot
  *     [computedLength, tokenCount)    pending: what the next steps compute; one token for a decode
+ *
+ * A preempted sequence has lost its slot: `computedLength` is 0 again and all its tokens are pending.
  */
 export class Sequence {
   readonly group: SequenceGroup;
   readonly choiceIndex: number;
   readonly randomKey: CounterKey;
   readonly outputTokenIds: number[] = [];
+  /** Of the output; null where the request has no penalties. */
+  readonly tokenCounts: TokenCounts | null;
+  readonly #repetition: RepetitionDetector | null;
   computedLength = 0;
-  /** Cache slot, or null while waiting. Set by the slot table only. */
+  /** Cache slot, or null while waiting. Set by the cache manager only. */
   slot: number | null = null;
+  /** Its reader has fallen behind: it gets no step until the reader has caught up. */
+  isPaused = false;
+  /** All tokens, with room behind them. The group's own array until the first token is generated. */
+  #tokenIds: Int32Array;
   /** The pending token of a decode, in a form the runner takes without a new array. */
   readonly #lastToken = new Int32Array(1);
 
@@ -38,6 +78,17 @@ export class Sequence {
     this.group = group;
     this.choiceIndex = choiceIndex;
     this.randomKey = counterKey(group.submitted.sampling.seed + BigInt(choiceIndex));
+    const { submitted, promptTokenIds } = group;
+    const { repetitionDetection, maxTokens } = submitted;
+    this.#tokenIds = promptTokenIds;
+    this.tokenCounts = needsTokenCounts(submitted) ? new TokenCounts() : null;
+    this.#repetition =
+      repetitionDetection === undefined ? null : new RepetitionDetector(repetitionDetection, maxTokens);
+  }
+
+  /** Whether the output ends in a loop of the kind that the request looks for. */
+  get isRepeating(): boolean {
+    return this.#repetition?.isRepeating ?? false;
   }
 
   get promptLength(): number {
@@ -52,16 +103,40 @@ export class Sequence {
     return this.tokenCount - this.computedLength;
   }
 
+  get priority(): number {
+    return this.group.submitted.priority ?? 0;
+  }
+
+  /** Cached prompts are shared only within a partition. */
+  get partition(): string {
+    return this.group.submitted.cachePartition ?? '';
+  }
+
+  /** Prompt and output. Shape: at least `[tokenCount]`; what lies behind is no token. Valid until the next `append`. */
+  get tokenIds(): Int32Array {
+    return this.#tokenIds;
+  }
+
   /** The first `count` pending tokens, as a view that is valid until the sequence changes. */
   pendingTokens(count: number): Int32Array {
     const start = this.computedLength;
-    if (start + count <= this.promptLength) return this.group.promptTokenIds.subarray(start, start + count);
-    return this.#lastToken;
+    // Of one token after the prompt a view exists already: every decode asks for it.
+    if (count === 1 && start === this.tokenCount - 1 && start >= this.promptLength) return this.#lastToken;
+    return this.#tokenIds.subarray(start, start + count);
   }
 
   /** Mutates: appends a generated token, which is then the pending one. */
   append(tokenId: number): void {
+    const end = this.tokenCount;
+    if (end >= this.#tokenIds.length) {
+      const grown = new Int32Array(end + Math.max(16, end >> 1));
+      grown.set(this.#tokenIds);
+      this.#tokenIds = grown;
+    }
+    this.#tokenIds[end] = tokenId;
     this.outputTokenIds.push(tokenId);
     this.#lastToken[0] = tokenId;
+    this.tokenCounts?.add(tokenId);
+    this.#repetition?.add(this.outputTokenIds);
   }
 }

@@ -8,24 +8,26 @@ export interface SequenceFinish {
   readonly stopTokenId: number | null;
 }
 
-/** Whether ends (`minTokensBannedIds`) must not be drawn yet: the output is shorter than the minimum. */
-export function mustContinue(request: SubmitMessage, outputLength: number): boolean {
-  return outputLength < request.minTokens;
+/** The newest token of an output and what is known of the tokens before it. */
+export interface NewestToken {
+  readonly tokenId: number;
+  /** Tokens of the output, this one included. */
+  readonly outputLength: number;
+  /** Whether the output ends in a loop of the kind that the request looks for. */
+  readonly isRepeating: boolean;
 }
 
 /**
- * Whether the sequence ends with its newest token. A stop token on the very last allowed place is `stop`, not
- * `length`. `outputLength` counts that token.
+ * Whether the sequence ends with its newest token. The order is that of precedence: a stop token on the very last
+ * allowed place is `stop`, and a loop that is complete there is `length`.
  */
-export function findFinish(
-  request: SubmitMessage,
-  tokenId: number,
-  outputLength: number,
-): SequenceFinish | undefined {
+export function findFinish(request: SubmitMessage, newest: NewestToken): SequenceFinish | undefined {
+  const { tokenId, outputLength, isRepeating } = newest;
   if (outputLength > request.minTokens) {
     if (request.eosTokenIds.includes(tokenId)) return { reason: 'stop', stopTokenId: null };
     if (request.stopTokenIds.includes(tokenId)) return { reason: 'stop', stopTokenId: tokenId };
   }
   if (outputLength >= request.maxTokens) return { reason: 'length', stopTokenId: null };
+  if (isRepeating && outputLength >= request.minTokens) return { reason: 'repetition', stopTokenId: null };
   return undefined;
 }

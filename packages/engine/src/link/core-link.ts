@@ -2,7 +2,14 @@
 // One conformance suite (`test/core-link-conformance.ts`) holds all three to it.
 
 import type { EngineError } from '../errors.ts';
-import type { AbortMessage, CoreFacts, CoreStats, FromCoreMessage, SubmitMessage } from './messages.ts';
+import type {
+  AbortMessage,
+  CoreFacts,
+  CoreStats,
+  FromCoreMessage,
+  PauseMessage,
+  SubmitMessage,
+} from './messages.ts';
 
 /** What the text side listens to. Called in the order the token side sent them. */
 export interface CoreLinkListener {
@@ -24,6 +31,8 @@ export interface CoreLink {
   submit(message: SubmitMessage): void;
   /** Never throws: aborting what is already gone is fine. */
   abort(message: AbortMessage): void;
+  /** Never throws: pausing what is already gone is fine. */
+  setPaused(message: PauseMessage): void;
   /** Ends the token side; open requests end through `onDown` with `engine_closed`. */
   close(): Promise<void>;
 }

@@ -7,7 +7,10 @@ import { EngineError } from '../errors.ts';
 import type { CoreOptions, FromCoreMessage, SubmitMessage, ToCoreMessage } from './messages.ts';
 
 /** What the loop needs of the token side. */
-export type LoopCore = Pick<EngineCore, 'facts' | 'hasWork' | 'submit' | 'abort' | 'step' | 'close'>;
+export type LoopCore = Pick<
+  EngineCore,
+  'facts' | 'hasWork' | 'submit' | 'abort' | 'setPaused' | 'step' | 'close'
+>;
 
 /** Makes the token side; `loadCore` in production, a scripted one in tests. */
 export type LoadCore = (options: CoreOptions) => Promise<LoopCore>;
@@ -75,6 +78,8 @@ export class CoreLoop {
     for (const message of messages) {
       if (message.kind === 'submit') this.#submit(core, message);
       else if (message.kind === 'abort') core.abort(message.requestId, message.choiceIndex);
+      else if (message.kind === 'pause' || message.kind === 'resume')
+        core.setPaused(message.requestId, message.choiceIndex, { isPaused: message.kind === 'pause' });
       else if (message.kind === 'close') this.#isClosing = true;
     }
   }

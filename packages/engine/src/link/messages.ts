@@ -3,7 +3,9 @@
 
 import type { EngineErrorCode } from '../errors.ts';
 import type { TokenFinishReason } from '../request/finish-reason.ts';
+import type { LogprobsRequest, RepetitionDetection } from '../request/generation-request.ts';
 import type { SamplingParams } from '../request/sampling-params.ts';
+import type { TokenLogprobs } from '../request/token-logprobs.ts';
 
 /** Where and how the model runs; settled before the token side starts. */
 export interface CoreOptions {
@@ -23,10 +25,25 @@ export interface CoreOptions {
   readonly maxSequences: number;
   /** Most tokens of a sequence. Undefined: what the model was built for. */
   readonly contextLength?: number;
-  /** Most prompt tokens of one model call; longer prompts are prefilled in chunks. */
+  /** Most prompt tokens of one step; longer prompts are prefilled in chunks. */
   readonly prefillChunkLength: number;
+  /**
+   * Most prompt tokens of a step in which answers run as well: what they wait for between two tokens. Smaller keeps
+   * running answers even, larger lets new ones start sooner. Default: 32.
+   */
+  readonly mixedChunkLength?: number;
   /** Most sequences waiting for a slot before `overloaded`. */
   readonly maxQueuedSequences: number;
+  /** Who runs first: by arrival, or by `priority` and then arrival. Default: `fcfs`. */
+  readonly schedulingPolicy?: 'fcfs' | 'priority';
+  /** Keep computed prompts for later requests that begin alike. Default: true. */
+  readonly prefixCaching?: boolean;
+  /**
+   * Cache slots besides those of `maxSequences`, for computed prompts only. A slot takes memory for the longest
+   * sequence that it ever held, so each costs at most what a running sequence costs. Default: 4; 0 without
+   * `prefixCaching`.
+   */
+  readonly cacheSlots?: number;
 }
 
 /** One request as the token side sees it. `requestId` is unique within the link. */
@@ -45,6 +62,15 @@ export interface SubmitMessage {
   readonly stopTokenIds: readonly number[];
   /** Must not be drawn before `minTokens` tokens: every end, ignored end-of-sequence ids included. */
   readonly minTokensBannedIds: readonly number[];
+  /** Token sequences that must not be completed. Absent: none. */
+  readonly badTokenSequences?: readonly (readonly number[])[];
+  readonly logprobs?: LogprobsRequest;
+  readonly promptLogprobs?: LogprobsRequest;
+  readonly repetitionDetection?: RepetitionDetection;
+  /** Lower runs earlier; 0 unless the policy is `priority`. Default: 0. */
+  readonly priority?: number;
+  /** Default: the empty partition. */
+  readonly cachePartition?: string;
 }
 
 /** Ends one choice, or the whole request when `choiceIndex` is absent. Legal at any moment, any number of times. */
@@ -52,6 +78,16 @@ export interface AbortMessage {
   readonly kind: 'abort';
   readonly requestId: number;
   readonly choiceIndex?: number;
+}
+
+/**
+ * The reader of a choice has fallen behind, or has caught up. A paused choice gets no more tokens and may lose its
+ * slot to others; nothing of its output changes. Legal at any moment, any number of times.
+ */
+export interface PauseMessage {
+  readonly kind: 'pause' | 'resume';
+  readonly requestId: number;
+  readonly choiceIndex: number;
 }
 
 export interface LoadMessage {
@@ -64,7 +100,7 @@ export interface CloseMessage {
   readonly kind: 'close';
 }
 
-export type ToCoreMessage = LoadMessage | SubmitMessage | AbortMessage | CloseMessage;
+export type ToCoreMessage = LoadMessage | SubmitMessage | AbortMessage | PauseMessage | CloseMessage;
 
 /** What the token side knows once the model is loaded. */
 export interface CoreFacts {
@@ -89,7 +125,17 @@ export interface SequenceUpdate {
   readonly requestId: number;
   readonly choiceIndex: number;
   readonly tokenIds: readonly number[];
+  /** One for each of `tokenIds`; only when asked for. */
+  readonly logprobs?: readonly TokenLogprobs[];
   readonly finish?: { readonly reason: TokenFinishReason; readonly stopTokenId: number | null };
+}
+
+/** A request whose whole prompt is computed. */
+export interface PrefilledRequest {
+  readonly requestId: number;
+  readonly cachedTokenCount: number;
+  /** One for each prompt token, null for the first; only when asked for. */
+  readonly promptLogprobs?: readonly (TokenLogprobs | null)[];
 }
 
 /** Everything one step produced: one message per step, however many sequences ran. */
@@ -97,7 +143,7 @@ export interface StepMessage {
   readonly kind: 'step';
   readonly updates: readonly SequenceUpdate[];
   /** Requests whose first token came in this step: prompt tokens taken from the prefix cache. */
-  readonly prefilled: readonly { readonly requestId: number; readonly cachedTokenCount: number }[];
+  readonly prefilled: readonly PrefilledRequest[];
   readonly stats: CoreStats;
 }
 
@@ -106,7 +152,24 @@ export interface CoreStats {
   readonly waitingCount: number;
   readonly freeSlotCount: number;
   readonly stepCount: number;
+  /** Since the start: how often a sequence lost its slot before its end. */
+  readonly preemptionCount: number;
+  /** Since the start: prompt tokens of admitted requests. */
+  readonly cacheQueryTokenCount: number;
+  /** Those of them that came from the prefix cache. */
+  readonly cacheHitTokenCount: number;
 }
+
+/** Of a token side that has nothing and has done nothing. */
+export const IDLE_STATS: CoreStats = {
+  runningCount: 0,
+  waitingCount: 0,
+  freeSlotCount: 0,
+  stepCount: 0,
+  preemptionCount: 0,
+  cacheQueryTokenCount: 0,
+  cacheHitTokenCount: 0,
+};
 
 /** One request failed; the others go on. */
 export interface RequestFailedMessage {

@@ -4,13 +4,15 @@
 import { EngineError } from '../errors.ts';
 import type { CoreChannel, OpenCoreChannel } from './core-channel.ts';
 import type { CoreLink, CoreLinkListener, CoreLinkState } from './core-link.ts';
-import type {
-  AbortMessage,
-  CoreFacts,
-  CoreOptions,
-  CoreStats,
-  FromCoreMessage,
-  SubmitMessage,
+import {
+  type AbortMessage,
+  type CoreFacts,
+  type CoreOptions,
+  type CoreStats,
+  type FromCoreMessage,
+  IDLE_STATS,
+  type PauseMessage,
+  type SubmitMessage,
 } from './messages.ts';
 
 /** When a crashed token side is started again. Unit: milliseconds. */
@@ -30,8 +32,6 @@ export const DEFAULT_RESTART_POLICY: RestartPolicy = {
 
 /** How long a token side may take to end by itself. One step of a large prompt may be running. */
 const END_GRACE_MS = 5_000;
-
-const IDLE_STATS: CoreStats = { runningCount: 0, waitingCount: 0, freeSlotCount: 0, stepCount: 0 };
 
 interface Starting {
   readonly resolve: (facts: CoreFacts) => void;
@@ -83,6 +83,10 @@ export class SupervisedLink implements CoreLink {
   }
 
   abort(message: AbortMessage): void {
+    if (this.#state === 'ready') this.#channel?.send(message);
+  }
+
+  setPaused(message: PauseMessage): void {
     if (this.#state === 'ready') this.#channel?.send(message);
   }
 

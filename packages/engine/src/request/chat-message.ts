@@ -19,6 +19,13 @@ export interface ChatContentPart {
 export interface ChatTemplateOptions {
   /** Ask the template for the opening of the assistant's turn. Default: true. */
   readonly addGenerationPrompt?: boolean;
+  /**
+   * Leave the last message open, so that the answer continues it. Excludes `addGenerationPrompt`.
+   * Throws on rendering: `template_failed` where the text of that message does not survive the template.
+   */
+  readonly continueFinalMessage?: boolean;
+  /** Let the tokenizer put its own special tokens around what the template wrote. Default: false. */
+  readonly addSpecialTokens?: boolean;
   /** Function descriptions handed to the template as `tools`. */
   readonly tools?: readonly unknown[];
   /** Extra variables of the template (`documents`, `reasoning_effort`, `enable_thinking`, ...). */

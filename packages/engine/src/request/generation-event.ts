@@ -3,11 +3,31 @@
 
 import type { FinishReason, StopReason } from './finish-reason.ts';
 
+/** A token that could have come at some place, and how probable it was. */
+export interface CandidateLogprob {
+  readonly tokenId: number;
+  /** The token decoded alone; empty for a part of a character. */
+  readonly text: string;
+  /** The true bytes of the token, also where they are a part of a character. */
+  readonly bytes: Uint8Array;
+  /** Natural logarithm of the model's own probability, before any sampling setting. At least -9999. */
+  readonly logprob: number;
+  /** 1 for the most probable token; ties share the better rank. */
+  readonly rank: number;
+}
+
+/** A token at its place and the best candidates there, most probable first. */
+export interface TokenLogprob extends CandidateLogprob {
+  readonly top: readonly CandidateLogprob[];
+}
+
 export interface PromptReadyEvent {
   readonly kind: 'prompt-ready';
   readonly promptTokenIds: readonly number[];
   /** Prompt tokens whose keys and values came from the prefix cache. */
   readonly cachedTokenCount: number;
+  /** One for each prompt token, null for the first; only when asked for. */
+  readonly promptLogprobs?: readonly (TokenLogprob | null)[];
 }
 
 /** New tokens of one choice. `text` may be empty while a character or a possible stop string is held back. */
@@ -16,6 +36,8 @@ export interface TokenDeltaEvent {
   readonly choiceIndex: number;
   readonly text: string;
   readonly tokenIds: readonly number[];
+  /** One for each of `tokenIds`; only when asked for. */
+  readonly logprobs?: readonly TokenLogprob[];
 }
 
 /** End of one choice, with the last text and tokens, so that joined texts are the whole answer. */
@@ -24,6 +46,8 @@ export interface ChoiceFinishEvent {
   readonly choiceIndex: number;
   readonly text: string;
   readonly tokenIds: readonly number[];
+  /** One for each of `tokenIds`; only when asked for. */
+  readonly logprobs?: readonly TokenLogprob[];
   readonly finishReason: FinishReason;
   readonly stopReason: StopReason;
 }

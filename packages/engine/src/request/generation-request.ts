@@ -31,6 +31,28 @@ export interface StopConditions {
   readonly minTokens?: number;
 }
 
+/** Ends a choice whose last tokens are one block repeated. Sizes are in tokens; all 0 is off. */
+export interface RepetitionDetection {
+  readonly minPatternSize: number;
+  readonly maxPatternSize: number;
+  /** Repetitions that count as a loop; at least 2 where `maxPatternSize` is above 0. */
+  readonly minCount: number;
+}
+
+/** Log probabilities to report beside each token: those of the token itself and of the `topCount` best ones. */
+export interface LogprobsRequest {
+  /** Range: 0 to 20. */
+  readonly topCount: number;
+}
+
+/** Search for the most probable answers; every sampling setting is then without effect. */
+export interface BeamSearch {
+  /** Beams kept, and answers returned. Range: 1 to 10. */
+  readonly width: number;
+  /** Exponent of the length by which the sum of log probabilities is divided. */
+  readonly lengthPenalty: number;
+}
+
 export interface GenerationRequest {
   readonly prompt: Prompt;
   readonly sampling?: Partial<SamplingParams>;
@@ -39,4 +61,19 @@ export interface GenerationRequest {
   readonly choiceCount?: number;
   /** Leave the text of special tokens out of the output. Default: true. */
   readonly skipSpecialTokens?: boolean;
+  /** Texts of special tokens that `skipSpecialTokens` does not leave out; texts that are no token count for nothing. */
+  readonly shownSpecialTokens?: readonly string[];
+  /** Texts that must not occur, as far as their tokenization is the usual one. */
+  readonly badWords?: readonly string[];
+  readonly logprobs?: LogprobsRequest;
+  /** Log probabilities of the prompt's own tokens; the prompt is then computed whole, without the prefix cache. */
+  readonly promptLogprobs?: LogprobsRequest;
+  readonly repetitionDetection?: RepetitionDetection;
+  readonly beamSearch?: BeamSearch;
+  /** Keep only the last tokens of the prompt. -1: as many as fit. Default: no truncation. */
+  readonly truncatePromptTokens?: number;
+  /** Lower runs earlier. Only engines with the scheduling policy `priority` take a value other than 0. */
+  readonly priority?: number;
+  /** Cached prompts are shared only between requests with the same partition. Default: the empty one. */
+  readonly cachePartition?: string;
 }

@@ -2,12 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { readDefaultMaxTokens, readSamplingDefaults } from './sampling-defaults.ts';
 
 describe('generation_config.json', () => {
-  test('gives the four sampling fields and nothing else', () => {
+  test('gives the sampling fields and nothing else', () => {
     const config = { temperature: 0.6, top_p: 0.95, top_k: 20, min_p: null, do_sample: true };
     expect(readSamplingDefaults(config)).toEqual({ temperature: 0.6, topP: 0.95, topK: 20 });
+    const penalties = { repetition_penalty: 1.05, frequency_penalty: 0.5, presence_penalty: -1, seed: 3 };
+    expect(readSamplingDefaults(penalties)).toEqual({
+      repetitionPenalty: 1.05,
+      frequencyPenalty: 0.5,
+      presencePenalty: -1,
+    });
   });
 
-  test.each([{ top_p: 7 }, { top_k: -1 }, { temperature: -0.1 }, { min_p: 1.5 }])(
+  test.each([{ top_p: 7 }, { top_k: -1 }, { temperature: -0.1 }, { min_p: 1.5 }, { repetition_penalty: 0 }])(
     'with %j is refused when the model is loaded',
     config => {
       expect(() => readSamplingDefaults(config)).toThrow(

@@ -9,14 +9,17 @@ const FIELDS = [
   ['top_p', 'topP'],
   ['top_k', 'topK'],
   ['min_p', 'minP'],
+  ['repetition_penalty', 'repetitionPenalty'],
+  ['frequency_penalty', 'frequencyPenalty'],
+  ['presence_penalty', 'presencePenalty'],
 ] as const;
 
 /**
  * The values the file names, in engine words. `do_sample: false` does not make the default greedy.
- * Source: the reference server reads the same four fields. Throws: `model_invalid`.
+ * Source: the reference server reads the same fields. Throws: `model_invalid`.
  */
 export function readSamplingDefaults(config: Readonly<Record<string, unknown>>): Partial<SamplingParams> {
-  const defaults: Partial<Record<'temperature' | 'topP' | 'topK' | 'minP', number>> = {};
+  const defaults: Partial<Record<(typeof FIELDS)[number][1], number>> = {};
   for (const [published, field] of FIELDS) {
     const value = config[published];
     if (typeof value === 'number') defaults[field] = value;

@@ -3,6 +3,12 @@
 
 import { EngineError } from '../errors.ts';
 
+/** An amount that is added to the score of one token. */
+export interface LogitBias {
+  readonly tokenId: number;
+  readonly bias: number;
+}
+
 /** How the next token is drawn. */
 export interface SamplingParams {
   /** 0 takes the most probable token; values in (0, 0.01) act as 0.01. Range: [0, 2]. */
@@ -13,12 +19,30 @@ export interface SamplingParams {
   readonly topK: number;
   /** Drop tokens less probable than this share of the best one. Range: [0, 1]; 0 is off. */
   readonly minP: number;
+  /** Taken from the score of a token for each time it was generated. Range: [-2, 2]; 0 is off. */
+  readonly frequencyPenalty: number;
+  /** Taken from the score of every token that was generated at all. Range: [-2, 2]; 0 is off. */
+  readonly presencePenalty: number;
+  /** Divides positive and multiplies negative scores of tokens in the prompt or the output. Above 0; 1 is off. */
+  readonly repetitionPenalty: number;
+  /** Added to the scores of single tokens, each clamped to [-100, 100]. */
+  readonly logitBias?: readonly LogitBias[];
+  /** The only tokens that may be drawn. At least one. */
+  readonly allowedTokenIds?: readonly number[];
   /** int64. Absent: a fresh random seed per request. Choice `i` draws with `seed + i`. */
   readonly seed?: bigint;
 }
 
 /** Settings that change nothing: plain sampling from the model's distribution. */
-export const NEUTRAL_SAMPLING: SamplingParams = { temperature: 1, topP: 1, topK: 0, minP: 0 };
+export const NEUTRAL_SAMPLING: SamplingParams = {
+  temperature: 1,
+  topP: 1,
+  topK: 0,
+  minP: 0,
+  frequencyPenalty: 0,
+  presencePenalty: 0,
+  repetitionPenalty: 1,
+};
 
 /** Smallest temperature that is not greedy. Source: the service this wire format comes from. */
 export const MIN_TEMPERATURE = 0.01;
@@ -26,7 +50,7 @@ export const MIN_TEMPERATURE = 0.01;
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** Fills the defaults and checks the ranges. Throws: `invalid_request` naming the field. */
+/** Fills the defaults and checks the ranges that need no vocabulary. Throws: `invalid_request` naming the field. */
 export function validateSamplingParams(
   params: Partial<SamplingParams>,
   defaults: SamplingParams = NEUTRAL_SAMPLING,
@@ -41,6 +65,12 @@ export function validateSamplingParams(
     'a whole number, 0 is off',
   );
   checkRange('minP', merged.minP, merged.minP >= 0 && merged.minP <= 1, '0 to 1');
+  for (const field of ['frequencyPenalty', 'presencePenalty'] as const) {
+    checkRange(field, merged[field], merged[field] >= -2 && merged[field] <= 2, '-2 to 2');
+  }
+  const { repetitionPenalty } = merged;
+  const isRepetitionPenalty = repetitionPenalty > 0 && repetitionPenalty < Infinity;
+  checkRange('repetitionPenalty', repetitionPenalty, isRepetitionPenalty, 'a finite number above 0');
   const { seed } = merged;
   if (seed !== undefined)
     checkRange('seed', seed, seed >= INT64_MIN && seed <= INT64_MAX, 'a 64-bit integer');

@@ -2,8 +2,16 @@
 // length is in `settleMaxTokens`; nothing behind this file checks a request again.
 
 import { EngineError } from '../errors.ts';
-import type { GenerationRequest } from './generation-request.ts';
+import type {
+  BeamSearch,
+  GenerationRequest,
+  LogprobsRequest,
+  RepetitionDetection,
+} from './generation-request.ts';
+import { checkCount, checkTokenIds, wrongParameter } from './parameter-checks.ts';
 import { NEUTRAL_SAMPLING, type SamplingParams, validateSamplingParams } from './sampling-params.ts';
+import { validateBeamSearch, validateLogprobs, validateRepetitionDetection } from './validate-reports.ts';
+import { checkSomeTokenLeft, validateBadWords, validateTokenRules } from './validate-token-rules.ts';
 
 /** What validation needs to know of the model. */
 export interface RequestLimits {
@@ -30,6 +38,15 @@ export interface ValidRequest {
   readonly minTokensBannedIds: readonly number[];
   readonly maxTokens: number | undefined;
   readonly minTokens: number;
+  /** Each once; empty for none. Not tokenized yet. */
+  readonly badWords: readonly string[];
+  readonly logprobs: LogprobsRequest | undefined;
+  readonly promptLogprobs: LogprobsRequest | undefined;
+  /** Undefined when it is off. */
+  readonly repetitionDetection: RepetitionDetection | undefined;
+  readonly beamSearch: BeamSearch | undefined;
+  readonly priority: number;
+  readonly cachePartition: string;
 }
 
 const STOP_STRING_LIMIT = 64;
@@ -41,43 +58,40 @@ const CHOICE_LIMIT = 16_384;
 /** Throws: `invalid_request` naming the parameter. */
 export function validateGenerationRequest(request: GenerationRequest, limits: RequestLimits): ValidRequest {
   const stop = request.stop ?? {};
-  const sampling = validateSamplingParams(request.sampling ?? {}, {
-    ...NEUTRAL_SAMPLING,
-    ...limits.samplingDefaults,
-  });
-  const choiceCount = request.choiceCount ?? 1;
-  checkCount('choiceCount', choiceCount, 1, CHOICE_LIMIT);
-  if (sampling.temperature === 0 && choiceCount > 1) {
-    throw wrong('choiceCount', `choiceCount must be 1 when temperature is 0; got ${choiceCount}.`);
-  }
-  const minTokens = stop.minTokens ?? 0;
-  checkCount('stop.minTokens', minTokens, 0, limits.contextLength);
-  if (stop.maxTokens !== undefined) {
-    checkCount('stop.maxTokens', stop.maxTokens, 1, limits.contextLength);
-    if (minTokens > stop.maxTokens) {
-      throw wrong(
-        'stop.minTokens',
-        `stop.minTokens must be at most stop.maxTokens (${stop.maxTokens}); got ${minTokens}.`,
-      );
-    }
-  }
-  if (request.prompt.kind === 'tokens')
-    checkTokenIds('prompt.tokenIds', request.prompt.tokenIds, limits.vocabSize);
-  if (request.prompt.kind === 'chat' && request.prompt.messages.length === 0) {
-    throw wrong('prompt.messages', 'prompt.messages must hold at least one message.');
-  }
+  const { beamSearch, logprobs, promptLogprobs, repetitionDetection, priority = 0 } = request;
+  checkPrompt(request, limits.vocabSize);
+  const sampling = validateTokenRules(
+    validateSamplingParams(request.sampling ?? {}, { ...NEUTRAL_SAMPLING, ...limits.samplingDefaults }),
+    limits.vocabSize,
+  );
+  if (beamSearch !== undefined) validateBeamSearch(beamSearch);
+  if (logprobs !== undefined) validateLogprobs('logprobs', logprobs);
+  if (promptLogprobs !== undefined) validateLogprobs('promptLogprobs', promptLogprobs);
+  checkCount('priority', priority, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+  const minTokens = settleMinTokens(request, limits.contextLength);
   const askedStopTokenIds = checkStopTokenIds(stop.tokenIds ?? [], limits.vocabSize);
+  // Source: vLLM bans end-of-sequence ids below the minimum even where they would not end the choice.
+  const minTokensBannedIds =
+    minTokens === 0 ? [] : [...new Set([...limits.eosTokenIds, ...askedStopTokenIds])];
+  checkSomeTokenLeft(sampling.allowedTokenIds, minTokensBannedIds, 'stop.minTokens');
   return {
     sampling,
-    choiceCount,
+    choiceCount: settleChoiceCount(request, sampling),
     skipSpecialTokens: request.skipSpecialTokens ?? true,
     stopStrings: checkStopStrings(stop.strings ?? []),
     includeStopInOutput: stop.includeInOutput ?? false,
     ...settleStopTokens(askedStopTokenIds, stop.ignoreEos ?? false, limits),
-    // Source: vLLM bans end-of-sequence ids below the minimum even where they would not end the choice.
-    minTokensBannedIds: minTokens === 0 ? [] : [...new Set([...limits.eosTokenIds, ...askedStopTokenIds])],
+    minTokensBannedIds,
     maxTokens: stop.maxTokens,
     minTokens,
+    badWords: validateBadWords(request.badWords ?? []),
+    logprobs,
+    promptLogprobs,
+    repetitionDetection:
+      repetitionDetection === undefined ? undefined : validateRepetitionDetection(repetitionDetection),
+    beamSearch,
+    priority,
+    cachePartition: request.cachePartition ?? '',
   };
 }
 
@@ -91,7 +105,7 @@ export function settleMaxTokens(
   contextLength: number,
   defaultMaxTokens: number | undefined,
 ): number {
-  if (promptLength === 0) throw wrong('prompt', 'The prompt must not be empty.');
+  if (promptLength === 0) throw wrongParameter('prompt', 'The prompt must not be empty.');
   const room = contextLength - promptLength;
   const asked = request.maxTokens;
   if (room < (asked ?? 1)) {
@@ -104,12 +118,51 @@ export function settleMaxTokens(
   }
   const maxTokens = asked ?? Math.min(room, defaultMaxTokens ?? room);
   if (request.minTokens > maxTokens) {
-    throw wrong(
+    throw wrongParameter(
       'stop.minTokens',
       `stop.minTokens must be at most ${maxTokens}, the most tokens left; got ${request.minTokens}.`,
     );
   }
   return maxTokens;
+}
+
+function checkPrompt({ prompt }: GenerationRequest, vocabSize: number): void {
+  if (prompt.kind === 'tokens') checkTokenIds('prompt.tokenIds', prompt.tokenIds, vocabSize);
+  if (prompt.kind === 'chat' && prompt.messages.length === 0) {
+    throw wrongParameter('prompt.messages', 'prompt.messages must hold at least one message.');
+  }
+}
+
+/** A search gives as many choices as it keeps beams, at any temperature. */
+function settleChoiceCount(request: GenerationRequest, sampling: SamplingParams): number {
+  const { beamSearch } = request;
+  const choiceCount = request.choiceCount ?? beamSearch?.width ?? 1;
+  checkCount('choiceCount', choiceCount, 1, CHOICE_LIMIT);
+  if (beamSearch !== undefined && choiceCount !== beamSearch.width) {
+    throw wrongParameter(
+      'choiceCount',
+      `choiceCount must be left out or equal beamSearch.width (${beamSearch.width}); got ${choiceCount}.`,
+    );
+  }
+  if (beamSearch === undefined && sampling.temperature === 0 && choiceCount > 1) {
+    throw wrongParameter('choiceCount', `choiceCount must be 1 when temperature is 0; got ${choiceCount}.`);
+  }
+  return choiceCount;
+}
+
+/** The minimum has no effect on a beam search, whatever its value. */
+function settleMinTokens({ stop = {}, beamSearch }: GenerationRequest, contextLength: number): number {
+  const { minTokens = 0, maxTokens } = stop;
+  checkCount('stop.minTokens', minTokens, 0, contextLength);
+  if (maxTokens !== undefined) checkCount('stop.maxTokens', maxTokens, 1, contextLength);
+  if (beamSearch !== undefined) return 0;
+  if (maxTokens !== undefined && minTokens > maxTokens) {
+    throw wrongParameter(
+      'stop.minTokens',
+      `stop.minTokens must be at most stop.maxTokens (${maxTokens}); got ${minTokens}.`,
+    );
+  }
+  return minTokens;
 }
 
 /** The main end-of-sequence token gives no stop reason; the model's others act as stop tokens. */
@@ -129,52 +182,33 @@ function settleStopTokens(
 
 function checkStopStrings(strings: readonly string[]): readonly string[] {
   if (strings.length > STOP_STRING_LIMIT) {
-    throw wrong(
+    throw wrongParameter(
       'stop.strings',
       `stop.strings must hold at most ${STOP_STRING_LIMIT} strings; got ${strings.length}.`,
     );
   }
   for (const [index, text] of strings.entries()) {
     const path = `stop.strings[${index}]`;
-    if (text.length === 0) throw wrong(path, `${path} must not be empty.`);
+    if (text.length === 0) throw wrongParameter(path, `${path} must not be empty.`);
     if (text.length > STOP_STRING_LENGTH_LIMIT) {
-      throw wrong(
+      throw wrongParameter(
         path,
         `${path} must have at most ${STOP_STRING_LENGTH_LIMIT} characters; got ${text.length}.`,
       );
     }
     if (!text.isWellFormed())
-      throw wrong(path, `${path} must be valid Unicode; it has half a surrogate pair.`);
+      throw wrongParameter(path, `${path} must be valid Unicode; it has half a surrogate pair.`);
   }
   return strings;
 }
 
 function checkStopTokenIds(ids: readonly number[], vocabSize: number): readonly number[] {
   if (ids.length > STOP_TOKEN_LIMIT) {
-    throw wrong(
+    throw wrongParameter(
       'stop.tokenIds',
       `stop.tokenIds must hold at most ${STOP_TOKEN_LIMIT} ids; got ${ids.length}.`,
     );
   }
   checkTokenIds('stop.tokenIds', ids, vocabSize);
   return [...new Set(ids)];
-}
-
-function checkTokenIds(path: string, ids: readonly number[], vocabSize: number): void {
-  for (const [index, id] of ids.entries()) {
-    if (Number.isInteger(id) && id >= 0 && id < vocabSize) continue;
-    throw wrong(
-      `${path}[${index}]`,
-      `${path}[${index}] must be a token id from 0 to ${vocabSize - 1}; got ${id}.`,
-    );
-  }
-}
-
-function checkCount(path: string, value: number, least: number, most: number): void {
-  if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw wrong(path, `${path} must be a whole number from ${least} to ${most}; got ${value}.`);
-}
-
-function wrong(parameter: string, message: string): EngineError {
-  return new EngineError('invalid_request', message, { parameter });
 }

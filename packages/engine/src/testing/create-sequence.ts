@@ -1,28 +1,29 @@
 // A sequence for tests of the scheduler and the cache bookkeeping, without a core around it.
 
-import { Sequence, type SequenceGroup } from '../core/sequence.ts';
+import { createSequenceGroup, Sequence } from '../core/sequence.ts';
+import type { SubmitMessage } from '../link/messages.ts';
+import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 
-/** A sequence of its own request, with the prompt 0, 1, 2, ... */
-export function createSequence(requestId: number, promptLength = 3): Sequence {
-  const promptTokenIds = Int32Array.from({ length: promptLength }, (_, index) => index);
-  const group: SequenceGroup = {
+/** A sequence of its own request, with the prompt 0, 1, 2, ...; requests come in the order of their ids. */
+export function createSequence(
+  requestId: number,
+  promptLength = 3,
+  changes: Partial<SubmitMessage> = {},
+): Sequence {
+  const message: SubmitMessage = {
+    kind: 'submit',
     requestId,
-    promptTokenIds,
-    submitted: {
-      kind: 'submit',
-      requestId,
-      promptTokenIds,
-      choiceCount: 1,
-      sampling: { temperature: 0, topP: 1, topK: 0, minP: 0, seed: 0n },
-      maxTokens: 8,
-      minTokens: 0,
-      eosTokenIds: [],
-      stopTokenIds: [],
-      minTokensBannedIds: [],
-    },
-    openSequences: new Set(),
-    isPrefilled: false,
+    promptTokenIds: Int32Array.from({ length: promptLength }, (_, index) => index),
+    choiceCount: 1,
+    sampling: { ...NEUTRAL_SAMPLING, temperature: 0, seed: 0n },
+    maxTokens: 8,
+    minTokens: 0,
+    eosTokenIds: [],
+    stopTokenIds: [],
+    minTokensBannedIds: [],
+    ...changes,
   };
+  const group = createSequenceGroup(message, requestId);
   const sequence = new Sequence(group, 0);
   group.openSequences.add(sequence);
   return sequence;

@@ -1,7 +1,8 @@
 // Test doubles and conformance suites for packages that build on the engine, and the token side by itself for
 // tests and benchmarks that look below the text.
 
-export { type CoreOutput, EngineCore, type EngineCoreSettings } from '../core/engine-core.ts';
+export type { EngineCoreSettings } from '../core/core-settings.ts';
+export { type CoreOutput, EngineCore } from '../core/engine-core.ts';
 export { loadCore } from '../core/load-core.ts';
 export type { ModelRunner, RunnerFacts, RunnerRow } from '../core/model/model-runner.ts';
 export type { OrtBackend } from '../core/model/ort/backend.ts';

@@ -40,7 +40,7 @@ export function loadScriptedCore(settings: ScriptedCoreSettings = {}) {
     const model = new ScriptedModel({
       vocabSize: settings.vocabSize ?? 64,
       contextLength: options.contextLength ?? 256,
-      slotCount: options.maxSequences,
+      slotCount: options.maxSequences + (options.cacheSlots ?? 0),
       nextToken: echoToken,
       ...(settings.peak === undefined ? {} : { peak: settings.peak }),
       ...(settings.delayMs === undefined ? {} : { delayMs: settings.delayMs }),

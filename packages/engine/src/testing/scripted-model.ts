@@ -7,10 +7,14 @@ export interface ScriptedModelOptions {
   readonly vocabSize?: number;
   readonly contextLength?: number;
   readonly slotCount?: number;
+  /** Most logits rows of a call. Default: one per slot and 8 more. */
+  readonly logitsLimit?: number;
   /** The token the model prefers after this history. Default: `hashTokens` of it, modulo the vocabulary. */
   readonly nextToken?: (history: readonly number[]) => number;
   /** How far the preferred token's logit stands out. 0 makes draws spread over the vocabulary. Default: 40. */
   readonly peak?: number;
+  /** Whether the logits after this history are not numbers. Default: never. */
+  readonly logitsFault?: (history: readonly number[]) => boolean;
   /** Unit: milliseconds. How long a call takes. Default: 0, without a timer. */
   readonly delayMs?: number;
   /** Whether the call with this index (from 0) fails, after it has written its keys and values. */
@@ -24,6 +28,7 @@ export class ScriptedModel implements ModelRunner {
     readonly slot: number;
     readonly tokenCount: number;
     readonly computedLength: number;
+    readonly logitsCount: number;
   }[][] = [];
   isClosed = false;
   readonly #options: ScriptedModelOptions;
@@ -38,6 +43,7 @@ export class ScriptedModel implements ModelRunner {
       vocabSize: options.vocabSize ?? 64,
       contextLength: options.contextLength ?? 256,
       slotCount,
+      logitsLimit: options.logitsLimit ?? slotCount + 8,
       backend: 'node',
       device: 'cpu',
       onnxRuntimeVersion: 'none',
@@ -48,31 +54,51 @@ export class ScriptedModel implements ModelRunner {
     const { delayMs, failsAt } = this.#options;
     const callIndex = this.calls.length;
     this.calls.push(
-      rows.map(({ slot, tokenIds, computedLength }) => ({
+      rows.map(({ slot, tokenIds, computedLength, logitsCount }) => ({
         slot,
         tokenCount: tokenIds.length,
         computedLength,
+        logitsCount,
       })),
     );
     if (delayMs !== undefined) await new Promise(resolve => setTimeout(resolve, delayMs));
     for (const row of rows) this.#compute(row);
     if (failsAt?.(callIndex) === true) throw new Error(`Scripted failure of call ${callIndex}.`);
-    const needed = rows.filter(row => row.needsLogits);
-    const { vocabSize } = this.facts;
-    const logits = new Float32Array(needed.length * vocabSize);
-    needed.forEach((row, index) => {
-      const history = this.#slots[row.slot]!;
-      logits.set(scriptedLogits(history, vocabSize, this.#options), index * vocabSize);
-    });
-    return logits;
+    return this.#logits(rows);
   }
 
   copySlot(from: number, to: number, length: number): void {
     this.#slots[to] = this.#slots[from]!.slice(0, length);
   }
 
+  swapSlots(a: number, b: number, length: number): void {
+    const first = this.#slots[a]!.slice(0, length);
+    this.#slots[a] = this.#slots[b]!.slice(0, length);
+    this.#slots[b] = first;
+  }
+
   async close(): Promise<void> {
     this.isClosed = true;
+  }
+
+  #logits(rows: readonly RunnerRow[]): Float32Array {
+    const { vocabSize, logitsLimit } = this.facts;
+    const rowCount = rows.reduce((sum, row) => sum + row.logitsCount, 0);
+    if (rowCount > logitsLimit) throw new Error(`${rowCount} logits rows are over the limit ${logitsLimit}.`);
+    const logits = new Float32Array(rowCount * vocabSize);
+    let index = 0;
+    for (const { slot, tokenIds, logitsCount } of rows) {
+      if (logitsCount > tokenIds.length) throw new Error(`Slot ${slot} has more logits rows than tokens.`);
+      const history = this.#slots[slot]!;
+      for (let end = history.length - logitsCount + 1; end <= history.length; end++)
+        logits.set(this.#logitsAfter(history.slice(0, end)), index++ * vocabSize);
+    }
+    return logits;
+  }
+
+  #logitsAfter(history: readonly number[]): Float32Array {
+    const logits = scriptedLogits(history, this.facts.vocabSize, this.#options);
+    return this.#options.logitsFault?.(history) === true ? logits.fill(Number.NaN) : logits;
   }
 
   #compute(row: RunnerRow): void {

@@ -79,7 +79,12 @@ export class ChoiceAssembler {
     this.finished = true;
     // An unfinished character is never sent, so the detokenizer's rest is dropped.
     text += this.matcher.flush();
-    const stopReason = finish.reason === 'stop' ? finish.stopTokenId : null;
-    return { text, tokenIds, finish: { reason: finish.reason, stopReason }, endedByText: false };
+    const { reason } = finish;
+    return { text, tokenIds, finish: { reason, stopReason: toStopReason(finish) }, endedByText: false };
   }
+}
+
+function toStopReason({ reason, stopTokenId }: TokenFinish): StopReason {
+  if (reason === 'repetition') return 'repetition_detected';
+  return reason === 'stop' ? stopTokenId : null;
 }

@@ -20,6 +20,8 @@ export class Tokenizer {
   readonly eosTokenIds: readonly number[];
   private readonly library: LibraryTokenizer;
   private readonly idOf: ReadonlyMap<string, number>;
+  /** The other way round; made when it is first asked for, as few callers want it. */
+  private textOf: ReadonlyMap<number, string> | undefined;
   private readonly unknownId: number | undefined;
   private readonly unnormalized: AddedTokenSplitter;
   private readonly normalized: AddedTokenSplitter;
@@ -56,6 +58,12 @@ export class Tokenizer {
   /** Id of a token by its exact vocabulary text. */
   tokenId(content: string): number | undefined {
     return this.idOf.get(content);
+  }
+
+  /** Text of a token as the vocabulary file has it; empty for ids without a token. */
+  vocabularyText(id: number): string {
+    this.textOf ??= new Map(Array.from(this.idOf, ([text, tokenId]) => [tokenId, text]));
+    return this.textOf.get(id) ?? '';
   }
 
   /** Lone surrogates count as U+FFFD. */

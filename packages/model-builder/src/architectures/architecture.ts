@@ -1,6 +1,6 @@
 // What distinguishes one `model_type` from another. Everything they share is in `decoder-graph.ts`.
 
-import type { DecoderConfig, DecoderConfigFile } from '../hugging-face/config.ts';
+import type { DecoderConfig, DecoderConfigFile } from '../hugging-face/decoder-config.ts';
 
 /** The parts of a decoder that a `model_type` settles, some of them through config.json. */
 export type DecoderFeatures = Pick<

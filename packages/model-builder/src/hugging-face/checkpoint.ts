@@ -4,22 +4,26 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ModelBuildError } from '../errors.ts';
-import { CHECKPOINT_TYPES, type CheckpointType, rawBytesOf, widenInPlace } from './element-types.ts';
+import { type CheckpointTensor, openTensor } from './checkpoint-tensor.ts';
 import { SafetensorsFile, type TensorEntry } from './safetensors.ts';
 
 export const SINGLE_WEIGHTS_FILE = 'model.safetensors';
 export const WEIGHTS_INDEX_FILE = 'model.safetensors.index.json';
 
-/** A tensor of the checkpoint whose type and shape have been checked. */
-export interface CheckpointTensor {
-  readonly name: string;
-  readonly shape: readonly number[];
+/** Where blocks get their matrices from: a checkpoint, or one with an adapter merged into it. */
+export interface WeightSource {
+  /** The tensor `name`, which must have exactly `shape`. Throws: `tensor_missing`, `tensor_mismatch`, `unsupported`. */
+  tensor(name: string, shape: readonly number[]): CheckpointTensor;
+  /** Elements of all tensors that were asked for, each counted once: the parameter count of the model. */
+  readonly usedElementCount: number;
   /**
-   * Reads elements `[from, from + target.length)` of the flattened tensor as float32.
+   * A tensor that was not asked for would change what the model says, or config.json would not be the whole truth:
+   * biases or layers that it does not mention, for example.
    *
-   * Mutates: `target`. Throws: `weights_corrupt`, `tensor_mismatch` for values that are not finite.
+   * Throws: `unsupported`, unless `hasNoEffect` knows the name.
    */
-  readFloats(from: number, target: Float32Array): Promise<void>;
+  checkAllUsed(hasNoEffect: (name: string) => boolean): void;
+  close(): Promise<void>;
 }
 
 /** Names of the weights files of a folder, relative to it, the index included. Throws: `source_invalid`. */
@@ -37,7 +41,7 @@ export async function listWeightFiles(sourceDir: string): Promise<string[]> {
 }
 
 /** Opens all weights files of a folder. `close` must be called. */
-export class Checkpoint {
+export class Checkpoint implements WeightSource {
   readonly #files: readonly SafetensorsFile[];
   readonly #tensors: ReadonlyMap<string, { readonly file: SafetensorsFile; readonly entry: TensorEntry }>;
   readonly #folder: string;
@@ -78,7 +82,6 @@ export class Checkpoint {
     }
   }
 
-  /** The tensor `name`, which must have exactly `shape`. Throws: `tensor_missing`, `tensor_mismatch`. */
   tensor(name: string, shape: readonly number[]): CheckpointTensor {
     const found = this.#tensors.get(name);
     if (found === undefined) {
@@ -89,40 +92,18 @@ export class Checkpoint {
       );
     }
     const { file, entry } = found;
-    const where = `${file.path}, tensor ${JSON.stringify(name)}:`;
-    const details = { file: file.path, tensor: name };
-    if (!isCheckpointType(entry.type)) {
-      throw new ModelBuildError(
-        'unsupported',
-        `${where} has type ${entry.type}; allowed are ${CHECKPOINT_TYPES.join(', ')}`,
-        details,
-      );
-    }
-    if (entry.shape.length !== shape.length || entry.shape.some((dim, i) => dim !== shape[i])) {
-      throw new ModelBuildError(
-        'tensor_mismatch',
-        `${where} has shape [${entry.shape}]; config.json asks for [${shape}]`,
-        details,
-      );
-    }
+    const tensor = openTensor(file, entry, shape, 'config.json asks');
     this.#used.set(
       name,
       shape.reduce((product, dim) => product * dim, 1),
     );
-    return openTensor(file, entry, entry.type);
+    return tensor;
   }
 
-  /** Elements of all tensors that were asked for, each counted once: the parameter count of the model. */
   get usedElementCount(): number {
     return this.#used.values().reduce((sum, count) => sum + count, 0);
   }
 
-  /**
-   * A tensor that was not asked for would change what the model says, or config.json would not be the whole truth:
-   * biases or layers that it does not mention, for example.
-   *
-   * Throws: `unsupported`, unless `hasNoEffect` knows the name.
-   */
   checkAllUsed(hasNoEffect: (name: string) => boolean): void {
     for (const name of [...this.#tensors.keys()].toSorted()) {
       if (this.#used.has(name) || hasNoEffect(name)) continue;
@@ -155,27 +136,6 @@ export class Checkpoint {
   }
 }
 
-function openTensor(file: SafetensorsFile, entry: TensorEntry, type: CheckpointType): CheckpointTensor {
-  const elementBytes = type === 'F32' ? 4 : 2;
-  return {
-    name: entry.name,
-    shape: entry.shape,
-    async readFloats(from, target) {
-      await file.read(rawBytesOf(type, target), entry.begin + from * elementBytes);
-      widenInPlace(type, target);
-      for (let i = 0; i < target.length; i++) {
-        if (!Number.isFinite(target[i])) {
-          throw new ModelBuildError(
-            'tensor_mismatch',
-            `${file.path}, tensor ${JSON.stringify(entry.name)}: element ${from + i} is ${target[i]}; weights must be finite`,
-            { file: file.path, tensor: entry.name },
-          );
-        }
-      }
-    },
-  };
-}
-
 async function readIndex(path: string): Promise<Record<string, string>> {
   let parsed: unknown;
   let text: string;
@@ -203,10 +163,6 @@ async function readIndex(path: string): Promise<Record<string, string>> {
     }
   }
   return weightMap as Record<string, string>;
-}
-
-function isCheckpointType(type: string): type is CheckpointType {
-  return (CHECKPOINT_TYPES as readonly string[]).includes(type);
 }
 
 async function isFile(path: string): Promise<boolean> {

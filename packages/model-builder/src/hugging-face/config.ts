@@ -3,67 +3,15 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { ARCHITECTURES } from '../architectures/table.ts';
 import { ModelBuildError } from '../errors.ts';
+import { type DecoderConfig, type DecoderConfigFile, decoderConfigFile } from './decoder-config.ts';
 import { parseRopeSettings, type RopeConfig } from './rope.ts';
 
 const CONFIG_FILE = 'config.json';
 
 /** Published default of `rope_theta` in transformers for all three architectures. */
 const DEFAULT_ROPE_THETA = 10_000;
-
-/** Keys that the three architectures share. Others are read by the architecture or have no effect on the graph. */
-const decoderConfigFile = z.object({
-  model_type: z.string(),
-  hidden_size: z.int().positive(),
-  intermediate_size: z.int().positive(),
-  num_hidden_layers: z.int().positive(),
-  num_attention_heads: z.int().positive(),
-  num_key_value_heads: z.int().positive().nullish(),
-  head_dim: z.int().positive().nullish(),
-  vocab_size: z.int().positive(),
-  max_position_embeddings: z.int().positive(),
-  rms_norm_eps: z.number().positive(),
-  hidden_act: z.string().nullish(),
-  tie_word_embeddings: z.boolean().default(false),
-  attention_bias: z.boolean().default(false),
-  mlp_bias: z.boolean().default(false),
-  rope_theta: z.number().positive().nullish(),
-  rope_scaling: z.record(z.string(), z.unknown()).nullish(),
-  rope_parameters: z.record(z.string(), z.unknown()).nullish(),
-  partial_rotary_factor: z.number().nullish(),
-  quantization_config: z.unknown().optional(),
-  use_sliding_window: z.boolean().nullish(),
-  sliding_window: z.number().nullish(),
-  max_window_layers: z.number().nullish(),
-  layer_types: z.array(z.string()).nullish(),
-});
-
-export type DecoderConfigFile = z.infer<typeof decoderConfigFile>;
-
-/** Everything the graph depends on besides the weights. */
-export interface DecoderConfig {
-  readonly modelType: string;
-  readonly hiddenSize: number;
-  readonly intermediateSize: number;
-  readonly layerCount: number;
-  readonly headCount: number;
-  readonly kvHeadCount: number;
-  readonly headSize: number;
-  readonly vocabSize: number;
-  /** Unit: tokens. */
-  readonly contextLength: number;
-  readonly normEpsilon: number;
-  readonly rope: RopeConfig;
-  /** The output matrix is the embedding table. */
-  readonly tiedEmbeddings: boolean;
-  readonly qkvBias: boolean;
-  readonly attentionOutputBias: boolean;
-  readonly mlpBias: boolean;
-  /** RMS norms over each query and key head before the rotary embedding. */
-  readonly queryKeyNorm: boolean;
-}
 
 /** Reads and checks `config.json` of a folder. Throws: `source_invalid`, `config_invalid`, `unsupported`. */
 export async function readDecoderConfig(sourceDir: string): Promise<DecoderConfig> {

@@ -1,6 +1,6 @@
 // Declares weights of the graph whose values come from the checkpoint when the graph is written.
 
-import type { CheckpointTensor } from '../hugging-face/checkpoint.ts';
+import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { GraphRecorder } from '../onnx/graph.ts';
 import {
   allocateQuantisedRows,

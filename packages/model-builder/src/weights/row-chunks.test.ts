@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { CheckpointTensor } from '../hugging-face/checkpoint.ts';
+import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import { rowChunks } from './row-chunks.ts';
 
 /** A matrix whose elements count up from `first`. */

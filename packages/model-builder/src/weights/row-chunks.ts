@@ -1,6 +1,6 @@
 // Reads matrices of the checkpoint a few rows at a time, so that memory does not depend on their size.
 
-import type { CheckpointTensor } from '../hugging-face/checkpoint.ts';
+import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 
 /** Most elements read at once, unless a single row is longer. Unit: elements (4 bytes each as float32). */
 const CHUNK_ELEMENTS = 1 << 20;

@@ -1,33 +1,63 @@
 // Read-only check of the cache bookkeeping. Tests call it after every step; it returns all violations at once.
 
 import type { Sequence } from '../sequence.ts';
-
-export interface KvCacheSnapshot {
-  readonly slotCount: number;
-  readonly contextLength: number;
-  /** Owners in slot order. */
-  readonly owners: readonly Sequence[];
-}
+import { hashBlock, hashPartition } from './block-hash.ts';
+import type { CacheSlot } from './cache-slot.ts';
+import type { KvCacheManager } from './kv-cache-manager.ts';
 
 /** What is wrong, in sentences; empty when nothing is. */
-export function findKvCacheViolations(snapshot: KvCacheSnapshot): string[] {
+export function findKvCacheViolations(
+  manager: Pick<KvCacheManager, 'slots' | 'settings' | 'index' | 'ownedCount'>,
+  contextLength: number,
+): string[] {
   const violations: string[] = [];
-  const { owners, slotCount, contextLength } = snapshot;
-  if (owners.length > slotCount)
-    violations.push(`${owners.length} sequences own slots but there are ${slotCount}.`);
+  const { slots, settings, index } = manager;
+  if (slots.length !== settings.slotCount)
+    violations.push(`There are ${slots.length} slots instead of ${settings.slotCount}.`);
+  const owners = slots.flatMap(slot => slot.owner ?? []);
+  if (owners.length > settings.maxSequences)
+    violations.push(`${owners.length} sequences own slots but at most ${settings.maxSequences} may.`);
+  if (owners.length !== manager.ownedCount)
+    violations.push(`${owners.length} sequences own slots but ${manager.ownedCount} are counted.`);
   if (new Set(owners).size !== owners.length) violations.push('A sequence owns two slots.');
-  let firstPrefilling: number | null = null;
-  owners.forEach((sequence, slot) => {
-    const name = `Sequence ${sequence.group.requestId}/${sequence.choiceIndex} in slot ${slot}`;
-    if (sequence.slot !== slot) violations.push(`${name} believes its slot is ${sequence.slot}.`);
-    if (sequence.pendingCount < 1) violations.push(`${name} has no pending token.`);
-    if (sequence.tokenCount > contextLength) violations.push(`${name} is longer than the context.`);
-    if (!sequence.group.openSequences.has(sequence)) violations.push(`${name} has ended.`);
-    if (sequence.outputTokenIds.length > 0 && sequence.computedLength < sequence.promptLength)
-      violations.push(`${name} has output before its prompt is computed.`);
-    if (sequence.pendingCount > 1) firstPrefilling ??= slot;
-    else if (firstPrefilling !== null && sequence.outputTokenIds.length > 0)
-      violations.push(`${name} decodes behind the prefilling slot ${firstPrefilling}.`);
+  slots.forEach((slot, place) => {
+    if (slot.index !== place) violations.push(`Slot ${place} believes its place is ${slot.index}.`);
+    if (slot.owner !== null && slot.cached !== null)
+      violations.push(`Slot ${place} is owned and holds a cached prefix.`);
+    if (slot.cached !== null && !settings.prefixCaching)
+      violations.push(`Slot ${place} holds a cached prefix but nothing may be cached.`);
+    if (slot.cached?.tokenIds.length === 0) violations.push(`Slot ${place} holds a prefix of no tokens.`);
+    if (slot.owner !== null) violations.push(...findOwnerViolations(slot.owner, place, contextLength));
+    violations.push(...findIndexViolations(slot, place, index));
   });
+  const knownCount = slots.reduce((sum, slot) => sum + slot.blockHashes.length, 0);
+  if (index.entryCount !== knownCount)
+    violations.push(`The prefix index has ${index.entryCount} entries for ${knownCount} blocks.`);
   return violations;
+}
+
+function findOwnerViolations(sequence: Sequence, place: number, contextLength: number): string[] {
+  const violations: string[] = [];
+  const name = `Sequence ${sequence.group.requestId}/${sequence.choiceIndex} in slot ${place}`;
+  if (sequence.slot !== place) violations.push(`${name} believes its slot is ${sequence.slot}.`);
+  if (sequence.pendingCount < 1) violations.push(`${name} has no pending token.`);
+  if (sequence.tokenCount > contextLength) violations.push(`${name} is longer than the context.`);
+  if (!sequence.group.openSequences.has(sequence)) violations.push(`${name} has ended.`);
+  return violations;
+}
+
+/** The hashes of a slot are those of its tokens, and the index has the slot under each of them. */
+function findIndexViolations(slot: CacheSlot, place: number, index: KvCacheManager['index']): string[] {
+  const { blockLength } = index;
+  if (slot.blockHashes.length * blockLength > slot.length)
+    return [`Slot ${place} has hashes of tokens that it does not hold.`];
+  let parent = hashPartition(slot.partition);
+  for (const [block, hash] of slot.blockHashes.entries()) {
+    parent = hashBlock(parent, slot.tokenIds, block * blockLength, blockLength);
+    if (parent !== hash) return [`Slot ${place} has a wrong hash of block ${block}.`];
+    const entries = index.slotsOf(hash).filter(entry => entry === slot);
+    if (entries.length !== 1)
+      return [`Slot ${place} is ${entries.length} times in the prefix index under block ${block}.`];
+  }
+  return [];
 }

@@ -6,10 +6,16 @@ import { SLOTS_INPUT } from '../../graph-contract.ts';
 import type { RunnerRow } from './model-runner.ts';
 import type { OrtBackend, OrtTensor } from './ort/backend.ts';
 
-/**
- * Inputs of a call with `batchSize` rows of `length` tokens, by graph name; see `SLOTS_INPUT` for the shapes.
- * Every row gets logits at its last token.
- */
+/** What the arrays of a call are sized for. */
+export interface CallShape {
+  readonly batchSize: number;
+  /** Tokens of each row. */
+  readonly length: number;
+  /** Positions of each row that get logits, counted from the last one back. 0: for a graph without logits. */
+  readonly logitsPerRow: number;
+}
+
+/** Inputs of a call of that shape, by graph name; see `SLOTS_INPUT` for the shapes. */
 export class BatchInputs {
   readonly tensors: ReadonlyMap<string, OrtTensor>;
   readonly #length: number;
@@ -18,33 +24,47 @@ export class BatchInputs {
   readonly #lastPositions: Int32Array;
   readonly #totalLength = new Int32Array(1);
 
-  constructor(backend: OrtBackend, batchSize: number, length: number) {
+  constructor(backend: OrtBackend, { batchSize, length, logitsPerRow }: CallShape) {
     assertInvariant(endianness() === 'LE', 'the machine stores the low half of an integer first');
     const ids = new BigInt64Array(batchSize * length);
-    const logitRows = BigInt64Array.from({ length: batchSize }, (_, row) => BigInt((row + 1) * length - 1));
+    const logitRows = BigInt64Array.from({ length: batchSize * logitsPerRow }, (_, index) => {
+      const row = Math.floor(index / logitsPerRow);
+      return BigInt((row + 1) * length - logitsPerRow + (index % logitsPerRow));
+    });
     this.#length = length;
     this.#idWords = new Int32Array(ids.buffer);
     this.#lastPositions = new Int32Array(batchSize);
-    this.tensors = new Map([
+    const tensors = new Map<string, OrtTensor>([
       [SLOTS_INPUT.inputIds, backend.createTensor('int64', [batchSize, length], ids)],
       [SLOTS_INPUT.lastPositions, backend.createTensor('int32', [batchSize], this.#lastPositions)],
       [SLOTS_INPUT.totalLength, backend.createTensor('int32', [], this.#totalLength)],
-      [SLOTS_INPUT.logitRows, backend.createTensor('int64', [batchSize], logitRows)],
     ]);
+    if (logitRows.length > 0)
+      tensors.set(SLOTS_INPUT.logitRows, backend.createTensor('int64', [logitRows.length], logitRows));
+    this.tensors = tensors;
+  }
+
+  /** Mutates: the arrays of a batch of one. The row may have more tokens than the batch's length. */
+  fillOne(row: RunnerRow): void {
+    this.#setRow(0, row);
+    this.#totalLength[0] = row.computedLength + this.#length;
   }
 
   /** Mutates: the arrays. `rows` from `first` on, as many as the batch has, each of the batch's length. */
   fill(rows: readonly RunnerRow[], first: number): void {
-    const length = this.#length;
     let longest = 0;
     for (let index = 0; index < this.#lastPositions.length; index++) {
-      const { tokenIds, computedLength } = rows[first + index]!;
-      const end = computedLength + length;
-      for (let i = 0; i < length; i++) this.#idWords[2 * (index * length + i)] = tokenIds[i]!;
-      this.#lastPositions[index] = end - 1;
-      longest = Math.max(longest, end);
+      const row = rows[first + index]!;
+      this.#setRow(index, row);
+      longest = Math.max(longest, row.computedLength + this.#length);
     }
     this.#totalLength[0] = longest;
+  }
+
+  #setRow(index: number, { tokenIds, computedLength }: RunnerRow): void {
+    const length = this.#length;
+    for (let i = 0; i < length; i++) this.#idWords[2 * (index * length + i)] = tokenIds[i]!;
+    this.#lastPositions[index] = computedLength + length - 1;
   }
 
   dispose(): void {

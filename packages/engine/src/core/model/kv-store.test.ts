@@ -34,7 +34,7 @@ describe('KvStore', () => {
     expect(() => new KvStore(new CountingBackend(), { ...SHAPE, capacity: 2 ** 50 })).toThrow(
       expect.objectContaining({
         code: 'engine_failed',
-        message: expect.stringMatching(/maxSequences 3 of contextLength 1125899906842624 .* lower/),
+        message: expect.stringMatching(/3 slots .*maxSequences.* contextLength 1125899906842624 .* lower/),
       }),
     );
   });
@@ -74,6 +74,23 @@ describe('KvStore', () => {
       index % headLength < copiedLength ? 100 + index : -1,
     );
     expect([...keysOfSlot(store, 2)]).toEqual(expected);
+  });
+
+  it('exchanges the first tokens of every head of two slots and leaves the rest alone', () => {
+    const store = new KvStore(new CountingBackend(), SHAPE);
+    for (const slot of [0, 1, 2])
+      keysOfSlot(store, slot).forEach((_, index, data) => {
+        data[index] = 100 * slot + index;
+      });
+    store.swapSlots(0, 2, 2);
+    const headLength = SHAPE.capacity * SHAPE.headSize;
+    const expectedOf = (slot: number, other: number) =>
+      Array.from({ length: SLOT_LENGTH }, (_, index) =>
+        index % headLength < 2 * SHAPE.headSize ? 100 * other + index : 100 * slot + index,
+      );
+    expect([...keysOfSlot(store, 0)]).toEqual(expectedOf(0, 2));
+    expect([...keysOfSlot(store, 1)]).toEqual(expectedOf(1, 1));
+    expect([...keysOfSlot(store, 2)]).toEqual(expectedOf(2, 0));
   });
 
   it('makes each view once and frees every tensor at the end', () => {

@@ -30,6 +30,8 @@ export class KvStore {
   readonly #backend: OrtBackend;
   readonly #shape: KvShape;
   readonly #pools: { readonly layer: number; readonly part: KvPart; readonly data: Float32Array }[] = [];
+  /** Where one head of a slot waits while two slots are exchanged. */
+  readonly #spare: Float32Array;
   /** By first slot and count; at most one per slot and one per batch size. */
   readonly #views = new Map<string, KvView>();
 
@@ -38,6 +40,7 @@ export class KvStore {
     this.#backend = backend;
     this.#shape = shape;
     const length = shape.slotCount * this.#slotLength;
+    this.#spare = this.#allocate(shape.capacity * shape.headSize);
     for (let layer = 0; layer < shape.layerCount; layer++) {
       for (const part of PARTS) this.#pools.push({ layer, part, data: this.#allocate(length) });
     }
@@ -51,7 +54,7 @@ export class KvStore {
       const gib = (length * 4 * 2 * layerCount) / 2 ** 30;
       throw new EngineError(
         'engine_failed',
-        `The cache for maxSequences ${slotCount} of contextLength ${capacity} takes up to ${gib.toFixed(1)} GiB, which cannot be reserved; lower one of the two.`,
+        `The cache of ${slotCount} slots (maxSequences and cacheSlots) of contextLength ${capacity} takes up to ${gib.toFixed(1)} GiB, which cannot be reserved; lower one of them.`,
         { cause },
       );
     }
@@ -93,6 +96,24 @@ export class KvStore {
       for (let head = 0; head < kvHeadCount; head++) {
         const source = (from * kvHeadCount + head) * headLength;
         data.copyWithin((to * kvHeadCount + head) * headLength, source, source + length * headSize);
+      }
+    }
+  }
+
+  /** Mutates: exchanges the first `length` tokens of two slots. */
+  swapSlots(a: number, b: number, length: number): void {
+    const { kvHeadCount, capacity, headSize } = this.#shape;
+    assertInvariant(length <= capacity, 'a slot holds at most its capacity');
+    const headLength = capacity * headSize;
+    const size = length * headSize;
+    const spare = this.#spare.subarray(0, size);
+    for (const { data } of this.#pools) {
+      for (let head = 0; head < kvHeadCount; head++) {
+        const startA = (a * kvHeadCount + head) * headLength;
+        const startB = (b * kvHeadCount + head) * headLength;
+        spare.set(data.subarray(startA, startA + size));
+        data.copyWithin(startA, startB, startB + size);
+        data.set(spare, startB);
       }
     }
   }

@@ -8,8 +8,16 @@ export interface RunnerRow {
   /** Tokens to compute now, directly after the `computedLength` tokens whose keys and values exist. */
   readonly tokenIds: Int32Array;
   readonly computedLength: number;
-  /** Whether the last of these tokens gets logits (false for prefill chunks that are not the last). */
-  readonly needsLogits: boolean;
+  /**
+   * How many of these tokens, counted from the last one back, get logits: none for a chunk inside a prompt, 1
+   * where the next token is drawn, more where log probabilities of the prompt are asked for.
+   */
+  readonly logitsCount: number;
+  /**
+   * How many of these tokens, from the first one on, may be computed by a faster graph of coarser rounding, if the model
+   * has one: tokens of a prompt before its last. They get no logits. Default: 0.
+   */
+  readonly prefillCount?: number;
 }
 
 export interface RunnerFacts {
@@ -17,6 +25,8 @@ export interface RunnerFacts {
   readonly vocabSize: number;
   readonly contextLength: number;
   readonly slotCount: number;
+  /** Most logits rows of one `run`, over all its rows: what its memory for them holds. At least `slotCount`. */
+  readonly logitsLimit: number;
   readonly backend: 'native' | 'node';
   readonly device: string;
   readonly onnxRuntimeVersion: string;
@@ -28,7 +38,7 @@ export interface ModelRunner {
   /**
    * Computes all rows. Decodes share one model call; prefill chunks may take one call each.
    *
-   * Returns logits of the rows with `needsLogits`, in row order. Shape: `[neededRowCount, vocabSize]`, float32.
+   * Returns logits in row order and, within a row, in token order. Shape: `[sum of logitsCount, vocabSize]`, float32.
    * The array is valid until the next call.
    * Mutates: the cache of the rows' slots, from `computedLength` on. When it throws, tokens before
    * `computedLength` are untouched, so the same step may be tried again.
@@ -36,5 +46,7 @@ export interface ModelRunner {
   run(rows: readonly RunnerRow[]): Promise<Float32Array>;
   /** Makes slot `to` a copy of the first `length` tokens of slot `from`. */
   copySlot(from: number, to: number, length: number): void;
+  /** Exchanges the first `length` tokens of two slots. */
+  swapSlots(a: number, b: number, length: number): void;
   close(): Promise<void>;
 }

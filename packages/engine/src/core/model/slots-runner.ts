@@ -1,10 +1,11 @@
 // Runs a `slots` graph: GroupQueryAttention over a contiguous cache that is updated in place. All decodes are
-// one call on the first slots of the pool; a chunk of a prompt is one call on its own slot.
+// one call on the first slots of the pool; a chunk of a prompt is one call on its own slot. Where the model has a
+// prefill graph, tokens that the row marks for it go through that one, into the same cache.
 
 import { join } from 'node:path';
 import { assertInvariant, EngineError } from '../../errors.ts';
 import { MANIFEST_FILE, type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
-import { BatchInputs } from './batch-inputs.ts';
+import { BatchInputs, type CallShape } from './batch-inputs.ts';
 import { KvStore } from './kv-store.ts';
 import type { ModelRunner, RunnerFacts, RunnerRow } from './model-runner.ts';
 import type { OrtBackend, OrtBinding, OrtSession, OrtSessionOptions, OrtTensor } from './ort/backend.ts';
@@ -13,11 +14,21 @@ export interface SlotsRunnerOptions extends OrtSessionOptions {
   readonly slotCount: number;
   /** Most tokens of a sequence; at most what the manifest says. */
   readonly contextLength: number;
+  /** Use the model's prefill graph, if it has one. Default: true. */
+  readonly prefillGraph?: boolean;
+}
+
+/** The graphs of one model. They share the cache. */
+interface Sessions {
+  readonly decoder: OrtSession;
+  prefill?: OrtSession;
 }
 
 /** A call whose arrays are refilled and run again. */
 interface PreparedCall {
   readonly inputs: BatchInputs;
+  /** Null for the prefill graph. */
+  readonly logits: OrtTensor | null;
   readonly binding: OrtBinding;
 }
 
@@ -26,6 +37,12 @@ interface PreparedCall {
  * one per slot; the last chunk of a prompt has any length and is cheap to prepare (about 0.1 ms).
  */
 const CHUNK_CALL_LIMIT = 64;
+
+/**
+ * Memory for logits of prompt positions beyond one row per slot; memory that no such request used is not touched.
+ * Unit: bytes.
+ */
+const PROMPT_LOGITS_BYTES = 32 * 2 ** 20;
 
 /**
  * Throws: `model_invalid` when the graph cannot be loaded or has other inputs and outputs than expected,
@@ -37,12 +54,16 @@ export async function createSlotsRunner(
   manifest: ModelManifest,
   options: SlotsRunnerOptions,
 ): Promise<ModelRunner> {
-  const session = await backend.createSession(join(modelDir, manifest.graphFile), options);
+  const sessions: Sessions = {
+    decoder: await backend.createSession(join(modelDir, manifest.graphFile), options),
+  };
   let runner: SlotsRunner;
   try {
-    runner = new SlotsRunner(backend, session, manifest, options);
+    if (manifest.prefillGraphFile !== undefined && (options.prefillGraph ?? true))
+      sessions.prefill = await backend.createSession(join(modelDir, manifest.prefillGraphFile), options);
+    runner = new SlotsRunner(backend, sessions, manifest, options);
   } catch (cause) {
-    session.dispose();
+    disposeSessions(sessions);
     throw cause;
   }
   try {
@@ -59,44 +80,45 @@ export async function createSlotsRunner(
 class SlotsRunner implements ModelRunner {
   readonly facts: RunnerFacts;
   readonly #backend: OrtBackend;
-  readonly #session: OrtSession;
+  readonly #sessions: Sessions;
   readonly #store: KvStore;
-  /** Shape: `[slotCount, vocabSize]`. What `run` returns a part of; decodes write into it directly. */
+  /** Shape: `[logitsLimit, vocabSize]`. What `run` returns a part of; decodes write into it directly. */
   readonly #logits: Float32Array;
-  /** Shape: `[1, vocabSize]`. Where chunks write, because their row in `#logits` differs from call to call. */
-  readonly #chunkLogits: OrtTensor;
+  /** Shape: `[most of one row, vocabSize]`. Where chunks write: their place in `#logits` differs from call to call. */
+  readonly #chunkLogits: Float32Array;
   /** By batch size. */
-  readonly #decodeCalls = new Map<number, PreparedCall & { readonly logits: OrtTensor }>();
-  /** By slot and length, least recently used first. */
+  readonly #decodeCalls = new Map<number, PreparedCall>();
+  /** By slot, length and positions with logits, least recently used first. */
   readonly #chunkCalls = new Map<string, PreparedCall>();
 
-  constructor(
-    backend: OrtBackend,
-    session: OrtSession,
-    manifest: ModelManifest,
-    options: SlotsRunnerOptions,
-  ) {
+  constructor(backend: OrtBackend, sessions: Sessions, manifest: ModelManifest, options: SlotsRunnerOptions) {
     const { slotCount, contextLength } = options;
     const { vocabSize } = manifest;
     this.#backend = backend;
-    this.#session = session;
+    this.#sessions = sessions;
     this.#store = new KvStore(backend, { ...manifest, slotCount, capacity: contextLength });
-    this.#logits = new Float32Array(slotCount * vocabSize);
-    this.#chunkLogits = backend.createTensor('float32', [1, vocabSize], new Float32Array(vocabSize));
+    const promptLogitsLimit = Math.max(1, Math.floor(PROMPT_LOGITS_BYTES / (4 * vocabSize)));
+    const logitsLimit = slotCount + Math.min(contextLength, promptLogitsLimit);
+    this.#logits = new Float32Array(logitsLimit * vocabSize);
+    this.#chunkLogits = new Float32Array(logitsLimit * vocabSize);
     this.facts = {
       kind: 'slots',
       vocabSize,
       contextLength,
       slotCount,
+      logitsLimit,
       backend: backend.name,
       device: 'cpu',
       onnxRuntimeVersion: backend.version,
     };
   }
 
-  /** Runs one token, so that a graph that does not fit fails here and not in the first request. */
+  /** Runs some tokens through each graph, so that one that does not fit fails here and not in the first request. */
   async warmUp(): Promise<void> {
-    await this.run([{ slot: 0, tokenIds: new Int32Array(1), computedLength: 0, needsLogits: true }]);
+    const { contextLength } = this.facts;
+    const tokenIds = new Int32Array(Math.min(contextLength, 2));
+    const prefillCount = tokenIds.length - 1;
+    await this.run([{ slot: 0, tokenIds, computedLength: 0, logitsCount: 1, prefillCount }]);
   }
 
   async run(rows: readonly RunnerRow[]): Promise<Float32Array> {
@@ -109,13 +131,16 @@ class SlotsRunner implements ModelRunner {
     }
     let logitsEnd = decodeCount * vocabSize;
     for (let index = decodeCount; index < rows.length; index++) {
-      const { slot, tokenIds, needsLogits } = rows[index]!;
-      const call = this.#chunkCall(slot, tokenIds.length);
-      call.inputs.fill(rows, index);
+      const row = await this.#prefill(rows[index]!);
+      const { slot, tokenIds, logitsCount } = row;
+      if (tokenIds.length === 0) continue;
+      const call = this.#chunkCall(slot, tokenIds.length, logitsCount);
+      call.inputs.fillOne(row);
       await call.binding.run();
-      if (!needsLogits) continue;
-      this.#logits.set(this.#chunkLogits.data as Float32Array, logitsEnd);
-      logitsEnd += vocabSize;
+      const length = logitsCount * vocabSize;
+      assertInvariant(logitsEnd + length <= this.#logits.length, 'a step asks for at most logitsLimit rows');
+      this.#logits.set(this.#chunkLogits.subarray(0, length), logitsEnd);
+      logitsEnd += length;
     }
     return this.#logits.subarray(0, logitsEnd);
   }
@@ -124,33 +149,60 @@ class SlotsRunner implements ModelRunner {
     this.#store.copySlot(from, to, length);
   }
 
+  swapSlots(a: number, b: number, length: number): void {
+    this.#store.swapSlots(a, b, length);
+  }
+
   async close(): Promise<void> {
-    for (const call of this.#decodeCalls.values()) {
-      disposeCall(call);
-      call.logits.dispose();
-    }
+    for (const call of this.#decodeCalls.values()) disposeCall(call);
     for (const call of this.#chunkCalls.values()) disposeCall(call);
     this.#decodeCalls.clear();
     this.#chunkCalls.clear();
-    this.#chunkLogits.dispose();
     this.#store.dispose();
-    this.#session.dispose();
+    disposeSessions(this.#sessions);
+  }
+
+  /** Computes what the prefill graph may compute, if there is one. Gives what of the row is left for the other graph. */
+  async #prefill(row: RunnerRow): Promise<RunnerRow> {
+    const { slot, tokenIds, computedLength, logitsCount, prefillCount: length = 0 } = row;
+    assertInvariant(length + logitsCount <= tokenIds.length, 'tokens of the prefill graph get no logits');
+    if (this.#sessions.prefill === undefined || length === 0) return row;
+    const call = this.#prefillCall(slot, length);
+    call.inputs.fillOne(row);
+    await call.binding.run();
+    const rest = { tokenIds: tokenIds.subarray(length), computedLength: computedLength + length };
+    return { slot, logitsCount, ...rest };
   }
 
   #decodeCall(batchSize: number): PreparedCall {
     const known = this.#decodeCalls.get(batchSize);
     if (known !== undefined) return known;
-    const { vocabSize } = this.facts;
-    const rows = this.#logits.subarray(0, batchSize * vocabSize);
-    const logits = this.#backend.createTensor('float32', [batchSize, vocabSize], rows);
-    const call = { ...this.#prepare(0, batchSize, 1, logits), logits };
+    const call = this.#prepare(0, { batchSize, length: 1, logitsPerRow: 1 }, this.#logits);
     this.#decodeCalls.set(batchSize, call);
     return call;
   }
 
-  #chunkCall(slot: number, length: number): PreparedCall {
-    const key = `${slot}/${length}`;
-    const call = this.#chunkCalls.get(key) ?? this.#prepare(slot, 1, length, this.#chunkLogits);
+  #chunkCall(slot: number, length: number, logitsCount: number): PreparedCall {
+    // The graph computes logits for at least one position, also where nobody reads them.
+    const shape = { batchSize: 1, length, logitsPerRow: Math.max(1, logitsCount) };
+    const key = `${slot}/${length}/${shape.logitsPerRow}`;
+    return this.#keptCall(key, () => this.#prepare(slot, shape, this.#chunkLogits));
+  }
+
+  #prefillCall(slot: number, length: number): PreparedCall {
+    const { prefill } = this.#sessions;
+    assertInvariant(prefill !== undefined, 'a prefill call has a prefill graph');
+    return this.#keptCall(`${slot}/${length}/0`, () => {
+      const inputs = new BatchInputs(this.#backend, { batchSize: 1, length, logitsPerRow: 0 });
+      const cache = this.#store.view(slot, 1);
+      const binding = prefill.bind(new Map([...inputs.tensors, ...cache.inputs]), cache.outputs);
+      return { inputs, logits: null, binding };
+    });
+  }
+
+  /** The call of that key, prepared now unless it is kept; the one that was longest unused is dropped. */
+  #keptCall(key: string, prepare: () => PreparedCall): PreparedCall {
+    const call = this.#chunkCalls.get(key) ?? prepare();
     this.#chunkCalls.delete(key);
     this.#chunkCalls.set(key, call);
     if (this.#chunkCalls.size > CHUNK_CALL_LIMIT) {
@@ -161,29 +213,40 @@ class SlotsRunner implements ModelRunner {
     return call;
   }
 
-  #prepare(firstSlot: number, batchSize: number, length: number, logits: OrtTensor): PreparedCall {
-    const inputs = new BatchInputs(this.#backend, batchSize, length);
-    const cache = this.#store.view(firstSlot, batchSize);
-    const binding = this.#session.bind(
+  /** Logits go to the start of `target`. */
+  #prepare(firstSlot: number, shape: CallShape, target: Float32Array): PreparedCall {
+    const { vocabSize } = this.facts;
+    const inputs = new BatchInputs(this.#backend, shape);
+    const cache = this.#store.view(firstSlot, shape.batchSize);
+    const rowCount = shape.batchSize * shape.logitsPerRow;
+    const rows = target.subarray(0, rowCount * vocabSize);
+    const logits = this.#backend.createTensor('float32', [rowCount, vocabSize], rows);
+    const binding = this.#sessions.decoder.bind(
       new Map([...inputs.tensors, ...cache.inputs]),
       new Map([[SLOTS_OUTPUT.logits, logits], ...cache.outputs]),
     );
-    return { inputs, binding };
+    return { inputs, logits, binding };
   }
 }
 
 /** How many rows, from the first on, are one token with logits in slots 0, 1, 2, ...: what one call can do. */
 function countLeadingDecodes(rows: readonly RunnerRow[]): number {
   let count = 0;
-  for (const { slot, tokenIds, needsLogits } of rows) {
+  for (const { slot, tokenIds, logitsCount } of rows) {
     assertInvariant(tokenIds.length > 0, 'a row has tokens');
-    if (slot !== count || tokenIds.length !== 1 || !needsLogits) break;
+    if (slot !== count || tokenIds.length !== 1 || logitsCount !== 1) break;
     count++;
   }
   return count;
 }
 
-function disposeCall({ inputs, binding }: PreparedCall): void {
+function disposeCall({ inputs, logits, binding }: PreparedCall): void {
   binding.dispose();
+  logits?.dispose();
   inputs.dispose();
+}
+
+function disposeSessions({ decoder, prefill }: Sessions): void {
+  prefill?.dispose();
+  decoder.dispose();
 }

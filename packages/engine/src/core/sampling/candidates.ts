@@ -19,6 +19,13 @@ export class Candidates {
     this.scratch = new Float64Array(vocabSize);
   }
 
+  /** Makes one token the only candidate. */
+  keepOnly(tokenId: number): void {
+    this.tokenIds[0] = tokenId;
+    this.scores[0] = 0;
+    this.count = 1;
+  }
+
   /** Takes away candidates whose score is below the threshold. The order stays. */
   keepScoresFrom(threshold: number): void {
     const { tokenIds, scores, count } = this;

@@ -3,9 +3,12 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NEUTRAL_SAMPLING, type SamplingParams } from '../../request/sampling-params.ts';
+import type { SubmitMessage } from '../../link/messages.ts';
+import type { SamplingParams } from '../../request/sampling-params.ts';
 import { counterKey } from './counter-random.ts';
-import { Sampler, type SamplingStep } from './sampler.ts';
+import { createLogitsProcessors } from './logits-processor.ts';
+import { Sampler } from './sampler.ts';
+import { TokenCounts } from './token-counts.ts';
 
 interface Kept {
   readonly id: number;
@@ -21,12 +24,11 @@ function softmax(logits: readonly number[]): number[] {
 
 /** Tokens that may be drawn and their probabilities, by the steps as the wire format's source lists them. */
 function referenceDistribution(
-  row: Float32Array,
+  row: readonly number[],
   params: SamplingParams,
-  banned: readonly number[],
 ): { readonly kept: readonly Kept[]; readonly isOnBorder: boolean } {
   let isOnBorder = false;
-  let logits = [...row].map((logit, id) => (banned.includes(id) ? -Infinity : logit));
+  let logits = [...row];
   logits = logits.map(logit => logit / params.temperature);
   const relative = softmax(logits);
   const largest = Math.max(...relative);
@@ -60,6 +62,11 @@ const params = fc.record({
   topK: fc.constantFrom(0, 1, 2, 5, 30, 1000),
   topP: fc.constantFrom(1, 0.999, 0.9, 0.5, 0.01),
   minP: fc.constantFrom(0, 0.02, 0.3, 1),
+  frequencyPenalty: fc.constantFrom(0, 0, -0.7, 2),
+  presencePenalty: fc.constantFrom(0, 0, -2, 0.3),
+  repetitionPenalty: fc.constantFrom(1, 1, 0.6, 1.3),
+  logitBias: fc.constantFrom([], [{ tokenId: 0, bias: 1.5 }], [{ tokenId: 0, bias: -100 }]),
+  allowedTokenIds: fc.constantFrom(undefined, undefined, [0, 1, 4, 7], [2]),
 });
 
 /** Numbers apart by at least a step that no rounding inside the sampler can lose. */
@@ -79,23 +86,110 @@ const rows = fc.oneof(
   fc.array(decimals(0, 0.01, 100_000), size),
 );
 
-function step(changes: Partial<SamplingStep> & { readonly seed?: bigint }): SamplingStep {
-  const { seed = 1n, ...rest } = changes;
-  return { params: NEUTRAL_SAMPLING, randomKey: counterKey(seed), position: 0, bannedTokenIds: [], ...rest };
+/** A request, what it has said so far, and the row for its next token. */
+interface Case {
+  readonly row: Float32Array;
+  readonly output: readonly number[];
+  readonly request: SubmitMessage;
 }
+
+const cases: fc.Arbitrary<Case> = fc
+  .record({
+    row: rows,
+    params,
+    prompt: fc.array(fc.nat({ max: 59 }), { maxLength: 6 }),
+    output: fc.array(fc.nat({ max: 59 }), { maxLength: 6 }),
+    badTokenSequences: fc.array(fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 3 }), {
+      maxLength: 3,
+    }),
+    minTokens: fc.constantFrom(0, 0, 3),
+  })
+  .map(({ row, params: settings, ...entry }) => {
+    const inside = (id: number): number => id % row.length;
+    const { allowedTokenIds, ...others } = settings;
+    return {
+      row: Float32Array.from(row),
+      output: entry.output.map(inside),
+      request: {
+        kind: 'submit',
+        requestId: 1,
+        promptTokenIds: Int32Array.from(entry.prompt, inside),
+        choiceCount: 1,
+        sampling: {
+          ...others,
+          seed: 0n,
+          ...(allowedTokenIds === undefined
+            ? {}
+            : { allowedTokenIds: [...new Set(allowedTokenIds.map(inside))] }),
+        },
+        maxTokens: 100,
+        minTokens: entry.minTokens,
+        eosTokenIds: [],
+        stopTokenIds: [],
+        minTokensBannedIds: [...new Set([1, 4].map(inside))],
+        badTokenSequences: entry.badTokenSequences.map(sequence => sequence.map(inside)),
+      },
+    };
+  });
+
+/** The edits before the temperature, one whole pass for each, float32 after each operation. */
+function referenceEdits({ row, output, request }: Case): number[] {
+  const { sampling, badTokenSequences = [], minTokens, minTokensBannedIds, promptTokenIds } = request;
+  const { allowedTokenIds, logitBias = [] } = sampling;
+  const f = Math.fround;
+  const endsWith = (start: readonly number[]): boolean =>
+    start.length <= output.length && start.every((id, i) => output[output.length - start.length + i] === id);
+  const count = (id: number): number => output.filter(other => other === id).length;
+  let logits = [...row];
+  logits = logits.map((logit, id) => (allowedTokenIds?.includes(id) === false ? -Infinity : logit));
+  logits = logits.map((logit, id) =>
+    badTokenSequences.some(sequence => sequence.at(-1) === id && endsWith(sequence.slice(0, -1)))
+      ? -Infinity
+      : logit,
+  );
+  if (output.length < minTokens) {
+    logits = logits.map((logit, id) => (minTokensBannedIds.includes(id) ? -Infinity : logit));
+  }
+  logits = logits.map((logit, id) =>
+    logitBias.reduce((sum, entry) => (entry.tokenId === id ? f(sum + entry.bias) : sum), logit),
+  );
+  const penalty = f(sampling.repetitionPenalty);
+  logits = logits.map((logit, id) => {
+    if (!promptTokenIds.includes(id) && !output.includes(id)) return logit;
+    return logit > 0 ? f(logit / penalty) : f(logit * penalty);
+  });
+  logits = logits.map((logit, id) => f(logit - f(f(sampling.frequencyPenalty) * count(id))));
+  return logits.map((logit, id) => (count(id) > 0 ? f(logit - f(sampling.presencePenalty)) : logit));
+}
+
+/** The sampler's own token for the case. */
+function draw({ row, output, request }: Case, sampler: Sampler, draw: { seed?: bigint; position?: number }) {
+  const tokenCounts = new TokenCounts();
+  for (const id of output) tokenCounts.add(id);
+  const { tokenId } = sampler.sample(row.slice(), {
+    params: request.sampling,
+    randomKey: counterKey(draw.seed ?? 1n),
+    position: draw.position ?? 0,
+    processors: createLogitsProcessors(request),
+    output: { outputTokenIds: output, tokenCounts },
+    topLogprobCount: undefined,
+  });
+  return tokenId;
+}
+
+const isOpen = (logits: readonly number[]): boolean => logits.some(logit => logit > -Infinity);
 
 describe('Sampler against the naive reference', () => {
   it('draws only tokens that the reference keeps', () => {
     fc.assert(
-      fc.property(rows, params, fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), (row, settings, seed) => {
-        fc.pre(row.some(logit => logit > -Infinity));
-        const logits = Float32Array.from(row);
-        const { kept, isOnBorder } = referenceDistribution(logits, settings, []);
+      fc.property(cases, fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), (one, seed) => {
+        const edited = referenceEdits(one);
+        fc.pre(isOpen(edited));
+        const { kept, isOnBorder } = referenceDistribution(edited, one.request.sampling);
         fc.pre(!isOnBorder);
-        const sampler = new Sampler(row.length);
+        const sampler = new Sampler(one.row.length);
         for (let position = 0; position < 20; position++) {
-          const token = sampler.sample(logits.slice(), step({ params: settings, seed, position }));
-          expect(kept.map(({ id }) => id)).toContain(token);
+          expect(kept.map(({ id }) => id)).toContain(draw(one, sampler, { seed, position }));
         }
       }),
       { numRuns: 500 },
@@ -104,15 +198,14 @@ describe('Sampler against the naive reference', () => {
 
   it('keeps exactly the reference set: every token of some probability is drawn at some position', () => {
     fc.assert(
-      fc.property(rows, params, (row, settings) => {
-        fc.pre(row.some(logit => logit > -Infinity));
-        const logits = Float32Array.from(row);
-        const { kept, isOnBorder } = referenceDistribution(logits, settings, []);
+      fc.property(cases, one => {
+        const edited = referenceEdits(one);
+        fc.pre(isOpen(edited));
+        const { kept, isOnBorder } = referenceDistribution(edited, one.request.sampling);
         fc.pre(!isOnBorder);
         const drawn = new Set<number>();
-        const sampler = new Sampler(row.length);
-        for (let position = 0; position < 1500; position++)
-          drawn.add(sampler.sample(logits.slice(), step({ params: settings, position })));
+        const sampler = new Sampler(one.row.length);
+        for (let position = 0; position < 1500; position++) drawn.add(draw(one, sampler, { position }));
         // A token with probability 2 % is missed 1500 times in a row about once in 10^13.
         const expected = kept.filter(({ probability }) => probability > 0.02).map(({ id }) => id);
         expect([...drawn].filter(id => expected.includes(id)).sort((a, b) => a - b)).toEqual(expected);
@@ -121,18 +214,28 @@ describe('Sampler against the naive reference', () => {
     );
   });
 
-  it('takes the largest logit and the lowest id of equals when greedy', () => {
+  it('takes the largest edited logit and the lowest id of equals when greedy', () => {
     fc.assert(
-      fc.property(rows, fc.array(fc.nat({ max: 59 }), { maxLength: 3 }), (row, banned) => {
-        const allowed = row.map((logit, id) => (banned.includes(id) ? -Infinity : Math.fround(logit)));
-        fc.pre(allowed.some(logit => logit > -Infinity));
-        const settings = { ...NEUTRAL_SAMPLING, temperature: 0 };
-        const token = new Sampler(row.length).sample(
-          Float32Array.from(row),
-          step({ params: settings, bannedTokenIds: banned }),
-        );
-        expect(token).toBe(allowed.indexOf(Math.max(...allowed)));
+      fc.property(cases, one => {
+        const edited = referenceEdits(one);
+        fc.pre(isOpen(edited));
+        const sampling = { ...one.request.sampling, temperature: 0 };
+        const greedy = { ...one, request: { ...one.request, sampling } };
+        const token = draw(greedy, new Sampler(one.row.length), {});
+        expect(token).toBe(edited.indexOf(Math.max(...edited)));
       }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('fails the request when the edits leave no token', () => {
+    fc.assert(
+      fc.property(cases, one => {
+        fc.pre(!isOpen(referenceEdits(one)) && isOpen([...one.row]));
+        const error = expect.objectContaining({ code: 'invalid_request' });
+        expect(() => draw(one, new Sampler(one.row.length), {})).toThrow(error);
+      }),
+      { numRuns: 20 },
     );
   });
 });

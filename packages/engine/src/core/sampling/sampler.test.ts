@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { NEUTRAL_SAMPLING, type SamplingParams } from '../../request/sampling-params.ts';
 import { counterKey } from './counter-random.ts';
+import type { LogitsProcessor } from './logits-processor.ts';
+import { banEnds } from './processors/min-tokens.ts';
 import { Sampler } from './sampler.ts';
 
 /** How often each token is drawn over many positions. */
@@ -8,18 +10,20 @@ function countDraws(
   row: readonly number[],
   params: Partial<SamplingParams>,
   drawCount: number,
-  bannedTokenIds: readonly number[] = [],
+  processors: readonly LogitsProcessor[] = [],
 ): number[] {
   const sampler = new Sampler(row.length);
   const counts = new Array<number>(row.length).fill(0);
   for (let position = 0; position < drawCount; position++) {
-    const token = sampler.sample(Float32Array.from(row), {
+    const { tokenId } = sampler.sample(Float32Array.from(row), {
       params: { ...NEUTRAL_SAMPLING, ...params },
       randomKey: counterKey(77n),
       position,
-      bannedTokenIds,
+      processors,
+      output: { outputTokenIds: [], tokenCounts: null },
+      topLogprobCount: undefined,
     });
-    counts[token]!++;
+    counts[tokenId]!++;
   }
   return counts;
 }
@@ -74,9 +78,17 @@ describe('Sampler', () => {
     expect(drawn([1, 1, 0.999], { minP: 1 })).toEqual([0, 1]);
   });
 
-  it('never draws a banned token, unless nothing else is left', () => {
-    expect(countDraws([5, 1, 4], {}, 500, [0, 2])).toEqual([0, 500, 0]);
-    expect(countDraws([-Infinity, 1, 4], { temperature: 0 }, 1, [2, 1, 2])).toEqual([0, 0, 1]);
+  it('never draws a banned token', () => {
+    expect(countDraws([5, 1, 4], {}, 500, [banEnds([0, 2], 1)])).toEqual([0, 500, 0]);
+  });
+
+  it('refuses a row that the request itself leaves without a token, with the code of a wrong request', () => {
+    for (const temperature of [0, 1]) {
+      const settings = [{ temperature }, 1, [banEnds([1, 2, 1], 1)]] as const;
+      expect(() => countDraws([-Infinity, 1, 4], ...settings)).toThrow(
+        expect.objectContaining({ code: 'invalid_request', parameter: 'sampling.allowedTokenIds' }),
+      );
+    }
   });
 
   it('refuses a row without a finite logit or with a NaN', () => {
@@ -88,5 +100,25 @@ describe('Sampler', () => {
     ]) {
       expect(() => countDraws(row, {}, 1)).toThrow('not numbers');
     }
+  });
+
+  it('reports log probabilities of the row as it came, whatever was edited and drawn', () => {
+    const row = [0.4, 0.3, 0.2, 0.1].map(Math.log);
+    const sampler = new Sampler(4);
+    const { tokenId, logprobs } = sampler.sample(Float32Array.from(row), {
+      params: { ...NEUTRAL_SAMPLING, temperature: 0.5, topK: 1 },
+      randomKey: counterKey(1n),
+      position: 0,
+      processors: [banEnds([0], 1)],
+      output: { outputTokenIds: [], tokenCounts: null },
+      topLogprobCount: 2,
+    });
+    expect(tokenId).toBe(1);
+    expect(logprobs).toMatchObject({ tokenId: 1, rank: 2, topTokenIds: Int32Array.of(0, 1) });
+    expect(Math.exp(logprobs!.logprob)).toBeCloseTo(0.3, 6);
+    expect([...logprobs!.topLogprobs].map(Math.exp)).toEqual([
+      expect.closeTo(0.4, 6),
+      expect.closeTo(0.3, 6),
+    ]);
   });
 });

@@ -1,10 +1,13 @@
 // Picks the next token of one row of logits. The order of the steps is documented here and nowhere else.
 
+import { EngineError } from '../../errors.ts';
 import type { SamplingParams } from '../../request/sampling-params.ts';
+import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import { Candidates } from './candidates.ts';
 import { type CounterKey, uniformAt } from './counter-random.ts';
+import type { LogitsProcessor, OutputView } from './logits-processor.ts';
+import { readTokenLogprobs } from './logprobs.ts';
 import { applyMinP } from './processors/min-p.ts';
-import { maskBannedTokens } from './processors/min-tokens.ts';
 import { applyTemperature } from './processors/temperature.ts';
 import { applyTopK } from './processors/top-k.ts';
 import { applyTopP } from './processors/top-p.ts';
@@ -13,44 +16,87 @@ import { applyTopP } from './processors/top-p.ts';
 export interface SamplingStep {
   readonly params: SamplingParams;
   readonly randomKey: CounterKey;
-  /** Index of the token in the output: with the key, all that the draw depends on. */
+  /** Index of the token in the output: with the key, all that the draw itself depends on. */
   readonly position: number;
-  /** Tokens that must not be drawn now: the ends of an answer that is still too short. */
-  readonly bannedTokenIds: readonly number[];
+  /** What `createLogitsProcessors` gave for the request. */
+  readonly processors: readonly LogitsProcessor[];
+  /** The output so far. */
+  readonly output: OutputView;
+  /** How many candidates to report beside the token. Undefined: no log probabilities at all. */
+  readonly topLogprobCount: number | undefined;
+}
+
+export interface SampledToken {
+  readonly tokenId: number;
+  /** Only when asked for. */
+  readonly logprobs?: TokenLogprobs;
 }
 
 /** One per model; keeps buffers of the vocabulary's size. */
 export class Sampler {
+  readonly vocabSize: number;
   readonly #candidates: Candidates;
+  /** The row as the model gave it, while it is edited and log probabilities are wanted. */
+  readonly #rawLogits: Float32Array;
 
   constructor(vocabSize: number) {
+    this.vocabSize = vocabSize;
     this.#candidates = new Candidates(vocabSize);
+    this.#rawLogits = new Float32Array(vocabSize);
   }
 
   /**
    * The next token. Shape: `logits` is `[vocabSize]`. Mutates: `logits`.
    *
-   * Order: 1. tokens banned by the minimum length; 2. temperature 0 takes the largest logit, the lowest id of
-   * equals; else 3. temperature; 4. min-p; 5. top-k, ties kept; 6. top-p on what is left, renormalised; 7. one
-   * draw. Source: the sampling pipeline of vLLM, whose wire format the service speaks.
-   * Throws: when the row has no finite logit or a NaN, that is, when the model is broken.
+   * Order:
+   *  1. log probabilities are those of the row as it comes;
+   *  2. allowed tokens; 3. bad words; 4. no ends before the minimum length;
+   *  5. bias; 6. repetition penalty, frequency penalty, presence penalty (2 to 6: `createLogitsProcessors`);
+   *  7. temperature 0 takes the largest logit, the lowest id of equals; else
+   *  8. temperature; 9. min-p; 10. top-k, ties kept; 11. top-p on what is left, renormalised;
+   * 12. one draw.
+   * Source: the sampling pipeline of vLLM, whose wire format the service speaks.
+   * Throws: `invalid_request` when steps 2 to 4 leave no token; an Error when the row is not made of numbers, that
+   * is, when the model is broken.
    */
-  sample(logits: Float32Array, step: SamplingStep): number {
-    const { params } = step;
-    maskBannedTokens(logits, step.bannedTokenIds);
+  sample(logits: Float32Array, step: SamplingStep): SampledToken {
+    const { topLogprobCount } = step;
+    if (topLogprobCount === undefined) return { tokenId: this.#draw(logits, step) };
+    const raw = step.processors.length === 0 ? logits : this.#rawLogits;
+    if (raw !== logits) raw.set(logits);
+    const tokenId = this.#draw(logits, step);
+    return { tokenId, logprobs: readTokenLogprobs(raw, tokenId, topLogprobCount) };
+  }
+
+  /**
+   * The tokens that may be drawn after steps 1 to 11, with their scores; one when the temperature is 0. Valid until
+   * the next call. Mutates: `logits`. Throws: as `sample` does.
+   */
+  narrow(logits: Float32Array, { params, processors, output }: SamplingStep): Candidates {
+    for (const process of processors) process(logits, output);
     const best = indexOfLargest(logits);
-    if (params.temperature === 0) return best;
+    if (best === null) throw processors.length === 0 ? brokenRow() : nothingLeft();
     const candidates = this.#candidates;
+    if (params.temperature === 0) {
+      candidates.keepOnly(best);
+      return candidates;
+    }
     applyTemperature(candidates, logits, logits[best]!, params.temperature);
     applyMinP(candidates, params.minP);
     applyTopK(candidates, params.topK);
     applyTopP(candidates, params.topP);
+    return candidates;
+  }
+
+  #draw(logits: Float32Array, step: SamplingStep): number {
+    const candidates = this.narrow(logits, step);
+    if (candidates.count === 1) return candidates.tokenIds[0]!;
     return draw(candidates, uniformAt(step.randomKey, step.position));
   }
 }
 
-/** Throws: when the largest value is not a finite number or any value is NaN. */
-function indexOfLargest(logits: Float32Array): number {
+/** Null when every value is minus infinity. Throws: when one is NaN or plus infinity. */
+function indexOfLargest(logits: Float32Array): number | null {
   let best = -1;
   let largest = -Infinity;
   let sum = 0;
@@ -63,8 +109,18 @@ function indexOfLargest(logits: Float32Array): number {
       best = id;
     }
   }
-  if (best < 0 || sum !== 0) throw new Error('The model returned logits that are not numbers.');
-  return best;
+  if (sum !== 0) throw brokenRow();
+  return best < 0 ? null : best;
+}
+
+function brokenRow(): Error {
+  return new Error('The model returned logits that are not numbers.');
+}
+
+function nothingLeft(): EngineError {
+  const message =
+    'No token may come next: allowed tokens, bad words and the minimum length rule out all of them.';
+  return new EngineError('invalid_request', message, { parameter: 'sampling.allowedTokenIds' });
 }
 
 /** The candidate at which the running sum of probabilities, in id order, passes `uniform`. */

@@ -41,3 +41,26 @@ describe('RequestQueue', () => {
     expect(queue.shift()).toBeUndefined();
   });
 });
+
+describe('service order', () => {
+  it('is by priority, then by arrival, wherever a sequence comes back from', () => {
+    const entries = fc.array(fc.integer({ min: -3, max: 3 }), { maxLength: 30 });
+    fc.assert(
+      fc.property(entries, fc.infiniteStream(fc.nat()), (priorities, picks) => {
+        const queue = new RequestQueue();
+        priorities.forEach((priority, requestId) => {
+          queue.push(createSequence(requestId, 1, { priority }));
+          // Now and then one is served and comes back, as a preempted one does.
+          if (picks.next().value % 3 === 0) queue.push(queue.shift()!);
+        });
+        const served: Sequence[] = [];
+        for (let next = queue.shift(); next !== undefined; next = queue.shift()) served.push(next);
+        const expected = [...served].sort(
+          (a, b) => a.priority - b.priority || a.group.arrival - b.group.arrival,
+        );
+        expect(served).toHaveLength(priorities.length);
+        expect(served).toEqual(expected);
+      }),
+    );
+  });
+});

@@ -1,43 +1,33 @@
-// Sequences waiting for a cache slot, first come first served. Constant time at both ends.
+// Sequences waiting for a cache slot, in service order. A preempted sequence comes back to the place it had.
 
 import type { Sequence } from '../sequence.ts';
-
-/** How many served places may pile up before the array is cut. */
-const COMPACT_AT = 64;
+import { findPlace } from './service-order.ts';
 
 export class RequestQueue {
-  #items: Sequence[] = [];
-  #head = 0;
+  readonly #items: Sequence[] = [];
 
   get length(): number {
-    return this.#items.length - this.#head;
+    return this.#items.length;
   }
 
+  /** Mutates: puts the sequence into its place. New ones go to the end, which moves nobody. */
   push(sequence: Sequence): void {
-    this.#items.push(sequence);
+    this.#items.splice(findPlace(this.#items, sequence), 0, sequence);
   }
 
   /** The sequence that is next, or undefined when none waits. */
   peek(): Sequence | undefined {
-    return this.#items[this.#head];
+    return this.#items[0];
   }
 
+  /** Moves every place by one, which for the lengths that a bounded queue has is one short copy of memory. */
   shift(): Sequence | undefined {
-    const sequence = this.#items[this.#head];
-    if (sequence === undefined) return undefined;
-    this.#head++;
-    // A served sequence must not live on here with its prompt, at the latest when nobody waits any more.
-    const isEmpty = this.#head === this.#items.length;
-    if (isEmpty || (this.#head >= COMPACT_AT && this.#head * 2 >= this.#items.length)) {
-      this.#items = this.#items.slice(this.#head);
-      this.#head = 0;
-    }
-    return sequence;
+    return this.#items.shift();
   }
 
-  /** Takes out a sequence that gave up waiting. Linear time: aborts of waiting requests are rare. */
+  /** Takes out a sequence that gave up waiting. Does nothing when it does not wait. */
   remove(sequence: Sequence): void {
-    const index = this.#items.indexOf(sequence, this.#head);
-    if (index >= 0) this.#items.splice(index, 1);
+    const index = findPlace(this.#items, sequence);
+    if (this.#items[index] === sequence) this.#items.splice(index, 1);
   }
 }

@@ -1,89 +1,212 @@
-// Decides what the next step computes: keeps running sequences going, admits waiting ones while slots and
-// the prefill budget last. The only place besides `commit-step.ts` that gives or takes cache slots.
+// Decides what the next step computes: every running answer gets its next token, prompts share the token budget
+// in service order, waiting sequences are admitted while slots and budget last. It asks the cache manager for slots
+// and is the only one besides `commit-step.ts` that changes sequences.
 
-import type { SlotTable } from '../kv-cache/slot-table.ts';
+import type { KvCacheManager } from '../kv-cache/kv-cache-manager.ts';
 import type { Sequence } from '../sequence.ts';
 import { RequestQueue } from './request-queue.ts';
+import { compareService, findPlace } from './service-order.ts';
 import type { PlannedRow, StepPlan } from './step-plan.ts';
-import { grantTokens } from './token-budget.ts';
-
-export interface SchedulerSettings {
-  /** Most prompt tokens of one step, over all sequences. Decodes come on top. */
-  readonly prefillChunkLength: number;
-}
+import { type PrefillLimits, TokenBudget } from './token-budget.ts';
 
 export class Scheduler {
-  readonly queue = new RequestQueue();
-  readonly #slots: SlotTable;
-  readonly #copySlot: (from: number, to: number, length: number) => void;
-  readonly #settings: SchedulerSettings;
+  readonly #cache: KvCacheManager;
+  readonly #budget: TokenBudget;
+  readonly #queue = new RequestQueue();
+  /** Sequences with a slot, in service order. */
+  readonly #running: Sequence[] = [];
+  /** Paused sequences without a slot: they do not wait for one either. */
+  readonly #parked = new Set<Sequence>();
+  #preemptionCount = 0;
+  /** Refilled by every plan. */
+  readonly #plan: { readonly rows: PlannedRow[] } = { rows: [] };
+  readonly #decodes: Sequence[] = [];
 
-  constructor(
-    slots: SlotTable,
-    copySlot: (from: number, to: number, length: number) => void,
-    settings: SchedulerSettings,
-  ) {
-    this.#slots = slots;
-    this.#copySlot = copySlot;
-    this.#settings = settings;
+  constructor(cache: KvCacheManager, limits: PrefillLimits) {
+    this.#cache = cache;
+    this.#budget = new TokenBudget(limits);
+  }
+
+  /** Sequences with a slot, in service order. */
+  get running(): readonly Sequence[] {
+    return this.#running;
+  }
+
+  /** Sequences without a slot, paused ones included. */
+  get waitingCount(): number {
+    return this.#queue.length + this.#parked.size;
+  }
+
+  /** Sequences that wait for a slot. */
+  get queuedCount(): number {
+    return this.#queue.length;
+  }
+
+  /** Slots that waiting sequences can have: free ones, and those of paused sequences, which give way. */
+  get availableSlotCount(): number {
+    let count = this.#cache.freeCount;
+    for (const sequence of this.#running) if (sequence.isPaused) count++;
+    return count;
+  }
+
+  /** How often a sequence lost its slot before its end. */
+  get preemptionCount(): number {
+    return this.#preemptionCount;
+  }
+
+  /** Whether `plan` would find something to compute. */
+  get hasWork(): boolean {
+    return this.#queue.length > 0 || this.#running.some(sequence => !sequence.isPaused);
+  }
+
+  /** Mutates: the sequence waits in its place. */
+  add(sequence: Sequence): void {
+    this.#queue.push(sequence);
+  }
+
+  /** Forgets a sequence that ended, wherever it is. Mutates: frees its slot. */
+  remove(sequence: Sequence, options: { readonly keepsPrefix: boolean }): void {
+    if (sequence.slot === null) {
+      if (!this.#parked.delete(sequence)) this.#queue.remove(sequence);
+      return;
+    }
+    this.#running.splice(this.#running.indexOf(sequence), 1);
+    this.#cache.release(sequence, options);
+  }
+
+  /** A paused sequence gets no steps, and its slot goes to the next one that waits without a slot. */
+  setPaused(sequence: Sequence, { isPaused }: { readonly isPaused: boolean }): void {
+    if (sequence.isPaused === isPaused) return;
+    sequence.isPaused = isPaused;
+    if (sequence.slot !== null) return;
+    if (isPaused) {
+      this.#queue.remove(sequence);
+      this.#parked.add(sequence);
+    } else {
+      this.#parked.delete(sequence);
+      this.#queue.push(sequence);
+    }
   }
 
   /**
-   * The next step, or null when nothing can run.
+   * The next step, or null when nothing can run. The plan is valid until the next call, which refills it.
    *
-   * Rows are in slot order and each gets what the budget leaves, so at most one row is an unfinished chunk and
-   * sequences finish their prompts in slot order: decodes stay in front without any copy.
-   * Mutates: admits waiting sequences, that is, gives them slots.
+   * Decodes come first, in slots 0, 1, 2, ...; then chunks of prompts.
+   * Mutates: admits waiting sequences and preempts running ones.
    */
   plan(): StepPlan | null {
-    const rows: PlannedRow[] = [];
-    let budgetLeft = this.#settings.prefillChunkLength;
-    const grant = (sequence: Sequence): void => {
-      const tokenCount = grantTokens(sequence.pendingCount, budgetLeft);
-      if (tokenCount === 0) return;
-      if (sequence.pendingCount > 1) budgetLeft -= tokenCount;
-      rows.push(planRow(sequence, tokenCount));
-    };
-    for (const sequence of this.#slots.owners) grant(sequence);
-    while (budgetLeft > 0) {
-      const admitted = this.#admitNext();
-      if (admitted === null) break;
-      grant(admitted);
-    }
-    return rows.length === 0 ? null : Object.freeze({ rows: Object.freeze(rows) });
+    const { rows } = this.#plan;
+    rows.length = 0;
+    this.#budget.reset({ hasDecodes: this.#running.some(isDecode) });
+    const chunks = this.#grantChunks();
+    const decodes = this.#decodes;
+    decodes.length = 0;
+    for (const sequence of this.#running) if (isDecode(sequence)) decodes.push(sequence);
+    this.#cache.packFront(decodes);
+    rows.length = decodes.length;
+    for (const sequence of decodes) rows[sequence.slot!] = planRow(sequence, 1);
+    // Only now: bringing the decodes to the front may have moved the slots of prompts.
+    for (const { sequence, tokenCount } of chunks) rows.push(planRow(sequence, tokenCount));
+    return rows.length === 0 ? null : this.#plan;
   }
 
-  #admitNext(): Sequence | null {
-    const next = this.queue.peek();
-    if (next === undefined || this.#slots.freeCount === 0) return null;
-    const sharedLength = next.promptLength - 1;
-    const sibling = findRunningSibling(next);
-    // A choice waits one step for the prompt that its sibling is computing instead of computing it again.
-    if (sibling !== undefined && sibling.computedLength < sharedLength) return null;
-    this.queue.shift();
-    const slot = this.#slots.occupy(next);
-    if (sibling !== undefined && sharedLength > 0) {
-      this.#copySlot(sibling.slot!, slot, sharedLength);
-      next.computedLength = sharedLength;
+  /**
+   * Shares the budget among prompts, running and waiting ones together in service order. The first waiting sequence
+   * that finds no slot ends the admissions of this step: nobody overtakes.
+   */
+  #grantChunks(): { readonly sequence: Sequence; readonly tokenCount: number }[] {
+    const chunks: { sequence: Sequence; tokenCount: number }[] = [];
+    const running = this.#running;
+    let mayAdmit = true;
+    let index = 0;
+    while (!this.#budget.isSpent) {
+      while (index < running.length && !isPrefill(running[index]!)) index++;
+      const candidate = running[index];
+      const waiting = mayAdmit ? this.#queue.peek() : undefined;
+      if (waiting !== undefined && (candidate === undefined || compareService(waiting, candidate) < 0)) {
+        mayAdmit = this.#admit(waiting);
+        // All before its place had their turn; it is the next candidate if it is a prompt.
+        if (mayAdmit) index = running.indexOf(waiting);
+        continue;
+      }
+      if (candidate === undefined) break;
+      const promptLogits = wantsPromptLogits(candidate);
+      const tokenCount = this.#budget.grant(candidate.pendingCount, { promptLogits });
+      if (tokenCount > 0) chunks.push({ sequence: candidate, tokenCount });
+      index++;
     }
-    return next;
+    return chunks;
+  }
+
+  /** Whether the first waiting sequence got a slot. */
+  #admit(sequence: Sequence): boolean {
+    if (mustWaitForSibling(sequence)) return false;
+    if (this.#cache.freeCount === 0) {
+      const victim = this.#findVictim(sequence);
+      if (victim === undefined) return false;
+      this.#preempt(victim);
+    }
+    this.#queue.shift();
+    this.#cache.admit(sequence);
+    this.#running.splice(findPlace(this.#running, sequence), 0, sequence);
+    return true;
+  }
+
+  /** Who gives way: the last paused sequence; else the last running one, if its priority is lower. */
+  #findVictim(waiting: Sequence): Sequence | undefined {
+    const paused = this.#running.findLast(sequence => sequence.isPaused);
+    if (paused !== undefined) return paused;
+    const last = this.#running.at(-1);
+    return last !== undefined && last.priority > waiting.priority ? last : undefined;
+  }
+
+  /** Mutates: takes the slot away. What was computed stays cached if it can; the rest is computed again later. */
+  #preempt(sequence: Sequence): void {
+    this.remove(sequence, { keepsPrefix: true });
+    this.#preemptionCount++;
+    if (sequence.isPaused) this.#parked.add(sequence);
+    else this.#queue.push(sequence);
   }
 }
 
-/** Another choice of the same request that is running: its slot holds the prompt's keys and values. */
-function findRunningSibling(sequence: Sequence): Sequence | undefined {
+function isDecode(sequence: Sequence): boolean {
+  return !sequence.isPaused && sequence.pendingCount === 1;
+}
+
+function isPrefill(sequence: Sequence): boolean {
+  return !sequence.isPaused && sequence.pendingCount > 1;
+}
+
+/** A choice waits for the prompt that its sibling is computing instead of computing it again. */
+function mustWaitForSibling(sequence: Sequence): boolean {
+  const sharedLength = sequence.promptLength - 1;
+  let isComputing = false;
   for (const other of sequence.group.openSequences) {
-    if (other !== sequence && other.slot !== null) return other;
+    if (other.slot === null) continue;
+    if (other.computedLength >= sharedLength) return false;
+    if (!other.isPaused) isComputing = true;
   }
-  return undefined;
+  return isComputing;
+}
+
+/** Whether log probabilities of the prompt are asked for and not all reported yet. */
+function wantsPromptLogits({ group }: Sequence): boolean {
+  return group.submitted.promptLogprobs !== undefined && !group.isPrefilled;
 }
 
 function planRow(sequence: Sequence, tokenCount: number): PlannedRow {
-  return Object.freeze({
+  const drawsToken = tokenCount === sequence.pendingCount;
+  const logitsCount = wantsPromptLogits(sequence) ? tokenCount : Number(drawsToken);
+  // The last token of a prompt and all generated ones are always computed by the same graph, wherever chunks end and
+  // whether they are computed again or not.
+  const promptLeft = sequence.promptLength - 1 - sequence.computedLength;
+  return {
     sequence,
     slot: sequence.slot!,
     tokenIds: sequence.pendingTokens(tokenCount),
     computedLength: sequence.computedLength,
-    needsLogits: tokenCount === sequence.pendingCount,
-  });
+    logitsCount,
+    prefillCount: Math.max(0, Math.min(tokenCount - logitsCount, promptLeft)),
+    drawsToken,
+  };
 }

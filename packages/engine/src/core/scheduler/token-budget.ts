@@ -1,10 +1,41 @@
-// Pure arithmetic: how many tokens of a sequence a step computes. It knows counts, not sequences.
+// Pure arithmetic: how many prompt tokens a step carries and who gets them. It knows counts, not sequences.
 
-/**
- * The tokens a sequence may compute in this step. One pending token (a decode) is always served, so that
- * running answers never wait for a prompt; longer runs share what is left of the prefill budget.
- */
-export function grantTokens(pendingCount: number, prefillBudgetLeft: number): number {
-  if (pendingCount === 1) return 1;
-  return Math.min(pendingCount, prefillBudgetLeft);
+export interface PrefillLimits {
+  /** Most prompt tokens of a step in which no running answer waits. */
+  readonly prefillChunkLength: number;
+  /** Most prompt tokens of a step that also decodes: what a running answer waits for between two tokens. */
+  readonly mixedChunkLength: number;
+  /** Most prompt tokens of a step whose log probabilities are asked for. At least 1. */
+  readonly promptLogitsLimit: number;
+}
+
+/** What is left of a step for prompts. Decodes come on top: each running answer always gets its token. */
+export class TokenBudget {
+  readonly #limits: PrefillLimits;
+  #left = 0;
+  #promptLogitsLeft = 0;
+
+  constructor(limits: PrefillLimits) {
+    this.#limits = limits;
+  }
+
+  get isSpent(): boolean {
+    return this.#left === 0;
+  }
+
+  /** Mutates: begins a step. */
+  reset(step: { readonly hasDecodes: boolean }): void {
+    const { prefillChunkLength, mixedChunkLength, promptLogitsLimit } = this.#limits;
+    this.#left = step.hasDecodes ? Math.min(prefillChunkLength, mixedChunkLength) : prefillChunkLength;
+    this.#promptLogitsLeft = promptLogitsLimit;
+  }
+
+  /** How many of the pending tokens the step carries; 0 when nothing is left. Mutates: takes them off. */
+  grant(pendingCount: number, need: { readonly promptLogits: boolean }): number {
+    const room = need.promptLogits ? Math.min(this.#left, this.#promptLogitsLeft) : this.#left;
+    const granted = Math.min(pendingCount, room);
+    this.#left -= granted;
+    if (need.promptLogits) this.#promptLogitsLeft -= granted;
+    return granted;
+  }
 }

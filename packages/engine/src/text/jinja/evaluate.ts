@@ -2,7 +2,8 @@
 
 import { applyBinary, compare, negate } from './arithmetic.ts';
 import { getAttribute, getItem, getSlice } from './attributes.ts';
-import { FILTERS, type FilterContext } from './filters.ts';
+import type { FilterContext } from './filter.ts';
+import { FILTERS } from './filters.ts';
 import { chargeItems, chargeJoin, chargeText } from './meter.ts';
 import type { CallArguments, Expression } from './nodes.ts';
 import { toText } from './print.ts';

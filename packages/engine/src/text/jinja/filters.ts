@@ -3,6 +3,7 @@
 
 import { argument, optionalInteger, requireText } from './arguments.ts';
 import { codePointCount, toCodePoints } from './code-points.ts';
+import type { Filter } from './filter.ts';
 import { formatPercent } from './format.ts';
 import { chargeJoin } from './meter.ts';
 import { capitalize, replaceText, stripText } from './methods.ts';
@@ -20,14 +21,6 @@ import {
   Undefined,
   type Value,
 } from './values.ts';
-
-/** What filters that apply other filters and tests need. */
-export interface FilterContext {
-  readonly applyFilter: (name: string, input: Value, args: Arguments) => Value;
-  readonly applyTest: (name: string, input: Value, args: Arguments) => boolean;
-}
-
-export type Filter = (input: Value, args: Arguments, context: FilterContext) => Value;
 
 const textFilters: Readonly<Record<string, Filter>> = {
   upper: input => toText(input).toUpperCase(),

@@ -4,7 +4,7 @@ import { argument, optionalInteger } from './arguments.ts';
 import { applyBinary } from './arithmetic.ts';
 import { getAttribute, getItem } from './attributes.ts';
 import { toCodePoints } from './code-points.ts';
-import type { Filter, FilterContext } from './filters.ts';
+import type { Filter, FilterContext } from './filter.ts';
 import { chargeItems, chargeJoin } from './meter.ts';
 import { toText } from './print.ts';
 import { TemplateError } from './template-error.ts';

@@ -1,0 +1,12 @@
+// Every migration in order. A new one gets the next number and one line here; a released one never changes.
+
+import type { DatabaseMigration } from '../migrate.ts';
+import { apiKeysMigration } from './0001-api-keys.ts';
+import { feedbackMigration } from './0002-feedback.ts';
+import { trainingMigration } from './0003-training.ts';
+
+export const MIGRATIONS: Readonly<Record<string, DatabaseMigration>> = {
+  '0001-api-keys': apiKeysMigration,
+  '0002-feedback': feedbackMigration,
+  '0003-training': trainingMigration,
+};

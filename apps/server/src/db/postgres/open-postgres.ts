@@ -1,0 +1,62 @@
+// PostgreSQL 15 and later behind two connection pools: one for everything, one whose sessions only read and are
+// stopped by the server after the time limit.
+
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { createDatabase, type Database } from '../database.ts';
+import { DatabaseError, messageOf } from '../database-errors.ts';
+import { migrate } from '../migrate.ts';
+import type { Tables } from '../tables.ts';
+
+/** Connections of each pool. Source: PostgreSQL takes 100 by default, and several servers share them. */
+const POOL_SIZE = 10;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Throws: `DatabaseError`. */
+export async function openPostgres(url: string, queryTimeLimitMs: number): Promise<Database> {
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPool(url, {}) }) });
+  const reading = { statement_timeout: queryTimeLimitMs, options: '-c default_transaction_read_only=on' };
+  const reader = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPool(url, reading) }) });
+  const database = createDatabase('postgres', db, reader);
+  try {
+    await migrate(db, 'postgres');
+    return database;
+  } catch (error) {
+    await database.close();
+    throw new DatabaseError(`The database ${withoutPassword(url)} cannot be used: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function createPool(url: string, settings: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: POOL_SIZE,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    application_name: 'ortler',
+    types: { getTypeParser: parserOf },
+    ...settings,
+  });
+  // A lost idle connection is replaced by the pool; a statement that meets the fault reports it. Without a listener
+  // the event would end the process.
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+function parserOf(typeId: number, format?: 'text' | 'binary') {
+  return typeId === pg.types.builtins.INT8 ? toSafeInteger : pg.types.getTypeParser(typeId, format as 'text');
+}
+
+/** Counts and integer columns are numbers here as in SQLite. Throws: `RangeError` past 2^53 - 1. */
+export function toSafeInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`The integer ${text} has no exact number`);
+  return value;
+}
+
+function withoutPassword(text: string): string {
+  const url = new URL(text);
+  if (url.password !== '') url.password = '***';
+  return url.href;
+}

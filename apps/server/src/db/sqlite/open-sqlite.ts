@@ -1,0 +1,52 @@
+// The embedded database: one file under the data folder, one thread that writes and a few that only read.
+
+import { chmod, mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Kysely } from 'kysely';
+import { createDatabase, type Database } from '../database.ts';
+import { DatabaseError, messageOf } from '../database-errors.ts';
+import { migrate } from '../migrate.ts';
+import type { Tables } from '../tables.ts';
+import { createThreadDialect } from './thread-dialect.ts';
+
+export const DATABASE_FILE = 'ortler.db';
+
+/** Two, so that one slow query does not make every other one wait. */
+const READER_COUNT = 2;
+
+/** Opens or makes `<dataDir>/ortler.db`, readable by its owner only. Throws: `DatabaseError`. */
+export async function openSqlite(dataDir: string, queryTimeLimitMs: number): Promise<Database> {
+  try {
+    return await openAndMigrate(dataDir, queryTimeLimitMs);
+  } catch (error) {
+    throw new DatabaseError(`The data folder ${dataDir} cannot be used: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+async function openAndMigrate(dataDir: string, readTimeLimitMs: number): Promise<Database> {
+  await mkdir(dataDir, { recursive: true });
+  const file = join(dataDir, DATABASE_FILE);
+  const db = openHandle({ order: { file }, threadCount: 1 });
+  try {
+    await makePrivate(file);
+    await migrate(db, 'sqlite');
+  } catch (error) {
+    await db.destroy();
+    throw new Error(`${DATABASE_FILE}: ${messageOf(error)}`, { cause: error });
+  }
+  const reader = openHandle({ order: { file, readTimeLimitMs }, threadCount: READER_COUNT });
+  return createDatabase('sqlite', db, reader);
+}
+
+// The file is private before anything is in it; SQLite gives the files beside it the same permissions.
+async function makePrivate(file: string): Promise<void> {
+  const handle = await open(file, 'a', 0o600);
+  await handle.close();
+  await chmod(file, 0o600);
+}
+
+function openHandle(options: Parameters<typeof createThreadDialect>[0]): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: createThreadDialect(options) });
+}

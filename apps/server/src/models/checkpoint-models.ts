@@ -1,0 +1,113 @@
+// Registered checkpoints as models: `<model>:step<N>`, and `<model>` for the newest. The store says which there are,
+// loaded-models.ts which are in memory; this file says how one is built and started.
+
+import {
+  type CheckpointModel,
+  type CheckpointModels,
+  type CheckpointStore,
+  parseCheckpointReference,
+  type ReasoningParser,
+  type ServableCheckpoint,
+  toCheckpointReference,
+} from '@ortler/api';
+import type { Engine } from '@ortler/engine';
+import type { LoadedModels } from './loaded-models.ts';
+import { OWNER } from './model-catalog.ts';
+import { ModelPreparationError } from './prepare-model.ts';
+
+/** The folders that a checkpoint is built from. */
+export interface CheckpointFolders {
+  readonly sourceDir: string;
+  readonly adapterDir?: string;
+}
+
+export interface CheckpointModelsOptions {
+  readonly store: Pick<CheckpointStore, 'listServable' | 'findServable'>;
+  readonly loaded: LoadedModels;
+  /** How thinking is told from answers, by the model that a checkpoint derives from. */
+  readonly reasoningParserOf: (baseModelId: string) => ReasoningParser;
+  /** Folder of a model of the operator. Adapters are merged into one of these. */
+  readonly baseFolder: (modelId: string) => string | undefined;
+  /** Builds where needed. Gives the folder of the built model. */
+  readonly prepare: (folders: CheckpointFolders, name: string, signal: AbortSignal) => Promise<string>;
+  readonly start: (modelDir: string, name: string) => Promise<Engine>;
+}
+
+/** Makes the models over their store. */
+export function createCheckpointModels(options: CheckpointModelsOptions): CheckpointModels {
+  const { store, loaded, reasoningParserOf, baseFolder, prepare, start } = options;
+
+  async function load(checkpoint: ServableCheckpoint, signal: AbortSignal): Promise<Engine> {
+    const name = nameOf(checkpoint);
+    const modelDir = await prepare(foldersOf(checkpoint), name, signal);
+    signal.throwIfAborted();
+    const engine = await start(modelDir, name);
+    // Nobody waits any more: the checkpoint was deleted, or the server stops.
+    if (signal.aborted) await engine.close();
+    signal.throwIfAborted();
+    return engine;
+  }
+
+  function foldersOf({ weights, baseModel }: ServableCheckpoint): CheckpointFolders {
+    if (weights.kind === 'full') return { sourceDir: weights.path };
+    const sourceDir = baseFolder(baseModel);
+    if (sourceDir !== undefined) return { sourceDir, adapterDir: weights.path };
+    throw new ModelPreparationError(
+      `Its adapter needs the base model ${baseModel}, which this server does not have.`,
+    );
+  }
+
+  function toModel(checkpoint: ServableCheckpoint, id: string): CheckpointModel {
+    const servedId = nameOf(checkpoint);
+    return {
+      id,
+      servedId,
+      createdAtSeconds: Math.floor(checkpoint.createdAtMs / 1000),
+      ownedBy: OWNER,
+      root: id === servedId ? checkpoint.baseModel : servedId,
+      reasoningParser: reasoningParserOf(checkpoint.baseModel),
+      open: signal =>
+        loaded.open({ key: keyOf(checkpoint), name: servedId, load: stop => load(checkpoint, stop) }, signal),
+    };
+  }
+
+  /** Engines of checkpoints that are no longer there have no business in memory. */
+  async function listAndTidy(): Promise<readonly ServableCheckpoint[]> {
+    // Asked before the store is: what is opened meanwhile may be newer than the store's answer.
+    const before = loaded.listKeys();
+    const checkpoints = await store.listServable();
+    const present = new Set(checkpoints.map(keyOf));
+    loaded.drop(before.map(({ key }) => key).filter(key => !present.has(key)));
+    return checkpoints;
+  }
+
+  return {
+    async list() {
+      const models: CheckpointModel[] = [];
+      let lastName: string | undefined;
+      for (const checkpoint of await listAndTidy()) {
+        // The newest checkpoint of each model comes first.
+        if (checkpoint.modelName !== lastName) models.push(toModel(checkpoint, checkpoint.modelName));
+        lastName = checkpoint.modelName;
+        models.push(toModel(checkpoint, nameOf(checkpoint)));
+      }
+      return models;
+    },
+    async find(id) {
+      const { modelName, step } = parseCheckpointReference(id);
+      const checkpoint = await store.findServable(modelName, step);
+      if (checkpoint !== null) return toModel(checkpoint, id);
+      if (loaded.listKeys().some(({ name }) => name.startsWith(`${modelName}:`))) await listAndTidy();
+      return undefined;
+    },
+  };
+}
+
+function nameOf({ modelName, step }: ServableCheckpoint): string {
+  return toCheckpointReference(modelName, step);
+}
+
+/** An id that was deleted may be registered again with other weights. */
+function keyOf({ checkpointId, createdAtMs }: ServableCheckpoint): string {
+  return `${checkpointId} ${createdAtMs}`;
+}

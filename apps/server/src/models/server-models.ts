@@ -1,0 +1,99 @@
+// All models of a server, wired from its configuration: those of the operator, always loaded, and registered checkpoints,
+// loaded on demand. Each runs in a process of its own, so loading one leaves the others alone.
+
+import type { CheckpointModels, CheckpointStore } from '@ortler/api';
+import { createEngine } from '@ortler/engine';
+import type { Config } from '../config/config.ts';
+import { createCheckpointModels } from './checkpoint-models.ts';
+import { createLoadedModels, type LoadedModels } from './loaded-models.ts';
+import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from './model-catalog.ts';
+import { prepareModel } from './prepare-model.ts';
+
+/**
+ * How long a request waits for its checkpoint to be loaded: proxies commonly give up on a silent answer after 60 s. The
+ * answer is then 503 with Retry-After, on which clients try again by themselves; loading goes on meanwhile.
+ */
+const LOAD_WAIT_MS = 55_000;
+
+export interface ServerModelsOptions {
+  readonly config: Config;
+  readonly checkpoints: Pick<CheckpointStore, 'listServable' | 'findServable'>;
+  readonly onEvent: (event: CatalogEvent) => void;
+  /** A checkpoint left memory. */
+  readonly onUnloaded: (modelId: string) => void;
+}
+
+export interface ServerModels {
+  readonly catalog: ServerModelCatalog;
+  readonly checkpointModels: CheckpointModels;
+  /** Engines of checkpoints, for metrics. */
+  readonly loadedCheckpoints: Pick<LoadedModels, 'list'>;
+  /** Stops builds and engines. */
+  close(): Promise<void>;
+}
+
+/** Makes both kinds; nothing is loaded yet. */
+export async function createServerModels(options: ServerModelsOptions): Promise<ServerModels> {
+  const { config, checkpoints, onEvent, onUnloaded } = options;
+  const { dataDir, precision } = config;
+  const load = (modelDir: string) =>
+    createEngine({
+      modelDir,
+      link: 'process',
+      device: config.device,
+      threadCount: config.threads,
+      maxSequences: config.maxSequences,
+      maxQueuedSequences: config.maxQueued,
+      schedulingPolicy: config.scheduling,
+      prefixCaching: config.prefixCache === 'on',
+      ...(config.prefixCache === 'on' && { cacheSlots: config.cacheSlots }),
+      prefillChunkLength: config.prefillChunk,
+      mixedChunkLength: config.mixedChunk,
+      ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
+    });
+  const { reasoningParsers } = config;
+  const reasoningParserOf = (id: string) => reasoningParsers.ofModel.get(id) ?? reasoningParsers.ofOthers;
+  const catalog = await createModelCatalog({
+    models: config.models,
+    reasoningParserOf,
+    prepare: (sourceDir, onProgress, signal) =>
+      prepareModel({ sourceDir, dataDir, precision, onProgress, signal }),
+    load,
+    onEvent,
+  });
+  const loadedCheckpoints = createLoadedModels({
+    capacity: config.maxLoadedCheckpoints,
+    idleMs: config.checkpointIdleMs,
+    waitMs: LOAD_WAIT_MS,
+    now: Date.now,
+    onFailed: (modelId, error) => onEvent({ kind: 'failed', modelId, error }),
+    onUnloaded,
+  });
+  const checkpointModels = createCheckpointModels({
+    store: checkpoints,
+    reasoningParserOf,
+    loaded: loadedCheckpoints,
+    baseFolder: id => config.models.find(model => model.id === id)?.path,
+    prepare: (folders, modelId, signal) =>
+      prepareModel({
+        ...folders,
+        dataDir,
+        precision,
+        onProgress: progress => onEvent({ kind: 'building', modelId, progress }),
+        signal,
+      }),
+    async start(modelDir, modelId) {
+      const engine = await load(modelDir);
+      onEvent({ kind: 'ready', modelId, engine });
+      return engine;
+    },
+  });
+  return {
+    catalog,
+    checkpointModels,
+    loadedCheckpoints,
+    async close() {
+      await Promise.all([catalog.close(), loadedCheckpoints.close()]);
+    },
+  };
+}

@@ -1,0 +1,206 @@
+// Checkpoints of models. Deleted ones stay as tombstones, so that a walk that stands on one can go on.
+
+import { randomUUID } from 'node:crypto';
+import {
+  type CheckpointStore,
+  type CheckpointWeights,
+  parseModelReference,
+  type ServableCheckpoint,
+  type StoredCheckpoint,
+  toModelReference,
+} from '@ortler/api';
+import type { Selectable } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import { isUniqueViolation } from '../../db/database-errors.ts';
+import type { CheckpointsTable } from '../../db/tables/training.ts';
+import { readSplitMetrics } from './split-metrics.ts';
+
+type Row = Selectable<CheckpointsTable>;
+
+/** @param now Unit: milliseconds since 1970. */
+export function createCheckpointStore(database: Database, now: () => number): CheckpointStore {
+  // Reads do not wait for a large log that is being stored.
+  const { db, reader } = database;
+  const live = (modelId: string) =>
+    reader
+      .selectFrom('checkpoints')
+      .selectAll()
+      .where('model_id', '=', modelId)
+      .where('deleted_at', 'is', null);
+
+  /** Adds the metrics that were logged at the steps of these rows. */
+  async function withLoggedMetrics(modelId: string, rows: readonly Row[]): Promise<StoredCheckpoint[]> {
+    const steps = rows.map(({ step }) => step);
+    const logged = steps.length === 0 ? [] : await readSplitMetrics(reader, modelId, { steps });
+    return rows.map(row => {
+      const means = logged
+        .filter(({ step }) => step === row.step)
+        .map(({ split, name, value }) => [`${split}/${name}`, value] as const);
+      return toCheckpoint(row, Object.fromEntries(means));
+    });
+  }
+
+  const find: CheckpointStore['find'] = async (modelId, id) => {
+    const row = await live(modelId).where('id', '=', id).executeTakeFirst();
+    return row === undefined ? null : (await withLoggedMetrics(modelId, [row]))[0]!;
+  };
+
+  return {
+    find,
+
+    async list(modelId, { after, limit, order }) {
+      let query = live(modelId)
+        .orderBy('step', order)
+        .orderBy('id', order)
+        .limit(limit + 1);
+      if (after !== null) {
+        const cursor = await reader
+          .selectFrom('checkpoints')
+          .select('step')
+          .where('model_id', '=', modelId)
+          .where('id', '=', after)
+          .executeTakeFirst();
+        if (cursor === undefined) return null;
+        const { step } = cursor;
+        const behind = order === 'asc' ? '>' : '<';
+        query = query.where(({ eb, or, and }) =>
+          or([eb('step', behind, step), and([eb('step', '=', step), eb('id', behind, after)])]),
+        );
+      }
+      const rows = await query.execute();
+      const checkpoints = await withLoggedMetrics(modelId, rows.slice(0, limit));
+      return { checkpoints, hasMore: rows.length > limit };
+    },
+
+    async register(modelId, { id, step, metrics, weights }) {
+      const attempt = () =>
+        database.exclusively(`checkpoints of ${modelId}`, async trx => {
+          const model = await trx
+            .selectFrom('training_models')
+            .select('id')
+            .where('id', '=', modelId)
+            .executeTakeFirst();
+          if (model === undefined) return 'unknown-model';
+          const { newest } = await trx
+            .selectFrom('checkpoints')
+            .select(({ fn }) => fn.max('step').as('newest'))
+            .where('model_id', '=', modelId)
+            .where('deleted_at', 'is', null)
+            .executeTakeFirstOrThrow();
+          return trx
+            .insertInto('checkpoints')
+            .values({
+              id: id ?? randomUUID(),
+              model_id: modelId,
+              step: step ?? (newest ?? -1) + 1,
+              metrics: JSON.stringify(metrics),
+              weights_kind: weights?.kind ?? null,
+              weights_path: weights?.path ?? null,
+              created_at: now(),
+              deleted_at: null,
+            })
+            .returningAll()
+            .executeTakeFirstOrThrow();
+        });
+      try {
+        const made = await attempt();
+        return made === 'unknown-model' ? made : (await withLoggedMetrics(modelId, [made]))[0]!;
+      } catch (error) {
+        if (isUniqueViolation(error)) return 'taken';
+        throw error;
+      }
+    },
+
+    async mergeMetrics(modelId, id, metrics) {
+      await database.exclusively(`checkpoints of ${modelId}`, async trx => {
+        const old = await trx
+          .selectFrom('checkpoints')
+          .select('metrics')
+          .where('model_id', '=', modelId)
+          .where('id', '=', id)
+          .executeTakeFirst();
+        if (old === undefined) return;
+        const merged = { ...(JSON.parse(old.metrics) as Record<string, number>), ...metrics };
+        await trx
+          .updateTable('checkpoints')
+          .set({ metrics: JSON.stringify(merged) })
+          .where('id', '=', id)
+          .execute();
+      });
+      return find(modelId, id);
+    },
+
+    async deleteSteps(modelId, steps) {
+      if (steps.length === 0) return [];
+      const deleted = await db
+        .updateTable('checkpoints')
+        .set({ deleted_at: now() })
+        .where('model_id', '=', modelId)
+        .where('step', 'in', steps)
+        .where('deleted_at', 'is', null)
+        .returning('step')
+        .execute();
+      return deleted.map(({ step }) => step);
+    },
+
+    listServable: async () => (await selectServable().execute()).flatMap(toServable),
+
+    async findServable(modelName, step) {
+      const name = parseModelReference(modelName);
+      if (name === null) return null;
+      let query = selectServable()
+        .where('entity', '=', name.entity)
+        .where('project', '=', name.project)
+        .where('name', '=', name.name);
+      if (step !== null) query = query.where('step', '=', step);
+      return (await query.limit(1).execute()).flatMap(toServable)[0] ?? null;
+    },
+  };
+
+  function selectServable() {
+    return reader
+      .selectFrom('checkpoints')
+      .innerJoin('training_models', 'training_models.id', 'checkpoints.model_id')
+      .selectAll('checkpoints')
+      .select(['entity', 'project', 'name', 'base_model'])
+      .where('deleted_at', 'is', null)
+      .where('weights_path', 'is not', null)
+      .orderBy('entity')
+      .orderBy('project')
+      .orderBy('name')
+      .orderBy('step', 'desc');
+  }
+}
+
+function toCheckpoint(row: Row, logged: Readonly<Record<string, number>>): StoredCheckpoint {
+  return {
+    id: row.id,
+    modelId: row.model_id,
+    step: row.step,
+    metrics: { ...logged, ...(JSON.parse(row.metrics) as Record<string, number>) },
+    weights: weightsOf(row),
+    createdAtMs: row.created_at,
+  };
+}
+
+function toServable(
+  row: Row & { entity: string; project: string; name: string; base_model: string },
+): ServableCheckpoint[] {
+  const weights = weightsOf(row);
+  if (weights === null) return [];
+  return [
+    {
+      checkpointId: row.id,
+      modelId: row.model_id,
+      modelName: toModelReference(row),
+      step: row.step,
+      baseModel: row.base_model,
+      weights,
+      createdAtMs: row.created_at,
+    },
+  ];
+}
+
+function weightsOf({ weights_kind: kind, weights_path: path }: Row): CheckpointWeights | null {
+  return kind === null || path === null ? null : { kind, path };
+}

@@ -1,0 +1,29 @@
+// The training ports of one server: its database, its spool and its checkpoint folder.
+
+import { join } from 'node:path';
+import type { TrainingServices } from '@ortler/api';
+import type { Database } from '../../db/database.ts';
+import { createCheckpointStore } from './checkpoints.ts';
+import { createTrainingModelStore } from './models.ts';
+import { createTrajectoryStore } from './trajectories.ts';
+import { createWeightsFolders } from './weights-folders.ts';
+
+export interface TrainingServicesOptions {
+  readonly dataDir: string;
+  /** Absent: `checkpoints` in the data folder. */
+  readonly checkpointDir: string | undefined;
+  /** Unit: milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+export function createTrainingServices(
+  database: Database,
+  { dataDir, checkpointDir, now }: TrainingServicesOptions,
+): TrainingServices {
+  return {
+    models: createTrainingModelStore(database, now),
+    checkpoints: createCheckpointStore(database, now),
+    trajectories: createTrajectoryStore(database, { spoolDir: join(dataDir, 'spool'), now }),
+    weights: createWeightsFolders(checkpointDir ?? join(dataDir, 'checkpoints')),
+  };
+}

@@ -1,0 +1,259 @@
+// Logged trajectories: appended in one transaction per call, read back in the order of commits.
+
+import { randomUUID } from 'node:crypto';
+import type {
+  StoredTrajectory,
+  StoredTrajectoryLog,
+  TrajectoryFilter,
+  TrajectoryLog,
+  TrajectoryStore,
+} from '@ortler/api';
+import type { Insertable, Kysely, Selectable } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { TrajectoriesTable, TrajectoryGroupsTable } from '../../db/tables/training.ts';
+import type { Tables } from '../../db/tables.ts';
+import { addTallies, readSplitMetrics } from './split-metrics.ts';
+import { openTrajectorySpool, type ReadableSpool, type SpooledRecord } from './trajectory-spool.ts';
+
+/** One statement writes at most this many rows, and this much text. Unit: UTF-16 code units. */
+const BATCH_ROWS = 200;
+const BATCH_LENGTH = 1024 * 1024;
+/** A page ends where its texts are longer than this. Unit: UTF-16 code units. */
+const PAGE_LENGTH = 8 * 1024 * 1024;
+
+export interface TrajectoryStoreOptions {
+  /** Folder for calls that are too large for the memory. */
+  readonly spoolDir: string;
+  /** Unit: milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+export function createTrajectoryStore(
+  database: Database,
+  { spoolDir, now }: TrajectoryStoreOptions,
+): TrajectoryStore {
+  return {
+    openSpool: () => openTrajectorySpool(spoolDir),
+    append: (modelId, log) => database.transaction(trx => append(trx, modelId, log, now())),
+    list: (modelId, filter, options) => list(database.reader, modelId, filter, options),
+    listMetrics: (modelId, { split }) => readSplitMetrics(database.reader, modelId, { split }),
+  };
+}
+
+async function append(
+  trx: Kysely<Tables>,
+  modelId: string,
+  log: TrajectoryLog,
+  loggedAtMs: number,
+): Promise<StoredTrajectoryLog | 'unknown-model' | 'key-reused'> {
+  const { split, groupCount, trajectoryCount, idempotency } = log;
+  // Raising the position takes the model's row until the end, so appends to one model commit in the order of their
+  // positions: a reader that has seen a position has seen all below it.
+  const model = await trx
+    .updateTable('training_models')
+    .set(({ eb }) => ({ last_position: eb('last_position', '+', trajectoryCount) }))
+    .where('id', '=', modelId)
+    .returning('last_position')
+    .executeTakeFirst();
+  if (model === undefined) return 'unknown-model';
+  const known = idempotency === null ? undefined : await findByKey(trx, modelId, idempotency.key);
+  if (known !== undefined) {
+    if (known.body_digest !== idempotency?.digest) return 'key-reused';
+    const { id, step, group_count, trajectory_count } = known;
+    return { id, step, groupCount: group_count, trajectoryCount: trajectory_count };
+  }
+  const step = log.step ?? (await currentStep(trx, modelId));
+  const id = randomUUID();
+  await trx
+    .insertInto('trajectory_logs')
+    .values({
+      id,
+      model_id: modelId,
+      split,
+      step,
+      group_count: groupCount,
+      trajectory_count: trajectoryCount,
+      idempotency_key: idempotency?.key ?? null,
+      body_digest: idempotency?.digest ?? null,
+      created_at: loggedAtMs,
+    })
+    .execute();
+  await insertRecords(trx, log.spool as ReadableSpool, {
+    modelId,
+    logId: id,
+    split,
+    step,
+    loggedAtMs,
+    firstPosition: model.last_position - trajectoryCount + 1,
+  });
+  await addTallies(trx, { modelId, split, step }, log.tallies);
+  return { id, step, groupCount, trajectoryCount };
+}
+
+function findByKey(trx: Kysely<Tables>, modelId: string, key: string) {
+  return trx
+    .selectFrom('trajectory_logs')
+    .selectAll()
+    .where('model_id', '=', modelId)
+    .where('idempotency_key', '=', key)
+    .executeTakeFirst();
+}
+
+async function currentStep(trx: Kysely<Tables>, modelId: string): Promise<number> {
+  const { newest } = await trx
+    .selectFrom('checkpoints')
+    .select(({ fn }) => fn.max('step').as('newest'))
+    .where('model_id', '=', modelId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return newest ?? 0;
+}
+
+interface LogPlace {
+  readonly modelId: string;
+  readonly logId: string;
+  readonly split: string;
+  readonly step: number;
+  readonly loggedAtMs: number;
+  readonly firstPosition: number;
+}
+
+async function insertRecords(trx: Kysely<Tables>, spool: ReadableSpool, place: LogPlace): Promise<void> {
+  let trajectories: Insertable<TrajectoriesTable>[] = [];
+  let groups: Insertable<TrajectoryGroupsTable>[] = [];
+  let length = 0;
+  let position = place.firstPosition;
+  const flush = async () => {
+    if (trajectories.length > 0) await trx.insertInto('trajectories').values(trajectories).execute();
+    if (groups.length > 0) await trx.insertInto('trajectory_groups').values(groups).execute();
+    trajectories = [];
+    groups = [];
+    length = 0;
+  };
+  for await (const record of spool.records()) {
+    if (record.kind === 'trajectory') trajectories.push(toRow(record, place, position++));
+    else {
+      const { groupIndex, json } = record;
+      groups.push({ log_id: place.logId, model_id: place.modelId, group_index: groupIndex, json });
+    }
+    length += record.json.length;
+    if (trajectories.length + groups.length >= BATCH_ROWS || length >= BATCH_LENGTH) await flush();
+  }
+  await flush();
+}
+
+function toRow(
+  record: SpooledRecord & { readonly kind: 'trajectory' },
+  { modelId, logId, split, step, loggedAtMs }: LogPlace,
+  position: number,
+): Insertable<TrajectoriesTable> {
+  return {
+    model_id: modelId,
+    position,
+    log_id: logId,
+    group_index: record.groupIndex,
+    trajectory_index: record.trajectoryIndex,
+    split,
+    step,
+    reward: record.reward,
+    initial_policy_version: record.initialPolicyVersion,
+    final_policy_version: record.finalPolicyVersion,
+    metrics: JSON.stringify(record.metrics),
+    trainable_items: JSON.stringify(record.trainableItems),
+    start_time: record.startTimeMs,
+    logged_at: loggedAtMs,
+    json_length: record.json.length,
+    json: record.json,
+  };
+}
+
+async function list(
+  reader: Kysely<Tables>,
+  modelId: string,
+  filter: TrajectoryFilter,
+  { afterPosition, limit }: { readonly afterPosition: number; readonly limit: number },
+): ReturnType<TrajectoryStore['list']> {
+  const { split, step, minReward, maxReward, loggedFromMs, loggedBeforeMs } = filter;
+  let query = reader
+    .selectFrom('trajectories')
+    .select(FLAT_COLUMNS)
+    .where('model_id', '=', modelId)
+    .where('position', '>', afterPosition);
+  if (split !== null) query = query.where('split', '=', split);
+  if (step !== null) query = query.where('step', '=', step);
+  if (minReward !== null) query = query.where('reward', '>=', minReward);
+  if (maxReward !== null) query = query.where('reward', '<=', maxReward);
+  if (loggedFromMs !== null) query = query.where('logged_at', '>=', loggedFromMs);
+  if (loggedBeforeMs !== null) query = query.where('logged_at', '<', loggedBeforeMs);
+  const rows = await query
+    .orderBy('position')
+    .limit(limit + 1)
+    .execute();
+  const page = rows.slice(0, Math.min(limit, countOfPage(rows)));
+  if (page.length === 0) return { trajectories: [], hasMore: false };
+  const texts = await reader
+    .selectFrom('trajectories')
+    .select(['position', 'json'])
+    .where('model_id', '=', modelId)
+    .where(
+      'position',
+      'in',
+      page.map(({ position }) => position),
+    )
+    .execute();
+  const textOf = new Map(texts.map(({ position, json }) => [position, json]));
+  // What was pruned between the two reads is gone.
+  const found = page.filter(({ position }) => textOf.has(position));
+  return {
+    trajectories: found.map(row => toTrajectory(row, textOf.get(row.position)!)),
+    hasMore: rows.length > page.length,
+  };
+}
+
+const FLAT_COLUMNS = [
+  'position',
+  'log_id',
+  'group_index',
+  'trajectory_index',
+  'split',
+  'step',
+  'reward',
+  'initial_policy_version',
+  'final_policy_version',
+  'metrics',
+  'trainable_items',
+  'start_time',
+  'logged_at',
+  'json_length',
+] as const satisfies readonly (keyof TrajectoriesTable)[];
+
+type FlatRow = Pick<Selectable<TrajectoriesTable>, (typeof FLAT_COLUMNS)[number]>;
+
+/** How many rows fit a page; one always does. */
+function countOfPage(rows: readonly FlatRow[]): number {
+  let length = 0;
+  const end = rows.findIndex(row => {
+    length += row.json_length;
+    return length > PAGE_LENGTH;
+  });
+  return end === -1 ? rows.length : Math.max(1, end);
+}
+
+function toTrajectory(row: FlatRow, json: string): StoredTrajectory {
+  return {
+    position: row.position,
+    logId: row.log_id,
+    groupIndex: row.group_index,
+    trajectoryIndex: row.trajectory_index,
+    split: row.split,
+    step: row.step,
+    reward: row.reward,
+    initialPolicyVersion: row.initial_policy_version,
+    finalPolicyVersion: row.final_policy_version,
+    metrics: JSON.parse(row.metrics) as Record<string, number | boolean>,
+    trainableItems: JSON.parse(row.trainable_items) as number[],
+    startTimeMs: row.start_time,
+    loggedAtMs: row.logged_at,
+    json,
+  };
+}

@@ -1,0 +1,92 @@
+// The application over fake engines and real training stores, and short calls for the tests of its endpoints.
+
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createFakeServices } from '@ortler/api/testing';
+import type { ValidationDetail } from '@ortler/schemas';
+import type { FastifyInstance } from 'fastify';
+import type { Database } from '../src/db/database.ts';
+import { createTrainingServices } from '../src/stores/training/training-services.ts';
+import { AUTHORIZATION, openTestApp } from './open-test-app.ts';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  /** The parsed body. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into many shapes, and a wrong look fails the test.
+  readonly body: any;
+  readonly text: string;
+}
+
+export interface TrainingApp {
+  readonly app: FastifyInstance;
+  /** Sends a body as JSON, or text as it is. */
+  call(method: Method, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
+  /** Makes a model and gives its id. */
+  createModel(name?: string): Promise<string>;
+  /** Makes checkpoints of steps 0 to `count - 1` and gives their ids. */
+  addCheckpoints(modelId: string, count: number): Promise<string[]>;
+  log(modelId: string, body: unknown, headers?: Record<string, string>): Promise<Reply>;
+  readonly checkpointDir: string;
+  close(): Promise<void>;
+}
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+/** @param clock Time of the stores, in steps of one second. Unit: milliseconds since 1970. */
+export async function openTrainingApp(
+  database: Database,
+  clock = { nowMs: 1_790_000_000_000 },
+): Promise<TrainingApp> {
+  const folder = await mkdtemp(join(tmpdir(), 'ortler-training-'));
+  const checkpointDir = join(folder, 'checkpoints');
+  await mkdir(checkpointDir);
+  const now = () => clock.nowMs;
+  const training = createTrainingServices(database, { dataDir: folder, checkpointDir, now });
+  const { app } = await openTestApp({ ...createFakeServices(), now, training });
+  let modelCount = 0;
+
+  const call: TrainingApp['call'] = async (method, path, body, headers = {}) => {
+    const payload = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
+    const response = await app.inject({
+      method,
+      url: `/v1/preview/models${path}`,
+      headers: { authorization: AUTHORIZATION, 'content-type': 'application/json', ...headers },
+      ...(payload !== undefined && { payload }),
+    });
+    const isJson = String(response.headers['content-type']).startsWith('application/json');
+    const { statusCode: status, body: text } = response;
+    return { status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
+  };
+  return {
+    app,
+    call,
+    checkpointDir,
+    async createModel(name = `model-${++modelCount}`) {
+      const reply = await call('POST', '', { name, base_model: 'demo' });
+      return String(reply.body.id);
+    },
+    async addCheckpoints(modelId, count) {
+      const ids: string[] = [];
+      for (let step = 0; step < count; step++)
+        ids.push(String((await call('POST', `/${modelId}/checkpoints`, { step })).body.id));
+      return ids;
+    },
+    log: (modelId, body, headers) => call('POST', `/${modelId}/log`, body, headers),
+    async close() {
+      await app.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** The faults of a reply, as `type at loc`. */
+export function faultsOf({ body }: Reply): string[] {
+  return (body.detail as ValidationDetail[]).map(({ type, loc }) => `${type} ${loc.join(',')}`);
+}
+
+/** A log body of one group with one trajectory. */
+export function oneTrajectory(trajectory: unknown): unknown {
+  return { split: 'train', trajectory_groups: [{ trajectories: [trajectory] }] };
+}

@@ -1,0 +1,271 @@
+// Models and checkpoints over REST, on every database.
+
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Database } from '../src/db/database.ts';
+import { describeOnEveryDatabase } from './databases.ts';
+import { faultsOf, openTrainingApp, type Reply, type TrainingApp } from './open-training-app.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+describeOnEveryDatabase('models and checkpoints', ({ open }) => {
+  let database: Database;
+  let training: TrainingApp;
+
+  beforeAll(async () => {
+    database = await open();
+    training = await openTrainingApp(database);
+  });
+  afterAll(async () => {
+    await training.close();
+    await database.close();
+  });
+
+  const list = (id: string, query = ''): Promise<Reply> => training.call('GET', `/${id}/checkpoints${query}`);
+
+  it('creates a model, and gives the one that has its name only when asked to', async () => {
+    const body = { entity: null, project: 'p', name: 'twice', base_model: 'm', return_existing: true };
+    const first = await training.call('POST', '', body);
+    expect(first.body).toEqual({
+      object: 'training_model',
+      id: expect.stringMatching(UUID),
+      entity: 'default',
+      project: 'p',
+      name: 'twice',
+      base_model: 'm',
+      run_id: null,
+      created_at: expect.any(String),
+    });
+    expect((await training.call('POST', '', body)).body).toEqual(first.body);
+    const refused = await training.call('POST', '', { ...body, return_existing: false });
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('default/p/twice') },
+    });
+    const unnamed = await training.call('POST', '', { base_model: 'm' });
+    expect(unnamed.body.name).toMatch(/^model-/);
+  });
+
+  it('makes one model when several ask for the same at once', async () => {
+    const body = { name: 'at-once', base_model: 'm', return_existing: true };
+    const replies = await Promise.all(Array.from({ length: 5 }, () => training.call('POST', '', body)));
+    expect(new Set(replies.map(reply => reply.body.id)).size).toBe(1);
+  });
+
+  it('deletes a model with all that belongs to it', async () => {
+    const id = await training.createModel();
+    await training.addCheckpoints(id, 2);
+    await training.log(id, { split: 'a', trajectory_groups: [{ trajectories: [{}], logs: [] }] });
+    // Clients send the content type without a body.
+    expect((await training.call('DELETE', `/${id}`)).body).toEqual({
+      object: 'training_model.deleted',
+      id,
+      deleted: true,
+    });
+    for (const table of [
+      'checkpoints',
+      'trajectories',
+      'trajectory_logs',
+      'trajectory_groups',
+      'split_metrics',
+    ] as const)
+      expect(await database.db.selectFrom(table).selectAll().where('model_id', '=', id).execute()).toEqual(
+        [],
+      );
+    for (const reply of [await list(id), await training.call('DELETE', `/${id}`)])
+      expect(reply.status).toBe(404);
+  });
+
+  it('pages by step in both orders', async () => {
+    const id = await training.createModel();
+    const [a, b, c, d, e] = (await training.addCheckpoints(id, 5)) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
+    const rows: [string, string[], boolean][] = [
+      ['', [a, b, c, d, e], false],
+      ['?limit=2', [a, b], true],
+      [`?limit=2&after=${b}`, [c, d], true],
+      [`?limit=2&after=${d}`, [e], false],
+      [`?limit=2&after=${e}`, [], false],
+      ['?limit=5', [a, b, c, d, e], false],
+      ['?limit=1&order=desc', [e], true],
+      [`?order=desc&limit=2&after=${e}`, [d, c], true],
+      [`?order=desc&after=${a}`, [], false],
+      ['?after=', [a, b, c, d, e], false],
+      ['?limit=5&limit=1', [a], true],
+      ['?limit=1&unknown=1', [a], true],
+    ];
+    for (const [query, ids, hasMore] of rows) {
+      const { body } = await list(id, query);
+      expect({ query, ...body, data: body.data.map((item: { id: string }) => item.id) }).toEqual({
+        query,
+        object: 'list',
+        data: ids,
+        has_more: hasMore,
+        first_id: ids[0] ?? '',
+        last_id: ids.at(-1) ?? '',
+      });
+    }
+    expect((await list(id, '?limit=1')).body.data).toEqual([{ id: a, step: 0, metrics: {} }]);
+    const fresh = await training.createModel();
+    expect((await list(fresh, '?limit=1&order=desc')).body).toEqual({
+      object: 'list',
+      data: [],
+      has_more: false,
+      first_id: '',
+      last_id: '',
+    });
+  });
+
+  it.each([
+    ['limit=0', 'greater_than_equal', 'limit', 'Input should be greater than or equal to 1'],
+    ['limit=-1', 'greater_than_equal', 'limit', 'Input should be greater than or equal to 1'],
+    ['limit=101', 'less_than_equal', 'limit', 'Input should be less than or equal to 100'],
+    [
+      'limit=abc',
+      'int_parsing',
+      'limit',
+      'Input should be a valid integer, unable to parse string as an integer',
+    ],
+    [
+      'limit=1.5',
+      'int_parsing',
+      'limit',
+      'Input should be a valid integer, unable to parse string as an integer',
+    ],
+    [
+      'limit=',
+      'int_parsing',
+      'limit',
+      'Input should be a valid integer, unable to parse string as an integer',
+    ],
+    ['order=x', 'literal_error', 'order', "Input should be 'asc' or 'desc'"],
+    ['order=ASC', 'literal_error', 'order', "Input should be 'asc' or 'desc'"],
+  ])('refuses ?%s', async (query, type, field, msg) => {
+    const { status, body } = await list(await training.createModel(), `?${query}`);
+    expect({ status, body }).toEqual({
+      status: 422,
+      body: { detail: [{ loc: ['query', field], msg, type }] },
+    });
+  });
+
+  it('takes a limit of 100', async () => {
+    expect((await list(await training.createModel(), '?limit=100')).status).toBe(200);
+  });
+
+  it('refuses a cursor that nobody gave and one of another model alike', async () => {
+    const [id, other] = [await training.createModel(), await training.createModel()];
+    const [foreign] = await training.addCheckpoints(other, 1);
+    const unknown = await list(id, '?after=01998d2f-3a40-7c52-9d3e-5a2b8f7c6d1e');
+    expect(unknown.status).toBe(422);
+    expect(faultsOf(unknown)).toEqual(['value_error query,after']);
+    expect((await list(id, `?after=${foreign}`)).text).toBe(unknown.text);
+  });
+
+  it('walks on from a checkpoint that was deleted meanwhile', async () => {
+    const id = await training.createModel();
+    const ids = await training.addCheckpoints(id, 5);
+    await training.call('DELETE', `/${id}/checkpoints`, { steps: [1] });
+    const { body } = await list(id, `?limit=2&after=${ids[1]}`);
+    expect(body.data.map((item: { step: number }) => item.step)).toEqual([2, 3]);
+  });
+
+  it('deletes steps and tells which were not there', async () => {
+    const id = await training.createModel();
+    await training.addCheckpoints(id, 3);
+    const { body } = await training.call('DELETE', `/${id}/checkpoints`, { steps: [1, 99] });
+    expect(body).toEqual({ deleted_count: 1, not_found_steps: [99] });
+    expect((await list(id)).body.data.map((item: { step: number }) => item.step)).toEqual([0, 2]);
+    expect((await training.call('DELETE', `/${id}/checkpoints`, { steps: [1] })).body).toEqual({
+      deleted_count: 0,
+      not_found_steps: [1],
+    });
+    expect(faultsOf(await training.call('DELETE', `/${id}/checkpoints`))).toEqual(['missing body,steps']);
+    // The step is free again.
+    expect((await training.call('POST', `/${id}/checkpoints`, { step: 1 })).status).toBe(200);
+  });
+
+  it('registers checkpoints under steps and ids that are free', async () => {
+    const id = await training.createModel();
+    const own = crypto.randomUUID();
+    const first = await training.call('POST', `/${id}/checkpoints`, {
+      id: own,
+      step: 7,
+      metrics: { loss: '0.5' },
+    });
+    expect(first.body).toMatchObject({
+      id: own,
+      step: 7,
+      metrics: { loss: 0.5 },
+      model: null,
+      weights: null,
+    });
+    expect((await training.call('POST', `/${id}/checkpoints`, {})).body.step).toBe(8);
+    expect((await training.call('POST', `/${id}/checkpoints`, { step: 7 })).status).toBe(409);
+    expect((await training.call('POST', `/${id}/checkpoints`, { id: own, step: 9 })).status).toBe(409);
+    expect((await training.call('GET', `/${id}/checkpoints/${own}`)).body).toEqual(first.body);
+    for (const path of [`/${id}/checkpoints/${crypto.randomUUID()}`, `/unknown/checkpoints/${own}`])
+      expect((await training.call('GET', path)).status).toBe(404);
+  });
+
+  it('keeps every step once when trainers register at the same time', async () => {
+    const id = await training.createModel();
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, () => training.call('POST', `/${id}/checkpoints`, {})),
+    );
+    expect(replies.map(({ body }) => body.step).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it('adds metrics to a checkpoint; what was registered wins over what was logged', async () => {
+    const id = await training.createModel();
+    const [checkpoint] = await training.addCheckpoints(id, 1);
+    await training.log(id, { split: 'val', trajectory_groups: [{ trajectories: [{ reward: 1 }] }] });
+    const path = `/${id}/checkpoints/${checkpoint}`;
+    await training.call('PATCH', path, { metrics: { loss: 1, speed: 2 } });
+    const { body } = await training.call('PATCH', path, { metrics: { loss: 0.5, 'val/reward': 0.9 } });
+    expect(body.metrics).toEqual({
+      loss: 0.5,
+      speed: 2,
+      'val/reward': 0.9,
+      'val/exception_rate': 0,
+      'val/reward_std_dev': 0,
+    });
+    expect(faultsOf(await training.call('PATCH', path, { metrics: { a: 'x' } }))).toEqual([
+      'float_parsing body,metrics,a',
+    ]);
+    expect((await training.call('PATCH', `/${id}/checkpoints/nope`, { metrics: {} })).status).toBe(404);
+  });
+
+  it('registers weights of the checkpoint folder only, and knows their kind', async () => {
+    const id = await training.createModel();
+    const put = async (name: string, files: readonly string[]) => {
+      const folder = join(training.checkpointDir, name);
+      await mkdir(folder, { recursive: true });
+      for (const file of files) await writeFile(join(folder, file), '');
+      return folder;
+    };
+    const lora = await put('lora', ['adapter_config.json', 'adapter_model.safetensors']);
+    await put('full', ['config.json', 'model-00001-of-00002.safetensors']);
+    await put('empty', []);
+    await symlink('/', join(training.checkpointDir, 'escape'));
+    const register = (weights: unknown) => training.call('POST', `/${id}/checkpoints`, { weights });
+    const { name } = (await training.call('GET', `/${id}`)).body;
+    expect((await register({ path: 'lora' })).body).toMatchObject({
+      model: `${name}:step0`,
+      weights: { kind: 'lora', path: lora },
+    });
+    expect((await register({ path: join(training.checkpointDir, 'full') })).body).toMatchObject({
+      weights: { kind: 'full' },
+    });
+    for (const path of ['empty', 'nowhere', '../other', '/etc', 'escape', 'escape/etc'])
+      expect(faultsOf(await register({ path }))).toEqual(['value_error body,weights,path']);
+    expect(faultsOf(await register({ path: 'lora', kind: 'full' }))).toEqual([
+      'value_error body,weights,kind',
+    ]);
+  });
+});

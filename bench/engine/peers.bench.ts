@@ -1,0 +1,236 @@
+// Our engine against what a user of Node would take instead, on the same random weights of a published shape, with
+// the same bits and threads. Each contestant lives in its own process; they take turns measurement by measurement.
+// In float32 all must generate the same tokens first, or the comparison ends: so the work is the same.
+//
+//     npm run bench -- peers --help
+
+import { existsSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { describeMachine } from '../describe-machine.ts';
+import { median } from '../median.ts';
+import { type ContestantName, ContestantProcess } from '../peers/contestant-process.ts';
+import { measureMemoryBandwidth } from '../peers/memory-bandwidth.ts';
+import {
+  type PeerPrecision,
+  peerModel,
+  SHAPE_NAMES,
+  type ShapeName,
+  vocabSizeOf,
+} from '../peers/peer-models.ts';
+import { type DrawPrompt, MEASUREMENTS, type Measurement } from '../peers/works.ts';
+
+const PEERS = resolve(import.meta.dirname, '../peers');
+const CHECK = { promptLength: 48, outputLength: 24 };
+
+const HELP = `The peers are not installed with the project: npm ci --ignore-scripts --prefix bench/peers
+llama.cpp's server is compared when --llama-server gives its path.
+
+Options:
+  --shape NAME          ${SHAPE_NAMES.join(' or ')} (default ${SHAPE_NAMES[0]})
+  --only LIST           contestants beside ortler: node-llama-cpp,transformers.js,llama-server
+  --measure TEXT        measurements whose name contains this
+  --threads N           threads of a model call (default 2)
+  --turns N             turns of each measurement (default 5)
+  --max-streams N       most streams at once (default 16)
+  --llama-server PATH   program of llama.cpp's server
+  --no-check            leave out the float32 comparison, when it was made before`;
+
+interface Result {
+  readonly measurement: string;
+  readonly unit: Measurement['unit'];
+  /** Medians over the turns. */
+  readonly values: Partial<Record<ContestantName, number>>;
+  /** How many times better ours is: median over the turns of the ratio within a turn. */
+  readonly timesBetter: Partial<Record<ContestantName, number>>;
+  /** What memory bandwidth allows for 4-bit weights; only for decoding. Unit: tokens/s. */
+  readonly limit: number | null;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      shape: { type: 'string', default: SHAPE_NAMES[0]! },
+      only: { type: 'string' },
+      measure: { type: 'string', default: '' },
+      threads: { type: 'string', default: '2' },
+      turns: { type: 'string', default: '5' },
+      'max-streams': { type: 'string', default: '16' },
+      'llama-server': { type: 'string' },
+      'no-check': { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(HELP);
+    return;
+  }
+  const shape = SHAPE_NAMES.find(name => name === values.shape);
+  if (shape === undefined) throw new Error(`--shape is ${SHAPE_NAMES.join(' or ')}; got "${values.shape}".`);
+  const names = chooseContestants(values.only, values['llama-server']);
+  const maxStreams = Number(values['max-streams']);
+  const settings: Settings = {
+    shape,
+    names,
+    maxStreams,
+    threadCount: Number(values.threads),
+    turnCount: Number(values.turns),
+    measurements: MEASUREMENTS.filter(
+      ({ name, streams }) => name.includes(values.measure) && streams <= maxStreams,
+    ),
+    ...(values['llama-server'] === undefined ? {} : { program: resolve(values['llama-server']) }),
+  };
+  if (!values['no-check']) await checkSameTokens(settings);
+  const bandwidth = await measureMemoryBandwidth(settings.threadCount);
+  const weightBytes = statSync(join(await peerModel(shape, 'q4', 'ortler'), 'model.onnx.data')).size;
+  const { results, contestants } = await compare(settings, bandwidth / weightBytes);
+  const { threadCount, turnCount } = settings;
+  const bandwidthGBs = Math.round(bandwidth / 1e8) / 10;
+  const facts = { bench: 'peers', shape, threadCount, turnCount, bandwidthGBs, weightBytes, contestants };
+  console.log(JSON.stringify({ ...facts, results, ...describeMachine() }, null, 2));
+  console.error(toTable(results, names));
+}
+
+interface Settings {
+  readonly shape: ShapeName;
+  readonly names: readonly ContestantName[];
+  readonly maxStreams: number;
+  readonly threadCount: number;
+  readonly turnCount: number;
+  readonly measurements: readonly Measurement[];
+  readonly program?: string;
+}
+
+function chooseContestants(only: string | undefined, llamaServer: string | undefined): ContestantName[] {
+  const peers: ContestantName[] = ['node-llama-cpp', 'transformers.js', 'llama-server'];
+  const possible = peers.filter(name => (name === 'llama-server' ? llamaServer !== undefined : hasPeers()));
+  const asked = only?.split(',') ?? possible;
+  for (const name of asked) {
+    if (!peers.includes(name as ContestantName)) throw new Error(`There is no contestant "${name}".`);
+    if (!possible.includes(name as ContestantName)) throw new Error(`${name} is not installed.\n\n${HELP}`);
+  }
+  return ['ortler', ...(asked as ContestantName[])];
+}
+
+function hasPeers(): boolean {
+  return existsSync(join(PEERS, 'node_modules'));
+}
+
+async function startAll(settings: Settings, precision: PeerPrecision): Promise<ContestantProcess[]> {
+  const { shape, names, threadCount, maxStreams, program } = settings;
+  const started: ContestantProcess[] = [];
+  for (const name of names) {
+    const modelPath = await peerModel(shape, precision, name);
+    const options = { modelPath, threadCount, maxStreams, contextLength: 4608 };
+    const extra = program === undefined ? {} : { program };
+    started.push(await ContestantProcess.start(name, { ...options, ...extra }));
+  }
+  return started;
+}
+
+/** Throws: when a contestant generates other tokens than ours in float32. */
+async function checkSameTokens(settings: Settings): Promise<void> {
+  console.error('comparing the tokens of all contestants in float32 ...');
+  const contestants = await startAll({ ...settings, maxStreams: 1 }, 'f32');
+  const work = {
+    prompts: [promptDrawer(settings.shape)(CHECK.promptLength)],
+    outputLength: CHECK.outputLength,
+  };
+  const expected = (await contestants[0]!.run(work)).tokenIds[0]!.join();
+  for (const contestant of contestants.slice(1)) {
+    const tokens = (await contestant.run(work)).tokenIds[0]!.join();
+    if (tokens !== expected)
+      throw new Error(`In float32 ${contestant.name} generates ${tokens}; ours generates ${expected}.`);
+  }
+  for (const contestant of contestants) contestant.close();
+}
+
+async function compare(settings: Settings, passesPerSecond: number) {
+  const contestants = await startAll(settings, 'q4');
+  const draw = promptDrawer(settings.shape);
+  const results: Result[] = [];
+  for (const measurement of settings.measurements) {
+    console.error(`${measurement.name} ...`);
+    const turns = new Map<ContestantName, number[]>(settings.names.map(name => [name, []]));
+    // The first turn only warms up.
+    for (let turn = -1; turn < settings.turnCount; turn++) {
+      for (const contestant of contestants) {
+        if (measurement.before !== undefined) await contestant.run(measurement.before(draw));
+        const work = measurement.work(draw);
+        const timing = await contestant.run(work);
+        checkComplete(contestant.name, timing.tokenIds, work.outputLength);
+        if (turn >= 0) turns.get(contestant.name)!.push(measurement.evaluate(timing, work));
+      }
+    }
+    results.push(toResult(measurement, turns, passesPerSecond));
+  }
+  const described = [];
+  for (const contestant of contestants) {
+    const memoryMiB = Math.round((await contestant.memory()) / 2 ** 20);
+    described.push({ name: contestant.name, version: contestant.version, memoryMiB });
+    contestant.close();
+  }
+  return { results, contestants: described };
+}
+
+function checkComplete(name: string, tokenIds: readonly (readonly number[])[], length: number): void {
+  const short = tokenIds.find(tokens => tokens.length !== length);
+  if (short !== undefined) throw new Error(`${name} gave ${short.length} tokens instead of ${length}.`);
+}
+
+function toResult(
+  { name, unit, isHigherBetter, streams }: Measurement,
+  turns: ReadonlyMap<ContestantName, readonly number[]>,
+  passesPerSecond: number,
+): Result {
+  const values: Partial<Record<ContestantName, number>> = {};
+  const timesBetter: Partial<Record<ContestantName, number>> = {};
+  const ours = turns.get('ortler')!;
+  for (const [contestant, theirs] of turns) {
+    values[contestant] = rounded(median(theirs));
+    if (contestant === 'ortler') continue;
+    const ratios = ours.map((value, turn) =>
+      isHigherBetter ? value / theirs[turn]! : theirs[turn]! / value,
+    );
+    timesBetter[contestant] = rounded(median(ratios));
+  }
+  const isDecoding = name.startsWith('decode') || name.endsWith('streams');
+  return {
+    measurement: name,
+    unit,
+    values,
+    timesBetter,
+    limit: isDecoding ? rounded(passesPerSecond * streams) : null,
+  };
+}
+
+/** Deterministic prompts: every call gives other tokens than all calls before. */
+function promptDrawer(shape: ShapeName): DrawPrompt {
+  const vocabSize = vocabSizeOf(shape);
+  let state = 1;
+  return length =>
+    Array.from({ length }, () => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      // The first ids are bytes and the end of a sequence.
+      return 256 + ((state >>> 8) % (vocabSize - 256));
+    });
+}
+
+function toTable(results: readonly Result[], names: readonly ContestantName[]): string {
+  const head = ['measurement', 'unit', ...names, ...names.slice(1).map(name => `times ${name}`), 'limit'];
+  const rows = results.map(({ measurement, unit, values, timesBetter, limit }) => [
+    measurement,
+    unit,
+    ...names.map(name => values[name] ?? ''),
+    ...names.slice(1).map(name => timesBetter[name] ?? ''),
+    limit ?? '',
+  ]);
+  const line = (cells: readonly unknown[]): string => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+function rounded(value: number): number {
+  return Number(value.toPrecision(3));
+}
+
+await main();

@@ -1,0 +1,51 @@
+// What every program in the comparison does in its own process, and the messages that ask for it.
+
+/** Some token streams at once. */
+export interface Work {
+  /** Prompts, one for each stream, as token ids. */
+  readonly prompts: readonly (readonly number[])[];
+  /** Tokens to generate for each, greedily; the end of a sequence does not end it. */
+  readonly outputLength: number;
+  /** Streams that start only when the first one has this many tokens. Default: all start at once. */
+  readonly starts?: readonly number[];
+}
+
+/** When the tokens of each stream came. Unit: milliseconds from the start of the work. */
+export interface Timing {
+  readonly startedMs: readonly number[];
+  readonly stamps: readonly (readonly number[])[];
+  readonly tokenIds: readonly (readonly number[])[];
+}
+
+export interface ContestantOptions {
+  /** File or folder of the model, as this program wants it. */
+  readonly modelPath: string;
+  readonly threadCount: number;
+  /** Most streams at once. */
+  readonly maxStreams: number;
+  /** Most tokens of one stream. */
+  readonly contextLength: number;
+  /** Program to run, where the contestant is not a library. */
+  readonly program?: string;
+}
+
+/** A loaded model in the contestant's process. */
+export interface LoadedContestant {
+  readonly version: string;
+  /** False: streams of a work run one after the other. Default: true. */
+  readonly isBatching?: boolean;
+  /** Processes whose memory counts. Default: this one. */
+  readonly pids?: readonly number[];
+  generate(prompt: readonly number[], outputLength: number, index: number): AsyncIterable<number>;
+}
+
+export type ToContestant =
+  | { readonly kind: 'start'; readonly options: ContestantOptions }
+  | { readonly kind: 'work'; readonly work: Work }
+  | { readonly kind: 'memory' };
+
+export type FromContestant =
+  | { readonly kind: 'started'; readonly version: string }
+  | { readonly kind: 'timing'; readonly timing: Timing }
+  | { readonly kind: 'memory'; readonly bytes: number }
+  | { readonly kind: 'failed'; readonly message: string };

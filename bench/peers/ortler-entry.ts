@@ -1,0 +1,29 @@
+// Our engine as a contestant, as an embedder uses it: one engine, one request for each stream.
+
+import { createEngine } from '@ortler/engine';
+import type { ContestantOptions } from './contestant.ts';
+import { serveContestant } from './serve-contestant.ts';
+
+serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength }: ContestantOptions) => {
+  const engine = await createEngine({
+    modelDir: modelPath,
+    device: 'cpu',
+    threadCount,
+    spin: true,
+    maxSequences: maxStreams,
+    contextLength,
+  });
+  return {
+    version: `ONNX Runtime ${engine.info.onnxRuntimeVersion}, ${engine.info.backend}`,
+    async *generate(prompt: readonly number[], outputLength: number): AsyncGenerator<number> {
+      const events = engine.generate({
+        prompt: { kind: 'tokens', tokenIds: prompt },
+        sampling: { temperature: 0 },
+        stop: { maxTokens: outputLength, ignoreEos: true },
+      });
+      for await (const event of events) {
+        if (event.kind === 'token-delta' || event.kind === 'choice-finish') yield* event.tokenIds;
+      }
+    },
+  };
+});

@@ -1,0 +1,86 @@
+// POST /v1/completions: text after a bare prompt. One function answers REST and tRPC; the procedures differ only in the
+// type of reply that they promise.
+
+import {
+  type Completion,
+  type CompletionChunk,
+  type CompletionRequest,
+  completion,
+  completionRequest,
+} from '@ortler/schemas';
+import { z } from 'zod';
+import { refuseLargeFaultyInput } from '../bounded-input.ts';
+import { chunkStream } from '../chunk-stream.ts';
+import { startCompletion } from '../completion/start-completion.ts';
+import { toCompletion } from '../completion/to-completion.ts';
+import { toCompletionChunks } from '../completion/to-completion-chunks.ts';
+import { ApiError } from '../errors.ts';
+import { requestHeaders } from '../request-headers.ts';
+import type { Services } from '../services.ts';
+import { type CallerContext, createBearerProcedure, router } from '../trpc.ts';
+
+/**
+ * Router of completions.
+ *
+ * - `create`: what REST calls; replies with a completion, or with chunks when `stream` is true.
+ * - `complete` and `stream`: the same for typed clients, each with one type of reply.
+ */
+export function createCompletionsRouter(services: Services) {
+  const procedure = createBearerProcedure(services)
+    .use(refuseLargeFaultyInput(completionRequest))
+    .meta({ auth: 'bearer', errors: 'openai' });
+  const chunks = chunkStream<CompletionChunk>();
+  return router({
+    create: procedure
+      .meta({
+        auth: 'bearer',
+        errors: 'openai',
+        streams: 'CompletionChunk',
+        openapi: {
+          method: 'POST',
+          path: '/v1/completions',
+          operationId: 'createCompletion',
+          tags: ['completions'],
+          requestHeaders,
+          summary: 'Continue a text',
+          description:
+            'Continues one or several prompts, without a chat template. Replies with one JSON body, or with ' +
+            'server-sent events when `stream` is true.',
+        },
+      })
+      .input(completionRequest)
+      .output(z.union([completion, chunks]))
+      .mutation(({ ctx, input }) => (input.stream ? streamed(ctx, input) : complete(ctx, input))),
+
+    complete: procedure
+      .input(completionRequest)
+      .output(completion)
+      .mutation(({ ctx, input }) => {
+        if (input.stream)
+          throw new ApiError(
+            'invalid_parameter',
+            'completions.complete does not stream; call completions.stream.',
+            { param: 'stream' },
+          );
+        return complete(ctx, input);
+      }),
+
+    stream: procedure
+      .input(completionRequest)
+      .output(chunks)
+      .mutation(({ ctx, input }) => streamed(ctx, { ...input, stream: true })),
+  });
+
+  async function complete(context: CallerContext, request: CompletionRequest): Promise<Completion> {
+    const { header, engine, events } = await startCompletion(services, context, request);
+    return toCompletion(header, events, { engine, request });
+  }
+
+  async function streamed(
+    context: CallerContext,
+    request: CompletionRequest,
+  ): Promise<AsyncIterable<CompletionChunk>> {
+    const { header, engine, events } = await startCompletion(services, context, request);
+    return toCompletionChunks(header, events, { engine, request });
+  }
+}

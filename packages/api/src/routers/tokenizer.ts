@@ -1,0 +1,66 @@
+// POST /tokenize and POST /detokenize: what a model's tokenizer makes of a text or a conversation, and back. Nothing is
+// generated.
+
+import {
+  type DetokenizeRequest,
+  detokenizeRequest,
+  detokenizeResult,
+  type TokenizeRequest,
+  type TokenizeResult,
+  tokenizeRequest,
+  tokenizeResult,
+} from '@ortler/schemas';
+import { refuseLargeFaultyInput } from '../bounded-input.ts';
+import { requestHeaders } from '../request-headers.ts';
+import type { Services } from '../services.ts';
+import { detokenize } from '../tokenizer/detokenize.ts';
+import { tokenize } from '../tokenizer/tokenize.ts';
+import { type ApiContext, createBearerProcedure, router } from '../trpc.ts';
+
+/** Router of `encode` (POST /tokenize) and `decode` (POST /detokenize). */
+export function createTokenizerRouter(services: Services) {
+  const procedure = createBearerProcedure(services);
+  return router({
+    encode: procedure
+      .use(refuseLargeFaultyInput(tokenizeRequest))
+      .meta({
+        auth: 'bearer',
+        errors: 'openai',
+        openapi: {
+          method: 'POST',
+          path: '/tokenize',
+          operationId: 'tokenize',
+          tags: ['tokenizer'],
+          requestHeaders,
+          summary: 'Give the tokens of a text or of a conversation',
+          description: 'A conversation is written with the chat template, exactly as a chat would be.',
+        },
+      })
+      .input(tokenizeRequest)
+      .output(tokenizeResult)
+      .mutation(
+        ({ ctx, input }: { ctx: ApiContext; input: TokenizeRequest }): Promise<TokenizeResult> =>
+          tokenize(services, input, ctx.signal),
+      ),
+
+    decode: procedure
+      .use(refuseLargeFaultyInput(detokenizeRequest))
+      .meta({
+        auth: 'bearer',
+        errors: 'openai',
+        openapi: {
+          method: 'POST',
+          path: '/detokenize',
+          operationId: 'detokenize',
+          tags: ['tokenizer'],
+          requestHeaders,
+          summary: 'Give the text of tokens',
+        },
+      })
+      .input(detokenizeRequest)
+      .output(detokenizeResult)
+      .mutation(({ ctx, input }: { ctx: ApiContext; input: DetokenizeRequest }) =>
+        detokenize(services, input, ctx.signal),
+      ),
+  });
+}

@@ -1,0 +1,95 @@
+// Models that are being trained: create, read, delete.
+
+import {
+  trainingModel,
+  trainingModelDeletion,
+  trainingModelInput,
+  trainingModelRequest,
+} from '@ortler/schemas';
+import { ApiError } from '../errors.ts';
+import { reportFaults } from '../report-faults.ts';
+import { requestHeaders } from '../request-headers.ts';
+import type { Services } from '../services.ts';
+import { findModel } from '../training/find-model.ts';
+import { DEFAULT_NAMESPACE, toModelReference } from '../training/model-reference.ts';
+import { toModelRecord } from '../training/to-wire.ts';
+import { createBearerProcedure, router } from '../trpc.ts';
+
+const common = { auth: 'bearer', errors: 'detail' } as const;
+const tags = ['training models'];
+const GENERATED_NAME_LENGTH = 8;
+
+export function createTrainingModelProcedures(services: Services) {
+  const procedure = createBearerProcedure(services).use(reportFaults);
+  return router({
+    create: procedure
+      .meta({
+        ...common,
+        fails: ['conflict'],
+        openapi: {
+          method: 'POST',
+          path: '/v1/preview/models',
+          operationId: 'createTrainingModel',
+          tags,
+          requestHeaders,
+          summary: 'Make a model to train',
+        },
+      })
+      .input(trainingModelRequest)
+      .output(trainingModel)
+      .mutation(async ({ input }) => {
+        const wanted = {
+          entity: input.entity ?? DEFAULT_NAMESPACE,
+          project: input.project ?? DEFAULT_NAMESPACE,
+          name: input.name ?? `model-${crypto.randomUUID().slice(0, GENERATED_NAME_LENGTH)}`,
+          baseModel: input.base_model,
+        };
+        const { model, isNew } = await services.training.models.create(wanted);
+        if (!isNew && !input.return_existing)
+          throw new ApiError(
+            'conflict',
+            `The model ${toModelReference(model)} exists. With return_existing it is given instead.`,
+          );
+        return toModelRecord(model);
+      }),
+
+    get: procedure
+      .meta({
+        ...common,
+        fails: ['not_found'],
+        openapi: {
+          method: 'GET',
+          path: '/v1/preview/models/{model_id}',
+          operationId: 'getTrainingModel',
+          tags,
+          requestHeaders,
+          summary: 'Read a model that is being trained',
+        },
+      })
+      .input(trainingModelInput)
+      .output(trainingModel)
+      .query(async ({ input }) => toModelRecord(await findModel(services, input.model_id))),
+
+    delete: procedure
+      .meta({
+        ...common,
+        fails: ['not_found'],
+        openapi: {
+          method: 'DELETE',
+          path: '/v1/preview/models/{model_id}',
+          operationId: 'deleteTrainingModel',
+          tags,
+          requestHeaders,
+          summary: 'Delete a model with everything logged and registered for it',
+          description: 'Weights stay on disk.',
+        },
+      })
+      .input(trainingModelInput)
+      .output(trainingModelDeletion)
+      .mutation(async ({ input }) => {
+        const { id } = await findModel(services, input.model_id);
+        await services.training.models.delete(id);
+        return { object: 'training_model.deleted' as const, id, deleted: true as const };
+      }),
+  });
+}

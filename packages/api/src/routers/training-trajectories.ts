@@ -1,0 +1,183 @@
+// Trajectories of a model: log them, page through them, stream them to a trainer, read their metrics.
+
+import {
+  splitMetrics,
+  splitMetricsInput,
+  stringifyLosslessJson,
+  type TrajectoryExportInput,
+  trajectoryExportInput,
+  trajectoryList,
+  trajectoryListInput,
+  trajectoryLogInput,
+  trajectoryLogResult,
+} from '@ortler/schemas';
+import { z } from 'zod';
+import { reportFaults } from '../report-faults.ts';
+import { logRequestHeaders, requestHeaders } from '../request-headers.ts';
+import type { Services } from '../services.ts';
+import { findModel } from '../training/find-model.ts';
+import { logTrajectories } from '../training/log-trajectories.ts';
+import { toSplitMetrics, toTrajectoryItem, toTrajectoryLine } from '../training/to-wire.ts';
+import type { TrajectoryFilter } from '../training/training-services.ts';
+import { createBearerProcedure, router } from '../trpc.ts';
+
+/** A body as it arrives. Only transports of this process can make one: nothing parsed from JSON passes. */
+export interface BytesInput {
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+type Lines = AsyncIterable<string>;
+
+const bytesInput = z.custom<BytesInput>(
+  input => typeof input === 'object' && input !== null && 'body' in input && isAsyncIterable(input.body),
+);
+// The generator cannot show a stream; openapi.ts replaces this placeholder.
+const lines = z.custom<Lines>(isAsyncIterable).meta({ override: { type: 'string' } });
+
+/** Trajectories read at once by a stream; the store gives fewer when they are large. */
+const STREAM_PAGE = 100;
+
+const tags = ['trajectories'];
+const common = { auth: 'bearer', errors: 'detail', fails: ['not_found'] } as const;
+
+export function createTrajectoryProcedures(services: Services) {
+  const { trajectories } = services.training;
+  const procedure = createBearerProcedure(services).use(reportFaults);
+
+  async function* streamLines(modelId: string, input: TrajectoryExportInput): AsyncGenerator<string> {
+    const filter = toFilter(input);
+    let afterPosition = toPosition(input.after);
+    for (;;) {
+      const page = await trajectories.list(modelId, filter, { afterPosition, limit: STREAM_PAGE });
+      for (const stored of page.trajectories) {
+        yield toTrajectoryLine(stored);
+        afterPosition = stored.position;
+      }
+      if (!page.hasMore) return;
+    }
+  }
+
+  return router({
+    log: procedure
+      .meta({
+        ...common,
+        bytesProcedure: 'training.trajectories.logBytes',
+        openapi: {
+          method: 'POST',
+          path: '/v1/preview/models/{model_id}/log',
+          operationId: 'logTrajectories',
+          tags,
+          requestHeaders: logRequestHeaders,
+          summary: 'Log groups of trajectories',
+          description:
+            'Stores all groups or none; the reply comes when they are durable. Keys that are not listed are kept. ' +
+            'Metrics are averaged and shown as `<split>/<metric>` on the checkpoint of the step.',
+        },
+      })
+      // The input is read as REST reads it, from the text of its JSON, so both transports store and refuse the same.
+      .use(async ({ next, getRawInput }) => next({ ctx: { rawInput: await getRawInput() } }))
+      .input(trajectoryLogInput)
+      .output(trajectoryLogResult)
+      .mutation(({ ctx, input }) =>
+        logTrajectories(services, ctx, input.model_id, toBytes(stringifyLosslessJson(ctx.rawInput))),
+      ),
+
+    logBytes: procedure
+      .meta(common)
+      .input(bytesInput)
+      .output(trajectoryLogResult)
+      .mutation(({ ctx, input }) => logTrajectories(services, ctx, input.params.model_id ?? '', input.body)),
+
+    list: procedure
+      .meta({
+        ...common,
+        openapi: {
+          method: 'GET',
+          path: '/v1/preview/models/{model_id}/trajectories',
+          operationId: 'listTrajectories',
+          tags,
+          requestHeaders,
+          summary: 'Page through the logged trajectories of a model',
+          description: 'In the order of logging. A walk by `after` sees no trajectory twice and misses none.',
+        },
+      })
+      .input(trajectoryListInput)
+      .output(trajectoryList)
+      .query(async ({ input }) => {
+        const { id } = await findModel(services, input.model_id);
+        const page = await trajectories.list(id, toFilter(input), {
+          afterPosition: toPosition(input.after),
+          limit: input.limit,
+        });
+        const data = page.trajectories.map(toTrajectoryItem);
+        return {
+          object: 'list' as const,
+          data,
+          has_more: page.hasMore,
+          first_id: data[0]?.id ?? '',
+          last_id: data.at(-1)?.id ?? '',
+        };
+      }),
+
+    export: procedure
+      .meta({
+        ...common,
+        lines: true,
+        openapi: {
+          method: 'GET',
+          path: '/v1/preview/models/{model_id}/trajectories/export',
+          operationId: 'exportTrajectories',
+          tags,
+          requestHeaders,
+          summary: 'Stream the logged trajectories of a model as JSON lines',
+        },
+      })
+      .input(trajectoryExportInput)
+      .output(lines)
+      .query(async ({ input }) => streamLines((await findModel(services, input.model_id)).id, input)),
+
+    metrics: procedure
+      .meta({
+        ...common,
+        openapi: {
+          method: 'GET',
+          path: '/v1/preview/models/{model_id}/metrics',
+          operationId: 'listSplitMetrics',
+          tags,
+          requestHeaders,
+          summary: 'Metrics of each split over the steps',
+        },
+      })
+      .input(splitMetricsInput)
+      .output(splitMetrics)
+      .query(async ({ input }) => {
+        const { id } = await findModel(services, input.model_id);
+        return toSplitMetrics(await trajectories.listMetrics(id, { split: input.split ?? null }));
+      }),
+  });
+}
+
+function toFilter(input: TrajectoryExportInput): TrajectoryFilter {
+  return {
+    split: input.split ?? null,
+    step: input.step ?? null,
+    minReward: input.min_reward ?? null,
+    maxReward: input.max_reward ?? null,
+    loggedFromMs: input.logged_from === undefined ? null : Date.parse(input.logged_from),
+    loggedBeforeMs: input.logged_before === undefined ? null : Date.parse(input.logged_before),
+  };
+}
+
+/** Positions begin with 1. */
+function toPosition(after: string | undefined): number {
+  return after === undefined ? 0 : Number(after);
+}
+
+async function* toBytes(text: string): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(text);
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<never> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}

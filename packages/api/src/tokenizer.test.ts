@@ -1,0 +1,110 @@
+// The procedures of /tokenize and /detokenize, and of single models, over fake engines.
+
+import { EngineError } from '@ortler/engine';
+import { describe, expect, it } from 'vitest';
+import { createAppRouter } from './app-router.ts';
+import { createFakeEngine, createFakeServices, TEST_API_KEY } from './testing/index.ts';
+
+function callerOf(services = createFakeServices()) {
+  return createAppRouter(services).createCaller({
+    credentials: { kind: 'bearer', token: TEST_API_KEY },
+    requestId: 'r',
+    headers: {},
+    signal: new AbortController().signal,
+  });
+}
+
+const messages = [{ role: 'user', content: 'hi' }];
+
+describe('tokenizer.encode', () => {
+  it('gives the tokens of a text with special tokens, unless it is told not to', async () => {
+    const asked: unknown[] = [];
+    const engine = createFakeEngine();
+    const recording = {
+      ...engine,
+      encode: (text: string, options: unknown) => {
+        asked.push(options);
+        return engine.encode(text);
+      },
+    };
+    const { tokenizer } = callerOf(createFakeServices({ demo: recording }));
+    expect(await tokenizer.encode({ prompt: 'ab', return_token_strs: true })).toEqual({
+      count: 2,
+      max_model_len: 256,
+      tokens: [97, 98],
+      token_strs: ['Ġa', 'Ġb'],
+    });
+    expect(await tokenizer.encode({ prompt: 'ab', add_special_tokens: false })).toMatchObject({
+      token_strs: null,
+    });
+    await tokenizer.encode({ messages });
+    expect(asked).toEqual([
+      { addSpecialTokens: true },
+      { addSpecialTokens: false },
+      { addSpecialTokens: false },
+    ]);
+  });
+
+  it('gives the tokens of a conversation as the chat template writes it', async () => {
+    const engine = createFakeEngine();
+    const rendered: unknown[] = [];
+    const recording = {
+      ...engine,
+      renderChat: (given: unknown, options: unknown) => {
+        rendered.push(given, options);
+        return Promise.resolve('text');
+      },
+    };
+    const { tokenizer } = callerOf(createFakeServices({ demo: recording }));
+    const fields = { add_generation_prompt: false, chat_template: 'T', chat_template_kwargs: { a: 1 } };
+    expect(await tokenizer.encode({ messages, ...fields })).toMatchObject({ count: 4 });
+    expect(rendered).toMatchObject([
+      messages,
+      { addGenerationPrompt: false, template: 'T', variables: { a: 1 } },
+    ]);
+  });
+
+  it.each([
+    ['prompt', { prompt: 'x' }, new EngineError('invalid_request', 'x', { parameter: 'prompt' })],
+    ['messages', { messages }, new EngineError('invalid_request', 'x', { parameter: 'prompt' })],
+    ['chat_template', { messages, chat_template: 'T' }, new EngineError('template_failed', 'x')],
+  ])('blames %s', async (param, request, error) => {
+    const refuse = () => Promise.reject(error);
+    const engine = { ...createFakeEngine(), encode: refuse, renderChat: refuse };
+    if (error.code === 'invalid_request') engine.renderChat = () => Promise.resolve('') as never;
+    const { tokenizer } = callerOf(createFakeServices({ demo: engine }));
+    await expect(tokenizer.encode(request)).rejects.toMatchObject({ reason: 'invalid_parameter', param });
+  });
+});
+
+describe('tokenizer.decode', () => {
+  it('gives the text of tokens', async () => {
+    expect(await callerOf().tokenizer.decode({ tokens: [104, 105] })).toEqual({ prompt: 'hi' });
+    expect(await callerOf().tokenizer.decode({ tokens: [] })).toEqual({ prompt: '' });
+  });
+
+  it.each([512, -1])('refuses %i, which the vocabulary does not have', async id => {
+    await expect(callerOf().tokenizer.decode({ tokens: [1, id] })).rejects.toMatchObject({
+      reason: 'invalid_parameter',
+      param: 'tokens',
+      message: expect.stringContaining('tokens[1]'),
+    });
+  });
+});
+
+describe('models.retrieve', () => {
+  const services = createFakeServices({ 'org/name': createFakeEngine(), b: { kind: 'loading', detail: '' } });
+
+  it('describes a model as the list does, ready or not', async () => {
+    const { models } = callerOf(services);
+    const { data } = await models.list();
+    for (const record of data) expect(await models.retrieve({ model_id: record.id })).toEqual(record);
+  });
+
+  it('knows no other model', async () => {
+    await expect(callerOf(services).models.retrieve({ model_id: 'org' })).rejects.toMatchObject({
+      reason: 'model_not_found',
+      param: 'model',
+    });
+  });
+});

@@ -1,0 +1,25 @@
+// Token ids -> their text, special tokens included.
+
+import type { DetokenizeRequest, DetokenizeResult } from '@ortler/schemas';
+import { ApiError } from '../errors.ts';
+import { findModel, withEngine } from '../ready-engine.ts';
+import type { Services } from '../services.ts';
+
+/** Throws: `invalid_parameter` for the first id outside the vocabulary. */
+export async function detokenize(
+  services: Services,
+  { model, tokens }: DetokenizeRequest,
+  signal: AbortSignal,
+): Promise<DetokenizeResult> {
+  return withEngine(await findModel(services, model), signal, async engine => {
+    const { vocabSize } = engine.info;
+    const wrong = tokens.findIndex(id => id < 0 || id >= vocabSize);
+    if (wrong !== -1)
+      throw new ApiError(
+        'invalid_parameter',
+        `tokens[${wrong}] must be a token id from 0 to ${vocabSize - 1}; got ${tokens[wrong]}.`,
+        { param: 'tokens' },
+      );
+    return { prompt: engine.decode(tokens) };
+  });
+}

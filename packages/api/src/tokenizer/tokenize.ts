@@ -1,0 +1,45 @@
+// A text or conversation -> its tokens, as a completion or a chat with the same fields would see them.
+
+import type { Engine } from '@ortler/engine';
+import type { TokenizeRequest, TokenizeResult } from '@ortler/schemas';
+import { fromEngineError } from '../chat/engine-error.ts';
+import { toTemplate } from '../chat/to-generation-request.ts';
+import { toTemplateMessages } from '../chat/to-template-messages.ts';
+import { findModel, withEngine } from '../ready-engine.ts';
+import type { Services } from '../services.ts';
+
+/** Throws: `invalid_parameter` for a template that fails and for text too long to encode in time. */
+export async function tokenize(
+  services: Services,
+  request: TokenizeRequest,
+  signal: AbortSignal,
+): Promise<TokenizeResult> {
+  const model = await findModel(services, request.model);
+  return withEngine(model, signal, engine => tokenizeWith(engine, request));
+}
+
+async function tokenizeWith(engine: Engine, request: TokenizeRequest): Promise<TokenizeResult> {
+  const isText = request.prompt !== undefined;
+  try {
+    const addSpecialTokens = request.add_special_tokens ?? isText;
+    const text = request.prompt ?? (await renderMessages(engine, request));
+    const tokens = [...(await engine.encode(text, { addSpecialTokens }))];
+    return {
+      count: tokens.length,
+      max_model_len: engine.info.contextLength,
+      tokens,
+      token_strs: request.return_token_strs ? [...engine.vocabularyTexts(tokens)] : null,
+    };
+  } catch (error) {
+    throw fromEngineError(error, {
+      chat_template: request.chat_template,
+      promptField: isText ? 'prompt' : 'messages',
+    });
+  }
+}
+
+function renderMessages(engine: Engine, request: TokenizeRequest): Promise<string> {
+  // Special tokens are added where the text is encoded.
+  const { messages = [], add_special_tokens: _, ...template } = request;
+  return engine.renderChat(toTemplateMessages(messages), toTemplate(template));
+}

@@ -1,0 +1,90 @@
+// The metrics of one log call, tallied trajectory by trajectory. Source: what training clients compute for their own
+// dashboards: means over the trajectories that have a metric, over groups for group metrics, and the mean over groups
+// of the standard deviation (of the population) of their rewards.
+
+import { isStorableText, MAX_METRIC_NAME_LENGTH } from '@ortler/schemas';
+import type { MeanTally } from './training-services.ts';
+
+/** Most different metrics of one call. */
+export const MAX_METRIC_NAMES = 1_000;
+
+export const REWARD = 'reward';
+export const REWARD_STD_DEV = 'reward_std_dev';
+export const EXCEPTION_RATE = 'exception_rate';
+
+/** These are computed; a metric that a client gives the same name stays in its trajectory and is not tallied. */
+const COMPUTED: ReadonlySet<string> = new Set([REWARD, REWARD_STD_DEV, EXCEPTION_RATE]);
+
+type MetricValues = Readonly<Record<string, number | boolean>>;
+
+/** Tallies of one call. Mutates: itself only. */
+export class MetricTallies {
+  readonly #tallies = new Map<string, { total: number; count: number }>();
+  // Rewards of the open group, as Welford's running mean and sum of squares: two large rewards keep their difference.
+  #groupCount = 0;
+  #groupMean = 0;
+  #groupSquares = 0;
+
+  /** Adds one trajectory of the open group. Throws: `MetricNameError`. */
+  addTrajectory(reward: number, metrics: MetricValues): void {
+    this.#add(REWARD, reward);
+    this.#add(EXCEPTION_RATE, 0);
+    for (const [name, value] of Object.entries(metrics))
+      if (!COMPUTED.has(name)) this.#add(name, Number(value));
+    this.#groupCount++;
+    const distance = reward - this.#groupMean;
+    this.#groupMean += distance / this.#groupCount;
+    this.#groupSquares += distance * (reward - this.#groupMean);
+  }
+
+  /** Ends the open group. Its metrics count once, as `group_<name>`. Throws: `MetricNameError`. */
+  endGroup(metrics: MetricValues, exceptionCount: number): void {
+    if (exceptionCount > 0) this.#addMany(EXCEPTION_RATE, exceptionCount, exceptionCount);
+    if (this.#groupCount > 0)
+      for (const [name, value] of Object.entries(metrics)) this.#add(`group_${name}`, Number(value));
+    if (this.#groupCount > 1) this.#add(REWARD_STD_DEV, Math.sqrt(this.#groupSquares / this.#groupCount));
+    // Without two attempts at one task nothing deviates.
+    else if (this.#groupCount === 1) this.#addMany(REWARD_STD_DEV, 0, 0);
+    this.#groupCount = 0;
+    this.#groupMean = 0;
+    this.#groupSquares = 0;
+  }
+
+  get tallies(): ReadonlyMap<string, MeanTally> {
+    return this.#tallies;
+  }
+
+  #add(name: string, value: number): void {
+    this.#addMany(name, value, 1);
+  }
+
+  #addMany(name: string, total: number, count: number): void {
+    const tally = this.#tallies.get(name);
+    if (tally !== undefined) {
+      tally.total += total;
+      tally.count += count;
+      return;
+    }
+    checkName(name);
+    if (this.#tallies.size === MAX_METRIC_NAMES)
+      throw new MetricNameError(`one call may log at most ${MAX_METRIC_NAMES} different metrics`);
+    this.#tallies.set(name, { total, count });
+  }
+}
+
+/** A metric that cannot be kept under its name. The message ends a sentence. */
+export class MetricNameError extends Error {
+  override readonly name = 'MetricNameError';
+}
+
+function checkName(name: string): void {
+  if (name === '' || name.length > MAX_METRIC_NAME_LENGTH)
+    throw new MetricNameError(`a metric needs a name of 1 to ${MAX_METRIC_NAME_LENGTH} characters`);
+  if (!isStorableText(name))
+    throw new MetricNameError('a metric name must not contain control characters or half characters');
+}
+
+/** The mean of a tally; nothing deviates from nothing. */
+export function meanOf({ total, count }: MeanTally): number {
+  return count === 0 ? 0 : total / count;
+}

@@ -1,0 +1,268 @@
+// Reads the body of a log call as it arrives: every trajectory is checked, goes into a spool and is forgotten, so the
+// body may be larger than memory. All faults are reported together, in field order; nothing is stored if there is one.
+
+import {
+  JsonSliceTooLongError,
+  JsonSyntaxError,
+  JsonTextReader,
+  MAX_DETAILS,
+  parseLosslessJson,
+  toJsonSyntaxDetails,
+  toValidationDetails,
+  trajectory,
+  trajectoryGroup,
+  trajectoryLogHead,
+  type ValidationDetail,
+} from '@ortler/schemas';
+import { z } from 'zod';
+import { safeParseBounded } from '../bounded-input.ts';
+import { invalidInput } from '../report-faults.ts';
+import { MetricNameError, MetricTallies } from './metric-tallies.ts';
+import { toTrajectoryRecord } from './to-trajectory-record.ts';
+import type { TrajectoryLog, TrajectorySpool } from './training-services.ts';
+
+/** Longest single trajectory, and longest rest of a group. Unit: UTF-16 code units. */
+export const MAX_TRAJECTORY_LENGTH = 16 * 1024 * 1024;
+
+/** Most trajectories, and most groups, of one call. Each takes far more room in a store than the `{}` it may be. */
+export const MAX_TRAJECTORY_COUNT = 100_000;
+
+/** Deepest nesting of the whole body; trajectories stand four levels inside. */
+const MAX_DEPTH = 128;
+const TRAJECTORY_LEVEL = 4;
+
+export type ReadTrajectoryLog = Omit<TrajectoryLog, 'spool' | 'idempotency'>;
+
+type Keys = readonly (string | number)[];
+
+/** An item is checked inside a wrapper, so that `null` in its place is a wrong item and not a missing body. */
+const WRAPPER = 'item';
+const wrappedTrajectory = z.object({ [WRAPPER]: trajectory });
+const wrappedGroup = z.object({ [WRAPPER]: trajectoryGroup });
+const groupList = z.object({ trajectory_groups: z.array(z.unknown()) });
+const trajectoryList = z.object({ trajectories: z.array(z.unknown()) });
+
+/**
+ * Reads a body to its end.
+ * @param receivedAtMs Start of trajectories that give none. Unit: milliseconds since 1970.
+ * Mutates: `spool`, which holds every record afterwards. Throws: `invalid_input` with all faults.
+ */
+export async function readTrajectoryLog(
+  body: AsyncIterable<Uint8Array>,
+  spool: TrajectorySpool,
+  receivedAtMs: number,
+): Promise<ReadTrajectoryLog> {
+  const reading = new LogReading(new JsonTextReader(decode(body)), spool, receivedAtMs);
+  try {
+    return await reading.read();
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw invalidInput(toJsonSyntaxDetails(error.position));
+    if (error instanceof JsonSliceTooLongError)
+      throw invalidInput([ruleFault(reading.place, `must not be ${error.message}`)]);
+    throw error;
+  }
+}
+
+class LogReading {
+  /** Where the reading is, for values that cannot be kept. */
+  place: Keys = [];
+  readonly #reader: JsonTextReader;
+  readonly #spool: TrajectorySpool;
+  readonly #receivedAtMs: number;
+  readonly #tallies = new MetricTallies();
+  readonly #faults: ValidationDetail[] = [];
+  #groupCount = 0;
+  #trajectoryCount = 0;
+
+  constructor(reader: JsonTextReader, spool: TrajectorySpool, receivedAtMs: number) {
+    this.#reader = reader;
+    this.#spool = spool;
+    this.#receivedAtMs = receivedAtMs;
+  }
+
+  async read(): Promise<ReadTrajectoryLog> {
+    const first = await this.#reader.peek();
+    if (first === '') throw invalidInput(toDetails(groupList, undefined, [], []));
+    const head: Record<string, unknown> = {};
+    let groups: unknown;
+    if (first === '{')
+      await this.#reader.readObject(async key => {
+        this.place = [key];
+        if (key !== 'trajectory_groups') head[key] = await this.#takeValue();
+        else if ((await this.#reader.peek()) === '[') groups = await this.#readGroups();
+        else groups = await this.#takeValue();
+      });
+    else throw invalidInput(toDetails(groupList, await this.#takeValue(), [], []));
+    await this.#reader.readEnd();
+
+    const parsed = trajectoryLogHead.safeParse(head);
+    const headFaults = parsed.success ? [] : toValidationDetails(parsed.error, 'body', head);
+    const isSplit = ({ loc }: ValidationDetail) => loc[1] === 'split';
+    const faults = [
+      ...headFaults.filter(isSplit),
+      ...this.#faults,
+      ...toDetails(groupList, groups === undefined ? {} : { trajectory_groups: groups }, [], []),
+      ...headFaults.filter(fault => !isSplit(fault)),
+    ];
+    if (faults.length > 0 || !parsed.success) throw invalidInput(faults);
+    return {
+      split: parsed.data.split,
+      step: parsed.data.step ?? null,
+      groupCount: this.#groupCount,
+      trajectoryCount: this.#trajectoryCount,
+      tallies: this.#tallies.tallies,
+    };
+  }
+
+  /** Gives an empty list: what was in it is in the spool or among the faults. */
+  async #readGroups(): Promise<readonly unknown[]> {
+    await this.#reader.readList(async groupIndex => {
+      const place: Keys = ['trajectory_groups', groupIndex];
+      this.place = place;
+      this.#groupCount++;
+      if (groupIndex === MAX_TRAJECTORY_COUNT)
+        throw invalidInput([ruleFault(place, `one call may hold at most ${MAX_TRAJECTORY_COUNT} groups`)]);
+      if ((await this.#reader.peek()) === '{') await this.#readGroup(groupIndex, place);
+      else this.#report(toDetails(wrappedGroup, { [WRAPPER]: await this.#takeValue() }, place, [WRAPPER]));
+    });
+    return [];
+  }
+
+  async #readGroup(groupIndex: number, place: Keys): Promise<void> {
+    const rest: string[] = [];
+    const restValues: Record<string, unknown> = {};
+    let restLength = 0;
+    let group: Record<string, unknown> = {};
+    await this.#reader.readObject(async key => {
+      this.place = [...place, key];
+      if (key === 'trajectories' && (await this.#reader.peek()) === '[') {
+        await this.#reader.readList(index => this.#readTrajectory(groupIndex, index, [...place, key, index]));
+        group = { trajectories: [] };
+        return;
+      }
+      const slice = await this.#reader.takeValue(MAX_TRAJECTORY_LENGTH - restLength);
+      const value = this.#parse(slice, MAX_DEPTH - TRAJECTORY_LEVEL);
+      if (key === 'trajectories') group = { trajectories: value };
+      else {
+        restValues[key] = value;
+        rest.push(`${JSON.stringify(key)}:${slice.text}`);
+        restLength += slice.text.length;
+      }
+    });
+    this.#report(toDetails(trajectoryList, group, place, []));
+    const { exceptions } = restValues;
+    this.#tally([...place, 'metrics'], () =>
+      this.#tallies.endGroup(
+        scalarsOf(restValues.metrics),
+        Array.isArray(exceptions) ? exceptions.length : 0,
+      ),
+    );
+    if (this.#isSound) await this.#spool.addGroup({ groupIndex, json: `{${rest.join(',')}}` });
+  }
+
+  async #readTrajectory(groupIndex: number, trajectoryIndex: number, place: Keys): Promise<void> {
+    this.place = place;
+    const slice = await this.#reader.takeValue(MAX_TRAJECTORY_LENGTH);
+    const value = this.#parse(slice, MAX_DEPTH - TRAJECTORY_LEVEL);
+    const parsed = safeParseBounded(wrappedTrajectory, { [WRAPPER]: value });
+    if (!parsed.success) {
+      this.#report(toDetails(wrappedTrajectory, { [WRAPPER]: value }, place, [WRAPPER], parsed.error));
+      return;
+    }
+    this.#trajectoryCount++;
+    if (this.#trajectoryCount > MAX_TRAJECTORY_COUNT)
+      throw invalidInput([
+        ruleFault(place, `one call may hold at most ${MAX_TRAJECTORY_COUNT} trajectories`),
+      ]);
+    const checked = parsed.data[WRAPPER]!;
+    this.#tally([...place, 'metrics'], () => this.#tallies.addTrajectory(checked.reward, checked.metrics));
+    if (!this.#isSound) return;
+    const at = { groupIndex, trajectoryIndex, receivedAtMs: this.#receivedAtMs };
+    await this.#spool.addTrajectory(toTrajectoryRecord(checked, slice.text, at));
+  }
+
+  async #takeValue(): Promise<unknown> {
+    return this.#parse(await this.#reader.takeValue(MAX_TRAJECTORY_LENGTH), MAX_DEPTH - 1);
+  }
+
+  /** Throws: `JsonSyntaxError` with the position in the whole body. */
+  #parse(
+    { text, position }: { readonly text: string; readonly position: number },
+    maxDepth: number,
+  ): unknown {
+    try {
+      return parseLosslessJson(text, { maxDepth });
+    } catch (error) {
+      if (!(error instanceof JsonSyntaxError)) throw error;
+      throw new JsonSyntaxError('Broken value', position + error.position, { cause: error });
+    }
+  }
+
+  #tally(place: Keys, add: () => void): void {
+    try {
+      add();
+    } catch (error) {
+      if (!(error instanceof MetricNameError)) throw error;
+      this.#report([ruleFault(place, error.message)]);
+    }
+  }
+
+  get #isSound(): boolean {
+    return this.#faults.length === 0;
+  }
+
+  /** Throws: `invalid_input` when there are too many, so that a hostile body is not read to its end. */
+  #report(faults: readonly ValidationDetail[]): void {
+    this.#faults.push(...faults);
+    if (this.#faults.length < MAX_DETAILS) return;
+    const last = { loc: ['body'], msg: 'and possibly more', type: 'too_many_errors' };
+    throw invalidInput([...this.#faults.slice(0, MAX_DETAILS), last]);
+  }
+}
+
+/** Faults of `value`, placed where it stands in the body; `inside` are the keys of a wrapper around it. */
+function toDetails(
+  schema: z.ZodType,
+  value: unknown,
+  place: Keys,
+  inside: Keys,
+  known?: z.ZodError,
+): ValidationDetail[] {
+  const error = known ?? safeParseBounded(schema, value).error;
+  if (error === undefined) return [];
+  return toValidationDetails(error, 'body', value).map(({ loc: [body, ...keys], msg, type }) => ({
+    loc: [body!, ...place.map(String), ...keys.slice(inside.length)],
+    msg,
+    type,
+  }));
+}
+
+function ruleFault(place: Keys, message: string): ValidationDetail {
+  return { loc: ['body', ...place.map(String)], msg: `Value error, ${message}`, type: 'value_error' };
+}
+
+/** Group metrics are not part of the checked body: what is no number or boolean is kept but not tallied. */
+function scalarsOf(metrics: unknown): Record<string, number | boolean> {
+  if (typeof metrics !== 'object' || metrics === null || Array.isArray(metrics)) return {};
+  const scalars = Object.entries(metrics).filter(
+    ([, value]) => typeof value === 'boolean' || typeof value === 'number',
+  );
+  return Object.fromEntries(scalars) as Record<string, number | boolean>;
+}
+
+/** Throws: `JsonSyntaxError` for bytes that are not UTF-8. */
+async function* decode(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let position = 0;
+  const toText = (bytes?: Uint8Array) => {
+    try {
+      const text = bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
+      position += text.length;
+      return text;
+    } catch (error) {
+      throw new JsonSyntaxError('Not UTF-8', position, { cause: error });
+    }
+  };
+  for await (const bytes of body) yield toText(bytes);
+  yield toText();
+}

@@ -1,0 +1,71 @@
+// What the step loop is told at its start, its defaults, and what it tells others about itself. `load-core.ts` fills it
+// from the options of the model; tests fill it as they like.
+
+import type { CoreFacts } from '../link/messages.ts';
+import type { RunnerFacts } from './model/model-runner.ts';
+
+export interface EngineCoreSettings {
+  /** Most sequences that run at the same time. Default: as many as the runner has slots. */
+  readonly maxSequences?: number;
+  /** Most prompt tokens of one step. */
+  readonly prefillChunkLength: number;
+  /** Most prompt tokens of a step in which answers run as well. Default: `prefillChunkLength`. */
+  readonly mixedChunkLength?: number;
+  /** Default: `fcfs`. */
+  readonly schedulingPolicy?: 'fcfs' | 'priority';
+  /** Keep computed tokens for later sequences that begin alike. Default: true. */
+  readonly prefixCaching?: boolean;
+  /** Tokens of a block of the prefix index: no shorter prefix is ever found. Default: 16. */
+  readonly cacheBlockLength?: number;
+  /** Most sequences waiting for a slot; more is `overloaded`. */
+  readonly maxQueuedSequences: number;
+  /** How often a failed step is tried again before its requests fail. Default: 2. */
+  readonly stepRetryLimit?: number;
+  /** How many steps in a row may be given up before the model counts as broken. Default: 3. */
+  readonly fatalFailureLimit?: number;
+  /** The time. Unit: milliseconds. Default: the process's monotonic clock. */
+  readonly now?: () => number;
+  /** Why the ONNX Runtime binding in use is not the preferred one; shown in the facts. */
+  readonly backendNote?: string;
+}
+
+/** Settings with every default filled in. */
+export type SettledCoreSettings = Required<Omit<EngineCoreSettings, 'backendNote'>>;
+
+/** Tokens of a block: small enough that short system prompts are found, large enough that indexing costs nothing. */
+const DEFAULT_BLOCK_LENGTH = 16;
+
+/** Fills the defaults. */
+export function settleCoreSettings(settings: EngineCoreSettings, facts: RunnerFacts): SettledCoreSettings {
+  return {
+    maxSequences: settings.maxSequences ?? facts.slotCount,
+    prefillChunkLength: settings.prefillChunkLength,
+    mixedChunkLength: settings.mixedChunkLength ?? settings.prefillChunkLength,
+    schedulingPolicy: settings.schedulingPolicy ?? 'fcfs',
+    prefixCaching: settings.prefixCaching ?? true,
+    cacheBlockLength: settings.cacheBlockLength ?? DEFAULT_BLOCK_LENGTH,
+    maxQueuedSequences: settings.maxQueuedSequences,
+    stepRetryLimit: settings.stepRetryLimit ?? 2,
+    fatalFailureLimit: settings.fatalFailureLimit ?? 3,
+    now: settings.now ?? (() => performance.now()),
+  };
+}
+
+/** What callers may know of the token side. */
+export function toCoreFacts(
+  runnerFacts: RunnerFacts,
+  maxSequences: number,
+  backendNote: string | undefined,
+): CoreFacts {
+  const { kind, backend, device, vocabSize, contextLength, onnxRuntimeVersion } = runnerFacts;
+  return {
+    backend,
+    runner: kind,
+    device,
+    vocabSize,
+    contextLength,
+    maxSequences,
+    onnxRuntimeVersion,
+    ...(backendNote === undefined ? {} : { backendNote }),
+  };
+}

@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest';
+import { createSequence } from '../../testing/create-sequence.ts';
+import type { Sequence } from '../sequence.ts';
+import { findKvCacheViolations } from './kv-cache-invariants.ts';
+import { KvCacheManager, type KvCacheSettings } from './kv-cache-manager.ts';
+
+type Move = readonly ['copy' | 'swap', number, number, number];
+
+function createManager(settings: Partial<KvCacheSettings> = {}) {
+  const moves: Move[] = [];
+  const manager = new KvCacheManager(
+    {
+      copySlot: (from, to, length) => moves.push(['copy', from, to, length]),
+      swapSlots: (a, b, length) => moves.push(['swap', a, b, length]),
+    },
+    { slotCount: 4, maxSequences: 4, prefixCaching: true, blockLength: 2, ...settings },
+  );
+  return { manager, moves };
+}
+
+function sequenceOf(requestId: number, promptTokenIds: readonly number[], cachePartition = ''): Sequence {
+  return createSequence(requestId, 0, { promptTokenIds: Int32Array.from(promptTokenIds), cachePartition });
+}
+
+/** As the steps of its prompt would leave it. */
+function compute(sequence: Sequence): Sequence {
+  sequence.computedLength = sequence.tokenCount;
+  return sequence;
+}
+
+/** Runs a request to its end and leaves its prompt in the cache. */
+function cache(
+  manager: KvCacheManager,
+  requestId: number,
+  prompt: readonly number[],
+  partition = '',
+): number {
+  const sequence = sequenceOf(requestId, prompt, partition);
+  manager.admit(sequence);
+  const slot = sequence.slot!;
+  compute(sequence);
+  manager.release(sequence, { keepsPrefix: true });
+  return slot;
+}
+
+describe('KvCacheManager', () => {
+  it('takes over a cached prefix that the prompt continues, without a copy', () => {
+    const { manager, moves } = createManager();
+    const slot = cache(manager, 1, [1, 2, 3, 4]);
+    const next = sequenceOf(2, [1, 2, 3, 4, 5, 6]);
+    manager.admit(next);
+    expect(next).toMatchObject({ slot, computedLength: 4 });
+    expect(moves).toEqual([]);
+    expect(manager.counters).toEqual({ queriedTokenCount: 10, hitTokenCount: 4 });
+  });
+
+  it('copies the shared part of a cached prefix that goes on differently, and keeps the prefix', () => {
+    const { manager, moves } = createManager();
+    const slot = cache(manager, 1, [1, 2, 3, 4]);
+    const next = sequenceOf(2, [1, 2, 3, 9, 9]);
+    manager.admit(next);
+    expect(moves).toEqual([['copy', slot, next.slot, 3]]);
+    expect(next.computedLength).toBe(3);
+    const again = sequenceOf(3, [1, 2, 3, 4, 4]);
+    manager.admit(again);
+    expect(again.computedLength).toBe(4);
+  });
+
+  it('copies from a sequence that still runs', () => {
+    const { manager, moves } = createManager();
+    const running = sequenceOf(1, [1, 2, 3, 4, 5]);
+    manager.admit(running);
+    running.computedLength = 4;
+    const next = sequenceOf(2, [1, 2, 3, 4, 5, 6]);
+    manager.admit(next);
+    expect(moves).toEqual([['copy', 0, 1, 4]]);
+  });
+
+  it('leaves the last token of a prompt to be computed', () => {
+    const { manager } = createManager();
+    cache(manager, 1, [1, 2, 3, 4]);
+    const same = sequenceOf(2, [1, 2, 3, 4]);
+    manager.admit(same);
+    expect(same.computedLength).toBe(3);
+    expect(same.group.cachedTokenCount).toBe(3);
+  });
+
+  it('shares nothing between partitions', () => {
+    const { manager } = createManager();
+    cache(manager, 1, [1, 2, 3, 4], 'a');
+    const other = sequenceOf(2, [1, 2, 3, 4], 'b');
+    manager.admit(other);
+    expect(other.computedLength).toBe(0);
+  });
+
+  it('gives up the prefix that was not used for longest, and empty slots first', () => {
+    const { manager } = createManager({ slotCount: 3, maxSequences: 3 });
+    const [first, second, third] = [
+      cache(manager, 1, [1, 1, 1, 1]),
+      cache(manager, 2, [2, 2, 2, 2]),
+      cache(manager, 3, [3, 3, 3, 3]),
+    ];
+    expect(new Set([first, second, third]).size).toBe(3);
+    // A use of the first one makes the second one the oldest.
+    expect(cache(manager, 4, [1, 1, 1, 1, 5])).toBe(first);
+    const stranger = sequenceOf(5, [9, 9, 9]);
+    manager.admit(stranger);
+    expect(stranger.slot).toBe(second);
+    const back = sequenceOf(6, [3, 3, 3, 3, 3]);
+    manager.admit(back);
+    expect(back).toMatchObject({ slot: third, computedLength: 4 });
+  });
+
+  it('keeps nothing when it is told so or when caching is off, but shares the prompt of choices all the same', () => {
+    const { manager } = createManager({ prefixCaching: false });
+    cache(manager, 1, [1, 2, 3, 4]);
+    const [first, second] = [sequenceOf(2, [1, 2, 3, 4]), sequenceOf(3, [1, 2, 3, 4])];
+    manager.admit(first);
+    expect(first.computedLength).toBe(0);
+    compute(first);
+    manager.admit(second);
+    expect(second.computedLength).toBe(0);
+    second.group.openSequences.add(first);
+    manager.release(second, { keepsPrefix: true });
+    manager.admit(second);
+    expect(second.computedLength).toBe(3);
+
+    const caching = createManager().manager;
+    const failed = sequenceOf(1, [1, 2, 3, 4]);
+    caching.admit(failed);
+    compute(failed);
+    caching.release(failed, { keepsPrefix: false });
+    const next = sequenceOf(2, [1, 2, 3, 4]);
+    caching.admit(next);
+    expect(next.computedLength).toBe(0);
+  });
+
+  it('computes a prompt whose log probabilities are asked for, until they are reported', () => {
+    const { manager } = createManager();
+    cache(manager, 1, [1, 2, 3, 4]);
+    const sequence = createSequence(2, 0, {
+      promptTokenIds: Int32Array.of(1, 2, 3, 4),
+      promptLogprobs: { topCount: 0 },
+    });
+    manager.admit(sequence);
+    expect(sequence.computedLength).toBe(0);
+    compute(sequence);
+    sequence.append(5);
+    sequence.group.isPrefilled = true;
+    manager.release(sequence, { keepsPrefix: true });
+    manager.admit(sequence);
+    expect(sequence.computedLength).toBe(4);
+    expect(sequence.group.cachedTokenCount).toBe(0);
+  });
+
+  it('lets no more sequences own slots than may run, and uses the others for prefixes', () => {
+    const { manager } = createManager({ slotCount: 3, maxSequences: 1 });
+    cache(manager, 1, [1, 1, 1]);
+    cache(manager, 2, [2, 2, 2]);
+    cache(manager, 3, [3, 3, 3]);
+    expect(manager.slots.filter(slot => slot.cached !== null)).toHaveLength(3);
+    const running = sequenceOf(4, [1, 1, 1, 1]);
+    manager.admit(running);
+    expect(running.computedLength).toBe(3);
+    expect(manager.freeCount).toBe(0);
+    expect(() => manager.admit(sequenceOf(5, [2, 2]))).toThrow(/a slot is free/);
+  });
+
+  it('brings decodes to the front with one move for each that is outside, and keeps what was there', () => {
+    const { manager, moves } = createManager();
+    const sequences = [1, 2, 3, 4].map(id => sequenceOf(id, [id, id, id]));
+    for (const sequence of sequences) {
+      manager.admit(sequence);
+      compute(sequence).append(9);
+    }
+    manager.release(sequences[0]!, { keepsPrefix: true });
+    manager.release(sequences[2]!, { keepsPrefix: false });
+    const decodes = [sequences[1]!, sequences[3]!];
+    manager.packFront(decodes);
+    expect(moves).toEqual([['swap', 3, 0, 3]]);
+    expect(decodes.map(sequence => sequence.slot).sort()).toEqual([0, 1]);
+    expect(findKvCacheViolations(manager, 100)).toEqual([]);
+    manager.packFront(decodes);
+    expect(moves).toHaveLength(1);
+    const back = sequenceOf(5, [1, 1, 1, 1]);
+    manager.admit(back);
+    expect(back).toMatchObject({ slot: 3, computedLength: 3 });
+  });
+
+  it('copies instead of exchanging where nothing is lost', () => {
+    const { manager, moves } = createManager({ prefixCaching: false });
+    const [first, second] = [sequenceOf(1, [1, 1, 1]), sequenceOf(2, [2, 2, 2])];
+    manager.admit(first);
+    manager.admit(second);
+    compute(second);
+    manager.release(first, { keepsPrefix: true });
+    manager.packFront([second]);
+    expect(moves).toEqual([['copy', 1, 0, 3]]);
+  });
+});
+
+describe('findKvCacheViolations', () => {
+  function violationsAfter(breakIt: (manager: KvCacheManager, sequence: Sequence) => void): string {
+    const { manager } = createManager({ maxSequences: 2 });
+    const sequence = sequenceOf(1, [1, 2, 3, 4, 5]);
+    manager.admit(sequence);
+    sequence.computedLength = 4;
+    manager.admit(sequenceOf(2, [1, 2, 3, 4, 5]));
+    expect(findKvCacheViolations(manager, 10)).toEqual([]);
+    breakIt(manager, sequence);
+    return findKvCacheViolations(manager, 10).join(' ');
+  }
+
+  it.each<[string, (manager: KvCacheManager, sequence: Sequence) => void]>([
+    ['believes its slot is 3', (_, sequence) => (sequence.slot = 3)],
+    ['has no pending token', (_, sequence) => compute(sequence)],
+    ['has ended', (_, sequence) => sequence.group.openSequences.clear()],
+    [
+      'is longer than the context',
+      (_, sequence) => {
+        for (let i = 0; i < 9; i++) sequence.append(i);
+      },
+    ],
+    ['A sequence owns two slots', (manager, sequence) => (manager.slots[3]!.owner = sequence)],
+    ['at most 2 may', manager => (manager.slots[3]!.owner = sequenceOf(9, [1]))],
+    ['believes its place is 7', manager => (manager.slots[3]!.index = 7)],
+    [
+      'is owned and holds a cached prefix',
+      manager => (manager.slots[0]!.cached = { partition: '', tokenIds: Int32Array.of(1) }),
+    ],
+    [
+      'holds a prefix of no tokens',
+      manager => (manager.slots[3]!.cached = { partition: '', tokenIds: new Int32Array(0) }),
+    ],
+    ['has a wrong hash of block 1', manager => (manager.slots[0]!.blockHashes[1] = 5)],
+    ['has hashes of tokens that it does not hold', (_, sequence) => (sequence.computedLength = 1)],
+    ['entries for', manager => manager.slots[0]!.blockHashes.pop()],
+  ])('says: %s', (words, breakIt) => {
+    expect(violationsAfter(breakIt)).toContain(words);
+  });
+});

@@ -1,0 +1,90 @@
+// Finds the slot whose tokens begin as a prompt does. Chained block hashes narrow the search to a few slots;
+// what counts is the comparison of the tokens themselves.
+
+import { BLOCK_HASHING, type BlockHash, type BlockHashing } from './block-hash.ts';
+import type { CacheSlot } from './cache-slot.ts';
+
+/** The first `length` tokens are in `slot`. */
+export interface PrefixHit {
+  readonly slot: CacheSlot;
+  readonly length: number;
+}
+
+export class PrefixIndex {
+  readonly blockLength: number;
+  readonly #hashing: BlockHashing;
+  /** Every slot under the hash of each of its known blocks. */
+  readonly #slots = new Map<BlockHash, CacheSlot[]>();
+
+  /** `blockLength`: tokens of a block. Prefixes shorter than one block are never found. */
+  constructor(blockLength: number, hashing: BlockHashing = BLOCK_HASHING) {
+    this.blockLength = blockLength;
+    this.#hashing = hashing;
+  }
+
+  /** Slots known to hold the prefix of that hash. For checks of the bookkeeping. */
+  slotsOf(hash: BlockHash): readonly CacheSlot[] {
+    return this.#slots.get(hash) ?? [];
+  }
+
+  get entryCount(): number {
+    let count = 0;
+    for (const slots of this.#slots.values()) count += slots.length;
+    return count;
+  }
+
+  /** Mutates: takes in the full blocks that the slot has come to hold since the last call. */
+  extend(slot: CacheSlot): void {
+    const { blockHashes } = slot;
+    const blockCount = Math.floor(slot.length / this.blockLength);
+    while (blockHashes.length < blockCount) {
+      const parent = blockHashes.at(-1) ?? this.#hashing.hashPartition(slot.partition);
+      const start = blockHashes.length * this.blockLength;
+      const hash = this.#hashing.hashBlock(parent, slot.tokenIds, start, this.blockLength);
+      blockHashes.push(hash);
+      const slots = this.#slots.get(hash);
+      if (slots === undefined) this.#slots.set(hash, [slot]);
+      else slots.push(slot);
+    }
+  }
+
+  /** Mutates: forgets the slot's blocks behind its first `length` tokens. */
+  cut(slot: CacheSlot, length: number): void {
+    const blockCount = Math.floor(length / this.blockLength);
+    while (slot.blockHashes.length > blockCount) {
+      const hash = slot.blockHashes.pop()!;
+      const slots = this.#slots.get(hash)!;
+      if (slots.length === 1) this.#slots.delete(hash);
+      else slots.splice(slots.indexOf(slot), 1);
+    }
+  }
+
+  /**
+   * The slot that shares the longest prefix with the first `limit` of these tokens within the partition, or null.
+   * The end of the shared prefix may lie inside a block.
+   */
+  find(partition: string, tokenIds: Int32Array, limit: number): PrefixHit | null {
+    let candidates: readonly CacheSlot[] | undefined;
+    let hash = this.#hashing.hashPartition(partition);
+    for (let start = 0; start + this.blockLength <= limit; start += this.blockLength) {
+      hash = this.#hashing.hashBlock(hash, tokenIds, start, this.blockLength);
+      const slots = this.#slots.get(hash);
+      if (slots === undefined) break;
+      candidates = slots;
+    }
+    let best: PrefixHit | null = null;
+    for (const slot of candidates ?? []) {
+      if (slot.partition !== partition) continue;
+      const length = commonLength(slot.tokenIds, tokenIds, Math.min(slot.length, limit));
+      if (length > 0 && length > (best?.length ?? 0)) best = { slot, length };
+    }
+    return best;
+  }
+}
+
+/** How many of the first `limit` tokens are the same. */
+function commonLength(a: Int32Array, b: Int32Array, limit: number): number {
+  let length = 0;
+  while (length < limit && a[length] === b[length]) length++;
+  return length;
+}

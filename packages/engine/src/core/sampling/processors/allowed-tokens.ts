@@ -1,0 +1,14 @@
+// Leaves only the tokens that a request allows.
+
+import type { LogitsProcessor } from '../logits-processor.ts';
+
+/** Every other token gets minus infinity. The ids are in the vocabulary. */
+export function allowTokens(allowedTokenIds: readonly number[]): LogitsProcessor {
+  const ids = Int32Array.from(allowedTokenIds);
+  const kept = new Float32Array(ids.length);
+  return logits => {
+    for (let i = 0; i < ids.length; i++) kept[i] = logits[ids[i]!]!;
+    logits.fill(-Infinity);
+    for (let i = 0; i < ids.length; i++) logits[ids[i]!] = kept[i]!;
+  };
+}

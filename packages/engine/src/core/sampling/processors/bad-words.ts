@@ -1,0 +1,39 @@
+// Keeps token sequences from being completed in the output. The prompt does not count.
+
+import type { LogitsProcessor } from '../logits-processor.ts';
+
+/**
+ * Bans the last token of each sequence while the tokens before it are the end of the output; a sequence of one
+ * token is banned always. No sequence is empty.
+ */
+export function banWords(sequences: readonly (readonly number[])[]): LogitsProcessor {
+  const alwaysBanned: number[] = [];
+  // By the token before the last one, so that a step looks only at sequences that its newest token may continue.
+  const byLastButOne = new Map<number, (readonly number[])[]>();
+  for (const sequence of sequences) {
+    const lastButOne = sequence.at(-2);
+    if (lastButOne === undefined) {
+      alwaysBanned.push(sequence[0]!);
+      continue;
+    }
+    const group = byLastButOne.get(lastButOne);
+    if (group === undefined) byLastButOne.set(lastButOne, [sequence]);
+    else group.push(sequence);
+  }
+  return (logits, { outputTokenIds }) => {
+    for (const id of alwaysBanned) logits[id] = -Infinity;
+    const newest = outputTokenIds.at(-1);
+    if (newest === undefined) return;
+    for (const sequence of byLastButOne.get(newest) ?? []) {
+      if (endsWithStartOf(outputTokenIds, sequence)) logits[sequence.at(-1)!] = -Infinity;
+    }
+  };
+}
+
+/** Whether the output ends with all tokens of the sequence but the last. */
+function endsWithStartOf(output: readonly number[], sequence: readonly number[]): boolean {
+  const offset = output.length - (sequence.length - 1);
+  if (offset < 0) return false;
+  for (let i = sequence.length - 2; i >= 0; i--) if (output[offset + i] !== sequence[i]) return false;
+  return true;
+}

@@ -1,0 +1,24 @@
+// Makes tokens of the prompt and of the output less likely, each once, however often it occurred.
+// Source: Keskar et al., "CTRL" (2019), section 4.1, with the prompt included.
+
+import type { LogitsProcessor } from '../logits-processor.ts';
+
+const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
+
+/** Divides positive and multiplies negative logits. A large penalty makes a token unlikely but never bans it. */
+export function penalizeRepetition(promptTokenIds: Int32Array, repetitionPenalty: number): LogitsProcessor {
+  // The row is float32, so is the penalty; one outside that range has the effect of the range's end.
+  const penalty = Math.min(LARGEST_FLOAT32, Math.max(2 ** -149, Math.fround(repetitionPenalty)));
+  const inPrompt = new Set(promptTokenIds);
+  const promptIds = Int32Array.from(inPrompt);
+  const penalize = (logits: Float32Array, id: number): void => {
+    const logit = logits[id]!;
+    if (!Number.isFinite(logit)) return;
+    const penalized = logit > 0 ? logit / penalty : logit * penalty;
+    logits[id] = Math.min(LARGEST_FLOAT32, Math.max(-LARGEST_FLOAT32, penalized));
+  };
+  return (logits, { tokenCounts }) => {
+    for (let i = 0; i < promptIds.length; i++) penalize(logits, promptIds[i]!);
+    for (const id of tokenCounts?.tokenIds ?? []) if (!inPrompt.has(id)) penalize(logits, id);
+  };
+}

@@ -1,0 +1,268 @@
+import { describe, expect, it } from 'vitest';
+import type { SubmitMessage } from '../../link/messages.ts';
+import { createSequence } from '../../testing/create-sequence.ts';
+import { KvCacheManager } from '../kv-cache/kv-cache-manager.ts';
+import { Sequence } from '../sequence.ts';
+import { Scheduler } from './scheduler.ts';
+
+interface Machine {
+  readonly maxSequences?: number;
+  readonly cacheSlots?: number;
+  readonly prefixCaching?: boolean;
+  readonly prefillChunkLength?: number;
+  readonly mixedChunkLength?: number;
+}
+
+/** A scheduler over a cache without memory, and a model that gives every sequence token 7 again and again. */
+class Bench {
+  readonly scheduler: Scheduler;
+  readonly cache: KvCacheManager;
+
+  constructor(machine: Machine = {}) {
+    const { maxSequences = 2, cacheSlots = 0, prefixCaching = true } = machine;
+    const { prefillChunkLength = 16, mixedChunkLength = 16 } = machine;
+    const nothing = (): void => undefined;
+    this.cache = new KvCacheManager(
+      { copySlot: nothing, swapSlots: nothing },
+      { slotCount: maxSequences + cacheSlots, maxSequences, prefixCaching, blockLength: 2 },
+    );
+    this.scheduler = new Scheduler(this.cache, {
+      prefillChunkLength,
+      mixedChunkLength,
+      promptLogitsLimit: 99,
+    });
+  }
+
+  add(requestId: number, promptLength = 3, changes: Partial<SubmitMessage> = {}): Sequence {
+    // Prompts of different requests share nothing.
+    const promptTokenIds = Int32Array.from({ length: promptLength }, (_, i) => 100 * requestId + i);
+    const sequence = createSequence(requestId, 0, { promptTokenIds, maxTokens: 8, ...changes });
+    this.scheduler.add(sequence);
+    return sequence;
+  }
+
+  /** One step: which requests computed how many tokens. Sequences that reach their length end. */
+  step(): [requestId: number, tokenCount: number][] {
+    const plan = this.scheduler.plan();
+    const rows = plan?.rows.map((row): [number, number] => [
+      row.sequence.group.requestId,
+      row.tokenIds.length,
+    ]);
+    for (const { sequence, tokenIds, drawsToken } of plan?.rows ?? []) {
+      sequence.computedLength += tokenIds.length;
+      if (!drawsToken) continue;
+      sequence.append(7);
+      sequence.group.isPrefilled = true;
+      if (sequence.outputTokenIds.length < sequence.group.submitted.maxTokens) continue;
+      sequence.group.openSequences.delete(sequence);
+      this.scheduler.remove(sequence, { keepsPrefix: true });
+    }
+    return rows ?? [];
+  }
+
+  stepUntil(condition: () => boolean): void {
+    for (let count = 0; !condition(); count++) {
+      this.step();
+      expect(count).toBeLessThan(10_000);
+    }
+  }
+}
+
+const outputLength = (sequence: Sequence): number => sequence.outputTokenIds.length;
+
+describe('Scheduler', () => {
+  it('gives every running answer a token in every step, whatever prompts there are', () => {
+    const bench = new Bench({ maxSequences: 3, prefillChunkLength: 20, mixedChunkLength: 5 });
+    bench.add(1);
+    bench.step();
+    bench.add(2, 30);
+    bench.add(3, 30);
+    expect(bench.step()).toEqual([
+      [1, 1],
+      [2, 5],
+    ]);
+    expect(bench.step()).toEqual([
+      [1, 1],
+      [2, 5],
+    ]);
+  });
+
+  it('computes longer chunks while no answer runs', () => {
+    const bench = new Bench({ prefillChunkLength: 20, mixedChunkLength: 5 });
+    bench.add(1, 25);
+    expect(bench.step()).toEqual([[1, 20]]);
+    expect(bench.step()).toEqual([[1, 5]]);
+  });
+
+  it('finishes prompts in the order of requests and fills a step with the next ones', () => {
+    const bench = new Bench({ maxSequences: 3, prefillChunkLength: 8 });
+    bench.add(1, 5);
+    bench.add(2, 5);
+    bench.add(3, 5);
+    expect(bench.step()).toEqual([
+      [1, 5],
+      [2, 3],
+    ]);
+    expect(bench.step()).toEqual([
+      [1, 1],
+      [2, 2],
+      [3, 5],
+    ]);
+  });
+
+  it('starves nobody by order of arrival: under constant load everyone is admitted in turn', () => {
+    const bench = new Bench({ maxSequences: 2, prefillChunkLength: 4, mixedChunkLength: 4 });
+    const admitted: number[] = [];
+    for (let requestId = 0; requestId < 60; requestId++) {
+      // More work comes than is done: long and short, so that the short ones could overtake.
+      bench.add(requestId, requestId % 3 === 0 ? 15 : 1, { maxTokens: 3 });
+      for (const [id] of bench.step()) if (!admitted.includes(id)) admitted.push(id);
+    }
+    expect(admitted.length).toBeGreaterThan(10);
+    expect(admitted).toEqual(admitted.map((_, index) => index));
+  });
+
+  it('serves lower priorities first, then earlier requests', () => {
+    const bench = new Bench({ maxSequences: 1 });
+    bench.add(1, 3, { priority: 5, maxTokens: 1 });
+    bench.add(2, 3, { priority: 0, maxTokens: 1 });
+    bench.add(3, 3, { priority: -1, maxTokens: 1 });
+    bench.add(4, 3, { priority: 0, maxTokens: 1 });
+    expect([bench.step(), bench.step(), bench.step(), bench.step()].map(rows => rows[0]?.[0])).toEqual([
+      3, 2, 4, 1,
+    ]);
+  });
+
+  it('gives the budget of prompts to a more urgent request that arrives in their middle', () => {
+    const bench = new Bench({ prefillChunkLength: 4 });
+    bench.add(1, 12, { priority: 1 });
+    bench.step();
+    bench.add(2, 6, { priority: 0 });
+    expect(bench.step()).toEqual([[2, 4]]);
+    expect(bench.step()).toEqual([
+      [2, 2],
+      [1, 2],
+    ]);
+  });
+
+  it('preempts the last one of lower priority for a more urgent request, and nobody for its equal', () => {
+    const bench = new Bench({ maxSequences: 2 });
+    const first = bench.add(1, 3, { priority: 1 });
+    const second = bench.add(2, 3, { priority: 1 });
+    bench.step();
+    const equal = bench.add(3, 3, { priority: 1 });
+    bench.step();
+    expect(equal.slot).toBeNull();
+    expect(bench.scheduler.preemptionCount).toBe(0);
+    const urgent = bench.add(4, 3, { priority: 0 });
+    bench.step();
+    expect([first.slot, second.slot, urgent.slot].map(slot => slot !== null)).toEqual([true, false, true]);
+    expect(bench.scheduler.preemptionCount).toBe(1);
+    bench.stepUntil(() => !bench.scheduler.hasWork);
+    expect([first, second, equal, urgent].map(outputLength)).toEqual([8, 8, 8, 8]);
+  });
+
+  it('lets a preempted sequence back before those that came after it, and computes only what is not cached', () => {
+    const bench = new Bench({ maxSequences: 1, cacheSlots: 1 });
+    const first = bench.add(1, 6, { priority: 1 });
+    bench.add(2, 3, { priority: 1 });
+    bench.step();
+    bench.step();
+    const urgent = bench.add(3, 3, { priority: 0, maxTokens: 1 });
+    bench.step();
+    expect(first.slot).toBeNull();
+    expect(outputLength(urgent)).toBe(1);
+    // Seven tokens were computed and are still there: the next step is a decode like any other.
+    expect(bench.step()).toEqual([[1, 1]]);
+  });
+
+  it('computes a preempted sequence again where nothing is cached', () => {
+    const bench = new Bench({ maxSequences: 1, prefixCaching: false });
+    const first = bench.add(1, 6, { priority: 1 });
+    bench.step();
+    bench.step();
+    bench.add(2, 3, { priority: 0, maxTokens: 1 });
+    bench.step();
+    expect(bench.step()).toEqual([[1, 8]]);
+    expect(outputLength(first)).toBe(3);
+  });
+
+  it('passes over a paused sequence, and only over that one', () => {
+    const bench = new Bench();
+    const slow = bench.add(1);
+    bench.add(2);
+    bench.step();
+    bench.scheduler.setPaused(slow, { isPaused: true });
+    expect(bench.step()).toEqual([[2, 1]]);
+    bench.scheduler.setPaused(slow, { isPaused: false });
+    expect(
+      bench
+        .step()
+        .map(([id]) => id)
+        .sort(),
+    ).toEqual([1, 2]);
+  });
+
+  it('has no work while all that runs is paused and nobody waits', () => {
+    const bench = new Bench();
+    const slow = bench.add(1);
+    bench.step();
+    bench.scheduler.setPaused(slow, { isPaused: true });
+    expect(bench.scheduler.hasWork).toBe(false);
+    expect(bench.step()).toEqual([]);
+    bench.scheduler.setPaused(slow, { isPaused: false });
+    expect(bench.scheduler.hasWork).toBe(true);
+  });
+
+  it('gives the slot of a paused sequence to one that waits, also in order of arrival', () => {
+    const bench = new Bench({ maxSequences: 1 });
+    const slow = bench.add(1);
+    const next = bench.add(2);
+    bench.step();
+    bench.scheduler.setPaused(slow, { isPaused: true });
+    bench.step();
+    expect([slow.slot, next.slot]).toEqual([null, 0]);
+    expect(bench.scheduler.waitingCount).toBe(1);
+    bench.scheduler.setPaused(slow, { isPaused: false });
+    bench.stepUntil(() => !bench.scheduler.hasWork);
+    expect([slow, next].map(outputLength)).toEqual([8, 8]);
+  });
+
+  it('passes over a paused sequence that waits, and forgets it when it ends', () => {
+    const bench = new Bench({ maxSequences: 1 });
+    bench.add(1);
+    const [slow, next] = [bench.add(2), bench.add(3)];
+    bench.scheduler.setPaused(slow, { isPaused: true });
+    bench.stepUntil(() => next.slot !== null);
+    expect(slow.slot).toBeNull();
+    bench.scheduler.remove(slow, { keepsPrefix: true });
+    bench.stepUntil(() => !bench.scheduler.hasWork);
+    expect(bench.scheduler.waitingCount).toBe(0);
+  });
+
+  it('lets a choice wait for the prompt that its sibling computes, but not for a paused one', () => {
+    const bench = new Bench({ maxSequences: 2, prefillChunkLength: 4 });
+    const first = bench.add(1, 9);
+    const second = new Sequence(first.group, 1);
+    first.group.openSequences.add(second);
+    bench.scheduler.add(second);
+    bench.step();
+    bench.step();
+    expect(second.slot).toBeNull();
+    bench.scheduler.setPaused(first, { isPaused: true });
+    bench.step();
+    expect(second.computedLength).toBeGreaterThan(8);
+  });
+
+  it('keeps the decodes in the first slots when prompts end in any order', () => {
+    const bench = new Bench({ maxSequences: 4, cacheSlots: 2, prefillChunkLength: 6, mixedChunkLength: 3 });
+    for (let requestId = 1; requestId <= 30; requestId++)
+      bench.add(requestId, 1 + ((requestId * 5) % 11), { maxTokens: 1 + (requestId % 6) });
+    while (bench.scheduler.hasWork) {
+      const rows = bench.scheduler.plan()!.rows;
+      const decodes = rows.filter(row => row.drawsToken && row.tokenIds.length === 1);
+      expect(decodes.map(row => row.slot)).toEqual(decodes.map((_, index) => index));
+      bench.step();
+    }
+  });
+});

@@ -1,0 +1,20 @@
+// Who comes first: lower priority values, then earlier requests, then lower choices. Where the policy takes no
+// priorities all are 0, so one order serves both policies.
+
+import type { Sequence } from '../sequence.ts';
+
+/** Below 0 when `a` is served before `b`. 0 only for the same sequence. */
+export function compareService(a: Sequence, b: Sequence): number {
+  return a.priority - b.priority || a.group.arrival - b.group.arrival || a.choiceIndex - b.choiceIndex;
+}
+
+/** Index of the first of the ordered sequences that is not served before this one. */
+export function findPlace(ordered: readonly Sequence[], sequence: Sequence): number {
+  let [low, high] = [0, ordered.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compareService(ordered[middle]!, sequence) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

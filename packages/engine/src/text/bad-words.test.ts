@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { tokenizeBadWords } from './bad-words.ts';
+
+/** Answers from a table; no other text may be encoded. */
+function tokenizer(table: Readonly<Record<string, readonly number[]>>) {
+  return {
+    encode: (text: string, { addSpecialTokens }: { readonly addSpecialTokens: boolean }) => {
+      expect(addSpecialTokens).toBe(false);
+      const found = table[text];
+      if (found === undefined) throw new Error(`"${text}" was not expected.`);
+      return [...found];
+    },
+  };
+}
+
+describe('tokenizeBadWords', () => {
+  test('takes the spaced form only when it is as long and begins with another token', () => {
+    const words = ['plain', 'long', 'same'];
+    const table = {
+      plain: [1],
+      ' plain': [2],
+      long: [3],
+      ' long': [4, 3],
+      same: [5, 6],
+      ' same': [5, 7],
+    };
+    expect(tokenizeBadWords(tokenizer(table), words)).toEqual([[1], [2], [3], [5, 6]]);
+  });
+
+  test('takes white space off the left of a word and leaves that on the right', () => {
+    expect(tokenizeBadWords(tokenizer({ 'a ': [1], ' a ': [2] }), [' \n\u00a0a '])).toEqual([[1], [2]]);
+  });
+
+  test('refuses a word of white space and one without tokens, by its place', () => {
+    const refuse = (word: string) => () =>
+      tokenizeBadWords(tokenizer({ a: [1], ' a': [2], '\u0000': [], ' \u0000': [9] }), ['a', word]);
+    for (const word of [' \t', '\u0000']) {
+      expect(refuse(word)).toThrow(
+        expect.objectContaining({ code: 'invalid_request', parameter: 'badWords[1]' }),
+      );
+    }
+  });
+});

@@ -1,0 +1,28 @@
+// Words that must not occur -> the token sequences that must not be completed. A word may still come up through
+// another tokenization.
+
+import { wrongParameter } from '../request/parameter-checks.ts';
+import type { Tokenizer } from './tokenizer.ts';
+
+/**
+ * Sequences of at least one token, at most two for each word: the word as the start of a text, and as it follows a
+ * space where that is as long and begins with another token.
+ * Source: vLLM's rule. Throws: `invalid_request` for a word that is white space or that the vocabulary cannot say.
+ */
+export function tokenizeBadWords(
+  tokenizer: Pick<Tokenizer, 'encode'>,
+  words: readonly string[],
+): readonly (readonly number[])[] {
+  const sequences: (readonly number[])[] = [];
+  for (const [index, word] of words.entries()) {
+    const path = `badWords[${index}]`;
+    const bare = word.trimStart();
+    if (bare === '') throw wrongParameter(path, `${path} must not be white space alone.`);
+    const atStart = tokenizer.encode(bare, { addSpecialTokens: false });
+    const afterSpace = tokenizer.encode(` ${bare}`, { addSpecialTokens: false });
+    if (atStart.length === 0) throw wrongParameter(path, `${path} has no tokens in the model's vocabulary.`);
+    sequences.push(atStart);
+    if (afterSpace[0] !== atStart[0] && afterSpace.length === atStart.length) sequences.push(afterSpace);
+  }
+  return sequences;
+}

@@ -1,0 +1,73 @@
+// What a built folder says of itself, and whether that is still true: the manifest lists the hash of every other file,
+// so a file that was cut off, changed or lost after the build is noticed before the engine reads it.
+
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { GRAPH_FORMAT_VERSION, MANIFEST_FILE, type ModelManifest } from '@ortler/engine/graph-contract';
+import { z } from 'zod';
+import { ModelBuildError } from './errors.ts';
+import { type HashOptions, hashFolders } from './file-hashes.ts';
+
+/** The manifest as this builder writes it. The engine reads the part that is its own. */
+export interface BuildManifest extends ModelManifest {
+  /** Hex SHA-256 of the other files of the folder, by name. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** What has to be known of any manifest, whoever wrote it. */
+const foundManifest = z.looseObject({
+  formatVersion: z.unknown(),
+  contentHash: z.string().optional(),
+  // Plain names: a manifest must not make anyone read outside its folder.
+  files: z
+    .record(
+      z.string().refine(name => name === basename(name)),
+      z.string(),
+    )
+    .optional(),
+});
+
+export type FoundManifest = z.infer<typeof foundManifest>;
+
+/**
+ * The manifest of a folder; undefined when it has none.
+ *
+ * Throws: `source_invalid` for one that cannot be read, `unsupported` for other versions of the format.
+ */
+export async function readBuildManifest(folder: string): Promise<FoundManifest | undefined> {
+  const file = join(folder, MANIFEST_FILE);
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  let manifest: FoundManifest;
+  try {
+    manifest = foundManifest.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new ModelBuildError('source_invalid', `${file} is not the manifest of a build`, { file, cause });
+  }
+  const { formatVersion } = manifest;
+  if (formatVersion === GRAPH_FORMAT_VERSION) return manifest;
+  const message = `is ${JSON.stringify(formatVersion)}; allowed is ${GRAPH_FORMAT_VERSION}: build the checkpoint again`;
+  const key = 'formatVersion';
+  throw new ModelBuildError('unsupported', `${file}, key ${key}: ${message}`, { file, key });
+}
+
+/**
+ * Path of the first file that is missing or not what the manifest says; undefined when all are. Files that did not
+ * change since the last look are not read again. A manifest of a builder without hashes proves nothing and passes.
+ */
+export async function findDamagedFile(
+  folder: string,
+  { files = {} }: Pick<FoundManifest, 'files'>,
+  options: HashOptions & { readonly stampPath: string | undefined },
+): Promise<string | undefined> {
+  const names = Object.keys(files);
+  let hashes: ReadonlyMap<string, string> | undefined;
+  try {
+    [hashes] = await hashFolders([{ folder, names, stampPath: options.stampPath }], options);
+  } catch (error) {
+    if (error instanceof ModelBuildError) return error.file;
+    throw error;
+  }
+  const damaged = names.find(name => hashes?.get(name) !== files[name]);
+  return damaged === undefined ? undefined : join(folder, damaged);
+}

@@ -1,0 +1,160 @@
+// SHA-256 of files, remembered: hashing gigabytes at every start would be slow, so a stamp file keeps the hashes with
+// what tells that a file is unchanged.
+
+import { createHash } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { ModelBuildError } from './errors.ts';
+
+const HASH_CHUNK_BYTES = 1 << 20;
+
+/** What tells that a file is the one that was hashed. Times and numbers are decimal text of nanoseconds. */
+const fileStamp = z.object({
+  size: z.string(),
+  modified: z.string(),
+  changed: z.string(),
+  inode: z.string(),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+});
+
+const stampFile = z.record(z.string(), fileStamp);
+
+type FileStamp = z.infer<typeof fileStamp>;
+
+/** Files of one folder, and where their hashes are remembered. */
+export interface FolderFiles {
+  readonly folder: string;
+  /** Relative to the folder. */
+  readonly names: readonly string[];
+  /** Hashes are remembered here between calls; nothing is remembered without it. */
+  readonly stampPath?: string | undefined;
+}
+
+export interface HashOptions {
+  readonly onBytes?: ((doneBytes: number, totalBytes: number) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Hex SHA-256 of each file, by folder and name. Files that did not change since they were hashed are not read again.
+ *
+ * Throws: `source_invalid`, the reason of `signal`.
+ */
+export async function hashFolders(
+  folders: readonly FolderFiles[],
+  options: HashOptions,
+): Promise<readonly ReadonlyMap<string, string>[]> {
+  const surveys = await Promise.all(folders.map(surveyFolder));
+  const totalBytes = surveys.reduce((sum, { pendingBytes }) => sum + pendingBytes, 0);
+  let doneBytes = 0;
+  const onBytes = (bytes: number) => {
+    doneBytes += bytes;
+    options.onBytes?.(doneBytes, totalBytes);
+  };
+  const hashes: ReadonlyMap<string, string>[] = [];
+  for (const [i, { folder, names, stampPath }] of folders.entries()) {
+    const { stamps, pending } = surveys[i]!;
+    for (const name of pending) stamps[name] = await hashStamped(join(folder, name), options.signal, onBytes);
+    if (stampPath !== undefined && pending.length > 0) await writeStamps(stampPath, stamps);
+    hashes.push(new Map(names.map(name => [name, stamps[name]!.sha256])));
+  }
+  return hashes;
+}
+
+/** Which files of a folder have to be read. */
+async function surveyFolder({ folder, names, stampPath }: FolderFiles) {
+  const known = stampPath === undefined ? {} : await readStamps(stampPath);
+  const stamps: Record<string, FileStamp> = {};
+  const pending: string[] = [];
+  let pendingBytes = 0;
+  for (const name of names) {
+    const current = await stampOf(join(folder, name));
+    const before = known[name];
+    if (before !== undefined && isSameFile(before, current)) stamps[name] = before;
+    else {
+      pending.push(name);
+      pendingBytes += Number(current.size);
+    }
+  }
+  return { stamps, pending, pendingBytes };
+}
+
+async function hashStamped(
+  path: string,
+  signal: AbortSignal | undefined,
+  onBytes: (bytes: number) => void,
+): Promise<FileStamp> {
+  const before = await stampOf(path);
+  const sha256 = await hashFile(path, signal, onBytes);
+  const after = await stampOf(path);
+  if (!isSameFile(before, after)) {
+    throw new ModelBuildError('source_invalid', `${path} changed while it was read`, { file: path });
+  }
+  return { ...after, sha256 };
+}
+
+/** Reads through one buffer: a stream would leave a new one behind for each piece. */
+async function hashFile(
+  path: string,
+  signal: AbortSignal | undefined,
+  onBytes: (bytes: number) => void,
+): Promise<string> {
+  const hash = createHash('sha256');
+  const buffer = new Uint8Array(HASH_CHUNK_BYTES);
+  const file = await open(path, 'r');
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const { bytesRead } = await file.read(buffer);
+      if (bytesRead === 0) return hash.digest('hex');
+      hash.update(buffer.subarray(0, bytesRead));
+      onBytes(bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function stampOf(path: string): Promise<Omit<FileStamp, 'sha256'>> {
+  const stats = await stat(path, { bigint: true }).catch((cause: unknown) => {
+    throw new ModelBuildError('source_invalid', `${path} is missing or cannot be read`, {
+      file: path,
+      cause,
+    });
+  });
+  return {
+    size: String(stats.size),
+    modified: String(stats.mtimeNs),
+    changed: String(stats.ctimeNs),
+    inode: String(stats.ino),
+  };
+}
+
+function isSameFile(a: Omit<FileStamp, 'sha256'>, b: Omit<FileStamp, 'sha256'>): boolean {
+  return a.size === b.size && a.modified === b.modified && a.changed === b.changed && a.inode === b.inode;
+}
+
+/** A stamp file only saves time: one that is missing or unreadable means that everything is hashed again. */
+async function readStamps(path: string): Promise<Readonly<Record<string, FileStamp>>> {
+  try {
+    return stampFile.parse(JSON.parse(await readFile(path, 'utf8')));
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * Another process may write the same file at the same moment, so it is replaced as a whole. A failure costs time
+ * at the next start and nothing else: the cache may be read-only, and a full disk shows when the build is written.
+ */
+async function writeStamps(path: string, stamps: Readonly<Record<string, FileStamp>>): Promise<void> {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(temporary, JSON.stringify(stamps));
+    await rename(temporary, path);
+  } catch {
+    await rm(temporary, { force: true }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,67 @@
+// One tensor of a weights file, checked by type and shape, whose values are read in pieces when they are needed.
+
+import { ModelBuildError } from '../errors.ts';
+import { CHECKPOINT_TYPES, type CheckpointType, rawBytesOf, widenInPlace } from './element-types.ts';
+import type { SafetensorsFile, TensorEntry } from './safetensors.ts';
+
+/** A tensor of the checkpoint whose type and shape have been checked. */
+export interface CheckpointTensor {
+  readonly name: string;
+  readonly shape: readonly number[];
+  /**
+   * Reads elements `[from, from + target.length)` of the flattened tensor as float32.
+   *
+   * Mutates: `target`. Throws: `weights_corrupt`, `tensor_mismatch` for values that are not finite.
+   */
+  readFloats(from: number, target: Float32Array): Promise<void>;
+}
+
+/**
+ * Opens a tensor of `file` that must have exactly `shape`; `expectedBy` says in a message who asks for it.
+ *
+ * Throws: `unsupported` for other element types, `tensor_mismatch` for other shapes.
+ */
+export function openTensor(
+  file: SafetensorsFile,
+  entry: TensorEntry,
+  shape: readonly number[],
+  expectedBy: string,
+): CheckpointTensor {
+  const { type } = entry;
+  if (!isCheckpointType(type)) {
+    throw fault('unsupported', file, entry, `has type ${type}; allowed are ${CHECKPOINT_TYPES.join(', ')}`);
+  }
+  if (entry.shape.length !== shape.length || entry.shape.some((dim, i) => dim !== shape[i])) {
+    const message = `has shape [${entry.shape}]; ${expectedBy} for [${shape}]`;
+    throw fault('tensor_mismatch', file, entry, message);
+  }
+  const elementBytes = type === 'F32' ? 4 : 2;
+  return {
+    name: entry.name,
+    shape: entry.shape,
+    async readFloats(from, target) {
+      await file.read(rawBytesOf(type, target), entry.begin + from * elementBytes);
+      widenInPlace(type, target);
+      for (let i = 0; i < target.length; i++) {
+        if (!Number.isFinite(target[i])) {
+          const message = `element ${from + i} is ${target[i]}; weights must be finite`;
+          throw fault('tensor_mismatch', file, entry, message);
+        }
+      }
+    },
+  };
+}
+
+function fault(
+  code: 'unsupported' | 'tensor_mismatch',
+  { path }: SafetensorsFile,
+  { name }: TensorEntry,
+  message: string,
+): ModelBuildError {
+  const text = `${path}, tensor ${JSON.stringify(name)}: ${message}`;
+  return new ModelBuildError(code, text, { file: path, tensor: name });
+}
+
+function isCheckpointType(type: string): type is CheckpointType {
+  return (CHECKPOINT_TYPES as readonly string[]).includes(type);
+}

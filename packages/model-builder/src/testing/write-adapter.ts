@@ -1,0 +1,21 @@
+// Writes a PEFT LoRA adapter folder, for tests and examples that make one without training.
+
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CheckpointType } from '../hugging-face/element-types.ts';
+import { ADAPTER_WEIGHTS_FILE } from '../lora/adapter.ts';
+import { ADAPTER_CONFIG_FILE } from '../lora/adapter-config.ts';
+import { type TensorToWrite, writeSafetensors } from './write-safetensors.ts';
+
+/** Writes both files; `config` is added to the smallest configuration that PEFT accepts. */
+export async function writeAdapter(
+  folder: string,
+  config: Readonly<Record<string, unknown>>,
+  tensors: readonly TensorToWrite[],
+  type: CheckpointType = 'F32',
+): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const json = { peft_type: 'LORA', task_type: 'CAUSAL_LM', ...config };
+  await writeFile(join(folder, ADAPTER_CONFIG_FILE), `${JSON.stringify(json, null, 2)}\n`);
+  await writeSafetensors(join(folder, ADAPTER_WEIGHTS_FILE), type, tensors);
+}

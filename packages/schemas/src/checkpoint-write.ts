@@ -1,0 +1,103 @@
+// Registering, reading and deleting single checkpoints of a model.
+
+import { z } from 'zod';
+import { checkpoint, modelIdParameter } from './checkpoint.ts';
+import { laxInteger, laxNumber } from './lax-primitives.ts';
+import { metricName } from './metric-name.ts';
+
+const metrics = z.record(metricName, laxNumber()).describe('Metrics of the step, by name.');
+const weightsKind = z.enum(['full', 'lora']);
+
+/** Where the weights of a checkpoint lie. */
+export const checkpointWeights = z.object({
+  path: z
+    .string()
+    .min(1)
+    .max(4_096)
+    .describe("Folder, within the server's checkpoint folder: relative to it, or absolute."),
+  kind: weightsKind
+    .nullish()
+    .describe('Whole weights, or an adapter on the base model. By default, what the folder holds.'),
+});
+
+/** The body. */
+export const checkpointRegistration = z.object({
+  id: z.uuid().nullish().describe('Id of the checkpoint. By default, one is made.'),
+  step: laxInteger({ minimum: 0 })
+    .nullish()
+    .describe('Training step that made it. By default, one more than the newest, beginning with 0.'),
+  metrics: metrics.prefault({}),
+  weights: checkpointWeights
+    .nullish()
+    .describe('With weights, the checkpoint can answer chats as `<model>:step<N>`.'),
+});
+export type CheckpointRegistration = z.output<typeof checkpointRegistration>;
+
+const idParameter = z.string().describe('Id of the checkpoint.');
+
+export const checkpointRegistrationInput = z.object({
+  model_id: modelIdParameter,
+  ...checkpointRegistration.shape,
+});
+
+export const checkpointInput = z.object({ model_id: modelIdParameter, checkpoint_id: idParameter });
+
+export const checkpointMetricsInput = z.object({
+  model_id: modelIdParameter,
+  checkpoint_id: idParameter,
+  metrics,
+});
+
+/** Most steps of one deletion. */
+const MAX_STEPS = 1_000;
+
+export const checkpointDeletionInput = z.object({
+  model_id: modelIdParameter,
+  steps: z
+    .array(laxInteger())
+    .max(MAX_STEPS)
+    .describe('Steps whose checkpoints are deleted. Weights stay on disk.'),
+});
+
+const recordExample = {
+  id: '01998d2f-3a40-7c52-9d3e-5a2b8f7c6d1e',
+  step: 4,
+  metrics: { 'val/reward': 0.75 },
+  model: 'acme/agents/clerk:step4',
+  weights: { path: '/srv/checkpoints/clerk/4', kind: 'lora' },
+  created_at: '2026-01-01T00:00:00.000Z',
+};
+
+/** One checkpoint with everything that is known of it. */
+export const checkpointRecord = z
+  .object({
+    ...checkpoint.shape,
+    model: z.string().nullable().describe('Model id for chats; null without weights.'),
+    weights: z
+      .object({
+        path: z.string().describe('Absolute folder.'),
+        kind: weightsKind.describe('Kind of weights.'),
+      })
+      .nullable()
+      .describe('Where the weights lie, if they were registered.'),
+    created_at: z.string().describe('When it was registered. UTC, ISO 8601.'),
+  })
+  .meta({ examples: [recordExample] });
+export type CheckpointRecord = z.output<typeof checkpointRecord>;
+
+/** The answer to a deletion. */
+export const checkpointDeletion = z.object({
+  deleted_count: z.int().describe('How many checkpoints were deleted.'),
+  not_found_steps: z.array(z.int()).describe('Steps that had no checkpoint.'),
+});
+export type CheckpointDeletion = z.output<typeof checkpointDeletion>;
+
+export const checkpointRegistrationExamples = {
+  valid: [{}, { step: 3, metrics: { 'val/reward': '0.5' }, weights: { path: 'clerk/3', kind: 'lora' } }],
+  invalid: [
+    { input: { step: -1 }, type: 'greater_than_equal', loc: ['step'] },
+    { input: { id: 'x' }, type: 'value_error', loc: ['id'] },
+    { input: { metrics: { a: 'x' } }, type: 'float_parsing', loc: ['metrics', 'a'] },
+    { input: { weights: {} }, type: 'missing', loc: ['weights', 'path'] },
+  ],
+} as const;

@@ -1,0 +1,112 @@
+// Body of POST /v1/completions: a bare prompt without chat template. Fields that chats have too are taken from there,
+// so that they cannot come to mean something else. Unknown keys are accepted and dropped.
+
+import { z } from 'zod';
+import { chatCompletionRequest } from './chat-completion-request.ts';
+import { laxBoolean, laxInteger, laxIntegerButNoText, nullAsDefault, reportRule } from './lax-primitives.ts';
+import { checkSharedRules } from './request-rules.ts';
+import { promptList } from './token-ids.ts';
+
+const chat = chatCompletionRequest.shape;
+
+/** The request. */
+export const completionRequest = z
+  .object({
+    model: chat.model,
+    prompt: promptList().describe(
+      'Text to continue, or its token ids; a list of either asks for one answer to each.',
+    ),
+    best_of: laxInteger().nullish().describe('Accepted only where it selects nothing: equal to `n`.'),
+    echo: nullAsDefault(laxBoolean(), false).describe(
+      'Puts the prompt in front of the text, and its tokens in front of the log probabilities.',
+    ),
+    frequency_penalty: chat.frequency_penalty,
+    logit_bias: chat.logit_bias,
+    // The rule on it looks at the JSON value itself, so text is refused.
+    logprobs: laxIntegerButNoText()
+      .nullish()
+      .describe('Adds the log probability of every token, and of this many most probable ones beside it.'),
+    max_tokens: nullAsDefault(laxInteger(), 16).describe(
+      'Most tokens to generate per choice. With `echo`, 0 gives the prompt alone.',
+    ),
+    n: chat.n,
+    presence_penalty: chat.presence_penalty,
+    seed: chat.seed,
+    stop: chat.stop,
+    stream: chat.stream,
+    stream_options: chat.stream_options,
+    suffix: z
+      .string()
+      .nullish()
+      .describe('Text after the completion. Refused: no model here fills in the middle.'),
+    temperature: chat.temperature,
+    top_p: chat.top_p,
+    user: chat.user,
+    use_beam_search: chat.use_beam_search,
+    top_k: chat.top_k,
+    min_p: chat.min_p,
+    repetition_penalty: chat.repetition_penalty,
+    length_penalty: chat.length_penalty,
+    stop_token_ids: chat.stop_token_ids,
+    include_stop_str_in_output: chat.include_stop_str_in_output,
+    ignore_eos: chat.ignore_eos,
+    min_tokens: chat.min_tokens,
+    skip_special_tokens: chat.skip_special_tokens,
+    spaces_between_special_tokens: chat.spaces_between_special_tokens,
+    truncate_prompt_tokens: chat.truncate_prompt_tokens,
+    prompt_logprobs: chat.prompt_logprobs,
+    allowed_token_ids: chat.allowed_token_ids,
+    bad_words: chat.bad_words,
+    add_special_tokens: laxBoolean()
+      .prefault(true)
+      .describe('Lets the tokenizer put its special tokens around a prompt that is text.'),
+    response_format: chat.response_format,
+    structured_outputs: chat.structured_outputs,
+    priority: chat.priority,
+    request_id: chat.request_id,
+    return_tokens_as_token_ids: chat.return_tokens_as_token_ids,
+    return_token_ids: chat.return_token_ids,
+    cache_salt: chat.cache_salt,
+    kv_transfer_params: chat.kv_transfer_params,
+    engine_xargs: chat.engine_xargs,
+    vllm_xargs: chat.vllm_xargs,
+    repetition_detection: chat.repetition_detection,
+  })
+  .check(context => {
+    checkSharedRules(context);
+    const { logprobs } = context.value;
+    if (logprobs != null && logprobs < 0) {
+      reportRule(context, 'logprobs', `logprobs must be 0 or above; got ${logprobs}`);
+    }
+  });
+/** The request after parsing: defaults filled in, values converted, one prompt as a list of one. */
+export type CompletionRequest = z.output<typeof completionRequest>;
+/** What a client may write: every field but `prompt` is optional. */
+export type CompletionRequestInput = z.input<typeof completionRequest>;
+
+const FRANCE = 'The capital of France is';
+
+export const completionRequestExamples = {
+  valid: [
+    { prompt: FRANCE },
+    { model: 'demo', prompt: [FRANCE, 'Two and two are'], max_tokens: 8, temperature: 0 },
+    { prompt: [1, 2, 3], echo: true, logprobs: 2, max_tokens: 0 },
+    { prompt: [[1, 2], [3]], n: 2, seed: 7, stream: true, stream_options: { include_usage: true } },
+  ],
+  invalid: [
+    { input: {}, type: 'missing', loc: ['prompt'] },
+    { input: { prompt: null }, type: 'string_type', loc: ['prompt'] },
+    { input: { prompt: '' }, type: 'string_too_short', loc: ['prompt'] },
+    { input: { prompt: [] }, type: 'too_short', loc: ['prompt'] },
+    { input: { prompt: ['a', 1] }, type: 'string_type', loc: ['prompt', '1'] },
+    { input: { prompt: [1, 'a'] }, type: 'int_type', loc: ['prompt', '1'] },
+    { input: { prompt: [[1], 2] }, type: 'list_type', loc: ['prompt', '1'] },
+    { input: { prompt: [[1, 1.5]] }, type: 'int_from_float', loc: ['prompt', '0', '1'] },
+    { input: { prompt: FRANCE, logprobs: -1 }, type: 'value_error', loc: ['logprobs'] },
+    {
+      input: { prompt: FRANCE, stream_options: { include_usage: true } },
+      type: 'value_error',
+      loc: ['stream_options'],
+    },
+  ],
+} as const;

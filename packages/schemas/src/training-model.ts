@@ -1,0 +1,94 @@
+// POST /v1/preview/models and its neighbours: models that are being trained.
+
+import { z } from 'zod';
+import { modelIdParameter } from './checkpoint.ts';
+import { laxBoolean, reportRule } from './lax-primitives.ts';
+import { isStorableText } from './storable-text.ts';
+
+/** Longest entity, project or name. Unit: UTF-16 code units. */
+export const MAX_MODEL_NAME_LENGTH = 200;
+
+// Parts are joined by slashes, and a checkpoint is named behind a colon, so neither may stand inside a part.
+const namePart = z
+  .string()
+  .min(1)
+  .max(MAX_MODEL_NAME_LENGTH)
+  .check(context => {
+    if (/[/\\:]/.test(context.value))
+      reportRule(context, [], 'Value error, a name must not contain a slash, backslash or colon');
+    else if (!isStorableText(context.value))
+      reportRule(context, [], 'Value error, a name must not contain control characters or half characters');
+  });
+
+/** The body. */
+export const trainingModelRequest = z.object({
+  entity: namePart.nullish().describe('Who owns the model. By default, `default`.'),
+  project: namePart.nullish().describe('Project of the model. By default, `default`.'),
+  name: namePart.nullish().describe('Name of the model. By default, one is made.'),
+  base_model: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .refine(isStorableText, 'Value error, must not contain control characters or half characters')
+    .describe('Model that training begins from.'),
+  return_existing: laxBoolean()
+    .prefault(false)
+    .describe('Whether to give the model that has this name already, instead of failing.'),
+});
+export type TrainingModelRequest = z.output<typeof trainingModelRequest>;
+
+/** Path parameter alone. */
+export const trainingModelInput = z.object({ model_id: modelIdParameter });
+export type TrainingModelInput = z.output<typeof trainingModelInput>;
+
+const modelExample = {
+  object: 'training_model',
+  id: '01998d2f-3a40-7c52-9d3e-5a2b8f7c6d1e',
+  entity: 'acme',
+  project: 'agents',
+  name: 'clerk',
+  base_model: 'ortler-demo',
+  run_id: null,
+  created_at: '2026-01-01T00:00:00.000Z',
+};
+
+/** A model that is being trained. */
+export const trainingModel = z
+  .object({
+    object: z.literal('training_model').describe('Kind of object.'),
+    id: z.string().describe('Id of the model.'),
+    entity: z.string().describe('Who owns the model.'),
+    project: z.string().describe('Project of the model.'),
+    name: z.string().describe('Name of the model.'),
+    base_model: z.string().describe('Model that training began from.'),
+    run_id: z.string().nullable().describe('Always null: this server runs no training jobs.'),
+    created_at: z.string().describe('When it was made. UTC, ISO 8601.'),
+  })
+  .meta({ examples: [modelExample] });
+export type TrainingModelRecord = z.output<typeof trainingModel>;
+
+/** The answer to a deletion. */
+export const trainingModelDeletion = z.object({
+  object: z.literal('training_model.deleted').describe('Kind of object.'),
+  id: z.string().describe('Id of the model.'),
+  deleted: z.literal(true).describe('Whether it is gone.'),
+});
+export type TrainingModelDeletion = z.output<typeof trainingModelDeletion>;
+
+export const trainingModelRequestExamples = {
+  valid: [
+    { base_model: 'ortler-demo' },
+    { entity: null, project: 'agents', name: 'clerk', base_model: 'ortler-demo', return_existing: true },
+  ],
+  invalid: [
+    { input: {}, type: 'missing', loc: ['base_model'] },
+    { input: { base_model: '' }, type: 'string_too_short', loc: ['base_model'] },
+    { input: { base_model: 'a', name: 'b/c' }, type: 'value_error', loc: ['name'] },
+    { input: { base_model: 'a', name: 'b:step1' }, type: 'value_error', loc: ['name'] },
+  ],
+} as const;
+
+export const trainingModelExamples = {
+  valid: [modelExample],
+  invalid: [{ input: { ...modelExample, run_id: undefined }, type: 'missing', loc: ['run_id'] }],
+} as const;
