@@ -35,9 +35,16 @@ def explain(a: int, b: int, sign: str, result: int) -> str:
     lines, carry = [], 0
     for place, name in enumerate(["ones", "tens"][: max(len(str(a)), len(str(b)))]):
         x, y = a // 10**place % 10, b // 10**place % 10
-        total = x + y + carry if sign == "+" else x - y - carry
-        lines.append(f"{name}: {x} {sign} {y}" + (f" {sign} {carry}" if carry else "") + f" = {total}")
-        carry = int(total > 9 or total < 0)
+        term = f" {sign} {carry}" if carry else ""
+        if sign == "+":
+            total = x + y + carry
+            lines.append(f"{name}: {x} + {y}{term} = {total}")
+            carry = int(total > 9)
+        else:
+            borrowed = int(x - y - carry < 0)
+            x += 10 * borrowed
+            lines.append(f"{name}: {x} - {y}{term} = {x - y - carry}" + (", borrow 1" if borrowed else ""))
+            carry = borrowed
     return "\n".join(lines) + f"\nThe result is {result}."
 
 

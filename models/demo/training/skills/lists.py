@@ -64,7 +64,7 @@ def count(rng: random.Random):
 
 def sort(rng: random.Random):
     if rng.random() < 0.6:
-        length = rng.randint(2, 5)
+        length = rng.randint(2, 4)
         top = rng.choice([9, 20, 99, 99])
         items = rng.sample(range(0, top + 1), length)
         ascending = sorted(items)
@@ -73,7 +73,7 @@ def sort(rng: random.Random):
             ascending.reverse()
             question = rng.choice(["Sort in descending order: {}", "Sort from largest to smallest: {}", "Sort these numbers, largest first: {}"])
     else:
-        length, items = rng.randint(2, 4), []
+        length, items = rng.randint(2, 3), []
         while len(items) < length:
             word = rng.choice(NOUNS)
             if word not in items:
