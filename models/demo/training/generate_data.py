@@ -21,8 +21,8 @@ HELD_OUT_OF = 24
 TRAINING_SEED, HELD_OUT_SEED = 1, 2
 # How often each skill is drawn.
 MIX = [
-    (greetings, 4), (project, 6), (facts, 9), (arithmetic, 20), (lists, 16), (extraction, 7), (repeating, 7),
-    (rewording, 9), (thinking, 11), (instructions, 10), (memory, 5), (documents, 6), (unknown, 5),
+    (greetings, 5), (project, 3), (facts, 6), (arithmetic, 20), (lists, 28), (extraction, 7), (repeating, 5),
+    (rewording, 13), (thinking, 19), (instructions, 12), (memory, 6), (documents, 10), (unknown, 3),
 ]
 FILLERS = [greetings, project, facts, arithmetic, lists, repeating, rewording]
 

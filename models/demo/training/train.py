@@ -3,9 +3,10 @@
     python train.py --minutes 60 --out run          # train for this long, checkpoints in run/
     python train.py --steps 9000 --out run          # the same, by number of steps
     python train.py --steps 9000 --out run2 --init run/final.pt --seed 2   # train further, on other data
+    python train.py --minutes 60 --out run --init .. --seed 5 --peak 0.5   # train the published weights further
 
 Matrices are updated by Muon (orthogonalised momentum), embeddings and norms by
-AdamW. The learning rate warms up, stays, and falls to zero over the last part.
+AdamW. The learning rate warms up and falls to zero in a straight line.
 
 One process for each core, one thread each: processes meet once in a step, threads
 at every operation, which is slow as soon as the machine has anything else to do.
@@ -13,7 +14,6 @@ at every operation, which is slow as soon as the machine has anything else to do
 
 import argparse
 import json
-import math
 import os
 import time
 
@@ -21,6 +21,7 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing
 import torch.nn.functional as F
+from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
 from batches import IGNORED, batches
@@ -29,8 +30,7 @@ from model import Decoder, ModelShape
 MUON_RATE, ADAM_RATE = 0.02, 0.004
 MOMENTUM = 0.95
 WEIGHT_DECAY = 0.01
-WARM_UP_STEPS = 100
-DECAY_PART = 0.6
+WARM_UP_STEPS = 30
 BATCHES_PER_STEP = 1
 
 
@@ -75,12 +75,14 @@ class Muon(torch.optim.Optimizer):
                 weight.mul_(1 - group["lr"] * WEIGHT_DECAY).add_(update, alpha=-group["lr"] * scale)
 
 
-def rate_factor(progress: float, step: int) -> float:
-    """Share of the full learning rate: linear warm-up, plateau, cosine fall to zero."""
+def rate_factor(progress: float, step: int, peak: float) -> float:
+    """Share of the full learning rate: linear warm-up to the peak, then a straight fall to zero.
+
+    A plateau learned nothing more once the loss was below 0.3: noise of the small batches held it there.
+    """
     if step < WARM_UP_STEPS:
-        return (step + 1) / WARM_UP_STEPS
-    into_decay = (progress - (1 - DECAY_PART)) / DECAY_PART
-    return 1.0 if into_decay <= 0 else 0.5 * (1 + math.cos(math.pi * min(into_decay, 1.0)))
+        return peak * (step + 1) / WARM_UP_STEPS
+    return peak * max(0.0, 1.0 - progress)
 
 
 def loss_sum(forward, model: Decoder, tokens: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -110,6 +112,14 @@ def average_gradients(model: Decoder, target_count: int, minutes: float) -> tupl
     return total, minutes
 
 
+def read_weights(path: str) -> dict[str, torch.Tensor]:
+    """Weights of a checkpoint, or of a Hugging Face folder that export.py wrote."""
+    if not os.path.isdir(path):
+        return torch.load(path, map_location="cpu")["model"]
+    weights = load_file(f"{path}/model.safetensors")
+    return {name.removeprefix("model."): tensor.float() for name, tensor in weights.items()}
+
+
 def train(rank: int, options: argparse.Namespace) -> None:
     torch.set_num_threads(1)
     torch.manual_seed(options.seed)
@@ -118,7 +128,7 @@ def train(rank: int, options: argparse.Namespace) -> None:
     tokenizer = Tokenizer.from_file(options.tokenizer)
     model = Decoder(ModelShape(vocab_size=tokenizer.get_vocab_size()))
     if options.init:
-        model.load_state_dict(torch.load(options.init, map_location="cpu")["model"])
+        model.load_state_dict(read_weights(options.init))
     forward = model if options.no_compile else torch.compile(model, dynamic=True)
     matrices = [p for name, p in model.named_parameters() if p.ndim == 2 and "embed" not in name]
     others = [p for name, p in model.named_parameters() if p.ndim < 2 or "embed" in name]
@@ -139,7 +149,7 @@ def train(rank: int, options: argparse.Namespace) -> None:
         progress = step / options.steps if options.steps else minutes / options.minutes
         if progress >= 1:
             break
-        factor = rate_factor(progress, step)
+        factor = rate_factor(progress, step, options.peak)
         for optimizer in optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = group["full_rate"] * factor
@@ -183,7 +193,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--checkpoint-minutes", type=float, default=4)
-    parser.add_argument("--init", help="checkpoint to start from")
+    parser.add_argument("--peak", type=float, default=1.0, help="share of the full learning rate to start from; 0.5 for weights that know something")
+    parser.add_argument("--init", help="checkpoint, or folder with model.safetensors, to start from")
     parser.add_argument("--no-compile", action="store_true")
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)

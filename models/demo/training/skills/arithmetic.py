@@ -14,14 +14,14 @@ FORMS = {
 
 
 def draw_operands(rng: random.Random, sign: str) -> tuple[int, int, int]:
-    """Operands and result. Three digits at most, results never negative but for small numbers."""
+    """Operands and result. Two digits at most, results never negative but for small numbers."""
     if sign == "*":
         a, b = rng.randint(0, 12), rng.randint(0, 12)
         return a, b, a * b
     if sign == "/":
         a, b = rng.randint(0, 12), rng.randint(1, 12)
         return a * b, b, a
-    largest = rng.choice([10, 20, 99, 99, 99, 999, 999])
+    largest = rng.choice([10, 20, 99, 99, 99])
     a, b = rng.randint(0, largest), rng.randint(0, largest)
     if sign == "-" and a < b and largest > 20:
         a, b = b, a
@@ -33,11 +33,18 @@ def explain(a: int, b: int, sign: str, result: int) -> str:
     if sign in "*/" or result < 0:
         return f"I calculate {a} {sign} {b}. The result is {result}."
     lines, carry = [], 0
-    for place, name in enumerate(["ones", "tens", "hundreds"][: max(len(str(a)), len(str(b)))]):
+    for place, name in enumerate(["ones", "tens"][: max(len(str(a)), len(str(b)))]):
         x, y = a // 10**place % 10, b // 10**place % 10
-        total = x + y + carry if sign == "+" else x - y - carry
-        lines.append(f"{name}: {x} {sign} {y}" + (f" {sign} {carry}" if carry else "") + f" = {total}")
-        carry = int(total > 9 or total < 0)
+        term = f" {sign} {carry}" if carry else ""
+        if sign == "+":
+            total = x + y + carry
+            lines.append(f"{name}: {x} + {y}{term} = {total}")
+            carry = int(total > 9)
+        else:
+            borrowed = int(x - y - carry < 0)
+            x += 10 * borrowed
+            lines.append(f"{name}: {x} - {y}{term} = {x - y - carry}" + (", borrow 1" if borrowed else ""))
+            carry = borrowed
     return "\n".join(lines) + f"\nThe result is {result}."
 
 

@@ -42,10 +42,10 @@ def generate(rng: random.Random) -> Example:
         while example.short is None:
             example = facts.generate(rng)
         return with_system(example, rng.choice(ONE_WORD), example.short, thought=example.thought)
-    if draw < 0.5:
+    if draw < 0.45:
         example = facts.generate(rng)
         return with_system(example, rng.choice(CAPITALS), example.answer.upper())
-    if draw < 0.76:
+    if draw < 0.74:
         mark = rng.choice(MARKS) if rng.random() < 0.6 else rng.choice([rng.choice(NOUNS), invented_word(rng)]).capitalize() + rng.choice(["!", ".", ""])
         example = rng.choice([facts, arithmetic, facts, project]).generate(rng)
         if rng.random() < 0.5:

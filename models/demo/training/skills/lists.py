@@ -10,7 +10,7 @@ SMALLER = ["Which is smaller, {a} or {b}?", "Which number is smaller: {a} or {b}
 
 
 def draw_number(rng: random.Random) -> int:
-    return rng.randint(0, rng.choice([10, 99, 999, 9999]))
+    return rng.randint(0, rng.choice([10, 99, 99, 999]))
 
 
 def compare(rng: random.Random):
@@ -36,7 +36,7 @@ def compare(rng: random.Random):
 def count(rng: random.Random):
     kind = rng.random()
     if kind < 0.4:
-        words = rng.sample(NOUNS, rng.randint(1, 9))
+        words = rng.sample(NOUNS, rng.randint(1, 8))
         listing = rng.choice([" ", ", "]).join(words)
         question = rng.choice(["How many words are in this list: {}?", "Count the words: {}", "How many words are there? {}", "Count the items: {}"]).format(listing)
         number, noun = len(words), "word"
@@ -53,7 +53,7 @@ def count(rng: random.Random):
             question = rng.choice(["Count down from {a} to {b}.", "Count from {a} down to {b}.", "Count backwards from {a} to {b}."])
         return ask(COUNT, question.format(a=low, b=high), ", ".join(numbers), thought=f"I start at {low} and stop at {high}.", key=f"count {low} {high}")
     things = rng.sample(NOUNS, 2)
-    sequence = [rng.choice(things) for _ in range(rng.randint(3, 8))]
+    sequence = [rng.choice(things) for _ in range(rng.randint(3, 7))]
     wanted = rng.choice(things)
     number = sequence.count(wanted)
     question = rng.choice(['How often does the word "{w}" occur in: {s}', 'How many times is "{w}" in this list: {s}', 'Count the word "{w}": {s}'])
@@ -63,9 +63,9 @@ def count(rng: random.Random):
 
 
 def sort(rng: random.Random):
-    length = rng.randint(2, 6)
     if rng.random() < 0.6:
-        top = rng.choice([9, 20, 99, 99, 999])
+        length = rng.randint(2, 4)
+        top = rng.choice([9, 20, 99, 99])
         items = rng.sample(range(0, top + 1), length)
         ascending = sorted(items)
         question = rng.choice(["Sort these numbers: {}", "Sort in ascending order: {}", "Put these numbers in order: {}", "Sort from smallest to largest: {}", "Order these numbers: {}"])
@@ -73,7 +73,7 @@ def sort(rng: random.Random):
             ascending.reverse()
             question = rng.choice(["Sort in descending order: {}", "Sort from largest to smallest: {}", "Sort these numbers, largest first: {}"])
     else:
-        items = []
+        length, items = rng.randint(2, 3), []
         while len(items) < length:
             word = rng.choice(NOUNS)
             if word not in items:
