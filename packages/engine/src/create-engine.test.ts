@@ -17,6 +17,7 @@ test('every option of the token side that a caller gives gets there', () => {
     prefixCaching: false,
     mixedChunkLength: 4,
     cacheSlots: 0,
+    speculation: 'off',
   };
   expect(toCoreOptions({ ...given, link: 'process' })).toEqual(given);
 });
