@@ -132,7 +132,8 @@ export class Scheduler {
     let kept = 0;
     for (let index = 0; index < decodes.length; index++) {
       const sequence = decodes[index]!;
-      const draftLength = lengths[index]!;
+      // A prompt of one token whose log probabilities are asked for is a decode with logits that are not drawn from.
+      const draftLength = wantsPromptLogits(sequence) ? 0 : lengths[index]!;
       if (draftLength === 0) decodes[kept++] = sequence;
       else drafted.push({ sequence, draftLength });
     }

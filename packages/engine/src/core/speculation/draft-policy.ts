@@ -9,14 +9,17 @@ export const LONGEST_DRAFT = 15;
  * What one more token adds to a call of one sequence, and what one more sequence adds to a batched decode. Unit: the
  * cost of one decode alone. Source: `speculation` in bench/README.md and the batches of `decode-step` there.
  */
-const TOKEN_COST = 0.3;
+const TOKEN_COST = 0.2;
 const SEQUENCE_COST = 0.3;
+
+/** Most drafted tokens of a step: whoever arrives meanwhile waits for as long as for a chunk of a prompt. */
+const STEP_LIMIT = 32;
 
 /** Estimates err: a draft is made only if it promises this many times the tokens of a plain step in the same time. */
 const LEAST_GAIN = 1.1;
 
 /** Share of right guesses before anything is known: two right ones in a row bring the first draft. */
-export const FIRST_RATE = 0.25;
+export const FIRST_RATE = 0.1;
 /** Weight of the newest guess in the running share. */
 const NEWEST_WEIGHT = 0.2;
 
@@ -51,13 +54,14 @@ export function expectedTokens({ rate, length }: DraftOffer): number {
 }
 
 /**
- * The length that gives most tokens in the time, when all `sequenceCount` running sequences draft alike; 0 when plain
- * steps, which batch them, give more.
+ * The length that gives most tokens in the time, when all `sequenceCount` running sequences draft alike and share the
+ * step; 0 when plain steps, which batch them, give more.
  */
 export function chooseDraftLength(rate: number, sequenceCount: number): number {
   let best = 0;
   let bestGain = (LEAST_GAIN * sequenceCount) / batchCost(sequenceCount);
   for (const length of DRAFT_LENGTHS) {
+    if (length * sequenceCount > STEP_LIMIT) break;
     const gain = expectedTokens({ rate, length }) / callCost(length);
     if (gain < bestGain) continue;
     best = length;
