@@ -56,7 +56,7 @@ export async function startEngine(modelDir: string, link: CoreLink): Promise<Lin
     precision: manifest.precision,
     parameterCount: manifest.parameterCount,
     eosTokenIds: tokenizer.eosTokenIds,
-    hasChatTemplate: templates.hasTemplate,
+    chatTemplate: templates.source,
     samplingDefaults,
   };
   const prompts = new PromptEncoder({

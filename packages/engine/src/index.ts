@@ -19,9 +19,16 @@ export type {
   TokenUsage,
 } from './request/generation-event.ts';
 export type {
+  BeamSearch,
   GenerationRequest,
   LogprobsRequest,
   Prompt,
+  RepetitionDetection,
   StopConditions,
 } from './request/generation-request.ts';
-export { NEUTRAL_SAMPLING, type SamplingParams, validateSamplingParams } from './request/sampling-params.ts';
+export {
+  type LogitBias,
+  NEUTRAL_SAMPLING,
+  type SamplingParams,
+  validateSamplingParams,
+} from './request/sampling-params.ts';

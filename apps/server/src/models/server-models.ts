@@ -51,8 +51,11 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       mixedChunkLength: config.mixedChunk,
       ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
     });
+  const { reasoningParsers } = config;
+  const reasoningParserOf = (id: string) => reasoningParsers.ofModel.get(id) ?? reasoningParsers.ofOthers;
   const catalog = await createModelCatalog({
     models: config.models,
+    reasoningParserOf,
     prepare: (sourceDir, onProgress, signal) =>
       prepareModel({ sourceDir, dataDir, precision, onProgress, signal }),
     load,
@@ -68,6 +71,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
   });
   const checkpointModels = createCheckpointModels({
     store: checkpoints,
+    reasoningParserOf,
     loaded: loadedCheckpoints,
     baseFolder: id => config.models.find(model => model.id === id)?.path,
     prepare: (folders, modelId, signal) =>

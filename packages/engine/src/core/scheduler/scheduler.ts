@@ -228,12 +228,17 @@ function wantsPromptLogits({ group }: Sequence): boolean {
 /** The draft comes on top of the `tokenCount` pending tokens. */
 function planRow(sequence: Sequence, tokenCount: number, draftLength = 0): PlannedRow {
   const drawsToken = tokenCount === sequence.pendingCount;
+  const logitsCount = wantsPromptLogits(sequence) ? tokenCount : Number(drawsToken) + draftLength;
+  // The last token of a prompt and all generated ones are always computed by the same graph, wherever chunks end and
+  // whether they are computed again or not.
+  const promptLeft = sequence.promptLength - 1 - sequence.computedLength;
   return {
     sequence,
     slot: sequence.slot!,
     tokenIds: sequence.pendingTokens(tokenCount + draftLength),
     computedLength: sequence.computedLength,
-    logitsCount: wantsPromptLogits(sequence) ? tokenCount : Number(drawsToken) + draftLength,
+    logitsCount,
+    prefillCount: Math.max(0, Math.min(tokenCount - logitsCount, promptLeft)),
     drawsToken,
     draftLength,
   };
