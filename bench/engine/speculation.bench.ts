@@ -178,7 +178,8 @@ async function measureAnswers(options: Options, answerCounts: readonly number[])
 
 /** An answer that goes round in a loop: where a greedy model of random weights ends up that is held to few tokens. */
 function repeatingRequest(requestId: number, { tokenCount }: Options, vocabSize: number): SubmitMessage {
-  const allowedTokenIds = [...freshTokens(ALLOWED_COUNT, requestId + 2, vocabSize)];
+  // The same for all: whichever answers run together, all repeat themselves.
+  const allowedTokenIds = [...freshTokens(ALLOWED_COUNT, 2, vocabSize)];
   return toRequest(requestId, tokenCount, vocabSize, { temperature: 0, allowedTokenIds });
 }
 
@@ -196,7 +197,7 @@ function toRequest(
   return {
     kind: 'submit',
     requestId,
-    promptTokenIds: freshTokens(PROMPT_LENGTH, requestId + 2, vocabSize),
+    promptTokenIds: freshTokens(PROMPT_LENGTH, 3, vocabSize),
     choiceCount: 1,
     sampling: { ...NEUTRAL_SAMPLING, seed: BigInt(requestId), ...sampling },
     maxTokens,

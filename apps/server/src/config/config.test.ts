@@ -34,6 +34,7 @@ describe('readConfig', () => {
       scheduling: 'fcfs',
       prefixCache: 'on',
       cacheSlots: 4,
+      speculation: 'auto',
       prefillChunk: 512,
       mixedChunk: 32,
       maxLoadedCheckpoints: 2,

@@ -47,6 +47,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       schedulingPolicy: config.scheduling,
       prefixCaching: config.prefixCache === 'on',
       ...(config.prefixCache === 'on' && { cacheSlots: config.cacheSlots }),
+      speculation: config.speculation,
       prefillChunkLength: config.prefillChunk,
       mixedChunkLength: config.mixedChunk,
       ...(config.contextLength !== undefined && { contextLength: config.contextLength }),

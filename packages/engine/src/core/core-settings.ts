@@ -19,7 +19,7 @@ export interface EngineCoreSettings {
   readonly prefixCaching?: boolean;
   /** Tokens of a block of the prefix index: no shorter prefix is ever found. Default: 16. */
   readonly cacheBlockLength?: number;
-  /** What guesses tokens ahead. Default: prompt lookup; null: nothing does. */
+  /** What guesses tokens ahead. Default: a lookup in the sequence's own text; null: nothing does. */
   readonly drafter?: Drafter | null;
   /** Most sequences waiting for a slot; more is `overloaded`. */
   readonly maxQueuedSequences: number;
