@@ -169,7 +169,7 @@ export const SETTINGS = {
     valueName: 'auto or off',
     fallback: 'auto',
     description:
-      'Whether repetitions in a text are used to check several next tokens in one model call, while that is faster. Answers stay the same.',
+      'Whether repetitions in a text are used to check several next tokens in one model call, while that is faster. Answers are the same but for rounding.',
     schema: oneOf(['auto', 'off']),
   }),
   prefillChunk: setting({

@@ -45,8 +45,8 @@ export interface CoreOptions {
    */
   readonly cacheSlots?: number;
   /**
-   * Guess the next tokens from repetitions in the text and check several in one model call, while that is faster. It
-   * never changes an answer. Default: `auto`.
+   * Guess the next tokens from repetitions in the text and check several in one model call, while that is faster. Every
+   * token is drawn as without it, from logits that may round otherwise. Default: `auto`.
    */
   readonly speculation?: 'auto' | 'off';
 }

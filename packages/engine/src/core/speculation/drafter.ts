@@ -1,5 +1,5 @@
-// The interface between the scheduler and whatever guesses tokens ahead. Guesses never change an output, only how many
-// model calls it takes.
+// The interface between the scheduler and whatever guesses tokens ahead. Every token is drawn as without it: guesses
+// only change how many model calls an output takes.
 
 import type { Sequence } from '../sequence.ts';
 
