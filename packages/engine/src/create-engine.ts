@@ -104,5 +104,6 @@ export function toCoreOptions(options: EngineOptions): CoreOptions {
     ...(options.cacheSlots === undefined ? {} : { cacheSlots: options.cacheSlots }),
     ...(options.prefixCaching === undefined ? {} : { prefixCaching: options.prefixCaching }),
     ...(options.speculation === undefined ? {} : { speculation: options.speculation }),
+    ...(options.prefillGraph === undefined ? {} : { prefillGraph: options.prefillGraph }),
   };
 }
