@@ -1,10 +1,11 @@
 // The step loop on a real graph: what a sequence says must not depend on its company, the chunks of its prompt,
-// the prefix cache, preemptions, pauses or the binding. The seed of the generator is fixed: sums in another order may differ in the last bit, and a
+// the prefix cache, drafts, preemptions, pauses or the binding. The seed of the generator is fixed: sums in another order may differ in the last bit, and a
 // draw that hits exactly such a bit would be no error of the loop.
 
 import {
   type CoreOptions,
   createSlotsRunner,
+  type Drafter,
   EngineCore,
   loadCore,
   type ModelRunner,
@@ -108,6 +109,24 @@ async function playAlone(core: EngineCore, entries: Requests): Promise<Map<strin
   return tokens;
 }
 
+/** Drafts of every length beside anything, right ones as far as the text goes in circles and wrong ones else. */
+const RECKLESS_DRAFTER: Drafter = {
+  draft(decodes, { logitsRoom }) {
+    const mostLength = Math.min(9, Math.floor(logitsRoom / decodes.length));
+    return decodes.map(sequence => {
+      const { tokenIds, tokenCount, outputTokenIds, group } = sequence;
+      const length = Math.min(
+        tokenCount % (mostLength + 1),
+        group.submitted.maxTokens - outputTokenIds.length - 1,
+      );
+      const before = tokenIds.lastIndexOf(tokenIds[tokenCount - 1]!, tokenCount - 2);
+      const guess = Int32Array.from({ length }, (_, i) => tokenIds[(before + 1 + i) % tokenCount]!);
+      sequence.setGuess(guess, length);
+      return length;
+    });
+  },
+};
+
 /** A core whose model call fails now and then, after it has written its keys and values; never three times in a row. */
 async function createFailingCore(modelDir: string): Promise<EngineCore> {
   const { backend } = await selectBackend('native');
@@ -135,6 +154,7 @@ async function createFailingCore(modelDir: string): Promise<EngineCore> {
     prefillChunkLength: 11,
     maxQueuedSequences: 50,
     schedulingPolicy: 'priority',
+    drafter: RECKLESS_DRAFTER,
   });
 }
 
@@ -158,7 +178,7 @@ describe('EngineCore on the tiny model', () => {
         schedulingPolicy: 'priority',
         ...options,
       });
-    alone = await load('node', { schedulingPolicy: 'fcfs', prefixCaching: false });
+    alone = await load('node', { schedulingPolicy: 'fcfs', prefixCaching: false, speculation: 'off' });
     cores.push(
       await load('native', { maxSequences: 4, prefillChunkLength: 7, mixedChunkLength: 3, cacheSlots: 3 }),
       await load('native', { maxSequences: 2, prefillChunkLength: 64, cacheSlots: 0 }),
@@ -173,8 +193,8 @@ describe('EngineCore on the tiny model', () => {
     await folder.remove();
   });
 
-  // The last core's calls fail now and then. The caches of the cores stay filled from run to run, so most prompts of later runs are hits.
-  it('says the same in any batch, with any chunks, cache, pauses and preemptions, as each choice alone', async () => {
+  // The last core's calls fail now and then, and it drafts without sense. The caches of the cores stay filled from run to run, so most prompts of later runs are hits.
+  it('says the same in any batch, with any chunks, cache, drafts, pauses and preemptions, as each choice alone', async () => {
     await fc.assert(
       fc.asyncProperty(requests, async entries => {
         const expected = await playAlone(alone, entries);
@@ -184,6 +204,9 @@ describe('EngineCore on the tiny model', () => {
     );
     const stats = cores.map(core => core.stats);
     expect(stats.every(({ preemptionCount }) => preemptionCount > 10)).toBe(true);
+    const { draftedTokenCount, acceptedTokenCount } = stats.at(-1)!;
+    expect(acceptedTokenCount).toBeGreaterThan(20);
+    expect(draftedTokenCount).toBeGreaterThan(acceptedTokenCount + 1_000);
     expect(stats.map(({ cacheHitTokenCount }) => cacheHitTokenCount > 200)).toEqual([
       true,
       true,

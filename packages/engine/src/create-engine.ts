@@ -103,6 +103,7 @@ export function toCoreOptions(options: EngineOptions): CoreOptions {
     ...(options.mixedChunkLength === undefined ? {} : { mixedChunkLength: options.mixedChunkLength }),
     ...(options.cacheSlots === undefined ? {} : { cacheSlots: options.cacheSlots }),
     ...(options.prefixCaching === undefined ? {} : { prefixCaching: options.prefixCaching }),
+    ...(options.speculation === undefined ? {} : { speculation: options.speculation }),
     ...(options.prefillGraph === undefined ? {} : { prefillGraph: options.prefillGraph }),
   };
 }

@@ -286,7 +286,9 @@ describe('slow readers', () => {
   });
 
   test('that are far behind are not computed for, give their slot to others, and miss nothing', async () => {
-    const small = await createScriptedEngine({ core: { contextLength: 1_000, maxSequences: 1 } });
+    // One token a step, so that steps count tokens.
+    const core = { contextLength: 1_000, maxSequences: 1, speculation: 'off' } as const;
+    const small = await createScriptedEngine({ core });
     try {
       const stop = { ignoreEos: true, maxTokens: 900 };
       const slow = small.engine.generate(await echoText(small.engine, 'slow', { stop }));

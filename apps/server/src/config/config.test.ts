@@ -35,6 +35,7 @@ describe('readConfig', () => {
       prefixCache: 'on',
       prefillGraph: 'on',
       cacheSlots: 4,
+      speculation: 'auto',
       prefillChunk: 512,
       mixedChunk: 32,
       maxLoadedCheckpoints: 2,

@@ -172,6 +172,15 @@ export const SETTINGS = {
       'Places for computed prompts besides those of running answers. Each takes as much memory as the longest prompt and answer it ever held. Unused without the prefix cache.',
     schema: wholeNumber(0, 1_024),
   }),
+  speculation: setting({
+    variable: 'ORTLER_SPECULATION',
+    flag: '--speculation',
+    valueName: 'auto or off',
+    fallback: 'auto',
+    description:
+      'Whether repetitions in a text are used to check several next tokens in one model call, while that is faster. Answers are the same but for rounding.',
+    schema: oneOf(['auto', 'off']),
+  }),
   prefillChunk: setting({
     variable: 'ORTLER_PREFILL_CHUNK',
     flag: '--prefill-chunk',

@@ -48,6 +48,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       prefixCaching: config.prefixCache === 'on',
       prefillGraph: config.prefillGraph === 'on',
       ...(config.prefixCache === 'on' && { cacheSlots: config.cacheSlots }),
+      speculation: config.speculation,
       prefillChunkLength: config.prefillChunk,
       mixedChunkLength: config.mixedChunk,
       ...(config.contextLength !== undefined && { contextLength: config.contextLength }),

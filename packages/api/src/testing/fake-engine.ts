@@ -70,6 +70,8 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
       preemptionCount: 0,
       cacheQueryTokenCount: 0,
       cacheHitTokenCount: 0,
+      draftedTokenCount: 0,
+      acceptedTokenCount: 0,
     },
     ...script.health,
   };

@@ -101,6 +101,45 @@ describe('a committed step', () => {
     expect(found?.promptLogprobs).toEqual(expected?.promptLogprobs);
   });
 
+  it('reports all tokens of a step with a right draft, each with its own log probabilities', async () => {
+    const looping = { nextToken: (history: readonly number[]) => (history.at(-1)! + 1) % 5 };
+    const outputs = await run([submission(1, { maxTokens: 60, logprobs: { topCount: 2 } })], looping);
+    const updates = updatesOf(outputs, 1);
+    expect(Math.max(...updates.map(({ tokenIds }) => tokenIds.length))).toBeGreaterThan(4);
+    const history = [1, 2, 3];
+    for (const { tokenIds, logprobs } of updates) {
+      expect(logprobs).toHaveLength(tokenIds.length);
+      for (const [index, tokenId] of tokenIds.entries()) {
+        const logits = scriptedLogits(history, VOCAB_SIZE, looping);
+        expect(logprobs![index]).toEqual(readTokenLogprobs(logits, tokenId, 2));
+        history.push(tokenId);
+      }
+    }
+    expect(history).toEqual([1, 2, 3, ...Array.from({ length: 60 }, (_, i) => (i + 4) % 5)]);
+  });
+
+  it('ends within a draft where the output repeats itself', async () => {
+    const repetitionDetection = { minPatternSize: 5, maxPatternSize: 5, minCount: 6 };
+    const outputs = await run([submission(1, { maxTokens: 60, repetitionDetection })], {
+      nextToken: history => (history.at(-1)! + 1) % 5,
+    });
+    const updates = updatesOf(outputs, 1);
+    expect(updates.length).toBeLessThan(20);
+    expect(updates.flatMap(update => update.tokenIds)).toHaveLength(30);
+    expect(updates.at(-1)?.finish).toEqual({ reason: 'repetition', stopTokenId: null });
+  });
+
+  it('gives the tokens before a fault in a drafted row, and then fails the request', async () => {
+    const looping = {
+      nextToken: (history: readonly number[]) => (history.at(-1)! + 1) % 5,
+      logitsFault: (history: readonly number[]) => history.length === 40,
+    };
+    const outputs = await run([submission(1, { maxTokens: 60 })], looping);
+    expect(updatesOf(outputs, 1).length).toBeLessThan(25);
+    expect(updatesOf(outputs, 1).flatMap(update => update.tokenIds)).toHaveLength(37);
+    expect(outputs.find(output => output.kind === 'request-failed')).toMatchObject({ code: 'engine_failed' });
+  });
+
   it('fails a request whose own rules leave no token, and no other', async () => {
     const sampling = { ...GREEDY, allowedTokenIds: [9] };
     const outputs = await run([submission(1, { sampling, badTokenSequences: [[9, 9]] }), submission(2)]);

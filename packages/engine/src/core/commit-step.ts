@@ -1,11 +1,12 @@
 // The single place where a finished step changes state. Everything before it may throw and leave no trace.
 
 import type { PrefilledRequest, SequenceUpdate } from '../link/messages.ts';
+import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import type { SampledRow } from './sampling/sample-step.ts';
 import type { SampledToken } from './sampling/sampler.ts';
 import type { StepPlan } from './scheduler/step-plan.ts';
 import type { Sequence } from './sequence.ts';
-import { findFinish } from './stop-rules.ts';
+import { findFinish, type SequenceFinish } from './stop-rules.ts';
 
 export interface CommittedStep {
   readonly updates: SequenceUpdate[];
@@ -14,6 +15,9 @@ export interface CommittedStep {
   readonly ended: Sequence[];
   /** Rows that gave no token. Their sequences are as they were; the caller fails their requests. */
   readonly failed: { readonly sequence: Sequence; readonly error: Error }[];
+  /** Tokens that were drafted, and those of them that were drawn. */
+  draftedTokenCount: number;
+  acceptedTokenCount: number;
 }
 
 /**
@@ -26,31 +30,53 @@ export function commitStep(
   sampled: readonly (SampledRow | Error)[],
   aborted: ReadonlySet<Sequence>,
 ): CommittedStep {
-  const committed: CommittedStep = { updates: [], prefilled: [], ended: [], failed: [] };
-  for (const [index, { sequence, computedLength, tokenIds }] of plan.rows.entries()) {
+  const committed: CommittedStep = {
+    updates: [],
+    prefilled: [],
+    ended: [],
+    failed: [],
+    draftedTokenCount: 0,
+    acceptedTokenCount: 0,
+  };
+  for (const [index, { sequence, computedLength, tokenIds, draftLength }] of plan.rows.entries()) {
     const row = sampled[index]!;
     if (aborted.has(sequence)) continue;
     if (row instanceof Error) {
       committed.failed.push({ sequence, error: row });
       continue;
     }
-    sequence.computedLength += tokenIds.length;
+    sequence.computedLength += tokenIds.length - draftLength;
     for (const [offset, logprobs] of row.promptLogprobs.entries()) {
       sequence.group.promptLogprobs[computedLength + 1 + offset] = logprobs;
     }
-    if (row.token !== null) commitToken(sequence, row.token, committed);
+    if (row.tokens.length > 0) commitTokens(sequence, row.tokens, committed);
+    if (draftLength === 0) continue;
+    committed.draftedTokenCount += draftLength;
+    committed.acceptedTokenCount += sequence.computedLength - computedLength - 1;
   }
   return committed;
 }
 
-function commitToken(
-  sequence: Sequence,
-  { tokenId, logprobs }: SampledToken,
-  committed: CommittedStep,
-): void {
+/**
+ * Takes over the drawn tokens up to the one that ends the sequence. Each but the last was drafted, so that its keys and
+ * values exist; those of the draft's rest lie behind the computed tokens, where nothing reads them.
+ */
+function commitTokens(sequence: Sequence, tokens: readonly SampledToken[], committed: CommittedStep): void {
   const { group, choiceIndex } = sequence;
   const { requestId, submitted } = group;
-  sequence.append(tokenId);
+  const tokenIds: number[] = [];
+  let finish: SequenceFinish | undefined;
+  for (const { tokenId } of tokens) {
+    if (tokenIds.length > 0) sequence.computedLength++;
+    sequence.append(tokenId);
+    tokenIds.push(tokenId);
+    finish = findFinish(submitted, {
+      tokenId,
+      outputLength: sequence.outputTokenIds.length,
+      isRepeating: sequence.isRepeating,
+    });
+    if (finish !== undefined) break;
+  }
   if (!group.isPrefilled) {
     group.isPrefilled = true;
     committed.prefilled.push({
@@ -59,17 +85,16 @@ function commitToken(
       ...(submitted.promptLogprobs === undefined ? {} : { promptLogprobs: group.promptLogprobs }),
     });
   }
-  const finish = findFinish(submitted, {
-    tokenId,
-    outputLength: sequence.outputTokenIds.length,
-    isRepeating: sequence.isRepeating,
-  });
   if (finish !== undefined) committed.ended.push(sequence);
   committed.updates.push({
     requestId,
     choiceIndex,
-    tokenIds: [tokenId],
-    ...(logprobs === undefined ? {} : { logprobs: [logprobs] }),
+    tokenIds,
+    ...(submitted.logprobs === undefined ? {} : { logprobs: readLogprobs(tokens, tokenIds.length) }),
     ...(finish === undefined ? {} : { finish }),
   });
+}
+
+function readLogprobs(tokens: readonly SampledToken[], count: number): TokenLogprobs[] {
+  return tokens.slice(0, count).flatMap(({ logprobs }) => logprobs ?? []);
 }

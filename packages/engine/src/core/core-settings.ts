@@ -3,6 +3,8 @@
 
 import type { CoreFacts } from '../link/messages.ts';
 import type { RunnerFacts } from './model/model-runner.ts';
+import type { Drafter } from './speculation/drafter.ts';
+import { PromptLookupDrafter } from './speculation/prompt-lookup-drafter.ts';
 
 export interface EngineCoreSettings {
   /** Most sequences that run at the same time. Default: as many as the runner has slots. */
@@ -17,6 +19,8 @@ export interface EngineCoreSettings {
   readonly prefixCaching?: boolean;
   /** Tokens of a block of the prefix index: no shorter prefix is ever found. Default: 16. */
   readonly cacheBlockLength?: number;
+  /** What guesses tokens ahead. Default: a lookup in the sequence's own text; null: nothing does. */
+  readonly drafter?: Drafter | null;
   /** Most sequences waiting for a slot; more is `overloaded`. */
   readonly maxQueuedSequences: number;
   /** How often a failed step is tried again before its requests fail. Default: 2. */
@@ -44,6 +48,7 @@ export function settleCoreSettings(settings: EngineCoreSettings, facts: RunnerFa
     schedulingPolicy: settings.schedulingPolicy ?? 'fcfs',
     prefixCaching: settings.prefixCaching ?? true,
     cacheBlockLength: settings.cacheBlockLength ?? DEFAULT_BLOCK_LENGTH,
+    drafter: settings.drafter === undefined ? new PromptLookupDrafter() : settings.drafter,
     maxQueuedSequences: settings.maxQueuedSequences,
     stepRetryLimit: settings.stepRetryLimit ?? 2,
     fatalFailureLimit: settings.fatalFailureLimit ?? 3,

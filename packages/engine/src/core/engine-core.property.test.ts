@@ -1,18 +1,31 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PrefilledRequest, SequenceUpdate, SubmitMessage } from '../link/messages.ts';
+import type { CoreStats, PrefilledRequest, SequenceUpdate, SubmitMessage } from '../link/messages.ts';
 import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
-import { ScriptedModel, scriptedLogits } from '../testing/scripted-model.ts';
+import { hashTokens, ScriptedModel, scriptedLogits } from '../testing/scripted-model.ts';
 import { EngineCore } from './engine-core.ts';
+import { RepetitionDetector } from './repetition-detector.ts';
 import { counterKey } from './sampling/counter-random.ts';
 import { createLogitsProcessors } from './sampling/logits-processor.ts';
 import { readTokenLogprobs } from './sampling/logprobs.ts';
-import { Sampler } from './sampling/sampler.ts';
+import { type SampledToken, Sampler } from './sampling/sampler.ts';
 import { TokenCounts } from './sampling/token-counts.ts';
+import type { Sequence } from './sequence.ts';
+import type { Drafter } from './speculation/drafter.ts';
+import { findFinish, type SequenceFinish } from './stop-rules.ts';
 
 const VOCAB_SIZE = 24;
 const EOS_TOKEN_ID = 3;
-const CONTEXT_LENGTH = 48;
+const CONTEXT_LENGTH = 64;
+/** Strong enough that texts repeat themselves, weak enough that draws leave them. */
+const PEAK = 4;
+const TEXT = { peak: PEAK, nextToken };
+
+/** Most requests run in a loop of three tokens, some are like noise. */
+function nextToken(history: readonly number[]): number {
+  if (history[0]! % 4 === 0) return hashTokens(history) % VOCAB_SIZE;
+  return 10 + ((history.at(-1)! + 1) % 3);
+}
 
 interface Arrival {
   readonly atStep: number;
@@ -40,6 +53,8 @@ interface Machine {
   readonly cacheBlockLength: number;
   /** null: no step fails. */
   readonly failureSalt: number | null;
+  /** `random`: drafts of any length, right and wrong, whatever else the step computes. */
+  readonly drafting: 'lookup' | 'random' | 'none';
 }
 
 const tokenId = fc.nat({ max: VOCAB_SIZE - 1 });
@@ -62,7 +77,7 @@ const arrivals = fc
       atStep: fc.nat({ max: 25 }),
       promptTokenIds: prompts,
       choiceCount: fc.constantFrom(1, 1, 2, 3),
-      maxTokens: fc.integer({ min: 1, max: 16 }),
+      maxTokens: fc.oneof(fc.integer({ min: 1, max: 16 }), fc.integer({ min: 17, max: 33 })),
       minTokens: fc.nat({ max: 3 }),
       temperature: fc.constantFrom(0, 0.7, 1.5),
       topP: fc.constantFrom(1, 0.8),
@@ -70,6 +85,7 @@ const arrivals = fc
       repetitionPenalty: fc.constantFrom(1, 1, 1.7),
       badTokenSequences: fc.constantFrom([], [[5], [6, 7]]),
       topLogprobCount: fc.constantFrom(null, 0, 4),
+      loopCount: fc.constantFrom(null, null, 2, 5),
       seed: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
       priority: fc.integer({ min: -2, max: 2 }),
       cachePartition: fc.constantFrom('', 'a', 'b'),
@@ -106,6 +122,9 @@ const arrivals = fc
         badTokenSequences: entry.badTokenSequences,
         cachePartition,
         priority,
+        ...(entry.loopCount === null
+          ? {}
+          : { repetitionDetection: { minPatternSize: 1, maxPatternSize: 3, minCount: entry.loopCount } }),
         ...(topLogprobCount === null ? {} : { logprobs: { topCount: topLogprobCount } }),
         ...(entry.wantsPromptLogprobs ? { promptLogprobs: { topCount: 2 } } : {}),
       };
@@ -123,60 +142,108 @@ const machines: fc.Arbitrary<Machine> = fc.record({
   prefixCaching: fc.constantFrom(true, true, true, false),
   cacheBlockLength: fc.constantFrom(1, 2, 5),
   failureSalt: fc.option(fc.nat({ max: 1000 })),
+  drafting: fc.constantFrom('lookup', 'random', 'none'),
 });
 
-/** What a choice must say, computed one token at a time with no cache, batch or schedule. */
-function expectedTokens(request: SubmitMessage, choiceIndex: number): readonly number[] {
+interface Answer {
+  readonly tokenIds: readonly number[];
+  /** Empty when none are asked for. */
+  readonly logprobs: readonly NonNullable<SampledToken['logprobs']>[];
+  readonly finish: SequenceFinish;
+}
+
+/** What a choice must say, computed one token at a time with no cache, batch, draft or schedule. */
+function expectedAnswer(request: SubmitMessage, choiceIndex: number): Answer {
   const known = EXPECTED.get(request) ?? [];
   EXPECTED.set(request, known);
-  known[choiceIndex] ??= computeTokens(request, choiceIndex);
+  known[choiceIndex] ??= computeAnswer(request, choiceIndex);
   return known[choiceIndex];
 }
 
 /** By request and choice: several checks ask for the same. */
-const EXPECTED = new WeakMap<SubmitMessage, (readonly number[])[]>();
+const EXPECTED = new WeakMap<SubmitMessage, Answer[]>();
 
-function computeTokens(request: SubmitMessage, choiceIndex: number): readonly number[] {
+function computeAnswer(request: SubmitMessage, choiceIndex: number): Answer {
   const sampler = new Sampler(VOCAB_SIZE);
   const history = [...request.promptTokenIds];
   const output: number[] = [];
+  const allLogprobs: Answer['logprobs'][number][] = [];
   const tokenCounts = new TokenCounts();
   const processors = createLogitsProcessors(request);
-  while (output.length < request.maxTokens) {
-    const { tokenId } = sampler.sample(scriptedLogits(history, VOCAB_SIZE, { peak: 1 }), {
+  for (;;) {
+    const { tokenId, logprobs } = sampler.sample(scriptedLogits(history, VOCAB_SIZE, TEXT), {
       params: request.sampling,
       randomKey: counterKey(request.sampling.seed + BigInt(choiceIndex)),
       position: output.length,
       processors,
       output: { outputTokenIds: output, tokenCounts },
-      topLogprobCount: undefined,
+      topLogprobCount: request.logprobs?.topCount,
     });
     tokenCounts.add(tokenId);
     output.push(tokenId);
     history.push(tokenId);
-    if (tokenId === EOS_TOKEN_ID) break;
+    if (logprobs !== undefined) allLogprobs.push(logprobs);
+    const isRepeating = endsInLoop(output, request);
+    const finish = findFinish(request, { tokenId, outputLength: output.length, isRepeating });
+    if (finish !== undefined) return { tokenIds: output, logprobs: allLogprobs, finish };
   }
-  return output;
+}
+
+function endsInLoop(output: readonly number[], { repetitionDetection, maxTokens }: SubmitMessage): boolean {
+  if (repetitionDetection === undefined) return false;
+  const detector = new RepetitionDetector(repetitionDetection, maxTokens);
+  for (let length = 1; length <= output.length; length++) detector.add(output.slice(0, length));
+  return detector.isRepeating;
+}
+
+/**
+ * Drafts that no policy would make: of any length, beside prompts and in some of the sequences, with right tokens, wrong
+ * ones and ends. A function of the sequence's state, as a drafter must be.
+ */
+const RANDOM_DRAFTER: Drafter = {
+  draft(decodes, { logitsRoom }) {
+    let roomLeft = logitsRoom;
+    return decodes.map(sequence => {
+      const length = Math.min(randomGuess(sequence), roomLeft);
+      roomLeft -= length;
+      return length;
+    });
+  },
+};
+
+function randomGuess(sequence: Sequence): number {
+  const { group, choiceIndex, outputTokenIds } = sequence;
+  const hash = hashTokens([group.requestId, choiceIndex, outputTokenIds.length]);
+  const said = outputTokenIds.length;
+  const length = Math.min(hash % 7, group.submitted.maxTokens - said - 1);
+  const right = expectedAnswer(group.submitted, choiceIndex).tokenIds;
+  const guess = Int32Array.from({ length }, (_, i) =>
+    (hash >>> (8 + i)) % 4 === 0 ? (hash >>> i) % VOCAB_SIZE : (right[said + i] ?? EOS_TOKEN_ID),
+  );
+  sequence.setGuess(guess, length);
+  return length;
 }
 
 function createCore(machine: Machine): { core: EngineCore; model: ScriptedModel } {
-  const { maxSequences, cacheSlots, logitsRoom, failureSalt } = machine;
+  const { maxSequences, cacheSlots, logitsRoom, failureSalt, drafting } = machine;
   const slotCount = maxSequences + cacheSlots;
   const model = new ScriptedModel({
     vocabSize: VOCAB_SIZE,
     contextLength: CONTEXT_LENGTH,
     slotCount,
     logitsLimit: slotCount + logitsRoom,
-    peak: 1,
+    ...TEXT,
     // Never three failures in a row, so that no step is given up.
     failsAt: call => failureSalt !== null && (call * 7 + failureSalt) % 5 < 2 && call % 3 !== 0,
   });
-  return { model, core: new EngineCore(model, { ...machine, maxQueuedSequences: 100 }) };
+  const drafter = { lookup: {}, random: { drafter: RANDOM_DRAFTER }, none: { drafter: null } }[drafting];
+  return { model, core: new EngineCore(model, { ...machine, ...drafter, maxQueuedSequences: 100 }) };
 }
 
 /** A core, its model, and everything that was heard of the schedule so far. */
 class Play {
   readonly tokens = new Map<string, number[]>();
+  readonly logprobs = new Map<string, Answer['logprobs'][number][]>();
   readonly finishes = new Map<string, string>();
   readonly prefilled = new Map<number, PrefilledRequest>();
   readonly #core: EngineCore;
@@ -184,6 +251,10 @@ class Play {
   readonly #schedule: readonly Arrival[];
   readonly #paused = new Set<string>();
   readonly #isFcfs: boolean;
+
+  get stats(): CoreStats {
+    return this.#core.stats;
+  }
 
   constructor(schedule: readonly Arrival[], machine: Machine) {
     const { core, model } = createCore(machine);
@@ -225,7 +296,7 @@ class Play {
   }
 
   #take(
-    { requestId, choiceIndex, tokenIds, finish }: SequenceUpdate,
+    { requestId, choiceIndex, tokenIds, logprobs = [], finish }: SequenceUpdate,
     pausedBefore: ReadonlySet<string>,
   ): void {
     const key = `${requestId}/${choiceIndex}`;
@@ -234,6 +305,7 @@ class Play {
     const tokens = this.tokens.get(key);
     if (tokens === undefined) this.tokens.set(key, [...tokenIds]);
     else tokens.push(...tokenIds);
+    this.logprobs.set(key, [...(this.logprobs.get(key) ?? []), ...logprobs]);
     if (finish === undefined) return;
     this.finishes.set(key, finish.reason);
     this.#paused.delete(key);
@@ -276,16 +348,17 @@ function expectOutputsAreRight(schedule: readonly Arrival[], play: Play): void {
   for (const { request, abortedAtStep, abortedChoice } of schedule) {
     for (let choiceIndex = 0; choiceIndex < request.choiceCount; choiceIndex++) {
       const key = `${request.requestId}/${choiceIndex}`;
-      const expected = expectedTokens(request, choiceIndex);
+      const expected = expectedAnswer(request, choiceIndex);
       const actual = play.tokens.get(key) ?? [];
       const reason = play.finishes.get(key);
+      expect(play.logprobs.get(key) ?? []).toEqual(expected.logprobs.slice(0, actual.length));
       if (reason === 'abort') {
         expect(abortedAtStep).not.toBeNull();
         expect([null, choiceIndex]).toContain(abortedChoice);
-        expect(actual).toEqual(expected.slice(0, actual.length));
+        expect(actual).toEqual(expected.tokenIds.slice(0, actual.length));
       } else {
-        expect(actual).toEqual(expected);
-        expect(reason).toBe(expected.at(-1) === EOS_TOKEN_ID ? 'stop' : 'length');
+        expect(actual).toEqual(expected.tokenIds);
+        expect(reason).toBe(expected.finish.reason);
       }
     }
   }
@@ -300,7 +373,7 @@ function expectPromptLogprobsAreRight(schedule: readonly Arrival[], play: Play):
     const expected = prompt.map((tokenId, position) =>
       position === 0
         ? null
-        : readTokenLogprobs(scriptedLogits(prompt.slice(0, position), VOCAB_SIZE, { peak: 1 }), tokenId, 2),
+        : readTokenLogprobs(scriptedLogits(prompt.slice(0, position), VOCAB_SIZE, TEXT), tokenId, 2),
     );
     expect(prefilled.promptLogprobs).toEqual(request.promptLogprobs === undefined ? undefined : expected);
   }
@@ -323,7 +396,7 @@ function expectCachedCountsArePossible(
       Array.from({ length: other.request.choiceCount }, (_, choiceIndex) =>
         commonLength(promptTokenIds, [
           ...other.request.promptTokenIds,
-          ...expectedTokens(other.request, choiceIndex),
+          ...expectedAnswer(other.request, choiceIndex).tokenIds,
         ]),
       ),
     );
@@ -339,17 +412,26 @@ function commonLength(a: Int32Array, b: readonly number[]): number {
 }
 
 describe('EngineCore under random schedules', () => {
-  // Arrivals, aborts, paused readers, preemptions by priority, failing steps, chunks, slots, caches, partitions.
-  it('gives every choice the tokens that it gives alone, without cache, batch and schedule', async () => {
+  // Arrivals, aborts, paused readers, preemptions by priority, failing steps, chunks, slots, caches, partitions, drafts.
+  it('gives every choice the tokens that it gives alone, without cache, batch, draft and schedule', async () => {
+    const counts = { lookup: [0, 0], random: [0, 0], none: [0, 0] } satisfies Record<string, number[]>;
     await fc.assert(
       fc.asyncProperty(arrivals, machines, async (schedule, machine) => {
         const play = new Play(schedule, machine);
         await play.run();
+        const { draftedTokenCount, acceptedTokenCount } = play.stats;
+        counts[machine.drafting][0]! += draftedTokenCount;
+        counts[machine.drafting][1]! += acceptedTokenCount;
         expectOutputsAreRight(schedule, play);
         expectPromptLogprobsAreRight(schedule, play);
         expectCachedCountsArePossible(schedule, play, machine);
       }),
       { numRuns: 1_200 },
     );
+    expect(counts.none).toEqual([0, 0]);
+    for (const [drafted, accepted] of [counts.lookup, counts.random]) {
+      expect(accepted).toBeGreaterThan(100);
+      expect(drafted).toBeGreaterThan(accepted! + 50);
+    }
   }, 120_000);
 });

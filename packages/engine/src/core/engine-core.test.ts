@@ -287,6 +287,45 @@ describe('EngineCore', () => {
     expect(tokensOf(outputs, 2)).toEqual([4]);
   });
 
+  it('takes fewer model calls for text that repeats itself, and says how many guesses were right', async () => {
+    const looping = { nextToken: (history: readonly number[]) => (history.at(-1)! + 1) % 7 };
+    const plain = createCore(looping, { drafter: null });
+    const guessing = createCore(looping);
+    for (const { core } of [plain, guessing]) core.submit(submission(1, { maxTokens: 100 }));
+    const expected = tokensOf(await drain(plain.core), 1);
+    expect(tokensOf(await drain(guessing.core), 1)).toEqual(expected);
+    expect(plain.runner.calls).toHaveLength(100);
+    expect(guessing.runner.calls.length).toBeLessThan(40);
+    const { draftedTokenCount, acceptedTokenCount } = guessing.core.stats;
+    expect(draftedTokenCount).toBe(100 - guessing.runner.calls.length);
+    expect(acceptedTokenCount).toBe(draftedTokenCount);
+    expect(plain.core.stats).toMatchObject({ draftedTokenCount: 0, acceptedTokenCount: 0 });
+  });
+
+  it('drafts nothing for text that does not repeat itself', async () => {
+    const { core, runner } = createCore({ vocabSize: 1000 });
+    core.submit(submission(1, { maxTokens: 100 }));
+    await drain(core);
+    expect(runner.calls).toHaveLength(100);
+    expect(core.stats.draftedTokenCount).toBe(0);
+  });
+
+  it('keeps nothing of a wrong draft for later requests, though its keys and values were computed', async () => {
+    const loop = (length: number): number => 10 + (length % 5);
+    const nextToken = ({ length }: readonly number[]): number => (length === 40 ? 50 : loop(length));
+    const { core, runner } = createCore({ nextToken }, { cacheBlockLength: 1 });
+    core.submit(submission(1, { maxTokens: 60, stopTokenIds: [50] }));
+    const said = tokensOf(await drain(core), 1);
+    expect(said).toHaveLength(38);
+    const { draftedTokenCount, acceptedTokenCount } = core.stats;
+    expect(draftedTokenCount).toBeGreaterThan(acceptedTokenCount);
+    const guessed = Array.from({ length: 8 }, (_, i) => loop(40 + i));
+    const promptTokenIds = Int32Array.from([1, 2, 3, ...said.slice(0, 37), ...guessed]);
+    core.submit(submission(2, { promptTokenIds, maxTokens: 1 }));
+    await drain(core);
+    expect(runner.calls.at(-1)).toMatchObject([{ computedLength: 40, tokenCount: 8 }]);
+  });
+
   it('no longer counts failed requests as running', async () => {
     const { core } = createCore({ slotCount: 2, failsAt: () => true });
     core.submit(submission(1));

@@ -48,6 +48,8 @@ export class EngineCore {
   #stepCount = 0;
   #attemptCount = 0;
   #givenUpCount = 0;
+  #draftedTokenCount = 0;
+  #acceptedTokenCount = 0;
   #isStepping = false;
   #isClosed = false;
 
@@ -59,7 +61,8 @@ export class EngineCore {
     const { maxSequences, prefixCaching, cacheBlockLength: blockLength } = settled;
     this.#settings = settled;
     this.#cache = new KvCacheManager(runner, { slotCount, maxSequences, prefixCaching, blockLength });
-    this.#scheduler = new Scheduler(this.#cache, { ...settled, promptLogitsLimit: logitsLimit - slotCount });
+    const limits = { ...settled, promptLogitsLimit: logitsLimit - slotCount };
+    this.#scheduler = new Scheduler(this.#cache, limits, settled.drafter);
     this.facts = toCoreFacts(runner.facts, maxSequences, settings.backendNote);
   }
 
@@ -78,6 +81,8 @@ export class EngineCore {
       preemptionCount: this.#scheduler.preemptionCount,
       cacheQueryTokenCount: queriedTokenCount,
       cacheHitTokenCount: hitTokenCount,
+      draftedTokenCount: this.#draftedTokenCount,
+      acceptedTokenCount: this.#acceptedTokenCount,
     };
   }
 
@@ -172,6 +177,8 @@ export class EngineCore {
     const failures = committed.failed.flatMap(({ sequence, error }) =>
       this.#failRequest(sequence.group, error),
     );
+    this.#draftedTokenCount += committed.draftedTokenCount;
+    this.#acceptedTokenCount += committed.acceptedTokenCount;
     this.#stepCount++;
     this.#attemptCount = 0;
     this.#givenUpCount = 0;

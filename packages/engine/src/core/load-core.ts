@@ -43,6 +43,7 @@ export async function loadCore(options: CoreOptions): Promise<EngineCore> {
     mixedChunkLength: options.mixedChunkLength ?? DEFAULT_MIXED_CHUNK_LENGTH,
     schedulingPolicy: options.schedulingPolicy ?? 'fcfs',
     prefixCaching,
+    ...(options.speculation === 'off' ? { drafter: null } : {}),
     maxQueuedSequences: options.maxQueuedSequences,
     ...(note === undefined ? {} : { backendNote: note }),
   });

@@ -1,5 +1,5 @@
-// One token stream being generated: a choice of a request. Only `commit-step.ts`, the scheduler and the cache
-// manager change it; everything else reads.
+// One token stream being generated: a choice of a request. Only `commit-step.ts`, the scheduler with its drafter and the
+// cache manager change it; the sampler does while it draws, and takes it back. Everything else reads.
 
 import type { SubmitMessage } from '../link/messages.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
@@ -11,6 +11,7 @@ import {
   needsTokenCounts,
 } from './sampling/logits-processor.ts';
 import { TokenCounts } from './sampling/token-counts.ts';
+import { FIRST_RATE, updateRate } from './speculation/draft-policy.ts';
 
 /** What the choices of one request share. */
 export interface SequenceGroup {
@@ -53,6 +54,7 @@ export function createSequenceGroup(message: SubmitMessage, arrival: number): Se
  *     [promptLength, tokenCount)      generated tokens
  *     [0, computedLength)             tokens whose keys and values are in the cache slot
  *     [computedLength, tokenCount)    pending: what the next steps compute; one token for a decode
+ *     [tokenCount, ... + guessLength) no tokens: what probably comes next
  *
  * A preempted sequence has lost its slot: `computedLength` is 0 again and all its tokens are pending.
  */
@@ -71,6 +73,8 @@ export class Sequence {
   isPaused = false;
   /** All tokens, with room behind them. The group's own array until the first token is generated. */
   #tokenIds: Int32Array;
+  #guessLength = 0;
+  #guessRate = FIRST_RATE;
   /** The pending token of a decode, in a form the runner takes without a new array. */
   readonly #lastToken = new Int32Array(1);
 
@@ -117,7 +121,17 @@ export class Sequence {
     return this.#tokenIds;
   }
 
-  /** The first `count` pending tokens, as a view that is valid until the sequence changes. */
+  /** How many tokens behind the last one are guessed. */
+  get guessLength(): number {
+    return this.#guessLength;
+  }
+
+  /** Share of guessed tokens that were drawn, of those whose predecessors were drawn; newer ones count more. */
+  get guessRate(): number {
+    return this.#guessRate;
+  }
+
+  /** The first `count` pending tokens and, beyond them, guessed ones, as a view valid until the sequence changes. */
   pendingTokens(count: number): Int32Array {
     const start = this.computedLength;
     // Of one token after the prompt a view exists already: every decode asks for it.
@@ -128,15 +142,44 @@ export class Sequence {
   /** Mutates: appends a generated token, which is then the pending one. */
   append(tokenId: number): void {
     const end = this.tokenCount;
-    if (end >= this.#tokenIds.length) {
-      const grown = new Int32Array(end + Math.max(16, end >> 1));
-      grown.set(this.#tokenIds);
-      this.#tokenIds = grown;
+    this.#reserve(end + 1);
+    if (this.#guessLength > 0) {
+      const isRight = this.#tokenIds[end] === tokenId;
+      this.#guessRate = updateRate(this.#guessRate, { isRight });
+      this.#guessLength = isRight ? this.#guessLength - 1 : 0;
     }
     this.#tokenIds[end] = tokenId;
     this.outputTokenIds.push(tokenId);
     this.#lastToken[0] = tokenId;
     this.tokenCounts?.add(tokenId);
     this.#repetition?.add(this.outputTokenIds);
+  }
+
+  /** Mutates: the first `length` of `tokenIds` are what probably comes next. They are no tokens until appended. */
+  setGuess(tokenIds: Int32Array, length: number): void {
+    const end = this.tokenCount;
+    this.#reserve(end + length);
+    for (let i = 0; i < length; i++) this.#tokenIds[end + i] = tokenIds[i]!;
+    this.#guessLength = length;
+  }
+
+  /** Mutates: shows the sampler the output with a token that was drawn and is not committed. */
+  tryToken(tokenId: number): void {
+    this.outputTokenIds.push(tokenId);
+    this.tokenCounts?.add(tokenId);
+  }
+
+  /** Mutates: takes the last `tryToken` back. */
+  untryToken(): void {
+    const tokenId = this.outputTokenIds.pop();
+    if (tokenId !== undefined) this.tokenCounts?.remove(tokenId);
+  }
+
+  /** Mutates: makes room for so many tokens. */
+  #reserve(tokenCount: number): void {
+    if (tokenCount <= this.#tokenIds.length) return;
+    const grown = new Int32Array(tokenCount + Math.max(16, tokenCount >> 1));
+    grown.set(this.#tokenIds);
+    this.#tokenIds = grown;
   }
 }

@@ -49,6 +49,11 @@ export interface CoreOptions {
    * `prefixCaching`.
    */
   readonly cacheSlots?: number;
+  /**
+   * Guess the next tokens from repetitions in the text and check several in one model call, while that is faster. Every
+   * token is drawn as without it, from logits that may round otherwise. Default: `auto`.
+   */
+  readonly speculation?: 'auto' | 'off';
 }
 
 /** One request as the token side sees it. `requestId` is unique within the link. */
@@ -125,7 +130,7 @@ export interface ReadyMessage {
   readonly facts: CoreFacts;
 }
 
-/** New token of one sequence, and its end when this token is the last. */
+/** New tokens of one sequence, and its end when the last of them is its last. Mostly one; a step may give several. */
 export interface SequenceUpdate {
   readonly requestId: number;
   readonly choiceIndex: number;
@@ -163,6 +168,10 @@ export interface CoreStats {
   readonly cacheQueryTokenCount: number;
   /** Those of them that came from the prefix cache. */
   readonly cacheHitTokenCount: number;
+  /** Since the start: tokens that were guessed ahead. */
+  readonly draftedTokenCount: number;
+  /** Those of them that were right. */
+  readonly acceptedTokenCount: number;
 }
 
 /** Of a token side that has nothing and has done nothing. */
@@ -174,6 +183,8 @@ export const IDLE_STATS: CoreStats = {
   preemptionCount: 0,
   cacheQueryTokenCount: 0,
   cacheHitTokenCount: 0,
+  draftedTokenCount: 0,
+  acceptedTokenCount: 0,
 };
 
 /** One request failed; the others go on. */

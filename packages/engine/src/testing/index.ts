@@ -11,6 +11,7 @@ export { readManifest } from '../core/model/read-manifest.ts';
 export { createSlotsRunner, type SlotsRunnerOptions } from '../core/model/slots-runner.ts';
 export { counterKey } from '../core/sampling/counter-random.ts';
 export { Sampler, type SamplingStep } from '../core/sampling/sampler.ts';
+export type { Drafter } from '../core/speculation/drafter.ts';
 export type { CoreOptions, SubmitMessage } from '../link/messages.ts';
 export { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 export {

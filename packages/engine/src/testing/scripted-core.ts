@@ -45,7 +45,8 @@ export function loadScriptedCore(settings: ScriptedCoreSettings = {}) {
       ...(settings.peak === undefined ? {} : { peak: settings.peak }),
       ...(settings.delayMs === undefined ? {} : { delayMs: settings.delayMs }),
     });
-    const core = new EngineCore(model, options);
+    const drafter = options.speculation === 'off' ? { drafter: null } : {};
+    const core = new EngineCore(model, { ...options, ...drafter });
     const submit = core.submit.bind(core);
     core.submit = message => {
       if (message.promptTokenIds[0] === POISON_TOKEN) throw new Error('The scripted model was poisoned.');

@@ -41,6 +41,8 @@ function findOwnerViolations(sequence: Sequence, place: number, contextLength: n
   const name = `Sequence ${sequence.group.requestId}/${sequence.choiceIndex} in slot ${place}`;
   if (sequence.slot !== place) violations.push(`${name} believes its slot is ${sequence.slot}.`);
   if (sequence.pendingCount < 1) violations.push(`${name} has no pending token.`);
+  if (sequence.guessLength > 0 && sequence.tokenCount + sequence.guessLength > contextLength)
+    violations.push(`${name} has guesses beyond the context.`);
   if (sequence.tokenCount > contextLength) violations.push(`${name} is longer than the context.`);
   if (!sequence.group.openSequences.has(sequence)) violations.push(`${name} has ended.`);
   return violations;

@@ -1,19 +1,20 @@
-// The sampling part of a step: rows of logits in, what each row of the plan gave out. It changes no sequence.
+// The sampling part of a step: rows of logits in, what each row of the plan gave out. Afterwards every sequence is as it was.
 // Caller: `../engine-core.ts`, between the model call and the commit.
 
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import type { PlannedRow, StepPlan } from '../scheduler/step-plan.ts';
+import type { Sequence } from '../sequence.ts';
 import { readTokenLogprobs } from './logprobs.ts';
 import type { SampledToken, Sampler } from './sampler.ts';
 
 export interface SampledRow {
-  /** Null for a row that draws none. */
-  readonly token: SampledToken | null;
+  /** New tokens of the sequence, in order: at most one more than the row's draft has. Empty for a row that draws none. */
+  readonly tokens: readonly SampledToken[];
   /** Of the prompt tokens that follow the row's tokens, from position `computedLength + 1` on; only when asked for. */
   readonly promptLogprobs: readonly TokenLogprobs[];
 }
 
-const NOTHING: readonly TokenLogprobs[] = [];
+const NOTHING: readonly never[] = [];
 
 /**
  * One entry for each row of the plan, in its order: what the row gave, or why it could not give it, as a fault of one
@@ -27,17 +28,46 @@ export function sampleStep(sampler: Sampler, plan: StepPlan, logits: Float32Arra
     start = end;
     try {
       const promptLogprobs = readPromptLogprobs(sampler.vocabSize, row, rowLogits);
-      return { promptLogprobs, token: row.drawsToken ? drawToken(sampler, row, rowLogits) : null };
+      return { promptLogprobs, tokens: row.drawsToken ? drawTokens(sampler, row, rowLogits) : NOTHING };
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
     }
   });
 }
 
-/** The row's last logits decide its next token. */
-function drawToken(sampler: Sampler, { sequence }: PlannedRow, logits: Float32Array): SampledToken {
+/**
+ * The row's last logits decide its next tokens, one after the other, each as if it were alone in its step. As long as
+ * the token that is drawn is the drafted one, the logits behind the draft are those of the true text.
+ */
+function drawTokens(sampler: Sampler, row: PlannedRow, logits: Float32Array): SampledToken[] {
+  const { sequence, draftLength, tokenIds } = row;
+  const { vocabSize } = sampler;
+  const outputLength = sequence.outputTokenIds.length;
+  const tokens = [drawToken(sampler, sequence, rowFromEnd(logits, draftLength, vocabSize))];
+  try {
+    for (let left = draftLength; left > 0; left--) {
+      const { tokenId } = tokens.at(-1)!;
+      if (tokenId !== tokenIds[tokenIds.length - left]) break;
+      sequence.tryToken(tokenId);
+      tokens.push(drawToken(sampler, sequence, rowFromEnd(logits, left - 1, vocabSize)));
+    }
+  } catch {
+    // The next step begins at this very token and meets the same fault: until then the tokens before it are good.
+  } finally {
+    while (sequence.outputTokenIds.length > outputLength) sequence.untryToken();
+  }
+  return tokens;
+}
+
+/** The row of logits with `behind` rows after it. */
+function rowFromEnd(logits: Float32Array, behind: number, vocabSize: number): Float32Array {
+  const end = logits.length - behind * vocabSize;
+  return logits.subarray(end - vocabSize, end);
+}
+
+function drawToken(sampler: Sampler, sequence: Sequence, logits: Float32Array): SampledToken {
   const { submitted, logitsProcessors } = sequence.group;
-  return sampler.sample(logits.subarray(logits.length - sampler.vocabSize), {
+  return sampler.sample(logits, {
     params: submitted.sampling,
     randomKey: sequence.randomKey,
     position: sequence.outputTokenIds.length,

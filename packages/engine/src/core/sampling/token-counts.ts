@@ -1,5 +1,7 @@
 // How often each token was generated: what the penalties need of an output, kept up to date token by token so that
-// no step goes through the whole output. One per sequence with penalties; changed by `Sequence.append` only.
+// no step goes through the whole output. One per sequence with penalties; changed by its `Sequence` only.
+
+import { assertInvariant } from '../../errors.ts';
 
 export class TokenCounts {
   /** Generated tokens, each once, in the order of their first time. */
@@ -18,5 +20,17 @@ export class TokenCounts {
     this.#indexOf.set(tokenId, this.tokenIds.length);
     this.tokenIds.push(tokenId);
     this.counts.push(1);
+  }
+
+  /** Mutates: takes back the last `add`, which was of this token. */
+  remove(tokenId: number): void {
+    const index = this.#indexOf.get(tokenId);
+    assertInvariant(index !== undefined, 'a token that is taken back was counted');
+    this.counts[index]!--;
+    if (this.counts[index]! > 0) return;
+    // Its first time was the newest of all, so it is the last of the list.
+    this.#indexOf.delete(tokenId);
+    this.tokenIds.pop();
+    this.counts.pop();
   }
 }

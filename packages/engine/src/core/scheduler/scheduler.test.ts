@@ -3,6 +3,7 @@ import type { SubmitMessage } from '../../link/messages.ts';
 import { createSequence } from '../../testing/create-sequence.ts';
 import { KvCacheManager } from '../kv-cache/kv-cache-manager.ts';
 import { Sequence } from '../sequence.ts';
+import type { Drafter } from '../speculation/drafter.ts';
 import { Scheduler } from './scheduler.ts';
 
 interface Machine {
@@ -11,6 +12,7 @@ interface Machine {
   readonly prefixCaching?: boolean;
   readonly prefillChunkLength?: number;
   readonly mixedChunkLength?: number;
+  readonly drafter?: Drafter;
 }
 
 /** A scheduler over a cache without memory, and a model that gives every sequence token 7 again and again. */
@@ -26,11 +28,8 @@ class Bench {
       { copySlot: nothing, swapSlots: nothing },
       { slotCount: maxSequences + cacheSlots, maxSequences, prefixCaching, blockLength: 2 },
     );
-    this.scheduler = new Scheduler(this.cache, {
-      prefillChunkLength,
-      mixedChunkLength,
-      promptLogitsLimit: 99,
-    });
+    const limits = { prefillChunkLength, mixedChunkLength, promptLogitsLimit: 99 };
+    this.scheduler = new Scheduler(this.cache, limits, machine.drafter ?? null);
   }
 
   add(requestId: number, promptLength = 3, changes: Partial<SubmitMessage> = {}): Sequence {
@@ -85,6 +84,37 @@ describe('Scheduler', () => {
       [1, 1],
       [2, 5],
     ]);
+  });
+
+  it('puts drafts behind the other running answers and before prompts, as rows of their own', () => {
+    const drafter: Drafter = {
+      draft: decodes =>
+        decodes.map(sequence => {
+          const length = sequence.group.requestId === 1 ? 3 : 0;
+          sequence.setGuess(Int32Array.of(7, 8, 9), length);
+          return length;
+        }),
+    };
+    const bench = new Bench({ maxSequences: 3, drafter });
+    const first = bench.add(1);
+    bench.add(2);
+    bench.step();
+    bench.add(3);
+    const rows = bench.scheduler.plan()?.rows ?? [];
+    expect(
+      rows.map(({ slot, sequence, tokenIds, logitsCount, draftLength }) => ({
+        slot,
+        requestId: sequence.group.requestId,
+        tokenIds: [...tokenIds],
+        logitsCount,
+        draftLength,
+      })),
+    ).toEqual([
+      { slot: 0, requestId: 2, tokenIds: [7], logitsCount: 1, draftLength: 0 },
+      { slot: 1, requestId: 1, tokenIds: [7, 7, 8, 9], logitsCount: 4, draftLength: 3 },
+      { slot: 2, requestId: 3, tokenIds: [300, 301, 302], logitsCount: 1, draftLength: 0 },
+    ]);
+    expect(first.pendingCount).toBe(1);
   });
 
   it('computes longer chunks while no answer runs', () => {

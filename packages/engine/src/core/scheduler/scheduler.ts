@@ -4,10 +4,16 @@
 
 import type { KvCacheManager } from '../kv-cache/kv-cache-manager.ts';
 import type { Sequence } from '../sequence.ts';
+import type { Drafter } from '../speculation/drafter.ts';
 import { RequestQueue } from './request-queue.ts';
 import { compareService, findPlace } from './service-order.ts';
 import type { PlannedRow, StepPlan } from './step-plan.ts';
 import { type PrefillLimits, TokenBudget } from './token-budget.ts';
+
+interface DraftedSequence {
+  readonly sequence: Sequence;
+  readonly draftLength: number;
+}
 
 export class Scheduler {
   readonly #cache: KvCacheManager;
@@ -21,10 +27,14 @@ export class Scheduler {
   /** Refilled by every plan. */
   readonly #plan: { readonly rows: PlannedRow[] } = { rows: [] };
   readonly #decodes: Sequence[] = [];
+  readonly #drafted: DraftedSequence[] = [];
+  readonly #drafter: Drafter | null;
 
-  constructor(cache: KvCacheManager, limits: PrefillLimits) {
+  /** `drafter`: null for steps of one token per answer. */
+  constructor(cache: KvCacheManager, limits: PrefillLimits, drafter: Drafter | null = null) {
     this.#cache = cache;
     this.#budget = new TokenBudget(limits);
+    this.#drafter = drafter;
   }
 
   /** Sequences with a slot, in service order. */
@@ -91,7 +101,7 @@ export class Scheduler {
   /**
    * The next step, or null when nothing can run. The plan is valid until the next call, which refills it.
    *
-   * Decodes come first, in slots 0, 1, 2, ...; then chunks of prompts.
+   * Decodes come first, in slots 0, 1, 2, ...; then those with drafts, then chunks of prompts.
    * Mutates: admits waiting sequences and preempts running ones.
    */
   plan(): StepPlan | null {
@@ -102,12 +112,33 @@ export class Scheduler {
     const decodes = this.#decodes;
     decodes.length = 0;
     for (const sequence of this.#running) if (isDecode(sequence)) decodes.push(sequence);
+    const drafted = this.#takeDrafted({ isAlone: chunks.length === 0 });
     this.#cache.packFront(decodes);
     rows.length = decodes.length;
     for (const sequence of decodes) rows[sequence.slot!] = planRow(sequence, 1);
-    // Only now: bringing the decodes to the front may have moved the slots of prompts.
+    // Only now: bringing the decodes to the front may have moved the slots of others.
+    for (const { sequence, draftLength } of drafted) rows.push(planRow(sequence, 1, draftLength));
     for (const { sequence, tokenCount } of chunks) rows.push(planRow(sequence, tokenCount));
     return rows.length === 0 ? null : this.#plan;
+  }
+
+  /** Mutates: takes the sequences that draft out of `#decodes`; a draft is a call of its own. */
+  #takeDrafted({ isAlone }: { readonly isAlone: boolean }): readonly DraftedSequence[] {
+    const drafted = this.#drafted;
+    drafted.length = 0;
+    const decodes = this.#decodes;
+    if (this.#drafter === null || decodes.length === 0) return drafted;
+    const lengths = this.#drafter.draft(decodes, { isAlone, logitsRoom: this.#budget.logitsLeft });
+    let kept = 0;
+    for (let index = 0; index < decodes.length; index++) {
+      const sequence = decodes[index]!;
+      // A prompt of one token whose log probabilities are asked for is a decode with logits that are not drawn from.
+      const draftLength = wantsPromptLogits(sequence) ? 0 : lengths[index]!;
+      if (draftLength === 0) decodes[kept++] = sequence;
+      else drafted.push({ sequence, draftLength });
+    }
+    decodes.length = kept;
+    return drafted;
   }
 
   /**
@@ -194,19 +225,21 @@ function wantsPromptLogits({ group }: Sequence): boolean {
   return group.submitted.promptLogprobs !== undefined && !group.isPrefilled;
 }
 
-function planRow(sequence: Sequence, tokenCount: number): PlannedRow {
+/** The draft comes on top of the `tokenCount` pending tokens. */
+function planRow(sequence: Sequence, tokenCount: number, draftLength = 0): PlannedRow {
   const drawsToken = tokenCount === sequence.pendingCount;
-  const logitsCount = wantsPromptLogits(sequence) ? tokenCount : Number(drawsToken);
+  const logitsCount = wantsPromptLogits(sequence) ? tokenCount : Number(drawsToken) + draftLength;
   // The last token of a prompt and all generated ones are always computed by the same graph, wherever chunks end and
   // whether they are computed again or not.
   const promptLeft = sequence.promptLength - 1 - sequence.computedLength;
   return {
     sequence,
     slot: sequence.slot!,
-    tokenIds: sequence.pendingTokens(tokenCount),
+    tokenIds: sequence.pendingTokens(tokenCount + draftLength),
     computedLength: sequence.computedLength,
     logitsCount,
     prefillCount: Math.max(0, Math.min(tokenCount - logitsCount, promptLeft)),
     drawsToken,
+    draftLength,
   };
 }

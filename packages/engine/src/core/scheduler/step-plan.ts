@@ -6,8 +6,10 @@ import type { Sequence } from '../sequence.ts';
 /** Some pending tokens of one sequence. */
 export interface PlannedRow extends RunnerRow {
   readonly sequence: Sequence;
-  /** Whether these are all pending tokens: the last of the row's logits is then where the next token is drawn. */
+  /** Whether these are all pending tokens: the row's last logits, one more than the draft has tokens, give new ones. */
   readonly drawsToken: boolean;
+  /** How many of the row's last tokens are a guess at what is drawn; 0 for most rows. */
+  readonly draftLength: number;
 }
 
 export interface StepPlan {

@@ -23,6 +23,11 @@ export class TokenBudget {
     return this.#left === 0;
   }
 
+  /** How many more rows of logits the step has room for, besides one for each slot. */
+  get logitsLeft(): number {
+    return this.#promptLogitsLeft;
+  }
+
   /** Mutates: begins a step. */
   reset(step: { readonly hasDecodes: boolean }): void {
     const { prefillChunkLength, mixedChunkLength, promptLogitsLimit } = this.#limits;

@@ -1,0 +1,51 @@
+// Drafts from the sequence's own text: where its last tokens stood before, it may go on in the same way. Guesses in
+// every step, because looking is cheap and shows how good guesses are; drafts only where the policy says that it pays.
+
+import type { Sequence } from '../sequence.ts';
+import { areWorthwhile, chooseDraftLength, type DraftOffer, LONGEST_DRAFT } from './draft-policy.ts';
+import type { Drafter, DraftStep } from './drafter.ts';
+import { lookUpContinuation } from './look-up-continuation.ts';
+
+export class PromptLookupDrafter implements Drafter {
+  readonly #guess = new Int32Array(LONGEST_DRAFT);
+  /** Refilled by every call. */
+  readonly #lengths: number[] = [];
+  readonly #offers: DraftOffer[] = [];
+
+  /** All of the sequences draft or none does: a step with some drafts would slow the others down. */
+  draft(decodes: readonly Sequence[], { isAlone, logitsRoom }: DraftStep): readonly number[] {
+    const lengths = this.#lengths;
+    const offers = this.#offers;
+    lengths.length = 0;
+    offers.length = 0;
+    let roomLeft = logitsRoom;
+    for (const sequence of decodes) {
+      this.#guessNext(sequence);
+      const { guessLength, guessRate: rate } = sequence;
+      const length = Math.min(chooseDraftLength(rate, decodes.length), guessLength, roomLeft);
+      roomLeft -= length;
+      lengths.push(length);
+      offers.push({ rate, length });
+    }
+    if (!isAlone || lengths.includes(0) || !areWorthwhile(offers)) lengths.fill(0);
+    return lengths;
+  }
+
+  #guessNext(sequence: Sequence): void {
+    const { group, outputTokenIds, tokenIds, tokenCount } = sequence;
+    const { maxTokens, eosTokenIds, stopTokenIds } = group.submitted;
+    const guess = this.#guess;
+    // The last token before the limit is drawn after the draft.
+    const left = Math.min(guess.length, maxTokens - outputTokenIds.length - 1);
+    const isFound = left > 0 && lookUpContinuation(tokenIds, tokenCount, guess);
+    let length = 0;
+    while (
+      isFound &&
+      length < left &&
+      !eosTokenIds.includes(guess[length]!) &&
+      !stopTokenIds.includes(guess[length]!)
+    )
+      length++;
+    sequence.setGuess(guess, length);
+  }
+}
