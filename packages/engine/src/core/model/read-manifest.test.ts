@@ -42,7 +42,7 @@ describe('readManifest', () => {
   });
 
   it.each([
-    [{ formatVersion: 2 }, 'formatVersion must be 2; got 2.'],
+    [{ formatVersion: 1 }, 'formatVersion must be 2; got 1.'],
     [{ variant: 'paged' }, 'variant must be slots; got "paged".'],
     [{ precision: 'q2' }, 'precision must be f32 or q8 or q4; got "q2".'],
     [{ kvType: 'float16' }, 'kvType must be float32; got "float16".'],
