@@ -3,7 +3,6 @@
 
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import type { PlannedRow, StepPlan } from '../scheduler/step-plan.ts';
-import { readTokenLogprobs } from './logprobs.ts';
 import type { SampledToken, Sampler } from './sampler.ts';
 
 export interface SampledRow {
@@ -17,7 +16,7 @@ const NOTHING: readonly TokenLogprobs[] = [];
 
 /**
  * One entry for each row of the plan, in its order: what the row gave, or why it could not give it, as a fault of one
- * row is no fault of the others. Shape: `logits` is `[sum of logitsCount, vocabSize]`. Mutates: `logits`.
+ * row is no fault of the others. Shape: `logits` is `[sum of logitsCount, vocabSize]`.
  */
 export function sampleStep(sampler: Sampler, plan: StepPlan, logits: Float32Array): (SampledRow | Error)[] {
   let start = 0;
@@ -26,7 +25,7 @@ export function sampleStep(sampler: Sampler, plan: StepPlan, logits: Float32Arra
     const rowLogits = logits.subarray(start, end);
     start = end;
     try {
-      const promptLogprobs = readPromptLogprobs(sampler.vocabSize, row, rowLogits);
+      const promptLogprobs = readPromptLogprobs(sampler, row, rowLogits);
       return { promptLogprobs, token: row.drawsToken ? drawToken(sampler, row, rowLogits) : null };
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
@@ -49,17 +48,18 @@ function drawToken(sampler: Sampler, { sequence }: PlannedRow, logits: Float32Ar
 
 /** The logits at one token are the model's opinion of the next one. */
 function readPromptLogprobs(
-  vocabSize: number,
+  sampler: Sampler,
   row: PlannedRow,
   logits: Float32Array,
 ): readonly TokenLogprobs[] {
+  const { vocabSize } = sampler;
   const { promptTokenIds, submitted, isPrefilled } = row.sequence.group;
   const { promptLogprobs } = submitted;
   if (promptLogprobs === undefined || isPrefilled) return NOTHING;
   const firstPosition = row.computedLength + row.tokenIds.length - row.logitsCount + 1;
   const count = Math.min(row.logitsCount, promptTokenIds.length - firstPosition);
   return Array.from({ length: count }, (_, index) =>
-    readTokenLogprobs(
+    sampler.readLogprobs(
       logits.subarray(index * vocabSize, (index + 1) * vocabSize),
       promptTokenIds[firstPosition + index]!,
       promptLogprobs.topCount,
