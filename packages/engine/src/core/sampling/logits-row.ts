@@ -9,14 +9,6 @@ import { WasmKernels } from './kernels/wasm-kernels.ts';
 import { Wasm } from './kernels/web-assembly.ts';
 import { kthLargest } from './kth-largest.ts';
 
-/** Which tokens are worth looking at. */
-export interface GatherLimits {
-  readonly lowestLogit: number;
-  /** Least `(logit - largest) / temperature`: the logarithm of a share of the best token's probability. */
-  readonly lowestScore: number;
-  readonly temperature: number;
-}
-
 export class LogitsRow {
   readonly vocabSize: number;
   /** The copy. Shape: `[vocabSize]`. After an edit comes `scan`. */
@@ -39,7 +31,7 @@ export class LogitsRow {
     this.logits.set(logits);
   }
 
-  /** Reduces the copy as it is now. Everything below is about the row as of the last scan. */
+  /** Reduces the copy as it is now. Everything below is about the row as of the last scan; logits may sink after it. */
   scan(): void {
     this.largest = this.#kernels.scan();
   }
@@ -50,20 +42,25 @@ export class LogitsRow {
     return row.indexOf(this.largest, blockMaxima.indexOf(this.largest) * BLOCK_LENGTH);
   }
 
-  /** The sum of weights of all tokens. */
-  weigh(scale: WeightScale): number {
-    return this.#kernels.weigh(scale);
+  /** The sum of weights of the tokens whose logit is at least `lowestLogit`. */
+  weigh(scale: WeightScale, lowestLogit: number): number {
+    return this.#kernels.weigh(scale, lowestLogit);
   }
 
-  /** The token in id order at which the sum of weights passes `target`, which is below that of the last `weigh`. */
-  tokenAtMass(target: number, scale: WeightScale): number {
+  /**
+   * The token in id order at which the sum of weights passes `target`, which is below that of the last `weigh`: of that
+   * scale and limit.
+   */
+  tokenAtMass(target: number, scale: WeightScale, lowestLogit: number): number {
     const { row, blockMasses } = this.#kernels;
     let left = target;
     let block = 0;
     for (; left >= blockMasses[block]!; block++) left -= blockMasses[block]!;
-    let id = block * BLOCK_LENGTH;
-    for (; ; id++) {
-      left -= tokenWeight(row[id]!, scale);
+    // Sums of weights are exact, so the block has the token.
+    for (let id = block * BLOCK_LENGTH; ; id++) {
+      const logit = row[id]!;
+      if (logit < lowestLogit) continue;
+      left -= tokenWeight(logit, scale);
       if (left < 0) return id;
     }
   }
@@ -90,21 +87,18 @@ export class LogitsRow {
     return count;
   }
 
-  /** Mutates: fills `candidates` with the tokens within the limits. */
-  gather(candidates: Candidates, { lowestLogit, lowestScore, temperature }: GatherLimits): void {
+  /** Mutates: fills `candidates` with the tokens whose logit is at least `lowestLogit` and less than `end`. */
+  gather(candidates: Candidates, lowestLogit: number, end: number): void {
     const { row, blockMaxima } = this.#kernels;
     const { tokenIds, logits } = candidates;
-    const { vocabSize, largest } = this;
-    const isIn = (logit: number): boolean =>
-      logit >= lowestLogit && (logit - largest) / temperature >= lowestScore;
+    const { vocabSize } = this;
     let count = 0;
     for (let block = 0; block < blockMaxima.length; block++) {
-      // Both limits grow with the logit, so no token of the block is in when its best one is not.
-      if (!isIn(blockMaxima[block]!)) continue;
-      const end = Math.min(vocabSize, (block + 1) * BLOCK_LENGTH);
-      for (let id = block * BLOCK_LENGTH; id < end; id++) {
+      if (blockMaxima[block]! < lowestLogit) continue;
+      const blockEnd = Math.min(vocabSize, (block + 1) * BLOCK_LENGTH);
+      for (let id = block * BLOCK_LENGTH; id < blockEnd; id++) {
         const logit = row[id]!;
-        if (!isIn(logit)) continue;
+        if (logit < lowestLogit || logit >= end) continue;
         tokenIds[count] = id;
         logits[count] = logit;
         count++;

@@ -20,7 +20,7 @@ export function readRowLogprobs(
 ): TokenLogprobs {
   if (!Number.isFinite(row.largest)) throw new Error('The model returned logits that are not numbers.');
   const own = row.logits[tokenId]!;
-  const total = row.weigh(weightScale(row.largest, 1, FINEST_BITS));
+  const total = row.weigh(weightScale(row.largest, 1, FINEST_BITS), -Infinity);
   const normalizer = row.largest + Math.log(total * 2 ** -FINEST_BITS);
   const best = findBest(row, candidates, Math.min(topCount, row.vocabSize));
   return {
@@ -43,11 +43,7 @@ export function readTokenLogprobs(logits: Float32Array, tokenId: number, topCoun
 /** Indexes of the best candidates, best first. Mutates: `candidates`. */
 function findBest(row: LogitsRow, candidates: Candidates, count: number): readonly number[] {
   if (count === 0) return [];
-  row.gather(candidates, {
-    lowestLogit: row.boundOfBest(count),
-    lowestScore: -Infinity,
-    temperature: 1,
-  });
+  row.gather(candidates, row.boundOfBest(count), Infinity);
   const { logits } = candidates;
   // Best first, in id order among equals as a later one never passes an equal. Most candidates only meet the last place.
   const best: number[] = [];

@@ -93,7 +93,8 @@ function referenceToken({ row, params, processors, seed }: Case, position: numbe
   const weightOf = (id: number): number => tokenWeight(logits[id]!, scale);
   const sum = (ids: readonly number[]): number => ids.reduce((total, id) => total + weightOf(id), 0);
 
-  let kept = ranked.filter(id => minP === 0 || (logits[id]! - largest) / temperature >= Math.log(minP));
+  const limit = minP === 0 ? -Infinity : Math.fround(largest + temperature * Math.log(minP));
+  let kept = ranked.filter(id => logits[id]! >= limit);
   const worst = topK === 0 ? undefined : kept[topK - 1];
   if (worst !== undefined) kept = kept.filter(id => logits[id]! >= logits[worst]!);
   if (topP < 1) {

@@ -10,8 +10,9 @@ import { exactWeightBits, type WeightScale, weightScale } from './kernels/token-
 import type { LogitsProcessor, OutputView } from './logits-processor.ts';
 import { LogitsRow } from './logits-row.ts';
 import { readRowLogprobs } from './logprobs.ts';
-import { applyTopK } from './processors/top-k.ts';
-import { applyTopP } from './processors/top-p.ts';
+import { minPLimit } from './processors/min-p.ts';
+import { topKLimit } from './processors/top-k.ts';
+import { topPLimit } from './processors/top-p.ts';
 
 /** How one token is drawn. */
 export interface SamplingStep {
@@ -34,14 +35,14 @@ export interface SampledToken {
 }
 
 const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
-/** Scores down to which top-p looks for its tokens, one after the other until they weigh enough. */
-const TOP_P_DEPTHS = [-4, -8, -16, -Infinity] as const;
 
 /** One per model; keeps buffers of the vocabulary's size. */
 export class Sampler {
   readonly vocabSize: number;
   readonly #row: LogitsRow;
   readonly #candidates: Candidates;
+  /** Work memory of top-k. */
+  readonly #heap: Float64Array;
   readonly #weightBits: number;
 
   /** Other `kernels` than the fastest are for comparisons. */
@@ -49,6 +50,7 @@ export class Sampler {
     this.vocabSize = vocabSize;
     this.#row = new LogitsRow(vocabSize, kernels);
     this.#candidates = new Candidates(vocabSize);
+    this.#heap = new Float64Array(vocabSize);
     this.#weightBits = exactWeightBits(vocabSize);
   }
 
@@ -68,11 +70,11 @@ export class Sampler {
    */
   sample(logits: Float32Array, step: SamplingStep): SampledToken {
     const row = this.#row;
-    const { topLogprobCount, processors } = step;
+    const { topLogprobCount, processors, params } = step;
     this.#edit(logits, step);
     const tokenId = this.#draw(step);
     if (topLogprobCount === undefined) return { tokenId };
-    if (processors.length > 0) {
+    if (processors.length > 0 || params.topP < 1) {
       row.load(logits);
       row.scan();
     }
@@ -89,15 +91,13 @@ export class Sampler {
     return readRowLogprobs(this.#row, this.#candidates, tokenId, topCount);
   }
 
-  /**
-   * The tokens that may be drawn after steps 1 to 11, with their weights; one when the temperature is 0. Valid until
-   * the next call. Throws: as `sample` does.
-   */
+  /** The tokens that may be drawn after steps 1 to 11. Valid until the next call. Throws: as `sample` does. */
   narrow(logits: Float32Array, step: SamplingStep): Candidates {
+    const row = this.#row;
     this.#edit(logits, step);
     const { temperature } = step.params;
-    if (temperature === 0) this.#candidates.keepOnly(this.#row.bestTokenId, this.#row.largest);
-    else this.#narrow(step.params, weightScale(this.#row.largest, temperature, this.#weightBits));
+    if (temperature === 0) this.#candidates.keepOnly(row.bestTokenId, row.largest);
+    else row.gather(this.#candidates, this.#lowestLogit(step.params, this.#scale(temperature)), Infinity);
     return this.#candidates;
   }
 
@@ -116,48 +116,27 @@ export class Sampler {
   #draw({ params, randomKey, position }: SamplingStep): number {
     const row = this.#row;
     if (params.temperature === 0) return row.bestTokenId;
-    const scale = weightScale(row.largest, params.temperature, this.#weightBits);
-    const uniform = uniformAt(randomKey, position);
-    if (params.minP > 0 || params.topP < 1 || this.#limitsCount(params)) {
-      return tokenAtShare(this.#candidates, this.#narrow(params, scale), uniform);
-    }
-    return row.tokenAtMass(Math.floor(uniform * row.weigh(scale)), scale);
+    const scale = this.#scale(params.temperature);
+    const lowestLogit = this.#lowestLogit(params, scale);
+    const mass = row.weigh(scale, lowestLogit);
+    return row.tokenAtMass(Math.floor(uniformAt(randomKey, position) * mass), scale, lowestLogit);
   }
 
-  /** Steps 8 to 11: the sum of weights of the candidates that stay. Mutates: `#candidates`. */
-  #narrow(params: SamplingParams, scale: WeightScale): number {
+  #scale(temperature: number): WeightScale {
+    return weightScale(this.#row.largest, temperature, this.#weightBits);
+  }
+
+  /** Steps 9 to 11: what a token must reach to be drawn. Mutates: the row, where equals do not all stay. */
+  #lowestLogit({ temperature, minP, topK, topP }: SamplingParams, scale: WeightScale): number {
     const row = this.#row;
     const candidates = this.#candidates;
-    const { temperature, minP, topK, topP } = params;
-    const topPScale = { largest: row.largest, temperature };
-    if (minP > 0 || this.#limitsCount(params) || topP >= 1) {
-      const lowestLogit = Math.max(
-        -LARGEST_FLOAT32,
-        this.#limitsCount(params) ? row.boundOfBest(topK) : -Infinity,
-      );
-      // `p >= minP * max(p)` is a limit on scores, as the normaliser cancels.
-      row.gather(candidates, {
-        lowestLogit,
-        lowestScore: minP > 0 ? Math.log(minP) : -Infinity,
-        temperature,
-      });
-      if (this.#limitsCount(params)) applyTopK(candidates, topK);
-      const total = candidates.weigh(scale);
-      if (topP >= 1) return total;
-      applyTopP(candidates, topP * total, topPScale);
-    } else {
-      const target = topP * row.weigh(scale);
-      for (const lowestScore of TOP_P_DEPTHS) {
-        row.gather(candidates, { lowestLogit: -LARGEST_FLOAT32, lowestScore, temperature });
-        if (candidates.weigh(scale) >= target) break;
-      }
-      applyTopP(candidates, target, topPScale);
+    let lowestLogit = -LARGEST_FLOAT32;
+    if (minP > 0) lowestLogit = Math.max(lowestLogit, minPLimit(row.largest, temperature, minP));
+    if (topK > 0 && topK < this.vocabSize) {
+      lowestLogit = topKLimit(row, topK, lowestLogit, { candidates, heap: this.#heap });
     }
-    return sumOfWeights(candidates);
-  }
-
-  #limitsCount({ topK }: SamplingParams): boolean {
-    return topK > 0 && topK < this.vocabSize;
+    if (topP < 1) lowestLogit = topPLimit(row, candidates, { topP, temperature, scale, lowestLogit });
+    return lowestLogit;
   }
 }
 
@@ -165,19 +144,4 @@ function nothingLeft(): EngineError {
   const message =
     'No token may come next: allowed tokens, bad words and the minimum length rule out all of them.';
   return new EngineError('invalid_request', message, { parameter: 'sampling.allowedTokenIds' });
-}
-
-function sumOfWeights({ weights, count }: Candidates): number {
-  let total = 0;
-  for (let i = 0; i < count; i++) total += weights[i]!;
-  return total;
-}
-
-/** The candidate at which the running sum of weights, in id order, passes that share of `total`. */
-function tokenAtShare({ tokenIds, weights }: Candidates, total: number, uniform: number): number {
-  let left = Math.floor(uniform * total);
-  let i = 0;
-  // Sums of weights are exact and `uniform` is below 1, so this ends before the candidates do.
-  for (; left >= weights[i]!; i++) left -= weights[i]!;
-  return tokenIds[i]!;
 }

@@ -35,10 +35,16 @@ export class PlainKernels implements RowKernels {
     return nanCount > 0 ? Number.NaN : largest;
   }
 
-  weigh(scale: WeightScale): number {
-    const { row, blockMasses } = this;
+  weigh(scale: WeightScale, lowestLogit: number): number {
+    const { row, blockMaxima, blockMasses } = this;
+    const weightAt = (id: number): number => {
+      const logit = row[id]!;
+      return logit >= lowestLogit ? tokenWeight(logit, scale) : 0;
+    };
     let total = 0;
     for (let block = 0; block < blockMasses.length; block++) {
+      blockMasses[block] = 0;
+      if (blockMaxima[block]! < lowestLogit) continue;
       // Four sums, added crosswise at the end: as the lanes of the other implementation.
       let sum0 = 0;
       let sum1 = 0;
@@ -46,10 +52,10 @@ export class PlainKernels implements RowKernels {
       let sum3 = 0;
       const end = (block + 1) * BLOCK_LENGTH;
       for (let id = block * BLOCK_LENGTH; id < end; id += 4) {
-        sum0 += tokenWeight(row[id]!, scale);
-        sum1 += tokenWeight(row[id + 1]!, scale);
-        sum2 += tokenWeight(row[id + 2]!, scale);
-        sum3 += tokenWeight(row[id + 3]!, scale);
+        sum0 += weightAt(id);
+        sum1 += weightAt(id + 1);
+        sum2 += weightAt(id + 2);
+        sum3 += weightAt(id + 3);
       }
       const mass = sum0 + sum2 + (sum1 + sum3);
       blockMasses[block] = mass;

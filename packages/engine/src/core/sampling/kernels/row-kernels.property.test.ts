@@ -21,6 +21,8 @@ const temperatures = fc.oneof(
   fc.constantFrom(0.01, 0.3, 1, 2, 1e-40, 1e40),
   fc.double({ min: 0.01, max: 2, noNaN: true }),
 );
+/** No limit, and limits amid the logits. */
+const limits = fc.oneof(fc.constantFrom(-Infinity, 0, 1), fc.float({ min: -40, max: 40, noNaN: true }));
 
 function fill<Kernels extends RowKernels>(kernels: Kernels, row: Float32Array): Kernels {
   kernels.row.set(row);
@@ -30,7 +32,7 @@ function fill<Kernels extends RowKernels>(kernels: Kernels, row: Float32Array): 
 describe('row kernels', () => {
   it('give the same bits in WebAssembly and in plain JavaScript', () => {
     fc.assert(
-      fc.property(rows, temperatures, fc.boolean(), (row, temperature, isFinest) => {
+      fc.property(rows, temperatures, fc.boolean(), limits, (row, temperature, isFinest, limit) => {
         const wasm = fill(new WasmKernels(row.length), row);
         const plain = fill(new PlainKernels(row.length), row);
         const largest = plain.scan();
@@ -41,7 +43,7 @@ describe('row kernels', () => {
         fc.pre(Number.isFinite(largest));
         const bits = isFinest ? FINEST_BITS : exactWeightBits(row.length);
         const scale = weightScale(largest, temperature, bits);
-        expect(wasm.weigh(scale)).toBe(plain.weigh(scale));
+        expect(wasm.weigh(scale, limit)).toBe(plain.weigh(scale, limit));
         expect(wasm.blockMasses).toEqual(plain.blockMasses);
       }),
       { numRuns: 400 },

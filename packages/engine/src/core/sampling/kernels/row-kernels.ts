@@ -19,8 +19,11 @@ export interface RowKernels {
   readonly blockMasses: Float64Array;
   /** The largest logit; NaN when one of the row is. Mutates: `blockMaxima`. */
   scan(): number;
-  /** The sum of weights of the row. Comes after `scan`. Mutates: `blockMasses`. */
-  weigh(scale: WeightScale): number;
+  /**
+   * The sum of weights of the tokens whose logit is at least `lowestLogit`. Comes after `scan`; the caller may have
+   * lowered logits since. Mutates: `blockMasses`.
+   */
+  weigh(scale: WeightScale, lowestLogit: number): number;
 }
 
 export function countBlocks(vocabSize: number): number {

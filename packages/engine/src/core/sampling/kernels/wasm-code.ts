@@ -28,6 +28,7 @@ export const i32 = {
   constant: (value: number): Code => [0x41, ...signed(value)],
   add: plain(0x6a),
   isLess: plain(0x49),
+  and: plain(0x71),
 };
 
 export const f32 = {
@@ -50,6 +51,7 @@ export const v128 = {
     ...address,
     ...[SIMD_PREFIX, 0x00, ALIGN.v128, ...unsigned(offset)],
   ],
+  and: simd(0x4e),
   or: simd(0x50),
   anyTrue: simd(0x53),
 };
@@ -58,6 +60,7 @@ export const f32x4 = {
   splat: simd(0x13),
   first: simd(0x1f, 0),
   isNotEqual: simd(0x42),
+  isAtLeast: simd(0x46),
   nearest: simd(0x6a),
   add: simd(0xe4),
   sub: simd(0xe5),

@@ -38,7 +38,7 @@ export class WasmKernels implements RowKernels {
     return this.#functions.scan(this.row.byteLength, this.blockMaxima.byteOffset);
   }
 
-  weigh({ largest, factor, bits }: WeightScale): number {
+  weigh({ largest, factor, bits }: WeightScale, lowestLogit: number): number {
     const { row, blockMaxima, blockMasses } = this;
     return this.#functions.weigh(
       row.byteLength,
@@ -48,6 +48,7 @@ export class WasmKernels implements RowKernels {
       factor,
       ROUNDER + bits,
       -bits - NO_WEIGHT_MARGIN,
+      lowestLogit,
     );
   }
 }

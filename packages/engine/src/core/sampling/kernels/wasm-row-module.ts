@@ -26,8 +26,8 @@ export interface RowFunctions {
   /** Writes the largest logit of each block; gives that of the row, or NaN when the row has one. */
   scan(rowEnd: number, blockMaxima: number): number;
   /**
-   * Writes the sum of weights of each block and gives that of the row. `rounder` is `ROUNDER + bits`; blocks whose best
-   * power of two is below `lowestPower` have no weight.
+   * Writes the sum of weights of each block and gives that of the row, of tokens with at least `lowestLogit`. `rounder`
+   * is `ROUNDER + bits`; blocks whose best power of two is below `lowestPower` have no weight.
    */
   weigh(
     rowEnd: number,
@@ -37,6 +37,7 @@ export interface RowFunctions {
     factor: number,
     rounder: number,
     lowestPower: number,
+    lowestLogit: number,
   ): number;
 }
 
@@ -83,36 +84,56 @@ const SCAN: WasmFunction = {
 
 const WEIGH: WasmFunction = {
   name: 'weigh',
-  parameters: ['i32', 'i32', 'i32', 'f32', 'f32', 'f32', 'f32'],
+  parameters: ['i32', 'i32', 'i32', 'f32', 'f32', 'f32', 'f32', 'f32'],
   result: 'f64',
-  variables: ['i32', 'i32', 'f64', 'f64', ...Array<'v128'>(8).fill('v128')],
-  body(rowEnd, blockMaximum, blockMass, largest, factor, rounder, lowestPower, ...variables) {
-    const [at, blockEnd, mass, total, largests, factors, rounders, power, shifted, rest, low, high] =
-      variables as readonly Local[] as Locals;
+  variables: ['i32', 'i32', 'f64', 'f64', ...Array<'v128'>(10).fill('v128')],
+  body(rowEnd, blockMaximum, blockMass, largest, factor, rounder, lowestPower, lowestLogit, ...variables) {
+    const [
+      at,
+      blockEnd,
+      mass,
+      total,
+      largests,
+      factors,
+      rounders,
+      limits,
+      vector,
+      power,
+      shifted,
+      rest,
+      low,
+      high,
+    ] = variables as readonly Local[] as Locals;
     const bestPower = f32.mul(f32.sub(f32.load(blockMaximum!.get), largest!.get), factor!.get);
     const addVector = (offset: number): readonly Code[] => {
-      const difference = f32x4.sub(v128.load(at.get, offset), largests.get);
+      const difference = f32x4.sub(vector.get, largests.get);
       const limited = f32x4.max(f32x4.mul(difference, factors.get), splat(LOWEST_POWER));
       // Where the rounded power is added to the exponent, the bits of the rounder itself are shifted out.
       const scaled = i32x4.add(exp2(rest.get), i32x4.shiftLeft(shifted.get, i32.constant(MANTISSA_BITS)));
       return [
+        vector.set(v128.load(at.get, offset)),
         power.set(limited),
         shifted.set(f32x4.add(power.get, rounders.get)),
         rest.set(f32x4.sub(power.get, f32x4.sub(shifted.get, rounders.get))),
-        rest.set(f32x4.nearest(scaled)),
+        rest.set(v128.and(f32x4.nearest(scaled), f32x4.isAtLeast(vector.get, limits.get))),
         low.set(f64x2.add(low.get, f64x2.fromLowF32(rest.get))),
         high.set(f64x2.add(high.get, f64x2.fromLowF32(reorder(rest.get, HIGH_TO_LOW)))),
       ];
     };
+    const hasWeight = i32.and(
+      f32.isAtLeast(bestPower, lowestPower!.get),
+      f32.isAtLeast(f32.load(blockMaximum!.get), lowestLogit!.get),
+    );
     const zero = f64x2.splat(f64.constant(0));
     return [
       largests.set(f32x4.splat(largest!.get)),
       factors.set(f32x4.splat(factor!.get)),
       rounders.set(f32x4.splat(rounder!.get)),
+      limits.set(f32x4.splat(lowestLogit!.get)),
       repeatWhile(i32.isLess(at.get, rowEnd!.get), [
         blockEnd.set(i32.add(at.get, i32.constant(BLOCK_BYTES))),
         mass.set(f64.constant(0)),
-        ifTrue(f32.isAtLeast(bestPower, lowestPower!.get), [
+        ifTrue(hasWeight, [
           low.set(zero),
           high.set(zero),
           repeatWhile(i32.isLess(at.get, blockEnd.get), [
@@ -135,8 +156,8 @@ const WEIGH: WasmFunction = {
 
 /** The variables of `weigh`. */
 type Locals = readonly [
-  ...[Local, Local, Local, Local, Local, Local],
-  ...[Local, Local, Local, Local, Local, Local],
+  ...[Local, Local, Local, Local, Local, Local, Local],
+  ...[Local, Local, Local, Local, Local, Local, Local],
 ];
 
 /** Bytes of the module; see `RowFunctions`. */

@@ -2,9 +2,19 @@
 
 import type { Candidates } from '../candidates.ts';
 import { kthLargest } from '../kth-largest.ts';
+import type { LogitsRow } from '../logits-row.ts';
 
-/** Mutates: `candidates`; their weights are used as work memory. `topK` not below their number changes nothing. */
-export function applyTopK(candidates: Candidates, topK: number): void {
-  const { logits, count, weights } = candidates;
-  if (topK < count) candidates.keepFrom(kthLargest(logits, count, topK, weights));
+/**
+ * The least logit that stays: `lowestLogit` where fewer than k tokens have at least that. Mutates: `candidates` and
+ * `heap`, which has room for k values.
+ */
+export function topKLimit(
+  row: LogitsRow,
+  topK: number,
+  lowestLogit: number,
+  { candidates, heap }: { readonly candidates: Candidates; readonly heap: Float64Array },
+): number {
+  row.gather(candidates, Math.max(lowestLogit, row.boundOfBest(topK)), Infinity);
+  if (candidates.count < topK) return lowestLogit;
+  return kthLargest(candidates.logits, candidates.count, topK, heap);
 }

@@ -1,53 +1,101 @@
 // Keeps the smallest set of best tokens whose probabilities reach a sum.
 
 import type { Candidates } from '../candidates.ts';
+import { tokenWeight, type WeightScale } from '../kernels/token-weight.ts';
+import type { LogitsRow } from '../logits-row.ts';
 
-/** Width of a bucket in score units; tokens of one bucket differ in probability by at most this factor's exp. */
-const BUCKETS_PER_UNIT = 16;
-/** Scores below this share the last bucket; their weights are zero, or next to it. */
-const LOWEST_SCORE = -32;
-const BUCKET_COUNT = -LOWEST_SCORE * BUCKETS_PER_UNIT + 1;
+/** So many tokens between two limits are sorted; more are split by another sum over the row. */
+const SORTED_COUNT = 256;
+/** First limits to try, as scores: most rows of a model have what top-p keeps within the first. */
+const FIRST_SCORES = [-4, -8, -16] as const;
+/** How far from the ends of an interval the next limit stays, as a share of it. */
+const SHARE_MARGIN = 0.1;
 
-/** What the probabilities of a row are relative to. */
-export interface TopPScale {
-  readonly largest: number;
+/** A limit and the weight of all tokens that reach it. */
+interface Limit {
+  readonly logit: number;
+  readonly mass: number;
+}
+
+export interface TopPSearch {
+  readonly topP: number;
   readonly temperature: number;
+  readonly scale: WeightScale;
+  /** What the steps before left: tokens that reach this logit. */
+  readonly lowestLogit: number;
 }
 
 /**
- * Keeps a token when the tokens ranked before it weigh less than `target`: that is vLLM's rule "sort ascending
- * and drop while the sum is at most 1 - topP", seen from the other end. The best token always stays. Equal
- * logits are ranked by id. `candidates` are weighed, and weigh at least `target` together.
+ * The least logit that stays. A token stays when the tokens ranked before it weigh less than `topP` of all: that is
+ * vLLM's rule "sort ascending and drop while the sum is at most 1 - topP", seen from the other end. The best token
+ * always stays. Equal logits are ranked by id; those that do not stay are forbidden in the row.
  *
- * No full sort: the weights are summed into buckets by score, best first, until the sum reaches the target;
- * only the bucket in which that happens is sorted.
- * Mutates: `candidates`.
+ * No full sort: two limits, one that keeps too little and one that keeps enough, close in on the place until few
+ * tokens are between them.
+ * Mutates: `row` and `candidates`.
  */
-export function applyTopP(candidates: Candidates, target: number, scale: TopPScale): void {
-  const { tokenIds, logits, weights, count } = candidates;
-  const bucketMass = new Float64Array(BUCKET_COUNT);
-  for (let i = 0; i < count; i++) bucketMass[bucketOf(logits[i]!, scale)]! += weights[i]!;
-  let massBefore = 0;
-  let border = 0;
-  while (border < BUCKET_COUNT - 1 && massBefore + bucketMass[border]! < target) {
-    massBefore += bucketMass[border]!;
-    border++;
+export function topPLimit(row: LogitsRow, candidates: Candidates, search: TopPSearch): number {
+  const { topP, scale, lowestLogit } = search;
+  const all: Limit = { logit: lowestLogit, mass: row.weigh(scale, lowestLogit) };
+  const target = topP * all.mass;
+  let { tooFew, enough } = firstLimits(row, all, target, search);
+  for (;;) {
+    // Every token between the limits weighs at least what one at the lower limit would.
+    const mostBetween = (enough.mass - tooFew.mass) / Math.max(1, tokenWeight(enough.logit, scale));
+    if (mostBetween <= SORTED_COUNT) break;
+    const logit = nextLimit(tooFew, enough, target, scale.largest);
+    if (logit === null) break;
+    const limit = { logit, mass: row.weigh(scale, logit) };
+    if (limit.mass < target) tooFew = limit;
+    else enough = limit;
   }
-
-  const ranked: number[] = [];
-  for (let i = 0; i < count; i++) if (bucketOf(logits[i]!, scale) === border) ranked.push(i);
-  // Stable, and candidates are in id order, so equal logits stay ranked by id.
-  ranked.sort((a, b) => logits[b]! - logits[a]!);
-  let last = ranked[0]!;
-  for (const i of ranked) {
-    if (massBefore >= target) break;
-    massBefore += weights[i]!;
-    last = i;
-  }
-  candidates.keepFrom(logits[last]!, tokenIds[last]!);
+  row.gather(candidates, enough.logit, tooFew.logit);
+  return cutBetween(row, candidates, { massBefore: tooFew.mass, target, scale });
 }
 
-function bucketOf(logit: number, { largest, temperature }: TopPScale): number {
-  const score = (logit - largest) / temperature;
-  return score < LOWEST_SCORE ? BUCKET_COUNT - 1 : Math.floor(-score * BUCKETS_PER_UNIT);
+function firstLimits(
+  row: LogitsRow,
+  all: Limit,
+  target: number,
+  { temperature, scale }: TopPSearch,
+): { readonly tooFew: Limit; readonly enough: Limit } {
+  let tooFew: Limit = { logit: Infinity, mass: 0 };
+  for (const score of FIRST_SCORES) {
+    const logit = Math.fround(scale.largest + score * temperature);
+    if (logit <= all.logit) break;
+    const limit = { logit, mass: row.weigh(scale, logit) };
+    if (limit.mass >= target) return { tooFew, enough: limit };
+    tooFew = limit;
+  }
+  return { tooFew, enough: all };
+}
+
+/** A logit between the limits, where the target lies if the weight grows evenly. Null when there is none between. */
+function nextLimit(tooFew: Limit, enough: Limit, target: number, largest: number): number | null {
+  const top = Math.min(tooFew.logit, largest);
+  const share = (target - tooFew.mass) / (enough.mass - tooFew.mass);
+  const inside = Math.min(1 - SHARE_MARGIN, Math.max(SHARE_MARGIN, share));
+  const logit = Math.fround(top + (enough.logit - top) * inside);
+  return logit > enough.logit && logit < tooFew.logit ? logit : null;
+}
+
+/** Goes through the candidates from the best one on until the target is reached. */
+function cutBetween(
+  row: LogitsRow,
+  candidates: Candidates,
+  { massBefore, target, scale }: { massBefore: number; target: number; scale: WeightScale },
+): number {
+  const { tokenIds, logits } = candidates;
+  const ranked = candidates.rank();
+  let mass = massBefore;
+  let keptCount = 0;
+  while (keptCount < ranked.length && mass < target) {
+    mass += tokenWeight(logits[ranked[keptCount]!]!, scale);
+    keptCount++;
+  }
+  const limit = logits[ranked[keptCount - 1]!]!;
+  for (let i = keptCount; i < ranked.length && logits[ranked[i]!] === limit; i++) {
+    row.logits[tokenIds[ranked[i]!]!] = -Infinity;
+  }
+  return limit;
 }
