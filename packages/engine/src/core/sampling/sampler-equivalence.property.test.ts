@@ -139,7 +139,7 @@ describe('Sampler', () => {
           }
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 

@@ -8,8 +8,10 @@ import type { LogitsRow } from '../logits-row.ts';
 const SORTED_COUNT = 256;
 /** First limits to try, as scores: most rows of a model have what top-p keeps within the first. */
 const FIRST_SCORES = [-4, -8, -16] as const;
-/** How far from the ends of an interval the next limit stays, as a share of it. */
-const SHARE_MARGIN = 0.1;
+/** Limits that are farther apart in probability than this power of two are halved: nothing is even between them. */
+const FAR_POWERS = 2;
+/** How far from the ends of an interval, and from where the target should lie in it, the next limit is: a share of it. */
+const SHARE_MARGIN = 0.05;
 
 /** A limit and the weight of all tokens that reach it. */
 interface Limit {
@@ -39,11 +41,11 @@ export function topPLimit(row: LogitsRow, candidates: Candidates, search: TopPSe
   const all: Limit = { logit: lowestLogit, mass: row.weigh(scale, lowestLogit) };
   const target = topP * all.mass;
   let { tooFew, enough } = firstLimits(row, all, target, search);
-  for (;;) {
+  for (let turn = 0; ; turn++) {
     // Every token between the limits weighs at least what one at the lower limit would.
     const mostBetween = (enough.mass - tooFew.mass) / Math.max(1, tokenWeight(enough.logit, scale));
     if (mostBetween <= SORTED_COUNT) break;
-    const logit = nextLimit(tooFew, enough, target, scale.largest);
+    const logit = limitBetween(tooFew, enough, { target, turn, scale });
     if (logit === null) break;
     const limit = { logit, mass: row.weigh(scale, logit) };
     if (limit.mass < target) tooFew = limit;
@@ -70,12 +72,21 @@ function firstLimits(
   return { tooFew, enough: all };
 }
 
-/** A logit between the limits, where the target lies if the weight grows evenly. Null when there is none between. */
-function nextLimit(tooFew: Limit, enough: Limit, target: number, largest: number): number | null {
-  const top = Math.min(tooFew.logit, largest);
-  const share = (target - tooFew.mass) / (enough.mass - tooFew.mass);
-  const inside = Math.min(1 - SHARE_MARGIN, Math.max(SHARE_MARGIN, share));
-  const logit = Math.fround(top + (enough.logit - top) * inside);
+/**
+ * A logit between two limits; null when there is none. Far limits are halved. Near ones are split by turns a little below
+ * and a little above where the target would lie if the weight grew evenly between them, so that both ends move.
+ */
+function limitBetween(
+  tooFew: Limit,
+  enough: Limit,
+  { target, turn, scale }: { readonly target: number; readonly turn: number; readonly scale: WeightScale },
+): number | null {
+  const top = Math.min(tooFew.logit, scale.largest);
+  const isFar = (top - enough.logit) * scale.factor > FAR_POWERS;
+  const even = (target - tooFew.mass) / (enough.mass - tooFew.mass);
+  const near = turn % 2 === 0 ? even + SHARE_MARGIN : even - SHARE_MARGIN;
+  const share = isFar ? 0.5 : Math.min(1 - SHARE_MARGIN, Math.max(SHARE_MARGIN, near));
+  const logit = Math.fround(top + (enough.logit - top) * share);
   return logit > enough.logit && logit < tooFew.logit ? logit : null;
 }
 
