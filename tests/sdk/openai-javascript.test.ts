@@ -108,6 +108,37 @@ describe('openai SDK for JavaScript', () => {
     });
   });
 
+  test('gives log probabilities and several choices, whole and through the stream helper', async () => {
+    const body = {
+      model: 'ortler-demo',
+      messages: QUESTION,
+      temperature: 1,
+      seed: 3,
+      n: 2,
+      max_completion_tokens: 5,
+      logprobs: true,
+      top_logprobs: 2,
+    };
+    const plain = await client.chat.completions.create(body);
+    const final = await client.chat.completions.stream(body).finalChatCompletion();
+    expect(plain.choices).toHaveLength(2);
+    for (const [index, choice] of plain.choices.entries()) {
+      const tokens = choice.logprobs!.content!.map(({ token }) => token);
+      expect(choice.logprobs!.content![0]!.top_logprobs).toHaveLength(2);
+      expect(final.choices[index]!.message.content).toBe(choice.message.content);
+      expect(final.choices[index]!.logprobs!.content!.map(({ token }) => token)).toEqual(tokens);
+    }
+  });
+
+  test('raises BadRequestError for a shape of the answer that is not served yet', async () => {
+    const parse = client.chat.completions.parse({
+      model: 'ortler-demo',
+      messages: QUESTION,
+      response_format: { type: 'json_schema', json_schema: { name: 'a', schema: { type: 'object' } } },
+    });
+    await expect(parse).rejects.toBeInstanceOf(BadRequestError);
+  });
+
   test('raises AuthenticationError for a wrong key', async () => {
     const stranger = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: 'wrong', maxRetries: 0 });
     const failure = await stranger.models.list().then(

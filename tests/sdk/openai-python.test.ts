@@ -8,7 +8,19 @@ import { describe, expect, test } from 'vitest';
 import { startServer } from '../support/server.ts';
 
 const python = process.env.TEST_PYTHON;
-const CHECKS = ['models', 'retrieve', 'create', 'stream', '401', '404', '400', 'extra_body', 'completions'];
+const CHECKS = [
+  'models',
+  'retrieve',
+  'create',
+  'stream',
+  '401',
+  '404',
+  '400',
+  'logprobs',
+  'reasoning',
+  'extra_body',
+  'completions',
+];
 
 describe.skipIf(python === undefined)('openai SDK for Python (skipped unless TEST_PYTHON is set)', () => {
   test('lists, creates, streams and raises its error classes', async () => {

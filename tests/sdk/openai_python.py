@@ -55,6 +55,17 @@ report("400", fails_with(openai.BadRequestError, lambda: create(model="ortler-de
 extra = create(
     model="ortler-demo", messages=question, temperature=0, extra_body={"return_token_ids": True, "top_k": 5}
 )
+several = create(model="ortler-demo", messages=question, seed=3, n=2, max_tokens=4, logprobs=True, top_logprobs=2)
+report(
+    "logprobs",
+    len(several.choices) == 2
+    and sum(len(choice.logprobs.content) for choice in several.choices) == several.usage.completion_tokens
+    and all(entry.top_logprobs[0].token == entry.token for entry in several.choices[0].logprobs.content),
+)
+thinking = create(
+    model="ortler-demo", messages=question, reasoning_effort="low", max_tokens=3, extra_body={"min_tokens": 3}
+)
+report("reasoning", isinstance(thinking.choices[0].message.reasoning, str))
 report("extra_body", len(extra.choices[0].token_ids) == extra.usage.completion_tokens)
 
 several = client.completions.create(

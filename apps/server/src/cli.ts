@@ -2,7 +2,9 @@
 // The command line. Commands load their code when they run, so `--help` and a start stay quick.
 
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { registerFeedbackCommands } from './commands/feedback/register-feedback.ts';
 import { onLostReader, processTerminal } from './commands/terminal.ts';
+import { registerTrainingCommands } from './commands/training/register-training.ts';
 import { UserError } from './commands/user-error.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
 import { shownDefault } from './config/describe-settings.ts';
@@ -80,6 +82,16 @@ program
     const { adapter, output, precision } = flags;
     await build({ folder, adapter, output, precision }, processTerminal);
   });
+
+registerTrainingCommands(program, {
+  addSettings: command => addSettings(command, ['dataDir', 'databaseUrl', 'queryTimeLimitMs']),
+  configFrom,
+});
+
+registerFeedbackCommands(program, {
+  addSettings: command => addSettings(command, ['dataDir', 'databaseUrl', 'queryTimeLimitMs']),
+  configFrom,
+});
 
 type Flags = Readonly<Record<string, string | undefined>>;
 

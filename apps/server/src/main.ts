@@ -12,6 +12,7 @@ import { ModelPreparationError } from './models/prepare-model.ts';
 import { createServerModels } from './models/server-models.ts';
 import { trackIdleConnections } from './rest/idle-connections.ts';
 import { createApiKeyStore } from './stores/api-keys.ts';
+import { createFeedbackStore } from './stores/feedback/feedback-store.ts';
 import { createTrainingServices } from './stores/training/training-services.ts';
 import { createMetrics } from './system/metrics.ts';
 
@@ -58,6 +59,8 @@ export async function startServer(
       checkpointModels,
       credentials: keys,
       generations: metrics,
+      promptCacheScope: config.promptCacheScope,
+      feedback: createFeedbackStore(database),
       training,
       now: Date.now,
     },

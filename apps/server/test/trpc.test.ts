@@ -38,7 +38,7 @@ it('gives the same completion, chunks and models as REST', async () => {
 
 it('gives the same refusals as REST', async () => {
   const client = await connect();
-  for (const fields of [{ model: 'nope' }, { temperature: -1 }, { top_logprobs: 3 }, { echo: true }]) {
+  for (const fields of [{ model: 'nope' }, { temperature: -1 }, { top_logprobs: 3 }, { priority: 1 }]) {
     const request = { messages: MESSAGES, ...fields };
     const { error } = (await test.post(request)).json();
     const thrown = await client.chat.complete.mutate(request).catch((reason: unknown) => reason);

@@ -1,6 +1,7 @@
 // Public surface of @ortler/api: the router over its ports, the errors, and the context that transports build.
 
 export { type AppRouter, createAppRouter } from './app-router.ts';
+export { REASONING_PARSERS, type ReasoningParser } from './chat/reasoning/reasoning-format.ts';
 export {
   ApiError,
   type ApiErrorCode,
@@ -8,6 +9,13 @@ export {
   type PublicError,
   toPublicError,
 } from './errors.ts';
+export type {
+  FeedbackPage,
+  FeedbackRecord,
+  FeedbackStore,
+  InsertedFeedback,
+} from './feedback/feedback-services.ts';
+export { type RecordContext, toFeedbackRecord } from './feedback/to-feedback-record.ts';
 export { invalidInput } from './report-faults.ts';
 export { listRestRoutes, type RestRoute } from './rest-routes.ts';
 export type { BytesInput } from './routers/training-trajectories.ts';

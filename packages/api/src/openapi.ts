@@ -8,6 +8,8 @@ import {
   completionRequestExamples,
   detailErrorBody,
   detokenizeRequestExamples,
+  feedbackCreateRequestExamples,
+  feedbackQueryRequestExamples,
   openAiErrorBody,
   tokenizeRequestExamples,
   validationErrorBody,
@@ -15,6 +17,7 @@ import {
 import { generateOpenApiDocument } from 'trpc-to-openapi';
 import { z } from 'zod';
 import type { AppRouter } from './app-router.ts';
+import { describeSupport } from './chat/parameter-support.ts';
 import { type ApiErrorCode, ERROR_TABLE } from './errors.ts';
 import { listRestRoutes, type RestRoute } from './rest-routes.ts';
 
@@ -41,6 +44,8 @@ const REASONS = {
 /** What the docs page sends when a reader tries an operation; the generator would fill in empty texts. */
 const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   createChatCompletion: chatCompletionRequestExamples.valid[0],
+  queryFeedback: feedbackQueryRequestExamples.valid[1],
+  createFeedback: feedbackCreateRequestExamples.valid[0],
   createCompletion: completionRequestExamples.valid[0],
   tokenize: tokenizeRequestExamples.valid[0],
   detokenize: detokenizeRequestExamples.valid[0],
@@ -59,15 +64,22 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/
     title: 'Ortler',
     version,
     description:
-      'LLM inference on ONNX Runtime: chat completions, completions, tokens, the models behind them, and what their training needs.',
+      'LLM inference on ONNX Runtime: chat completions, completions, tokens, the models behind them, what their training needs, and feedback on what they said.',
     baseUrl,
     securitySchemes: {
       bearer: { type: 'http', scheme: 'bearer', description: 'An API key of this server.' },
+      basic: {
+        type: 'http',
+        scheme: 'basic',
+        description: 'Any user name, with an API key of this server as the password.',
+      },
     },
   }) as unknown as Json;
   const paths = document.paths as Record<string, Record<string, Json>>;
   for (const route of listRestRoutes(router))
     finishOperation(paths[route.path]![route.method.toLowerCase()]!, route);
+  // Fields of one name mean the same in both, or are served in both.
+  for (const path of ['/v1/chat/completions', '/v1/completions']) describeParameters(paths[path]!.post!);
   const components = document.components as Record<string, Json>;
   components.schemas = {
     ...withoutGeneratedErrors(components.schemas),
@@ -78,6 +90,16 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/
     ValidationErrorBody: toJsonSchema(validationErrorBody),
   };
   return document;
+}
+
+// What this version does not do with a field stands beside what the field means.
+function describeParameters(operation: Json): void {
+  const { content } = operation.requestBody as { content: Record<string, { schema: Json }> };
+  const properties = content['application/json']!.schema.properties as Record<string, Json>;
+  for (const [field, schema] of Object.entries(properties)) {
+    const support = describeSupport(field);
+    if (support !== null) schema.description = [schema.description, support].filter(Boolean).join(' ');
+  }
 }
 
 function finishOperation(operation: Json, { method, auth, errors, streams, lines, fails }: RestRoute): void {

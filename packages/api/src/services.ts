@@ -2,6 +2,8 @@
 // Nothing here knows HTTP, files or SQL.
 
 import type { Engine } from '@ortler/engine';
+import type { ReasoningParser } from './chat/reasoning/reasoning-format.ts';
+import type { FeedbackStore } from './feedback/feedback-services.ts';
 import type { TrainingServices } from './training/training-services.ts';
 
 /** What a model can do now. A ready model may still be restarting inside; its engine then says so itself. */
@@ -18,6 +20,8 @@ export interface ModelIdentity {
   readonly ownedBy: string;
   /** Id of the model this one derives from; its own id for a base model. */
   readonly root: string;
+  /** How what the model thinks is told from what it answers; `auto` reads it off the chat template. */
+  readonly reasoningParser: ReasoningParser;
 }
 
 /** A model of the operator: always loaded, or on its way there. */
@@ -60,6 +64,8 @@ export interface CheckpointModels {
 /** Who a key belongs to. */
 export interface Principal {
   readonly keyId: string;
+  /** Absent: the key belongs to no team. */
+  readonly team?: string;
 }
 
 export interface CredentialVerifier {
@@ -92,6 +98,9 @@ export interface Services {
   readonly checkpointModels: CheckpointModels;
   readonly credentials: CredentialVerifier;
   readonly generations: GenerationObserver;
+  /** Whose requests may share cached prompts: those of one team, or those of everybody on this server. */
+  readonly promptCacheScope: 'team' | 'server';
+  readonly feedback: FeedbackStore;
   readonly training: TrainingServices;
   /** Unit: milliseconds since 1970. */
   readonly now: () => number;

@@ -3,8 +3,9 @@
 
 import type { GenerationEvent, GenerationRequest } from '@ortler/engine';
 import { observeGeneration } from './chat/observe-generation.ts';
+import { closingStream } from './closing-stream.ts';
 import { openEngine, servedId } from './ready-engine.ts';
-import type { EngineLease, ServedModel, Services } from './services.ts';
+import type { ServedModel, Services } from './services.ts';
 
 export interface EventsStart {
   readonly services: Pick<Services, 'generations' | 'now'>;
@@ -21,46 +22,32 @@ export async function startEvents(
   request: GenerationRequest,
   { services, model, startedAtMs, signal, toApiError }: EventsStart,
 ): Promise<AsyncGenerator<GenerationEvent, void, undefined>> {
-  const lease = await openEngine(model, signal);
+  const { engine, release } = await openEngine(model, signal);
   const events = translateErrors(
-    observeGeneration(lease.engine.generate(request, signal), {
+    observeGeneration(engine.generate(request, signal), {
       services,
       modelId: servedId(model),
       choiceCount: request.choiceCount ?? 1,
       startedAtMs,
     }),
     toApiError,
-    lease,
   );
-  const first = await events.next();
-  return startingWith(first, events);
+  try {
+    const first = await events.next();
+    return closingStream(events, { first, onClose: release });
+  } catch (error) {
+    release();
+    throw error;
+  }
 }
 
-// The engine is given back when the events end, also when a reader leaves.
 async function* translateErrors<T>(
   events: AsyncIterable<T>,
   toApiError: (error: unknown) => unknown,
-  { release }: EngineLease,
 ): AsyncGenerator<T, void, undefined> {
   try {
     yield* events;
   } catch (error) {
     throw toApiError(error);
-  } finally {
-    release();
-  }
-}
-
-async function* startingWith<T>(
-  first: IteratorResult<T, void>,
-  rest: AsyncGenerator<T, void, undefined>,
-): AsyncGenerator<T, void, undefined> {
-  try {
-    if (first.done) return;
-    yield first.value;
-    yield* rest;
-  } finally {
-    // A reader that leaves before asking for the second event must still end the generation.
-    await rest.return();
   }
 }

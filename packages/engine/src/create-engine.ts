@@ -56,7 +56,7 @@ export async function startEngine(modelDir: string, link: CoreLink): Promise<Lin
     precision: manifest.precision,
     parameterCount: manifest.parameterCount,
     eosTokenIds: tokenizer.eosTokenIds,
-    hasChatTemplate: templates.hasTemplate,
+    chatTemplate: templates.source,
     samplingDefaults,
   };
   const prompts = new PromptEncoder({
@@ -103,5 +103,6 @@ export function toCoreOptions(options: EngineOptions): CoreOptions {
     ...(options.mixedChunkLength === undefined ? {} : { mixedChunkLength: options.mixedChunkLength }),
     ...(options.cacheSlots === undefined ? {} : { cacheSlots: options.cacheSlots }),
     ...(options.prefixCaching === undefined ? {} : { prefixCaching: options.prefixCaching }),
+    ...(options.prefillGraph === undefined ? {} : { prefillGraph: options.prefillGraph }),
   };
 }

@@ -31,7 +31,8 @@ export interface EngineInfo extends CoreFacts {
   readonly parameterCount: number;
   /** End-of-sequence ids: the tokenizer's main one first, then those of generation_config.json. */
   readonly eosTokenIds: readonly number[];
-  readonly hasChatTemplate: boolean;
+  /** The model's own chat template, for conversations without tools; null when it has none. */
+  readonly chatTemplate: string | null;
   /** Sampling defaults of generation_config.json; empty where it names none. */
   readonly samplingDefaults: Partial<SamplingParams>;
 }

@@ -10,6 +10,8 @@
  * - `overloaded`: no room in the queue now; try again after `retryAfterMs`.
  * - `model_invalid`: the model folder is unusable; the message names the file and what was expected.
  * - `model_unavailable`: the model's process is starting again after a crash.
+ * - `constraint_failed`: the finished text breaks a rule that could only be checked at its end, or its constraint
+ *   became too costly to follow; the choice has no valid text.
  * - `engine_failed`: the model call or the model's process failed while this request ran.
  * - `engine_closed`: the engine was closed.
  * - `aborted`: the caller's signal fired.
@@ -21,6 +23,7 @@ export type EngineErrorCode =
   | 'overloaded'
   | 'model_invalid'
   | 'model_unavailable'
+  | 'constraint_failed'
   | 'engine_failed'
   | 'engine_closed'
   | 'aborted';

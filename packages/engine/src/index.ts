@@ -6,6 +6,7 @@ export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './er
 export type { CoreLinkState } from './link/core-link.ts';
 export type { CoreFacts, CoreStats } from './link/messages.ts';
 export type { ChatContentPart, ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
+export type { ConstraintSpec, JsonStyle } from './request/constraint-spec.ts';
 export type { FinishReason, StopReason } from './request/finish-reason.ts';
 export type {
   CandidateLogprob,
@@ -18,9 +19,16 @@ export type {
   TokenUsage,
 } from './request/generation-event.ts';
 export type {
+  BeamSearch,
   GenerationRequest,
   LogprobsRequest,
   Prompt,
+  RepetitionDetection,
   StopConditions,
 } from './request/generation-request.ts';
-export { NEUTRAL_SAMPLING, type SamplingParams, validateSamplingParams } from './request/sampling-params.ts';
+export {
+  type LogitBias,
+  NEUTRAL_SAMPLING,
+  type SamplingParams,
+  validateSamplingParams,
+} from './request/sampling-params.ts';

@@ -26,6 +26,7 @@ import { ChoiceAssembler } from './text/choice-assembler.ts';
 import { Detokenizer, detokenize } from './text/detokenizer.ts';
 import type { PromptEncoder } from './text/prompt-encoder.ts';
 import type { Tokenizer } from './text/tokenizer.ts';
+import { truncatePrompt } from './text/truncate-prompt.ts';
 import { type TokenizedRequest, toSubmitMessage } from './to-submit-message.ts';
 
 export interface LinkedEngineParts {
@@ -119,8 +120,12 @@ export class LinkedEngine implements Engine {
     // What is wrong is refused before the token side hears of the request.
     const valid = validateGenerationRequest(request, this.#limits);
     const badTokenSequences = this.#tokenizeBadWords(valid);
-    const promptTokenIds = await this.#parts.prompts.encodePrompt(request.prompt, signal);
     const { contextLength } = this.info;
+    const keep = request.truncatePromptTokens;
+    const encoded = await this.#parts.prompts.encodePrompt(request.prompt, signal, {
+      mayOverflow: keep !== undefined,
+    });
+    const promptTokenIds = truncatePrompt(encoded, { keep, maxTokens: valid.maxTokens, contextLength });
     const maxTokens = settleMaxTokens(
       valid,
       promptTokenIds.length,
@@ -129,15 +134,17 @@ export class LinkedEngine implements Engine {
     );
     throwIfAborted(signal);
 
+    const shownSpecialIds = this.#specialIds(request.shownSpecialTokens);
     if (valid.beamSearch !== undefined) {
-      yield* this.#searchBeams(valid, valid.beamSearch, { promptTokenIds, maxTokens }, signal);
+      const prepared = { promptTokenIds, maxTokens, shownSpecialIds };
+      yield* this.#searchBeams(valid, valid.beamSearch, prepared, signal);
       return;
     }
     const requestId = this.#nextRequestId++;
     const { link } = this.#parts;
     const generation = new Generation({
       promptTokenIds,
-      assemblers: this.#assemblers(valid, promptTokenIds),
+      assemblers: this.#assemblers(valid, promptTokenIds, shownSpecialIds),
       tokenBytes: this.#parts.tokenizer.tokenBytes,
       abortChoice: choiceIndex => link.abort({ kind: 'abort', requestId, choiceIndex }),
       setChoicePaused: (choiceIndex, { isPaused }) =>
@@ -155,7 +162,13 @@ export class LinkedEngine implements Engine {
   async *#searchBeams(
     valid: ValidRequest,
     beamSearch: BeamSearch,
-    { promptTokenIds, maxTokens }: Pick<TokenizedRequest, 'promptTokenIds' | 'maxTokens'>,
+    {
+      promptTokenIds,
+      maxTokens,
+      shownSpecialIds,
+    }: Pick<TokenizedRequest, 'promptTokenIds' | 'maxTokens'> & {
+      readonly shownSpecialIds: ReadonlySet<number>;
+    },
     signal?: AbortSignal,
   ): AsyncGenerator<GenerationEvent, void, undefined> {
     const { tokenBytes, mainEosTokenId } = this.#parts.tokenizer;
@@ -170,7 +183,7 @@ export class LinkedEngine implements Engine {
       includeStopInOutput,
       logprobs,
       tokenBytes,
-      decode: tokenIds => detokenize(tokenBytes, tokenIds, { skipSpecialTokens }),
+      decode: tokenIds => detokenize(tokenBytes, tokenIds, { skipSpecialTokens, shownSpecialIds }),
       askNextTokens: async (tokenIdLists, topCount) => {
         const ask = (tokenIds: Int32Array) => this.#askNextTokens(tokenIds, topCount, valid, signal);
         const found = await askAll(tokenIdLists, ask, isAdmitted ? ms => pause(ms, signal) : null);
@@ -229,14 +242,24 @@ export class LinkedEngine implements Engine {
     return sequences;
   }
 
-  #assemblers(valid: ValidRequest, promptTokenIds: Int32Array): ChoiceAssembler[] {
+  /** Ids of the texts that are special tokens of this vocabulary. */
+  #specialIds(texts: readonly string[] = []): ReadonlySet<number> {
+    const { tokenizer } = this.#parts;
+    return new Set(texts.map(text => tokenizer.tokenId(text)).filter(id => id !== undefined));
+  }
+
+  #assemblers(
+    valid: ValidRequest,
+    promptTokenIds: Int32Array,
+    shownSpecialIds: ReadonlySet<number>,
+  ): ChoiceAssembler[] {
     const { tokenBytes } = this.#parts.tokenizer;
     const { skipSpecialTokens } = valid;
     return Array.from(
       { length: valid.choiceCount },
       () =>
         new ChoiceAssembler({
-          detokenizer: new Detokenizer(tokenBytes, { skipSpecialTokens, promptTokenIds }),
+          detokenizer: new Detokenizer(tokenBytes, { skipSpecialTokens, shownSpecialIds, promptTokenIds }),
           stopStrings: valid.stopStrings,
           includeStopInOutput: valid.includeStopInOutput,
           minTokens: valid.minTokens,

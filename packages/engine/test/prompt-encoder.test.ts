@@ -126,6 +126,18 @@ describe('templates of requests', () => {
   });
 });
 
+test('the tokenizer adds its special tokens to those of the template only where asked to', async () => {
+  const plain = await prompts.encodePrompt({ kind: 'chat', messages: USER });
+  const more = await prompts.encodePrompt({
+    kind: 'chat',
+    messages: USER,
+    template: { addSpecialTokens: true },
+  });
+  const begin = tokenizer.tokenId('<s>')!;
+  expect([plain[0], plain[1] === begin]).toEqual([begin, false]);
+  expect(Array.from(more)).toEqual([begin, ...plain]);
+});
+
 describe('long texts', () => {
   test('become the same ids in the worker as here', async () => {
     const text = 'Hello world, the quick brown fox. '.repeat(300);

@@ -220,6 +220,8 @@ describe('chatCompletionRequest', () => {
     ['continue_final_message alone', { continue_final_message: true }, 'continue_final_message'],
     ['continue_final_message', { continue_final_message: true, add_generation_prompt: false }, null],
     ['empty cache_salt', { cache_salt: '' }, 'cache_salt'],
+    ['a long cache_salt', { cache_salt: 'x'.repeat(129) }, 'cache_salt'],
+    ['a base64 cache_salt', { cache_salt: `${'aB3/'.repeat(10)}+/=` }, null],
     ['nested engine_xargs', { engine_xargs: { a: { b: 1 } } }, 'engine_xargs.a'],
     ['listed engine_xargs', { engine_xargs: { a: [1, 'x'], b: 'y', c: 2 } }, null],
     ['both names of engine_xargs', { engine_xargs: {}, vllm_xargs: {} }, 'vllm_xargs'],

@@ -16,6 +16,9 @@ import {
 } from './lax-primitives.ts';
 import { checkSharedRules } from './request-rules.ts';
 
+/** Longest `cache_salt`, in UTF-16 code units. Source: the service this wire format comes from. */
+export const MAX_CACHE_SALT_LENGTH = 128;
+
 /** How a streamed answer reports usage. */
 export const streamOptions = z
   .object({
@@ -66,9 +69,9 @@ export const chatCompletionRequest = z
     reasoning_effort: promptFields.reasoning_effort,
     include_reasoning: promptFields.include_reasoning,
     parallel_tool_calls: nullAsDefault(laxBoolean(), true).describe(
-      'Accepted without effect, because tools are never called.',
+      'Whether one answer may call several tools.',
     ),
-    user: z.string().nullish().describe('Name of the end user. It has no effect.'),
+    user: z.string().nullish().describe('Name of the end user.'),
     use_beam_search: samplingFields.use_beam_search,
     top_k: samplingFields.top_k,
     min_p: samplingFields.min_p,
@@ -105,12 +108,13 @@ export const chatCompletionRequest = z
     cache_salt: z
       .string()
       .min(1)
+      .max(MAX_CACHE_SALT_LENGTH)
       .nullish()
       .describe('Requests share cached prompts only with requests of the same salt. Best long and random.'),
     kv_transfer_params: z
       .record(z.string(), z.unknown())
       .nullish()
-      .describe('Parameters of disaggregated serving. No effect on servers without it.'),
+      .describe('Parameters of disaggregated serving.'),
     engine_xargs: extraArguments.describe(
       'Arguments of custom extensions: texts, numbers, or lists of them.',
     ),

@@ -55,7 +55,5 @@ export const promptFields = {
     .nullish()
     .describe('Chat template to use instead of the model’s. Required when the model has none.'),
   chat_template_kwargs: anyObject.nullish().describe('More variables for the chat template.'),
-  mm_processor_kwargs: anyObject
-    .nullish()
-    .describe('Arguments of a multimodal processor. No effect on text models.'),
+  mm_processor_kwargs: anyObject.nullish().describe('Arguments of a multimodal processor.'),
 } as const;

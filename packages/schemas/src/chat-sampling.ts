@@ -104,7 +104,7 @@ export const logprobFields = {
   logprobs: nullAsDefault(laxBoolean(), false).describe('Adds the log probability of every generated token.'),
   // The rules on these two look at the JSON value itself, so text is refused. Source: upstream behaviour.
   top_logprobs: nullAsDefault(laxIntegerButNoText(), 0).describe(
-    'With `logprobs`: how many of the most probable tokens to list at each place. -1 is all of them.',
+    'With `logprobs`: how many of the most probable tokens to list at each place, at most 20.',
   ),
   prompt_logprobs: laxIntegerButNoText()
     .nullish()

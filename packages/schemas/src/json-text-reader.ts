@@ -138,24 +138,40 @@ class ValueScanner {
 
   /** Index behind the value's last character in this piece; the piece's length when the value goes on. */
   findEnd(piece: string, start: number): number {
+    return this.#isScalar ? this.#findScalarEnd(piece, start) : this.#findQuotedOrNestedEnd(piece, start);
+  }
+
+  #findScalarEnd(piece: string, start: number): number {
     for (let index = start; index < piece.length; index++) {
       const code = piece.charCodeAt(index);
-      if (this.#isScalar) {
-        if (code !== COMMA && !isCloser(code) && !isWhitespace(code)) continue;
-        this.isDone = true;
-        return index;
-      }
-      if (this.#isInString) {
-        if (this.#isEscaped) this.#isEscaped = false;
-        else if (code === BACKSLASH) this.#isEscaped = true;
-        else if (code === QUOTE) this.#isInString = false;
-      } else if (code === QUOTE) this.#isInString = true;
-      else if (code === BRACE || code === BRACKET) this.#depth++;
-      else if (isCloser(code)) this.#depth--;
-      if (this.#depth > 0 || this.#isInString) continue;
+      if (code !== COMMA && !isCloser(code) && !isWhitespace(code)) continue;
+      this.isDone = true;
+      return index;
+    }
+    return piece.length;
+  }
+
+  // Local variables, because this loop sees every character of a body.
+  #findQuotedOrNestedEnd(piece: string, start: number): number {
+    let depth = this.#depth;
+    let isInString = this.#isInString;
+    let isEscaped = this.#isEscaped;
+    for (let index = start; index < piece.length; index++) {
+      const code = piece.charCodeAt(index);
+      if (isInString) {
+        if (isEscaped) isEscaped = false;
+        else if (code === BACKSLASH) isEscaped = true;
+        else if (code === QUOTE) isInString = false;
+      } else if (code === QUOTE) isInString = true;
+      else if (code === BRACE || code === BRACKET) depth++;
+      else if (isCloser(code)) depth--;
+      if (depth > 0 || isInString) continue;
       this.isDone = true;
       return index + 1;
     }
+    this.#depth = depth;
+    this.#isInString = isInString;
+    this.#isEscaped = isEscaped;
     return piece.length;
   }
 }

@@ -22,8 +22,11 @@ export interface LosslessJsonOptions {
 
 const DEFAULT_MAX_DEPTH = 128;
 
-/** Only such text can hold an integer above 2^53 (16 digits) or a number beyond all doubles (a three-digit exponent). */
-const MAY_HOLD_BIG_NUMBER = /\d{16}|\d[eE]\+?\d{3}/;
+/**
+ * Only such text can hold an integer above 2^53 (16 digits that are no fraction) or a number beyond all doubles (a
+ * three-digit exponent). Log probabilities have long fractions, and the exact reading costs ten times the fast one.
+ */
+const MAY_HOLD_BIG_NUMBER = /(?:^|[^\d.])\d{16}|\d[eE]\+?\d{3}/;
 const INTEGER = /^-?\d+$/;
 
 /** What Node and V8 offer beyond the declared JSON object. */

@@ -14,7 +14,7 @@ const INFO: EngineInfo = {
   precision: 'q8',
   parameterCount: 4_790_000,
   eosTokenIds: [2],
-  hasChatTemplate: true,
+  chatTemplate: '{{ messages }}',
   samplingDefaults: {},
 };
 

@@ -28,9 +28,12 @@ describe('readConfig', () => {
       precision: 'auto',
       threads: 0,
       maxSequences: 8,
+      reasoningParsers: { ofModel: new Map(), ofOthers: 'auto' },
+      promptCacheScope: 'team',
       maxQueued: 256,
       scheduling: 'fcfs',
       prefixCache: 'on',
+      prefillGraph: 'on',
       cacheSlots: 4,
       prefillChunk: 512,
       mixedChunk: 32,
@@ -59,6 +62,19 @@ describe('readConfig', () => {
       '--port must be a whole number from 0 to 65535 (got "70000").',
       'ORTLER_DEVICE must be one of auto, cpu, webgpu, cuda (got "tpu").',
       'ORTLER_BODY_LIMIT must be a size such as 500kb or 8mb, from 1kb to 1gb (got "lots").',
+    ]);
+  });
+
+  it('takes a reasoning parser for all models or for one each', () => {
+    const of = (text: string) =>
+      readConfig({ ORTLER_REASONING_PARSER: text, ORTLER_MODELS: 'a=/a,b=/b' }).reasoningParsers;
+    expect(of('none')).toEqual({ ofModel: new Map(), ofOthers: 'none' });
+    expect(of('a=mistral, think')).toEqual({ ofModel: new Map([['a', 'mistral']]), ofOthers: 'think' });
+    expect(problemsOf({ ORTLER_REASONING_PARSER: 'a=thnk' })).toEqual([
+      'ORTLER_REASONING_PARSER must list names or id=name pairs with a name of auto, none, think, mistral, seed, granite, channels (got "a=thnk").',
+    ]);
+    expect(problemsOf({ ORTLER_REASONING_PARSER: 'c=think', ORTLER_MODELS: 'a=/a' })).toEqual([
+      'ORTLER_REASONING_PARSER names the model c, which is not served. Models: a.',
     ]);
   });
 

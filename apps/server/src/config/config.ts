@@ -48,8 +48,20 @@ export function readConfig(
       for (const issue of result.error.issues) problems.push(`${source} ${issue.message}${shown}.`);
     }
   }
+  if (problems.length === 0) problems.push(...findUnservedModels(values as Config));
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(values) as Config;
+}
+
+// A setting for a model that is not served is a misspelt id.
+function findUnservedModels({ models, reasoningParsers }: Config): string[] {
+  const ids = models.map(({ id }) => id);
+  return [...reasoningParsers.ofModel.keys()]
+    .filter(id => !ids.includes(id))
+    .map(
+      id =>
+        `${SETTINGS.reasoningParsers.variable} names the model ${id}, which is not served. Models: ${ids.join(', ')}.`,
+    );
 }
 
 // A misspelt variable would silently leave a default in place, so unknown names under our prefix are mistakes.

@@ -3,6 +3,7 @@
 
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { REASONING_PARSERS, type ReasoningParser } from '@ortler/api';
 import { z } from 'zod';
 
 /** One setting. The schema reads text, because both flags and variables are text. */
@@ -24,6 +25,12 @@ export interface Setting<Value> {
 export interface ConfiguredModel {
   readonly id: string;
   readonly path: string;
+}
+
+/** How the thinking of models is recognised. */
+export interface ReasoningParsers {
+  readonly ofModel: ReadonlyMap<string, ReasoningParser>;
+  readonly ofOthers: ReasoningParser;
 }
 
 /** The demo model beside this package's sources: `<repository>/models/demo`. */
@@ -139,6 +146,15 @@ export const SETTINGS = {
       'Who starts first: fcfs, in order of arrival, or priority, by the priority of the request, lower first.',
     schema: oneOf(['fcfs', 'priority']),
   }),
+  prefillGraph: setting({
+    variable: 'ORTLER_PREFILL_GRAPH',
+    flag: '--prefill-graph',
+    valueName: 'on or off',
+    fallback: 'on',
+    description:
+      'Whether prompts of models in 4 or 8 bits are computed with 8-bit integers: several times faster, for one more byte of memory per weight.',
+    schema: oneOf(['on', 'off']),
+  }),
   prefixCache: setting({
     variable: 'ORTLER_PREFIX_CACHE',
     flag: '--prefix-cache',
@@ -197,6 +213,24 @@ export const SETTINGS = {
     fallback: '600000',
     description: 'After how long without a request a checkpoint leaves memory.',
     schema: wholeNumber(1, 2_147_483_647),
+  }),
+  reasoningParsers: setting({
+    variable: 'ORTLER_REASONING_PARSER',
+    flag: '--reasoning-parser',
+    valueName: 'name|id=name,...',
+    fallback: 'auto',
+    shownFallback: "auto, by the model's chat template",
+    description: `How what models think is told from what they answer, for all or for one model each: ${REASONING_PARSERS.join(', ')}.`,
+    schema: reasoningParsers(),
+  }),
+  promptCacheScope: setting({
+    variable: 'ORTLER_PROMPT_CACHE_SCOPE',
+    flag: '--prompt-cache-scope',
+    valueName: 'name',
+    fallback: 'team',
+    description:
+      'Whose requests may share cached prompts: those of one team, or with server those of everybody. Shared ones show in waiting times.',
+    schema: oneOf(['team', 'server']),
   }),
   apiKey: setting<string | undefined>({
     variable: 'ORTLER_API_KEY',
@@ -314,6 +348,22 @@ function originList(): z.ZodType<'*' | readonly string[], string> {
       if (!URL.canParse(origin) || new URL(origin).origin !== origin)
         context.addIssue(`must list origins such as https://example.org; got "${origin}"`);
     return origins;
+  });
+}
+
+function reasoningParsers(): z.ZodType<ReasoningParsers, string> {
+  return z.string().transform((text, context) => {
+    const ofModel = new Map<string, ReasoningParser>();
+    let ofOthers: ReasoningParser = 'auto';
+    for (const entry of text.split(',')) {
+      const [, id, name] = /^\s*(?:([^=\s]+)\s*=)?\s*(\S+)\s*$/.exec(entry) ?? [];
+      const parser = REASONING_PARSERS.find(known => known === name);
+      if (parser === undefined)
+        context.addIssue(`must list names or id=name pairs with a name of ${REASONING_PARSERS.join(', ')}`);
+      else if (id === undefined) ofOthers = parser;
+      else ofModel.set(id, parser);
+    }
+    return { ofModel, ofOthers };
   });
 }
 

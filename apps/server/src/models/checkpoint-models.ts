@@ -6,6 +6,7 @@ import {
   type CheckpointModels,
   type CheckpointStore,
   parseCheckpointReference,
+  type ReasoningParser,
   type ServableCheckpoint,
   toCheckpointReference,
 } from '@ortler/api';
@@ -23,6 +24,8 @@ export interface CheckpointFolders {
 export interface CheckpointModelsOptions {
   readonly store: Pick<CheckpointStore, 'listServable' | 'findServable'>;
   readonly loaded: LoadedModels;
+  /** How thinking is told from answers, by the model that a checkpoint derives from. */
+  readonly reasoningParserOf: (baseModelId: string) => ReasoningParser;
   /** Folder of a model of the operator. Adapters are merged into one of these. */
   readonly baseFolder: (modelId: string) => string | undefined;
   /** Builds where needed. Gives the folder of the built model. */
@@ -32,7 +35,7 @@ export interface CheckpointModelsOptions {
 
 /** Makes the models over their store. */
 export function createCheckpointModels(options: CheckpointModelsOptions): CheckpointModels {
-  const { store, loaded, baseFolder, prepare, start } = options;
+  const { store, loaded, reasoningParserOf, baseFolder, prepare, start } = options;
 
   async function load(checkpoint: ServableCheckpoint, signal: AbortSignal): Promise<Engine> {
     const name = nameOf(checkpoint);
@@ -62,6 +65,7 @@ export function createCheckpointModels(options: CheckpointModelsOptions): Checkp
       createdAtSeconds: Math.floor(checkpoint.createdAtMs / 1000),
       ownedBy: OWNER,
       root: id === servedId ? checkpoint.baseModel : servedId,
+      reasoningParser: reasoningParserOf(checkpoint.baseModel),
       open: signal =>
         loaded.open({ key: keyOf(checkpoint), name: servedId, load: stop => load(checkpoint, stop) }, signal),
     };

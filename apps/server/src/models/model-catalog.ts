@@ -3,13 +3,15 @@
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CatalogModel, ModelCatalog, ModelStatus } from '@ortler/api';
+import type { CatalogModel, ModelCatalog, ModelStatus, ReasoningParser } from '@ortler/api';
 import type { Engine } from '@ortler/engine';
 import type { BuildProgress } from '@ortler/model-builder';
 import type { ConfiguredModel } from '../config/settings.ts';
 
 export interface ModelCatalogOptions {
   readonly models: readonly ConfiguredModel[];
+  /** How the thinking of a model is recognised. Default: by its chat template. */
+  readonly reasoningParserOf?: (modelId: string) => ReasoningParser;
   /** Gives the folder of the built model. */
   readonly prepare: (
     sourceDir: string,
@@ -48,7 +50,8 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
     models.map(async ({ id, path }): Promise<Entry> => {
       const status: ModelStatus = { kind: 'loading', detail: 'waiting to be loaded' };
       const createdAtSeconds = await readCreationTime(path);
-      return { path, model: { id, createdAtSeconds, ownedBy: OWNER, root: id, status } };
+      const reasoningParser = options.reasoningParserOf?.(id) ?? 'auto';
+      return { path, model: { id, createdAtSeconds, ownedBy: OWNER, root: id, reasoningParser, status } };
     }),
   );
   const byId = new Map<string, CatalogModel>(entries.map(({ model }) => [model.id, model]));

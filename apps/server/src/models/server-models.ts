@@ -46,13 +46,17 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       maxQueuedSequences: config.maxQueued,
       schedulingPolicy: config.scheduling,
       prefixCaching: config.prefixCache === 'on',
+      prefillGraph: config.prefillGraph === 'on',
       ...(config.prefixCache === 'on' && { cacheSlots: config.cacheSlots }),
       prefillChunkLength: config.prefillChunk,
       mixedChunkLength: config.mixedChunk,
       ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
     });
+  const { reasoningParsers } = config;
+  const reasoningParserOf = (id: string) => reasoningParsers.ofModel.get(id) ?? reasoningParsers.ofOthers;
   const catalog = await createModelCatalog({
     models: config.models,
+    reasoningParserOf,
     prepare: (sourceDir, onProgress, signal) =>
       prepareModel({ sourceDir, dataDir, precision, onProgress, signal }),
     load,
@@ -68,6 +72,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
   });
   const checkpointModels = createCheckpointModels({
     store: checkpoints,
+    reasoningParserOf,
     loaded: loadedCheckpoints,
     baseFolder: id => config.models.find(model => model.id === id)?.path,
     prepare: (folders, modelId, signal) =>

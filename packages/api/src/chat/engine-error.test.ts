@@ -32,7 +32,32 @@ it.each([
     'n must be 1 when temperature is 0; got 2.',
   ],
   ['prompt.messages[0].role', 'The prompt must not be empty.', 'messages', 'The prompt must not be empty.'],
-])('says %s in the words of the wire', (parameter, message, param, wireMessage) => {
+  [
+    'sampling.logitBias[3].tokenId',
+    'sampling.logitBias has a bad id.',
+    'logit_bias',
+    'logit_bias has a bad id.',
+  ],
+  ['sampling.frequencyPenalty', 'frequencyPenalty is 3.', 'frequency_penalty', 'frequency_penalty is 3.'],
+  ['logprobs.topCount', 'logprobs.topCount is 21.', 'logprobs', 'top_logprobs is 21.'],
+  ['promptLogprobs.topCount', 'promptLogprobs.topCount is 21.', 'prompt_logprobs', 'prompt_logprobs is 21.'],
+  ['beamSearch.width', 'beamSearch.width is 11.', 'n', 'n is 11.'],
+  ['badWords[0]', 'badWords[0] is empty.', 'bad_words', 'bad_words[0] is empty.'],
+  [
+    'repetitionDetection.minCount',
+    'repetitionDetection.minCount is 1.',
+    'repetition_detection',
+    'min_count is 1.',
+  ],
+  [
+    'truncatePromptTokens',
+    'truncatePromptTokens is 0.',
+    'truncate_prompt_tokens',
+    'truncate_prompt_tokens is 0.',
+  ],
+  ['priority', 'priority must be 0.', 'priority', 'priority must be 0.'],
+  ['unheard.of', 'unheard.of is wrong.', null, 'unheard.of is wrong.'],
+] as const)('says %s in the words of the wire', (parameter, message, param, wireMessage) => {
   expect(translate(parameter, message)).toEqual({ param, message: wireMessage });
 });
 
@@ -84,4 +109,14 @@ it.each([
 ])('blames the request for a failed template only when it brought one: %j', (chat_template, param) => {
   const error = fromEngineError(new EngineError('template_failed', 'x'), { chat_template });
   expect(error).toMatchObject({ reason: 'invalid_parameter', param });
+});
+
+it('blames the field whose rule a template could not keep', () => {
+  const error = new EngineError('template_failed', 'continueFinalMessage is not possible.', {
+    parameter: 'prompt.template.continueFinalMessage',
+  });
+  expect(fromEngineError(error, { chat_template: 'x' })).toMatchObject({
+    param: 'continue_final_message',
+    message: 'continue_final_message is not possible.',
+  });
 });

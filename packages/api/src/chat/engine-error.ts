@@ -9,6 +9,9 @@ export type NamedFields = Partial<Pick<ChatCompletionRequest, 'max_completion_to
   readonly promptField?: 'messages' | 'prompt';
 };
 
+/** Parts of `repetition_detection`, which messages name. */
+const REPETITION_FIELDS: ReadonlySet<string> = new Set(['min_pattern_size', 'max_pattern_size', 'min_count']);
+
 /** What a thrown value is on the wire; anything but an `EngineError` is returned as it is. */
 export function fromEngineError(error: unknown, request: NamedFields): unknown {
   if (!(error instanceof EngineError)) return error;
@@ -16,7 +19,9 @@ export function fromEngineError(error: unknown, request: NamedFields): unknown {
   // Whoever aborted may have said why; a server that stops is not a client that left.
   if (code === 'aborted' && cause instanceof ApiError) return cause;
   const names = wireNames(request);
-  const message = code === 'invalid_request' ? inWireWords(error.message, names) : error.message;
+  // A failure without a parameter may tell the words of a template, which stay as they are.
+  const isOurs = code === 'invalid_request' || error.parameter !== undefined;
+  const message = isOurs ? inWireWords(error.message, names) : error.message;
   return new ApiError(ENGINE_ERROR_TABLE[code], message, {
     param: toParam(error, request, names),
     retryAfterMs,
@@ -35,6 +40,30 @@ function wireNames(request: NamedFields): ReadonlyMap<string, string> {
     ['sampling.minP', 'min_p'],
     ['minP', 'min_p'],
     ['sampling.seed', 'seed'],
+    ['sampling.frequencyPenalty', 'frequency_penalty'],
+    ['frequencyPenalty', 'frequency_penalty'],
+    ['sampling.presencePenalty', 'presence_penalty'],
+    ['presencePenalty', 'presence_penalty'],
+    ['sampling.repetitionPenalty', 'repetition_penalty'],
+    ['repetitionPenalty', 'repetition_penalty'],
+    ['sampling.logitBias', 'logit_bias'],
+    ['logitBias', 'logit_bias'],
+    ['sampling.allowedTokenIds', 'allowed_token_ids'],
+    ['allowedTokenIds', 'allowed_token_ids'],
+    ['badWords', 'bad_words'],
+    ['logprobs.topCount', 'top_logprobs'],
+    ['promptLogprobs.topCount', 'prompt_logprobs'],
+    ['promptLogprobs', 'prompt_logprobs'],
+    ['repetitionDetection', 'repetition_detection'],
+    ['repetitionDetection.minPatternSize', 'min_pattern_size'],
+    ['repetitionDetection.maxPatternSize', 'max_pattern_size'],
+    ['repetitionDetection.minCount', 'min_count'],
+    ['beamSearch', 'use_beam_search'],
+    ['beamSearch.width', 'n'],
+    ['beamSearch.lengthPenalty', 'length_penalty'],
+    ['truncatePromptTokens', 'truncate_prompt_tokens'],
+    ['cachePartition', 'cache_salt'],
+    ['priority', 'priority'],
     ['stop.strings', 'stop'],
     ['stop.tokenIds', 'stop_token_ids'],
     ['stop.includeInOutput', 'include_stop_str_in_output'],
@@ -46,6 +75,10 @@ function wireNames(request: NamedFields): ReadonlyMap<string, string> {
     ['choiceCount', 'n'],
     ['skipSpecialTokens', 'skip_special_tokens'],
     ['prompt.template.template', 'chat_template'],
+    ['prompt.template.addGenerationPrompt', 'add_generation_prompt'],
+    ['addGenerationPrompt', 'add_generation_prompt'],
+    ['prompt.template.continueFinalMessage', 'continue_final_message'],
+    ['continueFinalMessage', 'continue_final_message'],
     ['prompt.messages', 'messages'],
     ['prompt', request.promptField ?? 'messages'],
   ]);
@@ -57,11 +90,17 @@ function toParam(
   names: ReadonlyMap<string, string>,
 ): string | null {
   if (code === 'prompt_too_long') return 'input_tokens';
-  if (code === 'template_failed' && request.chat_template != null) return 'chat_template';
-  if (parameter === undefined) return null;
-  // `stop.strings[2]` belongs to one wire field.
-  const path = parameter.replace(/\[.*$/, '');
-  return names.get(path) ?? (path.startsWith('prompt.') ? (request.promptField ?? 'messages') : null);
+  if (parameter === undefined) {
+    return code === 'template_failed' && request.chat_template != null ? 'chat_template' : null;
+  }
+  // The service this wire format comes from blames the switch for too large a count.
+  if (parameter === 'logprobs.topCount') return 'logprobs';
+  // `stop.strings[2]` and `repetitionDetection.minCount` belong to one wire field each.
+  for (let path = parameter.replace(/\[.*$/, ''); path !== ''; path = path.replace(/\.?[^.]*$/, '')) {
+    const name = names.get(path);
+    if (name !== undefined) return REPETITION_FIELDS.has(name) ? 'repetition_detection' : name;
+  }
+  return null;
 }
 
 // The engine's messages name fields in its own words, which a client of the wire has never seen.

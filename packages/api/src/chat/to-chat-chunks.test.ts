@@ -1,9 +1,11 @@
 import type { GenerationEvent } from '@ortler/engine';
+import { chatCompletionRequest } from '@ortler/schemas';
 import { expect, it } from 'vitest';
-import { collect } from '../testing/index.ts';
+import { collect, createFakeEngine } from '../testing/index.ts';
+import { toReplyEvents } from './reply-events.ts';
 import { toChatChunks } from './to-chat-chunks.ts';
 
-const header = { id: 'chatcmpl-1', created: 5, model: 'demo', role: 'assistant' };
+const header = { id: 'chatcmpl-1', created: 5, model: 'demo', role: 'assistant', echoedText: '' };
 const shared = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 5, model: 'demo' };
 
 const events: GenerationEvent[] = [
@@ -24,8 +26,10 @@ async function* emit(list: readonly GenerationEvent[]): AsyncGenerator<Generatio
   yield* list;
 }
 
-async function chunksOf(request: Partial<Parameters<typeof toChatChunks>[2]>, list = events) {
-  return collect(toChatChunks(header, emit(list), { n: 1, ...request }));
+async function chunksOf(fields: object, list = events, echoedText = '') {
+  const request = chatCompletionRequest.parse({ messages: [{ role: 'user' }], stream: true, ...fields });
+  const options = { engine: createFakeEngine(), request, reasoningFormat: null, continuedText: null };
+  return collect(toChatChunks({ ...header, echoedText }, toReplyEvents(emit(list), options), request));
 }
 
 it('sends role, content and finish chunks with exactly the keys of the wire', async () => {
@@ -112,4 +116,60 @@ it('sends prompt ids on the very first chunk only, and token ids with their text
   expect(chunks.map(chunk => chunk.choices[0]?.token_ids)).toEqual([undefined, undefined, [7], [9], [8, 2]]);
   expect(chunks.map(chunk => chunk.choices[0]?.index)).toEqual([0, 1, 0, 1, 0]);
   expect(chunks[3]?.choices[0]?.stop_reason).toBe('END');
+});
+
+it('sends the echoed text once per choice, between role and content, without ids', async () => {
+  const chunks = await chunksOf({ return_token_ids: true }, events, 'prompt ');
+  expect(chunks.map(chunk => chunk.choices[0]?.delta)).toEqual([
+    { role: 'assistant', content: '' },
+    { content: 'prompt ' },
+    { content: 'a' },
+    { content: 'b' },
+  ]);
+  expect(chunks[1]).toStrictEqual({
+    ...shared,
+    choices: [{ index: 0, delta: { content: 'prompt ' }, logprobs: null, finish_reason: null }],
+  });
+});
+
+it('opens a search only when its answers are there', async () => {
+  const finish = (choiceIndex: number, text: string): GenerationEvent => ({
+    kind: 'choice-finish',
+    choiceIndex,
+    text,
+    tokenIds: [7],
+    finishReason: 'length',
+    stopReason: null,
+  });
+  const seen: string[] = [];
+  async function* search(): AsyncGenerator<GenerationEvent> {
+    yield events[0]!;
+    seen.push('searching');
+    yield finish(0, 'x');
+    yield finish(1, 'y');
+    yield events[3]!;
+  }
+  const request = chatCompletionRequest.parse({ messages: [{ role: 'user' }], n: 2, use_beam_search: true });
+  const options = { engine: createFakeEngine(), request, reasoningFormat: null, continuedText: null };
+  for await (const chunk of toChatChunks(header, toReplyEvents(search(), options), request))
+    seen.push(
+      `${chunk.choices[0]?.index} ${chunk.choices[0]?.delta.content} ${chunk.choices[0]?.finish_reason}`,
+    );
+  expect(seen).toEqual(['searching', '0  null', '1  null', '0 x length', '1 y length']);
+});
+
+it('says what ended a choice that repeated itself', async () => {
+  const looped: GenerationEvent = {
+    kind: 'choice-finish',
+    choiceIndex: 0,
+    text: 'a',
+    tokenIds: [7],
+    finishReason: 'repetition',
+    stopReason: null,
+  };
+  const chunks = await chunksOf({}, [events[0]!, looped, events[3]!]);
+  expect(chunks.at(-1)?.choices[0]).toMatchObject({
+    finish_reason: 'repetition',
+    stop_reason: 'repetition_detected',
+  });
 });

@@ -1,77 +1,94 @@
-// Engine events -> the chunks of a streamed chat completion. Which keys a chunk has follows the service this wire
+// Events of a reply -> the chunks of a streamed chat completion. Which keys a chunk has follows the service this wire
 // format comes from: `usage` and `stop_reason` are absent, not null, where they do not belong.
 
-import type { GenerationEvent } from '@ortler/engine';
 import type { ChatChunk, ChatCompletionRequest } from '@ortler/schemas';
+import type { ReplyDelta, ReplyEvent } from './reply-events.ts';
 import type { ReplyHeader } from './start-generation.ts';
 import { toUsage } from './to-usage.ts';
 
-type StreamRequest = Pick<ChatCompletionRequest, 'n' | 'return_token_ids' | 'stream_options'>;
+type StreamRequest = Pick<
+  ChatCompletionRequest,
+  'n' | 'return_token_ids' | 'stream_options' | 'include_reasoning' | 'use_beam_search'
+>;
 type ChunkChoice = ChatChunk['choices'][number];
+type PromptReady = Extract<ReplyEvent, { readonly kind: 'prompt-ready' }>;
 
 /**
- * Chunks in order: one role chunk per choice, then content chunks, one finish chunk per choice with its last text,
- * and the usage chunk when it was asked for. Throws: whatever the events throw.
+ * Chunks in order: one role chunk per choice, the echoed text, then content chunks, one finish chunk per choice with
+ * its last text, and the usage chunk when it was asked for. Throws: whatever the events throw.
  */
 export async function* toChatChunks(
   header: ReplyHeader,
-  events: AsyncIterable<GenerationEvent>,
+  events: AsyncIterable<ReplyEvent>,
   request: StreamRequest,
 ): AsyncGenerator<ChatChunk, void, undefined> {
-  const choiceCount = request.n;
-  const withIds = request.return_token_ids === true;
   const usageMode = readUsageMode(request.stream_options);
-  const completionTokenCounts = new Array<number>(choiceCount).fill(0);
+  const completionTokenCounts = new Array<number>(request.n).fill(0);
   let promptTokenCount = 0;
+  let unsentOpening: PromptReady | null = null;
 
-  const toChunk = (choice: ChunkChoice): ChatChunk => ({
+  const toChunk = (choices: readonly ChunkChoice[], usage: ChatChunk['usage']): ChatChunk => ({
     id: header.id,
     object: 'chat.completion.chunk',
     created: header.created,
     model: header.model,
-    choices: [choice],
-    ...(usageMode === 'every-chunk' && {
-      usage: toUsage({ promptTokenCount, completionTokenCount: completionTokenCounts[choice.index]! }),
-    }),
+    choices: [...choices],
+    ...(usage && { usage }),
   });
+  const toChoiceChunk = (choice: ChunkChoice): ChatChunk => {
+    const completionTokenCount = completionTokenCounts[choice.index]!;
+    const usage = toUsage({ promptTokenCount, completionTokenCount });
+    return toChunk([choice], usageMode === 'every-chunk' ? usage : undefined);
+  };
+  function* toOpening({ promptTokenIds }: PromptReady): Generator<ChatChunk> {
+    for (let index = 0; index < request.n; index++) {
+      const delta = { role: header.role, content: '' };
+      // The prompt's ids are sent once, on the very first chunk of the stream.
+      const withIds = request.return_token_ids === true && index === 0;
+      yield {
+        ...toChoiceChunk({ index, delta, logprobs: null, finish_reason: null }),
+        prompt_token_ids: withIds ? [...promptTokenIds] : null,
+      };
+    }
+    if (header.echoedText === '') return;
+    const delta = { content: header.echoedText };
+    for (let index = 0; index < request.n; index++)
+      yield toChoiceChunk({ index, delta, logprobs: null, finish_reason: null });
+  }
 
   for await (const event of events) {
     if (event.kind === 'prompt-ready') {
       promptTokenCount = event.promptTokenIds.length;
-      for (let index = 0; index < choiceCount; index++) {
-        const delta = { role: header.role, content: '' };
-        // The prompt's ids are sent once, on the very first chunk of the stream.
-        const promptTokenIds = withIds && index === 0 ? [...event.promptTokenIds] : null;
-        yield {
-          ...toChunk({ index, delta, logprobs: null, finish_reason: null }),
-          prompt_token_ids: promptTokenIds,
-        };
-      }
+      // A search has nothing to say before its end; its role chunks come with the answers.
+      if (request.use_beam_search) unsentOpening = event;
+      else yield* toOpening(event);
     } else if (event.kind === 'request-finish') {
       if (usageMode === 'none') continue;
-      yield {
-        id: header.id,
-        object: 'chat.completion.chunk',
-        created: header.created,
-        model: header.model,
-        choices: [],
-        usage: {
-          ...toUsage(event.usage),
-          prompt_tokens_details: { cached_tokens: event.usage.cachedTokenCount },
-        },
-      };
+      const details = { prompt_tokens_details: { cached_tokens: event.usage.cachedTokenCount } };
+      yield toChunk([], { ...toUsage(event.usage), ...details });
     } else {
-      completionTokenCounts[event.choiceIndex]! += event.tokenIds.length;
-      yield toChunk({
+      if (unsentOpening !== null) yield* toOpening(unsentOpening);
+      unsentOpening = null;
+      completionTokenCounts[event.choiceIndex]! += event.tokenCount;
+      yield toChoiceChunk({
         index: event.choiceIndex,
-        delta: { content: event.text },
-        logprobs: null,
-        finish_reason: event.kind === 'choice-finish' ? event.finishReason : null,
-        ...(event.kind === 'choice-finish' && { stop_reason: event.stopReason }),
-        token_ids: withIds ? [...event.tokenIds] : null,
+        delta: toDelta(event, request.include_reasoning),
+        logprobs: event.logprobs,
+        finish_reason: event.finish?.reason ?? null,
+        ...(event.finish !== null && { stop_reason: event.finish.stopReason }),
+        token_ids: event.tokenIds === null ? null : [...event.tokenIds],
       });
     }
   }
+}
+
+// A chunk speaks of the part it belongs to, also when it has no text; at the border it has both.
+function toDelta(
+  { content, reasoning, isThinking }: ReplyDelta,
+  withReasoning: boolean,
+): ChunkChoice['delta'] {
+  if (!withReasoning || (reasoning === '' && !(isThinking && content === ''))) return { content };
+  return content === '' ? { reasoning } : { reasoning, content };
 }
 
 /**

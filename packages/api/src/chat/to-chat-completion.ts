@@ -1,82 +1,97 @@
-// Engine events -> the whole reply of a chat completion. Every field of the wire is present, with null where this
+// Events of a reply -> the whole reply of a chat completion. Every field of the wire is present, with null where this
 // server has nothing to say, because clients and their types expect the keys.
 
-import type { GenerationEvent, TokenUsage } from '@ortler/engine';
-import type { ChatCompletion, ChatCompletionRequest } from '@ortler/schemas';
+import type { TokenUsage } from '@ortler/engine';
+import type { ChatCompletion, ChatCompletionRequest, TokenLogprob } from '@ortler/schemas';
+import { toPromptLogprobs } from '../to-prompt-logprobs.ts';
+import type { ReplyDelta, ReplyEvent } from './reply-events.ts';
 import type { ReplyHeader } from './start-generation.ts';
 import { toUsage } from './to-usage.ts';
 
 type Choice = ChatCompletion['choices'][number];
+type ReplyRequest = Pick<ChatCompletionRequest, 'n' | 'return_token_ids' | 'include_reasoning'>;
 
 interface OpenChoice {
-  text: string;
-  readonly tokenIds: number[];
-  finishReason: Choice['finish_reason'];
-  stopReason: string | number | null;
+  content: string;
+  reasoning: string;
+  tokenIds: number[] | null;
+  logprobs: TokenLogprob[] | null;
+  finish: ReplyDelta['finish'];
 }
 
 /** Reads all events and builds the body. Throws: whatever the events throw. */
 export async function toChatCompletion(
   header: ReplyHeader,
-  events: AsyncIterable<GenerationEvent>,
-  request: Pick<ChatCompletionRequest, 'n' | 'return_token_ids'>,
+  events: AsyncIterable<ReplyEvent>,
+  request: ReplyRequest,
 ): Promise<ChatCompletion> {
-  const choices: OpenChoice[] = Array.from({ length: request.n }, () => ({
-    text: '',
-    tokenIds: [],
-    finishReason: 'stop',
-    stopReason: null,
-  }));
+  const choices = Array.from({ length: request.n }, (): OpenChoice => {
+    return { content: '', reasoning: '', tokenIds: null, logprobs: null, finish: null };
+  });
   let promptTokenIds: readonly number[] = [];
+  let promptLogprobs: ChatCompletion['prompt_logprobs'] = null;
   let usage: TokenUsage | undefined;
   for await (const event of events) {
     if (event.kind === 'prompt-ready') {
       promptTokenIds = event.promptTokenIds;
+      promptLogprobs = event.promptLogprobs ? toPromptLogprobs(event.promptLogprobs) : null;
     } else if (event.kind === 'request-finish') {
       usage = event.usage;
     } else {
-      const choice = choices[event.choiceIndex]!;
-      choice.text += event.text;
-      choice.tokenIds.push(...event.tokenIds);
-      if (event.kind === 'choice-finish') {
-        choice.finishReason = event.finishReason;
-        choice.stopReason = event.stopReason;
-      }
+      addDelta(choices[event.choiceIndex]!, event);
     }
   }
   if (usage === undefined) throw new Error('The engine ended a generation without its usage.');
-  const withIds = request.return_token_ids === true;
   return {
     id: header.id,
     object: 'chat.completion',
     created: header.created,
     model: header.model,
-    choices: choices.map((choice, index) => toChoice(choice, index, header.role, withIds)),
+    choices: choices.map((choice, index) => toChoice(choice, index, header, request)),
     service_tier: null,
     system_fingerprint: null,
     usage: { ...toUsage(usage), prompt_tokens_details: { cached_tokens: usage.cachedTokenCount } },
-    prompt_logprobs: null,
-    prompt_token_ids: withIds ? [...promptTokenIds] : null,
+    prompt_logprobs: promptLogprobs,
+    prompt_token_ids: request.return_token_ids === true ? [...promptTokenIds] : null,
     kv_transfer_params: null,
   };
 }
 
-function toChoice(choice: OpenChoice, index: number, role: string, withIds: boolean): Choice {
+/** Mutates: `choice`. */
+function addDelta(choice: OpenChoice, delta: ReplyDelta): void {
+  choice.content += delta.content;
+  choice.reasoning += delta.reasoning;
+  if (delta.tokenIds !== null) {
+    choice.tokenIds ??= [];
+    choice.tokenIds.push(...delta.tokenIds);
+  }
+  if (delta.logprobs !== null) {
+    choice.logprobs ??= [];
+    choice.logprobs.push(...(delta.logprobs.content ?? []));
+  }
+  choice.finish ??= delta.finish;
+}
+
+function toChoice(choice: OpenChoice, index: number, header: ReplyHeader, request: ReplyRequest): Choice {
+  const { content, reasoning, finish, logprobs, tokenIds } = choice;
+  if (finish === null) throw new Error(`The engine never ended choice ${index}.`);
+  // A model that only thought has given no answer, which is not the same as an empty one.
+  const answer = content === '' && reasoning !== '' ? null : content;
   return {
     index,
     message: {
-      role,
-      content: choice.text,
+      role: header.role,
+      content: header.echoedText === '' ? answer : header.echoedText + content,
       refusal: null,
       annotations: null,
       audio: null,
       function_call: null,
       tool_calls: [],
-      reasoning: null,
+      reasoning: reasoning === '' || !request.include_reasoning ? null : reasoning,
     },
-    logprobs: null,
-    finish_reason: choice.finishReason,
-    stop_reason: choice.stopReason,
-    token_ids: withIds ? choice.tokenIds : null,
+    logprobs: logprobs === null ? null : { content: logprobs },
+    finish_reason: finish.reason,
+    stop_reason: finish.stopReason,
+    token_ids: tokenIds,
   };
 }

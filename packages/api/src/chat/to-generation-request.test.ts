@@ -3,7 +3,9 @@ import { expect, it } from 'vitest';
 import { toGenerationRequest } from './to-generation-request.ts';
 
 const messages = [{ role: 'user', content: 'hi' }];
-const map = (fields: object) => toGenerationRequest(chatCompletionRequest.parse({ messages, ...fields }));
+const surroundings = { cachePartition: 'p', shownSpecialTokens: [] };
+const map = (fields: object) =>
+  toGenerationRequest(chatCompletionRequest.parse({ messages, ...fields }), messages, surroundings);
 
 it('leaves every default to the engine when only messages are given', () => {
   expect(map({})).toEqual({
@@ -16,6 +18,7 @@ it('leaves every default to the engine when only messages are given', () => {
     stop: { strings: [], includeInOutput: false, ignoreEos: false, minTokens: 0 },
     choiceCount: 1,
     skipSpecialTokens: true,
+    cachePartition: 'p',
   });
 });
 
@@ -75,4 +78,94 @@ it('gives the template tools, documents and reasoning effort, over variables of 
     },
   });
   expect(prompt).not.toHaveProperty('template.variables.add_generation_prompt');
+});
+
+it('asks for thinking together with an effort, unless the caller says otherwise', () => {
+  const variables = (fields: object) => {
+    const { prompt } = map(fields);
+    return prompt.kind === 'chat' ? prompt.template?.variables : undefined;
+  };
+  expect(variables({ reasoning_effort: 'high' })).toEqual({
+    reasoning_effort: 'high',
+    enable_thinking: true,
+  });
+  expect(variables({ reasoning_effort: null })).toEqual({});
+});
+
+it.each<[object, object]>([
+  [{ frequency_penalty: 1 }, { sampling: { frequencyPenalty: 1 } }],
+  [{ presence_penalty: -1 }, { sampling: { presencePenalty: -1 } }],
+  [{ repetition_penalty: 1.2 }, { sampling: { repetitionPenalty: 1.2 } }],
+  [{ allowed_token_ids: [4] }, { sampling: { allowedTokenIds: [4] } }],
+  [{ allowed_token_ids: [] }, { sampling: { allowedTokenIds: [] } }],
+  [
+    { logit_bias: { 7: -3.5, ' 8 ': 1 } },
+    {
+      sampling: {
+        logitBias: [
+          { tokenId: 7, bias: -3.5 },
+          { tokenId: 8, bias: 1 },
+        ],
+      },
+    },
+  ],
+  [{ bad_words: ['a', ''] }, { badWords: ['a', ''] }],
+  [{ logprobs: true }, { logprobs: { topCount: 0 } }],
+  [{ logprobs: true, top_logprobs: 3 }, { logprobs: { topCount: 3 } }],
+  [{ prompt_logprobs: 0 }, { promptLogprobs: { topCount: 0 } }],
+  [
+    { repetition_detection: { max_pattern_size: 3, min_count: 2 } },
+    { repetitionDetection: { minPatternSize: 0, maxPatternSize: 3, minCount: 2 } },
+  ],
+  [{ use_beam_search: true, n: 3, length_penalty: 0.5 }, { beamSearch: { width: 3, lengthPenalty: 0.5 } }],
+  [{ truncate_prompt_tokens: -1 }, { truncatePromptTokens: -1 }],
+  [{ priority: -5 }, { priority: -5 }],
+  [{ skip_special_tokens: false }, { skipSpecialTokens: false }],
+  [{ add_special_tokens: true }, { prompt: { template: { addSpecialTokens: true } } }],
+  [
+    { continue_final_message: true, add_generation_prompt: false },
+    { prompt: { template: { continueFinalMessage: true, addGenerationPrompt: false } } },
+  ],
+])('maps %j', (fields, expected) => {
+  expect(map(fields)).toMatchObject(expected);
+});
+
+it.each([{ logit_bias: { abc: 1 } }, { logit_bias: { '1.5': 1 } }, { logit_bias: { '': 1 } }])(
+  'refuses %j by name',
+  fields => {
+    expect(() => map(fields)).toThrow(
+      expect.objectContaining({ reason: 'invalid_parameter', param: 'logit_bias' }),
+    );
+  },
+);
+
+it.each<[object, object | undefined]>([
+  [{ echo: true }, { topCount: 0 }],
+  [{ echo: true, logprobs: true, top_logprobs: 2 }, { topCount: 2 }],
+  [{ echo: true, prompt_logprobs: 1 }, { topCount: 1 }],
+  [{ echo: true, stream: true }, undefined],
+  [{ echo: true, use_beam_search: true }, undefined],
+  [{ prompt_logprobs: 0, stream: true }, undefined],
+  [{ prompt_logprobs: 1, use_beam_search: true }, undefined],
+])('asks for the probabilities of the prompt with %j: %j', (fields, expected) => {
+  expect(map(fields).promptLogprobs).toEqual(expected);
+});
+
+it('leaves out what is off, and shows the special tokens that the answer is parsed by', () => {
+  const off = {
+    repetition_detection: {},
+    priority: 0,
+    use_beam_search: false,
+    bad_words: [],
+    logit_bias: null,
+  };
+  expect(map(off)).toEqual(map({}));
+  const request = chatCompletionRequest.parse({ messages });
+  expect(
+    toGenerationRequest(request, messages, { ...surroundings, shownSpecialTokens: ['[THINK]'] }),
+  ).toMatchObject({ shownSpecialTokens: ['[THINK]'] });
+});
+
+it('counts a truncation past what a number can say as a very long one', () => {
+  expect(map({ truncate_prompt_tokens: 9223372036854775807n }).truncatePromptTokens).toBe(2 ** 63);
 });

@@ -1,9 +1,16 @@
 // A chat request of the wire -> a request of the engine. Null means "use the default" and is left out. Fields that
 // completions share are mapped by `toGenerationSettings` for both.
 
-import type { ChatTemplateOptions, GenerationRequest, SamplingParams, StopConditions } from '@ortler/engine';
+import type {
+  ChatMessage,
+  ChatTemplateOptions,
+  GenerationRequest,
+  LogitBias,
+  SamplingParams,
+  StopConditions,
+} from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
-import { toTemplateMessages } from './to-template-messages.ts';
+import { ApiError } from '../errors.ts';
 
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
@@ -32,21 +39,63 @@ type OtherTemplateFields = Pick<
   | 'tools'
 >;
 
-/** Maps a validated request. Throws: `invalid_parameter` for message content that is not text. */
-export function toGenerationRequest(request: ChatCompletionRequest): GenerationRequest {
+/** What the engine is told beside the fields of a request. */
+export interface GenerationSurroundings {
+  readonly cachePartition: string;
+  /** Special tokens that the answer is parsed by, so that they are shown. */
+  readonly shownSpecialTokens: readonly string[];
+}
+
+/** Maps a validated chat. Throws: `invalid_parameter` for a key of `logit_bias` that is no token id. */
+export function toGenerationRequest(
+  request: ChatCompletionRequest,
+  messages: readonly ChatMessage[],
+  surroundings: GenerationSurroundings,
+): GenerationRequest {
+  const { logprobs, top_logprobs: topCount, prompt_logprobs: ofPrompt, echo } = request;
   return {
-    prompt: { kind: 'chat', messages: toTemplateMessages(request.messages), template: toTemplate(request) },
-    ...toGenerationSettings(request),
+    prompt: { kind: 'chat', messages, template: toTemplate(request) },
+    // Source: the service this wire format comes from shows the prompt's probabilities with every echo.
+    ...toGenerationSettings(
+      { ...request, prompt_logprobs: ofPrompt ?? (echo ? topCount : null) },
+      surroundings,
+    ),
+    ...(logprobs && { logprobs: { topCount } }),
   };
 }
 
-/** Everything but the prompt and the log probabilities of generated tokens. */
-export function toGenerationSettings(request: SharedFields): Omit<GenerationRequest, 'prompt' | 'logprobs'> {
+/**
+ * Everything but the prompt and the log probabilities of generated tokens.
+ * Throws: `invalid_parameter` for a key of `logit_bias` that is no token id.
+ */
+export function toGenerationSettings(
+  request: SharedFields,
+  { cachePartition, shownSpecialTokens }: GenerationSurroundings,
+): Omit<GenerationRequest, 'prompt' | 'logprobs'> {
+  const { bad_words: badWords, repetition_detection: repetition, truncate_prompt_tokens: keep } = request;
+  const { n, priority, prompt_logprobs: ofPrompt, stream, use_beam_search: isSearch } = request;
   return {
     sampling: toSampling(request),
     stop: toStop(request),
-    choiceCount: request.n,
+    choiceCount: n,
     skipSpecialTokens: request.skip_special_tokens,
+    ...(shownSpecialTokens.length > 0 && { shownSpecialTokens }),
+    ...(badWords.length > 0 && { badWords }),
+    // Chunks have no place for them, and a search does not compute them. Source: as above.
+    ...(ofPrompt != null && !stream && !isSearch && { promptLogprobs: { topCount: ofPrompt } }),
+    ...(repetition != null &&
+      repetition.max_pattern_size > 0 && {
+        repetitionDetection: {
+          minPatternSize: repetition.min_pattern_size,
+          maxPatternSize: repetition.max_pattern_size,
+          minCount: repetition.min_count,
+        },
+      }),
+    ...(isSearch && { beamSearch: { width: n, lengthPenalty: request.length_penalty } }),
+    // No prompt is longer than a double can count.
+    ...(keep != null && { truncatePromptTokens: Number(keep) }),
+    ...(priority !== 0 && { priority }),
+    cachePartition,
   };
 }
 
@@ -61,9 +110,13 @@ export function toTemplate(request: TemplateFields): ChatTemplateOptions {
   const { documents, reasoning_effort: effort, tools, chat_template: template } = request;
   return {
     addGenerationPrompt: request.add_generation_prompt,
+    ...(request.continue_final_message && { continueFinalMessage: true }),
+    ...(request.add_special_tokens && { addSpecialTokens: true }),
     ...(tools != null && { tools }),
     ...(template != null && { template }),
     variables: {
+      // Whoever asks for an effort wants thinking, in templates where that is a switch of its own.
+      ...(effort != null && { enable_thinking: true }),
       ...variables,
       ...(documents != null && { documents }),
       ...(effort != null && { reasoning_effort: effort }),
@@ -71,14 +124,35 @@ export function toTemplate(request: TemplateFields): ChatTemplateOptions {
   };
 }
 
-function toSampling({ temperature, top_p, top_k, min_p, seed }: SharedFields): Partial<SamplingParams> {
+function toSampling(request: SharedFields): Partial<SamplingParams> {
+  const { temperature, top_p, top_k, min_p, seed, logit_bias: bias } = request;
+  const { frequency_penalty, presence_penalty, repetition_penalty, allowed_token_ids: allowed } = request;
   return {
     ...(temperature != null && { temperature }),
     ...(top_p != null && { topP: top_p }),
     ...(top_k != null && { topK: top_k === -1 ? 0 : top_k }),
     ...(min_p != null && { minP: min_p }),
+    ...(frequency_penalty !== 0 && { frequencyPenalty: frequency_penalty }),
+    ...(presence_penalty !== 0 && { presencePenalty: presence_penalty }),
+    ...(repetition_penalty != null && { repetitionPenalty: repetition_penalty }),
+    ...(bias != null && { logitBias: toLogitBias(bias) }),
+    ...(allowed != null && { allowedTokenIds: allowed }),
     ...(seed != null && BigInt(seed) !== -1n && { seed: clampToInt64(BigInt(seed)) }),
   };
+}
+
+function toLogitBias(bias: Readonly<Record<string, number>>): LogitBias[] {
+  return Object.entries(bias).map(([key, amount]) => {
+    // Written as any integer may be; a key past the vocabulary is refused by the engine, which knows it.
+    if (!/^\s*[-+]?\d{1,15}\s*$/.test(key)) {
+      throw new ApiError(
+        'invalid_parameter',
+        `logit_bias has the key ${JSON.stringify(key.slice(0, 50))}; keys must be token ids in decimal digits.`,
+        { param: 'logit_bias' },
+      );
+    }
+    return { tokenId: Number(key), bias: amount };
+  });
 }
 
 // The wire's bounds are those of int64 rounded outwards to doubles, so the outermost values are just past int64.

@@ -3,7 +3,7 @@
 
 import type { ChatCompletionRequest } from '@ortler/schemas';
 import { ApiError } from '../errors.ts';
-import { refuseUnsupportedParameters } from './unsupported-parameters.ts';
+import { refuseUnsupportedParameters } from './parameter-support.ts';
 
 /** Most choices of one request: each one is a sequence in the queue. */
 export const MAX_CHOICE_COUNT = 128;

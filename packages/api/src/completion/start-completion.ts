@@ -3,11 +3,13 @@
 
 import type { Engine, GenerationEvent } from '@ortler/engine';
 import type { CompletionRequest } from '@ortler/schemas';
+import { toCachePartition } from '../chat/cache-partition.ts';
 import { fromEngineError } from '../chat/engine-error.ts';
+import { closingStream } from '../closing-stream.ts';
 import { findModel, openEngine, servedId } from '../ready-engine.ts';
 import type { Services } from '../services.ts';
 import { startEvents } from '../start-events.ts';
-import type { ApiContext } from '../trpc.ts';
+import type { CallerContext } from '../trpc.ts';
 import { type MergedItem, mergeStreams } from './merge-streams.ts';
 import { toGenerationRequests } from './to-generation-requests.ts';
 import { validateCompletionRequest } from './validate-completion-request.ts';
@@ -33,7 +35,7 @@ export interface StartedCompletion {
 /** Starts all generations. Throws: every refusal of the request; one wrong prompt ends the others. */
 export async function startCompletion(
   services: Services,
-  context: ApiContext,
+  context: CallerContext,
   request: CompletionRequest,
 ): Promise<StartedCompletion> {
   const model = await findModel(services, request.model);
@@ -43,10 +45,11 @@ export async function startCompletion(
   const stop = () => stopping.abort();
   const signal = AbortSignal.any([context.signal, stopping.signal]);
   const toApiError = (error: unknown) => fromEngineError(error, { promptField: 'prompt' });
-  const generations = toGenerationRequests(request);
+  const cachePartition = toCachePartition(context.principal, request.cache_salt, services.promptCacheScope);
+  const requests = toGenerationRequests(request, { cachePartition, shownSpecialTokens: [] });
   // The engine is needed longer than its generations: the answer is written with its tokens' texts.
   const { engine, release } = await openEngine(model, context.signal);
-  const starts = generations.map(generation =>
+  const starts = requests.map(generation =>
     startEvents(generation, { services, model, startedAtMs, signal, toApiError }),
   );
   const sources = await allOrNone(starts, stop).catch((error: unknown) => {
@@ -59,18 +62,11 @@ export async function startCompletion(
     created: Math.floor(startedAtMs / 1000),
     model: servedId(model),
   };
-  return { header, engine, events: endingWith(mergeStreams(sources, stop), release) };
-}
-
-async function* endingWith<T>(
-  items: AsyncGenerator<T, void, undefined>,
-  end: () => void,
-): AsyncGenerator<T, void, undefined> {
-  try {
-    yield* items;
-  } finally {
-    end();
-  }
+  const onClose = (): void => {
+    stop();
+    release();
+  };
+  return { header, engine, events: closingStream(mergeStreams(sources, stop), { onClose }) };
 }
 
 async function allOrNone<T>(
@@ -82,10 +78,7 @@ async function allOrNone<T>(
   } catch (error) {
     stop();
     for (const start of await Promise.allSettled(starts)) {
-      if (start.status === 'rejected') continue;
-      // A generator that was never asked for anything would end without running its clean-up.
-      await start.value.next();
-      await start.value.return();
+      if (start.status === 'fulfilled') await start.value.return();
     }
     throw error;
   }

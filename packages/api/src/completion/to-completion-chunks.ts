@@ -5,6 +5,7 @@ import type { Engine, TokenUsage } from '@ortler/engine';
 import type { CompletionChunk, CompletionRequest, Usage } from '@ortler/schemas';
 import { readUsageMode } from '../chat/to-chat-chunks.ts';
 import { toUsage } from '../chat/to-usage.ts';
+import { toStopReason } from '../to-stop-reason.ts';
 import { CompletionChoiceWriter } from './completion-choice-writer.ts';
 import type { CompletionEvents, CompletionHeader } from './start-completion.ts';
 import { addUsage, NO_USAGE } from './sum-usage.ts';
@@ -53,7 +54,7 @@ export async function* toCompletionChunks(
             index,
             ...choice.writer.write(event),
             finish_reason: isEnd ? event.finishReason : null,
-            stop_reason: isEnd ? event.stopReason : null,
+            stop_reason: isEnd ? toStopReason(event) : null,
             prompt_token_ids: showsPrompt ? [...choice.promptTokenIds] : null,
             token_ids: withIds ? [...event.tokenIds] : null,
           },

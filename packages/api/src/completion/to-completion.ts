@@ -4,10 +4,11 @@
 import type { Engine, PromptReadyEvent, TokenUsage } from '@ortler/engine';
 import type { Completion, CompletionChoice, CompletionLogprobs, CompletionRequest } from '@ortler/schemas';
 import { toUsage } from '../chat/to-usage.ts';
+import { toPromptLogprobs } from '../to-prompt-logprobs.ts';
+import { toStopReason } from '../to-stop-reason.ts';
 import { CompletionChoiceWriter } from './completion-choice-writer.ts';
 import type { CompletionEvents, CompletionHeader } from './start-completion.ts';
 import { addUsage, NO_USAGE } from './sum-usage.ts';
-import { toPromptLogprobs } from './to-prompt-logprobs.ts';
 
 interface OpenChoice {
   readonly writer: CompletionChoiceWriter;
@@ -40,7 +41,7 @@ export async function toCompletion(
       if (logprobs !== null && body.logprobs !== null) append(body.logprobs, logprobs);
       if (event.kind === 'choice-finish') {
         body.finish_reason = event.finishReason;
-        body.stop_reason = event.stopReason;
+        body.stop_reason = toStopReason(event);
       }
     }
   }

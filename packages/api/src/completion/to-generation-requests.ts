@@ -2,18 +2,21 @@
 
 import type { GenerationRequest, LogprobsRequest, Prompt } from '@ortler/engine';
 import type { CompletionRequest } from '@ortler/schemas';
-import { toGenerationSettings } from '../chat/to-generation-request.ts';
+import { type GenerationSurroundings, toGenerationSettings } from '../chat/to-generation-request.ts';
 
-/** Maps a validated request. */
-export function toGenerationRequests(request: CompletionRequest): GenerationRequest[] {
+/** Maps a validated request. Throws: `invalid_parameter` for a key of `logit_bias` that is no token id. */
+export function toGenerationRequests(
+  request: CompletionRequest,
+  surroundings: GenerationSurroundings,
+): GenerationRequest[] {
   const { logprobs, prompt } = request;
   const promptTopCount = request.prompt_logprobs ?? (request.echo ? logprobs : null);
   const shared = {
-    ...toGenerationSettings({
-      ...request,
+    ...toGenerationSettings(
       // The engine always generates; to echo the prompt alone, one token is generated and left out.
-      max_tokens: isEchoAlone(request) ? 1 : request.max_tokens,
-    }),
+      { ...request, max_tokens: isEchoAlone(request) ? 1 : request.max_tokens },
+      surroundings,
+    ),
     ...toLogprobs('logprobs', logprobs),
     ...toLogprobs('promptLogprobs', promptTopCount),
   };

@@ -2,7 +2,7 @@
 // schema, ranges of sampling and stop values in the engine, each once.
 
 import type { CompletionRequest } from '@ortler/schemas';
-import { refuseUnsupportedParameters } from '../chat/unsupported-parameters.ts';
+import { refuseUnsupportedParameters } from '../chat/parameter-support.ts';
 import { checkRequestId, MAX_CHOICE_COUNT } from '../chat/validate-chat-request.ts';
 import { ApiError } from '../errors.ts';
 

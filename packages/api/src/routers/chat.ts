@@ -17,7 +17,7 @@ import { chunkStream } from '../chunk-stream.ts';
 import { ApiError } from '../errors.ts';
 import { requestHeaders } from '../request-headers.ts';
 import type { Services } from '../services.ts';
-import { type ApiContext, createBearerProcedure, router } from '../trpc.ts';
+import { type CallerContext, createBearerProcedure, router } from '../trpc.ts';
 
 /**
  * Router of chat completions.
@@ -67,13 +67,13 @@ export function createChatRouter(services: Services) {
       .mutation(({ ctx, input }) => streamed(ctx, { ...input, stream: true })),
   });
 
-  async function complete(context: ApiContext, request: ChatCompletionRequest): Promise<ChatCompletion> {
+  async function complete(context: CallerContext, request: ChatCompletionRequest): Promise<ChatCompletion> {
     const { header, events } = await startGeneration(services, context, request);
     return toChatCompletion(header, events, request);
   }
 
   async function streamed(
-    context: ApiContext,
+    context: CallerContext,
     request: ChatCompletionRequest,
   ): Promise<AsyncIterable<ChatChunk>> {
     const { header, events } = await startGeneration(services, context, request);

@@ -17,7 +17,7 @@ import { toCompletionChunks } from '../completion/to-completion-chunks.ts';
 import { ApiError } from '../errors.ts';
 import { requestHeaders } from '../request-headers.ts';
 import type { Services } from '../services.ts';
-import { type ApiContext, createBearerProcedure, router } from '../trpc.ts';
+import { type CallerContext, createBearerProcedure, router } from '../trpc.ts';
 
 /**
  * Router of completions.
@@ -71,13 +71,13 @@ export function createCompletionsRouter(services: Services) {
       .mutation(({ ctx, input }) => streamed(ctx, { ...input, stream: true })),
   });
 
-  async function complete(context: ApiContext, request: CompletionRequest): Promise<Completion> {
+  async function complete(context: CallerContext, request: CompletionRequest): Promise<Completion> {
     const { header, engine, events } = await startCompletion(services, context, request);
     return toCompletion(header, events, { engine, request });
   }
 
   async function streamed(
-    context: ApiContext,
+    context: CallerContext,
     request: CompletionRequest,
   ): Promise<AsyncIterable<CompletionChunk>> {
     const { header, engine, events } = await startCompletion(services, context, request);

@@ -54,7 +54,7 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
     precision: 'f32',
     parameterCount: 0,
     eosTokenIds: [2],
-    hasChatTemplate: true,
+    chatTemplate: '{{ messages }}',
     samplingDefaults: {},
     ...script.info,
   };
@@ -80,6 +80,10 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
   ): AsyncGenerator<GenerationEvent, void, undefined> {
     requests.push(request);
     validateSamplingParams(request.sampling ?? {});
+    if ((request.priority ?? 0) !== 0) {
+      const message = 'priority must be 0: this engine serves requests as they come.';
+      throw new EngineError('invalid_request', message, { parameter: 'priority' });
+    }
     if (script.refuse) throw script.refuse;
     const choiceCount = request.choiceCount ?? 1;
     const pieces = script.pieces ?? ['Hello', ' world', '!'];

@@ -2,6 +2,7 @@
 
 import type { CatalogModel, CheckpointModel, GenerationReport, ModelStatus, Services } from '../services.ts';
 import { createFakeEngine, type FakeEngine } from './fake-engine.ts';
+import { createFakeFeedbackStore } from './fake-feedback-store.ts';
 import { createFakeTrainingServices } from './fake-training-services.ts';
 
 /** The one key that `createFakeServices` accepts. */
@@ -27,6 +28,7 @@ export function createFakeServices(
       createdAtSeconds: 1_700_000_000,
       ownedBy: 'ortler',
       root: id,
+      reasoningParser: 'auto',
       status: 'kind' in given ? given : { kind: 'ready', engine: given },
     }),
   );
@@ -44,6 +46,8 @@ export function createFakeServices(
     credentials: {
       verifyBearer: token => Promise.resolve(token === TEST_API_KEY ? { keyId: 'key-1' } : null),
     },
+    promptCacheScope: 'team',
+    feedback: createFakeFeedbackStore(),
     generations: { generationEnded: report => reports.push(report) },
     training: createFakeTrainingServices(() => NOW_MS),
     now: () => NOW_MS,

@@ -5,7 +5,6 @@ import type { TokenizeRequest, TokenizeResult } from '@ortler/schemas';
 import { fromEngineError } from '../chat/engine-error.ts';
 import { toTemplate } from '../chat/to-generation-request.ts';
 import { toTemplateMessages } from '../chat/to-template-messages.ts';
-import { refuseUnsupportedParameters } from '../chat/unsupported-parameters.ts';
 import { findModel, withEngine } from '../ready-engine.ts';
 import type { Services } from '../services.ts';
 
@@ -16,7 +15,6 @@ export async function tokenize(
   signal: AbortSignal,
 ): Promise<TokenizeResult> {
   const model = await findModel(services, request.model);
-  refuseUnsupportedParameters({ continue_final_message: request.continue_final_message });
   return withEngine(model, signal, engine => tokenizeWith(engine, request));
 }
 

@@ -75,11 +75,12 @@ export function toTrajectoryLine(stored: StoredTrajectory): string {
 export function toSplitMetrics(metrics: readonly SplitMetric[]): SplitMetrics {
   const data: SplitMetrics['data'] = [];
   for (const { split, step, name, value, count } of metrics) {
-    let last = data.at(-1);
-    if (last?.split !== split || last.step !== step)
-      data.push((last = { split, step, metrics: {}, counts: {} }));
-    last.metrics[name] = value;
-    last.counts[name] = count;
+    const last = data.at(-1);
+    const isSame = last?.split === split && last.step === step;
+    const item = isSame ? last : { split, step, metrics: {}, counts: {} };
+    if (!isSame) data.push(item);
+    item.metrics[name] = value;
+    item.counts[name] = count;
   }
   return { object: 'list', data };
 }

@@ -61,8 +61,8 @@ export interface GenerationRequest {
   readonly choiceCount?: number;
   /** Leave the text of special tokens out of the output. Default: true. */
   readonly skipSpecialTokens?: boolean;
-  /** Put a space between two neighbouring special tokens that are shown. Default: true. */
-  readonly spacesBetweenSpecialTokens?: boolean;
+  /** Texts of special tokens that `skipSpecialTokens` does not leave out; texts that are no token count for nothing. */
+  readonly shownSpecialTokens?: readonly string[];
   /** Texts that must not occur, as far as their tokenization is the usual one. */
   readonly badWords?: readonly string[];
   readonly logprobs?: LogprobsRequest;

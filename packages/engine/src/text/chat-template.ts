@@ -3,6 +3,7 @@
 
 import { EngineError } from '../errors.ts';
 import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
+import { markFinalMessage } from './continue-final-message.ts';
 import type { TemplateVariables } from './render-template.ts';
 import { tokenText } from './tokenizer.ts';
 import { isObject, type JsonObject, type TokenizerFiles } from './tokenizer-json.ts';
@@ -13,6 +14,8 @@ export interface TemplateCall {
   readonly variables: TemplateVariables;
   /** The template came with the request, so it must run where it can be killed. */
   readonly isForeign: boolean;
+  /** Text of the last message, when the prompt is to be cut behind it. */
+  readonly openText?: string;
 }
 
 const SPECIAL_TOKEN_NAMES = [
@@ -44,11 +47,15 @@ export class ChatTemplates {
     this.#specialTokens = special;
   }
 
-  get hasTemplate(): boolean {
-    return this.#default !== null;
+  /** The template of a conversation without tools; null when the model has none. */
+  get source(): string | null {
+    return this.#default;
   }
 
-  /** Throws: `template_failed` when neither the model nor the request has a template. */
+  /**
+   * Throws: `template_failed` when neither the model nor the request has a template or the last message cannot be
+   * continued, `invalid_request` for options that exclude each other.
+   */
   prepare(messages: readonly ChatMessage[], options: ChatTemplateOptions = {}): TemplateCall {
     const toolTemplate = options.tools === undefined ? undefined : this.#named.get('tool_use');
     const source = options.template ?? toolTemplate ?? this.#default;
@@ -61,14 +68,24 @@ export class ChatTemplates {
         },
       );
     }
+    const isOpen = options.continueFinalMessage ?? false;
+    if (isOpen && (options.addGenerationPrompt ?? true)) {
+      const message =
+        'continueFinalMessage needs addGenerationPrompt: false, which is true unless it is given.';
+      throw new EngineError('invalid_request', message, {
+        parameter: 'prompt.template.continueFinalMessage',
+      });
+    }
+    const open = isOpen ? markFinalMessage(messages) : null;
     return {
       source,
       isForeign: options.template !== undefined,
+      ...(open !== null && { openText: open.finalText }),
       variables: {
         ...this.#specialTokens,
         documents: null,
         ...options.variables,
-        messages: messages.map(message => toTemplateMessage(message, source)),
+        messages: (open?.messages ?? messages).map(message => toTemplateMessage(message, source)),
         tools: options.tools ?? null,
         add_generation_prompt: options.addGenerationPrompt ?? true,
       },

@@ -7,6 +7,8 @@ import { Utf8Decoder } from './utf8-decoder.ts';
 export interface DetokenizerOptions {
   /** Special tokens give no text. */
   readonly skipSpecialTokens: boolean;
+  /** Special tokens that give text all the same. */
+  readonly shownSpecialIds?: ReadonlySet<number>;
   /** Tokens before the first one pushed. Without any, the first token starts the text and may lose its space. */
   readonly promptTokenIds?: ArrayLike<number>;
 }
@@ -17,6 +19,7 @@ const LONGEST_OPEN_CHARACTER = 4;
 export class Detokenizer {
   private readonly tokenBytes: TokenBytes;
   private readonly skipSpecialTokens: boolean;
+  private readonly shownSpecialIds: ReadonlySet<number> | undefined;
   private readonly decoder: Utf8Decoder;
   /** No token has given text yet and none of the prompt did: the next one starts the text. */
   private isAtStart = true;
@@ -24,6 +27,7 @@ export class Detokenizer {
   constructor(tokenBytes: TokenBytes, options: DetokenizerOptions) {
     this.tokenBytes = tokenBytes;
     this.skipSpecialTokens = options.skipSpecialTokens;
+    this.shownSpecialIds = options.shownSpecialIds;
     this.decoder = new Utf8Decoder(tokenBytes.replacesEachByte ? 'each-byte' : 'maximal-part');
     if (options.promptTokenIds !== undefined) this.prime(options.promptTokenIds);
   }
@@ -43,7 +47,9 @@ export class Detokenizer {
   }
 
   private visibleBytes(tokenId: number): Uint8Array | null {
-    if (this.skipSpecialTokens && this.tokenBytes.isSpecial(tokenId)) return null;
+    if (this.skipSpecialTokens && this.tokenBytes.isSpecial(tokenId) && !this.shownSpecialIds?.has(tokenId)) {
+      return null;
+    }
     const bytes = this.tokenBytes.bytesOf(tokenId);
     return bytes.length === 0 ? null : bytes;
   }
@@ -77,7 +83,7 @@ export class Detokenizer {
 export function detokenize(
   tokenBytes: TokenBytes,
   tokenIds: ArrayLike<number>,
-  options: { readonly skipSpecialTokens: boolean },
+  options: Omit<DetokenizerOptions, 'promptTokenIds'>,
 ): string {
   const detokenizer = new Detokenizer(tokenBytes, options);
   let text = '';

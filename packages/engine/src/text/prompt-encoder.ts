@@ -6,6 +6,7 @@ import { EngineError } from '../errors.ts';
 import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
 import type { Prompt } from '../request/generation-request.ts';
 import type { ChatTemplates, TemplateCall } from './chat-template.ts';
+import { cutAtMark } from './continue-final-message.ts';
 import type { EncodeTask } from './encode-worker-entry.ts';
 import { KillableWorker } from './killable-worker.ts';
 import { renderTemplate } from './render-template.ts';
@@ -80,17 +81,28 @@ export class PromptEncoder {
     });
   }
 
-  /** Ids of a prompt. Throws: `prompt_too_long`, `template_failed`, `invalid_request`, `overloaded`, `aborted`. */
-  async encodePrompt(prompt: Prompt, signal?: AbortSignal): Promise<Int32Array> {
+  /**
+   * Ids of a prompt. With `mayOverflow`, a text that cannot fit the context is encoded all the same, to be truncated.
+   * Throws: `prompt_too_long`, `template_failed`, `invalid_request`, `overloaded`, `aborted`.
+   */
+  async encodePrompt(
+    prompt: Prompt,
+    signal?: AbortSignal,
+    { mayOverflow = false }: { readonly mayOverflow?: boolean } = {},
+  ): Promise<Int32Array> {
+    const encode = (text: string, addSpecialTokens: boolean) =>
+      mayOverflow
+        ? this.encode(text, addSpecialTokens, signal)
+        : this.encodeFitting(text, addSpecialTokens, signal);
     switch (prompt.kind) {
       case 'tokens':
         return Int32Array.from(prompt.tokenIds);
       case 'text':
-        return this.encodeFitting(prompt.text, prompt.addSpecialTokens ?? true, signal);
+        return encode(prompt.text, prompt.addSpecialTokens ?? true);
       case 'chat': {
-        // The template writes the special tokens itself.
         const text = await this.renderChat(prompt.messages, prompt.template, signal);
-        return this.encodeFitting(text, false, signal);
+        // The template writes the special tokens itself, unless the caller wants more of them.
+        return encode(text, prompt.template?.addSpecialTokens ?? false);
       }
     }
   }
@@ -101,8 +113,8 @@ export class PromptEncoder {
     signal?: AbortSignal,
   ): Promise<string> {
     const call = this.#options.templates.prepare(messages, options);
-    if (!call.isForeign && isShort(call)) return renderTemplate(call.source, call.variables, new Date());
-    return this.#templateWorker.run({ source: call.source, variables: call.variables }, signal);
+    const text = await this.#render(call, signal);
+    return call.openText === undefined ? text : cutAtMark(text, call.openText);
   }
 
   async encode(text: string, addSpecialTokens: boolean, signal?: AbortSignal): Promise<Int32Array> {
@@ -114,6 +126,11 @@ export class PromptEncoder {
       throw new EngineError('invalid_request', message, { parameter: 'prompt' });
     }
     return this.#encodeWorker.run({ text, addSpecialTokens }, signal);
+  }
+
+  async #render(call: TemplateCall, signal?: AbortSignal): Promise<string> {
+    if (!call.isForeign && isShort(call)) return renderTemplate(call.source, call.variables, new Date());
+    return this.#templateWorker.run({ source: call.source, variables: call.variables }, signal);
   }
 
   async close(): Promise<void> {

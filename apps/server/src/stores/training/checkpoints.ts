@@ -19,14 +19,19 @@ type Row = Selectable<CheckpointsTable>;
 
 /** @param now Unit: milliseconds since 1970. */
 export function createCheckpointStore(database: Database, now: () => number): CheckpointStore {
-  const { db } = database;
+  // Reads do not wait for a large log that is being stored.
+  const { db, reader } = database;
   const live = (modelId: string) =>
-    db.selectFrom('checkpoints').selectAll().where('model_id', '=', modelId).where('deleted_at', 'is', null);
+    reader
+      .selectFrom('checkpoints')
+      .selectAll()
+      .where('model_id', '=', modelId)
+      .where('deleted_at', 'is', null);
 
   /** Adds the metrics that were logged at the steps of these rows. */
   async function withLoggedMetrics(modelId: string, rows: readonly Row[]): Promise<StoredCheckpoint[]> {
     const steps = rows.map(({ step }) => step);
-    const logged = steps.length === 0 ? [] : await readSplitMetrics(db, modelId, { steps });
+    const logged = steps.length === 0 ? [] : await readSplitMetrics(reader, modelId, { steps });
     return rows.map(row => {
       const means = logged
         .filter(({ step }) => step === row.step)
@@ -49,7 +54,7 @@ export function createCheckpointStore(database: Database, now: () => number): Ch
         .orderBy('id', order)
         .limit(limit + 1);
       if (after !== null) {
-        const cursor = await db
+        const cursor = await reader
           .selectFrom('checkpoints')
           .select('step')
           .where('model_id', '=', modelId)
@@ -153,7 +158,7 @@ export function createCheckpointStore(database: Database, now: () => number): Ch
   };
 
   function selectServable() {
-    return db
+    return reader
       .selectFrom('checkpoints')
       .innerJoin('training_models', 'training_models.id', 'checkpoints.model_id')
       .selectAll('checkpoints')

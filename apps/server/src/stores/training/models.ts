@@ -16,15 +16,20 @@ const OWNED_TABLES = [
 
 /** @param now Unit: milliseconds since 1970. */
 export function createTrainingModelStore(
-  { db, transaction }: Pick<Database, 'db' | 'transaction'>,
+  { db, reader, transaction }: Pick<Database, 'db' | 'reader' | 'transaction'>,
   now: () => number,
 ): TrainingModelStore {
   const findById = async (id: string) => {
-    const row = await db.selectFrom('training_models').selectAll().where('id', '=', id).executeTakeFirst();
+    // Reads do not wait for a large log that is being stored.
+    const row = await reader
+      .selectFrom('training_models')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirst();
     return row === undefined ? null : toModel(row);
   };
   const findByName: TrainingModelStore['findByName'] = async ({ entity, project, name }) => {
-    const row = await db
+    const row = await reader
       .selectFrom('training_models')
       .selectAll()
       .where('entity', '=', entity)

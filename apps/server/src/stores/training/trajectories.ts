@@ -232,7 +232,10 @@ type FlatRow = Pick<Selectable<TrajectoriesTable>, (typeof FLAT_COLUMNS)[number]
 /** How many rows fit a page; one always does. */
 function countOfPage(rows: readonly FlatRow[]): number {
   let length = 0;
-  const end = rows.findIndex(row => (length += row.json_length) > PAGE_LENGTH);
+  const end = rows.findIndex(row => {
+    length += row.json_length;
+    return length > PAGE_LENGTH;
+  });
   return end === -1 ? rows.length : Math.max(1, end);
 }
 

@@ -96,8 +96,8 @@ class Spool implements ReadableSpool {
   }
 
   async #flush(): Promise<void> {
-    const file = (this.#file ??= await this.#openFile());
-    await file.appendFile(Buffer.concat(this.#blocks));
+    this.#file ??= await this.#openFile();
+    await this.#file.appendFile(Buffer.concat(this.#blocks));
     this.#blocks = [];
     this.#blockBytes = 0;
   }

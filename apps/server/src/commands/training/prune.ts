@@ -1,0 +1,57 @@
+// Deletes trajectories or checkpoints by a retention rule, on the database of the configuration. A server may run beside it.
+
+import { parseModelReference, type TrainingModel, type TrainingModelStore } from '@ortler/api';
+import type { Config } from '../../config/config.ts';
+import { DatabaseError } from '../../db/database-errors.ts';
+import { openDatabase } from '../../db/open-database.ts';
+import { createCheckpointStore } from '../../stores/training/checkpoints.ts';
+import { createTrainingModelStore } from '../../stores/training/models.ts';
+import { pruneCheckpoints, pruneTrajectories } from '../../stores/training/retention.ts';
+import type { Terminal } from '../terminal.ts';
+import { UserError } from '../user-error.ts';
+
+export type PruneSubject = 'trajectories' | 'checkpoints';
+
+export interface PruneFlags {
+  readonly model: string;
+  readonly keepNewest: number;
+  readonly keepBest: number;
+  readonly metric: string;
+  readonly dryRun: boolean;
+  readonly split?: string;
+  readonly [setting: string]: unknown;
+}
+
+/** Throws: `UserError` for a model that does not exist and for a rule that would keep nothing. */
+export async function prune(
+  subject: PruneSubject,
+  { model: reference, keepNewest, keepBest, metric, dryRun, split }: PruneFlags,
+  config: Config,
+  terminal: Terminal,
+): Promise<void> {
+  if (keepNewest + keepBest === 0)
+    throw new UserError(
+      'Say what stays: --keep-newest, --keep-best or both, at least 1. To delete a model, call the API.',
+    );
+  const database = await openDatabase(config).catch((error: unknown) => {
+    throw error instanceof DatabaseError ? new UserError(error.message, { cause: error }) : error;
+  });
+  try {
+    const { id } = await findModel(createTrainingModelStore(database, Date.now), reference);
+    const rule = { newestCount: keepNewest, bestCount: keepBest, metric, isDryRun: dryRun };
+    const { kept, deleted } =
+      subject === 'trajectories'
+        ? await pruneTrajectories(database, id, { ...rule, split: split ?? null })
+        : await pruneCheckpoints(createCheckpointStore(database, Date.now), id, rule);
+    terminal.out(`${dryRun ? 'would delete' : 'deleted'} ${deleted} ${subject}, ${kept} stay\n`);
+  } finally {
+    await database.close();
+  }
+}
+
+async function findModel(models: TrainingModelStore, reference: string): Promise<TrainingModel> {
+  const name = parseModelReference(reference);
+  const found = (await models.findById(reference)) ?? (name === null ? null : await models.findByName(name));
+  if (found === null) throw new UserError(`There is no model ${reference}.`);
+  return found;
+}

@@ -1,0 +1,32 @@
+// Main module of the worker that prepares constraints and checks finished texts: work whose cost a request decides.
+
+import { workerData } from 'node:worker_threads';
+import { checkFinishedText } from './core/constraint/check-finished-text.ts';
+import { LlguidanceEngine } from './core/constraint/llguidance/llguidance-engine.ts';
+import { prepareConstraint } from './core/constraint/prepare-constraint.ts';
+import { trialVocabulary } from './core/constraint/trial-vocabulary.ts';
+import type { ConstraintLimits, ConstraintSpec } from './request/constraint-spec.ts';
+import type { SpecialToken } from './request/token-vocabulary.ts';
+import { serveTasks } from './text/serve-tasks.ts';
+
+export interface ConstraintWorkerData {
+  readonly specialTokens: readonly SpecialToken[];
+  readonly limits: ConstraintLimits;
+}
+
+export type ConstraintTask =
+  | { readonly kind: 'prepare'; readonly spec: ConstraintSpec }
+  | { readonly kind: 'check'; readonly schema: string; readonly text: string };
+
+const { specialTokens, limits } = workerData as ConstraintWorkerData;
+// A trial compiles each grammar once, so nothing is worth keeping, and the memory it took is given back early.
+const engine = new LlguidanceEngine(trialVocabulary(specialTokens), { cacheBytes: 0, memoryBytes: 2 ** 28 });
+
+serveTasks((task: ConstraintTask) => {
+  if (task.kind === 'check') return checkFinishedText(task.schema, task.text);
+  return prepareConstraint(task.spec, {
+    limits,
+    specialTokens,
+    tryCompile: grammar => engine.compile(grammar).dispose(),
+  });
+});

@@ -1,0 +1,34 @@
+// Regular expressions of requests: Rust's syntax, in which `\d`, `\w` and `\s` keep to ASCII as most callers expect.
+
+import type { ConstraintLimits } from '../../request/constraint-spec.ts';
+import { refuse } from './refuse.ts';
+
+const ASCII_CLASSES: Readonly<Record<string, string>> = {
+  d: '0-9',
+  w: 'A-Za-z0-9_',
+  s: ' \\t\\n\\r\\x0B\\x0C',
+};
+
+/** The pattern for llguidance. Throws: `invalid_request` for what no regular grammar can express. */
+export function checkRegex(pattern: string, limits: ConstraintLimits): string {
+  if (Buffer.byteLength(pattern) > limits.patternBytes)
+    refuse('regex', `A regular expression may have ${limits.patternBytes} bytes at most`);
+  if (pattern.includes('\0') || !pattern.isWellFormed())
+    refuse('regex', 'A regular expression may hold neither U+0000 nor half a character');
+  let inClass = 0;
+  return pattern.replace(/\\[\s\S]|\[\^?\]?|\]|\(\?<?[=!]/g, part => {
+    if (part.startsWith('[')) inClass++;
+    else if (part === ']') inClass = Math.max(0, inClass - 1);
+    else if (part.startsWith('(') && inClass === 0)
+      refuse('regex', 'Look-ahead and look-behind are not supported');
+    else if (/^\\[1-9]$/.test(part)) refuse('regex', 'Back-references are not supported');
+    else if (/^\\[dws]$/i.test(part)) return asciiClass(part[1]!, inClass > 0);
+    return part;
+  });
+}
+
+function asciiClass(letter: string, isInClass: boolean): string {
+  const items = ASCII_CLASSES[letter.toLowerCase()]!;
+  if (letter !== letter.toLowerCase()) return `[^${items}]`;
+  return isInClass ? items : `[${items}]`;
+}

@@ -1,0 +1,57 @@
+// The tree of an EBNF grammar. Frozen by type; made by parse-ebnf.ts only.
+
+/** Characters as ranges of code points, both ends included, ascending and apart; never surrogates. */
+export type CharacterRanges = readonly (readonly [number, number])[];
+
+export type EbnfNode =
+  | { readonly kind: 'characters'; readonly ranges: CharacterRanges }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'rule'; readonly name: string }
+  | { readonly kind: 'sequence'; readonly items: readonly EbnfNode[] }
+  | { readonly kind: 'choice'; readonly items: readonly EbnfNode[] }
+  /** `most` is null where there is no upper bound. */
+  | {
+      readonly kind: 'repeat';
+      readonly item: EbnfNode;
+      readonly least: number;
+      readonly most: number | null;
+    };
+
+/** Rules by name, in the order in which they were written. */
+export type EbnfGrammar = ReadonlyMap<string, EbnfNode>;
+
+const LAST_CODE_POINT = 0x10ffff;
+const SURROGATES = [0xd800, 0xdfff] as const;
+
+/** Sorted and joined, without surrogates. */
+export function toRanges(ranges: readonly (readonly [number, number])[]): CharacterRanges {
+  const joined: [number, number][] = [];
+  for (const [low, high] of [...ranges].sort((a, b) => a[0] - b[0])) {
+    const last = joined.at(-1);
+    if (last !== undefined && low <= last[1] + 1) last[1] = Math.max(last[1], high);
+    else joined.push([low, high]);
+  }
+  return joined.flatMap(([low, high]) => withoutSurrogates(low, high));
+}
+
+/** Every character that is in none of the ranges. */
+export function complement(ranges: CharacterRanges): CharacterRanges {
+  const left: [number, number][] = [];
+  let next = 0;
+  for (const [low, high] of toRanges([...ranges, SURROGATES])) {
+    if (low > next) left.push([next, low - 1]);
+    next = high + 1;
+  }
+  // `toRanges` took the surrogates out, so they are taken out once more.
+  left.push([next, LAST_CODE_POINT]);
+  return toRanges(left.filter(([low, high]) => low <= high));
+}
+
+function withoutSurrogates(low: number, high: number): [number, number][] {
+  const [first, last] = SURROGATES;
+  if (high < first || low > last) return [[low, high]];
+  const parts: [number, number][] = [];
+  if (low < first) parts.push([low, first - 1]);
+  if (high > last) parts.push([last + 1, high]);
+  return parts;
+}

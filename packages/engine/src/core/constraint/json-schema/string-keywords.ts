@@ -1,0 +1,49 @@
+// Keywords about strings: patterns and formats become patterns of llguidance.
+
+import { translateSearchPattern, UntranslatablePattern } from '../ecma-regex.ts';
+import { pointer, refuse } from '../refuse.ts';
+import { STRING_FORMATS } from './formats.ts';
+import type { JsonMap, JsonValue } from './json-value.ts';
+import type { SchemaNormaliser, SchemaPlace } from './normalise-schema.ts';
+
+/** Mutates: `out`, and `also`, schemas that hold as well. */
+export function normaliseStringKeywords(
+  normaliser: SchemaNormaliser,
+  source: JsonMap,
+  at: SchemaPlace,
+  out: Record<string, JsonValue>,
+  also: JsonValue[],
+): void {
+  const { pattern, format } = source;
+  if (pattern !== undefined) {
+    const place = pointer(at.place, 'pattern');
+    if (typeof pattern !== 'string') refuse(place, 'pattern must be a string');
+    const translated = translatePattern(pattern, place, normaliser);
+    if (translated === null) normaliser.leaveOut('pattern', at);
+    else out.pattern = translated;
+  }
+  const known = typeof format === 'string' ? STRING_FORMATS.get(format) : undefined;
+  if (known === undefined) return;
+  also.push({
+    pattern: `^${translateSearchPattern(known.pattern)}$`,
+    ...(known.maxLength !== undefined && { maxLength: known.maxLength }),
+  });
+}
+
+/** Null when no grammar expresses it. Throws: `invalid_request` when it is no regular expression or too long. */
+export function translatePattern(
+  pattern: string,
+  place: string,
+  { options }: Pick<SchemaNormaliser, 'options'>,
+): string | null {
+  const { patternBytes } = options.limits;
+  if (Buffer.byteLength(pattern) > patternBytes)
+    refuse(place, `A pattern may have ${patternBytes} bytes at most`);
+  try {
+    return `^${translateSearchPattern(pattern)}$`;
+  } catch (error) {
+    if (error instanceof UntranslatablePattern) return null;
+    if (error instanceof SyntaxError) refuse(place, `${error.message.replace(/\.$/, '')}`);
+    throw error;
+  }
+}

@@ -1,0 +1,36 @@
+// How JSON is written inside an answer: the `x-guidance` part of a schema, which llguidance reads.
+
+import type { JsonStyle } from '../../request/constraint-spec.ts';
+import type { JsonMap } from './json-schema/json-value.ts';
+import { refuse } from './refuse.ts';
+
+/**
+ * `none` writes `{"a":[1,2]}`. A pattern allows white space around commas and colons; as a range of repetitions must
+ * hold, and this build of llguidance repeats its own white space, brackets then have none.
+ * Throws: `invalid_request` when the pattern allows anything that JSON does not ignore.
+ */
+export function toGuidance(style: JsonStyle | undefined, coercesOneOf: boolean): JsonMap {
+  const whitespace = style?.whitespace ?? 'any';
+  const oneOf = coercesOneOf ? { coerce_one_of: true } : {};
+  if (whitespace === 'any') return { ...oneOf };
+  if (whitespace === 'none') return { ...oneOf, whitespace_flexible: false };
+  const space = `(?:${checkWhitespacePattern(whitespace.pattern)})`;
+  return {
+    ...oneOf,
+    whitespace_flexible: false,
+    item_separator: `${space},${space}`,
+    key_separator: `${space}:${space}`,
+  };
+}
+
+/** The pattern with `\s` narrowed to the white space of JSON. */
+function checkWhitespacePattern(pattern: string): string {
+  const narrowed = pattern.replaceAll('\\s', '[ \\t\\n\\r]').replaceAll('[[ \\t\\n\\r]]', '[ \\t\\n\\r]');
+  const rest = narrowed
+    .replace(/\{\d+(?:,\d*)?\}/g, '')
+    .replaceAll('(?:', '(')
+    .replace(/\\[tnr ]/g, '');
+  if (pattern.length > 200 || !/^[ \t\n\r()[\]|*+?]*$/.test(rest))
+    refuse('whitespace', 'A whitespace pattern may only match spaces, tabs and line ends');
+  return narrowed;
+}

@@ -1,0 +1,207 @@
+// One sequence's place in a grammar. It remembers its tokens, so it survives the end of the instance it lives in.
+
+import { assertInvariant } from '../../../errors.ts';
+import { type ConstraintMatcher, type Grammar, GrammarRefused, MatcherFailed } from '../constraint.ts';
+import type { LlguidanceEngine } from './llguidance-engine.ts';
+import type { LlguidanceInstance } from './llguidance-instance.ts';
+
+export class LlguidanceMatcher implements ConstraintMatcher {
+  readonly #engine: LlguidanceEngine;
+  readonly #grammar: Grammar;
+  /** Accepted tokens of the text; an end token is not one of them. */
+  readonly #tokenIds: number[];
+  /** The end token that was accepted. llguidance never sees it: fed to a matcher that is full, it breaks it. */
+  #hasEnded: boolean;
+  #instance: LlguidanceInstance;
+  #handle: number;
+  #isDisposed = false;
+
+  constructor(engine: LlguidanceEngine, grammar: Grammar, source?: LlguidanceMatcher) {
+    this.#engine = engine;
+    this.#grammar = grammar;
+    this.#tokenIds = source === undefined ? [] : [...source.#tokenIds];
+    this.#hasEnded = source === undefined ? false : source.#hasEnded;
+    this.#handle = engine.guard(() =>
+      source === undefined
+        ? engine.startMatcher(grammar)
+        : engine.instance.cloneMatcher(source.#currentHandle()),
+    );
+    this.#instance = engine.instance;
+  }
+
+  /** Some grammars that nothing satisfies are found only by the first mask. Throws: `GrammarRefused`. */
+  checkSatisfiable(): void {
+    try {
+      const mask = new Uint32Array(this.#engine.maskWordCount);
+      this.fillMask(mask);
+      if (mask.some(word => word !== 0)) return;
+    } catch (error) {
+      this.dispose();
+      throw error instanceof MatcherFailed ? toRefusal(error) : error;
+    }
+    this.dispose();
+    throw new GrammarRefused(NOTHING_FITS);
+  }
+
+  fillMask(mask: Uint32Array): void {
+    const { eosTokenIds } = this.#engine.vocabulary;
+    if (this.mustStop()) {
+      mask.fill(0);
+      for (const id of eosTokenIds) setBit(mask, id);
+      return;
+    }
+    this.#run((instance, handle) => instance.fillMask(handle, mask));
+    if (hasBit(mask, eosTokenIds[0]!)) for (const id of eosTokenIds) setBit(mask, id);
+  }
+
+  accept(tokenId: number): boolean {
+    if (this.#hasEnded) return false;
+    if (this.#isEnd(tokenId)) {
+      this.#hasEnded = this.canStop();
+      return this.#hasEnded;
+    }
+    return this.#run((instance, handle) => {
+      if (instance.isStopped(handle) || instance.countFitting(handle, [tokenId]) !== 1) return false;
+      instance.consume(handle, [tokenId]);
+      this.#tokenIds.push(tokenId);
+      return true;
+    });
+  }
+
+  countFitting(tokenIds: readonly number[]): number {
+    if (this.mustStop()) return !this.#hasEnded && this.#isEnd(tokenIds[0]) ? 1 : 0;
+    const end = tokenIds.findIndex(id => this.#isEnd(id));
+    const text = end === -1 ? tokenIds : tokenIds.slice(0, end);
+    const fitting = this.#run((instance, handle) => instance.countFitting(handle, text));
+    if (end === -1 || fitting < end) return fitting;
+    const ahead = this.fork();
+    const isComplete = ahead.#acceptAll(text) && ahead.canStop();
+    ahead.dispose();
+    return isComplete ? fitting + 1 : fitting;
+  }
+
+  canStop(): boolean {
+    return this.#hasEnded || this.#run((instance, handle) => instance.isAccepting(handle));
+  }
+
+  mustStop(): boolean {
+    return this.#hasEnded || this.#run((instance, handle) => instance.isStopped(handle));
+  }
+
+  forcedBytes(mostBytes: number): Uint8Array {
+    const forced: number[] = [];
+    const ahead = this.fork();
+    try {
+      const mask = new Uint32Array(this.#engine.maskWordCount);
+      while (forced.length < mostBytes && !ahead.canStop()) {
+        ahead.fillMask(mask);
+        const tokenId = shortestCommonToken(this.#engine.vocabulary, mask);
+        if (tokenId === undefined || !ahead.accept(tokenId)) break;
+        const { bytes, offsets } = this.#engine.vocabulary;
+        forced.push(...bytes.subarray(offsets[tokenId], offsets[tokenId + 1]));
+      }
+    } finally {
+      ahead.dispose();
+    }
+    return Uint8Array.from(forced);
+  }
+
+  fork(): LlguidanceMatcher {
+    return new LlguidanceMatcher(this.#engine, this.#grammar, this);
+  }
+
+  rollback(count: number): void {
+    const ended = this.#hasEnded ? 1 : 0;
+    const have = this.#tokenIds.length + ended;
+    assertInvariant(count >= 0 && count <= have, `rollback of ${count} tokens; the matcher has ${have}`);
+    if (count === 0) return;
+    this.#hasEnded = false;
+    const textCount = count - ended;
+    if (textCount === 0) return;
+    this.#run((instance, handle) => instance.rollback(handle, textCount));
+    this.#tokenIds.length -= textCount;
+  }
+
+  dispose(): void {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    if (this.#instance === this.#engine.instance) this.#instance.freeMatcher(this.#handle);
+  }
+
+  #acceptAll(tokenIds: readonly number[]): boolean {
+    return tokenIds.every(id => this.accept(id));
+  }
+
+  #isEnd(tokenId: number | undefined): boolean {
+    return tokenId !== undefined && this.#engine.vocabulary.eosTokenIds.includes(tokenId);
+  }
+
+  #run<Result>(call: (instance: LlguidanceInstance, handle: number) => Result): Result {
+    return this.#engine.guard(() => {
+      const handle = this.#currentHandle();
+      return call(this.#instance, handle);
+    });
+  }
+
+  /** The handle in the instance that lives now. Mutates: replays the tokens when that is a new one. */
+  #currentHandle(): number {
+    assertInvariant(!this.#isDisposed, 'a disposed matcher was used');
+    const { instance } = this.#engine;
+    if (this.#instance !== instance) {
+      this.#handle = this.#engine.startMatcher(this.#grammar);
+      this.#instance = instance;
+      instance.consume(this.#handle, this.#tokenIds);
+    }
+    return this.#handle;
+  }
+}
+
+const NOTHING_FITS = 'Nothing satisfies the constraint.';
+
+/** llguidance calls a state without any continuation by the name of its own sampling setting. */
+function toRefusal(error: MatcherFailed): GrammarRefused {
+  const isDeadEnd = error.message.startsWith('NoExtensionBias');
+  return new GrammarRefused(isDeadEnd ? NOTHING_FITS : error.message, { cause: error });
+}
+
+/**
+ * The shortest allowed token, when the bytes of every allowed token begin with it: what follows is then forced.
+ * Undefined when two allowed tokens disagree, or none has bytes.
+ */
+function shortestCommonToken(
+  { bytes, offsets }: { readonly bytes: Uint8Array; readonly offsets: Uint32Array },
+  mask: Uint32Array,
+): number | undefined {
+  const tokenCount = offsets.length - 1;
+  let shortest = -1;
+  let shortestLength = Infinity;
+  for (let pass = 0; pass < 2; pass++) {
+    for (let word = 0; word < mask.length; word++) {
+      if (mask[word] === 0) continue;
+      for (let id = word * 32; id < word * 32 + 32; id++) {
+        if (!hasBit(mask, id)) continue;
+        if (id >= tokenCount) return undefined;
+        const start = offsets[id]!;
+        const length = offsets[id + 1]! - start;
+        if (pass === 0 && length < shortestLength) {
+          shortest = id;
+          shortestLength = length;
+        }
+        if (pass === 0) continue;
+        for (let i = 0; i < shortestLength; i++)
+          if (bytes[start + i] !== bytes[offsets[shortest]! + i]) return undefined;
+      }
+    }
+    if (shortest === -1 || shortestLength === 0) return undefined;
+  }
+  return shortest;
+}
+
+function hasBit(mask: Uint32Array, id: number): boolean {
+  return ((mask[id >>> 5]! >>> (id & 31)) & 1) === 1;
+}
+
+/** Mutates: `mask`. */
+function setBit(mask: Uint32Array, id: number): void {
+  mask[id >>> 5]! |= 1 << (id & 31);
+}

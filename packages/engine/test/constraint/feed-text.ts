@@ -1,0 +1,29 @@
+// Feeds texts to a constraint byte by byte, as if each byte were a token: the shortest way to ask what it allows.
+
+import type { ConstraintMatcher } from '../../src/core/constraint/constraint.ts';
+import { LlguidanceEngine } from '../../src/core/constraint/llguidance/llguidance-engine.ts';
+import { type PreparedConstraint, prepareConstraint } from '../../src/core/constraint/prepare-constraint.ts';
+import { trialVocabulary } from '../../src/core/constraint/trial-vocabulary.ts';
+import { type ConstraintSpec, DEFAULT_CONSTRAINT_LIMITS } from '../../src/request/constraint-spec.ts';
+
+/** Byte `b` is token `b`; token 256 ends. */
+export const byteEngine = new LlguidanceEngine(trialVocabulary([]));
+
+export function prepare(spec: ConstraintSpec): PreparedConstraint {
+  return prepareConstraint(spec, {
+    limits: DEFAULT_CONSTRAINT_LIMITS,
+    specialTokens: [],
+    tryCompile: grammar => byteEngine.compile(grammar).dispose(),
+  });
+}
+
+/** Whether the grammar allows the whole text and may end there. */
+export function allows({ grammar }: PreparedConstraint, text: string): boolean {
+  const matcher: ConstraintMatcher = byteEngine.compile(grammar);
+  try {
+    for (const byte of new TextEncoder().encode(text)) if (!matcher.accept(byte)) return false;
+    return matcher.canStop();
+  } finally {
+    matcher.dispose();
+  }
+}
