@@ -73,8 +73,9 @@ function firstLimits(
 }
 
 /**
- * A logit between two limits; null when there is none. Far limits are halved. Near ones are split by turns a little below
- * and a little above where the target would lie if the weight grew evenly between them, so that both ends move.
+ * A logit between two limits; null when there is none. Far limits are halved. Near ones are split a little below and a
+ * little above where the target would lie if the weight grew evenly between them, so that both ends move, and every third
+ * turn in the middle, which bounds the turns where many logits are equal.
  */
 function limitBetween(
   tooFew: Limit,
@@ -84,8 +85,8 @@ function limitBetween(
   const top = Math.min(tooFew.logit, scale.largest);
   const isFar = (top - enough.logit) * scale.factor > FAR_POWERS;
   const even = (target - tooFew.mass) / (enough.mass - tooFew.mass);
-  const near = turn % 2 === 0 ? even + SHARE_MARGIN : even - SHARE_MARGIN;
-  const share = isFar ? 0.5 : Math.min(1 - SHARE_MARGIN, Math.max(SHARE_MARGIN, near));
+  const near = turn % 3 === 0 ? even + SHARE_MARGIN : even - SHARE_MARGIN;
+  const share = isFar || turn % 3 === 2 ? 0.5 : Math.min(1 - SHARE_MARGIN, Math.max(SHARE_MARGIN, near));
   const logit = Math.fround(top + (enough.logit - top) * share);
   return logit > enough.logit && logit < tooFew.logit ? logit : null;
 }
