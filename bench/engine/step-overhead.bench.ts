@@ -1,16 +1,20 @@
 // What a decode step costs besides the model call: planning, sampling, commit and the message to the text side, over a
-// large vocabulary. The runner returns logits that were prepared before, at once, so all time is the engine's.
+// large vocabulary. The runner returns logits that were prepared before, at once, so all time is the engine's; with
+// `--model FOLDER` a built model computes them, and the time of its calls is told apart.
 //
 //     node --conditions=source bench/engine/step-overhead.bench.ts
 
 import { parseArgs } from 'node:util';
 import type { SamplingParams } from '@ortler/engine';
 import {
+  createSlotsRunner,
   EngineCore,
   type ModelRunner,
   NEUTRAL_SAMPLING,
   type RunnerFacts,
   type RunnerRow,
+  readManifest,
+  selectBackend,
 } from '@ortler/engine/testing';
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
@@ -65,9 +69,100 @@ class PreparedRunner implements ModelRunner {
   async close(): Promise<void> {}
 }
 
+/** Adds up the time of the model's calls. */
+class TimedRunner implements ModelRunner {
+  readonly facts: RunnerFacts;
+  readonly #runner: ModelRunner;
+  runMs = 0;
+
+  constructor(runner: ModelRunner) {
+    this.#runner = runner;
+    this.facts = runner.facts;
+  }
+
+  async run(rows: readonly RunnerRow[]): Promise<Float32Array> {
+    const startMs = performance.now();
+    const logits = await this.#runner.run(rows);
+    this.runMs += performance.now() - startMs;
+    return logits;
+  }
+
+  copySlot(from: number, to: number, length: number): void {
+    this.#runner.copySlot(from, to, length);
+  }
+
+  swapSlots(a: number, b: number, length: number): void {
+    this.#runner.swapSlots(a, b, length);
+  }
+
+  close(): Promise<void> {
+    return this.#runner.close();
+  }
+}
+
+async function createRunner(modelDir: string | undefined, batchSize: number): Promise<TimedRunner> {
+  if (modelDir === undefined) return new TimedRunner(new PreparedRunner(batchSize));
+  const { backend } = await selectBackend('native');
+  const options = {
+    slotCount: batchSize,
+    contextLength: 512,
+    threadCount: 2,
+    spin: false,
+    prefillGraph: false,
+  };
+  return new TimedRunner(await createSlotsRunner(backend, modelDir, await readManifest(modelDir), options));
+}
+
+/** Milliseconds of one step. */
+interface StepCost {
+  /** Median of the model call. */
+  readonly modelMs: number;
+  /** Median and least of all else until the messages are there. */
+  readonly otherMs: number;
+  readonly leastOtherMs: number;
+  /** Median of copying the messages, as a link to another thread or process does. */
+  readonly messageMs: number;
+  /** Processor time of all, the model's included: what stays comparable when other programs want the cores as well. */
+  readonly cpuMs: number;
+}
+
+async function measure(core: EngineCore, runner: TimedRunner, batchSize: number): Promise<StepCost> {
+  const [modelTimes, otherTimes, messageTimes]: [number[], number[], number[]] = [[], [], []];
+  const cpuBefore = process.cpuUsage();
+  for (let step = 0; step < stepCount; step++) {
+    runner.runMs = 0;
+    const startMs = performance.now();
+    const outputs = await core.step();
+    const steppedMs = performance.now();
+    structuredClone(outputs);
+    messageTimes.push(performance.now() - steppedMs);
+    modelTimes.push(runner.runMs);
+    otherTimes.push(steppedMs - startMs - runner.runMs);
+    const [message] = outputs;
+    if (message?.kind !== 'step' || message.updates.length !== batchSize)
+      throw new Error(`Not every sequence got a token: ${JSON.stringify(message)}`);
+  }
+  const cpu = process.cpuUsage(cpuBefore);
+  return {
+    modelMs: round(median(modelTimes)),
+    otherMs: round(median(otherTimes)),
+    leastOtherMs: round(Math.min(...otherTimes)),
+    messageMs: round(median(messageTimes)),
+    cpuMs: round((cpu.user + cpu.system) / 1000 / stepCount),
+  };
+}
+
+function round(value: number): number {
+  return Number(value.toFixed(3));
+}
+
 /** A core that decodes `batchSize` sequences with these settings and goes on doing so. */
-async function createDecodingCore(batchSize: number, { topCount, ...params }: Settings): Promise<EngineCore> {
-  const core = new EngineCore(new PreparedRunner(batchSize), {
+async function createDecodingCore(
+  runner: TimedRunner,
+  { topCount, ...params }: Settings,
+): Promise<EngineCore> {
+  const { slotCount: batchSize, contextLength } = runner.facts;
+  const core = new EngineCore(runner, {
     maxSequences: batchSize,
     prefixCaching: false,
     prefillChunkLength: PROMPT_LENGTH,
@@ -80,7 +175,7 @@ async function createDecodingCore(batchSize: number, { topCount, ...params }: Se
       promptTokenIds: Int32Array.from({ length: PROMPT_LENGTH }, (_, index) => index + requestId),
       choiceCount: 1,
       sampling: { ...NEUTRAL_SAMPLING, ...params, seed: BigInt(requestId) },
-      maxTokens: CONTEXT_LENGTH - PROMPT_LENGTH,
+      maxTokens: contextLength - PROMPT_LENGTH,
       minTokens: 0,
       eosTokenIds: [],
       stopTokenIds: [],
@@ -94,57 +189,26 @@ async function createDecodingCore(batchSize: number, { topCount, ...params }: Se
 
 const { values } = parseArgs({
   options: {
+    model: { type: 'string' },
     batches: { type: 'string', default: '1,8' },
-    turns: { type: 'string', default: '10' },
-    steps: { type: 'string', default: '20' },
+    steps: { type: 'string', default: '100' },
   },
 });
-const [turnCount, stepCount] = [Number(values.turns), Number(values.steps)];
-const cases: Record<
-  string,
-  { readonly cpuMs: number; readonly stepMs: number; readonly leastMs: number; readonly messageMs: number }
-> = {};
+const stepCount = Number(values.steps);
+const cases: Record<string, StepCost> = {};
 for (const batchSize of values.batches.split(',').map(Number)) {
-  const contestants: {
-    name: string;
-    core: EngineCore;
-    stepTimes: number[];
-    messageTimes: number[];
-    cpuTimes: number[];
-  }[] = [];
   for (const [name, settings] of Object.entries(SETTINGS)) {
-    const core = await createDecodingCore(batchSize, settings);
-    contestants.push({ name, core, stepTimes: [], messageTimes: [], cpuTimes: [] });
-  }
-  for (let turn = 0; turn < turnCount; turn++) {
-    for (const { core, stepTimes, messageTimes, cpuTimes } of contestants) {
-      const cpuBefore = process.cpuUsage();
-      for (let step = 0; step < stepCount; step++) {
-        const startMs = performance.now();
-        const outputs = await core.step();
-        const steppedMs = performance.now();
-        // What a link to another thread or process does with them.
-        structuredClone(outputs);
-        stepTimes.push(steppedMs - startMs);
-        messageTimes.push(performance.now() - steppedMs);
-        const [message] = outputs;
-        if (message?.kind !== 'step' || message.updates.length !== batchSize)
-          throw new Error(`Not every sequence got a token: ${JSON.stringify(message)}`);
-      }
-      // What stays comparable when other programs want the cores as well.
-      const cpu = process.cpuUsage(cpuBefore);
-      cpuTimes.push((cpu.user + cpu.system) / 1000 / stepCount);
-    }
-  }
-  for (const { name, core, stepTimes, messageTimes, cpuTimes } of contestants) {
+    const runner = await createRunner(values.model, batchSize);
+    const core = await createDecodingCore(runner, settings);
+    cases[`${batchSize} sequences: ${name}`] = await measure(core, runner, batchSize);
     await core.close();
-    cases[`${batchSize} sequences: ${name}`] = {
-      cpuMs: Number(median(cpuTimes).toFixed(3)),
-      stepMs: Number(median(stepTimes).toFixed(3)),
-      leastMs: Number(Math.min(...stepTimes).toFixed(3)),
-      messageMs: Number(median(messageTimes).toFixed(3)),
-    };
   }
 }
-const result = { bench: 'step-overhead', vocabSize: LARGE_VOCAB_SIZE, turnCount, stepCount, cases };
+const result = {
+  bench: 'step-overhead',
+  vocabSize: LARGE_VOCAB_SIZE,
+  model: values.model !== undefined,
+  stepCount,
+  cases,
+};
 console.log(JSON.stringify({ ...result, ...describeMachine() }, null, 2));
