@@ -10,6 +10,7 @@ export { selectBackend } from '../core/model/ort/select-backend.ts';
 export { readManifest } from '../core/model/read-manifest.ts';
 export { createSlotsRunner, type SlotsRunnerOptions } from '../core/model/slots-runner.ts';
 export { counterKey } from '../core/sampling/counter-random.ts';
+export { PlainKernels } from '../core/sampling/kernels/plain-kernels.ts';
 export { Sampler, type SamplingStep } from '../core/sampling/sampler.ts';
 export type { Drafter } from '../core/speculation/drafter.ts';
 export type { CoreOptions, SubmitMessage } from '../link/messages.ts';
@@ -20,3 +21,4 @@ export {
   type ScriptedModelOptions,
   scriptedLogits,
 } from './scripted-model.ts';
+export { encodeTinyModel } from './tiny-onnx.ts';

@@ -1,42 +1,29 @@
-// The tokens that may still be drawn, with their scores. Processors only ever take candidates away.
-// One instance per sampler: its arrays have the size of the vocabulary and are reused for every row.
+// The few tokens of a row that need a look one by one, with their logits. One instance per sampler: its arrays have the
+// size of the vocabulary and are reused.
 
 export class Candidates {
   /** Token ids, ascending. Valid up to `count`. */
   readonly tokenIds: Int32Array;
-  /**
-   * Logit minus the largest logit, divided by the temperature: at most 0, and 0 for the best token.
-   * `exp(score)` is the probability relative to the best token. Valid up to `count`.
-   */
-  readonly scores: Float64Array;
-  /** Room for processors: probabilities, heaps. Its content means nothing between calls. */
-  readonly scratch: Float64Array;
+  /** Of `tokenIds`, at the same index. */
+  readonly logits: Float32Array;
   count = 0;
 
   constructor(vocabSize: number) {
     this.tokenIds = new Int32Array(vocabSize);
-    this.scores = new Float64Array(vocabSize);
-    this.scratch = new Float64Array(vocabSize);
+    this.logits = new Float32Array(vocabSize);
   }
 
   /** Makes one token the only candidate. */
-  keepOnly(tokenId: number): void {
+  keepOnly(tokenId: number, logit: number): void {
     this.tokenIds[0] = tokenId;
-    this.scores[0] = 0;
+    this.logits[0] = logit;
     this.count = 1;
   }
 
-  /** Takes away candidates whose score is below the threshold. The order stays. */
-  keepScoresFrom(threshold: number): void {
-    const { tokenIds, scores, count } = this;
-    let kept = 0;
-    for (let i = 0; i < count; i++) {
-      const score = scores[i]!;
-      if (score < threshold) continue;
-      tokenIds[kept] = tokenIds[i]!;
-      scores[kept] = score;
-      kept++;
-    }
-    this.count = kept;
+  /** Indexes of the candidates, best first and in id order among equals. */
+  rank(): readonly number[] {
+    const { logits, count } = this;
+    // Stable, and candidates are in id order.
+    return Array.from({ length: count }, (_, index) => index).sort((a, b) => logits[b]! - logits[a]!);
   }
 }

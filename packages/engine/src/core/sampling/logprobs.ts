@@ -1,51 +1,61 @@
-// Log probabilities of one row of logits: of a token and of the best candidates. Nothing is sorted but the few that
-// are reported. Callers: the sampler for generated tokens, `sample-step.ts` for those of the prompt.
+// Log probabilities of one row of logits: of a token and of the best candidates. Callers: the sampler, for generated
+// tokens and for those of the prompt.
 
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
+import { Candidates } from './candidates.ts';
+import { PlainKernels } from './kernels/plain-kernels.ts';
+import { FINEST_BITS, weightScale } from './kernels/token-weight.ts';
+import { LogitsRow } from './logits-row.ts';
 
 /**
- * What the model itself thought of `tokenId` and of the `topCount` best tokens, equals in the order of their ids.
- * Shape: `logits` is `[vocabSize]`. Sums are float64, results float32.
+ * What the model itself thought of `tokenId` and of the `topCount` best tokens, equals in the order of their ids. The
+ * row is scanned. Results are float32. Mutates: `candidates`.
  * Throws: when the row is not made of numbers, that is, when the model is broken.
  */
-export function readTokenLogprobs(logits: Float32Array, tokenId: number, topCount: number): TokenLogprobs {
-  const own = logits[tokenId]!;
-  const length = Math.min(topCount, logits.length);
-  // Best first; `worst` is what a logit must exceed to get in.
-  const topIds = new Int32Array(length);
-  const topLogits = new Float32Array(length);
-  let filled = 0;
-  let worst = length === 0 ? Infinity : -Infinity;
-  let largest = -Infinity;
-  let greaterCount = 0;
-  for (let id = 0; id < logits.length; id++) {
-    const logit = logits[id]!;
-    if (logit > largest) largest = logit;
-    if (logit > own) greaterCount++;
-    if (filled === length && !(logit > worst)) continue;
-    let place = filled === length ? length - 1 : filled++;
-    for (; place > 0 && topLogits[place - 1]! < logit; place--) {
-      topLogits[place] = topLogits[place - 1]!;
-      topIds[place] = topIds[place - 1]!;
-    }
-    topLogits[place] = logit;
-    topIds[place] = id;
-    if (filled === length) worst = topLogits[length - 1]!;
-  }
-  const normalizer = largest + Math.log(sumOfWeights(logits, largest));
-  if (!Number.isFinite(normalizer)) throw new Error('The model returned logits that are not numbers.');
+export function readRowLogprobs(
+  row: LogitsRow,
+  candidates: Candidates,
+  tokenId: number,
+  topCount: number,
+): TokenLogprobs {
+  if (!Number.isFinite(row.largest)) throw new Error('The model returned logits that are not numbers.');
+  const own = row.logits[tokenId]!;
+  const total = row.weigh(weightScale(row.largest, 1, FINEST_BITS), -Infinity);
+  const normalizer = row.largest + Math.log(total * 2 ** -FINEST_BITS);
+  const best = findBest(row, candidates, Math.min(topCount, row.vocabSize));
   return {
     tokenId,
     logprob: Math.fround(own - normalizer),
-    rank: 1 + greaterCount,
-    topTokenIds: topIds,
-    topLogprobs: topLogits.map(logit => logit - normalizer),
+    rank: 1 + row.countAbove(own),
+    topTokenIds: Int32Array.from(best, i => candidates.tokenIds[i]!),
+    topLogprobs: Float32Array.from(best, i => candidates.logits[i]! - normalizer),
   };
 }
 
-/** Sum of `exp(logit - largest)`. */
-function sumOfWeights(logits: Float32Array, largest: number): number {
-  let sum = 0;
-  for (let id = 0; id < logits.length; id++) sum += Math.exp(logits[id]! - largest);
-  return sum;
+/** The same of a row by itself, with plain loops: slower, but the same bits. */
+export function readTokenLogprobs(logits: Float32Array, tokenId: number, topCount: number): TokenLogprobs {
+  const row = new LogitsRow(logits.length, new PlainKernels(logits.length));
+  row.load(logits);
+  row.scan();
+  return readRowLogprobs(row, new Candidates(logits.length), tokenId, topCount);
+}
+
+/** Indexes of the best candidates, best first. Mutates: `candidates`. */
+function findBest(row: LogitsRow, candidates: Candidates, count: number): readonly number[] {
+  if (count === 0) return [];
+  row.gather(candidates, row.boundOfBest(count), Infinity);
+  const { logits } = candidates;
+  // Best first, in id order among equals as a later one never passes an equal. Most candidates only meet the last place.
+  const best: number[] = [];
+  for (let i = 0; i < candidates.count; i++) {
+    const logit = logits[i]!;
+    if (best.length === count) {
+      if (!(logit > logits[best[count - 1]!]!)) continue;
+      best.pop();
+    }
+    let place = best.length;
+    while (place > 0 && logits[best[place - 1]!]! < logit) place--;
+    best.splice(place, 0, i);
+  }
+  return best;
 }

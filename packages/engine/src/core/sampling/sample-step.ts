@@ -4,7 +4,6 @@
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import type { PlannedRow, StepPlan } from '../scheduler/step-plan.ts';
 import type { Sequence } from '../sequence.ts';
-import { readTokenLogprobs } from './logprobs.ts';
 import type { SampledToken, Sampler } from './sampler.ts';
 
 export interface SampledRow {
@@ -18,7 +17,7 @@ const NOTHING: readonly never[] = [];
 
 /**
  * One entry for each row of the plan, in its order: what the row gave, or why it could not give it, as a fault of one
- * row is no fault of the others. Shape: `logits` is `[sum of logitsCount, vocabSize]`. Mutates: `logits`.
+ * row is no fault of the others. Shape: `logits` is `[sum of logitsCount, vocabSize]`.
  */
 export function sampleStep(sampler: Sampler, plan: StepPlan, logits: Float32Array): (SampledRow | Error)[] {
   let start = 0;
@@ -27,7 +26,7 @@ export function sampleStep(sampler: Sampler, plan: StepPlan, logits: Float32Arra
     const rowLogits = logits.subarray(start, end);
     start = end;
     try {
-      const promptLogprobs = readPromptLogprobs(sampler.vocabSize, row, rowLogits);
+      const promptLogprobs = readPromptLogprobs(sampler, row, rowLogits);
       return { promptLogprobs, tokens: row.drawsToken ? drawTokens(sampler, row, rowLogits) : NOTHING };
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
@@ -79,17 +78,18 @@ function drawToken(sampler: Sampler, sequence: Sequence, logits: Float32Array): 
 
 /** The logits at one token are the model's opinion of the next one. */
 function readPromptLogprobs(
-  vocabSize: number,
+  sampler: Sampler,
   row: PlannedRow,
   logits: Float32Array,
 ): readonly TokenLogprobs[] {
+  const { vocabSize } = sampler;
   const { promptTokenIds, submitted, isPrefilled } = row.sequence.group;
   const { promptLogprobs } = submitted;
   if (promptLogprobs === undefined || isPrefilled) return NOTHING;
   const firstPosition = row.computedLength + row.tokenIds.length - row.logitsCount + 1;
   const count = Math.min(row.logitsCount, promptTokenIds.length - firstPosition);
   return Array.from({ length: count }, (_, index) =>
-    readTokenLogprobs(
+    sampler.readLogprobs(
       logits.subarray(index * vocabSize, (index + 1) * vocabSize),
       promptTokenIds[firstPosition + index]!,
       promptLogprobs.topCount,

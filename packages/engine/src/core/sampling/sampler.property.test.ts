@@ -1,5 +1,6 @@
 // The sampler against the published steps done naively: whole sorts, fresh arrays, every softmax written
-// out. Rows on which rounding decides whether a token is kept are left out.
+// out. Rows on which rounding decides whether a token is kept are left out; `sampler-equivalence.property.test.ts` takes
+// all rows, with the sampler's own weights.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -34,7 +35,7 @@ function referenceDistribution(
   const largest = Math.max(...relative);
   logits = logits.map((logit, id) => {
     const share = relative[id]! / largest;
-    if (params.minP > 0 && params.minP < 1 && Math.abs(share - params.minP) < 1e-9) isOnBorder = true;
+    if (params.minP > 0 && params.minP < 1 && Math.abs(share - params.minP) < 1e-6) isOnBorder = true;
     return params.minP > 0 && logit < Math.max(...logits) && share < params.minP ? -Infinity : logit;
   });
   if (params.topK > 0 && params.topK < logits.length) {
@@ -47,7 +48,7 @@ function referenceDistribution(
     let sum = 0;
     for (const id of ascending.slice(0, -1)) {
       sum += probabilities[id]!;
-      if (Math.abs(sum - (1 - params.topP)) < 1e-9) isOnBorder = true;
+      if (Math.abs(sum - (1 - params.topP)) < 1e-6) isOnBorder = true;
       if (sum <= 1 - params.topP) logits[id] = -Infinity;
     }
   }

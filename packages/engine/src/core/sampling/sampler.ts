@@ -5,12 +5,14 @@ import type { SamplingParams } from '../../request/sampling-params.ts';
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import { Candidates } from './candidates.ts';
 import { type CounterKey, uniformAt } from './counter-random.ts';
+import type { RowKernels } from './kernels/row-kernels.ts';
+import { exactWeightBits, type WeightScale, weightScale } from './kernels/token-weight.ts';
 import type { LogitsProcessor, OutputView } from './logits-processor.ts';
-import { readTokenLogprobs } from './logprobs.ts';
-import { applyMinP } from './processors/min-p.ts';
-import { applyTemperature } from './processors/temperature.ts';
-import { applyTopK } from './processors/top-k.ts';
-import { applyTopP } from './processors/top-p.ts';
+import { LogitsRow } from './logits-row.ts';
+import { readRowLogprobs } from './logprobs.ts';
+import { minPLimit } from './processors/min-p.ts';
+import { topKLimit } from './processors/top-k.ts';
+import { topPLimit } from './processors/top-p.ts';
 
 /** How one token is drawn. */
 export interface SamplingStep {
@@ -32,21 +34,28 @@ export interface SampledToken {
   readonly logprobs?: TokenLogprobs;
 }
 
+const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
+
 /** One per model; keeps buffers of the vocabulary's size. */
 export class Sampler {
   readonly vocabSize: number;
+  readonly #row: LogitsRow;
   readonly #candidates: Candidates;
-  /** The row as the model gave it, while it is edited and log probabilities are wanted. */
-  readonly #rawLogits: Float32Array;
+  /** Work memory of top-k. */
+  readonly #heap: Float64Array;
+  readonly #weightBits: number;
 
-  constructor(vocabSize: number) {
+  /** Other `kernels` than the fastest are for comparisons. */
+  constructor(vocabSize: number, kernels?: RowKernels) {
     this.vocabSize = vocabSize;
+    this.#row = new LogitsRow(vocabSize, kernels);
     this.#candidates = new Candidates(vocabSize);
-    this.#rawLogits = new Float32Array(vocabSize);
+    this.#heap = new Float64Array(vocabSize);
+    this.#weightBits = exactWeightBits(vocabSize);
   }
 
   /**
-   * The next token. Shape: `logits` is `[vocabSize]`. Mutates: `logits`.
+   * The next token. Shape: `logits` is `[vocabSize]`.
    *
    * Order:
    *  1. log probabilities are those of the row as it comes;
@@ -54,89 +63,85 @@ export class Sampler {
    *  5. bias; 6. repetition penalty, frequency penalty, presence penalty (2 to 6: `createLogitsProcessors`);
    *  7. temperature 0 takes the largest logit, the lowest id of equals; else
    *  8. temperature; 9. min-p; 10. top-k, ties kept; 11. top-p on what is left, renormalised;
-   * 12. one draw.
+   * 12. one draw: the token at which the running sum of weights, in id order, passes a random share of it.
    * Source: the sampling pipeline of vLLM, whose wire format the service speaks.
    * Throws: `invalid_request` when steps 2 to 4 leave no token; an Error when the row is not made of numbers, that
    * is, when the model is broken.
    */
   sample(logits: Float32Array, step: SamplingStep): SampledToken {
-    const { topLogprobCount } = step;
-    if (topLogprobCount === undefined) return { tokenId: this.#draw(logits, step) };
-    const raw = step.processors.length === 0 ? logits : this.#rawLogits;
-    if (raw !== logits) raw.set(logits);
-    const tokenId = this.#draw(logits, step);
-    return { tokenId, logprobs: readTokenLogprobs(raw, tokenId, topLogprobCount) };
+    const row = this.#row;
+    const { topLogprobCount, processors, params } = step;
+    this.#edit(logits, step);
+    const tokenId = this.#draw(step);
+    if (topLogprobCount === undefined) return { tokenId };
+    if (processors.length > 0 || params.topP < 1) {
+      row.load(logits);
+      row.scan();
+    }
+    return { tokenId, logprobs: readRowLogprobs(row, this.#candidates, tokenId, topLogprobCount) };
   }
 
   /**
-   * The tokens that may be drawn after steps 1 to 11, with their scores; one when the temperature is 0. Valid until
-   * the next call. Mutates: `logits`. Throws: as `sample` does.
+   * What the model itself thought of a token that was not drawn here, and of the best ones. Shape: `logits` is
+   * `[vocabSize]`. Throws: an Error when the row is not made of numbers.
    */
-  narrow(logits: Float32Array, { params, processors, output }: SamplingStep): Candidates {
-    for (const process of processors) process(logits, output);
-    const best = indexOfLargest(logits);
-    if (best === null) throw processors.length === 0 ? brokenRow() : nothingLeft();
+  readLogprobs(logits: Float32Array, tokenId: number, topCount: number): TokenLogprobs {
+    this.#row.load(logits);
+    this.#row.scan();
+    return readRowLogprobs(this.#row, this.#candidates, tokenId, topCount);
+  }
+
+  /** The tokens that may be drawn after steps 1 to 11. Valid until the next call. Throws: as `sample` does. */
+  narrow(logits: Float32Array, step: SamplingStep): Candidates {
+    const row = this.#row;
+    this.#edit(logits, step);
+    const { temperature } = step.params;
+    if (temperature === 0) this.#candidates.keepOnly(row.bestTokenId, row.largest);
+    else row.gather(this.#candidates, this.#lowestLogit(step.params, this.#scale(temperature)), Infinity);
+    return this.#candidates;
+  }
+
+  /** Steps 2 to 6. Mutates: the row. */
+  #edit(logits: Float32Array, { processors, output }: SamplingStep): void {
+    const row = this.#row;
+    row.load(logits);
+    for (const process of processors) process(row.logits, output);
+    row.scan();
+    if (Number.isFinite(row.largest)) return;
+    if (row.largest === -Infinity && processors.length > 0) throw nothingLeft();
+    throw new Error('The model returned logits that are not numbers.');
+  }
+
+  /** Steps 7 to 12. */
+  #draw({ params, randomKey, position }: SamplingStep): number {
+    const row = this.#row;
+    if (params.temperature === 0) return row.bestTokenId;
+    const scale = this.#scale(params.temperature);
+    const lowestLogit = this.#lowestLogit(params, scale);
+    const mass = row.weigh(scale, lowestLogit);
+    return row.tokenAtMass(Math.floor(uniformAt(randomKey, position) * mass), scale, lowestLogit);
+  }
+
+  #scale(temperature: number): WeightScale {
+    return weightScale(this.#row.largest, temperature, this.#weightBits);
+  }
+
+  /** Steps 9 to 11: what a token must reach to be drawn. Mutates: the row, where equals do not all stay. */
+  #lowestLogit({ temperature, minP, topK, topP }: SamplingParams, scale: WeightScale): number {
+    const row = this.#row;
     const candidates = this.#candidates;
-    if (params.temperature === 0) {
-      candidates.keepOnly(best);
-      return candidates;
+    let lowestLogit = -LARGEST_FLOAT32;
+    if (minP > 0) lowestLogit = Math.max(lowestLogit, minPLimit(row.largest, temperature, minP));
+    if (topK > 0 && topK < this.vocabSize) {
+      lowestLogit = topKLimit(row, topK, lowestLogit, { candidates, heap: this.#heap });
     }
-    applyTemperature(candidates, logits, logits[best]!, params.temperature);
-    applyMinP(candidates, params.minP);
-    applyTopK(candidates, params.topK);
-    applyTopP(candidates, params.topP);
-    return candidates;
+    if (topP < 1) lowestLogit = topPLimit(row, candidates, { topP, temperature, scale, lowestLogit });
+    return lowestLogit;
   }
-
-  #draw(logits: Float32Array, step: SamplingStep): number {
-    const candidates = this.narrow(logits, step);
-    if (candidates.count === 1) return candidates.tokenIds[0]!;
-    return draw(candidates, uniformAt(step.randomKey, step.position));
-  }
-}
-
-/** Null when every value is minus infinity. Throws: when one is NaN or plus infinity. */
-function indexOfLargest(logits: Float32Array): number | null {
-  let best = -1;
-  let largest = -Infinity;
-  let sum = 0;
-  for (let id = 0; id < logits.length; id++) {
-    const logit = logits[id]!;
-    // Zero for every number but NaN and the infinities; a NaN makes the sum NaN and it stays so.
-    sum += logit === -Infinity ? 0 : logit * 0;
-    if (logit > largest) {
-      largest = logit;
-      best = id;
-    }
-  }
-  if (sum !== 0) throw brokenRow();
-  return best < 0 ? null : best;
-}
-
-function brokenRow(): Error {
-  return new Error('The model returned logits that are not numbers.');
 }
 
 function nothingLeft(): EngineError {
   const message =
     'No token may come next: allowed tokens, bad words and the minimum length rule out all of them.';
   return new EngineError('invalid_request', message, { parameter: 'sampling.allowedTokenIds' });
-}
-
-/** The candidate at which the running sum of probabilities, in id order, passes `uniform`. */
-function draw(candidates: Candidates, uniform: number): number {
-  const { tokenIds, scores, scratch, count } = candidates;
-  let total = 0;
-  for (let i = 0; i < count; i++) {
-    const weight = Math.exp(scores[i]!);
-    scratch[i] = weight;
-    total += weight;
-  }
-  let left = uniform * total;
-  for (let i = 0; i < count; i++) {
-    left -= scratch[i]!;
-    if (left < 0) return tokenIds[i]!;
-  }
-  // Rounding may leave a rest of the order of 1e-16 after the last candidate; the best one is always right.
-  return tokenIds[scores.subarray(0, count).indexOf(0)]!;
 }

@@ -1,11 +1,9 @@
 // Drops tokens that are less probable than a share of the best one.
 
-import type { Candidates } from '../candidates.ts';
-
 /**
- * Keeps tokens with `p >= minP * max(p)`. The normaliser cancels, so this is a threshold on the scores:
- * `exp(score) >= minP`. Mutates: `candidates`.
+ * The least logit that stays: of tokens with `p >= minP * max(p)`. The normaliser cancels, so this is a limit on the
+ * logits, float32 as they are.
  */
-export function applyMinP(candidates: Candidates, minP: number): void {
-  if (minP > 0) candidates.keepScoresFrom(Math.log(minP));
+export function minPLimit(largest: number, temperature: number, minP: number): number {
+  return Math.fround(largest + temperature * Math.log(minP));
 }

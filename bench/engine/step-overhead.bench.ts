@@ -1,0 +1,214 @@
+// What a decode step costs besides the model call: planning, sampling, commit and the message to the text side, over a
+// large vocabulary. The runner returns logits that were prepared before, at once, so all time is the engine's; with
+// `--model FOLDER` a built model computes them, and the time of its calls is told apart.
+//
+//     node --conditions=source bench/engine/step-overhead.bench.ts
+
+import { parseArgs } from 'node:util';
+import type { SamplingParams } from '@ortler/engine';
+import {
+  createSlotsRunner,
+  EngineCore,
+  type ModelRunner,
+  NEUTRAL_SAMPLING,
+  type RunnerFacts,
+  type RunnerRow,
+  readManifest,
+  selectBackend,
+} from '@ortler/engine/testing';
+import { describeMachine } from '../describe-machine.ts';
+import { median } from '../median.ts';
+import { createLargeLogits, LARGE_VOCAB_SIZE } from './large-logits.ts';
+
+const PROMPT_LENGTH = 32;
+const CONTEXT_LENGTH = 4096;
+
+interface Settings extends Partial<SamplingParams> {
+  readonly topCount?: number;
+}
+
+const SETTINGS: Readonly<Record<string, Settings>> = {
+  greedy: { temperature: 0 },
+  'greedy, 20 log probabilities': { temperature: 0, topCount: 20 },
+  'temperature 1': { temperature: 1 },
+  'temperature 0.7, top-p 0.8, top-k 20, repetition penalty 1.1': {
+    temperature: 0.7,
+    topP: 0.8,
+    topK: 20,
+    repetitionPenalty: 1.1,
+  },
+  'temperature 0.8, top-p 0.95': { temperature: 0.8, topP: 0.95 },
+};
+
+/** Returns the same logits for every call. */
+class PreparedRunner implements ModelRunner {
+  readonly facts: RunnerFacts;
+  readonly #logits: Float32Array;
+
+  constructor(batchSize: number) {
+    this.#logits = createLargeLogits('peaked', batchSize);
+    this.facts = {
+      kind: 'scripted',
+      vocabSize: LARGE_VOCAB_SIZE,
+      contextLength: CONTEXT_LENGTH,
+      slotCount: batchSize,
+      logitsLimit: batchSize,
+      backend: 'node',
+      device: 'cpu',
+      onnxRuntimeVersion: 'none',
+    };
+  }
+
+  async run(rows: readonly RunnerRow[]): Promise<Float32Array> {
+    const count = rows.reduce((sum, { logitsCount }) => sum + logitsCount, 0);
+    return this.#logits.subarray(0, count * LARGE_VOCAB_SIZE);
+  }
+
+  copySlot(): void {}
+  swapSlots(): void {}
+  async close(): Promise<void> {}
+}
+
+/** Adds up the time of the model's calls. */
+class TimedRunner implements ModelRunner {
+  readonly facts: RunnerFacts;
+  readonly #runner: ModelRunner;
+  runMs = 0;
+
+  constructor(runner: ModelRunner) {
+    this.#runner = runner;
+    this.facts = runner.facts;
+  }
+
+  async run(rows: readonly RunnerRow[]): Promise<Float32Array> {
+    const startMs = performance.now();
+    const logits = await this.#runner.run(rows);
+    this.runMs += performance.now() - startMs;
+    return logits;
+  }
+
+  copySlot(from: number, to: number, length: number): void {
+    this.#runner.copySlot(from, to, length);
+  }
+
+  swapSlots(a: number, b: number, length: number): void {
+    this.#runner.swapSlots(a, b, length);
+  }
+
+  close(): Promise<void> {
+    return this.#runner.close();
+  }
+}
+
+async function createRunner(modelDir: string | undefined, batchSize: number): Promise<TimedRunner> {
+  if (modelDir === undefined) return new TimedRunner(new PreparedRunner(batchSize));
+  const { backend } = await selectBackend('native');
+  const options = {
+    slotCount: batchSize,
+    contextLength: 512,
+    threadCount: 2,
+    spin: false,
+    prefillGraph: false,
+  };
+  return new TimedRunner(await createSlotsRunner(backend, modelDir, await readManifest(modelDir), options));
+}
+
+/** Milliseconds of one step. */
+interface StepCost {
+  /** Median of the model call. */
+  readonly modelMs: number;
+  /** Median and least of all else until the messages are there. */
+  readonly otherMs: number;
+  readonly leastOtherMs: number;
+  /** Median of copying the messages, as a link to another thread or process does. */
+  readonly messageMs: number;
+  /** Processor time of all, the model's included: what stays comparable when other programs want the cores as well. */
+  readonly cpuMs: number;
+}
+
+async function measure(core: EngineCore, runner: TimedRunner, batchSize: number): Promise<StepCost> {
+  const [modelTimes, otherTimes, messageTimes]: [number[], number[], number[]] = [[], [], []];
+  const cpuBefore = process.cpuUsage();
+  for (let step = 0; step < stepCount; step++) {
+    runner.runMs = 0;
+    const startMs = performance.now();
+    const outputs = await core.step();
+    const steppedMs = performance.now();
+    structuredClone(outputs);
+    messageTimes.push(performance.now() - steppedMs);
+    modelTimes.push(runner.runMs);
+    otherTimes.push(steppedMs - startMs - runner.runMs);
+    const [message] = outputs;
+    if (message?.kind !== 'step' || message.updates.length !== batchSize)
+      throw new Error(`Not every sequence got a token: ${JSON.stringify(message)}`);
+  }
+  const cpu = process.cpuUsage(cpuBefore);
+  return {
+    modelMs: round(median(modelTimes)),
+    otherMs: round(median(otherTimes)),
+    leastOtherMs: round(Math.min(...otherTimes)),
+    messageMs: round(median(messageTimes)),
+    cpuMs: round((cpu.user + cpu.system) / 1000 / stepCount),
+  };
+}
+
+function round(value: number): number {
+  return Number(value.toFixed(3));
+}
+
+/** A core that decodes `batchSize` sequences with these settings and goes on doing so. */
+async function createDecodingCore(
+  runner: TimedRunner,
+  { topCount, ...params }: Settings,
+): Promise<EngineCore> {
+  const { slotCount: batchSize, contextLength } = runner.facts;
+  const core = new EngineCore(runner, {
+    maxSequences: batchSize,
+    prefixCaching: false,
+    prefillChunkLength: PROMPT_LENGTH,
+    maxQueuedSequences: batchSize,
+  });
+  for (let requestId = 0; requestId < batchSize; requestId++) {
+    core.submit({
+      kind: 'submit',
+      requestId,
+      promptTokenIds: Int32Array.from({ length: PROMPT_LENGTH }, (_, index) => index + requestId),
+      choiceCount: 1,
+      sampling: { ...NEUTRAL_SAMPLING, ...params, seed: BigInt(requestId) },
+      maxTokens: contextLength - PROMPT_LENGTH,
+      minTokens: 0,
+      eosTokenIds: [],
+      stopTokenIds: [],
+      minTokensBannedIds: [],
+      ...(topCount === undefined ? {} : { logprobs: { topCount } }),
+    });
+  }
+  for (let step = 0; step < 4 * batchSize; step++) await core.step();
+  return core;
+}
+
+const { values } = parseArgs({
+  options: {
+    model: { type: 'string' },
+    batches: { type: 'string', default: '1,8' },
+    steps: { type: 'string', default: '100' },
+  },
+});
+const stepCount = Number(values.steps);
+const cases: Record<string, StepCost> = {};
+for (const batchSize of values.batches.split(',').map(Number)) {
+  for (const [name, settings] of Object.entries(SETTINGS)) {
+    const runner = await createRunner(values.model, batchSize);
+    const core = await createDecodingCore(runner, settings);
+    cases[`${batchSize} sequences: ${name}`] = await measure(core, runner, batchSize);
+    await core.close();
+  }
+}
+const result = {
+  bench: 'step-overhead',
+  vocabSize: LARGE_VOCAB_SIZE,
+  model: values.model !== undefined,
+  stepCount,
+  cases,
+};
+console.log(JSON.stringify({ ...result, ...describeMachine() }, null, 2));

@@ -1,0 +1,104 @@
+// The two implementations of the loops against each other, bit for bit, and the weights against the exponential.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PlainKernels } from './plain-kernels.ts';
+import { BLOCK_LENGTH, type RowKernels } from './row-kernels.ts';
+import { exactWeightBits, FINEST_BITS, tokenWeight, weightScale } from './token-weight.ts';
+import { WasmKernels } from './wasm-kernels.ts';
+
+/** Logits of a model, ties, far values, and all that float32 can hold. */
+const logit = fc.oneof(
+  { weight: 6, arbitrary: fc.float({ min: -40, max: 40, noNaN: true }) },
+  { weight: 2, arbitrary: fc.integer({ min: -3, max: 3 }) },
+  { weight: 1, arbitrary: fc.constantFrom(-Infinity, -0, -(2 ** 127), 2 ** 127, 2 ** -149) },
+  { weight: 1, arbitrary: fc.float({ noNaN: true, noDefaultInfinity: true }) },
+);
+const rows = fc
+  .array(logit, { minLength: 1, maxLength: 4 * BLOCK_LENGTH + 3, size: 'max' })
+  .map(values => Float32Array.from(values));
+const temperatures = fc.oneof(
+  fc.constantFrom(0.01, 0.3, 1, 2, 1e-40, 1e40),
+  fc.double({ min: 0.01, max: 2, noNaN: true }),
+);
+/** No limit, and limits amid the logits. */
+const limits = fc.oneof(fc.constantFrom(-Infinity, 0, 1), fc.float({ min: -40, max: 40, noNaN: true }));
+
+function fill<Kernels extends RowKernels>(kernels: Kernels, row: Float32Array): Kernels {
+  kernels.row.set(row);
+  return kernels;
+}
+
+describe('row kernels', () => {
+  it('give the same bits in WebAssembly and in plain JavaScript', () => {
+    fc.assert(
+      fc.property(rows, temperatures, fc.boolean(), limits, (row, temperature, isFinest, limit) => {
+        const wasm = fill(new WasmKernels(row.length), row);
+        const plain = fill(new PlainKernels(row.length), row);
+        const largest = plain.scan();
+        expect(wasm.scan() === largest).toBe(true);
+        expect(largest === row.reduce((a, b) => Math.max(a, b))).toBe(true);
+        // Zeros may differ in their sign, which nothing depends on.
+        expect(wasm.blockMaxima.every((value, block) => value === plain.blockMaxima[block])).toBe(true);
+        fc.pre(Number.isFinite(largest));
+        const bits = isFinest ? FINEST_BITS : exactWeightBits(row.length);
+        const scale = weightScale(largest, temperature, bits);
+        expect(wasm.weigh(scale, limit)).toBe(plain.weigh(scale, limit));
+        expect(wasm.blockMasses).toEqual(plain.blockMasses);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('find a NaN at every place and plus infinity as the largest', () => {
+    for (const create of [PlainKernels, WasmKernels]) {
+      for (let id = 0; id < 2 * BLOCK_LENGTH; id++) {
+        const row = new Float32Array(2 * BLOCK_LENGTH).fill(1);
+        row[id] = Number.NaN;
+        expect(fill(new create(row.length), row).scan()).toBeNaN();
+        row[id] = Infinity;
+        expect(fill(new create(row.length), row).scan()).toBe(Infinity);
+      }
+    }
+  });
+});
+
+describe('tokenWeight', () => {
+  it('is the exponential of the score within the rounding of float32, and 2^bits for the best token', () => {
+    const gap = fc.double({ min: 0, max: 20, noNaN: true });
+    fc.assert(
+      fc.property(fc.float({ min: -30, max: 30, noNaN: true }), gap, temperatures, (largest, below, t) => {
+        fc.pre(t >= 0.01 && t <= 2);
+        const scale = weightScale(largest, t, FINEST_BITS);
+        expect(tokenWeight(largest, scale)).toBe(2 ** FINEST_BITS);
+        const other = Math.fround(largest - below * t);
+        const score = (other - largest) / t;
+        const expected = Math.exp(score) * 2 ** FINEST_BITS;
+        // The score itself is rounded three times before its power is taken.
+        const tolerance = 2e-7 + Math.abs(score) * 3 * 2 ** -24;
+        expect(Math.abs(tokenWeight(other, scale) / expected - 1)).toBeLessThan(tolerance);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('adds up to the same sum in any order, for a whole vocabulary', () => {
+    const size = 151_936;
+    const scale = weightScale(0, 1, exactWeightBits(size));
+    const weights = Float64Array.from({ length: size }, (_, id) =>
+      tokenWeight(-Math.fround((id * 7919) % 23) / 7, scale),
+    );
+    const add = (sum: number, weight: number): number => sum + weight;
+    const total = weights.reduce(add);
+    expect(Number.isSafeInteger(total)).toBe(true);
+    expect(weights.toReversed().reduce(add)).toBe(total);
+    expect(weights.toSorted().reduce(add)).toBe(total);
+    expect(exactWeightBits(size)).toBe(35);
+  });
+
+  it('gives forbidden and hopeless tokens nothing', () => {
+    const scale = weightScale(3, 1, exactWeightBits(1000));
+    expect(tokenWeight(-Infinity, scale)).toBe(0);
+    expect(tokenWeight(-40, scale)).toBe(0);
+  });
+});
