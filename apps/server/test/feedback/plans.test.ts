@@ -65,11 +65,15 @@ describeOnEveryDatabase('plans', ({ name, open }) => {
   const isSqlite = name === 'sqlite';
   const dialect = isSqlite ? sqliteDialect : postgresDialect;
   const options = { tableName: isSqlite ? guardedName('feedback') : 'feedback' };
-  const explain = async (statement: CompiledQuery) => {
-    const text = `${isSqlite ? 'explain query plan' : 'explain'} ${statement.sql}`;
-    const { rows } = await database.reader.executeQuery(CompiledQuery.raw(text, [...statement.parameters]));
-    return rows.map(row => Object.values(row as object).join(' ')).join('\n');
-  };
+  // The plan of a statement that just ran on this connection. SQLite compares a connection's schema with the file only
+  // when a statement runs, and then plans it anew; EXPLAIN alone would show the plan of a schema that is gone.
+  const explain = (statement: CompiledQuery) =>
+    database.reader.connection().execute(async connection => {
+      await connection.executeQuery(statement);
+      const text = `${isSqlite ? 'explain query plan' : 'explain'} ${statement.sql}`;
+      const { rows } = await connection.executeQuery(CompiledQuery.raw(text, [...statement.parameters]));
+      return rows.map(row => Object.values(row as object).join(' ')).join('\n');
+    });
   const planOf = (parts: Partial<FeedbackQuery>) =>
     explain(
       compileFeedbackQuery(
