@@ -1,5 +1,6 @@
 // The single place where a finished step changes state. Everything before it may throw and leave no trace.
 
+import { EngineError } from '../errors.ts';
 import type { PrefilledRequest, SequenceUpdate } from '../link/messages.ts';
 import type { SampledRow } from './sampling/sample-step.ts';
 import type { SampledToken } from './sampling/sampler.ts';
@@ -30,6 +31,10 @@ export function commitStep(
   for (const [index, { sequence, computedLength, tokenIds }] of plan.rows.entries()) {
     const row = sampled[index]!;
     if (aborted.has(sequence)) continue;
+    if (isConstraintFailure(row)) {
+      commitFailure(sequence, row, committed);
+      continue;
+    }
     if (row instanceof Error) {
       committed.failed.push({ sequence, error: row });
       continue;
@@ -50,19 +55,22 @@ function commitToken(
 ): void {
   const { group, choiceIndex } = sequence;
   const { requestId, submitted } = group;
-  sequence.append(tokenId);
-  if (!group.isPrefilled) {
-    group.isPrefilled = true;
-    committed.prefilled.push({
-      requestId,
-      cachedTokenCount: group.cachedTokenCount ?? 0,
-      ...(submitted.promptLogprobs === undefined ? {} : { promptLogprobs: group.promptLogprobs }),
-    });
+  let answer: 'open' | 'complete' | 'ended' = 'open';
+  try {
+    if (sequence.constraint !== null) answer = sequence.constraint.accept(tokenId);
+  } catch (error) {
+    if (isConstraintFailure(error)) commitFailure(sequence, error, committed);
+    else
+      committed.failed.push({ sequence, error: error instanceof Error ? error : new Error(String(error)) });
+    return;
   }
+  sequence.append(tokenId);
+  commitPrefill(sequence, committed);
   const finish = findFinish(submitted, {
     tokenId,
     outputLength: sequence.outputTokenIds.length,
     isRepeating: sequence.isRepeating,
+    answer,
   });
   if (finish !== undefined) committed.ended.push(sequence);
   committed.updates.push({
@@ -72,4 +80,34 @@ function commitToken(
     ...(logprobs === undefined ? {} : { logprobs: [logprobs] }),
     ...(finish === undefined ? {} : { finish }),
   });
+}
+
+/** Ends the sequence, and nothing else of its request. */
+function commitFailure(sequence: Sequence, { code, message }: EngineError, committed: CommittedStep): void {
+  const { group, choiceIndex } = sequence;
+  commitPrefill(sequence, committed);
+  committed.ended.push(sequence);
+  committed.updates.push({
+    requestId: group.requestId,
+    choiceIndex,
+    tokenIds: [],
+    failure: { code, message },
+  });
+}
+
+/** With the first word about a request's output its prompt is reported. */
+function commitPrefill({ group }: Sequence, committed: CommittedStep): void {
+  if (group.isPrefilled) return;
+  group.isPrefilled = true;
+  const { requestId, submitted, cachedTokenCount, promptLogprobs } = group;
+  committed.prefilled.push({
+    requestId,
+    cachedTokenCount: cachedTokenCount ?? 0,
+    ...(submitted.promptLogprobs === undefined ? {} : { promptLogprobs }),
+  });
+}
+
+/** A constraint that can no longer be followed is the affair of its own choice. */
+function isConstraintFailure(error: unknown): error is EngineError {
+  return error instanceof EngineError && error.code === 'constraint_failed';
 }

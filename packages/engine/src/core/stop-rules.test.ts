@@ -13,6 +13,7 @@ const newest = (changes: Partial<NewestToken>): NewestToken => ({
   tokenId: 1,
   outputLength: 4,
   isRepeating: false,
+  answer: 'open',
   ...changes,
 });
 

@@ -5,6 +5,7 @@ import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import type { PlannedRow, StepPlan } from '../scheduler/step-plan.ts';
 import { readTokenLogprobs } from './logprobs.ts';
 import type { SampledToken, Sampler } from './sampler.ts';
+import type { TokenMask } from './token-mask.ts';
 
 export interface SampledRow {
   /** Null for a row that draws none. */
@@ -17,17 +18,25 @@ const NOTHING: readonly TokenLogprobs[] = [];
 
 /**
  * One entry for each row of the plan, in its order: what the row gave, or why it could not give it, as a fault of one
- * row is no fault of the others. Shape: `logits` is `[sum of logitsCount, vocabSize]`. Mutates: `logits`.
+ * row is no fault of the others. Shape: `logits` is `[sum of logitsCount, vocabSize]`; `masks` has what each row may
+ * draw, or why that is not known. Mutates: `logits`.
  */
-export function sampleStep(sampler: Sampler, plan: StepPlan, logits: Float32Array): (SampledRow | Error)[] {
+export function sampleStep(
+  sampler: Sampler,
+  plan: StepPlan,
+  logits: Float32Array,
+  masks: readonly (TokenMask | Error | null)[],
+): (SampledRow | Error)[] {
   let start = 0;
-  return plan.rows.map(row => {
+  return plan.rows.map((row, index) => {
     const end = start + row.logitsCount * sampler.vocabSize;
     const rowLogits = logits.subarray(start, end);
     start = end;
+    const mask = masks[index]!;
+    if (mask instanceof Error) return mask;
     try {
       const promptLogprobs = readPromptLogprobs(sampler.vocabSize, row, rowLogits);
-      return { promptLogprobs, token: row.drawsToken ? drawToken(sampler, row, rowLogits) : null };
+      return { promptLogprobs, token: row.drawsToken ? drawToken(sampler, row, rowLogits, mask) : null };
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
     }
@@ -35,7 +44,12 @@ export function sampleStep(sampler: Sampler, plan: StepPlan, logits: Float32Arra
 }
 
 /** The row's last logits decide its next token. */
-function drawToken(sampler: Sampler, { sequence }: PlannedRow, logits: Float32Array): SampledToken {
+function drawToken(
+  sampler: Sampler,
+  { sequence }: PlannedRow,
+  logits: Float32Array,
+  mask: TokenMask | null,
+): SampledToken {
   const { submitted, logitsProcessors } = sequence.group;
   return sampler.sample(logits.subarray(logits.length - sampler.vocabSize), {
     params: submitted.sampling,
@@ -44,6 +58,7 @@ function drawToken(sampler: Sampler, { sequence }: PlannedRow, logits: Float32Ar
     processors: logitsProcessors,
     output: sequence,
     topLogprobCount: submitted.logprobs?.topCount,
+    mask,
   });
 }
 

@@ -11,6 +11,7 @@ import { applyMinP } from './processors/min-p.ts';
 import { applyTemperature } from './processors/temperature.ts';
 import { applyTopK } from './processors/top-k.ts';
 import { applyTopP } from './processors/top-p.ts';
+import { maskLogits, onlyAllowed, type TokenMask } from './token-mask.ts';
 
 /** How one token is drawn. */
 export interface SamplingStep {
@@ -24,6 +25,8 @@ export interface SamplingStep {
   readonly output: OutputView;
   /** How many candidates to report beside the token. Undefined: no log probabilities at all. */
   readonly topLogprobCount: number | undefined;
+  /** What a constraint allows. Absent or null: everything. */
+  readonly mask?: TokenMask | null;
 }
 
 export interface SampledToken {
@@ -36,7 +39,7 @@ export interface SampledToken {
 export class Sampler {
   readonly vocabSize: number;
   readonly #candidates: Candidates;
-  /** The row as the model gave it, while it is edited and log probabilities are wanted. */
+  /** The row before processors edit it, where log probabilities are wanted or a constraint may outlive them. */
   readonly #rawLogits: Float32Array;
 
   constructor(vocabSize: number) {
@@ -49,6 +52,7 @@ export class Sampler {
    * The next token. Shape: `logits` is `[vocabSize]`. Mutates: `logits`.
    *
    * Order:
+   *  0. only what the constraint allows; of one allowed token nothing more is asked;
    *  1. log probabilities are those of the row as it comes;
    *  2. allowed tokens; 3. bad words; 4. no ends before the minimum length;
    *  5. bias; 6. repetition penalty, frequency penalty, presence penalty (2 to 6: `createLogitsProcessors`);
@@ -56,15 +60,20 @@ export class Sampler {
    *  8. temperature; 9. min-p; 10. top-k, ties kept; 11. top-p on what is left, renormalised;
    * 12. one draw.
    * Source: the sampling pipeline of vLLM, whose wire format the service speaks.
-   * Throws: `invalid_request` when steps 2 to 4 leave no token; an Error when the row is not made of numbers, that
+   * Where steps 2 to 4 leave nothing of what a constraint allows, the answer ends if it is complete; otherwise they
+   * give way.
+   * Throws: `invalid_request` when steps 2 to 4 leave no token and there is no constraint; an Error when the row is not made of numbers, that
    * is, when the model is broken.
    */
   sample(logits: Float32Array, step: SamplingStep): SampledToken {
-    const { topLogprobCount } = step;
-    if (topLogprobCount === undefined) return { tokenId: this.#draw(logits, step) };
-    const raw = step.processors.length === 0 ? logits : this.#rawLogits;
+    const { topLogprobCount, processors, mask = null } = step;
+    if (mask !== null) maskLogits(logits, mask);
+    const only = mask === null ? null : onlyAllowed(mask);
+    if (topLogprobCount === undefined && mask === null) return { tokenId: this.#draw(logits, step) };
+    const raw = processors.length === 0 ? logits : this.#rawLogits;
     if (raw !== logits) raw.set(logits);
-    const tokenId = this.#draw(logits, step);
+    const tokenId = only ?? this.#draw(logits, step);
+    if (topLogprobCount === undefined) return { tokenId };
     return { tokenId, logprobs: readTokenLogprobs(raw, tokenId, topLogprobCount) };
   }
 
@@ -76,6 +85,26 @@ export class Sampler {
     for (const process of processors) process(logits, output);
     const best = indexOfLargest(logits);
     if (best === null) throw processors.length === 0 ? brokenRow() : nothingLeft();
+    return this.#keepCandidates(logits, best, params);
+  }
+
+  /** As `narrow`, but the constraint has the last word. Mutates: `logits`. */
+  #narrowUnderConstraint(logits: Float32Array, step: SamplingStep): Candidates {
+    const { mask = null, processors, params, output } = step;
+    if (mask === null || processors.length === 0) return this.narrow(logits, step);
+    for (const process of processors) process(logits, output);
+    const best = indexOfLargest(logits);
+    if (best !== null) return this.#keepCandidates(logits, best, params);
+    if (mask.endTokenId !== null) {
+      this.#candidates.keepOnly(mask.endTokenId);
+      return this.#candidates;
+    }
+    logits.set(this.#rawLogits);
+    return this.narrow(logits, { ...step, processors: [] });
+  }
+
+  /** Steps 7 to 11. */
+  #keepCandidates(logits: Float32Array, best: number, params: SamplingParams): Candidates {
     const candidates = this.#candidates;
     if (params.temperature === 0) {
       candidates.keepOnly(best);
@@ -89,7 +118,7 @@ export class Sampler {
   }
 
   #draw(logits: Float32Array, step: SamplingStep): number {
-    const candidates = this.narrow(logits, step);
+    const candidates = this.#narrowUnderConstraint(logits, step);
     if (candidates.count === 1) return candidates.tokenIds[0]!;
     return draw(candidates, uniformAt(step.randomKey, step.position));
   }
