@@ -270,7 +270,7 @@ describe('constrained choices under random schedules', () => {
             expect(together.get(`${message.requestId}/${choiceIndex}`)).toEqual(answer);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   }, 60_000);
 });

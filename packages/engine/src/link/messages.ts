@@ -88,7 +88,7 @@ export interface SubmittedConstraint {
 export interface SubmittedThinking {
   /** The first token is thought already. */
   readonly isOpen: boolean;
-  /** First token of a choice that thinks, where `isOpen` is false. */
+  /** Begins the thinking where `isOpen` is false, if the model prefers it to every other first token. */
   readonly startTokenId?: number;
   /** Bytes of the texts that end the thinking. */
   readonly ends: readonly Uint8Array[];

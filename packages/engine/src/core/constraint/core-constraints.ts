@@ -84,8 +84,8 @@ export class CoreConstraints {
 
   #fill(slot: number, constraint: SequenceConstraint): RowMask {
     try {
-      const words = (this.#words[slot] ??= new Uint32Array(this.#ready().engine.maskWordCount));
-      return { words, endTokenId: constraint.fillMask(words) };
+      this.#words[slot] ??= new Uint32Array(this.#ready().engine.maskWordCount);
+      return constraint.fillMask(this.#words[slot]);
     } catch (error) {
       if (error instanceof EngineError) return error;
       const reason = error instanceof Error ? error.message : String(error);

@@ -4,6 +4,7 @@
 import { EngineError } from '../../errors.ts';
 import type { SubmittedThinking } from '../../link/messages.ts';
 import type { TokenVocabulary } from '../../request/token-vocabulary.ts';
+import type { TokenMask } from '../sampling/token-mask.ts';
 import { type ConstraintMatcher, MatcherFailed } from './constraint.ts';
 import { ThinkingEnd } from './thinking-end.ts';
 
@@ -30,25 +31,25 @@ export class SequenceConstraint {
   }
 
   /**
-   * The tokens that may come next; never none. The result is the end token of an answer that is complete, else null.
-   * Shape: as `ConstraintMatcher.fillMask`. Mutates: `mask`. Throws: `constraint_failed`.
+   * The tokens that may come next; never none. Shape: as `ConstraintMatcher.fillMask`.
+   * Mutates: `mask`, which becomes part of the result. Throws: `constraint_failed`.
    */
-  fillMask(mask: Uint32Array): number | null {
+  fillMask(mask: Uint32Array): TokenMask {
     const { vocabulary, thinking, ignoredEndIds } = this.#options;
     const { eosTokenIds } = vocabulary;
     if (this.#phase === 'thinking') {
       mask.fill(0xffffffff);
       // An end before the answer would leave the answer out.
       clearBits(mask, eosTokenIds);
-      return null;
+      return { words: mask, endTokenId: null, thinkTokenId: null };
     }
     guard(() => this.#matcher.fillMask(mask));
     const endTokenId = eosTokenIds.find(id => hasBit(mask, id)) ?? null;
-    if (this.#phase === 'start' && thinking?.startTokenId !== undefined) setBit(mask, thinking.startTokenId);
     // Ends that do not count are left only where nothing else may come.
     if (endTokenId !== null && hasOtherBits(mask, eosTokenIds)) clearBits(mask, ignoredEndIds);
     if (mask.every(word => word === 0)) throw failed('The constraint allows no further token.');
-    return endTokenId;
+    const thinkTokenId = (this.#phase === 'start' ? thinking?.startTokenId : undefined) ?? null;
+    return { words: mask, endTokenId, thinkTokenId };
   }
 
   /** Takes a token over: `complete` when nothing can follow it, `ended` for an end token. Throws: `constraint_failed`. */
@@ -97,10 +98,6 @@ function failed(message: string, cause?: unknown): EngineError {
 
 function hasBit(mask: Uint32Array, id: number): boolean {
   return ((mask[id >>> 5]! >>> (id & 31)) & 1) === 1;
-}
-
-function setBit(mask: Uint32Array, id: number): void {
-  mask[id >>> 5]! |= 1 << (id & 31);
 }
 
 function clearBits(mask: Uint32Array, ids: readonly number[]): void {

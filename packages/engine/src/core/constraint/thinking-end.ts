@@ -7,7 +7,7 @@ export class ThinkingEnd {
   readonly #ends: readonly Uint8Array[];
   readonly #keptLength: number;
   /** The last bytes of the thought: as many as the longest end has. */
-  #tail: number[] = [];
+  readonly #tail: number[] = [];
 
   constructor(vocabulary: TokenVocabulary, ends: readonly Uint8Array[]) {
     this.#vocabulary = vocabulary;

@@ -52,7 +52,8 @@ export class Sampler {
    * The next token. Shape: `logits` is `[vocabSize]`. Mutates: `logits`.
    *
    * Order:
-   *  0. only what the constraint allows; of one allowed token nothing more is asked;
+   *  0. only what the constraint allows, and one allowed token needs no draw; a model that may think before it answers
+   *     thinks when the token that begins it has the largest logit of all;
    *  1. log probabilities are those of the row as it comes;
    *  2. allowed tokens; 3. bad words; 4. no ends before the minimum length;
    *  5. bias; 6. repetition penalty, frequency penalty, presence penalty (2 to 6: `createLogitsProcessors`);
@@ -67,14 +68,15 @@ export class Sampler {
    */
   sample(logits: Float32Array, step: SamplingStep): SampledToken {
     const { topLogprobCount, processors, mask = null } = step;
+    if (mask !== null && mask.thinkTokenId !== null && indexOfLargest(logits) === mask.thinkTokenId)
+      return reportToken(logits, mask.thinkTokenId, topLogprobCount);
     if (mask !== null) maskLogits(logits, mask);
     const only = mask === null ? null : onlyAllowed(mask);
     if (topLogprobCount === undefined && mask === null) return { tokenId: this.#draw(logits, step) };
     const raw = processors.length === 0 ? logits : this.#rawLogits;
     if (raw !== logits) raw.set(logits);
     const tokenId = only ?? this.#draw(logits, step);
-    if (topLogprobCount === undefined) return { tokenId };
-    return { tokenId, logprobs: readTokenLogprobs(raw, tokenId, topLogprobCount) };
+    return reportToken(raw, tokenId, topLogprobCount);
   }
 
   /**
@@ -122,6 +124,12 @@ export class Sampler {
     if (candidates.count === 1) return candidates.tokenIds[0]!;
     return draw(candidates, uniformAt(step.randomKey, step.position));
   }
+}
+
+function reportToken(raw: Float32Array, tokenId: number, topCount: number | undefined): SampledToken {
+  return topCount === undefined
+    ? { tokenId }
+    : { tokenId, logprobs: readTokenLogprobs(raw, tokenId, topCount) };
 }
 
 /** Null when every value is minus infinity. Throws: when one is NaN or plus infinity. */

@@ -5,6 +5,8 @@ export interface TokenMask {
   readonly words: Uint32Array;
   /** An end token when the text so far is complete, else null. */
   readonly endTokenId: number | null;
+  /** The token with which the model may begin to think instead, if that is what it thinks of first; mostly null. */
+  readonly thinkTokenId: number | null;
 }
 
 /** Rules out every other token. Mutates: `logits`. */
