@@ -133,7 +133,11 @@ describe('openai SDK for JavaScript', () => {
   });
 
   test('parses an answer into the type of a zod schema, whole and streamed', async () => {
-    const city = z.object({ name: z.enum(['Paris', 'Rome']), isCapital: z.boolean(), rank: z.int().min(1).max(9) });
+    const city = z.object({
+      name: z.enum(['Paris', 'Rome']),
+      isCapital: z.boolean(),
+      rank: z.int().min(1).max(9),
+    });
     const body = {
       model: 'ortler-demo',
       messages: QUESTION,

@@ -17,18 +17,20 @@ export const structured = [
     const either = await client.chat({ structured_outputs: { choice: ['red', 'blue'] }, temperature: 1.5 });
     expect(['red', 'blue']).toContain(contentOf(either));
   }),
-  vector(58, 'probabilities are those among the legal tokens', ['structured_outputs', 'logprobs'], async ({
-    client,
-    xText,
-  }) => {
-    const fields = { structured_outputs: { regex: 'a' }, logprobs: true, top_logprobs: 3, max_tokens: 5 };
-    const [only] = (await client.chat(fields)).choices[0].logprobs.content;
-    expect(only).toMatchObject({ token: 'a', logprob: 0 });
-    expect(only.top_logprobs.slice(1).map(({ logprob }: Json) => logprob)).toEqual([-9999, -9999]);
-    const two = { ...fields, structured_outputs: { choice: [xText, 'b'] } };
-    const [first] = (await client.chat(two)).choices[0].logprobs.content;
-    expect(first.logprob).toBeLessThanOrEqual(0);
-  }),
+  vector(
+    58,
+    'probabilities are those among the legal tokens',
+    ['structured_outputs', 'logprobs'],
+    async ({ client, xText }) => {
+      const fields = { structured_outputs: { regex: 'a' }, logprobs: true, top_logprobs: 3, max_tokens: 5 };
+      const [only] = (await client.chat(fields)).choices[0].logprobs.content;
+      expect(only).toMatchObject({ token: 'a', logprob: 0 });
+      expect(only.top_logprobs.slice(1).map(({ logprob }: Json) => logprob)).toEqual([-9999, -9999]);
+      const two = { ...fields, structured_outputs: { choice: [xText, 'b'] } };
+      const [first] = (await client.chat(two)).choices[0].logprobs.content;
+      expect(first.logprob).toBeLessThanOrEqual(0);
+    },
+  ),
   vector(70, 'json_object gives an object', ['response_format'], async ({ client }) => {
     const fields = { response_format: { type: 'json_object' }, max_tokens: 50, temperature: 1.2, seed: 4 };
     const body = await client.chat(fields);
@@ -43,11 +45,20 @@ export const structured = [
     expect(JSON.parse(contentOf(body))).toEqual({ answer: [1, 'two', null] });
     expect(endOf(body)).toEqual(['stop', null]);
   }),
-  vector(72, 'a regular expression holds for the whole answer', ['structured_outputs'], async ({ client }) => {
-    const body = await client.chat({ structured_outputs: { regex: '[0-9]{3}' }, temperature: 1.5, seed: 1 });
-    expect(contentOf(body)).toMatch(/^[0-9]{3}$/);
-    expect(endOf(body)).toEqual(['stop', null]);
-  }),
+  vector(
+    72,
+    'a regular expression holds for the whole answer',
+    ['structured_outputs'],
+    async ({ client }) => {
+      const body = await client.chat({
+        structured_outputs: { regex: '[0-9]{3}' },
+        temperature: 1.5,
+        seed: 1,
+      });
+      expect(contentOf(body)).toMatch(/^[0-9]{3}$/);
+      expect(endOf(body)).toEqual(['stop', null]);
+    },
+  ),
   vector(73, 'one constraint, and a sound one', ['structured_outputs'], async ({ client }) => {
     for (const structured_outputs of [{}, { regex: 'a', choice: ['a'] }, { choice: [] }, { json: '{' }])
       await client.refused({ structured_outputs });
@@ -73,12 +84,17 @@ export const structured = [
     const lark = await client.chat({ structured_outputs: { grammar: 'start: "hi" " "? "there"' } });
     expect(contentOf(lark)).toMatch(/^hi ?there$/);
   }),
-  vector(83, 'characters of several tokens come whole', ['structured_outputs', 'stream'], async ({ client }) => {
-    for (const structured_outputs of [{ choice: [EMOJI] }, { grammar: `root ::= "${EMOJI}"` }]) {
-      const chunks = await client.stream({ structured_outputs });
-      const pieces = chunks.map(({ choices }) => choices[0]?.delta.content ?? '');
-      expect(pieces.join('')).toBe(EMOJI);
-      for (const piece of pieces) expect(piece).not.toContain('\uFFFD');
-    }
-  }),
+  vector(
+    83,
+    'characters of several tokens come whole',
+    ['structured_outputs', 'stream'],
+    async ({ client }) => {
+      for (const structured_outputs of [{ choice: [EMOJI] }, { grammar: `root ::= "${EMOJI}"` }]) {
+        const chunks = await client.stream({ structured_outputs });
+        const pieces = chunks.map(({ choices }) => choices[0]?.delta.content ?? '');
+        expect(pieces.join('')).toBe(EMOJI);
+        for (const piece of pieces) expect(piece).not.toContain('\uFFFD');
+      }
+    },
+  ),
 ];

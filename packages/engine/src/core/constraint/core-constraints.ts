@@ -5,7 +5,7 @@
 import { EngineError } from '../../errors.ts';
 import type { SubmitMessage } from '../../link/messages.ts';
 import type { TokenVocabulary } from '../../request/token-vocabulary.ts';
-import type { TokenMask } from '../sampling/token-mask.ts';
+import type { TokenMask } from '../token-mask.ts';
 import {
   type ConstraintEngine,
   type ConstraintMatcher,

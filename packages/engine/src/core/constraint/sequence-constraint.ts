@@ -4,7 +4,7 @@
 import { EngineError } from '../../errors.ts';
 import type { SubmittedThinking } from '../../link/messages.ts';
 import type { TokenVocabulary } from '../../request/token-vocabulary.ts';
-import type { TokenMask } from '../sampling/token-mask.ts';
+import type { TokenMask } from '../token-mask.ts';
 import { type ConstraintMatcher, MatcherFailed } from './constraint.ts';
 import { ThinkingEnd } from './thinking-end.ts';
 

@@ -3,9 +3,9 @@
 
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import type { PlannedRow, StepPlan } from '../scheduler/step-plan.ts';
+import type { TokenMask } from '../token-mask.ts';
 import { readTokenLogprobs } from './logprobs.ts';
 import type { SampledToken, Sampler } from './sampler.ts';
-import type { TokenMask } from './token-mask.ts';
 
 export interface SampledRow {
   /** Null for a row that draws none. */

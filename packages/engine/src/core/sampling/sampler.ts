@@ -3,6 +3,7 @@
 import { EngineError } from '../../errors.ts';
 import type { SamplingParams } from '../../request/sampling-params.ts';
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
+import { maskLogits, onlyAllowed, type TokenMask } from '../token-mask.ts';
 import { Candidates } from './candidates.ts';
 import { type CounterKey, uniformAt } from './counter-random.ts';
 import type { LogitsProcessor, OutputView } from './logits-processor.ts';
@@ -11,7 +12,6 @@ import { applyMinP } from './processors/min-p.ts';
 import { applyTemperature } from './processors/temperature.ts';
 import { applyTopK } from './processors/top-k.ts';
 import { applyTopP } from './processors/top-p.ts';
-import { maskLogits, onlyAllowed, type TokenMask } from './token-mask.ts';
 
 /** How one token is drawn. */
 export interface SamplingStep {
