@@ -29,6 +29,9 @@ const run = (name, given, options = {}) =>
   });
 
 let server;
+let child;
+// A signal ends the command; its end then stops the server and removes the folder.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child?.kill(signal));
 try {
   await ended(
     run('initdb', ['-D', data, '-U', 'ortler', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync']),
@@ -39,10 +42,8 @@ try {
   });
   await untilReady();
   const url = `postgres://ortler@127.0.0.1:${port}/postgres`;
-  process.exitCode = await ended(
-    spawn(program, args, { stdio: 'inherit', env: { ...process.env, TEST_POSTGRES_URL: url } }),
-    { mayFail: true },
-  );
+  child = spawn(program, args, { stdio: 'inherit', env: { ...process.env, TEST_POSTGRES_URL: url } });
+  process.exitCode = await ended(child, { mayFail: true });
 } finally {
   if (server !== undefined && server.exitCode === null) {
     // SIGINT asks for a fast stop: open sessions are cut.

@@ -268,3 +268,80 @@ function loadTiny(modelDir: string) {
     maxQueuedSequences: 4,
   });
 }
+
+describe('a prompt through the prefill graph', () => {
+  /**
+   * Sums in another order may turn the rounding of an activation, one step of 1/127 of the largest of its row; logits
+   * of the tiny model are of the order of 1.
+   */
+  const TURNED_ROUNDING = 0.02;
+  /** What rounding to 8 bits may do to a logit here; the builder's tests bound it against float32. */
+  const PREFILL_ROUNDING = 0.15;
+  let folder: TinyModelFolder;
+  const runners = new Map<string, ModelRunner>();
+
+  beforeAll(async () => {
+    folder = await createTinyModelFolder('q8', { modelType: 'llama' });
+    for (const name of BACKENDS) runners.set(name, await createRunner(folder.dir, name));
+  });
+
+  afterAll(async () => {
+    for (const runner of runners.values()) await runner.close();
+    await folder.remove();
+  });
+
+  const prompt = tokens(21, 3);
+  const prefill = (computedLength: number, ids: readonly number[], logitsCount = 0): RunnerRow => ({
+    ...row(2, computedLength, ids, logitsCount),
+    prefillCount: ids.length - logitsCount,
+  });
+
+  function largestDifference(a: Float32Array, b: Float32Array): number {
+    return a.reduce((largest, value, i) => Math.max(largest, Math.abs(value - b[i]!)), 0);
+  }
+
+  it.each(BACKENDS)('stays near the one of the other graph, through %s', async name => {
+    const runner = runners.get(name)!;
+    const difference = largestDifference(
+      await logitsOf(runner, prefill(0, prompt, 1)),
+      await whole(runner, prompt),
+    );
+    expect(difference).toBeLessThan(PREFILL_ROUNDING);
+    // The other graph was not used for all of it.
+    expect(difference).toBeGreaterThan(1e-4);
+  });
+
+  it.each(BACKENDS)('gives the same in chunks as whole, through %s', async name => {
+    const runner = runners.get(name)!;
+    const expected = await logitsOf(runner, prefill(0, prompt, 1));
+    for (const [first, second] of [
+      [1, 2],
+      [10, 13],
+      [19, 20],
+    ] as const) {
+      await runner.run([prefill(0, prompt.slice(0, first))]);
+      await runner.run([prefill(first, prompt.slice(first, second))]);
+      const logits = await logitsOf(runner, prefill(second, prompt.slice(second), 1));
+      expect(largestDifference(logits, expected)).toBeLessThan(TURNED_ROUNDING);
+    }
+  });
+
+  it('is bit for bit the same through both bindings, beside decodes', async () => {
+    const [native, node] = BACKENDS.map(name => runners.get(name)!);
+    for (const rows of [[row(0, 0, [5, 6])], [row(0, 2, [7]), prefill(0, prompt, 1)]])
+      expect(await logitsOf(native!, ...rows)).toEqual(await logitsOf(node!, ...rows));
+  });
+
+  it('is left to the other graph when the runner is told so', async () => {
+    const { backend } = await selectBackend('native');
+    const runner = await createSlotsRunner(backend, folder.dir, await readManifest(folder.dir), {
+      slotCount: SLOT_COUNT,
+      contextLength: CONTEXT_LENGTH,
+      threadCount: 1,
+      spin: false,
+      prefillGraph: false,
+    });
+    expectClose(await logitsOf(runner, prefill(0, prompt, 1)), await whole(runners.get('native')!, prompt));
+    await runner.close();
+  });
+});

@@ -2,6 +2,7 @@
 // The command line. Commands load their code when they run, so `--help` and a start stay quick.
 
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { registerFeedbackCommands } from './commands/feedback/register-feedback.ts';
 import { onLostReader, processTerminal } from './commands/terminal.ts';
 import { registerTrainingCommands } from './commands/training/register-training.ts';
 import { UserError } from './commands/user-error.ts';
@@ -83,6 +84,11 @@ program
   });
 
 registerTrainingCommands(program, {
+  addSettings: command => addSettings(command, ['dataDir', 'databaseUrl', 'queryTimeLimitMs']),
+  configFrom,
+});
+
+registerFeedbackCommands(program, {
   addSettings: command => addSettings(command, ['dataDir', 'databaseUrl', 'queryTimeLimitMs']),
   configFrom,
 });

@@ -12,6 +12,7 @@ import { ModelPreparationError } from './models/prepare-model.ts';
 import { createServerModels } from './models/server-models.ts';
 import { trackIdleConnections } from './rest/idle-connections.ts';
 import { createApiKeyStore } from './stores/api-keys.ts';
+import { createFeedbackStore } from './stores/feedback/feedback-store.ts';
 import { createTrainingServices } from './stores/training/training-services.ts';
 import { createMetrics } from './system/metrics.ts';
 
@@ -59,6 +60,7 @@ export async function startServer(
       credentials: keys,
       generations: metrics,
       promptCacheScope: config.promptCacheScope,
+      feedback: createFeedbackStore(database),
       training,
       now: Date.now,
     },

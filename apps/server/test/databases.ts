@@ -27,6 +27,9 @@ export interface TestDatabaseKind {
 
 const DEFAULT_LIMIT_MS = 30_000;
 
+/** For hooks that open or close a database: a busy machine takes its time to make one. Unit: milliseconds. */
+export const DATABASE_HOOK_TIMEOUT_MS = 60_000;
+
 /** Address of a PostgreSQL server on which the tests may make databases. */
 export const TEST_POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 

@@ -2,6 +2,7 @@
 
 import { createChatRouter } from './routers/chat.ts';
 import { createCompletionsRouter } from './routers/completions.ts';
+import { createFeedbackRouter } from './routers/feedback.ts';
 import { createModelsRouter } from './routers/models.ts';
 import { createTokenizerRouter } from './routers/tokenizer.ts';
 import { createTrainingRouter } from './routers/training.ts';
@@ -12,6 +13,7 @@ import { router } from './trpc.ts';
 export function createAppRouter(services: Services) {
   return router({
     chat: createChatRouter(services),
+    feedback: createFeedbackRouter(services),
     completions: createCompletionsRouter(services),
     models: createModelsRouter(services),
     training: createTrainingRouter(services),

@@ -29,9 +29,12 @@ export const ERROR_TABLE = {
   body_too_large: { trpcCode: 'PAYLOAD_TOO_LARGE', status: 413, type: 'Request Entity Too Large' },
   overloaded: { trpcCode: 'TOO_MANY_REQUESTS', status: 429, type: 'TooManyRequestsError' },
   aborted: { trpcCode: 'CLIENT_CLOSED_REQUEST', status: 499, type: 'ClientClosedRequest' },
+  /** The answer would be larger than the server sends at once. */
+  answer_too_large: { trpcCode: 'BAD_REQUEST', status: 400, type: 'BadRequestError' },
   constraint_failed: { trpcCode: 'INTERNAL_SERVER_ERROR', status: 500, type: 'InternalServerError' },
   internal: { trpcCode: 'INTERNAL_SERVER_ERROR', status: 500, type: 'InternalServerError' },
   model_unavailable: { trpcCode: 'SERVICE_UNAVAILABLE', status: 503, type: 'ServiceUnavailableError' },
+  query_timeout: { trpcCode: 'GATEWAY_TIMEOUT', status: 504, type: 'GatewayTimeout' },
 } as const satisfies Record<string, ErrorRow>;
 
 export type ApiErrorCode = keyof typeof ERROR_TABLE;

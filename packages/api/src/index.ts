@@ -9,6 +9,13 @@ export {
   type PublicError,
   toPublicError,
 } from './errors.ts';
+export type {
+  FeedbackPage,
+  FeedbackRecord,
+  FeedbackStore,
+  InsertedFeedback,
+} from './feedback/feedback-services.ts';
+export { type RecordContext, toFeedbackRecord } from './feedback/to-feedback-record.ts';
 export { invalidInput } from './report-faults.ts';
 export { listRestRoutes, type RestRoute } from './rest-routes.ts';
 export type { BytesInput } from './routers/training-trajectories.ts';

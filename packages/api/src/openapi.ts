@@ -8,6 +8,8 @@ import {
   completionRequestExamples,
   detailErrorBody,
   detokenizeRequestExamples,
+  feedbackCreateRequestExamples,
+  feedbackQueryRequestExamples,
   openAiErrorBody,
   tokenizeRequestExamples,
   validationErrorBody,
@@ -42,6 +44,8 @@ const REASONS = {
 /** What the docs page sends when a reader tries an operation; the generator would fill in empty texts. */
 const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   createChatCompletion: chatCompletionRequestExamples.valid[0],
+  queryFeedback: feedbackQueryRequestExamples.valid[1],
+  createFeedback: feedbackCreateRequestExamples.valid[0],
   createCompletion: completionRequestExamples.valid[0],
   tokenize: tokenizeRequestExamples.valid[0],
   detokenize: detokenizeRequestExamples.valid[0],
@@ -60,10 +64,15 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/
     title: 'Ortler',
     version,
     description:
-      'LLM inference on ONNX Runtime: chat completions, completions, tokens, the models behind them, and what their training needs.',
+      'LLM inference on ONNX Runtime: chat completions, completions, tokens, the models behind them, what their training needs, and feedback on what they said.',
     baseUrl,
     securitySchemes: {
       bearer: { type: 'http', scheme: 'bearer', description: 'An API key of this server.' },
+      basic: {
+        type: 'http',
+        scheme: 'basic',
+        description: 'Any user name, with an API key of this server as the password.',
+      },
     },
   }) as unknown as Json;
   const paths = document.paths as Record<string, Record<string, Json>>;

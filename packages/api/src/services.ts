@@ -3,6 +3,7 @@
 
 import type { Engine } from '@ortler/engine';
 import type { ReasoningParser } from './chat/reasoning/reasoning-format.ts';
+import type { FeedbackStore } from './feedback/feedback-services.ts';
 import type { TrainingServices } from './training/training-services.ts';
 
 /** What a model can do now. A ready model may still be restarting inside; its engine then says so itself. */
@@ -99,6 +100,7 @@ export interface Services {
   readonly generations: GenerationObserver;
   /** Whose requests may share cached prompts: those of one team, or those of everybody on this server. */
   readonly promptCacheScope: 'team' | 'server';
+  readonly feedback: FeedbackStore;
   readonly training: TrainingServices;
   /** Unit: milliseconds since 1970. */
   readonly now: () => number;

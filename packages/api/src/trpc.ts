@@ -10,6 +10,7 @@ import type { Principal, Services } from './services.ts';
 export type Credentials =
   | { readonly kind: 'none' }
   | { readonly kind: 'bearer'; readonly token: string }
+  | { readonly kind: 'basic'; readonly username: string; readonly password: string }
   | { readonly kind: 'other'; readonly scheme: string };
 
 /** What a transport knows about one request. */
@@ -35,7 +36,7 @@ export interface CallerContext extends ApiContext {
  * calls that one. `lines` documents a reply of JSON lines.
  */
 type OrtlerMeta = {
-  readonly auth: 'bearer' | 'none';
+  readonly auth: 'bearer' | 'basic' | 'none';
   readonly errors: 'openai' | 'detail';
   readonly lines?: boolean;
   readonly bytesProcedure?: string;
@@ -87,4 +88,23 @@ export function createBearerProcedure(services: Pick<Services, 'credentials'>) {
     if (principal === null) throw new ApiError('unauthorized', 'Unauthorized');
     return next({ ctx: { ...ctx, principal } });
   });
+}
+
+/**
+ * A procedure for holders of an API key as the password of Basic credentials, with any user name. Internal services that
+ * call over tRPC may send the key as a bearer token; REST lets through only the scheme that a route names.
+ * Throws: `unauthorized`.
+ */
+export function createBasicProcedure(services: Pick<Services, 'credentials'>) {
+  return t.procedure.use(async ({ ctx, next }) => {
+    const key = keyOf(ctx.credentials);
+    const principal = key === null ? null : await services.credentials.verifyBearer(key);
+    if (principal === null) throw new ApiError('unauthorized', 'Unauthorized');
+    return next({ ctx: { ...ctx, principal } });
+  });
+}
+
+function keyOf(credentials: Credentials): string | null {
+  if (credentials.kind === 'basic') return credentials.password;
+  return credentials.kind === 'bearer' ? credentials.token : null;
 }

@@ -108,5 +108,6 @@ export function toCoreOptions(options: EngineOptions): CoreOptions {
     ...(options.mixedChunkLength === undefined ? {} : { mixedChunkLength: options.mixedChunkLength }),
     ...(options.cacheSlots === undefined ? {} : { cacheSlots: options.cacheSlots }),
     ...(options.prefixCaching === undefined ? {} : { prefixCaching: options.prefixCaching }),
+    ...(options.prefillGraph === undefined ? {} : { prefillGraph: options.prefillGraph }),
   };
 }

@@ -5,7 +5,7 @@
 export const MANIFEST_FILE = 'ortler-model.json';
 
 /** Raised whenever a graph built for an older engine would run wrongly; part of the build cache key. */
-export const GRAPH_FORMAT_VERSION = 1;
+export const GRAPH_FORMAT_VERSION = 2;
 
 /** Files of the checkpoint that are copied beside the graph so that the built folder stands alone. */
 export const COMPANION_FILES = [
@@ -32,6 +32,8 @@ export interface ModelManifest {
   readonly modelType: string;
   /** Graph file relative to the manifest. */
   readonly graphFile: string;
+  /** Graph that fills the cache with prompts faster than `graphFile`; see `PREFILL_INPUTS`. Absent: there is none. */
+  readonly prefillGraphFile?: string;
   readonly layerCount: number;
   readonly headCount: number;
   readonly kvHeadCount: number;
@@ -65,6 +67,17 @@ export const SLOTS_INPUT = {
   totalLength: 'total_sequence_length',
   logitRows: 'logit_rows',
 } as const;
+
+/**
+ * Inputs of a prefill graph besides past keys and values, as of a `slots` graph with `batch == 1`. It has no logits: its
+ * outputs are the present keys and values only. Its products are in 8-bit integers, so keys and values differ from
+ * those of the other graph by that rounding.
+ */
+export const PREFILL_INPUTS = [
+  SLOTS_INPUT.inputIds,
+  SLOTS_INPUT.lastPositions,
+  SLOTS_INPUT.totalLength,
+] as const;
 
 /** Outputs of a `slots` graph: `logits` float32 `[rowCount, vocabSize]`, and the caches of `presentName`. */
 export const SLOTS_OUTPUT = { logits: 'logits' } as const;

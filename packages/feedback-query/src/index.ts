@@ -15,6 +15,7 @@ export {
   explainFeedbackQuery,
 } from './compile-query.ts';
 export { clickHouseDialect } from './dialects/clickhouse.ts';
+export { toClickHousePayload } from './dialects/clickhouse-payload.ts';
 export { ClickHouseQueryCompiler, toClickHouseParams } from './dialects/clickhouse-query-compiler.ts';
 export type { QueryDialect } from './dialects/dialect.ts';
 export { postgresDialect } from './dialects/postgres.ts';
@@ -32,6 +33,7 @@ export { GRAMMAR, type GrammarRule } from './grammar.ts';
 export { grammarJsonSchema, grammarMarkdown } from './grammar-docs.ts';
 export { DEFAULT_QUERY_LIMITS, type QueryLimits } from './limits.ts';
 export { parseExpr, parseQuery } from './parse-expr.ts';
+export { type IndexReading, payloadIndexExpression } from './payload-index.ts';
 export { discoverPayloadPaths, type PayloadPath, type PayloadValueType } from './payload-paths.ts';
 export type { ResultRow } from './selection.ts';
 export type { Cursor, SortDirection, SortKey } from './sort-order.ts';

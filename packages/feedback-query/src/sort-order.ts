@@ -138,7 +138,16 @@ export function compileAfter(terms: readonly SortTerm[], cursor: Cursor, syntax:
     alternatives.push(fragment`(${joinFragments([...equal, later], ' AND ')})`);
     equal.push(fragment`${left} = ${right}`);
   });
-  return fragment`(${joinFragments(alternatives, ' OR ')})`;
+  const later = fragment`(${joinFragments(alternatives, ' OR ')})`;
+  const bound = compileFirstBound(terms[0]!, cursor[0]!, syntax);
+  return bound === null ? later : fragment`(${bound} AND ${later})`;
+}
+
+/** Says nothing new, but lets an index on the first term start at the cursor, so deep pages cost what the first costs. */
+function compileFirstBound(term: SortTerm, value: Cursor[number], syntax: DialectSyntax): SqlFragment | null {
+  if (value === null || isNullableTerm(term) || term.value.kind !== 'column') return null;
+  const operator = trustedSql(term.direction === 'asc' ? '>=' : '<=');
+  return fragment`${compileTerm(term, syntax)} ${operator} ${cursorParameter(valueType(term.value), value, syntax)}`;
 }
 
 function compileTerm(term: SortTerm, syntax: DialectSyntax): SqlFragment {

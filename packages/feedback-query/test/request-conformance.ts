@@ -6,7 +6,7 @@ import { compileFeedbackQuery } from '../src/compile-query.ts';
 import { discoverPayloadPaths } from '../src/payload-paths.ts';
 import type { SortKey } from '../src/sort-order.ts';
 import { feedbackRow, VECTOR_ROWS } from './feedback-row.ts';
-import { ask, idsByPage, type TestDatabase } from './test-database.ts';
+import { ask, idsByPage, optionsOf, type TestDatabase } from './test-database.ts';
 
 const projectId = 'acme/app';
 const equal = (field: string, value: unknown) => ({
@@ -243,7 +243,7 @@ export function describeRequests(open: () => TestDatabase): void {
 
     const paths = async (parts: Partial<PayloadSampleQuery>) => {
       const query = { projectId: 'acme/sample', startMs: at(0), endMs: at(60), ...parts };
-      const rows = await open().run(compilePayloadSampleQuery(query, open().dialect));
+      const rows = await open().run(compilePayloadSampleQuery(query, open().dialect, optionsOf(open())));
       return discoverPayloadPaths(rows.map(row => row.payload)).map(path => path.json_path);
     };
     const cases: readonly (readonly [string, Partial<PayloadSampleQuery>, readonly string[]])[] = [

@@ -1,7 +1,7 @@
 // What the conformance tests need of a database, and how they ask it.
 import type { CompiledQuery } from 'kysely';
 import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind-query.ts';
-import { compileFeedbackQuery } from '../src/compile-query.ts';
+import { type CompileOptions, compileFeedbackQuery } from '../src/compile-query.ts';
 import type { QueryDialect } from '../src/dialects/dialect.ts';
 import type { ResultRow } from '../src/selection.ts';
 import type { Cursor, SortKey } from '../src/sort-order.ts';
@@ -9,6 +9,8 @@ import type { FeedbackRow } from './feedback-row.ts';
 
 export interface TestDatabase {
   readonly dialect: QueryDialect;
+  /** Where the rows are, unless it is `feedback`. */
+  readonly tableName?: string;
   readonly insert: (rows: readonly FeedbackRow[]) => Promise<void>;
   readonly clear: () => Promise<void>;
   readonly run: <T>(statement: CompiledQuery<T>) => Promise<readonly T[]>;
@@ -17,7 +19,7 @@ export interface TestDatabase {
 
 /** Binds, compiles and runs a request; gives the rows a client would see. */
 export async function ask(database: TestDatabase, request: FeedbackQuery): Promise<readonly ResultRow[]> {
-  const compiled = compileFeedbackQuery(bindFeedbackQuery(request), database.dialect);
+  const compiled = compileFeedbackQuery(bindFeedbackQuery(request), database.dialect, optionsOf(database));
   const rows = await database.run(compiled.statement);
   return rows.map(compiled.toResult);
 }
@@ -49,7 +51,7 @@ export async function idsByPage(
       after,
       withCursor: true,
     });
-    const page = compileFeedbackQuery(bound, database.dialect);
+    const page = compileFeedbackQuery(bound, database.dialect, optionsOf(database));
     const rows = await database.run(page.statement);
     ids.push(...rows.map(row => page.toResult(row).id));
     const last = rows.at(-1);
@@ -57,4 +59,9 @@ export async function idsByPage(
     after = last === undefined ? null : (JSON.parse(JSON.stringify(page.toCursor(last))) as Cursor);
   } while (after !== null);
   return ids;
+}
+
+/** How queries are compiled for a database. */
+export function optionsOf({ tableName }: TestDatabase): CompileOptions {
+  return tableName === undefined ? {} : { tableName };
 }

@@ -9,7 +9,8 @@ import {
   type ModelManifest,
   type Precision,
 } from '@ortler/engine/graph-contract';
-import { recordDecoderGraph } from './architectures/decoder-graph.ts';
+import { recordDecoderGraph, recordPrefillGraph } from './architectures/decoder-graph.ts';
+import type { BlockContext } from './blocks/block-context.ts';
 import { createBuildFolder, publishBuildFolder, writeDurably } from './build-folder.ts';
 import type { BuildManifest } from './build-manifest.ts';
 import { BUILDER_VERSION, computeContentHash, listCheckpointFiles } from './content-hash.ts';
@@ -22,11 +23,15 @@ import { LoraAdapter } from './lora/adapter.ts';
 import { mergeAdapter } from './lora/merged-checkpoint.ts';
 import { totalWeightBytes, writeWeights } from './onnx/external-data.ts';
 import { GraphRecorder } from './onnx/graph.ts';
-import { encodeModel } from './onnx/model-proto.ts';
+import { encodeModel, type TensorPlacement } from './onnx/model-proto.ts';
 
 const GRAPH_FILE = 'model.onnx';
 /** Data of the graph's weights, beside it. */
 const WEIGHTS_FILE = 'model.onnx.data';
+
+/** The graph that computes prompts, and those of its weights that the other graph does not have. */
+const PREFILL_GRAPH_FILE = 'prefill.onnx';
+const PREFILL_WEIGHTS_FILE = 'prefill.onnx.data';
 
 /** What a build is doing and how far it is. `hash` reads the checkpoint, `weights` writes the model. */
 export interface BuildProgress {
@@ -89,34 +94,42 @@ export async function buildHashedModel(
   const checkpoint = await openWeights(sourceDir, adapterDir);
   try {
     // 2. Record the graph; this checks that every tensor is there with the right shape.
-    const graph = new GraphRecorder();
-    recordDecoderGraph({ graph, config, checkpoint, precision });
+    const graphs = recordGraphs({ config, checkpoint, precision });
     const parameterCount = checkpoint.usedElementCount;
 
     const folder = await writing(outputDir, () => createBuildFolder(outputDir));
     try {
       // 3. Stream the weights, then write the graph that points into them.
-      const totalBytes = totalWeightBytes(graph);
+      const totalBytes = totalWeightBytes(graphs.map(({ graph }) => graph));
       let doneBytes = 0;
       const report = (bytes: number) => {
         doneBytes += bytes;
         onProgress?.({ stage: 'weights', doneBytes, totalBytes });
       };
       await writing(outputDir, async () => {
-        const placements = await writeDurably(join(folder, WEIGHTS_FILE), file =>
-          writeWeights(graph, file, { fileName: WEIGHTS_FILE, onBytes: report, signal }),
-        );
-        const model = encodeModel(graph, placements, String(BUILDER_VERSION));
-        await writeDurably(join(folder, GRAPH_FILE), file => file.writeFile(model));
+        const written = new Map<string, TensorPlacement>();
+        for (const { graph, graphFile, weightsFile: fileName } of graphs) {
+          const placements = await writeDurably(join(folder, fileName), file =>
+            writeWeights(graph, file, { fileName, written, onBytes: report, signal }),
+          );
+          const model = encodeModel(graph, placements, String(BUILDER_VERSION));
+          await writeDurably(join(folder, graphFile), file => file.writeFile(model));
+          for (const [name, placement] of placements) written.set(name, placement);
+        }
       });
 
       // 4. Make the folder complete, and give it its name only when all of it is on the disk.
       onProgress?.({ stage: 'finish', doneBytes, totalBytes });
       return await writing(outputDir, async () => {
-        const names = [GRAPH_FILE, WEIGHTS_FILE, ...(await copyCompanions(sourceDir, folder))];
+        const made = graphs.flatMap(({ graphFile, weightsFile }) => [graphFile, weightsFile]);
+        const names = [...made, ...(await copyCompanions(sourceDir, folder))];
         const [hashes] = await hashFolders([{ folder, names, stampPath }], { signal });
         const files = Object.fromEntries(hashes!);
-        const manifest = toManifest(config, { precision, contentHash, parameterCount, files });
+        const hasPrefillGraph = graphs.length > 1;
+        const manifest = toManifest(config, {
+          ...{ precision, contentHash, parameterCount, files },
+          ...(hasPrefillGraph ? { prefillGraphFile: PREFILL_GRAPH_FILE } : {}),
+        });
         const json = `${JSON.stringify(manifest, null, 2)}\n`;
         await writeDurably(join(folder, MANIFEST_FILE), file => file.writeFile(json));
         signal?.throwIfAborted();
@@ -133,16 +146,32 @@ export async function buildHashedModel(
   }
 }
 
+interface GraphToWrite {
+  readonly graph: GraphRecorder;
+  readonly graphFile: string;
+  readonly weightsFile: string;
+}
+
+/** The graph that does everything, and where weights are quantised the one that is faster with prompts. */
+function recordGraphs(parts: Pick<BlockContext, 'config' | 'checkpoint' | 'precision'>): GraphToWrite[] {
+  const graph = new GraphRecorder();
+  recordDecoderGraph({ ...parts, graph, products: 'stored' });
+  const main = { graph, graphFile: GRAPH_FILE, weightsFile: WEIGHTS_FILE };
+  if (parts.precision === 'f32') return [main];
+  const prefill = new GraphRecorder();
+  recordPrefillGraph({ ...parts, graph: prefill, products: 'int8' });
+  return [main, { graph: prefill, graphFile: PREFILL_GRAPH_FILE, weightsFile: PREFILL_WEIGHTS_FILE }];
+}
+
 function toManifest(
   config: DecoderConfig,
-  facts: Pick<BuildManifest, 'precision' | 'contentHash' | 'parameterCount' | 'files'>,
+  facts: Pick<BuildManifest, 'precision' | 'contentHash' | 'parameterCount' | 'files' | 'prefillGraphFile'>,
 ): BuildManifest {
   const { modelType, layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize, contextLength } =
     config;
   return {
     formatVersion: GRAPH_FORMAT_VERSION,
     variant: 'slots',
-    precision: facts.precision,
     modelType,
     graphFile: GRAPH_FILE,
     layerCount,
@@ -153,9 +182,7 @@ function toManifest(
     vocabSize,
     contextLength,
     kvType: 'float32',
-    parameterCount: facts.parameterCount,
-    contentHash: facts.contentHash,
-    files: facts.files,
+    ...facts,
   };
 }
 

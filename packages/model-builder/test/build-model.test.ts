@@ -36,6 +36,8 @@ describe('a finished build', () => {
       'model.onnx',
       'model.onnx.data',
       MANIFEST_FILE,
+      'prefill.onnx',
+      'prefill.onnx.data',
       'special_tokens_map.json',
       'tokenizer.json',
       'tokenizer_config.json',

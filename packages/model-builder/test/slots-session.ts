@@ -63,6 +63,42 @@ export class SlotsSession {
     computed: readonly number[],
     logitRows: readonly number[] = tokens.flat().map((_, i) => i),
   ): Promise<Float32Array[]> {
+    const results = await this.#compute(tokens, computed, {
+      [SLOTS_INPUT.logitRows]: new Tensor(
+        'int64',
+        BigInt64Array.from(logitRows, row => BigInt(row)),
+        [logitRows.length],
+      ),
+    });
+    const logits = results[SLOTS_OUTPUT.logits]!.data as Float32Array;
+    const { vocabSize } = this.manifest;
+    return logitRows.map((_, i) => logits.slice(i * vocabSize, (i + 1) * vocabSize));
+  }
+
+  /** Computes tokens of the only sequence by a graph without logits. Mutates: the cache. */
+  async fill(tokens: readonly number[], computed: number): Promise<void> {
+    await this.#compute([tokens], [computed], {});
+  }
+
+  /** Keys and values of the first `length` tokens of the only sequence, all layers after each other. */
+  cacheOf(length: number): Float32Array {
+    const { headSize, kvHeadCount } = this.manifest;
+    const rows = this.#cacheNames().flatMap(name => {
+      const data = this.#cache.get(name)!.data as Float32Array;
+      return Array.from({ length: kvHeadCount }, (_, head) => {
+        const start = head * this.#capacity * headSize;
+        return data.subarray(start, start + length * headSize);
+      });
+    });
+    return Float32Array.from(rows.flatMap(row => [...row]));
+  }
+
+  /** Mutates: the cache. */
+  async #compute(
+    tokens: readonly (readonly number[])[],
+    computed: readonly number[],
+    more: Readonly<Record<string, Tensor>>,
+  ): Promise<InferenceSession.OnnxValueMapType> {
     const batch = tokens.length;
     const length = tokens[0]!.length;
     const totals = computed.map(count => count + length);
@@ -75,11 +111,7 @@ export class SlotsSession {
         [batch],
       ),
       [SLOTS_INPUT.totalLength]: new Tensor('int32', Int32Array.of(Math.max(...totals)), []),
-      [SLOTS_INPUT.logitRows]: new Tensor(
-        'int64',
-        BigInt64Array.from(logitRows, row => BigInt(row)),
-        [logitRows.length],
-      ),
+      ...more,
       ...Object.fromEntries(this.#cache),
     };
     const results = await this.#session.run(feeds);
@@ -88,9 +120,7 @@ export class SlotsSession {
         this.#cache.set(pastName(layer, part), results[presentName(layer, part)] as Tensor);
       }
     }
-    const logits = results[SLOTS_OUTPUT.logits]!.data as Float32Array;
-    const { vocabSize } = this.manifest;
-    return logitRows.map((_, i) => logits.slice(i * vocabSize, (i + 1) * vocabSize));
+    return results;
   }
 
   /** Copies the cache of the only sequence of `other` into sequence `index` of this one. Mutates: the cache. */

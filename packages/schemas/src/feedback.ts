@@ -2,7 +2,7 @@
 // its own parser with its own errors.
 
 import { z } from 'zod';
-import { laxDateTime, laxInteger } from './lax-primitives.ts';
+import { laxBoolean, laxDateTime, laxInteger } from './lax-primitives.ts';
 
 /** One sort key. */
 export const feedbackSortKey = z.object({
@@ -27,8 +27,17 @@ export const feedbackQueryRequest = z.object({
     .array(feedbackSortKey)
     .nullish()
     .describe('Sort keys, the most important first. By default, by creation.'),
-  limit: laxInteger({ minimum: 0 }).nullish().describe('Most rows to return.'),
+  limit: laxInteger({ minimum: 0 })
+    .nullish()
+    .describe('Most rows to return, at most 10000. By default, 10000.'),
   offset: laxInteger({ minimum: 0 }).nullish().describe('Rows to leave out at the start.'),
+  after: z
+    .string()
+    .nullish()
+    .describe(
+      'Extension: start behind this cursor, the `next_after` of an answer with the same `sort_by`. Any depth costs the same, unlike `offset`.',
+    ),
+  with_cursor: laxBoolean().nullish().describe('Extension: add `next_after` to the answer.'),
 });
 export type FeedbackQueryRequest = z.output<typeof feedbackQueryRequest>;
 
@@ -36,7 +45,14 @@ const queryResultExample = { result: [{ id: '01998d2f-3a40-7c52-9d3e-5a2b8f7c6d1
 
 /** Rows, keyed by the requested field names. */
 export const feedbackQueryResult = z
-  .object({ result: z.array(z.record(z.string(), z.unknown())).describe('The rows.') })
+  .object({
+    result: z.array(z.record(z.string(), z.unknown())).describe('The rows.'),
+    next_after: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('Only with `with_cursor` or `after`: the cursor of the next page, null behind the last row.'),
+  })
   .meta({ examples: [queryResultExample] });
 export type FeedbackQueryResult = z.output<typeof feedbackQueryResult>;
 
@@ -83,6 +99,7 @@ export const feedbackQueryRequestExamples = {
       offset: 0,
     },
     { project_id: 'acme/app', fields: null, query: null, sort_by: null, limit: '10', offset: null },
+    { project_id: 'acme/app', after: 'WyJhIl0', with_cursor: true },
   ],
   invalid: [
     { input: {}, type: 'missing', loc: ['project_id'] },
@@ -99,7 +116,7 @@ export const feedbackQueryRequestExamples = {
 } as const;
 
 export const feedbackQueryResultExamples = {
-  valid: [queryResultExample, { result: [] }],
+  valid: [queryResultExample, { result: [], next_after: null }],
   invalid: [{ input: { result: [1] }, type: 'dict_type', loc: ['result', '0'] }],
 } as const;
 

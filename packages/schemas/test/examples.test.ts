@@ -38,6 +38,14 @@ const CASES: Record<string, [z.ZodType, Examples]> = {
   trajectoryLogResult: [schemas.trajectoryLogResult, schemas.trajectoryLogResultExamples],
   feedbackQueryRequest: [schemas.feedbackQueryRequest, schemas.feedbackQueryRequestExamples],
   feedbackQueryResult: [schemas.feedbackQueryResult, schemas.feedbackQueryResultExamples],
+  feedbackCreateRequest: [schemas.feedbackCreateRequest, schemas.feedbackCreateRequestExamples],
+  feedbackCreateResult: [schemas.feedbackCreateResult, schemas.feedbackCreateResultExamples],
+  feedbackBatchCreateRequest: [
+    schemas.feedbackBatchCreateRequest,
+    schemas.feedbackBatchCreateRequestExamples,
+  ],
+  feedbackReplaceRequest: [schemas.feedbackReplaceRequest, schemas.feedbackReplaceRequestExamples],
+  feedbackPurgeRequest: [schemas.feedbackPurgeRequest, schemas.feedbackPurgeRequestExamples],
   feedbackPayloadSchemaRequest: [
     schemas.feedbackPayloadSchemaRequest,
     schemas.feedbackPayloadSchemaRequestExamples,

@@ -33,6 +33,7 @@ describe('readConfig', () => {
       maxQueued: 256,
       scheduling: 'fcfs',
       prefixCache: 'on',
+      prefillGraph: 'on',
       cacheSlots: 4,
       prefillChunk: 512,
       mixedChunk: 32,

@@ -146,6 +146,15 @@ export const SETTINGS = {
       'Who starts first: fcfs, in order of arrival, or priority, by the priority of the request, lower first.',
     schema: oneOf(['fcfs', 'priority']),
   }),
+  prefillGraph: setting({
+    variable: 'ORTLER_PREFILL_GRAPH',
+    flag: '--prefill-graph',
+    valueName: 'on or off',
+    fallback: 'on',
+    description:
+      'Whether prompts of models in 4 or 8 bits are computed with 8-bit integers: several times faster, for one more byte of memory per weight.',
+    schema: oneOf(['on', 'off']),
+  }),
   prefixCache: setting({
     variable: 'ORTLER_PREFIX_CACHE',
     flag: '--prefix-cache',

@@ -17,6 +17,11 @@ export class QueryTimeoutError extends Error {
   }
 }
 
+/** The rows of a read are larger than the server holds in memory at once. */
+export class ResultTooLargeError extends Error {
+  override readonly name = 'ResultTooLargeError';
+}
+
 /** A failure that SQLite reported in its thread, with SQLite's own code. */
 export class SqliteError extends Error {
   override readonly name = 'SqliteError';
@@ -46,6 +51,11 @@ export function isQueryTimeout(error: unknown): boolean {
     error instanceof QueryTimeoutError ||
     (error as { readonly code?: unknown }).code === POSTGRES_QUERY_CANCELED
   );
+}
+
+/** Whether a read was stopped because of the size of its rows. */
+export function isResultTooLarge(error: unknown): boolean {
+  return error instanceof ResultTooLargeError;
 }
 
 /** The message of anything thrown. */

@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPostgresDatabase, describeOnEveryDatabase, TEST_POSTGRES_URL } from '../../test/databases.ts';
+import {
+  createPostgresDatabase,
+  DATABASE_HOOK_TIMEOUT_MS,
+  describeOnEveryDatabase,
+  TEST_POSTGRES_URL,
+} from '../../test/databases.ts';
 import type { Database } from './database.ts';
 import { DatabaseError, isUniqueViolation } from './database-errors.ts';
 import { openDatabase } from './open-database.ts';
@@ -57,13 +62,17 @@ describe('openDatabase', () => {
     expect((error as Error).message).not.toContain('secret');
   });
 
-  it('keeps a SQLite file from other users', async () => {
-    const dataDir = join(folder, 'private');
-    const database = await openDatabase({ dataDir, ...LIMIT });
-    for (const suffix of ['', '-wal'])
-      expect((await stat(join(dataDir, DATABASE_FILE + suffix))).mode & 0o077).toBe(0);
-    await database.close();
-  });
+  it(
+    'keeps a SQLite file from other users',
+    async () => {
+      const dataDir = join(folder, 'private');
+      const database = await openDatabase({ dataDir, ...LIMIT });
+      for (const suffix of ['', '-wal'])
+        expect((await stat(join(dataDir, DATABASE_FILE + suffix))).mode & 0o077).toBe(0);
+      await database.close();
+    },
+    DATABASE_HOOK_TIMEOUT_MS,
+  );
 
   it.each(places)('lets several servers open a new %s at once', async (name, make) => {
     const { databaseUrl, drop } = await make();
@@ -106,8 +115,8 @@ describeOnEveryDatabase('a database', ({ open, isConcurrent }) => {
   let database: Database;
   beforeAll(async () => {
     database = await open({ queryTimeLimitMs: 200 });
-  });
-  afterAll(() => database.close());
+  }, DATABASE_HOOK_TIMEOUT_MS);
+  afterAll(() => database.close(), DATABASE_HOOK_TIMEOUT_MS);
 
   it('undoes everything of a transaction that fails', async () => {
     const failing = database.transaction(async trx => {

@@ -1,8 +1,10 @@
 // All tables, as Kysely sees them. Each room describes its own in tables/.
 
 import type { ApiKeysTable } from './tables/api-keys.ts';
+import type { FeedbackTable } from './tables/feedback.ts';
 import type { TrainingTables } from './tables/training.ts';
 
 export interface Tables extends TrainingTables {
   readonly api_keys: ApiKeysTable;
+  readonly feedback: FeedbackTable;
 }

@@ -46,6 +46,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       maxQueuedSequences: config.maxQueued,
       schedulingPolicy: config.scheduling,
       prefixCaching: config.prefixCache === 'on',
+      prefillGraph: config.prefillGraph === 'on',
       ...(config.prefixCache === 'on' && { cacheSlots: config.cacheSlots }),
       prefillChunkLength: config.prefillChunk,
       mixedChunkLength: config.mixedChunk,

@@ -3,6 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
+  type ApiContext,
   ApiError,
   type AppRouter,
   type BytesInput,
@@ -61,6 +62,7 @@ export function createDispatcher({
   return async (request, response, { requestId, headers }) => {
     const { context, release } = createRequestContext(request, response, { requestId, stopping });
     let style: ErrorStyle = 'openai';
+    let scheme: 'Bearer' | 'Basic' = 'Bearer';
     let input: unknown;
     let reading: Promise<unknown> | undefined;
     const isHalfRead = () => request.readableDidRead && !request.complete;
@@ -70,7 +72,7 @@ export function createDispatcher({
       if (response.destroyed || response.headersSent) return;
       // The rest of a body that is too large, or is refused half way, is not worth a kept connection.
       const closing = known.status === 413 || isHalfRead() ? { connection: 'close' } : {};
-      const all = { ...headers, ...toErrorHeaders(known), ...closing, ...extraHeaders };
+      const all = { ...headers, ...toErrorHeaders(known, scheme), ...closing, ...extraHeaders };
       writeJson(response, known.status, toErrorBody(known, style), all);
     };
     const readInput = async (
@@ -105,11 +107,12 @@ export function createDispatcher({
       }
       const { route, params } = match;
       style = route.errors;
+      if (route.auth === 'basic') scheme = 'Basic';
       const result: unknown = await callTRPCProcedure({
         router,
         path: route.bytesProcedure ?? route.procedure,
         type: route.type,
-        ctx: context,
+        ctx: withSchemeOf(route, context),
         signal: context.signal,
         batchIndex: 0,
         // Read on demand: the procedure asks for its input only after it has checked the credentials.
@@ -132,6 +135,12 @@ export function createDispatcher({
       request.resume();
     }
   };
+}
+
+/** The context with credentials of the scheme that the route names, or none. */
+function withSchemeOf({ auth }: RestRoute, context: ApiContext): ApiContext {
+  const { credentials } = context;
+  return credentials.kind === auth ? context : { ...context, credentials: { kind: 'none' } };
 }
 
 function splitUrl(url: string): { path: string; search: string } {

@@ -39,9 +39,13 @@ export function toTrpcErrorBody(
 }
 
 /** Headers of an error reply. Unit of Retry-After: seconds, rounded up. */
-export function toErrorHeaders(error: PublicError): Record<string, string> {
+export function toErrorHeaders(
+  error: PublicError,
+  scheme: 'Bearer' | 'Basic' = 'Bearer',
+): Record<string, string> {
   const headers: Record<string, string> = {};
   if (error.retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(error.retryAfterMs / 1000));
-  if (error.status === 401) headers['www-authenticate'] = 'Bearer';
+  if (error.status === 401)
+    headers['www-authenticate'] = scheme === 'Basic' ? 'Basic realm="ortler"' : scheme;
   return headers;
 }

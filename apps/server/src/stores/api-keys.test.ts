@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { describeOnEveryDatabase } from '../../test/databases.ts';
+import { DATABASE_HOOK_TIMEOUT_MS, describeOnEveryDatabase } from '../../test/databases.ts';
 import type { Database } from '../db/database.ts';
 import { createApiKeyStore } from './api-keys.ts';
 
@@ -8,9 +8,9 @@ describeOnEveryDatabase('the key store', ({ open: openTestDatabase }) => {
 
   beforeAll(async () => {
     database = await openTestDatabase();
-  });
+  }, DATABASE_HOOK_TIMEOUT_MS);
   beforeEach(() => database.db.deleteFrom('api_keys').execute());
-  afterAll(() => database.close());
+  afterAll(() => database.close(), DATABASE_HOOK_TIMEOUT_MS);
 
   const open = (bootstrapKey?: string) => createApiKeyStore(database, { bootstrapKey, now: () => 0 });
 

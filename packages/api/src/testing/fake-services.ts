@@ -2,6 +2,7 @@
 
 import type { CatalogModel, CheckpointModel, GenerationReport, ModelStatus, Services } from '../services.ts';
 import { createFakeEngine, type FakeEngine } from './fake-engine.ts';
+import { createFakeFeedbackStore } from './fake-feedback-store.ts';
 import { createFakeTrainingServices } from './fake-training-services.ts';
 
 /** The one key that `createFakeServices` accepts. */
@@ -46,6 +47,7 @@ export function createFakeServices(
       verifyBearer: token => Promise.resolve(token === TEST_API_KEY ? { keyId: 'key-1' } : null),
     },
     promptCacheScope: 'team',
+    feedback: createFakeFeedbackStore(),
     generations: { generationEnded: report => reports.push(report) },
     training: createFakeTrainingServices(() => NOW_MS),
     now: () => NOW_MS,

@@ -35,6 +35,7 @@ export async function loadCore(options: CoreOptions): Promise<EngineCore> {
     contextLength,
     threadCount,
     spin: options.spin ?? threadCount < coreCount,
+    ...(options.prefillGraph === undefined ? {} : { prefillGraph: options.prefillGraph }),
   });
   return new EngineCore(runner, {
     maxSequences: options.maxSequences,

@@ -202,7 +202,12 @@ function jsonCall(doc: SqlFragment, keys: readonly SqlFragment[]): JsonCall {
 }
 
 function textAt(json: JsonCall): SqlFragment {
-  return fragment`multiIf(${json('JSONType')} = 'String', ${json('JSONExtractString')}, ${json('JSONType')} = 'Null', NULL, ${json('JSONExtractRaw')})`;
+  return fragment`multiIf(${json('JSONType')} = 'String', ${json('JSONExtractString')}, ${json('JSONType')} = 'Null', NULL, ${json('JSONType')} = 'Double', ${withPlus(json('JSONExtractRaw'))}, ${json('JSONExtractRaw')})`;
+}
+
+/** ClickHouse writes `1e21` where JSON.stringify writes `1e+21`. */
+function withPlus(text: SqlFragment): SqlFragment {
+  return fragment`replaceRegexpOne(${text}, 'e([0-9])', 'e+\\\\1')`;
 }
 
 function numberAt(json: JsonCall): SqlFragment {

@@ -4,6 +4,7 @@ import { SLOTS_INPUT } from '@ortler/engine/graph-contract';
 import { attention, attentionOutput, DYNAMIC_DIMS } from '../blocks/attention.ts';
 import type { BlockContext } from '../blocks/block-context.ts';
 import { embedding } from '../blocks/embedding.ts';
+import { declareIntegerProducts } from '../blocks/integer-product.ts';
 import { LM_HEAD_WEIGHT, lmHead, selectRows } from '../blocks/lm-head.ts';
 import { mlp } from '../blocks/mlp.ts';
 import { addAndRmsNorm, rmsNorm } from '../blocks/rms-norm.ts';
@@ -23,16 +24,12 @@ import { rotaryTables } from '../blocks/rotary.ts';
 export function recordDecoderGraph(context: BlockContext): void {
   const { graph, config } = context;
   const { batch, length, rows } = DYNAMIC_DIMS;
-  graph.input(SLOTS_INPUT.inputIds, 'int64', [batch, length]);
-  graph.input(SLOTS_INPUT.lastPositions, 'int32', [batch]);
-  graph.input(SLOTS_INPUT.totalLength, 'int32', []);
+  declareInputs(context, batch, length);
   graph.input(SLOTS_INPUT.logitRows, 'int64', [rows]);
 
   rotaryTables(context);
   const { value, table } = embedding(context);
   let residual = value;
-  const inputNorm = (layer: number) => `/model/layers.${layer}/input_layernorm`;
-  const inputNormWeight = (layer: number) => `model.layers.${layer}.input_layernorm.weight`;
   let normed = rmsNorm(context, inputNorm(0), residual, inputNormWeight(0), config.hiddenSize);
 
   for (let layer = 0; layer < config.layerCount; layer++) {
@@ -54,6 +51,53 @@ export function recordDecoderGraph(context: BlockContext): void {
   }
   lmHead(context, normed, table);
   context.checkpoint.checkAllUsed(hasNoEffect);
+}
+
+/**
+ * Records the graph that only fills the cache, with integer products: for prompts, whose many rows pay for a second
+ * copy of the weights. Nothing is computed that no key or value depends on, so it ends in the last attention.
+ * ```
+ *   embedding -> [ norm -> attention -> + -> norm -> mlp -> + ] per layer but the last -> norm -> attention
+ * ```
+ * Throws: as `recordDecoderGraph`, but for tensors that config.json does not speak of.
+ */
+export function recordPrefillGraph(context: BlockContext): void {
+  const { config } = context;
+  declareInputs(context, 1, DYNAMIC_DIMS.length);
+  declareIntegerProducts(context, SLOTS_INPUT.inputIds);
+  rotaryTables(context);
+  let residual = embedding(context).value;
+  let normed = rmsNorm(context, inputNorm(0), residual, inputNormWeight(0), config.hiddenSize);
+  for (let layer = 0; ; layer++) {
+    const attended = attention(context, layer, normed);
+    if (layer === config.layerCount - 1) return;
+    const update = attentionOutput(context, layer, attended);
+    const norm = `layers.${layer}.post_attention_layernorm`;
+    const middle = addAndRmsNorm(context, `/model/${norm}`, residual, update, `model.${norm}.weight`);
+    const output = mlp(context, layer, middle.normed);
+    const next = addAndRmsNorm(
+      context,
+      inputNorm(layer + 1),
+      middle.residual,
+      output,
+      inputNormWeight(layer + 1),
+    );
+    ({ normed, residual } = next);
+  }
+}
+
+function declareInputs({ graph }: BlockContext, batch: number | string, length: string): void {
+  graph.input(SLOTS_INPUT.inputIds, 'int64', [batch, length]);
+  graph.input(SLOTS_INPUT.lastPositions, 'int32', [batch]);
+  graph.input(SLOTS_INPUT.totalLength, 'int32', []);
+}
+
+function inputNorm(layer: number): string {
+  return `/model/layers.${layer}/input_layernorm`;
+}
+
+function inputNormWeight(layer: number): string {
+  return `model.layers.${layer}.input_layernorm.weight`;
 }
 
 /** Tensors that transformers ignores as well: a tied head stored all the same, and tables of old versions. */

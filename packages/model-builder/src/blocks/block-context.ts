@@ -10,6 +10,8 @@ export interface BlockContext {
   readonly config: DecoderConfig;
   readonly checkpoint: WeightSource;
   readonly precision: Precision;
+  /** `stored`: products with weights of the precision. `int8`: integer products, for graphs of many rows. */
+  readonly products: 'stored' | 'int8';
 }
 
 /** Weights are named like the checkpoint's: `model.layers.3.attn.qkv_proj.weight`. */

@@ -8,6 +8,7 @@ import { int, MICROSOFT } from '../onnx/graph.ts';
 import { declareFloats, declareQuantised, type QuantisedMatrix } from '../weights/declare-weights.ts';
 import { QUANTISATION_BLOCK } from '../weights/quantise.ts';
 import { type BlockContext, weightName } from './block-context.ts';
+import { integerProduct } from './integer-product.ts';
 
 /**
  * MatMulNBits: activations are rounded to 8 bits per block of 32, products are summed as integers. An element
@@ -34,8 +35,14 @@ export interface LinearInput {
 
 /** Declares the weights and multiplies. Returns the name of the product, `[..., outFeatures]`. */
 export function linear(context: BlockContext, { path, input, matrices, biases }: LinearInput): string {
-  const { graph, precision } = context;
+  const { graph, precision, products } = context;
   const name = weightName(path, 'weight');
+  if (products === 'int8') {
+    const product = integerProduct(context, `${path}/MatMul`, input, { name, matrices });
+    if (biases.length === 0) return product;
+    const bias = declareFloats(graph, weightName(path, 'bias'), biases);
+    return graph.op(`${path}/Add`, 'Add', [product, bias]);
+  }
   const matrix: Matrix =
     precision === 'f32'
       ? { kind: 'float32', name: declareFloats(graph, name, matrices) }

@@ -7,11 +7,19 @@ import { assertInvariant } from '../errors.ts';
 export const ELEMENT_TYPES = {
   float32: { onnxType: 1, bytes: 4 },
   uint8: { onnxType: 2, bytes: 1 },
+  int8: { onnxType: 3, bytes: 1 },
   int32: { onnxType: 6, bytes: 4 },
   int64: { onnxType: 7, bytes: 8 },
 } as const;
 
 export type ElementType = keyof typeof ELEMENT_TYPES;
+
+const CONSTANT_BYTES = {
+  int64: (values: readonly number[]) =>
+    new Uint8Array(BigInt64Array.from(values, value => BigInt(value)).buffer),
+  float32: (values: readonly number[]) => new Uint8Array(Float32Array.from(values).buffer),
+  uint8: (values: readonly number[]) => Uint8Array.from(values),
+} as const;
 
 /** Domain of ONNX Runtime's own operators; the empty domain is standard ONNX. */
 export const MICROSOFT = 'com.microsoft';
@@ -121,8 +129,8 @@ export class GraphRecorder {
   }
 
   /** A small constant known now, such as the target shape of a Reshape. */
-  constant(name: string, type: 'int64', values: readonly number[]): string {
-    const bytes = new Uint8Array(BigInt64Array.from(values, value => BigInt(value)).buffer);
+  constant(name: string, type: keyof typeof CONSTANT_BYTES, values: readonly number[]): string {
+    const bytes = CONSTANT_BYTES[type](values);
     this.weightGroup({
       tensors: [{ name, type, dims: [values.length] }],
       async *produce() {

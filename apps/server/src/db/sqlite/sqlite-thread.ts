@@ -1,7 +1,7 @@
 // The main thread's end of one SQLite thread: sends statements, matches replies, notices a thread that is stuck or gone.
 
 import { Worker } from 'node:worker_threads';
-import { QueryTimeoutError, SqliteError } from '../database-errors.ts';
+import { QueryTimeoutError, ResultTooLargeError, SqliteError } from '../database-errors.ts';
 import type { SqliteThreadOrder, StatementOrder, StatementResult, ThreadReport } from './thread-messages.ts';
 
 export interface SqliteThread {
@@ -59,6 +59,8 @@ export async function startSqliteThread(order: SqliteThreadOrder): Promise<Sqlit
         return settle(report.id, ({ resolve }) => resolve(report.result));
       case 'timed-out':
         return settle(report.id, ({ reject }) => reject(new QueryTimeoutError(order.readTimeLimitMs!)));
+      case 'too-large':
+        return settle(report.id, ({ reject }) => reject(new ResultTooLargeError('The rows are too large.')));
       case 'failed':
         return settle(report.id, ({ reject }) => reject(new SqliteError(report.message, report.errcode)));
     }

@@ -1,7 +1,7 @@
 // Main module of a SQLite thread: one connection that runs statements in order. Waiting for the disk and scanning
 // rows happen here, so the thread that serves requests never blocks.
 
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { GUARDED_TABLES, guardedName } from './guarded-tables.ts';
 import type { SqliteThreadOrder, StatementOrder, StatementResult, ThreadReport } from './thread-messages.ts';
@@ -13,7 +13,11 @@ const CACHE_SIZE = -65_536;
 /** A guarded table asks for the time at one row of this many. A power of two, so that the test is one bit mask. */
 const ROWS_PER_GUARD = 16;
 
+/** Texts of one answer of a reader. Unit: UTF-16 units, of which 64 Mi are at most 128 MiB. */
+const MAX_RESULT_LENGTH = 64 * 1024 * 1024;
+
 class TimeLimitError extends Error {}
+class ResultLimitError extends Error {}
 
 const { file, readTimeLimitMs } = workerData as SqliteThreadOrder;
 const report = (message: ThreadReport): void => parentPort!.postMessage(message);
@@ -26,7 +30,6 @@ function open(): DatabaseSync {
     // Several servers may start on one folder at the same moment: wait for each other instead of failing.
     database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     database.exec(`PRAGMA cache_size = ${CACHE_SIZE}`);
-    database.exec('PRAGMA temp_store = MEMORY');
     if (isReader) guardTables(database);
     else {
       database.exec('PRAGMA journal_mode = WAL');
@@ -58,8 +61,24 @@ function guardTables(database: DatabaseSync): void {
 function run(database: DatabaseSync, { sql, parameters }: StatementOrder): StatementResult {
   const statement = database.prepare(sql);
   // Parameters are spread: an array or a Date as the only argument would be read as named parameters.
-  if (statement.columns().length > 0) return { rows: statement.all(...parameters), changedCount: 0 };
+  if (statement.columns().length > 0) {
+    const rows =
+      readTimeLimitMs === undefined ? statement.all(...parameters) : readBounded(statement, parameters);
+    return { rows, changedCount: 0 };
+  }
   return { rows: [], changedCount: Number(statement.run(...parameters).changes) };
+}
+
+// What a client asks for may be a thousand times larger than what it sent.
+function readBounded(statement: StatementSync, parameters: readonly SQLInputValue[]): unknown[] {
+  const rows: unknown[] = [];
+  let length = 0;
+  for (const row of statement.iterate(...parameters)) {
+    for (const value of Object.values(row)) if (typeof value === 'string') length += value.length;
+    if (length > MAX_RESULT_LENGTH) throw new ResultLimitError();
+    rows.push(row);
+  }
+  return rows;
 }
 
 function answer(database: DatabaseSync, order: StatementOrder): void {
@@ -69,6 +88,7 @@ function answer(database: DatabaseSync, order: StatementOrder): void {
     report({ kind: 'result', id, result: run(database, order) });
   } catch (error) {
     if (error instanceof TimeLimitError) report({ kind: 'timed-out', id });
+    else if (error instanceof ResultLimitError) report({ kind: 'too-large', id });
     else {
       const { message, errcode } = error as Error & { readonly errcode?: number };
       report({ kind: 'failed', id, message, errcode });

@@ -25,7 +25,7 @@ export type ThreadReport =
   | { readonly kind: 'opened' }
   | { readonly kind: 'not-opened'; readonly message: string }
   | { readonly kind: 'result'; readonly id: number; readonly result: StatementResult }
-  | { readonly kind: 'timed-out'; readonly id: number }
+  | { readonly kind: 'timed-out' | 'too-large'; readonly id: number }
   | {
       readonly kind: 'failed';
       readonly id: number;

@@ -11,7 +11,7 @@ export interface CallShape {
   readonly batchSize: number;
   /** Tokens of each row. */
   readonly length: number;
-  /** Positions of each row that get logits, counted from the last one back. At least 1. */
+  /** Positions of each row that get logits, counted from the last one back. 0: for a graph without logits. */
   readonly logitsPerRow: number;
 }
 
@@ -34,26 +34,37 @@ export class BatchInputs {
     this.#length = length;
     this.#idWords = new Int32Array(ids.buffer);
     this.#lastPositions = new Int32Array(batchSize);
-    this.tensors = new Map([
+    const tensors = new Map<string, OrtTensor>([
       [SLOTS_INPUT.inputIds, backend.createTensor('int64', [batchSize, length], ids)],
       [SLOTS_INPUT.lastPositions, backend.createTensor('int32', [batchSize], this.#lastPositions)],
       [SLOTS_INPUT.totalLength, backend.createTensor('int32', [], this.#totalLength)],
-      [SLOTS_INPUT.logitRows, backend.createTensor('int64', [logitRows.length], logitRows)],
     ]);
+    if (logitRows.length > 0)
+      tensors.set(SLOTS_INPUT.logitRows, backend.createTensor('int64', [logitRows.length], logitRows));
+    this.tensors = tensors;
+  }
+
+  /** Mutates: the arrays of a batch of one. The row may have more tokens than the batch's length. */
+  fillOne(row: RunnerRow): void {
+    this.#setRow(0, row);
+    this.#totalLength[0] = row.computedLength + this.#length;
   }
 
   /** Mutates: the arrays. `rows` from `first` on, as many as the batch has, each of the batch's length. */
   fill(rows: readonly RunnerRow[], first: number): void {
-    const length = this.#length;
     let longest = 0;
     for (let index = 0; index < this.#lastPositions.length; index++) {
-      const { tokenIds, computedLength } = rows[first + index]!;
-      const end = computedLength + length;
-      for (let i = 0; i < length; i++) this.#idWords[2 * (index * length + i)] = tokenIds[i]!;
-      this.#lastPositions[index] = end - 1;
-      longest = Math.max(longest, end);
+      const row = rows[first + index]!;
+      this.#setRow(index, row);
+      longest = Math.max(longest, row.computedLength + this.#length);
     }
     this.#totalLength[0] = longest;
+  }
+
+  #setRow(index: number, { tokenIds, computedLength }: RunnerRow): void {
+    const length = this.#length;
+    for (let i = 0; i < length; i++) this.#idWords[2 * (index * length + i)] = tokenIds[i]!;
+    this.#lastPositions[index] = computedLength + length - 1;
   }
 
   dispose(): void {

@@ -6,7 +6,7 @@ import { MANIFEST_FILE, type ModelManifest } from '../../graph-contract.ts';
 import { readManifest } from './read-manifest.ts';
 
 const MANIFEST: ModelManifest = {
-  formatVersion: 1,
+  formatVersion: 2,
   variant: 'slots',
   precision: 'q4',
   modelType: 'llama',
@@ -42,7 +42,7 @@ describe('readManifest', () => {
   });
 
   it.each([
-    [{ formatVersion: 2 }, 'formatVersion must be 1; got 2.'],
+    [{ formatVersion: 2 }, 'formatVersion must be 2; got 2.'],
     [{ variant: 'paged' }, 'variant must be slots; got "paged".'],
     [{ precision: 'q2' }, 'precision must be f32 or q8 or q4; got "q2".'],
     [{ kvType: 'float16' }, 'kvType must be float32; got "float16".'],

@@ -66,6 +66,9 @@ function checkManifest(file: string, value: unknown): asserts value is ModelMani
     const count = fields[name];
     if (!Number.isSafeInteger(count) || (count as number) < 1) refuse(name, 'a whole number above 0');
   }
+  const { prefillGraphFile } = fields;
+  if (prefillGraphFile !== undefined && (typeof prefillGraphFile !== 'string' || prefillGraphFile === ''))
+    refuse('prefillGraphFile', 'a text that is not empty, or absent');
   for (const name of TEXT_FIELDS) {
     const entry = fields[name];
     if (typeof entry !== 'string' || entry === '') refuse(name, 'a text that is not empty');

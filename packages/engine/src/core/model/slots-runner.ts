@@ -1,5 +1,6 @@
 // Runs a `slots` graph: GroupQueryAttention over a contiguous cache that is updated in place. All decodes are
-// one call on the first slots of the pool; a chunk of a prompt is one call on its own slot.
+// one call on the first slots of the pool; a chunk of a prompt is one call on its own slot. Where the model has a
+// prefill graph, tokens that the row marks for it go through that one, into the same cache.
 
 import { join } from 'node:path';
 import { assertInvariant, EngineError } from '../../errors.ts';
@@ -13,12 +14,21 @@ export interface SlotsRunnerOptions extends OrtSessionOptions {
   readonly slotCount: number;
   /** Most tokens of a sequence; at most what the manifest says. */
   readonly contextLength: number;
+  /** Use the model's prefill graph, if it has one. Default: true. */
+  readonly prefillGraph?: boolean;
+}
+
+/** The graphs of one model. They share the cache. */
+interface Sessions {
+  readonly decoder: OrtSession;
+  prefill?: OrtSession;
 }
 
 /** A call whose arrays are refilled and run again. */
 interface PreparedCall {
   readonly inputs: BatchInputs;
-  readonly logits: OrtTensor;
+  /** Null for the prefill graph. */
+  readonly logits: OrtTensor | null;
   readonly binding: OrtBinding;
 }
 
@@ -44,12 +54,16 @@ export async function createSlotsRunner(
   manifest: ModelManifest,
   options: SlotsRunnerOptions,
 ): Promise<ModelRunner> {
-  const session = await backend.createSession(join(modelDir, manifest.graphFile), options);
+  const sessions: Sessions = {
+    decoder: await backend.createSession(join(modelDir, manifest.graphFile), options),
+  };
   let runner: SlotsRunner;
   try {
-    runner = new SlotsRunner(backend, session, manifest, options);
+    if (manifest.prefillGraphFile !== undefined && (options.prefillGraph ?? true))
+      sessions.prefill = await backend.createSession(join(modelDir, manifest.prefillGraphFile), options);
+    runner = new SlotsRunner(backend, sessions, manifest, options);
   } catch (cause) {
-    session.dispose();
+    disposeSessions(sessions);
     throw cause;
   }
   try {
@@ -66,7 +80,7 @@ export async function createSlotsRunner(
 class SlotsRunner implements ModelRunner {
   readonly facts: RunnerFacts;
   readonly #backend: OrtBackend;
-  readonly #session: OrtSession;
+  readonly #sessions: Sessions;
   readonly #store: KvStore;
   /** Shape: `[logitsLimit, vocabSize]`. What `run` returns a part of; decodes write into it directly. */
   readonly #logits: Float32Array;
@@ -77,16 +91,11 @@ class SlotsRunner implements ModelRunner {
   /** By slot, length and positions with logits, least recently used first. */
   readonly #chunkCalls = new Map<string, PreparedCall>();
 
-  constructor(
-    backend: OrtBackend,
-    session: OrtSession,
-    manifest: ModelManifest,
-    options: SlotsRunnerOptions,
-  ) {
+  constructor(backend: OrtBackend, sessions: Sessions, manifest: ModelManifest, options: SlotsRunnerOptions) {
     const { slotCount, contextLength } = options;
     const { vocabSize } = manifest;
     this.#backend = backend;
-    this.#session = session;
+    this.#sessions = sessions;
     this.#store = new KvStore(backend, { ...manifest, slotCount, capacity: contextLength });
     const promptLogitsLimit = Math.max(1, Math.floor(PROMPT_LOGITS_BYTES / (4 * vocabSize)));
     const logitsLimit = slotCount + Math.min(contextLength, promptLogitsLimit);
@@ -104,9 +113,12 @@ class SlotsRunner implements ModelRunner {
     };
   }
 
-  /** Runs one token, so that a graph that does not fit fails here and not in the first request. */
+  /** Runs some tokens through each graph, so that one that does not fit fails here and not in the first request. */
   async warmUp(): Promise<void> {
-    await this.run([{ slot: 0, tokenIds: new Int32Array(1), computedLength: 0, logitsCount: 1 }]);
+    const { contextLength } = this.facts;
+    const tokenIds = new Int32Array(Math.min(contextLength, 2));
+    const prefillCount = tokenIds.length - 1;
+    await this.run([{ slot: 0, tokenIds, computedLength: 0, logitsCount: 1, prefillCount }]);
   }
 
   async run(rows: readonly RunnerRow[]): Promise<Float32Array> {
@@ -119,9 +131,11 @@ class SlotsRunner implements ModelRunner {
     }
     let logitsEnd = decodeCount * vocabSize;
     for (let index = decodeCount; index < rows.length; index++) {
-      const { slot, tokenIds, logitsCount } = rows[index]!;
+      const row = await this.#prefill(rows[index]!);
+      const { slot, tokenIds, logitsCount } = row;
+      if (tokenIds.length === 0) continue;
       const call = this.#chunkCall(slot, tokenIds.length, logitsCount);
-      call.inputs.fill(rows, index);
+      call.inputs.fillOne(row);
       await call.binding.run();
       const length = logitsCount * vocabSize;
       assertInvariant(logitsEnd + length <= this.#logits.length, 'a step asks for at most logitsLimit rows');
@@ -145,7 +159,19 @@ class SlotsRunner implements ModelRunner {
     this.#decodeCalls.clear();
     this.#chunkCalls.clear();
     this.#store.dispose();
-    this.#session.dispose();
+    disposeSessions(this.#sessions);
+  }
+
+  /** Computes what the prefill graph may compute, if there is one. Gives what of the row is left for the other graph. */
+  async #prefill(row: RunnerRow): Promise<RunnerRow> {
+    const { slot, tokenIds, computedLength, logitsCount, prefillCount: length = 0 } = row;
+    assertInvariant(length + logitsCount <= tokenIds.length, 'tokens of the prefill graph get no logits');
+    if (this.#sessions.prefill === undefined || length === 0) return row;
+    const call = this.#prefillCall(slot, length);
+    call.inputs.fillOne(row);
+    await call.binding.run();
+    const rest = { tokenIds: tokenIds.subarray(length), computedLength: computedLength + length };
+    return { slot, logitsCount, ...rest };
   }
 
   #decodeCall(batchSize: number): PreparedCall {
@@ -160,7 +186,23 @@ class SlotsRunner implements ModelRunner {
     // The graph computes logits for at least one position, also where nobody reads them.
     const shape = { batchSize: 1, length, logitsPerRow: Math.max(1, logitsCount) };
     const key = `${slot}/${length}/${shape.logitsPerRow}`;
-    const call = this.#chunkCalls.get(key) ?? this.#prepare(slot, shape, this.#chunkLogits);
+    return this.#keptCall(key, () => this.#prepare(slot, shape, this.#chunkLogits));
+  }
+
+  #prefillCall(slot: number, length: number): PreparedCall {
+    const { prefill } = this.#sessions;
+    assertInvariant(prefill !== undefined, 'a prefill call has a prefill graph');
+    return this.#keptCall(`${slot}/${length}/0`, () => {
+      const inputs = new BatchInputs(this.#backend, { batchSize: 1, length, logitsPerRow: 0 });
+      const cache = this.#store.view(slot, 1);
+      const binding = prefill.bind(new Map([...inputs.tensors, ...cache.inputs]), cache.outputs);
+      return { inputs, logits: null, binding };
+    });
+  }
+
+  /** The call of that key, prepared now unless it is kept; the one that was longest unused is dropped. */
+  #keptCall(key: string, prepare: () => PreparedCall): PreparedCall {
+    const call = this.#chunkCalls.get(key) ?? prepare();
     this.#chunkCalls.delete(key);
     this.#chunkCalls.set(key, call);
     if (this.#chunkCalls.size > CHUNK_CALL_LIMIT) {
@@ -179,7 +221,7 @@ class SlotsRunner implements ModelRunner {
     const rowCount = shape.batchSize * shape.logitsPerRow;
     const rows = target.subarray(0, rowCount * vocabSize);
     const logits = this.#backend.createTensor('float32', [rowCount, vocabSize], rows);
-    const binding = this.#session.bind(
+    const binding = this.#sessions.decoder.bind(
       new Map([...inputs.tensors, ...cache.inputs]),
       new Map([[SLOTS_OUTPUT.logits, logits], ...cache.outputs]),
     );
@@ -200,6 +242,11 @@ function countLeadingDecodes(rows: readonly RunnerRow[]): number {
 
 function disposeCall({ inputs, logits, binding }: PreparedCall): void {
   binding.dispose();
-  logits.dispose();
+  logits?.dispose();
   inputs.dispose();
+}
+
+function disposeSessions({ decoder, prefill }: Sessions): void {
+  prefill?.dispose();
+  decoder.dispose();
 }

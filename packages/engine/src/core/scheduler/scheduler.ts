@@ -196,12 +196,17 @@ function wantsPromptLogits({ group }: Sequence): boolean {
 
 function planRow(sequence: Sequence, tokenCount: number): PlannedRow {
   const drawsToken = tokenCount === sequence.pendingCount;
+  const logitsCount = wantsPromptLogits(sequence) ? tokenCount : Number(drawsToken);
+  // The last token of a prompt and all generated ones are always computed by the same graph, wherever chunks end and
+  // whether they are computed again or not.
+  const promptLeft = sequence.promptLength - 1 - sequence.computedLength;
   return {
     sequence,
     slot: sequence.slot!,
     tokenIds: sequence.pendingTokens(tokenCount),
     computedLength: sequence.computedLength,
-    logitsCount: wantsPromptLogits(sequence) ? tokenCount : Number(drawsToken),
+    logitsCount,
+    prefillCount: Math.max(0, Math.min(tokenCount - logitsCount, promptLeft)),
     drawsToken,
   };
 }

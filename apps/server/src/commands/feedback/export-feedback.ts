@@ -1,0 +1,109 @@
+// `ortler feedback export`: writes all feedback of a project as JSON lines, page by page, oldest first. An export that
+// was cut off goes on behind its last whole line.
+
+import { type FileHandle, open } from 'node:fs/promises';
+import type { FeedbackStore } from '@ortler/api';
+import { bindFeedbackQuery, type Cursor } from '@ortler/feedback-query';
+import type { Config } from '../../config/config.ts';
+import { createFeedbackStore } from '../../stores/feedback/feedback-store.ts';
+import type { Terminal } from '../terminal.ts';
+import { UserError } from '../user-error.ts';
+import { createRowCounter, withDatabase } from './with-database.ts';
+
+export interface ExportOptions {
+  readonly projectId: string;
+  readonly file: string;
+  /** Goes on with a file that is there; otherwise it must not be there. */
+  readonly resume: boolean;
+}
+
+/** Rows of one page: few enough that a page of large payloads fits into an answer. */
+const PAGE_SIZE = 50;
+const LINE_FEED = 0x0a;
+const TAIL_BYTES = 4 * 1024 * 1024;
+
+/** Gives the number of rows written. Throws: `UserError`. */
+export function exportFeedback(config: Config, options: ExportOptions, terminal: Terminal): Promise<number> {
+  return withDatabase(config, async database => {
+    const handle = await openFile(options);
+    try {
+      const after = options.resume ? await findCursor(handle, options.file) : null;
+      const rows = createRowCounter(terminal, 'exported');
+      const count = await writePages(
+        createFeedbackStore(database),
+        options.projectId,
+        after,
+        handle,
+        rows.update,
+      );
+      await handle.sync();
+      rows.end(`exported ${count} rows to ${options.file}`);
+      return count;
+    } finally {
+      await handle.close();
+    }
+  });
+}
+
+async function openFile({ file, resume }: ExportOptions): Promise<FileHandle> {
+  try {
+    return await open(file, resume ? 'r+' : 'wx', 0o600);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw new UserError(`${file} is there already; --resume goes on with it.`);
+    if (code === 'ENOENT') throw new UserError(`${file} cannot be opened: there is no such file or folder.`);
+    throw error;
+  }
+}
+
+async function writePages(
+  store: FeedbackStore,
+  projectId: string,
+  first: Cursor | null,
+  handle: FileHandle,
+  onRows: (count: number) => void,
+): Promise<number> {
+  let after = first;
+  let count = 0;
+  let position = (await handle.stat()).size;
+  for (;;) {
+    const { rows, lastCursor } = await store.query(
+      bindFeedbackQuery({ projectId, after, withCursor: true, limit: PAGE_SIZE }),
+    );
+    if (rows.length === 0) return count;
+    const text = Buffer.from(rows.map(row => `${JSON.stringify(row)}\n`).join(''));
+    await handle.write(text, 0, text.length, position);
+    position += text.length;
+    count += rows.length;
+    onRows(count);
+    after = lastCursor;
+  }
+}
+
+/** The place behind the last whole line; what stands behind that is cut off. */
+async function findCursor(handle: FileHandle, file: string): Promise<Cursor | null> {
+  const { size } = await handle.stat();
+  const start = Math.max(0, size - TAIL_BYTES);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(size - start), 0, size - start, start);
+  const tail = buffer.subarray(0, bytesRead);
+  const end = tail.lastIndexOf(LINE_FEED);
+  if (end === -1 && start > 0) throw notAnExport(file);
+  await handle.truncate(start + end + 1);
+  if (end === -1) return null;
+  const line = tail.subarray(tail.lastIndexOf(LINE_FEED, end - 1) + 1, end).toString('utf8');
+  const { created_at, id } = parseRow(line, file);
+  if (typeof created_at !== 'string' || typeof id !== 'string') throw notAnExport(file);
+  return [created_at, id];
+}
+
+function parseRow(line: string, file: string): { readonly created_at?: unknown; readonly id?: unknown } {
+  try {
+    return JSON.parse(line) as object;
+  } catch {
+    throw notAnExport(file);
+  }
+}
+
+function notAnExport(file: string): UserError {
+  return new UserError(`${file} does not end with a row of an export; choose another file.`);
+}

@@ -1,0 +1,78 @@
+import { appendFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { VECTOR_ROWS } from '@ortler/feedback-query/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { PROJECT, toRecord } from '../../../test/feedback/feedback-app.ts';
+import { readConfig } from '../../config/config.ts';
+import { openDatabase } from '../../db/open-database.ts';
+import { createFeedbackStore } from '../../stores/feedback/feedback-store.ts';
+import type { Terminal } from '../terminal.ts';
+import { exportFeedback } from './export-feedback.ts';
+import { importFeedback } from './import-feedback.ts';
+import { indexFeedback } from './index-feedback.ts';
+
+const terminal: Terminal = { out: () => undefined, err: () => undefined, isScreen: false };
+let folder: string;
+let file: string;
+const configOf = (name: string) => readConfig({ ORTLER_DATA_DIR: join(folder, name) });
+const importing = { projectId: undefined, fromLine: 1, userId: 'import', now: () => 0 };
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ortler-feedback-'));
+  file = join(folder, 'feedback.jsonl');
+  const database = await openDatabase(configOf('first'));
+  const many = Array.from({ length: 200 }, (_, index) => ({ ...VECTOR_ROWS[2]!, id: `many${index}` }));
+  await createFeedbackStore(database).insert([...VECTOR_ROWS, ...many].map(toRecord));
+  await database.close();
+}, 60_000);
+afterAll(() => rm(folder, { recursive: true }));
+
+it('exports every row of a project, and imports them unchanged', async () => {
+  expect(await exportFeedback(configOf('first'), { projectId: PROJECT, file, resume: false }, terminal)).toBe(
+    209,
+  );
+  for (let time = 0; time < 2; time++)
+    expect(await importFeedback(configOf('second'), { ...importing, file }, terminal)).toBe(209);
+  const copy = join(folder, 'copy.jsonl');
+  await exportFeedback(configOf('second'), { projectId: PROJECT, file: copy, resume: false }, terminal);
+  expect(await readFile(copy, 'utf8')).toBe(await readFile(file, 'utf8'));
+}, 60_000);
+
+it('goes on with an export that was cut off, and never overwrites one', async () => {
+  const whole = await readFile(file, 'utf8');
+  const cut = join(folder, 'cut.jsonl');
+  const options = { projectId: PROJECT, file: cut };
+  for (const length of [0, 10, whole.length / 2]) {
+    await writeFile(cut, whole);
+    await truncate(cut, Math.floor(length));
+    await exportFeedback(configOf('first'), { ...options, resume: true }, terminal);
+    expect(await readFile(cut, 'utf8')).toBe(whole);
+  }
+  await expect(exportFeedback(configOf('first'), { ...options, resume: false }, terminal)).rejects.toThrow(
+    '--resume',
+  );
+}, 60_000);
+
+it('names the line that is wrong and keeps what came before', async () => {
+  const rows = join(folder, 'rows.jsonl');
+  const line = JSON.stringify({ weave_ref: 'weave:///x', feedback_type: 'custom', payload: { a: 1 } });
+  await writeFile(rows, `${line}\n${line}\n`);
+  const options = { ...importing, file: rows, projectId: 'acme/new' };
+  // Rows without an id are stored once each, however often the file is imported.
+  for (let time = 0; time < 2; time++) await importFeedback(configOf('third'), options, terminal);
+  await appendFile(rows, '{"weave_ref": 1}\n');
+  await expect(importFeedback(configOf('third'), options, terminal)).rejects.toThrow(/^Line 3: /);
+  const copy = join(folder, 'third.jsonl');
+  const count = await exportFeedback(
+    configOf('third'),
+    { projectId: 'acme/new', file: copy, resume: false },
+    terminal,
+  );
+  expect(count).toBe(2);
+}, 60_000);
+
+it('says why a path cannot be indexed', async () => {
+  const index = { path: 'id', reading: 'text', drop: false } as const;
+  await expect(indexFeedback(configOf('third'), index, terminal)).rejects.toThrow('payload path');
+}, 60_000);

@@ -1,0 +1,117 @@
+// `ortler feedback import`: stores JSON lines, such as an export wrote, in batches that are stored whole or not at all.
+// Running it again stores nothing twice: rows keep their id, and a row without one gets an id from its own text. So an
+// import that was cut off is simply run again, or goes on with --from-line.
+
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { ApiError, type FeedbackRecord, toFeedbackRecord } from '@ortler/api';
+import { feedbackCreateRequest, laxDateTime, parseLosslessJson, toValidationDetails } from '@ortler/schemas';
+import { z } from 'zod';
+import type { Config } from '../../config/config.ts';
+import { createFeedbackStore } from '../../stores/feedback/feedback-store.ts';
+import type { Terminal } from '../terminal.ts';
+import { UserError } from '../user-error.ts';
+import { createRowCounter, withDatabase } from './with-database.ts';
+
+export interface ImportOptions {
+  readonly file: string;
+  /** Takes the place of the rows' own project. */
+  readonly projectId: string | undefined;
+  /** First line to store; lines count from 1. */
+  readonly fromLine: number;
+  /** Stored with rows that do not say who stored them. */
+  readonly userId: string;
+  /** Unit: milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+const BATCH_SIZE = 500;
+
+const importedRow = z.object({
+  ...feedbackCreateRequest.shape,
+  project_id: z.string().optional(),
+  wb_user_id: z.string().nullish(),
+  created_at: laxDateTime().nullish(),
+});
+
+/** Gives the number of rows read. Throws: `UserError` with the line that is wrong; the batches before it are stored. */
+export function importFeedback(config: Config, options: ImportOptions, terminal: Terminal): Promise<number> {
+  return withDatabase(config, async database => {
+    const store = createFeedbackStore(database);
+    const rows = createRowCounter(terminal, 'imported');
+    const seen = new Map<string, number>();
+    let batch: FeedbackRecord[] = [];
+    let [lineNumber, firstOfBatch, count] = [0, options.fromLine, 0];
+    const storeBatch = async () => {
+      try {
+        await store.insert(batch);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        throw new UserError(
+          `Lines ${firstOfBatch} to ${lineNumber}: ${error.message}. Go on with --from-line ${firstOfBatch}.`,
+        );
+      }
+      count += batch.length;
+      batch = [];
+      firstOfBatch = lineNumber + 1;
+      rows.update(count);
+    };
+    try {
+      for await (const line of createInterface({
+        input: createReadStream(options.file),
+        crlfDelay: Infinity,
+      })) {
+        lineNumber += 1;
+        if (lineNumber < options.fromLine || line.trim() === '') continue;
+        batch.push(toRecord(line, lineNumber, options, seen));
+        if (batch.length >= BATCH_SIZE) await storeBatch();
+      }
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT' || code === 'EISDIR')
+        throw new UserError(`${options.file} cannot be read: there is no such file.`);
+      throw error;
+    }
+    if (batch.length > 0) await storeBatch();
+    rows.end(`imported ${count} rows`);
+    return count;
+  });
+}
+
+function toRecord(
+  line: string,
+  lineNumber: number,
+  { projectId, userId, now }: ImportOptions,
+  seen: Map<string, number>,
+): FeedbackRecord {
+  try {
+    const input = parseLosslessJson(line);
+    const parsed = importedRow.safeParse(input);
+    if (parsed.error !== undefined) {
+      const [fault] = toValidationDetails(parsed.error, 'body', input, 1);
+      throw new ApiError('invalid_parameter', `${fault!.loc.slice(1).join('.')}: ${fault!.msg}`);
+    }
+    const { wb_user_id, created_at, project_id = projectId, ...request } = parsed.data;
+    if (project_id === undefined) throw new ApiError('invalid_parameter', 'project_id: Field required');
+    return toFeedbackRecord(
+      { ...request, project_id: projectId ?? project_id },
+      {
+        userId: wb_user_id ?? userId,
+        nowMs: created_at == null ? now() : Date.parse(created_at),
+        newId: idOfText(line, seen),
+      },
+    );
+  } catch (error) {
+    const isMistake = error instanceof ApiError || error instanceof SyntaxError;
+    throw isMistake ? new UserError(`Line ${lineNumber}: ${error.message}`, { cause: error }) : error;
+  }
+}
+
+/** The same for the same line in every run; equal lines of one file differ by their number. */
+function idOfText(line: string, seen: Map<string, number>): string {
+  const digest = createHash('sha256').update(line).digest('hex').slice(0, 32);
+  const number = (seen.get(digest) ?? 0) + 1;
+  seen.set(digest, number);
+  return `import-${digest}-${number}`;
+}

@@ -1,0 +1,24 @@
+// `ortler feedback index`: makes or drops the index of a payload path.
+
+import type { Config } from '../../config/config.ts';
+import {
+  createPayloadIndex,
+  dropPayloadIndex,
+  type PayloadIndex,
+  payloadIndexName,
+} from '../../stores/feedback/payload-indexes.ts';
+import type { Terminal } from '../terminal.ts';
+import { withDatabase } from './with-database.ts';
+
+/** Throws: `UserError` for a path that cannot be indexed. */
+export function indexFeedback(
+  config: Config,
+  { drop, ...index }: PayloadIndex & { readonly drop: boolean },
+  terminal: Terminal,
+): Promise<void> {
+  return withDatabase(config, async database => {
+    await (drop ? dropPayloadIndex : createPayloadIndex)(database, index);
+    const done = drop ? 'is gone' : 'is ready';
+    terminal.err(`  The index of ${index.path} as ${index.reading} ${done} (${payloadIndexName(index)}).\n`);
+  });
+}

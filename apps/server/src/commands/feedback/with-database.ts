@@ -1,0 +1,48 @@
+// What the feedback commands share: the database of the configuration, mistakes as sentences, and progress in lines.
+
+import { ApiError } from '@ortler/api';
+import { QueryError } from '@ortler/feedback-query';
+import type { Config } from '../../config/config.ts';
+import type { Database } from '../../db/database.ts';
+import { DatabaseError } from '../../db/database-errors.ts';
+import { openDatabase } from '../../db/open-database.ts';
+import type { Terminal } from '../terminal.ts';
+import { UserError } from '../user-error.ts';
+
+/** Runs `work` on the database and closes it. Throws: `UserError` for what the operator can put right. */
+export async function withDatabase<Result>(
+  config: Config,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  let database: Database | undefined;
+  try {
+    database = await openDatabase(config);
+    return await work(database);
+  } catch (error) {
+    const isMistake =
+      error instanceof DatabaseError || error instanceof ApiError || error instanceof QueryError;
+    throw isMistake ? new UserError(error.message, { cause: error }) : error;
+  } finally {
+    await database?.close();
+  }
+}
+
+/** Rows between two lines of progress on a terminal that is no screen. */
+const LINE_STEP = 100_000;
+
+/** Shows how many rows are done: one line that is redrawn on a screen, a line now and then elsewhere. */
+export function createRowCounter(terminal: Terminal, verb: string) {
+  let shown = 0;
+  return {
+    update(count: number): void {
+      if (terminal.isScreen) terminal.err(`\r  ${verb} ${count} rows`);
+      else if (count - shown >= LINE_STEP) {
+        shown = count;
+        terminal.err(`  ${verb} ${count} rows\n`);
+      }
+    },
+    end(text: string): void {
+      terminal.err(`${terminal.isScreen ? '\r' : ''}  ${text}\n`);
+    },
+  };
+}

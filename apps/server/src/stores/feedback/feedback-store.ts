@@ -1,0 +1,147 @@
+// Feedback in SQLite and PostgreSQL: bound queries are compiled for the database and run on its reader; writes are one
+// transaction each.
+
+import { ApiError, type FeedbackRecord, type FeedbackStore, type InsertedFeedback } from '@ortler/api';
+import {
+  type BoundFeedbackQuery,
+  bindFeedbackQuery,
+  compileFeedbackQuery,
+  compilePayloadSampleQuery,
+  type PayloadSampleQuery,
+  postgresDialect,
+  type ResultRow,
+  sqliteDialect,
+} from '@ortler/feedback-query';
+import type { CompiledQuery, Transaction } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import { isQueryTimeout, isResultTooLarge } from '../../db/database-errors.ts';
+import { guardedName } from '../../db/sqlite/guarded-tables.ts';
+import type { Tables } from '../../db/tables.ts';
+import { isSameFeedback } from './same-feedback.ts';
+import { toStoredFeedback } from './to-stored-feedback.ts';
+
+/** Rows of one statement: 25 columns each, and SQLite takes 32,766 parameters. */
+const ROWS_PER_STATEMENT = 1_000;
+
+/** Opens the store; the tables are there already. */
+export function createFeedbackStore(database: Database): FeedbackStore {
+  const { kind, reader } = database;
+  const dialect = kind === 'sqlite' ? sqliteDialect : postgresDialect;
+  // SQLite reads through a view that obeys the time limit; PostgreSQL stops slow statements by itself.
+  const readOptions = { tableName: kind === 'sqlite' ? guardedName('feedback') : 'feedback' };
+
+  const read = async <Row>(statement: CompiledQuery<Row>): Promise<readonly Row[]> => {
+    try {
+      return (await reader.executeQuery(statement)).rows;
+    } catch (error) {
+      throw toPublicFailure(error);
+    }
+  };
+
+  /** Stored rows of these records, whole, by id. */
+  const findStored = async (
+    trx: Transaction<Tables>,
+    records: readonly FeedbackRecord[],
+  ): Promise<ReadonlyMap<string, ResultRow>> => {
+    const [first] = records;
+    const query = bindFeedbackQuery({
+      projectId: first!.project_id,
+      query: { $expr: { $in: [{ $getField: 'id' }, records.map(({ id }) => ({ $literal: id }))] } },
+    });
+    const { statement, toResult } = compileFeedbackQuery(query, dialect);
+    const { rows } = await trx.executeQuery(statement);
+    return new Map(rows.map(toResult).map(row => [String(row.id), row]));
+  };
+
+  const insertAll = async (
+    trx: Transaction<Tables>,
+    records: readonly FeedbackRecord[],
+  ): Promise<readonly InsertedFeedback[]> => {
+    const inserted = new Map<FeedbackRecord, InsertedFeedback>();
+    for (const group of groupRecords(records)) {
+      const { numInsertedOrUpdatedRows } = await trx
+        .insertInto('feedback')
+        .values(group.map(record => toStoredFeedback(kind, record)))
+        .onConflict(conflict => conflict.columns(['project_id', 'id']).doNothing())
+        .executeTakeFirstOrThrow();
+      const isAllNew = numInsertedOrUpdatedRows === BigInt(group.length);
+      const stored = isAllNew ? null : await findStored(trx, group);
+      for (const record of group)
+        inserted.set(record, stored === null ? asNew(record) : compare(record, stored));
+    }
+    return records.map(record => inserted.get(record)!);
+  };
+
+  return {
+    async query(query: BoundFeedbackQuery) {
+      const { statement, toResult, toCursor } = compileFeedbackQuery(query, dialect, readOptions);
+      const rows = await read(statement);
+      const last = rows.at(-1);
+      return { rows: rows.map(toResult), lastCursor: last === undefined ? null : toCursor(last) };
+    },
+
+    async samplePayloads(query: PayloadSampleQuery) {
+      const rows = await read(compilePayloadSampleQuery(query, dialect, readOptions));
+      return rows.map(({ payload }) => payload);
+    },
+
+    insert: async records =>
+      records.length === 0 ? [] : database.transaction(trx => insertAll(trx, records)),
+
+    replace: (removedId, record) =>
+      database.transaction(async trx => {
+        await deleteIds(trx, record.project_id, [removedId]);
+        const [inserted] = await insertAll(trx, [record]);
+        return inserted!;
+      }),
+
+    delete: (projectId, ids) => database.transaction(trx => deleteIds(trx, projectId, ids)),
+  };
+}
+
+async function deleteIds(trx: Transaction<Tables>, projectId: string, ids: readonly string[]): Promise<void> {
+  await trx.deleteFrom('feedback').where('project_id', '=', projectId).where('id', 'in', ids).execute();
+}
+
+/** Records that one statement can insert: of one project, and no id twice. */
+function groupRecords(records: readonly FeedbackRecord[]): readonly (readonly FeedbackRecord[])[] {
+  const groups: Map<string, FeedbackRecord>[] = [];
+  for (const record of records) {
+    const last = groups.at(-1);
+    const fits =
+      last !== undefined &&
+      last.size < ROWS_PER_STATEMENT &&
+      !last.has(record.id) &&
+      last.values().next().value!.project_id === record.project_id;
+    if (fits) last.set(record.id, record);
+    else groups.push(new Map([[record.id, record]]));
+  }
+  return groups.map(group => [...group.values()]);
+}
+
+function asNew(record: FeedbackRecord): InsertedFeedback {
+  return { createdAtMs: record.created_at_ms, userId: record.wb_user_id };
+}
+
+function compare(record: FeedbackRecord, stored: ReadonlyMap<string, ResultRow>): InsertedFeedback {
+  const row = stored.get(record.id)!;
+  if (!isSameFeedback(record, row))
+    throw new ApiError('conflict', `There is other feedback under the id ${record.id}`, { param: 'id' });
+  return { createdAtMs: Date.parse(String(row.created_at)), userId: String(row.wb_user_id) };
+}
+
+function toPublicFailure(error: unknown): unknown {
+  if (isQueryTimeout(error))
+    return new ApiError(
+      'query_timeout',
+      'The query took too long; narrow the filter or index what it reads',
+      {
+        cause: error,
+      },
+    );
+  if (isResultTooLarge(error))
+    return new ApiError('answer_too_large', 'The answer is too large; ask for fewer rows or fields', {
+      cause: error,
+    });
+  return error;
+}

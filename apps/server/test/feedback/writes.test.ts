@@ -1,0 +1,285 @@
+// The write vectors over HTTP, on every database.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import { DATABASE_HOOK_TIMEOUT_MS, describeOnEveryDatabase } from '../databases.ts';
+import { type FeedbackApp, openFeedbackApp, PROJECT, where } from './feedback-app.ts';
+
+const OP = 'weave:///acme/app/op/x:d1';
+const OBJECT = 'weave:///acme/app/object/x:d1';
+const CALL = 'weave:///acme/app/call/j1';
+const subject = { project_id: PROJECT, weave_ref: 'weave:///acme/app/call/c1' };
+const note = (text: string) => ({ ...subject, feedback_type: 'wandb.note.1', payload: { note: text } });
+const reaction = (emoji: unknown) => ({
+  ...subject,
+  feedback_type: 'wandb.reaction.1',
+  payload: emoji === undefined ? {} : { emoji },
+});
+const custom = (extra: Record<string, unknown> = {}) => ({
+  ...subject,
+  feedback_type: 'custom.score',
+  payload: { score: 1 },
+  ...extra,
+});
+const runnable = (extra: Record<string, unknown>) => ({
+  ...subject,
+  feedback_type: 'wandb.runnable.x',
+  payload: { output: 1 },
+  ...extra,
+});
+const byId = (id: string) => ({ $eq: [{ $getField: 'id' }, { $literal: id }] });
+
+describeOnEveryDatabase('feedback writes', ({ open, isConcurrent }) => {
+  let database: Database;
+  let feedback: FeedbackApp;
+  beforeAll(async () => {
+    database = await open();
+    feedback = await openFeedbackApp(database);
+  }, DATABASE_HOOK_TIMEOUT_MS);
+  beforeEach(() => feedback.fill([]));
+  afterAll(async () => {
+    await feedback.app.close();
+    await database.close();
+  }, DATABASE_HOOK_TIMEOUT_MS);
+
+  const create = async (body: unknown) => {
+    const response = await feedback.post('create', body);
+    const answer: Record<string, unknown> = { status: response.statusCode, ...response.json<object>() };
+    return answer;
+  };
+
+  describe('create', () => {
+    it('W1: names a reaction with and without its skin tone', async () => {
+      const created = await create(reaction('👍🏽'));
+      expect(created).toMatchObject({
+        status: 200,
+        wb_user_id: 'key-1',
+        payload: {
+          emoji: '👍🏽',
+          alias: ':thumbs_up_medium_skin_tone:',
+          detoned: '👍',
+          detoned_alias: ':thumbs_up:',
+        },
+      });
+      const [row] = await feedback.rows({});
+      expect(row).toMatchObject({
+        id: created.id as string,
+        payload: created.payload as object,
+        wb_user_id: 'key-1',
+        created_at: created.created_at as string,
+      });
+    });
+
+    const refused: [string, unknown, string][] = [
+      ['W2 two', reaction('👍👍'), 'exactly one emoji'],
+      ['W2 a letter', reaction('a'), 'exactly one emoji'],
+      ['W2 nothing', reaction(''), 'exactly one emoji'],
+      ['W3', reaction(undefined), '`emoji`'],
+      ['W4 empty', note(''), '1 to 1024'],
+      ['W4 long', note('x'.repeat(1_025)), '1 to 1024'],
+      ['W5 runnable_ref', custom({ runnable_ref: OP }), 'runnable_ref is not allowed'],
+      ['W5 call_ref', custom({ call_ref: CALL }), 'call_ref is not allowed'],
+      ['W5 trigger_ref', custom({ trigger_ref: OBJECT }), 'trigger_ref is not allowed'],
+      ['W5 annotation_ref', custom({ annotation_ref: OBJECT }), 'annotation_ref is not allowed'],
+      ['W6', runnable({}), 'runnable_ref is required'],
+      ['W7', runnable({ runnable_ref: OP.replace('/x:', '/y:'), call_ref: CALL }), 'must name x'],
+      ['W8', runnable({ runnable_ref: OP }), 'call_ref is required'],
+      ['W9', runnable({ runnable_ref: OBJECT, payload: { a: 1 } }), '`output`'],
+      ['W10 bare', custom({ feedback_type: 'wandb.annotation' }), 'wandb.annotation.<name>'],
+      ['W10 dot', custom({ feedback_type: 'wandb.annotation.' }), 'wandb.annotation.<name>'],
+      ['W10 glued', custom({ feedback_type: 'wandb.annotationfoo' }), 'wandb.annotation.<name>'],
+      [
+        'an annotation without its value',
+        custom({ feedback_type: 'wandb.annotation.x', annotation_ref: OBJECT }),
+        '`value`',
+      ],
+      [
+        'an annotation of another project',
+        custom({
+          feedback_type: 'wandb.annotation.x',
+          annotation_ref: OBJECT.replace('app', 'other'),
+          payload: { value: 1 },
+        }),
+        'project',
+      ],
+      ['W12', custom({ scorer_tags: ['a'] }), 'scorer_tags is not allowed'],
+      [
+        'W13',
+        custom({ feedback_type: 'wandb.agent_monitor', runnable_ref: OP, call_ref: CALL }),
+        'trigger_ref is required',
+      ],
+      ['a ref of the wrong kind', runnable({ runnable_ref: CALL }), 'runnable_ref must be'],
+      ['user feedback without tags', custom({ feedback_type: 'wandb.agent_user_feedback' }), 'scorer_tags'],
+      ['W14', custom({ payload: { text: 'x'.repeat(2 * 1024 * 1024) } }), 'too large'],
+      ['NUL', custom({ payload: { a: ['x\0'] } }), 'NUL'],
+      ['NUL in a key', custom({ payload: { 'a\0': 1 } }), 'NUL'],
+      ['half of a surrogate pair', custom({ creator: '\ud83d' }), 'surrogate'],
+      ['an empty id', custom({ id: '' }), 'id must have'],
+    ];
+    it.each(refused)('refuses %s', async (_name, body, message) => {
+      expect(await create(body)).toEqual({ status: 400, detail: expect.stringContaining(message) });
+      expect(await feedback.rows({})).toEqual([]);
+    });
+
+    const accepted: [string, unknown][] = [
+      ['W4', note('é'.repeat(1_024))],
+      ['W8 with an object ref', runnable({ runnable_ref: OBJECT })],
+      ['W8 with a call', runnable({ runnable_ref: OP, call_ref: CALL, scorer_tags: ['a'] })],
+      [
+        'an annotation',
+        custom({ feedback_type: 'wandb.annotation.x', annotation_ref: OBJECT, payload: { value: 7 } }),
+      ],
+      [
+        'a monitor',
+        custom({
+          feedback_type: 'wandb.agent_monitor',
+          runnable_ref: OP,
+          call_ref: CALL,
+          trigger_ref: OBJECT,
+          scorer_ratings: { _rating_: 0.5 },
+        }),
+      ],
+      ['a type of its own under wandb.', custom({ feedback_type: 'wandb.other' })],
+      ['keys that are traps', custom({ payload: JSON.parse('{"__proto__":{"a":1},"constructor":"x"}') })],
+    ];
+    it.each(accepted)('takes %s', async (_name, body) => {
+      expect(await create(body)).toMatchObject({ status: 200 });
+      const [row] = await feedback.rows({ fields: ['payload'] });
+      expect(JSON.stringify(row!.payload)).toBe(JSON.stringify((body as { payload: unknown }).payload));
+    });
+
+    it('names the emoji of a single tag of user feedback', async () => {
+      const body = custom({ feedback_type: 'wandb.agent_user_feedback', scorer_tags: ['👍🏽'] });
+      expect(await create(body)).toMatchObject({ payload: { score: 1, detoned_alias: ':thumbs_up:' } });
+    });
+
+    it('reports faults of the shape with their place', async () => {
+      expect(await create({ ...note('x'), payload: [], scorer_tags: 'a' })).toEqual({
+        status: 422,
+        detail: [
+          { loc: ['body', 'payload'], msg: expect.any(String), type: 'dict_type' },
+          { loc: ['body', 'scorer_tags'], msg: expect.any(String), type: 'list_type' },
+        ],
+      });
+    });
+  });
+
+  describe('ids of clients', () => {
+    it('W21: stores the same feedback once, and says when it was stored first', async () => {
+      const first = await create(custom({ id: 'mine', scorer_ratings: {} }));
+      expect(await create(custom({ id: 'mine', creator: null }))).toEqual(first);
+      expect(await feedback.ids({})).toEqual(['mine']);
+    });
+
+    it('W21: refuses other feedback under an id, also within one batch', async () => {
+      await create(custom({ id: 'mine' }));
+      expect(await create(custom({ id: 'mine', payload: { score: 2 } }))).toMatchObject({ status: 409 });
+      const batch = [note('a'), note('b')].map(body => ({ ...body, id: 'twice' }));
+      expect((await feedback.post('batch/create', { batch })).statusCode).toBe(409);
+      expect(await feedback.ids({})).toEqual(['mine']);
+    });
+
+    it('keeps ids of different projects apart', async () => {
+      await create(custom({ id: 'mine' }));
+      expect(await create(custom({ id: 'mine', project_id: 'acme/other' }))).toMatchObject({ status: 200 });
+      await feedback.post('purge', { project_id: 'acme/other', query: { $expr: byId('mine') } });
+      expect(await feedback.ids({})).toEqual(['mine']);
+    });
+
+    it.runIf(isConcurrent)('stores one row when many send the same at once', async () => {
+      const answers = await Promise.all(Array.from({ length: 8 }, () => create(custom({ id: 'race' }))));
+      expect(answers.map(({ status }) => status)).toEqual(new Array(8).fill(200));
+      expect(new Set(answers.map(({ created_at }) => created_at)).size).toBe(1);
+      expect(await feedback.ids({})).toEqual(['race']);
+    });
+  });
+
+  describe('batch', () => {
+    it('answers in the order of the batch', async () => {
+      const batch = ['c', 'a', 'b'].map(id => custom({ id, payload: { of: id } }));
+      const response = await feedback.post('batch/create', { batch });
+      const { res } = response.json() as { res: { id: string; payload: unknown }[] };
+      expect(res.map(({ id, payload }) => [id, payload])).toEqual(
+        ['c', 'a', 'b'].map(id => [id, { of: id }]),
+      );
+    });
+
+    it('W15: stores nothing when one piece is wrong', async () => {
+      const batch = [note('a'), note(''), note('c')];
+      expect((await feedback.post('batch/create', { batch })).statusCode).toBe(400);
+      expect(await feedback.ids({})).toEqual([]);
+    });
+
+    it('takes pieces of several projects, and none at all', async () => {
+      const batch = [custom(), custom({ project_id: 'acme/other' }), custom()];
+      const response = await feedback.post('batch/create', { batch });
+      expect((response.json() as { res: unknown[] }).res).toHaveLength(3);
+      expect(await feedback.rows({ fields: ['count(*)'] })).toEqual([{ 'count(*)': 2 }]);
+      expect((await feedback.post('batch/create', { batch: [] })).json()).toEqual({ res: [] });
+    });
+  });
+
+  describe('purge', () => {
+    const purge = (query: unknown) => feedback.post('purge', { project_id: PROJECT, query });
+    beforeEach(async () => {
+      for (const id of ['f01', 'f02', 'f03']) await create(custom({ id }));
+    });
+
+    it('W16: removes an id, and an id that is gone is no error', async () => {
+      for (let time = 0; time < 2; time++) {
+        const response = await purge({ $expr: byId('f01') });
+        expect([response.statusCode, response.json()]).toEqual([200, {}]);
+      }
+      expect(await feedback.ids({})).toEqual(['f02', 'f03']);
+    });
+
+    it.each([
+      where('feedback_type', 'custom.score'),
+      { $expr: { $in: [{ $getField: 'id' }, [{ $literal: 'f01' }]] } },
+      { $expr: { $eq: [{ $literal: 'f01' }, { $getField: 'id' }] } },
+      where('id', 1),
+      { $expr: { $or: [byId('f01'), { $or: [byId('f02')] }] } },
+      { $expr: { $and: [byId('f01')] } },
+      null,
+    ])('W17: refuses %j', async query => {
+      expect((await purge(query)).statusCode).toBe(400);
+      expect(await feedback.ids({})).toHaveLength(3);
+    });
+
+    it('W18: removes several ids', async () => {
+      await purge({ $expr: { $or: [byId('f01'), byId('f03')] } });
+      expect(await feedback.ids({})).toEqual(['f02']);
+    });
+  });
+
+  describe('replace', () => {
+    beforeEach(async () => {
+      for (const id of ['old', 'other']) await create(custom({ id }));
+    });
+    const replace = async (body: Record<string, unknown>) => {
+      const response = await feedback.post('replace', body);
+      return { status: response.statusCode, body: response.json() as Record<string, unknown> };
+    };
+
+    it('W19: leaves the old row when the new content is wrong', async () => {
+      expect((await replace({ ...note(''), feedback_id: 'old' })).status).toBe(400);
+      expect((await replace({ ...custom({ id: 'other', payload: {} }), feedback_id: 'old' })).status).toBe(
+        409,
+      );
+      expect(await feedback.ids({})).toEqual(['old', 'other']);
+    });
+
+    it('W20: gives a new id and touches nothing else', async () => {
+      const { status, body } = await replace({ ...note('new'), feedback_id: 'old' });
+      expect(status).toBe(200);
+      expect(body.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+      expect((await feedback.ids({})).sort()).toEqual([body.id, 'other'].sort());
+    });
+
+    it('creates when there is nothing to replace, and may keep the id', async () => {
+      expect((await replace({ ...custom({ id: 'old', payload: {} }), feedback_id: 'old' })).status).toBe(200);
+      expect((await replace({ ...note('x'), feedback_id: 'none' })).status).toBe(200);
+      expect(await feedback.ids({})).toHaveLength(3);
+    });
+  });
+});

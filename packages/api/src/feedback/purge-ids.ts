@@ -1,0 +1,26 @@
+// Purging takes ids only, so that a wrong filter cannot empty a project.
+
+import { type ExprNode, parseQuery } from '@ortler/feedback-query';
+import { ApiError } from '../errors.ts';
+
+const RULE =
+  'Purging works by explicit ids only: {"$eq": [{"$getField": "id"}, {"$literal": "<id>"}]}, or an $or of such';
+
+/** The ids that a purge query names. Throws: `invalid_parameter`; `QueryError` for what is no query at all. */
+export function readPurgeIds(query: unknown): readonly string[] {
+  const expr = parseQuery(query);
+  if (expr === null) throw refusal();
+  return expr.kind === 'logic' && expr.operator === 'or' ? expr.operands.map(idOf) : [idOf(expr)];
+}
+
+function idOf(expr: ExprNode): string {
+  if (expr.kind !== 'compare' || expr.operator !== 'eq') throw refusal();
+  const { left, right } = expr;
+  if (left.kind !== 'field' || left.name !== 'id') throw refusal();
+  if (right.kind !== 'literal' || typeof right.value !== 'string') throw refusal();
+  return right.value;
+}
+
+function refusal(): ApiError {
+  return new ApiError('invalid_parameter', RULE, { param: 'query' });
+}

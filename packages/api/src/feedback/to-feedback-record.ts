@@ -1,0 +1,77 @@
+// A create request that passed its checks -> the record to store.
+
+import type { FeedbackCreateRequest } from '@ortler/schemas';
+import { ApiError } from '../errors.ts';
+import { checkFeedbackType } from './check-feedback-type.ts';
+import type { FeedbackRecord } from './feedback-services.ts';
+import { checkText, toPayloadDump, toStorable } from './storable-json.ts';
+
+const MAX_ID_LENGTH = 256;
+/** Longest of the other short texts (references, names, types). Unit: UTF-16 units. */
+const MAX_TEXT_LENGTH = 4_096;
+
+/** Who stores a record, and when. */
+export interface RecordContext {
+  readonly userId: string;
+  /** Unit: milliseconds since 1970. */
+  readonly nowMs: number;
+  /** Id for a request that brings none. */
+  readonly newId: string;
+}
+
+/** Throws: `invalid_parameter` with the first rule that is broken. */
+export function toFeedbackRecord(
+  request: FeedbackCreateRequest,
+  { userId, nowMs, newId }: RecordContext,
+): FeedbackRecord {
+  checkTexts(request);
+  const payload = checkFeedbackType(request);
+  return {
+    id: request.id ?? newId,
+    project_id: request.project_id,
+    weave_ref: request.weave_ref,
+    wb_user_id: userId,
+    creator: request.creator ?? null,
+    created_at_ms: nowMs,
+    feedback_type: request.feedback_type,
+    payload_dump: toPayloadDump(payload),
+    annotation_ref: request.annotation_ref ?? null,
+    runnable_ref: request.runnable_ref ?? null,
+    call_ref: request.call_ref ?? null,
+    trigger_ref: request.trigger_ref ?? null,
+    queue_id: request.queue_id ?? null,
+    scorer_tags: toStorable(request.scorer_tags ?? [], 'scorer_tags'),
+    scorer_tag_reasons: toStorable(request.scorer_tag_reasons ?? {}, 'scorer_tag_reasons'),
+    scorer_tag_confidences: toStorable(request.scorer_tag_confidences ?? {}, 'scorer_tag_confidences'),
+    scorer_ratings: toStorable(request.scorer_ratings ?? {}, 'scorer_ratings'),
+    scorer_rating_reasons: toStorable(request.scorer_rating_reasons ?? {}, 'scorer_rating_reasons'),
+    scorer_rating_confidences: toStorable(
+      request.scorer_rating_confidences ?? {},
+      'scorer_rating_confidences',
+    ),
+    span_agent_name: request.span_agent_name ?? '',
+    span_agent_version: request.span_agent_version ?? '',
+    span_status_code: request.span_status_code ?? 'UNSET',
+    span_conversation_id: request.span_conversation_id ?? '',
+    span_trace_id: request.span_trace_id ?? '',
+    scorer_trace_id: request.scorer_trace_id ?? '',
+  };
+}
+
+function checkTexts(request: FeedbackCreateRequest): void {
+  const { id } = request;
+  if (id != null && (id === '' || id.length > MAX_ID_LENGTH))
+    throw refusal('id', `id must have 1 to ${MAX_ID_LENGTH} characters`);
+  for (const name of ['project_id', 'weave_ref', 'feedback_type'] as const)
+    if (request[name] === '') throw refusal(name, `${name} must not be empty`);
+  for (const [name, value] of Object.entries(request)) {
+    if (typeof value !== 'string') continue;
+    checkText(value, name);
+    if (value.length > MAX_TEXT_LENGTH)
+      throw refusal(name, `${name} must have at most ${MAX_TEXT_LENGTH} characters`);
+  }
+}
+
+function refusal(param: string, message: string): ApiError {
+  return new ApiError('invalid_parameter', message, { param });
+}

@@ -1,0 +1,171 @@
+// POST /feedback/*: query and discover stored feedback, store it, take it back. REST callers prove themselves with Basic
+// credentials; internal services call the same procedures over tRPC with either scheme.
+
+import { randomBytes } from 'node:crypto';
+import { bindFeedbackQuery, discoverPayloadPaths } from '@ortler/feedback-query';
+import {
+  type FeedbackCreateRequest,
+  type FeedbackCreateResult,
+  type FeedbackQueryRequest,
+  type FeedbackQueryResult,
+  feedbackBatchCreateRequest,
+  feedbackBatchCreateResult,
+  feedbackCreateRequest,
+  feedbackCreateResult,
+  feedbackPayloadSchemaRequest,
+  feedbackPayloadSchemaResult,
+  feedbackPurgeRequest,
+  feedbackPurgeResult,
+  feedbackQueryRequest,
+  feedbackQueryResult,
+  feedbackReplaceRequest,
+} from '@ortler/schemas';
+import type { z } from 'zod';
+import { refuseLargeFaultyInput } from '../bounded-input.ts';
+import type { FeedbackRecord, InsertedFeedback } from '../feedback/feedback-services.ts';
+import { decodeCursor, encodeCursor } from '../feedback/page-cursor.ts';
+import { readPurgeIds } from '../feedback/purge-ids.ts';
+import { withQueryErrors } from '../feedback/query-error.ts';
+import { toFeedbackRecord } from '../feedback/to-feedback-record.ts';
+import { uuidV7 } from '../feedback/uuid-v7.ts';
+import { toWireMoment } from '../feedback/wire-moment.ts';
+import { reportFaults } from '../report-faults.ts';
+import type { Services } from '../services.ts';
+import { createBasicProcedure, type ProcedureMeta, router } from '../trpc.ts';
+
+/** Router of feedback. */
+export function createFeedbackRouter(services: Services) {
+  const { feedback, now } = services;
+  const basic = createBasicProcedure(services).use(reportFaults);
+  const procedure = <Schema extends z.ZodType>(schema: Schema, meta: ProcedureMeta) =>
+    basic.use(refuseLargeFaultyInput(schema)).meta(meta).input(schema);
+
+  const toRecord = (request: FeedbackCreateRequest, userId: string) => {
+    const nowMs = now();
+    return toFeedbackRecord(request, { userId, nowMs, newId: uuidV7(nowMs, randomBytes(10)) });
+  };
+
+  return router({
+    query: procedure(feedbackQueryRequest, {
+      ...describeRoute('/feedback/query', 'queryFeedback', 'Find feedback'),
+    })
+      .output(feedbackQueryResult)
+      .mutation(({ input }) => withQueryErrors(() => answerQuery(services, input))),
+
+    payloadSchema: procedure(
+      feedbackPayloadSchemaRequest,
+      describeRoute(
+        '/feedback/payload_schema',
+        'discoverFeedbackPayloadSchema',
+        'List the paths and value types of feedback payloads',
+      ),
+    )
+      .output(feedbackPayloadSchemaResult)
+      .mutation(({ input }) =>
+        withQueryErrors(async () => {
+          const payloads = await feedback.samplePayloads({
+            projectId: input.project_id,
+            startMs: Date.parse(input.start),
+            endMs: input.end == null ? now() : Date.parse(input.end),
+            feedbackType: input.feedback_type ?? null,
+            triggerRef: input.trigger_ref ?? null,
+            sampleLimit: input.sample_limit,
+          });
+          return { paths: [...discoverPayloadPaths(payloads)] };
+        }),
+      ),
+
+    create: procedure(
+      feedbackCreateRequest,
+      describeRoute('/feedback/create', 'createFeedback', 'Store feedback'),
+    )
+      .output(feedbackCreateResult)
+      .mutation(async ({ ctx, input }) => {
+        const record = toRecord(input, ctx.principal.keyId);
+        const [inserted] = await feedback.insert([record]);
+        return toCreateResult(record, inserted!);
+      }),
+
+    createBatch: procedure(
+      feedbackBatchCreateRequest,
+      describeRoute(
+        '/feedback/batch/create',
+        'createFeedbackBatch',
+        'Store several pieces of feedback, all or none',
+      ),
+    )
+      .output(feedbackBatchCreateResult)
+      .mutation(async ({ ctx, input }) => {
+        const records = input.batch.map(request => toRecord(request, ctx.principal.keyId));
+        const inserted = await feedback.insert(records);
+        return { res: records.map((record, index) => toCreateResult(record, inserted[index]!)) };
+      }),
+
+    replace: procedure(
+      feedbackReplaceRequest,
+      describeRoute('/feedback/replace', 'replaceFeedback', 'Store feedback in the place of another one'),
+    )
+      .output(feedbackCreateResult)
+      .mutation(async ({ ctx, input }) => {
+        const { feedback_id, ...request } = input;
+        const record = toRecord(request, ctx.principal.keyId);
+        return toCreateResult(record, await feedback.replace(feedback_id, record));
+      }),
+
+    purge: procedure(
+      feedbackPurgeRequest,
+      describeRoute('/feedback/purge', 'purgeFeedback', 'Remove feedback by id'),
+    )
+      .output(feedbackPurgeResult)
+      .mutation(({ input }) =>
+        withQueryErrors(async () => {
+          await feedback.delete(input.project_id, readPurgeIds(input.query));
+          return {};
+        }),
+      ),
+  });
+}
+
+function describeRoute(path: `/${string}`, operationId: string, summary: string): ProcedureMeta {
+  return {
+    auth: 'basic',
+    errors: 'detail',
+    openapi: { method: 'POST', path, operationId, tags: ['feedback'], summary },
+  };
+}
+
+async function answerQuery(
+  { feedback }: Services,
+  request: FeedbackQueryRequest,
+): Promise<FeedbackQueryResult> {
+  const after = request.after == null ? null : decodeCursor(request.after);
+  const withCursor = request.with_cursor === true || after !== null;
+  const query = bindFeedbackQuery({
+    projectId: request.project_id,
+    fields: request.fields ?? null,
+    query: request.query,
+    sortBy: request.sort_by ?? null,
+    limit: request.limit ?? null,
+    offset: request.offset ?? null,
+    after,
+    withCursor,
+  });
+  const { rows, lastCursor } = await feedback.query(query);
+  const result = [...rows];
+  if (!withCursor) return { result };
+  // A page that is not full is the last one.
+  const isLast = rows.length < query.limit || lastCursor === null;
+  return { result, next_after: isLast ? null : encodeCursor(lastCursor) };
+}
+
+function toCreateResult(
+  record: FeedbackRecord,
+  { createdAtMs, userId }: InsertedFeedback,
+): FeedbackCreateResult {
+  return {
+    id: record.id,
+    created_at: toWireMoment(createdAtMs),
+    wb_user_id: userId,
+    payload: JSON.parse(record.payload_dump) as Record<string, unknown>,
+  };
+}

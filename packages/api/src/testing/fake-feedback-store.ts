@@ -1,0 +1,18 @@
+// A feedback store that holds nothing, for tests of other rooms: what it is asked to keep is only acknowledged.
+
+import type { FeedbackStore } from '../feedback/feedback-services.ts';
+
+/** Makes the store. */
+export function createFakeFeedbackStore(): FeedbackStore {
+  const toInserted = (record: { readonly created_at_ms: number; readonly wb_user_id: string }) => ({
+    createdAtMs: record.created_at_ms,
+    userId: record.wb_user_id,
+  });
+  return {
+    query: async () => ({ rows: [], lastCursor: null }),
+    samplePayloads: async () => [],
+    insert: async records => records.map(toInserted),
+    replace: async (_removedId, record) => toInserted(record),
+    delete: async () => undefined,
+  };
+}

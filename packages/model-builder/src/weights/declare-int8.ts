@@ -1,0 +1,109 @@
+// Weights as 8-bit integers with one scale for each output: the layout of an integer matrix product.
+//
+//   value[out, in] ~ scales[out] * codes[in, out]      codes in [-127, 127]
+
+import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
+import type { GraphRecorder } from '../onnx/graph.ts';
+import { bytesOf, rowChunks } from './row-chunks.ts';
+
+/** Names of an integer matrix in the graph. */
+export interface Int8Matrix {
+  /** Shape: `[width, rowCount]`, the transpose of what checkpoints hold. */
+  readonly codes: string;
+  /** Shape: `[rowCount]`. */
+  readonly scales: string;
+}
+
+const LARGEST_CODE = 127;
+
+/** Columns are turned in strips of at most this size, so that memory does not follow the matrix. Unit: bytes. */
+const STRIP_BYTES = 64 * 2 ** 20;
+
+/** Rows that are turned together: short runs of neighbouring writes for each column. */
+const TURNED_ROWS = 64;
+
+/** Declares matrices of equal width, joined along their rows. */
+export function declareInt8(
+  graph: GraphRecorder,
+  name: string,
+  parts: readonly CheckpointTensor[],
+): Int8Matrix {
+  const width = parts[0]!.shape[1]!;
+  const rowCount = parts.reduce((sum, part) => sum + part.shape[0]!, 0);
+  const matrix: Int8Matrix = { codes: `${name}.int8_codes`, scales: `${name}.int8_scales` };
+  graph.weightGroup({
+    tensors: [
+      { name: matrix.codes, type: 'int8', dims: [width, rowCount] },
+      { name: matrix.scales, type: 'float32', dims: [rowCount] },
+    ],
+    async *produce() {
+      const scales = await findScales(parts, width, rowCount);
+      yield [new Uint8Array(0), bytesOf(scales)];
+      const stripWidth = Math.min(width, Math.max(1, Math.floor(STRIP_BYTES / rowCount)));
+      for (let start = 0; start < width; start += stripWidth) {
+        const end = Math.min(width, start + stripWidth);
+        const codes = new Int8Array((end - start) * rowCount);
+        let firstRow = 0;
+        for await (const chunk of rowChunks(parts, width)) {
+          turnColumns(chunk, { width, start, end, firstRow, rowCount, scales }, codes);
+          firstRow += chunk.length / width;
+        }
+        yield [new Uint8Array(codes.buffer), new Uint8Array(0)];
+      }
+    },
+  });
+  return matrix;
+}
+
+/** For each row the largest magnitude over 127. Shape: `[rowCount]`. */
+async function findScales(
+  parts: readonly CheckpointTensor[],
+  width: number,
+  rowCount: number,
+): Promise<Float32Array<ArrayBuffer>> {
+  const scales = new Float32Array(rowCount);
+  let row = 0;
+  for await (const chunk of rowChunks(parts, width)) {
+    for (let start = 0; start < chunk.length; start += width) {
+      let largest = 0;
+      for (let i = start; i < start + width; i++) {
+        const magnitude = Math.abs(chunk[i]!);
+        if (magnitude > largest) largest = magnitude;
+      }
+      scales[row++] = largest / LARGEST_CODE;
+    }
+  }
+  return scales;
+}
+
+interface Strip {
+  readonly width: number;
+  /** Columns of the strip: `[start, end)`. */
+  readonly start: number;
+  readonly end: number;
+  /** Row of the whole matrix that the chunk begins with. */
+  readonly firstRow: number;
+  readonly rowCount: number;
+  readonly scales: Float32Array;
+}
+
+/** Mutates: `codes`, `[end - start, rowCount]`, in the rows of the chunk. */
+function turnColumns(chunk: Float32Array, strip: Strip, codes: Int8Array): void {
+  const { width, start, end, firstRow, rowCount, scales } = strip;
+  const chunkRows = chunk.length / width;
+  const inverses = new Float64Array(TURNED_ROWS);
+  for (let from = 0; from < chunkRows; from += TURNED_ROWS) {
+    const count = Math.min(TURNED_ROWS, chunkRows - from);
+    for (let i = 0; i < count; i++) {
+      const scale = scales[firstRow + from + i]!;
+      inverses[i] = scale === 0 ? 0 : 1 / scale;
+    }
+    for (let column = start; column < end; column++) {
+      const at = (column - start) * rowCount + firstRow + from;
+      for (let i = 0; i < count; i++) {
+        const value = chunk[(from + i) * width + column]! * inverses[i]!;
+        codes[at + i] = Math.max(-LARGEST_CODE, Math.min(LARGEST_CODE, Math.round(value)));
+      }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// What was acknowledged is there after the server is killed in the middle of writing, and nothing is there by half.
+
+import { afterEach, describe, expect, it } from 'vitest';
+import { createPostgresDatabase, TEST_POSTGRES_URL } from '../../apps/server/test/databases.ts';
+import type { RunningServer } from '../support/server.ts';
+import { startTinyServer } from '../support/tiny-server.ts';
+
+const CREATE_COUNT = 300;
+/** The server is killed when so many are acknowledged. */
+const KILL_AFTER = 60;
+const PROJECT = 'acme/app';
+const KEY = 'durability-key';
+
+let server: RunningServer | undefined;
+let drop: (() => Promise<void>) | undefined;
+afterEach(async () => {
+  await server?.dispose();
+  await drop?.();
+  server = undefined;
+  drop = undefined;
+});
+
+async function post(path: string, body: unknown): Promise<Response> {
+  return fetch(`${server!.url}/feedback/${path}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify(body),
+  });
+}
+
+/** A batch of two, so that half of one would be seen. */
+function batchOf(number: number) {
+  const item = (part: string) => ({
+    project_id: PROJECT,
+    weave_ref: 'weave:///acme/app/call/c',
+    feedback_type: 'custom',
+    id: `n${number}-${part}`,
+    payload: { number, text: 'x'.repeat(500) },
+  });
+  return { batch: [item('a'), item('b')] };
+}
+
+async function killWhileWriting(databaseArguments: readonly string[]): Promise<void> {
+  const settings = ['--api-key', KEY, ...databaseArguments];
+  server = await startTinyServer({ arguments: settings });
+  const acknowledged: number[] = [];
+  const { child } = server;
+  await Promise.allSettled(
+    Array.from({ length: CREATE_COUNT }, async (_, number) => {
+      const response = await post('batch/create', batchOf(number));
+      if (response.status !== 200) throw new Error(await response.text());
+      await response.text();
+      acknowledged.push(number);
+      if (acknowledged.length === KILL_AFTER) child.kill('SIGKILL');
+    }),
+  );
+  expect(await server.exited).toBe('SIGKILL');
+  expect(acknowledged.length).toBeGreaterThanOrEqual(KILL_AFTER);
+  expect(acknowledged.length).toBeLessThan(CREATE_COUNT);
+
+  server = await startTinyServer({ folder: server.folder, arguments: settings });
+  const response = await post('query', { project_id: PROJECT, fields: ['id', 'payload'] });
+  const { result } = (await response.json()) as { result: { id: string; payload: { text: string } }[] };
+  const ids = new Set(result.map(({ id }) => id));
+  for (const number of acknowledged) expect(ids).toContain(`n${number}-a`);
+  for (const id of ids) expect(ids).toContain(id.replace(/.$/, last => (last === 'a' ? 'b' : 'a')));
+  for (const { payload } of result) expect(payload.text).toHaveLength(500);
+}
+
+it('keeps acknowledged feedback through kill -9 on SQLite', () => killWhileWriting([]));
+
+describe.skipIf(TEST_POSTGRES_URL === undefined)(
+  `on PostgreSQL${TEST_POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,
+  () => {
+    it('keeps acknowledged feedback through kill -9', async () => {
+      const { url, drop: remove } = await createPostgresDatabase();
+      drop = remove;
+      await killWhileWriting(['--database-url', url]);
+    });
+  },
+);
