@@ -10,7 +10,8 @@ import {
   REASONING_FORMATS,
   type ReasoningFormatName,
 } from './reasoning/reasoning-format.ts';
-import { createReasoningSplitter, type ReasoningSplitter } from './reasoning/split-reasoning.ts';
+import type { ReasoningSplitter } from './reasoning/reasoning-splitter.ts';
+import { createReasoningSplitter } from './reasoning/split-reasoning.ts';
 import { toChoiceLogprobs } from './to-logprobs.ts';
 
 /** What is new in one choice. */

@@ -5,7 +5,7 @@
 // The channel `analysis` is thought; every other one is part of the answer. Text without a header is the answer.
 
 import { findFirst, longestOpenMark } from './find-marks.ts';
-import type { ReasoningSplitter, SplitText } from './split-reasoning.ts';
+import type { ReasoningSplitter, SplitText } from './reasoning-splitter.ts';
 
 const HEADER_STARTS = ['<|start|>', '<|channel|>'];
 const HEADER_END = ['<|message|>'];

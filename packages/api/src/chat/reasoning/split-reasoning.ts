@@ -3,22 +3,8 @@
 
 import { findFirst, longestOpenMark } from './find-marks.ts';
 import type { ReasoningFormat, TagFormat } from './reasoning-format.ts';
+import type { ReasoningSplitter, SplitText } from './reasoning-splitter.ts';
 import { createChannelSplitter } from './split-channels.ts';
-
-/** Text that is settled now. Marks belong to neither part. */
-export interface SplitText {
-  readonly reasoning: string;
-  readonly content: string;
-}
-
-export interface ReasoningSplitter {
-  /** What the next piece of text settles. */
-  push(text: string): SplitText;
-  /** What was held back, when nothing follows. */
-  finish(): SplitText;
-  /** Whether the last text that was settled is thought. */
-  readonly isThinking: boolean;
-}
 
 /** @param isOpen The prompt already began the thinking. */
 export function createReasoningSplitter(format: ReasoningFormat, isOpen: boolean): ReasoningSplitter {
