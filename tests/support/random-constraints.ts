@@ -87,7 +87,7 @@ const GRAMMARS: readonly (readonly [grammar: string, isValid: (text: string) => 
   ['root ::= "(" root ")" | "x"', text => /^\(*x\)*$/.test(text) && count(text, '(') === count(text, ')')],
   ['root ::= [a-c] root [a-c] | "|"', text => text.indexOf('|') * 2 === text.length - 1],
   ['root ::= item (", " item)*\nitem ::= [0-9]+ | "\\"" [^"\\n]* "\\""', isList],
-  ['start: "a"~2..4 ("b" | "cc")+', text => /^a{2,4}(?:b|cc)+$/.test(text)],
+  ['start: "a"{2,4} ("b" | "cc")+', text => /^a{2,4}(?:b|cc)+$/.test(text)],
 ];
 const ofGrammar = fc.constantFrom(...GRAMMARS).map(
   ([grammar, isValid]): RandomConstraint => ({
