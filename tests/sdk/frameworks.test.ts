@@ -9,8 +9,9 @@ import {
   type UsageMetadata,
 } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
-import { APICallError, generateText, streamText } from 'ai';
+import { APICallError, generateObject, generateText, streamText } from 'ai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { type RunningServer, startServer } from '../support/server.ts';
 
 const QUESTION = 'What is the capital of France?';
@@ -61,6 +62,19 @@ describe('AI SDK', () => {
     expect(whole.usage.outputTokens).toBeLessThanOrEqual(4);
     const stream = streamText(request);
     expect(await stream.text).toBe(whole.text);
+  });
+
+  test('generates an object of a zod schema', async () => {
+    const schema = z.object({ city: z.enum(['Paris', 'Rome']), facts: z.array(z.enum(['a', 'b'])).max(3) });
+    const model = createOpenAICompatible({
+      name: 'ortler',
+      baseURL: `${server.url}/v1`,
+      apiKey: server.apiKey,
+      supportsStructuredOutputs: true,
+    })(MODEL);
+    const { object, finishReason } = await generateObject({ model, schema, prompt: QUESTION, seed: 2 });
+    expect(schema.parse(object)).toEqual(object);
+    expect(finishReason).toBe('stop');
   });
 
   test('raises its own error with the status and our message', async () => {

@@ -1,7 +1,9 @@
 // The openai SDK for JavaScript against the running server: what its users call must work unchanged.
 
 import OpenAI, { AuthenticationError, BadRequestError, NotFoundError } from 'openai';
+import { zodResponseFormat } from 'openai/helpers/zod';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { type RunningServer, startServer } from '../support/server.ts';
 
 const QUESTION = [{ role: 'user' as const, content: 'What is the capital of France?' }];
@@ -130,11 +132,32 @@ describe('openai SDK for JavaScript', () => {
     }
   });
 
-  test('raises BadRequestError for a shape of the answer that is not served yet', async () => {
+  test('parses an answer into the type of a zod schema, whole and streamed', async () => {
+    const city = z.object({
+      name: z.enum(['Paris', 'Rome']),
+      isCapital: z.boolean(),
+      rank: z.int().min(1).max(9),
+    });
+    const body = {
+      model: 'ortler-demo',
+      messages: QUESTION,
+      seed: 5,
+      temperature: 1.5,
+      response_format: zodResponseFormat(city, 'city'),
+    };
+    const completion = await client.chat.completions.parse(body);
+    const { parsed } = completion.choices[0]!.message;
+    expect(city.parse(parsed)).toEqual(parsed);
+    const streamed = await client.chat.completions.stream(body).finalChatCompletion();
+    expect(streamed.choices[0]!.message.parsed).toEqual(parsed);
+  });
+
+  test('raises BadRequestError for a schema that cannot be kept', async () => {
+    const schema = { type: 'array', uniqueItems: true };
     const parse = client.chat.completions.parse({
       model: 'ortler-demo',
       messages: QUESTION,
-      response_format: { type: 'json_schema', json_schema: { name: 'a', schema: { type: 'object' } } },
+      response_format: { type: 'json_schema', json_schema: { name: 'a', schema, strict: true } },
     });
     await expect(parse).rejects.toBeInstanceOf(BadRequestError);
   });

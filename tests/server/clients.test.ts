@@ -49,7 +49,9 @@ describe('the openai SDK', () => {
     const create = (fields: object) => openai.chat.completions.create({ model: 'a', messages, ...fields });
     await expect(create({ model: 'nope' })).rejects.toBeInstanceOf(OpenAI.NotFoundError);
     await expect(create({ temperature: -1 })).rejects.toBeInstanceOf(OpenAI.BadRequestError);
-    await expect(create({ response_format: { type: 'json_object' } })).rejects.toMatchObject({
+    const schema = { enum: [] };
+    const response_format = { type: 'json_schema', json_schema: { name: 'a', schema } };
+    await expect(create({ response_format })).rejects.toMatchObject({
       param: 'response_format',
       status: 400,
     });

@@ -137,7 +137,12 @@ describe('refusals', () => {
     [{ engine_xargs: { a: { b: 1 } } }, 400, 'Bad Request', 'engine_xargs.a'],
     [{ stream_options: { include_usage: true } }, 400, 'Bad Request', 'stream_options'],
     [{ temperature: -1, stream: true }, 400, 'BadRequestError', 'temperature'],
-    [{ response_format: { type: 'json_object' }, stream: true }, 400, 'BadRequestError', 'response_format'],
+    [
+      { structured_outputs: { regex: 'a' }, use_beam_search: true, stream: true },
+      400,
+      'BadRequestError',
+      'structured_outputs',
+    ],
   ])('of %j have status %i, type %s and param %s', async (fields, status, type, param) => {
     const reply = await test.post({ messages: MESSAGES, ...fields });
     expect(reply.statusCode).toBe(status);

@@ -1,6 +1,7 @@
 // Builds an engine for one model folder: reads what the text side needs, starts the token side where it was
 // asked for, and puts the two together.
 
+import type { ConstraintOptions } from './constrained-requests.ts';
 import { readManifest } from './core/model/read-manifest.ts';
 import type { Engine, EngineInfo, EngineOptions } from './engine.ts';
 import { EngineLinkListener } from './engine-link-listener.ts';
@@ -36,11 +37,15 @@ const DEFAULT_MAX_QUEUED_SEQUENCES = 256;
  * await engine.close();
  */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
-  return startEngine(options.modelDir, await createLink(options));
+  return startEngine(options.modelDir, await createLink(options), options.constraints);
 }
 
 /** The engine over a given link. Tests use it with scripted token sides. Throws: as `createEngine`. */
-export async function startEngine(modelDir: string, link: CoreLink): Promise<LinkedEngine> {
+export async function startEngine(
+  modelDir: string,
+  link: CoreLink,
+  constraints?: ConstraintOptions,
+): Promise<LinkedEngine> {
   const [files, manifest] = await Promise.all([readTokenizerFiles(modelDir), readManifest(modelDir)]);
   // Whatever the folder's text files may be refused for comes before a thread or process is started.
   const tokenizer = new Tokenizer(files);
@@ -66,7 +71,7 @@ export async function startEngine(modelDir: string, link: CoreLink): Promise<Lin
     longestTokenSpan: tokenSpan,
     contextLength: facts.contextLength,
   });
-  return new LinkedEngine({ link, info, tokenizer, prompts, defaultMaxTokens }, listener);
+  return new LinkedEngine({ link, info, tokenizer, prompts, defaultMaxTokens, constraints }, listener);
 }
 
 async function createLink(options: EngineOptions): Promise<CoreLink> {

@@ -1,6 +1,7 @@
 // The public face of one loaded model. `createEngine` (create-engine.ts) builds it; the api package and
 // embedders use nothing else.
 
+import type { ConstraintOptions } from './constrained-requests.ts';
 import type { EngineError } from './errors.ts';
 import type { CoreLinkState } from './link/core-link.ts';
 import type { CoreFacts, CoreOptions, CoreStats } from './link/messages.ts';
@@ -18,6 +19,8 @@ export interface EngineOptions extends Partial<Omit<CoreOptions, 'modelDir'>> {
    * model call blocks it, for tests and scripts.
    */
   readonly link?: 'worker' | 'process' | 'in-process';
+  /** Limits on the constraints of requests. */
+  readonly constraints?: ConstraintOptions;
   /** A line that the model's process wrote to its output or error stream. Default: this process's error stream. */
   readonly onModelOutput?: (line: string) => void;
   /** Id of each child process that the model runs in; only with `link: 'process'`. */

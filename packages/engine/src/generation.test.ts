@@ -36,6 +36,8 @@ describe('Generation', () => {
         }),
       ],
       tokenBytes,
+      eosTokenIds: [],
+      checkAnswer: null,
       abortChoice: () => undefined,
       setChoicePaused: () => undefined,
     });

@@ -2,7 +2,7 @@
 // choice merge, so a slow reader costs no more memory than the answer itself; one that is far behind is not computed
 // for until it has caught up.
 
-import type { EngineError } from './errors.ts';
+import { EngineError } from './errors.ts';
 import type { PrefilledRequest, SequenceUpdate } from './link/messages.ts';
 import type { OpenRequest } from './open-request.ts';
 import type {
@@ -14,7 +14,7 @@ import type {
   TokenLogprob,
 } from './request/generation-event.ts';
 import type { TokenLogprobs } from './request/token-logprobs.ts';
-import type { ChoiceAssembler } from './text/choice-assembler.ts';
+import type { ChoiceAssembler, ChoiceDelta } from './text/choice-assembler.ts';
 import { toTokenLogprob } from './text/logprob-text.ts';
 import type { TokenBytes } from './text/token-bytes.ts';
 
@@ -23,6 +23,10 @@ export interface GenerationOptions {
   /** One per choice, in order. */
   readonly assemblers: readonly ChoiceAssembler[];
   readonly tokenBytes: TokenBytes;
+  /** End tokens of the model: an answer that one of them ended is whole. */
+  readonly eosTokenIds: readonly number[];
+  /** Checks the tokens of a whole answer before its end is reported; null when there is nothing to check. */
+  readonly checkAnswer: ((tokenIds: readonly number[]) => Promise<void>) | null;
   /** Tells the token side that a choice ended in a way only the text shows. */
   readonly abortChoice: (choiceIndex: number) => void;
   /** Tells the token side that nobody reads a choice, or that its reader has caught up. */
@@ -55,6 +59,9 @@ export class Generation implements OpenRequest {
   /** The unread delta of each choice, as long as it is unread. */
   readonly #openDeltas = new Map<number, UnreadDelta>();
   readonly #pausedChoices = new Set<number>();
+  /** Tokens of each choice, where its answer will be checked. */
+  readonly #answers: number[][];
+  #failedChoiceCount = 0;
   #cachedTokenCount = 0;
   #isStarted = false;
   #openChoiceCount: number;
@@ -64,6 +71,7 @@ export class Generation implements OpenRequest {
   constructor(options: GenerationOptions) {
     this.#options = options;
     this.#openChoiceCount = options.assemblers.length;
+    this.#answers = options.checkAnswer === null ? [] : options.assemblers.map(() => []);
   }
 
   /** All choices ended or the request failed: nothing more comes from the token side. */
@@ -85,17 +93,23 @@ export class Generation implements OpenRequest {
     const assembler = this.#options.assemblers[choiceIndex];
     // What was under way when the text ended a choice no longer counts.
     if (assembler === undefined || assembler.isFinished || this.#error !== null) return;
+    if (update.failure !== undefined) {
+      const { code, message } = update.failure;
+      this.#failChoice(choiceIndex, new EngineError(code, message));
+      return;
+    }
     const delta = assembler.push(update.tokenIds, update.finish ?? null);
     const { text, tokenIds } = delta;
     // Tokens after a stop string do not count.
     const logprobs = update.logprobs?.slice(0, tokenIds.length);
+    for (const id of tokenIds) this.#answers[choiceIndex]?.push(id);
     if (delta.finish === null) {
       this.#putDelta({ kind: 'token-delta', choiceIndex, text, tokenIds: [...tokenIds], logprobs });
       return;
     }
     if (delta.endedByText) this.#options.abortChoice(choiceIndex);
     this.#openDeltas.delete(choiceIndex);
-    this.#put({
+    const finish: UnreadFinish = {
       kind: 'choice-finish',
       choiceIndex,
       text,
@@ -103,9 +117,48 @@ export class Generation implements OpenRequest {
       logprobs,
       finishReason: delta.finish.reason,
       stopReason: delta.finish.stopReason,
-    });
+    };
+    const { checkAnswer } = this.#options;
+    if (checkAnswer === null || !this.#isWhole(delta.finish)) {
+      this.#finishChoice(finish);
+      return;
+    }
+    checkAnswer(this.#answers[choiceIndex]!).then(
+      () => this.#finishChoice(finish),
+      (error: EngineError) => this.#failChoice(choiceIndex, error),
+    );
+  }
+
+  /** Whether the choice ended by itself, with all that it had to say. */
+  #isWhole({ reason, stopReason }: NonNullable<ChoiceDelta['finish']>): boolean {
+    if (reason !== 'stop' || typeof stopReason === 'string') return false;
+    return stopReason === null || this.#options.eosTokenIds.includes(stopReason);
+  }
+
+  #finishChoice(finish: UnreadFinish): void {
+    if (this.#error !== null) return;
+    this.#put(finish);
     this.#openChoiceCount--;
     if (this.#openChoiceCount === 0) this.#putRequestFinish();
+  }
+
+  /** Ends one choice with an error; the request fails with the error of its last choice when all have failed. */
+  #failChoice(choiceIndex: number, error: EngineError): void {
+    this.#failedChoiceCount++;
+    if (this.#failedChoiceCount === this.#options.assemblers.length || error.code !== 'constraint_failed') {
+      this.fail(error);
+      return;
+    }
+    this.#openDeltas.delete(choiceIndex);
+    this.#finishChoice({
+      kind: 'choice-finish',
+      choiceIndex,
+      text: '',
+      tokenIds: [],
+      logprobs: undefined,
+      finishReason: 'error',
+      stopReason: error.code,
+    });
   }
 
   /** Ends the events with an error after those that are unread. */

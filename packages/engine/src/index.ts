@@ -1,12 +1,13 @@
 // Public surface of @ortler/engine.
 
+export type { ConstraintOptions } from './constrained-requests.ts';
 export { createEngine } from './create-engine.ts';
 export type { Engine, EngineHealth, EngineInfo, EngineOptions } from './engine.ts';
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './errors.ts';
 export type { CoreLinkState } from './link/core-link.ts';
 export type { CoreFacts, CoreStats } from './link/messages.ts';
 export type { ChatContentPart, ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
-export type { ConstraintSpec, JsonStyle } from './request/constraint-spec.ts';
+export type { ConstraintLimits, ConstraintSpec, JsonStyle } from './request/constraint-spec.ts';
 export type { FinishReason, StopReason } from './request/finish-reason.ts';
 export type {
   CandidateLogprob,
@@ -25,6 +26,7 @@ export type {
   Prompt,
   RepetitionDetection,
   StopConditions,
+  ThinkingMarks,
 } from './request/generation-request.ts';
 export {
   type LogitBias,

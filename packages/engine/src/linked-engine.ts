@@ -4,6 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { askAll } from './ask-all.ts';
 import { generateBeams } from './beam-generation.ts';
+import { ConstrainedRequests, type ConstraintOptions } from './constrained-requests.ts';
 import type { Engine, EngineHealth, EngineInfo } from './engine.ts';
 import type { EngineLinkListener } from './engine-link-listener.ts';
 import { EngineError } from './errors.ts';
@@ -36,6 +37,7 @@ export interface LinkedEngineParts {
   readonly prompts: PromptEncoder;
   /** `max_new_tokens` of generation_config.json. */
   readonly defaultMaxTokens: number | undefined;
+  readonly constraints?: ConstraintOptions | undefined;
 }
 
 export class LinkedEngine implements Engine {
@@ -43,13 +45,14 @@ export class LinkedEngine implements Engine {
   readonly #parts: LinkedEngineParts;
   readonly #listener: EngineLinkListener;
   readonly #limits: RequestLimits;
+  readonly #constraints: ConstrainedRequests;
   readonly #drainWaiters = new Set<() => void>();
   #openCount = 0;
   #nextRequestId = 1;
   #isClosing = false;
 
   constructor(parts: LinkedEngineParts, listener: EngineLinkListener) {
-    const { info, tokenizer } = parts;
+    const { info, tokenizer, link } = parts;
     this.info = info;
     this.#parts = parts;
     this.#listener = listener;
@@ -60,6 +63,8 @@ export class LinkedEngine implements Engine {
       eosTokenIds: info.eosTokenIds,
       mainEosTokenId: tokenizer.mainEosTokenId,
     };
+    const { vocabSize } = info;
+    this.#constraints = new ConstrainedRequests({ ...parts.constraints, tokenizer, vocabSize, link });
   }
 
   get health(): EngineHealth {
@@ -109,7 +114,8 @@ export class LinkedEngine implements Engine {
     this.#isClosing = true;
     const deadlineMs = options?.deadlineMs ?? 0;
     if (this.#openCount > 0 && deadlineMs > 0) await this.#drained(deadlineMs);
-    await Promise.all([this.#parts.link.close(), this.#parts.prompts.close()]);
+    const { link, prompts } = this.#parts;
+    await Promise.all([link.close(), prompts.close(), this.#constraints.close()]);
   }
 
   async *#generate(
@@ -140,19 +146,26 @@ export class LinkedEngine implements Engine {
       yield* this.#searchBeams(valid, valid.beamSearch, prepared, signal);
       return;
     }
+    const constrained = await this.#constraints.prepare(request, promptTokenIds, signal);
+    throwIfAborted(signal);
     const requestId = this.#nextRequestId++;
     const { link } = this.#parts;
     const generation = new Generation({
       promptTokenIds,
       assemblers: this.#assemblers(valid, promptTokenIds, shownSpecialIds),
       tokenBytes: this.#parts.tokenizer.tokenBytes,
+      eosTokenIds: this.info.eosTokenIds,
+      checkAnswer: constrained?.checkAnswer ?? null,
       abortChoice: choiceIndex => link.abort({ kind: 'abort', requestId, choiceIndex }),
       setChoicePaused: (choiceIndex, { isPaused }) =>
         link.setPaused({ kind: isPaused ? 'pause' : 'resume', requestId, choiceIndex }),
     });
     const leave = this.#enter(requestId, generation, signal);
     try {
-      link.submit(toSubmitMessage(requestId, valid, { promptTokenIds, badTokenSequences, maxTokens }));
+      if (constrained !== null) this.#constraints.announce(this.#listener.readyCount);
+      const constraint = constrained?.submitted;
+      const tokenized = { promptTokenIds, badTokenSequences, maxTokens, constraint };
+      link.submit(toSubmitMessage(requestId, valid, tokenized));
       yield* generation.events();
     } finally {
       leave();

@@ -1,7 +1,7 @@
 // A request that passed every check -> the message that the token side gets. Fields without effect are left out.
 
 import { randomBytes } from 'node:crypto';
-import type { SubmitMessage } from './link/messages.ts';
+import type { SubmitMessage, SubmittedConstraint } from './link/messages.ts';
 import type { ValidRequest } from './request/validate-generation-request.ts';
 
 /** What is known only after the prompt and the words were tokenized. */
@@ -9,12 +9,14 @@ export interface TokenizedRequest {
   readonly promptTokenIds: Int32Array;
   readonly badTokenSequences: readonly (readonly number[])[];
   readonly maxTokens: number;
+  /** Undefined: none. */
+  readonly constraint?: SubmittedConstraint | undefined;
 }
 
 export function toSubmitMessage(
   requestId: number,
   valid: ValidRequest,
-  { promptTokenIds, badTokenSequences, maxTokens }: TokenizedRequest,
+  { promptTokenIds, badTokenSequences, maxTokens, constraint }: TokenizedRequest,
 ): SubmitMessage {
   const { logprobs, promptLogprobs, repetitionDetection } = valid;
   return {
@@ -32,6 +34,7 @@ export function toSubmitMessage(
     ...(logprobs !== undefined && { logprobs }),
     ...(promptLogprobs !== undefined && { promptLogprobs }),
     ...(repetitionDetection !== undefined && { repetitionDetection }),
+    ...(constraint !== undefined && { constraint }),
     priority: valid.priority,
     cachePartition: valid.cachePartition,
   };

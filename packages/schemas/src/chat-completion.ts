@@ -6,8 +6,8 @@ import { chatMessageToolCall } from './chat-message.ts';
 
 /** Why a choice ended. `repetition` and `abort` are additions to the common set. */
 export const finishReason = z
-  .enum(['stop', 'length', 'tool_calls', 'repetition', 'abort'])
-  .describe('Why the choice ended.');
+  .enum(['stop', 'length', 'tool_calls', 'repetition', 'abort', 'error'])
+  .describe('Why the choice ended. `error`: its constraint failed, while that of another choice did not.');
 export type FinishReason = z.output<typeof finishReason>;
 
 /** The stop text or stop token that ended a choice. */

@@ -3,9 +3,12 @@
 import { EngineError } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
 import { ApiError, ENGINE_ERROR_TABLE } from '../errors.ts';
+import { constraintField } from './to-constraint.ts';
 
 /** What of a request decides the names. Completions have a `prompt` where chats have `messages`. */
-export type NamedFields = Partial<Pick<ChatCompletionRequest, 'max_completion_tokens' | 'chat_template'>> & {
+export type NamedFields = Partial<
+  Pick<ChatCompletionRequest, 'max_completion_tokens' | 'chat_template' | 'structured_outputs'>
+> & {
   readonly promptField?: 'messages' | 'prompt';
 };
 
@@ -73,6 +76,7 @@ function wireNames(request: NamedFields): ReadonlyMap<string, string> {
     ['logprobs.topCount', request.promptField === 'prompt' ? 'logprobs' : 'top_logprobs'],
     ['promptLogprobs.topCount', 'prompt_logprobs'],
     ['choiceCount', 'n'],
+    ['constraint', constraintField(request)],
     ['skipSpecialTokens', 'skip_special_tokens'],
     ['prompt.template.template', 'chat_template'],
     ['prompt.template.addGenerationPrompt', 'add_generation_prompt'],

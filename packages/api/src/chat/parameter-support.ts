@@ -1,29 +1,18 @@
-// The one table of what this version does with each request field: it decides refusals and is told in the OpenAPI
-// document and the docs page. A field that is `later` is accepted only when it is absent or says what the server does
-// anyway; any other value is a clear 400, never silently ignored.
+// The one table of which request fields have an effect here and which are right to have none; it is told in the OpenAPI
+// document and the docs page, so that nothing is ignored silently.
 
 import type { ChatCompletionRequest } from '@ortler/schemas';
-import { ApiError } from '../errors.ts';
 
 /**
  * - `served`: has its effect, or its own refusal in validate-chat-request.ts or the engine.
  * - `no-effect`: any valid value is right, for the reason given.
- * - `later`: refused unless `isDefault`.
  */
 export type ParameterSupport =
   | { readonly kind: 'served' }
-  | { readonly kind: 'no-effect'; readonly why: string }
-  | { readonly kind: 'later'; readonly accepted: string; readonly isDefault: (value: unknown) => boolean };
+  | { readonly kind: 'no-effect'; readonly why: string };
 
 const served: ParameterSupport = { kind: 'served' };
 const noEffect = (why: string): ParameterSupport => ({ kind: 'no-effect', why });
-const later = (accepted: string, isDefault: (value: unknown) => boolean): ParameterSupport => ({
-  kind: 'later',
-  accepted,
-  isDefault,
-});
-
-const isAbsent = (value: unknown): boolean => value === undefined || value === null;
 
 /** Support of every field of the request. Source of the reasons: the reference behaviour of each field. */
 export const PARAMETER_SUPPORT: {
@@ -39,7 +28,7 @@ export const PARAMETER_SUPPORT: {
   max_completion_tokens: served,
   n: served,
   presence_penalty: served,
-  response_format: later('{"type": "text"}', value => isAbsent(value) || isTextFormat(value)),
+  response_format: served,
   seed: served,
   stop: served,
   stream: served,
@@ -77,7 +66,7 @@ export const PARAMETER_SUPPORT: {
   chat_template: served,
   chat_template_kwargs: served,
   mm_processor_kwargs: noEffect('only models that see or hear read it'),
-  structured_outputs: later('null', isAbsent),
+  structured_outputs: served,
   priority: served,
   request_id: served,
   return_tokens_as_token_ids: served,
@@ -92,33 +81,5 @@ export const PARAMETER_SUPPORT: {
 /** What the documents add to the meaning of a field; null where nothing is special. */
 export function describeSupport(field: string): string | null {
   const support = (PARAMETER_SUPPORT as Readonly<Record<string, ParameterSupport>>)[field];
-  switch (support?.kind) {
-    case 'no-effect':
-      return `Accepted without effect: ${support.why}.`;
-    case 'later':
-      return `Not supported yet: only ${support.accepted} is accepted.`;
-    default:
-      return null;
-  }
-}
-
-/**
- * Fields that a request has not count as left out, so other requests with fields of the same meaning may be checked too.
- * Throws: `unsupported_parameter` naming the first field whose value a later version will serve.
- */
-export function refuseUnsupportedParameters(request: Partial<ChatCompletionRequest>): void {
-  const fields = Object.keys(PARAMETER_SUPPORT) as (keyof typeof PARAMETER_SUPPORT)[];
-  for (const field of fields) {
-    const support = PARAMETER_SUPPORT[field];
-    if (support.kind !== 'later' || support.isDefault(request[field])) continue;
-    throw new ApiError(
-      'unsupported_parameter',
-      `${field} is not supported yet. Leave it out or send ${support.accepted}.`,
-      { param: field },
-    );
-  }
-}
-
-function isTextFormat(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'type' in value && value.type === 'text';
+  return support?.kind === 'no-effect' ? `Accepted without effect: ${support.why}.` : null;
 }

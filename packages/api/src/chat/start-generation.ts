@@ -10,7 +10,7 @@ import { startEvents } from '../start-events.ts';
 import type { CallerContext } from '../trpc.ts';
 import { toCachePartition } from './cache-partition.ts';
 import { fromEngineError } from './engine-error.ts';
-import { chooseReasoningFormat, REASONING_FORMATS } from './reasoning/reasoning-format.ts';
+import { chooseReasoningFormat, REASONING_FORMATS, toThinkingMarks } from './reasoning/reasoning-format.ts';
 import { type ReplyEvent, toReplyEvents } from './reply-events.ts';
 import { toGenerationRequest } from './to-generation-request.ts';
 import { toTemplateMessages } from './to-template-messages.ts';
@@ -68,9 +68,15 @@ async function startReply(
 ): Promise<StartedGeneration> {
   const { engine } = lease;
   const reasoningFormat = chooseReasoningFormat(model.reasoningParser, engine.info.chatTemplate);
+  const last = messages.at(-1)!;
+  const continuedText = request.continue_final_message ? textOf(last) : null;
   const generation = toGenerationRequest(request, messages, {
     cachePartition: toCachePartition(context.principal, request.cache_salt, services.promptCacheScope),
     shownSpecialTokens: reasoningFormat === null ? [] : REASONING_FORMATS[reasoningFormat].specialTokens,
+    thinking:
+      reasoningFormat === null
+        ? null
+        : toThinkingMarks(REASONING_FORMATS[reasoningFormat].format, continuedText),
   });
   const startedAtMs = services.now();
   const events = await startEvents(generation, {
@@ -80,7 +86,6 @@ async function startReply(
     signal: context.signal,
     toApiError: error => fromEngineError(error, request),
   });
-  const last = messages.at(-1)!;
   const role = request.add_generation_prompt ? 'assistant' : last.role;
   const header: ReplyHeader = {
     id: `chatcmpl-${context.headers['x-request-id'] ?? request.request_id ?? context.requestId}`,
@@ -93,7 +98,7 @@ async function startReply(
     engine,
     request,
     reasoningFormat,
-    continuedText: request.continue_final_message ? textOf(last) : null,
+    continuedText,
   });
   const onClose = (): void => {
     void events.return();

@@ -28,7 +28,9 @@ export function toConstraint(request: Fields): ConstraintSpec | null {
 }
 
 /** The wire field that a constraint came from, for errors of the engine about it. */
-export function constraintField(request: Fields): 'response_format' | 'structured_outputs' {
+export function constraintField(
+  request: Partial<Pick<Fields, 'structured_outputs'>>,
+): 'response_format' | 'structured_outputs' {
   return request.structured_outputs == null ? 'response_format' : 'structured_outputs';
 }
 

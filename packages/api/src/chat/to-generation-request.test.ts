@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { toGenerationRequest } from './to-generation-request.ts';
 
 const messages = [{ role: 'user', content: 'hi' }];
-const surroundings = { cachePartition: 'p', shownSpecialTokens: [] };
+const surroundings = { cachePartition: 'p', shownSpecialTokens: [], thinking: null };
 const map = (fields: object) =>
   toGenerationRequest(chatCompletionRequest.parse({ messages, ...fields }), messages, surroundings);
 

@@ -8,9 +8,11 @@ import type {
   LogitBias,
   SamplingParams,
   StopConditions,
+  ThinkingMarks,
 } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
 import { ApiError } from '../errors.ts';
+import { toConstraint } from './to-constraint.ts';
 
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
@@ -44,9 +46,11 @@ export interface GenerationSurroundings {
   readonly cachePartition: string;
   /** Special tokens that the answer is parsed by, so that they are shown. */
   readonly shownSpecialTokens: readonly string[];
+  /** Null for models and endpoints without thinking. */
+  readonly thinking: ThinkingMarks | null;
 }
 
-/** Maps a validated chat. Throws: `invalid_parameter` for a key of `logit_bias` that is no token id. */
+/** Maps a validated chat. Throws: `invalid_parameter` for a wrong key of `logit_bias` or a wrong constraint. */
 export function toGenerationRequest(
   request: ChatCompletionRequest,
   messages: readonly ChatMessage[],
@@ -66,14 +70,15 @@ export function toGenerationRequest(
 
 /**
  * Everything but the prompt and the log probabilities of generated tokens.
- * Throws: `invalid_parameter` for a key of `logit_bias` that is no token id.
+ * Throws: `invalid_parameter` for a key of `logit_bias` that is no token id, and for constraints that contradict.
  */
 export function toGenerationSettings(
   request: SharedFields,
-  { cachePartition, shownSpecialTokens }: GenerationSurroundings,
+  { cachePartition, shownSpecialTokens, thinking }: GenerationSurroundings,
 ): Omit<GenerationRequest, 'prompt' | 'logprobs'> {
   const { bad_words: badWords, repetition_detection: repetition, truncate_prompt_tokens: keep } = request;
   const { n, priority, prompt_logprobs: ofPrompt, stream, use_beam_search: isSearch } = request;
+  const constraint = toConstraint(request);
   return {
     sampling: toSampling(request),
     stop: toStop(request),
@@ -94,6 +99,7 @@ export function toGenerationSettings(
     ...(isSearch && { beamSearch: { width: n, lengthPenalty: request.length_penalty } }),
     // No prompt is longer than a double can count.
     ...(keep != null && { truncatePromptTokens: Number(keep) }),
+    ...(constraint !== null && { constraint, ...(thinking !== null && { thinking }) }),
     ...(priority !== 0 && { priority }),
     cachePartition,
   };

@@ -3,7 +3,6 @@
 
 import type { ChatCompletionRequest } from '@ortler/schemas';
 import { ApiError } from '../errors.ts';
-import { refuseUnsupportedParameters } from './parameter-support.ts';
 
 /** Most choices of one request: each one is a sequence in the queue. */
 export const MAX_CHOICE_COUNT = 128;
@@ -13,7 +12,7 @@ export const MAX_REQUEST_ID_LENGTH = 200;
 /** Template variables that the request's own fields fill. */
 const RESERVED_VARIABLES = ['messages', 'tools'] as const;
 
-/** Throws: `invalid_parameter` or `unsupported_parameter`, naming the field. */
+/** Throws: `invalid_parameter`, naming the field. */
 export function validateChatRequest(request: ChatCompletionRequest): void {
   const { n, chat_template_kwargs: variables } = request;
   checkRequestId(request.request_id);
@@ -24,7 +23,6 @@ export function validateChatRequest(request: ChatCompletionRequest): void {
       'chat_template_kwargs',
       `chat_template_kwargs must not have the key ${name}; use the field ${name} of the request.`,
     );
-  refuseUnsupportedParameters(request);
 }
 
 /** Throws: `invalid_parameter` for an id that is too long to repeat. */

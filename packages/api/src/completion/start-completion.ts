@@ -44,9 +44,14 @@ export async function startCompletion(
   const stopping = new AbortController();
   const stop = () => stopping.abort();
   const signal = AbortSignal.any([context.signal, stopping.signal]);
-  const toApiError = (error: unknown) => fromEngineError(error, { promptField: 'prompt' });
+  const toApiError = (error: unknown) =>
+    fromEngineError(error, { structured_outputs: request.structured_outputs, promptField: 'prompt' });
   const cachePartition = toCachePartition(context.principal, request.cache_salt, services.promptCacheScope);
-  const requests = toGenerationRequests(request, { cachePartition, shownSpecialTokens: [] });
+  const requests = toGenerationRequests(request, {
+    cachePartition,
+    shownSpecialTokens: [],
+    thinking: null,
+  });
   // The engine is needed longer than its generations: the answer is written with its tokens' texts.
   const { engine, release } = await openEngine(model, context.signal);
   const starts = requests.map(generation =>

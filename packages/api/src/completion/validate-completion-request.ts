@@ -2,7 +2,6 @@
 // schema, ranges of sampling and stop values in the engine, each once.
 
 import type { CompletionRequest } from '@ortler/schemas';
-import { refuseUnsupportedParameters } from '../chat/parameter-support.ts';
 import { checkRequestId, MAX_CHOICE_COUNT } from '../chat/validate-chat-request.ts';
 import { ApiError } from '../errors.ts';
 
@@ -36,9 +35,6 @@ export function validateCompletionRequest(request: CompletionRequest): void {
     'max_tokens',
     'max_tokens must be at least 1; 0 is for echo: true alone.',
   );
-  // These have another meaning in chats, and are served here.
-  const { logprobs: _, echo: __, add_special_tokens: ___, ...shared } = request;
-  refuseUnsupportedParameters(shared);
 }
 
 function refuseIf(wrong: boolean, param: string, message: string): void {

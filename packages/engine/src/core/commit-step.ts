@@ -1,12 +1,13 @@
 // The single place where a finished step changes state. Everything before it may throw and leave no trace.
 
-import type { PrefilledRequest, SequenceUpdate } from '../link/messages.ts';
+import { EngineError } from '../errors.ts';
+import type { PrefilledRequest, SequenceFinish, SequenceUpdate } from '../link/messages.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import type { SampledRow } from './sampling/sample-step.ts';
 import type { SampledToken } from './sampling/sampler.ts';
 import type { StepPlan } from './scheduler/step-plan.ts';
 import type { Sequence } from './sequence.ts';
-import { findFinish, type SequenceFinish } from './stop-rules.ts';
+import { findFinish } from './stop-rules.ts';
 
 export interface CommittedStep {
   readonly updates: SequenceUpdate[];
@@ -41,6 +42,10 @@ export function commitStep(
   for (const [index, { sequence, computedLength, tokenIds, draftLength }] of plan.rows.entries()) {
     const row = sampled[index]!;
     if (aborted.has(sequence)) continue;
+    if (isConstraintFailure(row)) {
+      commitFailure(sequence, row, committed);
+      continue;
+    }
     if (row instanceof Error) {
       committed.failed.push({ sequence, error: row });
       continue;
@@ -67,6 +72,15 @@ function commitTokens(sequence: Sequence, tokens: readonly SampledToken[], commi
   const tokenIds: number[] = [];
   let finish: SequenceFinish | undefined;
   for (const { tokenId } of tokens) {
+    let answer: 'open' | 'complete' | 'ended' = 'open';
+    try {
+      if (sequence.constraint !== null) answer = sequence.constraint.accept(tokenId);
+    } catch (error) {
+      if (isConstraintFailure(error)) commitFailure(sequence, error, committed);
+      else
+        committed.failed.push({ sequence, error: error instanceof Error ? error : new Error(String(error)) });
+      return;
+    }
     if (tokenIds.length > 0) sequence.computedLength++;
     sequence.append(tokenId);
     tokenIds.push(tokenId);
@@ -74,17 +88,11 @@ function commitTokens(sequence: Sequence, tokens: readonly SampledToken[], commi
       tokenId,
       outputLength: sequence.outputTokenIds.length,
       isRepeating: sequence.isRepeating,
+      answer,
     });
     if (finish !== undefined) break;
   }
-  if (!group.isPrefilled) {
-    group.isPrefilled = true;
-    committed.prefilled.push({
-      requestId,
-      cachedTokenCount: group.cachedTokenCount ?? 0,
-      ...(submitted.promptLogprobs === undefined ? {} : { promptLogprobs: group.promptLogprobs }),
-    });
-  }
+  commitPrefill(sequence, committed);
   if (finish !== undefined) committed.ended.push(sequence);
   committed.updates.push({
     requestId,
@@ -97,4 +105,34 @@ function commitTokens(sequence: Sequence, tokens: readonly SampledToken[], commi
 
 function readLogprobs(tokens: readonly SampledToken[], count: number): TokenLogprobs[] {
   return tokens.slice(0, count).flatMap(({ logprobs }) => logprobs ?? []);
+}
+
+/** Ends the sequence, and nothing else of its request. */
+function commitFailure(sequence: Sequence, { code, message }: EngineError, committed: CommittedStep): void {
+  const { group, choiceIndex } = sequence;
+  commitPrefill(sequence, committed);
+  committed.ended.push(sequence);
+  committed.updates.push({
+    requestId: group.requestId,
+    choiceIndex,
+    tokenIds: [],
+    failure: { code, message },
+  });
+}
+
+/** With the first word about a request's output its prompt is reported. */
+function commitPrefill({ group }: Sequence, committed: CommittedStep): void {
+  if (group.isPrefilled) return;
+  group.isPrefilled = true;
+  const { requestId, submitted, cachedTokenCount, promptLogprobs } = group;
+  committed.prefilled.push({
+    requestId,
+    cachedTokenCount: cachedTokenCount ?? 0,
+    ...(submitted.promptLogprobs === undefined ? {} : { promptLogprobs }),
+  });
+}
+
+/** A constraint that can no longer be followed is the affair of its own choice. */
+function isConstraintFailure(error: unknown): error is EngineError {
+  return error instanceof EngineError && error.code === 'constraint_failed';
 }

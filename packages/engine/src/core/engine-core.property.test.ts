@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { CoreStats, PrefilledRequest, SequenceUpdate, SubmitMessage } from '../link/messages.ts';
+import type {
+  CoreStats,
+  PrefilledRequest,
+  SequenceFinish,
+  SequenceUpdate,
+  SubmitMessage,
+} from '../link/messages.ts';
 import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 import { hashTokens, ScriptedModel, scriptedLogits } from '../testing/scripted-model.ts';
 import { EngineCore } from './engine-core.ts';
@@ -12,7 +18,7 @@ import { type SampledToken, Sampler } from './sampling/sampler.ts';
 import { TokenCounts } from './sampling/token-counts.ts';
 import type { Sequence } from './sequence.ts';
 import type { Drafter } from './speculation/drafter.ts';
-import { findFinish, type SequenceFinish } from './stop-rules.ts';
+import { findFinish } from './stop-rules.ts';
 
 const VOCAB_SIZE = 24;
 const EOS_TOKEN_ID = 3;
@@ -184,7 +190,12 @@ function computeAnswer(request: SubmitMessage, choiceIndex: number): Answer {
     history.push(tokenId);
     if (logprobs !== undefined) allLogprobs.push(logprobs);
     const isRepeating = endsInLoop(output, request);
-    const finish = findFinish(request, { tokenId, outputLength: output.length, isRepeating });
+    const finish = findFinish(request, {
+      tokenId,
+      outputLength: output.length,
+      isRepeating,
+      answer: 'open',
+    });
     if (finish !== undefined) return { tokenIds: output, logprobs: allLogprobs, finish };
   }
 }

@@ -12,8 +12,10 @@ import type {
   StepMessage,
   SubmitMessage,
 } from '../link/messages.ts';
+import type { TokenVocabulary } from '../request/token-vocabulary.ts';
 import { checkSubmission } from './check-submission.ts';
 import { commitStep } from './commit-step.ts';
+import { CoreConstraints } from './constraint/core-constraints.ts';
 import {
   type EngineCoreSettings,
   type SettledCoreSettings,
@@ -38,6 +40,7 @@ export class EngineCore {
   readonly #runner: ModelRunner;
   readonly #sampler: Sampler;
   readonly #cache: KvCacheManager;
+  readonly #constraints = new CoreConstraints();
   readonly #load = new LoadEstimate();
   readonly #scheduler: Scheduler;
   readonly #groups = new Map<number, SequenceGroup>();
@@ -86,6 +89,11 @@ export class EngineCore {
     };
   }
 
+  /** What the tokens' bytes are. Must come before the first request with a constraint. */
+  setVocabulary(vocabulary: TokenVocabulary): void {
+    this.#constraints.setVocabulary(vocabulary);
+  }
+
   /**
    * Takes a request in. Legal at any moment, also while a step runs.
    * Throws: `overloaded` with `retryAfterMs`, `invalid_request`, `prompt_too_long`, `engine_closed`.
@@ -102,10 +110,11 @@ export class EngineCore {
       freeSlotCount: this.#scheduler.availableSlotCount,
       estimateWaitMs: endCount => this.#load.waitMs(endCount, this.#scheduler.running.map(toRunningLength)),
     });
+    const constraints = this.#constraints.start(message);
     const group = createSequenceGroup(message, this.#arrivalCount++);
     this.#groups.set(requestId, group);
     for (let choiceIndex = 0; choiceIndex < message.choiceCount; choiceIndex++) {
-      const sequence = new Sequence(group, choiceIndex);
+      const sequence = new Sequence(group, choiceIndex, constraints[choiceIndex]);
       group.openSequences.add(sequence);
       this.#scheduler.add(sequence);
     }
@@ -158,8 +167,10 @@ export class EngineCore {
     const startedAtMs = this.#settings.now();
     let sampled: readonly (SampledRow | Error)[];
     try {
-      const logits = await this.#runner.run(plan.rows);
-      sampled = sampleStep(this.#sampler, plan, logits);
+      const running = this.#runner.run(plan.rows);
+      // The model computes on other threads in the meantime.
+      const masks = this.#constraints.fillMasks(plan.rows);
+      sampled = sampleStep(this.#sampler, plan, await running, masks);
     } catch (cause) {
       const outputs = this.#handleFailure(plan, cause);
       if (updates.length === 0 && outputs.length === 0) return [];
@@ -258,6 +269,7 @@ export class EngineCore {
     for (const sequence of sequences) {
       const { group } = sequence;
       group.openSequences.delete(sequence);
+      sequence.constraint?.dispose();
       if (group.openSequences.size === 0) this.#groups.delete(group.requestId);
       this.#scheduler.remove(sequence, options);
     }

@@ -3,6 +3,7 @@
 
 import type { SubmitMessage } from '../link/messages.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
+import type { SequenceConstraint } from './constraint/sequence-constraint.ts';
 import { RepetitionDetector } from './repetition-detector.ts';
 import { type CounterKey, counterKey } from './sampling/counter-random.ts';
 import {
@@ -66,6 +67,8 @@ export class Sequence {
   /** Of the output; null where the request has no penalties. */
   readonly tokenCounts: TokenCounts | null;
   readonly #repetition: RepetitionDetector | null;
+  /** Null where anything may come. Preemption leaves it alone: it follows the output, not the cache. */
+  readonly constraint: SequenceConstraint | null;
   computedLength = 0;
   /** Cache slot, or null while waiting. Set by the cache manager only. */
   slot: number | null = null;
@@ -78,7 +81,8 @@ export class Sequence {
   /** The pending token of a decode, in a form the runner takes without a new array. */
   readonly #lastToken = new Int32Array(1);
 
-  constructor(group: SequenceGroup, choiceIndex: number) {
+  constructor(group: SequenceGroup, choiceIndex: number, constraint: SequenceConstraint | null = null) {
+    this.constraint = constraint;
     this.group = group;
     this.choiceIndex = choiceIndex;
     this.randomKey = counterKey(group.submitted.sampling.seed + BigInt(choiceIndex));

@@ -9,6 +9,7 @@ import type {
   FromCoreMessage,
   PauseMessage,
   SubmitMessage,
+  VocabularyMessage,
 } from './messages.ts';
 
 /** What the text side listens to. Called in the order the token side sent them. */
@@ -27,6 +28,8 @@ export interface CoreLink {
   readonly stats: CoreStats;
   /** Resolves with the facts of the loaded model. Throws: `model_invalid`, `engine_failed`. */
   start(listener: CoreLinkListener): Promise<CoreFacts>;
+  /** For requests with constraints. A token side that is started again has forgotten it. Never throws. */
+  setVocabulary(message: VocabularyMessage): void;
   /** Throws: `model_unavailable` while the token side is not ready, `engine_closed` after `close`. */
   submit(message: SubmitMessage): void;
   /** Never throws: aborting what is already gone is fine. */

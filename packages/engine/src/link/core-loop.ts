@@ -9,7 +9,7 @@ import type { CoreOptions, FromCoreMessage, SubmitMessage, ToCoreMessage } from 
 /** What the loop needs of the token side. */
 export type LoopCore = Pick<
   EngineCore,
-  'facts' | 'hasWork' | 'submit' | 'abort' | 'setPaused' | 'step' | 'close'
+  'facts' | 'hasWork' | 'setVocabulary' | 'submit' | 'abort' | 'setPaused' | 'step' | 'close'
 >;
 
 /** Makes the token side; `loadCore` in production, a scripted one in tests. */
@@ -77,6 +77,7 @@ export class CoreLoop {
     this.#inbox = [];
     for (const message of messages) {
       if (message.kind === 'submit') this.#submit(core, message);
+      else if (message.kind === 'vocabulary') core.setVocabulary(message.vocabulary);
       else if (message.kind === 'abort') core.abort(message.requestId, message.choiceIndex);
       else if (message.kind === 'pause' || message.kind === 'resume')
         core.setPaused(message.requestId, message.choiceIndex, { isPaused: message.kind === 'pause' });

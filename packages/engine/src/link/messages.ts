@@ -1,11 +1,13 @@
 // Every message between text side and token side, both directions. Plain data that structured cloning can
 // carry between processes and threads; ids and numbers only, no text of prompts or answers.
 
+import type { Grammar } from '../core/constraint/constraint.ts';
 import type { EngineErrorCode } from '../errors.ts';
 import type { TokenFinishReason } from '../request/finish-reason.ts';
 import type { LogprobsRequest, RepetitionDetection } from '../request/generation-request.ts';
 import type { SamplingParams } from '../request/sampling-params.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
+import type { TokenVocabulary } from '../request/token-vocabulary.ts';
 
 /** Where and how the model runs; settled before the token side starts. */
 export interface CoreOptions {
@@ -81,6 +83,31 @@ export interface SubmitMessage {
   readonly priority?: number;
   /** Default: the empty partition. */
   readonly cachePartition?: string;
+  /** What each choice must follow. A `VocabularyMessage` comes before the first request that has one. */
+  readonly constraint?: SubmittedConstraint;
+}
+
+export interface SubmittedConstraint {
+  /** As the front end wrote it; it has been compiled for trial. */
+  readonly grammar: Grammar;
+  /** Absent: the answer begins with its first token. */
+  readonly thinking?: SubmittedThinking;
+}
+
+/** What a choice may say before its answer begins. */
+export interface SubmittedThinking {
+  /** The first token is thought already. */
+  readonly isOpen: boolean;
+  /** Begins the thinking where `isOpen` is false, if the model prefers it to every other first token. */
+  readonly startTokenId?: number;
+  /** Bytes of the texts that end the thinking. */
+  readonly ends: readonly Uint8Array[];
+}
+
+/** What the bytes of the tokens are, for constraints. Sent once to each token side that gets a constrained request. */
+export interface VocabularyMessage {
+  readonly kind: 'vocabulary';
+  readonly vocabulary: TokenVocabulary;
 }
 
 /** Ends one choice, or the whole request when `choiceIndex` is absent. Legal at any moment, any number of times. */
@@ -110,7 +137,13 @@ export interface CloseMessage {
   readonly kind: 'close';
 }
 
-export type ToCoreMessage = LoadMessage | SubmitMessage | AbortMessage | PauseMessage | CloseMessage;
+export type ToCoreMessage =
+  | LoadMessage
+  | VocabularyMessage
+  | SubmitMessage
+  | AbortMessage
+  | PauseMessage
+  | CloseMessage;
 
 /** What the token side knows once the model is loaded. */
 export interface CoreFacts {
@@ -137,7 +170,16 @@ export interface SequenceUpdate {
   readonly tokenIds: readonly number[];
   /** One for each of `tokenIds`; only when asked for. */
   readonly logprobs?: readonly TokenLogprobs[];
-  readonly finish?: { readonly reason: TokenFinishReason; readonly stopTokenId: number | null };
+  readonly finish?: SequenceFinish;
+  /** This choice failed, and only this one; it has no tokens any more. */
+  readonly failure?: { readonly code: EngineErrorCode; readonly message: string };
+}
+
+export interface SequenceFinish {
+  readonly reason: TokenFinishReason;
+  readonly stopTokenId: number | null;
+  /** A `stop` without a stop token: with the last token, which is text, the constrained answer is complete. */
+  readonly endsWithText?: true;
 }
 
 /** A request whose whole prompt is computed. */

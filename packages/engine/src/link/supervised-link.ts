@@ -13,6 +13,7 @@ import {
   IDLE_STATS,
   type PauseMessage,
   type SubmitMessage,
+  type VocabularyMessage,
 } from './messages.ts';
 
 /** When a crashed token side is started again. Unit: milliseconds. */
@@ -74,6 +75,10 @@ export class SupervisedLink implements CoreLink {
       this.#starting = { resolve, reject };
       this.#openChannel();
     });
+  }
+
+  setVocabulary(message: VocabularyMessage): void {
+    if (this.#state === 'ready') this.#channel?.send(message);
   }
 
   submit(message: SubmitMessage): void {

@@ -3,11 +3,14 @@
 /** Reasons the token side decides: `stop` is an end-of-sequence or stop token, `repetition` a detected loop. */
 export type TokenFinishReason = 'stop' | 'length' | 'abort' | 'repetition';
 
-/** `stop` also covers stop strings, which only the text side can see. */
-export type FinishReason = TokenFinishReason;
+/**
+ * `stop` also covers stop strings, which only the text side can see. `error` is a choice whose constraint failed, when
+ * another choice of its request did not.
+ */
+export type FinishReason = TokenFinishReason | 'error';
 
 /**
- * Which stop matched: a stop string, a stop token id, `repetition_detected` for a loop, or null for the main
- * end-of-sequence token and other ends.
+ * Which stop matched: a stop string, a stop token id, `repetition_detected` for a loop, `constraint_failed` for an
+ * `error`, or null for the main end-of-sequence token and other ends.
  */
 export type StopReason = string | number | null;

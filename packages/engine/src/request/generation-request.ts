@@ -1,6 +1,7 @@
 // What a caller of the engine submits.
 
 import type { ChatMessage, ChatTemplateOptions } from './chat-message.ts';
+import type { ConstraintSpec } from './constraint-spec.ts';
 import type { SamplingParams } from './sampling-params.ts';
 
 export type Prompt =
@@ -53,6 +54,15 @@ export interface BeamSearch {
   readonly lengthPenalty: number;
 }
 
+/** How a model marks what it thinks before it answers. */
+export interface ThinkingMarks {
+  /** Begin the thinking. Only those that are one token of the vocabulary can be written by the model itself. */
+  readonly starts: readonly string[];
+  readonly ends: readonly string[];
+  /** Whether the first token is thought already. Default: what the end of the prompt shows. */
+  readonly isOpen?: boolean;
+}
+
 export interface GenerationRequest {
   readonly prompt: Prompt;
   readonly sampling?: Partial<SamplingParams>;
@@ -72,6 +82,10 @@ export interface GenerationRequest {
   readonly beamSearch?: BeamSearch;
   /** Keep only the last tokens of the prompt. -1: as many as fit. Default: no truncation. */
   readonly truncatePromptTokens?: number;
+  /** The form that every choice has when it ends by itself; one that is cut off has the beginning of that form. */
+  readonly constraint?: ConstraintSpec;
+  /** Of a model that thinks: a constraint then holds for what comes after the thinking. Default: it does not think. */
+  readonly thinking?: ThinkingMarks;
   /** Lower runs earlier. Only engines with the scheduling policy `priority` take a value other than 0. */
   readonly priority?: number;
   /** Cached prompts are shared only between requests with the same partition. Default: the empty one. */

@@ -65,6 +65,8 @@ export function validateGenerationRequest(request: GenerationRequest, limits: Re
     limits.vocabSize,
   );
   if (beamSearch !== undefined) validateBeamSearch(beamSearch);
+  if (beamSearch !== undefined && request.constraint !== undefined)
+    throw wrongParameter('constraint', 'A beam search cannot follow a constraint: leave one of them out.');
   if (logprobs !== undefined) validateLogprobs('logprobs', logprobs);
   if (promptLogprobs !== undefined) validateLogprobs('promptLogprobs', promptLogprobs);
   checkCount('priority', priority, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);

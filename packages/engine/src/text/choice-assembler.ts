@@ -26,6 +26,8 @@ export interface ChoiceDelta {
 export interface TokenFinish {
   readonly reason: TokenFinishReason;
   readonly stopTokenId: number | null;
+  /** The last token is text, not a stop token. */
+  readonly endsWithText?: true;
 }
 
 export class ChoiceAssembler {
@@ -60,7 +62,8 @@ export class ChoiceAssembler {
     let text = '';
     for (let i = 0; i < tokenIds.length; i++) {
       this.count++;
-      const isStopToken = finish?.reason === 'stop' && i === tokenIds.length - 1;
+      const isLast = i === tokenIds.length - 1;
+      const isStopToken = finish?.reason === 'stop' && finish.endsWithText !== true && isLast;
       // The text of a stop token is left out unless it was asked for.
       if (isStopToken && !this.includeStopInOutput) break;
       const result = this.matcher.push(this.detokenizer.push(tokenIds[i]!), this.count > this.minTokens);

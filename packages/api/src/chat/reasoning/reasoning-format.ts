@@ -1,6 +1,8 @@
 // The published ways in which models mark what they think before they answer, and which one a model uses.
 // Operators choose one by name; otherwise the model's chat template tells.
 
+import type { ThinkingMarks } from '@ortler/engine';
+
 /** Thinking stands between a start and an end, at the beginning of the answer. */
 export interface TagFormat {
   readonly kind: 'tags';
@@ -30,6 +32,9 @@ const tags = (starts: readonly string[], ends: readonly string[]): TagFormat => 
   starts,
   ends,
 });
+
+/** Opens the message with the answer. */
+const ANSWER_HEADER = '<|channel|>final<|message|>';
 
 /** All formats by name. `auto` takes the first one whose mark the chat template has. */
 export const REASONING_FORMATS = {
@@ -108,4 +113,12 @@ export function endsInThinking(format: ReasoningFormat, text: string): boolean {
 export function opensThinking(format: ReasoningFormat, prompt: string): boolean {
   const end = prompt.trimEnd();
   return format.kind === 'tags' && format.starts.some(start => end.endsWith(start));
+}
+
+/** What the engine must know to hold a constraint back while the model thinks. `continuedText` as in replies. */
+export function toThinkingMarks(format: ReasoningFormat, continuedText: string | null): ThinkingMarks {
+  // Messages of other channels come before the one that answers.
+  if (format.kind === 'channels') return { starts: [], ends: [ANSWER_HEADER], isOpen: true };
+  const { starts, ends } = format;
+  return { starts, ends, ...(continuedText !== null && { isOpen: endsInThinking(format, continuedText) }) };
 }

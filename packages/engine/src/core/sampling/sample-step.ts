@@ -1,9 +1,11 @@
 // The sampling part of a step: rows of logits in, what each row of the plan gave out. Afterwards every sequence is as it was.
 // Caller: `../engine-core.ts`, between the model call and the commit.
 
+import { assertInvariant } from '../../errors.ts';
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import type { PlannedRow, StepPlan } from '../scheduler/step-plan.ts';
 import type { Sequence } from '../sequence.ts';
+import type { TokenMask } from '../token-mask.ts';
 import type { SampledToken, Sampler } from './sampler.ts';
 
 export interface SampledRow {
@@ -17,17 +19,25 @@ const NOTHING: readonly never[] = [];
 
 /**
  * One entry for each row of the plan, in its order: what the row gave, or why it could not give it, as a fault of one
- * row is no fault of the others. Shape: `logits` is `[sum of logitsCount, vocabSize]`.
+ * row is no fault of the others. Shape: `logits` is `[sum of logitsCount, vocabSize]`; `masks` has what each row may
+ * draw, or why that is not known. Mutates: `logits`.
  */
-export function sampleStep(sampler: Sampler, plan: StepPlan, logits: Float32Array): (SampledRow | Error)[] {
+export function sampleStep(
+  sampler: Sampler,
+  plan: StepPlan,
+  logits: Float32Array,
+  masks: readonly (TokenMask | Error | null)[],
+): (SampledRow | Error)[] {
   let start = 0;
-  return plan.rows.map(row => {
+  return plan.rows.map((row, index) => {
     const end = start + row.logitsCount * sampler.vocabSize;
     const rowLogits = logits.subarray(start, end);
     start = end;
+    const mask = masks[index]!;
+    if (mask instanceof Error) return mask;
     try {
       const promptLogprobs = readPromptLogprobs(sampler, row, rowLogits);
-      return { promptLogprobs, tokens: row.drawsToken ? drawTokens(sampler, row, rowLogits) : NOTHING };
+      return { promptLogprobs, tokens: row.drawsToken ? drawTokens(sampler, row, rowLogits, mask) : NOTHING };
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
     }
@@ -36,19 +46,26 @@ export function sampleStep(sampler: Sampler, plan: StepPlan, logits: Float32Arra
 
 /**
  * The row's last logits decide its next tokens, one after the other, each as if it were alone in its step. As long as
- * the token that is drawn is the drafted one, the logits behind the draft are those of the true text.
+ * the token that is drawn is the drafted one, the logits behind the draft are those of the true text. A constrained row
+ * has no draft: its mask is that of one token.
  */
-function drawTokens(sampler: Sampler, row: PlannedRow, logits: Float32Array): SampledToken[] {
+function drawTokens(
+  sampler: Sampler,
+  row: PlannedRow,
+  logits: Float32Array,
+  mask: TokenMask | null,
+): SampledToken[] {
   const { sequence, draftLength, tokenIds } = row;
   const { vocabSize } = sampler;
   const outputLength = sequence.outputTokenIds.length;
-  const tokens = [drawToken(sampler, sequence, rowFromEnd(logits, draftLength, vocabSize))];
+  assertInvariant(mask === null || draftLength === 0, 'a constrained sequence never drafts');
+  const tokens = [drawToken(sampler, sequence, rowFromEnd(logits, draftLength, vocabSize), mask)];
   try {
     for (let left = draftLength; left > 0; left--) {
       const { tokenId } = tokens.at(-1)!;
       if (tokenId !== tokenIds[tokenIds.length - left]) break;
       sequence.tryToken(tokenId);
-      tokens.push(drawToken(sampler, sequence, rowFromEnd(logits, left - 1, vocabSize)));
+      tokens.push(drawToken(sampler, sequence, rowFromEnd(logits, left - 1, vocabSize), null));
     }
   } catch {
     // The next step begins at this very token and meets the same fault: until then the tokens before it are good.
@@ -64,7 +81,12 @@ function rowFromEnd(logits: Float32Array, behind: number, vocabSize: number): Fl
   return logits.subarray(end - vocabSize, end);
 }
 
-function drawToken(sampler: Sampler, sequence: Sequence, logits: Float32Array): SampledToken {
+function drawToken(
+  sampler: Sampler,
+  sequence: Sequence,
+  logits: Float32Array,
+  mask: TokenMask | null,
+): SampledToken {
   const { submitted, logitsProcessors } = sequence.group;
   return sampler.sample(logits, {
     params: submitted.sampling,
@@ -73,6 +95,7 @@ function drawToken(sampler: Sampler, sequence: Sequence, logits: Float32Array): 
     processors: logitsProcessors,
     output: sequence,
     topLogprobCount: submitted.logprobs?.topCount,
+    mask,
   });
 }
 

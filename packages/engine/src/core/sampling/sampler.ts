@@ -3,6 +3,7 @@
 import { EngineError } from '../../errors.ts';
 import type { SamplingParams } from '../../request/sampling-params.ts';
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
+import { maskLogits, onlyAllowed, type TokenMask } from '../token-mask.ts';
 import { Candidates } from './candidates.ts';
 import { type CounterKey, uniformAt } from './counter-random.ts';
 import type { RowKernels } from './kernels/row-kernels.ts';
@@ -26,6 +27,8 @@ export interface SamplingStep {
   readonly output: OutputView;
   /** How many candidates to report beside the token. Undefined: no log probabilities at all. */
   readonly topLogprobCount: number | undefined;
+  /** What a constraint allows. Absent or null: everything. */
+  readonly mask?: TokenMask | null;
 }
 
 export interface SampledToken {
@@ -58,6 +61,8 @@ export class Sampler {
    * The next token. Shape: `logits` is `[vocabSize]`.
    *
    * Order:
+   *  0. only what the constraint allows, and one allowed token needs no draw; a model that may think before it answers
+   *     thinks when the token that begins it has the largest logit of all;
    *  1. log probabilities are those of the row as it comes;
    *  2. allowed tokens; 3. bad words; 4. no ends before the minimum length;
    *  5. bias; 6. repetition penalty, frequency penalty, presence penalty (2 to 6: `createLogitsProcessors`);
@@ -65,14 +70,23 @@ export class Sampler {
    *  8. temperature; 9. min-p; 10. top-k, ties kept; 11. top-p on what is left, renormalised;
    * 12. one draw: the token at which the running sum of weights, in id order, passes a random share of it.
    * Source: the sampling pipeline of vLLM, whose wire format the service speaks.
-   * Throws: `invalid_request` when steps 2 to 4 leave no token; an Error when the row is not made of numbers, that
-   * is, when the model is broken.
+   * Where steps 2 to 4 leave nothing of what a constraint allows, the answer ends if it is complete; otherwise they
+   * give way.
+   * Mutates: `logits`, with a constraint.
+   * Throws: `invalid_request` when steps 2 to 4 leave no token and there is no constraint; an Error when the row is not
+   * made of numbers, that is, when the model is broken.
    */
   sample(logits: Float32Array, step: SamplingStep): SampledToken {
     const row = this.#row;
-    const { topLogprobCount, processors, params } = step;
-    this.#edit(logits, step);
-    const tokenId = this.#draw(step);
+    const { topLogprobCount, processors, params, mask = null } = step;
+    if (mask !== null) {
+      if (mask.thinkTokenId !== null && this.#largestToken(logits) === mask.thinkTokenId)
+        return this.#report(logits, mask.thinkTokenId, topLogprobCount);
+      maskLogits(logits, mask);
+      const only = onlyAllowed(mask);
+      if (only !== null) return this.#report(logits, only, topLogprobCount);
+    }
+    const tokenId = this.#edit(logits, step) ?? this.#draw(step);
     if (topLogprobCount === undefined) return { tokenId };
     if (processors.length > 0 || params.topP < 1) {
       row.load(logits);
@@ -91,24 +105,46 @@ export class Sampler {
     return readRowLogprobs(this.#row, this.#candidates, tokenId, topCount);
   }
 
+  #largestToken(logits: Float32Array): number {
+    this.#row.load(logits);
+    this.#row.scan();
+    return this.#row.bestTokenId;
+  }
+
+  #report(logits: Float32Array, tokenId: number, topCount: number | undefined): SampledToken {
+    return topCount === undefined
+      ? { tokenId }
+      : { tokenId, logprobs: this.readLogprobs(logits, tokenId, topCount) };
+  }
+
   /** The tokens that may be drawn after steps 1 to 11. Valid until the next call. Throws: as `sample` does. */
   narrow(logits: Float32Array, step: SamplingStep): Candidates {
     const row = this.#row;
-    this.#edit(logits, step);
+    const end = this.#edit(logits, step);
     const { temperature } = step.params;
-    if (temperature === 0) this.#candidates.keepOnly(row.bestTokenId, row.largest);
+    if (end !== null) this.#candidates.keepOnly(end, row.largest);
+    else if (temperature === 0) this.#candidates.keepOnly(row.bestTokenId, row.largest);
     else row.gather(this.#candidates, this.#lowestLogit(step.params, this.#scale(temperature)), Infinity);
     return this.#candidates;
   }
 
-  /** Steps 2 to 6. Mutates: the row. */
-  #edit(logits: Float32Array, { processors, output }: SamplingStep): void {
+  /**
+   * Steps 2 to 6. Gives the end token where they leave nothing of what a constraint allows and the answer is complete.
+   * Mutates: the row.
+   */
+  #edit(logits: Float32Array, { processors, output, mask = null }: SamplingStep): number | null {
     const row = this.#row;
     row.load(logits);
     for (const process of processors) process(row.logits, output);
     row.scan();
-    if (Number.isFinite(row.largest)) return;
-    if (row.largest === -Infinity && processors.length > 0) throw nothingLeft();
+    if (Number.isFinite(row.largest)) return null;
+    if (row.largest === -Infinity && processors.length > 0) {
+      if (mask === null) throw nothingLeft();
+      if (mask.endTokenId !== null) return mask.endTokenId;
+      row.load(logits);
+      row.scan();
+      if (Number.isFinite(row.largest)) return null;
+    }
     throw new Error('The model returned logits that are not numbers.');
   }
 

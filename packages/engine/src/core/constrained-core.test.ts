@@ -1,0 +1,276 @@
+// Constraints in the step loop, on a scripted model that draws from the whole vocabulary.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SequenceUpdate, SubmitMessage } from '../link/messages.ts';
+import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
+import {
+  LETTER_COLUMN_COUNT,
+  LETTER_ENDS,
+  letterId,
+  letterText,
+  letterVocabulary,
+} from '../testing/letter-vocabulary.ts';
+import { ScriptedModel, type ScriptedModelOptions } from '../testing/scripted-model.ts';
+import type { Grammar } from './constraint/constraint.ts';
+import type { EngineCoreSettings } from './core-settings.ts';
+import { EngineCore } from './engine-core.ts';
+
+const regex = (text: string): Grammar => ({ kind: 'regex', text });
+
+function request(grammar: Grammar | null, changes: Partial<SubmitMessage> = {}): SubmitMessage {
+  return {
+    kind: 'submit',
+    requestId: 1,
+    promptTokenIds: Int32Array.of(5, 6, 7),
+    choiceCount: 1,
+    sampling: { ...NEUTRAL_SAMPLING, temperature: 1.5, seed: 7n },
+    maxTokens: 12,
+    minTokens: 0,
+    eosTokenIds: [LETTER_ENDS[0]],
+    stopTokenIds: [LETTER_ENDS[1]],
+    minTokensBannedIds: [],
+    ...(grammar !== null && { constraint: { grammar } }),
+    ...changes,
+  };
+}
+
+interface Answer {
+  readonly tokenIds: number[];
+  readonly logprobs: number[];
+  finish: SequenceUpdate['finish'];
+  failure: SequenceUpdate['failure'];
+}
+
+const MODEL: ScriptedModelOptions = {
+  vocabSize: LETTER_COLUMN_COUNT,
+  peak: 0,
+  slotCount: 4,
+  logitsLimit: 12,
+};
+
+function createCore(model: ScriptedModelOptions = {}, settings: Partial<EngineCoreSettings> = {}) {
+  const runner = new ScriptedModel({ ...MODEL, ...model });
+  const core = new EngineCore(runner, { prefillChunkLength: 16, maxQueuedSequences: 64, ...settings });
+  core.setVocabulary(letterVocabulary);
+  return { core, runner };
+}
+
+/** Runs a core until it has nothing to do; answers by request and choice. */
+async function finish(core: EngineCore): Promise<Map<string, Answer>> {
+  const answers = new Map<string, Answer>();
+  while (core.hasWork) {
+    for (const output of await core.step()) {
+      if (output.kind !== 'step') throw new Error(`Unexpected ${output.kind}: ${JSON.stringify(output)}`);
+      for (const update of output.updates) take(answers, update);
+    }
+    expect(core.findViolations()).toEqual([]);
+  }
+  return answers;
+}
+
+function take(answers: Map<string, Answer>, update: SequenceUpdate): void {
+  const key = `${update.requestId}/${update.choiceIndex}`;
+  const answer = answers.get(key) ?? { tokenIds: [], logprobs: [], finish: undefined, failure: undefined };
+  answers.set(key, answer);
+  answer.tokenIds.push(...update.tokenIds);
+  answer.logprobs.push(...(update.logprobs ?? []).map(found => found.logprob));
+  answer.finish = update.finish;
+  answer.failure = update.failure;
+}
+
+async function answerAlone(message: SubmitMessage, model: ScriptedModelOptions = {}): Promise<Answer[]> {
+  const { core } = createCore(model);
+  core.submit(message);
+  const answers = await finish(core);
+  return [...answers].sort(([a], [b]) => a.localeCompare(b)).map(([, answer]) => answer);
+}
+
+describe('a constrained choice', () => {
+  it('ends with the last token that its constraint allows, without an end token', async () => {
+    const [answer] = await answerAlone(request(regex('abcabc')));
+    expect(letterText(answer!.tokenIds)).toBe('abcabc');
+    expect(answer!.tokenIds).not.toContain(LETTER_ENDS[0]);
+    expect(answer!.finish).toEqual({ reason: 'stop', stopTokenId: null, endsWithText: true });
+  });
+
+  it('stops on the very last allowed place when it is complete there', async () => {
+    const [answer] = await answerAlone(request(regex('g'), { maxTokens: 1 }));
+    expect(answer!.finish?.reason).toBe('stop');
+  });
+
+  it('is cut off at the length with the beginning of what its constraint allows', async () => {
+    const [answer] = await answerAlone(request(regex('h{9}'), { maxTokens: 4 }));
+    expect(letterText(answer!.tokenIds)).toBe('hhhh');
+    expect(answer!.finish).toEqual({ reason: 'length', stopTokenId: null });
+  });
+
+  it('ends below the minimum and with ignored ends when nothing may follow', async () => {
+    const changes = { minTokens: 5, minTokensBannedIds: [...LETTER_ENDS], eosTokenIds: [], stopTokenIds: [] };
+    const [answer] = await answerAlone(request(regex('g'), changes));
+    expect(answer).toMatchObject({ tokenIds: [letterId('g')], finish: { reason: 'stop' } });
+    const [empty] = await answerAlone(request(regex(''), changes));
+    expect(letterText(empty!.tokenIds)).toBe('');
+    expect(empty!.finish).toEqual({ reason: 'stop', stopTokenId: null });
+  });
+
+  it('does not end with an ignored end while its text may go on', async () => {
+    const [answer] = await answerAlone(request(regex('g*'), { eosTokenIds: [], stopTokenIds: [] }));
+    expect(answer!.tokenIds).toEqual(Array.from({ length: 12 }, () => letterId('g')));
+    expect(answer!.finish?.reason).toBe('length');
+  });
+
+  it('ends when its text is complete and other rules leave nothing that may follow', async () => {
+    const sampling = {
+      ...NEUTRAL_SAMPLING,
+      temperature: 1,
+      seed: 1n,
+      allowedTokenIds: [letterId('g'), letterId('a')],
+    };
+    const [answer] = await answerAlone(request(regex('g(bb)?'), { sampling }));
+    expect(letterText(answer!.tokenIds)).toBe('g');
+    expect(answer!.finish?.reason).toBe('stop');
+  });
+
+  it('follows its constraint where other rules leave nothing of it', async () => {
+    const sampling = { ...NEUTRAL_SAMPLING, temperature: 1, seed: 1n, allowedTokenIds: [letterId('a')] };
+    const [answer] = await answerAlone(request(regex('[gh]{3}'), { sampling }));
+    expect(letterText(answer!.tokenIds)).toMatch(/^[gh]{3}$/);
+  });
+
+  it('reports log probabilities over what may come', async () => {
+    const [answer] = await answerAlone(request(regex('g[ab]'), { logprobs: { topCount: 4 } }));
+    expect(answer!.logprobs[0]).toBe(0);
+    const { core } = createCore();
+    core.submit(request(regex('[ab]'), { logprobs: { topCount: 4 } }));
+    const [output] = await core.step();
+    const update = output!.kind === 'step' ? output!.updates[0]! : undefined;
+    const top = [...update!.logprobs![0]!.topLogprobs];
+    expect(top.slice(0, 2).reduce((sum, logprob) => sum + Math.exp(logprob), 0)).toBeCloseTo(1, 5);
+    expect(top.slice(2)).toEqual([-Infinity, -Infinity]);
+  });
+
+  it('may think first, and answers after the end of the thinking', async () => {
+    const ends = [new TextEncoder().encode('</think>')];
+    // The model thinks two tokens long and then would say "e" for ever.
+    const model: ScriptedModelOptions = {
+      peak: 100,
+      nextToken: history =>
+        ['<think>', 'e', 'f', '</think>'].map(letterId)[history.length - 3] ?? letterId('e'),
+    };
+    const thinking = { isOpen: false, startTokenId: letterId('<think>'), ends };
+    const free = request(null, { constraint: { grammar: regex('(ab|cd)'), thinking } });
+    const [answer] = await answerAlone(free, model);
+    expect(answer!.tokenIds.slice(0, 4)).toEqual(['<think>', 'e', 'f', '</think>'].map(letterId));
+    expect(letterText(answer!.tokenIds.slice(4))).toMatch(/^(ab|cd)$/);
+
+    const closed = request(null, { constraint: { grammar: regex('(ab|cd)') } });
+    expect(letterText((await answerAlone(closed, model))[0]!.tokenIds)).toMatch(/^(ab|cd)$/);
+
+    const open = { isOpen: true, ends };
+    const opened = request(null, { constraint: { grammar: regex('(ab|cd)'), thinking: open } });
+    const [other] = await answerAlone({ ...opened, promptTokenIds: Int32Array.of(5, 6, 7, 2) }, model);
+    expect(letterText(other!.tokenIds)).toMatch(/^ef(ab|cd)$/);
+  });
+
+  it('never ends while it thinks', async () => {
+    const thinking = { isOpen: true, ends: [new TextEncoder().encode('</think>')] };
+    const [answer] = await answerAlone(request(null, { constraint: { grammar: regex('a'), thinking } }), {
+      peak: 100,
+      nextToken: () => LETTER_ENDS[0],
+    });
+    expect(answer!.finish?.reason === 'length' || letterText(answer!.tokenIds).endsWith('a')).toBe(true);
+    expect(answer!.tokenIds).not.toContain(LETTER_ENDS[0]);
+  });
+});
+
+describe('a constraint that fails', () => {
+  it('is refused at the door when nothing satisfies it, and others go on', async () => {
+    const { core } = createCore();
+    core.submit(request(regex('abc'), { requestId: 1 }));
+    const impossible: Grammar = { kind: 'regex', text: 'é' };
+    expect(() => core.submit(request(impossible, { requestId: 2 }))).toThrowError(
+      expect.objectContaining({ code: 'invalid_request', parameter: 'constraint' }),
+    );
+    const answers = await finish(core);
+    expect([...answers.keys()]).toEqual(['1/0']);
+  });
+
+  it('ends its own choice and nothing else', async () => {
+    const { core } = createCore();
+    core.submit(request(regex('abc'), { requestId: 1 }));
+    core.submit(request(regex('g?[ab]é|g?ab'), { requestId: 2, choiceCount: 8 }));
+    const answers = await finish(core);
+    expect(letterText(answers.get('1/0')!.tokenIds)).toBe('abc');
+    const ends = [...answers].filter(([key]) => key.startsWith('2/')).map(([, answer]) => answer);
+    const failed = ends.filter(answer => answer.failure !== undefined);
+    expect(ends).toHaveLength(8);
+    expect(failed.length).toBeGreaterThan(0);
+    for (const answer of failed) expect(answer.failure!.code).toBe('constraint_failed');
+    for (const answer of ends) if (answer.failure === undefined) expect(answer.finish?.reason).toBe('stop');
+  });
+});
+
+const grammars = fc.constantFrom<Grammar>(
+  regex('[a-d]{2,6}'),
+  regex('(abc|cd)+'),
+  regex('a*b*c*'),
+  { kind: 'lark', text: 'start: "{" start "}" | "[" (start ("," start)*)? "]" | "1"' },
+  {
+    kind: 'json_schema',
+    text: '{"type":"object","properties":{"a":{"enum":["b","cd"]}},"required":["a"],"additionalProperties":false}',
+  },
+);
+
+const requests = fc.array(
+  fc.record({
+    grammar: fc.option(grammars, { freq: 5 }),
+    seed: fc.bigInt({ min: 0n, max: 1_000n }),
+    temperature: fc.constantFrom(0, 1, 2),
+    choiceCount: fc.constantFrom(1, 1, 3),
+    maxTokens: fc.integer({ min: 1, max: 14 }),
+    minTokens: fc.constantFrom(0, 0, 1),
+    priority: fc.integer({ min: -2, max: 2 }),
+    atStep: fc.nat({ max: 12 }),
+    promptLength: fc.integer({ min: 1, max: 20 }),
+  }),
+  { minLength: 1, maxLength: 6 },
+);
+
+describe('constrained choices under random schedules', () => {
+  it('say what each says alone, with preemption, failing steps and any mix of constraints', async () => {
+    await fc.assert(
+      fc.asyncProperty(requests, fc.integer({ min: 1, max: 4 }), fc.nat(50), async (entries, slots, salt) => {
+        const messages = entries.map(({ grammar, seed, temperature, promptLength, ...entry }, requestId) =>
+          request(grammar, {
+            ...entry,
+            requestId,
+            minTokensBannedIds: [...LETTER_ENDS],
+            promptTokenIds: Int32Array.from({ length: promptLength }, (_, i) => (i * 7 + requestId) % 12),
+            sampling: { ...NEUTRAL_SAMPLING, temperature, seed },
+          }),
+        );
+        const { core } = createCore(
+          { slotCount: slots, failsAt: call => (call * 7 + salt) % 5 < 2 && call % 3 !== 0 },
+          { schedulingPolicy: 'priority' },
+        );
+        const together = new Map<string, Answer>();
+        const waiting = messages.map((message, index) => ({ message, atStep: entries[index]!.atStep }));
+        for (let step = 0; waiting.length > 0 || core.hasWork; step++) {
+          for (const entry of waiting.filter(({ atStep }) => atStep <= step)) {
+            core.submit(entry.message);
+            waiting.splice(waiting.indexOf(entry), 1);
+          }
+          for (const output of await core.step())
+            if (output.kind === 'step') for (const update of output.updates) take(together, update);
+        }
+        for (const message of messages) {
+          const alone = await answerAlone({ ...message, priority: 0 });
+          for (const [choiceIndex, answer] of alone.entries())
+            expect(together.get(`${message.requestId}/${choiceIndex}`)).toEqual(answer);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  }, 60_000);
+});

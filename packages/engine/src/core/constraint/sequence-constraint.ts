@@ -1,0 +1,115 @@
+// How one sequence follows its constraint: what it thinks first is free, then every token is the matcher's to allow.
+// The step loop fills its mask while the model runs, and tells it of a token only when that is committed.
+
+import { EngineError } from '../../errors.ts';
+import type { SubmittedThinking } from '../../link/messages.ts';
+import type { TokenVocabulary } from '../../request/token-vocabulary.ts';
+import type { TokenMask } from '../token-mask.ts';
+import { type ConstraintMatcher, MatcherFailed } from './constraint.ts';
+import { ThinkingEnd } from './thinking-end.ts';
+
+export interface SequenceConstraintOptions {
+  readonly vocabulary: TokenVocabulary;
+  readonly thinking: SubmittedThinking | undefined;
+  /** Those end tokens of the model that do not end this request's choices. */
+  readonly ignoredEndIds: readonly number[];
+}
+
+export class SequenceConstraint {
+  readonly #matcher: ConstraintMatcher;
+  readonly #options: SequenceConstraintOptions;
+  readonly #thinkingEnd: ThinkingEnd | null;
+  #phase: 'start' | 'thinking' | 'answer';
+
+  /** Owns the matcher, which is at the start of an answer. */
+  constructor(matcher: ConstraintMatcher, options: SequenceConstraintOptions) {
+    const { thinking, vocabulary } = options;
+    this.#matcher = matcher;
+    this.#options = options;
+    this.#thinkingEnd = thinking === undefined ? null : new ThinkingEnd(vocabulary, thinking.ends);
+    this.#phase = thinking === undefined ? 'answer' : thinking.isOpen ? 'thinking' : 'start';
+  }
+
+  /**
+   * The tokens that may come next; never none. Shape: as `ConstraintMatcher.fillMask`.
+   * Mutates: `mask`, which becomes part of the result. Throws: `constraint_failed`.
+   */
+  fillMask(mask: Uint32Array): TokenMask {
+    const { vocabulary, thinking, ignoredEndIds } = this.#options;
+    const { eosTokenIds } = vocabulary;
+    if (this.#phase === 'thinking') {
+      mask.fill(0xffffffff);
+      // An end before the answer would leave the answer out.
+      clearBits(mask, eosTokenIds);
+      return { words: mask, endTokenId: null, thinkTokenId: null };
+    }
+    guard(() => this.#matcher.fillMask(mask));
+    const endTokenId = eosTokenIds.find(id => hasBit(mask, id)) ?? null;
+    // Ends that do not count are left only where nothing else may come.
+    if (endTokenId !== null && hasOtherBits(mask, eosTokenIds)) clearBits(mask, ignoredEndIds);
+    if (mask.every(word => word === 0)) throw failed('The constraint allows no further token.');
+    const thinkTokenId = (this.#phase === 'start' ? thinking?.startTokenId : undefined) ?? null;
+    return { words: mask, endTokenId, thinkTokenId };
+  }
+
+  /** Takes a token over: `complete` when nothing can follow it, `ended` for an end token. Throws: `constraint_failed`. */
+  accept(tokenId: number): 'open' | 'complete' | 'ended' {
+    if (this.#phase === 'thinking') {
+      if (this.#thinkingEnd!.push(tokenId)) this.#phase = 'answer';
+      return 'open';
+    }
+    const { thinking, vocabulary } = this.#options;
+    if (this.#phase === 'start' && tokenId === thinking?.startTokenId) {
+      this.#phase = 'thinking';
+      return 'open';
+    }
+    this.#phase = 'answer';
+    return guard(() => {
+      if (!this.#matcher.accept(tokenId)) throw new MatcherFailed(`The constraint refuses token ${tokenId}.`);
+      if (!this.#matcher.mustStop()) return 'open';
+      return vocabulary.eosTokenIds.includes(tokenId) ? 'ended' : 'complete';
+    });
+  }
+
+  /** The same for another choice, which must not have begun. */
+  fork(): SequenceConstraint {
+    return new SequenceConstraint(this.#matcher.fork(), this.#options);
+  }
+
+  /** Legal any number of times. */
+  dispose(): void {
+    this.#matcher.dispose();
+  }
+}
+
+/** Throws: `constraint_failed` for a matcher that failed. */
+function guard<Result>(call: () => Result): Result {
+  try {
+    return call();
+  } catch (error) {
+    if (!(error instanceof MatcherFailed)) throw error;
+    throw failed(error.message, error);
+  }
+}
+
+function failed(message: string, cause?: unknown): EngineError {
+  return new EngineError('constraint_failed', message, { cause });
+}
+
+function hasBit(mask: Uint32Array, id: number): boolean {
+  return ((mask[id >>> 5]! >>> (id & 31)) & 1) === 1;
+}
+
+function clearBits(mask: Uint32Array, ids: readonly number[]): void {
+  for (const id of ids) mask[id >>> 5]! &= ~(1 << (id & 31));
+}
+
+function hasOtherBits(mask: Uint32Array, ids: readonly number[]): boolean {
+  for (let word = 0; word < mask.length; word++) {
+    let bits = mask[word]!;
+    if (bits === 0) continue;
+    for (const id of ids) if (id >>> 5 === word) bits &= ~(1 << (id & 31));
+    if (bits !== 0) return true;
+  }
+  return false;
+}

@@ -1,0 +1,158 @@
+// Structured outputs of the demo model over REST: whatever it finishes is valid, whatever else the request asks for.
+// `CONSTRAINT_RUNS=2000` makes the random ones as many.
+
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHAT_PATH, type ChatClient, createChatClient, type Json } from '../support/chat-client.ts';
+import { type RandomConstraint, randomConstraints } from '../support/random-constraints.ts';
+import { type RunningServer, startServer } from '../support/server.ts';
+
+const RUNS = Number(process.env.CONSTRAINT_RUNS ?? 40);
+const BATCH = 8;
+
+let server: RunningServer;
+let client: ChatClient;
+beforeAll(async () => {
+  server = await startServer();
+  client = createChatClient(server);
+});
+afterAll(() => server?.dispose());
+
+const contentOf = ({ choices }: Json, index = 0): string => choices[index].message.content;
+
+describe('answers at temperature 1.5 under random constraints', () => {
+  it('are valid when they are finished, and beginnings when they are cut', {
+    timeout: 3_600_000,
+  }, async () => {
+    const constraints = fc.sample(randomConstraints, { numRuns: RUNS, seed: 20_261 });
+    let finished = 0;
+    const check = async ({ fields, isValid, isBeginning }: RandomConstraint, seed: number) => {
+      const { choices } = await client.chat({ ...fields, seed, temperature: 1.5, max_tokens: 60 });
+      const { finish_reason: reason, message } = choices[0];
+      const told = `${JSON.stringify(fields)} with seed ${seed}: ${JSON.stringify(message.content)}`;
+      if (reason === 'stop') finished++;
+      else expect(reason, told).toBe('length');
+      expect(reason === 'stop' ? isValid(message.content) : isBeginning(message.content), told).toBe(true);
+    };
+    for (let at = 0; at < constraints.length; at += BATCH)
+      await Promise.all(constraints.slice(at, at + BATCH).map((each, index) => check(each, at + index)));
+    expect(finished).toBeGreaterThan(RUNS / 3);
+  });
+});
+
+describe('a constrained answer', () => {
+  const fields = {
+    structured_outputs: { json: { type: 'array', items: { enum: ['red', 'green', 1] }, maxItems: 4 } },
+    temperature: 1.5,
+    seed: 11,
+    max_tokens: 60,
+  };
+
+  it('is the same streamed, and the same for the same seed beside other requests', async () => {
+    const alone = contentOf(await client.chat(fields));
+    const others = Array.from({ length: 5 }, (_, index) => client.chat({ ...fields, seed: index }));
+    const chunks = await client.stream(fields);
+    await Promise.all(others);
+    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe(alone);
+  });
+
+  it('is valid in each of n choices, which are those of the following seeds', async () => {
+    const body = await client.chat({ ...fields, n: 3 });
+    for (const index of [0, 1, 2]) {
+      expect(Array.isArray(JSON.parse(contentOf(body, index)))).toBe(true);
+      expect(contentOf(body, index)).toBe(contentOf(await client.chat({ ...fields, seed: 11 + index })));
+    }
+  });
+
+  it('ends at a stop string, and below the minimum when it is complete', async () => {
+    const choice = { structured_outputs: { choice: ['left right'] } };
+    const cut = await client.chat({ ...choice, stop: [' '] });
+    expect([contentOf(cut), cut.choices[0].stop_reason]).toEqual(['left', ' ']);
+    const complete = await client.chat({ ...choice, min_tokens: 40, max_tokens: 50, ignore_eos: true });
+    expect([contentOf(complete), complete.choices[0].finish_reason]).toEqual(['left right', 'stop']);
+  });
+
+  it('has a log probability for each token', async () => {
+    const body = await client.chat({ ...fields, logprobs: true, return_token_ids: true });
+    const { logprobs, token_ids: ids, message } = body.choices[0];
+    expect(logprobs.content).toHaveLength(ids.length);
+    expect(body.usage.completion_tokens).toBe(ids.length);
+    const texts = logprobs.content.map(({ token }: Json) => token).join('');
+    expect(texts.startsWith(message.content)).toBe(true);
+  });
+
+  it('comes after the thinking, which is free', async () => {
+    const choice = { structured_outputs: { choice: ['Paris'] }, max_tokens: 120, temperature: 0 };
+    const body = await client.chat({ ...choice, chat_template_kwargs: { enable_thinking: true } });
+    const { message, finish_reason: reason } = body.choices[0];
+    expect(message.reasoning.length).toBeGreaterThan(0);
+    if (reason === 'stop') expect(message.content).toBe('Paris');
+    else expect(message.content).toBeNull();
+    const unthinking = await client.chat({ ...choice, chat_template_kwargs: { enable_thinking: false } });
+    expect(unthinking.choices[0].message).toMatchObject({ content: 'Paris', reasoning: null });
+  });
+
+  it('is refused beside a beam search', async () => {
+    await client.refused({ ...fields, use_beam_search: true, n: 2 }, 'structured_outputs');
+  });
+
+  it('is given by completions too', async () => {
+    const structured_outputs = { choice: ['one', 'two'] };
+    const { status, body } = await client.post('/v1/completions', { prompt: 'Count', structured_outputs });
+    expect(status).toBe(200);
+    expect(['one', 'two']).toContain(body.choices[0].text);
+  });
+
+  it('that breaks what only its end shows is an error, not an answer', async () => {
+    // Nothing but equal items can be said, and they must differ.
+    const json = { type: 'array', items: { enum: ['a'] }, minItems: 2, maxItems: 2, uniqueItems: true };
+    const structured_outputs = { json, disable_any_whitespace: true };
+    const messages = [{ role: 'user', content: 'x' }];
+    const { status, body } = await client.post(CHAT_PATH, { messages, structured_outputs });
+    expect(status).toBe(500);
+    expect(body.error.message).toContain('uniqueItems');
+    // Choices that fail beside one that does not: each of these is one of two texts, of which one is wrong.
+    const either = { type: 'array', prefixItems: [{ enum: ['a'] }, { enum: ['a', 'b'] }] };
+    const some = { ...either, minItems: 2, maxItems: 2, uniqueItems: true };
+    const fields = { n: 12, seed: 1, temperature: 2, top_k: 0, top_p: 1, min_p: 0 };
+    const { choices } = await client.chat({
+      ...fields,
+      structured_outputs: { json: some, disable_any_whitespace: true },
+    });
+    const reasons = choices.map((choice: Json) => [choice.finish_reason, choice.stop_reason].join());
+    expect(new Set(reasons)).toEqual(new Set(['stop,', 'error,constraint_failed']));
+    for (const { finish_reason: reason, message } of choices)
+      if (reason === 'stop') expect(JSON.parse(message.content)).toEqual(['a', 'b']);
+  });
+});
+
+describe('a hostile constraint', () => {
+  const nest = (depth: number): object => (depth === 0 ? {} : { items: nest(depth - 1) });
+  const rules = Array.from({ length: 20_000 }, (_, i) => `r${i} ::= r${i + 1}`).join('\n');
+  const HOSTILE: readonly (readonly [what: string, structuredOutputs: object])[] = [
+    ['100,000 values', { json: { enum: Array.from({ length: 100_000 }, (_, i) => `v${i}`) } }],
+    ['depth 127', { json: nest(127) }],
+    ['depth 100', { json: nest(100) }],
+    ['an expression past the limit', { regex: 'a?'.repeat(2 ** 14) }],
+    ['20,000 rules', { grammar: `root ::= r0\n${rules}\nr20000 ::= "a"` }],
+    ['a reference to itself', { json: { $ref: '#' } }],
+    ['a megabyte', { json: { description: 'x'.repeat(2 ** 20) } }],
+  ];
+
+  it('is refused in time, while another answer goes on', { timeout: 60_000 }, async () => {
+    await client.chat({ structured_outputs: { regex: 'ready' } });
+    const long = { max_tokens: 200, ignore_eos: true, temperature: 1, seed: 1 };
+    const plain = client.stream(long).catch((error: unknown) => error);
+    for (const [what, structured_outputs] of HOSTILE) {
+      const from = performance.now();
+      const error = await client.refused({ structured_outputs });
+      expect(performance.now() - from, what).toBeLessThan(10_000);
+      expect(error.message.length, what).toBeLessThan(500);
+    }
+    // Derivatives make these harmless; backtracking would not end.
+    for (const regex of ['((a+)+)+b|(.*a.{20})c', '(?:a{1,999}){1,999}'])
+      await client.chat({ structured_outputs: { regex }, max_tokens: 5 });
+    expect(((await plain) as Json[]).length).toBeGreaterThan(10);
+    await client.chat({ structured_outputs: { regex: 'still here' } });
+  });
+});
