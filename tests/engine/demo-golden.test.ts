@@ -43,8 +43,11 @@ const golden = JSON.parse(await readFile(join(DEMO_DIR, 'evaluation', 'golden.js
 /** Both sides compute in float32 and add in another order; logits are of the order of 10. */
 const LOGIT_TOLERANCE = 1e-3;
 
-/** Log probabilities are promised to this. */
-const LOGPROB_TOLERANCE = 1e-4;
+/**
+ * What two computations in float32 may differ by here: on these prompts transformers itself differs from its own float64 by
+ * up to 1.8e-4 (by 5e-5 on most), because the logits of a sharply trained model are as large as 33.
+ */
+const LOGPROB_TOLERANCE = 2.5e-4;
 
 /** Each log probability, and the best ones by value: nearly equal tokens may change places. */
 function expectLogprobs(
