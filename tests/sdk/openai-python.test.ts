@@ -1,13 +1,11 @@
 // The openai SDK for Python against the running server. It needs a Python with that package: TEST_PYTHON
 // names it (`.ci/run` makes one). Without it these checks are skipped, and the reason is shown.
 
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, test } from 'vitest';
+import { expectPythonChecks, TEST_PYTHON } from '../support/python-checks.ts';
 import { startServer } from '../support/server.ts';
 
-const python = process.env.TEST_PYTHON;
 const CHECKS = [
   'models',
   'retrieve',
@@ -22,20 +20,16 @@ const CHECKS = [
   'completions',
 ];
 
-describe.skipIf(python === undefined)('openai SDK for Python (skipped unless TEST_PYTHON is set)', () => {
-  test('lists, creates, streams and raises its error classes', async () => {
-    const server = await startServer();
-    try {
-      const script = join(import.meta.dirname, 'openai_python.py');
-      const { stdout } = await promisify(execFile)(python!, [script, `${server.url}/v1`, server.apiKey]);
-      const reports = stdout
-        .trim()
-        .split('\n')
-        .map(line => JSON.parse(line));
-      expect(reports.filter(report => !report.ok)).toEqual([]);
-      expect(reports.map(report => report.check)).toEqual(CHECKS);
-    } finally {
-      await server.dispose();
-    }
-  });
-});
+describe.skipIf(TEST_PYTHON === undefined)(
+  'openai SDK for Python (skipped unless TEST_PYTHON is set)',
+  () => {
+    test('lists, creates, streams and raises its error classes', async () => {
+      const server = await startServer();
+      try {
+        await expectPythonChecks(join(import.meta.dirname, 'openai_python.py'), server, CHECKS);
+      } finally {
+        await server.dispose();
+      }
+    });
+  },
+);

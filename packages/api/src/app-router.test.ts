@@ -3,11 +3,11 @@ import { type ChatChunk, type ChatCompletion, chatChunk, chatCompletion } from '
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAppRouter } from './app-router.ts';
-import { ApiError } from './errors.ts';
 import {
   collect,
   createFakeEngine,
   createFakeServices,
+  errorOf,
   type FakeServices,
   TEST_API_KEY,
 } from './testing/index.ts';
@@ -27,15 +27,6 @@ function context(fields: Partial<ApiContext> = {}): ApiContext {
 
 function callerOf(services: FakeServices, fields: Partial<ApiContext> = {}) {
   return createAppRouter(services).createCaller(context(fields));
-}
-
-async function errorOf(promise: Promise<unknown>): Promise<ApiError> {
-  const error = await promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (error instanceof ApiError) return error;
-  throw new Error(`expected an ApiError, got ${String(error)}`);
 }
 
 describe('credentials', () => {

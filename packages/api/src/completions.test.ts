@@ -5,11 +5,11 @@ import { type Completion, type CompletionChunk, completion, completionChunk } fr
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAppRouter } from './app-router.ts';
-import { ApiError } from './errors.ts';
 import {
   collect,
   createFakeEngine,
   createFakeServices,
+  errorOf,
   type FakeServices,
   TEST_API_KEY,
 } from './testing/index.ts';
@@ -21,15 +21,6 @@ function callerOf(services: FakeServices, headers: Record<string, string> = {}) 
     headers,
     signal: new AbortController().signal,
   }).completions;
-}
-
-async function errorOf(promise: Promise<unknown>): Promise<ApiError> {
-  const error = await promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (error instanceof ApiError) return error;
-  throw new Error(`expected an ApiError, got ${String(error)}`);
 }
 
 describe('a completion', () => {

@@ -2,29 +2,12 @@
 
 import { describe, expect, it } from 'vitest';
 import type { PrefilledRequest, SubmitMessage } from '../link/messages.ts';
-import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 import { ScriptedModel, type ScriptedModelOptions, scriptedLogits } from '../testing/scripted-model.ts';
+import { GREEDY, submission } from '../testing/submission.ts';
 import { type CoreOutput, EngineCore } from './engine-core.ts';
 import { readTokenLogprobs } from './sampling/logprobs.ts';
 
 const VOCAB_SIZE = 64;
-const GREEDY = { ...NEUTRAL_SAMPLING, temperature: 0, seed: 1n };
-
-function submission(requestId: number, changes: Partial<SubmitMessage> = {}): SubmitMessage {
-  return {
-    kind: 'submit',
-    requestId,
-    promptTokenIds: Int32Array.of(1, 2, 3),
-    choiceCount: 1,
-    sampling: GREEDY,
-    maxTokens: 4,
-    minTokens: 0,
-    eosTokenIds: [],
-    stopTokenIds: [],
-    minTokensBannedIds: [],
-    ...changes,
-  };
-}
 
 async function run(
   submissions: readonly SubmitMessage[],

@@ -1,28 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../errors.ts';
-import type { SubmitMessage } from '../link/messages.ts';
-import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 import { ScriptedModel, type ScriptedModelOptions } from '../testing/scripted-model.ts';
+import { submission } from '../testing/submission.ts';
 import type { EngineCoreSettings } from './core-settings.ts';
 import { type CoreOutput, EngineCore } from './engine-core.ts';
-
-const GREEDY = { ...NEUTRAL_SAMPLING, temperature: 0, seed: 1n };
-
-function submission(requestId: number, changes: Partial<SubmitMessage> = {}): SubmitMessage {
-  return {
-    kind: 'submit',
-    requestId,
-    promptTokenIds: Int32Array.of(1, 2, 3),
-    choiceCount: 1,
-    sampling: GREEDY,
-    maxTokens: 4,
-    minTokens: 0,
-    eosTokenIds: [],
-    stopTokenIds: [],
-    minTokensBannedIds: [],
-    ...changes,
-  };
-}
 
 function createCore(model: ScriptedModelOptions = {}, settings: Partial<EngineCoreSettings> = {}) {
   const runner = new ScriptedModel(model);

@@ -1,11 +1,11 @@
 // config.json of a checkpoint, checked and turned into the few numbers a decoder graph is made of.
 // Names of Hugging Face end here; everything after this file speaks of a `DecoderConfig`.
 
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ARCHITECTURES } from '../architectures/table.ts';
 import { ModelBuildError } from '../errors.ts';
 import { type DecoderConfig, type DecoderConfigFile, decoderConfigFile } from './decoder-config.ts';
+import { readJsonFile } from './json-file.ts';
 import { parseRopeSettings, type RopeConfig } from './rope.ts';
 
 const CONFIG_FILE = 'config.json';
@@ -16,16 +16,7 @@ const DEFAULT_ROPE_THETA = 10_000;
 /** Reads and checks `config.json` of a folder. Throws: `source_invalid`, `config_invalid`, `unsupported`. */
 export async function readDecoderConfig(sourceDir: string): Promise<DecoderConfig> {
   const path = join(sourceDir, CONFIG_FILE);
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new ModelBuildError('source_invalid', `${path} cannot be read`, { file: path, cause });
-  });
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (cause) {
-    throw new ModelBuildError('config_invalid', `${path} is not JSON`, { file: path, cause });
-  }
-  return parseDecoderConfig(path, json);
+  return parseDecoderConfig(path, await readJsonFile(path));
 }
 
 /** Checks the parsed content of a `config.json`; `path` is for messages. Throws: `config_invalid`, `unsupported`. */

@@ -2,10 +2,10 @@
 // make the adapter more than `W + scale * B * A`.
 // Source: peft, tuners/lora/config.py and utils/other.py (get_pattern_key)
 
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ModelBuildError } from '../errors.ts';
+import { readJsonFile } from '../hugging-face/json-file.ts';
 
 export const ADAPTER_CONFIG_FILE = 'adapter_config.json';
 
@@ -71,16 +71,7 @@ export interface AdapterConfig {
 /** Reads the file of an adapter folder. Throws: `source_invalid`, `config_invalid`, `unsupported`. */
 export async function readAdapterConfig(adapterDir: string): Promise<AdapterConfig> {
   const path = join(adapterDir, ADAPTER_CONFIG_FILE);
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new ModelBuildError('source_invalid', `${path} cannot be read`, { file: path, cause });
-  });
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (cause) {
-    throw new ModelBuildError('config_invalid', `${path} is not JSON`, { file: path, cause });
-  }
-  return parseAdapterConfig(path, json);
+  return parseAdapterConfig(path, await readJsonFile(path));
 }
 
 /** Checks the parsed content; `path` is for messages. Throws: `config_invalid`, `unsupported`. */

@@ -1,0 +1,16 @@
+// Reads the JSON file that describes a folder of weights: a checkpoint's or an adapter's.
+
+import { readFile } from 'node:fs/promises';
+import { ModelBuildError } from '../errors.ts';
+
+/** Parsed, but not checked. Throws: `source_invalid` when it cannot be read, `config_invalid` when it is not JSON. */
+export async function readJsonFile(path: string): Promise<unknown> {
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new ModelBuildError('source_invalid', `${path} cannot be read`, { file: path, cause });
+  });
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ModelBuildError('config_invalid', `${path} is not JSON`, { file: path, cause });
+  }
+}
