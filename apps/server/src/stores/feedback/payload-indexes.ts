@@ -28,7 +28,8 @@ export function payloadIndexName({ path, reading }: PayloadIndex): string {
  * Makes the index unless it is there, and lets the planner count its values. PostgreSQL goes on writing meanwhile; on
  * SQLite writers wait. Throws: `QueryError` for a path that cannot be indexed.
  */
-export async function createPayloadIndex({ kind, db }: Database, index: PayloadIndex): Promise<void> {
+export async function createPayloadIndex(database: Database, index: PayloadIndex): Promise<void> {
+  const { kind, db } = database;
   const dialect = kind === 'sqlite' ? sqliteDialect : postgresDialect;
   const expression = sql.raw(payloadIndexExpression(index.path, index.reading, dialect));
   const name = sql.id(payloadIndexName(index));
@@ -36,13 +37,18 @@ export async function createPayloadIndex({ kind, db }: Database, index: PayloadI
   await sql`create index ${concurrently} if not exists ${name}
     on feedback (project_id, (${expression}), created_at, id)`.execute(db);
   await sql`analyze feedback`.execute(db);
-  if (kind === 'sqlite') await announceNewCounts(db);
+  if (kind === 'sqlite') await announceNewCounts(database);
 }
 
-/** Open SQLite connections, also those of a running server, read the counts again only when the schema changes. */
-async function announceNewCounts(db: Database['db']): Promise<void> {
-  await sql`create view feedback_counts_changed as select 1`.execute(db);
-  await sql`drop view feedback_counts_changed`.execute(db);
+/**
+ * Open SQLite connections, also those of a running server, read the counts again only when the schema changes. One
+ * transaction: a view that a killed command left would make every later one fail.
+ */
+async function announceNewCounts(database: Database): Promise<void> {
+  await database.transaction(async trx => {
+    await sql`create view feedback_counts_changed as select 1`.execute(trx);
+    await sql`drop view feedback_counts_changed`.execute(trx);
+  });
 }
 
 /** Removes the index; one that is not there is no error. */
