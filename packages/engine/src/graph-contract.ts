@@ -20,8 +20,11 @@ export const COMPANION_FILES = [
 /** How weights of the big matrix products are stored. */
 export type Precision = 'f32' | 'q8' | 'q4';
 
-/** Which runner the graph is for: `slots` has GroupQueryAttention over a contiguous cache updated in place. */
-export type GraphVariant = 'slots';
+/**
+ * Which runner the graph is for: `slots` has GroupQueryAttention over a contiguous cache updated in place, `paged` has
+ * PagedAttention over a pool of blocks on a device.
+ */
+export type GraphVariant = 'slots' | 'paged';
 
 /** Content of `ortler-model.json`. */
 export interface ModelManifest {
@@ -42,8 +45,8 @@ export interface ModelManifest {
   readonly vocabSize: number;
   /** Longest sequence (prompt and output) the rotary tables cover. Unit: tokens. */
   readonly contextLength: number;
-  /** Element type of the key and value cache. */
-  readonly kvType: 'float32';
+  /** Element type of the key and value cache; float16 for `paged`. */
+  readonly kvType: 'float32' | 'float16';
   readonly parameterCount: number;
   /** SHA-256 over the checkpoint's content, format version and precision: the build cache key. */
   readonly contentHash: string;
@@ -82,9 +85,36 @@ export const PREFILL_INPUTS = [
 /** Outputs of a `slots` graph: `logits` float32 `[rowCount, vocabSize]`, and the caches of `presentName`. */
 export const SLOTS_OUTPUT = { logits: 'logits' } as const;
 
+/**
+ * Inputs of a `paged` graph. The tokens of all sequences of a step lie one after the other, whether a sequence has a
+ * chunk of its prompt or one token.
+ *
+ * - `inputIds` int64 `[tokenCount]`
+ * - `blockTable` int32 `[batch, blocksPerSequence]`: blocks of each sequence in the order of its tokens; what lies behind
+ *   its last token is not read.
+ * - `cumulativeLengths` int32 `[batch + 1]`: where each sequence begins in `inputIds`, and their sum.
+ * - `pastLengths` int32 `[batch]`: tokens of each sequence that are in the cache already.
+ * - `logitRows` int64 `[rowCount]`: which of the `tokenCount` positions get logits.
+ * - past keys and values, see `pastName`, of shape `[blockCount, blockLength, kvHeadCount, headSize]`.
+ *
+ * Outputs: `logits` float16 or float32 `[rowCount, vocabSize]`, and the caches of `presentName`, which are the same memory
+ * as the past ones.
+ * Source: the names are those of onnxruntime-genai's exports.
+ */
+export const PAGED_INPUT = {
+  inputIds: 'input_ids',
+  blockTable: 'block_table',
+  cumulativeLengths: 'cumulative_sequence_lengths',
+  pastLengths: 'past_sequence_lengths',
+  logitRows: 'logit_rows',
+} as const;
+
 export type KvPart = 'key' | 'value';
 
-/** Cache input of a layer. Shape: `[batch, kvHeadCount, capacity, headSize]`; pass the same memory as the output. */
+/**
+ * Cache input of a layer; pass the same memory as the output. Shape: `[batch, kvHeadCount, capacity, headSize]` in a
+ * `slots` graph, see `PAGED_INPUT` for the other.
+ */
 export function pastName(layer: number, part: KvPart): string {
   return `past_key_values.${layer}.${part}`;
 }
