@@ -31,9 +31,11 @@ export async function expectSameAnswers(
   vocabSize: number,
 ): Promise<void> {
   const data = new Float32Array(cases.length * vocabSize);
-  cases.forEach((one, index) => data.set(caseRow(one, vocabSize), index * vocabSize));
+  for (const [index, one] of cases.entries()) data.set(caseRow(one, vocabSize), index * vocabSize);
   const logits = backend.createTensor('float32', [cases.length, vocabSize], data);
-  const questions = cases.map((one, row): RowQuestion => ({ kind: 'draw', row, step: caseStep(one, vocabSize) }));
+  const questions = cases.map(
+    (one, row): RowQuestion => ({ kind: 'draw', row, step: caseStep(one, vocabSize) }),
+  );
   const answers = await device.answer(logits, questions);
   const sampler = new Sampler(vocabSize);
   cases.forEach((one, index) => {
@@ -52,7 +54,10 @@ export async function expectSameAnswers(
     const { topLogprobs, logprob, ...exact } = answer.logprobs!;
     const { topLogprobs: expectedTops, logprob: expectedOne, ...expectedExact } = expected.logprobs;
     expect(exact).toEqual(expectedExact);
-    const pairs = [[logprob, expectedOne], ...topLogprobs.entries().map(([i, value]) => [value, expectedTops[i]!])];
+    const pairs = [
+      [logprob, expectedOne],
+      ...topLogprobs.entries().map(([i, value]) => [value, expectedTops[i]!]),
+    ];
     for (const [value, wanted] of pairs) {
       if (wanted === -Infinity) expect(value).toBe(-Infinity);
       else expect(Math.abs(value! - wanted!)).toBeLessThan(LOGPROB_ERROR * Math.max(1, Math.abs(wanted!)));

@@ -1,7 +1,7 @@
 // Rows of logits and what is asked of them, at random: for tests that hold another sampler to the one on the CPU.
 
-import { createLogitsProcessors } from '../src/core/sampling/logits-processor.ts';
 import { counterKey, uniformAt } from '../src/core/sampling/counter-random.ts';
+import { createLogitsProcessors } from '../src/core/sampling/logits-processor.ts';
 import type { SamplingStep } from '../src/core/sampling/sampler.ts';
 import { TokenCounts } from '../src/core/sampling/token-counts.ts';
 import type { TokenMask } from '../src/core/token-mask.ts';
@@ -34,7 +34,9 @@ export function caseRow({ kind, seed }: SamplingCase, vocabSize: number): Float3
     if (kind === 'ties') return Math.floor(uniform * 5);
     if (kind === 'low') return -200 + 30 * uniform;
     // A bell curve with a long upper tail.
-    return 2.5 * Math.sqrt(-2 * Math.log(1 - uniform)) * Math.cos(2 * Math.PI * uniformAt(key, id + vocabSize)) - 1;
+    return (
+      2.5 * Math.sqrt(-2 * Math.log(1 - uniform)) * Math.cos(2 * Math.PI * uniformAt(key, id + vocabSize)) - 1
+    );
   });
 }
 
@@ -59,7 +61,9 @@ export function caseStep(one: SamplingCase, vocabSize: number): SamplingStep {
       ...params,
       seed: BigInt(seed),
       ...(has('allow') ? { allowedTokenIds: pick(50, 300) } : {}),
-      ...(has('bias') ? { logitBias: pick(8, 400).map((tokenId, i) => ({ tokenId, bias: 3 * i - 7.3 })) } : {}),
+      ...(has('bias')
+        ? { logitBias: pick(8, 400).map((tokenId, i) => ({ tokenId, bias: 3 * i - 7.3 })) }
+        : {}),
       ...(has('repetition') ? { repetitionPenalty: 1.3 } : {}),
       ...(has('counts') ? { frequencyPenalty: 0.37, presencePenalty: -0.6 } : {}),
     },
@@ -71,7 +75,11 @@ export function caseStep(one: SamplingCase, vocabSize: number): SamplingStep {
     processors: createLogitsProcessors(request),
     output: { outputTokenIds, tokenCounts },
     topLogprobCount,
-    mask: has('one') ? maskOf(pick(1, 500), vocabSize) : has('mask') ? maskOf(pick(200, 500), vocabSize) : null,
+    mask: has('one')
+      ? maskOf(pick(1, 500), vocabSize)
+      : has('mask')
+        ? maskOf(pick(200, 500), vocabSize)
+        : null,
   };
 }
 

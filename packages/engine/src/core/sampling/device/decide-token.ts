@@ -20,7 +20,12 @@ export interface BestTokens {
 export type Decision =
   | { readonly kind: 'token'; readonly tokenId: number }
   /** The token of that block at which the sum of weights, from the block's start, passes the target. */
-  | { readonly kind: 'in-block'; readonly block: number; readonly target: number; readonly scale: WeightScale }
+  | {
+      readonly kind: 'in-block';
+      readonly block: number;
+      readonly target: number;
+      readonly scale: WeightScale;
+    }
   /** Only the row itself can tell. */
   | { readonly kind: 'open'; readonly reason: OpenReason };
 
@@ -84,12 +89,7 @@ function countReaching({ logits, knownCount, isAll }: BestTokens, limit: number)
 }
 
 /** How many of the best tokens reach the mass. Null: more than came. */
-function countForMass(
-  best: BestTokens,
-  reached: Reached,
-  target: number,
-  scale: WeightScale,
-): number | null {
+function countForMass(best: BestTokens, reached: Reached, target: number, scale: WeightScale): number | null {
   const end = reached.isAll ? reached.count : best.knownCount;
   let mass = 0;
   let count = 0;
@@ -103,8 +103,15 @@ function massOf({ logits }: BestTokens, count: number, scale: WeightScale): numb
   return mass;
 }
 
-function drawAmong({ logits, tokenIds }: BestTokens, count: number, scale: WeightScale, random: number): Decision {
-  const ranks = Array.from({ length: count }, (_, index) => index).sort((a, b) => tokenIds[a]! - tokenIds[b]!);
+function drawAmong(
+  { logits, tokenIds }: BestTokens,
+  count: number,
+  scale: WeightScale,
+  random: number,
+): Decision {
+  const ranks = Array.from({ length: count }, (_, index) => index).sort(
+    (a, b) => tokenIds[a]! - tokenIds[b]!,
+  );
   const weights = ranks.map(rank => tokenWeight(logits[rank]!, scale));
   let left = Math.floor(random * weights.reduce((sum, weight) => sum + weight, 0));
   for (let i = 0; ; i++) {

@@ -140,7 +140,7 @@ export class DeviceCalls {
     const key = `${name} ${rowCount}`;
     let rows = this.#rows.get(key);
     if (rows === undefined) {
-      rows = 'allocate' in session ? (session as any).allocate('float32', [rowCount, this.#shape.paddedLength]) : this.#backend.createTensor('float32', [rowCount, this.#shape.paddedLength], new Float32Array(rowCount * this.#shape.paddedLength));
+      rows = session.allocate('float32', [rowCount, this.#shape.paddedLength]);
       this.#rows.set(key, rows);
     }
     return rows;
@@ -181,7 +181,12 @@ class CallUnderway {
     this.#backend = backend;
   }
 
-  add(side: 'inputs' | 'outputs', name: string, type: ElementType & ('int32' | 'float32'), shape: readonly number[]): void {
+  add(
+    side: 'inputs' | 'outputs',
+    name: string,
+    type: ElementType & ('int32' | 'float32'),
+    shape: readonly number[],
+  ): void {
     const length = shape.reduce((product, dimension) => product * dimension, 1);
     const array = type === 'int32' ? new Int32Array(length) : new Float32Array(length);
     const tensor = this.#backend.createTensor(type, shape, array);

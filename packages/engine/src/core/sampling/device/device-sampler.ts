@@ -9,7 +9,7 @@ import { uniformAt } from '../counter-random.ts';
 import { weightScale } from '../kernels/token-weight.ts';
 import type { SampledToken, Sampler, SamplingStep } from '../sampler.ts';
 import { TokenEdits } from '../token-edits.ts';
-import { type BestTokens, type Decision, decideToken, type OpenReason } from './decide-token.ts';
+import { type Decision, decideToken, type OpenReason } from './decide-token.ts';
 import { type DeviceCall, DeviceCalls } from './device-calls.ts';
 import { fillEdits, fillMask } from './fill-inputs.ts';
 import { type OwnOpinion, standingOf, toTokenLogprobs } from './own-logprobs.ts';
@@ -73,7 +73,10 @@ export class DeviceSampler {
    * One answer for each question, in order: a fault of one row is its answer and no fault of the others. Shape: `logits`
    * is `[any, vocabSize]`; the same value should come again and again, as calls are prepared for it.
    */
-  async answer(logits: OrtValue, questions: readonly RowQuestion[]): Promise<(SampledToken | TokenLogprobs | Error)[]> {
+  async answer(
+    logits: OrtValue,
+    questions: readonly RowQuestion[],
+  ): Promise<(SampledToken | TokenLogprobs | Error)[]> {
     const answers: (SampledToken | TokenLogprobs | Error)[] = [];
     for (let start = 0; start < questions.length; start += MOST_ROWS) {
       const batch = questions.slice(start, start + MOST_ROWS).map(question => new RowWork(question));
@@ -117,7 +120,7 @@ export class DeviceSampler {
     const call = await this.#calls.reduce(logits, features, { rowCount, editCount });
     this.#fill(call, batch, features, { rowCount, editCount });
     await this.#run(call);
-    batch.forEach((work, index) => this.#decide(work, index, call, features));
+    for (const [index, work] of batch.entries()) this.#decide(work, index, call, features);
 
     await this.#locate(batch, rowCount);
     await this.#rank(batch, rowCount);
@@ -162,8 +165,7 @@ export class DeviceSampler {
     });
     // Rows that only fill up the call are not read, but must be something that can be computed.
     for (let index = batch.length; index < rowCount; index++) {
-      if (features.edits)
-        fillEdits(arrays, index, NO_EDITS, { editCount, spareId: this.#shape.vocabSize });
+      if (features.edits) fillEdits(arrays, index, NO_EDITS, { editCount, spareId: this.#shape.vocabSize });
       if (features.masses) arrays.get('factor')![index] = 1;
     }
   }
@@ -191,7 +193,7 @@ export class DeviceSampler {
     const best = readBest(rowOf(arrays, 'best', index, 2 * candidateCount), vocabSize);
     const masses = features.masses ? rowOf(arrays, 'masses', index, partCount * sumBlockCount) : null;
     const random = step.params.temperature === 0 ? 0 : uniformAt(step.randomKey, step.position);
-    work.take(decideToken(best, masses, step.params, random, this.#shape), best);
+    work.take(decideToken(best, masses, step.params, random, this.#shape));
   }
 
   /** Finds the tokens that lie within a block. */
@@ -224,7 +226,9 @@ export class DeviceSampler {
   async #rank(batch: readonly RowWork[], rowCount: number): Promise<void> {
     for (const work of batch)
       if (work.own !== null && work.tokenId !== null) work.standing = standingOf(work.own, work.tokenId);
-    const sought = batch.filter(({ own, tokenId, standing }) => own !== null && tokenId !== null && standing === null);
+    const sought = batch.filter(
+      ({ own, tokenId, standing }) => own !== null && tokenId !== null && standing === null,
+    );
     if (sought.length === 0) return;
     const call = await this.#calls.rank(rowCount, sizeFor(sought.length, 1));
     const { arrays } = call;
@@ -304,7 +308,7 @@ class RowWork {
     return this.question.kind === 'read' ? 0 : this.question.step.params.temperature;
   }
 
-  take(decision: Decision, _best: BestTokens): void {
+  take(decision: Decision): void {
     if (decision.kind === 'token') this.tokenId = decision.tokenId;
     else if (decision.kind === 'in-block') this.place = decision;
     else this.fetch = decision.reason;

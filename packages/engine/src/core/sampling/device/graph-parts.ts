@@ -46,13 +46,18 @@ export function bestTokens(
   const maxima = graph.op('ReduceMax', [blocks, graph.int64(2)], { keepdims: 0 });
   const [, index] = graph.ops('TopK', [maxima, graph.int64(keptCount)], 2, { axis: 1 }) as [Value, Value];
   const width = keptCount * TOP_BLOCK_LENGTH;
-  const places = graph.reshape(index, -1, keptCount, 1);
-  const kept = graph.reshape(graph.op('GatherND', [blocks, places], { batch_dims: 1 }), -1, width);
-  const firstIds = graph.op('Gather', [graph.floats(range(blockCount, TOP_BLOCK_LENGTH), [blockCount]), index]);
-  const offsets = graph.floats(range(TOP_BLOCK_LENGTH, 1), [1, 1, TOP_BLOCK_LENGTH]);
-  const ids = graph.reshape(graph.add(graph.reshape(firstIds, -1, keptCount, 1), offsets), -1, width);
-  const [logits, position] = graph.ops('TopK', [kept, graph.int64(count)], 2, { axis: 1 }) as [Value, Value];
-  return { logits, tokenIds: graph.op('GatherElements', [ids, position], { axis: 1 }) };
+  // Devices have few kernels for int64, which TopK gives: a table turns it into float32.
+  const numbers = graph.op('Gather', [graph.floats(range(blockCount, 1), [blockCount]), index]);
+  const spread = graph.floats(new Array(TOP_BLOCK_LENGTH).fill(0), [1, 1, TOP_BLOCK_LENGTH]);
+  const block = graph.add(graph.reshape(numbers, -1, keptCount, 1), spread);
+  const kept = graph.op('GatherElements', [blocks, graph.cast(block, 'int32')], { axis: 1 });
+  const firstIds = graph.multiply(block, graph.floats([TOP_BLOCK_LENGTH]));
+  const ids = graph.add(firstIds, graph.floats(range(TOP_BLOCK_LENGTH, 1), [1, 1, TOP_BLOCK_LENGTH]));
+  const [logits, position] = graph.ops('TopK', [graph.reshape(kept, -1, width), graph.int64(count)], 2, {
+    axis: 1,
+  }) as [Value, Value];
+  const tokenIds = graph.op('GatherElements', [graph.reshape(ids, -1, width), position], { axis: 1 });
+  return { logits, tokenIds };
 }
 
 /** What `TokenEdits` says, at the tokens that it names. Shape of each: `[rowCount, editCount]`. */
@@ -100,7 +105,8 @@ function divide(graph: GraphWriter, dividend: Value, divisor: Value, divisorHigh
     return graph.subtract(graph.subtract(dividend, product), error);
   };
   let quotient = graph.op('Div', [dividend, divisor]);
-  for (let turn = 0; turn < 2; turn++) quotient = graph.add(quotient, graph.op('Div', [rest(quotient), divisor]));
+  for (let turn = 0; turn < 2; turn++)
+    quotient = graph.add(quotient, graph.op('Div', [rest(quotient), divisor]));
   // Between half a unit of the last place and a whole one, at either end of a power of two.
   const unit = graph.multiply(quotient, graph.floats([0.6 * 2 ** -23]));
   const size = (value: Value): Value => graph.op('Abs', [rest(value)]);
@@ -134,7 +140,10 @@ export function weightParts(
   let sum = graph.floats([last]);
   for (const coefficient of [...others, 1])
     sum = graph.add(graph.multiply(sum, fraction), graph.floats([coefficient]));
-  const powers = Array.from({ length: 1 - LOWEST_POWER }, (_, index) => 2 ** (index + LOWEST_POWER + weightBits));
+  const powers = Array.from(
+    { length: 1 - LOWEST_POWER },
+    (_, index) => 2 ** (index + LOWEST_POWER + weightBits),
+  );
   const place = graph.cast(graph.subtract(whole, graph.floats([LOWEST_POWER])), 'int32');
   const exact = graph.multiply(sum, graph.op('Gather', [graph.floats(powers, [powers.length]), place]));
   const wholeFrom = graph.floats([WHOLE_FROM]);

@@ -96,7 +96,9 @@ export class GraphWriter {
     const name = `c${this.#count++}`;
     this.#known.set(key, name);
     const dimensions = shape.map(length => number(1, length));
-    this.#constants.push(message(...dimensions, number(2, ONNX_TYPE[type]), text(8, name), field(9, content)));
+    this.#constants.push(
+      message(...dimensions, number(2, ONNX_TYPE[type]), text(8, name), field(9, content)),
+    );
     return name;
   }
 }

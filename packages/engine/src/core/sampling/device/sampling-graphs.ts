@@ -1,14 +1,7 @@
 // The graphs that look at rows of logits where they lie. Caller: `device-sampler.ts`. Names of inputs and outputs are the
 // contract between the two.
 
-import {
-  applyEdits,
-  applyMask,
-  bestTokens,
-  inSumBlocks,
-  selectRows,
-  weightParts,
-} from './graph-parts.ts';
+import { applyEdits, applyMask, bestTokens, inSumBlocks, selectRows, weightParts } from './graph-parts.ts';
 import { GraphWriter, type Value } from './graph-writer.ts';
 import { PART_BITS, type RowShape, SUM_BLOCK_LENGTH } from './row-shape.ts';
 
@@ -51,7 +44,8 @@ export function reduceGraph(shape: GraphShape, features: ReduceFeatures): Uint8A
   let own = selectRows(graph, inputLogits, rows, shape);
   if (features.mask) own = applyMask(graph, own, perRow('mask', 'int32', paddedLength / 16), shape);
   let edited = own;
-  if (features.allowed) edited = applyMask(graph, edited, perRow('allowed', 'int32', paddedLength / 16), shape);
+  if (features.allowed)
+    edited = applyMask(graph, edited, perRow('allowed', 'int32', paddedLength / 16), shape);
   if (features.edits)
     edited = applyEdits(graph, edited, {
       tokenIds: perRow('editIds', 'int32', 'editCount'),
@@ -77,7 +71,9 @@ export function reduceGraph(shape: GraphShape, features: ReduceFeatures): Uint8A
   }
   if (features.logprobs) {
     const shares = graph.op('Exp', [graph.subtract(own, largestOf(graph, own))]);
-    const blockSums = graph.op('ReduceSum', [inSumBlocks(graph, shares, shape), graph.int64(2)], { keepdims: 0 });
+    const blockSums = graph.op('ReduceSum', [inSumBlocks(graph, shares, shape), graph.int64(2)], {
+      keepdims: 0,
+    });
     const sum = graph.op('ReduceSum', [blockSums, graph.int64(1)], { keepdims: 1 });
     graph.output('ownSum', sum, 'float32', ['rowCount', 1]);
     graph.output('own', own, 'float32', ['rowCount', paddedLength]);
