@@ -4,6 +4,9 @@ import { defineConfig } from 'vitest/config';
 const conditions = ['source', 'module', 'node', 'development|production'];
 const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 
+/** Tests that need a GPU, or a driver that stands in for one. */
+const GPU_TESTS = ['{packages,apps,tests}/**/*.gpu.test.ts'];
+
 export default defineConfig({
   test: {
     projects: [
@@ -18,6 +21,21 @@ export default defineConfig({
             'apps/*/{src,test}/**/*.test.ts',
             'scripts/**/*.test.ts',
           ],
+          exclude: [...GPU_TESTS, '**/node_modules/**'],
+        },
+      },
+      {
+        ...shared,
+        test: {
+          name: 'gpu',
+          include: GPU_TESTS,
+          exclude: ['**/node_modules/**'],
+          // A process has one model on a GPU: a second thread that uses the provider ends it. One at a time, as a
+          // software driver takes all cores.
+          pool: 'forks',
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {
@@ -25,6 +43,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['tests/**/*.test.ts'],
+          exclude: [...GPU_TESTS, '**/node_modules/**'],
           // One of the AI SDK's dependencies publishes its TypeScript under the condition that our own packages use.
           // Node does not strip types below node_modules; vite does.
           server: { deps: { inline: [/@ai-sdk\//, /node_modules\/ai\//, /eventsource-parser/] } },

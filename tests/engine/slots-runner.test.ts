@@ -54,6 +54,8 @@ function poisonCache(backend: OrtBackend): OrtBackend {
       }
       return backend.createTensor(type, shape, data);
     },
+    copy: (source, target) => backend.copy(source, target),
+    describeDevice: device => backend.describeDevice(device),
   };
 }
 

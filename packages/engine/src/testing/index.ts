@@ -11,7 +11,15 @@ export type {
   RunnerRow,
   SlotModelRunner,
 } from '../core/model/model-runner.ts';
-export type { OrtBackend } from '../core/model/ort/backend.ts';
+export type {
+  ElementArray,
+  ElementType,
+  OrtBackend,
+  OrtDevice,
+  OrtSession,
+  OrtTensor,
+  OrtValue,
+} from '../core/model/ort/backend.ts';
 export { selectBackend } from '../core/model/ort/select-backend.ts';
 export { readManifest } from '../core/model/read-manifest.ts';
 export { createSlotsRunner, type SlotsRunnerOptions } from '../core/model/slots-runner.ts';
@@ -29,3 +37,4 @@ export {
   scriptedLogits,
 } from './scripted-model.ts';
 export { encodeTinyModel } from './tiny-onnx.ts';
+export { whyNoWebGpu } from './webgpu-tests.ts';

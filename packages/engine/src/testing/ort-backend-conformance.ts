@@ -10,6 +10,7 @@ import type {
   OrtTensor,
 } from '../core/model/ort/backend.ts';
 import { ELEMENT_TYPES } from '../core/model/ort/element-types.ts';
+import { ATTENTION, addGraph, attentionGraph, createAttention } from './tiny-graphs.ts';
 import { encodeTinyModel, type TinyGraph } from './tiny-onnx.ts';
 
 export interface ConformanceCase {
@@ -19,10 +20,6 @@ export interface ConformanceCase {
 }
 
 const ONE_THREAD = { threadCount: 1, spin: false };
-
-const KV_HEADS = 1;
-const HEAD_SIZE = 8;
-const CAPACITY = 6;
 
 export const ORT_BACKEND_CONFORMANCE: readonly ConformanceCase[] = [
   {
@@ -116,19 +113,54 @@ export const ORT_BACKEND_CONFORMANCE: readonly ConformanceCase[] = [
     name: 'updates an attention cache in place, one row at a time, as if it were copied',
     async check(backend) {
       const session = await backend.createSession(encodeTinyModel(attentionGraph()), ONE_THREAD);
-      const inPlace = createAttention(backend, session, true);
-      const copied = createAttention(backend, session, false);
-      for (let position = 0; position < CAPACITY; position++) {
-        const before = inPlace.key.slice();
+      const inPlace = createAttention(backend, session, { isInPlace: true });
+      const copied = createAttention(backend, session, { isInPlace: false });
+      const { capacity, headSize } = ATTENTION;
+      for (let position = 0; position < capacity; position++) {
+        const before = await inPlace.readKeys();
         await inPlace.step(position);
         await copied.step(position);
         assert.deepEqual(inPlace.output, copied.output, `output at ${position}`);
-        const start = position * HEAD_SIZE;
-        const changed = inPlace.key.findIndex((value, index) => value !== before[index]);
+        const after = await inPlace.readKeys();
+        const start = position * headSize;
+        const changed = after.findIndex((value, index) => value !== before[index]);
         assert.equal(changed, start, `first changed element at ${position}`);
-        assert.deepEqual(inPlace.key.subarray(start + HEAD_SIZE), before.subarray(start + HEAD_SIZE));
+        assert.deepEqual(after.subarray(start + headSize), before.subarray(start + headSize));
       }
+      inPlace.dispose();
+      copied.dispose();
       session.dispose();
+    },
+  },
+  {
+    name: 'allocates tensors in the process for sessions on the processor, and copies between tensors',
+    async check(backend) {
+      await withAddSession(backend, async session => {
+        assert.equal(session.device, 'cpu');
+        const [a, sum] = [session.allocate('float32', [2]), session.allocate('float32', [2])];
+        assert.deepEqual([a.device, a.type, a.shape], ['cpu', 'float32', [2]]);
+        const data = Float32Array.of(1, 2);
+        const tensor = backend.createTensor('float32', [2], data);
+        await backend.copy(tensor, a);
+        const inputs = new Map([
+          ['a', a],
+          ['b', tensor],
+        ]);
+        await session.bind(inputs, new Map([['sum', sum]])).run();
+        await backend.copy(sum, tensor);
+        assert.deepEqual([...data], [2, 4]);
+      });
+    },
+  },
+  {
+    name: 'refuses to copy between kinds, and to allocate a shape that is none',
+    async check(backend) {
+      await withAddSession(backend, async session => {
+        const [two, three] = [session.allocate('float32', [2]), session.allocate('float32', [3])];
+        await assert.rejects(backend.copy(two, three), /one of its kind/);
+        await assert.rejects(backend.copy(two, session.allocate('int32', [2])), /one of its kind/);
+        assert.throws(() => session.allocate('float32', [0]), /above 0/);
+      });
     },
   },
   {
@@ -251,97 +283,10 @@ async function checkIdentity(backend: OrtBackend, type: ElementType, input: Elem
   session.dispose();
 }
 
-function addGraph(): TinyGraph {
-  return {
-    inputs: [
-      { name: 'a', type: 'float32', shape: ['n'] },
-      { name: 'b', type: 'float32', shape: ['m'] },
-    ],
-    outputs: [{ name: 'sum', type: 'float32', shape: ['n'] }],
-    nodes: [{ opType: 'Add', inputs: ['a', 'b'], outputs: ['sum'] }],
-  };
-}
-
 function identityGraph(type: ElementType): TinyGraph {
   return {
     inputs: [{ name: 'x', type, shape: [] }],
     outputs: [{ name: 'y', type, shape: [] }],
     nodes: [{ opType: 'Identity', inputs: ['x'], outputs: ['y'] }],
-  };
-}
-
-/** One GroupQueryAttention with packed query, key and value, as in a `slots` graph. */
-function attentionGraph(): TinyGraph {
-  const cache = [1, KV_HEADS, 'capacity', HEAD_SIZE];
-  return {
-    inputs: [
-      { name: 'qkv', type: 'float32', shape: [1, 'length', 3 * HEAD_SIZE] },
-      { name: 'past_key', type: 'float32', shape: cache },
-      { name: 'past_value', type: 'float32', shape: cache },
-      { name: 'seqlens_k', type: 'int32', shape: [1] },
-      { name: 'total', type: 'int32', shape: [] },
-    ],
-    outputs: [
-      { name: 'out', type: 'float32', shape: [1, 'length', HEAD_SIZE] },
-      { name: 'present_key', type: 'float32', shape: cache },
-      { name: 'present_value', type: 'float32', shape: cache },
-    ],
-    nodes: [
-      {
-        opType: 'GroupQueryAttention',
-        domain: 'com.microsoft',
-        inputs: ['qkv', '', '', 'past_key', 'past_value', 'seqlens_k', 'total'],
-        outputs: ['out', 'present_key', 'present_value'],
-        integers: { num_heads: 1, kv_num_heads: KV_HEADS },
-      },
-    ],
-  };
-}
-
-interface Attention {
-  readonly key: Float32Array;
-  readonly output: Float32Array;
-  step(position: number): Promise<void>;
-}
-
-function createAttention(backend: OrtBackend, session: OrtSession, isInPlace: boolean): Attention {
-  const cacheShape = [1, KV_HEADS, CAPACITY, HEAD_SIZE];
-  const cacheLength = KV_HEADS * CAPACITY * HEAD_SIZE;
-  const qkv = new Float32Array(3 * HEAD_SIZE);
-  const seqlens = new Int32Array(1);
-  const total = new Int32Array(1);
-  const output = new Float32Array(HEAD_SIZE);
-  const past = [new Float32Array(cacheLength), new Float32Array(cacheLength)] as const;
-  const present = isInPlace ? past : ([past[0].slice(), past[1].slice()] as const);
-  const pastTensors = past.map(data => backend.createTensor('float32', cacheShape, data));
-  const presentTensors = isInPlace
-    ? pastTensors
-    : present.map(data => backend.createTensor('float32', cacheShape, data));
-  const binding = session.bind(
-    new Map([
-      ['qkv', backend.createTensor('float32', [1, 1, 3 * HEAD_SIZE], qkv)],
-      ['past_key', pastTensors[0]!],
-      ['past_value', pastTensors[1]!],
-      ['seqlens_k', backend.createTensor('int32', [1], seqlens)],
-      ['total', backend.createTensor('int32', [], total)],
-    ]),
-    new Map([
-      ['out', backend.createTensor('float32', [1, 1, HEAD_SIZE], output)],
-      ['present_key', presentTensors[0]!],
-      ['present_value', presentTensors[1]!],
-    ]),
-  );
-  return {
-    key: present[0],
-    output,
-    async step(position) {
-      for (let i = 0; i < qkv.length; i++) qkv[i] = Math.sin(position * 31 + i) + 0.1;
-      seqlens[0] = position;
-      total[0] = position + 1;
-      await binding.run();
-      if (isInPlace) return;
-      past[0].set(present[0]);
-      past[1].set(present[1]);
-    },
   };
 }

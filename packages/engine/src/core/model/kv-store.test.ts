@@ -21,7 +21,15 @@ class CountingBackend implements OrtBackend {
     const dispose = (): void => {
       this.liveCount--;
     };
-    return { type, shape, data, dispose };
+    return { device: 'cpu', type, shape, data, dispose };
+  }
+
+  copy(): never {
+    throw new Error('not used');
+  }
+
+  describeDevice(): never {
+    throw new Error('not used');
   }
 }
 

@@ -13,19 +13,46 @@ export type ElementArray =
   | Int8Array
   | Uint32Array;
 
-/** A view of memory with a shape. The array stays owned by the caller and is read and written in place. */
-export interface OrtTensor {
+/**
+ * Where a session computes and keeps what it allocates. `webgpu` is the provider inside onnxruntime-node (Vulkan,
+ * Direct3D or Metal underneath), `cuda` the one whose libraries are installed separately.
+ */
+export type OrtDevice = 'cpu' | 'webgpu' | 'cuda';
+
+/** Memory with a shape, in the process or on a device. */
+export interface OrtValue {
+  /** `cpu` is the memory of the process. */
+  readonly device: OrtDevice;
   readonly type: ElementType;
   readonly shape: readonly number[];
-  readonly data: ElementArray;
-  /** Frees the runtime's handle, not the array. */
+  /** Frees the runtime's handle, and memory that the runtime allocated. */
   dispose(): void;
+}
+
+/** A view of the process's memory. The array stays owned by the caller and is read and written in place. */
+export interface OrtTensor extends OrtValue {
+  readonly data: ElementArray;
 }
 
 export interface OrtSessionOptions {
   readonly threadCount: number;
   /** Threads wait in a busy loop between operators: faster, but burns a core while idle. */
   readonly spin: boolean;
+  /** Default: `cpu`. Sessions on one device of a process share it, and their values. */
+  readonly device?: OrtDevice;
+}
+
+/** What is known of a device without running anything on it. Absent: nobody tells. */
+export interface OrtDeviceFacts {
+  readonly device: OrtDevice;
+  /** As its driver calls it: `NVIDIA GeForce RTX 4090`. */
+  readonly name?: string;
+  /** A driver that computes on the processor: right, but slower than a `cpu` session. */
+  readonly isSoftware?: boolean;
+  /** Memory of the device's own, or what it shares with the processor. */
+  readonly memoryBytes?: number;
+  /** Largest part of one tensor that a kernel can reach. */
+  readonly maxTensorBytes?: number;
 }
 
 /** A prepared call: fixed inputs and outputs, run any number of times while the arrays change. */
@@ -36,10 +63,20 @@ export interface OrtBinding {
 }
 
 export interface OrtSession {
+  readonly device: OrtDevice;
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
-  /** Prepares a call. An input and an output may be the same tensor: the operator then updates it in place. */
-  bind(inputs: ReadonlyMap<string, OrtTensor>, outputs: ReadonlyMap<string, OrtTensor>): OrtBinding;
+  /**
+   * Prepares a call. An input and an output may be the same value: the operator then updates it in place. Values may be
+   * in the process or on the session's device, and then of another session there; what is in the process is copied to
+   * the device at each run, or back.
+   */
+  bind(inputs: ReadonlyMap<string, OrtValue>, outputs: ReadonlyMap<string, OrtValue>): OrtBinding;
+  /**
+   * Memory on the session's device. What it holds at first is undefined. It is to be disposed before its session, and
+   * neither happens while something runs on the device. Throws: `engine_failed` when the device has no room.
+   */
+  allocate(type: ElementType, shape: readonly number[]): OrtValue;
   dispose(): void;
 }
 
@@ -47,7 +84,14 @@ export interface OrtBackend {
   readonly name: 'native' | 'node';
   /** Version of the loaded ONNX Runtime library. */
   readonly version: string;
-  /** Loads a graph from a file (external data beside it) or from bytes. Throws: `model_invalid`. */
+  /**
+   * Loads a graph from a file (external data beside it) or from bytes.
+   * Throws: `model_invalid`; `engine_failed` when the device cannot be used, with the reason.
+   */
   createSession(model: string | Uint8Array, options: OrtSessionOptions): Promise<OrtSession>;
   createTensor(type: ElementType, shape: readonly number[], data: ElementArray): OrtTensor;
+  /** Copies between values of the same type and shape, wherever they are. Mutates: `target`. */
+  copy(source: OrtValue, target: OrtValue): Promise<void>;
+  /** Asks the driver, not ONNX Runtime; says less where the driver does. */
+  describeDevice(device: OrtDevice): OrtDeviceFacts;
 }

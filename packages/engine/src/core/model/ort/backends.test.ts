@@ -1,11 +1,15 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ORT_BACKEND_CONFORMANCE } from '../../../testing/ort-backend-conformance.ts';
 import { identityModel } from '../../../testing/tiny-onnx.ts';
 import type { OrtBackend } from './backend.ts';
+import { takenDevice } from './device-facts.ts';
 import { findOrtLibrary } from './find-library.ts';
 import { createNativeBackend } from './native-backend.ts';
 import { createNodeBackend, PROBE_GRAPH_HEX } from './node-backend.ts';
 import { selectBackend } from './select-backend.ts';
+import type { VulkanDevice } from './vulkan-devices.ts';
 
 const BACKENDS: Readonly<Record<string, () => Promise<OrtBackend>>> = {
   native: async () => createNativeBackend(),
@@ -28,6 +32,50 @@ describe.each(Object.entries(BACKENDS))('the %s backend', (name, create) => {
     const backend = await create();
     expect(backend.name).toBe(name);
     expect(backend.version).toBe(findOrtLibrary().version);
+  });
+});
+
+describe('the node backend', () => {
+  it('refuses devices and says which binding has them', async () => {
+    const backend = await createNodeBackend();
+    const options = { threadCount: 1, spin: false, device: 'webgpu' } as const;
+    await expect(backend.createSession(identityModel(), options)).rejects.toMatchObject({
+      code: 'engine_failed',
+      message: expect.stringMatching(/"webgpu"; the native binding can/),
+    });
+  });
+});
+
+describe('the native backend', () => {
+  const cudaLibrary = join(dirname(findOrtLibrary().file), 'libonnxruntime_providers_cuda.so');
+
+  it.skipIf(existsSync(cudaLibrary))('says that a provider without libraries cannot be used', async () => {
+    const options = { threadCount: 1, spin: false, device: 'cuda' } as const;
+    await expect(createNativeBackend().createSession(identityModel(), options)).rejects.toMatchObject({
+      code: 'engine_failed',
+      message: expect.stringMatching(/^The device "cuda" cannot be used: /),
+    });
+  });
+});
+
+describe('takenDevice', () => {
+  const device = (name: string, kind: VulkanDevice['kind']): VulkanDevice => ({
+    ...{ name, kind },
+    memoryBytes: 1,
+    maxTensorBytes: 1,
+  });
+
+  it('is the first of the kind that computes fastest', () => {
+    const [software, shared, first, second] = [
+      device('software', 'cpu'),
+      device('shared', 'integrated'),
+      device('first', 'discrete'),
+      device('second', 'discrete'),
+    ];
+    expect(takenDevice([software, shared, first, second])).toBe(first);
+    expect(takenDevice([software, shared])).toBe(shared);
+    expect(takenDevice([software])).toBe(software);
+    expect(takenDevice([])).toBeUndefined();
   });
 });
 
@@ -61,6 +109,8 @@ describe('selectBackend', () => {
     createTensor: () => {
       throw new Error('not used');
     },
+    copy: () => Promise.reject(new Error('not used')),
+    describeDevice: device => ({ device }),
   });
   const broken = async (): Promise<OrtBackend> => {
     throw new Error('no prebuilt code for this platform.');

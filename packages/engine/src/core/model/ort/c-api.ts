@@ -14,8 +14,8 @@ type Memory = ArrayBufferView;
 /** Null (zero) when the call succeeded. Must be released otherwise. */
 type Status = number | bigint;
 
-/** API version asked for: every function used here is older. */
-const API_VERSION = 22;
+/** API version asked for: every function used here is as old or older. */
+const API_VERSION = 23;
 
 /**
  * koffi runs a call on a stack of its own, 128 KiB for asynchronous calls by default. Kernels keep work buffers
@@ -49,16 +49,29 @@ const FUNCTIONS = {
   sessionGetOutputCount: [31, STATUS, [HANDLE, MEMORY]],
   sessionGetInputName: [36, STATUS, [HANDLE, 'size_t', HANDLE, MEMORY]],
   sessionGetOutputName: [37, STATUS, [HANDLE, 'size_t', HANDLE, MEMORY]],
+  createTensor: [48, STATUS, [HANDLE, MEMORY, 'size_t', 'int', MEMORY]],
   createTensorWithData: [49, STATUS, [HANDLE, MEMORY, 'size_t', MEMORY, 'size_t', 'int', MEMORY]],
+  getTensorMutableData: [51, STATUS, [HANDLE, MEMORY]],
+  createMemoryInfo: [68, STATUS, ['str', 'int', 'int', 'int', MEMORY]],
   createCpuMemoryInfo: [69, STATUS, ['int', 'int', MEMORY]],
   allocatorFree: [76, STATUS, [HANDLE, HANDLE]],
   getAllocatorWithDefaultOptions: [78, STATUS, [MEMORY]],
   releaseStatus: [93, 'void', [HANDLE]],
+  releaseMemoryInfo: [94, 'void', [HANDLE]],
   releaseSession: [95, 'void', [HANDLE]],
   releaseValue: [96, 'void', [HANDLE]],
   releaseSessionOptions: [100, 'void', [HANDLE]],
   addSessionConfigEntry: [130, STATUS, [HANDLE, 'str', 'str']],
+  createAllocator: [131, STATUS, [HANDLE, HANDLE, MEMORY]],
+  releaseAllocator: [132, 'void', [HANDLE]],
+  appendCudaProvider: [204, STATUS, [HANDLE, HANDLE]],
+  createCudaProviderOptions: [205, STATUS, [MEMORY]],
+  releaseCudaProviderOptions: [208, 'void', [HANDLE]],
+  appendProvider: [216, STATUS, [HANDLE, 'str', MEMORY, MEMORY, 'size_t']],
+  copyTensors: [386, STATUS, [HANDLE, MEMORY, MEMORY, HANDLE, 'size_t']],
 } as const satisfies Record<string, readonly [number, string, readonly string[]]>;
+
+type CopyArguments = [env: Handle, sources: Memory, targets: Memory, stream: Handle, count: number];
 
 type RunArguments = [
   session: Handle,
@@ -70,6 +83,11 @@ type RunArguments = [
   outputCount: number,
   outputs: Memory,
 ];
+
+/** Runs on a thread of koffi's; the callback comes back on the event loop. */
+type Asynchronous<Arguments extends readonly unknown[]> = ((...args: Arguments) => Status) & {
+  async(...args: [...Arguments, callback: (error: unknown, status: Status) => void]): void;
+};
 
 /** The functions in use, typed. A trailing `Memory` argument receives the result. */
 export interface OrtFunctions {
@@ -83,34 +101,54 @@ export interface OrtFunctions {
     options: Handle,
     session: Memory,
   ): Status;
-  /** Runs on a thread of koffi's; the callback comes back on the event loop. */
-  run: ((...args: RunArguments) => Status) & {
-    async(...args: [...RunArguments, callback: (error: unknown, status: Status) => void]): void;
-  };
+  run: Asynchronous<RunArguments>;
   createSessionOptions(options: Memory): Status;
   setIntraOpNumThreads(options: Handle, threadCount: number): Status;
   sessionGetInputCount(session: Handle, count: Memory): Status;
   sessionGetOutputCount(session: Handle, count: Memory): Status;
   sessionGetInputName(session: Handle, index: number, allocator: Handle, name: Memory): Status;
   sessionGetOutputName(session: Handle, index: number, allocator: Handle, name: Memory): Status;
+  createTensor(allocator: Handle, shape: Memory, rank: number, elementType: number, value: Memory): Status;
   /** Keeps the address of `data`, not a copy. */
   createTensorWithData(
     memoryInfo: Handle,
-    data: Memory,
+    data: Memory | Handle,
     byteLength: number,
     shape: Memory,
     rank: number,
     elementType: number,
     value: Memory,
   ): Status;
+  getTensorMutableData(value: Handle, data: Memory): Status;
+  createMemoryInfo(
+    name: string,
+    allocatorType: number,
+    deviceId: number,
+    memoryType: number,
+    memoryInfo: Memory,
+  ): Status;
   createCpuMemoryInfo(allocatorType: number, memoryType: number, memoryInfo: Memory): Status;
   allocatorFree(allocator: Handle, memory: Handle): Status;
   getAllocatorWithDefaultOptions(allocator: Memory): Status;
   releaseStatus(status: Status): void;
+  releaseMemoryInfo(memoryInfo: Handle): void;
   releaseSession(session: Handle): void;
   releaseValue(value: Handle): void;
   releaseSessionOptions(options: Handle): void;
   addSessionConfigEntry(options: Handle, key: string, value: string): Status;
+  createAllocator(session: Handle, memoryInfo: Handle, allocator: Memory): Status;
+  releaseAllocator(allocator: Handle): void;
+  appendCudaProvider(options: Handle, cudaOptions: Handle): Status;
+  createCudaProviderOptions(cudaOptions: Memory): Status;
+  releaseCudaProviderOptions(cudaOptions: Handle): void;
+  appendProvider(
+    options: Handle,
+    name: string,
+    keys: Memory | null,
+    values: Memory | null,
+    count: number,
+  ): Status;
+  copyTensors: Asynchronous<CopyArguments>;
 }
 
 export interface OrtCApi {
@@ -152,6 +190,42 @@ function readCApi(library: LibraryHandle, libraryFile: string, expectedVersion: 
     ]),
   );
   return { functions: functions as unknown as OrtFunctions, version: expectedVersion };
+}
+
+/**
+ * Calls a function that writes a handle or a count. Throws: `EngineError` with ONNX Runtime's message.
+ */
+export function receive(
+  api: OrtCApi,
+  code: 'engine_failed' | 'model_invalid',
+  doing: string,
+  call: (out: BigUint64Array) => number | bigint,
+): Handle {
+  const out = new BigUint64Array(1);
+  checkStatus(api.functions, call(out), code, doing);
+  return out[0]!;
+}
+
+/** Awaits a call on a thread of koffi's. Throws: as `receive`. */
+export function receiveStatus(
+  { functions }: OrtCApi,
+  doing: string,
+  call: (done: (error: unknown, status: Status) => void) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    call((error, status) => {
+      try {
+        if (error !== null && error !== undefined) {
+          const message = 'The call of ONNX Runtime could not be made.';
+          throw new EngineError('engine_failed', message, { cause: error });
+        }
+        checkStatus(functions, status, 'engine_failed', doing);
+        resolve();
+      } catch (failure) {
+        reject(failure);
+      }
+    });
+  });
 }
 
 /** Throws: an `EngineError` with ONNX Runtime's own message when the status is not null. Releases the status. */

@@ -2,9 +2,13 @@
 // check what they are given here, so that a wrong array is refused before native code sees it.
 
 import { assertInvariant } from '../../../errors.ts';
-import type { ElementArray, ElementType } from './backend.ts';
+import type { ElementArray, ElementType, OrtTensor, OrtValue } from './backend.ts';
 
-type ArrayConstructor = { readonly name: string; new (length: number): ElementArray };
+type ArrayConstructor = {
+  readonly name: string;
+  readonly BYTES_PER_ELEMENT: number;
+  new (length: number): ElementArray;
+};
 
 /** `code`: ONNXTensorElementDataType of onnxruntime_c_api.h. */
 export const ELEMENT_TYPES: Readonly<
@@ -24,13 +28,34 @@ export const ELEMENT_TYPES: Readonly<
 export function checkTensor(type: ElementType, shape: readonly number[], data: ElementArray): void {
   const { array } = ELEMENT_TYPES[type];
   assertInvariant(data instanceof array, `a ${type} tensor is held by a ${array.name}`);
-  assertInvariant(
-    shape.every(dimension => Number.isSafeInteger(dimension) && dimension > 0),
-    `dimensions are whole numbers above 0, not [${shape.join(', ')}]`,
-  );
-  const elementCount = shape.reduce((product, dimension) => product * dimension, 1);
+  const elementCount = countElements(shape);
   assertInvariant(
     data.length === elementCount,
     `a tensor of shape [${shape.join(', ')}] has ${elementCount} elements, not ${data.length}`,
   );
+}
+
+/** Throws: when the shape is not one. */
+export function countElements(shape: readonly number[]): number {
+  assertInvariant(
+    shape.every(dimension => Number.isSafeInteger(dimension) && dimension > 0),
+    `dimensions are whole numbers above 0, not [${shape.join(', ')}]`,
+  );
+  return shape.reduce((product, dimension) => product * dimension, 1);
+}
+
+/** Throws: when they differ in type or shape. */
+export function assertSameKind(source: OrtValue, target: OrtValue): void {
+  const [from, to] = [source, target].map(({ type, shape }) => `${type} [${shape.join(', ')}]`);
+  assertInvariant(from === to, `a tensor is copied to one of its kind, not ${from} to ${to}`);
+}
+
+/** Copies between arrays of the process. Mutates: `target.data`. Throws: when the tensors differ in type or shape. */
+export function copyArray(source: OrtTensor, target: OrtTensor): void {
+  assertSameKind(source, target);
+  bytesOf(target.data).set(bytesOf(source.data));
+}
+
+export function bytesOf(array: ElementArray): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }

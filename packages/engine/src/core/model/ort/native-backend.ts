@@ -1,31 +1,41 @@
-// OrtBackend over ONNX Runtime's C API. One `Run` a step on prepared pointers, on a thread of koffi's, so the
-// event loop stays free; outputs land in the caller's arrays without any copy, which is what makes a cache that
-// is updated in place cheap.
+// OrtBackend over ONNX Runtime's C API. Outputs land in the caller's arrays, or stay on the device, without any copy,
+// which is what makes a cache that is updated in place cheap.
 //
 // Memory rule: an OrtValue keeps the bare address of a typed array. A NativeTensor holds that array, a binding
 // holds its tensors, and the runner holds its bindings, so nothing is collected while native code may look at it.
 
-import koffi from 'koffi';
-import { assertInvariant, EngineError } from '../../../errors.ts';
+import { assertInvariant } from '../../../errors.ts';
 import type {
   ElementArray,
   ElementType,
   OrtBackend,
-  OrtBinding,
+  OrtDevice,
+  OrtDeviceFacts,
   OrtSession,
   OrtSessionOptions,
   OrtTensor,
+  OrtValue,
 } from './backend.ts';
-import { checkStatus, type Handle, loadCApi, type OrtCApi } from './c-api.ts';
-import { checkNames } from './check-names.ts';
-import { checkTensor, ELEMENT_TYPES } from './element-types.ts';
+import { checkStatus, loadCApi, type OrtCApi, receive, receiveStatus } from './c-api.ts';
+import { describeDevice } from './device-facts.ts';
+import { DeviceQueue } from './device-queue.ts';
+import { assertSameKind, checkTensor, copyArray } from './element-types.ts';
+import { type Accelerator, appendDevice } from './execution-provider.ts';
 import { findOrtLibrary } from './find-library.ts';
+import { NativeSession, type SessionSurroundings } from './native-session.ts';
+import { NativeTensor, toNativeValue } from './native-value.ts';
 
 /** Nothing on the console: warnings are about optimisations, and every error comes back as a status. */
 const LOG_LEVEL_FATAL = 4;
 const ARENA_ALLOCATOR = 1;
 const DEFAULT_MEMORY = 0;
-const NO_RUN_OPTIONS = 0n;
+const NO_STREAM = 0n;
+
+/** By device: backends of a process share them, as they share the library. */
+const QUEUES: Readonly<Record<Accelerator, DeviceQueue>> = {
+  webgpu: new DeviceQueue(),
+  cuda: new DeviceQueue(),
+};
 
 /** Throws: when the platform has no prebuilt FFI or library, or the library has another version. */
 export function createNativeBackend(): OrtBackend {
@@ -36,30 +46,63 @@ export function createNativeBackend(): OrtBackend {
 class NativeBackend implements OrtBackend {
   readonly name = 'native';
   readonly version: string;
-  readonly #api: OrtCApi;
-  /** Lives as long as the process: ONNX Runtime's environment is one per process and shared. */
-  readonly #env: Handle;
-  readonly #cpuMemory: Handle;
-  readonly #allocator: Handle;
+  readonly #surroundings: SessionSurroundings;
 
   constructor(api: OrtCApi) {
     const { functions } = api;
-    this.#api = api;
     this.version = api.version;
-    this.#env = receive(api, 'engine_failed', 'Starting ONNX Runtime', out =>
-      functions.createEnv(LOG_LEVEL_FATAL, 'ortler', out),
-    );
-    this.#cpuMemory = receive(api, 'engine_failed', 'Describing memory', out =>
-      functions.createCpuMemoryInfo(ARENA_ALLOCATOR, DEFAULT_MEMORY, out),
-    );
-    this.#allocator = receive(api, 'engine_failed', 'Getting the allocator', out =>
-      functions.getAllocatorWithDefaultOptions(out),
-    );
+    this.#surroundings = {
+      api,
+      // Lives as long as the process: ONNX Runtime's environment is one per process and shared.
+      env: receive(api, 'engine_failed', 'Starting ONNX Runtime', out =>
+        functions.createEnv(LOG_LEVEL_FATAL, 'ortler', out),
+      ),
+      memoryInfo: receive(api, 'engine_failed', 'Describing memory', out =>
+        functions.createCpuMemoryInfo(ARENA_ALLOCATOR, DEFAULT_MEMORY, out),
+      ),
+      allocator: receive(api, 'engine_failed', 'Getting the allocator', out =>
+        functions.getAllocatorWithDefaultOptions(out),
+      ),
+    };
   }
 
   async createSession(model: string | Uint8Array, options: OrtSessionOptions): Promise<OrtSession> {
-    const { functions } = this.#api;
-    const sessionOptions = receive(this.#api, 'engine_failed', 'Creating session options', out =>
+    const { device = 'cpu' } = options;
+    const create = (): OrtSession => this.#createSession(model, options, device);
+    return device === 'cpu' ? create() : await QUEUES[device].run(create);
+  }
+
+  createTensor(type: ElementType, shape: readonly number[], data: ElementArray): OrtTensor {
+    checkTensor(type, shape, data);
+    const { api, memoryInfo } = this.#surroundings;
+    return new NativeTensor(api, memoryInfo, { type, shape }, data);
+  }
+
+  async copy(source: OrtValue, target: OrtValue): Promise<void> {
+    const [from, to] = [toNativeValue(source), toNativeValue(target)];
+    if (from instanceof NativeTensor && to instanceof NativeTensor) return copyArray(from, to);
+    assertSameKind(from, to);
+    const handles = [BigUint64Array.of(from.handle), BigUint64Array.of(to.handle)] as const;
+    const { api, env } = this.#surroundings;
+    const copy = (): Promise<void> =>
+      receiveStatus(api, `Copying from "${from.device}" to "${to.device}"`, done =>
+        api.functions.copyTensors.async(env, ...handles, NO_STREAM, 1, done),
+      );
+    const device = from.device === 'cpu' ? to.device : from.device;
+    assertInvariant(device !== 'cpu', 'a value that is no array is on a device');
+    await QUEUES[device].run(copy);
+    // Also keeps both alive until here.
+    assertInvariant(!from.isDisposed && !to.isDisposed, 'a tensor is not disposed while it is copied');
+  }
+
+  describeDevice(device: OrtDevice): OrtDeviceFacts {
+    return describeDevice(device);
+  }
+
+  #createSession(model: string | Uint8Array, options: OrtSessionOptions, device: OrtDevice): OrtSession {
+    const { api, env } = this.#surroundings;
+    const { functions } = api;
+    const sessionOptions = receive(api, 'engine_failed', 'Creating session options', out =>
       functions.createSessionOptions(out),
     );
     try {
@@ -68,180 +111,17 @@ class NativeBackend implements OrtBackend {
       check(functions.setIntraOpNumThreads(sessionOptions, options.threadCount));
       const spin = options.spin ? '1' : '0';
       check(functions.addSessionConfigEntry(sessionOptions, 'session.intra_op.allow_spinning', spin));
+      if (device !== 'cpu') appendDevice(api, sessionOptions, device);
       const doing = typeof model === 'string' ? `Loading ${model}` : 'Loading a graph';
-      const session = receive(this.#api, 'model_invalid', doing, out =>
+      const session = receive(api, 'model_invalid', doing, out =>
         typeof model === 'string'
-          ? functions.createSession(this.#env, model, sessionOptions, out)
-          : functions.createSessionFromArray(this.#env, model, model.byteLength, sessionOptions, out),
+          ? functions.createSession(env, model, sessionOptions, out)
+          : functions.createSessionFromArray(env, model, model.byteLength, sessionOptions, out),
       );
-      return new NativeSession(this.#api, session, this.#allocator);
+      const queue = device === 'cpu' ? undefined : QUEUES[device];
+      return new NativeSession(this.#surroundings, session, device, queue);
     } finally {
       functions.releaseSessionOptions(sessionOptions);
     }
   }
-
-  createTensor(type: ElementType, shape: readonly number[], data: ElementArray): OrtTensor {
-    checkTensor(type, shape, data);
-    return new NativeTensor(this.#api, this.#cpuMemory, type, shape, data);
-  }
-}
-
-class NativeTensor implements OrtTensor {
-  readonly type: ElementType;
-  readonly shape: readonly number[];
-  readonly data: ElementArray;
-  readonly #api: OrtCApi;
-  #value: Handle | null;
-
-  constructor(
-    api: OrtCApi,
-    memoryInfo: Handle,
-    type: ElementType,
-    shape: readonly number[],
-    data: ElementArray,
-  ) {
-    // Reading `buffer` moves a small array out of V8's heap, where a collection could move it.
-    assertInvariant(data.buffer instanceof ArrayBuffer, 'tensors live in plain memory');
-    this.#api = api;
-    this.type = type;
-    this.shape = shape;
-    this.data = data;
-    const shape64 = BigInt64Array.from(shape, BigInt);
-    const { code } = ELEMENT_TYPES[type];
-    this.#value = receive(api, 'engine_failed', 'Creating a tensor', out =>
-      api.functions.createTensorWithData(memoryInfo, data, data.byteLength, shape64, shape.length, code, out),
-    );
-  }
-
-  get isDisposed(): boolean {
-    return this.#value === null;
-  }
-
-  get value(): Handle {
-    assertInvariant(this.#value !== null, 'a disposed tensor is not used');
-    return this.#value;
-  }
-
-  dispose(): void {
-    if (this.#value === null) return;
-    this.#api.functions.releaseValue(this.#value);
-    this.#value = null;
-  }
-}
-
-class NativeSession implements OrtSession {
-  readonly inputNames: readonly string[];
-  readonly outputNames: readonly string[];
-  readonly #api: OrtCApi;
-  /** Zero-terminated names by name; their addresses are handed to every call. */
-  readonly #nameBytes = new Map<string, Uint8Array>();
-  #session: Handle | null;
-  #runningCount = 0;
-
-  constructor(api: OrtCApi, session: Handle, allocator: Handle) {
-    const { functions } = api;
-    this.#api = api;
-    this.#session = session;
-    const read = (
-      count: (session: Handle, out: BigUint64Array) => number | bigint,
-      name: (session: Handle, index: number, allocator: Handle, out: BigUint64Array) => number | bigint,
-    ): string[] => {
-      const total = Number(receive(api, 'model_invalid', 'Reading names', out => count(session, out)));
-      return Array.from({ length: total }, (_, index) => {
-        const address = receive(api, 'model_invalid', 'Reading names', out =>
-          name(session, index, allocator, out),
-        );
-        const text = koffi.decode.string(address);
-        checkStatus(
-          functions,
-          functions.allocatorFree(allocator, address),
-          'engine_failed',
-          'Freeing a name',
-        );
-        return text;
-      });
-    };
-    this.inputNames = read(functions.sessionGetInputCount, functions.sessionGetInputName);
-    this.outputNames = read(functions.sessionGetOutputCount, functions.sessionGetOutputName);
-    for (const name of [...this.inputNames, ...this.outputNames])
-      this.#nameBytes.set(name, Buffer.from(`${name}\0`));
-  }
-
-  bind(inputs: ReadonlyMap<string, OrtTensor>, outputs: ReadonlyMap<string, OrtTensor>): OrtBinding {
-    checkNames(this, inputs, outputs);
-    const inputTensors = [...inputs.values()].map(toNativeTensor);
-    const outputTensors = [...outputs.values()].map(toNativeTensor);
-    const inputNames = this.#nameAddresses(inputs.keys());
-    const outputNames = this.#nameAddresses(outputs.keys());
-    const inputValues = BigUint64Array.from(inputTensors, tensor => tensor.value);
-    const outputValues = BigUint64Array.from(outputTensors, tensor => tensor.value);
-    const tensors = [...inputTensors, ...outputTensors];
-    const { functions } = this.#api;
-    let isRunning = false;
-    const run = (): Promise<void> =>
-      new Promise((resolve, reject) => {
-        assertInvariant(!isRunning, 'a binding runs once at a time');
-        assertInvariant(this.#session !== null, 'a disposed session is not run');
-        for (const tensor of tensors) assertInvariant(!tensor.isDisposed, 'a disposed tensor is not used');
-        isRunning = true;
-        this.#runningCount++;
-        functions.run.async(
-          this.#session,
-          NO_RUN_OPTIONS,
-          inputNames,
-          inputValues,
-          inputValues.length,
-          outputNames,
-          outputValues.length,
-          outputValues,
-          (error, status) => {
-            isRunning = false;
-            this.#runningCount--;
-            try {
-              if (error !== null && error !== undefined) throw toCallError(error);
-              checkStatus(functions, status, 'engine_failed', 'Running the model');
-              resolve();
-            } catch (failure) {
-              reject(failure);
-            }
-          },
-        );
-      });
-    return {
-      run,
-      dispose: () => assertInvariant(!isRunning, 'a running binding is not disposed'),
-    };
-  }
-
-  dispose(): void {
-    if (this.#session === null) return;
-    assertInvariant(this.#runningCount === 0, 'a running session is not disposed');
-    this.#api.functions.releaseSession(this.#session);
-    this.#session = null;
-  }
-
-  #nameAddresses(names: Iterable<string>): BigUint64Array {
-    return BigUint64Array.from(names, name => koffi.address(this.#nameBytes.get(name)));
-  }
-}
-
-/** Calls a function that writes a handle or a count. Throws: `EngineError` with ONNX Runtime's message. */
-function receive(
-  api: OrtCApi,
-  code: 'engine_failed' | 'model_invalid',
-  doing: string,
-  call: (out: BigUint64Array) => number | bigint,
-): Handle {
-  const out = new BigUint64Array(1);
-  checkStatus(api.functions, call(out), code, doing);
-  return out[0]!;
-}
-
-function toNativeTensor(tensor: OrtTensor): NativeTensor {
-  assertInvariant(tensor instanceof NativeTensor, 'a tensor is used with the backend that made it');
-  return tensor;
-}
-
-function toCallError(cause: unknown): EngineError {
-  return new EngineError('engine_failed', 'The call of ONNX Runtime could not be made.', { cause });
 }

@@ -1,5 +1,6 @@
 // OrtBackend over onnxruntime-node's own JavaScript API: the oracle in tests, and what runs where no prebuilt
-// FFI exists. It blocks the event loop for the whole call and copies every output, the cache included.
+// FFI exists. It blocks the event loop for the whole call and copies every output, the cache included. It has no
+// devices: its API cannot be given memory on one as an output.
 
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { assertInvariant, EngineError } from '../../../errors.ts';
@@ -8,12 +9,15 @@ import type {
   ElementType,
   OrtBackend,
   OrtBinding,
+  OrtDevice,
+  OrtDeviceFacts,
   OrtSession,
   OrtSessionOptions,
   OrtTensor,
+  OrtValue,
 } from './backend.ts';
 import { checkNames } from './check-names.ts';
-import { checkTensor } from './element-types.ts';
+import { bytesOf, checkTensor, copyArray, countElements, ELEMENT_TYPES } from './element-types.ts';
 import { findOrtLibrary } from './find-library.ts';
 
 /** As in the native backend. */
@@ -61,6 +65,7 @@ class NodeBackend implements OrtBackend {
   }
 
   async createSession(model: string | Uint8Array, options: OrtSessionOptions): Promise<OrtSession> {
+    assertProcessor(options.device ?? 'cpu');
     const sessionOptions = toSessionOptions(options.threadCount, options.spin);
     try {
       const session =
@@ -76,16 +81,38 @@ class NodeBackend implements OrtBackend {
 
   createTensor(type: ElementType, shape: readonly number[], data: ElementArray): OrtTensor {
     checkTensor(type, shape, data);
-    if (type === 'float16') {
-      // The package turns the array into a Float16Array, which its native half takes for an empty one.
-      const message = "onnxruntime-node's own API cannot pass float16 tensors on this version of Node.";
-      throw new EngineError('engine_failed', message);
-    }
-    return new NodeTensor(type, shape, data);
+    return createTensor(type, shape, data);
+  }
+
+  async copy(source: OrtValue, target: OrtValue): Promise<void> {
+    const [from, to] = [toNodeTensor(source), toNodeTensor(target)];
+    assertInvariant(!from.isDisposed && !to.isDisposed, 'a disposed tensor is not used');
+    copyArray(from, to);
+  }
+
+  describeDevice(device: OrtDevice): OrtDeviceFacts {
+    assertProcessor(device);
+    return { device };
   }
 }
 
+function assertProcessor(device: OrtDevice): void {
+  if (device === 'cpu') return;
+  const message = `onnxruntime-node's own API keeps no tensors on devices, so it cannot use "${device}"; the native binding can.`;
+  throw new EngineError('engine_failed', message);
+}
+
+function createTensor(type: ElementType, shape: readonly number[], data: ElementArray): NodeTensor {
+  if (type === 'float16') {
+    // The package turns the array into a Float16Array, which its native half takes for an empty one.
+    const message = "onnxruntime-node's own API cannot pass float16 tensors on this version of Node.";
+    throw new EngineError('engine_failed', message);
+  }
+  return new NodeTensor(type, shape, data);
+}
+
 class NodeTensor implements OrtTensor {
+  readonly device = 'cpu';
   readonly type: ElementType;
   readonly shape: readonly number[];
   readonly data: ElementArray;
@@ -105,6 +132,7 @@ class NodeTensor implements OrtTensor {
 }
 
 class NodeSession implements OrtSession {
+  readonly device = 'cpu';
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
   readonly #session: InferenceSession;
@@ -118,7 +146,7 @@ class NodeSession implements OrtSession {
     this.outputNames = session.outputNames;
   }
 
-  bind(inputs: ReadonlyMap<string, OrtTensor>, outputs: ReadonlyMap<string, OrtTensor>): OrtBinding {
+  bind(inputs: ReadonlyMap<string, OrtValue>, outputs: ReadonlyMap<string, OrtValue>): OrtBinding {
     checkNames(this, inputs, outputs);
     const tensors = [...inputs.values(), ...outputs.values()].map(toNodeTensor);
     const feeds = toStockTensors(inputs);
@@ -144,6 +172,10 @@ class NodeSession implements OrtSession {
     };
   }
 
+  allocate(type: ElementType, shape: readonly number[]): OrtValue {
+    return createTensor(type, shape, new ELEMENT_TYPES[type].array(countElements(shape)));
+  }
+
   dispose(): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
@@ -151,22 +183,18 @@ class NodeSession implements OrtSession {
   }
 }
 
-function copyBack(results: InferenceSession.OnnxValueMapType, outputs: ReadonlyMap<string, OrtTensor>): void {
-  for (const [name, { data }] of outputs) {
+function copyBack(results: InferenceSession.OnnxValueMapType, outputs: ReadonlyMap<string, OrtValue>): void {
+  for (const [name, output] of outputs) {
     const copy = results[name]!.data as ElementArray;
-    bytesOf(data).set(bytesOf(copy));
+    bytesOf(toNodeTensor(output).data).set(bytesOf(copy));
   }
 }
 
-function bytesOf(array: ElementArray): Uint8Array {
-  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-}
-
-function toStockTensors(tensors: ReadonlyMap<string, OrtTensor>): Record<string, Tensor> {
+function toStockTensors(tensors: ReadonlyMap<string, OrtValue>): Record<string, Tensor> {
   return Object.fromEntries([...tensors].map(([name, tensor]) => [name, toNodeTensor(tensor).tensor]));
 }
 
-function toNodeTensor(tensor: OrtTensor): NodeTensor {
+function toNodeTensor(tensor: OrtValue): NodeTensor {
   assertInvariant(tensor instanceof NodeTensor, 'a tensor is used with the backend that made it');
   return tensor;
 }

@@ -1,0 +1,153 @@
+// Sessions and prepared calls of the native backend: one `Run` on prepared pointers, on a thread of koffi's, so
+// the event loop stays free.
+
+import koffi from 'koffi';
+import { assertInvariant } from '../../../errors.ts';
+import type { ElementType, OrtBinding, OrtDevice, OrtSession, OrtValue } from './backend.ts';
+import { checkStatus, type Handle, type OrtCApi, receive, receiveStatus } from './c-api.ts';
+import { checkNames } from './check-names.ts';
+import { DeviceMemory } from './device-memory.ts';
+import type { DeviceQueue } from './device-queue.ts';
+import { countElements, ELEMENT_TYPES } from './element-types.ts';
+import { NativeTensor, toNativeValue } from './native-value.ts';
+
+const NO_RUN_OPTIONS = 0n;
+
+/** What a session shares with the others of its process. */
+export interface SessionSurroundings {
+  readonly api: OrtCApi;
+  readonly env: Handle;
+  /** Of the process's memory, for views of arrays. */
+  readonly memoryInfo: Handle;
+  /** Of what the runtime gives out in that memory. */
+  readonly allocator: Handle;
+}
+
+export class NativeSession implements OrtSession {
+  readonly device: OrtDevice;
+  readonly inputNames: readonly string[];
+  readonly outputNames: readonly string[];
+  readonly #surroundings: SessionSurroundings;
+  /** Absent: sessions on the processor run side by side. */
+  readonly #queue: DeviceQueue | undefined;
+  /** Zero-terminated names by name; their addresses are handed to every call. */
+  readonly #nameBytes = new Map<string, Uint8Array>();
+  #session: Handle | null;
+  /** Made for the first value. */
+  #deviceMemory: DeviceMemory | undefined;
+  #runningCount = 0;
+
+  constructor(
+    surroundings: SessionSurroundings,
+    session: Handle,
+    device: OrtDevice,
+    queue: DeviceQueue | undefined,
+  ) {
+    const { api, allocator } = surroundings;
+    const { functions } = api;
+    this.#surroundings = surroundings;
+    this.#session = session;
+    this.device = device;
+    this.#queue = queue;
+    const read = (
+      count: (session: Handle, out: BigUint64Array) => number | bigint,
+      name: (session: Handle, index: number, allocator: Handle, out: BigUint64Array) => number | bigint,
+    ): string[] => {
+      const total = Number(receive(api, 'model_invalid', 'Reading names', out => count(session, out)));
+      return Array.from({ length: total }, (_, index) => {
+        const address = receive(api, 'model_invalid', 'Reading names', out =>
+          name(session, index, allocator, out),
+        );
+        const text = koffi.decode.string(address);
+        checkStatus(
+          functions,
+          functions.allocatorFree(allocator, address),
+          'engine_failed',
+          'Freeing a name',
+        );
+        return text;
+      });
+    };
+    this.inputNames = read(functions.sessionGetInputCount, functions.sessionGetInputName);
+    this.outputNames = read(functions.sessionGetOutputCount, functions.sessionGetOutputName);
+    for (const name of [...this.inputNames, ...this.outputNames])
+      this.#nameBytes.set(name, Buffer.from(`${name}\0`));
+  }
+
+  bind(inputs: ReadonlyMap<string, OrtValue>, outputs: ReadonlyMap<string, OrtValue>): OrtBinding {
+    checkNames(this, inputs, outputs);
+    const values = [...inputs.values(), ...outputs.values()].map(toNativeValue);
+    for (const { device } of values)
+      assertInvariant(
+        device === 'cpu' || device === this.device,
+        `a ${device} tensor is not used on ${this.device}`,
+      );
+    const inputNames = this.#nameAddresses(inputs.keys());
+    const outputNames = this.#nameAddresses(outputs.keys());
+    const inputValues = BigUint64Array.from(values.slice(0, inputs.size), value => value.handle);
+    const outputValues = BigUint64Array.from(values.slice(inputs.size), value => value.handle);
+    let isRunning = false;
+    const call = (): Promise<void> => {
+      assertInvariant(this.#session !== null, 'a disposed session is not run');
+      for (const value of values) assertInvariant(!value.isDisposed, 'a disposed tensor is not used');
+      const session = this.#session;
+      const { api } = this.#surroundings;
+      return receiveStatus(api, 'Running the model', done =>
+        api.functions.run.async(
+          session,
+          NO_RUN_OPTIONS,
+          inputNames,
+          inputValues,
+          inputValues.length,
+          outputNames,
+          outputValues.length,
+          outputValues,
+          done,
+        ),
+      );
+    };
+    return {
+      run: async () => {
+        assertInvariant(!isRunning, 'a binding runs once at a time');
+        isRunning = true;
+        this.#runningCount++;
+        try {
+          await (this.#queue === undefined ? call() : this.#queue.run(call));
+        } finally {
+          isRunning = false;
+          this.#runningCount--;
+        }
+      },
+      dispose: () => assertInvariant(!isRunning, 'a running binding is not disposed'),
+    };
+  }
+
+  allocate(type: ElementType, shape: readonly number[]): OrtValue {
+    assertInvariant(this.#session !== null, 'a disposed session allocates nothing');
+    const { api, env, memoryInfo } = this.#surroundings;
+    const { device } = this;
+    if (device === 'cpu' || this.#queue === undefined) {
+      const data = new ELEMENT_TYPES[type].array(countElements(shape));
+      return new NativeTensor(api, memoryInfo, { type, shape }, data);
+    }
+    this.#deviceMemory ??= new DeviceMemory({
+      ...{ api, env, device },
+      processMemory: memoryInfo,
+      session: this.#session,
+      queue: this.#queue,
+    });
+    return this.#deviceMemory.allocate(type, shape);
+  }
+
+  dispose(): void {
+    if (this.#session === null) return;
+    assertInvariant(this.#runningCount === 0, 'a running session is not disposed');
+    this.#deviceMemory?.dispose();
+    this.#surroundings.api.functions.releaseSession(this.#session);
+    this.#session = null;
+  }
+
+  #nameAddresses(names: Iterable<string>): BigUint64Array {
+    return BigUint64Array.from(names, name => koffi.address(this.#nameBytes.get(name)));
+  }
+}
