@@ -10,9 +10,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
   createSlotsRunner,
-  type ModelRunner,
   type RunnerRow,
   readManifest,
+  type SlotModelRunner,
   selectBackend,
 } from '@ortler/engine/testing';
 import { buildModel } from '@ortler/model-builder';
@@ -76,8 +76,8 @@ interface Case {
 /** The runners of one capacity and what they measured so far. */
 interface Contestants {
   readonly capacity: number;
-  readonly native: ModelRunner;
-  readonly node: ModelRunner;
+  readonly native: SlotModelRunner;
+  readonly node: SlotModelRunner;
   readonly turns: { readonly native: StepTime; readonly node: StepTime }[];
 }
 
@@ -188,7 +188,7 @@ async function createFilledRunner(
   capacity: number,
   batch: number,
   { threadCount, spin }: Options,
-): Promise<ModelRunner> {
+): Promise<SlotModelRunner> {
   const { backend } = await selectBackend(backendName);
   const runner = await createSlotsRunner(backend, modelDir, await readManifest(modelDir), {
     slotCount: batch,
@@ -217,7 +217,11 @@ function decodeRows(batch: number): RunnerRow[] {
 }
 
 /** Median of some steps after one that is not counted, which brings the caches back from the one before. */
-async function timeSteps(runner: ModelRunner, rows: readonly RunnerRow[], count: number): Promise<StepTime> {
+async function timeSteps(
+  runner: SlotModelRunner,
+  rows: readonly RunnerRow[],
+  count: number,
+): Promise<StepTime> {
   await runner.run(rows);
   const times: number[] = [];
   const cpuBefore = process.cpuUsage();

@@ -9,11 +9,11 @@ import type { SamplingParams } from '@ortler/engine';
 import {
   createSlotsRunner,
   EngineCore,
-  type ModelRunner,
   NEUTRAL_SAMPLING,
   type RunnerFacts,
   type RunnerRow,
   readManifest,
+  type SlotModelRunner,
   selectBackend,
 } from '@ortler/engine/testing';
 import { describeMachine } from '../describe-machine.ts';
@@ -41,7 +41,8 @@ const SETTINGS: Readonly<Record<string, Settings>> = {
 };
 
 /** Returns the same logits for every call. */
-class PreparedRunner implements ModelRunner {
+class PreparedRunner implements SlotModelRunner {
+  readonly cacheKind = 'slots';
   readonly facts: RunnerFacts;
   readonly #logits: Float32Array;
 
@@ -70,12 +71,13 @@ class PreparedRunner implements ModelRunner {
 }
 
 /** Adds up the time of the model's calls. */
-class TimedRunner implements ModelRunner {
+class TimedRunner implements SlotModelRunner {
+  readonly cacheKind = 'slots';
   readonly facts: RunnerFacts;
-  readonly #runner: ModelRunner;
+  readonly #runner: SlotModelRunner;
   runMs = 0;
 
-  constructor(runner: ModelRunner) {
+  constructor(runner: SlotModelRunner) {
     this.#runner = runner;
     this.facts = runner.facts;
   }

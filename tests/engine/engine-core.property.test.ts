@@ -8,9 +8,9 @@ import {
   type Drafter,
   EngineCore,
   loadCore,
-  type ModelRunner,
   NEUTRAL_SAMPLING,
   readManifest,
+  type SlotModelRunner,
   type SubmitMessage,
   selectBackend,
 } from '@ortler/engine/testing';
@@ -137,7 +137,8 @@ async function createFailingCore(modelDir: string): Promise<EngineCore> {
     spin: false,
   });
   let callCount = 0;
-  const failing: ModelRunner = {
+  const failing: SlotModelRunner = {
+    cacheKind: 'slots',
     facts: runner.facts,
     async run(rows) {
       const logits = await runner.run(rows);

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import {
   createSlotsRunner,
   loadCore,
-  type ModelRunner,
   type OrtBackend,
   type RunnerRow,
   readManifest,
+  type SlotModelRunner,
   selectBackend,
 } from '@ortler/engine/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -30,7 +30,7 @@ async function createRunner(
   dir: string,
   backendName: 'native' | 'node',
   prepare: (backend: OrtBackend) => OrtBackend = backend => backend,
-): Promise<ModelRunner> {
+): Promise<SlotModelRunner> {
   const backend = prepare((await selectBackend(backendName)).backend);
   return createSlotsRunner(backend, dir, await readManifest(dir), {
     slotCount: SLOT_COUNT,
@@ -68,12 +68,12 @@ function tokens(count: number, seed: number): number[] {
   return Array.from({ length: count }, (_, i) => (seed * 7919 + i * 104_729 + i * i * 31) % 288);
 }
 
-async function logitsOf(runner: ModelRunner, ...rows: RunnerRow[]): Promise<Float32Array> {
+async function logitsOf(runner: SlotModelRunner, ...rows: RunnerRow[]): Promise<Float32Array> {
   return (await runner.run(rows)).slice();
 }
 
 /** Logits after the last of `ids`, computed in one call in an otherwise unused slot. */
-function whole(runner: ModelRunner, ids: readonly number[]): Promise<Float32Array> {
+function whole(runner: SlotModelRunner, ids: readonly number[]): Promise<Float32Array> {
   return logitsOf(runner, row(SLOT_COUNT - 1, 0, ids));
 }
 
@@ -87,7 +87,7 @@ function expectClose(actual: Float32Array, expected: Float32Array): void {
 
 describe.each(MODELS)('the slots runner on a $precision $modelType', ({ precision, modelType }) => {
   let folder: TinyModelFolder;
-  const runners = new Map<string, ModelRunner>();
+  const runners = new Map<string, SlotModelRunner>();
 
   beforeAll(async () => {
     folder = await createTinyModelFolder(precision, { modelType });
@@ -280,7 +280,7 @@ describe('a prompt through the prefill graph', () => {
   /** What rounding to 8 bits may do to a logit here; the builder's tests bound it against float32. */
   const PREFILL_ROUNDING = 0.15;
   let folder: TinyModelFolder;
-  const runners = new Map<string, ModelRunner>();
+  const runners = new Map<string, SlotModelRunner>();
 
   beforeAll(async () => {
     folder = await createTinyModelFolder('q8', { modelType: 'llama' });

@@ -12,6 +12,8 @@ import { findFinish } from './stop-rules.ts';
 export interface CommittedStep {
   readonly updates: SequenceUpdate[];
   readonly prefilled: PrefilledRequest[];
+  /** Sequences that got tokens, those that ended with them included. */
+  readonly advanced: Sequence[];
   /** Sequences that ended; the caller releases their slots. */
   readonly ended: Sequence[];
   /** Rows that gave no token. Their sequences are as they were; the caller fails their requests. */
@@ -34,6 +36,7 @@ export function commitStep(
   const committed: CommittedStep = {
     updates: [],
     prefilled: [],
+    advanced: [],
     ended: [],
     failed: [],
     draftedTokenCount: 0,
@@ -93,6 +96,7 @@ function commitTokens(sequence: Sequence, tokens: readonly SampledToken[], commi
     if (finish !== undefined) break;
   }
   commitPrefill(sequence, committed);
+  committed.advanced.push(sequence);
   if (finish !== undefined) committed.ended.push(sequence);
   committed.updates.push({
     requestId,

@@ -8,7 +8,8 @@ import type {
   SubmitMessage,
 } from '../link/messages.ts';
 import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
-import { hashTokens, ScriptedModel, scriptedLogits } from '../testing/scripted-model.ts';
+import { ScriptedBlockModel } from '../testing/scripted-block-model.ts';
+import { hashTokens, ScriptedModel, type ScriptedRunner, scriptedLogits } from '../testing/scripted-model.ts';
 import { EngineCore } from './engine-core.ts';
 import { RepetitionDetector } from './repetition-detector.ts';
 import { counterKey } from './sampling/counter-random.ts';
@@ -57,6 +58,10 @@ interface Machine {
   readonly schedulingPolicy: 'fcfs' | 'priority';
   readonly prefixCaching: boolean;
   readonly cacheBlockLength: number;
+  /** What the model's cache is made of. */
+  readonly cacheKind: 'slots' | 'blocks';
+  /** With blocks: how many more tokens than one whole context they hold. */
+  readonly spareTokens: number;
   /** null: no step fails. */
   readonly failureSalt: number | null;
   /** `random`: drafts of any length, right and wrong, whatever else the step computes. */
@@ -138,18 +143,21 @@ const arrivals = fc
     }),
   );
 
-const machines: fc.Arbitrary<Machine> = fc.record({
-  maxSequences: fc.integer({ min: 1, max: 5 }),
-  cacheSlots: fc.nat({ max: 3 }),
-  prefillChunkLength: fc.integer({ min: 1, max: 40 }),
-  mixedChunkLength: fc.integer({ min: 1, max: 40 }),
-  logitsRoom: fc.integer({ min: 1, max: 20 }),
-  schedulingPolicy: fc.constantFrom('fcfs', 'priority'),
-  prefixCaching: fc.constantFrom(true, true, true, false),
-  cacheBlockLength: fc.constantFrom(1, 2, 5),
-  failureSalt: fc.option(fc.nat({ max: 1000 })),
-  drafting: fc.constantFrom('lookup', 'random', 'none'),
-});
+const machines = (cacheKind: Machine['cacheKind']): fc.Arbitrary<Machine> =>
+  fc.record({
+    cacheKind: fc.constant(cacheKind),
+    spareTokens: fc.nat({ max: 80 }),
+    maxSequences: fc.integer({ min: 1, max: 5 }),
+    cacheSlots: fc.nat({ max: 3 }),
+    prefillChunkLength: fc.integer({ min: 1, max: 40 }),
+    mixedChunkLength: fc.integer({ min: 1, max: 40 }),
+    logitsRoom: fc.integer({ min: 1, max: 20 }),
+    schedulingPolicy: fc.constantFrom('fcfs', 'priority'),
+    prefixCaching: fc.constantFrom(true, true, true, false),
+    cacheBlockLength: fc.constantFrom(1, 2, 5),
+    failureSalt: fc.option(fc.nat({ max: 1000 })),
+    drafting: fc.constantFrom('lookup', 'random', 'none'),
+  });
 
 interface Answer {
   readonly tokenIds: readonly number[];
@@ -235,18 +243,27 @@ function randomGuess(sequence: Sequence): number {
   return length;
 }
 
-function createCore(machine: Machine): { core: EngineCore; model: ScriptedModel } {
-  const { maxSequences, cacheSlots, logitsRoom, failureSalt, drafting } = machine;
-  const slotCount = maxSequences + cacheSlots;
-  const model = new ScriptedModel({
+function createModel(machine: Machine): ScriptedModel | ScriptedBlockModel {
+  const { maxSequences, cacheSlots, logitsRoom, failureSalt, cacheKind, spareTokens } = machine;
+  const slotCount = cacheKind === 'slots' ? maxSequences + cacheSlots : maxSequences;
+  const options = {
     vocabSize: VOCAB_SIZE,
     contextLength: CONTEXT_LENGTH,
     slotCount,
     logitsLimit: slotCount + logitsRoom,
     ...TEXT,
     // Never three failures in a row, so that no step is given up.
-    failsAt: call => failureSalt !== null && (call * 7 + failureSalt) % 5 < 2 && call % 3 !== 0,
-  });
+    failsAt: (call: number) => failureSalt !== null && (call * 7 + failureSalt) % 5 < 2 && call % 3 !== 0,
+  };
+  if (cacheKind === 'slots') return new ScriptedModel(options);
+  const blockLength = machine.cacheBlockLength;
+  const blockCount = Math.ceil((CONTEXT_LENGTH + spareTokens) / blockLength);
+  return new ScriptedBlockModel({ ...options, blockCount, blockLength });
+}
+
+function createCore(machine: Machine): { core: EngineCore; model: ScriptedRunner } {
+  const model = createModel(machine);
+  const { drafting } = machine;
   const drafter = { lookup: {}, random: { drafter: RANDOM_DRAFTER }, none: { drafter: null } }[drafting];
   return { model, core: new EngineCore(model, { ...machine, ...drafter, maxQueuedSequences: 100 }) };
 }
@@ -258,10 +275,11 @@ class Play {
   readonly finishes = new Map<string, string>();
   readonly prefilled = new Map<number, PrefilledRequest>();
   readonly #core: EngineCore;
-  readonly #model: ScriptedModel;
+  readonly #model: ScriptedRunner;
   readonly #schedule: readonly Arrival[];
   readonly #paused = new Set<string>();
   readonly #isFcfs: boolean;
+  readonly #hasSlots: boolean;
 
   get stats(): CoreStats {
     return this.#core.stats;
@@ -273,6 +291,7 @@ class Play {
     this.#model = model;
     this.#schedule = schedule;
     this.#isFcfs = machine.schedulingPolicy === 'fcfs';
+    this.#hasSlots = machine.cacheKind === 'slots';
   }
 
   /** Plays the schedule; the bookkeeping must hold after every step and every slot must be free at the end. */
@@ -303,7 +322,7 @@ class Play {
     const { runningCount, waitingCount, freeSlotCount } = core.stats;
     expect({ runningCount, waitingCount }).toEqual({ runningCount: 0, waitingCount: 0 });
     expect(freeSlotCount).toBe(core.facts.maxSequences);
-    this.#expectDenseDecodes();
+    if (this.#hasSlots) this.#expectDenseDecodes();
   }
 
   #take(
@@ -423,26 +442,37 @@ function commonLength(a: Int32Array, b: readonly number[]): number {
 }
 
 describe('EngineCore under random schedules', () => {
-  // Arrivals, aborts, paused readers, preemptions by priority, failing steps, chunks, slots, caches, partitions, drafts.
-  it('gives every choice the tokens that it gives alone, without cache, batch, draft and schedule', async () => {
-    const counts = { lookup: [0, 0], random: [0, 0], none: [0, 0] } satisfies Record<string, number[]>;
-    await fc.assert(
-      fc.asyncProperty(arrivals, machines, async (schedule, machine) => {
-        const play = new Play(schedule, machine);
-        await play.run();
-        const { draftedTokenCount, acceptedTokenCount } = play.stats;
-        counts[machine.drafting][0]! += draftedTokenCount;
-        counts[machine.drafting][1]! += acceptedTokenCount;
-        expectOutputsAreRight(schedule, play);
-        expectPromptLogprobsAreRight(schedule, play);
-        expectCachedCountsArePossible(schedule, play, machine);
-      }),
-      { numRuns: 1_200 },
-    );
-    expect(counts.none).toEqual([0, 0]);
-    for (const [drafted, accepted] of [counts.lookup, counts.random]) {
-      expect(accepted).toBeGreaterThan(100);
-      expect(drafted).toBeGreaterThan(accepted! + 10);
-    }
-  }, 120_000);
+  // Arrivals, aborts, paused readers, preemptions by priority and for want of memory, failing steps, chunks, slots or
+  // blocks, caches, partitions, drafts.
+  it.each(['slots', 'blocks'] as const)(
+    'gives every choice the tokens that it gives alone, without cache, batch, draft and schedule: %s',
+    async cacheKind => {
+      const counts = { lookup: [0, 0], random: [0, 0], none: [0, 0] } satisfies Record<string, number[]>;
+      let preemptionCount = 0;
+      let hitCount = 0;
+      await fc.assert(
+        fc.asyncProperty(arrivals, machines(cacheKind), async (schedule, machine) => {
+          const play = new Play(schedule, machine);
+          await play.run();
+          const { draftedTokenCount, acceptedTokenCount } = play.stats;
+          counts[machine.drafting][0]! += draftedTokenCount;
+          counts[machine.drafting][1]! += acceptedTokenCount;
+          if (machine.schedulingPolicy === 'fcfs') preemptionCount += play.stats.preemptionCount;
+          hitCount += play.stats.cacheHitTokenCount;
+          expectOutputsAreRight(schedule, play);
+          expectPromptLogprobsAreRight(schedule, play);
+          expectCachedCountsArePossible(schedule, play, machine);
+        }),
+        { numRuns: 1_200 },
+      );
+      expect(counts.none).toEqual([0, 0]);
+      for (const [drafted, accepted] of [counts.lookup, counts.random]) {
+        expect(accepted).toBeGreaterThan(100);
+        expect(drafted).toBeGreaterThan(accepted! + 10);
+      }
+      expect(preemptionCount).toBeGreaterThan(100);
+      expect(hitCount).toBeGreaterThan(1_000);
+    },
+    120_000,
+  );
 });

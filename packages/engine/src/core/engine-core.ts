@@ -22,8 +22,8 @@ import {
   settleCoreSettings,
   toCoreFacts,
 } from './core-settings.ts';
-import { findKvCacheViolations } from './kv-cache/kv-cache-invariants.ts';
-import { KvCacheManager } from './kv-cache/kv-cache-manager.ts';
+import { createKvCacheManager } from './kv-cache/create-kv-cache-manager.ts';
+import type { KvCacheManager } from './kv-cache/kv-cache-manager.ts';
 import type { ModelRunner } from './model/model-runner.ts';
 import { type SampledRow, sampleStep } from './sampling/sample-step.ts';
 import { Sampler } from './sampling/sampler.ts';
@@ -61,9 +61,9 @@ export class EngineCore {
     this.#sampler = new Sampler(runner.facts.vocabSize);
     const { slotCount, logitsLimit } = runner.facts;
     const settled = settleCoreSettings(settings, runner.facts);
-    const { maxSequences, prefixCaching, cacheBlockLength: blockLength } = settled;
+    const { maxSequences, cacheBlockLength: indexBlockLength } = settled;
     this.#settings = settled;
-    this.#cache = new KvCacheManager(runner, { slotCount, maxSequences, prefixCaching, blockLength });
+    this.#cache = createKvCacheManager(runner, { ...settled, indexBlockLength });
     const limits = { ...settled, promptLogitsLimit: logitsLimit - slotCount };
     this.#scheduler = new Scheduler(this.#cache, limits, settled.drafter);
     this.facts = toCoreFacts(runner.facts, maxSequences, settings.backendNote);
@@ -183,6 +183,7 @@ export class EngineCore {
     this.#load.stepTook(this.#settings.now() - startedAtMs);
     for (const { outputTokenIds } of committed.ended) this.#load.answerEnded(outputTokenIds.length);
     this.#end(committed.ended, { keepsPrefix: true });
+    for (const sequence of committed.advanced) if (sequence.slot !== null) this.#cache.publish(sequence);
     updates.push(...committed.updates);
     this.#endAborted(aborted, updates);
     const failures = committed.failed.flatMap(({ sequence, error }) =>
@@ -198,7 +199,7 @@ export class EngineCore {
 
   /** Violations of the cache bookkeeping; empty when all is well. For tests and diagnosis. */
   findViolations(): string[] {
-    return findKvCacheViolations(this.#cache, this.#runner.facts.contextLength);
+    return this.#cache.findViolations(this.#runner.facts.contextLength);
   }
 
   /** Frees the model. Must not be called while a step runs; open requests end without a message. */

@@ -14,6 +14,8 @@ import {
 import { TokenCounts } from './sampling/token-counts.ts';
 import { FIRST_RATE, updateRate } from './speculation/draft-policy.ts';
 
+const NO_BLOCKS = new Int32Array(0);
+
 /** What the choices of one request share. */
 export interface SequenceGroup {
   readonly requestId: number;
@@ -70,8 +72,16 @@ export class Sequence {
   /** Null where anything may come. Preemption leaves it alone: it follows the output, not the cache. */
   readonly constraint: SequenceConstraint | null;
   computedLength = 0;
-  /** Cache slot, or null while waiting. Set by the cache manager only. */
+  /**
+   * Its place among those that are in the cache, or null while waiting. Where the cache has slots, the slot. Set by the
+   * cache manager only.
+   */
   slot: number | null = null;
+  /**
+   * Where the cache has blocks: those of its tokens, in their order. Shape: `[most blocks of a sequence]`, of which those
+   * of its tokens count. Set by the cache manager only.
+   */
+  blocks: Int32Array = NO_BLOCKS;
   /** Its reader has fallen behind: it gets no step until the reader has caught up. */
   isPaused = false;
   /** All tokens, with room behind them. The group's own array until the first token is generated. */

@@ -148,7 +148,7 @@ export type ToCoreMessage =
 /** What the token side knows once the model is loaded. */
 export interface CoreFacts {
   readonly backend: 'native' | 'node';
-  readonly runner: 'slots' | 'scripted';
+  readonly runner: 'slots' | 'paged' | 'scripted';
   readonly device: string;
   readonly vocabSize: number;
   readonly contextLength: number;

@@ -4,7 +4,13 @@
 export type { EngineCoreSettings } from '../core/core-settings.ts';
 export { type CoreOutput, EngineCore } from '../core/engine-core.ts';
 export { loadCore } from '../core/load-core.ts';
-export type { ModelRunner, RunnerFacts, RunnerRow } from '../core/model/model-runner.ts';
+export type {
+  BlockModelRunner,
+  ModelRunner,
+  RunnerFacts,
+  RunnerRow,
+  SlotModelRunner,
+} from '../core/model/model-runner.ts';
 export type {
   ElementArray,
   ElementType,
@@ -23,6 +29,7 @@ export { Sampler, type SamplingStep } from '../core/sampling/sampler.ts';
 export type { Drafter } from '../core/speculation/drafter.ts';
 export type { CoreOptions, SubmitMessage } from '../link/messages.ts';
 export { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
+export { ScriptedBlockModel, type ScriptedBlockModelOptions } from './scripted-block-model.ts';
 export {
   hashTokens,
   ScriptedModel,

@@ -1,7 +1,8 @@
 // A model without a model: its logits are a known function of the tokens so far. Its cache is the list of
 // tokens of each slot, so a wrong slot, a missed copy or a lost chunk shows up as a wrong next token.
+// `scripted-block-model.ts` is the same over blocks.
 
-import type { ModelRunner, RunnerFacts, RunnerRow } from '../core/model/model-runner.ts';
+import type { RunnerFacts, RunnerRow, SlotModelRunner } from '../core/model/model-runner.ts';
 
 export interface ScriptedModelOptions {
   readonly vocabSize?: number;
@@ -21,7 +22,8 @@ export interface ScriptedModelOptions {
   readonly failsAt?: (callIndex: number) => boolean;
 }
 
-export class ScriptedModel implements ModelRunner {
+/** What both scripted models share; how they keep the tokens of sequences is theirs. */
+export abstract class ScriptedRunner {
   readonly facts: RunnerFacts;
   /** Rows of every call so far, for tests that look at the schedule. */
   readonly calls: {
@@ -32,12 +34,10 @@ export class ScriptedModel implements ModelRunner {
   }[][] = [];
   isClosed = false;
   readonly #options: ScriptedModelOptions;
-  readonly #slots: number[][];
 
-  constructor(options: ScriptedModelOptions = {}) {
+  constructor(options: ScriptedModelOptions) {
     const slotCount = options.slotCount ?? 4;
     this.#options = options;
-    this.#slots = Array.from({ length: slotCount }, () => []);
     this.facts = {
       kind: 'scripted',
       vocabSize: options.vocabSize ?? 64,
@@ -62,9 +62,51 @@ export class ScriptedModel implements ModelRunner {
       })),
     );
     if (delayMs !== undefined) await new Promise(resolve => setTimeout(resolve, delayMs));
-    for (const row of rows) this.#compute(row);
+    this.compute(rows);
     if (failsAt?.(callIndex) === true) throw new Error(`Scripted failure of call ${callIndex}.`);
     return this.#logits(rows);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+
+  /** Mutates: writes the rows' tokens. Throws: when a row claims tokens that are not there, or has no room. */
+  protected abstract compute(rows: readonly RunnerRow[]): void;
+
+  /** The tokens of a row's sequence, those of the row included. */
+  protected abstract historyOf(row: RunnerRow): readonly number[];
+
+  #logits(rows: readonly RunnerRow[]): Float32Array {
+    const { vocabSize, logitsLimit } = this.facts;
+    const rowCount = rows.reduce((sum, row) => sum + row.logitsCount, 0);
+    if (rowCount > logitsLimit) throw new Error(`${rowCount} logits rows are over the limit ${logitsLimit}.`);
+    const logits = new Float32Array(rowCount * vocabSize);
+    let index = 0;
+    for (const row of rows) {
+      const { slot, tokenIds, logitsCount } = row;
+      if (logitsCount > tokenIds.length) throw new Error(`Slot ${slot} has more logits rows than tokens.`);
+      const history = this.historyOf(row);
+      for (let end = history.length - logitsCount + 1; end <= history.length; end++)
+        logits.set(this.#logitsAfter(history.slice(0, end)), index++ * vocabSize);
+    }
+    return logits;
+  }
+
+  #logitsAfter(history: readonly number[]): Float32Array {
+    const logits = scriptedLogits(history, this.facts.vocabSize, this.#options);
+    return this.#options.logitsFault?.(history) === true ? logits.fill(Number.NaN) : logits;
+  }
+}
+
+/** A model with slots. */
+export class ScriptedModel extends ScriptedRunner implements SlotModelRunner {
+  readonly cacheKind = 'slots';
+  readonly #slots: number[][];
+
+  constructor(options: ScriptedModelOptions = {}) {
+    super(options);
+    this.#slots = Array.from({ length: this.facts.slotCount }, () => []);
   }
 
   copySlot(from: number, to: number, length: number): void {
@@ -77,31 +119,15 @@ export class ScriptedModel implements ModelRunner {
     this.#slots[b] = first;
   }
 
-  async close(): Promise<void> {
-    this.isClosed = true;
+  protected compute(rows: readonly RunnerRow[]): void {
+    for (const row of rows) this.#write(row);
   }
 
-  #logits(rows: readonly RunnerRow[]): Float32Array {
-    const { vocabSize, logitsLimit } = this.facts;
-    const rowCount = rows.reduce((sum, row) => sum + row.logitsCount, 0);
-    if (rowCount > logitsLimit) throw new Error(`${rowCount} logits rows are over the limit ${logitsLimit}.`);
-    const logits = new Float32Array(rowCount * vocabSize);
-    let index = 0;
-    for (const { slot, tokenIds, logitsCount } of rows) {
-      if (logitsCount > tokenIds.length) throw new Error(`Slot ${slot} has more logits rows than tokens.`);
-      const history = this.#slots[slot]!;
-      for (let end = history.length - logitsCount + 1; end <= history.length; end++)
-        logits.set(this.#logitsAfter(history.slice(0, end)), index++ * vocabSize);
-    }
-    return logits;
+  protected historyOf({ slot }: RunnerRow): readonly number[] {
+    return this.#slots[slot]!;
   }
 
-  #logitsAfter(history: readonly number[]): Float32Array {
-    const logits = scriptedLogits(history, this.facts.vocabSize, this.#options);
-    return this.#options.logitsFault?.(history) === true ? logits.fill(Number.NaN) : logits;
-  }
-
-  #compute(row: RunnerRow): void {
+  #write(row: RunnerRow): void {
     const history = this.#slots[row.slot];
     if (history === undefined) throw new Error(`Slot ${row.slot} does not exist.`);
     if (history.length < row.computedLength) {

@@ -1,32 +1,7 @@
-// Which sequence has which slot of the cache, and what the slots that nobody owns still hold. The scheduler asks
-// it for everything; it alone tells the runner to copy or exchange slots. A slot holds a whole context, so a
-// sequence that has one can always finish: having a slot is the reservation.
-//
-//     slot   0 ......... decodes ......... slotCount
-//            | decodes   | prompts in the making, paused sequences, cached prefixes, empty slots, in any order |
+// What the scheduler asks of whoever keeps keys and values. Implementations: `slot-cache-manager.ts`, one contiguous place
+// for each sequence, and `block-cache-manager.ts`, blocks that sequences share. The scheduler knows neither.
 
-import { assertInvariant } from '../../errors.ts';
 import type { Sequence } from '../sequence.ts';
-import { CacheSlot } from './cache-slot.ts';
-import { type PrefixHit, PrefixIndex } from './prefix-index.ts';
-
-/** What the manager needs of the runner. */
-export interface SlotMover {
-  /** Makes slot `to` a copy of the first `length` tokens of slot `from`. */
-  copySlot(from: number, to: number, length: number): void;
-  /** Exchanges the first `length` tokens of two slots. */
-  swapSlots(a: number, b: number, length: number): void;
-}
-
-export interface KvCacheSettings {
-  readonly slotCount: number;
-  /** Most slots that sequences own; the others only hold cached prefixes. At most `slotCount`. */
-  readonly maxSequences: number;
-  /** Whether the tokens of sequences that left are kept for later ones. */
-  readonly prefixCaching: boolean;
-  /** Tokens of a block of the prefix index. */
-  readonly blockLength: number;
-}
 
 /** Tokens that lookups were about, and those of them that were found. */
 export interface CacheCounters {
@@ -34,177 +9,36 @@ export interface CacheCounters {
   readonly hitTokenCount: number;
 }
 
-export class KvCacheManager {
-  readonly settings: KvCacheSettings;
-  readonly index: PrefixIndex;
-  readonly #mover: SlotMover;
-  /** By place in the pool. */
-  readonly #slots: CacheSlot[];
-  #ownedCount = 0;
-  #queriedTokenCount = 0;
-  #hitTokenCount = 0;
-  /** Counts uses, for `lastUsed`. */
-  #clock = 0;
-  /** By place: whether a sequence that belongs to the front is there. */
-  readonly #isFront: Uint8Array;
-
-  constructor(mover: SlotMover, settings: KvCacheSettings) {
-    assertInvariant(settings.maxSequences <= settings.slotCount, 'every running sequence has a slot');
-    this.settings = settings;
-    this.index = new PrefixIndex(settings.blockLength);
-    this.#mover = mover;
-    this.#slots = Array.from({ length: settings.slotCount }, (_, index) => new CacheSlot(index));
-    this.#isFront = new Uint8Array(settings.slotCount);
-  }
-
-  /** All slots in the order of the pool. */
-  get slots(): readonly CacheSlot[] {
-    return this.#slots;
-  }
-
-  get ownedCount(): number {
-    return this.#ownedCount;
-  }
-
-  /** How many more sequences can be admitted. */
-  get freeCount(): number {
-    return this.settings.maxSequences - this.#ownedCount;
-  }
-
-  get counters(): CacheCounters {
-    return { queriedTokenCount: this.#queriedTokenCount, hitTokenCount: this.#hitTokenCount };
-  }
-
+export interface KvCacheManager {
+  readonly counters: CacheCounters;
+  /** Sequences that are admitted. */
+  readonly ownedCount: number;
+  /** How many more sequences can be admitted, as far as that is known without their lengths. */
+  readonly freeCount: number;
   /**
-   * Gives the sequence a slot and as many of its first tokens as some slot holds, at most all but the last, which
-   * must be computed for its logits. A cached prefix that the sequence continues to its end, or whose slot would be
-   * taken anyway, is taken over where it is; else the tokens are copied.
-   * Mutates: the sequence's slot and computed length; the least recently used cached prefix may be lost.
+   * Gives the sequence a place, room for all its tokens, and as many of its first tokens as the cache has, at most all
+   * but the last, which must be computed for its logits. `freeCount` is above 0.
+   * Returns whether there was room; without it nothing has changed.
+   * Mutates: the sequence's place and computed length; cached prefixes may be lost.
    */
-  admit(sequence: Sequence): void {
-    assertInvariant(this.freeCount > 0, 'a slot is free when a sequence is admitted');
-    assertInvariant(sequence.slot === null, 'a sequence holds at most one slot');
-    const hit = this.#findPrefix(sequence);
-    const length = hit?.length ?? 0;
-    if (hit !== null) hit.slot.lastUsed = ++this.#clock;
-    const slot = this.#chooseSlot(hit);
-    if (slot === hit?.slot) {
-      this.index.cut(slot, length);
-    } else {
-      this.#empty(slot);
-      if (hit !== null) this.#mover.copySlot(hit.slot.index, slot.index, length);
-    }
-    slot.cached = null;
-    slot.owner = sequence;
-    slot.lastUsed = ++this.#clock;
-    sequence.slot = slot.index;
-    sequence.computedLength = length;
-    this.#ownedCount++;
-    this.#count(sequence, length);
-  }
-
+  admit(sequence: Sequence): boolean;
   /**
-   * Takes the sequence's slot away. With `keepsPrefix` its computed tokens stay for later sequences until the slot is
-   * needed. Mutates: `slot` and `computedLength` of the sequence. Does nothing when it holds no slot.
+   * Makes room for the first `tokenCount` tokens of an admitted sequence. Returns whether there was room; without it
+   * nothing has changed. Mutates: the sequence's place; cached prefixes may be lost.
    */
-  release(sequence: Sequence, options: { readonly keepsPrefix: boolean }): void {
-    if (sequence.slot === null) return;
-    const slot = this.#slots[sequence.slot]!;
-    assertInvariant(slot.owner === sequence, 'a sequence releases its own slot');
-    const length = sequence.computedLength;
-    if (options.keepsPrefix && this.settings.prefixCaching && length > 0) {
-      this.index.extend(slot);
-      slot.cached = { partition: sequence.partition, tokenIds: sequence.tokenIds.slice(0, length) };
-      slot.owner = null;
-      slot.lastUsed = ++this.#clock;
-    } else {
-      this.#empty(slot);
-    }
-    sequence.slot = null;
-    sequence.computedLength = 0;
-    this.#ownedCount--;
-  }
-
+  reserve(sequence: Sequence, tokenCount: number): boolean;
   /**
-   * Brings these sequences into the slots `[0, sequences.length)`, in any order: all decodes are then one
-   * contiguous range of the pool, which the runner passes to the model without copying. Only sequences outside that
-   * range move. Mutates: `slot` of the sequences that change places.
+   * Brings the decodes of a step into the order in which the runner wants them.
+   * Mutates: `decodes`, and the places of sequences.
    */
-  packFront(sequences: readonly Sequence[]): void {
-    const count = sequences.length;
-    const isFront = this.#isFront;
-    isFront.fill(0);
-    for (const { slot } of sequences) isFront[slot!] = 1;
-    let place = 0;
-    for (const { slot } of sequences) {
-      if (slot! < count) continue;
-      while (isFront[place] === 1) place++;
-      this.#exchange(this.#slots[slot!]!, this.#slots[place]!);
-      place++;
-    }
-  }
-
-  /** The longest prefix of the sequence that some slot holds, all but its last token at most. */
-  #findPrefix(sequence: Sequence): PrefixHit | null {
-    const limit = sequence.tokenCount - 1;
-    const sibling = this.#siblingPrefix(sequence, limit);
-    // A prompt whose log probabilities are asked for must be computed: the cache holds no logits.
-    const { group } = sequence;
-    const mustCompute = group.submitted.promptLogprobs !== undefined && !group.isPrefilled;
-    if (!this.settings.prefixCaching || mustCompute) return sibling;
-    for (const slot of this.#slots) if (slot.owner !== null) this.index.extend(slot);
-    const hit = this.index.find(sequence.partition, sequence.tokenIds, limit);
-    return (hit?.length ?? 0) > (sibling?.length ?? 0) ? hit : sibling;
-  }
-
-  /** The prompt in the slot of another choice of the same request: shared with or without prefix caching. */
-  #siblingPrefix(sequence: Sequence, limit: number): PrefixHit | null {
-    let best: PrefixHit | null = null;
-    for (const other of sequence.group.openSequences) {
-      if (other.slot === null) continue;
-      const length = Math.min(other.computedLength, sequence.promptLength, limit);
-      if (length > (best?.length ?? 0)) best = { slot: this.#slots[other.slot]!, length };
-    }
-    return best;
-  }
-
-  #chooseSlot(hit: PrefixHit | null): CacheSlot {
-    if (hit !== null && hit.slot.owner === null && hit.slot.length === hit.length) return hit.slot;
-    let oldest: CacheSlot | null = null;
-    for (const slot of this.#slots) {
-      if (slot.owner !== null) continue;
-      if (slot.cached === null) return slot;
-      if (oldest === null || slot.lastUsed < oldest.lastUsed) oldest = slot;
-    }
-    assertInvariant(oldest !== null, 'there are as many slots as sequences that may run');
-    return oldest;
-  }
-
-  /** Mutates: the slot holds nothing afterwards. */
-  #empty(slot: CacheSlot): void {
-    this.index.cut(slot, 0);
-    slot.cached = null;
-    slot.owner = null;
-  }
-
-  /** Mutates: both slots change places with all they hold. `from` has an owner. */
-  #exchange(from: CacheSlot, to: CacheSlot): void {
-    const [fromIndex, toIndex] = [from.index, to.index];
-    if (to.length > 0) this.#mover.swapSlots(fromIndex, toIndex, Math.max(from.length, to.length));
-    else if (from.length > 0) this.#mover.copySlot(fromIndex, toIndex, from.length);
-    this.#slots[toIndex] = from;
-    this.#slots[fromIndex] = to;
-    from.index = toIndex;
-    to.index = fromIndex;
-    if (from.owner !== null) from.owner.slot = toIndex;
-    if (to.owner !== null) to.owner.slot = fromIndex;
-  }
-
-  /** Counts the lookup of a request once: later choices and returns after a preemption are no new prompts. */
-  #count({ group, promptLength }: Sequence, length: number): void {
-    if (group.cachedTokenCount !== null) return;
-    group.cachedTokenCount = Math.min(length, promptLength);
-    this.#queriedTokenCount += promptLength;
-    this.#hitTokenCount += group.cachedTokenCount;
-  }
+  arrange(decodes: Sequence[]): void;
+  /** Tells that a token was drawn from the sequence's computed tokens: they are good for others too. */
+  publish(sequence: Sequence): void;
+  /**
+   * Takes the sequence's place away. With `keepsPrefix` its computed tokens stay for later sequences until the room is
+   * needed. Mutates: the sequence's place and computed length. Does nothing when it is not admitted.
+   */
+  release(sequence: Sequence, options: { readonly keepsPrefix: boolean }): void;
+  /** What is wrong with the bookkeeping, in sentences; empty when nothing is. For tests and diagnosis. */
+  findViolations(contextLength: number): string[];
 }

@@ -7,7 +7,7 @@ import { assertInvariant, EngineError } from '../../errors.ts';
 import { MANIFEST_FILE, type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
 import { BatchInputs, type CallShape } from './batch-inputs.ts';
 import { KvStore } from './kv-store.ts';
-import type { ModelRunner, RunnerFacts, RunnerRow } from './model-runner.ts';
+import type { RunnerFacts, RunnerRow, SlotModelRunner } from './model-runner.ts';
 import type { OrtBackend, OrtBinding, OrtSession, OrtSessionOptions, OrtTensor } from './ort/backend.ts';
 
 export interface SlotsRunnerOptions extends OrtSessionOptions {
@@ -53,7 +53,7 @@ export async function createSlotsRunner(
   modelDir: string,
   manifest: ModelManifest,
   options: SlotsRunnerOptions,
-): Promise<ModelRunner> {
+): Promise<SlotModelRunner> {
   const sessions: Sessions = {
     decoder: await backend.createSession(join(modelDir, manifest.graphFile), options),
   };
@@ -77,7 +77,8 @@ export async function createSlotsRunner(
   return runner;
 }
 
-class SlotsRunner implements ModelRunner {
+class SlotsRunner implements SlotModelRunner {
+  readonly cacheKind = 'slots';
   readonly facts: RunnerFacts;
   readonly #backend: OrtBackend;
   readonly #sessions: Sessions;

@@ -9,6 +9,7 @@ import { biasTokens } from './processors/logit-bias.ts';
 import { banEnds } from './processors/min-tokens.ts';
 import { penalizeRepetition } from './processors/repetition-penalty.ts';
 import type { TokenCounts } from './token-counts.ts';
+import type { TokenEdits } from './token-edits.ts';
 
 /** What a processor may know of the sequence whose next token is drawn. */
 export interface OutputView {
@@ -17,8 +18,13 @@ export interface OutputView {
   readonly tokenCounts: TokenCounts | null;
 }
 
-/** Edits a row of logits, in float32 as the row is. Shape: `[vocabSize]`. Mutates: the row. */
-export type LogitsProcessor = (logits: Float32Array, output: OutputView) => void;
+/** One kind of edit of a row. */
+export interface LogitsProcessor {
+  /** Edits a row of logits, in float32 as the row is. Shape: `[vocabSize]`. Mutates: the row. */
+  edit(logits: Float32Array, output: OutputView): void;
+  /** Says what `edit` would do, token by token. Mutates: `edits`. */
+  describe(edits: TokenEdits, output: OutputView): void;
+}
 
 /** What a request asks for, in the order that `Sampler.sample` documents. */
 export function createLogitsProcessors(request: SubmitMessage): readonly LogitsProcessor[] {

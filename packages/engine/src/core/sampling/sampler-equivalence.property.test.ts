@@ -82,7 +82,7 @@ function toStep({ params, processors, seed, topLogprobCount }: Case, position: n
 function referenceToken({ row, params, processors, seed }: Case, position: number): number | null {
   const { temperature, minP, topK, topP } = params;
   const logits = row.slice();
-  for (const process of processors) process(logits, { outputTokenIds: [], tokenCounts: null });
+  for (const processor of processors) processor.edit(logits, { outputTokenIds: [], tokenCounts: null });
   const ranked = Array.from(logits.keys())
     .filter(id => logits[id]! > -Infinity)
     .sort((a, b) => logits[b]! - logits[a]! || a - b);

@@ -135,7 +135,7 @@ export class Sampler {
   #edit(logits: Float32Array, { processors, output, mask = null }: SamplingStep): number | null {
     const row = this.#row;
     row.load(logits);
-    for (const process of processors) process(row.logits, output);
+    for (const processor of processors) processor.edit(row.logits, output);
     row.scan();
     if (Number.isFinite(row.largest)) return null;
     if (row.largest === -Infinity && processors.length > 0) {

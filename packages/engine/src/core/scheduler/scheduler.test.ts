@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { SubmitMessage } from '../../link/messages.ts';
 import { createSequence } from '../../testing/create-sequence.ts';
-import { KvCacheManager } from '../kv-cache/kv-cache-manager.ts';
+import { BlockCacheManager } from '../kv-cache/block-cache-manager.ts';
+import type { KvCacheManager } from '../kv-cache/kv-cache-manager.ts';
+import { SlotCacheManager } from '../kv-cache/slot-cache-manager.ts';
 import { Sequence } from '../sequence.ts';
 import type { Drafter } from '../speculation/drafter.ts';
 import { Scheduler } from './scheduler.ts';
@@ -13,6 +15,8 @@ interface Machine {
   readonly prefillChunkLength?: number;
   readonly mixedChunkLength?: number;
   readonly drafter?: Drafter;
+  /** A cache of so many blocks of 4 tokens instead of one of slots. */
+  readonly blockCount?: number;
 }
 
 /** A scheduler over a cache without memory, and a model that gives every sequence token 7 again and again. */
@@ -23,11 +27,11 @@ class Bench {
   constructor(machine: Machine = {}) {
     const { maxSequences = 2, cacheSlots = 0, prefixCaching = true } = machine;
     const { prefillChunkLength = 16, mixedChunkLength = 16 } = machine;
-    const nothing = (): void => undefined;
-    this.cache = new KvCacheManager(
-      { copySlot: nothing, swapSlots: nothing },
-      { slotCount: maxSequences + cacheSlots, maxSequences, prefixCaching, blockLength: 2 },
-    );
+    this.cache = createCache(machine.blockCount, {
+      slotCount: maxSequences + cacheSlots,
+      maxSequences,
+      prefixCaching,
+    });
     const limits = { prefillChunkLength, mixedChunkLength, promptLogitsLimit: 99 };
     this.scheduler = new Scheduler(this.cache, limits, machine.drafter ?? null);
   }
@@ -65,6 +69,20 @@ class Bench {
       expect(count).toBeLessThan(10_000);
     }
   }
+}
+
+function createCache(
+  blockCount: number | undefined,
+  settings: { readonly slotCount: number; readonly maxSequences: number; readonly prefixCaching: boolean },
+): KvCacheManager {
+  const nothing = (): void => undefined;
+  if (blockCount === undefined)
+    return new SlotCacheManager({ copySlot: nothing, swapSlots: nothing }, { ...settings, blockLength: 2 });
+  const contextLength = 4 * blockCount;
+  return new BlockCacheManager(
+    { copyBlock: nothing },
+    { ...settings, blockCount, blockLength: 4, contextLength },
+  );
 }
 
 const outputLength = (sequence: Sequence): number => sequence.outputTokenIds.length;
@@ -294,5 +312,57 @@ describe('Scheduler', () => {
       expect(decodes.map(row => row.slot)).toEqual(decodes.map((_, index) => index));
       bench.step();
     }
+  });
+});
+
+describe('Scheduler over blocks', () => {
+  it('admits nobody whose tokens would take the blocks that others may need next', () => {
+    const bench = new Bench({ maxSequences: 4, blockCount: 6, prefixCaching: false });
+    const [first, second, third] = [bench.add(1, 8), bench.add(2, 8), bench.add(3, 4)];
+    bench.step();
+    expect([first, second, third].map(({ slot }) => slot !== null)).toEqual([true, true, false]);
+    bench.stepUntil(() => !bench.scheduler.hasWork);
+    expect([first, second, third].map(outputLength)).toEqual([8, 8, 8]);
+  });
+
+  it('preempts the last one when an answer needs a block and none is left, and loses nothing', () => {
+    const bench = new Bench({ maxSequences: 3, blockCount: 7, prefixCaching: false });
+    const [first, second] = [bench.add(1, 7, { maxTokens: 12 }), bench.add(2, 7, { maxTokens: 12 })];
+    bench.step();
+    expect(second.slot).not.toBeNull();
+    bench.stepUntil(() => second.slot === null);
+    expect(first.slot).not.toBeNull();
+    expect(bench.cache.findViolations(28)).toEqual([]);
+    bench.stepUntil(() => !bench.scheduler.hasWork);
+    expect(bench.scheduler.preemptionCount).toBeGreaterThan(0);
+    expect([first, second].map(outputLength)).toEqual([12, 12]);
+    expect(bench.cache.freeCount).toBe(3);
+  });
+
+  it('takes the blocks of a paused answer before those of one that is read', () => {
+    const bench = new Bench({ maxSequences: 3, blockCount: 6, prefixCaching: false });
+    const [first, second] = [bench.add(1, 7, { maxTokens: 12 }), bench.add(2, 7, { maxTokens: 12 })];
+    bench.step();
+    bench.step();
+    bench.scheduler.setPaused(first, { isPaused: true });
+    bench.stepUntil(() => !bench.scheduler.hasWork);
+    expect([first.slot, outputLength(second)]).toEqual([null, 12]);
+    bench.scheduler.setPaused(first, { isPaused: false });
+    bench.stepUntil(() => !bench.scheduler.hasWork);
+    expect(outputLength(first)).toBe(12);
+  });
+
+  it('drafts only what the blocks have room for', () => {
+    const drafter: Drafter = {
+      draft: decodes =>
+        decodes.map(sequence => {
+          sequence.setGuess(Int32Array.of(7, 7, 7, 7), 4);
+          return 4;
+        }),
+    };
+    const bench = new Bench({ maxSequences: 1, blockCount: 2, drafter });
+    bench.add(1, 4, { maxTokens: 4 });
+    bench.step();
+    expect(bench.step()).toEqual([[1, 1]]);
   });
 });

@@ -1,5 +1,5 @@
 // Decides what the next step computes: every running answer gets its next token, prompts share the token budget
-// in service order, waiting sequences are admitted while slots and budget last. It asks the cache manager for slots
+// in service order, waiting sequences are admitted while room and budget last. It asks the cache manager for room
 // and is the only one besides `commit-step.ts` that changes sequences.
 
 import type { KvCacheManager } from '../kv-cache/kv-cache-manager.ts';
@@ -19,7 +19,7 @@ export class Scheduler {
   readonly #cache: KvCacheManager;
   readonly #budget: TokenBudget;
   readonly #queue = new RequestQueue();
-  /** Sequences with a slot, in service order. */
+  /** Sequences with a place in the cache (a slot), in service order. */
   readonly #running: Sequence[] = [];
   /** Paused sequences without a slot: they do not wait for one either. */
   readonly #parked = new Set<Sequence>();
@@ -101,28 +101,46 @@ export class Scheduler {
   /**
    * The next step, or null when nothing can run. The plan is valid until the next call, which refills it.
    *
-   * Decodes come first, in slots 0, 1, 2, ...; then those with drafts, then chunks of prompts.
+   * Decodes come first, in the order that the cache manager gives them; then those with drafts, then chunks of prompts.
    * Mutates: admits waiting sequences and preempts running ones.
    */
   plan(): StepPlan | null {
     const { rows } = this.#plan;
     rows.length = 0;
+    this.#makeRoom();
     this.#budget.reset({ hasDecodes: this.#running.some(isDecode) });
     const chunks = this.#grantChunks();
     const decodes = this.#decodes;
     decodes.length = 0;
     for (const sequence of this.#running) if (isDecode(sequence)) decodes.push(sequence);
     const drafted = this.#takeDrafted({ isAlone: chunks.length === 0 });
-    this.#cache.packFront(decodes);
-    rows.length = decodes.length;
-    for (const sequence of decodes) rows[sequence.slot!] = planRow(sequence, 1);
-    // Only now: bringing the decodes to the front may have moved the slots of others.
+    this.#cache.arrange(decodes);
+    for (const sequence of decodes) rows.push(planRow(sequence, 1));
+    // Only now: bringing the decodes into order may have moved the slots of others.
     for (const { sequence, draftLength } of drafted) rows.push(planRow(sequence, 1, draftLength));
     for (const { sequence, tokenCount } of chunks) rows.push(planRow(sequence, tokenCount));
     return rows.length === 0 ? null : this.#plan;
   }
 
-  /** Mutates: takes the sequences that draft out of `#decodes`; a draft is a call of its own. */
+  /**
+   * Gives every running answer room for its next token, in service order: where none is left, the last ones give way.
+   * The first one always finds room, as the cache holds at least one whole context. Prompts got their room when they
+   * were admitted. Mutates: preempts running sequences.
+   */
+  #makeRoom(): void {
+    const running = this.#running;
+    for (let index = 0; index < running.length; index++) {
+      const sequence = running[index]!;
+      if (!isDecode(sequence)) continue;
+      while (sequence.slot !== null && !this.#cache.reserve(sequence, sequence.tokenCount)) {
+        this.#preempt(running.findLast(other => other.isPaused) ?? running.at(-1)!);
+        // A paused one that gave way may have stood before this one.
+        index = running.indexOf(sequence);
+      }
+    }
+  }
+
+  /** Mutates: takes the sequences that draft out of `#decodes`. */
   #takeDrafted({ isAlone }: { readonly isAlone: boolean }): readonly DraftedSequence[] {
     const drafted = this.#drafted;
     drafted.length = 0;
@@ -136,7 +154,8 @@ export class Scheduler {
       // what a constraint allows is known for one token only.
       const mayDraft = sequence.constraint === null && !wantsPromptLogits(sequence);
       const draftLength = mayDraft ? lengths[index]! : 0;
-      if (draftLength === 0) decodes[kept++] = sequence;
+      const hasRoom = draftLength > 0 && this.#cache.reserve(sequence, sequence.tokenCount + draftLength);
+      if (!hasRoom) decodes[kept++] = sequence;
       else drafted.push({ sequence, draftLength });
     }
     decodes.length = kept;
@@ -145,7 +164,7 @@ export class Scheduler {
 
   /**
    * Shares the budget among prompts, running and waiting ones together in service order. The first waiting sequence
-   * that finds no slot ends the admissions of this step: nobody overtakes.
+   * that finds no room ends the admissions of this step: nobody overtakes.
    */
   #grantChunks(): { readonly sequence: Sequence; readonly tokenCount: number }[] {
     const chunks: { sequence: Sequence; tokenCount: number }[] = [];
@@ -158,8 +177,10 @@ export class Scheduler {
       const waiting = mayAdmit ? this.#queue.peek() : undefined;
       if (waiting !== undefined && (candidate === undefined || compareService(waiting, candidate) < 0)) {
         mayAdmit = this.#admit(waiting);
-        // All before its place had their turn; it is the next candidate if it is a prompt.
-        if (mayAdmit) index = running.indexOf(waiting);
+        // All before its place had their turn; it is the next candidate if it is a prompt. Without room for it the
+        // candidate is still the next one, unless it gave way.
+        const next = mayAdmit ? waiting : candidate;
+        index = next === undefined ? running.length : findPlace(running, next);
         continue;
       }
       if (candidate === undefined) break;
@@ -171,16 +192,16 @@ export class Scheduler {
     return chunks;
   }
 
-  /** Whether the first waiting sequence got a slot. */
+  /** Whether the first waiting sequence was admitted. */
   #admit(sequence: Sequence): boolean {
     if (mustWaitForSibling(sequence)) return false;
-    if (this.#cache.freeCount === 0) {
+    while (this.#cache.freeCount === 0 || !this.#cache.admit(sequence)) {
       const victim = this.#findVictim(sequence);
       if (victim === undefined) return false;
       this.#preempt(victim);
     }
-    this.#queue.shift();
-    this.#cache.admit(sequence);
+    // Its place: one that was preempted for it may stand before it now.
+    this.#queue.remove(sequence);
     this.#running.splice(findPlace(this.#running, sequence), 0, sequence);
     return true;
   }
@@ -193,7 +214,7 @@ export class Scheduler {
     return last !== undefined && last.priority > waiting.priority ? last : undefined;
   }
 
-  /** Mutates: takes the slot away. What was computed stays cached if it can; the rest is computed again later. */
+  /** Mutates: takes the place away. What was computed stays cached if it can; the rest is computed again later. */
   #preempt(sequence: Sequence): void {
     this.remove(sequence, { keepsPrefix: true });
     this.#preemptionCount++;
@@ -237,6 +258,7 @@ function planRow(sequence: Sequence, tokenCount: number, draftLength = 0): Plann
   return {
     sequence,
     slot: sequence.slot!,
+    blocks: sequence.blocks,
     tokenIds: sequence.pendingTokens(tokenCount + draftLength),
     computedLength: sequence.computedLength,
     logitsCount,

@@ -6,9 +6,14 @@ import type { LogitsProcessor } from '../logits-processor.ts';
 export function allowTokens(allowedTokenIds: readonly number[]): LogitsProcessor {
   const ids = Int32Array.from(allowedTokenIds);
   const kept = new Float32Array(ids.length);
-  return logits => {
-    for (let i = 0; i < ids.length; i++) kept[i] = logits[ids[i]!]!;
-    logits.fill(-Infinity);
-    for (let i = 0; i < ids.length; i++) logits[ids[i]!] = kept[i]!;
+  return {
+    edit(logits) {
+      for (let i = 0; i < ids.length; i++) kept[i] = logits[ids[i]!]!;
+      logits.fill(-Infinity);
+      for (let i = 0; i < ids.length; i++) logits[ids[i]!] = kept[i]!;
+    },
+    describe(edits) {
+      edits.allowedTokenIds = ids;
+    },
   };
 }

@@ -20,13 +20,23 @@ export function banWords(sequences: readonly (readonly number[])[]): LogitsProce
     if (group === undefined) byLastButOne.set(lastButOne, [sequence]);
     else group.push(sequence);
   }
-  return (logits, { outputTokenIds }) => {
-    for (const id of alwaysBanned) logits[id] = -Infinity;
-    const newest = outputTokenIds.at(-1);
+  const forEachBanned = (output: readonly number[], ban: (tokenId: number) => void): void => {
+    for (const id of alwaysBanned) ban(id);
+    const newest = output.at(-1);
     if (newest === undefined) return;
     for (const sequence of byLastButOne.get(newest) ?? []) {
-      if (endsWithStartOf(outputTokenIds, sequence)) logits[sequence.at(-1)!] = -Infinity;
+      if (endsWithStartOf(output, sequence)) ban(sequence.at(-1)!);
     }
+  };
+  return {
+    edit(logits, { outputTokenIds }) {
+      forEachBanned(outputTokenIds, id => {
+        logits[id] = -Infinity;
+      });
+    },
+    describe(edits, { outputTokenIds }) {
+      forEachBanned(outputTokenIds, id => edits.ban(id));
+    },
   };
 }
 

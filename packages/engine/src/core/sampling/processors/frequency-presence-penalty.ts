@@ -7,13 +7,21 @@ import type { LogitsProcessor } from '../logits-processor.ts';
 export function penalizeCounts(frequencyPenalty: number, presencePenalty: number): LogitsProcessor {
   const frequency = Math.fround(frequencyPenalty);
   const presence = Math.fround(presencePenalty);
-  return (logits, { tokenCounts }) => {
-    if (tokenCounts === null) return;
-    const { tokenIds, counts } = tokenCounts;
-    for (let i = 0; i < tokenIds.length; i++) {
-      const id = tokenIds[i]!;
-      logits[id]! -= Math.fround(frequency * counts[i]!);
-      logits[id]! -= presence;
-    }
+  return {
+    edit(logits, { tokenCounts }) {
+      if (tokenCounts === null) return;
+      const { tokenIds, counts } = tokenCounts;
+      for (let i = 0; i < tokenIds.length; i++) {
+        const id = tokenIds[i]!;
+        logits[id]! -= Math.fround(frequency * counts[i]!);
+        logits[id]! -= presence;
+      }
+    },
+    describe(edits, { tokenCounts }) {
+      if (tokenCounts === null) return;
+      const { tokenIds, counts } = tokenCounts;
+      for (let i = 0; i < tokenIds.length; i++)
+        edits.lower(tokenIds[i]!, Math.fround(frequency * counts[i]!), presence);
+    },
   };
 }

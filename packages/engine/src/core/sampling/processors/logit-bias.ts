@@ -7,7 +7,12 @@ import type { LogitsProcessor } from '../logits-processor.ts';
 export function biasTokens(biases: readonly LogitBias[]): LogitsProcessor {
   const ids = Int32Array.from(biases, ({ tokenId }) => tokenId);
   const amounts = Float32Array.from(biases, ({ bias }) => bias);
-  return logits => {
-    for (let i = 0; i < ids.length; i++) logits[ids[i]!]! += amounts[i]!;
+  return {
+    edit(logits) {
+      for (let i = 0; i < ids.length; i++) logits[ids[i]!]! += amounts[i]!;
+    },
+    describe(edits) {
+      for (let i = 0; i < ids.length; i++) edits.addBias(ids[i]!, amounts[i]!);
+    },
   };
 }

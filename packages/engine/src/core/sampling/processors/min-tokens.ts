@@ -4,8 +4,14 @@ import type { LogitsProcessor } from '../logits-processor.ts';
 
 /** The ids get minus infinity before an output of `minTokens` tokens. */
 export function banEnds(bannedTokenIds: readonly number[], minTokens: number): LogitsProcessor {
-  return (logits, { outputTokenIds }) => {
-    if (outputTokenIds.length >= minTokens) return;
-    for (const id of bannedTokenIds) logits[id] = -Infinity;
+  return {
+    edit(logits, { outputTokenIds }) {
+      if (outputTokenIds.length >= minTokens) return;
+      for (const id of bannedTokenIds) logits[id] = -Infinity;
+    },
+    describe(edits, { outputTokenIds }) {
+      if (outputTokenIds.length >= minTokens) return;
+      for (const id of bannedTokenIds) edits.ban(id);
+    },
   };
 }

@@ -17,8 +17,14 @@ export function penalizeRepetition(promptTokenIds: Int32Array, repetitionPenalty
     const penalized = logit > 0 ? logit / penalty : logit * penalty;
     logits[id] = Math.min(LARGEST_FLOAT32, Math.max(-LARGEST_FLOAT32, penalized));
   };
-  return (logits, { tokenCounts }) => {
-    for (let i = 0; i < promptIds.length; i++) penalize(logits, promptIds[i]!);
-    for (const id of tokenCounts?.tokenIds ?? []) if (!inPrompt.has(id)) penalize(logits, id);
+  return {
+    edit(logits, { tokenCounts }) {
+      for (let i = 0; i < promptIds.length; i++) penalize(logits, promptIds[i]!);
+      for (const id of tokenCounts?.tokenIds ?? []) if (!inPrompt.has(id)) penalize(logits, id);
+    },
+    describe(edits, { tokenCounts }) {
+      for (let i = 0; i < promptIds.length; i++) edits.penalize(promptIds[i]!, penalty);
+      for (const id of tokenCounts?.tokenIds ?? []) edits.penalize(id, penalty);
+    },
   };
 }

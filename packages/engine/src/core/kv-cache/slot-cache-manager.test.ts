@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { createSequence } from '../../testing/create-sequence.ts';
 import type { Sequence } from '../sequence.ts';
-import { findKvCacheViolations } from './kv-cache-invariants.ts';
-import { KvCacheManager, type KvCacheSettings } from './kv-cache-manager.ts';
+import { findSlotCacheViolations } from './slot-cache-invariants.ts';
+import { SlotCacheManager, type SlotCacheSettings } from './slot-cache-manager.ts';
 
 type Move = readonly ['copy' | 'swap', number, number, number];
 
-function createManager(settings: Partial<KvCacheSettings> = {}) {
+function createManager(settings: Partial<SlotCacheSettings> = {}) {
   const moves: Move[] = [];
-  const manager = new KvCacheManager(
+  const manager = new SlotCacheManager(
     {
       copySlot: (from, to, length) => moves.push(['copy', from, to, length]),
       swapSlots: (a, b, length) => moves.push(['swap', a, b, length]),
@@ -30,7 +30,7 @@ function compute(sequence: Sequence): Sequence {
 
 /** Runs a request to its end and leaves its prompt in the cache. */
 function cache(
-  manager: KvCacheManager,
+  manager: SlotCacheManager,
   requestId: number,
   prompt: readonly number[],
   partition = '',
@@ -43,7 +43,7 @@ function cache(
   return slot;
 }
 
-describe('KvCacheManager', () => {
+describe('SlotCacheManager', () => {
   it('takes over a cached prefix that the prompt continues, without a copy', () => {
     const { manager, moves } = createManager();
     const slot = cache(manager, 1, [1, 2, 3, 4]);
@@ -176,11 +176,11 @@ describe('KvCacheManager', () => {
     manager.release(sequences[0]!, { keepsPrefix: true });
     manager.release(sequences[2]!, { keepsPrefix: false });
     const decodes = [sequences[1]!, sequences[3]!];
-    manager.packFront(decodes);
+    manager.arrange(decodes);
     expect(moves).toEqual([['swap', 3, 0, 3]]);
     expect(decodes.map(sequence => sequence.slot).sort()).toEqual([0, 1]);
-    expect(findKvCacheViolations(manager, 100)).toEqual([]);
-    manager.packFront(decodes);
+    expect(findSlotCacheViolations(manager, 100)).toEqual([]);
+    manager.arrange(decodes);
     expect(moves).toHaveLength(1);
     const back = sequenceOf(5, [1, 1, 1, 1]);
     manager.admit(back);
@@ -194,24 +194,24 @@ describe('KvCacheManager', () => {
     manager.admit(second);
     compute(second);
     manager.release(first, { keepsPrefix: true });
-    manager.packFront([second]);
+    manager.arrange([second]);
     expect(moves).toEqual([['copy', 1, 0, 3]]);
   });
 });
 
-describe('findKvCacheViolations', () => {
-  function violationsAfter(breakIt: (manager: KvCacheManager, sequence: Sequence) => void): string {
+describe('findSlotCacheViolations', () => {
+  function violationsAfter(breakIt: (manager: SlotCacheManager, sequence: Sequence) => void): string {
     const { manager } = createManager({ maxSequences: 2 });
     const sequence = sequenceOf(1, [1, 2, 3, 4, 5]);
     manager.admit(sequence);
     sequence.computedLength = 4;
     manager.admit(sequenceOf(2, [1, 2, 3, 4, 5]));
-    expect(findKvCacheViolations(manager, 10)).toEqual([]);
+    expect(findSlotCacheViolations(manager, 10)).toEqual([]);
     breakIt(manager, sequence);
-    return findKvCacheViolations(manager, 10).join(' ');
+    return findSlotCacheViolations(manager, 10).join(' ');
   }
 
-  it.each<[string, (manager: KvCacheManager, sequence: Sequence) => void]>([
+  it.each<[string, (manager: SlotCacheManager, sequence: Sequence) => void]>([
     ['believes its slot is 3', (_, sequence) => (sequence.slot = 3)],
     ['has no pending token', (_, sequence) => compute(sequence)],
     ['has ended', (_, sequence) => sequence.group.openSequences.clear()],

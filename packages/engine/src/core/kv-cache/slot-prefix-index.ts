@@ -10,7 +10,7 @@ export interface PrefixHit {
   readonly length: number;
 }
 
-export class PrefixIndex {
+export class SlotPrefixIndex {
   readonly blockLength: number;
   readonly #hashing: BlockHashing;
   /** Every slot under the hash of each of its known blocks. */

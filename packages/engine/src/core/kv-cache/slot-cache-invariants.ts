@@ -1,13 +1,13 @@
-// Read-only check of the cache bookkeeping. Tests call it after every step; it returns all violations at once.
+// Read-only check of the bookkeeping of slots. Tests call it after every step; it returns all violations at once.
 
-import type { Sequence } from '../sequence.ts';
 import { hashBlock, hashPartition } from './block-hash.ts';
 import type { CacheSlot } from './cache-slot.ts';
-import type { KvCacheManager } from './kv-cache-manager.ts';
+import { findOwnerViolations } from './owner-violations.ts';
+import type { SlotCacheManager } from './slot-cache-manager.ts';
 
 /** What is wrong, in sentences; empty when nothing is. */
-export function findKvCacheViolations(
-  manager: Pick<KvCacheManager, 'slots' | 'settings' | 'index' | 'ownedCount'>,
+export function findSlotCacheViolations(
+  manager: Pick<SlotCacheManager, 'slots' | 'settings' | 'index' | 'ownedCount'>,
   contextLength: number,
 ): string[] {
   const violations: string[] = [];
@@ -36,20 +36,8 @@ export function findKvCacheViolations(
   return violations;
 }
 
-function findOwnerViolations(sequence: Sequence, place: number, contextLength: number): string[] {
-  const violations: string[] = [];
-  const name = `Sequence ${sequence.group.requestId}/${sequence.choiceIndex} in slot ${place}`;
-  if (sequence.slot !== place) violations.push(`${name} believes its slot is ${sequence.slot}.`);
-  if (sequence.pendingCount < 1) violations.push(`${name} has no pending token.`);
-  if (sequence.guessLength > 0 && sequence.tokenCount + sequence.guessLength > contextLength)
-    violations.push(`${name} has guesses beyond the context.`);
-  if (sequence.tokenCount > contextLength) violations.push(`${name} is longer than the context.`);
-  if (!sequence.group.openSequences.has(sequence)) violations.push(`${name} has ended.`);
-  return violations;
-}
-
 /** The hashes of a slot are those of its tokens, and the index has the slot under each of them. */
-function findIndexViolations(slot: CacheSlot, place: number, index: KvCacheManager['index']): string[] {
+function findIndexViolations(slot: CacheSlot, place: number, index: SlotCacheManager['index']): string[] {
   const { blockLength } = index;
   if (slot.blockHashes.length * blockLength > slot.length)
     return [`Slot ${place} has hashes of tokens that it does not hold.`];

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BlockHashing } from './block-hash.ts';
 import { CacheSlot } from './cache-slot.ts';
-import { PrefixIndex } from './prefix-index.ts';
+import { SlotPrefixIndex } from './slot-prefix-index.ts';
 
 /** All prefixes of all partitions have the same name. */
 const COLLIDING: BlockHashing = { hashPartition: () => 1, hashBlock: () => 1 };
@@ -13,13 +13,13 @@ function cachedSlot(index: number, tokenIds: readonly number[], partition = ''):
   return slot;
 }
 
-function indexOf(slots: readonly CacheSlot[], hashing?: BlockHashing): PrefixIndex {
-  const index = new PrefixIndex(2, hashing);
+function indexOf(slots: readonly CacheSlot[], hashing?: BlockHashing): SlotPrefixIndex {
+  const index = new SlotPrefixIndex(2, hashing);
   for (const slot of slots) index.extend(slot);
   return index;
 }
 
-describe('PrefixIndex', () => {
+describe('SlotPrefixIndex', () => {
   it('finds the longest shared prefix, up to the limit, also inside a block', () => {
     const slots = [cachedSlot(0, [1, 2, 9, 9]), cachedSlot(1, [1, 2, 3, 4, 5])];
     const index = indexOf(slots);

@@ -1,0 +1,277 @@
+// Which sequence has which blocks of the cache. Sequences that begin alike share blocks; what one has left behind stays
+// until its block is needed, longest unused first. The scheduler asks it for everything; it alone tells the runner to copy.
+//
+//     tokens   0 ............................ computedLength ........ tokenCount
+//              | full blocks, may be shared | last block, its own  | reserved    |
+//
+// A block is written by the only sequence that has it: a sequence that goes on from another's tokens, or from a cached
+// block that it does not fill, gets a copy of that last block when it is admitted, since its next step writes there.
+
+import { assertInvariant } from '../../errors.ts';
+import type { Sequence } from '../sequence.ts';
+import { findBlockCacheViolations } from './block-cache-invariants.ts';
+import { BlockPool } from './block-pool.ts';
+import { BlockPrefixIndex, NO_BLOCK, type PrefixPlace } from './block-prefix-index.ts';
+import type { CacheCounters, KvCacheManager } from './kv-cache-manager.ts';
+import { mustComputePrompt, PrefixCounters } from './prefix-counters.ts';
+
+/** What the manager needs of the runner. */
+export interface BlockMover {
+  /** Makes block `to` a copy of block `from`. Copies happen in the order of their calls, before the next model call. */
+  copyBlock(from: number, to: number): void;
+}
+
+export interface BlockCacheSettings {
+  readonly blockCount: number;
+  readonly blockLength: number;
+  /** Most sequences in the cache at the same time. */
+  readonly maxSequences: number;
+  /** Most tokens of a sequence. All blocks together hold at least so many. */
+  readonly contextLength: number;
+  /** Whether the tokens of sequences are kept for later ones. */
+  readonly prefixCaching: boolean;
+}
+
+/** A sequence in the cache. Its place in the list of them is its `slot`, its blocks are a row of the block table. */
+export interface BlockOwner {
+  sequence: Sequence | null;
+  /** Shape: `[most blocks of a sequence]`. Of these the first `blockCount` count. */
+  readonly blocks: Int32Array;
+  blockCount: number;
+  /** How many of its first blocks the index has. */
+  publishedCount: number;
+}
+
+/** What a sequence need not compute: whole blocks, and some tokens of one more. */
+interface BlockHit {
+  readonly blocks: readonly number[];
+  /** The block of which the first `tailLength` tokens are copied, or `NO_BLOCK`. */
+  readonly tail: number;
+  readonly tailLength: number;
+}
+
+const NO_HIT: BlockHit = { blocks: [], tail: NO_BLOCK, tailLength: 0 };
+
+export class BlockCacheManager implements KvCacheManager {
+  readonly settings: BlockCacheSettings;
+  readonly pool: BlockPool;
+  readonly index: BlockPrefixIndex;
+  readonly owners: readonly BlockOwner[];
+  readonly #mover: BlockMover;
+  readonly #counters = new PrefixCounters();
+  /** Fewer tokens of a block are computed again rather than copied. */
+  readonly #leastTail: number;
+  #ownedCount = 0;
+
+  constructor(mover: BlockMover, settings: BlockCacheSettings) {
+    const { blockCount, blockLength, maxSequences, contextLength } = settings;
+    const blocksPerSequence = Math.ceil(contextLength / blockLength);
+    assertInvariant(blocksPerSequence <= blockCount, 'the cache holds at least one whole context');
+    this.settings = settings;
+    this.pool = new BlockPool(blockCount);
+    this.index = new BlockPrefixIndex(blockCount, blockLength);
+    this.#mover = mover;
+    this.#leastTail = Math.max(1, blockLength >> 2);
+    this.owners = Array.from({ length: maxSequences }, () => ({
+      sequence: null,
+      blocks: new Int32Array(blocksPerSequence),
+      blockCount: 0,
+      publishedCount: 0,
+    }));
+  }
+
+  get ownedCount(): number {
+    return this.#ownedCount;
+  }
+
+  get freeCount(): number {
+    return Math.min(this.settings.maxSequences - this.#ownedCount, this.pool.freeCount);
+  }
+
+  get counters(): CacheCounters {
+    return this.#counters;
+  }
+
+  /**
+   * There is room when the sequence's tokens fit and every other one in the cache can still take a block: whoever is
+   * admitted should not have to give way in the next steps.
+   */
+  admit(sequence: Sequence): boolean {
+    assertInvariant(sequence.slot === null, 'a sequence has at most one place');
+    const { blockLength } = this.settings;
+    const hit = this.#findPrefix(sequence);
+    const revivedCount = hit.blocks.filter(block => this.pool.useCount(block) === 0).length;
+    const newCount = Math.ceil(sequence.tokenCount / blockLength) - hit.blocks.length;
+    if (newCount + revivedCount + this.#ownedCount > this.pool.freeCount) return false;
+    const slot = this.owners.findIndex(owner => owner.sequence === null);
+    assertInvariant(slot >= 0, 'a place is free when a sequence is admitted');
+    const owner = this.owners[slot]!;
+    for (const [index, block] of hit.blocks.entries()) {
+      this.pool.retain(block);
+      owner.blocks[index] = block;
+    }
+    owner.sequence = sequence;
+    owner.blockCount = hit.blocks.length;
+    owner.publishedCount = 0;
+    const tailBlock = owner.blockCount;
+    // What is copied should not be the block that is given out; if it is, its content is still there for the copy.
+    if (hit.tail !== NO_BLOCK && this.pool.useCount(hit.tail) === 0)
+      this.pool.move(hit.tail, { isKept: true });
+    for (let count = 0; count < newCount; count++) this.#append(owner);
+    if (hit.tail !== NO_BLOCK && hit.tail !== owner.blocks[tailBlock])
+      this.#mover.copyBlock(hit.tail, owner.blocks[tailBlock]!);
+    sequence.slot = slot;
+    sequence.blocks = owner.blocks;
+    sequence.computedLength = hit.blocks.length * blockLength + hit.tailLength;
+    this.#ownedCount++;
+    this.#counters.count(sequence, sequence.computedLength);
+    return true;
+  }
+
+  reserve(sequence: Sequence, tokenCount: number): boolean {
+    const owner = this.#ownerOf(sequence);
+    const missingCount = Math.ceil(tokenCount / this.settings.blockLength) - owner.blockCount;
+    if (missingCount > this.pool.freeCount) return false;
+    for (let count = 0; count < missingCount; count++) this.#append(owner);
+    return true;
+  }
+
+  /** Blocks need no order. */
+  arrange(): void {}
+
+  publish(sequence: Sequence): void {
+    if (this.settings.prefixCaching) this.#publishFull(this.#ownerOf(sequence));
+  }
+
+  /** Without `keepsPrefix` what the sequence alone has is forgotten, also if others could have found it before. */
+  release(sequence: Sequence, options: { readonly keepsPrefix: boolean }): void {
+    if (sequence.slot === null) return;
+    const owner = this.#ownerOf(sequence);
+    if (options.keepsPrefix && this.settings.prefixCaching) {
+      this.#publishFull(owner);
+      this.#publishTail(owner);
+    }
+    // From the end, so that no block of a prefix is given out before those that follow it.
+    for (let index = owner.blockCount - 1; index >= 0; index--) {
+      const block = owner.blocks[index]!;
+      const isLast =
+        this.pool.useCount(block) === 1 && this.index.has(block) && !this.index.hasFollowers(block);
+      if (!options.keepsPrefix && isLast) this.index.remove(block);
+      this.pool.release(block, { isKept: this.index.has(block) });
+    }
+    owner.sequence = null;
+    owner.blockCount = 0;
+    sequence.slot = null;
+    sequence.computedLength = 0;
+    this.#ownedCount--;
+  }
+
+  findViolations(contextLength: number): string[] {
+    return findBlockCacheViolations(this, contextLength);
+  }
+
+  #ownerOf(sequence: Sequence): BlockOwner {
+    const owner = sequence.slot === null ? undefined : this.owners[sequence.slot];
+    assertInvariant(owner?.sequence === sequence, 'a sequence in the cache has its place');
+    return owner;
+  }
+
+  /** Mutates: one more block for the sequence; what was kept in it is forgotten. */
+  #append(owner: BlockOwner): void {
+    const block = this.pool.take();
+    if (this.index.has(block)) this.index.remove(block);
+    owner.blocks[owner.blockCount++] = block;
+  }
+
+  #findPrefix(sequence: Sequence): BlockHit {
+    const { blockLength, prefixCaching } = this.settings;
+    const sibling = this.#siblingPrefix(sequence);
+    if (!prefixCaching || mustComputePrompt(sequence)) return sibling;
+    const { partition, tokenIds } = sequence;
+    const limit = sequence.tokenCount - 1;
+    const blocks: number[] = [];
+    let parent = NO_BLOCK;
+    for (let start = 0; start + blockLength <= limit; start += blockLength) {
+      const block = this.index.findFull({ partition, parent, tokenIds, start });
+      if (block === NO_BLOCK) break;
+      blocks.push(block);
+      parent = block;
+    }
+    if (blocks.length < sibling.blocks.length) return sibling;
+    const start = blocks.length * blockLength;
+    const tail = this.index.findBeginning({ partition, parent, tokenIds, start }, limit - start);
+    const tailLength = tail?.length ?? 0;
+    if (blocks.length === sibling.blocks.length && sibling.tailLength >= tailLength) return sibling;
+    if (tail === null || tailLength < this.#leastTail) return { blocks, tail: NO_BLOCK, tailLength: 0 };
+    return { blocks, tail: tail.block, tailLength };
+  }
+
+  /** The prompt of another choice of the same request: shared with or without prefix caching. */
+  #siblingPrefix(sequence: Sequence): BlockHit {
+    const { blockLength } = this.settings;
+    const limit = Math.min(sequence.promptLength, sequence.tokenCount - 1);
+    let length = 0;
+    let best: BlockOwner | null = null;
+    for (const other of sequence.group.openSequences) {
+      if (other.slot === null || Math.min(other.computedLength, limit) <= length) continue;
+      length = Math.min(other.computedLength, limit);
+      best = this.#ownerOf(other);
+    }
+    if (best === null) return NO_HIT;
+    // Who shares a block that is published shares those before it: none of them is given out before it.
+    if (this.settings.prefixCaching) this.#publishFull(best);
+    const blocks = Array.from(best.blocks.subarray(0, Math.floor(length / blockLength)));
+    const tailLength = length % blockLength;
+    return { blocks, tailLength, tail: tailLength === 0 ? NO_BLOCK : best.blocks[blocks.length]! };
+  }
+
+  /** Mutates: tells the index of the full blocks since the last time; one that it has already takes the place of the own. */
+  #publishFull(owner: BlockOwner): void {
+    const { blockLength } = this.settings;
+    const fullCount = Math.floor(owner.sequence!.computedLength / blockLength);
+    for (; owner.publishedCount < fullCount; owner.publishedCount++) {
+      const index = owner.publishedCount;
+      const block = owner.blocks[index]!;
+      if (this.index.has(block)) continue;
+      const place = placeOf(owner, index, blockLength);
+      const known = this.index.findFull(place);
+      if (known === NO_BLOCK) {
+        this.#forgetBeginning(place, blockLength);
+        this.index.add(block, place, blockLength);
+        continue;
+      }
+      this.pool.retain(known);
+      this.pool.release(block, { isKept: false });
+      owner.blocks[index] = known;
+    }
+  }
+
+  /** Mutates: tells the index of the computed tokens behind the last full block, unless it has a block that begins so. */
+  #publishTail(owner: BlockOwner): void {
+    const { blockLength } = this.settings;
+    const length = owner.sequence!.computedLength % blockLength;
+    if (length === 0) return;
+    const place = placeOf(owner, owner.publishedCount, blockLength);
+    if (this.index.findBeginning(place, length)?.length === length) return;
+    this.#forgetBeginning(place, length);
+    this.index.add(owner.blocks[owner.publishedCount]!, place, length);
+  }
+
+  /** Mutates: forgets a block that ends early and whose tokens are the first of `length` tokens that are kept now. */
+  #forgetBeginning(place: PrefixPlace, length: number): void {
+    const hit = this.index.findBeginning(place, length);
+    if (hit === null || hit.length === length || this.index.lengthOf(hit.block) !== hit.length) return;
+    this.index.remove(hit.block);
+    this.pool.move(hit.block, { isKept: false });
+  }
+}
+
+/** Where the tokens of a sequence's block stand. */
+function placeOf({ sequence, blocks }: BlockOwner, index: number, blockLength: number): PrefixPlace {
+  return {
+    partition: sequence!.partition,
+    parent: index === 0 ? NO_BLOCK : blocks[index - 1]!,
+    tokenIds: sequence!.tokenIds,
+    start: index * blockLength,
+  };
+}

@@ -1,0 +1,31 @@
+// The cache manager that fits a runner: the only place that looks at what the runner's cache is made of.
+
+import type { ModelRunner } from '../model/model-runner.ts';
+import { BlockCacheManager } from './block-cache-manager.ts';
+import type { KvCacheManager } from './kv-cache-manager.ts';
+import { SlotCacheManager } from './slot-cache-manager.ts';
+
+export interface KvCacheSettings {
+  /** Most sequences that run at the same time. */
+  readonly maxSequences: number;
+  /** Whether the tokens of sequences that left are kept for later ones. */
+  readonly prefixCaching: boolean;
+  /** Tokens of a block of the prefix index over slots. Blocks of a runner have the length that it says. */
+  readonly indexBlockLength: number;
+}
+
+export function createKvCacheManager(runner: ModelRunner, settings: KvCacheSettings): KvCacheManager {
+  const { maxSequences, prefixCaching, indexBlockLength } = settings;
+  const { slotCount, contextLength } = runner.facts;
+  if (runner.cacheKind === 'blocks') {
+    const { blockCount, blockLength } = runner;
+    const shape = { blockCount, blockLength, maxSequences, contextLength };
+    return new BlockCacheManager(runner, { ...shape, prefixCaching });
+  }
+  return new SlotCacheManager(runner, {
+    slotCount,
+    maxSequences,
+    prefixCaching,
+    blockLength: indexBlockLength,
+  });
+}

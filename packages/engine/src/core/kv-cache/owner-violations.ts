@@ -1,0 +1,21 @@
+// What must hold for every sequence in the cache, whatever the cache is made of. The checks of both managers use it.
+
+import type { Sequence } from '../sequence.ts';
+
+/** How a sequence is called in a violation. */
+export function nameOwner({ group, choiceIndex }: Sequence, place: number): string {
+  return `Sequence ${group.requestId}/${choiceIndex} in slot ${place}`;
+}
+
+/** What is wrong with the sequence that has that place. */
+export function findOwnerViolations(sequence: Sequence, place: number, contextLength: number): string[] {
+  const violations: string[] = [];
+  const name = nameOwner(sequence, place);
+  if (sequence.slot !== place) violations.push(`${name} believes its slot is ${sequence.slot}.`);
+  if (sequence.pendingCount < 1) violations.push(`${name} has no pending token.`);
+  if (sequence.guessLength > 0 && sequence.tokenCount + sequence.guessLength > contextLength)
+    violations.push(`${name} has guesses beyond the context.`);
+  if (sequence.tokenCount > contextLength) violations.push(`${name} is longer than the context.`);
+  if (!sequence.group.openSequences.has(sequence)) violations.push(`${name} has ended.`);
+  return violations;
+}

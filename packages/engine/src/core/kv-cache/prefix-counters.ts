@@ -1,0 +1,25 @@
+// Counts what lookups in the cache were about and what they found. Both cache managers keep one.
+
+import type { Sequence } from '../sequence.ts';
+import type { CacheCounters } from './kv-cache-manager.ts';
+
+export class PrefixCounters implements CacheCounters {
+  queriedTokenCount = 0;
+  hitTokenCount = 0;
+
+  /**
+   * Counts the lookup of a request once: later choices and returns after a preemption are no new prompts.
+   * Mutates: the group's count of cached tokens.
+   */
+  count({ group, promptLength }: Sequence, hitLength: number): void {
+    if (group.cachedTokenCount !== null) return;
+    group.cachedTokenCount = Math.min(hitLength, promptLength);
+    this.queriedTokenCount += promptLength;
+    this.hitTokenCount += group.cachedTokenCount;
+  }
+}
+
+/** Whether the sequence's prompt must be computed, cached or not: log probabilities are asked for, and a cache has none. */
+export function mustComputePrompt({ group }: Sequence): boolean {
+  return group.submitted.promptLogprobs !== undefined && !group.isPrefilled;
+}

@@ -1,0 +1,211 @@
+// The sessions of the sampling graphs and their prepared calls: arrays that are made once for a size and refilled. Caller:
+// `device-sampler.ts`, which knows what the numbers mean.
+
+import type {
+  ElementArray,
+  ElementType,
+  OrtBackend,
+  OrtBinding,
+  OrtSession,
+  OrtSessionOptions,
+  OrtValue,
+} from '../../model/ort/backend.ts';
+import type { GraphShape, ReduceFeatures } from './sampling-graphs.ts';
+import { locateGraph, rankGraph, readGraph, reduceGraph } from './sampling-graphs.ts';
+
+/** Arrays of one call, by graph name, and the call itself. */
+export interface DeviceCall {
+  readonly arrays: ReadonlyMap<string, ElementArray>;
+  readonly run: () => Promise<void>;
+  /** What comes back to the process each time. */
+  readonly readBytes: number;
+  readonly dispose: () => void;
+}
+
+/** Sizes of a call: rows, or places sought, and edits of a row. */
+export interface CallSize {
+  readonly rowCount: number;
+  readonly editCount: number;
+}
+
+/** Calls that are kept; the least recently used one is dropped first. */
+const KEPT_CALL_COUNT = 64;
+
+export class DeviceCalls {
+  readonly #backend: OrtBackend;
+  readonly #options: OrtSessionOptions;
+  readonly #shape: GraphShape;
+  readonly #sessions = new Map<string, Promise<OrtSession>>();
+  readonly #calls = new Map<string, DeviceCall>();
+  /** Rows that stay on the device from one graph to the next, by name and count. */
+  readonly #rows = new Map<string, OrtValue>();
+  readonly #logitsIds = new Map<OrtValue, number>();
+
+  constructor(backend: OrtBackend, options: OrtSessionOptions, shape: GraphShape) {
+    this.#backend = backend;
+    this.#options = options;
+    this.#shape = shape;
+  }
+
+  async reduce(logits: OrtValue, features: ReduceFeatures, size: CallSize): Promise<DeviceCall> {
+    const { rowCount, editCount } = size;
+    const names = Object.entries(features).flatMap(([name, isOn]) => (isOn ? [name] : []));
+    const kind = `reduce ${names.join()}`;
+    const session = await this.#session(kind, () => reduceGraph(this.#shape, features));
+    const { paddedLength, candidateCount, logprobCount, partCount, sumBlockCount } = this.#shape;
+    const maskShape = [rowCount, paddedLength / 16];
+    const editShape = [rowCount, editCount];
+    return this.#keep(`${kind} ${rowCount} ${editCount} ${this.#idOf(logits)}`, () => {
+      const call = new CallUnderway(this.#backend);
+      call.inputs.set('logits', logits);
+      call.add('inputs', 'rows', 'int32', [rowCount]);
+      if (features.mask) call.add('inputs', 'mask', 'int32', maskShape);
+      if (features.allowed) call.add('inputs', 'allowed', 'int32', maskShape);
+      if (features.edits) {
+        call.add('inputs', 'editIds', 'int32', editShape);
+        for (const name of ['biases', 'frequencies', 'presences'])
+          call.add('inputs', name, 'float32', editShape);
+      }
+      if (features.penalties)
+        for (const name of ['penalties', 'penaltyHalves']) call.add('inputs', name, 'float32', editShape);
+      if (features.masses) {
+        call.add('inputs', 'factor', 'float32', [rowCount, 1]);
+        call.add('outputs', 'masses', 'float32', [rowCount, partCount, sumBlockCount]);
+      }
+      call.add('outputs', 'best', 'float32', [rowCount, 2, candidateCount]);
+      call.outputs.set('edited', this.#rowsOf(session, 'edited', rowCount));
+      if (features.logprobs) {
+        call.add('outputs', 'ownBest', 'float32', [rowCount, 2, logprobCount]);
+        call.add('outputs', 'ownSum', 'float32', [rowCount, 1]);
+        call.outputs.set('own', this.#rowsOf(session, 'own', rowCount));
+      }
+      return call.bind(session);
+    });
+  }
+
+  /** After a `reduce` of `rowCount` rows. */
+  async locate(rowCount: number, count: number): Promise<DeviceCall> {
+    const session = await this.#session('locate', () => locateGraph(this.#shape));
+    return this.#keep(`locate ${rowCount} ${count}`, () => {
+      const call = new CallUnderway(this.#backend);
+      call.inputs.set('edited', this.#rowsOf(session, 'edited', rowCount));
+      call.add('inputs', 'block', 'int32', [count]);
+      const targets = Array.from({ length: this.#shape.partCount }, (_, part) => `target${part}`);
+      for (const name of ['largest', 'factor', ...targets]) call.add('inputs', name, 'float32', [count, 1]);
+      call.add('outputs', 'place', 'float32', [count, 1]);
+      return call.bind(session);
+    });
+  }
+
+  /** After a `reduce` of `rowCount` rows with log probabilities. */
+  async rank(rowCount: number, count: number): Promise<DeviceCall> {
+    const session = await this.#session('rank', () => rankGraph(this.#shape));
+    return this.#keep(`rank ${rowCount} ${count}`, () => {
+      const call = new CallUnderway(this.#backend);
+      call.inputs.set('own', this.#rowsOf(session, 'own', rowCount));
+      call.add('inputs', 'row', 'int32', [count]);
+      call.add('inputs', 'tokenId', 'int32', [count, 1]);
+      call.add('outputs', 'standing', 'float32', [count, 2]);
+      return call.bind(session);
+    });
+  }
+
+  async read(logits: OrtValue): Promise<DeviceCall> {
+    const session = await this.#session('read', () => readGraph(this.#shape));
+    return this.#keep(`read ${this.#idOf(logits)}`, () => {
+      const call = new CallUnderway(this.#backend);
+      call.inputs.set('logits', logits);
+      call.add('inputs', 'rows', 'int32', [1]);
+      call.add('outputs', 'row', 'float32', [1, this.#shape.vocabSize]);
+      return call.bind(session);
+    });
+  }
+
+  async dispose(): Promise<void> {
+    for (const call of this.#calls.values()) call.dispose();
+    for (const rows of this.#rows.values()) rows.dispose();
+    for (const session of await Promise.all(this.#sessions.values())) session.dispose();
+  }
+
+  #session(kind: string, graph: () => Uint8Array): Promise<OrtSession> {
+    let session = this.#sessions.get(kind);
+    if (session === undefined) {
+      session = this.#backend.createSession(graph(), this.#options);
+      this.#sessions.set(kind, session);
+    }
+    return session;
+  }
+
+  #rowsOf(session: OrtSession, name: string, rowCount: number): OrtValue {
+    const key = `${name} ${rowCount}`;
+    let rows = this.#rows.get(key);
+    if (rows === undefined) {
+      rows = session.allocate('float32', [rowCount, this.#shape.paddedLength]);
+      this.#rows.set(key, rows);
+    }
+    return rows;
+  }
+
+  #idOf(logits: OrtValue): number {
+    let id = this.#logitsIds.get(logits);
+    if (id === undefined) {
+      id = this.#logitsIds.size;
+      this.#logitsIds.set(logits, id);
+    }
+    return id;
+  }
+
+  #keep(key: string, prepare: () => DeviceCall): DeviceCall {
+    const call = this.#calls.get(key) ?? prepare();
+    this.#calls.delete(key);
+    this.#calls.set(key, call);
+    if (this.#calls.size > KEPT_CALL_COUNT) {
+      const [oldestKey, oldest] = this.#calls.entries().next().value!;
+      oldest.dispose();
+      this.#calls.delete(oldestKey);
+    }
+    return call;
+  }
+}
+
+/** A call that is being put together. */
+class CallUnderway {
+  readonly inputs = new Map<string, OrtValue>();
+  readonly outputs = new Map<string, OrtValue>();
+  readonly #backend: OrtBackend;
+  readonly #arrays = new Map<string, ElementArray>();
+  readonly #tensors: OrtValue[] = [];
+  #readBytes = 0;
+
+  constructor(backend: OrtBackend) {
+    this.#backend = backend;
+  }
+
+  add(
+    side: 'inputs' | 'outputs',
+    name: string,
+    type: ElementType & ('int32' | 'float32'),
+    shape: readonly number[],
+  ): void {
+    const length = shape.reduce((product, dimension) => product * dimension, 1);
+    const array = type === 'int32' ? new Int32Array(length) : new Float32Array(length);
+    const tensor = this.#backend.createTensor(type, shape, array);
+    this[side].set(name, tensor);
+    this.#arrays.set(name, array);
+    this.#tensors.push(tensor);
+    if (side === 'outputs') this.#readBytes += array.byteLength;
+  }
+
+  bind(session: OrtSession): DeviceCall {
+    const binding: OrtBinding = session.bind(this.inputs, this.outputs);
+    return {
+      arrays: this.#arrays,
+      run: () => binding.run(),
+      readBytes: this.#readBytes,
+      dispose: () => {
+        binding.dispose();
+        for (const tensor of this.#tensors) tensor.dispose();
+      },
+    };
+  }
+}

@@ -1,0 +1,43 @@
+// The cases of `device-sampler.property.test.ts` on WebGPU: what shaders make of the same graphs.
+
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { deviceSamplerCases, expectSameAnswers } from '../../../../test/device-sampler-cases.ts';
+import { whyNoWebGpu } from '../../../testing/webgpu-tests.ts';
+import { createNativeBackend } from '../../model/ort/native-backend.ts';
+import { Sampler } from '../sampler.ts';
+import { DeviceSampler } from './device-sampler.ts';
+import { findArithmeticFault } from './find-arithmetic-fault.ts';
+
+const reason = await whyNoWebGpu();
+
+describe.skipIf(reason !== undefined)(`DeviceSampler on WebGPU, ${reason ?? 'here'}`, () => {
+  const backend = createNativeBackend();
+  const open: DeviceSampler[] = [];
+  const create = (vocabSize: number, logitsType: 'float16' | 'float32'): DeviceSampler => {
+    const options = { threadCount: 1, spin: false, device: 'webgpu', logitsType } as const;
+    const sampler = new DeviceSampler(new Sampler(vocabSize), backend, options);
+    open.push(sampler);
+    return sampler;
+  };
+  afterAll(async () => {
+    for (const sampler of open) await sampler.dispose();
+  });
+
+  it('draws what the sampler on the CPU draws', async () => {
+    const vocabSize = 5_000;
+    const sampler = create(vocabSize, 'float32');
+    await fc.assert(
+      fc.asyncProperty(fc.array(deviceSamplerCases, { minLength: 1, maxLength: 4 }), cases =>
+        expectSameAnswers(backend, sampler, cases, vocabSize),
+      ),
+      { numRuns: 25 },
+    );
+  });
+
+  it.each(['float32', 'float16'] as const)('computes weights of %s logits to the bit', async logitsType => {
+    const sampler = create(151_936, logitsType);
+    expect(await findArithmeticFault(backend, sampler, new Sampler(151_936), logitsType)).toBeNull();
+    expect(sampler.counters.fetched.many).toBe(0);
+  });
+});

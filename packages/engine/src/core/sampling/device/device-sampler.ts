@@ -1,0 +1,329 @@
+// Samples rows of logits that lie on a device. What comes back to the process is a few hundred numbers for a row: the
+// best tokens, sums of weights over blocks, and places that the device looks up. The tokens are those that `../sampler.ts`
+// draws from the same logits; where what came back cannot tell, the row itself is fetched and given to that sampler.
+
+import type { TokenLogprobs } from '../../../request/token-logprobs.ts';
+import type { OrtBackend, OrtSessionOptions, OrtValue } from '../../model/ort/backend.ts';
+import { onlyAllowed } from '../../token-mask.ts';
+import { uniformAt } from '../counter-random.ts';
+import { weightScale } from '../kernels/token-weight.ts';
+import type { SampledToken, Sampler, SamplingStep } from '../sampler.ts';
+import { TokenEdits } from '../token-edits.ts';
+import { type Decision, decideToken, type OpenReason } from './decide-token.ts';
+import { type DeviceCall, DeviceCalls } from './device-calls.ts';
+import { fillEdits, fillMask } from './fill-inputs.ts';
+import { type OwnOpinion, standingOf, toTokenLogprobs } from './own-logprobs.ts';
+import { readBest } from './read-best.ts';
+import { PART_BITS, rowShape, SUM_BLOCK_LENGTH } from './row-shape.ts';
+import type { GraphShape, ReduceFeatures } from './sampling-graphs.ts';
+
+/** What is asked of one row of logits. */
+export type RowQuestion =
+  | { readonly kind: 'draw'; readonly row: number; readonly step: SamplingStep }
+  /** What the model thought of a token. */
+  | { readonly kind: 'read'; readonly row: number; readonly tokenId: number; readonly topCount: number };
+
+/** Why rows were fetched, besides those of `OpenReason`. */
+export type FetchReason = OpenReason | 'thinking' | 'edits' | 'logprobs';
+
+export interface DeviceSamplerCounters {
+  rowCount: number;
+  readBytes: number;
+  /** Rows that were fetched as a whole, by reason. */
+  readonly fetched: Record<FetchReason, number>;
+}
+
+export interface DeviceSamplerOptions extends OrtSessionOptions {
+  readonly logitsType: 'float16' | 'float32';
+}
+
+/** Best tokens that come back of a row: what nearly every nucleus has room in. */
+const CANDIDATE_COUNT = 128;
+/** Of the row without edits; more log probabilities than these cost the row. */
+const LOGPROB_COUNT = 32;
+/** Rows of one call. */
+const MOST_ROWS = 64;
+const LEAST_EDITS = 16;
+
+export class DeviceSampler {
+  readonly counters: DeviceSamplerCounters = {
+    rowCount: 0,
+    readBytes: 0,
+    fetched: { numbers: 0, ties: 0, many: 0, thinking: 0, edits: 0, logprobs: 0 },
+  };
+  readonly #sampler: Sampler;
+  readonly #shape: GraphShape;
+  readonly #calls: DeviceCalls;
+  readonly #edits: readonly TokenEdits[] = Array.from({ length: MOST_ROWS }, () => new TokenEdits());
+
+  /** `sampler` takes the rows that the device leaves open. */
+  constructor(sampler: Sampler, backend: OrtBackend, { logitsType, ...options }: DeviceSamplerOptions) {
+    const shape = rowShape(sampler.vocabSize);
+    this.#sampler = sampler;
+    this.#shape = {
+      ...shape,
+      logitsType,
+      candidateCount: Math.min(CANDIDATE_COUNT, shape.paddedLength),
+      logprobCount: Math.min(LOGPROB_COUNT, shape.paddedLength),
+    };
+    this.#calls = new DeviceCalls(backend, options, this.#shape);
+  }
+
+  /**
+   * One answer for each question, in order: a fault of one row is its answer and no fault of the others. Shape: `logits`
+   * is `[any, vocabSize]`; the same value should come again and again, as calls are prepared for it.
+   */
+  async answer(
+    logits: OrtValue,
+    questions: readonly RowQuestion[],
+  ): Promise<(SampledToken | TokenLogprobs | Error)[]> {
+    const answers: (SampledToken | TokenLogprobs | Error)[] = [];
+    for (let start = 0; start < questions.length; start += MOST_ROWS) {
+      const batch = questions.slice(start, start + MOST_ROWS).map(question => new RowWork(question));
+      await this.#answerBatch(logits, batch);
+      for (const { answer } of batch) answers.push(answer!);
+    }
+    this.counters.rowCount += questions.length;
+    return answers;
+  }
+
+  async dispose(): Promise<void> {
+    await this.#calls.dispose();
+  }
+
+  async #answerBatch(logits: OrtValue, batch: readonly RowWork[]): Promise<void> {
+    const onDevice = batch.filter((work, index) => this.#canReduce(work, this.#edits[index]!));
+    if (onDevice.length > 0) await this.#reduce(logits, onDevice);
+    for (const work of batch) if (work.fetch !== null) await this.#fetch(logits, work, work.fetch);
+  }
+
+  /** Mutates: `edits`. */
+  #canReduce(work: RowWork, edits: TokenEdits): boolean {
+    work.edits = edits;
+    edits.clear();
+    if (work.question.kind === 'read') {
+      if (work.question.topCount > this.#shape.logprobCount) work.fetch = 'logprobs';
+      return work.fetch === null;
+    }
+    const { step } = work.question;
+    for (const processor of step.processors) processor.describe(edits, step.output);
+    if (step.mask && step.mask.thinkTokenId !== null) work.fetch = 'thinking';
+    else if (!edits.isExact) work.fetch = 'edits';
+    else if ((step.topLogprobCount ?? 0) > this.#shape.logprobCount) work.fetch = 'logprobs';
+    return work.fetch === null;
+  }
+
+  async #reduce(logits: OrtValue, batch: readonly RowWork[]): Promise<void> {
+    const rowCount = sizeFor(batch.length, 1);
+    const editCount = sizeFor(Math.max(...batch.map(({ edits }) => edits.tokenIds.length)), LEAST_EDITS);
+    const features = this.#featuresFor(batch);
+    const call = await this.#calls.reduce(logits, features, { rowCount, editCount });
+    this.#fill(call, batch, features, { rowCount, editCount });
+    await this.#run(call);
+    for (const [index, work] of batch.entries()) this.#decide(work, index, call, features);
+
+    await this.#locate(batch, rowCount);
+    await this.#rank(batch, rowCount);
+    for (const work of batch) this.#finish(work);
+  }
+
+  #featuresFor(batch: readonly RowWork[]): ReduceFeatures {
+    const some = (test: (work: RowWork) => boolean): boolean => batch.some(test);
+    return {
+      mask: some(({ mask }) => mask !== null),
+      allowed: some(({ edits }) => edits.allowedTokenIds !== null),
+      edits: some(({ edits }) => edits.tokenIds.length > 0),
+      penalties: some(({ edits }) => edits.penalties.some(penalty => penalty !== 1)),
+      masses: some(work => this.#needsMasses(work)),
+      logprobs: some(({ topCount }) => topCount !== undefined),
+    };
+  }
+
+  #needsMasses({ question }: RowWork): boolean {
+    if (question.kind === 'read') return false;
+    const { temperature, topK, minP } = question.step.params;
+    const { vocabSize, candidateCount } = this.#shape;
+    return temperature > 0 && minP === 0 && (topK === 0 || topK >= vocabSize) && vocabSize > candidateCount;
+  }
+
+  #fill(
+    call: DeviceCall,
+    batch: readonly RowWork[],
+    features: ReduceFeatures,
+    { rowCount, editCount }: { readonly rowCount: number; readonly editCount: number },
+  ): void {
+    const { arrays } = call;
+    const rows = arrays.get('rows')!;
+    rows.fill(0 as never);
+    batch.forEach(({ question, edits, mask, temperature }, index) => {
+      rows[index] = question.row;
+      if (features.mask) fillMask(arrays.get('mask') as Int32Array, index, mask?.words ?? null, this.#shape);
+      if (features.allowed)
+        fillMask(arrays.get('allowed') as Int32Array, index, edits.allowedTokenIds, this.#shape);
+      if (features.edits) fillEdits(arrays, index, edits, { editCount, spareId: this.#shape.vocabSize });
+      if (features.masses) arrays.get('factor')![index] = weightScale(0, temperature || 1, 0).factor;
+    });
+    // Rows that only fill up the call are not read, but must be something that can be computed.
+    for (let index = batch.length; index < rowCount; index++) {
+      if (features.edits) fillEdits(arrays, index, NO_EDITS, { editCount, spareId: this.#shape.vocabSize });
+      if (features.masses) arrays.get('factor')![index] = 1;
+    }
+  }
+
+  #decide(work: RowWork, index: number, { arrays }: DeviceCall, features: ReduceFeatures): void {
+    const { vocabSize, candidateCount, logprobCount, partCount, sumBlockCount } = this.#shape;
+    work.index = index;
+    if (work.topCount !== undefined)
+      work.own = {
+        best: readBest(rowOf(arrays, 'ownBest', index, 2 * logprobCount), vocabSize),
+        sum: arrays.get('ownSum')![index] as number,
+        vocabSize,
+      };
+    const { question } = work;
+    if (question.kind === 'read') {
+      work.tokenId = question.tokenId;
+      return;
+    }
+    const { step } = question;
+    const only = step.mask ? onlyAllowed(step.mask) : null;
+    if (only !== null) {
+      work.tokenId = only;
+      return;
+    }
+    const best = readBest(rowOf(arrays, 'best', index, 2 * candidateCount), vocabSize);
+    const masses = features.masses ? rowOf(arrays, 'masses', index, partCount * sumBlockCount) : null;
+    const random = step.params.temperature === 0 ? 0 : uniformAt(step.randomKey, step.position);
+    work.take(decideToken(best, masses, step.params, random, this.#shape));
+  }
+
+  /** Finds the tokens that lie within a block. */
+  async #locate(batch: readonly RowWork[], rowCount: number): Promise<void> {
+    const sought = batch.filter(({ place }) => place !== null);
+    if (sought.length === 0) return;
+    const { partCount, sumBlockCount } = this.#shape;
+    const call = await this.#calls.locate(rowCount, sizeFor(sought.length, 1));
+    const { arrays } = call;
+    for (const array of arrays.values()) array.fill(0 as never);
+    sought.forEach(({ place, index }, slot) => {
+      const { block, target, scale } = place!;
+      arrays.get('block')![slot] = index * sumBlockCount + block;
+      arrays.get('largest')![slot] = scale.largest;
+      arrays.get('factor')![slot] = scale.factor;
+      let rest = target;
+      for (let part = partCount - 1; part >= 0; part--) {
+        const upper = Math.floor(rest / 2 ** (PART_BITS * part));
+        arrays.get(`target${part}`)![slot] = upper;
+        rest -= upper * 2 ** (PART_BITS * part);
+      }
+    });
+    await this.#run(call);
+    sought.forEach((work, slot) => {
+      work.tokenId = work.place!.block * SUM_BLOCK_LENGTH + (arrays.get('place')![slot] as number);
+    });
+  }
+
+  /** Finds how tokens stand that are not among the best ones. */
+  async #rank(batch: readonly RowWork[], rowCount: number): Promise<void> {
+    for (const work of batch)
+      if (work.own !== null && work.tokenId !== null) work.standing = standingOf(work.own, work.tokenId);
+    const sought = batch.filter(
+      ({ own, tokenId, standing }) => own !== null && tokenId !== null && standing === null,
+    );
+    if (sought.length === 0) return;
+    const call = await this.#calls.rank(rowCount, sizeFor(sought.length, 1));
+    const { arrays } = call;
+    for (const array of arrays.values()) array.fill(0 as never);
+    sought.forEach(({ index, tokenId }, slot) => {
+      arrays.get('row')![slot] = index;
+      arrays.get('tokenId')![slot] = tokenId!;
+    });
+    await this.#run(call);
+    const standing = arrays.get('standing') as Float32Array;
+    sought.forEach((work, slot) => {
+      work.standing = { logit: standing[2 * slot]!, above: standing[2 * slot + 1]! };
+    });
+  }
+
+  #finish(work: RowWork): void {
+    const { tokenId, own, standing, topCount, question } = work;
+    if (tokenId === null) return;
+    if (topCount === undefined) {
+      work.answer = { tokenId };
+      return;
+    }
+    const logprobs = toTokenLogprobs(own!, { tokenId, ...standing! }, topCount);
+    if (logprobs === null) work.fetch = 'logprobs';
+    else work.answer = question.kind === 'read' ? logprobs : { tokenId, logprobs };
+  }
+
+  async #fetch(logits: OrtValue, work: RowWork, reason: FetchReason): Promise<void> {
+    this.counters.fetched[reason]++;
+    const call = await this.#calls.read(logits);
+    const { question } = work;
+    call.arrays.get('rows')![0] = question.row;
+    await this.#run(call);
+    const row = call.arrays.get('row') as Float32Array;
+    try {
+      work.answer =
+        question.kind === 'read'
+          ? this.#sampler.readLogprobs(row, question.tokenId, question.topCount)
+          : this.#sampler.sample(row, question.step);
+    } catch (error) {
+      work.answer = error instanceof Error ? error : new Error(String(error));
+    }
+  }
+
+  async #run(call: DeviceCall): Promise<void> {
+    await call.run();
+    this.counters.readBytes += call.readBytes;
+  }
+}
+
+/** A question on its way to its answer. */
+class RowWork {
+  readonly question: RowQuestion;
+  edits = NO_EDITS;
+  /** Place in the call. */
+  index = 0;
+  tokenId: number | null = null;
+  place: Extract<Decision, { kind: 'in-block' }> | null = null;
+  own: OwnOpinion | null = null;
+  standing: { readonly logit: number; readonly above: number } | null = null;
+  fetch: FetchReason | null = null;
+  answer: SampledToken | TokenLogprobs | Error | null = null;
+
+  constructor(question: RowQuestion) {
+    this.question = question;
+  }
+
+  get topCount(): number | undefined {
+    return this.question.kind === 'read' ? this.question.topCount : this.question.step.topLogprobCount;
+  }
+
+  get mask() {
+    return this.question.kind === 'read' ? null : (this.question.step.mask ?? null);
+  }
+
+  get temperature(): number {
+    return this.question.kind === 'read' ? 0 : this.question.step.params.temperature;
+  }
+
+  take(decision: Decision): void {
+    if (decision.kind === 'token') this.tokenId = decision.tokenId;
+    else if (decision.kind === 'in-block') this.place = decision;
+    else this.fetch = decision.reason;
+  }
+}
+
+const NO_EDITS = new TokenEdits();
+
+/** The next power of two: few sizes, so that calls are prepared and shaders compiled for few. */
+function sizeFor(count: number, least: number): number {
+  let size = least;
+  while (size < count) size *= 2;
+  return size;
+}
+
+function rowOf(arrays: DeviceCall['arrays'], name: string, index: number, length: number): Float32Array {
+  return (arrays.get(name) as Float32Array).subarray(index * length, (index + 1) * length);
+}

@@ -1,0 +1,78 @@
+// Whether a device computes as the sampler needs it, to the bit: tried on rows whose tokens are known from the CPU. A
+// driver that rounds otherwise, or fuses what must not be, would draw other tokens now and then and never say so. Caller:
+// whoever makes a `DeviceSampler`, once.
+
+import { NEUTRAL_SAMPLING } from '../../../request/sampling-params.ts';
+import type { OrtBackend } from '../../model/ort/backend.ts';
+import { counterKey, uniformAt } from '../counter-random.ts';
+import { biasTokens } from '../processors/logit-bias.ts';
+import { penalizeRepetition } from '../processors/repetition-penalty.ts';
+import type { Sampler, SamplingStep } from '../sampler.ts';
+import type { DeviceSampler } from './device-sampler.ts';
+
+const TEMPERATURES = [0, 0.3, 0.7, 1, 1, 1.3, 1.7, 2];
+const PENALIZED_COUNT = 64;
+/** As coarse as float16 is at this size, so that both kinds of logits hold them. */
+const LOGIT_STEP = 2 ** -7;
+
+/** Null when every token is the one that `sampler` draws; else what was found. */
+export async function findArithmeticFault(
+  backend: OrtBackend,
+  device: DeviceSampler,
+  sampler: Sampler,
+  logitsType: 'float16' | 'float32',
+): Promise<string | null> {
+  const { vocabSize } = sampler;
+  const rowCount = TEMPERATURES.length;
+  const rows = new Float32Array(rowCount * vocabSize);
+  for (let index = 0; index < rows.length; index++) {
+    const uniform = uniformAt(counterKey(1n), index);
+    rows[index] = Math.round((12 * uniform ** 3 - 4) / LOGIT_STEP) * LOGIT_STEP;
+  }
+  const data = logitsType === 'float32' ? rows : toHalves(rows);
+  const logits = backend.createTensor(logitsType, [rowCount, vocabSize], data);
+  try {
+    const steps = TEMPERATURES.map((temperature, row) => toStep(temperature, row, vocabSize));
+    const answers = await device.answer(
+      logits,
+      steps.map((step, row) => ({ kind: 'draw', row, step })),
+    );
+    for (const [row, step] of steps.entries()) {
+      const expected = sampler.sample(rows.slice(row * vocabSize, (row + 1) * vocabSize), step).tokenId;
+      const answer = answers[row]!;
+      if (answer instanceof Error) return answer.message;
+      if (answer.tokenId === expected) continue;
+      return `at temperature ${step.params.temperature} it drew token ${answer.tokenId} where ${expected} is right`;
+    }
+    return null;
+  } finally {
+    logits.dispose();
+  }
+}
+
+/** Every second row has edits, among them a division. */
+function toStep(temperature: number, row: number, vocabSize: number): SamplingStep {
+  const ids = new Set(
+    Array.from({ length: PENALIZED_COUNT }, (_, i) => Math.floor(uniformAt(counterKey(2n), i) * vocabSize)),
+  );
+  const [first = 0] = ids;
+  const edits = [biasTokens([{ tokenId: first, bias: 2.7 }]), penalizeRepetition(Int32Array.from(ids), 1.3)];
+  return {
+    params: { ...NEUTRAL_SAMPLING, temperature },
+    randomKey: counterKey(BigInt(row)),
+    position: row,
+    processors: row % 2 === 0 ? [] : edits,
+    output: { outputTokenIds: [], tokenCounts: null },
+    topLogprobCount: undefined,
+  };
+}
+
+/** Bits of float16 numbers that hold the values exactly: multiples of `LOGIT_STEP` below 16 in size. */
+function toHalves(values: Float32Array): Uint16Array {
+  const words = new Uint32Array(values.buffer, values.byteOffset, values.length);
+  return Uint16Array.from(words, word => {
+    if ((word & 0x7fffffff) === 0) return 0;
+    const exponent = ((word >>> 23) & 0xff) - 127 + 15;
+    return ((word >>> 16) & 0x8000) | (exponent << 10) | ((word >>> 13) & 0x3ff);
+  });
+}
