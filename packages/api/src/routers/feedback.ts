@@ -30,7 +30,8 @@ import { toFeedbackRecord } from '../feedback/to-feedback-record.ts';
 import { uuidV7 } from '../feedback/uuid-v7.ts';
 import { toWireMoment } from '../feedback/wire-moment.ts';
 import { reportFaults } from '../report-faults.ts';
-import type { Services } from '../services.ts';
+import type { Principal, Services } from '../services.ts';
+import { requireProject } from '../team.ts';
 import { createBasicProcedure, type ProcedureMeta, router } from '../trpc.ts';
 
 /** Router of feedback. */
@@ -40,9 +41,10 @@ export function createFeedbackRouter(services: Services) {
   const procedure = <Schema extends z.ZodType>(schema: Schema, meta: ProcedureMeta) =>
     basic.use(refuseLargeFaultyInput(schema)).meta(meta).input(schema);
 
-  const toRecord = (request: FeedbackCreateRequest, userId: string) => {
+  const toRecord = (request: FeedbackCreateRequest, caller: Principal) => {
+    requireProject(caller, request.project_id);
     const nowMs = now();
-    return toFeedbackRecord(request, { userId, nowMs, newId: uuidV7(nowMs, randomBytes(10)) });
+    return toFeedbackRecord(request, { userId: caller.keyId, nowMs, newId: uuidV7(nowMs, randomBytes(10)) });
   };
 
   return router({
@@ -50,7 +52,10 @@ export function createFeedbackRouter(services: Services) {
       ...describeRoute('/feedback/query', 'queryFeedback', 'Find feedback'),
     })
       .output(feedbackQueryResult)
-      .mutation(({ input }) => withQueryErrors(() => answerQuery(services, input))),
+      .mutation(({ ctx, input }) => {
+        requireProject(ctx.principal, input.project_id);
+        return withQueryErrors(() => answerQuery(services, input));
+      }),
 
     payloadSchema: procedure(
       feedbackPayloadSchemaRequest,
@@ -61,8 +66,9 @@ export function createFeedbackRouter(services: Services) {
       ),
     )
       .output(feedbackPayloadSchemaResult)
-      .mutation(({ input }) =>
+      .mutation(({ ctx, input }) =>
         withQueryErrors(async () => {
+          requireProject(ctx.principal, input.project_id);
           const payloads = await feedback.samplePayloads({
             projectId: input.project_id,
             startMs: Date.parse(input.start),
@@ -81,7 +87,7 @@ export function createFeedbackRouter(services: Services) {
     )
       .output(feedbackCreateResult)
       .mutation(async ({ ctx, input }) => {
-        const record = toRecord(input, ctx.principal.keyId);
+        const record = toRecord(input, ctx.principal);
         const [inserted] = await feedback.insert([record]);
         return toCreateResult(record, inserted!);
       }),
@@ -96,7 +102,7 @@ export function createFeedbackRouter(services: Services) {
     )
       .output(feedbackBatchCreateResult)
       .mutation(async ({ ctx, input }) => {
-        const records = input.batch.map(request => toRecord(request, ctx.principal.keyId));
+        const records = input.batch.map(request => toRecord(request, ctx.principal));
         const inserted = await feedback.insert(records);
         return { res: records.map((record, index) => toCreateResult(record, inserted[index]!)) };
       }),
@@ -108,7 +114,7 @@ export function createFeedbackRouter(services: Services) {
       .output(feedbackCreateResult)
       .mutation(async ({ ctx, input }) => {
         const { feedback_id, ...request } = input;
-        const record = toRecord(request, ctx.principal.keyId);
+        const record = toRecord(request, ctx.principal);
         return toCreateResult(record, await feedback.replace(feedback_id, record));
       }),
 
@@ -117,8 +123,9 @@ export function createFeedbackRouter(services: Services) {
       describeRoute('/feedback/purge', 'purgeFeedback', 'Remove feedback by id'),
     )
       .output(feedbackPurgeResult)
-      .mutation(({ input }) =>
+      .mutation(({ ctx, input }) =>
         withQueryErrors(async () => {
+          requireProject(ctx.principal, input.project_id);
           await feedback.delete(input.project_id, readPurgeIds(input.query));
           return {};
         }),
@@ -130,6 +137,7 @@ function describeRoute(path: `/${string}`, operationId: string, summary: string)
   return {
     auth: 'basic',
     errors: 'detail',
+    fails: ['forbidden'],
     openapi: { method: 'POST', path, operationId, tags: ['feedback'], summary },
   };
 }
