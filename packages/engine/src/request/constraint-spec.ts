@@ -3,10 +3,11 @@
 /** How JSON is written, and how open objects are. */
 export interface JsonStyle {
   /**
-   * Whitespace between the tokens of JSON: any amount, none at all, or what a regular expression allows.
-   * Default: `any`.
+   * White space between the parts of JSON: little (a blank, or line ends with an indent of up to 20; inside a structural
+   * tag around commas and colons only), any amount, none at all, or what a regular expression allows around commas and
+   * colons. Default: `bounded`.
    */
-  readonly whitespace?: 'any' | 'none' | { readonly pattern: string };
+  readonly whitespace?: 'bounded' | 'any' | 'none' | { readonly pattern: string };
   /** Objects with `properties` that do not speak of additional properties have none. Default: false. */
   readonly closeObjects?: boolean;
 }

@@ -116,7 +116,7 @@ const schemas = (hasUnenforced: boolean) =>
     ),
   })).schema;
 
-const WHITESPACE = [undefined, 'none', { pattern: '[ \\n]{0,2}' }] as const;
+const WHITESPACE = [undefined, 'any', 'none', { pattern: '[ \\n]{0,2}' }] as const;
 
 /** Texts that were finished, cut off, and found wrong by the check at the end. */
 function run(hasUnenforced: boolean, numRuns: number): { finished: number; cut: number; caught: number } {

@@ -5,6 +5,8 @@
 export interface Grammar {
   readonly kind: 'json_schema' | 'regex' | 'lark';
   readonly text: string;
+  /** The answer is JSON as a whole, with as much white space between its parts as indented lines need. Default: no bound. */
+  readonly boundsWhitespace?: true;
 }
 
 /** One per model. Not for several threads. */
