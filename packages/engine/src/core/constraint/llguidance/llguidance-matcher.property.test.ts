@@ -88,9 +88,6 @@ describe('a matcher', () => {
           // Before the first token llguidance does not know that the empty text is the only one; the mask says it.
           if (taken.length > 0 || matcher.mustStop())
             expect(matcher.mustStop()).toBe(expected.length === 1 && expected[0] === END);
-          const forced = Buffer.from(matcher.forcedBytes(20)).toString('latin1');
-          const rest = [...language.texts].filter(text => text.startsWith(textOf(taken)));
-          expect(rest.every(text => text.startsWith(textOf(taken) + forced))).toBe(true);
           const next = expected[choice % expected.length]!;
           expect(matcher.accept(next)).toBe(true);
           if (next === END) break;

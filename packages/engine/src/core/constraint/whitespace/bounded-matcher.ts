@@ -59,10 +59,6 @@ export class BoundedMatcher implements ConstraintMatcher {
     return this.#inner.mustStop();
   }
 
-  forcedBytes(mostBytes: number): Uint8Array {
-    return this.#inner.forcedBytes(mostBytes);
-  }
-
   fork(): BoundedMatcher {
     return new BoundedMatcher(this.#inner.fork(), this.#limit, this.#endTokenIds, this.#states);
   }
