@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHAT_PATH, type ChatClient, createChatClient, type Json } from '../support/chat-client.ts';
+import { CHAT_PATH, type ChatClient, createChatClient, type Json, USER } from '../support/chat-client.ts';
 import { type RandomConstraint, randomConstraints } from '../support/random-constraints.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
 
@@ -111,6 +111,54 @@ describe('a constrained answer', () => {
     const { status, body } = await client.post(CHAT_PATH, { messages, structured_outputs });
     expect(status).toBe(500);
     expect(body.error.message).toContain('uniqueItems');
+  });
+});
+
+describe('choices of one request of which some break their constraint', () => {
+  // Two items that must differ are drawn from three: some choices say the same twice.
+  const json = { type: 'array', items: { enum: [1, 2, 3] }, minItems: 2, maxItems: 2, uniqueItems: true };
+  const fields = {
+    messages: [{ role: 'user', content: 'x' }],
+    structured_outputs: { json, disable_any_whitespace: true },
+    temperature: 1.9,
+    seed: 5,
+    n: 8,
+    max_tokens: 20,
+  };
+
+  it('end with an error each, and the others and other requests are untouched', async () => {
+    const other = { ...fields, messages: USER, structured_outputs: { choice: ['left', 'right'] }, n: 1 };
+    const [mixed, beside] = await Promise.all([client.chat(fields), client.chat(other)]);
+    expect(contentOf(beside)).toBe(contentOf(await client.chat(other)));
+    const good = mixed.choices.filter(({ finish_reason: reason }: Json) => reason === 'stop');
+    const failed = mixed.choices.filter(({ finish_reason: reason }: Json) => reason === 'error');
+    expect(good.length).toBeGreaterThan(0);
+    expect(failed.length).toBeGreaterThan(0);
+    expect(good.length + failed.length).toBe(8);
+    for (const { stop_reason: reason } of failed) expect(reason).toBe('constraint_failed');
+    for (const { message, stop_reason: reason } of good) {
+      const [first, second, ...rest] = JSON.parse(message.content);
+      expect(first).not.toBe(second);
+      expect([rest, reason]).toEqual([[], null]);
+    }
+    for (const { index, finish_reason: reason, message } of mixed.choices) {
+      const { status, body } = await client.post(CHAT_PATH, { ...fields, n: 1, seed: 5 + index });
+      expect(status, JSON.stringify(body)).toBe(reason === 'stop' ? 200 : 500);
+      if (reason === 'stop') expect(contentOf(body)).toBe(message.content);
+      else expect(body.error.message).toContain('uniqueItems');
+    }
+  });
+
+  it('are the same streamed', async () => {
+    const whole = await client.chat(fields);
+    const chunks = await client.stream(fields);
+    const reasons = new Map<number, Json>();
+    for (const { choices } of chunks)
+      for (const { index, finish_reason: reason, stop_reason: why } of choices ?? [])
+        if (reason !== null) reasons.set(index, [reason, why]);
+    expect(reasons.size).toBe(8);
+    for (const { index, finish_reason: reason, stop_reason: why } of whole.choices)
+      expect(reasons.get(index)).toEqual([reason, why]);
   });
 });
 
