@@ -55,7 +55,7 @@ export class SequenceConstraint {
     const endTokenId = eosTokenIds.find(id => hasBit(mask, id)) ?? null;
     // Ends that do not count are left only where nothing else may come.
     if (endTokenId !== null && hasOtherBits(mask, eosTokenIds)) clearBits(mask, ignoredEndIds);
-    if (mask.every(word => word === 0)) throw failed('The constraint allows no further token.');
+    if (isEmpty(mask)) throw failed('The constraint allows no further token.');
     const thinkTokenId = (this.#phase === 'start' ? thinking?.startTokenId : undefined) ?? null;
     return { words: mask, endTokenId, thinkTokenId };
   }
@@ -171,6 +171,11 @@ function hasBit(mask: Uint32Array, id: number): boolean {
 
 function clearBits(mask: Uint32Array, ids: readonly number[]): void {
   for (const id of ids) mask[id >>> 5]! &= ~(1 << (id & 31));
+}
+
+function isEmpty(mask: Uint32Array): boolean {
+  for (let word = 0; word < mask.length; word++) if (mask[word] !== 0) return false;
+  return true;
 }
 
 function hasOtherBits(mask: Uint32Array, ids: readonly number[]): boolean {
