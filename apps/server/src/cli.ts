@@ -89,7 +89,8 @@ registerTrainingCommands(program, {
 });
 
 registerFeedbackCommands(program, {
-  addSettings: command => addSettings(command, ['dataDir', 'databaseUrl', 'queryTimeLimitMs']),
+  addSettings: command =>
+    addSettings(command, ['dataDir', 'databaseUrl', 'clickhouseUrl', 'queryTimeLimitMs']),
   configFrom,
 });
 

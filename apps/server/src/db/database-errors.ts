@@ -3,6 +3,13 @@
 /** The database cannot be opened or brought up to date; the message says why and is meant for the operator. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
+  /** Which one failed. */
+  readonly database: 'transactional' | 'clickhouse';
+
+  constructor(message: string, options: ErrorOptions, database: DatabaseError['database'] = 'transactional') {
+    super(message, options);
+    this.database = database;
+  }
 }
 
 /** A read took longer than the time limit and was stopped. */

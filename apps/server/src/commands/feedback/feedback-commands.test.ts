@@ -1,9 +1,9 @@
 import { appendFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { VECTOR_ROWS } from '@ortler/feedback-query/testing';
+import { toRecord, VECTOR_ROWS } from '@ortler/feedback-query/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { PROJECT, toRecord } from '../../../test/feedback/feedback-app.ts';
+import { PROJECT } from '../../../test/feedback/feedback-app.ts';
 import { readConfig } from '../../config/config.ts';
 import { openDatabase } from '../../db/open-database.ts';
 import { createFeedbackStore } from '../../stores/feedback/feedback-store.ts';
