@@ -85,7 +85,7 @@ export const SETTINGS = {
     fallback: undefined,
     shownFallback: 'feedback beside everything else',
     description:
-      'ClickHouse 25.3 or later for feedback, and for feedback only: http://user:password@host:8123/database. Several servers on one ClickHouse need one DATABASE_URL too. Prefer the variable.',
+      'ClickHouse 24.8 or later for feedback, and for feedback only: http://user:password@host:8123/database. Several servers on one ClickHouse need one DATABASE_URL too. Prefer the variable.',
     schema: clickhouseUrl(),
     isSecret: true,
   }),

@@ -29,6 +29,11 @@ export class ResultTooLargeError extends Error {
   override readonly name = 'ResultTooLargeError';
 }
 
+/** A text of a read is longer than the database takes as a parameter. */
+export class ParameterTooLongError extends Error {
+  override readonly name = 'ParameterTooLongError';
+}
+
 /** A failure that SQLite reported in its thread, with SQLite's own code. */
 export class SqliteError extends Error {
   override readonly name = 'SqliteError';

@@ -7,12 +7,18 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { toClickHouseParams } from '@ortler/feedback-query';
 import type { CompiledQuery } from 'kysely';
-import { DatabaseError, messageOf, QueryTimeoutError, ResultTooLargeError } from '../database-errors.ts';
+import {
+  DatabaseError,
+  messageOf,
+  ParameterTooLongError,
+  QueryTimeoutError,
+  ResultTooLargeError,
+} from '../database-errors.ts';
 import { withoutPassword } from '../without-password.ts';
 import { createClickHouseTables } from './clickhouse-tables.ts';
 
 export interface ClickHouse {
-  /** Runs a statement that only reads. Throws: `QueryTimeoutError`, `ResultTooLargeError`. */
+  /** Runs a statement that only reads. Throws: `QueryTimeoutError`, `ResultTooLargeError`, `ParameterTooLongError`. */
   read<Row>(statement: CompiledQuery<Row>, options?: ReadOptions): Promise<readonly Row[]>;
   /**
    * Inserts rows in one block: readers see all of them or none. When it rejects, none will appear later.
@@ -47,6 +53,8 @@ const INSERT_TIME_LIMIT_MS = 30_000;
 /** The server keeps the limits; the client gives up this much later, when nothing comes at all. */
 const GRACE_MS = 5_000;
 const MAX_CONNECTIONS = 10;
+/** Source: ClickHouse's default of `http_max_field_value_size`, which holds for forms. */
+const MAX_PARAMETER_BYTES = 131_072;
 
 // Source: ClickHouse's table of exception codes.
 const TIMEOUT_EXCEEDED = '159';
@@ -105,6 +113,7 @@ function createHandle(client: ClickHouseClient, queryTimeLimitMs: number): Click
 
   return {
     async read<Row>({ sql, parameters }: CompiledQuery<Row>, { withReplaced = false }: ReadOptions = {}) {
+      checkParameters(parameters);
       const query_params = toClickHouseParams(parameters) as Record<string, unknown>;
       try {
         const answer = await client.query({
@@ -161,6 +170,19 @@ async function untilOver(client: ClickHouseClient, queryId: string, deadlineMs: 
     });
   } catch {
     await wait(Math.max(0, deadlineMs - performance.now()));
+  }
+}
+
+/** Throws: `ParameterTooLongError`. */
+function checkParameters(parameters: readonly unknown[]): void {
+  for (const value of parameters) {
+    // No unit takes more than three bytes, nor an escaped one.
+    if (typeof value !== 'string' || value.length * 3 <= MAX_PARAMETER_BYTES) continue;
+    const escapeCount = value.match(/[\t\n\r'\\]/g)?.length ?? 0;
+    if (Buffer.byteLength(value) + escapeCount > MAX_PARAMETER_BYTES)
+      throw new ParameterTooLongError(
+        `A text of a query takes at most ${MAX_PARAMETER_BYTES} bytes in ClickHouse, escapes included`,
+      );
   }
 }
 

@@ -1,7 +1,7 @@
 // What a client learns when a database stopped its query.
 
 import { ApiError } from '@ortler/api';
-import { isQueryTimeout, isResultTooLarge } from '../../db/database-errors.ts';
+import { isQueryTimeout, isResultTooLarge, ParameterTooLongError } from '../../db/database-errors.ts';
 
 /** A failed read as clients may see it; failures that are not theirs stay what they are. */
 export function toPublicFailure(error: unknown): unknown {
@@ -15,5 +15,7 @@ export function toPublicFailure(error: unknown): unknown {
     return new ApiError('answer_too_large', 'The answer is too large; ask for fewer rows or fields', {
       cause: error,
     });
+  if (error instanceof ParameterTooLongError)
+    return new ApiError('invalid_parameter', error.message, { param: 'query', cause: error });
   return error;
 }
