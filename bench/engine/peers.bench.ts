@@ -43,8 +43,8 @@ interface Result {
   readonly values: Partial<Record<ContestantName, number>>;
   /** How many times better ours is: median over the turns of the ratio within a turn. */
   readonly timesBetter: Partial<Record<ContestantName, number>>;
-  /** What memory bandwidth allows for 4-bit weights; only for decoding. Unit: tokens/s. */
-  readonly limit: number | null;
+  /** What no program can pass that reads every 4-bit weight once for each pass over the tokens. Unit: `unit`. */
+  readonly limit: number;
 }
 
 async function main(): Promise<void> {
@@ -88,7 +88,6 @@ async function main(): Promise<void> {
   const bandwidthGBs = Math.round(bandwidth / 1e8) / 10;
   const facts = { bench: 'peers', shape, threadCount, turnCount, bandwidthGBs, weightBytes, contestants };
   console.log(JSON.stringify({ ...facts, results, ...describeMachine() }, null, 2));
-  console.error(toTable(results, names));
 }
 
 interface Settings {
@@ -149,8 +148,8 @@ async function compare(settings: Settings, passesPerSecond: number) {
   const contestants = await startAll(settings, 'q4');
   const draw = promptDrawer(settings.shape);
   const results: Result[] = [];
+  console.error(tableHead(settings.names));
   for (const measurement of settings.measurements) {
-    console.error(`${measurement.name} ...`);
     const turns = new Map<ContestantName, number[]>(settings.names.map(name => [name, []]));
     // The first turn only warms up.
     for (let turn = -1; turn < settings.turnCount; turn++) {
@@ -162,7 +161,9 @@ async function compare(settings: Settings, passesPerSecond: number) {
         if (turn >= 0) turns.get(contestant.name)!.push(measurement.evaluate(timing, work));
       }
     }
-    results.push(toResult(measurement, turns, passesPerSecond));
+    const result = toResult(measurement, turns, passesPerSecond);
+    results.push(result);
+    console.error(tableRow(result, settings.names));
   }
   const described = [];
   for (const contestant of contestants) {
@@ -179,7 +180,7 @@ function checkComplete(name: string, tokenIds: readonly (readonly number[])[], l
 }
 
 function toResult(
-  { name, unit, isHigherBetter, streams }: Measurement,
+  { name, unit, isHigherBetter, tokensPerPass }: Measurement,
   turns: ReadonlyMap<ContestantName, readonly number[]>,
   passesPerSecond: number,
 ): Result {
@@ -194,14 +195,8 @@ function toResult(
     );
     timesBetter[contestant] = rounded(median(ratios));
   }
-  const isDecoding = name.startsWith('decode') || name.endsWith('streams');
-  return {
-    measurement: name,
-    unit,
-    values,
-    timesBetter,
-    limit: isDecoding ? rounded(passesPerSecond * streams) : null,
-  };
+  const limit = unit === 'ms' ? 1000 / passesPerSecond : passesPerSecond * tokensPerPass;
+  return { measurement: name, unit, values, timesBetter, limit: rounded(limit) };
 }
 
 /** Deterministic prompts: every call gives other tokens than all calls before. */
@@ -216,17 +211,22 @@ function promptDrawer(shape: ShapeName): DrawPrompt {
     });
 }
 
-function toTable(results: readonly Result[], names: readonly ContestantName[]): string {
-  const head = ['measurement', 'unit', ...names, ...names.slice(1).map(name => `times ${name}`), 'limit'];
-  const rows = results.map(({ measurement, unit, values, timesBetter, limit }) => [
-    measurement,
-    unit,
-    ...names.map(name => values[name] ?? ''),
-    ...names.slice(1).map(name => timesBetter[name] ?? ''),
-    limit ?? '',
-  ]);
-  const line = (cells: readonly unknown[]): string => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+function tableHead(names: readonly ContestantName[]): string {
+  const peers = names.slice(1).map(name => `times ${name}`);
+  const head = ['measurement', 'unit', ...names, ...peers, 'limit of memory'];
+  return `${tableLine(head)}\n${tableLine(head.map(() => '---'))}`;
+}
+
+function tableRow(
+  { measurement, unit, values, timesBetter, limit }: Result,
+  names: readonly ContestantName[],
+): string {
+  const peers = names.slice(1).map(name => timesBetter[name] ?? '');
+  return tableLine([measurement, unit, ...names.map(name => values[name] ?? ''), ...peers, limit]);
+}
+
+function tableLine(cells: readonly unknown[]): string {
+  return `| ${cells.join(' | ')} |`;
 }
 
 function rounded(value: number): number {
