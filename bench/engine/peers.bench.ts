@@ -28,7 +28,7 @@ llama.cpp's server is compared when --llama-server gives its path.
 
 Options:
   --shape NAME          ${SHAPE_NAMES.join(' or ')} (default ${SHAPE_NAMES[0]})
-  --only LIST           contestants beside ortler: node-llama-cpp,transformers.js,llama-server
+  --only LIST           contestants beside ortler: ortler-server,node-llama-cpp,transformers.js,llama-server
   --measure TEXT        measurements whose name contains this
   --threads N           threads of a model call (default 2)
   --turns N             turns of each measurement (default 5)
@@ -101,9 +101,12 @@ interface Settings {
 }
 
 function chooseContestants(only: string | undefined, llamaServer: string | undefined): ContestantName[] {
-  const peers: ContestantName[] = ['node-llama-cpp', 'transformers.js', 'llama-server'];
-  const possible = peers.filter(name => (name === 'llama-server' ? llamaServer !== undefined : hasPeers()));
-  const asked = only?.split(',') ?? possible;
+  const peers: ContestantName[] = ['ortler-server', 'node-llama-cpp', 'transformers.js', 'llama-server'];
+  const possible = peers.filter(name => {
+    if (name === 'ortler-server') return true;
+    return name === 'llama-server' ? llamaServer !== undefined : hasPeers();
+  });
+  const asked = only === '' ? [] : (only?.split(',') ?? possible);
   for (const name of asked) {
     if (!peers.includes(name as ContestantName)) throw new Error(`There is no contestant "${name}".`);
     if (!possible.includes(name as ContestantName)) throw new Error(`${name} is not installed.\n\n${HELP}`);
@@ -167,7 +170,8 @@ async function compare(settings: Settings, passesPerSecond: number) {
   }
   const described = [];
   for (const contestant of contestants) {
-    const memoryMiB = Math.round((await contestant.memory()) / 2 ** 20);
+    const usage = await contestant.usage();
+    const memoryMiB = Math.round(usage.reduce((sum, { residentBytes }) => sum + residentBytes, 0) / 2 ** 20);
     described.push({ name: contestant.name, version: contestant.version, memoryMiB });
     contestant.close();
   }

@@ -107,7 +107,7 @@ function mixedLoad(name: string, hasNewcomer: boolean): Measurement {
 }
 
 /** Tokens per second of all streams together while all of them decode. */
-function sharedThroughput({ stamps }: Timing): number {
+export function sharedThroughput({ stamps }: Timing): number {
   const from = Math.max(...stamps.map(times => times[0]!));
   const to = Math.min(...stamps.map(times => times.at(-1)!));
   // Streams that run one after the other never decode together: then the whole time counts.
