@@ -34,6 +34,7 @@ Options:
   --turns N             turns of each measurement (default 5)
   --max-streams N       most streams at once (default 16)
   --llama-server PATH   program of llama.cpp's server
+  --mixed-chunk N       our prompt tokens of a step beside running answers (default: the engine's)
   --no-check            leave out the float32 comparison, when it was made before`;
 
 interface Result {
@@ -57,6 +58,7 @@ async function main(): Promise<void> {
       turns: { type: 'string', default: '5' },
       'max-streams': { type: 'string', default: '16' },
       'llama-server': { type: 'string' },
+      'mixed-chunk': { type: 'string' },
       'no-check': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -79,6 +81,7 @@ async function main(): Promise<void> {
       ({ name, streams }) => name.includes(values.measure) && streams <= maxStreams,
     ),
     ...(values['llama-server'] === undefined ? {} : { program: resolve(values['llama-server']) }),
+    ...(values['mixed-chunk'] === undefined ? {} : { mixedChunkLength: Number(values['mixed-chunk']) }),
   };
   if (!values['no-check']) await checkSameTokens(settings);
   const bandwidth = await measureMemoryBandwidth(settings.threadCount);
@@ -98,6 +101,7 @@ interface Settings {
   readonly turnCount: number;
   readonly measurements: readonly Measurement[];
   readonly program?: string;
+  readonly mixedChunkLength?: number;
 }
 
 function chooseContestants(only: string | undefined, llamaServer: string | undefined): ContestantName[] {
@@ -119,12 +123,15 @@ function hasPeers(): boolean {
 }
 
 async function startAll(settings: Settings, precision: PeerPrecision): Promise<ContestantProcess[]> {
-  const { shape, names, threadCount, maxStreams, program } = settings;
+  const { shape, names, threadCount, maxStreams, program, mixedChunkLength } = settings;
   const started: ContestantProcess[] = [];
   for (const name of names) {
     const modelPath = await peerModel(shape, precision, name);
     const options = { modelPath, threadCount, maxStreams, contextLength: 4608 };
-    const extra = program === undefined ? {} : { program };
+    const extra = {
+      ...(program === undefined ? {} : { program }),
+      ...(mixedChunkLength === undefined ? {} : { mixedChunkLength }),
+    };
     started.push(await ContestantProcess.start(name, { ...options, ...extra }));
   }
   return started;

@@ -27,6 +27,8 @@ export interface ContestantOptions {
   readonly contextLength: number;
   /** Program to run, where the contestant is not a library. */
   readonly program?: string;
+  /** Of our engine: most prompt tokens of a step beside running answers. Default: the engine's own. */
+  readonly mixedChunkLength?: number;
   /** Whether our engine's threads wait in a busy loop; null leaves it to the engine. Default: true. */
   readonly spin?: boolean | null;
 }

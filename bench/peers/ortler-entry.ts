@@ -5,11 +5,19 @@ import type { ContestantOptions } from './contestant.ts';
 import { serveContestant } from './serve-contestant.ts';
 
 serveContestant(
-  async ({ modelPath, threadCount, maxStreams, contextLength, spin = true }: ContestantOptions) => {
+  async ({
+    modelPath,
+    threadCount,
+    maxStreams,
+    contextLength,
+    mixedChunkLength,
+    spin = true,
+  }: ContestantOptions) => {
     const engine = await createEngine({
       modelDir: modelPath,
       device: 'cpu',
       threadCount,
+      ...(mixedChunkLength === undefined ? {} : { mixedChunkLength }),
       ...(spin === null ? {} : { spin }),
       maxSequences: maxStreams,
       contextLength,
