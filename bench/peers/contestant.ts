@@ -29,8 +29,6 @@ export interface ContestantOptions {
   readonly program?: string;
   /** Of our engine: most prompt tokens of a step beside running answers. Default: the engine's own. */
   readonly mixedChunkLength?: number;
-  /** Whether our engine's threads wait in a busy loop; null leaves it to the engine. Default: true. */
-  readonly spin?: boolean | null;
 }
 
 /** A loaded model in the contestant's process. */

@@ -4,36 +4,27 @@ import { createEngine } from '@ortler/engine';
 import type { ContestantOptions } from './contestant.ts';
 import { serveContestant } from './serve-contestant.ts';
 
-serveContestant(
-  async ({
-    modelPath,
+serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength, ...own }: ContestantOptions) => {
+  const engine = await createEngine({
+    modelDir: modelPath,
+    device: 'cpu',
     threadCount,
-    maxStreams,
+    spin: true,
+    maxSequences: maxStreams,
     contextLength,
-    mixedChunkLength,
-    spin = true,
-  }: ContestantOptions) => {
-    const engine = await createEngine({
-      modelDir: modelPath,
-      device: 'cpu',
-      threadCount,
-      ...(mixedChunkLength === undefined ? {} : { mixedChunkLength }),
-      ...(spin === null ? {} : { spin }),
-      maxSequences: maxStreams,
-      contextLength,
-    });
-    return {
-      version: `ONNX Runtime ${engine.info.onnxRuntimeVersion}, ${engine.info.backend}`,
-      async *generate(prompt: readonly number[], outputLength: number): AsyncGenerator<number> {
-        const events = engine.generate({
-          prompt: { kind: 'tokens', tokenIds: prompt },
-          sampling: { temperature: 0 },
-          stop: { maxTokens: outputLength, ignoreEos: true },
-        });
-        for await (const event of events) {
-          if (event.kind === 'token-delta' || event.kind === 'choice-finish') yield* event.tokenIds;
-        }
-      },
-    };
-  },
-);
+    ...(own.mixedChunkLength === undefined ? {} : { mixedChunkLength: own.mixedChunkLength }),
+  });
+  return {
+    version: `ONNX Runtime ${engine.info.onnxRuntimeVersion}, ${engine.info.backend}`,
+    async *generate(prompt: readonly number[], outputLength: number): AsyncGenerator<number> {
+      const events = engine.generate({
+        prompt: { kind: 'tokens', tokenIds: prompt },
+        sampling: { temperature: 0 },
+        stop: { maxTokens: outputLength, ignoreEos: true },
+      });
+      for await (const event of events) {
+        if (event.kind === 'token-delta' || event.kind === 'choice-finish') yield* event.tokenIds;
+      }
+    },
+  };
+});

@@ -41,9 +41,8 @@ async function measure() {
   const [streamCount, outputLength] = [Number(values.streams), Number(values.tokens)];
   const modelPath = await peerModel(shape, 'q4', 'ortler');
   const threadCount = Number(values.threads);
-  // The server leaves it to the engine whether threads spin, so the engine alone does too.
   const options = { modelPath, threadCount, maxStreams: streamCount, contextLength: 4608 };
-  const engine = await ContestantProcess.start('ortler', { ...options, spin: null });
+  const engine = await ContestantProcess.start('ortler', options);
   const server = await ContestantProcess.start('ortler-server', options);
   const turns: { engine: number; server: number; serverMsPerToken: number; modelMsPerToken: number }[] = [];
   let state = 1;
