@@ -9,7 +9,6 @@ serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength }: Co
     modelDir: modelPath,
     device: 'cpu',
     threadCount,
-    spin: true,
     maxSequences: maxStreams,
     contextLength,
   });
