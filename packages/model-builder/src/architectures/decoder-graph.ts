@@ -1,7 +1,7 @@
 // The order of blocks in a decoder: the one description that every architecture and precision shares.
 
 import { SLOTS_INPUT } from '@ortler/engine/graph-contract';
-import { attention, attentionOutput, DYNAMIC_DIMS } from '../blocks/attention.ts';
+import { attention, attentionOutput, DYNAMIC_DIMS, declareAttention } from '../blocks/attention.ts';
 import type { BlockContext } from '../blocks/block-context.ts';
 import { embedding } from '../blocks/embedding.ts';
 import { declareIntegerProducts } from '../blocks/integer-product.ts';
@@ -28,6 +28,7 @@ export function recordDecoderGraph(context: BlockContext): void {
   graph.input(SLOTS_INPUT.logitRows, 'int64', [rows]);
 
   rotaryTables(context);
+  declareAttention(context);
   const { value, table } = embedding(context);
   let residual = value;
   let normed = rmsNorm(context, inputNorm(0), residual, inputNormWeight(0), config.hiddenSize);
@@ -66,6 +67,7 @@ export function recordPrefillGraph(context: BlockContext): void {
   declareInputs(context, 1, DYNAMIC_DIMS.length);
   declareIntegerProducts(context, SLOTS_INPUT.inputIds);
   rotaryTables(context);
+  declareAttention(context);
   let residual = embedding(context).value;
   let normed = rmsNorm(context, inputNorm(0), residual, inputNormWeight(0), config.hiddenSize);
   for (let layer = 0; ; layer++) {

@@ -16,6 +16,20 @@ export const DYNAMIC_DIMS = {
 } as const;
 
 /**
+ * A score that no key can be as low as: each head's sink, which takes no part in its softmax. With sinks the operator
+ * computes all scores of a call and then their softmax; its other way, in blocks of keys, has kernels without vector
+ * instructions and takes up to a half longer (ADR 28). Price: memory for the scores,
+ * `batch * heads * length * capacity` floats, once per session.
+ */
+const NO_SINK_SCORE = -1e30;
+const NO_SINKS = 'model.attention.no_sinks';
+
+/** Declares what all attentions share. To be called once, before the first layer. */
+export function declareAttention({ graph, config }: BlockContext): void {
+  graph.constant(NO_SINKS, 'float32', Array<number>(config.headCount).fill(NO_SINK_SCORE));
+}
+
+/**
  * ```
  *   input [batch, length, hidden]
  *     |
@@ -46,6 +60,10 @@ export function attention(context: BlockContext, layer: number, input: string): 
       SLOTS_INPUT.totalLength,
       ROTARY_TABLES.cosine,
       ROTARY_TABLES.sine,
+      // Position ids and a bias of the scores, which we do not use.
+      '',
+      '',
+      NO_SINKS,
     ],
     {
       domain: MICROSOFT,
