@@ -6,6 +6,7 @@ import type { BlockContext } from './block-context.ts';
 import { linear } from './linear.ts';
 import { rmsNorm } from './rms-norm.ts';
 import { ROTARY_TABLES } from './rotary.ts';
+import { toRows, toSequences } from './token-rows.ts';
 
 /** Names of the graph's dimensions that are known only at run time. */
 export const DYNAMIC_DIMS = {
@@ -31,7 +32,7 @@ export function declareAttention({ graph, config }: BlockContext): void {
 
 /**
  * ```
- *   input [batch, length, hidden]
+ *   input [batch, length, hidden]              or [1, batch * length, hidden] with integer products
  *     |
  *   qkv_proj: MatMul (+ bias)                  [batch, length, (heads + 2 kvHeads) * headSize]
  *     |
@@ -40,7 +41,7 @@ export function declareAttention({ graph, config }: BlockContext): void {
  *   GroupQueryAttention  <- past key, value    [batch, kvHeads, capacity, headSize]
  *     |        |         <- seqlens_k, total_sequence_length, cos, sin
  *     |        +--------> present key, value   the same memory as past
- *   [batch, length, heads * headSize]
+ *   [batch, length, heads * headSize]          or rows again
  * ```
  * The operator rotates queries and keys, appends to the cache and applies the causal limit.
  */
@@ -79,7 +80,7 @@ export function attention(context: BlockContext, layer: number, input: string): 
   for (const part of ['key', 'value'] as const) {
     graph.output(presentName(layer, part), 'float32', cacheDims(context));
   }
-  return output;
+  return toRows(context, path, output, headCount * context.config.headSize);
 }
 
 /** The projection back to the residual stream. Shape: `[..., heads * headSize]` to `[..., hidden]`. */
@@ -106,12 +107,13 @@ function queryKeyValue(
   const sizes = { q: headCount * headSize, k: kvHeadCount * headSize, v: kvHeadCount * headSize };
   const parts = ['q', 'k', 'v'] as const;
   const name = (part: 'q' | 'k' | 'v') => `model.layers.${layer}.self_attn.${part}_proj`;
-  const packed = linear(context, {
+  const rows = linear(context, {
     path: `${path}/qkv_proj`,
     input,
     matrices: parts.map(part => checkpoint.tensor(`${name(part)}.weight`, [sizes[part], hiddenSize])),
     biases: config.qkvBias ? parts.map(part => checkpoint.tensor(`${name(part)}.bias`, [sizes[part]])) : [],
   });
+  const packed = toSequences(context, path, rows);
   if (!config.queryKeyNorm) return [packed, '', ''];
   const split = `${path}/qkv_proj/Split`;
   const lengths = graph.constant(
