@@ -9,7 +9,6 @@ serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength, ...o
     modelDir: modelPath,
     device: 'cpu',
     threadCount,
-    spin: true,
     maxSequences: maxStreams,
     contextLength,
     ...(own.mixedChunkLength === undefined ? {} : { mixedChunkLength: own.mixedChunkLength }),
