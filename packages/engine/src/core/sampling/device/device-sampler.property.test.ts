@@ -44,6 +44,7 @@ describe('DeviceSampler', () => {
         { numRuns: 60 },
       );
     },
+    60_000,
   );
 
   it('reads back less than 4 KB a row with 20 log probabilities, whatever decides', async () => {
