@@ -8,7 +8,8 @@ import type { PlannedRow, StepPlan } from '../../scheduler/step-plan.ts';
 import type { TokenMask } from '../../token-mask.ts';
 import { promptLogprobPositions, type SampledRow, toSamplingStep } from '../sample-step.ts';
 import type { SampledToken } from '../sampler.ts';
-import type { DeviceSampler, RowQuestion } from './device-sampler.ts';
+import type { DeviceSampler } from './device-sampler.ts';
+import type { RowQuestion } from './row-work.ts';
 
 /** A row of the plan on its way to its answer. */
 interface RowProgress {
