@@ -72,7 +72,7 @@ async function main(): Promise<void> {
     // Last, in this process: a process that has used a device must not start another use of it beside a model's.
     const { backend } = await selectBackend('native');
     const bytesPerSecond = await measureDeviceBandwidth(backend, settings.device);
-    const report = { bench: 'gpu', device: facts, onnxRuntime: backend.version, bytesPerSecond, ...settings };
+    const report = { bench: 'gpu', ...settings, device: facts, onnxRuntime: backend.version, bytesPerSecond };
     const withLimits = results.map(result => addLimits(result as ModelResult, bytesPerSecond));
     console.log(JSON.stringify({ ...report, models: withLimits, ...describeMachine() }, null, 2));
   } finally {
