@@ -13,6 +13,8 @@ export interface BlockMemoryNeeds {
   readonly elementBytes: number;
   readonly contextLength: number;
   readonly maxSequences: number;
+  /** Whole contexts that there is to be room for besides those of running sequences: for cached prefixes. */
+  readonly spareContexts: number;
   /** Unit: bytes that the model's weights take on the device. */
   readonly weightBytes: number;
   /** Unit: bytes for the whole cache. Absent: what is left of the device. */
@@ -23,8 +25,6 @@ export interface BlockMemoryNeeds {
 const DEVICE_SHARE = 0.75;
 /** The same where the memory is the processor's. */
 const SHARED_MEMORY_SHARE = 0.25;
-/** Whole contexts beside those of running sequences, for cached prefixes: as many as there are spare slots on the CPU. */
-const SPARE_CONTEXTS = 4;
 /** Tokens of each sequence where nobody tells how much memory there is: a long conversation. */
 const TOKENS_WITHOUT_FACTS = 2_048;
 
@@ -40,13 +40,17 @@ export function countBlocks(needs: BlockMemoryNeeds, facts: OrtDeviceFacts): num
   const contextBlocks = Math.ceil(contextLength / blockLength);
   const available = cacheBytes ?? availableBytes(needs, facts);
   // One block more is spare: padding is written there.
-  const inMemory = available === undefined ? Number.POSITIVE_INFINITY : Math.floor(available / blockBytes) - 1;
+  const inMemory =
+    available === undefined ? Number.POSITIVE_INFINITY : Math.floor(available / blockBytes) - 1;
   const inTensor =
     facts.maxTensorBytes === undefined
       ? Number.POSITIVE_INFINITY
       : Math.floor(facts.maxTensorBytes / tensorBytes) - 1;
-  const useful = (maxSequences + SPARE_CONTEXTS) * contextBlocks;
-  const withoutFacts = Math.max(contextBlocks, Math.ceil((maxSequences * TOKENS_WITHOUT_FACTS) / blockLength));
+  const useful = (maxSequences + needs.spareContexts) * contextBlocks;
+  const withoutFacts = Math.max(
+    contextBlocks,
+    Math.ceil((maxSequences * TOKENS_WITHOUT_FACTS) / blockLength),
+  );
   const wanted = available === undefined ? Math.min(useful, withoutFacts) : useful;
   const count = Math.min(wanted, inMemory, inTensor);
   if (count >= contextBlocks) return count;

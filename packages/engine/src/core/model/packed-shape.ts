@@ -21,8 +21,14 @@ export function paddingLengths(padCount: number, rowCount: number): number[] {
   );
 }
 
-/** The shape of a call that has room for these rows. */
-export function packedShape(rows: readonly RunnerRow[], blockLength: number): PackedShape {
+/** The shape of a call that has room for these rows. `rowTokenLimit` holds for rows of padding as well. */
+export function packedShape(
+  rows: readonly RunnerRow[],
+  {
+    blockLength,
+    rowTokenLimit,
+  }: { readonly blockLength: number; readonly rowTokenLimit?: number | undefined },
+): PackedShape {
   let tokens = 0;
   let logits = 0;
   let longest = 0;
@@ -34,7 +40,8 @@ export function packedShape(rows: readonly RunnerRow[], blockLength: number): Pa
   const tokenCount = roundedSize(tokens);
   const padCount = tokenCount - tokens;
   // The cumulative lengths end at the token count, so padding needs a row of its own.
-  const batchSize = roundedSize(rows.length + Number(padCount > 0));
+  const padRowCount = padCount === 0 ? 0 : Math.ceil(padCount / (rowTokenLimit ?? padCount));
+  const batchSize = roundedSize(rows.length + padRowCount);
   if (padCount > 0) longest = Math.max(longest, Math.ceil(padCount / (batchSize - rows.length)));
   return {
     tokenCount,
@@ -42,6 +49,52 @@ export function packedShape(rows: readonly RunnerRow[], blockLength: number): Pa
     tableWidth: powerOfTwo(Math.ceil(longest / blockLength)),
     logitsCount: powerOfTwo(logits),
   };
+}
+
+/** What a call may have at most, besides what its rows ask for. */
+export interface PackedLimits {
+  readonly headCount: number;
+  readonly kvHeadCount: number;
+  readonly headSize: number;
+  /** Unit: bytes of a number. */
+  readonly elementBytes: number;
+  /** Unit: bytes of one tensor on the device. Absent: no limit is known. */
+  readonly maxTensorBytes?: number | undefined;
+}
+
+/**
+ * Cuts rows into calls, most of the time one. The operator lays out queries as `[batch, longest query]` and keys as
+ * `[batch, longest sequence]`, padded, and has no room for more than one tensor can hold.
+ */
+export function splitRows(
+  rows: readonly RunnerRow[],
+  limits: PackedLimits,
+): readonly (readonly RunnerRow[])[] {
+  const { headCount, kvHeadCount, headSize, elementBytes, maxTensorBytes } = limits;
+  if (maxTensorBytes === undefined) return [rows];
+  const most = maxTensorBytes / (headSize * elementBytes);
+  const calls: (readonly RunnerRow[])[] = [];
+  let first = 0;
+  let longestQuery = 0;
+  let longest = 0;
+  for (const [index, { tokenIds, computedLength }] of rows.entries()) {
+    const query = Math.max(longestQuery, tokenIds.length);
+    const whole = Math.max(longest, computedLength + tokenIds.length);
+    // Sizes are rounded up later, by an eighth at most, and padding may take a row.
+    const batchSize = roundedSize(index - first + 2);
+    const isTooLarge = batchSize * Math.max(query * headCount, whole * kvHeadCount) > most;
+    if (index > first && isTooLarge) {
+      calls.push(rows.slice(first, index));
+      first = index;
+      longestQuery = tokenIds.length;
+      longest = computedLength + tokenIds.length;
+    } else {
+      longestQuery = query;
+      longest = whole;
+    }
+  }
+  calls.push(rows.slice(first));
+  return calls;
 }
 
 /** The next size in steps of an eighth of the power of two below. All sizes up to 16 are sizes. */

@@ -25,9 +25,9 @@ const TEXT_FIELDS = [
 /** What this version of the engine can run. */
 const CHOICE_FIELDS = {
   formatVersion: [GRAPH_FORMAT_VERSION],
-  variant: ['slots'],
-  precision: ['f32', 'q8', 'q4'],
-  kvType: ['float32'],
+  variant: ['slots', 'paged'],
+  precision: ['f32', 'f16', 'q8', 'q4'],
+  kvType: ['float32', 'float16'],
 } as const satisfies Partial<Record<keyof ModelManifest, readonly unknown[]>>;
 
 /** Throws: `model_invalid` naming the file, the field and what was expected. */
