@@ -59,21 +59,16 @@ export class EngineCore {
 
   constructor(runner: ModelRunner, settings: EngineCoreSettings) {
     this.#runner = runner;
-<<<<<<< HEAD
     this.#stepSampler =
       settings.stepSampler ?? createHostStepSampler(runner, new Sampler(runner.facts.vocabSize));
-    const { slotCount, logitsLimit } = runner.facts;
-=======
-    this.#sampler = new Sampler(runner.facts.vocabSize);
     const { slotCount, logitsLimit, rowTokenLimit } = runner.facts;
->>>>>>> 5bffc9f
     const settled = settleCoreSettings(settings, runner.facts);
     const { maxSequences, cacheBlockLength: indexBlockLength } = settled;
     this.#settings = settled;
     this.#cache = createKvCacheManager(runner, { ...settled, indexBlockLength });
     const limits = { ...settled, promptLogitsLimit: logitsLimit - slotCount, rowTokenLimit };
     this.#scheduler = new Scheduler(this.#cache, limits, settled.drafter);
-    this.facts = toCoreFacts(runner.facts, maxSequences, settings.backendNote);
+    this.facts = toCoreFacts(runner.facts, maxSequences, settings);
   }
 
   /** Whether `step` has something to do. */
