@@ -18,13 +18,22 @@ export const COMPANION_FILES = [
 ] as const;
 
 /** How weights of the big matrix products are stored. */
-export type Precision = 'f32' | 'q8' | 'q4';
+export type Precision = 'f32' | 'f16' | 'q8' | 'q4';
 
 /**
  * Which runner the graph is for: `slots` has GroupQueryAttention over a contiguous cache updated in place, `paged` has
  * PagedAttention over a pool of blocks on a device.
  */
 export type GraphVariant = 'slots' | 'paged';
+
+/** Precisions of each variant: activations and weights that are not quantised have the type of its cache. */
+export const VARIANT_PRECISIONS = {
+  slots: ['f32', 'q8', 'q4'],
+  paged: ['f16', 'q8', 'q4'],
+} as const satisfies Readonly<Record<GraphVariant, readonly Precision[]>>;
+
+/** Type of the cache, and of activations. */
+export const VARIANT_KV_TYPES = { slots: 'float32', paged: 'float16' } as const;
 
 /** Content of `ortler-model.json`. */
 export interface ModelManifest {
@@ -48,7 +57,7 @@ export interface ModelManifest {
   /** Element type of the key and value cache; float16 for `paged`. */
   readonly kvType: 'float32' | 'float16';
   readonly parameterCount: number;
-  /** SHA-256 over the checkpoint's content, format version and precision: the build cache key. */
+  /** SHA-256 over the checkpoint's content, format version, variant and precision: the build cache key. */
   readonly contentHash: string;
 }
 
@@ -94,10 +103,16 @@ export const SLOTS_OUTPUT = { logits: 'logits' } as const;
  *   its last token is not read.
  * - `cumulativeLengths` int32 `[batch + 1]`: where each sequence begins in `inputIds`, and their sum.
  * - `pastLengths` int32 `[batch]`: tokens of each sequence that are in the cache already.
+ * - `bounds` int32 `[3]`, in the process's memory: the most tokens that a sequence has in this call, the most it has
+ *   after it, and a number that the longest sequence after it has at least. The first two may be too large, the third too
+ *   small; 0 is unknown. With them, nothing is read back from the device to plan the attention.
  * - `logitRows` int64 `[rowCount]`: which of the `tokenCount` positions get logits.
  * - past keys and values, see `pastName`, of shape `[blockCount, blockLength, kvHeadCount, headSize]`.
  *
- * Outputs: `logits` float16 or float32 `[rowCount, vocabSize]`, and the caches of `presentName`, which are the same memory
+ * `blockLength` is a power of two, at least `MIN_BLOCK_LENGTH`. No sequence is longer than the model's `contextLength`,
+ * and neither is the second of the bounds.
+ *
+ * Outputs: `logits` float32 `[rowCount, vocabSize]`, and the caches of `presentName`, which are the same memory
  * as the past ones.
  * Source: the names are those of onnxruntime-genai's exports.
  */
@@ -106,8 +121,15 @@ export const PAGED_INPUT = {
   blockTable: 'block_table',
   cumulativeLengths: 'cumulative_sequence_lengths',
   pastLengths: 'past_sequence_lengths',
+  bounds: 'attention_metadata',
   logitRows: 'logit_rows',
 } as const;
+
+/**
+ * ONNX Runtime 1.30 takes blocks of 16 tokens, but its WebGPU kernel for prompts reads 32 keys at a time as if they were
+ * in one block: with 16 its results are wrong. Unit: tokens.
+ */
+export const MIN_BLOCK_LENGTH = 32;
 
 export type KvPart = 'key' | 'value';
 

@@ -5,12 +5,15 @@ import { join, resolve } from 'node:path';
 import {
   COMPANION_FILES,
   GRAPH_FORMAT_VERSION,
+  type GraphVariant,
   MANIFEST_FILE,
   type ModelManifest,
   type Precision,
+  VARIANT_KV_TYPES,
 } from '@ortler/engine/graph-contract';
 import { recordDecoderGraph, recordPrefillGraph } from './architectures/decoder-graph.ts';
-import type { BlockContext } from './blocks/block-context.ts';
+import { type BlockContext, weightBits } from './blocks/block-context.ts';
+import { VARIANTS } from './blocks/variant.ts';
 import { createBuildFolder, publishBuildFolder, writeDurably } from './build-folder.ts';
 import type { BuildManifest } from './build-manifest.ts';
 import { BUILDER_VERSION, computeContentHash, listCheckpointFiles } from './content-hash.ts';
@@ -48,6 +51,8 @@ export interface BuildModelOptions {
   /** Folder to make; it must not exist. */
   readonly outputDir: string;
   readonly precision: Precision;
+  /** Which runner the graph is for. Default: `slots`. Each has precisions of its own: `VARIANT_PRECISIONS`. */
+  readonly variant?: GraphVariant | undefined;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -59,12 +64,12 @@ export interface BuildModelOptions {
  * Throws: `ModelBuildError`, or the reason of `signal`.
  */
 export async function buildModel(options: BuildModelOptions): Promise<ModelManifest> {
-  const { sourceDir, adapterDir, outputDir, precision, onProgress, signal } = options;
+  const { sourceDir, adapterDir, outputDir, precision, variant = 'slots', onProgress, signal } = options;
   if ((await stat(outputDir).catch(() => undefined)) !== undefined) throw outputExists(outputDir);
   const contentHash = await computeContentHash({
     sourceDir,
     adapterDir,
-    precision,
+    ...{ precision, variant },
     onBytes: (doneBytes, totalBytes) => onProgress?.({ stage: 'hash', doneBytes, totalBytes }),
     signal,
   });
@@ -87,6 +92,7 @@ export async function buildHashedModel(
   },
 ): Promise<HashedBuildResult> {
   const { sourceDir, adapterDir, precision, onProgress, signal, contentHash, stampPath } = options;
+  const { variant = 'slots' } = options;
   const outputDir = resolve(options.outputDir);
 
   // 1. Understand the checkpoint. Nothing is written while it may still turn out to be unusable.
@@ -94,7 +100,7 @@ export async function buildHashedModel(
   const checkpoint = await openWeights(sourceDir, adapterDir);
   try {
     // 2. Record the graph; this checks that every tensor is there with the right shape.
-    const graphs = recordGraphs({ config, checkpoint, precision });
+    const graphs = recordGraphs({ config, checkpoint, precision, variant: VARIANTS[variant] });
     const parameterCount = checkpoint.usedElementCount;
 
     const folder = await writing(outputDir, () => createBuildFolder(outputDir));
@@ -127,7 +133,7 @@ export async function buildHashedModel(
         const files = Object.fromEntries(hashes!);
         const hasPrefillGraph = graphs.length > 1;
         const manifest = toManifest(config, {
-          ...{ precision, contentHash, parameterCount, files },
+          ...{ variant, precision, contentHash, parameterCount, files },
           ...(hasPrefillGraph ? { prefillGraphFile: PREFILL_GRAPH_FILE } : {}),
         });
         const json = `${JSON.stringify(manifest, null, 2)}\n`;
@@ -152,12 +158,14 @@ interface GraphToWrite {
   readonly weightsFile: string;
 }
 
-/** The graph that does everything, and where weights are quantised the one that is faster with prompts. */
-function recordGraphs(parts: Pick<BlockContext, 'config' | 'checkpoint' | 'precision'>): GraphToWrite[] {
+/** The graph that does everything, and in `slots` with quantised weights the one that is faster with prompts. */
+function recordGraphs(
+  parts: Pick<BlockContext, 'config' | 'checkpoint' | 'precision' | 'variant'>,
+): GraphToWrite[] {
   const graph = new GraphRecorder();
   recordDecoderGraph({ ...parts, graph, products: 'stored' });
   const main = { graph, graphFile: GRAPH_FILE, weightsFile: WEIGHTS_FILE };
-  if (parts.precision === 'f32') return [main];
+  if (parts.variant.name === 'paged' || weightBits(parts.precision) === undefined) return [main];
   const prefill = new GraphRecorder();
   recordPrefillGraph({ ...parts, graph: prefill, products: 'int8' });
   return [main, { graph: prefill, graphFile: PREFILL_GRAPH_FILE, weightsFile: PREFILL_WEIGHTS_FILE }];
@@ -165,13 +173,15 @@ function recordGraphs(parts: Pick<BlockContext, 'config' | 'checkpoint' | 'preci
 
 function toManifest(
   config: DecoderConfig,
-  facts: Pick<BuildManifest, 'precision' | 'contentHash' | 'parameterCount' | 'files' | 'prefillGraphFile'>,
+  facts: Pick<
+    BuildManifest,
+    'variant' | 'precision' | 'contentHash' | 'parameterCount' | 'files' | 'prefillGraphFile'
+  >,
 ): BuildManifest {
   const { modelType, layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize, contextLength } =
     config;
   return {
     formatVersion: GRAPH_FORMAT_VERSION,
-    variant: 'slots',
     modelType,
     graphFile: GRAPH_FILE,
     layerCount,
@@ -181,7 +191,7 @@ function toManifest(
     hiddenSize,
     vocabSize,
     contextLength,
-    kvType: 'float32',
+    kvType: VARIANT_KV_TYPES[facts.variant],
     ...facts,
   };
 }

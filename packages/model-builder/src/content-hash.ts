@@ -1,9 +1,15 @@
-// The identity of a build: SHA-256 over the files of checkpoint and adapter, the graph format and the precision.
+// The identity of a build: SHA-256 over the files of checkpoint and adapter, the graph format, variant and precision.
 
 import { createHash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { COMPANION_FILES, GRAPH_FORMAT_VERSION, type Precision } from '@ortler/engine/graph-contract';
+import {
+  COMPANION_FILES,
+  GRAPH_FORMAT_VERSION,
+  type GraphVariant,
+  type Precision,
+  VARIANT_PRECISIONS,
+} from '@ortler/engine/graph-contract';
 import { ModelBuildError } from './errors.ts';
 import { type FolderFiles, type HashOptions, hashFolders } from './file-hashes.ts';
 import { listWeightFiles } from './hugging-face/checkpoint.ts';
@@ -18,6 +24,7 @@ export interface ContentHashOptions extends HashOptions {
   /** Folder of an adapter that is merged into the checkpoint. */
   readonly adapterDir?: string | undefined;
   readonly precision: Precision;
+  readonly variant: GraphVariant;
   /** Folder where hashes are remembered between calls; nothing is remembered without it. */
   readonly stampDir?: string | undefined;
 }
@@ -38,9 +45,14 @@ export async function listCheckpointFiles(sourceDir: string): Promise<string[]> 
   return [...present, ...(await listWeightFiles(sourceDir))];
 }
 
-/** Hex SHA-256 that names a build. Throws: `source_invalid`, `weights_corrupt`, the reason of `signal`. */
+/**
+ * Hex SHA-256 that names a build.
+ * Throws: `unsupported` for a precision that the variant has not, `source_invalid`, `weights_corrupt`, the reason of
+ * `signal`.
+ */
 export async function computeContentHash(options: ContentHashOptions): Promise<string> {
-  const { sourceDir, adapterDir, precision, stampDir, onBytes, signal } = options;
+  const { sourceDir, adapterDir, precision, variant, stampDir, onBytes, signal } = options;
+  checkPrecision(variant, precision);
   const stampPath = await stampPathFor(sourceDir, stampDir);
   const names = await listCheckpointFiles(sourceDir);
   const folders: FolderFiles[] = [{ folder: sourceDir, names, stampPath }];
@@ -52,10 +64,17 @@ export async function computeContentHash(options: ContentHashOptions): Promise<s
     });
   }
   const hash = createHash('sha256');
-  hash.update(`ortler ${GRAPH_FORMAT_VERSION} ${BUILDER_VERSION} slots ${precision}\n`);
+  hash.update(`ortler ${GRAPH_FORMAT_VERSION} ${BUILDER_VERSION} ${variant} ${precision}\n`);
   for (const hashes of await hashFolders(folders, { onBytes, signal }))
     for (const [name, sha256] of [...hashes].toSorted()) hash.update(`${name} ${sha256}\n`);
   return hash.digest('hex');
+}
+
+function checkPrecision(variant: GraphVariant, precision: Precision): void {
+  const allowed: readonly Precision[] = VARIANT_PRECISIONS[variant];
+  if (allowed.includes(precision)) return;
+  const message = `a "${variant}" graph has no precision ${precision}; it has ${allowed.join(', ')}`;
+  throw new ModelBuildError('unsupported', message);
 }
 
 /** One stamp file per folder, apart from it: the checkpoint itself may be read-only. Throws: `source_invalid`. */

@@ -2,7 +2,7 @@
 
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Precision } from '@ortler/engine/graph-contract';
+import type { GraphVariant, Precision } from '@ortler/engine/graph-contract';
 import { removeAbandonedBuilds } from './build-folder.ts';
 import { findDamagedFile, readBuildManifest } from './build-manifest.ts';
 import { type BuildProgress, buildHashedModel } from './build-model.ts';
@@ -18,6 +18,8 @@ export interface EnsureModelOptions {
   readonly cacheDir: string;
   /** Of a build made from a checkpoint; a folder that was built before keeps the one it has. */
   readonly precision: Precision;
+  /** Which runner the graph is for, of a build made from a checkpoint. Default: `slots`. */
+  readonly variant?: GraphVariant | undefined;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -30,7 +32,7 @@ export interface EnsureModelOptions {
  * Mutates: the disk, inside `cacheDir`. Throws: `ModelBuildError`, or the reason of `signal`.
  */
 export async function ensureModel(options: EnsureModelOptions): Promise<string> {
-  const { sourceDir, adapterDir, cacheDir, precision, signal } = options;
+  const { sourceDir, adapterDir, cacheDir, precision, variant = 'slots', signal } = options;
   if (await isBuilt(options)) return sourceDir;
   await removeAbandonedBuilds(cacheDir, Date.now());
   const onBytes = hashProgress(options);
@@ -38,12 +40,13 @@ export async function ensureModel(options: EnsureModelOptions): Promise<string> 
   const contentHash = await computeContentHash({
     sourceDir,
     adapterDir,
-    precision,
+    ...{ precision, variant },
     stampDir,
     onBytes,
     signal,
   });
-  const outputDir = join(cacheDir, `${precision}-${contentHash.slice(0, 32)}`);
+  const kind = variant === 'slots' ? precision : `${variant}-${precision}`;
+  const outputDir = join(cacheDir, `${kind}-${contentHash.slice(0, 32)}`);
   const stampPath = join(stampDir, `build-${contentHash.slice(0, 32)}.json`);
   const isIntact = async () => {
     const manifest = await readBuildManifest(outputDir).catch(() => undefined);

@@ -1,7 +1,6 @@
 // The order of blocks in a decoder: the one description that every architecture and precision shares.
 
-import { SLOTS_INPUT } from '@ortler/engine/graph-contract';
-import { attention, attentionOutput, DYNAMIC_DIMS } from '../blocks/attention.ts';
+import { attention, attentionOutput } from '../blocks/attention.ts';
 import type { BlockContext } from '../blocks/block-context.ts';
 import { embedding } from '../blocks/embedding.ts';
 import { declareIntegerProducts } from '../blocks/integer-product.ts';
@@ -9,9 +8,10 @@ import { LM_HEAD_WEIGHT, lmHead, selectRows } from '../blocks/lm-head.ts';
 import { mlp } from '../blocks/mlp.ts';
 import { addAndRmsNorm, rmsNorm } from '../blocks/rms-norm.ts';
 import { rotaryTables } from '../blocks/rotary.ts';
+import { DYNAMIC_DIMS, SHARED_INPUT } from '../blocks/variant.ts';
 
 /**
- * Records the whole `slots` graph.
+ * Records the whole graph of either variant.
  * ```
  *   embedding -> [ norm -> attention -> + -> norm -> mlp -> + ] per layer -> norm -> lm_head
  * ```
@@ -23,9 +23,8 @@ import { rotaryTables } from '../blocks/rotary.ts';
  */
 export function recordDecoderGraph(context: BlockContext): void {
   const { graph, config } = context;
-  const { batch, length, rows } = DYNAMIC_DIMS;
-  declareInputs(context, batch, length);
-  graph.input(SLOTS_INPUT.logitRows, 'int64', [rows]);
+  for (const { name, type, dims } of context.variant.inputs) graph.input(name, type, dims);
+  graph.input(SHARED_INPUT.logitRows, 'int64', [DYNAMIC_DIMS.rows]);
 
   rotaryTables(context);
   const { value, table } = embedding(context);
@@ -62,9 +61,14 @@ export function recordDecoderGraph(context: BlockContext): void {
  * Throws: as `recordDecoderGraph`, but for tensors that config.json does not speak of.
  */
 export function recordPrefillGraph(context: BlockContext): void {
-  const { config } = context;
-  declareInputs(context, 1, DYNAMIC_DIMS.length);
-  declareIntegerProducts(context, SLOTS_INPUT.inputIds);
+  const { graph, config } = context;
+  for (const { name, type, dims } of context.variant.inputs)
+    graph.input(
+      name,
+      type,
+      dims.map(dim => (dim === DYNAMIC_DIMS.batch ? 1 : dim)),
+    );
+  declareIntegerProducts(context, SHARED_INPUT.inputIds);
   rotaryTables(context);
   let residual = embedding(context).value;
   let normed = rmsNorm(context, inputNorm(0), residual, inputNormWeight(0), config.hiddenSize);
@@ -84,12 +88,6 @@ export function recordPrefillGraph(context: BlockContext): void {
     );
     ({ normed, residual } = next);
   }
-}
-
-function declareInputs({ graph }: BlockContext, batch: number | string, length: string): void {
-  graph.input(SLOTS_INPUT.inputIds, 'int64', [batch, length]);
-  graph.input(SLOTS_INPUT.lastPositions, 'int32', [batch]);
-  graph.input(SLOTS_INPUT.totalLength, 'int32', []);
 }
 
 function inputNorm(layer: number): string {

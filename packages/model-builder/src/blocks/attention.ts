@@ -1,51 +1,46 @@
 // Self-attention of one layer over a key and value cache that the operator updates in place.
 
-import { type KvPart, pastName, presentName, SLOTS_INPUT } from '@ortler/engine/graph-contract';
+import { pastName, presentName } from '@ortler/engine/graph-contract';
 import { int, MICROSOFT } from '../onnx/graph.ts';
 import type { BlockContext } from './block-context.ts';
 import { linear } from './linear.ts';
 import { rmsNorm } from './rms-norm.ts';
 import { ROTARY_TABLES } from './rotary.ts';
 
-/** Names of the graph's dimensions that are known only at run time. */
-export const DYNAMIC_DIMS = {
-  batch: 'batch',
-  length: 'length',
-  capacity: 'capacity',
-  rows: 'row_count',
-} as const;
-
 /**
  * ```
- *   input [batch, length, hidden]
+ *   input [..., hidden]                        ... is batch, length in slots graphs; tokens in paged ones
  *     |
- *   qkv_proj: MatMul (+ bias)                  [batch, length, (heads + 2 kvHeads) * headSize]
+ *   qkv_proj: MatMul (+ bias)                  [..., (heads + 2 kvHeads) * headSize]
  *     |
  *   Split, q_norm, k_norm                      only with norms on queries and keys
  *     |
- *   GroupQueryAttention  <- past key, value    [batch, kvHeads, capacity, headSize]
- *     |        |         <- seqlens_k, total_sequence_length, cos, sin
+ *   GroupQueryAttention  <- past key, value    slots: [batch, kvHeads, capacity, headSize]
+ *   or PagedAttention                          paged: [blocks, blockLength, kvHeads, headSize]
+ *     |        |         <- lengths, block table, cos, sin
  *     |        +--------> present key, value   the same memory as past
- *   [batch, length, heads * headSize]
+ *   [..., heads * headSize]
  * ```
  * The operator rotates queries and keys, appends to the cache and applies the causal limit.
  */
 export function attention(context: BlockContext, layer: number, input: string): string {
-  const { graph } = context;
+  const { graph, variant } = context;
   const { headCount, kvHeadCount } = context.config;
   const path = `/model/layers.${layer}/attn`;
-  const caches = (['key', 'value'] as const).map(part => declareCache(context, layer, part));
-  const node = `${path}/GroupQueryAttention`;
+  const dims = variant.cacheDims(context.config);
+  const parts = ['key', 'value'] as const;
+  const caches = parts.map(part => graph.input(pastName(layer, part), variant.activation, dims));
+  const node = `${path}/${variant.attentionOperator}`;
   const output = graph.op(
     node,
-    'GroupQueryAttention',
+    variant.attentionOperator,
     [
       ...queryKeyValue(context, layer, path, input),
       ...caches,
-      SLOTS_INPUT.lastPositions,
-      SLOTS_INPUT.totalLength,
+      ...variant.attentionInputs,
       ROTARY_TABLES.cosine,
       ROTARY_TABLES.sine,
+      ...variant.lateAttentionInputs,
     ],
     {
       domain: MICROSOFT,
@@ -58,9 +53,7 @@ export function attention(context: BlockContext, layer: number, input: string): 
       outputs: [`${node}/output_0`, presentName(layer, 'key'), presentName(layer, 'value')],
     },
   );
-  for (const part of ['key', 'value'] as const) {
-    graph.output(presentName(layer, part), 'float32', cacheDims(context));
-  }
+  for (const part of parts) graph.output(presentName(layer, part), variant.activation, dims);
   return output;
 }
 
@@ -112,7 +105,7 @@ function queryKeyValue(
 
 /**
  * ```
- *   [batch, length, heads * headSize] -> Reshape [batch, length, heads, headSize] -> norm -> Reshape back
+ *   [..., heads * headSize] -> Reshape [..., heads, headSize] -> norm -> Reshape back
  * ```
  */
 function headNorm(
@@ -120,21 +113,14 @@ function headNorm(
   layer: number,
   { kind, value, headCount }: { kind: 'q' | 'k'; value: string; headCount: number },
 ): string {
-  const { graph, config } = context;
+  const { graph, config, variant } = context;
   const path = `/model/layers.${layer}/attn/${kind}_norm`;
   // Zero copies the input's dimension.
-  const apart = graph.constant(`${path}/heads_apart`, 'int64', [0, 0, headCount, config.headSize]);
-  const joined = graph.constant(`${path}/heads_joined`, 'int64', [0, 0, headCount * config.headSize]);
+  const kept = Array.from({ length: variant.positionRank }, () => 0);
+  const apart = graph.constant(`${path}/heads_apart`, 'int64', [...kept, headCount, config.headSize]);
+  const joined = graph.constant(`${path}/heads_joined`, 'int64', [...kept, headCount * config.headSize]);
   const heads = graph.op(`${path}/Reshape_1`, 'Reshape', [value, apart]);
   const weight = `model.layers.${layer}.self_attn.${kind}_norm.weight`;
   const normed = rmsNorm(context, path, heads, weight, config.headSize);
   return graph.op(`${path}/Reshape_2`, 'Reshape', [normed, joined]);
-}
-
-function declareCache(context: BlockContext, layer: number, part: KvPart): string {
-  return context.graph.input(pastName(layer, part), 'float32', cacheDims(context));
-}
-
-function cacheDims({ config }: BlockContext): readonly (number | string)[] {
-  return [DYNAMIC_DIMS.batch, config.kvHeadCount, DYNAMIC_DIMS.capacity, config.headSize];
 }

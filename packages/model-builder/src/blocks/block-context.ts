@@ -4,14 +4,23 @@ import type { Precision } from '@ortler/engine/graph-contract';
 import type { WeightSource } from '../hugging-face/checkpoint.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 import type { GraphRecorder } from '../onnx/graph.ts';
+import type { CodeBits } from '../weights/quantise.ts';
+import type { Variant } from './variant.ts';
 
 export interface BlockContext {
   readonly graph: GraphRecorder;
   readonly config: DecoderConfig;
   readonly checkpoint: WeightSource;
   readonly precision: Precision;
+  readonly variant: Variant;
   /** `stored`: products with weights of the precision. `int8`: integer products, for graphs of many rows. */
   readonly products: 'stored' | 'int8';
+}
+
+/** Bits of a quantised weight; undefined where weights are stored in the type of activations. */
+export function weightBits(precision: Precision): CodeBits | undefined {
+  if (precision === 'q4') return 4;
+  return precision === 'q8' ? 8 : undefined;
 }
 
 /** Weights are named like the checkpoint's: `model.layers.3.attn.qkv_proj.weight`. */

@@ -7,7 +7,7 @@ import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import { int, MICROSOFT } from '../onnx/graph.ts';
 import { declareFloats, declareQuantised, type QuantisedMatrix } from '../weights/declare-weights.ts';
 import { QUANTISATION_BLOCK } from '../weights/quantise.ts';
-import { type BlockContext, weightName } from './block-context.ts';
+import { type BlockContext, weightBits, weightName } from './block-context.ts';
 import { integerProduct } from './integer-product.ts';
 
 /**
@@ -17,9 +17,12 @@ import { integerProduct } from './integer-product.ts';
  */
 const ACCURACY_INT8 = 4;
 
+/** MatMulNBits: activations are taken as they are. */
+const ACCURACY_AS_GIVEN = 0;
+
 /** Weights that are in the graph already. */
 export type Matrix =
-  | { readonly kind: 'float32'; readonly name: string }
+  | { readonly kind: 'plain'; readonly name: string }
   | { readonly kind: 'quantised'; readonly matrix: QuantisedMatrix };
 
 export interface LinearInput {
@@ -35,22 +38,24 @@ export interface LinearInput {
 
 /** Declares the weights and multiplies. Returns the name of the product, `[..., outFeatures]`. */
 export function linear(context: BlockContext, { path, input, matrices, biases }: LinearInput): string {
-  const { graph, precision, products } = context;
+  const { graph, precision, products, variant } = context;
+  const { activation } = variant;
   const name = weightName(path, 'weight');
+  const declareBias = () => declareFloats(graph, weightName(path, 'bias'), biases, activation);
   if (products === 'int8') {
     const product = integerProduct(context, `${path}/MatMul`, input, { name, matrices });
     if (biases.length === 0) return product;
-    const bias = declareFloats(graph, weightName(path, 'bias'), biases);
-    return graph.op(`${path}/Add`, 'Add', [product, bias]);
+    return graph.op(`${path}/Add`, 'Add', [product, declareBias()]);
   }
+  const bits = weightBits(precision);
   const matrix: Matrix =
-    precision === 'f32'
-      ? { kind: 'float32', name: declareFloats(graph, name, matrices) }
+    bits === undefined
+      ? { kind: 'plain', name: declareFloats(graph, name, matrices, activation) }
       : {
           kind: 'quantised',
-          matrix: declareQuantised(graph, name, matrices, precision === 'q4' ? 4 : 8, 'matmul'),
+          matrix: declareQuantised(graph, name, matrices, { bits, layout: 'matmul', scaleType: activation }),
         };
-  const bias = biases.length === 0 ? '' : declareFloats(graph, weightName(path, 'bias'), biases);
+  const bias = biases.length === 0 ? '' : declareBias();
   return multiply(context, { path, input, matrix, bias });
 }
 
@@ -67,11 +72,12 @@ export interface MultiplyInput {
 /**
  * ```
  *   f32:   input [..., in] -> FusedMatMul (weights [out, in], transposed) -> Add (bias) -> [..., out]
+ *   f16:   input [rows, in] -> Gemm (weights [out, in], transposed, bias)               -> [rows, out]
  *   q8 q4: input [..., in] -> MatMulNBits (codes, scales, zero points, bias)            -> [..., out]
  * ```
  */
 export function multiply(
-  { graph }: BlockContext,
+  { graph, variant }: BlockContext,
   { path, input, matrix, bias, output }: MultiplyInput,
 ): string {
   const node = `${path}/MatMul`;
@@ -87,10 +93,14 @@ export function multiply(
         N: int(rowCount),
         bits: int(bits),
         block_size: int(QUANTISATION_BLOCK),
-        accuracy_level: int(ACCURACY_INT8),
+        accuracy_level: int(variant.name === 'slots' ? ACCURACY_INT8 : ACCURACY_AS_GIVEN),
       },
       ...named(output),
     });
+  }
+  if (variant.name === 'paged') {
+    const inputs = bias === '' ? [input, matrix.name] : [input, matrix.name, bias];
+    return graph.op(`${path}/Gemm`, 'Gemm', inputs, { attributes: { transB: int(1) }, ...named(output) });
   }
   const product = graph.op(node, 'FusedMatMul', [input, matrix.name], {
     domain: MICROSOFT,

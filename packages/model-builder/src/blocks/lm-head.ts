@@ -1,11 +1,12 @@
 // From the rows that were asked for to scores over the vocabulary.
 
-import { SLOTS_INPUT, SLOTS_OUTPUT } from '@ortler/engine/graph-contract';
+import { SLOTS_OUTPUT } from '@ortler/engine/graph-contract';
+import { ELEMENT_TYPES, type GraphRecorder, int } from '../onnx/graph.ts';
 import { aliasQuantised, declareFloats, declareQuantised } from '../weights/declare-weights.ts';
-import { DYNAMIC_DIMS } from './attention.ts';
-import type { BlockContext } from './block-context.ts';
-import { TABLE_BITS } from './embedding.ts';
+import { type BlockContext, weightBits } from './block-context.ts';
+import { TABLE_BITS, tableLayout } from './embedding.ts';
 import { type Matrix, multiply } from './linear.ts';
+import { DYNAMIC_DIMS, SHARED_INPUT } from './variant.ts';
 
 /** Weight name of the output matrix when it is not the embedding table. */
 export const LM_HEAD_WEIGHT = 'lm_head.weight';
@@ -13,38 +14,76 @@ export const LM_HEAD_WEIGHT = 'lm_head.weight';
 /**
  * Keeps the positions named by `logit_rows`.
  * ```
- *   input [batch, length, size] -> Reshape [batch * length, size] -> Gather (logit_rows) -> [rowCount, size]
+ *   slots: input [batch, length, size] -> Reshape [batch * length, size] -> Gather (logit_rows) -> [rowCount, size]
+ *   paged: input [tokens, size]                                          -> Gather (logit_rows) -> [rowCount, size]
  * ```
  */
-export function selectRows({ graph }: BlockContext, path: string, input: string, size: number): string {
-  const shape = graph.constant(`${path}/rows_shape`, 'int64', [-1, size]);
-  const rows = graph.op(`${path}/Reshape`, 'Reshape', [input, shape]);
-  return graph.op(`${path}/Gather`, 'Gather', [rows, SLOTS_INPUT.logitRows]);
+export function selectRows(
+  { graph, variant }: BlockContext,
+  path: string,
+  input: string,
+  size: number,
+): string {
+  let rows = input;
+  if (variant.positionRank > 1) {
+    const shape = graph.constant(`${path}/rows_shape`, 'int64', [-1, size]);
+    rows = graph.op(`${path}/Reshape`, 'Reshape', [input, shape]);
+  }
+  return graph.op(`${path}/Gather`, 'Gather', [rows, SHARED_INPUT.logitRows]);
 }
 
 /**
  * ```
  *   input [rowCount, hidden] -> MatMul -> logits [rowCount, vocab]
  * ```
- * A tied output matrix is the embedding table itself: the same bytes of the weights file.
+ * A tied output matrix is the embedding table itself. Logits are float32 in both variants: a float16 logit of 20 has
+ * steps of 0.016, which is more than all that was rounded before. With quantised weights the product is in float32.
  */
 export function lmHead(context: BlockContext, input: string, table: Matrix): void {
-  const { graph, config } = context;
+  const { graph, config, variant } = context;
   const matrix = config.tiedEmbeddings ? tiedMatrix(context, table) : separateMatrix(context);
-  multiply(context, { path: '/lm_head', input, matrix, bias: '', output: SLOTS_OUTPUT.logits });
-  graph.output(SLOTS_OUTPUT.logits, 'float32', [DYNAMIC_DIMS.rows, config.vocabSize]);
+  const path = '/lm_head';
+  const output = SLOTS_OUTPUT.logits;
+  if (variant.activation === 'float32') {
+    multiply(context, { path, input, matrix, bias: '', output });
+  } else if (matrix.kind === 'quantised') {
+    const wide = toFloat32(graph, `${path}/input`, input);
+    // Folded into a constant when the graph is loaded.
+    const scales = toFloat32(graph, `${path}/scales`, matrix.matrix.scales);
+    const widened = { ...matrix.matrix, scales };
+    multiply(context, {
+      path,
+      input: wide,
+      matrix: { kind: 'quantised', matrix: widened },
+      bias: '',
+      output,
+    });
+  } else {
+    toFloat32(graph, path, multiply(context, { path, input, matrix, bias: '' }), output);
+  }
+  graph.output(output, 'float32', [DYNAMIC_DIMS.rows, config.vocabSize]);
 }
 
-function tiedMatrix({ graph }: BlockContext, table: Matrix): Matrix {
-  if (table.kind === 'float32') return table;
+function toFloat32(graph: GraphRecorder, path: string, value: string, output?: string): string {
+  const outputs = output === undefined ? {} : { outputs: [output] };
+  const attributes = { to: int(ELEMENT_TYPES.float32.onnxType) };
+  return graph.op(`${path}/Cast`, 'Cast', [value], { attributes, ...outputs });
+}
+
+function tiedMatrix({ graph, variant }: BlockContext, table: Matrix): Matrix {
+  if (table.kind === 'plain' || tableLayout(variant) === 'blocks') return table;
   return { kind: 'quantised', matrix: aliasQuantised(graph, LM_HEAD_WEIGHT, table.matrix, 'matmul') };
 }
 
-function separateMatrix({ graph, checkpoint, config, precision }: BlockContext): Matrix {
+function separateMatrix({ graph, checkpoint, config, precision, variant }: BlockContext): Matrix {
   const tensor = checkpoint.tensor(LM_HEAD_WEIGHT, [config.vocabSize, config.hiddenSize]);
-  if (precision === 'f32') {
-    return { kind: 'float32', name: declareFloats(graph, LM_HEAD_WEIGHT, [tensor]) };
-  }
-  const matrix = declareQuantised(graph, LM_HEAD_WEIGHT, [tensor], TABLE_BITS, 'matmul');
+  const { activation } = variant;
+  if (weightBits(precision) === undefined)
+    return { kind: 'plain', name: declareFloats(graph, LM_HEAD_WEIGHT, [tensor], activation) };
+  const matrix = declareQuantised(graph, LM_HEAD_WEIGHT, [tensor], {
+    bits: TABLE_BITS,
+    layout: 'matmul',
+    scaleType: activation,
+  });
   return { kind: 'quantised', matrix };
 }

@@ -16,8 +16,9 @@ export function rmsNorm(
   weight: string,
   size: number,
 ): string {
-  const { graph, checkpoint, config } = context;
-  const scale = declareFloats(graph, weightName(path, 'weight'), [checkpoint.tensor(weight, [size])]);
+  const { graph, checkpoint, config, variant } = context;
+  const tensors = [checkpoint.tensor(weight, [size])];
+  const scale = declareFloats(graph, weightName(path, 'weight'), tensors, variant.activation);
   return graph.op(`${path}/SimplifiedLayerNormalization`, 'SimplifiedLayerNormalization', [input, scale], {
     attributes: { axis: int(-1), epsilon: float(config.normEpsilon), stash_type: int(1) },
   });
@@ -45,9 +46,9 @@ export function addAndRmsNorm(
   update: string,
   weight: string,
 ): ResidualNorm {
-  const { graph, checkpoint, config } = context;
-  const { hiddenSize } = config;
-  const scale = declareFloats(graph, weightName(path, 'weight'), [checkpoint.tensor(weight, [hiddenSize])]);
+  const { graph, checkpoint, config, variant } = context;
+  const tensors = [checkpoint.tensor(weight, [config.hiddenSize])];
+  const scale = declareFloats(graph, weightName(path, 'weight'), tensors, variant.activation);
   const node = `${path}/SkipSimplifiedLayerNormalization`;
   const [normed, sum] = [`${node}/output_0`, `${node}/output_3`] as const;
   graph.op(node, 'SkipSimplifiedLayerNormalization', [residual, update, scale], {

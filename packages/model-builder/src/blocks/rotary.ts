@@ -2,29 +2,33 @@
 
 import { assertInvariant } from '../errors.ts';
 import type { RopeConfig } from '../hugging-face/rope.ts';
-import { bytesOf } from '../weights/row-chunks.ts';
+import { activationBytes } from '../weights/float16.ts';
 import type { BlockContext } from './block-context.ts';
 
-/** Names of the tables. Shape: `[contextLength, headSize / 2]`, float32. */
+/** Names of the tables. Shape: `[contextLength, headSize / 2]`, in the type of activations. */
 export const ROTARY_TABLES = { cosine: 'model.rotary.cos', sine: 'model.rotary.sin' } as const;
 
 const POSITIONS_PER_CHUNK = 4096;
 
 /** Declares both tables; they are computed while they are written. */
-export function rotaryTables({ graph, config }: BlockContext): void {
+export function rotaryTables({ graph, config, variant }: BlockContext): void {
+  const { activation: type } = variant;
   const frequencies = rotaryFrequencies(config.rope, config.headSize);
   const half = frequencies.length;
   const dims = [config.contextLength, half];
   graph.weightGroup({
     tensors: [
-      { name: ROTARY_TABLES.cosine, type: 'float32', dims },
-      { name: ROTARY_TABLES.sine, type: 'float32', dims },
+      { name: ROTARY_TABLES.cosine, type, dims },
+      { name: ROTARY_TABLES.sine, type, dims },
     ],
     async *produce() {
       for (let start = 0; start < config.contextLength; start += POSITIONS_PER_CHUNK) {
         const end = Math.min(start + POSITIONS_PER_CHUNK, config.contextLength);
         const { cosine, sine } = rotaryRows(frequencies, start, end);
-        yield [bytesOf(cosine), bytesOf(sine)];
+        yield [
+          activationBytes(cosine, type, ROTARY_TABLES.cosine),
+          activationBytes(sine, type, ROTARY_TABLES.sine),
+        ];
       }
     },
   });

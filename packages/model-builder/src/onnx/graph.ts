@@ -10,6 +10,7 @@ export const ELEMENT_TYPES = {
   int8: { onnxType: 3, bytes: 1 },
   int32: { onnxType: 6, bytes: 4 },
   int64: { onnxType: 7, bytes: 8 },
+  float16: { onnxType: 10, bytes: 2 },
 } as const;
 
 export type ElementType = keyof typeof ELEMENT_TYPES;

@@ -5,7 +5,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Precision, SLOTS_INPUT, SLOTS_OUTPUT } from '@ortler/engine/graph-contract';
 import { recordDecoderGraph } from '../architectures/decoder-graph.ts';
-import { DYNAMIC_DIMS } from '../blocks/attention.ts';
+import { DYNAMIC_DIMS, VARIANTS } from '../blocks/variant.ts';
 import { writeDurably } from '../build-folder.ts';
 import { listCompanions } from '../build-model.ts';
 import { Checkpoint } from '../hugging-face/checkpoint.ts';
@@ -43,7 +43,8 @@ export async function writeOptimumModel(options: OptimumModelOptions): Promise<v
   const checkpoint = await Checkpoint.open(sourceDir);
   try {
     const graph = new OptimumRecorder();
-    recordDecoderGraph({ graph, config, checkpoint, precision, products: 'stored' });
+    const variant = VARIANTS.slots;
+    recordDecoderGraph({ graph, config, checkpoint, precision, variant, products: 'stored' });
     const folder = join(outputDir, 'onnx');
     await mkdir(folder, { recursive: true });
     const graphFile = precision === 'f32' ? 'model.onnx' : `model_${precision}.onnx`;

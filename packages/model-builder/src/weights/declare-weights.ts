@@ -2,6 +2,7 @@
 
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { GraphRecorder } from '../onnx/graph.ts';
+import { activationBytes, type FloatType } from './float16.ts';
 import {
   allocateQuantisedRows,
   blockCount,
@@ -10,11 +11,12 @@ import {
   quantiseRows4,
   quantiseRows8,
 } from './quantise.ts';
-import { bytesOf, rowChunks } from './row-chunks.ts';
+import { rowChunks } from './row-chunks.ts';
 
 /** Names of a quantised matrix in the graph. */
 export interface QuantisedMatrix {
   readonly bits: CodeBits;
+  readonly scaleType: FloatType;
   readonly rowCount: number;
   readonly width: number;
   readonly codes: string;
@@ -23,41 +25,50 @@ export interface QuantisedMatrix {
   readonly zeroPoints: string;
 }
 
-/** Declares float32 weights that are one or more checkpoint tensors joined along their first dimension. */
+/**
+ * Declares weights that are one or more checkpoint tensors joined along their first dimension.
+ * The producer throws: `unsupported` for values that the type cannot hold.
+ */
 export function declareFloats(
   graph: GraphRecorder,
   name: string,
   parts: readonly CheckpointTensor[],
+  type: FloatType,
 ): string {
   const { rowCount, width } = joinedShape(parts);
   graph.weightGroup({
-    tensors: [{ name, type: 'float32', dims: [rowCount, ...parts[0]!.shape.slice(1)] }],
+    tensors: [{ name, type, dims: [rowCount, ...parts[0]!.shape.slice(1)] }],
     async *produce() {
-      for await (const chunk of rowChunks(parts, width)) yield [bytesOf(chunk)];
+      for await (const chunk of rowChunks(parts, width)) yield [activationBytes(chunk, type, name)];
     },
   });
   return name;
 }
 
 /** How the dimensions of codes and scales are written down; the bytes are the same. */
-export type QuantisedLayout = 'matmul' | 'gather';
+export type QuantisedLayout = 'matmul' | 'gather' | 'blocks';
+
+export interface QuantisedOptions {
+  readonly bits: CodeBits;
+  readonly layout: QuantisedLayout;
+  readonly scaleType: FloatType;
+}
 
 /**
  * Declares matrices of equal width, joined along their rows and quantised.
  *
  * Shape: codes `[rows, blocks, bytes]` and scales `[rows * blocks]` for `matmul`; `[rows, blocks * bytes]` and
- * `[rows, blocks]` for `gather`.
+ * `[rows, blocks]` for `gather`; `[rows, blocks, bytes]` and `[rows, blocks, 1]` for `blocks`, which either can read.
  */
 export function declareQuantised(
   graph: GraphRecorder,
   name: string,
   parts: readonly CheckpointTensor[],
-  bits: CodeBits,
-  layout: QuantisedLayout,
+  { bits, layout, scaleType }: QuantisedOptions,
 ): QuantisedMatrix {
   const { rowCount, width } = joinedShape(parts);
   const matrix: QuantisedMatrix = {
-    bits,
+    ...{ bits, scaleType },
     rowCount,
     width,
     codes: `${name}.codes`,
@@ -76,9 +87,9 @@ export function declareQuantised(
       for await (const chunk of rowChunks(parts, width)) {
         const rows = chunk.length / width;
         if (target.scales.length !== rows * blocks) target = allocateQuantisedRows(rows, width, bits);
-        (bits === 4 ? quantiseRows4 : quantiseRows8)(chunk, width, target);
-        const { codes, scales, zeroPoints } = target;
-        yield bits === 4 ? [codes, bytesOf(scales), zeroPoints] : [codes, bytesOf(scales)];
+        (bits === 4 ? quantiseRows4 : quantiseRows8)(chunk, width, target, scaleType);
+        const scales = activationBytes(target.scales, scaleType, matrix.scales);
+        yield bits === 4 ? [target.codes, scales, target.zeroPoints] : [target.codes, scales];
       }
     },
   });
@@ -99,17 +110,21 @@ export function aliasQuantised(
   return alias;
 }
 
-function codeTensors({ bits, rowCount, width, codes, scales }: QuantisedMatrix, layout: QuantisedLayout) {
+function codeTensors(
+  { bits, scaleType, rowCount, width, codes, scales }: QuantisedMatrix,
+  layout: QuantisedLayout,
+) {
   const blocks = blockCount(width);
   const blockBytes = (QUANTISATION_BLOCK * bits) / 8;
-  const isMatMul = layout === 'matmul';
+  const codeDims = layout === 'gather' ? [rowCount, blocks * blockBytes] : [rowCount, blocks, blockBytes];
+  const scaleDims = {
+    matmul: [rowCount * blocks],
+    gather: [rowCount, blocks],
+    blocks: [rowCount, blocks, 1],
+  }[layout];
   return [
-    {
-      name: codes,
-      type: 'uint8',
-      dims: isMatMul ? [rowCount, blocks, blockBytes] : [rowCount, blocks * blockBytes],
-    },
-    { name: scales, type: 'float32', dims: isMatMul ? [rowCount * blocks] : [rowCount, blocks] },
+    { name: codes, type: 'uint8', dims: codeDims },
+    { name: scales, type: scaleType, dims: scaleDims },
   ] as const;
 }
 

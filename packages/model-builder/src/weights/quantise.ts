@@ -1,9 +1,12 @@
 // Block-wise quantisation of matrix rows into the layout of ONNX Runtime's MatMulNBits.
 //
-// A row is cut into blocks of 32 elements, the last one padded. Each block has a float32 scale, and
+// A row is cut into blocks of 32 elements, the last one padded. Each block has a scale (float32, or a value that
+// float16 holds), and
 //   value ~ scale * (code - zeroPoint)
 // with 8-bit codes and the zero point 128 everywhere, or 4-bit codes and a zero point per block.
 // Source: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MatMulNBits
+
+import { type FloatType, roundUpToFloat16, SMALLEST_NORMAL_16 } from './float16.ts';
 
 /** Elements that share a scale. */
 export const QUANTISATION_BLOCK = 32;
@@ -54,11 +57,17 @@ export function allocateQuantisedRows(rows: number, width: number, bits: CodeBit
 
 /**
  * Quantises `values` (`[rows, width]`) to 8 bits: each element is off by at most half a scale, which is
- * the largest magnitude of its block divided by 254.
+ * the largest magnitude of its block divided by 254. A float16 scale is up to a thousandth larger, and at least
+ * `SMALLEST_NORMAL_16`.
  *
  * Mutates: `target`.
  */
-export function quantiseRows8(values: Float32Array, width: number, target: QuantisedRows): void {
+export function quantiseRows8(
+  values: Float32Array,
+  width: number,
+  target: QuantisedRows,
+  scaleType: FloatType = 'float32',
+): void {
   const rows = values.length / width;
   const blocks = blockCount(width);
   const { codes, scales } = target;
@@ -72,7 +81,7 @@ export function quantiseRows8(values: Float32Array, width: number, target: Quant
         if (magnitude > largest) largest = magnitude;
       }
       const exact = largest / 127;
-      const scale = exact < SMALLEST_NORMAL ? 0 : Math.fround(exact);
+      const scale = scaleType === 'float32' ? toScale32(exact) : toScale16(exact);
       const inverse = scale === 0 ? 0 : 1 / scale;
       const at = row * blocks + block;
       const codeStart = at * QUANTISATION_BLOCK;
@@ -89,11 +98,16 @@ export function quantiseRows8(values: Float32Array, width: number, target: Quant
 /**
  * Quantises `values` (`[rows, width]`) to 4 bits, choosing per block the scale and zero point of least squared
  * error among a few candidates. The error of a block is never above that of plain rounding between its
- * smallest and largest value.
+ * smallest and largest value, but for the rounding of a float16 scale and its lower bound `SMALLEST_NORMAL_16`.
  *
  * Mutates: `target`.
  */
-export function quantiseRows4(values: Float32Array, width: number, target: QuantisedRows): void {
+export function quantiseRows4(
+  values: Float32Array,
+  width: number,
+  target: QuantisedRows,
+  scaleType: FloatType = 'float32',
+): void {
   const rows = values.length / width;
   const blocks = blockCount(width);
   const zeroPointBytes = Math.ceil(blocks / 2);
@@ -110,6 +124,10 @@ export function quantiseRows4(values: Float32Array, width: number, target: Quant
       block.fill(0);
       for (let i = 0; i < count; i++) block[i] = values[start + i]!;
       fitBlock4(block, fit);
+      if (scaleType === 'float16' && fit.scale > 0) {
+        if (fit.scale < SMALLEST_NORMAL_16) fit.inverseStep = 1 / SMALLEST_NORMAL_16;
+        fit.scale = Math.max(Math.f16round(fit.scale), SMALLEST_NORMAL_16);
+      }
       const at = row * blocks + column;
       scales[at] = fit.scale;
       const shift = (column & 1) * 4;
@@ -123,6 +141,15 @@ export function quantiseRows4(values: Float32Array, width: number, target: Quant
       }
     }
   }
+}
+
+/** Largest scales are rounded up, so no code has to be cut off. */
+function toScale16(exact: number): number {
+  return exact === 0 ? 0 : Math.max(roundUpToFloat16(exact), SMALLEST_NORMAL_16);
+}
+
+function toScale32(exact: number): number {
+  return exact < SMALLEST_NORMAL ? 0 : Math.fround(exact);
 }
 
 interface BlockFit {

@@ -43,9 +43,15 @@ describe('readManifest', () => {
 
   it.each([
     [{ formatVersion: 1 }, 'formatVersion must be 2; got 1.'],
-    [{ variant: 'paged' }, 'variant must be slots; got "paged".'],
-    [{ precision: 'q2' }, 'precision must be f32 or q8 or q4; got "q2".'],
-    [{ kvType: 'float16' }, 'kvType must be float32; got "float16".'],
+    [{ variant: 'rows' }, 'variant must be slots or paged; got "rows".'],
+    [{ precision: 'q2' }, 'precision must be f32 or q8 or q4 with variant slots; got "q2".'],
+    [{ precision: 'f16' }, 'precision must be f32 or q8 or q4 with variant slots; got "f16".'],
+    [
+      { variant: 'paged', precision: 'f32' },
+      'precision must be f16 or q8 or q4 with variant paged; got "f32".',
+    ],
+    [{ kvType: 'float16' }, 'kvType must be float32 with variant slots; got "float16".'],
+    [{ variant: 'paged' }, 'kvType must be float16 with variant paged; got "float32".'],
     [{ layerCount: 0 }, 'layerCount must be a whole number above 0; got 0.'],
     [{ vocabSize: '288' }, 'vocabSize must be a whole number above 0; got "288".'],
     [{ graphFile: '' }, 'graphFile must be a text that is not empty; got "".'],

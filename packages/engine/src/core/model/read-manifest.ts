@@ -3,7 +3,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError } from '../../errors.ts';
-import { GRAPH_FORMAT_VERSION, MANIFEST_FILE, type ModelManifest } from '../../graph-contract.ts';
+import {
+  GRAPH_FORMAT_VERSION,
+  type GraphVariant,
+  MANIFEST_FILE,
+  type ModelManifest,
+  VARIANT_KV_TYPES,
+  VARIANT_PRECISIONS,
+} from '../../graph-contract.ts';
 
 const COUNT_FIELDS = [
   'layerCount',
@@ -26,8 +33,6 @@ const TEXT_FIELDS = [
 const CHOICE_FIELDS = {
   formatVersion: [GRAPH_FORMAT_VERSION],
   variant: ['slots', 'paged'],
-  precision: ['f32', 'f16', 'q8', 'q4'],
-  kvType: ['float32', 'float16'],
 } as const satisfies Partial<Record<keyof ModelManifest, readonly unknown[]>>;
 
 /** Throws: `model_invalid` naming the file, the field and what was expected. */
@@ -62,6 +67,12 @@ function checkManifest(file: string, value: unknown): asserts value is ModelMani
     const choices: readonly unknown[] = allowed;
     if (!choices.includes(fields[name])) refuse(name, allowed.join(' or '));
   }
+  const variant = fields.variant as GraphVariant;
+  const precisions: readonly unknown[] = VARIANT_PRECISIONS[variant];
+  if (!precisions.includes(fields.precision))
+    refuse('precision', `${precisions.join(' or ')} with variant ${variant}`);
+  if (fields.kvType !== VARIANT_KV_TYPES[variant])
+    refuse('kvType', `${VARIANT_KV_TYPES[variant]} with variant ${variant}`);
   for (const name of COUNT_FIELDS) {
     const count = fields[name];
     if (!Number.isSafeInteger(count) || (count as number) < 1) refuse(name, 'a whole number above 0');

@@ -66,6 +66,8 @@ export interface OrtSession {
   readonly device: OrtDevice;
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
+  /** Operators that a session on a device runs on the processor, as `Softmax /lm_head/Softmax`; each costs copies. */
+  readonly processorOperators: readonly string[];
   /**
    * Prepares a call. An input and an output may be the same value: the operator then updates it in place. Values may be
    * in the process or on the session's device, and then of another session there; what is in the process is copied to

@@ -15,7 +15,7 @@ type Memory = ArrayBufferView;
 type Status = number | bigint;
 
 /** API version asked for: every function used here is as old or older. */
-const API_VERSION = 23;
+const API_VERSION = 24;
 
 /**
  * koffi runs a call on a stack of its own, 128 KiB for asynchronous calls by default. Kernels keep work buffers
@@ -69,6 +69,11 @@ const FUNCTIONS = {
   releaseCudaProviderOptions: [208, 'void', [HANDLE]],
   appendProvider: [216, STATUS, [HANDLE, 'str', MEMORY, MEMORY, 'size_t']],
   copyTensors: [386, STATUS, [HANDLE, MEMORY, MEMORY, HANDLE, 'size_t']],
+  sessionGetPlacement: [407, STATUS, [HANDLE, MEMORY, MEMORY]],
+  placementGetProvider: [408, STATUS, [HANDLE, MEMORY]],
+  placementGetNodes: [409, STATUS, [HANDLE, MEMORY, MEMORY]],
+  placedNodeGetName: [410, STATUS, [HANDLE, MEMORY]],
+  placedNodeGetType: [412, STATUS, [HANDLE, MEMORY]],
 } as const satisfies Record<string, readonly [number, string, readonly string[]]>;
 
 type CopyArguments = [env: Handle, sources: Memory, targets: Memory, stream: Handle, count: number];
@@ -149,6 +154,11 @@ export interface OrtFunctions {
     count: number,
   ): Status;
   copyTensors: Asynchronous<CopyArguments>;
+  sessionGetPlacement(session: Handle, parts: Memory, count: Memory): Status;
+  placementGetProvider(part: Handle, name: Memory): Status;
+  placementGetNodes(part: Handle, nodes: Memory, count: Memory): Status;
+  placedNodeGetName(node: Handle, name: Memory): Status;
+  placedNodeGetType(node: Handle, type: Memory): Status;
 }
 
 export interface OrtCApi {

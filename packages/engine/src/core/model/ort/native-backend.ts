@@ -24,6 +24,7 @@ import { type Accelerator, appendDevice } from './execution-provider.ts';
 import { findOrtLibrary } from './find-library.ts';
 import { NativeSession, type SessionSurroundings } from './native-session.ts';
 import { NativeTensor, toNativeValue } from './native-value.ts';
+import { PLACEMENT_SETTING } from './read-placement.ts';
 
 /** Nothing on the console: warnings are about optimisations, and every error comes back as a status. */
 const LOG_LEVEL_FATAL = 4;
@@ -111,7 +112,10 @@ class NativeBackend implements OrtBackend {
       check(functions.setIntraOpNumThreads(sessionOptions, options.threadCount));
       const spin = options.spin ? '1' : '0';
       check(functions.addSessionConfigEntry(sessionOptions, 'session.intra_op.allow_spinning', spin));
-      if (device !== 'cpu') appendDevice(api, sessionOptions, device);
+      if (device !== 'cpu') {
+        check(functions.addSessionConfigEntry(sessionOptions, PLACEMENT_SETTING, '1'));
+        appendDevice(api, sessionOptions, device);
+      }
       const doing = typeof model === 'string' ? `Loading ${model}` : 'Loading a graph';
       const session = receive(api, 'model_invalid', doing, out =>
         typeof model === 'string'

@@ -10,6 +10,7 @@ import { DeviceMemory } from './device-memory.ts';
 import type { DeviceQueue } from './device-queue.ts';
 import { countElements, ELEMENT_TYPES } from './element-types.ts';
 import { NativeTensor, toNativeValue } from './native-value.ts';
+import { readProcessorOperators } from './read-placement.ts';
 
 const NO_RUN_OPTIONS = 0n;
 
@@ -27,6 +28,7 @@ export class NativeSession implements OrtSession {
   readonly device: OrtDevice;
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
+  readonly processorOperators: readonly string[];
   readonly #surroundings: SessionSurroundings;
   /** Absent: sessions on the processor run side by side. */
   readonly #queue: DeviceQueue | undefined;
@@ -70,6 +72,7 @@ export class NativeSession implements OrtSession {
     };
     this.inputNames = read(functions.sessionGetInputCount, functions.sessionGetInputName);
     this.outputNames = read(functions.sessionGetOutputCount, functions.sessionGetOutputName);
+    this.processorOperators = device === 'cpu' ? [] : readProcessorOperators(api, session);
     for (const name of [...this.inputNames, ...this.outputNames])
       this.#nameBytes.set(name, Buffer.from(`${name}\0`));
   }
