@@ -2,8 +2,8 @@
 // tests call `app.inject`.
 
 import cors from '@fastify/cors';
-import type { DeviceChoice } from '@ortler/engine';
 import { createAppRouter, type PublicError, type Services, toPublicError } from '@ortler/api';
+import type { DeviceChoice } from '@ortler/engine';
 import { fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import {
   type FastifyBaseLogger,

@@ -6,7 +6,11 @@ it('says nothing where the processor is all there is', () => {
 });
 
 it('tells why a GPU is not used', () => {
-  const shown = describeDevice({ device: 'cpu', note: 'The GPU cannot be used: no driver', isFallback: true });
+  const shown = describeDevice({
+    device: 'cpu',
+    note: 'The GPU cannot be used: no driver',
+    isFallback: true,
+  });
   expect(shown).toBe('  device   processor: The GPU cannot be used: no driver\n');
 });
 

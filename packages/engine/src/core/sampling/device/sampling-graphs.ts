@@ -19,6 +19,11 @@ export interface ReduceFeatures {
   readonly logprobs: boolean;
 }
 
+/** Whether the row that is drawn from differs from the one that log probabilities are of. */
+export function isEdited({ allowed, edits }: ReduceFeatures): boolean {
+  return allowed || edits;
+}
+
 export interface GraphShape extends RowShape {
   readonly logitsType: 'float16' | 'float32';
   /** Best tokens that come back. */
@@ -30,8 +35,8 @@ export interface GraphShape extends RowShape {
 /**
  * Rows to what decides most draws. Inputs: `logits` `[any, vocabSize]`, `rows` int32 `[rowCount]`, `factor` `[rowCount, 1]`
  * and what the features need. Outputs: `best` `[rowCount, 2, candidateCount]` (logits, ids), `masses` `[rowCount,
- * partCount, sumBlockCount]`, `ownBest`, `ownSum`, and, for the graphs below, `edited` and `own` `[rowCount,
- * paddedLength]`.
+ * partCount, sumBlockCount]`, `ownBest`, `ownSum`, and, for the graphs below, `edited` and, where it is another
+ * row, `own` `[rowCount, paddedLength]`.
  */
 export function reduceGraph(shape: GraphShape, features: ReduceFeatures): Uint8Array {
   const graph = new GraphWriter('sampling');
@@ -76,7 +81,7 @@ export function reduceGraph(shape: GraphShape, features: ReduceFeatures): Uint8A
     });
     const sum = graph.op('ReduceSum', [blockSums, graph.int64(1)], { keepdims: 1 });
     graph.output('ownSum', sum, 'float32', ['rowCount', 1]);
-    graph.output('own', own, 'float32', ['rowCount', paddedLength]);
+    if (isEdited(features)) graph.output('own', own, 'float32', ['rowCount', paddedLength]);
     writeBest(graph, 'ownBest', own, logprobCount, shape);
   }
   return graph.encode();
