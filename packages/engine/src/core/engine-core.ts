@@ -61,12 +61,12 @@ export class EngineCore {
     this.#runner = runner;
     this.#stepSampler =
       settings.stepSampler ?? createHostStepSampler(runner, new Sampler(runner.facts.vocabSize));
-    const { slotCount, logitsLimit, rowTokenLimit } = runner.facts;
+    const { slotCount, logitsLimit } = runner.facts;
     const settled = settleCoreSettings(settings, runner.facts);
     const { maxSequences, cacheBlockLength: indexBlockLength } = settled;
     this.#settings = settled;
     this.#cache = createKvCacheManager(runner, { ...settled, indexBlockLength });
-    const limits = { ...settled, promptLogitsLimit: logitsLimit - slotCount, rowTokenLimit };
+    const limits = { ...settled, promptLogitsLimit: logitsLimit - slotCount };
     this.#scheduler = new Scheduler(this.#cache, limits, settled.drafter);
     this.facts = toCoreFacts(runner.facts, maxSequences, settings);
   }

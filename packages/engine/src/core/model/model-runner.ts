@@ -31,8 +31,6 @@ export interface RunnerFacts {
   readonly slotCount: number;
   /** Most logits rows of one `run`, over all its rows: what its memory for them holds. At least `slotCount`. */
   readonly logitsLimit: number;
-  /** Most tokens of one row. Absent: as many as a sequence may have. */
-  readonly rowTokenLimit?: number;
   readonly backend: 'native' | 'node';
   readonly device: string;
   readonly onnxRuntimeVersion: string;

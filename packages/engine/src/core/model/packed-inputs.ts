@@ -19,6 +19,7 @@ export class PackedInputs {
   readonly #blockTable: Int32Array;
   readonly #cumulativeLengths: Int32Array;
   readonly #pastLengths: Int32Array;
+  readonly #bounds = new Int32Array(3);
 
   constructor(backend: OrtBackend, shape: PackedShape, spareBlock: number) {
     assertInvariant(endianness() === 'LE', 'the machine stores the low half of an integer first');
@@ -40,6 +41,7 @@ export class PackedInputs {
         backend.createTensor('int32', [batchSize + 1], this.#cumulativeLengths),
       ],
       [PAGED_INPUT.pastLengths, backend.createTensor('int32', [batchSize], this.#pastLengths)],
+      [PAGED_INPUT.bounds, backend.createTensor('int32', [3], this.#bounds)],
       [PAGED_INPUT.logitRows, backend.createTensor('int64', [logitsCount], logitRows)],
     ]);
   }
@@ -50,12 +52,16 @@ export class PackedInputs {
     this.#blockTable.fill(this.#spareBlock);
     let token = 0;
     let logit = 0;
+    let longestQuery = 0;
+    let longest = 0;
     for (const [index, { tokenIds, computedLength, logitsCount, blocks }] of rows.entries()) {
       const blockCount = Math.ceil((computedLength + tokenIds.length) / blockLength);
       assertInvariant(blocks !== undefined && blocks.length >= blockCount, 'a row has blocks for its tokens');
       for (let i = 0; i < blockCount; i++) this.#blockTable[index * tableWidth + i] = blocks[i]!;
       for (const tokenId of tokenIds) this.#idWords[2 * token++] = tokenId;
       for (let i = token - logitsCount; i < token; i++) this.#logitRowWords[2 * logit++] = i;
+      longestQuery = Math.max(longestQuery, tokenIds.length);
+      longest = Math.max(longest, computedLength + tokenIds.length);
       this.#pastLengths[index] = computedLength;
       this.#cumulativeLengths[index + 1] = token;
     }
@@ -65,8 +71,13 @@ export class PackedInputs {
     const lengths = paddingLengths(tokenCount - token, batchSize - rows.length);
     for (const [index, length] of lengths.entries()) {
       token += length;
+      longestQuery = Math.max(longestQuery, length);
+      longest = Math.max(longest, length);
       this.#cumulativeLengths[rows.length + index + 1] = token;
     }
+    this.#bounds[0] = longestQuery;
+    this.#bounds[1] = longest;
+    this.#bounds[2] = longest;
   }
 
   dispose(): void {

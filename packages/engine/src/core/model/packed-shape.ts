@@ -21,14 +21,8 @@ export function paddingLengths(padCount: number, rowCount: number): number[] {
   );
 }
 
-/** The shape of a call that has room for these rows. `rowTokenLimit` holds for rows of padding as well. */
-export function packedShape(
-  rows: readonly RunnerRow[],
-  {
-    blockLength,
-    rowTokenLimit,
-  }: { readonly blockLength: number; readonly rowTokenLimit?: number | undefined },
-): PackedShape {
+/** The shape of a call that has room for these rows. */
+export function packedShape(rows: readonly RunnerRow[], blockLength: number): PackedShape {
   let tokens = 0;
   let logits = 0;
   let longest = 0;
@@ -40,8 +34,7 @@ export function packedShape(
   const tokenCount = roundedSize(tokens);
   const padCount = tokenCount - tokens;
   // The cumulative lengths end at the token count, so padding needs a row of its own.
-  const padRowCount = padCount === 0 ? 0 : Math.ceil(padCount / (rowTokenLimit ?? padCount));
-  const batchSize = roundedSize(rows.length + padRowCount);
+  const batchSize = roundedSize(rows.length + Number(padCount > 0));
   if (padCount > 0) longest = Math.max(longest, Math.ceil(padCount / (batchSize - rows.length)));
   return {
     tokenCount,

@@ -5,7 +5,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assertInvariant, EngineError } from '../../errors.ts';
-import { MANIFEST_FILE, type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
+import { MANIFEST_FILE, MIN_BLOCK_LENGTH, type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
 import { countBlocks } from './block-memory.ts';
 import { BlockStore } from './block-store.ts';
 import { type DeviceLogits, type LogitsPart, LogitsStore } from './device-logits.ts';
@@ -27,7 +27,7 @@ export interface PagedRunnerOptions extends OrtSessionOptions {
   readonly prefillChunkLength: number;
   /** Memory of the cache. Unit: bytes. Default: what is left of the device, as far as sequences can fill it. */
   readonly cacheBytes?: number | undefined;
-  /** Tokens of a block. Default: 16. */
+  /** Tokens of a block: a power of two. Default: the least that kernels can do. */
   readonly blockLength?: number;
   /** Told how many of the calls that compile the model's kernels are done. */
   readonly onWarmUp?: ((doneCount: number, totalCount: number) => void) | undefined;
@@ -56,12 +56,6 @@ interface Parts {
   readonly limits: PackedLimits;
 }
 
-const DEFAULT_BLOCK_LENGTH = 16;
-/**
- * Most tokens of a row on a software driver: from 32 on, the provider takes an attention kernel that gives wrong results
- * where subgroups are emulated. It does so with GroupQueryAttention as well.
- */
-const SOFTWARE_ROW_LIMIT = 31;
 /** Prepared calls that are kept; the least recently used one is dropped first. One takes some kilobytes. */
 const KEPT_CALL_COUNT = 128;
 /** Memory for logits beyond one row per sequence, as of the runner with slots. Unit: bytes. */
@@ -103,7 +97,7 @@ async function createParts(
   manifest: ModelManifest,
   options: PagedRunnerOptions,
 ): Promise<DevicePagedRunner> {
-  const { maxSequences, contextLength, device, blockLength = DEFAULT_BLOCK_LENGTH } = options;
+  const { maxSequences, contextLength, device, blockLength = MIN_BLOCK_LENGTH } = options;
   const { cacheBytes, spareContexts } = options;
   const { vocabSize, kvType } = manifest;
   const deviceFacts = backend.describeDevice(device);
@@ -129,7 +123,6 @@ async function createParts(
     kind: 'paged',
     ...{ vocabSize, contextLength, logitsLimit, device },
     slotCount: maxSequences,
-    ...(deviceFacts.isSoftware === true ? { rowTokenLimit: SOFTWARE_ROW_LIMIT } : {}),
     backend: backend.name,
     onnxRuntimeVersion: backend.version,
   };
@@ -181,9 +174,8 @@ class DevicePagedRunner implements PagedRunner {
    */
   async warmUp({ prefillChunkLength, onWarmUp }: PagedRunnerOptions): Promise<void> {
     const { store } = this.#parts;
-    const { rowTokenLimit = prefillChunkLength } = this.facts;
-    const chunkLength = Math.min(prefillChunkLength, rowTokenLimit);
-    const calls = warmUpCalls({ ...this.facts, ...this, chunkLength });
+    const { blockCount, blockLength } = this;
+    const calls = warmUpCalls({ ...this.facts, blockCount, blockLength, chunkLength: prefillChunkLength });
     onWarmUp?.(0, calls.length + 1);
     for (const [index, rows] of calls.entries()) {
       await this.run(rows);
@@ -203,13 +195,9 @@ class DevicePagedRunner implements PagedRunner {
   }
 
   async #call(index: number, rows: readonly RunnerRow[]): Promise<LogitsPart> {
-    const { logitsLimit, rowTokenLimit } = this.facts;
     const rowCount = rows.reduce((sum, { logitsCount }) => sum + logitsCount, 0);
-    assertInvariant(rowCount <= logitsLimit, 'a step asks for at most logitsLimit rows');
-    if (rowTokenLimit !== undefined)
-      for (const { tokenIds } of rows)
-        assertInvariant(tokenIds.length <= rowTokenLimit, 'a row has at most rowTokenLimit tokens');
-    const shape = packedShape(rows, { blockLength: this.blockLength, rowTokenLimit });
+    assertInvariant(rowCount <= this.facts.logitsLimit, 'a step asks for at most logitsLimit rows');
+    const shape = packedShape(rows, this.blockLength);
     const call = this.#callFor(index, shape);
     call.inputs.fill(rows, this.blockLength);
     await call.binding.run();

@@ -7,8 +7,6 @@ export interface PrefillLimits {
   readonly mixedChunkLength: number;
   /** Most prompt tokens of a step whose log probabilities are asked for. At least 1. */
   readonly promptLogitsLimit: number;
-  /** Most tokens that one sequence computes in a step. Default: no limit. */
-  readonly rowTokenLimit?: number | undefined;
 }
 
 /** What is left of a step for prompts. Decodes come on top: each running answer always gets its token. */
@@ -40,7 +38,7 @@ export class TokenBudget {
   /** How many of the pending tokens the step carries; 0 when nothing is left. Mutates: takes them off. */
   grant(pendingCount: number, need: { readonly promptLogits: boolean }): number {
     const room = need.promptLogits ? Math.min(this.#left, this.#promptLogitsLeft) : this.#left;
-    const granted = Math.min(pendingCount, room, this.#limits.rowTokenLimit ?? Number.POSITIVE_INFINITY);
+    const granted = Math.min(pendingCount, room);
     this.#left -= granted;
     if (need.promptLogits) this.#promptLogitsLeft -= granted;
     return granted;
