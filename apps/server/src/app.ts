@@ -3,6 +3,7 @@
 
 import cors from '@fastify/cors';
 import { createAppRouter, type PublicError, type Services, toPublicError } from '@ortler/api';
+import type { DeviceChoice } from '@ortler/engine';
 import { fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import {
   type FastifyBaseLogger,
@@ -24,6 +25,8 @@ export interface AppOptions {
   readonly metrics: Metrics;
   /** Databases whose state `/health` shows. */
   readonly databases?: readonly CheckedDatabase[];
+  /** Where models run, once that is settled. Absent: nobody knows. */
+  readonly device?: () => DeviceChoice | undefined;
   readonly bodyLimitBytes: number;
   /** For bodies that are read as they arrive: logged trajectories. */
   readonly streamedBodyLimitBytes: number;
@@ -48,6 +51,7 @@ export async function createApp({
   services,
   metrics,
   databases = [],
+  device = () => undefined,
   bodyLimitBytes,
   streamedBodyLimitBytes,
   corsOrigins,
@@ -97,6 +101,7 @@ export async function createApp({
     catalog: services.models,
     databases: createDatabaseChecks(databases),
     metrics,
+    device,
     router,
   });
 
