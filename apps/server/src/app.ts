@@ -3,6 +3,7 @@
 
 import cors from '@fastify/cors';
 import { createAppRouter, type PublicError, type Services, toPublicError } from '@ortler/api';
+import type { DeviceChoice } from '@ortler/engine';
 import { fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import {
   type FastifyBaseLogger,
@@ -21,6 +22,8 @@ import { registerSystemRoutes } from './system/system-routes.ts';
 export interface AppOptions {
   readonly services: Services;
   readonly metrics: Metrics;
+  /** Where models run, once that is settled. Absent: nobody knows. */
+  readonly device?: () => DeviceChoice | undefined;
   readonly bodyLimitBytes: number;
   /** For bodies that are read as they arrive: logged trajectories. */
   readonly streamedBodyLimitBytes: number;
@@ -44,6 +47,7 @@ const CORS_MAX_AGE_S = 600;
 export async function createApp({
   services,
   metrics,
+  device = () => undefined,
   bodyLimitBytes,
   streamedBodyLimitBytes,
   corsOrigins,
@@ -89,7 +93,7 @@ export async function createApp({
   });
 
   const router = createAppRouter(services);
-  await app.register(registerSystemRoutes, { catalog: services.models, metrics, router });
+  await app.register(registerSystemRoutes, { catalog: services.models, metrics, device, router });
 
   await app.register(async trpc => {
     // What Fastify refuses before tRPC sees it, such as a body past the limit, is told the way tRPC clients read.

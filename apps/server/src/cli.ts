@@ -73,14 +73,19 @@ program
   .option('--output <folder>', 'the folder to make; default: <name>-<precision> here')
   .addOption(
     new Option('--precision <name>', SETTINGS.precision.description)
-      .choices(['auto', 'f32', 'q8', 'q4'])
+      .choices(['auto', 'f32', 'f16', 'q8', 'q4'])
       .default('auto'),
+  )
+  .addOption(
+    new Option('--device <name>', 'where the model is to run: graphs for a GPU are other ones')
+      .choices(['cpu', 'gpu'])
+      .default('cpu'),
   )
   .action(async (folder: string, flags: BuildFlags) => {
     onLostReader(() => process.exit());
     const { build } = await import('./commands/build.ts');
-    const { adapter, output, precision } = flags;
-    await build({ folder, adapter, output, precision }, processTerminal);
+    const { adapter, output, precision, device } = flags;
+    await build({ folder, adapter, output, precision, device }, processTerminal);
   });
 
 registerTrainingCommands(program, {
@@ -99,6 +104,7 @@ interface BuildFlags {
   readonly adapter?: string;
   readonly output?: string;
   readonly precision: Config['precision'];
+  readonly device: 'cpu' | 'gpu';
 }
 
 interface ChatFlags {

@@ -2,7 +2,7 @@
 
 import type { AddressInfo } from 'node:net';
 import { ApiError } from '@ortler/api';
-import { EngineError } from '@ortler/engine';
+import { type DeviceChoice, EngineError } from '@ortler/engine';
 import { type Logger, pino } from 'pino';
 import { createApp } from './app.ts';
 import type { Config } from './config/config.ts';
@@ -36,6 +36,7 @@ const CLOSE_IDLE_INTERVAL_MS = 50;
 export async function startServer(
   config: Config,
   onCatalogEvent: (event: CatalogEvent) => void = () => undefined,
+  onDevice: (choice: DeviceChoice) => void = () => undefined,
 ): Promise<RunningServer> {
   const logger = createLogger(config.logLevel);
   const database = await openDatabase(config);
@@ -49,6 +50,12 @@ export async function startServer(
       onCatalogEvent(event);
     },
     onUnloaded: modelId => logger.info({ model: modelId }, 'checkpoint left memory'),
+    onDevice: choice => {
+      // A GPU that does not work is worth a line to those who did not ask for it by name.
+      if (choice.isFallback) logger.warn(choice, 'models run on the processor');
+      else logger.info(choice, 'device of the models');
+      onDevice(choice);
+    },
   });
   const { catalog, checkpointModels, loadedCheckpoints } = models;
   const metrics = createMetrics(catalog, loadedCheckpoints);
@@ -65,6 +72,7 @@ export async function startServer(
       now: Date.now,
     },
     metrics,
+    device: () => models.device.chosen,
     bodyLimitBytes: config.bodyLimitBytes,
     streamedBodyLimitBytes: config.logBodyLimitBytes,
     corsOrigins: config.corsOrigins,

@@ -54,6 +54,7 @@ beforeAll(async () => {
           .toSorted((a, b) => b.step - a.step)[0] ?? null,
     },
     onEvent: event => events.push(event),
+    onDevice: () => undefined,
     onUnloaded: id => unloaded.push(id),
   });
   const { catalog, checkpointModels } = models;

@@ -1,5 +1,6 @@
 import { createFakeEngine, createFakeServices } from '@ortler/api/testing';
 import { afterEach, describe, expect, it } from 'vitest';
+import { reportHealth } from '../src/system/health.ts';
 import { MESSAGES, openTestApp, type TestApp } from './open-test-app.ts';
 
 let test: TestApp;
@@ -28,6 +29,27 @@ describe('/health', () => {
       expect(reply.headers['retry-after']).toBe(code === 503 ? '2' : undefined);
     }
   });
+});
+
+it('tells in /health where models run, once that is settled', () => {
+  const catalog = createFakeServices().models;
+  expect(reportHealth(catalog, undefined)).not.toHaveProperty('device');
+  const facts = {
+    device: 'webgpu',
+    name: 'Some GPU',
+    memoryBytes: 8e9,
+    maxTensorBytes: 2e9,
+    isSoftware: false,
+  } as const;
+  expect(reportHealth(catalog, { device: 'webgpu', facts }).device).toEqual({
+    kind: 'webgpu',
+    name: 'Some GPU',
+    memory_bytes: 8e9,
+    max_tensor_bytes: 2e9,
+    is_software: false,
+  });
+  const note = 'The GPU cannot be used: no driver';
+  expect(reportHealth(catalog, { device: 'cpu', note }).device).toEqual({ kind: 'cpu', detail: note });
 });
 
 it('tells the version', async () => {

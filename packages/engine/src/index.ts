@@ -2,6 +2,7 @@
 
 export type { ConstraintOptions } from './constrained-requests.ts';
 export { createEngine } from './create-engine.ts';
+export { chooseDevice, type DeviceChoice } from './device/choose-device.ts';
 export type { Engine, EngineHealth, EngineInfo, EngineOptions } from './engine.ts';
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './errors.ts';
 export type { CoreLinkState } from './link/core-link.ts';

@@ -4,7 +4,8 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { OrtBackend } from '../src/core/model/ort/backend.ts';
-import type { DeviceSampler, RowQuestion } from '../src/core/sampling/device/device-sampler.ts';
+import type { DeviceSampler } from '../src/core/sampling/device/device-sampler.ts';
+import type { RowQuestion } from '../src/core/sampling/device/row-work.ts';
 import { Sampler } from '../src/core/sampling/sampler.ts';
 import { caseRow, caseStep, EDIT_KINDS, ROW_KINDS, type SamplingCase } from './sampling-cases.ts';
 

@@ -2,6 +2,7 @@
 
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
+import type { Precision } from '@ortler/engine/graph-contract';
 import { buildModel, ModelBuildError } from '@ortler/model-builder';
 import { choosePrecision } from '../models/choose-precision.ts';
 import { createBuildBars } from './build-bars.ts';
@@ -14,12 +15,13 @@ export interface BuildArguments {
   readonly adapter: string | undefined;
   /** Default: the names of folder and adapter with the precision, in the current folder. */
   readonly output: string | undefined;
-  readonly precision: 'auto' | 'f32' | 'q8' | 'q4';
+  readonly precision: 'auto' | Precision;
+  readonly device: 'cpu' | 'gpu';
 }
 
 /** Builds the model. Ctrl-C leaves nothing behind. Throws: `UserError` saying what is wrong with the folder. */
 export async function build(
-  { folder, adapter, output, precision }: BuildArguments,
+  { folder, adapter, output, precision, device }: BuildArguments,
   terminal: Terminal,
 ): Promise<void> {
   const sourceDir = resolve(folder);
@@ -32,11 +34,12 @@ export async function build(
     throw new UserError(
       `${adapter} is not a folder. Give one with adapter_config.json and adapter_model.safetensors.`,
     );
-  const chosen = await choosePrecision(precision, sourceDir);
+  const variant = device === 'cpu' ? 'slots' : 'paged';
+  const chosen = await choosePrecision(precision, sourceDir, variant);
   const name = [sourceDir, ...(adapterDir === undefined ? [] : [adapterDir])]
     .map(path => basename(path))
     .join('-');
-  const outputDir = resolve(output ?? `${name}-${chosen}`);
+  const outputDir = resolve(output ?? [name, ...(device === 'cpu' ? [] : [device]), chosen].join('-'));
   const interrupted = new AbortController();
   const onSignal = () => interrupted.abort(new UserError('The build was stopped; nothing was written.'));
   process.once('SIGINT', onSignal);
@@ -47,6 +50,7 @@ export async function build(
       sourceDir,
       adapterDir,
       outputDir,
+      variant,
       precision: chosen,
       onProgress: progress => bars.update(name, progress),
       signal: interrupted.signal,

@@ -1,6 +1,6 @@
 // Where `ortler chat` gets its answers from: an engine started here, or a server that runs already.
 
-import { type ChatMessage, createEngine, type Engine, EngineError } from '@ortler/engine';
+import { type ChatMessage, chooseDevice, createEngine, type Engine, EngineError } from '@ortler/engine';
 import type { Config } from '../config/config.ts';
 import type { ConfiguredModel } from '../config/settings.ts';
 import { ModelPreparationError, prepareModel } from '../models/prepare-model.ts';
@@ -33,16 +33,18 @@ export async function openEngineSource(
   const bars = createBuildBars(terminal);
   let engine: Engine;
   try {
+    const { device } = await chooseDevice(config.device);
     const modelDir = await prepareModel({
       sourceDir: path,
       dataDir: config.dataDir,
       precision: config.precision,
+      device,
       onProgress: progress => bars.update(id, progress),
     });
     engine = await createEngine({
       modelDir,
       link: 'worker',
-      device: config.device,
+      device,
       threadCount: config.threads,
       maxSequences: 1,
       ...(config.contextLength !== undefined && { contextLength: config.contextLength }),

@@ -1,11 +1,13 @@
 // `ortler serve`: starts the server, tells the operator how to use it, and stops it on a signal.
 
+import type { DeviceChoice } from '@ortler/engine';
 import type { Config } from '../config/config.ts';
 import { DatabaseError } from '../db/database-errors.ts';
 import { type RunningServer, startServer } from '../main.ts';
 import type { CatalogEvent } from '../models/model-catalog.ts';
 import { VERSION } from '../system/version.ts';
 import { type BuildBars, createBuildBars } from './build-bars.ts';
+import { describeDevice } from './describe-device.ts';
 import { describeModel } from './describe-model.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
@@ -17,7 +19,11 @@ const INTERRUPTED_EXIT_CODE = 130;
 export async function serve(config: Config, terminal: Terminal): Promise<void> {
   const startedAtMs = performance.now();
   const bars = createBuildBars(terminal);
-  const server = await listen(config, event => showEvent(event, terminal, bars));
+  const server = await listen(
+    config,
+    event => showEvent(event, terminal, bars),
+    choice => terminal.out(describeDevice(choice)),
+  );
   const stopped = stopOnSignal(server, terminal);
   showWelcome(server, config, terminal);
   await server.loaded;
@@ -27,9 +33,13 @@ export async function serve(config: Config, terminal: Terminal): Promise<void> {
   await stopped;
 }
 
-async function listen(config: Config, onEvent: (event: CatalogEvent) => void): Promise<RunningServer> {
+async function listen(
+  config: Config,
+  onEvent: (event: CatalogEvent) => void,
+  onDevice: (choice: DeviceChoice) => void,
+): Promise<RunningServer> {
   try {
-    return await startServer(config, onEvent);
+    return await startServer(config, onEvent, onDevice);
   } catch (error) {
     if (error instanceof DatabaseError)
       throw new UserError(

@@ -100,7 +100,8 @@ export const SETTINGS = {
     flag: '--device',
     valueName: 'name',
     fallback: 'auto',
-    description: 'Where models run: auto, cpu, webgpu or cuda.',
+    description:
+      'Where models run: cpu, webgpu, cuda, or auto: a GPU over WebGPU where one works, else the processor.',
     schema: oneOf(['auto', 'cpu', 'webgpu', 'cuda']),
   }),
   precision: setting({
@@ -108,8 +109,8 @@ export const SETTINGS = {
     flag: '--precision',
     valueName: 'name',
     fallback: 'auto',
-    description: 'Weights of models built here: auto, f32, q8 or q4.',
-    schema: oneOf(['auto', 'f32', 'q8', 'q4']),
+    description: 'Weights of models built here: auto, q8 or q4, f32 on the processor or f16 on a GPU.',
+    schema: oneOf(['auto', 'f32', 'f16', 'q8', 'q4']),
   }),
   threads: setting({
     variable: 'ORTLER_THREADS',

@@ -1,5 +1,6 @@
 // What the build worker is given and what it reports.
 
+import type { GraphVariant, Precision } from '@ortler/engine/graph-contract';
 import type { BuildProgress } from '@ortler/model-builder';
 
 export interface BuildOrder {
@@ -7,7 +8,8 @@ export interface BuildOrder {
   /** Folder of a LoRA adapter to merge into the weights. */
   readonly adapterDir?: string | undefined;
   readonly cacheDir: string;
-  readonly precision: 'f32' | 'q8' | 'q4';
+  readonly variant: GraphVariant;
+  readonly precision: Precision;
 }
 
 export type BuildReport =

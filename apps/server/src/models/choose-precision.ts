@@ -1,25 +1,30 @@
-// Which precision `auto` means for a checkpoint: as exact as its size allows.
+// Which precision `auto` means for a checkpoint: as exact as its size allows, of those that the device has graphs in.
 
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type GraphVariant, type Precision, VARIANT_PRECISIONS } from '@ortler/engine/graph-contract';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Checkpoints up to this size stay float32: they are fast anyway, and small models lose most by rounding. */
+/** Checkpoints up to this size stay float32, or float16 on a device: they are fast anyway, and small models lose most by rounding. */
 const MAX_F32_BYTES = 256 * MEBIBYTE;
 /** Checkpoints up to this size get 8 bits, whose loss can hardly be measured. Larger ones get 4. */
 const MAX_Q8_BYTES = 4_096 * MEBIBYTE;
 
-/** The precision to build with. A folder that cannot be read counts as small; the builder then says what is wrong. */
+/**
+ * The precision to build with. A folder that cannot be read counts as small; the builder then says what is wrong, also
+ * about a precision that the variant does not have.
+ */
 export async function choosePrecision(
-  wanted: 'auto' | 'f32' | 'q8' | 'q4',
+  wanted: 'auto' | Precision,
   modelDir: string,
-): Promise<'f32' | 'q8' | 'q4'> {
+  variant: GraphVariant,
+): Promise<Precision> {
   if (wanted !== 'auto') return wanted;
   const names = await readdir(modelDir).catch(() => []);
   const weights = names.filter(name => name.endsWith('.safetensors'));
   const sizes = await Promise.all(weights.map(async name => (await stat(join(modelDir, name))).size));
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  if (bytes <= MAX_F32_BYTES) return 'f32';
+  if (bytes <= MAX_F32_BYTES) return VARIANT_PRECISIONS[variant][0];
   return bytes <= MAX_Q8_BYTES ? 'q8' : 'q4';
 }

@@ -2,7 +2,9 @@
 
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import type { DeviceChoice } from '@ortler/engine';
 import { entryModule } from '@ortler/engine/entry-module';
+import type { Precision } from '@ortler/engine/graph-contract';
 import type { BuildProgress } from '@ortler/model-builder';
 import type { BuildOrder, BuildReport } from './build-messages.ts';
 import { choosePrecision } from './choose-precision.ts';
@@ -18,7 +20,9 @@ export interface PrepareModelOptions {
   readonly adapterDir?: string | undefined;
   /** Built models are kept in `models` below this folder. */
   readonly dataDir: string;
-  readonly precision: 'auto' | 'f32' | 'q8' | 'q4';
+  readonly precision: 'auto' | Precision;
+  /** Where the model is to run. */
+  readonly device: DeviceChoice['device'];
   readonly onProgress?: (progress: BuildProgress) => void;
   readonly signal?: AbortSignal;
 }
@@ -29,15 +33,18 @@ export async function prepareModel({
   adapterDir,
   dataDir,
   precision,
+  device,
   onProgress,
   signal,
 }: PrepareModelOptions): Promise<string> {
   signal?.throwIfAborted();
+  const variant = device === 'cpu' ? 'slots' : 'paged';
   const order: BuildOrder = {
     sourceDir,
     adapterDir,
     cacheDir: join(dataDir, 'models'),
-    precision: await choosePrecision(precision, sourceDir),
+    variant,
+    precision: await choosePrecision(precision, sourceDir, variant),
   };
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const { url, execArgv } = entryModule('./build-worker', import.meta.url);

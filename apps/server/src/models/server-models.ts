@@ -2,12 +2,13 @@
 // loaded on demand. Each runs in a process of its own, so loading one leaves the others alone.
 
 import type { CheckpointModels, CheckpointStore } from '@ortler/api';
-import { createEngine } from '@ortler/engine';
+import { createEngine, type DeviceChoice } from '@ortler/engine';
 import type { Config } from '../config/config.ts';
 import { createCheckpointModels } from './checkpoint-models.ts';
 import { createLoadedModels, type LoadedModels } from './loaded-models.ts';
 import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from './model-catalog.ts';
 import { prepareModel } from './prepare-model.ts';
+import { createServerDevice, type ServerDevice } from './server-device.ts';
 
 /**
  * How long a request waits for its checkpoint to be loaded: proxies commonly give up on a silent answer after 60 s. The
@@ -21,9 +22,12 @@ export interface ServerModelsOptions {
   readonly onEvent: (event: CatalogEvent) => void;
   /** A checkpoint left memory. */
   readonly onUnloaded: (modelId: string) => void;
+  /** Where models run is settled: before the first of them is built. */
+  readonly onDevice: (choice: DeviceChoice) => void;
 }
 
 export interface ServerModels {
+  readonly device: ServerDevice;
   readonly catalog: ServerModelCatalog;
   readonly checkpointModels: CheckpointModels;
   /** Engines of checkpoints, for metrics. */
@@ -34,13 +38,14 @@ export interface ServerModels {
 
 /** Makes both kinds; nothing is loaded yet. */
 export async function createServerModels(options: ServerModelsOptions): Promise<ServerModels> {
-  const { config, checkpoints, onEvent, onUnloaded } = options;
+  const { config, checkpoints, onEvent, onUnloaded, onDevice } = options;
   const { dataDir, precision } = config;
-  const load = (modelDir: string) =>
+  const device = createServerDevice(config.device, onDevice);
+  const load = async (modelDir: string) =>
     createEngine({
       modelDir,
       link: 'process',
-      device: config.device,
+      device: (await device.choose()).device,
       threadCount: config.threads,
       maxSequences: config.maxSequences,
       maxQueuedSequences: config.maxQueued,
@@ -58,8 +63,15 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
   const catalog = await createModelCatalog({
     models: config.models,
     reasoningParserOf,
-    prepare: (sourceDir, onProgress, signal) =>
-      prepareModel({ sourceDir, dataDir, precision, onProgress, signal }),
+    prepare: async (sourceDir, onProgress, signal) =>
+      prepareModel({
+        sourceDir,
+        dataDir,
+        precision,
+        device: (await device.choose()).device,
+        onProgress,
+        signal,
+      }),
     load,
     onEvent,
   });
@@ -76,11 +88,12 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
     reasoningParserOf,
     loaded: loadedCheckpoints,
     baseFolder: id => config.models.find(model => model.id === id)?.path,
-    prepare: (folders, modelId, signal) =>
+    prepare: async (folders, modelId, signal) =>
       prepareModel({
         ...folders,
         dataDir,
         precision,
+        device: (await device.choose()).device,
         onProgress: progress => onEvent({ kind: 'building', modelId, progress }),
         signal,
       }),
@@ -91,6 +104,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
     },
   });
   return {
+    device,
     catalog,
     checkpointModels,
     loadedCheckpoints,

@@ -1,17 +1,37 @@
 // What /health says: the true state of every model at this moment.
 
 import type { CatalogModel, ModelCatalog } from '@ortler/api';
+import type { DeviceChoice } from '@ortler/engine';
 
 export type ModelState = 'loading' | 'ready' | 'restarting' | 'failed';
+
+/** Where the models run. */
+export interface DeviceReport {
+  readonly kind: DeviceChoice['device'];
+  readonly name?: string;
+  readonly memory_bytes?: number;
+  /** Largest part of one tensor that a kernel can reach. */
+  readonly max_tensor_bytes?: number;
+  /** A driver that computes on the processor. */
+  readonly is_software?: boolean;
+  /** Why it is not another one. */
+  readonly detail?: string;
+}
 
 export interface HealthReport {
   /** `ok`: every model answers; `degraded`: some do; `loading`: none yet; `unavailable`: none. */
   readonly status: 'ok' | 'degraded' | 'loading' | 'unavailable';
+  /** Absent until the first model is prepared. */
+  readonly device?: DeviceReport;
   readonly models: readonly { readonly id: string; readonly state: ModelState; readonly detail?: string }[];
 }
 
 /** Looks at every model. The server is fit for requests when the status is `ok` or `degraded`. */
-export function reportHealth(catalog: ModelCatalog): HealthReport {
+export function reportHealth(catalog: ModelCatalog, device: DeviceChoice | undefined): HealthReport {
+  return { ...reportModels(catalog), ...(device && { device: toDeviceReport(device) }) };
+}
+
+function reportModels(catalog: ModelCatalog): HealthReport {
   const models = catalog.list().map(model => ({ id: model.id, ...stateOf(model) }));
   const isReady = (model: { state: ModelState }) => model.state === 'ready';
   if (models.every(isReady)) return { status: 'ok', models };
@@ -23,6 +43,18 @@ export function reportHealth(catalog: ModelCatalog): HealthReport {
 /** Whether requests should be sent here. */
 export function isServing({ status }: HealthReport): boolean {
   return status === 'ok' || status === 'degraded';
+}
+
+function toDeviceReport({ device, facts = { device }, note }: DeviceChoice): DeviceReport {
+  const { name, memoryBytes, maxTensorBytes, isSoftware } = facts;
+  return {
+    kind: device,
+    ...(name !== undefined && { name }),
+    ...(memoryBytes !== undefined && { memory_bytes: memoryBytes }),
+    ...(maxTensorBytes !== undefined && { max_tensor_bytes: maxTensorBytes }),
+    ...(isSoftware !== undefined && { is_software: isSoftware }),
+    ...(note !== undefined && { detail: note }),
+  };
 }
 
 function stateOf({ status }: CatalogModel): { state: ModelState; detail?: string } {

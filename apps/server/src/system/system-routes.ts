@@ -1,6 +1,7 @@
 // Routes beside the api: health, version, metrics, the OpenAPI document and its page. None of them needs a key.
 
 import { ApiError, type AppRouter, type ModelCatalog } from '@ortler/api';
+import type { DeviceChoice } from '@ortler/engine';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isServing, reportHealth } from './health.ts';
 import type { Metrics } from './metrics.ts';
@@ -9,6 +10,8 @@ import { VERSION } from './version.ts';
 export interface SystemRoutesOptions {
   readonly catalog: ModelCatalog;
   readonly metrics: Metrics;
+  /** Where models run, once that is settled. */
+  readonly device: () => DeviceChoice | undefined;
   readonly router: AppRouter;
 }
 
@@ -20,7 +23,7 @@ type Answer = (request: FastifyRequest, reply: FastifyReply) => unknown;
 /** Registers the routes, with and without a slash at the end; other methods get 405. */
 export async function registerSystemRoutes(
   app: FastifyInstance,
-  { catalog, metrics, router }: SystemRoutesOptions,
+  { catalog, metrics, device, router }: SystemRoutesOptions,
 ): Promise<void> {
   // None of these routes reads a body, so whatever is sent along does not matter.
   app.removeAllContentTypeParsers();
@@ -41,7 +44,7 @@ export async function registerSystemRoutes(
   };
 
   const answerHealth: Answer = (_request, reply) => {
-    const report = reportHealth(catalog);
+    const report = reportHealth(catalog, device());
     reply.header('cache-control', 'no-store');
     if (!isServing(report)) {
       reply.code(503);

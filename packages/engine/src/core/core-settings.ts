@@ -3,6 +3,7 @@
 
 import type { CoreFacts } from '../link/messages.ts';
 import type { RunnerFacts } from './model/model-runner.ts';
+import type { StepSampler } from './sampling/step-sampler.ts';
 import type { Drafter } from './speculation/drafter.ts';
 import { PromptLookupDrafter } from './speculation/prompt-lookup-drafter.ts';
 
@@ -29,12 +30,14 @@ export interface EngineCoreSettings {
   readonly fatalFailureLimit?: number;
   /** The time. Unit: milliseconds. Default: the process's monotonic clock. */
   readonly now?: () => number;
+  /** How a step is computed and sampled. Default: logits come to the process. */
+  readonly stepSampler?: StepSampler;
   /** Why the ONNX Runtime binding in use is not the preferred one; shown in the facts. */
   readonly backendNote?: string;
 }
 
 /** Settings with every default filled in. */
-export type SettledCoreSettings = Required<Omit<EngineCoreSettings, 'backendNote'>>;
+export type SettledCoreSettings = Required<Omit<EngineCoreSettings, 'backendNote' | 'stepSampler'>>;
 
 /** Tokens of a block: small enough that short system prompts are found, large enough that indexing costs nothing. */
 const DEFAULT_BLOCK_LENGTH = 16;

@@ -25,8 +25,9 @@ import {
 import { createKvCacheManager } from './kv-cache/create-kv-cache-manager.ts';
 import type { KvCacheManager } from './kv-cache/kv-cache-manager.ts';
 import type { ModelRunner } from './model/model-runner.ts';
-import { type SampledRow, sampleStep } from './sampling/sample-step.ts';
+import type { SampledRow } from './sampling/sample-step.ts';
 import { Sampler } from './sampling/sampler.ts';
+import { createHostStepSampler, type StepSampler } from './sampling/step-sampler.ts';
 import { LoadEstimate, type RunningLength } from './scheduler/load-estimate.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { StepPlan } from './scheduler/step-plan.ts';
@@ -38,7 +39,7 @@ export type CoreOutput = StepMessage | RequestFailedMessage | FatalMessage;
 export class EngineCore {
   readonly facts: CoreFacts;
   readonly #runner: ModelRunner;
-  readonly #sampler: Sampler;
+  readonly #stepSampler: StepSampler;
   readonly #cache: KvCacheManager;
   readonly #constraints = new CoreConstraints();
   readonly #load = new LoadEstimate();
@@ -58,7 +59,8 @@ export class EngineCore {
 
   constructor(runner: ModelRunner, settings: EngineCoreSettings) {
     this.#runner = runner;
-    this.#sampler = new Sampler(runner.facts.vocabSize);
+    this.#stepSampler =
+      settings.stepSampler ?? createHostStepSampler(runner, new Sampler(runner.facts.vocabSize));
     const { slotCount, logitsLimit } = runner.facts;
     const settled = settleCoreSettings(settings, runner.facts);
     const { maxSequences, cacheBlockLength: indexBlockLength } = settled;
@@ -167,10 +169,7 @@ export class EngineCore {
     const startedAtMs = this.#settings.now();
     let sampled: readonly (SampledRow | Error)[];
     try {
-      const running = this.#runner.run(plan.rows);
-      // The model computes on other threads in the meantime.
-      const masks = this.#constraints.fillMasks(plan.rows);
-      sampled = sampleStep(this.#sampler, plan, await running, masks);
+      sampled = await this.#stepSampler.sample(plan, () => this.#constraints.fillMasks(plan.rows));
     } catch (cause) {
       const outputs = this.#handleFailure(plan, cause);
       if (updates.length === 0 && outputs.length === 0) return [];
@@ -207,6 +206,7 @@ export class EngineCore {
     if (this.#isClosed) return;
     if (this.#isStepping) throw new Error('close() was called while a step was running.');
     this.#isClosed = true;
+    await this.#stepSampler.dispose();
     await this.#runner.close();
   }
 

@@ -20,6 +20,7 @@ export type {
   OrtTensor,
   OrtValue,
 } from '../core/model/ort/backend.ts';
+export { GraphWriter } from '../core/model/ort/graph-writer.ts';
 export { selectBackend } from '../core/model/ort/select-backend.ts';
 export { readManifest } from '../core/model/read-manifest.ts';
 export { createSlotsRunner, type SlotsRunnerOptions } from '../core/model/slots-runner.ts';

@@ -4,7 +4,7 @@ import { selectBackend } from '../core/model/ort/select-backend.ts';
 import { identityModel } from './tiny-onnx.ts';
 
 /** Set to `required` where a skipped GPU test is a failure. */
-const REQUIREMENT = 'ORTLER_GPU_TESTS';
+const REQUIREMENT = 'TEST_GPU';
 
 /**
  * Why the tests of this file are left out, or undefined when they run. It loads the provider, so the file that asks has

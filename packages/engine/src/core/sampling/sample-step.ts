@@ -6,7 +6,7 @@ import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import type { PlannedRow, StepPlan } from '../scheduler/step-plan.ts';
 import type { Sequence } from '../sequence.ts';
 import type { TokenMask } from '../token-mask.ts';
-import type { SampledToken, Sampler } from './sampler.ts';
+import type { SampledToken, Sampler, SamplingStep } from './sampler.ts';
 
 export interface SampledRow {
   /** New tokens of the sequence, in order: at most one more than the row's draft has. Empty for a row that draws none. */
@@ -87,8 +87,13 @@ function drawToken(
   logits: Float32Array,
   mask: TokenMask | null,
 ): SampledToken {
+  return sampler.sample(logits, toSamplingStep(sequence, mask));
+}
+
+/** How the next token of a sequence is drawn. */
+export function toSamplingStep(sequence: Sequence, mask: TokenMask | null): SamplingStep {
   const { submitted, logitsProcessors } = sequence.group;
-  return sampler.sample(logits, {
+  return {
     params: submitted.sampling,
     randomKey: sequence.randomKey,
     position: sequence.outputTokenIds.length,
@@ -96,26 +101,39 @@ function drawToken(
     output: sequence,
     topLogprobCount: submitted.logprobs?.topCount,
     mask,
-  });
+  };
 }
 
-/** The logits at one token are the model's opinion of the next one. */
+/**
+ * The prompt tokens that the row's first logits are opinions of, as the logits at one token are those of the next one.
+ * Null where nobody asked.
+ */
+export function promptLogprobPositions(
+  row: PlannedRow,
+): { readonly tokenIds: readonly number[]; readonly topCount: number } | null {
+  const { promptTokenIds, submitted, isPrefilled } = row.sequence.group;
+  const { promptLogprobs } = submitted;
+  if (promptLogprobs === undefined || isPrefilled) return null;
+  const first = row.computedLength + row.tokenIds.length - row.logitsCount + 1;
+  return {
+    tokenIds: [...promptTokenIds.subarray(first, first + row.logitsCount)],
+    topCount: promptLogprobs.topCount,
+  };
+}
+
 function readPromptLogprobs(
   sampler: Sampler,
   row: PlannedRow,
   logits: Float32Array,
 ): readonly TokenLogprobs[] {
   const { vocabSize } = sampler;
-  const { promptTokenIds, submitted, isPrefilled } = row.sequence.group;
-  const { promptLogprobs } = submitted;
-  if (promptLogprobs === undefined || isPrefilled) return NOTHING;
-  const firstPosition = row.computedLength + row.tokenIds.length - row.logitsCount + 1;
-  const count = Math.min(row.logitsCount, promptTokenIds.length - firstPosition);
-  return Array.from({ length: count }, (_, index) =>
+  const positions = promptLogprobPositions(row);
+  if (positions === null) return NOTHING;
+  return positions.tokenIds.map((tokenId, index) =>
     sampler.readLogprobs(
       logits.subarray(index * vocabSize, (index + 1) * vocabSize),
-      promptTokenIds[firstPosition + index]!,
-      promptLogprobs.topCount,
+      tokenId,
+      positions.topCount,
     ),
   );
 }

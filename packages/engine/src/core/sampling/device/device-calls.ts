@@ -11,7 +11,7 @@ import type {
   OrtValue,
 } from '../../model/ort/backend.ts';
 import type { GraphShape, ReduceFeatures } from './sampling-graphs.ts';
-import { locateGraph, rankGraph, readGraph, reduceGraph } from './sampling-graphs.ts';
+import { isEdited, locateGraph, rankGraph, readGraph, reduceGraph } from './sampling-graphs.ts';
 
 /** Arrays of one call, by graph name, and the call itself. */
 export interface DeviceCall {
@@ -77,7 +77,7 @@ export class DeviceCalls {
       if (features.logprobs) {
         call.add('outputs', 'ownBest', 'float32', [rowCount, 2, logprobCount]);
         call.add('outputs', 'ownSum', 'float32', [rowCount, 1]);
-        call.outputs.set('own', this.#rowsOf(session, 'own', rowCount));
+        if (isEdited(features)) call.outputs.set('own', this.#rowsOf(session, 'own', rowCount));
       }
       return call.bind(session);
     });
@@ -97,12 +97,13 @@ export class DeviceCalls {
     });
   }
 
-  /** After a `reduce` of `rowCount` rows with log probabilities. */
-  async rank(rowCount: number, count: number): Promise<DeviceCall> {
+  /** After a `reduce` of `rowCount` rows with these features, log probabilities among them. */
+  async rank(rowCount: number, count: number, features: ReduceFeatures): Promise<DeviceCall> {
+    const rows = isEdited(features) ? 'own' : 'edited';
     const session = await this.#session('rank', () => rankGraph(this.#shape));
-    return this.#keep(`rank ${rowCount} ${count}`, () => {
+    return this.#keep(`rank ${rows} ${rowCount} ${count}`, () => {
       const call = new CallUnderway(this.#backend);
-      call.inputs.set('own', this.#rowsOf(session, 'own', rowCount));
+      call.inputs.set('own', this.#rowsOf(session, rows, rowCount));
       call.add('inputs', 'row', 'int32', [count]);
       call.add('inputs', 'tokenId', 'int32', [count, 1]);
       call.add('outputs', 'standing', 'float32', [count, 2]);
@@ -110,13 +111,13 @@ export class DeviceCalls {
     });
   }
 
-  async read(logits: OrtValue): Promise<DeviceCall> {
+  async read(logits: OrtValue, rowCount: number): Promise<DeviceCall> {
     const session = await this.#session('read', () => readGraph(this.#shape));
-    return this.#keep(`read ${this.#idOf(logits)}`, () => {
+    return this.#keep(`read ${rowCount} ${this.#idOf(logits)}`, () => {
       const call = new CallUnderway(this.#backend);
       call.inputs.set('logits', logits);
-      call.add('inputs', 'rows', 'int32', [1]);
-      call.add('outputs', 'row', 'float32', [1, this.#shape.vocabSize]);
+      call.add('inputs', 'rows', 'int32', [rowCount]);
+      call.add('outputs', 'row', 'float32', [rowCount, this.#shape.vocabSize]);
       return call.bind(session);
     });
   }

@@ -7,24 +7,16 @@ import type { OrtBackend, OrtSessionOptions, OrtValue } from '../../model/ort/ba
 import { onlyAllowed } from '../../token-mask.ts';
 import { uniformAt } from '../counter-random.ts';
 import { weightScale } from '../kernels/token-weight.ts';
-import type { SampledToken, Sampler, SamplingStep } from '../sampler.ts';
+import type { SampledToken, Sampler } from '../sampler.ts';
 import { TokenEdits } from '../token-edits.ts';
-import { type Decision, decideToken, type OpenReason } from './decide-token.ts';
+import { decideToken } from './decide-token.ts';
 import { type DeviceCall, DeviceCalls } from './device-calls.ts';
 import { fillEdits, fillMask } from './fill-inputs.ts';
-import { type OwnOpinion, standingOf, toTokenLogprobs } from './own-logprobs.ts';
+import { standingOf, toTokenLogprobs } from './own-logprobs.ts';
 import { readBest } from './read-best.ts';
 import { PART_BITS, rowShape, SUM_BLOCK_LENGTH } from './row-shape.ts';
+import { type FetchReason, NO_EDITS, type RowQuestion, RowWork } from './row-work.ts';
 import type { GraphShape, ReduceFeatures } from './sampling-graphs.ts';
-
-/** What is asked of one row of logits. */
-export type RowQuestion =
-  | { readonly kind: 'draw'; readonly row: number; readonly step: SamplingStep }
-  /** What the model thought of a token. */
-  | { readonly kind: 'read'; readonly row: number; readonly tokenId: number; readonly topCount: number };
-
-/** Why rows were fetched, besides those of `OpenReason`. */
-export type FetchReason = OpenReason | 'thinking' | 'edits' | 'logprobs';
 
 export interface DeviceSamplerCounters {
   rowCount: number;
@@ -43,6 +35,10 @@ const CANDIDATE_COUNT = 128;
 const LOGPROB_COUNT = 32;
 /** Rows of one call. */
 const MOST_ROWS = 64;
+/** Rows that are fetched by one call: a few megabytes. */
+const MOST_FETCHED = 8;
+/** Few sizes, so that calls are prepared and shaders compiled for few; close enough that little comes back for nothing. */
+const ROW_COUNTS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, MOST_ROWS];
 const LEAST_EDITS = 16;
 
 export class DeviceSampler {
@@ -94,7 +90,9 @@ export class DeviceSampler {
   async #answerBatch(logits: OrtValue, batch: readonly RowWork[]): Promise<void> {
     const onDevice = batch.filter((work, index) => this.#canReduce(work, this.#edits[index]!));
     if (onDevice.length > 0) await this.#reduce(logits, onDevice);
-    for (const work of batch) if (work.fetch !== null) await this.#fetch(logits, work, work.fetch);
+    const open = batch.filter(({ fetch }) => fetch !== null);
+    for (let start = 0; start < open.length; start += MOST_FETCHED)
+      await this.#fetch(logits, open.slice(start, start + MOST_FETCHED));
   }
 
   /** Mutates: `edits`. */
@@ -114,8 +112,8 @@ export class DeviceSampler {
   }
 
   async #reduce(logits: OrtValue, batch: readonly RowWork[]): Promise<void> {
-    const rowCount = sizeFor(batch.length, 1);
-    const editCount = sizeFor(Math.max(...batch.map(({ edits }) => edits.tokenIds.length)), LEAST_EDITS);
+    const rowCount = rowCountFor(batch.length);
+    const editCount = editCountFor(Math.max(...batch.map(({ edits }) => edits.tokenIds.length)));
     const features = this.#featuresFor(batch);
     const call = await this.#calls.reduce(logits, features, { rowCount, editCount });
     this.#fill(call, batch, features, { rowCount, editCount });
@@ -123,7 +121,7 @@ export class DeviceSampler {
     for (const [index, work] of batch.entries()) this.#decide(work, index, call, features);
 
     await this.#locate(batch, rowCount);
-    await this.#rank(batch, rowCount);
+    await this.#rank(batch, rowCount, features);
     for (const work of batch) this.#finish(work);
   }
 
@@ -201,7 +199,7 @@ export class DeviceSampler {
     const sought = batch.filter(({ place }) => place !== null);
     if (sought.length === 0) return;
     const { partCount, sumBlockCount } = this.#shape;
-    const call = await this.#calls.locate(rowCount, sizeFor(sought.length, 1));
+    const call = await this.#calls.locate(rowCount, rowCountFor(sought.length));
     const { arrays } = call;
     for (const array of arrays.values()) array.fill(0 as never);
     sought.forEach(({ place, index }, slot) => {
@@ -223,14 +221,14 @@ export class DeviceSampler {
   }
 
   /** Finds how tokens stand that are not among the best ones. */
-  async #rank(batch: readonly RowWork[], rowCount: number): Promise<void> {
+  async #rank(batch: readonly RowWork[], rowCount: number, features: ReduceFeatures): Promise<void> {
     for (const work of batch)
       if (work.own !== null && work.tokenId !== null) work.standing = standingOf(work.own, work.tokenId);
     const sought = batch.filter(
       ({ own, tokenId, standing }) => own !== null && tokenId !== null && standing === null,
     );
     if (sought.length === 0) return;
-    const call = await this.#calls.rank(rowCount, sizeFor(sought.length, 1));
+    const call = await this.#calls.rank(rowCount, rowCountFor(sought.length), features);
     const { arrays } = call;
     for (const array of arrays.values()) array.fill(0 as never);
     sought.forEach(({ index, tokenId }, slot) => {
@@ -256,20 +254,24 @@ export class DeviceSampler {
     else work.answer = question.kind === 'read' ? logprobs : { tokenId, logprobs };
   }
 
-  async #fetch(logits: OrtValue, work: RowWork, reason: FetchReason): Promise<void> {
-    this.counters.fetched[reason]++;
-    const call = await this.#calls.read(logits);
-    const { question } = work;
-    call.arrays.get('rows')![0] = question.row;
+  async #fetch(logits: OrtValue, batch: readonly RowWork[]): Promise<void> {
+    const { vocabSize } = this.#shape;
+    const call = await this.#calls.read(logits, rowCountFor(batch.length));
+    for (const [index, { question }] of batch.entries()) call.arrays.get('rows')![index] = question.row;
     await this.#run(call);
-    const row = call.arrays.get('row') as Float32Array;
+    for (const [index, work] of batch.entries()) {
+      this.counters.fetched[work.fetch!]++;
+      work.answer = this.#sampleFetched(rowOf(call.arrays, 'row', index, vocabSize), work.question);
+    }
+  }
+
+  #sampleFetched(row: Float32Array, question: RowQuestion): SampledToken | TokenLogprobs | Error {
     try {
-      work.answer =
-        question.kind === 'read'
-          ? this.#sampler.readLogprobs(row, question.tokenId, question.topCount)
-          : this.#sampler.sample(row, question.step);
+      return question.kind === 'read'
+        ? this.#sampler.readLogprobs(row, question.tokenId, question.topCount)
+        : this.#sampler.sample(row, question.step);
     } catch (error) {
-      work.answer = error instanceof Error ? error : new Error(String(error));
+      return error instanceof Error ? error : new Error(String(error));
     }
   }
 
@@ -279,47 +281,13 @@ export class DeviceSampler {
   }
 }
 
-/** A question on its way to its answer. */
-class RowWork {
-  readonly question: RowQuestion;
-  edits = NO_EDITS;
-  /** Place in the call. */
-  index = 0;
-  tokenId: number | null = null;
-  place: Extract<Decision, { kind: 'in-block' }> | null = null;
-  own: OwnOpinion | null = null;
-  standing: { readonly logit: number; readonly above: number } | null = null;
-  fetch: FetchReason | null = null;
-  answer: SampledToken | TokenLogprobs | Error | null = null;
-
-  constructor(question: RowQuestion) {
-    this.question = question;
-  }
-
-  get topCount(): number | undefined {
-    return this.question.kind === 'read' ? this.question.topCount : this.question.step.topLogprobCount;
-  }
-
-  get mask() {
-    return this.question.kind === 'read' ? null : (this.question.step.mask ?? null);
-  }
-
-  get temperature(): number {
-    return this.question.kind === 'read' ? 0 : this.question.step.params.temperature;
-  }
-
-  take(decision: Decision): void {
-    if (decision.kind === 'token') this.tokenId = decision.tokenId;
-    else if (decision.kind === 'in-block') this.place = decision;
-    else this.fetch = decision.reason;
-  }
+function rowCountFor(count: number): number {
+  return ROW_COUNTS.find(size => size >= count)!;
 }
 
-const NO_EDITS = new TokenEdits();
-
-/** The next power of two: few sizes, so that calls are prepared and shaders compiled for few. */
-function sizeFor(count: number, least: number): number {
-  let size = least;
+/** The next power of two. */
+function editCountFor(count: number): number {
+  let size = LEAST_EDITS;
   while (size < count) size *= 2;
   return size;
 }

@@ -1,8 +1,8 @@
 // The graphs that look at rows of logits where they lie. Caller: `device-sampler.ts`. Names of inputs and outputs are the
 // contract between the two.
 
+import { GraphWriter, type Value } from '../../model/ort/graph-writer.ts';
 import { applyEdits, applyMask, bestTokens, inSumBlocks, selectRows, weightParts } from './graph-parts.ts';
-import { GraphWriter, type Value } from './graph-writer.ts';
 import { PART_BITS, type RowShape, SUM_BLOCK_LENGTH } from './row-shape.ts';
 
 /** What some row of a step needs; the graph does it for all of them, since a row that needs less is not harmed. */
@@ -19,6 +19,11 @@ export interface ReduceFeatures {
   readonly logprobs: boolean;
 }
 
+/** Whether the row that is drawn from differs from the one that log probabilities are of. */
+export function isEdited({ allowed, edits }: ReduceFeatures): boolean {
+  return allowed || edits;
+}
+
 export interface GraphShape extends RowShape {
   readonly logitsType: 'float16' | 'float32';
   /** Best tokens that come back. */
@@ -30,11 +35,11 @@ export interface GraphShape extends RowShape {
 /**
  * Rows to what decides most draws. Inputs: `logits` `[any, vocabSize]`, `rows` int32 `[rowCount]`, `factor` `[rowCount, 1]`
  * and what the features need. Outputs: `best` `[rowCount, 2, candidateCount]` (logits, ids), `masses` `[rowCount,
- * partCount, sumBlockCount]`, `ownBest`, `ownSum`, and, for the graphs below, `edited` and `own` `[rowCount,
- * paddedLength]`.
+ * partCount, sumBlockCount]`, `ownBest`, `ownSum`, and, for the graphs below, `edited` and, where it is another
+ * row, `own` `[rowCount, paddedLength]`.
  */
 export function reduceGraph(shape: GraphShape, features: ReduceFeatures): Uint8Array {
-  const graph = new GraphWriter();
+  const graph = new GraphWriter('sampling');
   const { candidateCount, logprobCount, partCount, sumBlockCount, paddedLength } = shape;
   const inputLogits = graph.input('logits', shape.logitsType, ['any', shape.vocabSize]);
   const rows = graph.input('rows', 'int32', ['rowCount']);
@@ -76,7 +81,7 @@ export function reduceGraph(shape: GraphShape, features: ReduceFeatures): Uint8A
     });
     const sum = graph.op('ReduceSum', [blockSums, graph.int64(1)], { keepdims: 1 });
     graph.output('ownSum', sum, 'float32', ['rowCount', 1]);
-    graph.output('own', own, 'float32', ['rowCount', paddedLength]);
+    if (isEdited(features)) graph.output('own', own, 'float32', ['rowCount', paddedLength]);
     writeBest(graph, 'ownBest', own, logprobCount, shape);
   }
   return graph.encode();
@@ -88,7 +93,7 @@ export function reduceGraph(shape: GraphShape, features: ReduceFeatures): Uint8A
  * `target0` and so on, `[count, 1]`. Output: `place` `[count, 1]`, within the block.
  */
 export function locateGraph(shape: GraphShape): Uint8Array {
-  const graph = new GraphWriter();
+  const graph = new GraphWriter('sampling');
   const edited = graph.input('edited', 'float32', ['rowCount', shape.paddedLength]);
   const block = graph.input('block', 'int32', ['count']);
   const column = (name: string): Value => graph.input(name, 'float32', ['count', 1]);
@@ -121,7 +126,7 @@ export function locateGraph(shape: GraphShape): Uint8Array {
  * Output: `standing` `[count, 2]`: its logit and how many tokens have a larger one.
  */
 export function rankGraph(shape: GraphShape): Uint8Array {
-  const graph = new GraphWriter();
+  const graph = new GraphWriter('sampling');
   const own = graph.input('own', 'float32', ['rowCount', shape.paddedLength]);
   const row = graph.input('row', 'int32', ['count']);
   const tokenId = graph.input('tokenId', 'int32', ['count', 1]);
@@ -135,7 +140,7 @@ export function rankGraph(shape: GraphShape): Uint8Array {
 
 /** Whole rows, as float32. Inputs: `logits`, `rows` int32 `[rowCount]`. Output: `row` `[rowCount, vocabSize]`. */
 export function readGraph({ logitsType, vocabSize }: GraphShape): Uint8Array {
-  const graph = new GraphWriter();
+  const graph = new GraphWriter('sampling');
   const logits = graph.input('logits', logitsType, ['any', vocabSize]);
   const rows = graph.input('rows', 'int32', ['rowCount']);
   const selected = graph.cast(graph.op('Gather', [logits, rows], { axis: 0 }), 'float32');

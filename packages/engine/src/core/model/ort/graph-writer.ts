@@ -1,7 +1,7 @@
-// Writes a small ONNX graph as the bytes of a model, node by node. Callers: the graphs of this folder. Decoders come from
-// model-builder; these graphs have no weights and depend on the size of a vocabulary only.
+// Writes a small ONNX graph as the bytes of a model, node by node: graphs for sampling, and to try devices. Decoders come from
+// model-builder; graphs made here have no weights.
 
-import type { ElementType } from '../../model/ort/backend.ts';
+import type { ElementType } from './backend.ts';
 
 /** Name of a value in the graph under construction. */
 export type Value = string;
@@ -17,6 +17,7 @@ const OPSET_VERSION = 18;
 const INTEGER_ATTRIBUTE = 2;
 
 export class GraphWriter {
+  readonly #name: string;
   readonly #inputs: Uint8Array[] = [];
   readonly #outputs: Uint8Array[] = [];
   readonly #constants: Uint8Array[] = [];
@@ -24,6 +25,10 @@ export class GraphWriter {
   /** Names of constants by their content: each is stored once. */
   readonly #known = new Map<string, Value>();
   #count = 0;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
 
   /** A dimension that is a string is known at run time only. */
   input(name: string, type: GraphType, shape: readonly (number | string)[]): Value {
@@ -75,7 +80,7 @@ export class GraphWriter {
   encode(): Uint8Array {
     const graph = message(
       ...this.#nodes.map(bytes => field(1, bytes)),
-      text(2, 'sampling'),
+      text(2, this.#name),
       ...this.#constants.map(bytes => field(5, bytes)),
       ...this.#inputs.map(bytes => field(11, bytes)),
       ...this.#outputs.map(bytes => field(12, bytes)),

@@ -1,0 +1,44 @@
+// Whether the device computes what the processor does: log probabilities of a prompt, within float16. A benchmark of wrong
+// numbers does not count.
+
+import type { Engine } from '@ortler/engine';
+
+const PROMPT_LENGTH = 48;
+
+export interface DeviceCheck {
+  readonly tokenCount: number;
+  /** Largest and mean difference of log probabilities. */
+  readonly largest: number;
+  readonly mean: number;
+}
+
+/** Log probabilities in float16 through some ten layers differ by a few hundredths; a wrong kernel gives whole numbers. */
+const LARGEST_MEAN = 0.05;
+
+/** Throws: when they differ by more than float16 explains. */
+export async function checkDevice(device: Engine, processor: Engine): Promise<DeviceCheck> {
+  const actual = await promptLogprobs(device);
+  const expected = await promptLogprobs(processor);
+  const differences = actual.map((value, index) => Math.abs(value - expected[index]!));
+  const largest = Math.max(...differences);
+  const mean = differences.reduce((sum, value) => sum + value, 0) / differences.length;
+  if (!(mean < LARGEST_MEAN))
+    throw new Error(
+      `The device computes other log probabilities than the processor: ${mean} apart in the mean.`,
+    );
+  return { tokenCount: differences.length, largest, mean };
+}
+
+async function promptLogprobs(engine: Engine): Promise<readonly number[]> {
+  const tokenIds = Array.from({ length: PROMPT_LENGTH }, (_, i) => (i * 7919 + 13) % engine.info.vocabSize);
+  const request = {
+    prompt: { kind: 'tokens', tokenIds },
+    promptLogprobs: { topCount: 0 },
+    stop: { maxTokens: 1 },
+  } as const;
+  for await (const event of engine.generate(request)) {
+    if (event.kind === 'prompt-ready')
+      return event.promptLogprobs!.flatMap(one => (one === null ? [] : [one.logprob]));
+  }
+  throw new Error('The engine gave no prompt.');
+}

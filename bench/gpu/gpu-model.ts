@@ -1,0 +1,76 @@
+// A model of the benchmark: random weights of a shape, built for a device or the processor, and what it takes.
+
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createEngine, type Engine } from '@ortler/engine';
+import type { OrtDevice } from '@ortler/engine/testing';
+import { buildModel } from '@ortler/model-builder';
+import { createTinyCheckpoint } from '@ortler/model-builder/testing';
+import type { GpuShape } from './gpu-shapes.ts';
+
+export type GpuPrecision = 'f16' | 'q8' | 'q4';
+
+export interface BuiltModels {
+  readonly sourceDir: string;
+  /** For the device. */
+  readonly deviceDir: string;
+  /** Bytes of the device's graph with its weights. */
+  readonly weightBytes: number;
+}
+
+/** Writes the checkpoint, unless it is there from another precision, and builds it for a device. */
+export async function buildForDevice(
+  folder: string,
+  shape: GpuShape,
+  precision: GpuPrecision,
+): Promise<BuiltModels> {
+  const sourceDir = join(folder, shape.name);
+  const deviceDir = join(folder, `${shape.name}-paged-${precision}`);
+  if ((await stat(join(sourceDir, 'config.json')).catch(() => undefined)) === undefined) {
+    console.error(`writing random weights of ${shape.name} ...`);
+    await createTinyCheckpoint(sourceDir, {
+      modelType: shape.modelType,
+      weightType: 'BF16',
+      config: shape.config,
+    });
+  }
+  console.error(`building ${shape.name} in ${precision} ...`);
+  await buildModel({ sourceDir, outputDir: deviceDir, variant: 'paged', precision });
+  return { sourceDir, deviceDir, weightBytes: await folderBytes(deviceDir) };
+}
+
+/** The same checkpoint for the processor: what the device is compared with. */
+export async function buildForProcessor(
+  folder: string,
+  shape: GpuShape,
+  precision: GpuPrecision,
+): Promise<string> {
+  const outputDir = join(folder, `${shape.name}-slots-${precision}`);
+  const sourceDir = join(folder, shape.name);
+  await buildModel({
+    sourceDir,
+    outputDir,
+    variant: 'slots',
+    precision: precision === 'f16' ? 'f32' : precision,
+  });
+  return outputDir;
+}
+
+/** The engine in a process of its own, as a server runs it. */
+export function startEngine(modelDir: string, device: OrtDevice, maxSequences: number): Promise<Engine> {
+  return createEngine({
+    modelDir,
+    link: 'process',
+    device,
+    maxSequences,
+    contextLength: 2_048,
+    prefixCaching: false,
+    speculation: 'off',
+  });
+}
+
+async function folderBytes(folder: string): Promise<number> {
+  const names = (await readdir(folder)).filter(name => !name.endsWith('.json'));
+  const sizes = await Promise.all(names.map(async name => (await stat(join(folder, name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

@@ -1,0 +1,56 @@
+// A question about one row of logits, and how far its answer is. Only `device-sampler.ts` changes it.
+
+import type { TokenLogprobs } from '../../../request/token-logprobs.ts';
+import type { TokenMask } from '../../token-mask.ts';
+import type { SampledToken, SamplingStep } from '../sampler.ts';
+import { TokenEdits } from '../token-edits.ts';
+import type { Decision, OpenReason } from './decide-token.ts';
+import type { OwnOpinion } from './own-logprobs.ts';
+
+/** What is asked of one row of logits. */
+export type RowQuestion =
+  | { readonly kind: 'draw'; readonly row: number; readonly step: SamplingStep }
+  /** What the model thought of a token. */
+  | { readonly kind: 'read'; readonly row: number; readonly tokenId: number; readonly topCount: number };
+
+/** Why rows were fetched, besides those of `OpenReason`. */
+export type FetchReason = OpenReason | 'thinking' | 'edits' | 'logprobs';
+
+/** Of a row that nobody edits. */
+export const NO_EDITS = new TokenEdits();
+
+/** A question on its way to its answer. */
+export class RowWork {
+  readonly question: RowQuestion;
+  edits = NO_EDITS;
+  /** Place in the call. */
+  index = 0;
+  tokenId: number | null = null;
+  place: Extract<Decision, { kind: 'in-block' }> | null = null;
+  own: OwnOpinion | null = null;
+  standing: { readonly logit: number; readonly above: number } | null = null;
+  fetch: FetchReason | null = null;
+  answer: SampledToken | TokenLogprobs | Error | null = null;
+
+  constructor(question: RowQuestion) {
+    this.question = question;
+  }
+
+  get topCount(): number | undefined {
+    return this.question.kind === 'read' ? this.question.topCount : this.question.step.topLogprobCount;
+  }
+
+  get mask(): TokenMask | null {
+    return this.question.kind === 'read' ? null : (this.question.step.mask ?? null);
+  }
+
+  get temperature(): number {
+    return this.question.kind === 'read' ? 0 : this.question.step.params.temperature;
+  }
+
+  take(decision: Decision): void {
+    if (decision.kind === 'token') this.tokenId = decision.tokenId;
+    else if (decision.kind === 'in-block') this.place = decision;
+    else this.fetch = decision.reason;
+  }
+}

@@ -1,0 +1,58 @@
+// From a plan to what each of its rows gave: the model call and the sampling after it, with the logits in the process or
+// where a device left them. Caller: `../engine-core.ts`.
+
+import type { RunnerRow } from '../model/model-runner.ts';
+import type { OrtValue } from '../model/ort/backend.ts';
+import type { StepPlan } from '../scheduler/step-plan.ts';
+import type { TokenMask } from '../token-mask.ts';
+import type { DeviceSampler } from './device/device-sampler.ts';
+import { sampleDeviceStep } from './device/sample-device-step.ts';
+import { type SampledRow, sampleStep } from './sample-step.ts';
+import type { Sampler } from './sampler.ts';
+
+/** What each row may draw, or why that is not known. */
+export type RowMasks = readonly (TokenMask | Error | null)[];
+
+export interface StepSampler {
+  /** `fillMasks` is called while the model computes. Throws: what the model call throws. */
+  sample(plan: StepPlan, fillMasks: () => RowMasks): Promise<(SampledRow | Error)[]>;
+  /** Before the runner is closed. */
+  dispose(): Promise<void>;
+}
+
+/** Brings all logits to the process. */
+export function createHostStepSampler(
+  runner: { run(rows: readonly RunnerRow[]): Promise<Float32Array> },
+  sampler: Sampler,
+): StepSampler {
+  return {
+    async sample(plan, fillMasks) {
+      const running = runner.run(plan.rows);
+      const masks = whileRunning(running, fillMasks);
+      return sampleStep(sampler, plan, await running, masks);
+    },
+    dispose: () => Promise.resolve(),
+  };
+}
+
+/** Leaves logits on the device. */
+export function createDeviceStepSampler(
+  runner: { compute(rows: readonly RunnerRow[]): Promise<{ readonly value: OrtValue }> },
+  sampler: DeviceSampler,
+): StepSampler {
+  return {
+    async sample(plan, fillMasks) {
+      const running = runner.compute(plan.rows);
+      const masks = whileRunning(running, fillMasks);
+      const { value } = await running;
+      return sampleDeviceStep(sampler, plan, value, masks);
+    },
+    dispose: () => sampler.dispose(),
+  };
+}
+
+/** The masks. A model call that fails while they fail as well is not left without anybody to hear of it. */
+function whileRunning(running: Promise<unknown>, fillMasks: () => RowMasks): RowMasks {
+  running.catch(() => undefined);
+  return fillMasks();
+}
