@@ -74,6 +74,19 @@ describe('a finished build', () => {
     expect(await readdir(parent)).toEqual([]);
   });
 
+  it('is refused for heads that the paged attention cannot compute', async () => {
+    const { parent, outputDir } = await newOutput();
+    const wide = join(folder, 'wide');
+    await createTinyCheckpoint(wide, { config: { head_dim: 272 } });
+    const options = { sourceDir: wide, outputDir, precision: 'q8' } as const;
+    await expect(buildModel({ ...options, variant: 'paged' })).rejects.toMatchObject({
+      code: 'unsupported',
+      key: 'head_dim',
+      message: 'heads of 272 elements are not built as "paged", which has at most 256',
+    });
+    expect(await readdir(parent)).toEqual([]);
+  });
+
   it('has the same bytes every time', async () => {
     const outputs = [await newOutput(), await newOutput()];
     for (const { outputDir } of outputs) await buildModel({ sourceDir: source, outputDir, precision: 'q8' });
