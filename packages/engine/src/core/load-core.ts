@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { EngineError } from '../errors.ts';
 import type { ModelManifest } from '../graph-contract.ts';
 import type { CoreOptions } from '../link/messages.ts';
+import { createDeviceSampling } from './device-sampling.ts';
 import { EngineCore } from './engine-core.ts';
 import type { ModelRunner } from './model/model-runner.ts';
 import type { OrtBackend } from './model/ort/backend.ts';
@@ -12,6 +13,7 @@ import { selectBackend } from './model/ort/select-backend.ts';
 import { createPagedRunner } from './model/paged-runner.ts';
 import { readManifest } from './model/read-manifest.ts';
 import { createSlotsRunner } from './model/slots-runner.ts';
+import type { StepSampler } from './sampling/step-sampler.ts';
 
 /** Slots for computed prompts alone: enough for some conversations that come back while others run. */
 const DEFAULT_CACHE_SLOTS = 4;
@@ -28,6 +30,19 @@ interface RunnerParts {
   readonly contextLength: number;
 }
 
+/** What computes the model's steps. */
+interface Computation {
+  readonly runner: ModelRunner;
+  readonly stepSampler?: StepSampler;
+  readonly samplingNote?: string;
+}
+
+/**
+ * A call that fails again and again on a device has lost it, or meets a broken driver: only a new process helps, and no
+ * further request should have to find that out.
+ */
+const DEVICE_FAILURE_LIMIT = 1;
+
 /** Throws: `model_invalid` for an unusable folder or options that do not fit it, `engine_failed`. */
 export async function loadCore(options: CoreOptions): Promise<EngineCore> {
   checkOptions(options);
@@ -41,8 +56,8 @@ export async function loadCore(options: CoreOptions): Promise<EngineCore> {
   }
   const { backend, note } = await selectBackend(options.backend);
   const isPaged = manifest.variant === 'paged';
-  const createRunner = isPaged ? createDeviceRunner : createProcessorRunner;
-  const runner = await createRunner({ backend, manifest, options, contextLength });
+  const create = isPaged ? computeOnDevice : computeOnProcessor;
+  const { runner, ...sampling } = await create({ backend, manifest, options, contextLength });
   // What a draft costs beside a plain step was measured on processors only.
   const mayDraft = options.speculation !== 'off' && !isPaged;
   return new EngineCore(runner, {
@@ -55,10 +70,12 @@ export async function loadCore(options: CoreOptions): Promise<EngineCore> {
     ...(mayDraft ? {} : { drafter: null }),
     maxQueuedSequences: options.maxQueuedSequences,
     ...(note === undefined ? {} : { backendNote: note }),
+    ...(isPaged ? { fatalFailureLimit: DEVICE_FAILURE_LIMIT } : {}),
+    ...sampling,
   });
 }
 
-async function createProcessorRunner(parts: RunnerParts): Promise<ModelRunner> {
+async function computeOnProcessor(parts: RunnerParts): Promise<Computation> {
   const { backend, manifest, options, contextLength } = parts;
   const { device, modelDir, maxSequences, cacheBytes } = options;
   if (device === 'webgpu' || device === 'cuda') {
@@ -67,15 +84,16 @@ async function createProcessorRunner(parts: RunnerParts): Promise<ModelRunner> {
   }
   if (cacheBytes !== undefined)
     throw wrongOption('cacheBytes', 'is for models on a device; on the processor maxSequences decides');
-  return createSlotsRunner(backend, modelDir, manifest, {
+  const runner = await createSlotsRunner(backend, modelDir, manifest, {
     slotCount: maxSequences + settleCacheSlots(options),
     contextLength,
     ...settleThreads(options),
     ...(options.prefillGraph === undefined ? {} : { prefillGraph: options.prefillGraph }),
   });
+  return { runner };
 }
 
-async function createDeviceRunner(parts: RunnerParts): Promise<ModelRunner> {
+async function computeOnDevice(parts: RunnerParts): Promise<Computation> {
   const { backend, manifest, options, contextLength } = parts;
   const { modelDir, maxSequences, prefillChunkLength, cacheBytes } = options;
   const device = options.device === 'auto' ? 'webgpu' : options.device;
@@ -83,11 +101,19 @@ async function createDeviceRunner(parts: RunnerParts): Promise<ModelRunner> {
     const problem = `"cpu" cannot run ${modelDir}, which was built as "paged" for a GPU; use "webgpu" or "cuda"`;
     throw wrongOption('device', problem);
   }
-  return createPagedRunner(backend, modelDir, manifest, {
-    ...{ device, maxSequences, contextLength, prefillChunkLength, cacheBytes },
+  const sessionOptions = { device, ...settleThreads(options) };
+  const runner = await createPagedRunner(backend, modelDir, manifest, {
+    ...{ maxSequences, contextLength, prefillChunkLength, cacheBytes },
     spareContexts: settleCacheSlots(options),
-    ...settleThreads(options),
+    ...sessionOptions,
   });
+  try {
+    const { stepSampler, note } = await createDeviceSampling(backend, runner, sessionOptions);
+    return { runner, ...(stepSampler && { stepSampler }), ...(note !== undefined && { samplingNote: note }) };
+  } catch (cause) {
+    await runner.close();
+    throw cause;
+  }
 }
 
 function settleCacheSlots({ prefixCaching = true, cacheSlots }: CoreOptions): number {

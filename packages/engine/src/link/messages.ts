@@ -161,6 +161,8 @@ export interface CoreFacts {
   readonly onnxRuntimeVersion: string;
   /** Why `auto` did not take the native binding. Absent when it did, or when a binding was asked for by name. */
   readonly backendNote?: string;
+  /** Why tokens of a model on a device are drawn on the processor. Absent when they are drawn where the model runs. */
+  readonly samplingNote?: string;
 }
 
 export interface ReadyMessage {
