@@ -18,6 +18,7 @@ test('every option of the token side that a caller gives gets there', () => {
     prefillGraph: false,
     mixedChunkLength: 4,
     cacheSlots: 0,
+    cacheBytes: 1_000,
     speculation: 'off',
   };
   expect(toCoreOptions({ ...given, link: 'process' })).toEqual(given);

@@ -107,6 +107,7 @@ export function toCoreOptions(options: EngineOptions): CoreOptions {
     ...(options.schedulingPolicy === undefined ? {} : { schedulingPolicy: options.schedulingPolicy }),
     ...(options.mixedChunkLength === undefined ? {} : { mixedChunkLength: options.mixedChunkLength }),
     ...(options.cacheSlots === undefined ? {} : { cacheSlots: options.cacheSlots }),
+    ...(options.cacheBytes === undefined ? {} : { cacheBytes: options.cacheBytes }),
     ...(options.prefixCaching === undefined ? {} : { prefixCaching: options.prefixCaching }),
     ...(options.speculation === undefined ? {} : { speculation: options.speculation }),
     ...(options.prefillGraph === undefined ? {} : { prefillGraph: options.prefillGraph }),

@@ -37,7 +37,7 @@ export async function expectSameAnswers(
   const questions = cases.map(
     (one, row): RowQuestion => ({ kind: 'draw', row, step: caseStep(one, vocabSize) }),
   );
-  const answers = await device.answer(logits, questions);
+  const answers = await device.answer([{ value: logits, rowCount: cases.length }], questions);
   const sampler = new Sampler(vocabSize);
   cases.forEach((one, index) => {
     const answer = answers[index]!;

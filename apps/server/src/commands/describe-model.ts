@@ -4,8 +4,10 @@ import type { EngineInfo } from '@ortler/engine';
 
 /** One line, and a second one when the model runs slower than it could. */
 export function describeModel(modelId: string, info: EngineInfo): string {
-  const { modelType, parameterCount, precision, device, backend, contextLength, backendNote } = info;
+  const { modelType, parameterCount, precision, device, backend, contextLength, backendNote, samplingNote } =
+    info;
   const size = `${(parameterCount / 1e6).toFixed(1)} M parameters`;
   const line = `  model    ${modelId}: ${modelType}, ${size}, ${precision}, ${device} (${backend}), context ${contextLength}\n`;
-  return backendNote === undefined ? line : `${line}           slower than it could be: ${backendNote}\n`;
+  const notes = [backendNote, samplingNote].filter(note => note !== undefined);
+  return [line, ...notes.map(note => `           slower than it could be: ${note}\n`)].join('');
 }

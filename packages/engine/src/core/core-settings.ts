@@ -34,10 +34,14 @@ export interface EngineCoreSettings {
   readonly stepSampler?: StepSampler;
   /** Why the ONNX Runtime binding in use is not the preferred one; shown in the facts. */
   readonly backendNote?: string;
+  /** Why a model on a device is not sampled there; shown in the facts. */
+  readonly samplingNote?: string;
 }
 
 /** Settings with every default filled in. */
-export type SettledCoreSettings = Required<Omit<EngineCoreSettings, 'backendNote' | 'stepSampler'>>;
+export type SettledCoreSettings = Required<
+  Omit<EngineCoreSettings, 'backendNote' | 'samplingNote' | 'stepSampler'>
+>;
 
 /** Tokens of a block: small enough that short system prompts are found, large enough that indexing costs nothing. */
 const DEFAULT_BLOCK_LENGTH = 16;
@@ -63,7 +67,7 @@ export function settleCoreSettings(settings: EngineCoreSettings, facts: RunnerFa
 export function toCoreFacts(
   runnerFacts: RunnerFacts,
   maxSequences: number,
-  backendNote: string | undefined,
+  { backendNote, samplingNote }: Pick<EngineCoreSettings, 'backendNote' | 'samplingNote'>,
 ): CoreFacts {
   const { kind, backend, device, vocabSize, contextLength, onnxRuntimeVersion } = runnerFacts;
   return {
@@ -75,5 +79,6 @@ export function toCoreFacts(
     maxSequences,
     onnxRuntimeVersion,
     ...(backendNote === undefined ? {} : { backendNote }),
+    ...(samplingNote === undefined ? {} : { samplingNote }),
   };
 }

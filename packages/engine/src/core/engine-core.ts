@@ -68,7 +68,7 @@ export class EngineCore {
     this.#cache = createKvCacheManager(runner, { ...settled, indexBlockLength });
     const limits = { ...settled, promptLogitsLimit: logitsLimit - slotCount };
     this.#scheduler = new Scheduler(this.#cache, limits, settled.drafter);
-    this.facts = toCoreFacts(runner.facts, maxSequences, settings.backendNote);
+    this.facts = toCoreFacts(runner.facts, maxSequences, settings);
   }
 
   /** Whether `step` has something to do. */

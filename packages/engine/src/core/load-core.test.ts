@@ -14,8 +14,6 @@ const OPTIONS: CoreOptions = {
 
 describe('loadCore', () => {
   it.each([
-    [{ device: 'webgpu' }, 'device'],
-    [{ device: 'cuda' }, 'device'],
     [{ threadCount: -1 }, 'threadCount'],
     [{ maxSequences: 0 }, 'maxSequences'],
     [{ prefillChunkLength: 0.5 }, 'prefillChunkLength'],
@@ -24,6 +22,7 @@ describe('loadCore', () => {
     [{ mixedChunkLength: 0 }, 'mixedChunkLength'],
     [{ cacheSlots: -1 }, 'cacheSlots'],
     [{ cacheSlots: 1, prefixCaching: false }, 'cacheSlots'],
+    [{ cacheBytes: 0 }, 'cacheBytes'],
   ] as const)('refuses %j by name before it reads anything', async (change, parameter) => {
     await expect(loadCore({ ...OPTIONS, ...change })).rejects.toMatchObject({
       code: 'model_invalid',

@@ -1,18 +1,47 @@
-// Builds the token side of one model: ONNX Runtime binding, runner, step loop. The links call it and nothing
-// else of this room.
+// Builds the token side of one model: ONNX Runtime binding, the runner that fits the model and its device, step loop. The
+// links call it and nothing else of this room.
 
 import { availableParallelism } from 'node:os';
 import { EngineError } from '../errors.ts';
+import type { ModelManifest } from '../graph-contract.ts';
 import type { CoreOptions } from '../link/messages.ts';
+import { createDeviceSampling } from './device-sampling.ts';
 import { EngineCore } from './engine-core.ts';
+import type { ModelRunner } from './model/model-runner.ts';
+import type { OrtBackend } from './model/ort/backend.ts';
 import { selectBackend } from './model/ort/select-backend.ts';
+import { createPagedRunner } from './model/paged-runner.ts';
 import { readManifest } from './model/read-manifest.ts';
 import { createSlotsRunner } from './model/slots-runner.ts';
+import type { StepSampler } from './sampling/step-sampler.ts';
 
 /** Slots for computed prompts alone: enough for some conversations that come back while others run. */
 const DEFAULT_CACHE_SLOTS = 4;
 /** About as long as a step of eight decodes on two cores, so that a running answer waits about twice as long. */
 const DEFAULT_MIXED_CHUNK_LENGTH = 32;
+/** The same on a device: about as many tokens as it computes in the time in which it reads float16 weights. */
+const DEVICE_MIXED_CHUNK_LENGTH = 128;
+
+/** What a runner is made from. */
+interface RunnerParts {
+  readonly backend: OrtBackend;
+  readonly manifest: ModelManifest;
+  readonly options: CoreOptions;
+  readonly contextLength: number;
+}
+
+/** What computes the model's steps. */
+interface Computation {
+  readonly runner: ModelRunner;
+  readonly stepSampler?: StepSampler;
+  readonly samplingNote?: string;
+}
+
+/**
+ * A call that fails again and again on a device has lost it, or meets a broken driver: only a new process helps, and no
+ * further request should have to find that out.
+ */
+const DEVICE_FAILURE_LIMIT = 1;
 
 /** Throws: `model_invalid` for an unusable folder or options that do not fit it, `engine_failed`. */
 export async function loadCore(options: CoreOptions): Promise<EngineCore> {
@@ -25,37 +54,84 @@ export async function loadCore(options: CoreOptions): Promise<EngineCore> {
       `must be at most ${manifest.contextLength}, which the model was built for; got ${contextLength}`,
     );
   }
-  const coreCount = availableParallelism();
-  const threadCount = options.threadCount === 0 ? coreCount : options.threadCount;
   const { backend, note } = await selectBackend(options.backend);
-  const prefixCaching = options.prefixCaching ?? true;
-  const cacheSlots = prefixCaching ? (options.cacheSlots ?? DEFAULT_CACHE_SLOTS) : 0;
-  const runner = await createSlotsRunner(backend, options.modelDir, manifest, {
-    slotCount: options.maxSequences + cacheSlots,
-    contextLength,
-    threadCount,
-    spin: options.spin ?? threadCount < coreCount,
-    ...(options.prefillGraph === undefined ? {} : { prefillGraph: options.prefillGraph }),
-  });
+  const isPaged = manifest.variant === 'paged';
+  const create = isPaged ? computeOnDevice : computeOnProcessor;
+  const { runner, ...sampling } = await create({ backend, manifest, options, contextLength });
+  // What a draft costs beside a plain step was measured on processors only.
+  const mayDraft = options.speculation !== 'off' && !isPaged;
   return new EngineCore(runner, {
     maxSequences: options.maxSequences,
     prefillChunkLength: options.prefillChunkLength,
-    mixedChunkLength: options.mixedChunkLength ?? DEFAULT_MIXED_CHUNK_LENGTH,
+    mixedChunkLength:
+      options.mixedChunkLength ?? (isPaged ? DEVICE_MIXED_CHUNK_LENGTH : DEFAULT_MIXED_CHUNK_LENGTH),
     schedulingPolicy: options.schedulingPolicy ?? 'fcfs',
-    prefixCaching,
-    ...(options.speculation === 'off' ? { drafter: null } : {}),
+    prefixCaching: options.prefixCaching ?? true,
+    ...(mayDraft ? {} : { drafter: null }),
     maxQueuedSequences: options.maxQueuedSequences,
     ...(note === undefined ? {} : { backendNote: note }),
+    ...(isPaged ? { fatalFailureLimit: DEVICE_FAILURE_LIMIT } : {}),
+    ...sampling,
   });
 }
 
-function checkOptions(options: CoreOptions): void {
-  const { device, threadCount, maxSequences, prefillChunkLength, maxQueuedSequences, contextLength } =
-    options;
-  const { mixedChunkLength, cacheSlots } = options;
+async function computeOnProcessor(parts: RunnerParts): Promise<Computation> {
+  const { backend, manifest, options, contextLength } = parts;
+  const { device, modelDir, maxSequences, cacheBytes } = options;
   if (device === 'webgpu' || device === 'cuda') {
-    throw wrongOption('device', `"${device}" is not supported yet by this version; use "auto" or "cpu"`);
+    const problem = `"${device}" needs a model that was built as "paged"; ${modelDir} has variant "${manifest.variant}"`;
+    throw wrongOption('device', problem);
   }
+  if (cacheBytes !== undefined)
+    throw wrongOption('cacheBytes', 'is for models on a device; on the processor maxSequences decides');
+  const runner = await createSlotsRunner(backend, modelDir, manifest, {
+    slotCount: maxSequences + settleCacheSlots(options),
+    contextLength,
+    ...settleThreads(options),
+    ...(options.prefillGraph === undefined ? {} : { prefillGraph: options.prefillGraph }),
+  });
+  return { runner };
+}
+
+async function computeOnDevice(parts: RunnerParts): Promise<Computation> {
+  const { backend, manifest, options, contextLength } = parts;
+  const { modelDir, maxSequences, prefillChunkLength, cacheBytes } = options;
+  const device = options.device === 'auto' ? 'webgpu' : options.device;
+  if (device === 'cpu') {
+    const problem = `"cpu" cannot run ${modelDir}, which was built as "paged" for a GPU; use "webgpu" or "cuda"`;
+    throw wrongOption('device', problem);
+  }
+  const sessionOptions = { device, ...settleThreads(options) };
+  const runner = await createPagedRunner(backend, modelDir, manifest, {
+    ...{ maxSequences, contextLength, prefillChunkLength, cacheBytes },
+    spareContexts: settleCacheSlots(options),
+    ...sessionOptions,
+  });
+  try {
+    const { stepSampler, note } = await createDeviceSampling(backend, runner, sessionOptions);
+    return { runner, ...(stepSampler && { stepSampler }), ...(note !== undefined && { samplingNote: note }) };
+  } catch (cause) {
+    await runner.close();
+    throw cause;
+  }
+}
+
+function settleCacheSlots({ prefixCaching = true, cacheSlots }: CoreOptions): number {
+  return prefixCaching ? (cacheSlots ?? DEFAULT_CACHE_SLOTS) : 0;
+}
+
+function settleThreads({ threadCount, spin }: CoreOptions): {
+  readonly threadCount: number;
+  readonly spin: boolean;
+} {
+  const coreCount = availableParallelism();
+  const settled = threadCount === 0 ? coreCount : threadCount;
+  return { threadCount: settled, spin: spin ?? settled < coreCount };
+}
+
+function checkOptions(options: CoreOptions): void {
+  const { threadCount, maxSequences, prefillChunkLength, maxQueuedSequences, contextLength } = options;
+  const { mixedChunkLength, cacheSlots, cacheBytes } = options;
   checkCount('threadCount', threadCount, 0);
   checkCount('maxSequences', maxSequences, 1);
   checkCount('prefillChunkLength', prefillChunkLength, 1);
@@ -65,6 +141,7 @@ function checkOptions(options: CoreOptions): void {
   if (cacheSlots !== undefined && cacheSlots > 0 && options.prefixCaching === false) {
     throw wrongOption('cacheSlots', `must be 0 without prefixCaching; got ${cacheSlots}`);
   }
+  if (cacheBytes !== undefined) checkCount('cacheBytes', cacheBytes, 1);
   if (contextLength !== undefined) checkCount('contextLength', contextLength, 1);
 }
 

@@ -23,7 +23,7 @@ export interface CoreOptions {
    * work wants them. Default: only when the threads leave a core free.
    */
   readonly spin?: boolean;
-  /** Most sequences that run at the same time: the number of cache slots. */
+  /** Most sequences that run at the same time; on the processor each has a cache slot. */
   readonly maxSequences: number;
   /** Most tokens of a sequence. Undefined: what the model was built for. */
   readonly contextLength?: number;
@@ -47,13 +47,18 @@ export interface CoreOptions {
   readonly prefillGraph?: boolean;
   /**
    * Cache slots besides those of `maxSequences`, for computed prompts only. A slot takes memory for the longest
-   * sequence that it ever held, so each costs at most what a running sequence costs. Default: 4; 0 without
-   * `prefixCaching`.
+   * sequence that it ever held, so each costs at most what a running sequence costs. On a device: room for so many whole
+   * contexts, if it has it. Default: 4; 0 without `prefixCaching`.
    */
   readonly cacheSlots?: number;
   /**
+   * Memory of the cache of a model on a device. Unit: bytes. Default: what the device has besides the weights, as far as
+   * the sequences can fill it.
+   */
+  readonly cacheBytes?: number;
+  /**
    * Guess the next tokens from repetitions in the text and check several in one model call, while that is faster. Every
-   * token is drawn as without it, from logits that may round otherwise. Default: `auto`.
+   * token is drawn as without it, from logits that may round otherwise. Default: `auto`, which on a device means never.
    */
   readonly speculation?: 'auto' | 'off';
 }
@@ -156,6 +161,8 @@ export interface CoreFacts {
   readonly onnxRuntimeVersion: string;
   /** Why `auto` did not take the native binding. Absent when it did, or when a binding was asked for by name. */
   readonly backendNote?: string;
+  /** Why tokens of a model on a device are drawn on the processor. Absent when they are drawn where the model runs. */
+  readonly samplingNote?: string;
 }
 
 export interface ReadyMessage {

@@ -79,6 +79,7 @@ const backend = createNativeBackend();
 /** Where every model of these tests leaves its logits, and what samples them: made once, as its graphs are loaded lazily. */
 const data = new Float32Array(LOGITS_LIMIT * VOCAB_SIZE);
 const value = backend.createTensor('float32', [LOGITS_LIMIT, VOCAB_SIZE], data);
+const rest = backend.createTensor('float32', [LOGITS_LIMIT - 1, VOCAB_SIZE], data.subarray(VOCAB_SIZE));
 const deviceSampler = new DeviceSampler(new Sampler(VOCAB_SIZE), backend, {
   ...{ threadCount: 1, spin: false },
   logitsType: 'float32',
@@ -88,7 +89,11 @@ afterAll(() => deviceSampler.dispose());
 function deviceStepSampler(model: ScriptedModel): StepSampler {
   const compute = async (rows: readonly RunnerRow[]) => {
     data.set(await model.run(rows));
-    return { value };
+    // In two parts, as a runner may compute a step in two calls.
+    return [
+      { value, rowCount: 1 },
+      { value: rest, rowCount: LOGITS_LIMIT - 1 },
+    ];
   };
   const dispose = () => Promise.resolve();
   return { ...createDeviceStepSampler({ compute }, deviceSampler), dispose };

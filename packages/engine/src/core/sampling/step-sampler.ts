@@ -1,8 +1,8 @@
 // From a plan to what each of its rows gave: the model call and the sampling after it, with the logits in the process or
 // where a device left them. Caller: `../engine-core.ts`.
 
+import type { DeviceLogits } from '../model/device-logits.ts';
 import type { RunnerRow } from '../model/model-runner.ts';
-import type { OrtValue } from '../model/ort/backend.ts';
 import type { StepPlan } from '../scheduler/step-plan.ts';
 import type { TokenMask } from '../token-mask.ts';
 import type { DeviceSampler } from './device/device-sampler.ts';
@@ -37,15 +37,14 @@ export function createHostStepSampler(
 
 /** Leaves logits on the device. */
 export function createDeviceStepSampler(
-  runner: { compute(rows: readonly RunnerRow[]): Promise<{ readonly value: OrtValue }> },
+  runner: { compute(rows: readonly RunnerRow[]): Promise<DeviceLogits> },
   sampler: DeviceSampler,
 ): StepSampler {
   return {
     async sample(plan, fillMasks) {
       const running = runner.compute(plan.rows);
       const masks = whileRunning(running, fillMasks);
-      const { value } = await running;
-      return sampleDeviceStep(sampler, plan, value, masks);
+      return sampleDeviceStep(sampler, plan, await running, masks);
     },
     dispose: () => sampler.dispose(),
   };

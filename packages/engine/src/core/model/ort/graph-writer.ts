@@ -41,6 +41,16 @@ export class GraphWriter {
     this.#outputs.push(valueInfo(name, type, shape));
   }
 
+  /** Adds a node whose output is one of the graph: where it is bound to an input's memory, the operator works in place. */
+  resultOf(
+    opType: string,
+    inputs: readonly Value[],
+    { name, type, shape }: { name: string; type: GraphType; shape: readonly (number | string)[] },
+  ): void {
+    this.#nodes.push(node(opType, inputs, [name], {}));
+    this.#outputs.push(valueInfo(name, type, shape));
+  }
+
   floats(values: readonly number[], shape: readonly number[] = []): Value {
     return this.#constant('float32', shape, Float32Array.from(values));
   }

@@ -62,7 +62,7 @@ describe('DeviceSampler', () => {
       for (const batch of [...steps.map(step => [step]), steps]) {
         const before = device.counters.readBytes;
         const answers = await device.answer(
-          logits,
+          [{ value: logits, rowCount: 1 }],
           batch.map(step => ({ kind: 'draw', row: 0, step })),
         );
         for (const [index, step] of batch.entries())
@@ -79,9 +79,10 @@ describe('DeviceSampler', () => {
     const row = peakedRow(vocabSize);
     const logits = backend.createTensor('float32', [1, vocabSize], row);
     for (const tokenId of [7, 8, 4_999]) {
-      const [answer] = await samplerFor(vocabSize).answer(logits, [
-        { kind: 'read', row: 0, tokenId, topCount: 5 },
-      ]);
+      const [answer] = await samplerFor(vocabSize).answer(
+        [{ value: logits, rowCount: 1 }],
+        [{ kind: 'read', row: 0, tokenId, topCount: 5 }],
+      );
       const expected = new Sampler(vocabSize).readLogprobs(row, tokenId, 5);
       expect(answer).toMatchObject({ tokenId, rank: expected.rank, topTokenIds: expected.topTokenIds });
       expect((answer as TokenLogprobs).logprob).toBeCloseTo(expected.logprob, 4);
@@ -97,10 +98,13 @@ describe('DeviceSampler', () => {
       { kind: 'flat', seed: 1, params: { temperature: 0 }, edits: [], topLogprobCount: 0 },
       vocabSize,
     );
-    const [good, bad] = await samplerFor(vocabSize).answer(logits, [
-      { kind: 'draw', row: 0, step },
-      { kind: 'draw', row: 1, step },
-    ]);
+    const [good, bad] = await samplerFor(vocabSize).answer(
+      [{ value: logits, rowCount: 2 }],
+      [
+        { kind: 'draw', row: 0, step },
+        { kind: 'draw', row: 1, step },
+      ],
+    );
     expect(good).toMatchObject({ tokenId: 0 });
     expect(bad).toMatchObject({ message: expect.stringContaining('not numbers') });
     logits.dispose();

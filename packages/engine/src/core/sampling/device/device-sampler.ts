@@ -3,6 +3,7 @@
 // draws from the same logits; where what came back cannot tell, the row itself is fetched and given to that sampler.
 
 import type { TokenLogprobs } from '../../../request/token-logprobs.ts';
+import type { DeviceLogits } from '../../model/device-logits.ts';
 import type { OrtBackend, OrtSessionOptions, OrtValue } from '../../model/ort/backend.ts';
 import { onlyAllowed } from '../../token-mask.ts';
 import { uniformAt } from '../counter-random.ts';
@@ -66,21 +67,24 @@ export class DeviceSampler {
   }
 
   /**
-   * One answer for each question, in order: a fault of one row is its answer and no fault of the others. Shape: `logits`
-   * is `[any, vocabSize]`; the same value should come again and again, as calls are prepared for it.
+   * One answer for each question, in order: a fault of one row is its answer and no fault of the others. The values of the
+   * logits should come again and again, as calls are prepared for them.
    */
   async answer(
-    logits: OrtValue,
+    logits: DeviceLogits,
     questions: readonly RowQuestion[],
   ): Promise<(SampledToken | TokenLogprobs | Error)[]> {
-    const answers: (SampledToken | TokenLogprobs | Error)[] = [];
-    for (let start = 0; start < questions.length; start += MOST_ROWS) {
-      const batch = questions.slice(start, start + MOST_ROWS).map(question => new RowWork(question));
-      await this.#answerBatch(logits, batch);
-      for (const { answer } of batch) answers.push(answer!);
+    const works = questions.map(question => new RowWork(question));
+    let first = 0;
+    for (const { value, rowCount } of logits) {
+      const part = works.filter(({ row }) => row >= first && row < first + rowCount);
+      for (const work of part) work.row -= first;
+      for (let start = 0; start < part.length; start += MOST_ROWS)
+        await this.#answerBatch(value, part.slice(start, start + MOST_ROWS));
+      first += rowCount;
     }
     this.counters.rowCount += questions.length;
-    return answers;
+    return works.map(({ answer }) => answer!);
   }
 
   async dispose(): Promise<void> {
@@ -153,8 +157,8 @@ export class DeviceSampler {
     const { arrays } = call;
     const rows = arrays.get('rows')!;
     rows.fill(0 as never);
-    batch.forEach(({ question, edits, mask, temperature }, index) => {
-      rows[index] = question.row;
+    batch.forEach(({ row, edits, mask, temperature }, index) => {
+      rows[index] = row;
       if (features.mask) fillMask(arrays.get('mask') as Int32Array, index, mask?.words ?? null, this.#shape);
       if (features.allowed)
         fillMask(arrays.get('allowed') as Int32Array, index, edits.allowedTokenIds, this.#shape);
@@ -257,7 +261,7 @@ export class DeviceSampler {
   async #fetch(logits: OrtValue, batch: readonly RowWork[]): Promise<void> {
     const { vocabSize } = this.#shape;
     const call = await this.#calls.read(logits, rowCountFor(batch.length));
-    for (const [index, { question }] of batch.entries()) call.arrays.get('rows')![index] = question.row;
+    for (const [index, { row }] of batch.entries()) call.arrays.get('rows')![index] = row;
     await this.#run(call);
     for (const [index, work] of batch.entries()) {
       this.counters.fetched[work.fetch!]++;

@@ -34,7 +34,7 @@ export async function findArithmeticFault(
   try {
     const steps = TEMPERATURES.map((temperature, row) => toStep(temperature, row, vocabSize));
     const answers = await device.answer(
-      logits,
+      [{ value: logits, rowCount }],
       steps.map((step, row) => ({ kind: 'draw', row, step })),
     );
     for (const [row, step] of steps.entries()) {

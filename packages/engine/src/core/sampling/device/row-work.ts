@@ -7,7 +7,7 @@ import { TokenEdits } from '../token-edits.ts';
 import type { Decision, OpenReason } from './decide-token.ts';
 import type { OwnOpinion } from './own-logprobs.ts';
 
-/** What is asked of one row of logits. */
+/** What is asked of one row of a step's logits. */
 export type RowQuestion =
   | { readonly kind: 'draw'; readonly row: number; readonly step: SamplingStep }
   /** What the model thought of a token. */
@@ -22,6 +22,8 @@ export const NO_EDITS = new TokenEdits();
 /** A question on its way to its answer. */
 export class RowWork {
   readonly question: RowQuestion;
+  /** Within the part of the logits that it is in. */
+  row: number;
   edits = NO_EDITS;
   /** Place in the call. */
   index = 0;
@@ -34,6 +36,7 @@ export class RowWork {
 
   constructor(question: RowQuestion) {
     this.question = question;
+    this.row = question.row;
   }
 
   get topCount(): number | undefined {

@@ -3,7 +3,7 @@
 
 import { assertInvariant } from '../../../errors.ts';
 import type { TokenLogprobs } from '../../../request/token-logprobs.ts';
-import type { OrtValue } from '../../model/ort/backend.ts';
+import type { DeviceLogits } from '../../model/device-logits.ts';
 import type { PlannedRow, StepPlan } from '../../scheduler/step-plan.ts';
 import type { TokenMask } from '../../token-mask.ts';
 import { promptLogprobPositions, type SampledRow, toSamplingStep } from '../sample-step.ts';
@@ -24,13 +24,12 @@ interface RowProgress {
 }
 
 /**
- * One entry for each row of the plan, in its order, as `sampleStep` gives them. Shape: `logits` is `[at least the sum of
- * logitsCount, vocabSize]`. Afterwards every sequence is as it was.
+ * One entry for each row of the plan, in its order, as `sampleStep` gives them. Afterwards every sequence is as it was.
  */
 export async function sampleDeviceStep(
   sampler: DeviceSampler,
   plan: StepPlan,
-  logits: OrtValue,
+  logits: DeviceLogits,
   masks: readonly (TokenMask | Error | null)[],
 ): Promise<(SampledRow | Error)[]> {
   let end = 0;
@@ -52,7 +51,7 @@ export async function sampleDeviceStep(
 
 async function readPromptLogprobs(
   sampler: DeviceSampler,
-  logits: OrtValue,
+  logits: DeviceLogits,
   all: readonly RowProgress[],
 ): Promise<void> {
   for (const progress of all) {
@@ -78,7 +77,7 @@ async function readPromptLogprobs(
  */
 async function drawTokens(
   sampler: DeviceSampler,
-  logits: OrtValue,
+  logits: DeviceLogits,
   all: readonly RowProgress[],
 ): Promise<void> {
   const lengths = all.map(({ row }) => row.sequence.outputTokenIds.length);

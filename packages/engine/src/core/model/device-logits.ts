@@ -1,0 +1,75 @@
+// Logits where a paged model left them: on the device, one value for each size, made once. What samples there reads them;
+// `read` brings them to the process for everybody else.
+
+import type { OrtBackend, OrtSession, OrtTensor, OrtValue } from './ort/backend.ts';
+import { powerOfTwo } from './packed-shape.ts';
+
+/** Logits of one call of the model, valid until the next step. */
+export interface LogitsPart {
+  /** Shape: at least `[rowCount, vocabSize]`, float32. The same value comes again for calls of the same size. */
+  readonly value: OrtValue;
+  readonly rowCount: number;
+}
+
+/** Logits of a step in row order: one part for each call, which mostly is one. */
+export type DeviceLogits = readonly LogitsPart[];
+
+export class LogitsStore {
+  /** By call within a step and number of rows, a power of two. */
+  readonly #values = new Map<string, OrtValue>();
+  /** Where a part arrives in the process, by number of rows. */
+  readonly #arrivals = new Map<number, OrtTensor>();
+  readonly #backend: OrtBackend;
+  readonly #model: OrtSession;
+  readonly #vocabSize: number;
+  /** Made when logits are read for the first time, and larger when more come. */
+  #array = new Float32Array(0);
+
+  /** `model` gives the memory; that of a step's first call now, as few steps have a second one. */
+  constructor(backend: OrtBackend, model: OrtSession, vocabSize: number, rowLimit: number) {
+    this.#backend = backend;
+    this.#model = model;
+    this.#vocabSize = vocabSize;
+    for (let rows = 1; rows <= powerOfTwo(rowLimit); rows *= 2) this.valueOf(0, rows);
+  }
+
+  /** Memory for the logits of a step's call with that index. `rows` is a power of two. */
+  valueOf(callIndex: number, rows: number): OrtValue {
+    const key = `${callIndex}/${rows}`;
+    const known = this.#values.get(key);
+    if (known !== undefined) return known;
+    const value = this.#model.allocate('float32', [rows, this.#vocabSize]);
+    this.#values.set(key, value);
+    return value;
+  }
+
+  /** Brings the rows to the process. Shape: `[sum of rowCount, vocabSize]`; valid until the next call. */
+  async read(logits: DeviceLogits): Promise<Float32Array> {
+    const vocabSize = this.#vocabSize;
+    const length = logits.reduce((sum, { rowCount }) => sum + rowCount, 0) * vocabSize;
+    if (length > this.#array.length) this.#array = new Float32Array(length);
+    let end = 0;
+    for (const { value, rowCount } of logits) {
+      if (rowCount === 0) continue;
+      const arrival = this.#arrivalOf(value.shape[0]!);
+      await this.#backend.copy(value, arrival);
+      this.#array.set((arrival.data as Float32Array).subarray(0, rowCount * vocabSize), end);
+      end += rowCount * vocabSize;
+    }
+    return this.#array.subarray(0, length);
+  }
+
+  dispose(): void {
+    for (const tensor of this.#arrivals.values()) tensor.dispose();
+    for (const value of this.#values.values()) value.dispose();
+  }
+
+  #arrivalOf(rows: number): OrtTensor {
+    const known = this.#arrivals.get(rows);
+    if (known !== undefined) return known;
+    const array = new Float32Array(rows * this.#vocabSize);
+    const tensor = this.#backend.createTensor('float32', [rows, this.#vocabSize], array);
+    this.#arrivals.set(rows, tensor);
+    return tensor;
+  }
+}

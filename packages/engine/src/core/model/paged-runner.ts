@@ -1,0 +1,250 @@
+// Runs a `paged` graph on a device: PagedAttention over blocks that stay there. A step is one call, whatever its rows are,
+// chunks of prompts and decodes side by side, unless they are too many for one. Inputs are a few small arrays; the cache never moves, and logits stay on the
+// device until somebody reads them.
+
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { assertInvariant, EngineError } from '../../errors.ts';
+import { MANIFEST_FILE, MIN_BLOCK_LENGTH, type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
+import { countBlocks } from './block-memory.ts';
+import { BlockStore } from './block-store.ts';
+import { type DeviceLogits, type LogitsPart, LogitsStore } from './device-logits.ts';
+import type { BlockModelRunner, RunnerFacts, RunnerRow } from './model-runner.ts';
+import type { OrtBackend, OrtBinding, OrtSession, OrtSessionOptions } from './ort/backend.ts';
+import { PackedInputs } from './packed-inputs.ts';
+import { type PackedLimits, type PackedShape, packedShape, splitRows } from './packed-shape.ts';
+import { warmUpCalls } from './warm-up-calls.ts';
+
+export interface PagedRunnerOptions extends OrtSessionOptions {
+  readonly device: 'webgpu' | 'cuda';
+  /** Most sequences in the cache at the same time. */
+  readonly maxSequences: number;
+  /** Most tokens of a sequence; at most what the manifest says. */
+  readonly contextLength: number;
+  /** Contexts that the cache has room for besides those of running sequences, if the device has it. */
+  readonly spareContexts: number;
+  /** Most prompt tokens of a step; the warm-up computes so many. */
+  readonly prefillChunkLength: number;
+  /** Memory of the cache. Unit: bytes. Default: what is left of the device, as far as sequences can fill it. */
+  readonly cacheBytes?: number | undefined;
+  /** Tokens of a block: a power of two. Default: the least that kernels can do. */
+  readonly blockLength?: number;
+  /** Told how many of the calls that compile the model's kernels are done. */
+  readonly onWarmUp?: ((doneCount: number, totalCount: number) => void) | undefined;
+}
+
+/** A runner whose logits may be sampled where they are. */
+export interface PagedRunner extends BlockModelRunner {
+  /** As `run`, but the logits stay on the device. */
+  compute(rows: readonly RunnerRow[]): Promise<DeviceLogits>;
+  /** Brings logits of the last `compute` to the process. Shape: `[rowCount, vocabSize]`, valid until the next call. */
+  read(logits: DeviceLogits): Promise<Float32Array>;
+}
+
+/** A call whose arrays are refilled and run again. */
+interface PreparedCall {
+  readonly inputs: PackedInputs;
+  readonly binding: OrtBinding;
+}
+
+/** What the memory of a runner is made of. */
+interface Parts {
+  readonly session: OrtSession;
+  readonly store: BlockStore;
+  readonly logits: LogitsStore;
+  readonly blockCount: number;
+  readonly limits: PackedLimits;
+}
+
+/** Prepared calls that are kept; the least recently used one is dropped first. One takes some kilobytes. */
+const KEPT_CALL_COUNT = 128;
+/** Memory for logits beyond one row per sequence, as of the runner with slots. Unit: bytes. */
+const PROMPT_LOGITS_BYTES = 32 * 2 ** 20;
+
+/**
+ * Throws: `model_invalid` when the graph cannot be loaded, has other inputs and outputs than expected, or does not fit the
+ * device; `engine_failed` when the device cannot be used.
+ */
+export async function createPagedRunner(
+  backend: OrtBackend,
+  modelDir: string,
+  manifest: ModelManifest,
+  options: PagedRunnerOptions,
+): Promise<PagedRunner> {
+  const session = await backend.createSession(join(modelDir, manifest.graphFile), options);
+  let runner: DevicePagedRunner;
+  try {
+    runner = await createParts(backend, session, modelDir, manifest, options);
+  } catch (cause) {
+    session.dispose();
+    throw cause;
+  }
+  try {
+    await runner.warmUp(options);
+  } catch (cause) {
+    await runner.close();
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message = `${manifest.graphFile} does not fit ${MANIFEST_FILE} in ${modelDir}, or the device: ${reason}`;
+    throw new EngineError('model_invalid', message, { cause });
+  }
+  return runner;
+}
+
+async function createParts(
+  backend: OrtBackend,
+  session: OrtSession,
+  modelDir: string,
+  manifest: ModelManifest,
+  options: PagedRunnerOptions,
+): Promise<DevicePagedRunner> {
+  const { maxSequences, contextLength, device, blockLength = MIN_BLOCK_LENGTH } = options;
+  const { cacheBytes, spareContexts } = options;
+  const { vocabSize, kvType } = manifest;
+  const deviceFacts = backend.describeDevice(device);
+  const needs = {
+    ...manifest,
+    ...{ contextLength, maxSequences, spareContexts, blockLength, cacheBytes },
+    elementBytes: kvType === 'float16' ? 2 : 4,
+    weightBytes: await readWeightBytes(join(modelDir, manifest.graphFile)),
+  };
+  const blockCount = countBlocks(needs, deviceFacts);
+  const shape = { ...manifest, blockCount, blockLength, type: kvType };
+  const store = await BlockStore.create(backend, session, shape, options);
+  const promptLogits = Math.max(1, Math.floor(PROMPT_LOGITS_BYTES / (4 * vocabSize)));
+  const logitsLimit = maxSequences + Math.min(contextLength, promptLogits);
+  let logits: LogitsStore;
+  try {
+    logits = new LogitsStore(backend, session, vocabSize, logitsLimit);
+  } catch (cause) {
+    store.dispose();
+    throw cause;
+  }
+  const facts: RunnerFacts = {
+    kind: 'paged',
+    ...{ vocabSize, contextLength, logitsLimit, device },
+    slotCount: maxSequences,
+    backend: backend.name,
+    onnxRuntimeVersion: backend.version,
+  };
+  const limits = { ...needs, maxTensorBytes: deviceFacts.maxTensorBytes };
+  return new DevicePagedRunner(backend, { session, store, logits, blockCount, limits }, facts, blockLength);
+}
+
+class DevicePagedRunner implements PagedRunner {
+  readonly cacheKind = 'blocks';
+  readonly facts: RunnerFacts;
+  readonly blockCount: number;
+  readonly blockLength: number;
+  readonly #backend: OrtBackend;
+  readonly #parts: Parts;
+  /** By shape, least recently used first. */
+  readonly #calls = new Map<string, PreparedCall>();
+
+  constructor(backend: OrtBackend, parts: Parts, facts: RunnerFacts, blockLength: number) {
+    this.#backend = backend;
+    this.#parts = parts;
+    this.facts = facts;
+    this.blockCount = parts.blockCount;
+    this.blockLength = blockLength;
+  }
+
+  async run(rows: readonly RunnerRow[]): Promise<Float32Array> {
+    return this.read(await this.compute(rows));
+  }
+
+  async compute(rows: readonly RunnerRow[]): Promise<DeviceLogits> {
+    const { store, limits } = this.#parts;
+    await store.copyWaiting();
+    const parts: LogitsPart[] = [];
+    for (const [index, part] of splitRows(rows, limits).entries()) parts.push(await this.#call(index, part));
+    return parts;
+  }
+
+  read(logits: DeviceLogits): Promise<Float32Array> {
+    return this.#parts.logits.read(logits);
+  }
+
+  copyBlock(from: number, to: number): void {
+    this.#parts.store.copyBlock(from, to);
+  }
+
+  /**
+   * Computes calls of each kind once, so that kernels are compiled before the first request and a graph that does not fit
+   * fails here.
+   */
+  async warmUp({ prefillChunkLength, onWarmUp }: PagedRunnerOptions): Promise<void> {
+    const { store } = this.#parts;
+    const { blockCount, blockLength } = this;
+    const calls = warmUpCalls({ ...this.facts, blockCount, blockLength, chunkLength: prefillChunkLength });
+    onWarmUp?.(0, calls.length + 1);
+    for (const [index, rows] of calls.entries()) {
+      await this.run(rows);
+      onWarmUp?.(index + 1, calls.length + 1);
+    }
+    await store.warmUp();
+    onWarmUp?.(calls.length + 1, calls.length + 1);
+  }
+
+  async close(): Promise<void> {
+    for (const call of this.#calls.values()) disposeCall(call);
+    this.#calls.clear();
+    const { session, store, logits } = this.#parts;
+    logits.dispose();
+    store.dispose();
+    session.dispose();
+  }
+
+  async #call(index: number, rows: readonly RunnerRow[]): Promise<LogitsPart> {
+    const rowCount = rows.reduce((sum, { logitsCount }) => sum + logitsCount, 0);
+    assertInvariant(rowCount <= this.facts.logitsLimit, 'a step asks for at most logitsLimit rows');
+    const shape = packedShape(rows, this.blockLength);
+    const call = this.#callFor(index, shape);
+    call.inputs.fill(rows, this.blockLength);
+    await call.binding.run();
+    return { value: this.#parts.logits.valueOf(index, shape.logitsCount), rowCount };
+  }
+
+  /** The call of that shape and place in a step, prepared now unless it is kept. */
+  #callFor(index: number, shape: PackedShape): PreparedCall {
+    const { tokenCount, batchSize, tableWidth, logitsCount } = shape;
+    const key = `${index}/${tokenCount}/${batchSize}/${tableWidth}/${logitsCount}`;
+    const call = this.#calls.get(key) ?? this.#prepare(index, shape);
+    this.#calls.delete(key);
+    this.#calls.set(key, call);
+    if (this.#calls.size > KEPT_CALL_COUNT) {
+      const [oldestKey, oldest] = this.#calls.entries().next().value!;
+      disposeCall(oldest);
+      this.#calls.delete(oldestKey);
+    }
+    return call;
+  }
+
+  #prepare(index: number, shape: PackedShape): PreparedCall {
+    const { session, store, logits, blockCount } = this.#parts;
+    const value = logits.valueOf(index, shape.logitsCount);
+    const inputs = new PackedInputs(this.#backend, shape, blockCount);
+    const binding = session.bind(
+      new Map([...inputs.tensors, ...store.inputs]),
+      new Map([[SLOTS_OUTPUT.logits, value], ...store.outputs]),
+    );
+    return { inputs, binding };
+  }
+}
+
+/** Weights are in the graph or in the file beside it. Unit: bytes. */
+async function readWeightBytes(graphFile: string): Promise<number> {
+  const sizes = await Promise.all(
+    [graphFile, `${graphFile}.data`].map(file =>
+      stat(file).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+function disposeCall({ inputs, binding }: PreparedCall): void {
+  binding.dispose();
+  inputs.dispose();
+}
