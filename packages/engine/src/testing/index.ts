@@ -22,6 +22,11 @@ export type {
 } from '../core/model/ort/backend.ts';
 export { GraphWriter } from '../core/model/ort/graph-writer.ts';
 export { selectBackend } from '../core/model/ort/select-backend.ts';
+export {
+  createPagedRunner,
+  type PagedRunner,
+  type PagedRunnerOptions,
+} from '../core/model/paged-runner.ts';
 export { readManifest } from '../core/model/read-manifest.ts';
 export { createSlotsRunner, type SlotsRunnerOptions } from '../core/model/slots-runner.ts';
 export { counterKey } from '../core/sampling/counter-random.ts';
