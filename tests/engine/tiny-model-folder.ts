@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { GraphVariant, Precision } from '@ortler/engine/graph-contract';
 import { buildModel } from '@ortler/model-builder';
 import { createTinyCheckpoint, type TinyCheckpointOptions } from '@ortler/model-builder/testing';
 
@@ -12,13 +13,14 @@ export interface TinyModelFolder {
 }
 
 export async function createTinyModelFolder(
-  precision: 'f32' | 'q8' | 'q4',
+  precision: Precision,
   options: TinyCheckpointOptions = {},
+  variant: GraphVariant = 'slots',
 ): Promise<TinyModelFolder> {
   const root = await mkdtemp(join(tmpdir(), 'ortler-tiny-'));
   const sourceDir = join(root, 'checkpoint');
   const dir = join(root, 'model');
   await createTinyCheckpoint(sourceDir, options);
-  await buildModel({ sourceDir, outputDir: dir, precision });
+  await buildModel({ sourceDir, outputDir: dir, precision, variant });
   return { dir, remove: () => rm(root, { recursive: true, force: true }) };
 }

@@ -85,6 +85,21 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
     'Tokens that were guessed ahead and right.',
     stats => stats.acceptedTokenCount,
   );
+  gauge(
+    'ortler:device_sampled_rows',
+    'Rows of logits sampled on a device.',
+    stats => stats.deviceSampling?.rowCount ?? 0,
+  );
+  gauge(
+    'ortler:device_fetched_rows',
+    'Those of them that had to be read as a whole.',
+    stats => stats.deviceSampling?.fetchedRowCount ?? 0,
+  );
+  gauge(
+    'ortler:device_read_bytes',
+    'Bytes read from a device to sample.',
+    stats => stats.deviceSampling?.readBytes ?? 0,
+  );
 
   const promptTokens = counter('vllm:prompt_tokens_total', 'Prompt tokens of ended requests.');
   const generationTokens = counter('vllm:generation_tokens_total', 'Generated tokens of ended requests.');

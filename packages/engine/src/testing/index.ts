@@ -5,6 +5,7 @@ export { LlguidanceEngine } from '../core/constraint/llguidance/llguidance-engin
 export type { EngineCoreSettings } from '../core/core-settings.ts';
 export { type CoreOutput, EngineCore } from '../core/engine-core.ts';
 export { loadCore } from '../core/load-core.ts';
+export { createDeviceSlotsRunner } from '../core/model/device-slots-runner.ts';
 export type {
   BlockModelRunner,
   ModelRunner,
@@ -23,6 +24,11 @@ export type {
 } from '../core/model/ort/backend.ts';
 export { GraphWriter } from '../core/model/ort/graph-writer.ts';
 export { selectBackend } from '../core/model/ort/select-backend.ts';
+export {
+  createPagedRunner,
+  type PagedRunner,
+  type PagedRunnerOptions,
+} from '../core/model/paged-runner.ts';
 export { readManifest } from '../core/model/read-manifest.ts';
 export { createSlotsRunner, type SlotsRunnerOptions } from '../core/model/slots-runner.ts';
 export { counterKey } from '../core/sampling/counter-random.ts';

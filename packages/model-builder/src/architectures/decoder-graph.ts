@@ -8,6 +8,7 @@ import { addAndRmsNorm, rmsNorm } from '../blocks/rms-norm.ts';
 import { rotaryTables } from '../blocks/rotary.ts';
 import { type GraphParts, logitRowsContext, tokenStream } from '../blocks/token-rows.ts';
 import { DYNAMIC_DIMS, SHARED_INPUT } from '../blocks/variant.ts';
+import { ModelBuildError } from '../errors.ts';
 
 /**
  * Records the whole graph of either variant.
@@ -18,10 +19,11 @@ import { DYNAMIC_DIMS, SHARED_INPUT } from '../blocks/variant.ts';
  * the other rows.
  *
  * Throws: `tensor_missing`, `tensor_mismatch`, `unsupported` for tensors that are not as `config.json` says,
- * and for those that it does not speak of.
+ * for those that it does not speak of, and for heads that the variant's attention cannot compute.
  */
 export function recordDecoderGraph(parts: GraphParts): void {
   const { graph, config } = parts;
+  checkHeadSize(parts);
   for (const { name, type, dims } of parts.variant.inputs) graph.input(name, type, dims);
   graph.input(SHARED_INPUT.logitRows, 'int64', [DYNAMIC_DIMS.rows]);
 
@@ -92,6 +94,13 @@ export function recordPrefillGraph(parts: GraphParts): void {
     );
     ({ normed, residual } = next);
   }
+}
+
+/** Throws: `unsupported`. */
+function checkHeadSize({ variant, config }: GraphParts): void {
+  if (config.headSize <= variant.largestHeadSize) return;
+  const message = `heads of ${config.headSize} elements are not built as "${variant.name}", which has at most ${variant.largestHeadSize}`;
+  throw new ModelBuildError('unsupported', message, { key: 'head_dim' });
 }
 
 function inputNorm(layer: number): string {

@@ -40,6 +40,8 @@ export interface Variant {
   /** Its inputs behind the rotary tables. */
   readonly lateAttentionInputs: readonly string[];
   cacheDims(config: DecoderConfig): Dims;
+  /** What the operator has fast and right kernels for. */
+  readonly largestHeadSize: number;
 }
 
 /** A constant of the graphs that have it: see `attention.ts`. */
@@ -64,6 +66,7 @@ const slots: Variant = {
   // Position ids and a bias of the scores, which we do not use.
   lateAttentionInputs: ['', '', NO_SINKS],
   cacheDims: ({ kvHeadCount, headSize }) => [batch, kvHeadCount, capacity, headSize],
+  largestHeadSize: Number.POSITIVE_INFINITY,
 };
 
 const paged: Variant = {
@@ -82,6 +85,8 @@ const paged: Variant = {
   // Between them: slots, sinks, norms (which the WebGPU kernel of ONNX Runtime 1.30 refuses) and scales.
   lateAttentionInputs: ['', '', '', '', '', '', PAGED_INPUT.bounds],
   cacheDims: ({ kvHeadCount, headSize }) => [blocks, blockLength, kvHeadCount, headSize],
+  // Beyond it, prompts take a path of ONNX Runtime 1.30 that is wrong where subgroups have 8 lanes.
+  largestHeadSize: 256,
 };
 
 export const VARIANTS: Readonly<Record<GraphVariant, Variant>> = { slots, paged };

@@ -26,8 +26,10 @@ export function warmUpCalls(limits: WarmUpLimits): readonly (readonly RunnerRow[
     rowOf(chunkBlocks + index, { computedLength, length: 1 }, 1),
   );
   const single = rowOf(0, { computedLength, length: 1 }, 1);
-  const pair = rowOf(0, { computedLength: 0, length: Math.min(2, contextLength) }, 1);
-  const calls = [[chunk], [single], [pair]];
+  const few = [2, 9].map(length =>
+    rowOf(0, { computedLength: 0, length: Math.min(length, contextLength) }, 1),
+  );
+  const calls = [[chunk], [single], ...few.map(row => [row])];
   if (decodeCount > 1) calls.push(decodes);
   if (decodeCount > 0) calls.push([...decodes, chunk]);
   return calls;
