@@ -95,7 +95,8 @@ registerKeyCommands(program, {
 });
 
 registerFeedbackCommands(program, {
-  addSettings: command => addSettings(command, ['dataDir', 'databaseUrl', 'queryTimeLimitMs']),
+  addSettings: command =>
+    addSettings(command, ['dataDir', 'databaseUrl', 'clickhouseUrl', 'queryTimeLimitMs']),
   configFrom,
 });
 

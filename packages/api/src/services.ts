@@ -83,7 +83,6 @@ export interface GenerationReport {
   readonly finishReasons: readonly string[];
   readonly promptTokenCount: number;
   readonly completionTokenCount: number;
-  readonly cachedTokenCount: number;
   readonly choiceCount: number;
   readonly durationMs: number;
   /** Null when no token came. */

@@ -2,7 +2,7 @@
 // credentials; internal services call the same procedures over tRPC with either scheme.
 
 import { randomBytes } from 'node:crypto';
-import { bindFeedbackQuery, discoverPayloadPaths } from '@ortler/feedback-query';
+import { bindFeedbackQuery, PayloadPathCollector } from '@ortler/feedback-query';
 import {
   type FeedbackCreateRequest,
   type FeedbackCreateResult,
@@ -69,15 +69,17 @@ export function createFeedbackRouter(services: Services) {
       .mutation(({ ctx, input }) =>
         withQueryErrors(async () => {
           requireProject(ctx.principal, input.project_id);
-          const payloads = await feedback.samplePayloads({
+          const collector = new PayloadPathCollector();
+          for await (const payloads of feedback.samplePayloads({
             projectId: input.project_id,
             startMs: Date.parse(input.start),
             endMs: input.end == null ? now() : Date.parse(input.end),
             feedbackType: input.feedback_type ?? null,
             triggerRef: input.trigger_ref ?? null,
             sampleLimit: input.sample_limit,
-          });
-          return { paths: [...discoverPayloadPaths(payloads)] };
+          }))
+            for (const payload of payloads) collector.add(payload);
+          return { paths: [...collector.paths()] };
         }),
       ),
 
