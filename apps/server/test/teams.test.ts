@@ -181,7 +181,14 @@ describeOnEveryDatabase('keys of teams', ({ open }) => {
     });
 
     it('answer chats of their team, by their whole name or the name alone', async () => {
-      for (const model of ['clerk', 'clerk:step3', 'acme/default/clerk', 'acme/default/clerk:step3']) {
+      const whole = 'acme/default/clerk';
+      for (const model of [
+        'clerk',
+        'clerk:step3',
+        whole,
+        `${whole}:step3`,
+        `wandb-artifact:///${whole}:step3`,
+      ]) {
         const { status, text } = await send('POST', '/v1/chat/completions', 'acme', { ...CHAT, model });
         expect(status).toBe(200);
         expect(JSON.parse(text).model).toBe('acme/default/clerk:step3');
@@ -200,7 +207,12 @@ describeOnEveryDatabase('keys of teams', ({ open }) => {
         send(method, path.replace('MODEL', encodeURIComponent(model)), 'acme', toBody(model), model);
       const unknown = await ask('nobody/default/nothing');
       expect(unknown.status).toBe(404);
-      for (const model of ['beta/default/clerk', 'beta/default/clerk:step3', 'default/default/clerk:step3'])
+      for (const model of [
+        'beta/default/clerk',
+        'beta/default/clerk:step3',
+        'default/default/clerk:step3',
+        'wandb-artifact:///beta/default/clerk:step3',
+      ])
         expect(await ask(model)).toEqual(unknown);
     });
 

@@ -69,11 +69,9 @@ const FIELDS: [string, boolean][] = [
 ];
 
 const DEFAULTS = {
-  frequency_penalty: 0,
   logprobs: false,
   top_logprobs: 0,
   n: 1,
-  presence_penalty: 0,
   stop: [],
   stream: false,
   include_reasoning: true,
@@ -122,7 +120,7 @@ describe('chatCompletionRequest', () => {
         .filter(field => FIELDS.some(([name, nullable]) => name === field && nullable))
         .map(field => [field, null]),
     );
-    expect(Object.keys(nulls)).toHaveLength(8);
+    expect(Object.keys(nulls)).toHaveLength(6);
     expect(chatCompletionRequest.parse({ messages: MESSAGES, ...nulls })).toEqual({
       messages: MESSAGES,
       ...DEFAULTS,

@@ -41,16 +41,16 @@ export type RepetitionDetection = z.output<typeof repetitionDetection>;
 
 const tokenIds = z.array(laxInteger()).nullish();
 
+// Not filled in: 0 is an answer of the client's, while leaving it out asks for what the model recommends.
+const penalty = (description: string) =>
+  laxNumber().nullish().describe(`${description} -2 to 2; 0 unless the model recommends another value.`);
+
 export const samplingFields = {
-  frequency_penalty: nullAsDefault(laxNumber(), 0).describe(
-    'Lowers the score of tokens by how often the output already has them. -2 to 2.',
-  ),
+  frequency_penalty: penalty('Lowers the score of tokens by how often the output already has them.'),
   logit_bias: boundedRecord(laxNumber(), MAX_LOGIT_BIAS_COUNT)
     .nullish()
     .describe('Added to the scores of tokens: keys are token ids, values are cut to -100 to 100.'),
-  presence_penalty: nullAsDefault(laxNumber(), 0).describe(
-    'Lowers the score of tokens that the output already has. -2 to 2.',
-  ),
+  presence_penalty: penalty('Lowers the score of tokens that the output already has.'),
   seed: laxBigInteger(-WIRE_INT64_LIMIT, WIRE_INT64_LIMIT)
     .nullish()
     .describe('The same request with the same seed gives the same output. -1 means no seed.'),

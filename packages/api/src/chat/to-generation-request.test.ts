@@ -80,6 +80,11 @@ it('gives the template tools, documents and reasoning effort, over variables of 
   expect(prompt).not.toHaveProperty('template.variables.add_generation_prompt');
 });
 
+it('leaves penalties that are null or absent to what the model recommends', () => {
+  expect(map({ frequency_penalty: null, presence_penalty: null }).sampling).toEqual({});
+  expect(map({}).sampling).toEqual({});
+});
+
 it('asks for thinking together with an effort, unless the caller says otherwise', () => {
   const variables = (fields: object) => {
     const { prompt } = map(fields);
@@ -95,6 +100,8 @@ it('asks for thinking together with an effort, unless the caller says otherwise'
 it.each<[object, object]>([
   [{ frequency_penalty: 1 }, { sampling: { frequencyPenalty: 1 } }],
   [{ presence_penalty: -1 }, { sampling: { presencePenalty: -1 } }],
+  // Said is said, also against what the model recommends.
+  [{ frequency_penalty: 0, presence_penalty: 0 }, { sampling: { frequencyPenalty: 0, presencePenalty: 0 } }],
   [{ repetition_penalty: 1.2 }, { sampling: { repetitionPenalty: 1.2 } }],
   [{ allowed_token_ids: [4] }, { sampling: { allowedTokenIds: [4] } }],
   [{ allowed_token_ids: [] }, { sampling: { allowedTokenIds: [] } }],

@@ -31,12 +31,19 @@ export function toCheckpointReference(modelName: string, step: number): string {
   return `${modelName}:step${step}`;
 }
 
-/** Splits `<model>` or `<model>:step<N>`. `step` null means the newest checkpoint. */
+/** What training clients of the hosted service put before the whole name of a model when they chat with it. */
+const ARTIFACT_PREFIX = 'wandb-artifact:///';
+
+/**
+ * Splits `<model>` or `<model>:step<N>`, with or without the prefix of an artifact. `step` null means the newest
+ * checkpoint.
+ */
 export function parseCheckpointReference(reference: string): {
   readonly modelName: string;
   readonly step: number | null;
 } {
-  const [, modelName, digits] = /^(.+):step(\d{1,15})$/.exec(reference) ?? [];
-  if (modelName === undefined) return { modelName: reference, step: null };
+  const name = reference.startsWith(ARTIFACT_PREFIX) ? reference.slice(ARTIFACT_PREFIX.length) : reference;
+  const [, modelName, digits] = /^(.+):step(\d{1,15})$/.exec(name) ?? [];
+  if (modelName === undefined) return { modelName: name, step: null };
   return { modelName, step: Number(digits) };
 }
