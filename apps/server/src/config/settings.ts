@@ -8,7 +8,7 @@ import { z } from 'zod';
 
 /** One setting. The schema reads text, because both flags and variables are text. */
 export interface Setting<Value> {
-  readonly variable: `ORTLER_${string}` | 'DATABASE_URL';
+  readonly variable: `ORTLER_${string}` | 'DATABASE_URL' | 'CLICKHOUSE_URL';
   readonly flag: `--${string}`;
   /** Placeholder of the flag's value in `--help`. */
   readonly valueName: string;
@@ -76,6 +76,17 @@ export const SETTINGS = {
     description:
       'PostgreSQL 15 or later, shared by several servers: postgres://user:password@host/database. Prefer the variable.',
     schema: postgresUrl(),
+    isSecret: true,
+  }),
+  clickhouseUrl: setting<string | undefined>({
+    variable: 'CLICKHOUSE_URL',
+    flag: '--clickhouse-url',
+    valueName: 'url',
+    fallback: undefined,
+    shownFallback: 'feedback beside everything else',
+    description:
+      'ClickHouse 24.8 or later for feedback, and for feedback only: http://user:password@host:8123/database. Several servers on one ClickHouse need one DATABASE_URL too. Prefer the variable.',
+    schema: clickhouseUrl(),
     isSecret: true,
   }),
   queryTimeLimitMs: setting({
@@ -381,8 +392,15 @@ function oneOf<const Name extends string>(names: readonly Name[]): z.ZodType<Nam
 }
 
 function postgresUrl(): z.ZodType<string, string> {
-  const message = 'must be a URL such as postgres://user:password@host:5432/database';
+  const message =
+    'must be a URL such as postgres://user:password@host:5432/database. It holds keys, trajectories, checkpoints and feedback; ClickHouse can take feedback only, by CLICKHOUSE_URL';
   return z.string().refine(text => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text), message);
+}
+
+function clickhouseUrl(): z.ZodType<string, string> {
+  const message =
+    'must be the URL of its HTTP interface, such as http://user:password@host:8123/database. It holds feedback only; everything else stays in SQLite or in the PostgreSQL of DATABASE_URL';
+  return z.string().refine(text => /^https?:\/\//.test(text) && URL.canParse(text), message);
 }
 
 function byteSize(minimum: number, maximum: number): z.ZodType<number, string> {
