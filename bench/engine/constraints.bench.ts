@@ -205,12 +205,15 @@ async function compareStreams(loaded: LoadedVocabulary, options: Options) {
   const share = turns.map(
     ({ constrained, free }) => free.ms / free.stepMs.length / (constrained.ms / constrained.stepMs.length),
   );
+  const stepMs = { constrained: median(steps('constrained')), free: median(steps('free')) };
   return {
-    constrainedStepMs: round(median(steps('constrained'))),
-    freeStepMs: round(median(steps('free'))),
+    constrainedStepMs: round(stepMs.constrained),
+    freeStepMs: round(stepMs.free),
     /** Throughput with constraints by throughput without, of each pair. */
     throughputShares: share.map(round),
     throughputShare: round(median(share)),
+    /** The same of the median steps, which a disturbance leaves alone. */
+    stepShare: round(stepMs.free / stepMs.constrained),
   };
 }
 

@@ -1,17 +1,11 @@
 // How fast /health answers while the model generates: the server as its users run it, every sequence slot busy with
 // a long answer, one probe after another. A probe counts only if the answers were still running when it returned.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import type { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { describeMachine } from '../describe-machine.ts';
+import { startServer } from './start-server.ts';
 
 const KEY = 'bench-key-0123456789abcdef';
-const ROOT = resolve(import.meta.dirname, '../..');
 
 const { values } = parseArgs({
   options: {
@@ -28,19 +22,8 @@ if (values.help) {
 }
 
 async function measure(answerCount: number, tokenCount: number) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'ortler-bench-'));
-  const server = spawn(
-    process.execPath,
-    ['--conditions=source', 'apps/server/src/cli.ts', 'serve', '--port', '0'],
-    {
-      cwd: ROOT,
-      env: { ...process.env, ORTLER_API_KEY: KEY, ORTLER_DATA_DIR: dataDir },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
+  const { url, stop } = await startServer(KEY);
   try {
-    const url = await addressOf(server.stdout);
-    while (!(await fetch(`${url}/health`)).ok) await new Promise(done => setTimeout(done, 50));
     let openCount = answerCount;
     const answers = Array.from({ length: answerCount }, async () => {
       const answer = await ask(url, tokenCount);
@@ -61,9 +44,7 @@ async function measure(answerCount: number, tokenCount: number) {
     if (lengths.some(length => length !== tokenCount)) throw new Error(`Answers of ${lengths} tokens.`);
     return { answerCount, tokenCount, ...summary(probes), machine: describeMachine() };
   } finally {
-    server.kill('SIGTERM');
-    await once(server, 'exit');
-    rmSync(dataDir, { recursive: true, force: true });
+    await stop();
   }
 }
 
@@ -80,19 +61,6 @@ async function ask(url: string, tokenCount: number): Promise<number> {
   });
   const body = (await response.json()) as { usage: { completion_tokens: number } };
   return body.usage.completion_tokens;
-}
-
-/** The address the server prints once it listens. Its output is read on, so that it never waits for us. */
-function addressOf(output: Readable): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    output.on('data', data => {
-      text += data;
-      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(text);
-      if (found !== null) resolve(found[0]);
-    });
-    output.once('end', () => reject(new Error(`The server ended:\n${text}`)));
-  });
 }
 
 function summary(times: readonly number[]) {

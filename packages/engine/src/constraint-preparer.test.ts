@@ -26,7 +26,7 @@ const HOSTILE: readonly (readonly [string, ConstraintSpec, RegExp])[] = [
   ],
   ['127 levels of nesting', schema(nested(127)), /nested deeper/],
   ['100,000 levels of nesting', schema(`${'['.repeat(100_000)}${']'.repeat(100_000)}`), /./],
-  ['a schema of a megabyte', schema({ description: 'x'.repeat(2 ** 20) }), /262144 are allowed/],
+  ['a schema of a megabyte', schema({ description: 'x'.repeat(2 ** 20) }), /262144 that are allowed/],
   ['a reference to itself', schema({ $ref: '#' }), /refers to itself/],
   [
     'two references to each other',
@@ -52,6 +52,11 @@ const HOSTILE: readonly (readonly [string, ConstraintSpec, RegExp])[] = [
   ['a long look-ahead', { kind: 'regex', pattern: '(?=a)b' }, /Look-ahead/],
   ['a back-reference', { kind: 'regex', pattern: '(a)\\1' }, /Back-references/],
   ['a pattern of 100 kB', schema({ pattern: 'a?'.repeat(50_000) }), /16384 bytes/],
+  [
+    'repetitions inside repetitions',
+    { kind: 'regex', pattern: '(((a{1,1000}){1,1000}){1,1000}){1,1000}' },
+    /1000000000000 characters; 20000 are allowed \(at regex\)/,
+  ],
   ['an unknown place', schema({ $ref: '#/nowhere' }), /points to nothing/],
   ['another document', schema({ $ref: 'https://example.org/schema' }), /points to nothing/],
 ];
@@ -67,7 +72,7 @@ describe('ConstraintPreparer', () => {
   });
 
   it('serves patterns that make backtracking matchers hang', async () => {
-    for (const pattern of ['(x+x+)+y', '(a|a)*b', '(.*a.{20})b', '(((a{1,1000}){1,1000}){1,1000}){1,1000}'])
+    for (const pattern of ['(x+x+)+y', '(a|a)*b', '(.*a.{20})b'])
       expect(await preparer.prepare({ kind: 'regex', pattern })).toMatchObject({ check: null });
   });
 

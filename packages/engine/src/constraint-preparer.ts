@@ -4,6 +4,7 @@
 import type { ConstraintTask, ConstraintWorkerData } from './constraint-worker-entry.ts';
 import { type JsonValue, printJson } from './core/constraint/json-schema/json-value.ts';
 import type { PreparedConstraint } from './core/constraint/prepare-constraint.ts';
+import { refuseOversize } from './core/constraint/refuse-oversize.ts';
 import { entryModule } from './entry-module.ts';
 import { EngineError } from './errors.ts';
 import { type ConstraintSpec, DEFAULT_CONSTRAINT_LIMITS } from './request/constraint-spec.ts';
@@ -29,6 +30,7 @@ const CACHE_BYTES = 16 * 2 ** 20;
 export class ConstraintPreparer {
   readonly #worker: KillableWorker<ConstraintTask, unknown>;
   readonly #cacheBytes: number;
+  readonly #sourceBytes: number;
   readonly #prepared = new Map<string, PreparedConstraint>();
   #keptBytes = 0;
 
@@ -36,6 +38,7 @@ export class ConstraintPreparer {
     const timeLimitMs = options.timeLimitMs ?? TIME_LIMIT_MS;
     const { specialTokens, limits = DEFAULT_CONSTRAINT_LIMITS } = options;
     this.#cacheBytes = options.cacheBytes ?? CACHE_BYTES;
+    this.#sourceBytes = limits.sourceBytes;
     this.#worker = new KillableWorker({
       entry: entryModule('./constraint-worker-entry', import.meta.url),
       workerData: { specialTokens, limits } satisfies ConstraintWorkerData,
@@ -54,6 +57,7 @@ export class ConstraintPreparer {
 
   /** Throws: `invalid_request` with parameter `constraint`, `overloaded`, `aborted`, `engine_closed`. */
   async prepare(spec: ConstraintSpec, signal?: AbortSignal): Promise<PreparedConstraint> {
+    refuseOversize(spec, this.#sourceBytes);
     const key = keyOf(spec);
     const kept = key === null ? undefined : this.#prepared.get(key);
     if (key === null || kept === undefined) {

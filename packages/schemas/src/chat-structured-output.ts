@@ -81,12 +81,15 @@ export const structuredOutputs = z
       'Accepted without effect: there is one grammar engine, and what it cannot enforce is refused.',
     ),
     disable_any_whitespace: nullAsDefault(laxBoolean(), false).describe(
-      'No free whitespace between the tokens of JSON output.',
+      'No free whitespace between the tokens of JSON output. Otherwise there is little: a blank, or line ends with an indent.',
     ),
     disable_additional_properties: nullAsDefault(laxBoolean(), false).describe(
       'Objects of the schema that do not speak of additional properties allow none.',
     ),
-    whitespace_pattern: z.string().nullish().describe('Regular expression of whitespace in JSON output.'),
+    whitespace_pattern: z
+      .string()
+      .nullish()
+      .describe('Regular expression of the whitespace around commas and colons of JSON output.'),
     structural_tag: z.string().nullish().describe('Structural tag as JSON text.'),
     _backend: z.string().nullish().describe('Internal name of a grammar engine. Accepted.'),
     _backend_was_auto: nullAsDefault(laxBoolean(), false).describe('Internal. Accepted.'),

@@ -43,7 +43,7 @@ function gapsOf(text: string): readonly string[] {
 }
 
 describe('bounded white space', () => {
-  it('is in the mask what is accepted, and can be taken back', () => {
+  it('is in the mask what is accepted, and can be taken back', { timeout: 60_000 }, () => {
     fc.assert(
       fc.property(fc.constantFrom(...SPECS), fc.array(fc.nat(), { maxLength: 12 }), (spec, choices) => {
         const { grammar } = prepare(spec);
@@ -72,7 +72,7 @@ describe('bounded white space', () => {
     );
   });
 
-  it('keeps every gap small, in whole answers and inside tags', () => {
+  it('keeps every gap small, in whole answers and inside tags', { timeout: 60_000 }, () => {
     const gap = new RegExp(`^${GAP_PATTERN}$`);
     fc.assert(
       fc.property(
@@ -87,7 +87,7 @@ describe('bounded white space', () => {
     );
   });
 
-  it('lets a model that prefers blanks to everything else come to its end', () => {
+  it('lets a model that prefers blanks to everything else come to its end', { timeout: 60_000 }, () => {
     const matcher = demoEngine.compile(
       prepare({
         kind: 'json-schema',
