@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { describeMachine } from '../describe-machine.ts';
+import { serverAddress } from '../server-address.ts';
 
 const KEY = 'bench-key-0123456789abcdef';
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -39,7 +39,7 @@ async function measure(answerCount: number, tokenCount: number) {
     },
   );
   try {
-    const url = await addressOf(server.stdout);
+    const url = await serverAddress(server.stdout);
     while (!(await fetch(`${url}/health`)).ok) await new Promise(done => setTimeout(done, 50));
     let openCount = answerCount;
     const answers = Array.from({ length: answerCount }, async () => {
@@ -80,19 +80,6 @@ async function ask(url: string, tokenCount: number): Promise<number> {
   });
   const body = (await response.json()) as { usage: { completion_tokens: number } };
   return body.usage.completion_tokens;
-}
-
-/** The address the server prints once it listens. Its output is read on, so that it never waits for us. */
-function addressOf(output: Readable): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    output.on('data', data => {
-      text += data;
-      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(text);
-      if (found !== null) resolve(found[0]);
-    });
-    output.once('end', () => reject(new Error(`The server ended:\n${text}`)));
-  });
 }
 
 function summary(times: readonly number[]) {
