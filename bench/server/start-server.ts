@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Readable } from 'node:stream';
+import { serverAddress } from '../server-address.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -34,24 +34,11 @@ export async function startServer(apiKey: string): Promise<StartedServer> {
     rmSync(dataDir, { recursive: true, force: true });
   };
   try {
-    const url = await addressOf(server.stdout);
+    const url = await serverAddress(server.stdout);
     while (!(await fetch(`${url}/health`)).ok) await new Promise(done => setTimeout(done, 50));
     return { url, stop };
   } catch (error) {
     await stop();
     throw error;
   }
-}
-
-/** The address the server prints once it listens. Its output is read on, so that it never waits for us. */
-function addressOf(output: Readable): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    output.on('data', data => {
-      text += data;
-      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(text);
-      if (found !== null) resolve(found[0]);
-    });
-    output.once('end', () => reject(new Error(`The server ended:\n${text}`)));
-  });
 }

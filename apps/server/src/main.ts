@@ -2,7 +2,7 @@
 
 import type { AddressInfo } from 'node:net';
 import { ApiError } from '@ortler/api';
-import { type DeviceChoice, EngineError } from '@ortler/engine';
+import { createJsonSchemaChecker, type DeviceChoice, EngineError } from '@ortler/engine';
 import { type Logger, pino } from 'pino';
 import { createApp } from './app.ts';
 import type { Config } from './config/config.ts';
@@ -12,6 +12,7 @@ import { ModelPreparationError } from './models/prepare-model.ts';
 import { createServerModels } from './models/server-models.ts';
 import { trackIdleConnections } from './rest/idle-connections.ts';
 import { createApiKeyStore } from './stores/api-keys.ts';
+import { createAnnotationStores } from './stores/feedback/annotations.ts';
 import { openFeedback } from './stores/feedback/open-feedback.ts';
 import { createTrainingServices } from './stores/training/training-services.ts';
 import { createMetrics } from './system/metrics.ts';
@@ -48,6 +49,7 @@ export async function startServer(
     await feedback.close();
     await database.close();
   };
+  const schemas = createJsonSchemaChecker();
   const keys = await createApiKeyStore(database, { bootstrapKey: config.apiKey, now: Date.now });
   const training = createTrainingServices(database, { ...config, now: Date.now });
   const models = await createServerModels({
@@ -76,6 +78,7 @@ export async function startServer(
       generations: metrics,
       promptCacheScope: config.promptCacheScope,
       feedback: feedback.store,
+      annotations: { ...createAnnotationStores(database, Date.now), schemas },
       training,
       now: Date.now,
     },
@@ -107,6 +110,7 @@ export async function startServer(
       clearTimeout(cut);
       clearInterval(closeIdle);
       await models.close();
+      await schemas.close();
       await closeDatabases();
     }
   };

@@ -10,6 +10,12 @@ export {
   toPublicError,
 } from './errors.ts';
 export type {
+  AnnotationQueueStore,
+  AnnotationServices,
+  AnnotationSpec,
+  AnnotationSpecStore,
+} from './feedback/annotation-services.ts';
+export type {
   FeedbackPage,
   FeedbackRecord,
   FeedbackStore,

@@ -3,6 +3,7 @@
 
 import type { Engine } from '@ortler/engine';
 import type { ReasoningParser } from './chat/reasoning/reasoning-format.ts';
+import type { AnnotationServices } from './feedback/annotation-services.ts';
 import type { FeedbackStore } from './feedback/feedback-services.ts';
 import type { TrainingServices } from './training/training-services.ts';
 
@@ -102,6 +103,7 @@ export interface Services {
   /** Whose requests may share cached prompts: those of one team, or those of everybody on this server. */
   readonly promptCacheScope: 'team' | 'server';
   readonly feedback: FeedbackStore;
+  readonly annotations: AnnotationServices;
   readonly training: TrainingServices;
   /** Unit: milliseconds since 1970. */
   readonly now: () => number;

@@ -5,6 +5,7 @@ export { createEngine } from './create-engine.ts';
 export { chooseDevice, type DeviceChoice } from './device/choose-device.ts';
 export type { Engine, EngineHealth, EngineInfo, EngineOptions } from './engine.ts';
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './errors.ts';
+export { createJsonSchemaChecker, type JsonSchemaChecker } from './json-schema-checker.ts';
 export type { CoreLinkState } from './link/core-link.ts';
 export type { CoreFacts, CoreStats } from './link/messages.ts';
 export type { ChatContentPart, ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';

@@ -1,6 +1,6 @@
 // The rows payload-schema discovery looks at: of each trigger_ref in a time range, the newest payload.
 // Rows without a trigger_ref are one group. Newest groups come first, so a small sample sees what is used now.
-// The choice is made on keys alone, which an index holds; payloads are then fetched for the chosen rows only.
+// The choice is made on moments and ids alone; payloads are then fetched for the chosen rows only.
 import type { CompiledQuery } from 'kysely';
 import type { BoundCondition, BoundValue } from './bound-node.ts';
 import { compileCondition } from './compile-expr.ts';
@@ -32,11 +32,9 @@ export interface PayloadSampleQuery {
   readonly sampleLimit?: number;
 }
 
-/** A chosen row. */
+/** A chosen row: its moment and its id as one text, whose greatest is the newest of a group. */
 export interface SampledKey {
-  readonly id: string;
-  /** ISO 8601 with milliseconds, UTC. */
-  readonly created_at: string;
+  readonly newest: string;
 }
 
 /** One sampled payload, as JSON text. */
@@ -47,9 +45,6 @@ export interface SampledPayload {
 function column(name: string): SqlFragment {
   return trustedSql(`${TABLE_ALIAS}.${name}`);
 }
-
-/** 1 for the newest row of each trigger_ref; null groups with null. */
-const PLACE_IN_GROUP = fragment`row_number() OVER (PARTITION BY ${column('trigger_ref')} ORDER BY ${column('created_at')} DESC, ${column('id')} DESC)`;
 
 /**
  * Compiles the choice of rows of one project, newest first.
@@ -66,24 +61,17 @@ export function compilePayloadSampleQuery(
     throw new QueryError('int_type', ['sample_limit'], `A whole number from 1 to ${MAX_SAMPLE_LIMIT}`);
   }
   const syntax = dialect.createSyntax();
-  const ranked = sqlWriter(dialect)
-    .selectFrom(`${options.tableName ?? 'feedback'} as ${TABLE_ALIAS}`)
-    .select([
-      toExpression<string>(column('id')).as('id'),
-      toExpression(column('created_at')).as('created_at'),
-      toExpression(column('trigger_ref')).as('trigger_ref'),
-      toExpression<number>(PLACE_IN_GROUP).as('place'),
-    ])
-    .where(toExpression<boolean>(compileCondition(sampleCondition(query), syntax)))
-    .as('ranked');
   const statement = sqlWriter(dialect)
-    .selectFrom(ranked)
-    .select([
-      'ranked.id',
-      toExpression<string>(syntax.cast('datetime-to-text', trustedSql('ranked.created_at'))).as('created_at'),
-    ])
-    .where(toExpression<boolean>(trustedSql('ranked.place = 1')))
-    .orderBy(toExpression(trustedSql('ranked.created_at DESC, ranked.trigger_ref')))
+    .selectFrom(`${options.tableName ?? 'feedback'} as ${TABLE_ALIAS}`)
+    .select(
+      toExpression<string>(fragment`max(${syntax.momentAndId(column('created_at'), column('id'))})`).as(
+        'newest',
+      ),
+    )
+    .where(toExpression<boolean>(compileCondition(sampleCondition(query), syntax)))
+    // Null groups with null.
+    .groupBy(toExpression(column('trigger_ref')))
+    .orderBy(toExpression(fragment`max(${column('created_at')}) DESC, ${column('trigger_ref')} NULLS LAST`))
     .limit(toExpression<number>(syntax.rowCount(sampleLimit)))
     .compile();
   return statement as CompiledQuery<SampledKey>;
@@ -99,12 +87,13 @@ export function compileSampledPayloadsQuery(
   dialect: QueryDialect,
   options: CompileOptions = {},
 ): CompiledQuery<SampledPayload> {
-  const moments = keys.map(key => Date.parse(key.created_at));
+  const rows = keys.map(readKey);
+  const moments = rows.map(({ epochMs }) => epochMs);
   const operands: BoundCondition[] = [
     equal('project_id', projectId),
     compareCreated('gte', Math.min(...moments)),
     compareCreated('lte', Math.max(...moments)),
-    { kind: 'one-of', value: columnValue('id'), list: keys.map(({ id }) => textParameter(id)) },
+    { kind: 'one-of', value: columnValue('id'), list: rows.map(({ id }) => textParameter(id)) },
   ];
   const condition: BoundCondition = { kind: 'logic', operator: 'and', operands };
   const statement = sqlWriter(dialect)
@@ -113,6 +102,14 @@ export function compileSampledPayloadsQuery(
     .where(toExpression<boolean>(compileCondition(condition, dialect.createSyntax())))
     .compile();
   return statement as CompiledQuery<SampledPayload>;
+}
+
+/** `2026-01-01T00:00:00.000Z <id>`, or as a database writes a moment by itself. */
+const KEY = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)Z? ([\s\S]*)$/;
+
+function readKey({ newest }: SampledKey): { readonly epochMs: number; readonly id: string } {
+  const [, day, time, id] = KEY.exec(newest)!;
+  return { epochMs: Date.parse(`${day}T${time}Z`), id: id! };
 }
 
 function sampleCondition(query: PayloadSampleQuery): BoundCondition {

@@ -43,6 +43,7 @@ export {
   PayloadPathCollector,
   type PayloadValueType,
 } from './payload-paths.ts';
+export { pinnedIds } from './pinned-ids.ts';
 export type { ResultRow } from './selection.ts';
 export type { Cursor, SortDirection, SortKey } from './sort-order.ts';
-export { type TimeWindow, timeDirection, withinWindow } from './time-window.ts';
+export { cursorMoment, type TimeWindow, timeDirection, withinWindow } from './time-window.ts';

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { bindFeedbackQuery } from './bind-query.ts';
 import { explainFeedbackQuery } from './compile-query.ts';
 import { sqliteDialect } from './dialects/sqlite.ts';
-import { timeDirection, withinWindow } from './time-window.ts';
+import { cursorMoment, timeDirection, withinWindow } from './time-window.ts';
 
 const bind = (parts: object) => bindFeedbackQuery({ projectId: 'p', fields: ['id'], ...parts });
 
@@ -32,6 +32,15 @@ it('adds its ends to the filter', () => {
     '1970-01-01T00:00:00.001Z',
     'Ann',
   ]);
+});
+
+it.each([
+  [null, null],
+  [['2026-01-01T00:00:00.000Z', 'a'], Date.UTC(2026, 0, 1)],
+  [['2026-01-01T02:00:00+02:00', 'a'], Date.UTC(2026, 0, 1)],
+  [['nonsense', 'a'], null],
+])('the cursor %j stands at %s', (after, moment) => {
+  expect(cursorMoment(bind({ after }))).toBe(moment);
 });
 
 it('is the query itself without ends', () => {

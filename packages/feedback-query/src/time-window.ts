@@ -3,6 +3,7 @@
 // answer is whole.
 import type { BoundFeedbackQuery } from './bind-query.ts';
 import type { BoundCondition, BoundValue } from './bound-node.ts';
+import { parseDatetimeLiteral } from './datetime-literal.ts';
 import { COLUMNS } from './fields.ts';
 import type { SortDirection } from './sort-order.ts';
 
@@ -27,6 +28,12 @@ export function timeDirection({ selection, sort }: BoundFeedbackQuery): SortDire
   const [first] = sort;
   if (selection.kind === 'count' || first?.value.kind !== 'column') return null;
   return first.value.column.name === 'created_at' ? first.direction : null;
+}
+
+/** Where an answer that runs through time begins behind its cursor; null without a cursor. Unit: milliseconds since 1970. */
+export function cursorMoment({ after }: BoundFeedbackQuery): number | null {
+  const first = after?.[0];
+  return first === undefined || first === null ? null : parseDatetimeLiteral(first);
 }
 
 /** @param epochMs Unit: milliseconds since 1970; in the years 1 to 9999. */

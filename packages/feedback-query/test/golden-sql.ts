@@ -81,7 +81,7 @@ const SAMPLE: PayloadSampleQuery = {
   triggerRef: 'weave:///a/b/object/mon:*',
 };
 
-const SAMPLED = [2, 1].map(day => ({ id: `f${day}`, created_at: `2026-01-0${day}T00:00:00.000Z` }));
+const SAMPLED = [2, 1].map(day => ({ newest: `2026-01-0${day} 00:00:00 f ${day}` }));
 
 export interface GoldenStatement {
   readonly sql: string;

@@ -1,4 +1,5 @@
 // What every database must give for whole requests: fields, order, pages, counts, cursors and payload samples.
+import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind-query.ts';
 import {
@@ -9,7 +10,7 @@ import {
 import { compileFeedbackQuery } from '../src/compile-query.ts';
 import { discoverPayloadPaths } from '../src/payload-paths.ts';
 import type { SortKey } from '../src/sort-order.ts';
-import { feedbackRow, VECTOR_ROWS } from './feedback-row.ts';
+import { type FeedbackRow, feedbackRow, VECTOR_ROWS } from './feedback-row.ts';
 import { ask, idsByPage, optionsOf, type TestDatabase } from './test-database.ts';
 
 const projectId = 'acme/app';
@@ -275,5 +276,57 @@ export function describeRequests(open: () => TestDatabase): void {
     it.each([0, 5001, 1.5])('P31: refuses a sample of %d refs', async sampleLimit => {
       await expect(paths({ sampleLimit })).rejects.toMatchObject({ code: 'int_type' });
     });
+
+    it('takes of random rows what a look at each of them takes', async () => {
+      const row = fc.record({
+        ref: fc.option(fc.constantFrom('a:v1', 'a:v2', 'b c:v1', 'é'), { nil: null }),
+        type: fc.constantFrom('t', 'u'),
+        second: fc.integer({ min: 0, max: 5 }),
+        fraction: fc.constantFrom(0, 1, 120),
+      });
+      const property = fc.asyncProperty(
+        fc.array(row, { minLength: 1, maxLength: 20 }),
+        fc.constantFrom(null, 't'),
+        fc.integer({ min: 1, max: 4 }),
+        async (rows, feedbackType, sampleLimit) => {
+          await open().clear();
+          const given = rows.map(({ ref, type, second, fraction }, index) =>
+            feedbackRow({
+              id: `id ${String(index).padStart(2, '0')}`,
+              project_id: 'acme/sample',
+              trigger_ref: ref,
+              feedback_type: type,
+              created_at: new Date(at(second) + fraction).toISOString(),
+              payload: { [`k${index}`]: index },
+            }),
+          );
+          await open().insert(given);
+          const newest = new Map<string | null, FeedbackRow>();
+          for (const item of given) {
+            if (item.created_at >= new Date(at(5)).toISOString()) continue;
+            if (feedbackType !== null && item.feedback_type !== feedbackType) continue;
+            const best = newest.get(item.trigger_ref);
+            const isNewer = best === undefined || item.created_at >= best.created_at;
+            if (isNewer) newest.set(item.trigger_ref, item);
+          }
+          // Newest groups first, then by ref in the order of bytes, and the group without a ref last.
+          const rank = (ref: string | null) => (ref === null ? '\uffff' : ref);
+          const chosen = [...newest.values()]
+            .sort((a, b) =>
+              a.created_at === b.created_at
+                ? rank(a.trigger_ref) < rank(b.trigger_ref)
+                  ? -1
+                  : 1
+                : a.created_at > b.created_at
+                  ? -1
+                  : 1,
+            )
+            .slice(0, sampleLimit)
+            .flatMap(({ payload }) => Object.keys(payload));
+          expect(await paths({ endMs: at(5), feedbackType, sampleLimit })).toEqual(chosen.sort());
+        },
+      );
+      await fc.assert(property, { numRuns: 30 });
+    }, 120_000);
   });
 }

@@ -16,6 +16,7 @@ export * from './completion-chunk.ts';
 export * from './completion-request.ts';
 export * from './error.ts';
 export * from './feedback.ts';
+export * from './feedback-annotation.ts';
 export * from './feedback-write.ts';
 export * from './json-text-reader.ts';
 export { laxBigInteger, laxBoolean, laxDateTime, laxInteger, laxNumber } from './lax-primitives.ts';

@@ -45,6 +45,11 @@ const CASES: Record<string, [z.ZodType, Examples]> = {
     schemas.feedbackBatchCreateRequestExamples,
   ],
   feedbackReplaceRequest: [schemas.feedbackReplaceRequest, schemas.feedbackReplaceRequestExamples],
+  annotationSpecRequest: [schemas.annotationSpecRequest, schemas.annotationSpecRequestExamples],
+  annotationSpecResult: [schemas.annotationSpecResult, schemas.annotationSpecResultExamples],
+  annotationQueueRequest: [schemas.annotationQueueRequest, schemas.annotationQueueRequestExamples],
+  annotationQueueResult: [schemas.annotationQueueResult, schemas.annotationQueueResultExamples],
+  annotationQueueDeletion: [schemas.annotationQueueDeletion, schemas.annotationQueueDeletionExamples],
   feedbackPurgeRequest: [schemas.feedbackPurgeRequest, schemas.feedbackPurgeRequestExamples],
   feedbackPayloadSchemaRequest: [
     schemas.feedbackPayloadSchemaRequest,

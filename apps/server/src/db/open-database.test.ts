@@ -10,7 +10,7 @@ import {
   TEST_POSTGRES_URL,
 } from '../../test/databases.ts';
 import type { Database } from './database.ts';
-import { DatabaseError, isUniqueViolation } from './database-errors.ts';
+import { DatabaseError, isResultTooLarge, isUniqueViolation } from './database-errors.ts';
 import { openDatabase } from './open-database.ts';
 import { DATABASE_FILE } from './sqlite/open-sqlite.ts';
 
@@ -111,7 +111,7 @@ describe('openDatabase', () => {
   });
 });
 
-describeOnEveryDatabase('a database', ({ open, isConcurrent }) => {
+describeOnEveryDatabase('a database', ({ name, open, isConcurrent }) => {
   let database: Database;
   beforeAll(async () => {
     database = await open({ queryTimeLimitMs: 200 });
@@ -167,6 +167,22 @@ describeOnEveryDatabase('a database', ({ open, isConcurrent }) => {
   it.runIf(isConcurrent)('does not let a reader write', async () => {
     await expect(database.reader.deleteFrom('api_keys').execute()).rejects.toThrow(/read-?only/);
   });
+
+  it.runIf(isConcurrent)(
+    'refuses an answer that is too large, and answers the next one',
+    async () => {
+      const large = await open();
+      const rows = 80;
+      const text = name === 'sqlite' ? sql`hex(zeroblob(500000))` : sql`repeat('x', 1000000)`;
+      const numbers = sql`with recursive n(i) as (select 1 union all select i + 1 from n where i < ${sql.lit(rows)})`;
+      const failing = sql`${numbers} select i, ${text} as text from n`.execute(large.reader);
+      await expect(failing).rejects.toSatisfy(isResultTooLarge);
+      const { rows: few } = await sql`select 1 as one`.execute(large.reader);
+      expect(few).toEqual([{ one: 1 }]);
+      await large.close();
+    },
+    60_000,
+  );
 
   it('answers a ping', async () => {
     await expect(database.ping()).resolves.toBeUndefined();

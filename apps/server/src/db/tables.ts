@@ -1,5 +1,6 @@
 // All tables, as Kysely sees them. Each room describes its own in tables/.
 
+import type { AnnotationQueuesTable, AnnotationSpecsTable } from './tables/annotations.ts';
 import type { ApiKeysTable } from './tables/api-keys.ts';
 import type { FeedbackTable } from './tables/feedback.ts';
 import type { TrainingTables } from './tables/training.ts';
@@ -7,4 +8,6 @@ import type { TrainingTables } from './tables/training.ts';
 export interface Tables extends TrainingTables {
   readonly api_keys: ApiKeysTable;
   readonly feedback: FeedbackTable;
+  readonly annotation_specs: AnnotationSpecsTable;
+  readonly annotation_queues: AnnotationQueuesTable;
 }

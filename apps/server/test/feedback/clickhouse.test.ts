@@ -9,7 +9,7 @@ import type { FeedbackStore } from '@ortler/api';
 import { bindFeedbackQuery, type FeedbackQuery } from '@ortler/feedback-query';
 import { feedbackRow, type RunningChdb, startChdb, toRecord } from '@ortler/feedback-query/testing';
 import { CompiledQuery } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openClickHouse } from '../../src/db/clickhouse/open-clickhouse.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { openFeedback } from '../../src/stores/feedback/open-feedback.ts';
@@ -24,6 +24,9 @@ const idsOf = async (store: FeedbackStore, parts: Partial<FeedbackQuery> = {}) =
   (await store.query(bindFeedbackQuery({ projectId: PROJECT, fields: ['id'], ...parts }))).rows.map(
     ({ id }) => id,
   );
+
+// Statements wait for each other in the engine behind the bridge, and for the machine.
+vi.setConfig({ testTimeout: 60_000 });
 
 describeOnClickHouse('feedback', () => {
   let opened: Awaited<ReturnType<typeof openOnClickHouse>>;

@@ -29,7 +29,7 @@ export async function openFeedbackApp(place: FeedbackPlace): Promise<FeedbackApp
   const services = createFakeServices();
   const { store } = place;
   const app = await createApp({
-    services: { ...services, feedback: store },
+    services: { ...services, feedback: store, annotations: place.annotations },
     metrics: createMetrics(services.models),
     bodyLimitBytes: 16 * 1024 * 1024,
     streamedBodyLimitBytes: 16 * 1024 * 1024,

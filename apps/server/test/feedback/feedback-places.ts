@@ -4,15 +4,21 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { AnnotationServices } from '@ortler/api';
+import { createJsonSchemaChecker } from '@ortler/engine';
 import { findChdb, startChdb } from '@ortler/feedback-query/testing';
 import { describe } from 'vitest';
 import { type ClickHouse, openClickHouse } from '../../src/db/clickhouse/open-clickhouse.ts';
+import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
+import { createAnnotationStores } from '../../src/stores/feedback/annotations.ts';
 import { type OpenFeedback, openFeedback } from '../../src/stores/feedback/open-feedback.ts';
 import { describeOnEveryDatabase } from '../databases.ts';
 
 /** Feedback of its own, empty. `close` removes it. */
 export interface FeedbackPlace extends OpenFeedback {
+  /** Specs and queues that annotations are checked with. */
+  readonly annotations: AnnotationServices;
   /** Removes every row. */
   clear(): Promise<void>;
 }
@@ -34,6 +40,7 @@ export function describeOnEveryFeedbackPlace(name: string, body: (place: Feedbac
         const feedback = await openFeedback(database, { dataDir: '', queryTimeLimitMs: 0 });
         return {
           ...feedback,
+          annotations: annotationsOn(database),
           async clear() {
             await database.db.deleteFrom('feedback').execute();
           },
@@ -49,6 +56,13 @@ export function describeOnEveryFeedbackPlace(name: string, body: (place: Feedbac
       isConcurrent: true,
     }),
   );
+}
+
+/** One evaluator for all tests of a file; its worker ends with the process. */
+const schemas = createJsonSchemaChecker();
+
+function annotationsOn(database: Database): AnnotationServices {
+  return { ...createAnnotationStores(database, Date.now), schemas };
 }
 
 /** The Python with chdb, if there is one. */
@@ -75,6 +89,7 @@ export async function openOnClickHouse({
   const raw = await openClickHouse({ url, queryTimeLimitMs });
   const place: FeedbackPlace = {
     ...feedback,
+    annotations: annotationsOn(database),
     clear: () => raw.command('TRUNCATE TABLE feedback'),
     async close() {
       await feedback.close();

@@ -235,5 +235,5 @@ describeOnEveryFeedbackPlace('POST /feedback/query', ({ open }) => {
       }),
       { numRuns: 150 },
     );
-  });
+  }, 60_000);
 });

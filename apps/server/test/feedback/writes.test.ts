@@ -121,14 +121,80 @@ describeOnEveryFeedbackPlace('feedback writes', ({ open, isConcurrent }) => {
       expect(await feedback.rows({})).toEqual([]);
     });
 
+    describe('under annotation specs and in queues', () => {
+      const spec = {
+        project_id: PROJECT,
+        name: 'x',
+        field_schema: { type: 'integer', minimum: 1, maximum: 10 },
+      };
+      const made = async (path: string, body: object): Promise<Record<string, unknown>> => {
+        const response = await feedback.post(path, body);
+        return { status: response.statusCode, ...response.json<object>() };
+      };
+      const annotation = (annotation_ref: unknown, value: unknown, extra = {}) =>
+        custom({ feedback_type: 'wandb.annotation.x', annotation_ref, payload: { value }, ...extra });
+
+      it('W11: the value must satisfy the schema of the spec', async () => {
+        const { annotation_ref: ref } = await made('annotation_spec/create', spec);
+        expect(ref).toMatch(/^weave:\/\/\/acme\/app\/object\/x:[0-9a-f]{32}$/);
+        expect(await made('annotation_spec/create', spec)).toEqual({ status: 200, annotation_ref: ref });
+        expect(await create(annotation(ref, 7))).toMatchObject({ status: 200 });
+        for (const value of [0, 11, 7.5, '7', null])
+          expect(await create(annotation(ref, value))).toEqual({
+            status: 400,
+            detail: expect.stringContaining('does not match annotation spec'),
+          });
+        const batch = [annotation(ref, 1), annotation(ref, 99)];
+        expect((await feedback.post('batch/create', { batch })).statusCode).toBe(400);
+        expect(await feedback.rows({ fields: ['count(*)'] })).toEqual([{ 'count(*)': 1 }]);
+      });
+
+      it('the spec must be there, in that project and that version', async () => {
+        const { annotation_ref: ref } = await made('annotation_spec/create', spec);
+        const other = String(ref).replace(/.$/, last => (last === '0' ? '1' : '0'));
+        for (const missing of [other, OBJECT])
+          expect(await create(annotation(missing, 7))).toEqual({
+            status: 400,
+            detail: `There is no annotation spec ${missing}`,
+          });
+      });
+
+      it('refuses a schema that nothing can be checked with', async () => {
+        for (const field_schema of [{ type: 'nonsense' }, { $ref: 'https://example.org/x' }])
+          expect(await made('annotation_spec/create', { ...spec, field_schema })).toMatchObject({
+            status: 400,
+          });
+        expect(await made('annotation_spec/create', { ...spec, name: 'a/b' })).toMatchObject({ status: 422 });
+      });
+
+      it('gives up a value whose check takes too long', async () => {
+        const slow = { ...spec, field_schema: { pattern: '^(a|a)*$' } };
+        const { annotation_ref: ref } = await made('annotation_spec/create', slow);
+        expect(await create(annotation(ref, `${'a'.repeat(60)}b`))).toMatchObject({ status: 400 });
+        expect(await create(annotation(ref, 'aa'))).toMatchObject({ status: 200 });
+      }, 30_000);
+
+      it('the queue must be open and of the project', async () => {
+        const refusal = { status: 400, detail: `There is no open queue mine in the project ${PROJECT}` };
+        expect(await create(custom({ queue_id: 'mine' }))).toEqual(refusal);
+        await made('queue/create', { project_id: 'acme/other', id: 'mine' });
+        expect(await create(custom({ queue_id: 'mine' }))).toEqual(refusal);
+        expect(await made('queue/create', { project_id: PROJECT, id: 'mine' })).toEqual({
+          status: 200,
+          id: 'mine',
+        });
+        expect(await create(custom({ queue_id: 'mine' }))).toMatchObject({ status: 200 });
+        await made('queue/delete', { project_id: PROJECT, id: 'mine' });
+        expect(await create(custom({ queue_id: 'mine' }))).toEqual(refusal);
+        const { id } = await made('queue/create', { project_id: PROJECT });
+        expect(await create(custom({ queue_id: id }))).toMatchObject({ status: 200 });
+      });
+    });
+
     const accepted: [string, unknown][] = [
       ['W4', note('é'.repeat(1_024))],
       ['W8 with an object ref', runnable({ runnable_ref: OBJECT })],
       ['W8 with a call', runnable({ runnable_ref: OP, call_ref: CALL, scorer_tags: ['a'] })],
-      [
-        'an annotation',
-        custom({ feedback_type: 'wandb.annotation.x', annotation_ref: OBJECT, payload: { value: 7 } }),
-      ],
       [
         'a monitor',
         custom({

@@ -22,6 +22,7 @@ import {
 } from '@ortler/schemas';
 import type { z } from 'zod';
 import { refuseLargeFaultyInput } from '../bounded-input.ts';
+import { checkAnnotation } from '../feedback/check-annotation.ts';
 import type { FeedbackRecord, InsertedFeedback } from '../feedback/feedback-services.ts';
 import { decodeCursor, encodeCursor } from '../feedback/page-cursor.ts';
 import { readPurgeIds } from '../feedback/purge-ids.ts';
@@ -33,21 +34,30 @@ import { reportFaults } from '../report-faults.ts';
 import type { Principal, Services } from '../services.ts';
 import { requireProject } from '../team.ts';
 import { createBasicProcedure, type ProcedureMeta, router } from '../trpc.ts';
+import { createFeedbackAnnotationProcedures } from './feedback-annotations.ts';
 
 /** Router of feedback. */
 export function createFeedbackRouter(services: Services) {
-  const { feedback, now } = services;
+  const { feedback, annotations, now } = services;
   const basic = createBasicProcedure(services).use(reportFaults);
   const procedure = <Schema extends z.ZodType>(schema: Schema, meta: ProcedureMeta) =>
     basic.use(refuseLargeFaultyInput(schema)).meta(meta).input(schema);
 
-  const toRecord = (request: FeedbackCreateRequest, caller: Principal) => {
+  const toRecord = async (request: FeedbackCreateRequest, caller: Principal) => {
     requireProject(caller, request.project_id);
     const nowMs = now();
-    return toFeedbackRecord(request, { userId: caller.keyId, nowMs, newId: uuidV7(nowMs, randomBytes(10)) });
+    const record = toFeedbackRecord(request, {
+      userId: caller.keyId,
+      nowMs,
+      newId: uuidV7(nowMs, randomBytes(10)),
+    });
+    await checkAnnotation(request, annotations);
+    return record;
   };
 
   return router({
+    annotations: createFeedbackAnnotationProcedures(services),
+
     query: procedure(feedbackQueryRequest, {
       ...describeRoute('/feedback/query', 'queryFeedback', 'Find feedback'),
     })
@@ -89,7 +99,7 @@ export function createFeedbackRouter(services: Services) {
     )
       .output(feedbackCreateResult)
       .mutation(async ({ ctx, input }) => {
-        const record = toRecord(input, ctx.principal);
+        const record = await toRecord(input, ctx.principal);
         const [inserted] = await feedback.insert([record]);
         return toCreateResult(record, inserted!);
       }),
@@ -104,7 +114,9 @@ export function createFeedbackRouter(services: Services) {
     )
       .output(feedbackBatchCreateResult)
       .mutation(async ({ ctx, input }) => {
-        const records = input.batch.map(request => toRecord(request, ctx.principal));
+        const records: FeedbackRecord[] = [];
+        // One by one: the first that is wrong is the one that is named.
+        for (const request of input.batch) records.push(await toRecord(request, ctx.principal));
         const inserted = await feedback.insert(records);
         return { res: records.map((record, index) => toCreateResult(record, inserted[index]!)) };
       }),
@@ -116,7 +128,7 @@ export function createFeedbackRouter(services: Services) {
       .output(feedbackCreateResult)
       .mutation(async ({ ctx, input }) => {
         const { feedback_id, ...request } = input;
-        const record = toRecord(request, ctx.principal);
+        const record = await toRecord(request, ctx.principal);
         return toCreateResult(record, await feedback.replace(feedback_id, record));
       }),
 

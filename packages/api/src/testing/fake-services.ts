@@ -1,6 +1,7 @@
 // Services over fake engines: a catalog held in a map, known keys, a clock that stands still.
 
 import type { CatalogModel, CheckpointModel, GenerationReport, ModelStatus, Services } from '../services.ts';
+import { createFakeAnnotationServices } from './fake-annotation-services.ts';
 import { createFakeEngine, type FakeEngine } from './fake-engine.ts';
 import { createFakeFeedbackStore } from './fake-feedback-store.ts';
 import { createFakeTrainingServices } from './fake-training-services.ts';
@@ -57,6 +58,7 @@ export function createFakeServices(
     },
     promptCacheScope: 'team',
     feedback: createFakeFeedbackStore(),
+    annotations: createFakeAnnotationServices(),
     generations: { generationEnded: report => reports.push(report) },
     training: createFakeTrainingServices(() => NOW_MS),
     now: () => NOW_MS,

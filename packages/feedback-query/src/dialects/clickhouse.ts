@@ -168,6 +168,9 @@ class ClickHouseSyntax implements DialectSyntax {
     const name = trustedSql(`v${this.#nameCount}`);
     return fragment`arrayElement(arrayMap(${name} -> ${use(name)}, [${value}]), 1)`;
   }
+  momentAndId(moment: SqlFragment, id: SqlFragment): SqlFragment {
+    return fragment`concat(toString(${moment}, 'UTC'), ' ', ${id})`;
+  }
   countRows(): SqlFragment {
     return trustedSql('count()');
   }

@@ -60,6 +60,8 @@ export interface DialectSyntax {
 
   /** Evaluates a value once for all its uses, so that the SQL text stays linear in the size of the query. */
   share(value: SqlFragment, use: (shared: SqlFragment) => SqlFragment): SqlFragment;
+  /** `<moment> <id>` as one text, whose byte order is that of the moments, then of the ids. */
+  momentAndId(moment: SqlFragment, id: SqlFragment): SqlFragment;
   countRows(): SqlFragment;
 }
 

@@ -163,6 +163,10 @@ class PostgresSyntax implements DialectSyntax {
     const name = trustedSql(`v${this.#nameCount}`);
     return fragment`(SELECT ${use(name)} FROM (SELECT ${value} AS ${name} OFFSET 0) AS t)`;
   }
+  /** A blank sorts before the dot of a fraction, which PostgreSQL leaves out on whole seconds. */
+  momentAndId(moment: SqlFragment, id: SqlFragment): SqlFragment {
+    return fragment`((${moment} AT TIME ZONE 'UTC')::text || ' ' || ${id}) COLLATE "C"`;
+  }
   countRows(): SqlFragment {
     return trustedSql('count(*)');
   }

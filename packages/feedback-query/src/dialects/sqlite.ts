@@ -145,6 +145,9 @@ class SqliteSyntax implements DialectSyntax {
     const name = trustedSql(`v${this.#nameCount}`);
     return fragment`(SELECT ${use(name)} FROM (SELECT ${value} AS ${name}))`;
   }
+  momentAndId(moment: SqlFragment, id: SqlFragment): SqlFragment {
+    return fragment`${moment} || ' ' || ${id}`;
+  }
   countRows(): SqlFragment {
     return trustedSql('count(*)');
   }

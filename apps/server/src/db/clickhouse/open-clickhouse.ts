@@ -14,6 +14,7 @@ import {
   QueryTimeoutError,
   ResultTooLargeError,
 } from '../database-errors.ts';
+import { MAX_RESULT_LENGTH } from '../result-limit.ts';
 import { withoutPassword } from '../without-password.ts';
 import { createClickHouseTables } from './clickhouse-tables.ts';
 
@@ -45,7 +46,7 @@ export interface ClickHouseOptions {
 }
 
 /** Rows of one answer, as large as those of the other databases. Unit: bytes. */
-const MAX_RESULT_BYTES = 128 * 1024 * 1024;
+const MAX_RESULT_BYTES = 2 * MAX_RESULT_LENGTH;
 /** Memory of one read within ClickHouse. Unit: bytes. */
 const MAX_READ_MEMORY_BYTES = 4 * 1024 ** 3;
 /** Longest insert. A block that is not in its table by then never will be. */

@@ -1,13 +1,15 @@
-// PostgreSQL 15 and later behind two connection pools: one for everything, one whose sessions only read and are
-// stopped by the server after the time limit.
+// PostgreSQL 15 and later behind two connection pools: one for everything, one whose sessions only read, are stopped by the
+// server after the time limit, and whose answers are bounded.
 
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { createDatabase, type Database } from '../database.ts';
 import { DatabaseError, messageOf } from '../database-errors.ts';
 import { migrate } from '../migrate.ts';
+import { MAX_RESULT_LENGTH } from '../result-limit.ts';
 import type { Tables } from '../tables.ts';
 import { withoutPassword } from '../without-password.ts';
+import { boundAnswers } from './bounded-pool.ts';
 
 /** Connections of each pool. Source: PostgreSQL takes 100 by default, and several servers share them. */
 const POOL_SIZE = 10;
@@ -17,7 +19,9 @@ const CONNECT_TIMEOUT_MS = 10_000;
 export async function openPostgres(url: string, queryTimeLimitMs: number): Promise<Database> {
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPool(url, {}) }) });
   const reading = { statement_timeout: queryTimeLimitMs, options: '-c default_transaction_read_only=on' };
-  const reader = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPool(url, reading) }) });
+  const reader = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool: boundAnswers(createPool(url, reading), MAX_RESULT_LENGTH) }),
+  });
   const database = createDatabase('postgres', db, reader);
   try {
     await migrate(db, 'postgres');

@@ -1,11 +1,14 @@
 // "The newest hundred" without reading the project: ClickHouse cannot walk backwards through rows that it may have to
-// merge, so the query is asked about the nearest few thousand rows first, then about sixteen times as many, and in the end
-// about all of them. A window only bounds what is read: its first rows are those of the whole answer once it has enough.
+// merge, so such a query is asked about the nearest few thousand rows first, then about sixteen times as many, and in the end
+// about all of them. A window only bounds what is read: its first rows are those of the whole answer once it has enough. A query about known
+// ids reads the moments of their lives only.
 
 import {
   type BoundFeedbackQuery,
   clickHouseDialect,
   compileFeedbackQuery,
+  cursorMoment,
+  pinnedIds,
   type ResultRow,
   type SortDirection,
   type TimeWindow,
@@ -14,6 +17,7 @@ import {
 } from '@ortler/feedback-query';
 import { CompiledQuery } from 'kysely';
 import type { ClickHouse } from '../../../db/clickhouse/open-clickhouse.ts';
+import { findLives } from './find-lives.ts';
 
 /** Rows of the first window, and how much each is larger than the one before. */
 const FIRST_WINDOW_ROWS = 4_096;
@@ -26,6 +30,9 @@ export async function readInWindows(
   clickHouse: ClickHouse,
   query: BoundFeedbackQuery,
 ): Promise<readonly ResultRow[]> {
+  const ids = pinnedIds(query);
+  if (ids !== null)
+    return run(clickHouse, withinWindow(query, await windowOfIds(clickHouse, query.projectId, ids)));
   const direction = timeDirection(query);
   const wanted = query.offset + query.limit;
   if (direction !== null)
@@ -37,6 +44,18 @@ export async function readInWindows(
       if (rows.length === query.limit) return rows;
     }
   return run(clickHouse, query);
+}
+
+/** The moments of all lives of the ids; a moment without rows when there are none. */
+async function windowOfIds(
+  clickHouse: ClickHouse,
+  projectId: string,
+  ids: readonly string[],
+): Promise<TimeWindow> {
+  const moments = (await findLives(clickHouse, projectId, ids)).map(({ createdAtMs }) => createdAtMs);
+  return moments.length === 0
+    ? { fromMs: 1, toMs: 0 }
+    : { fromMs: Math.min(...moments), toMs: Math.max(...moments) };
 }
 
 function run(clickHouse: ClickHouse, query: BoundFeedbackQuery): Promise<readonly ResultRow[]> {
@@ -53,9 +72,10 @@ async function findWindow(
   direction: SortDirection,
   size: number,
 ): Promise<TimeWindow | null> {
-  const cursor = query.after?.[0];
+  const cursorMs = cursorMoment(query);
   const [comparison, start] = direction === 'asc' ? ['>=', MIN_MOMENT] : ['<=', MAX_MOMENT];
-  const from = typeof cursor === 'string' ? cursor.replace('T', ' ').replace('Z', '') : start;
+  const from =
+    cursorMs === null ? start : new Date(cursorMs).toISOString().replace('T', ' ').replace('Z', '');
   const sql = `
     SELECT toUnixTimestamp64Milli(created_at) AS created_at_ms FROM feedback
     WHERE project_id = {p1:String} AND created_at ${comparison} toDateTime64({p2:String}, 3, 'UTC')

@@ -1,0 +1,17 @@
+// Tables of annotation specs and queues, as Kysely sees them. Moments are milliseconds since 1970.
+
+export interface AnnotationSpecsTable {
+  readonly project_id: string;
+  readonly name: string;
+  readonly digest: string;
+  /** JSON Schema of the value. */
+  readonly field_schema: string;
+  readonly created_at: number;
+}
+
+export interface AnnotationQueuesTable {
+  readonly project_id: string;
+  readonly id: string;
+  readonly created_at: number;
+  readonly deleted_at: number | null;
+}

@@ -1,0 +1,53 @@
+// What feedback refers to must be there: the spec of an annotation, which also says what its value may be, and the queue.
+// Runs after `checkFeedbackType`, which has looked at everything that the request says by itself.
+
+import { EngineError } from '@ortler/engine';
+import type { FeedbackCreateRequest } from '@ortler/schemas';
+import { ApiError } from '../errors.ts';
+import type { AnnotationServices } from './annotation-services.ts';
+import { parseWeaveRef } from './weave-ref.ts';
+
+/** Throws: `invalid_parameter` with the rule that is broken. */
+export async function checkAnnotation(
+  request: FeedbackCreateRequest,
+  services: AnnotationServices,
+): Promise<void> {
+  if (request.annotation_ref != null) await checkValue(request, request.annotation_ref, services);
+  const { queue_id: queueId, project_id: projectId } = request;
+  if (queueId != null && !(await services.queues.isOpen(projectId, queueId)))
+    throw refusal('queue_id', `There is no open queue ${queueId} in the project ${projectId}`);
+}
+
+async function checkValue(
+  { payload }: FeedbackCreateRequest,
+  annotationRef: string,
+  { specs, schemas }: AnnotationServices,
+): Promise<void> {
+  const ref = parseWeaveRef(annotationRef);
+  const spec = ref === null || ref.kind === 'call' ? null : await specs.find(ref);
+  if (spec === null) throw refusal('annotation_ref', `There is no annotation spec ${annotationRef}`);
+  const violation = await schemas
+    .findViolation(spec.fieldSchema, JSON.stringify(payload.value, bigintsAsNumbers))
+    .catch(rethrow);
+  if (violation !== null)
+    throw refusal(
+      'payload',
+      `The \`value\` does not match annotation spec ${annotationRef}: it breaks ${violation.keyword} (at ${violation.place})`,
+    );
+}
+
+/** Payloads are stored with numbers as doubles, so that is what is checked. */
+function bigintsAsNumbers(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value;
+}
+
+/** A check that takes too long is the caller's. */
+export function rethrow(error: unknown): never {
+  if (error instanceof EngineError && error.code === 'invalid_request')
+    throw new ApiError('invalid_parameter', error.message, { cause: error });
+  throw error;
+}
+
+function refusal(param: string, message: string): ApiError {
+  return new ApiError('invalid_parameter', message, { param });
+}

@@ -1,0 +1,72 @@
+// POST /feedback/annotation_spec/create, /feedback/queue/create and /feedback/queue/delete: what annotations and queues of
+// feedback are checked with. For internal services, which make them before annotators come.
+
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  annotationQueueDeletion,
+  annotationQueueDeletionResult,
+  annotationQueueRequest,
+  annotationQueueResult,
+  annotationSpecRequest,
+  annotationSpecResult,
+} from '@ortler/schemas';
+import { rethrow } from '../feedback/check-annotation.ts';
+import { checkText, toStorable } from '../feedback/storable-json.ts';
+import { reportFaults } from '../report-faults.ts';
+import type { Services } from '../services.ts';
+import { requireProject } from '../team.ts';
+import { createBasicProcedure, type ProcedureMeta, router } from '../trpc.ts';
+
+export function createFeedbackAnnotationProcedures(services: Services) {
+  const { specs, queues, schemas } = services.annotations;
+  const procedure = createBasicProcedure(services).use(reportFaults);
+  return router({
+    createSpec: procedure
+      .meta(
+        describeRoute('/feedback/annotation_spec/create', 'createAnnotationSpec', 'Make an annotation spec'),
+      )
+      .input(annotationSpecRequest)
+      .output(annotationSpecResult)
+      .mutation(async ({ ctx, input: { project_id: projectId, name, field_schema } }) => {
+        requireProject(ctx.principal, projectId);
+        for (const [place, text] of Object.entries({ project_id: projectId, name })) checkText(text, place);
+        const fieldSchema = JSON.stringify(toStorable(field_schema, 'field_schema'));
+        await schemas.checkSchema(fieldSchema).catch(rethrow);
+        const digest = createHash('sha256').update(fieldSchema).digest('hex').slice(0, 32);
+        await specs.save({ projectId, name, digest, fieldSchema });
+        return { annotation_ref: `weave:///${projectId}/object/${name}:${digest}` };
+      }),
+
+    createQueue: procedure
+      .meta(describeRoute('/feedback/queue/create', 'createAnnotationQueue', 'Open an annotation queue'))
+      .input(annotationQueueRequest)
+      .output(annotationQueueResult)
+      .mutation(async ({ ctx, input: { project_id: projectId, id } }) => {
+        requireProject(ctx.principal, projectId);
+        const queueId = id ?? randomUUID();
+        for (const [place, text] of Object.entries({ project_id: projectId, id: queueId }))
+          checkText(text, place);
+        await queues.open(projectId, queueId);
+        return { id: queueId };
+      }),
+
+    deleteQueue: procedure
+      .meta(describeRoute('/feedback/queue/delete', 'deleteAnnotationQueue', 'Delete an annotation queue'))
+      .input(annotationQueueDeletion)
+      .output(annotationQueueDeletionResult)
+      .mutation(async ({ ctx, input }) => {
+        requireProject(ctx.principal, input.project_id);
+        for (const [place, text] of Object.entries(input)) checkText(text, place);
+        await queues.delete(input.project_id, input.id);
+        return {};
+      }),
+  });
+}
+
+function describeRoute(path: `/${string}`, operationId: string, summary: string): ProcedureMeta {
+  return {
+    auth: 'basic',
+    errors: 'detail',
+    openapi: { method: 'POST', path, operationId, tags: ['feedback'], summary },
+  };
+}

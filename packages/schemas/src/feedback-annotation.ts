@@ -1,0 +1,83 @@
+// POST /feedback/annotation_spec/create, /feedback/queue/create and /feedback/queue/delete: what annotations are checked
+// with. Extensions: the original keeps both among its other objects.
+
+import { z } from 'zod';
+
+const projectId = z.string().min(1).describe('Project, written `<entity>/<project>`.');
+
+/** What annotators are asked for. */
+export const annotationSpecRequest = z.object({
+  project_id: projectId,
+  name: z
+    .string()
+    .regex(/^[^/:]{1,128}$/, 'Input should have 1 to 128 characters, none of them a slash or a colon')
+    .describe('Name; feedback under the spec has the type `wandb.annotation.<name>`.'),
+  field_schema: z
+    .unknown()
+    .refine(value => typeof value === 'object' && value !== null && !Array.isArray(value), {
+      error: 'Input should be a valid dictionary',
+      params: { type: 'dict_type' },
+    })
+    .describe('JSON Schema of the `value` of an annotation.')
+    .meta({ type: 'object', additionalProperties: true }),
+});
+export type AnnotationSpecRequest = z.output<typeof annotationSpecRequest>;
+
+const specExample = { annotation_ref: 'weave:///acme/app/object/quality:9f86d081884c7d65' };
+
+/** The spec's reference; the same for the same spec. */
+export const annotationSpecResult = z
+  .object({ annotation_ref: z.string().describe('What annotations under the spec name.') })
+  .meta({ examples: [specExample] });
+
+/** A queue of things to annotate. */
+export const annotationQueueRequest = z.object({
+  project_id: projectId,
+  id: z.string().min(1).max(256).nullish().describe('Id of your own. By default, a new one.'),
+});
+
+const queueExample = { id: 'q1' };
+
+/** The queue. */
+export const annotationQueueResult = z
+  .object({ id: z.string().describe('Its id.') })
+  .meta({ examples: [queueExample] });
+
+/** Which queue takes no more feedback. */
+export const annotationQueueDeletion = z.object({
+  project_id: projectId,
+  id: z.string().describe('The queue.'),
+});
+
+/** Empty: a queue that is not there is no error. */
+export const annotationQueueDeletionResult = z.object({});
+
+const spec = { project_id: 'acme/app', name: 'quality', field_schema: { type: 'integer', maximum: 10 } };
+
+export const annotationSpecRequestExamples = {
+  valid: [spec],
+  invalid: [
+    { input: { ...spec, name: undefined }, type: 'missing', loc: ['name'] },
+    { input: { ...spec, field_schema: [] }, type: 'dict_type', loc: ['field_schema'] },
+  ],
+} as const;
+
+export const annotationSpecResultExamples = {
+  valid: [specExample],
+  invalid: [{ input: {}, type: 'missing', loc: ['annotation_ref'] }],
+} as const;
+
+export const annotationQueueRequestExamples = {
+  valid: [{ project_id: 'acme/app' }, { project_id: 'acme/app', id: 'q1' }],
+  invalid: [{ input: {}, type: 'missing', loc: ['project_id'] }],
+} as const;
+
+export const annotationQueueResultExamples = {
+  valid: [queueExample],
+  invalid: [{ input: {}, type: 'missing', loc: ['id'] }],
+} as const;
+
+export const annotationQueueDeletionExamples = {
+  valid: [{ project_id: 'acme/app', id: 'q1' }],
+  invalid: [{ input: { project_id: 'acme/app' }, type: 'missing', loc: ['id'] }],
+} as const;
