@@ -193,9 +193,9 @@ export const SETTINGS = {
     variable: 'ORTLER_MIXED_CHUNK',
     flag: '--mixed-chunk',
     valueName: 'tokens',
-    fallback: '32',
+    fallback: '48',
     description:
-      'Most prompt tokens of one step while answers run: smaller keeps answers even, larger lets new ones start sooner.',
+      'Most prompt tokens of one step while answers run, fewer deep in a prompt: smaller keeps answers even, larger lets new ones start sooner.',
     schema: wholeNumber(1, 65_536),
   }),
   contextLength: setting<number | undefined>({
