@@ -17,7 +17,8 @@ serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength, prog
   process.on('exit', () => server.kill());
   const base = `http://127.0.0.1:${port}`;
   for (;;) {
-    if (server.exitCode !== null) throw new Error(`${program} ended with ${server.exitCode}.`);
+    const end = server.exitCode ?? server.signalCode;
+    if (end !== null) throw new Error(`${program} ended with ${end}.`);
     const health = await fetch(`${base}/health`).catch(() => undefined);
     if (health?.ok) break;
     await new Promise(resolve => setTimeout(resolve, 100));
