@@ -193,7 +193,7 @@ export const SETTINGS = {
     variable: 'ORTLER_MIXED_CHUNK',
     flag: '--mixed-chunk',
     valueName: 'tokens',
-    fallback: '48',
+    fallback: '32',
     description:
       'Most prompt tokens of one step while answers run, fewer deep in a prompt: smaller keeps answers even, larger lets new ones start sooner.',
     schema: wholeNumber(1, 65_536),

@@ -11,8 +11,8 @@ import { createSlotsRunner } from './model/slots-runner.ts';
 
 /** Slots for computed prompts alone: enough for some conversations that come back while others run. */
 const DEFAULT_CACHE_SLOTS = 4;
-/** Takes a little longer than a step of eight decodes on two cores, so that a running answer waits between two and three times as long. */
-const DEFAULT_MIXED_CHUNK_LENGTH = 48;
+/** About as long as a step of eight decodes on two cores at the beginning of a prompt; ADR 12 has the measurement. */
+const DEFAULT_MIXED_CHUNK_LENGTH = 32;
 
 /** Throws: `model_invalid` for an unusable folder or options that do not fit it, `engine_failed`. */
 export async function loadCore(options: CoreOptions): Promise<EngineCore> {
