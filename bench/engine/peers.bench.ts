@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
+import type { ContestantOptions } from '../peers/contestant.ts';
 import { type ContestantName, ContestantProcess } from '../peers/contestant-process.ts';
 import { measureMemoryBandwidth } from '../peers/memory-bandwidth.ts';
 import {
@@ -30,11 +31,11 @@ Options:
   --shape NAME          ${SHAPE_NAMES.join(' or ')} (default ${SHAPE_NAMES[0]})
   --only LIST           contestants beside ortler: ortler-server,node-llama-cpp,transformers.js,llama-server
   --measure TEXT        measurements whose name contains this
+  --mixed-chunk N       our prompt tokens of a step beside running answers (default: the engine's)
   --threads N           threads of a model call (default 2)
   --turns N             turns of each measurement (default 5)
   --max-streams N       most streams at once (default 16)
   --llama-server PATH   program of llama.cpp's server
-  --mixed-chunk N       our prompt tokens of a step beside running answers (default: the engine's)
   --no-check            leave out the float32 comparison, when it was made before`;
 
 interface Result {
@@ -54,11 +55,11 @@ async function main(): Promise<void> {
       shape: { type: 'string', default: SHAPE_NAMES[0]! },
       only: { type: 'string' },
       measure: { type: 'string', default: '' },
+      'mixed-chunk': { type: 'string' },
       threads: { type: 'string', default: '2' },
       turns: { type: 'string', default: '5' },
       'max-streams': { type: 'string', default: '16' },
       'llama-server': { type: 'string' },
-      'mixed-chunk': { type: 'string' },
       'no-check': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -81,7 +82,7 @@ async function main(): Promise<void> {
       ({ name, streams }) => name.includes(values.measure) && streams <= maxStreams,
     ),
     ...(values['llama-server'] === undefined ? {} : { program: resolve(values['llama-server']) }),
-    ...(values['mixed-chunk'] === undefined ? {} : { mixedChunkLength: Number(values['mixed-chunk']) }),
+    own: values['mixed-chunk'] === undefined ? {} : { mixedChunkLength: Number(values['mixed-chunk']) },
   };
   if (!values['no-check']) await checkSameTokens(settings);
   const bandwidth = await measureMemoryBandwidth(settings.threadCount);
@@ -101,7 +102,8 @@ interface Settings {
   readonly turnCount: number;
   readonly measurements: readonly Measurement[];
   readonly program?: string;
-  readonly mixedChunkLength?: number;
+  /** What only our engine is told. */
+  readonly own: Pick<ContestantOptions, 'mixedChunkLength'>;
 }
 
 function chooseContestants(only: string | undefined, llamaServer: string | undefined): ContestantName[] {
@@ -123,16 +125,13 @@ function hasPeers(): boolean {
 }
 
 async function startAll(settings: Settings, precision: PeerPrecision): Promise<ContestantProcess[]> {
-  const { shape, names, threadCount, maxStreams, program, mixedChunkLength } = settings;
+  const { shape, names, threadCount, maxStreams, program } = settings;
   const started: ContestantProcess[] = [];
   for (const name of names) {
     const modelPath = await peerModel(shape, precision, name);
     const options = { modelPath, threadCount, maxStreams, contextLength: 4608 };
-    const extra = {
-      ...(program === undefined ? {} : { program }),
-      ...(mixedChunkLength === undefined ? {} : { mixedChunkLength }),
-    };
-    started.push(await ContestantProcess.start(name, { ...options, ...extra }));
+    const extra = program === undefined ? {} : { program };
+    started.push(await ContestantProcess.start(name, { ...options, ...extra, ...settings.own }));
   }
   return started;
 }

@@ -1,6 +1,7 @@
 // What a decode step costs besides the model call: planning, sampling, commit and the message to the text side, over a
 // large vocabulary. The runner returns logits that were prepared before, at once, so all time is the engine's; with
-// `--model FOLDER` a built model computes them, and the time of its calls is told apart.
+// `--model FOLDER` a built model computes them, and the time of its calls is told apart. `--logits flat` takes rows without
+// tokens that stand out, as random weights give them.
 //
 //     node --conditions=source bench/engine/step-overhead.bench.ts
 
@@ -18,7 +19,7 @@ import {
 } from '@ortler/engine/testing';
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
-import { createLargeLogits, LARGE_VOCAB_SIZE } from './large-logits.ts';
+import { createLargeLogits, LARGE_VOCAB_SIZE, type LogitsShape } from './large-logits.ts';
 
 const PROMPT_LENGTH = 32;
 const CONTEXT_LENGTH = 4096;
@@ -46,8 +47,8 @@ class PreparedRunner implements SlotModelRunner {
   readonly facts: RunnerFacts;
   readonly #logits: Float32Array;
 
-  constructor(batchSize: number) {
-    this.#logits = createLargeLogits('peaked', batchSize);
+  constructor(batchSize: number, shape: LogitsShape) {
+    this.#logits = createLargeLogits(shape, batchSize);
     this.facts = {
       kind: 'scripted',
       vocabSize: LARGE_VOCAB_SIZE,
@@ -103,13 +104,13 @@ class TimedRunner implements SlotModelRunner {
 }
 
 async function createRunner(modelDir: string | undefined, batchSize: number): Promise<TimedRunner> {
-  if (modelDir === undefined) return new TimedRunner(new PreparedRunner(batchSize));
+  if (modelDir === undefined) return new TimedRunner(new PreparedRunner(batchSize, logitsShape));
   const { backend } = await selectBackend('native');
   const options = {
     slotCount: batchSize,
     contextLength: 512,
     threadCount: 2,
-    spin: false,
+    spin: true,
     prefillGraph: false,
   };
   return new TimedRunner(await createSlotsRunner(backend, modelDir, await readManifest(modelDir), options));
@@ -194,9 +195,11 @@ const { values } = parseArgs({
     model: { type: 'string' },
     batches: { type: 'string', default: '1,8' },
     steps: { type: 'string', default: '100' },
+    logits: { type: 'string', default: 'peaked' },
   },
 });
 const stepCount = Number(values.steps);
+const logitsShape: LogitsShape = values.logits === 'flat' ? 'flat' : 'peaked';
 const cases: Record<string, StepCost> = {};
 for (const batchSize of values.batches.split(',').map(Number)) {
   for (const [name, settings] of Object.entries(SETTINGS)) {
@@ -210,6 +213,7 @@ const result = {
   bench: 'step-overhead',
   vocabSize: LARGE_VOCAB_SIZE,
   model: values.model !== undefined,
+  logits: values.model === undefined ? logitsShape : null,
   stepCount,
   cases,
 };

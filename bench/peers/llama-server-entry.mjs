@@ -5,6 +5,8 @@ import { createServer } from 'node:net';
 import { postForEvents } from './event-stream.ts';
 import { serveContestant } from './serve-contestant.ts';
 
+const UNKNOWN_TOKEN = -1;
+
 serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength, program }) => {
   const port = await freePort();
   const server = spawn(
@@ -17,7 +19,8 @@ serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength, prog
   process.on('exit', () => server.kill());
   const base = `http://127.0.0.1:${port}`;
   for (;;) {
-    if (server.exitCode !== null) throw new Error(`${program} ended with ${server.exitCode}.`);
+    const end = server.exitCode ?? server.signalCode;
+    if (end !== null) throw new Error(`${program} ended with ${end}.`);
     const health = await fetch(`${base}/health`).catch(() => undefined);
     if (health?.ok) break;
     await new Promise(resolve => setTimeout(resolve, 100));
@@ -37,9 +40,15 @@ serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength, prog
         stream: true,
         cache_prompt: true,
       };
+      let count = 0;
       for await (const text of postForEvents(`${base}/completion`, body)) {
-        const { tokens, stop } = JSON.parse(text);
-        if (!stop) yield* tokens;
+        const { tokens, stop, tokens_predicted: predicted } = JSON.parse(text);
+        if (!stop) {
+          count += tokens.length;
+          yield* tokens;
+        }
+        // It keeps a token back whose text is a part of a character, but it has computed it.
+        while (stop && count++ < predicted) yield UNKNOWN_TOKEN;
       }
     },
   };

@@ -266,7 +266,7 @@ export const SETTINGS = {
     valueName: 'tokens',
     fallback: '32',
     description:
-      'Most prompt tokens of one step while answers run: smaller keeps answers even, larger lets new ones start sooner.',
+      'Most prompt tokens of one step while answers run, fewer deep in a prompt: smaller keeps answers even, larger lets new ones start sooner.',
     schema: wholeNumber(1, 65_536),
   }),
   contextLength: setting<number | undefined>({

@@ -17,7 +17,7 @@ import type { StepSampler } from './sampling/step-sampler.ts';
 
 /** Slots for computed prompts alone: enough for some conversations that come back while others run. */
 const DEFAULT_CACHE_SLOTS = 4;
-/** About as long as a step of eight decodes on two cores, so that a running answer waits about twice as long. */
+/** About as long as a step of eight decodes on two cores at the beginning of a prompt; ADR 12 has the measurement. */
 const DEFAULT_MIXED_CHUNK_LENGTH = 32;
 /** The same on a device: about as many tokens as it computes in the time in which it reads float16 weights. */
 const DEVICE_MIXED_CHUNK_LENGTH = 128;

@@ -28,7 +28,8 @@ export interface CoreOptions {
   readonly prefillChunkLength: number;
   /**
    * Most prompt tokens of a step in which answers run as well: what they wait for between two tokens. Smaller keeps
-   * running answers even, larger lets new ones start sooner. Default: 32.
+   * running answers even, larger lets new ones start sooner. Deep in a prompt it is less, down to a quarter, as a token
+   * takes longer there. Default: 32.
    */
   readonly mixedChunkLength?: number;
   /** Most sequences waiting for a slot before `overloaded`. */

@@ -183,7 +183,8 @@ export class Scheduler {
       }
       if (candidate === undefined) break;
       const promptLogits = wantsPromptLogits(candidate);
-      const tokenCount = this.#budget.grant(candidate.pendingCount, { promptLogits });
+      const { pendingCount, computedLength } = candidate;
+      const tokenCount = this.#budget.grant({ pendingCount, computedLength, promptLogits });
       if (tokenCount > 0) chunks.push({ sequence: candidate, tokenCount });
       index++;
     }
