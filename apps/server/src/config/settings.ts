@@ -185,7 +185,7 @@ export const SETTINGS = {
     variable: 'ORTLER_PREFILL_CHUNK',
     flag: '--prefill-chunk',
     valueName: 'tokens',
-    fallback: '512',
+    fallback: '128',
     description: 'Most prompt tokens of one step while no answer runs.',
     schema: wholeNumber(1, 65_536),
   }),
