@@ -1,6 +1,7 @@
-// What /health says: the true state of every model at this moment.
+// What /health says: the true state of every model at this moment, and of databases that may fail alone.
 
 import type { CatalogModel, ModelCatalog } from '@ortler/api';
+import type { DatabaseState } from './database-checks.ts';
 
 export type ModelState = 'loading' | 'ready' | 'restarting' | 'failed';
 
@@ -8,10 +9,17 @@ export interface HealthReport {
   /** `ok`: every model answers; `degraded`: some do; `loading`: none yet; `unavailable`: none. */
   readonly status: 'ok' | 'degraded' | 'loading' | 'unavailable';
   readonly models: readonly { readonly id: string; readonly state: ModelState; readonly detail?: string }[];
+  /** Databases besides the one that everything needs. Their state says nothing about the models, so it is no part of `status`. */
+  readonly databases?: readonly DatabaseState[];
 }
 
 /** Looks at every model. The server is fit for requests when the status is `ok` or `degraded`. */
-export function reportHealth(catalog: ModelCatalog): HealthReport {
+export function reportHealth(catalog: ModelCatalog, databases: readonly DatabaseState[] = []): HealthReport {
+  const report = reportModels(catalog);
+  return databases.length === 0 ? report : { ...report, databases };
+}
+
+function reportModels(catalog: ModelCatalog): HealthReport {
   const models = catalog.list().map(model => ({ id: model.id, ...stateOf(model) }));
   const isReady = (model: { state: ModelState }) => model.state === 'ready';
   if (models.every(isReady)) return { status: 'ok', models };
