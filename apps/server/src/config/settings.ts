@@ -163,7 +163,7 @@ export const SETTINGS = {
     valueName: 'on or off',
     fallback: 'on',
     description:
-      'Whether prompts of models in 4 or 8 bits are computed with 8-bit integers: several times faster, for one more byte of memory per weight.',
+      'Whether prompts of models in 4 bits are computed with 8-bit integers: several times faster, for one more byte of memory per weight.',
     schema: oneOf(['on', 'off']),
   }),
   prefixCache: setting({
