@@ -12,13 +12,7 @@ import { median } from '../median.ts';
 import type { ContestantOptions } from '../peers/contestant.ts';
 import { type ContestantName, ContestantProcess } from '../peers/contestant-process.ts';
 import { measureMemoryBandwidth } from '../peers/memory-bandwidth.ts';
-import {
-  type PeerPrecision,
-  peerModel,
-  SHAPE_NAMES,
-  type ShapeName,
-  vocabSizeOf,
-} from '../peers/peer-models.ts';
+import { peerModel, SHAPE_NAMES, type ShapeName, vocabSizeOf } from '../peers/peer-models.ts';
 import { type DrawPrompt, MEASUREMENTS, type Measurement } from '../peers/works.ts';
 
 const PEERS = resolve(import.meta.dirname, '../peers');
@@ -36,6 +30,7 @@ Options:
   --turns N             turns of each measurement (default 5)
   --max-streams N       most streams at once (default 16)
   --llama-server PATH   program of llama.cpp's server
+  --bits 4|8            of our weights; the others have 4 (default 4)
   --no-check            leave out the float32 comparison, when it was made before`;
 
 interface Result {
@@ -60,6 +55,7 @@ async function main(): Promise<void> {
       turns: { type: 'string', default: '5' },
       'max-streams': { type: 'string', default: '16' },
       'llama-server': { type: 'string' },
+      bits: { type: 'string', default: '4' },
       'no-check': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -72,8 +68,10 @@ async function main(): Promise<void> {
   if (shape === undefined) throw new Error(`--shape is ${SHAPE_NAMES.join(' or ')}; got "${values.shape}".`);
   const names = chooseContestants(values.only, values['llama-server']);
   const maxStreams = Number(values['max-streams']);
+  if (values.bits !== '4' && values.bits !== '8') throw new Error(`--bits is 4 or 8; got "${values.bits}".`);
   const settings: Settings = {
     shape,
+    ownPrecision: values.bits === '4' ? 'q4' : 'q8',
     names,
     maxStreams,
     threadCount: Number(values.threads),
@@ -86,7 +84,9 @@ async function main(): Promise<void> {
   };
   if (!values['no-check']) await checkSameTokens(settings);
   const bandwidth = await measureMemoryBandwidth(settings.threadCount);
-  const weightBytes = statSync(join(await peerModel(shape, 'q4', 'ortler'), 'model.onnx.data')).size;
+  const weightBytes = statSync(
+    join(await peerModel(shape, settings.ownPrecision, 'ortler'), 'model.onnx.data'),
+  ).size;
   const { results, contestants } = await compare(settings, bandwidth / weightBytes);
   const { threadCount, turnCount } = settings;
   const bandwidthGBs = Math.round(bandwidth / 1e8) / 10;
@@ -96,6 +96,8 @@ async function main(): Promise<void> {
 
 interface Settings {
   readonly shape: ShapeName;
+  /** Of our engine where the others have q4. */
+  readonly ownPrecision: 'q4' | 'q8';
   readonly names: readonly ContestantName[];
   readonly maxStreams: number;
   readonly threadCount: number;
@@ -124,11 +126,12 @@ function hasPeers(): boolean {
   return existsSync(join(PEERS, 'node_modules'));
 }
 
-async function startAll(settings: Settings, precision: PeerPrecision): Promise<ContestantProcess[]> {
-  const { shape, names, threadCount, maxStreams, program } = settings;
+async function startAll(settings: Settings, precision: 'f32' | 'q4'): Promise<ContestantProcess[]> {
+  const { shape, ownPrecision, names, threadCount, maxStreams, program } = settings;
   const started: ContestantProcess[] = [];
   for (const name of names) {
-    const modelPath = await peerModel(shape, precision, name);
+    const isOwn = (name === 'ortler' || name === 'ortler-server') && precision === 'q4';
+    const modelPath = await peerModel(shape, isOwn ? ownPrecision : precision, name);
     const options = { modelPath, threadCount, maxStreams, contextLength: 4608 };
     const extra = program === undefined ? {} : { program };
     started.push(await ContestantProcess.start(name, { ...options, ...extra, ...settings.own }));

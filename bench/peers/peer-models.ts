@@ -49,7 +49,7 @@ const SHAPES = {
 
 export type ShapeName = keyof typeof SHAPES;
 export const SHAPE_NAMES = Object.keys(SHAPES) as ShapeName[];
-export type PeerPrecision = 'f32' | 'q4';
+export type PeerPrecision = 'f32' | 'q8' | 'q4';
 
 export function vocabSizeOf(shape: ShapeName): number {
   return SHAPES[shape].config.vocab_size;

@@ -277,13 +277,13 @@ describe('a prompt through the prefill graph', () => {
    * of the tiny model are of the order of 1.
    */
   const TURNED_ROUNDING = 0.02;
-  /** What rounding to 8 bits may do to a logit here; the builder's tests bound it against float32. */
-  const PREFILL_ROUNDING = 0.15;
+  /** What the other graph's weights of 4 bits may do to a logit here; the builder's tests bound this one against float32. */
+  const OTHER_WEIGHTS = 0.8;
   let folder: TinyModelFolder;
   const runners = new Map<string, SlotModelRunner>();
 
   beforeAll(async () => {
-    folder = await createTinyModelFolder('q8', { modelType: 'llama' });
+    folder = await createTinyModelFolder('q4', { modelType: 'llama' });
     for (const name of BACKENDS) runners.set(name, await createRunner(folder.dir, name));
   });
 
@@ -308,7 +308,7 @@ describe('a prompt through the prefill graph', () => {
       await logitsOf(runner, prefill(0, prompt, 1)),
       await whole(runner, prompt),
     );
-    expect(difference).toBeLessThan(PREFILL_ROUNDING);
+    expect(difference).toBeLessThan(OTHER_WEIGHTS);
     // The other graph was not used for all of it.
     expect(difference).toBeGreaterThan(1e-4);
   });

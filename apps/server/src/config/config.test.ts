@@ -43,7 +43,7 @@ describe('readConfig', () => {
       constraintValues: DEFAULT_CONSTRAINT_LIMITS.valueCount,
       constraintRules: DEFAULT_CONSTRAINT_LIMITS.ruleCount,
       constraintPatternSize: DEFAULT_CONSTRAINT_LIMITS.patternSize,
-      prefillChunk: 512,
+      prefillChunk: 128,
       mixedChunk: 32,
       maxLoadedCheckpoints: 2,
       checkpointIdleMs: 600_000,

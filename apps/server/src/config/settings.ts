@@ -164,7 +164,7 @@ export const SETTINGS = {
     valueName: 'on or off',
     fallback: 'on',
     description:
-      'Whether prompts of models in 4 or 8 bits are computed with 8-bit integers: several times faster, for one more byte of memory per weight.',
+      'Whether prompts of models in 4 bits are computed with 8-bit integers: several times faster, for one more byte of memory per weight.',
     schema: oneOf(['on', 'off']),
   }),
   prefixCache: setting({
@@ -256,7 +256,7 @@ export const SETTINGS = {
     variable: 'ORTLER_PREFILL_CHUNK',
     flag: '--prefill-chunk',
     valueName: 'tokens',
-    fallback: '512',
+    fallback: '128',
     description: 'Most prompt tokens of one step while no answer runs.',
     schema: wholeNumber(1, 65_536),
   }),
