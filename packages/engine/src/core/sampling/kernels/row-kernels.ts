@@ -34,7 +34,10 @@ export interface RowKernels {
    * Shape: `[blockCount * BLOCK_LENGTH]`.
    */
   readonly weights: Float32Array;
-  /** As `weigh` by the kept weights. The limit is at least theirs. Mutates: `blockMasses`. */
+  /**
+   * As `weigh` by the kept weights. The limit is at least theirs, and finite: a token that was forbidden since still has
+   * its weight. Mutates: `blockMasses`.
+   */
   weighKept(lowestLogit: number): number;
   /** The sum of weights of each bucket, as of the last `spread`. Shape: `[BUCKET_COUNT]`. */
   readonly bucketMasses: Float64Array;
