@@ -49,6 +49,33 @@ it('counts requests and tokens under the names of vLLM', async () => {
   expect(body).toContain(`vllm:e2e_request_latency_seconds_count${labels} 1`);
 });
 
+it("shows the engine's own counts of cache, preemption and speculation under the names of vLLM", async () => {
+  const stats = {
+    runningCount: 2,
+    waitingCount: 1,
+    freeSlotCount: 6,
+    stepCount: 40,
+    preemptionCount: 3,
+    cacheQueryTokenCount: 500,
+    cacheHitTokenCount: 480,
+    draftedTokenCount: 20,
+    acceptedTokenCount: 15,
+  };
+  test = await openTestApp(createFakeServices({ demo: createFakeEngine({ health: { stats } }) }));
+  // Scraped twice: the counts are the engine's, not added up by scrapes.
+  await test.app.inject('/metrics');
+  const { body } = await test.app.inject('/metrics');
+  const labels = '{model_name="demo",engine="0"}';
+  expect(body).toContain(`vllm:num_requests_running${labels} 2`);
+  expect(body).toContain(`vllm:num_requests_waiting${labels} 1`);
+  expect(body).toContain(`vllm:num_preemptions_total${labels} 3`);
+  expect(body).toContain(`vllm:prefix_cache_queries_total${labels} 500`);
+  expect(body).toContain(`vllm:prefix_cache_hits_total${labels} 480`);
+  expect(body).toContain(`vllm:spec_decode_num_draft_tokens_total${labels} 20`);
+  expect(body).toContain(`vllm:spec_decode_num_accepted_tokens_total${labels} 15`);
+  expect(body).toContain('# TYPE vllm:prefix_cache_hits_total counter');
+});
+
 it('serves the docs page and its script from this machine', async () => {
   test = await openTestApp();
   expect((await test.app.inject('/docs')).headers.location).toBe('/docs/');

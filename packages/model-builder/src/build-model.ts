@@ -10,7 +10,7 @@ import {
   type Precision,
 } from '@ortler/engine/graph-contract';
 import { recordDecoderGraph, recordPrefillGraph } from './architectures/decoder-graph.ts';
-import type { BlockContext } from './blocks/block-context.ts';
+import type { GraphParts } from './blocks/token-rows.ts';
 import { createBuildFolder, publishBuildFolder, writeDurably } from './build-folder.ts';
 import type { BuildManifest } from './build-manifest.ts';
 import { BUILDER_VERSION, computeContentHash, listCheckpointFiles } from './content-hash.ts';
@@ -152,12 +152,12 @@ interface GraphToWrite {
   readonly weightsFile: string;
 }
 
-/** The graph that does everything, and where weights are quantised the one that is faster with prompts. */
-function recordGraphs(parts: Pick<BlockContext, 'config' | 'checkpoint' | 'precision'>): GraphToWrite[] {
+/** The graph that does everything, and where weights have 4 bits the one that is faster with prompts. */
+function recordGraphs(parts: Pick<GraphParts, 'config' | 'checkpoint' | 'precision'>): GraphToWrite[] {
   const graph = new GraphRecorder();
-  recordDecoderGraph({ ...parts, graph, products: 'stored' });
+  recordDecoderGraph({ ...parts, graph, products: parts.precision === 'q8' ? 'int8' : 'blocks' });
   const main = { graph, graphFile: GRAPH_FILE, weightsFile: WEIGHTS_FILE };
-  if (parts.precision === 'f32') return [main];
+  if (parts.precision !== 'q4') return [main];
   const prefill = new GraphRecorder();
   recordPrefillGraph({ ...parts, graph: prefill, products: 'int8' });
   return [main, { graph: prefill, graphFile: PREFILL_GRAPH_FILE, weightsFile: PREFILL_WEIGHTS_FILE }];

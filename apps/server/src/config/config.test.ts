@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { DEFAULT_CONSTRAINT_LIMITS } from '@ortler/engine';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from './config.ts';
 import { DEMO_MODEL_DIR } from './settings.ts';
@@ -36,6 +37,12 @@ describe('readConfig', () => {
       prefillGraph: 'on',
       cacheSlots: 4,
       speculation: 'auto',
+      constraintTimeLimitMs: 2_000,
+      constraintSizeBytes: DEFAULT_CONSTRAINT_LIMITS.sourceBytes,
+      constraintDepth: DEFAULT_CONSTRAINT_LIMITS.depth,
+      constraintValues: DEFAULT_CONSTRAINT_LIMITS.valueCount,
+      constraintRules: DEFAULT_CONSTRAINT_LIMITS.ruleCount,
+      constraintPatternSize: DEFAULT_CONSTRAINT_LIMITS.patternSize,
       prefillChunk: 512,
       mixedChunk: 32,
       maxLoadedCheckpoints: 2,

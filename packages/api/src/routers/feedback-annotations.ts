@@ -14,6 +14,7 @@ import { rethrow } from '../feedback/check-annotation.ts';
 import { checkText, toStorable } from '../feedback/storable-json.ts';
 import { reportFaults } from '../report-faults.ts';
 import type { Services } from '../services.ts';
+import { requireProject } from '../team.ts';
 import { createBasicProcedure, type ProcedureMeta, router } from '../trpc.ts';
 
 export function createFeedbackAnnotationProcedures(services: Services) {
@@ -26,7 +27,8 @@ export function createFeedbackAnnotationProcedures(services: Services) {
       )
       .input(annotationSpecRequest)
       .output(annotationSpecResult)
-      .mutation(async ({ input: { project_id: projectId, name, field_schema } }) => {
+      .mutation(async ({ ctx, input: { project_id: projectId, name, field_schema } }) => {
+        requireProject(ctx.principal, projectId);
         for (const [place, text] of Object.entries({ project_id: projectId, name })) checkText(text, place);
         const fieldSchema = JSON.stringify(toStorable(field_schema, 'field_schema'));
         await schemas.checkSchema(fieldSchema).catch(rethrow);
@@ -39,7 +41,8 @@ export function createFeedbackAnnotationProcedures(services: Services) {
       .meta(describeRoute('/feedback/queue/create', 'createAnnotationQueue', 'Open an annotation queue'))
       .input(annotationQueueRequest)
       .output(annotationQueueResult)
-      .mutation(async ({ input: { project_id: projectId, id } }) => {
+      .mutation(async ({ ctx, input: { project_id: projectId, id } }) => {
+        requireProject(ctx.principal, projectId);
         const queueId = id ?? randomUUID();
         for (const [place, text] of Object.entries({ project_id: projectId, id: queueId }))
           checkText(text, place);
@@ -51,7 +54,8 @@ export function createFeedbackAnnotationProcedures(services: Services) {
       .meta(describeRoute('/feedback/queue/delete', 'deleteAnnotationQueue', 'Delete an annotation queue'))
       .input(annotationQueueDeletion)
       .output(annotationQueueDeletionResult)
-      .mutation(async ({ input }) => {
+      .mutation(async ({ ctx, input }) => {
+        requireProject(ctx.principal, input.project_id);
         for (const [place, text] of Object.entries(input)) checkText(text, place);
         await queues.delete(input.project_id, input.id);
         return {};

@@ -31,7 +31,8 @@ import { toFeedbackRecord } from '../feedback/to-feedback-record.ts';
 import { uuidV7 } from '../feedback/uuid-v7.ts';
 import { toWireMoment } from '../feedback/wire-moment.ts';
 import { reportFaults } from '../report-faults.ts';
-import type { Services } from '../services.ts';
+import type { Principal, Services } from '../services.ts';
+import { requireProject } from '../team.ts';
 import { createBasicProcedure, type ProcedureMeta, router } from '../trpc.ts';
 import { createFeedbackAnnotationProcedures } from './feedback-annotations.ts';
 
@@ -42,9 +43,11 @@ export function createFeedbackRouter(services: Services) {
   const procedure = <Schema extends z.ZodType>(schema: Schema, meta: ProcedureMeta) =>
     basic.use(refuseLargeFaultyInput(schema)).meta(meta).input(schema);
 
-  const toRecord = async (request: FeedbackCreateRequest, userId: string) => {
+  const toRecord = async (request: FeedbackCreateRequest, caller: Principal) => {
+    requireProject(caller, request.project_id);
     const nowMs = now();
-    const record = toFeedbackRecord(request, { userId, nowMs, newId: uuidV7(nowMs, randomBytes(10)) });
+    const newId = uuidV7(nowMs, randomBytes(10));
+    const record = toFeedbackRecord(request, { userId: caller.keyId, nowMs, newId });
     await checkAnnotation(request, annotations);
     return record;
   };
@@ -56,7 +59,10 @@ export function createFeedbackRouter(services: Services) {
       ...describeRoute('/feedback/query', 'queryFeedback', 'Find feedback'),
     })
       .output(feedbackQueryResult)
-      .mutation(({ input }) => withQueryErrors(() => answerQuery(services, input))),
+      .mutation(({ ctx, input }) => {
+        requireProject(ctx.principal, input.project_id);
+        return withQueryErrors(() => answerQuery(services, input));
+      }),
 
     payloadSchema: procedure(
       feedbackPayloadSchemaRequest,
@@ -67,8 +73,9 @@ export function createFeedbackRouter(services: Services) {
       ),
     )
       .output(feedbackPayloadSchemaResult)
-      .mutation(({ input }) =>
+      .mutation(({ ctx, input }) =>
         withQueryErrors(async () => {
+          requireProject(ctx.principal, input.project_id);
           const collector = new PayloadPathCollector();
           for await (const payloads of feedback.samplePayloads({
             projectId: input.project_id,
@@ -89,7 +96,7 @@ export function createFeedbackRouter(services: Services) {
     )
       .output(feedbackCreateResult)
       .mutation(async ({ ctx, input }) => {
-        const record = await toRecord(input, ctx.principal.keyId);
+        const record = await toRecord(input, ctx.principal);
         const [inserted] = await feedback.insert([record]);
         return toCreateResult(record, inserted!);
       }),
@@ -106,7 +113,7 @@ export function createFeedbackRouter(services: Services) {
       .mutation(async ({ ctx, input }) => {
         const records: FeedbackRecord[] = [];
         // One by one: the first that is wrong is the one that is named.
-        for (const request of input.batch) records.push(await toRecord(request, ctx.principal.keyId));
+        for (const request of input.batch) records.push(await toRecord(request, ctx.principal));
         const inserted = await feedback.insert(records);
         return { res: records.map((record, index) => toCreateResult(record, inserted[index]!)) };
       }),
@@ -118,7 +125,7 @@ export function createFeedbackRouter(services: Services) {
       .output(feedbackCreateResult)
       .mutation(async ({ ctx, input }) => {
         const { feedback_id, ...request } = input;
-        const record = await toRecord(request, ctx.principal.keyId);
+        const record = await toRecord(request, ctx.principal);
         return toCreateResult(record, await feedback.replace(feedback_id, record));
       }),
 
@@ -127,8 +134,9 @@ export function createFeedbackRouter(services: Services) {
       describeRoute('/feedback/purge', 'purgeFeedback', 'Remove feedback by id'),
     )
       .output(feedbackPurgeResult)
-      .mutation(({ input }) =>
+      .mutation(({ ctx, input }) =>
         withQueryErrors(async () => {
+          requireProject(ctx.principal, input.project_id);
           await feedback.delete(input.project_id, readPurgeIds(input.query));
           return {};
         }),
@@ -140,6 +148,7 @@ function describeRoute(path: `/${string}`, operationId: string, summary: string)
   return {
     auth: 'basic',
     errors: 'detail',
+    fails: ['forbidden'],
     openapi: { method: 'POST', path, operationId, tags: ['feedback'], summary },
   };
 }

@@ -25,8 +25,7 @@ export async function loadCore(options: CoreOptions): Promise<EngineCore> {
       `must be at most ${manifest.contextLength}, which the model was built for; got ${contextLength}`,
     );
   }
-  const coreCount = availableParallelism();
-  const threadCount = options.threadCount === 0 ? coreCount : options.threadCount;
+  const threadCount = options.threadCount === 0 ? availableParallelism() : options.threadCount;
   const { backend, note } = await selectBackend(options.backend);
   const prefixCaching = options.prefixCaching ?? true;
   const cacheSlots = prefixCaching ? (options.cacheSlots ?? DEFAULT_CACHE_SLOTS) : 0;
@@ -34,7 +33,7 @@ export async function loadCore(options: CoreOptions): Promise<EngineCore> {
     slotCount: options.maxSequences + cacheSlots,
     contextLength,
     threadCount,
-    spin: options.spin ?? threadCount < coreCount,
+    spin: options.spin ?? true,
     ...(options.prefillGraph === undefined ? {} : { prefillGraph: options.prefillGraph }),
   });
   return new EngineCore(runner, {

@@ -1,14 +1,13 @@
 // The order of blocks in a decoder: the one description that every architecture and precision shares.
 
 import { SLOTS_INPUT } from '@ortler/engine/graph-contract';
-import { attention, attentionOutput, DYNAMIC_DIMS } from '../blocks/attention.ts';
-import type { BlockContext } from '../blocks/block-context.ts';
+import { attention, attentionOutput, DYNAMIC_DIMS, declareAttention } from '../blocks/attention.ts';
 import { embedding } from '../blocks/embedding.ts';
-import { declareIntegerProducts } from '../blocks/integer-product.ts';
 import { LM_HEAD_WEIGHT, lmHead, selectRows } from '../blocks/lm-head.ts';
 import { mlp } from '../blocks/mlp.ts';
 import { addAndRmsNorm, rmsNorm } from '../blocks/rms-norm.ts';
 import { rotaryTables } from '../blocks/rotary.ts';
+import { type GraphParts, logitRowsContext, tokenStream } from '../blocks/token-rows.ts';
 
 /**
  * Records the whole `slots` graph.
@@ -21,14 +20,17 @@ import { rotaryTables } from '../blocks/rotary.ts';
  * Throws: `tensor_missing`, `tensor_mismatch`, `unsupported` for tensors that are not as `config.json` says,
  * and for those that it does not speak of.
  */
-export function recordDecoderGraph(context: BlockContext): void {
-  const { graph, config } = context;
+export function recordDecoderGraph(parts: GraphParts): void {
+  const { graph, config } = parts;
   const { batch, length, rows } = DYNAMIC_DIMS;
-  declareInputs(context, batch, length);
+  declareInputs(parts, batch, length);
   graph.input(SLOTS_INPUT.logitRows, 'int64', [rows]);
 
+  const stream = tokenStream(parts);
+  let { context } = stream;
   rotaryTables(context);
-  const { value, table } = embedding(context);
+  declareAttention(context);
+  const { value, table } = embedding(context, stream.ids);
   let residual = value;
   let normed = rmsNorm(context, inputNorm(0), residual, inputNormWeight(0), config.hiddenSize);
 
@@ -39,6 +41,7 @@ export function recordDecoderGraph(context: BlockContext): void {
       const path = `/model/layers.${layer}/logit_rows`;
       attended = selectRows(context, `${path}/attention`, attended, config.headCount * config.headSize);
       residual = selectRows(context, `${path}/residual`, residual, config.hiddenSize);
+      context = logitRowsContext(context);
     }
     const update = attentionOutput(context, layer, attended);
     const norm = `layers.${layer}.post_attention_layernorm`;
@@ -61,12 +64,13 @@ export function recordDecoderGraph(context: BlockContext): void {
  * ```
  * Throws: as `recordDecoderGraph`, but for tensors that config.json does not speak of.
  */
-export function recordPrefillGraph(context: BlockContext): void {
-  const { config } = context;
-  declareInputs(context, 1, DYNAMIC_DIMS.length);
-  declareIntegerProducts(context, SLOTS_INPUT.inputIds);
+export function recordPrefillGraph(parts: GraphParts): void {
+  const { config } = parts;
+  declareInputs(parts, 1, DYNAMIC_DIMS.length);
+  const { context, ids } = tokenStream(parts);
   rotaryTables(context);
-  let residual = embedding(context).value;
+  declareAttention(context);
+  let residual = embedding(context, ids).value;
   let normed = rmsNorm(context, inputNorm(0), residual, inputNormWeight(0), config.hiddenSize);
   for (let layer = 0; ; layer++) {
     const attended = attention(context, layer, normed);
@@ -86,7 +90,7 @@ export function recordPrefillGraph(context: BlockContext): void {
   }
 }
 
-function declareInputs({ graph }: BlockContext, batch: number | string, length: string): void {
+function declareInputs({ graph }: GraphParts, batch: number | string, length: string): void {
   graph.input(SLOTS_INPUT.inputIds, 'int64', [batch, length]);
   graph.input(SLOTS_INPUT.lastPositions, 'int32', [batch]);
   graph.input(SLOTS_INPUT.totalLength, 'int32', []);

@@ -6,6 +6,7 @@ import type { BlockContext } from './block-context.ts';
 import { linear } from './linear.ts';
 import { rmsNorm } from './rms-norm.ts';
 import { ROTARY_TABLES } from './rotary.ts';
+import { toRows, toSequences } from './token-rows.ts';
 
 /** Names of the graph's dimensions that are known only at run time. */
 export const DYNAMIC_DIMS = {
@@ -16,8 +17,22 @@ export const DYNAMIC_DIMS = {
 } as const;
 
 /**
+ * A score that no key can be as low as: each head's sink, which takes no part in its softmax. With sinks the operator
+ * computes all scores of a call and then their softmax; its other way, in blocks of keys, has kernels without vector
+ * instructions and takes up to a half longer (ADR 28). Price: memory for the scores,
+ * `batch * heads * length * capacity` floats, once per session.
+ */
+const NO_SINK_SCORE = -1e30;
+const NO_SINKS = 'model.attention.no_sinks';
+
+/** Declares what all attentions share. To be called once, before the first layer. */
+export function declareAttention({ graph, config }: BlockContext): void {
+  graph.constant(NO_SINKS, 'float32', Array<number>(config.headCount).fill(NO_SINK_SCORE));
+}
+
+/**
  * ```
- *   input [batch, length, hidden]
+ *   input [batch, length, hidden]              or [1, batch * length, hidden] with integer products
  *     |
  *   qkv_proj: MatMul (+ bias)                  [batch, length, (heads + 2 kvHeads) * headSize]
  *     |
@@ -26,7 +41,7 @@ export const DYNAMIC_DIMS = {
  *   GroupQueryAttention  <- past key, value    [batch, kvHeads, capacity, headSize]
  *     |        |         <- seqlens_k, total_sequence_length, cos, sin
  *     |        +--------> present key, value   the same memory as past
- *   [batch, length, heads * headSize]
+ *   [batch, length, heads * headSize]          or rows again
  * ```
  * The operator rotates queries and keys, appends to the cache and applies the causal limit.
  */
@@ -46,6 +61,10 @@ export function attention(context: BlockContext, layer: number, input: string): 
       SLOTS_INPUT.totalLength,
       ROTARY_TABLES.cosine,
       ROTARY_TABLES.sine,
+      // Position ids and a bias of the scores, which we do not use.
+      '',
+      '',
+      NO_SINKS,
     ],
     {
       domain: MICROSOFT,
@@ -61,7 +80,7 @@ export function attention(context: BlockContext, layer: number, input: string): 
   for (const part of ['key', 'value'] as const) {
     graph.output(presentName(layer, part), 'float32', cacheDims(context));
   }
-  return output;
+  return toRows(context, path, output, headCount * context.config.headSize);
 }
 
 /** The projection back to the residual stream. Shape: `[..., heads * headSize]` to `[..., hidden]`. */
@@ -88,12 +107,13 @@ function queryKeyValue(
   const sizes = { q: headCount * headSize, k: kvHeadCount * headSize, v: kvHeadCount * headSize };
   const parts = ['q', 'k', 'v'] as const;
   const name = (part: 'q' | 'k' | 'v') => `model.layers.${layer}.self_attn.${part}_proj`;
-  const packed = linear(context, {
+  const rows = linear(context, {
     path: `${path}/qkv_proj`,
     input,
     matrices: parts.map(part => checkpoint.tensor(`${name(part)}.weight`, [sizes[part], hiddenSize])),
     biases: config.qkvBias ? parts.map(part => checkpoint.tensor(`${name(part)}.bias`, [sizes[part]])) : [],
   });
+  const packed = toSequences(context, path, rows);
   if (!config.queryKeyNorm) return [packed, '', ''];
   const split = `${path}/qkv_proj/Split`;
   const lengths = graph.constant(

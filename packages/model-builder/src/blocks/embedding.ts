@@ -1,6 +1,5 @@
 // Token ids to rows of the embedding table.
 
-import { SLOTS_INPUT } from '@ortler/engine/graph-contract';
 import { int, MICROSOFT } from '../onnx/graph.ts';
 import { declareFloats, declareQuantised } from '../weights/declare-weights.ts';
 import { blockCount, QUANTISATION_BLOCK } from '../weights/quantise.ts';
@@ -22,22 +21,22 @@ export interface Embedding {
 
 /**
  * ```
- *   f32:    input_ids [batch, length] -> Gather (table [vocab, hidden])           -> [batch, length, hidden]
- *   q8, q4: input_ids [batch, length] -> GatherBlockQuantized (8-bit codes, scales) -> [batch, length, hidden]
+ *   f32:    ids [batch, length]       -> Gather (table [vocab, hidden])           -> [batch, length, hidden]
+ *   q8, q4: ids [batch, length]       -> GatherBlockQuantized (8-bit codes, scales) -> [batch, length, hidden]
  * ```
  * The runtime maps the table from the file, so only pages of tokens that occur become resident.
  */
-export function embedding({ graph, checkpoint, config, precision }: BlockContext): Embedding {
+export function embedding({ graph, checkpoint, config, precision }: BlockContext, ids: string): Embedding {
   const path = '/model/embed_tokens';
   const tensor = checkpoint.tensor(EMBEDDING_WEIGHT, [config.vocabSize, config.hiddenSize]);
   if (precision === 'f32') {
     const name = declareFloats(graph, EMBEDDING_WEIGHT, [tensor]);
-    const value = graph.op(`${path}/Gather`, 'Gather', [name, SLOTS_INPUT.inputIds]);
+    const value = graph.op(`${path}/Gather`, 'Gather', [name, ids]);
     return { value, table: { kind: 'float32', name } };
   }
   const matrix = declareQuantised(graph, EMBEDDING_WEIGHT, [tensor], TABLE_BITS, 'gather');
   const node = `${path}/GatherBlockQuantized`;
-  let value = graph.op(node, 'GatherBlockQuantized', [matrix.codes, SLOTS_INPUT.inputIds, matrix.scales], {
+  let value = graph.op(node, 'GatherBlockQuantized', [matrix.codes, ids, matrix.scales], {
     domain: MICROSOFT,
     attributes: {
       bits: int(TABLE_BITS),

@@ -43,7 +43,7 @@ export async function writeOptimumModel(options: OptimumModelOptions): Promise<v
   const checkpoint = await Checkpoint.open(sourceDir);
   try {
     const graph = new OptimumRecorder();
-    recordDecoderGraph({ graph, config, checkpoint, precision, products: 'stored' });
+    recordDecoderGraph({ graph, config, checkpoint, precision, products: 'blocks' });
     const folder = join(outputDir, 'onnx');
     await mkdir(folder, { recursive: true });
     const graphFile = precision === 'f32' ? 'model.onnx' : `model_${precision}.onnx`;

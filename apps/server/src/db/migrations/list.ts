@@ -4,11 +4,13 @@ import type { DatabaseMigration } from '../migrate.ts';
 import { apiKeysMigration } from './0001-api-keys.ts';
 import { feedbackMigration } from './0002-feedback.ts';
 import { trainingMigration } from './0003-training.ts';
-import { annotationsMigration } from './0004-annotations.ts';
+import { teamsMigration } from './0004-teams.ts';
+import { annotationsMigration } from './0005-annotations.ts';
 
 export const MIGRATIONS: Readonly<Record<string, DatabaseMigration>> = {
   '0001-api-keys': apiKeysMigration,
   '0002-feedback': feedbackMigration,
   '0003-training': trainingMigration,
-  '0004-annotations': annotationsMigration,
+  '0004-teams': teamsMigration,
+  '0005-annotations': annotationsMigration,
 };

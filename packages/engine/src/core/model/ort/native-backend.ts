@@ -7,14 +7,15 @@
 
 import koffi from 'koffi';
 import { assertInvariant, EngineError } from '../../../errors.ts';
-import type {
-  ElementArray,
-  ElementType,
-  OrtBackend,
-  OrtBinding,
-  OrtSession,
-  OrtSessionOptions,
-  OrtTensor,
+import {
+  type ElementArray,
+  type ElementType,
+  type OrtBackend,
+  type OrtBinding,
+  type OrtSession,
+  type OrtSessionOptions,
+  type OrtTensor,
+  SPIN_MICROSECONDS,
 } from './backend.ts';
 import { checkStatus, type Handle, loadCApi, type OrtCApi } from './c-api.ts';
 import { checkNames } from './check-names.ts';
@@ -66,8 +67,10 @@ class NativeBackend implements OrtBackend {
       const check = (status: number | bigint): void =>
         checkStatus(functions, status, 'engine_failed', 'Setting a session option');
       check(functions.setIntraOpNumThreads(sessionOptions, options.threadCount));
-      const spin = options.spin ? '1' : '0';
-      check(functions.addSessionConfigEntry(sessionOptions, 'session.intra_op.allow_spinning', spin));
+      const configure = (key: string, value: string): void =>
+        check(functions.addSessionConfigEntry(sessionOptions, `session.intra_op.${key}`, value));
+      configure('allow_spinning', options.spin ? '1' : '0');
+      if (options.spin) configure('spin_duration_us', String(SPIN_MICROSECONDS));
       const doing = typeof model === 'string' ? `Loading ${model}` : 'Loading a graph';
       const session = receive(this.#api, 'model_invalid', doing, out =>
         typeof model === 'string'

@@ -3,14 +3,15 @@
 
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { assertInvariant, EngineError } from '../../../errors.ts';
-import type {
-  ElementArray,
-  ElementType,
-  OrtBackend,
-  OrtBinding,
-  OrtSession,
-  OrtSessionOptions,
-  OrtTensor,
+import {
+  type ElementArray,
+  type ElementType,
+  type OrtBackend,
+  type OrtBinding,
+  type OrtSession,
+  type OrtSessionOptions,
+  type OrtTensor,
+  SPIN_MICROSECONDS,
 } from './backend.ts';
 import { checkNames } from './check-names.ts';
 import { checkTensor } from './element-types.ts';
@@ -176,7 +177,13 @@ function toSessionOptions(threadCount: number, spin: boolean): InferenceSession.
     executionProviders: ['cpu'],
     intraOpNumThreads: threadCount,
     logSeverityLevel: LOG_LEVEL_FATAL,
-    extra: { session: { intra_op: { allow_spinning: spin ? '1' : '0' } } },
+    extra: {
+      session: {
+        intra_op: spin
+          ? { allow_spinning: '1', spin_duration_us: String(SPIN_MICROSECONDS) }
+          : { allow_spinning: '0' },
+      },
+    },
   };
 }
 
