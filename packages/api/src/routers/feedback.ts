@@ -46,11 +46,8 @@ export function createFeedbackRouter(services: Services) {
   const toRecord = async (request: FeedbackCreateRequest, caller: Principal) => {
     requireProject(caller, request.project_id);
     const nowMs = now();
-    const record = toFeedbackRecord(request, {
-      userId: caller.keyId,
-      nowMs,
-      newId: uuidV7(nowMs, randomBytes(10)),
-    });
+    const newId = uuidV7(nowMs, randomBytes(10));
+    const record = toFeedbackRecord(request, { userId: caller.keyId, nowMs, newId });
     await checkAnnotation(request, annotations);
     return record;
   };
