@@ -50,8 +50,23 @@ describe.skipIf(reason !== undefined)(`a server on a GPU, ${reason ?? 'here'}`, 
     expect(server.output()).toContain(`webgpu: ${device.name}`);
   });
 
+  it('follows constraints and reports log probabilities, and reads less than 4 KB a token for it', async () => {
+    const body = { max_tokens: 16, temperature: 1, logprobs: true, top_logprobs: 20 };
+    const choices = await answer({ ...body, structured_outputs: { choice: ['yes', 'no'] }, n: 4 });
+    for (const { message } of choices as { message: { content: string } }[])
+      expect(['yes', 'no']).toContain(message.content);
+    await answer({ ...body, frequency_penalty: 0.5, repetition_penalty: 1.2 });
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    const metricOf = (name: string): number =>
+      Number(new RegExp(`^ortler:device_${name}\\{.*\\} (.+)$`, 'm').exec(metrics)![1]);
+    expect(metricOf('sampled_rows')).toBeGreaterThan(4);
+    expect(metricOf('fetched_rows')).toBe(0);
+    expect(metricOf('read_bytes') / metricOf('sampled_rows')).toBeLessThan(4_096);
+  });
+
   it('fails the open requests of a process that a driver took down, and answers as before when it is back', async () => {
-    const body = { seed: 3, temperature: 1, max_tokens: 12, logprobs: true, top_logprobs: 5 };
+    // A partition of its own: nothing of the prompt is computed yet, either time.
+    const body = { seed: 3, temperature: 1, max_tokens: 12, logprobs: true, cache_salt: 'once' };
     const before = await answer(body);
     const stream = await post({ stream: true, ignore_eos: true, max_tokens: 450, n: 4 });
     const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader();

@@ -126,8 +126,8 @@ export const PAGED_INPUT = {
 } as const;
 
 /**
- * ONNX Runtime 1.30 takes blocks of 16 tokens, but its WebGPU kernel for prompts reads 32 keys at a time as if they were
- * in one block: with 16 its results are wrong. Unit: tokens.
+ * ONNX Runtime 1.30 takes blocks of 16 tokens on WebGPU too, but its kernel for prompts reads 32 keys of a block at a time.
+ * With shorter blocks it takes another path, slower and wrong where subgroups have 8 lanes. Unit: tokens.
  */
 export const MIN_BLOCK_LENGTH = 32;
 

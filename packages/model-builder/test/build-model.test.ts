@@ -54,6 +54,39 @@ describe('a finished build', () => {
     });
   });
 
+  it('of the paged variant has one graph, and says what its cache holds', async () => {
+    const { outputDir } = await newOutput();
+    const variant = 'paged';
+    const manifest = await buildModel({ sourceDir: source, outputDir, precision: 'q4', variant });
+    const graphs = (await readdir(outputDir)).filter(name => name.includes('.onnx'));
+    expect(graphs.toSorted()).toEqual(['model.onnx', 'model.onnx.data']);
+    expect(manifest).toMatchObject({ variant, precision: 'q4', kvType: 'float16' });
+    expect(manifest.prefillGraphFile).toBeUndefined();
+  });
+
+  it.each([
+    ['paged', 'f32', 'a "paged" graph has no precision f32; it has f16, q8, q4'],
+    ['slots', 'f16', 'a "slots" graph has no precision f16; it has f32, q8, q4'],
+  ] as const)('is refused for %s in %s', async (variant, precision, message) => {
+    const { parent, outputDir } = await newOutput();
+    const build = buildModel({ sourceDir: source, outputDir, precision, variant });
+    await expect(build).rejects.toMatchObject({ code: 'unsupported', message });
+    expect(await readdir(parent)).toEqual([]);
+  });
+
+  it('is refused for heads that the paged attention cannot compute', async () => {
+    const { parent, outputDir } = await newOutput();
+    const wide = join(folder, 'wide');
+    await createTinyCheckpoint(wide, { config: { head_dim: 272 } });
+    const options = { sourceDir: wide, outputDir, precision: 'q8' } as const;
+    await expect(buildModel({ ...options, variant: 'paged' })).rejects.toMatchObject({
+      code: 'unsupported',
+      key: 'head_dim',
+      message: 'heads of 272 elements are not built as "paged", which has at most 256',
+    });
+    expect(await readdir(parent)).toEqual([]);
+  });
+
   it('has the same bytes every time', async () => {
     const outputs = [await newOutput(), await newOutput()];
     for (const { outputDir } of outputs) await buildModel({ sourceDir: source, outputDir, precision: 'q8' });
@@ -89,6 +122,24 @@ describe('a build that cannot be finished leaves nothing behind', () => {
     await expect(buildModel({ sourceDir: broken, outputDir, precision: 'f32' })).rejects.toMatchObject({
       code: 'weights_corrupt',
       file: join(broken, 'model.safetensors'),
+    });
+    expect(await readdir(parent)).toEqual([]);
+  });
+
+  it('when a weight is too large for float16', async () => {
+    const { parent, outputDir } = await newOutput();
+    const large = join(folder, 'large');
+    const config = await createTinyCheckpoint(large);
+    const tensors = seededTensors(config, 1).map(tensor =>
+      tensor.name === 'model.norm.weight'
+        ? { ...tensor, fill: (target: Float32Array) => target.fill(1e6) }
+        : tensor,
+    );
+    await writeSafetensors(join(large, 'model.safetensors'), 'F32', tensors);
+    const options = { sourceDir: large, outputDir, precision: 'q8' } as const;
+    await expect(buildModel({ ...options, variant: 'paged' })).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('model.norm.weight holds 1000000; float16 reaches 65504'),
     });
     expect(await readdir(parent)).toEqual([]);
   });

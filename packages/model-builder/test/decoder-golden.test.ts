@@ -1,42 +1,24 @@
 // Float32 builds of small seeded checkpoints against logits and greedy tokens that transformers computed.
 
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ModelManifest } from '@ortler/engine/graph-contract';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
 import type { TensorToWrite } from '../src/testing/write-safetensors.ts';
 import { createTinyCheckpoint, seededTensors } from '../src/tiny-model.ts';
+import { DECODER_GOLDEN } from './decoder-golden.ts';
 import { argmax, largestDifference, SlotsSession } from './slots-session.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-interface GoldenCase {
-  readonly name: string;
-  readonly modelType: 'llama' | 'qwen2' | 'qwen3';
-  readonly seed: number;
-  readonly config: Record<string, unknown>;
-  readonly weightCount: number;
-  readonly weightBitSum: number;
-  readonly prompt: number[];
-  readonly logitStride: number;
-  readonly logits: number[][];
-  readonly lastLogits: number[];
-  readonly greedy: number[];
-}
-
-const golden = JSON.parse(readFileSync(new URL('./golden/decoders.json', import.meta.url), 'utf8')) as {
-  provenance: Record<string, string>;
-  cases: GoldenCase[];
-};
 const folder = temporaryFolder();
 
 it('states which versions made the golden', () => {
-  expect(golden.provenance).toMatchObject({
+  expect(DECODER_GOLDEN.provenance).toMatchObject({
     script: 'make_goldens.py',
     torch: expect.stringMatching(/^\d+\.\d+/),
     transformers: expect.stringMatching(/^\d+\.\d+/),
   });
-  expect(golden.cases.length).toBeGreaterThan(0);
+  expect(DECODER_GOLDEN.cases.length).toBeGreaterThan(0);
 });
 
 /** How many weights there are, and the sum of their bits modulo 2^32, as the golden script computes it. */
@@ -52,7 +34,7 @@ function summarise(tensors: readonly TensorToWrite[]): { count: number; bitSum: 
   return { count, bitSum };
 }
 
-describe.each(golden.cases)('$name', golden => {
+describe.each(DECODER_GOLDEN.cases)('$name', golden => {
   const source = join(folder, golden.name, 'source');
   const output = join(folder, golden.name, 'built');
   const { modelType, seed, config, prompt } = golden;

@@ -56,6 +56,24 @@ describe('the same checkpoint', () => {
     expect(second).toEqual({ path: first.path, stages: [] });
   });
 
+  it('is built once for each variant and precision', async () => {
+    const kinds = [
+      { precision: 'q4' },
+      { precision: 'q4', variant: 'paged' },
+      { precision: 'f16', variant: 'paged' },
+    ] as const;
+    const ensureAll = () =>
+      Promise.all(kinds.map(kind => ensureModel({ sourceDir: source, cacheDir, ...kind })));
+    const paths = await ensureAll();
+    expect(new Set(paths).size).toBe(kinds.length);
+    expect(paths.map(path => path.slice(cacheDir.length + 1, -32))).toEqual([
+      'q4-',
+      'paged-q4-',
+      'paged-f16-',
+    ]);
+    expect(await ensureAll()).toEqual(paths);
+  });
+
   it('is found under another path and with other file times', async () => {
     const { path } = await ensure();
     const copy = `${source}-copy`;

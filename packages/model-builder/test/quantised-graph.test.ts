@@ -1,42 +1,17 @@
 // 8-bit and 4-bit builds against a float32 build of the very values that their codes stand for.
 
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Precision } from '@ortler/engine/graph-contract';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
-import { writeSafetensors } from '../src/testing/write-safetensors.ts';
-import { createTinyCheckpoint, seededTensors, type TinyCheckpointOptions } from '../src/tiny-model.ts';
-import {
-  allocateQuantisedRows,
-  type CodeBits,
-  quantiseRows4,
-  quantiseRows8,
-} from '../src/weights/quantise.ts';
-import { dequantiseRows } from './dequantise.ts';
+import { createTinyCheckpoint } from '../src/tiny-model.ts';
+import { QUANTISED_SHAPES, writeDequantised } from './dequantised-checkpoint.ts';
 import { largestDifference, SlotsSession } from './slots-session.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const folder = temporaryFolder();
 const prompt = Array.from({ length: 64 }, (_, i) => (i * 37 + 11) % 256);
-
-const SHAPES: readonly (TinyCheckpointOptions & { readonly label: string })[] = [
-  { label: 'llama, tied', modelType: 'llama' },
-  {
-    label: 'llama, biases, sizes that are not whole blocks',
-    modelType: 'llama',
-    config: {
-      attention_bias: true,
-      mlp_bias: true,
-      hidden_size: 80,
-      intermediate_size: 112,
-      num_attention_heads: 5,
-      num_key_value_heads: 5,
-    },
-  },
-  { label: 'qwen2, separate head', modelType: 'qwen2', config: { tie_word_embeddings: false } },
-  { label: 'qwen3, wide heads', modelType: 'qwen3', config: { head_dim: 32 } },
-];
 
 /**
  * Bounds on what rounding activations to 8 bits does to a logit here, where logits have a deviation of about 1.
@@ -46,41 +21,40 @@ const SHAPES: readonly (TinyCheckpointOptions & { readonly label: string })[] = 
 const ROOT_MEAN_SQUARE_BOUND = 0.03;
 const LARGEST_BOUND = 0.15;
 
-describe.each(SHAPES.flatMap(shape => (['q8', 'q4'] as const).map(precision => ({ shape, precision }))))(
-  '$shape.label in $precision',
-  ({ shape, precision }) => {
-    const base = join(folder, `${shape.label} ${precision}`);
-    let expected: Float32Array[];
+describe.each(
+  QUANTISED_SHAPES.flatMap(shape => (['q8', 'q4'] as const).map(precision => ({ shape, precision }))),
+)('$shape.label in $precision', ({ shape, precision }) => {
+  const base = join(folder, `${shape.label} ${precision}`);
+  let expected: Float32Array[];
 
-    beforeAll(async () => {
-      await createTinyCheckpoint(join(base, 'source'), shape);
-      await writeDequantised(join(base, 'dequantised'), shape, precision === 'q4' ? 4 : 8);
-      await build('source', 'built', precision);
-      await build('dequantised', 'reference', 'f32');
-      expected = await logitsOf(join(base, 'reference'));
-    });
+  beforeAll(async () => {
+    await createTinyCheckpoint(join(base, 'source'), shape);
+    await writeDequantised(join(base, 'dequantised'), shape, precision === 'q4' ? 4 : 8);
+    await build('source', 'built', precision);
+    await build('dequantised', 'reference', 'f32');
+    expected = await logitsOf(join(base, 'reference'));
+  });
 
-    const build = (from: string, to: string, as: Precision) =>
-      buildModel({ sourceDir: join(base, from), outputDir: join(base, to), precision: as });
+  const build = (from: string, to: string, as: Precision) =>
+    buildModel({ sourceDir: join(base, from), outputDir: join(base, to), precision: as });
 
-    it('stores exactly the values that the quantiser chose', async () => {
-      // With float32 activations nothing but the order of sums differs from the reference.
-      await useFloatActivations(join(base, 'built'));
-      expect(
-        differenceOf(await logitsOf(join(base, 'built'), 'float-activations.onnx'), expected),
-      ).toBeLessThan(1e-4);
-    });
+  it('stores exactly the values that the quantiser chose', async () => {
+    // With float32 activations nothing but the order of sums differs from the reference.
+    await useFloatActivations(join(base, 'built'));
+    expect(
+      differenceOf(await logitsOf(join(base, 'built'), 'float-activations.onnx'), expected),
+    ).toBeLessThan(1e-4);
+  });
 
-    it('stays within the stated bounds of the reference with 8-bit activations', async () => {
-      const logits = await logitsOf(join(base, 'built'));
-      expect(differenceOf(logits, expected)).toBeLessThan(LARGEST_BOUND);
-      const relative = relativeError(logits, expected);
-      expect(relative).toBeLessThan(ROOT_MEAN_SQUARE_BOUND);
-      // The rounding is really there; a difference of nothing would mean that the wrong graph was run.
-      expect(relative).toBeGreaterThan(1e-4);
-    });
-  },
-);
+  it('stays within the stated bounds of the reference with 8-bit activations', async () => {
+    const logits = await logitsOf(join(base, 'built'));
+    expect(differenceOf(logits, expected)).toBeLessThan(LARGEST_BOUND);
+    const relative = relativeError(logits, expected);
+    expect(relative).toBeLessThan(ROOT_MEAN_SQUARE_BOUND);
+    // The rounding is really there; a difference of nothing would mean that the wrong graph was run.
+    expect(relative).toBeGreaterThan(1e-4);
+  });
+});
 
 function differenceOf(a: Float32Array[], b: Float32Array[]): number {
   return Math.max(...a.map((row, i) => largestDifference(row, b[i]!)));
@@ -104,27 +78,6 @@ async function logitsOf(built: string, graphFile?: string): Promise<Float32Array
   const logits = await session.run([prompt], [0]);
   await session.close();
   return logits;
-}
-
-/** The same checkpoint with every matrix replaced by what its quantised form stands for. */
-async function writeDequantised(target: string, shape: TinyCheckpointOptions, bits: CodeBits): Promise<void> {
-  const config = await createTinyCheckpoint(target, shape);
-  const tensors = seededTensors(config, 1).map(tensor => {
-    if (tensor.shape.length === 1) return tensor;
-    const [rows, width] = tensor.shape as [number, number];
-    const values = new Float32Array(rows * width);
-    tensor.fill(values, 0);
-    const isTable = tensor.name === 'model.embed_tokens.weight' || tensor.name === 'lm_head.weight';
-    const used = isTable ? 8 : bits;
-    const quantised = allocateQuantisedRows(rows, width, used);
-    (used === 4 ? quantiseRows4 : quantiseRows8)(values, width, quantised);
-    const dequantised = dequantiseRows(quantised, width, used);
-    const fill = (piece: Float32Array, start: number) =>
-      piece.set(dequantised.subarray(start, start + piece.length));
-    return { ...tensor, fill };
-  });
-  await mkdir(target, { recursive: true });
-  await writeSafetensors(join(target, 'model.safetensors'), 'F32', tensors);
 }
 
 /** Writes a second graph beside the first whose MatMulNBits keep activations in float32 (accuracy level 1). */

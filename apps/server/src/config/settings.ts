@@ -173,6 +173,16 @@ export const SETTINGS = {
       'Places for computed prompts besides those of running answers. Each takes as much memory as the longest prompt and answer it ever held. Unused without the prefix cache.',
     schema: wholeNumber(0, 1_024),
   }),
+  cacheBytes: setting<number | undefined>({
+    variable: 'ORTLER_CACHE_MEMORY',
+    flag: '--cache-memory',
+    valueName: 'size',
+    fallback: undefined,
+    shownFallback: 'what the model leaves of the device, as far as it can be used',
+    description:
+      'Memory of each model on a GPU for prompts and answers: bytes, or a number with kb, mb or gb.',
+    schema: byteSize(MEBIBYTE, 1_024 * 1_024 * MEBIBYTE),
+  }),
   speculation: setting({
     variable: 'ORTLER_SPECULATION',
     flag: '--speculation',
@@ -338,7 +348,7 @@ function postgresUrl(): z.ZodType<string, string> {
 }
 
 function byteSize(minimum: number, maximum: number): z.ZodType<number, string> {
-  const message = 'must be a size such as 500kb or 8mb, from 1kb to 1gb';
+  const message = `must be a size such as 500kb or 8mb, from ${shownSize(minimum)} to ${shownSize(maximum)}`;
   return z
     .string()
     .regex(/^\d{1,12}(kb|mb|gb)?$/i, message)
@@ -347,6 +357,13 @@ function byteSize(minimum: number, maximum: number): z.ZodType<number, string> {
       return Number(digits) * BYTE_UNITS[unit!.toLowerCase()]!;
     })
     .refine(bytes => bytes >= minimum && bytes <= maximum, message);
+}
+
+/** Unit: bytes. */
+function shownSize(bytes: number): string {
+  const units = ['kb', 'mb', 'gb'].filter(unit => bytes % BYTE_UNITS[unit]! === 0);
+  const unit = units.at(-1) ?? '';
+  return `${bytes / BYTE_UNITS[unit]!}${unit}`;
 }
 
 function originList(): z.ZodType<'*' | readonly string[], string> {

@@ -41,11 +41,12 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
   const { config, checkpoints, onEvent, onUnloaded, onDevice } = options;
   const { dataDir, precision } = config;
   const device = createServerDevice(config.device, onDevice);
-  const load = async (modelDir: string) =>
-    createEngine({
+  const load = async (modelDir: string) => {
+    const { device: chosen } = await device.choose();
+    return createEngine({
       modelDir,
       link: 'process',
-      device: (await device.choose()).device,
+      device: chosen,
       threadCount: config.threads,
       maxSequences: config.maxSequences,
       maxQueuedSequences: config.maxQueued,
@@ -57,7 +58,9 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       prefillChunkLength: config.prefillChunk,
       mixedChunkLength: config.mixedChunk,
       ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
+      ...(config.cacheBytes !== undefined && chosen !== 'cpu' && { cacheBytes: config.cacheBytes }),
     });
+  };
   const { reasoningParsers } = config;
   const reasoningParserOf = (id: string) => reasoningParsers.ofModel.get(id) ?? reasoningParsers.ofOthers;
   const catalog = await createModelCatalog({

@@ -44,6 +44,21 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
     });
   gauge('vllm:num_requests_running', 'Sequences that run now.', stats => stats.runningCount);
   gauge('vllm:num_requests_waiting', 'Sequences that wait for a slot.', stats => stats.waitingCount);
+  gauge(
+    'ortler:device_sampled_rows',
+    'Rows of logits sampled on a device.',
+    stats => stats.deviceSampling?.rowCount ?? 0,
+  );
+  gauge(
+    'ortler:device_fetched_rows',
+    'Those of them that had to be read as a whole.',
+    stats => stats.deviceSampling?.fetchedRowCount ?? 0,
+  );
+  gauge(
+    'ortler:device_read_bytes',
+    'Bytes read from a device to sample.',
+    stats => stats.deviceSampling?.readBytes ?? 0,
+  );
 
   const promptTokens = counter('vllm:prompt_tokens_total', 'Prompt tokens of ended requests.');
   const cachedTokens = counter('vllm:prefix_cache_hits_total', 'Prompt tokens taken from the prefix cache.');
@@ -85,10 +100,7 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
   };
 }
 
-interface EngineStats {
-  readonly runningCount: number;
-  readonly waitingCount: number;
-}
+type EngineStats = Engine['health']['stats'];
 
 function endReasons({ outcome, finishReasons }: GenerationReport): readonly string[] {
   if (outcome === 'finished') return finishReasons;

@@ -78,6 +78,7 @@ export class EngineCore {
 
   get stats(): CoreStats {
     const { queriedTokenCount, hitTokenCount } = this.#cache.counters;
+    const { deviceStats } = this.#stepSampler;
     return {
       runningCount: this.#cache.ownedCount,
       waitingCount: this.#scheduler.waitingCount,
@@ -88,6 +89,7 @@ export class EngineCore {
       cacheHitTokenCount: hitTokenCount,
       draftedTokenCount: this.#draftedTokenCount,
       acceptedTokenCount: this.#acceptedTokenCount,
+      ...(deviceStats === undefined ? {} : { deviceSampling: deviceStats }),
     };
   }
 

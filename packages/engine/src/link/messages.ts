@@ -221,6 +221,18 @@ export interface CoreStats {
   readonly draftedTokenCount: number;
   /** Those of them that were right. */
   readonly acceptedTokenCount: number;
+  /** Of a model that is sampled where its logits lie. */
+  readonly deviceSampling?: DeviceSamplingStats;
+}
+
+/** Since the start. */
+export interface DeviceSamplingStats {
+  /** Rows of logits that were asked about. */
+  readonly rowCount: number;
+  /** Those of them that came to the process as a whole, since less could not decide. */
+  readonly fetchedRowCount: number;
+  /** Everything that came from the device for sampling. */
+  readonly readBytes: number;
 }
 
 /** Of a token side that has nothing and has done nothing. */

@@ -4,6 +4,7 @@
 export type { EngineCoreSettings } from '../core/core-settings.ts';
 export { type CoreOutput, EngineCore } from '../core/engine-core.ts';
 export { loadCore } from '../core/load-core.ts';
+export { createDeviceSlotsRunner } from '../core/model/device-slots-runner.ts';
 export type {
   BlockModelRunner,
   ModelRunner,

@@ -9,6 +9,7 @@ import { mlp } from '../blocks/mlp.ts';
 import { addAndRmsNorm, rmsNorm } from '../blocks/rms-norm.ts';
 import { rotaryTables } from '../blocks/rotary.ts';
 import { DYNAMIC_DIMS, SHARED_INPUT } from '../blocks/variant.ts';
+import { ModelBuildError } from '../errors.ts';
 
 /**
  * Records the whole graph of either variant.
@@ -19,10 +20,11 @@ import { DYNAMIC_DIMS, SHARED_INPUT } from '../blocks/variant.ts';
  * the other rows.
  *
  * Throws: `tensor_missing`, `tensor_mismatch`, `unsupported` for tensors that are not as `config.json` says,
- * and for those that it does not speak of.
+ * for those that it does not speak of, and for heads that the variant's attention cannot compute.
  */
 export function recordDecoderGraph(context: BlockContext): void {
   const { graph, config } = context;
+  checkHeadSize(context);
   for (const { name, type, dims } of context.variant.inputs) graph.input(name, type, dims);
   graph.input(SHARED_INPUT.logitRows, 'int64', [DYNAMIC_DIMS.rows]);
 
@@ -88,6 +90,13 @@ export function recordPrefillGraph(context: BlockContext): void {
     );
     ({ normed, residual } = next);
   }
+}
+
+/** Throws: `unsupported`. */
+function checkHeadSize({ variant, config }: BlockContext): void {
+  if (config.headSize <= variant.largestHeadSize) return;
+  const message = `heads of ${config.headSize} elements are not built as "${variant.name}", which has at most ${variant.largestHeadSize}`;
+  throw new ModelBuildError('unsupported', message, { key: 'head_dim' });
 }
 
 function inputNorm(layer: number): string {

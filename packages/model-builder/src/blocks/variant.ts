@@ -40,6 +40,8 @@ export interface Variant {
   /** Its inputs behind the rotary tables. */
   readonly lateAttentionInputs: readonly string[];
   cacheDims(config: DecoderConfig): Dims;
+  /** What the operator has fast and right kernels for. */
+  readonly largestHeadSize: number;
 }
 
 /** Numbers in the input `bounds`. */
@@ -60,6 +62,7 @@ const slots: Variant = {
   attentionInputs: [SLOTS_INPUT.lastPositions, SLOTS_INPUT.totalLength],
   lateAttentionInputs: [],
   cacheDims: ({ kvHeadCount, headSize }) => [batch, kvHeadCount, capacity, headSize],
+  largestHeadSize: Number.POSITIVE_INFINITY,
 };
 
 const paged: Variant = {
@@ -78,6 +81,8 @@ const paged: Variant = {
   // Between them: slots, sinks, norms (which the WebGPU kernel of ONNX Runtime 1.30 refuses) and scales.
   lateAttentionInputs: ['', '', '', '', '', '', PAGED_INPUT.bounds],
   cacheDims: ({ kvHeadCount, headSize }) => [blocks, blockLength, kvHeadCount, headSize],
+  // Beyond it, prompts take a path of ONNX Runtime 1.30 that is wrong where subgroups have 8 lanes.
+  largestHeadSize: 256,
 };
 
 export const VARIANTS: Readonly<Record<GraphVariant, Variant>> = { slots, paged };

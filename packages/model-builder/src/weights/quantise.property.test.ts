@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dequantiseRows } from '../../test/dequantise.ts';
+import { type FloatType, SMALLEST_NORMAL_16 } from './float16.ts';
 import { allocateQuantisedRows, type CodeBits, quantiseRows4, quantiseRows8 } from './quantise.ts';
 
 /** Rows of weights of any size: ordinary ones, zeros, outliers and subnormal numbers. */
@@ -25,12 +26,41 @@ const rows = fc
     }),
   );
 
-function roundTrip(values: Float32Array, width: number, bits: CodeBits): Float32Array {
+/** Rows of weights as models have them, the smallest blocks included. */
+const smallRows = fc
+  .tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 100 }))
+  .chain(([rowCount, width]) =>
+    fc.record({
+      width: fc.constant(width),
+      values: fc
+        .tuple(
+          fc.constantFrom(2, 2 ** -6, 2 ** -12),
+          fc.array(fc.float({ min: -1, max: 1, noNaN: true }), {
+            minLength: rowCount * width,
+            maxLength: rowCount * width,
+          }),
+        )
+        .map(([size, values]) => Float32Array.from(values, value => value * size)),
+    }),
+  );
+
+function roundTrip(
+  values: Float32Array,
+  width: number,
+  bits: CodeBits,
+  scaleType: FloatType = 'float32',
+): Float32Array {
   const target = allocateQuantisedRows(values.length / width, width, bits);
   // Whatever an earlier piece left in the arrays must not show.
   for (const array of [target.codes, target.zeroPoints, target.scales]) array.fill(0x5a);
-  (bits === 4 ? quantiseRows4 : quantiseRows8)(values, width, target);
+  (bits === 4 ? quantiseRows4 : quantiseRows8)(values, width, target, scaleType);
+  if (scaleType === 'float16') for (const scale of target.scales) expectFloat16Scale(scale);
   return dequantiseRows(target, width, bits);
+}
+
+function expectFloat16Scale(scale: number): void {
+  expect(Math.f16round(scale)).toBe(scale);
+  if (scale !== 0) expect(scale).toBeGreaterThanOrEqual(SMALLEST_NORMAL_16);
 }
 
 /** Calls `check` with each block of values and what became of it. */
@@ -75,6 +105,37 @@ describe('8-bit rows', () => {
             expect(Math.abs(value - result[i]!)).toBeLessThanOrEqual(bound);
           }
         });
+      }),
+    );
+  });
+});
+
+describe('rows with float16 scales', () => {
+  it('of 8 bits are off by at most half a step of each block', () => {
+    fc.assert(
+      fc.property(smallRows, ({ values, width }) => {
+        forEachBlock(values, roundTrip(values, width, 8, 'float16'), width, (block, result) => {
+          const step = Math.max(
+            (Math.max(...block.map(Math.abs)) / 127) * (1 + 2 ** -10),
+            SMALLEST_NORMAL_16,
+          );
+          for (const [i, value] of block.entries()) {
+            expect(Math.abs(value - result[i]!)).toBeLessThanOrEqual((step / 2) * (1 + 1e-4));
+          }
+        });
+      }),
+    );
+  });
+
+  it('of 4 bits differ from those with float32 scales by the rounding of the scale', () => {
+    fc.assert(
+      fc.property(smallRows, ({ values, width }) => {
+        const exact = roundTrip(values, width, 4);
+        const rounded = roundTrip(values, width, 4, 'float16');
+        for (const [i, value] of exact.entries()) {
+          const bound = Math.max(Math.abs(value) * 2 ** -11, SMALLEST_NORMAL_16);
+          expect(Math.abs(value - rounded[i]!)).toBeLessThanOrEqual(bound * (1 + 1e-4));
+        }
       }),
     );
   });

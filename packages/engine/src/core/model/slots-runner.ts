@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { assertInvariant, EngineError } from '../../errors.ts';
 import { MANIFEST_FILE, type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
 import { BatchInputs, type CallShape } from './batch-inputs.ts';
+import { KeptCalls } from './kept-calls.ts';
 import { KvStore } from './kv-store.ts';
 import type { RunnerFacts, RunnerRow, SlotModelRunner } from './model-runner.ts';
 import type { OrtBackend, OrtBinding, OrtSession, OrtSessionOptions, OrtTensor } from './ort/backend.ts';
@@ -89,8 +90,8 @@ class SlotsRunner implements SlotModelRunner {
   readonly #chunkLogits: Float32Array;
   /** By batch size. */
   readonly #decodeCalls = new Map<number, PreparedCall>();
-  /** By slot, length and positions with logits, least recently used first. */
-  readonly #chunkCalls = new Map<string, PreparedCall>();
+  /** By slot, length and positions with logits. */
+  readonly #chunkCalls = new KeptCalls<PreparedCall>(CHUNK_CALL_LIMIT, disposeCall);
 
   constructor(backend: OrtBackend, sessions: Sessions, manifest: ModelManifest, options: SlotsRunnerOptions) {
     const { slotCount, contextLength } = options;
@@ -156,9 +157,8 @@ class SlotsRunner implements SlotModelRunner {
 
   async close(): Promise<void> {
     for (const call of this.#decodeCalls.values()) disposeCall(call);
-    for (const call of this.#chunkCalls.values()) disposeCall(call);
     this.#decodeCalls.clear();
-    this.#chunkCalls.clear();
+    this.#chunkCalls.dispose();
     this.#store.dispose();
     disposeSessions(this.#sessions);
   }
@@ -187,31 +187,18 @@ class SlotsRunner implements SlotModelRunner {
     // The graph computes logits for at least one position, also where nobody reads them.
     const shape = { batchSize: 1, length, logitsPerRow: Math.max(1, logitsCount) };
     const key = `${slot}/${length}/${shape.logitsPerRow}`;
-    return this.#keptCall(key, () => this.#prepare(slot, shape, this.#chunkLogits));
+    return this.#chunkCalls.take(key, () => this.#prepare(slot, shape, this.#chunkLogits));
   }
 
   #prefillCall(slot: number, length: number): PreparedCall {
     const { prefill } = this.#sessions;
     assertInvariant(prefill !== undefined, 'a prefill call has a prefill graph');
-    return this.#keptCall(`${slot}/${length}/0`, () => {
+    return this.#chunkCalls.take(`${slot}/${length}/0`, () => {
       const inputs = new BatchInputs(this.#backend, { batchSize: 1, length, logitsPerRow: 0 });
       const cache = this.#store.view(slot, 1);
       const binding = prefill.bind(new Map([...inputs.tensors, ...cache.inputs]), cache.outputs);
       return { inputs, logits: null, binding };
     });
-  }
-
-  /** The call of that key, prepared now unless it is kept; the one that was longest unused is dropped. */
-  #keptCall(key: string, prepare: () => PreparedCall): PreparedCall {
-    const call = this.#chunkCalls.get(key) ?? prepare();
-    this.#chunkCalls.delete(key);
-    this.#chunkCalls.set(key, call);
-    if (this.#chunkCalls.size > CHUNK_CALL_LIMIT) {
-      const [oldestKey, oldest] = this.#chunkCalls.entries().next().value!;
-      disposeCall(oldest);
-      this.#chunkCalls.delete(oldestKey);
-    }
-    return call;
   }
 
   /** Logits go to the start of `target`. */

@@ -96,7 +96,8 @@ function deviceStepSampler(model: ScriptedModel): StepSampler {
     ];
   };
   const dispose = () => Promise.resolve();
-  return { ...createDeviceStepSampler({ compute }, deviceSampler), dispose };
+  const { sample } = createDeviceStepSampler({ compute }, deviceSampler);
+  return { sample, dispose };
 }
 
 /** Everything that each choice and prompt got. */

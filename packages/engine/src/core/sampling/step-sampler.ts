@@ -1,6 +1,7 @@
 // From a plan to what each of its rows gave: the model call and the sampling after it, with the logits in the process or
 // where a device left them. Caller: `../engine-core.ts`.
 
+import type { DeviceSamplingStats } from '../../link/messages.ts';
 import type { DeviceLogits } from '../model/device-logits.ts';
 import type { RunnerRow } from '../model/model-runner.ts';
 import type { StepPlan } from '../scheduler/step-plan.ts';
@@ -16,6 +17,8 @@ export type RowMasks = readonly (TokenMask | Error | null)[];
 export interface StepSampler {
   /** `fillMasks` is called while the model computes. Throws: what the model call throws. */
   sample(plan: StepPlan, fillMasks: () => RowMasks): Promise<(SampledRow | Error)[]>;
+  /** Absent: logits come to the process. */
+  readonly deviceStats?: DeviceSamplingStats;
   /** Before the runner is closed. */
   dispose(): Promise<void>;
 }
@@ -45,6 +48,11 @@ export function createDeviceStepSampler(
       const running = runner.compute(plan.rows);
       const masks = whileRunning(running, fillMasks);
       return sampleDeviceStep(sampler, plan, await running, masks);
+    },
+    get deviceStats() {
+      const { rowCount, readBytes, fetched } = sampler.counters;
+      const fetchedRowCount = Object.values(fetched).reduce((sum, count) => sum + count, 0);
+      return { rowCount, fetchedRowCount, readBytes };
     },
     dispose: () => sampler.dispose(),
   };

@@ -1,0 +1,256 @@
+// Runs a `slots` graph on a device: for graphs with GroupQueryAttention that have no paged form. Every row is a call of
+// its own, as memory on a device has no views: each slot is a set of tensors. Right, and slower than a `paged` graph,
+// whose sequences share calls and blocks.
+
+import { join } from 'node:path';
+import { assertInvariant, EngineError } from '../../errors.ts';
+import {
+  type KvPart,
+  MANIFEST_FILE,
+  type ModelManifest,
+  pastName,
+  presentName,
+  SLOTS_OUTPUT,
+} from '../../graph-contract.ts';
+import { BatchInputs } from './batch-inputs.ts';
+import { KeptCalls } from './kept-calls.ts';
+import type { RunnerFacts, RunnerRow, SlotModelRunner } from './model-runner.ts';
+import type {
+  OrtBackend,
+  OrtBinding,
+  OrtDevice,
+  OrtSession,
+  OrtSessionOptions,
+  OrtTensor,
+  OrtValue,
+} from './ort/backend.ts';
+
+export interface DeviceSlotsRunnerOptions extends OrtSessionOptions {
+  readonly device: Exclude<OrtDevice, 'cpu'>;
+  readonly slotCount: number;
+  /** Most tokens of a sequence; at most what the manifest says. */
+  readonly contextLength: number;
+}
+
+/** A call whose arrays are refilled and run again. */
+interface PreparedCall {
+  readonly inputs: BatchInputs;
+  readonly logits: OrtTensor;
+  readonly binding: OrtBinding;
+}
+
+/** Tensors of one slot, of shape `[1, kvHeadCount, capacity, headSize]`, by layer and part. */
+type SlotTensors = readonly { readonly layer: number; readonly part: KvPart; readonly value: OrtValue }[];
+
+const PARTS: readonly KvPart[] = ['key', 'value'];
+
+/** Calls that are kept: decodes are one per slot, whole chunks too, last chunks of prompts have any length. */
+const CALL_LIMIT = 128;
+
+/**
+ * Chunks of prompts up to this length are computed by a kernel that is right everywhere. The one for longer chunks is wrong
+ * where subgroups have 8 lanes (ONNX Runtime 1.30, seen on software Vulkan), so it is tried when the model is loaded.
+ */
+const SAFE_CHUNK_LENGTH = 31;
+
+/** Longer than `SAFE_CHUNK_LENGTH`, of more than one tile of every kernel. */
+const TRIAL_LENGTH = 48;
+
+/** Share of the largest logit by which two right kernels differ at most; a wrong one is off by tenths. */
+const TRIAL_BOUND = 0.02;
+
+/** Memory for logits of prompt positions beyond one row per slot. Unit: bytes. */
+const PROMPT_LOGITS_BYTES = 32 * 2 ** 20;
+
+/**
+ * Throws: `model_invalid` when the graph cannot be loaded or has other inputs and outputs than expected,
+ * `engine_failed` when the device cannot be used or has no room for the cache.
+ */
+export async function createDeviceSlotsRunner(
+  backend: OrtBackend,
+  modelDir: string,
+  manifest: ModelManifest,
+  options: DeviceSlotsRunnerOptions,
+): Promise<SlotModelRunner> {
+  const session = await backend.createSession(join(modelDir, manifest.graphFile), options);
+  const slots: SlotTensors[] = [];
+  try {
+    for (let slot = 0; slot < options.slotCount; slot++) slots.push(allocateSlot(session, manifest, options));
+    const runner = new DeviceSlotsRunner(backend, session, slots, manifest, options);
+    await runner.warmUp();
+    return runner;
+  } catch (cause) {
+    for (const { value } of slots.flat()) value.dispose();
+    session.dispose();
+    if (cause instanceof EngineError && cause.code === 'engine_failed') throw cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message = `${manifest.graphFile} does not fit ${MANIFEST_FILE} in ${modelDir}: ${reason}`;
+    throw new EngineError('model_invalid', message, { cause });
+  }
+}
+
+/** Throws: `engine_failed`, naming the settings to lower. */
+function allocateSlot(
+  session: OrtSession,
+  { layerCount, kvHeadCount, headSize }: ModelManifest,
+  { contextLength, slotCount, device }: DeviceSlotsRunnerOptions,
+): SlotTensors {
+  const shape = [1, kvHeadCount, contextLength, headSize];
+  const tensors: { layer: number; part: KvPart; value: OrtValue }[] = [];
+  try {
+    for (let layer = 0; layer < layerCount; layer++)
+      for (const part of PARTS) tensors.push({ layer, part, value: session.allocate('float32', shape) });
+    return tensors;
+  } catch (cause) {
+    for (const { value } of tensors) value.dispose();
+    const gib = (kvHeadCount * contextLength * headSize * 4 * 2 * layerCount * slotCount) / 2 ** 30;
+    const message = `The cache of ${slotCount} slots (maxSequences and cacheSlots) of contextLength ${contextLength} takes ${gib.toFixed(1)} GiB on the device "${device}", which has no room for it; lower one of them.`;
+    throw new EngineError('engine_failed', message, { cause });
+  }
+}
+
+class DeviceSlotsRunner implements SlotModelRunner {
+  readonly cacheKind = 'slots';
+  readonly facts: RunnerFacts;
+  readonly #backend: OrtBackend;
+  readonly #session: OrtSession;
+  /** By slot; two are exchanged by exchanging these. */
+  readonly #slots: SlotTensors[];
+  /** Shape: `[logitsLimit, vocabSize]`. What `run` returns a part of. */
+  readonly #logits: Float32Array;
+  /** Shape: `[logitsLimit, vocabSize]`. Where calls write: the place in `#logits` differs from step to step. */
+  readonly #callLogits: Float32Array;
+  readonly #calls = new KeptCalls<PreparedCall>(CALL_LIMIT, disposeCall);
+  /** Numbers for the tensors of a slot, which keep their calls when slots are exchanged. */
+  readonly #numbers = new Map<SlotTensors, number>();
+  #chunkLimit = SAFE_CHUNK_LENGTH;
+  /** Ends when all copies that were asked for are made. */
+  #copies: Promise<void> = Promise.resolve();
+
+  constructor(
+    backend: OrtBackend,
+    session: OrtSession,
+    slots: readonly SlotTensors[],
+    { vocabSize }: ModelManifest,
+    { slotCount, contextLength, device }: DeviceSlotsRunnerOptions,
+  ) {
+    this.#backend = backend;
+    this.#session = session;
+    this.#slots = [...slots];
+    for (const [number, tensors] of slots.entries()) this.#numbers.set(tensors, number);
+    const promptLogitsLimit = Math.max(1, Math.floor(PROMPT_LOGITS_BYTES / (4 * vocabSize)));
+    const logitsLimit = slotCount + Math.min(contextLength, promptLogitsLimit);
+    this.#logits = new Float32Array(logitsLimit * vocabSize);
+    this.#callLogits = new Float32Array(logitsLimit * vocabSize);
+    this.facts = {
+      kind: 'slots',
+      ...{ vocabSize, contextLength, slotCount, logitsLimit, device },
+      backend: backend.name,
+      onnxRuntimeVersion: backend.version,
+    };
+  }
+
+  /**
+   * Computes some tokens in one call and in several, so that a graph that does not fit fails here, shaders are compiled,
+   * and long chunks are used only where they are right.
+   */
+  async warmUp(): Promise<void> {
+    const { contextLength, vocabSize } = this.facts;
+    const tokenIds = Int32Array.from(
+      { length: Math.min(contextLength, TRIAL_LENGTH) },
+      (_, i) => i % vocabSize,
+    );
+    const row = { slot: 0, tokenIds, computedLength: 0, logitsCount: 1 };
+    const expected = (await this.run([row])).slice();
+    if (tokenIds.length <= SAFE_CHUNK_LENGTH) return;
+    this.#chunkLimit = contextLength;
+    if (!areClose(await this.run([row]), expected)) this.#chunkLimit = SAFE_CHUNK_LENGTH;
+  }
+
+  async run(rows: readonly RunnerRow[]): Promise<Float32Array> {
+    await this.#copies;
+    const { vocabSize } = this.facts;
+    let logitsEnd = 0;
+    for (const piece of rows.flatMap(row => inPieces(row, this.#chunkLimit))) {
+      const call = this.#call(piece);
+      call.inputs.fillOne(piece);
+      await call.binding.run();
+      const length = piece.logitsCount * vocabSize;
+      assertInvariant(logitsEnd + length <= this.#logits.length, 'a step asks for at most logitsLimit rows');
+      this.#logits.set(this.#callLogits.subarray(0, length), logitsEnd);
+      logitsEnd += length;
+    }
+    return this.#logits.subarray(0, logitsEnd);
+  }
+
+  /** Copies the whole slot: a device copies gigabytes in the time of one call. */
+  copySlot(from: number, to: number): void {
+    const [source, target] = [this.#slots[from]!, this.#slots[to]!];
+    this.#copies = this.#copies.then(async () => {
+      for (const [i, { value }] of source.entries()) await this.#backend.copy(value, target[i]!.value);
+    });
+    // The next run reports it.
+    this.#copies.catch(() => undefined);
+  }
+
+  swapSlots(a: number, b: number): void {
+    [this.#slots[a], this.#slots[b]] = [this.#slots[b]!, this.#slots[a]!];
+  }
+
+  async close(): Promise<void> {
+    await this.#copies.catch(() => undefined);
+    this.#calls.dispose();
+    for (const { value } of this.#slots.flat()) value.dispose();
+    this.#session.dispose();
+  }
+
+  #call({ slot, tokenIds, logitsCount }: RunnerRow): PreparedCall {
+    const tensors = this.#slots[slot]!;
+    const length = tokenIds.length;
+    // The graph computes logits for at least one position, also where nobody reads them.
+    const logitsPerRow = Math.max(1, logitsCount);
+    return this.#calls.take(`${this.#numbers.get(tensors)}/${length}/${logitsPerRow}`, () => {
+      const { vocabSize } = this.facts;
+      const inputs = new BatchInputs(this.#backend, { batchSize: 1, length, logitsPerRow });
+      const rows = this.#callLogits.subarray(0, logitsPerRow * vocabSize);
+      const logits = this.#backend.createTensor('float32', [logitsPerRow, vocabSize], rows);
+      const past = tensors.map(({ layer, part, value }) => [pastName(layer, part), value] as const);
+      const present = tensors.map(({ layer, part, value }) => [presentName(layer, part), value] as const);
+      const binding = this.#session.bind(
+        new Map<string, OrtValue>([...inputs.tensors, ...past]),
+        new Map<string, OrtValue>([[SLOTS_OUTPUT.logits, logits], ...present]),
+      );
+      return { inputs, logits, binding };
+    });
+  }
+}
+
+/** The row as rows of at most `limit` tokens, one after the other, which together have its logits. */
+function inPieces(row: RunnerRow, limit: number): readonly RunnerRow[] {
+  const { slot, tokenIds, computedLength, logitsCount } = row;
+  if (tokenIds.length <= limit) return [row];
+  const firstLogit = tokenIds.length - logitsCount;
+  const pieces: RunnerRow[] = [];
+  for (let start = 0; start < tokenIds.length; start += limit) {
+    const part = tokenIds.subarray(start, start + limit);
+    const count = Math.min(part.length, Math.max(0, start + part.length - firstLogit));
+    pieces.push({ slot, tokenIds: part, computedLength: computedLength + start, logitsCount: count });
+  }
+  return pieces;
+}
+
+function areClose(actual: Float32Array, expected: Float32Array): boolean {
+  let [largest, difference] = [0, 0];
+  for (let i = 0; i < expected.length; i++) {
+    largest = Math.max(largest, Math.abs(expected[i]!));
+    const distance = Math.abs(actual[i]! - expected[i]!);
+    difference = Number.isNaN(distance) ? Number.POSITIVE_INFINITY : Math.max(difference, distance);
+  }
+  return difference <= TRIAL_BOUND * largest;
+}
+
+function disposeCall({ inputs, logits, binding }: PreparedCall): void {
+  binding.dispose();
+  logits.dispose();
+  inputs.dispose();
+}

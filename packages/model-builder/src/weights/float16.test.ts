@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { activationBytes, roundUpToFloat16 } from './float16.ts';
+
+/** Value of float16 bits. */
+function float16(bits: number): number {
+  return new Float16Array(Uint16Array.of(bits).buffer)[0]!;
+}
+
+describe('roundUpToFloat16', () => {
+  it('gives every normal float16 for itself, and the next one for anything above it', () => {
+    for (let bits = 0x0400; bits < 0x7bff; bits++) {
+      const [value, next] = [float16(bits), float16(bits + 1)];
+      const step = next - value;
+      expect(roundUpToFloat16(value)).toBe(value);
+      for (const share of [1e-6, 0.25, 0.5, 0.75, 1]) {
+        expect(roundUpToFloat16(value + share * step), `${bits} ${share}`).toBe(next);
+      }
+    }
+  });
+});
+
+describe('activationBytes', () => {
+  it('leaves float32 as it is, without a copy', () => {
+    const values = Float32Array.of(1, 70_000);
+    expect(activationBytes(values, 'float32', 'w').buffer).toBe(values.buffer);
+  });
+
+  it('rounds to the nearest float16, ties to even', () => {
+    const bytes = activationBytes(Float32Array.of(1, -2, 1 + 2 ** -11, 65_504, 2 ** -24), 'float16', 'w');
+    expect([...new Uint16Array(bytes.buffer)]).toEqual([0x3c00, 0xc000, 0x3c00, 0x7bff, 0x0001]);
+  });
+
+  it('refuses what float16 cannot hold and names it', () => {
+    expect(() => activationBytes(Float32Array.of(1, -70_000), 'float16', 'model.norm.weight')).toThrow(
+      expect.objectContaining({
+        code: 'unsupported',
+        tensor: 'model.norm.weight',
+        message: expect.stringContaining('model.norm.weight holds -70000'),
+      }),
+    );
+  });
+});

@@ -1,0 +1,59 @@
+// Checkpoints whose weights are what quantised ones stand for: what a quantised build is measured by.
+
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeSafetensors } from '../src/testing/write-safetensors.ts';
+import { createTinyCheckpoint, seededTensors, type TinyCheckpointOptions } from '../src/tiny-model.ts';
+import type { FloatType } from '../src/weights/float16.ts';
+import {
+  allocateQuantisedRows,
+  type CodeBits,
+  quantiseRows4,
+  quantiseRows8,
+} from '../src/weights/quantise.ts';
+import { dequantiseRows } from './dequantise.ts';
+
+/** Between them: every architecture, biases, norms of heads, tied and separate heads, sizes that are not whole blocks. */
+export const QUANTISED_SHAPES: readonly (TinyCheckpointOptions & { readonly label: string })[] = [
+  { label: 'llama, tied', modelType: 'llama' },
+  {
+    label: 'llama, biases, sizes that are not whole blocks',
+    modelType: 'llama',
+    config: {
+      attention_bias: true,
+      mlp_bias: true,
+      hidden_size: 80,
+      intermediate_size: 112,
+      num_attention_heads: 5,
+      num_key_value_heads: 5,
+    },
+  },
+  { label: 'qwen2, separate head', modelType: 'qwen2', config: { tie_word_embeddings: false } },
+  { label: 'qwen3, wide heads', modelType: 'qwen3', config: { head_dim: 32 } },
+];
+
+/** The same checkpoint with every matrix replaced by what its quantised form stands for. */
+export async function writeDequantised(
+  target: string,
+  shape: TinyCheckpointOptions,
+  bits: CodeBits,
+  scaleType: FloatType = 'float32',
+): Promise<void> {
+  const config = await createTinyCheckpoint(target, shape);
+  const tensors = seededTensors(config, 1).map(tensor => {
+    if (tensor.shape.length === 1) return tensor;
+    const [rows, width] = tensor.shape as [number, number];
+    const values = new Float32Array(rows * width);
+    tensor.fill(values, 0);
+    const isTable = tensor.name === 'model.embed_tokens.weight' || tensor.name === 'lm_head.weight';
+    const used = isTable ? 8 : bits;
+    const quantised = allocateQuantisedRows(rows, width, used);
+    (used === 4 ? quantiseRows4 : quantiseRows8)(values, width, quantised, scaleType);
+    const dequantised = dequantiseRows(quantised, width, used);
+    const fill = (piece: Float32Array, start: number) =>
+      piece.set(dequantised.subarray(start, start + piece.length));
+    return { ...tensor, fill };
+  });
+  await mkdir(target, { recursive: true });
+  await writeSafetensors(join(target, 'model.safetensors'), 'F32', tensors);
+}

@@ -1,0 +1,102 @@
+// The slots runner on a device against the one on the processor, and its own promises.
+
+import {
+  createDeviceSlotsRunner,
+  createSlotsRunner,
+  type RunnerRow,
+  readManifest,
+  type SlotModelRunner,
+  selectBackend,
+  whyNoWebGpu,
+} from '@ortler/engine/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTinyModelFolder, type TinyModelFolder } from './tiny-model-folder.ts';
+
+const OPTIONS = { slotCount: 4, contextLength: 64, threadCount: 1, spin: false } as const;
+
+/** Float32 on both sides; sums are in another order. Logits of the tiny model are of the order of 1. Seen: 3e-6. */
+const ROUNDING = 1e-4;
+
+const reason = await whyNoWebGpu();
+
+function row(slot: number, computedLength: number, tokenIds: readonly number[], logitsCount = 1): RunnerRow {
+  return { slot, computedLength, tokenIds: Int32Array.from(tokenIds), logitsCount };
+}
+
+/** Token ids that look random and are the same every time. */
+function tokens(count: number, seed: number): number[] {
+  return Array.from({ length: count }, (_, i) => (seed * 7919 + i * 104_729 + i * i * 31) % 288);
+}
+
+describe.skipIf(reason !== undefined).each(['llama', 'qwen3'] as const)(
+  `the slots runner on a device with a %s, ${reason ?? 'here'}`,
+  modelType => {
+    let folder: TinyModelFolder;
+    let device: SlotModelRunner;
+    let processor: SlotModelRunner;
+
+    beforeAll(async () => {
+      folder = await createTinyModelFolder('f32', { modelType });
+      const { backend } = await selectBackend('native');
+      const manifest = await readManifest(folder.dir);
+      processor = await createSlotsRunner(backend, folder.dir, manifest, OPTIONS);
+      const options = { ...OPTIONS, device: 'webgpu' } as const;
+      device = await createDeviceSlotsRunner(backend, folder.dir, manifest, options);
+    });
+
+    afterAll(async () => {
+      await device?.close();
+      await processor?.close();
+      await folder?.remove();
+    });
+
+    async function expectSame(...rows: RunnerRow[]): Promise<void> {
+      const expected = (await processor.run(rows)).slice();
+      const actual = await device.run(rows);
+      expect(actual.length).toBe(expected.length);
+      for (let i = 0; i < actual.length; i++)
+        expect(Math.abs(actual[i]! - expected[i]!)).toBeLessThan(ROUNDING);
+    }
+
+    it('computes chunks and decodes of several sequences as the processor does', async () => {
+      await expectSame(row(0, 0, tokens(9, 1)));
+      await expectSame(row(0, 9, tokens(1, 2)), row(1, 0, tokens(5, 3), 0));
+      await expectSame(row(0, 10, tokens(1, 4)), row(1, 5, tokens(4, 5), 3), row(2, 0, tokens(1, 6)));
+      await expectSame(row(0, 11, tokens(1, 7)), row(1, 9, tokens(1, 8)), row(2, 1, tokens(1, 9)));
+    });
+
+    it('copies and exchanges slots, one after the other as they were asked for', async () => {
+      for (const runner of [device, processor]) {
+        await runner.run([row(0, 0, tokens(8, 1)), row(1, 0, tokens(6, 2))]);
+        runner.copySlot(0, 2, 8);
+        runner.swapSlots(1, 2, 8);
+        runner.copySlot(2, 3, 6);
+      }
+      await expectSame(row(0, 8, [1]), row(1, 8, [2]), row(2, 6, [3]), row(3, 6, [4]));
+    });
+
+    it('fills a slot to its last token', async () => {
+      await expectSame(row(3, 0, tokens(63, 5)));
+      await expectSame(row(3, 63, tokens(1, 6)));
+    });
+
+    it('gives logits of every position of a long chunk', async () => {
+      await expectSame(row(2, 0, tokens(60, 8), 60));
+      await expectSame(row(2, 0, tokens(60, 8), 31), row(1, 0, tokens(33, 9), 1));
+    });
+  },
+);
+
+describe.skipIf(reason !== undefined)(`a cache that the device has no room for, ${reason ?? 'here'}`, () => {
+  it('is refused with the settings to lower', async () => {
+    const folder = await createTinyModelFolder('f32');
+    const { backend } = await selectBackend('native');
+    const manifest = await readManifest(folder.dir);
+    const options = { ...OPTIONS, device: 'webgpu', contextLength: 2 ** 36 } as const;
+    await expect(createDeviceSlotsRunner(backend, folder.dir, manifest, options)).rejects.toMatchObject({
+      code: 'engine_failed',
+      message: expect.stringMatching(/4 slots .*contextLength 68719476736 .*"webgpu".* lower one/),
+    });
+    await folder.remove();
+  });
+});
