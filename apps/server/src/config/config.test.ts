@@ -37,7 +37,6 @@ describe('readConfig', () => {
       cacheSlots: 4,
       speculation: 'auto',
       prefillChunk: 512,
-      mixedChunk: 32,
       maxLoadedCheckpoints: 2,
       checkpointIdleMs: 600_000,
       corsOrigins: '*',
