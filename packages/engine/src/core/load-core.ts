@@ -88,7 +88,7 @@ async function computeInSlots(parts: RunnerParts): Promise<Computation> {
   if (device === 'webgpu' || device === 'cuda')
     return { runner: await createDeviceSlotsRunner(backend, modelDir, manifest, { ...shared, device }) };
   const runner = await createSlotsRunner(backend, modelDir, manifest, {
-...shared,
+    ...shared,
     ...(options.prefillGraph === undefined ? {} : { prefillGraph: options.prefillGraph }),
   });
   return { runner };
