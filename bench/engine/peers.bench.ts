@@ -28,12 +28,13 @@ llama.cpp's server is compared when --llama-server gives its path.
 
 Options:
   --shape NAME          ${SHAPE_NAMES.join(' or ')} (default ${SHAPE_NAMES[0]})
-  --only LIST           contestants beside ortler: node-llama-cpp,transformers.js,llama-server
+  --only LIST           contestants beside ortler: ortler-server,node-llama-cpp,transformers.js,llama-server
   --measure TEXT        measurements whose name contains this
   --threads N           threads of a model call (default 2)
   --turns N             turns of each measurement (default 5)
   --max-streams N       most streams at once (default 16)
   --llama-server PATH   program of llama.cpp's server
+  --mixed-chunk N       our prompt tokens of a step beside running answers (default: the engine's)
   --no-check            leave out the float32 comparison, when it was made before`;
 
 interface Result {
@@ -43,8 +44,8 @@ interface Result {
   readonly values: Partial<Record<ContestantName, number>>;
   /** How many times better ours is: median over the turns of the ratio within a turn. */
   readonly timesBetter: Partial<Record<ContestantName, number>>;
-  /** What memory bandwidth allows for 4-bit weights; only for decoding. Unit: tokens/s. */
-  readonly limit: number | null;
+  /** What no program can pass that reads every 4-bit weight once for each pass over the tokens. Unit: `unit`. */
+  readonly limit: number;
 }
 
 async function main(): Promise<void> {
@@ -57,6 +58,7 @@ async function main(): Promise<void> {
       turns: { type: 'string', default: '5' },
       'max-streams': { type: 'string', default: '16' },
       'llama-server': { type: 'string' },
+      'mixed-chunk': { type: 'string' },
       'no-check': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -79,6 +81,7 @@ async function main(): Promise<void> {
       ({ name, streams }) => name.includes(values.measure) && streams <= maxStreams,
     ),
     ...(values['llama-server'] === undefined ? {} : { program: resolve(values['llama-server']) }),
+    ...(values['mixed-chunk'] === undefined ? {} : { mixedChunkLength: Number(values['mixed-chunk']) }),
   };
   if (!values['no-check']) await checkSameTokens(settings);
   const bandwidth = await measureMemoryBandwidth(settings.threadCount);
@@ -88,7 +91,6 @@ async function main(): Promise<void> {
   const bandwidthGBs = Math.round(bandwidth / 1e8) / 10;
   const facts = { bench: 'peers', shape, threadCount, turnCount, bandwidthGBs, weightBytes, contestants };
   console.log(JSON.stringify({ ...facts, results, ...describeMachine() }, null, 2));
-  console.error(toTable(results, names));
 }
 
 interface Settings {
@@ -99,12 +101,16 @@ interface Settings {
   readonly turnCount: number;
   readonly measurements: readonly Measurement[];
   readonly program?: string;
+  readonly mixedChunkLength?: number;
 }
 
 function chooseContestants(only: string | undefined, llamaServer: string | undefined): ContestantName[] {
-  const peers: ContestantName[] = ['node-llama-cpp', 'transformers.js', 'llama-server'];
-  const possible = peers.filter(name => (name === 'llama-server' ? llamaServer !== undefined : hasPeers()));
-  const asked = only?.split(',') ?? possible;
+  const peers: ContestantName[] = ['ortler-server', 'node-llama-cpp', 'transformers.js', 'llama-server'];
+  const possible = peers.filter(name => {
+    if (name === 'ortler-server') return true;
+    return name === 'llama-server' ? llamaServer !== undefined : hasPeers();
+  });
+  const asked = only === '' ? [] : (only?.split(',') ?? possible);
   for (const name of asked) {
     if (!peers.includes(name as ContestantName)) throw new Error(`There is no contestant "${name}".`);
     if (!possible.includes(name as ContestantName)) throw new Error(`${name} is not installed.\n\n${HELP}`);
@@ -117,12 +123,15 @@ function hasPeers(): boolean {
 }
 
 async function startAll(settings: Settings, precision: PeerPrecision): Promise<ContestantProcess[]> {
-  const { shape, names, threadCount, maxStreams, program } = settings;
+  const { shape, names, threadCount, maxStreams, program, mixedChunkLength } = settings;
   const started: ContestantProcess[] = [];
   for (const name of names) {
     const modelPath = await peerModel(shape, precision, name);
     const options = { modelPath, threadCount, maxStreams, contextLength: 4608 };
-    const extra = program === undefined ? {} : { program };
+    const extra = {
+      ...(program === undefined ? {} : { program }),
+      ...(mixedChunkLength === undefined ? {} : { mixedChunkLength }),
+    };
     started.push(await ContestantProcess.start(name, { ...options, ...extra }));
   }
   return started;
@@ -149,8 +158,8 @@ async function compare(settings: Settings, passesPerSecond: number) {
   const contestants = await startAll(settings, 'q4');
   const draw = promptDrawer(settings.shape);
   const results: Result[] = [];
+  console.error(tableHead(settings.names));
   for (const measurement of settings.measurements) {
-    console.error(`${measurement.name} ...`);
     const turns = new Map<ContestantName, number[]>(settings.names.map(name => [name, []]));
     // The first turn only warms up.
     for (let turn = -1; turn < settings.turnCount; turn++) {
@@ -162,11 +171,14 @@ async function compare(settings: Settings, passesPerSecond: number) {
         if (turn >= 0) turns.get(contestant.name)!.push(measurement.evaluate(timing, work));
       }
     }
-    results.push(toResult(measurement, turns, passesPerSecond));
+    const result = toResult(measurement, turns, passesPerSecond);
+    results.push(result);
+    console.error(tableRow(result, settings.names));
   }
   const described = [];
   for (const contestant of contestants) {
-    const memoryMiB = Math.round((await contestant.memory()) / 2 ** 20);
+    const usage = await contestant.usage();
+    const memoryMiB = Math.round(usage.reduce((sum, { residentBytes }) => sum + residentBytes, 0) / 2 ** 20);
     described.push({ name: contestant.name, version: contestant.version, memoryMiB });
     contestant.close();
   }
@@ -179,7 +191,7 @@ function checkComplete(name: string, tokenIds: readonly (readonly number[])[], l
 }
 
 function toResult(
-  { name, unit, isHigherBetter, streams }: Measurement,
+  { name, unit, isHigherBetter, tokensPerPass }: Measurement,
   turns: ReadonlyMap<ContestantName, readonly number[]>,
   passesPerSecond: number,
 ): Result {
@@ -194,14 +206,8 @@ function toResult(
     );
     timesBetter[contestant] = rounded(median(ratios));
   }
-  const isDecoding = name.startsWith('decode') || name.endsWith('streams');
-  return {
-    measurement: name,
-    unit,
-    values,
-    timesBetter,
-    limit: isDecoding ? rounded(passesPerSecond * streams) : null,
-  };
+  const limit = unit === 'ms' ? 1000 / passesPerSecond : passesPerSecond * tokensPerPass;
+  return { measurement: name, unit, values, timesBetter, limit: rounded(limit) };
 }
 
 /** Deterministic prompts: every call gives other tokens than all calls before. */
@@ -216,17 +222,22 @@ function promptDrawer(shape: ShapeName): DrawPrompt {
     });
 }
 
-function toTable(results: readonly Result[], names: readonly ContestantName[]): string {
-  const head = ['measurement', 'unit', ...names, ...names.slice(1).map(name => `times ${name}`), 'limit'];
-  const rows = results.map(({ measurement, unit, values, timesBetter, limit }) => [
-    measurement,
-    unit,
-    ...names.map(name => values[name] ?? ''),
-    ...names.slice(1).map(name => timesBetter[name] ?? ''),
-    limit ?? '',
-  ]);
-  const line = (cells: readonly unknown[]): string => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+function tableHead(names: readonly ContestantName[]): string {
+  const peers = names.slice(1).map(name => `times ${name}`);
+  const head = ['measurement', 'unit', ...names, ...peers, 'limit of memory'];
+  return `${tableLine(head)}\n${tableLine(head.map(() => '---'))}`;
+}
+
+function tableRow(
+  { measurement, unit, values, timesBetter, limit }: Result,
+  names: readonly ContestantName[],
+): string {
+  const peers = names.slice(1).map(name => timesBetter[name] ?? '');
+  return tableLine([measurement, unit, ...names.map(name => values[name] ?? ''), ...peers, limit]);
+}
+
+function tableLine(cells: readonly unknown[]): string {
+  return `| ${cells.join(' | ')} |`;
 }
 
 function rounded(value: number): number {

@@ -7,22 +7,37 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { type EngineCore, loadCore, NEUTRAL_SAMPLING, type SubmitMessage } from '@ortler/engine/testing';
 import { buildModel } from '@ortler/model-builder';
 import { createTinyCheckpoint } from '@ortler/model-builder/testing';
 import { describeMachine } from '../describe-machine.ts';
+import { median } from '../median.ts';
 
 const HELP = `Options:
   --minutes N    how long the load goes on (default 0.1)
   --seed N       of the load (default 1)`;
 
 const CONTEXT_LENGTH = 256;
+/** Times that memory is read, evenly over the run, after garbage was collected. */
+const READING_COUNT = 20;
 /** The first part of the run fills caches and compiles code; memory counts from its end on. */
 const WARM_UP_SHARE = 0.3;
-/** What memory may grow by after that: garbage that was not collected yet. Unit: bytes. */
-const GROWTH_LIMIT_BYTES = 24 * 2 ** 20;
+/** What memory may grow by after that. The heap was collected; the rest is what allocators keep. Unit: bytes. */
+const GROWTH_LIMIT_BYTES = { heap: 2 * 2 ** 20, native: 8 * 2 ** 20 };
 /** Several applications, each with its own beginning of every prompt. */
 const BEGINNING_COUNT = 6;
+
+interface MemoryReading {
+  readonly minute: number;
+  /** JavaScript objects, and the arrays and native memory they hold on to. Unit: bytes. */
+  readonly heap: number;
+  /** What the process has of the machine but for the room that V8 keeps for JavaScript objects. Unit: bytes. */
+  readonly native: number;
+  /** That room, which follows the load of the last seconds. Unit: bytes. */
+  readonly heapRoom: number;
+}
 
 interface Open {
   readonly requestId: number;
@@ -89,29 +104,38 @@ class RandomLoad {
   /** Throws: when the bookkeeping is wrong, memory grows or a slot is not free at the end. */
   async run(durationMs: number) {
     const startMs = performance.now();
-    let settledBytes: number | null = null;
+    const readings: MemoryReading[] = [];
     for (;;) {
       const elapsedMs = performance.now() - startMs;
+      if (elapsedMs >= ((readings.length + 1) * durationMs) / READING_COUNT) {
+        const reading = readMemory(elapsedMs / 60_000);
+        readings.push(reading);
+        console.error(JSON.stringify({ ...reading, requestCount: this.#nextId - 1 }));
+      }
       if (elapsedMs >= durationMs) break;
-      if (settledBytes === null && elapsedMs >= WARM_UP_SHARE * durationMs) settledBytes = await readMemory();
       this.#disturb();
       await this.#step();
     }
-    const endBytes = await readMemory();
     for (const open of this.#open.values()) this.#setPaused(open, false);
     while (this.#core.hasWork) await this.#step();
     const { stats, facts } = this.#core;
     check(this.#open.size === 0, `${this.#open.size} requests have not ended.`);
     check(stats.freeSlotCount === facts.maxSequences, `${stats.runningCount} slots are not free.`);
     check(stats.waitingCount === 0, `${stats.waitingCount} sequences still wait.`);
-    const growthBytes = endBytes - (settledBytes ?? endBytes);
-    check(growthBytes < GROWTH_LIMIT_BYTES, `Memory grew by ${growthBytes} bytes.`);
+    const settled = readings.slice(Math.ceil(WARM_UP_SHARE * readings.length));
+    const growthBytes = { heap: growth(settled, 'heap'), native: growth(settled, 'native') };
+    for (const kind of ['heap', 'native'] as const)
+      check(
+        growthBytes[kind] < GROWTH_LIMIT_BYTES[kind],
+        `Memory (${kind}) grew by ${growthBytes[kind]} bytes.`,
+      );
     return {
       minutes: durationMs / 60_000,
       requestCount: this.#nextId - 1,
       refusedCount: this.#refusedCount,
       abortedCount: this.#abortedCount,
       growthBytes,
+      readings,
       ...stats,
     };
   }
@@ -187,11 +211,21 @@ class RandomLoad {
   }
 }
 
-/** Bytes of the process after garbage was collected as far as that can be asked for. */
-async function readMemory(): Promise<number> {
-  globalThis.gc?.();
-  await new Promise(resolve => setTimeout(resolve, 50));
-  return process.memoryUsage.rss();
+/** From the median of the first half of the readings to that of the second. Unit: bytes. */
+function growth(readings: readonly MemoryReading[], kind: 'heap' | 'native'): number {
+  const half = readings.length >> 1;
+  const values = readings.map(reading => reading[kind]);
+  return median(values.slice(half)) - median(values.slice(0, half));
+}
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+function readMemory(minute: number): MemoryReading {
+  collectGarbage();
+  const { heapUsed, heapTotal, external, rss } = process.memoryUsage();
+  const heap = heapUsed + external;
+  return { minute: Number(minute.toFixed(2)), heap, native: rss - heapTotal, heapRoom: heapTotal };
 }
 
 function check(condition: boolean, problem: string): void {

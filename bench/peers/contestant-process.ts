@@ -2,12 +2,18 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
-import type { ContestantOptions, FromContestant, Timing, ToContestant, Work } from './contestant.ts';
+import type { ContestantOptions, FromContestant, Timing, ToContestant, Usage, Work } from './contestant.ts';
 
-export type ContestantName = 'ortler' | 'node-llama-cpp' | 'transformers.js' | 'llama-server';
+export type ContestantName =
+  | 'ortler'
+  | 'ortler-server'
+  | 'node-llama-cpp'
+  | 'transformers.js'
+  | 'llama-server';
 
 const ENTRIES: Readonly<Record<ContestantName, string>> = {
   ortler: 'ortler-entry.ts',
+  'ortler-server': 'ortler-server-entry.ts',
   'node-llama-cpp': 'node-llama-cpp-entry.mjs',
   'transformers.js': 'transformers-js-entry.mjs',
   'llama-server': 'llama-server-entry.mjs',
@@ -40,11 +46,11 @@ export class ContestantProcess {
     return reply.timing;
   }
 
-  /** Unit: bytes. */
-  async memory(): Promise<number> {
-    const reply = await ask(this.#child, this.name, { kind: 'memory' });
-    if (reply.kind !== 'memory') throw new Error(`${this.name} did not say its memory.`);
-    return reply.bytes;
+  /** Of each of its processes, always in the same order. */
+  async usage(): Promise<readonly Usage[]> {
+    const reply = await ask(this.#child, this.name, { kind: 'usage' });
+    if (reply.kind !== 'usage') throw new Error(`${this.name} did not say what it used.`);
+    return reply.processes;
   }
 
   close(): void {

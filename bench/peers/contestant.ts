@@ -27,6 +27,8 @@ export interface ContestantOptions {
   readonly contextLength: number;
   /** Program to run, where the contestant is not a library. */
   readonly program?: string;
+  /** Of our engine: most prompt tokens of a step beside running answers. Default: the engine's own. */
+  readonly mixedChunkLength?: number;
 }
 
 /** A loaded model in the contestant's process. */
@@ -34,7 +36,7 @@ export interface LoadedContestant {
   readonly version: string;
   /** False: streams of a work run one after the other. Default: true. */
   readonly isBatching?: boolean;
-  /** Processes whose memory counts. Default: this one. */
+  /** Processes whose memory and processor time count. Default: this one. */
   readonly pids?: readonly number[];
   generate(prompt: readonly number[], outputLength: number, index: number): AsyncIterable<number>;
 }
@@ -42,10 +44,17 @@ export interface LoadedContestant {
 export type ToContestant =
   | { readonly kind: 'start'; readonly options: ContestantOptions }
   | { readonly kind: 'work'; readonly work: Work }
-  | { readonly kind: 'memory' };
+  | { readonly kind: 'usage' };
+
+/** Of one process of a contestant. */
+export interface Usage {
+  readonly residentBytes: number;
+  /** Of all threads since it started. Unit: milliseconds. */
+  readonly processorMs: number;
+}
 
 export type FromContestant =
   | { readonly kind: 'started'; readonly version: string }
   | { readonly kind: 'timing'; readonly timing: Timing }
-  | { readonly kind: 'memory'; readonly bytes: number }
+  | { readonly kind: 'usage'; readonly processes: readonly Usage[] }
   | { readonly kind: 'failed'; readonly message: string };

@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
+import { postForEvents } from './event-stream.ts';
 import { serveContestant } from './serve-contestant.ts';
 
 serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength, program }) => {
@@ -26,30 +27,19 @@ serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength, prog
     version: String(version),
     pids: [server.pid],
     async *generate(prompt, outputLength) {
-      const response = await fetch(`${base}/completion`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({
-          prompt,
-          n_predict: outputLength,
-          temperature: 0,
-          samplers: ['temperature'],
-          ignore_eos: true,
-          return_tokens: true,
-          stream: true,
-          cache_prompt: true,
-        }),
-      });
-      if (!response.ok) throw new Error(`llama-server answered ${response.status}: ${await response.text()}`);
-      let rest = '';
-      for await (const piece of response.body.pipeThrough(new TextDecoderStream())) {
-        const lines = (rest + piece).split('\n');
-        rest = lines.pop();
-        for (const line of lines) {
-          if (!line.startsWith('data: ')) continue;
-          const { tokens, stop } = JSON.parse(line.slice(6));
-          if (!stop) yield* tokens;
-        }
+      const body = {
+        prompt,
+        n_predict: outputLength,
+        temperature: 0,
+        samplers: ['temperature'],
+        ignore_eos: true,
+        return_tokens: true,
+        stream: true,
+        cache_prompt: true,
+      };
+      for await (const text of postForEvents(`${base}/completion`, body)) {
+        const { tokens, stop } = JSON.parse(text);
+        if (!stop) yield* tokens;
       }
     },
   };

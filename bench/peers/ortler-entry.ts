@@ -4,14 +4,14 @@ import { createEngine } from '@ortler/engine';
 import type { ContestantOptions } from './contestant.ts';
 import { serveContestant } from './serve-contestant.ts';
 
-serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength }: ContestantOptions) => {
+serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength, ...own }: ContestantOptions) => {
   const engine = await createEngine({
     modelDir: modelPath,
     device: 'cpu',
     threadCount,
-    spin: true,
     maxSequences: maxStreams,
     contextLength,
+    ...(own.mixedChunkLength === undefined ? {} : { mixedChunkLength: own.mixedChunkLength }),
   });
   return {
     version: `ONNX Runtime ${engine.info.onnxRuntimeVersion}, ${engine.info.backend}`,

@@ -69,6 +69,7 @@ export async function peerModel(
   });
   switch (contestant) {
     case 'ortler':
+    case 'ortler-server':
       return once(join(folder, `ortler-${precision}`), outputDir =>
         buildModel({ sourceDir, outputDir, precision }),
       );

@@ -1,6 +1,6 @@
 // The part of a contestant's process that is the same for all: messages in, measurements out.
 
-import { readFileSync } from 'node:fs';
+import { processorMs, residentBytes } from '../process-usage.ts';
 import type {
   ContestantOptions,
   FromContestant,
@@ -24,8 +24,14 @@ export function serveContestant(start: (options: ContestantOptions) => Promise<L
         case 'work':
           reply({ kind: 'timing', timing: await measure(contestant!, message.work) });
           break;
-        case 'memory':
-          reply({ kind: 'memory', bytes: residentBytes(contestant?.pids ?? [process.pid]) });
+        case 'usage': {
+          const pids = contestant?.pids ?? [process.pid];
+          const processes = pids.map(pid => ({
+            residentBytes: residentBytes(pid),
+            processorMs: processorMs(pid),
+          }));
+          reply({ kind: 'usage', processes });
+        }
       }
     } catch (error) {
       reply({
@@ -58,12 +64,4 @@ async function measure(contestant: LoadedContestant, work: Work): Promise<Timing
   if (contestant.isBatching ?? true) await Promise.all(prompts.map(run));
   else for (const [index, prompt] of prompts.entries()) await run(prompt, index);
   return { startedMs, stamps, tokenIds };
-}
-
-/** Resident memory of processes, as Linux counts it. */
-function residentBytes(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => {
-    const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-    return sum + Number(line?.[1] ?? 0) * 1024;
-  }, 0);
 }

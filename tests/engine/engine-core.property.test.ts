@@ -20,6 +20,46 @@ import { createTinyModelFolder, type TinyModelFolder } from './tiny-model-folder
 
 const CONTEXT_LENGTH = 48;
 
+/** 256 tokens of one byte, words that share their beginnings, and an end. */
+const VOCABULARY: Parameters<EngineCore['setVocabulary']>[0] = (() => {
+  const words = [
+    'ye',
+    'yes',
+    'yes, ',
+    'no',
+    'no, ',
+    'an',
+    'and',
+    'and ',
+    '": ',
+    '{"',
+    '{"k',
+    '[[',
+    ']]',
+    '12',
+  ];
+  const texts = [
+    ...Array.from({ length: 256 }, (_, byte) => Buffer.of(byte)),
+    ...words.map(each => Buffer.from(each)),
+  ];
+  const offsets = new Uint32Array(289);
+  for (let id = 0; id < 288; id++) offsets[id + 1] = offsets[id]! + (texts[id]?.length ?? 0);
+  const bytes = new Uint8Array(Buffer.concat(texts));
+  return { columnCount: 288, bytes, offsets, specialTokens: [], eosTokenIds: [287] };
+})();
+
+const CONSTRAINTS: readonly NonNullable<SubmitMessage['constraint']>[] = [
+  { grammar: { kind: 'regex', text: '(yes, and yes, and (no|yes), )+no' } },
+  { grammar: { kind: 'lark', text: 'start: "[" start "]" | "12"' } },
+  {
+    grammar: {
+      kind: 'json_schema',
+      text: '{"type":"object","properties":{"key":{"enum":["yes, and no","no, and yes"]}},"required":["key"],"additionalProperties":false}',
+      boundsWhitespace: true,
+    },
+  },
+];
+
 /** Prompts that begin alike, as those of one application do. */
 const prompts = fc
   .record({
@@ -47,8 +87,9 @@ const requests = fc.array(
       temperature: fc.constantFrom(0, 0.8),
       seed: fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }),
       priority: fc.integer({ min: 0, max: 2 }),
+      constraint: fc.option(fc.constantFrom(...CONSTRAINTS), { freq: 1 }),
     })
-    .map(({ promptTokenIds, choiceCount, maxTokens, temperature, seed, priority, ...when }) => ({
+    .map(({ promptTokenIds, choiceCount, maxTokens, temperature, seed, priority, constraint, ...when }) => ({
       ...when,
       submission: {
         kind: 'submit',
@@ -61,6 +102,7 @@ const requests = fc.array(
         stopTokenIds: [],
         minTokensBannedIds: [],
         priority,
+        ...(constraint !== null && { constraint }),
       } satisfies Omit<SubmitMessage, 'requestId'>,
     })),
   { minLength: 1, maxLength: 6 },
@@ -119,6 +161,12 @@ const RECKLESS_DRAFTER: Drafter = {
         tokenCount % (mostLength + 1),
         group.submitted.maxTokens - outputTokenIds.length - 1,
       );
+      const forced = new Int32Array(Math.max(0, length));
+      const forcedCount = sequence.constraint?.guessForced(forced, forced.length) ?? 0;
+      if (forcedCount > 0) {
+        sequence.setGuess(forced, forcedCount, 'constraint');
+        return forcedCount;
+      }
       const before = tokenIds.lastIndexOf(tokenIds[tokenCount - 1]!, tokenCount - 2);
       const guess = Int32Array.from({ length }, (_, i) => tokenIds[(before + 1 + i) % tokenCount]!);
       sequence.setGuess(guess, length);
@@ -187,6 +235,7 @@ describe('EngineCore on the tiny model', () => {
       await load('node', { maxSequences: 2, prefillChunkLength: 9, cacheSlots: 1 }),
       await createFailingCore(folder.dir),
     );
+    for (const core of [alone, ...cores]) core.setVocabulary(VOCABULARY);
   });
 
   afterAll(async () => {
@@ -195,7 +244,7 @@ describe('EngineCore on the tiny model', () => {
   });
 
   // The last core's calls fail now and then, and it drafts without sense. The caches of the cores stay filled from run to run, so most prompts of later runs are hits.
-  it('says the same in any batch, with any chunks, cache, drafts, pauses and preemptions, as each choice alone', async () => {
+  it('says the same in any batch, with any chunks, cache, drafts, pauses and preemptions, as each choice alone, constrained or not', async () => {
     await fc.assert(
       fc.asyncProperty(requests, async entries => {
         const expected = await playAlone(alone, entries);

@@ -141,22 +141,38 @@ const valid: fc.Arbitrary<Record<string, unknown>> = fc
     { requiredKeys: [] },
   )
   .map(fields => ({
+    ...withNeededFields(fields),
     messages: [
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: [{ type: 'text', text: 'Hello' }] },
     ],
     max_completion_tokens: 3,
-    ...fields,
   }));
+
+/** Two fields are refused without another one; most bodies should begin valid. */
+function withNeededFields(fields: Record<string, unknown>): Record<string, unknown> {
+  return {
+    ...fields,
+    ...('stream_options' in fields && { stream: true }),
+    ...('top_logprobs' in fields && { logprobs: true }),
+  };
+}
 
 const mutation = fc.record({ place: fc.nat(), value: hostile, field: fc.constantFrom(...FIELDS) });
 
+/** One mutation lets what it leads to be seen; several meet each other. */
+const mutations = fc.oneof(
+  { weight: 2, arbitrary: fc.array(mutation, { minLength: 1, maxLength: 1 }) },
+  { weight: 1, arbitrary: fc.array(mutation, { minLength: 2, maxLength: 3 }) },
+);
+
 /** Text of one body: mostly JSON with hostile values, sometimes broken JSON. */
 const body: fc.Arbitrary<string> = fc
-  .tuple(valid, fc.array(mutation, { minLength: 1, maxLength: 3 }), fc.nat(99), fc.nat())
+  .tuple(valid, mutations, fc.nat(99), fc.nat())
   .map(([fields, mutations, kind, place]) => {
     const mutated = structuredClone(fields);
-    for (const { place: at, value, field } of mutations) mutate(mutated, at, field, value);
+    // A value that came twice must not end up inside itself.
+    for (const { place: at, value, field } of mutations) mutate(mutated, at, field, structuredClone(value));
     const text = JSON.stringify(mutated);
     if (kind >= 3) return text;
     const cut = place % text.length;

@@ -1,13 +1,18 @@
 // What was acknowledged is there after the server is killed in the middle of writing, and nothing is there by half.
 
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findChdb, startChdb } from '@ortler/feedback-query/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createPostgresDatabase, TEST_POSTGRES_URL } from '../../apps/server/test/databases.ts';
 import type { RunningServer } from '../support/server.ts';
 import { startTinyServer } from '../support/tiny-server.ts';
 
-const CREATE_COUNT = 300;
+/** Batches sent at once; TEST_CREATE_COUNT asks for more. */
+const CREATE_COUNT = Number(process.env.TEST_CREATE_COUNT ?? 300);
 /** The server is killed when so many are acknowledged. */
-const KILL_AFTER = 60;
+const KILL_AFTER = CREATE_COUNT / 5;
 const PROJECT = 'acme/app';
 const KEY = 'durability-key';
 
@@ -43,18 +48,22 @@ function batchOf(number: number) {
   return { batch: [item('a'), item('b')] };
 }
 
-async function killWhileWriting(databaseArguments: readonly string[]): Promise<void> {
+/** @param perClient Batches that a client sends one after the other; one means that all are sent at once. */
+async function killWhileWriting(databaseArguments: readonly string[], perClient = 1): Promise<void> {
   const settings = ['--api-key', KEY, ...databaseArguments];
   server = await startTinyServer({ arguments: settings });
   const acknowledged: number[] = [];
   const { child } = server;
   await Promise.allSettled(
-    Array.from({ length: CREATE_COUNT }, async (_, number) => {
-      const response = await post('batch/create', batchOf(number));
-      if (response.status !== 200) throw new Error(await response.text());
-      await response.text();
-      acknowledged.push(number);
-      if (acknowledged.length === KILL_AFTER) child.kill('SIGKILL');
+    Array.from({ length: CREATE_COUNT / perClient }, async (_, client) => {
+      for (let turn = 0; turn < perClient; turn++) {
+        const number = client * perClient + turn;
+        const response = await post('batch/create', batchOf(number));
+        if (response.status !== 200) throw new Error(await response.text());
+        await response.text();
+        acknowledged.push(number);
+        if (acknowledged.length === KILL_AFTER) child.kill('SIGKILL');
+      }
     }),
   );
   expect(await server.exited).toBe('SIGKILL');
@@ -71,6 +80,26 @@ async function killWhileWriting(databaseArguments: readonly string[]): Promise<v
 }
 
 it('keeps acknowledged feedback through kill -9 on SQLite', () => killWhileWriting([]));
+
+const python = findChdb();
+it.skipIf(python === undefined)(
+  `keeps acknowledged feedback through kill -9 on ClickHouse${python === undefined ? ' (skipped: TEST_PYTHON names no Python with chdb)' : ''}`,
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'ortler-chdb-'));
+    const chdb = await startChdb(python!, folder);
+    drop = async () => {
+      await chdb.stop();
+      await rm(folder, { recursive: true });
+    };
+    // What comes at once is written and acknowledged at once.
+    await killWhileWriting(['--clickhouse-url', chdb.url], 10);
+    const health = await fetch(`${server!.url}/health`);
+    expect(await health.json()).toMatchObject({
+      status: 'ok',
+      databases: [{ name: 'clickhouse', state: 'ready' }],
+    });
+  },
+);
 
 describe.skipIf(TEST_POSTGRES_URL === undefined)(
   `on PostgreSQL${TEST_POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHAT_PATH, type ChatClient, createChatClient, type Json } from '../support/chat-client.ts';
+import { CHAT_PATH, type ChatClient, createChatClient, type Json, USER } from '../support/chat-client.ts';
 import { type RandomConstraint, randomConstraints } from '../support/random-constraints.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
 
@@ -114,6 +114,54 @@ describe('a constrained answer', () => {
   });
 });
 
+describe('choices of one request of which some break their constraint', () => {
+  // Two items that must differ are drawn from three: some choices say the same twice.
+  const json = { type: 'array', items: { enum: [1, 2, 3] }, minItems: 2, maxItems: 2, uniqueItems: true };
+  const fields = {
+    messages: [{ role: 'user', content: 'x' }],
+    structured_outputs: { json, disable_any_whitespace: true },
+    temperature: 1.9,
+    seed: 5,
+    n: 8,
+    max_tokens: 20,
+  };
+
+  it('end with an error each, and the others and other requests are untouched', async () => {
+    const other = { ...fields, messages: USER, structured_outputs: { choice: ['left', 'right'] }, n: 1 };
+    const [mixed, beside] = await Promise.all([client.chat(fields), client.chat(other)]);
+    expect(contentOf(beside)).toBe(contentOf(await client.chat(other)));
+    const good = mixed.choices.filter(({ finish_reason: reason }: Json) => reason === 'stop');
+    const failed = mixed.choices.filter(({ finish_reason: reason }: Json) => reason === 'error');
+    expect(good.length).toBeGreaterThan(0);
+    expect(failed.length).toBeGreaterThan(0);
+    expect(good.length + failed.length).toBe(8);
+    for (const { stop_reason: reason } of failed) expect(reason).toBe('constraint_failed');
+    for (const { message, stop_reason: reason } of good) {
+      const [first, second, ...rest] = JSON.parse(message.content);
+      expect(first).not.toBe(second);
+      expect([rest, reason]).toEqual([[], null]);
+    }
+    for (const { index, finish_reason: reason, message } of mixed.choices) {
+      const { status, body } = await client.post(CHAT_PATH, { ...fields, n: 1, seed: 5 + index });
+      expect(status, JSON.stringify(body)).toBe(reason === 'stop' ? 200 : 500);
+      if (reason === 'stop') expect(contentOf(body)).toBe(message.content);
+      else expect(body.error.message).toContain('uniqueItems');
+    }
+  });
+
+  it('are the same streamed', async () => {
+    const whole = await client.chat(fields);
+    const chunks = await client.stream(fields);
+    const reasons = new Map<number, Json>();
+    for (const { choices } of chunks)
+      for (const { index, finish_reason: reason, stop_reason: why } of choices ?? [])
+        if (reason !== null) reasons.set(index, [reason, why]);
+    expect(reasons.size).toBe(8);
+    for (const { index, finish_reason: reason, stop_reason: why } of whole.choices)
+      expect(reasons.get(index)).toEqual([reason, why]);
+  });
+});
+
 describe('a hostile constraint', () => {
   const nest = (depth: number): object => (depth === 0 ? {} : { items: nest(depth - 1) });
   const rules = Array.from({ length: 20_000 }, (_, i) => `r${i} ::= r${i + 1}`).join('\n');
@@ -122,6 +170,10 @@ describe('a hostile constraint', () => {
     ['depth 127', { json: nest(127) }],
     ['depth 100', { json: nest(100) }],
     ['an expression past the limit', { regex: 'a?'.repeat(2 ** 14) }],
+    ['repetitions inside repetitions', { regex: '(?:a{1,999}){1,999}' }],
+    ['such a pattern', { json: { type: 'string', pattern: '^(.{1,999}a){1,999}$' } }],
+    ['such a grammar', { grammar: 'root ::= (("a" | "b"){9999} "c"){9999}' }],
+    ['such a terminal', { grammar: 'start: /((ab?){1,500}c){1,500}/' }],
     ['20,000 rules', { grammar: `root ::= r0\n${rules}\nr20000 ::= "a"` }],
     ['a reference to itself', { json: { $ref: '#' } }],
     ['a megabyte', { json: { description: 'x'.repeat(2 ** 20) } }],
@@ -137,8 +189,8 @@ describe('a hostile constraint', () => {
       expect(performance.now() - from, what).toBeLessThan(10_000);
       expect(error.message.length, what).toBeLessThan(500);
     }
-    // Derivatives make these harmless; backtracking would not end.
-    for (const regex of ['((a+)+)+b|(.*a.{20})c', '(?:a{1,999}){1,999}'])
+    // Harmless here: automata are built state by state as the text goes on, and nothing is ever tried twice.
+    for (const regex of ['((a+)+)+b', '(.*a.{20})c', '(x+x+)+y', '(?:(?:a|aa)+){30}b'])
       await client.chat({ structured_outputs: { regex }, max_tokens: 5 });
     expect(((await plain) as Json[]).length).toBeGreaterThan(10);
     await client.chat({ structured_outputs: { regex: 'still here' } });

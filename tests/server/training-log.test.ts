@@ -1,8 +1,9 @@
-// Logged trajectories and the real server: large bodies in little memory, and nothing lost when the process dies.
-// LOG_MEGABYTES sets the size of the large body (default 16).
+// Logged trajectories and the real server, on SQLite and, where TEST_POSTGRES_URL names one, on PostgreSQL: large bodies in
+// little memory, and nothing lost when the process dies. LOG_MEGABYTES sets the size of the large body (default 16).
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPostgresDatabase, TEST_POSTGRES_URL } from '../../apps/server/test/databases.ts';
 import { makeServerFolder, type RunningServer } from '../support/server.ts';
 import { startTinyServer } from '../support/tiny-server.ts';
 
@@ -46,10 +47,35 @@ function memoryOf({ child }: RunningServer, name: 'VmRSS' | 'VmHWM'): number {
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)![1]) * 1024;
 }
 
-describe('logged trajectories', () => {
+interface Place {
+  /** Flags that name the database. */
+  readonly settings: readonly string[];
+  drop(): Promise<void>;
+}
+
+const onSqlite = async (): Promise<Place> => ({ settings: [], drop: async () => undefined });
+const onPostgres = async (): Promise<Place> => {
+  const { url, drop } = await createPostgresDatabase();
+  return { settings: ['--database-url', url], drop };
+};
+
+describe('logged trajectories on SQLite', () => suite(onSqlite));
+const reason = TEST_POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : '';
+describe.skipIf(TEST_POSTGRES_URL === undefined)(`logged trajectories on PostgreSQL${reason}`, () =>
+  suite(onPostgres),
+);
+
+function suite(makePlace: () => Promise<Place>): void {
   let folder: string;
+  let place: Place;
   let server: RunningServer;
   let apiKey: string;
+  const start = () => startTinyServer({ folder, arguments: place.settings });
+  const killAndStartAgain = async () => {
+    server.child.kill('SIGKILL');
+    expect(await server.exited).toBe('SIGKILL');
+    server = await start();
+  };
 
   const call = (method: string, path: string, body?: unknown) =>
     fetch(`${server.url}/v1/preview/models${path}`, {
@@ -75,12 +101,16 @@ describe('logged trajectories', () => {
 
   beforeAll(async () => {
     folder = await makeServerFolder();
-    server = await startTinyServer({ folder });
+    place = await makePlace();
+    server = await start();
     apiKey = server.apiKey;
   });
-  afterAll(() => server.dispose());
+  afterAll(async () => {
+    await server?.dispose();
+    await place?.drop();
+  });
 
-  test('a large body grows the server by less than 200 MB and is stored whole', async () => {
+  test('a large body grows the server by less than 200 MB, and is there whole after kill -9 behind the 200', async () => {
     const model = await createModel('large');
     const count = Math.ceil(LOG_BYTES / largeTrajectory(0).length);
     // What a first call loads is not what a large one needs.
@@ -91,11 +121,13 @@ describe('logged trajectories', () => {
     const startedAtMs = performance.now();
     const reply = await send(model, logBody(count));
     const seconds = (performance.now() - startedAtMs) / 1000;
-    expect(await reply.json()).toMatchObject({ groups: 1, trajectories: count });
+    expect(reply.status).toBe(200);
     const growth = memoryOf(server, 'VmHWM') - before;
     console.log(
       `log of ${Math.round(LOG_BYTES / MEBIBYTE)} MiB: ${Math.round(growth / MEBIBYTE)} MiB more memory, ${seconds.toFixed(1)} s`,
     );
+    await killAndStartAgain();
+    expect(await reply.json()).toMatchObject({ groups: 1, trajectories: count });
     expect(growth).toBeLessThan(MAX_GROWTH);
 
     const lines = await exported(model);
@@ -128,12 +160,10 @@ describe('logged trajectories', () => {
     };
     const clients = [0, 1, 2, 3].map(name => client(name).catch(() => undefined));
     while (acknowledged.length < 40) await new Promise(resolve => setTimeout(resolve, 10));
-    server.child.kill('SIGKILL');
     isStopping.now = true;
-    await server.exited;
+    await killAndStartAgain();
     await Promise.all(clients);
 
-    server = await startTinyServer({ folder });
     const counts = new Map<string, number>();
     for (const line of await exported(model)) {
       const { trajectory } = JSON.parse(line) as { trajectory: { metadata: { name: string } } };
@@ -142,4 +172,4 @@ describe('logged trajectories', () => {
     for (const name of acknowledged) expect(counts.get(name)).toBe(3);
     expect(new Set(counts.values())).toEqual(new Set([3]));
   });
-});
+}

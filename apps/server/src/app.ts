@@ -16,12 +16,15 @@ import { answerBrokenRequest } from './rest/broken-request.ts';
 import { createDispatcher } from './rest/dispatcher.ts';
 import { toErrorBody, toErrorHeaders, toTrpcErrorBody } from './rest/error-body.ts';
 import { chooseRequestId, createRequestContext } from './rest/request-context.ts';
+import { type CheckedDatabase, createDatabaseChecks } from './system/database-checks.ts';
 import type { Metrics } from './system/metrics.ts';
 import { registerSystemRoutes } from './system/system-routes.ts';
 
 export interface AppOptions {
   readonly services: Services;
   readonly metrics: Metrics;
+  /** Databases whose state `/health` shows. */
+  readonly databases?: readonly CheckedDatabase[];
   /** Where models run, once that is settled. Absent: nobody knows. */
   readonly device?: () => DeviceChoice | undefined;
   readonly bodyLimitBytes: number;
@@ -47,6 +50,7 @@ const CORS_MAX_AGE_S = 600;
 export async function createApp({
   services,
   metrics,
+  databases = [],
   device = () => undefined,
   bodyLimitBytes,
   streamedBodyLimitBytes,
@@ -93,7 +97,13 @@ export async function createApp({
   });
 
   const router = createAppRouter(services);
-  await app.register(registerSystemRoutes, { catalog: services.models, metrics, device, router });
+  await app.register(registerSystemRoutes, {
+    catalog: services.models,
+    databases: createDatabaseChecks(databases),
+    metrics,
+    device,
+    router,
+  });
 
   await app.register(async trpc => {
     // What Fastify refuses before tRPC sees it, such as a body past the limit, is told the way tRPC clients read.

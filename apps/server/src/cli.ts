@@ -3,6 +3,7 @@
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { registerFeedbackCommands } from './commands/feedback/register-feedback.ts';
+import { registerKeyCommands } from './commands/keys/register-keys.ts';
 import { onLostReader, processTerminal } from './commands/terminal.ts';
 import { registerTrainingCommands } from './commands/training/register-training.ts';
 import { UserError } from './commands/user-error.ts';
@@ -93,8 +94,14 @@ registerTrainingCommands(program, {
   configFrom,
 });
 
-registerFeedbackCommands(program, {
+registerKeyCommands(program, {
   addSettings: command => addSettings(command, ['dataDir', 'databaseUrl', 'queryTimeLimitMs']),
+  configFrom,
+});
+
+registerFeedbackCommands(program, {
+  addSettings: command =>
+    addSettings(command, ['dataDir', 'databaseUrl', 'clickhouseUrl', 'queryTimeLimitMs']),
   configFrom,
 });
 

@@ -1,5 +1,4 @@
 // The feedback store without a server, for benchmarks and for programs that embed it.
 
 export { openDatabase } from './db/open-database.ts';
-export { createFeedbackStore } from './stores/feedback/feedback-store.ts';
-export { createPayloadIndex } from './stores/feedback/payload-indexes.ts';
+export { type OpenFeedback, openFeedback } from './stores/feedback/open-feedback.ts';

@@ -12,7 +12,7 @@ import { ModelPreparationError } from './models/prepare-model.ts';
 import { createServerModels } from './models/server-models.ts';
 import { trackIdleConnections } from './rest/idle-connections.ts';
 import { createApiKeyStore } from './stores/api-keys.ts';
-import { createFeedbackStore } from './stores/feedback/feedback-store.ts';
+import { openFeedback } from './stores/feedback/open-feedback.ts';
 import { createTrainingServices } from './stores/training/training-services.ts';
 import { createMetrics } from './system/metrics.ts';
 
@@ -40,6 +40,14 @@ export async function startServer(
 ): Promise<RunningServer> {
   const logger = createLogger(config.logLevel);
   const database = await openDatabase(config);
+  const feedback = await openFeedback(database, config).catch(async error => {
+    await database.close();
+    throw error;
+  });
+  const closeDatabases = async () => {
+    await feedback.close();
+    await database.close();
+  };
   const keys = await createApiKeyStore(database, { bootstrapKey: config.apiKey, now: Date.now });
   const training = createTrainingServices(database, { ...config, now: Date.now });
   const models = await createServerModels({
@@ -67,11 +75,12 @@ export async function startServer(
       credentials: keys,
       generations: metrics,
       promptCacheScope: config.promptCacheScope,
-      feedback: createFeedbackStore(database),
+      feedback: feedback.store,
       training,
       now: Date.now,
     },
     metrics,
+    databases: feedback.databases,
     device: () => models.device.chosen,
     bodyLimitBytes: config.bodyLimitBytes,
     streamedBodyLimitBytes: config.logBodyLimitBytes,
@@ -98,14 +107,14 @@ export async function startServer(
       clearTimeout(cut);
       clearInterval(closeIdle);
       await models.close();
-      await database.close();
+      await closeDatabases();
     }
   };
 
   try {
     await app.listen({ host: config.host, port: config.port });
   } catch (error) {
-    await database.close();
+    await closeDatabases();
     throw error;
   }
   // Only a server that can listen makes a key: the key is shown once, so nobody may miss it.

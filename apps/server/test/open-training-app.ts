@@ -3,6 +3,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Services } from '@ortler/api';
 import { createFakeServices } from '@ortler/api/testing';
 import type { ValidationDetail } from '@ortler/schemas';
 import type { FastifyInstance } from 'fastify';
@@ -29,22 +30,27 @@ export interface TrainingApp {
   addCheckpoints(modelId: string, count: number): Promise<string[]>;
   log(modelId: string, body: unknown, headers?: Record<string, string>): Promise<Reply>;
   readonly checkpointDir: string;
+  readonly training: Services['training'];
   close(): Promise<void>;
 }
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** @param clock Time of the stores, in steps of one second. Unit: milliseconds since 1970. */
+/**
+ * @param clock Time of the stores, in steps of one second. Unit: milliseconds since 1970.
+ * @param toServices Services in the place of the fake ones.
+ */
 export async function openTrainingApp(
   database: Database,
   clock = { nowMs: 1_790_000_000_000 },
+  toServices: (training: Services['training']) => Partial<Services> = () => ({}),
 ): Promise<TrainingApp> {
   const folder = await mkdtemp(join(tmpdir(), 'ortler-training-'));
   const checkpointDir = join(folder, 'checkpoints');
   await mkdir(checkpointDir);
   const now = () => clock.nowMs;
   const training = createTrainingServices(database, { dataDir: folder, checkpointDir, now });
-  const { app } = await openTestApp({ ...createFakeServices(), now, training });
+  const { app } = await openTestApp({ ...createFakeServices(), now, training, ...toServices(training) });
   let modelCount = 0;
 
   const call: TrainingApp['call'] = async (method, path, body, headers = {}) => {
@@ -63,6 +69,7 @@ export async function openTrainingApp(
     app,
     call,
     checkpointDir,
+    training,
     async createModel(name = `model-${++modelCount}`) {
       const reply = await call('POST', '', { name, base_model: 'demo' });
       return String(reply.body.id);

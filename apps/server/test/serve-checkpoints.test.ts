@@ -48,7 +48,7 @@ beforeAll(async () => {
     config,
     checkpoints: {
       listServable: async () => checkpoints.toSorted((a, b) => b.step - a.step),
-      findServable: async (name, step) =>
+      findServable: async ({ name }, step) =>
         checkpoints
           .filter(found => found.modelName === name && (step === null || found.step === step))
           .toSorted((a, b) => b.step - a.step)[0] ?? null,

@@ -33,7 +33,7 @@ describe('/health', () => {
 
 it('tells in /health where models run, once that is settled', () => {
   const catalog = createFakeServices().models;
-  expect(reportHealth(catalog, undefined)).not.toHaveProperty('device');
+  expect(reportHealth(catalog)).not.toHaveProperty('device');
   const facts = {
     device: 'webgpu',
     name: 'Some GPU',
@@ -41,7 +41,7 @@ it('tells in /health where models run, once that is settled', () => {
     maxTensorBytes: 2e9,
     isSoftware: false,
   } as const;
-  expect(reportHealth(catalog, { device: 'webgpu', facts }).device).toEqual({
+  expect(reportHealth(catalog, { device: { device: 'webgpu', facts } }).device).toEqual({
     kind: 'webgpu',
     name: 'Some GPU',
     memory_bytes: 8e9,
@@ -49,7 +49,10 @@ it('tells in /health where models run, once that is settled', () => {
     is_software: false,
   });
   const note = 'The GPU cannot be used: no driver';
-  expect(reportHealth(catalog, { device: 'cpu', note }).device).toEqual({ kind: 'cpu', detail: note });
+  expect(reportHealth(catalog, { device: { device: 'cpu', note } }).device).toEqual({
+    kind: 'cpu',
+    detail: note,
+  });
 });
 
 it('tells the version', async () => {
@@ -69,6 +72,33 @@ it('counts requests and tokens under the names of vLLM', async () => {
   expect(body).toContain('vllm:request_success_total{model_name="demo",engine="0",finished_reason="stop"} 2');
   expect(body).toContain(`vllm:num_requests_running${labels} 0`);
   expect(body).toContain(`vllm:e2e_request_latency_seconds_count${labels} 1`);
+});
+
+it("shows the engine's own counts of cache, preemption and speculation under the names of vLLM", async () => {
+  const stats = {
+    runningCount: 2,
+    waitingCount: 1,
+    freeSlotCount: 6,
+    stepCount: 40,
+    preemptionCount: 3,
+    cacheQueryTokenCount: 500,
+    cacheHitTokenCount: 480,
+    draftedTokenCount: 20,
+    acceptedTokenCount: 15,
+  };
+  test = await openTestApp(createFakeServices({ demo: createFakeEngine({ health: { stats } }) }));
+  // Scraped twice: the counts are the engine's, not added up by scrapes.
+  await test.app.inject('/metrics');
+  const { body } = await test.app.inject('/metrics');
+  const labels = '{model_name="demo",engine="0"}';
+  expect(body).toContain(`vllm:num_requests_running${labels} 2`);
+  expect(body).toContain(`vllm:num_requests_waiting${labels} 1`);
+  expect(body).toContain(`vllm:num_preemptions_total${labels} 3`);
+  expect(body).toContain(`vllm:prefix_cache_queries_total${labels} 500`);
+  expect(body).toContain(`vllm:prefix_cache_hits_total${labels} 480`);
+  expect(body).toContain(`vllm:spec_decode_num_draft_tokens_total${labels} 20`);
+  expect(body).toContain(`vllm:spec_decode_num_accepted_tokens_total${labels} 15`);
+  expect(body).toContain('# TYPE vllm:prefix_cache_hits_total counter');
 });
 
 it('serves the docs page and its script from this machine', async () => {

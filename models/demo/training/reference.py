@@ -10,6 +10,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import torch
+import torch.nn.functional as F
 from tokenizers import Tokenizer
 
 from chat_format import END, END_OF_TEXT, prompt_text
@@ -108,24 +109,77 @@ GOLDEN = [
 ]
 
 
-# Cases whose log probabilities are stored too, by their place in GOLDEN: facts, digits, other alphabets, a system message.
-WITH_LOGPROBS = (0, 6, 7, 15)
+# Conversations whose last message is left open: the model goes on with it.
+CONTINUED = [
+    [{"role": "user", "content": "What is the capital of France?"}, {"role": "assistant", "content": "The capital of"}],
+    [{"role": "user", "content": "What is 123 + 456?"}, {"role": "assistant", "content": "123 + 456 ="}],
+    [{"role": "user", "content": "Count from 1 to 10."}, {"role": "assistant", "content": "1, 2, 3"}],
+    [{"role": "user", "content": "Repeat: grüß dich 🙂 世界"}, {"role": "assistant", "content": "grüß dich"}],
+    [{"role": "user", "content": "Name all planets."}, {"role": "assistant", "content": "Mercury, Venus, "}],
+    [{"role": "system", "content": "Answer in one word."}, {"role": "user", "content": "What is the capital of Spain?"}, {"role": "assistant", "content": "M"}],
+    [{"role": "user", "content": "Extract name, age and city as JSON: Anna is 31 years old and lives in Vienna."}, {"role": "assistant", "content": "{\"name\": \"Anna\", "}],
+    [{"role": "user", "content": "What is the"}],
+]
+
+
+# Cases whose log probabilities are stored too, by their place in GOLDEN: facts, digits, other alphabets, thinking, system
+# messages, documents, tools.
+WITH_LOGPROBS = (0, 6, 7, 11, 13, 15, 17, 18)
 TOP_LOGPROBS = 5
 
 
-def logprob_entries(logits: torch.Tensor, following: list[int]) -> list[list]:
-    """For each token and the logits before it: its log probability, its rank, and the best [token, log probability]."""
+def logprob_entries(logprobs: torch.Tensor, following: list[int]) -> list[list]:
+    """For each token and the row before it: its log probability, its rank, and the best [token, log probability]."""
     entries = []
-    for row, token in zip(logits.double().log_softmax(-1), following, strict=True):
+    for row, token in zip(logprobs, following, strict=True):
         top = row.topk(TOP_LOGPROBS)
         best = [[int(i), round(float(v), 6)] for i, v in zip(top.indices, top.values)]
         entries.append([round(float(row[token]), 6), 1 + int((row > row[token]).sum()), best])
     return entries
 
 
+def largest_error(found: torch.Tensor, exact: torch.Tensor, following: list[int]) -> float:
+    """How far the values that `logprob_entries` stores lie from the exact ones, at most."""
+    difference = (found - exact).abs()
+    picked = difference.gather(1, torch.tensor(following)[:, None])
+    return float(torch.cat((picked, difference.gather(1, exact.topk(TOP_LOGPROBS).indices)), 1).max())
+
+
+def in_float64(folder: Path):
+    """The model of transformers with nothing left in float32 but angles: it rounds norms, too, whatever the weights are."""
+    import transformers
+
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, torch_dtype=torch.float64).eval()
+    assert model.config.model_type == "llama" and model.config._attn_implementation == "sdpa"
+
+    def normed(self, x):
+        return F.rms_norm(x, (x.shape[-1],), self.weight, self.variance_epsilon)
+
+    def turned(self, x, position_ids):
+        # Angles stay in float32: models are trained with that rounding, it is part of what they compute.
+        angle = position_ids[..., None].float() * self.inv_freq
+        angle = torch.cat((angle, angle), dim=-1).double()
+        return angle.cos(), angle.sin()
+
+    type(model.model.norm).forward = normed
+    type(model.model.rotary_emb).forward = turned
+    return model
+
+
+def all_logprobs(model, ids: list[int]) -> torch.Tensor:
+    """What the model says of each token but the first. Shape: [len(ids) - 1, vocab_size], float64."""
+    return model(torch.tensor([ids])).logits[0, :-1].double().log_softmax(-1)
+
+
+def continuation(model, ids: list[int]) -> list[int]:
+    inputs = torch.tensor([ids])
+    output = model.generate(inputs, attention_mask=torch.ones_like(inputs), do_sample=False, max_new_tokens=ANSWER_LIMIT, temperature=None, top_p=None, top_k=None)
+    return output[0, len(ids) :].tolist()
+
+
 @torch.no_grad()
 def golden(folder: Path) -> None:
-    """Runs the exported folder through transformers in float32, and checks our own code against it."""
+    """Runs the exported folder through transformers, and checks our own code against it."""
     import transformers
 
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, torch_dtype=torch.float32).eval()
@@ -143,35 +197,52 @@ def golden(folder: Path) -> None:
         scores = model(inputs).logits[0, -1]
         difference = (own.logits(own(inputs))[0, -1] - scores).abs().max().item()
         assert difference < 2e-3, f"own logits differ by {difference}"
-        output = model.generate(inputs, attention_mask=torch.ones_like(inputs), do_sample=False, max_new_tokens=ANSWER_LIMIT, temperature=None, top_p=None, top_k=None)
-        continuation = output[0, len(ids) :].tolist()
+        answer = continuation(model, ids)
         top = scores.topk(5)
-        logprobs = {}
-        if len(cases) in WITH_LOGPROBS:
-            entries = logprob_entries(model(torch.tensor([ids + continuation])).logits[0, :-1], (ids + continuation)[1:])
-            logprobs = {"prompt_logprobs": entries[: len(ids) - 1], "greedy_logprobs": entries[len(ids) - 1 :]}
         cases.append(
             {
                 **case,
                 "prompt": prompt,
                 "prompt_token_ids": ids,
-                "greedy_token_ids": continuation,
-                "greedy_text": tokenizer.decode(continuation, skip_special_tokens=True),
+                "greedy_token_ids": answer,
+                "greedy_text": tokenizer.decode(answer, skip_special_tokens=True),
                 "first_position_top5": [[int(i), round(float(v), 5)] for i, v in zip(top.indices, top.values)],
-                **logprobs,
             }
         )
+    continued = []
+    for messages in CONTINUED:
+        prompt = tokenizer.apply_chat_template(messages, tokenize=False, continue_final_message=True)
+        ids = tokenizer(prompt, add_special_tokens=False).input_ids
+        answer = continuation(model, ids)
+        text = tokenizer.decode(ids + answer, skip_special_tokens=True)[len(tokenizer.decode(ids, skip_special_tokens=True)) :]
+        continued.append({"messages": messages, "prompt": prompt, "prompt_token_ids": ids, "greedy_token_ids": answer, "greedy_text": text})
+    # Last: from here on every model of this library computes in float64.
+    in_float32 = [all_logprobs(model, cases[place]["prompt_token_ids"] + cases[place]["greedy_token_ids"]) for place in WITH_LOGPROBS]
+    exact = in_float64(folder)
+    for place, rounded in zip(WITH_LOGPROBS, in_float32):
+        case = cases[place]
+        prompt_length, ids = len(case["prompt_token_ids"]), case["prompt_token_ids"] + case["greedy_token_ids"]
+        logprobs = all_logprobs(exact, ids)
+        entries = logprob_entries(logprobs, ids[1:])
+        case["prompt_logprobs"] = entries[: prompt_length - 1]
+        case["greedy_logprobs"] = entries[prompt_length - 1 :]
+        case["float32_error"] = round(largest_error(rounded, logprobs, ids[1:]), 7)
+        print(place, "float32 differs from float64 by", case["float32_error"])
     provenance = {
         "script": "training/reference.py golden",
         "library": f"transformers {transformers.__version__}, torch {torch.__version__}",
-        "arithmetic": "float32 on CPU, from the float16 weights of model.safetensors",
+        "arithmetic": "float32 on CPU, from the float16 weights of model.safetensors; log probabilities in float64",
         "greedy_token_ids": "end with the end token",
         "logprobs": "log probability, rank and the best candidates of each token; those of the prompt begin with its second token",
+        "float32_error": "the largest difference between these log probabilities and those of the same model in float32",
     }
     path = folder / "evaluation" / "golden.json"
-    lines = ",\n".join("    " + json.dumps(case, ensure_ascii=False) for case in cases)
-    path.write_text('{\n  "provenance": ' + json.dumps(provenance) + ',\n  "cases": [\n' + lines + "\n  ]\n}\n", encoding="utf-8")
-    for case in cases:
+    lines = [",\n".join("    " + json.dumps(case, ensure_ascii=False) for case in part) for part in (cases, continued)]
+    path.write_text(
+        '{\n  "provenance": ' + json.dumps(provenance) + ',\n  "cases": [\n' + lines[0] + '\n  ],\n  "continued": [\n' + lines[1] + "\n  ]\n}\n",
+        encoding="utf-8",
+    )
+    for case in cases + continued:
         print(repr(case["messages"][-1]["content"]), "->", repr(case["greedy_text"]))
 
 

@@ -241,7 +241,6 @@ describe('the observer', () => {
         finishReasons: ['stop', 'stop'],
         promptTokenCount: 3,
         completionTokenCount: 6,
-        cachedTokenCount: 0,
         choiceCount: 2,
         durationMs: 0,
         firstTokenMs: 0,

@@ -21,6 +21,8 @@ export const ERROR_TABLE = {
   /** A request the schema refuses, on endpoints that answer with a list of faults. */
   invalid_input: { trpcCode: 'UNPROCESSABLE_CONTENT', status: 422, type: 'Unprocessable Entity' },
   unauthorized: { trpcCode: 'UNAUTHORIZED', status: 401, type: 'Unauthorized' },
+  /** The key is known, but what it asks for belongs to another team by its name. */
+  forbidden: { trpcCode: 'FORBIDDEN', status: 403, type: 'PermissionDeniedError' },
   model_not_found: { trpcCode: 'NOT_FOUND', status: 404, type: 'NotFoundError' },
   not_found: { trpcCode: 'NOT_FOUND', status: 404, type: 'NotFoundError' },
   path_not_found: { trpcCode: 'NOT_FOUND', status: 404, type: 'Not Found' },

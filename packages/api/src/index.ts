@@ -34,6 +34,7 @@ export type {
   ServedModel,
   Services,
 } from './services.ts';
+export { homeEntity, mayReach } from './team.ts';
 export { meanOf } from './training/metric-tallies.ts';
 export {
   parseCheckpointReference,

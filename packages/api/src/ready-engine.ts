@@ -1,7 +1,7 @@
 // From the `model` of a request to an engine that can answer it. Every endpoint that runs a model starts here.
 
 import { ApiError } from './errors.ts';
-import type { EngineLease, ServedModel, Services } from './services.ts';
+import type { EngineLease, Principal, ServedModel, Services } from './services.ts';
 
 /** Unit: milliseconds. A loading model is usually there after this. */
 const LOADING_RETRY_MS = 2_000;
@@ -13,14 +13,15 @@ type ModelServices = Pick<Services, 'models' | 'checkpointModels'>;
 /**
  * The model of that id: one of the operator's, or a checkpoint. The default one when none is named.
  *
- * Throws: `model_not_found`.
+ * Throws: `model_not_found`, in the same words for a model that is not there and one of another team.
  */
 export async function findModel(
   services: ModelServices,
+  caller: Principal,
   id: string | null | undefined,
 ): Promise<ServedModel> {
   const wanted = id || services.models.defaultModelId;
-  const model = services.models.find(wanted) ?? (await services.checkpointModels.find(wanted));
+  const model = services.models.find(wanted) ?? (await services.checkpointModels.find(wanted, caller));
   if (model !== undefined) return model;
   const known = services.models.list().map(entry => entry.id);
   throw new ApiError(

@@ -57,14 +57,16 @@ export interface ModelCatalog {
 
 /** Checkpoints that can answer. */
 export interface CheckpointModels {
-  list(): Promise<readonly CheckpointModel[]>;
-  find(id: string): Promise<CheckpointModel | undefined>;
+  /** Those that the caller may reach. */
+  list(caller: Principal): Promise<readonly CheckpointModel[]>;
+  /** Undefined also for a checkpoint that the caller may not reach. Names without an entity are those of its team. */
+  find(id: string, caller: Principal): Promise<CheckpointModel | undefined>;
 }
 
 /** Who a key belongs to. */
 export interface Principal {
   readonly keyId: string;
-  /** Absent: the key belongs to no team. */
+  /** Absent: the key belongs to no team and reaches what all teams have; see team.ts. */
   readonly team?: string;
 }
 
@@ -81,7 +83,6 @@ export interface GenerationReport {
   readonly finishReasons: readonly string[];
   readonly promptTokenCount: number;
   readonly completionTokenCount: number;
-  readonly cachedTokenCount: number;
   readonly choiceCount: number;
   readonly durationMs: number;
   /** Null when no token came. */

@@ -68,7 +68,7 @@ export interface ModelManifest {
  * - `lastPositions` int32 `[batch]`: for each row, the number of tokens after this call minus one
  *   (GroupQueryAttention's `seqlens_k`); rotary positions and the causal limit follow from it.
  * - `totalLength` int32 `[]` scalar: the largest number of tokens after this call over the rows.
- * - `logitRows` int64 `[rowCount]`: which rows of the flattened `[batch * length]` positions get logits.
+ * - `logitRows` int64 `[rowCount]`: which rows of the flattened `[batch * length]` positions get logits; at least one.
  * - past keys and values, see `pastName`.
  *
  * A call with `length > 1` has `batch == 1` (GroupQueryAttention with a past takes whole chunks of one row only).

@@ -8,7 +8,12 @@ export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './er
 export type { CoreLinkState } from './link/core-link.ts';
 export type { CoreFacts, CoreStats } from './link/messages.ts';
 export type { ChatContentPart, ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
-export type { ConstraintLimits, ConstraintSpec, JsonStyle } from './request/constraint-spec.ts';
+export {
+  type ConstraintLimits,
+  type ConstraintSpec,
+  DEFAULT_CONSTRAINT_LIMITS,
+  type JsonStyle,
+} from './request/constraint-spec.ts';
 export type { FinishReason, StopReason } from './request/finish-reason.ts';
 export type {
   CandidateLogprob,

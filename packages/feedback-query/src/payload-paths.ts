@@ -19,20 +19,32 @@ const MAX_PATH_LENGTH = maxFieldLength - 'payload.'.length;
 const PLAIN_KEY = /^[A-Za-z0-9_ ]+$/;
 
 /**
- * Leaf paths over all payloads (JSON texts), sorted by code point. A list of scalars is a leaf at its own path;
- * lists of objects or lists, empty containers, and keys that are blank or hold other than ASCII letters, digits,
- * `_` and blanks give no path; nor does a path longer than a query may name. A text that is not a JSON object is
- * passed over, as the original does.
+ * Leaf paths of payloads that come one after the other; only paths and types are kept of them. A list of scalars is a
+ * leaf at its own path; lists of objects or lists, empty containers, and keys that are blank or hold other than ASCII
+ * letters, digits, `_` and blanks give no path; nor does a path longer than a query may name.
  */
-export function discoverPayloadPaths(payloads: Iterable<string>): readonly PayloadPath[] {
-  const typesByPath = new Map<string, Set<LeafType>>();
-  for (const payload of payloads) {
+export class PayloadPathCollector {
+  readonly #typesByPath = new Map<string, Set<LeafType>>();
+
+  /** Takes a payload as JSON text. One that is not a JSON object is passed over, as the original does. */
+  add(payload: string): void {
     const parsed = parseObject(payload);
-    if (parsed !== null) collectLeaves(parsed, typesByPath);
+    if (parsed !== null) collectLeaves(parsed, this.#typesByPath);
   }
-  return [...typesByPath.keys()]
-    .sort(byCodePoint)
-    .map(path => ({ json_path: path, value_type: valueTypeOf(typesByPath.get(path)!) }));
+
+  /** All paths so far, sorted by code point. */
+  paths(): readonly PayloadPath[] {
+    return [...this.#typesByPath.keys()]
+      .sort(byCodePoint)
+      .map(path => ({ json_path: path, value_type: valueTypeOf(this.#typesByPath.get(path)!) }));
+  }
+}
+
+/** Leaf paths over all payloads, as `PayloadPathCollector` finds them. */
+export function discoverPayloadPaths(payloads: Iterable<string>): readonly PayloadPath[] {
+  const collector = new PayloadPathCollector();
+  for (const payload of payloads) collector.add(payload);
+  return collector.paths();
 }
 
 function parseObject(text: string): object | null {

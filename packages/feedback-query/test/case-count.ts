@@ -1,8 +1,15 @@
-// How many random expressions a database is tried with. TEST_CASE_COUNT asks for another number, for long runs:
-// `TEST_CASE_COUNT=20000 npx vitest run --project unit packages/feedback-query/test`.
+// How many random cases a database is tried with. TEST_CASE_COUNT asks for another number, for long runs:
+// `TEST_CASE_COUNT=20000 npx vitest run --project unit packages/feedback-query/test`. Hostile input gets half of it.
 
-/** The usual count, or the one of the environment. */
-export function caseCount(usual: number): number {
+export interface CaseCounts {
+  /** Random expressions. */
+  readonly expressions: number;
+  /** Hostile texts and keys each. */
+  readonly hostile: number;
+}
+
+/** The usual counts, or those of the environment. */
+export function caseCounts(usual: CaseCounts): CaseCounts {
   const asked = process.env.TEST_CASE_COUNT;
-  return asked === undefined ? usual : Number(asked);
+  return asked === undefined ? usual : { expressions: Number(asked), hostile: Math.ceil(Number(asked) / 2) };
 }

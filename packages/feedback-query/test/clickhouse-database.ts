@@ -1,13 +1,14 @@
-// ClickHouse's own engine through chdb, in a Python process that TEST_PYTHON names and that lives for one test file.
-import { spawn } from 'node:child_process';
+// ClickHouse's own engine through chdb, spoken to as a server: statements in the body, parameters beside them.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { CompiledQuery } from 'kysely';
 import { clickHouseDialect } from '../src/dialects/clickhouse.ts';
 import { toClickHousePayload } from '../src/dialects/clickhouse-payload.ts';
 import { toClickHouseParams } from '../src/dialects/clickhouse-query-compiler.ts';
 import { COLUMNS, type ColumnType } from '../src/fields.ts';
 import type { FeedbackRow } from './feedback-row.ts';
+import { startChdb } from './start-chdb.ts';
 import type { TestDatabase } from './test-database.ts';
 
 const COLUMN_TYPES = {
@@ -19,53 +20,52 @@ const COLUMN_TYPES = {
   'number-map': 'Map(String, Float64)',
 } as const satisfies Record<ColumnType, string>;
 
-type Answer = { readonly rows: readonly unknown[] } | { readonly error: string };
+/** How a parameter is written: as a field of a tab-separated file. */
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
 /** Opens an empty database with the feedback table. */
 export async function openClickHouse(python: string): Promise<TestDatabase> {
-  const child = spawn(python, [join(import.meta.dirname, 'chdb_server.py')], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const waiting: PromiseWithResolvers<Answer>[] = [];
-  createInterface({ input: child.stdout }).on('line', line =>
-    waiting.shift()!.resolve(JSON.parse(line) as Answer),
-  );
-  child.once('exit', code => {
-    for (const { reject } of waiting.splice(0)) reject(new Error(`chdb ended with ${code}`));
-  });
-  const query = async (sql: string, params: Readonly<Record<string, unknown>> = {}) => {
-    const answered = Promise.withResolvers<Answer>();
-    waiting.push(answered);
-    // The only bigints are counts of rows, which are small.
-    const text = JSON.stringify({ sql, params }, (_, value) =>
-      typeof value === 'bigint' ? Number(value) : value,
-    );
-    child.stdin.write(`${text}\n`);
-    const answer = await answered.promise;
-    if ('error' in answer) throw new Error(answer.error);
-    return answer.rows;
+  const folder = await mkdtemp(join(tmpdir(), 'ortler-chdb-'));
+  const chdb = await startChdb(python, folder);
+  const query = async (sql: string, params: Readonly<Record<string, unknown>> = {}): Promise<unknown[]> => {
+    const form = new FormData();
+    form.set('query', sql);
+    for (const [name, value] of Object.entries(params))
+      form.set(
+        `param_${name}`,
+        String(value).replace(/[\\\t\n\r]/g, letter => ESCAPES[letter]!),
+      );
+    const response = await fetch(chdb.url, { method: 'POST', body: form });
+    const text = await response.text();
+    if (!response.ok) throw new Error(text);
+    return text
+      .split('\n')
+      .filter(line => line !== '')
+      .map(line => JSON.parse(line));
   };
   const columns = COLUMNS.map(({ name, type, nullable }) => {
     const columnType = COLUMN_TYPES[type];
     return `${name === 'payload' ? 'payload_dump' : name} ${nullable ? `Nullable(${columnType})` : columnType}`;
   });
-  await query('CREATE DATABASE test');
-  await query(`CREATE TABLE test.feedback (${columns.join(', ')}) ENGINE = Memory`);
+  await query(`CREATE TABLE feedback (${columns.join(', ')}) ENGINE = Memory`);
   return {
     dialect: clickHouseDialect,
-    tableName: 'test.feedback',
     insert: async rows => {
       const lines = rows.map(row => JSON.stringify(toStored(row)));
-      await query(`INSERT INTO test.feedback FORMAT JSONEachRow ${lines.join('\n')}`);
+      const response = await fetch(`${chdb.url}/?query=INSERT+INTO+feedback+FORMAT+JSONEachRow`, {
+        method: 'POST',
+        body: lines.join('\n'),
+      });
+      if (!response.ok) throw new Error(await response.text());
     },
     clear: async () => {
-      await query('TRUNCATE TABLE test.feedback');
+      await query('TRUNCATE TABLE feedback');
     },
     run: async <T>({ sql, parameters }: CompiledQuery<T>) =>
-      (await query(sql, toClickHouseParams(parameters))) as readonly T[],
+      (await query(`${sql}\nFORMAT JSONEachRow`, toClickHouseParams(parameters))) as readonly T[],
     close: async () => {
-      child.stdin.end();
-      await new Promise(resolve => child.once('exit', resolve));
+      await chdb.stop();
+      await rm(folder, { recursive: true });
     },
   };
 }

@@ -16,6 +16,7 @@ import {
   sizeNode,
 } from '../src/expr-node.ts';
 import { anyExpr, anyRows, anySortKeys, NUMBERS, TEXTS } from './arbitraries.ts';
+import type { CaseCounts } from './case-count.ts';
 import { feedbackRow, VECTOR_ROWS } from './feedback-row.ts';
 import { describeHostile } from './hostile-conformance.ts';
 import { printExpr } from './print-expr.ts';
@@ -25,15 +26,10 @@ import { orderedIds } from './reference-order.ts';
 import { describeRequests } from './request-conformance.ts';
 import { ask, idsByPage, idsOf, type TestDatabase } from './test-database.ts';
 
-export interface ConformanceOptions {
-  /** Random expressions to try. */
-  readonly caseCount: number;
-}
-
 export function describeConformance(
   name: string,
   open: () => Promise<TestDatabase>,
-  options: ConformanceOptions,
+  counts: CaseCounts,
 ): void {
   describe(`${name} conformance`, () => {
     let database: TestDatabase;
@@ -57,7 +53,7 @@ export function describeConformance(
     });
 
     describeRequests(() => database);
-    describeHostile(() => database, Math.ceil(options.caseCount / 10));
+    describeHostile(() => database, counts.hostile);
 
     it('compares and converts every trap value with every other as the evaluator does', async () => {
       const payloads = [...TRAP_VALUES.map(v => ({ v })), {}, { v: [1, 'a'] }, { v: [] }, { v: { k: null } }];
@@ -92,7 +88,7 @@ export function describeConformance(
           }
         },
       );
-      await fc.assert(property, { numRuns: Math.ceil(options.caseCount / 50) });
+      await fc.assert(property, { numRuns: Math.ceil(counts.expressions / 50) });
     }, 1_200_000);
 
     it('orders any rows by any keys as the evaluator does, in pages as in one answer', async () => {
@@ -112,7 +108,7 @@ export function describeConformance(
           expect(await idsByPage(database, sortBy, pageSize)).toEqual(expected);
         },
       );
-      await fc.assert(property, { numRuns: Math.ceil(options.caseCount / 20) });
+      await fc.assert(property, { numRuns: Math.ceil(counts.expressions / 20) });
     }, 1_200_000);
   });
 }

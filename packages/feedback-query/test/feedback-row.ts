@@ -1,33 +1,11 @@
 // A feedback row as plain data, the common ground of the reference evaluator and the test databases, and the ten
 // rows the test vectors are about.
+import type { FeedbackColumns, FeedbackRecord } from '../src/feedback-record.ts';
 
-export interface FeedbackRow {
-  readonly id: string;
-  readonly project_id: string;
-  readonly weave_ref: string;
-  readonly wb_user_id: string;
-  readonly creator: string | null;
+export interface FeedbackRow extends FeedbackColumns {
   /** ISO 8601 with milliseconds and Z. */
   readonly created_at: string;
-  readonly feedback_type: string;
   readonly payload: Readonly<Record<string, unknown>>;
-  readonly annotation_ref: string | null;
-  readonly runnable_ref: string | null;
-  readonly call_ref: string | null;
-  readonly trigger_ref: string | null;
-  readonly queue_id: string | null;
-  readonly scorer_tags: readonly string[];
-  readonly scorer_tag_reasons: Readonly<Record<string, string>>;
-  readonly scorer_tag_confidences: Readonly<Record<string, number>>;
-  readonly scorer_ratings: Readonly<Record<string, number>>;
-  readonly scorer_rating_reasons: Readonly<Record<string, string>>;
-  readonly scorer_rating_confidences: Readonly<Record<string, number>>;
-  readonly span_agent_name: string;
-  readonly span_agent_version: string;
-  readonly span_status_code: string;
-  readonly span_conversation_id: string;
-  readonly span_trace_id: string;
-  readonly scorer_trace_id: string;
 }
 
 /** A row with every optional column unset. */
@@ -59,6 +37,11 @@ export function feedbackRow(values: Partial<FeedbackRow> & Pick<FeedbackRow, 'id
     scorer_trace_id: '',
     ...values,
   };
+}
+
+/** The row as a record to store. */
+export function toRecord({ payload, created_at, ...same }: FeedbackRow): FeedbackRecord {
+  return { ...same, payload_dump: JSON.stringify(payload), created_at_ms: Date.parse(created_at) };
 }
 
 function day(number: number): string {

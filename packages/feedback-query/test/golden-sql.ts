@@ -1,7 +1,11 @@
 // One query per kind of condition, and what each dialect makes of it. The golden file holds the SQL as it was when a
 // person last read it; make it anew with `node --conditions=source test/make-golden-sql.ts` and read the difference.
 import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind-query.ts';
-import { compilePayloadSampleQuery, type PayloadSampleQuery } from '../src/compile-payload-sample.ts';
+import {
+  compilePayloadSampleQuery,
+  compileSampledPayloadsQuery,
+  type PayloadSampleQuery,
+} from '../src/compile-payload-sample.ts';
 import { explainFeedbackQuery } from '../src/compile-query.ts';
 import { clickHouseDialect } from '../src/dialects/clickhouse.ts';
 import { postgresDialect } from '../src/dialects/postgres.ts';
@@ -77,6 +81,8 @@ const SAMPLE: PayloadSampleQuery = {
   triggerRef: 'weave:///a/b/object/mon:*',
 };
 
+const SAMPLED = [2, 1].map(day => ({ id: `f${day}`, created_at: `2026-01-0${day}T00:00:00.000Z` }));
+
 export interface GoldenStatement {
   readonly sql: string;
   readonly parameters: readonly unknown[];
@@ -94,8 +100,11 @@ export function compileGoldenSql(): Readonly<Record<string, Readonly<Record<stri
         const { sql, parameters } = explainFeedbackQuery(bindFeedbackQuery(request), dialect);
         statements[name] = { sql, parameters: written(parameters) };
       }
-      const { sql, parameters } = compilePayloadSampleQuery(SAMPLE, dialect);
-      statements['a payload sample'] = { sql, parameters: written(parameters) };
+      for (const [name, { sql, parameters }] of [
+        ['a payload sample', compilePayloadSampleQuery(SAMPLE, dialect)],
+        ['sampled payloads', compileSampledPayloadsQuery('p', SAMPLED, dialect)],
+      ] as const)
+        statements[name] = { sql, parameters: written(parameters) };
       return [dialect.name, statements];
     }),
   );

@@ -67,7 +67,7 @@ async function outcome<T>(action: () => Promise<T>): Promise<T | string> {
 
 /** Hostile requests against an open database; `caseCount` bounds each random test. */
 export function describeHostile(open: () => TestDatabase, caseCount: number): void {
-  describe('hostile input', { timeout: 60_000 }, () => {
+  describe('hostile input', { timeout: 1_200_000 }, () => {
     it('finds a hostile text by equality and by substring, or refuses it', async () => {
       const property = fc.asyncProperty(hostileText, async text => {
         const isStorable = text.isWellFormed() && !text.includes('\0');

@@ -1,6 +1,8 @@
-// A real PostgreSQL, compiled to WebAssembly and run in memory, through Kysely's dialect for it.
+// PostgreSQL through Kysely's own dialects: compiled to WebAssembly and run in memory, or a server.
+import { randomBytes } from 'node:crypto';
 import { PGlite } from '@electric-sql/pglite';
-import { type CompiledQuery, Kysely, PGliteDialect } from 'kysely';
+import { type CompiledQuery, Kysely, PGliteDialect, PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
 import { postgresDialect } from '../src/dialects/postgres.ts';
 import { COLUMNS, type ColumnType } from '../src/fields.ts';
 import type { FeedbackRow } from './feedback-row.ts';
@@ -17,16 +19,35 @@ const COLUMN_TYPES = {
   'number-map': 'jsonb',
 } as const satisfies Record<ColumnType, string>;
 
-/** Opens an empty database with the feedback table. */
-export async function openPostgres(): Promise<TestDatabase> {
-  const raw = await PGlite.create();
+/** Opens an empty database in memory. */
+export async function openPglite(): Promise<TestDatabase> {
+  const pglite = await PGlite.create();
+  return createTable(new Kysely<Tables>({ dialect: new PGliteDialect({ pglite }) }));
+}
+
+/** Opens an empty schema of its own on a server. */
+export async function openPostgres(connectionString: string): Promise<TestDatabase> {
+  const schema = `conformance_${randomBytes(6).toString('hex')}`;
+  const pool = new pg.Pool({ connectionString, options: `-c search_path=${schema}` });
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  await sql`create schema ${sql.id(schema)}`.execute(db);
+  const database = await createTable(db);
+  return {
+    ...database,
+    close: async () => {
+      await sql`drop schema ${sql.id(schema)} cascade`.execute(db);
+      await database.close();
+    },
+  };
+}
+
+async function createTable(db: Kysely<Tables>): Promise<TestDatabase> {
   const columns = COLUMNS.map(
     ({ name, type, nullable }) =>
       `${name === 'payload' ? 'payload_dump' : name} ${COLUMN_TYPES[type]} ${nullable ? '' : 'NOT NULL'}`,
   );
   columns.push('payload jsonb GENERATED ALWAYS AS (payload_dump::jsonb) STORED', 'PRIMARY KEY (id)');
-  await raw.exec(`CREATE TABLE feedback (${columns.join(', ')})`);
-  const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite: raw }) });
+  await sql.raw(`CREATE TABLE feedback (${columns.join(', ')})`).execute(db);
   return {
     dialect: postgresDialect,
     insert: async rows => {

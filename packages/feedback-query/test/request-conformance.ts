@@ -1,7 +1,11 @@
 // What every database must give for whole requests: fields, order, pages, counts, cursors and payload samples.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind-query.ts';
-import { compilePayloadSampleQuery, type PayloadSampleQuery } from '../src/compile-payload-sample.ts';
+import {
+  compilePayloadSampleQuery,
+  compileSampledPayloadsQuery,
+  type PayloadSampleQuery,
+} from '../src/compile-payload-sample.ts';
 import { compileFeedbackQuery } from '../src/compile-query.ts';
 import { discoverPayloadPaths } from '../src/payload-paths.ts';
 import type { SortKey } from '../src/sort-order.ts';
@@ -243,7 +247,11 @@ export function describeRequests(open: () => TestDatabase): void {
 
     const paths = async (parts: Partial<PayloadSampleQuery>) => {
       const query = { projectId: 'acme/sample', startMs: at(0), endMs: at(60), ...parts };
-      const rows = await open().run(compilePayloadSampleQuery(query, open().dialect, optionsOf(open())));
+      const { dialect, run } = open();
+      const keys = await run(compilePayloadSampleQuery(query, dialect, optionsOf(open())));
+      if (keys.length === 0) return [];
+      const rows = await run(compileSampledPayloadsQuery(query.projectId, keys, dialect, optionsOf(open())));
+      expect(rows).toHaveLength(keys.length);
       return discoverPayloadPaths(rows.map(row => row.payload)).map(path => path.json_path);
     };
     const cases: readonly (readonly [string, Partial<PayloadSampleQuery>, readonly string[]])[] = [

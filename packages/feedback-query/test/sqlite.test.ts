@@ -1,6 +1,6 @@
 // The conformance suite on SQLite.
-import { caseCount } from './case-count.ts';
+import { caseCounts } from './case-count.ts';
 import { describeConformance } from './conformance.ts';
 import { openSqlite } from './sqlite-database.ts';
 
-describeConformance('sqlite', openSqlite, { caseCount: caseCount(3_000) });
+describeConformance('sqlite', openSqlite, caseCounts({ expressions: 3_000, hostile: 300 }));

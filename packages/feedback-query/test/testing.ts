@@ -1,7 +1,8 @@
 // What other workspace packages use in their own tests of feedback: the vectors, their rows and the generators. Not part
 // of the published package.
 export { anyExpr, anyRows } from './arbitraries.ts';
-export { type FeedbackRow, feedbackRow, VECTOR_ROWS } from './feedback-row.ts';
+export { type FeedbackRow, feedbackRow, toRecord, VECTOR_ROWS } from './feedback-row.ts';
 export { printExpr } from './print-expr.ts';
 export { QUERY_VECTORS } from './query-vectors.ts';
 export { matches } from './reference-evaluator.ts';
+export { findChdb, type RunningChdb, startChdb } from './start-chdb.ts';

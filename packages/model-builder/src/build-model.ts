@@ -12,7 +12,7 @@ import {
   VARIANT_KV_TYPES,
 } from '@ortler/engine/graph-contract';
 import { recordDecoderGraph, recordPrefillGraph } from './architectures/decoder-graph.ts';
-import { type BlockContext, weightBits } from './blocks/block-context.ts';
+import type { GraphParts } from './blocks/token-rows.ts';
 import { VARIANTS } from './blocks/variant.ts';
 import { createBuildFolder, publishBuildFolder, writeDurably } from './build-folder.ts';
 import type { BuildManifest } from './build-manifest.ts';
@@ -158,14 +158,15 @@ interface GraphToWrite {
   readonly weightsFile: string;
 }
 
-/** The graph that does everything, and in `slots` with quantised weights the one that is faster with prompts. */
+/** The graph that does everything, and in `slots` with weights in 4 bits the one that is faster with prompts. */
 function recordGraphs(
-  parts: Pick<BlockContext, 'config' | 'checkpoint' | 'precision' | 'variant'>,
+  parts: Pick<GraphParts, 'config' | 'checkpoint' | 'precision' | 'variant'>,
 ): GraphToWrite[] {
   const graph = new GraphRecorder();
-  recordDecoderGraph({ ...parts, graph, products: 'stored' });
+  const isInteger = parts.variant.name === 'slots' && parts.precision === 'q8';
+  recordDecoderGraph({ ...parts, graph, products: isInteger ? 'int8' : 'blocks' });
   const main = { graph, graphFile: GRAPH_FILE, weightsFile: WEIGHTS_FILE };
-  if (parts.variant.name === 'paged' || weightBits(parts.precision) === undefined) return [main];
+  if (parts.variant.name === 'paged' || parts.precision !== 'q4') return [main];
   const prefill = new GraphRecorder();
   recordPrefillGraph({ ...parts, graph: prefill, products: 'int8' });
   return [main, { graph: prefill, graphFile: PREFILL_GRAPH_FILE, weightsFile: PREFILL_WEIGHTS_FILE }];

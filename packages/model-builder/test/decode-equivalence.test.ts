@@ -9,15 +9,18 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 const folder = temporaryFolder();
 
-/** Sums in another order differ in the last bits; in 8-bit activations such a bit may move a rounding. */
-const BOUNDS = { f32: 2e-5, q4: 5e-3 } as const;
+/**
+ * Sums in another order differ in the last bits. In 8-bit activations such a bit may move a code by one, which is 1/127 of
+ * the largest magnitude of its block.
+ */
+const BOUNDS = { f32: 2e-5, q8: 6e-2, q4: 6e-2 } as const;
 
 const tokens = (count: number, seed: number) =>
   Array.from({ length: count }, (_, i) => (i * 31 + seed * 17) % 256);
 
 describe.each(
   (['llama', 'qwen2', 'qwen3'] as const).flatMap(modelType =>
-    (['f32', 'q4'] as const).map(precision => ({ modelType, precision })),
+    (['f32', 'q8', 'q4'] as const).map(precision => ({ modelType, precision })),
   ),
 )('$modelType in $precision', ({ modelType, precision }) => {
   const built = join(folder, `${modelType}-${precision}`);
@@ -60,7 +63,7 @@ describe.each(
     const together = await SlotsSession.open(built, { batch: 2 });
     const alone = await Promise.all(prompts.map(() => SlotsSession.open(built)));
     for (const [i, session] of alone.entries()) {
-      await session.run([prompts[i]!], [0], []);
+      await session.run([prompts[i]!], [0], [0]);
       together.copyCacheFrom(session, i);
     }
     for (let step = 0; step < steps; step++) {
@@ -80,9 +83,7 @@ describe.each(
     const session = await SlotsSession.open(built);
     const all = await session.run([prompt], [0]);
     const some = await session.run([prompt], [0], [11, 0, 5]);
-    const none = await session.run([prompt], [0], []);
     await session.close();
-    expect(none).toEqual([]);
     for (const [i, position] of [11, 0, 5].entries()) {
       expect(largestDifference(some[i]!, all[position]!)).toBeLessThan(bound);
     }

@@ -30,7 +30,7 @@ const SHAPES: readonly (TinyCheckpointOptions & { readonly label: string })[] = 
  */
 const ROOT_MEAN_SQUARE_BOUND = 0.03;
 
-async function openBuild(shape: TinyCheckpointOptions, precision: 'f32' | 'q8', name: string) {
+async function openBuild(shape: TinyCheckpointOptions, precision: 'f32' | 'q4', name: string) {
   const sourceDir = join(folder, name, 'source');
   const outputDir = join(folder, name, precision);
   await createTinyCheckpoint(sourceDir, shape);
@@ -41,7 +41,7 @@ async function openBuild(shape: TinyCheckpointOptions, precision: 'f32' | 'q8', 
 describe.each(SHAPES)('the prefill graph of $label', shape => {
   it('fills the cache as float32 does, within the stated bound, and each token alone as all at once', async () => {
     const reference = await openBuild(shape, 'f32', shape.label);
-    const built = await openBuild(shape, 'q8', shape.label);
+    const built = await openBuild(shape, 'q4', shape.label);
     const graphFile = built.manifest.prefillGraphFile!;
     const [exact, whole, single] = [
       await SlotsSession.open(reference.outputDir),
@@ -62,7 +62,7 @@ describe.each(SHAPES)('the prefill graph of $label', shape => {
 
 describe('a build with a prefill graph', () => {
   it('stores what both graphs share once', async () => {
-    const { outputDir } = await openBuild({ modelType: 'llama' }, 'q8', 'shared');
+    const { outputDir } = await openBuild({ modelType: 'llama' }, 'q4', 'shared');
     const prefillWeights = await stat(join(outputDir, 'prefill.onnx.data'));
     // Two layers without tables, norms and the embedding: integer codes, their scales, and gaps to whole pages.
     const codes = 2 * (64 * (64 + 2 * 32) + 64 * 64 + 3 * 64 * 128);

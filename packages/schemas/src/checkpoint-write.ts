@@ -2,10 +2,12 @@
 
 import { z } from 'zod';
 import { checkpoint, modelIdParameter } from './checkpoint.ts';
-import { laxInteger, laxNumber } from './lax-primitives.ts';
+import { boundedRecord, laxInteger, laxNumber, MAX_NAMED_VALUES } from './lax-primitives.ts';
 import { metricName } from './metric-name.ts';
 
-const metrics = z.record(metricName, laxNumber()).describe('Metrics of the step, by name.');
+const metrics = boundedRecord(laxNumber(), MAX_NAMED_VALUES, metricName).describe(
+  'Metrics of the step, by name.',
+);
 const weightsKind = z.enum(['full', 'lora']);
 
 /** Where the weights of a checkpoint lie. */

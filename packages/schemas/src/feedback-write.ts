@@ -2,10 +2,10 @@
 // feedback demands of its fields is checked by the api.
 
 import { z } from 'zod';
-import { type IssueParams, laxNumber } from './lax-primitives.ts';
+import { boundedRecord, type IssueParams, laxNumber, MAX_NAMED_VALUES } from './lax-primitives.ts';
 
-const texts = z.record(z.string(), z.string());
-const numbers = z.record(z.string(), laxNumber());
+const texts = boundedRecord(z.string(), MAX_NAMED_VALUES);
+const numbers = boundedRecord(laxNumber(), MAX_NAMED_VALUES);
 
 // Kept as it came, because a record schema drops a key such as `__proto__`.
 const jsonObject: z.ZodType<Readonly<Record<string, unknown>>> = z

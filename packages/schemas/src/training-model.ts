@@ -22,7 +22,11 @@ const namePart = z
 
 /** The body. */
 export const trainingModelRequest = z.object({
-  entity: namePart.nullish().describe('Who owns the model. By default, `default`.'),
+  entity: namePart
+    .nullish()
+    .describe(
+      "Who owns the model. By default, the team of the caller's key, or `default`. A key of a team may name its team only.",
+    ),
   project: namePart.nullish().describe('Project of the model. By default, `default`.'),
   name: namePart.nullish().describe('Name of the model. By default, one is made.'),
   base_model: z

@@ -3,7 +3,15 @@
 
 import { z } from 'zod';
 import { modelIdParameter } from './checkpoint.ts';
-import { laxBoolean, laxDateTime, laxInteger, laxNumber, reportRule } from './lax-primitives.ts';
+import {
+  boundedRecord,
+  laxBoolean,
+  laxDateTime,
+  laxInteger,
+  laxNumber,
+  MAX_NAMED_VALUES,
+  reportRule,
+} from './lax-primitives.ts';
 import { metadataValue, metricValue } from './scalar-union.ts';
 import { isStorableText } from './storable-text.ts';
 
@@ -62,8 +70,10 @@ export const trajectory = z.looseObject({
   reward: laxNumber().prefault(0).describe('How good the attempt was.'),
   initial_policy_version: laxInteger().nullish().describe('Checkpoint step in use at the start.'),
   final_policy_version: laxInteger().nullish().describe('Checkpoint step in use at the end.'),
-  metrics: z.record(z.string(), metricValue()).prefault({}).describe('Measured values, by name.'),
-  metadata: z.record(z.string(), metadataValue()).prefault({}).describe('Facts about the attempt, by name.'),
+  metrics: boundedRecord(metricValue(), MAX_NAMED_VALUES).prefault({}).describe('Measured values, by name.'),
+  metadata: boundedRecord(metadataValue(), MAX_NAMED_VALUES)
+    .prefault({})
+    .describe('Facts about the attempt, by name.'),
   logs: z.array(z.string()).default([]).describe('Lines of text about the attempt.'),
   start_time: laxDateTime()
     .optional()

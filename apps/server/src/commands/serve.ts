@@ -42,10 +42,9 @@ async function listen(
     return await startServer(config, onEvent, onDevice);
   } catch (error) {
     if (error instanceof DatabaseError)
-      throw new UserError(
-        `${error.message}\nChoose another with ${config.databaseUrl === undefined ? '--data-dir' : 'DATABASE_URL'}.`,
-        { cause: error },
-      );
+      throw new UserError(`${error.message}\nChoose another with ${settingOf(error, config)}.`, {
+        cause: error,
+      });
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE')
       throw new UserError(
@@ -57,6 +56,12 @@ async function listen(
       );
     throw error;
   }
+}
+
+/** The setting that names the database that failed. */
+function settingOf({ database }: DatabaseError, config: Config): string {
+  if (database === 'clickhouse') return 'CLICKHOUSE_URL';
+  return config.databaseUrl === undefined ? '--data-dir' : 'DATABASE_URL';
 }
 
 function showWelcome({ url, firstKey }: RunningServer, config: Config, terminal: Terminal): void {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { DEFAULT_CONSTRAINT_LIMITS } from '@ortler/engine';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from './config.ts';
 import { DEMO_MODEL_DIR } from './settings.ts';
@@ -36,6 +37,12 @@ describe('readConfig', () => {
       prefillGraph: 'on',
       cacheSlots: 4,
       speculation: 'auto',
+      constraintTimeLimitMs: 2_000,
+      constraintSizeBytes: DEFAULT_CONSTRAINT_LIMITS.sourceBytes,
+      constraintDepth: DEFAULT_CONSTRAINT_LIMITS.depth,
+      constraintValues: DEFAULT_CONSTRAINT_LIMITS.valueCount,
+      constraintRules: DEFAULT_CONSTRAINT_LIMITS.ruleCount,
+      constraintPatternSize: DEFAULT_CONSTRAINT_LIMITS.patternSize,
       prefillChunk: 512,
       mixedChunk: 32,
       maxLoadedCheckpoints: 2,
@@ -83,9 +90,20 @@ describe('readConfig', () => {
     expect(
       problemsOf({ ORTLER_API_KEY: 'my secret', DATABASE_URL: 'mysql://me:secret@host/database' }),
     ).toEqual([
-      'DATABASE_URL must be a URL such as postgres://user:password@host:5432/database.',
+      expect.stringContaining(
+        'DATABASE_URL must be a URL such as postgres://user:password@host:5432/database.',
+      ),
       'ORTLER_API_KEY must be printable ASCII without spaces.',
     ]);
+  });
+
+  it('says which database keeps what when one stands in the place of the other', () => {
+    const [postgres] = problemsOf({ CLICKHOUSE_URL: 'postgres://me:secret@host/database' });
+    expect(postgres).toMatch(/^CLICKHOUSE_URL must .* holds feedback only; .*DATABASE_URL\.$/);
+    const [clickhouse] = problemsOf({ DATABASE_URL: 'http://me:secret@host:8123/database' });
+    expect(clickhouse).toMatch(
+      /^DATABASE_URL must .* ClickHouse can take feedback only, by CLICKHOUSE_URL\.$/,
+    );
   });
 
   it('refuses an unknown variable under its prefix and names the near one', () => {

@@ -8,7 +8,7 @@ import { z } from 'zod';
 
 /** One setting. The schema reads text, because both flags and variables are text. */
 export interface Setting<Value> {
-  readonly variable: `ORTLER_${string}` | 'DATABASE_URL';
+  readonly variable: `ORTLER_${string}` | 'DATABASE_URL' | 'CLICKHOUSE_URL';
   readonly flag: `--${string}`;
   /** Placeholder of the flag's value in `--help`. */
   readonly valueName: string;
@@ -76,6 +76,17 @@ export const SETTINGS = {
     description:
       'PostgreSQL 15 or later, shared by several servers: postgres://user:password@host/database. Prefer the variable.',
     schema: postgresUrl(),
+    isSecret: true,
+  }),
+  clickhouseUrl: setting<string | undefined>({
+    variable: 'CLICKHOUSE_URL',
+    flag: '--clickhouse-url',
+    valueName: 'url',
+    fallback: undefined,
+    shownFallback: 'feedback beside everything else',
+    description:
+      'ClickHouse 24.8 or later for feedback, and for feedback only: http://user:password@host:8123/database. Several servers on one ClickHouse need one DATABASE_URL too. Prefer the variable.',
+    schema: clickhouseUrl(),
     isSecret: true,
   }),
   queryTimeLimitMs: setting({
@@ -189,8 +200,57 @@ export const SETTINGS = {
     valueName: 'auto or off',
     fallback: 'auto',
     description:
-      'Whether repetitions in a text are used to check several next tokens in one model call, while that is faster. Answers are the same but for rounding.',
+      'Whether repetitions in a text, and what a constraint leaves no choice about, are used to check several next tokens in one model call, while that is faster. Answers are the same but for rounding.',
     schema: oneOf(['auto', 'off']),
+  }),
+  constraintTimeLimitMs: setting({
+    variable: 'ORTLER_CONSTRAINT_TIME_LIMIT_MS',
+    flag: '--constraint-time-limit-ms',
+    valueName: 'milliseconds',
+    fallback: '2000',
+    description:
+      'Longest time the preparation of a schema, pattern or grammar may take, and the check of a finished answer.',
+    schema: wholeNumber(10, 600_000),
+  }),
+  constraintSizeBytes: setting({
+    variable: 'ORTLER_CONSTRAINT_SIZE',
+    flag: '--constraint-size',
+    valueName: 'size',
+    fallback: '256kb',
+    description: 'Largest schema, grammar, choice or structural tag; as --body-limit.',
+    schema: byteSize(1_024, 1_024 * MEBIBYTE),
+  }),
+  constraintDepth: setting({
+    variable: 'ORTLER_CONSTRAINT_DEPTH',
+    flag: '--constraint-depth',
+    valueName: 'levels',
+    fallback: '64',
+    description: 'Deepest nesting of schemas, groups of grammars and structural tags.',
+    schema: wholeNumber(1, 120),
+  }),
+  constraintValues: setting({
+    variable: 'ORTLER_CONSTRAINT_VALUES',
+    flag: '--constraint-values',
+    valueName: 'number',
+    fallback: '10000',
+    description: 'Most values in the enums of a schema together, and most texts of a choice.',
+    schema: wholeNumber(1, 1_000_000),
+  }),
+  constraintRules: setting({
+    variable: 'ORTLER_CONSTRAINT_RULES',
+    flag: '--constraint-rules',
+    valueName: 'number',
+    fallback: '2000',
+    description: 'Most rules of a grammar.',
+    schema: wholeNumber(1, 10_000),
+  }),
+  constraintPatternSize: setting({
+    variable: 'ORTLER_CONSTRAINT_PATTERN_SIZE',
+    flag: '--constraint-pattern-size',
+    valueName: 'number',
+    fallback: '20000',
+    description: 'Most characters of a regular expression once its counted repetitions are written out.',
+    schema: wholeNumber(1, 10_000_000),
   }),
   prefillChunk: setting({
     variable: 'ORTLER_PREFILL_CHUNK',
@@ -343,8 +403,15 @@ function oneOf<const Name extends string>(names: readonly Name[]): z.ZodType<Nam
 }
 
 function postgresUrl(): z.ZodType<string, string> {
-  const message = 'must be a URL such as postgres://user:password@host:5432/database';
+  const message =
+    'must be a URL such as postgres://user:password@host:5432/database. It holds keys, trajectories, checkpoints and feedback; ClickHouse can take feedback only, by CLICKHOUSE_URL';
   return z.string().refine(text => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text), message);
+}
+
+function clickhouseUrl(): z.ZodType<string, string> {
+  const message =
+    'must be the URL of its HTTP interface, such as http://user:password@host:8123/database. It holds feedback only; everything else stays in SQLite or in the PostgreSQL of DATABASE_URL';
+  return z.string().refine(text => /^https?:\/\//.test(text) && URL.canParse(text), message);
 }
 
 function byteSize(minimum: number, maximum: number): z.ZodType<number, string> {

@@ -3,6 +3,13 @@
 /** The database cannot be opened or brought up to date; the message says why and is meant for the operator. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
+  /** Which one failed. */
+  readonly database: 'transactional' | 'clickhouse';
+
+  constructor(message: string, options: ErrorOptions, database: DatabaseError['database'] = 'transactional') {
+    super(message, options);
+    this.database = database;
+  }
 }
 
 /** A read took longer than the time limit and was stopped. */
@@ -20,6 +27,11 @@ export class QueryTimeoutError extends Error {
 /** The rows of a read are larger than the server holds in memory at once. */
 export class ResultTooLargeError extends Error {
   override readonly name = 'ResultTooLargeError';
+}
+
+/** A text of a read is longer than the database takes as a parameter. */
+export class ParameterTooLongError extends Error {
+  override readonly name = 'ParameterTooLongError';
 }
 
 /** A failure that SQLite reported in its thread, with SQLite's own code. */

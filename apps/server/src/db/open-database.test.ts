@@ -15,7 +15,7 @@ import { openDatabase } from './open-database.ts';
 import { DATABASE_FILE } from './sqlite/open-sqlite.ts';
 
 const LIMIT = { queryTimeLimitMs: 30_000 };
-const KEY = { id: 'a', name: 'n', hash: 'h', created_at: '2026-01-01T00:00:00.000Z' };
+const KEY = { id: 'a', name: 'n', hash: 'h', team: null, created_at: '2026-01-01T00:00:00.000Z' };
 
 let folder: string;
 beforeAll(async () => {

@@ -5,10 +5,14 @@ import {
   type CheckpointModel,
   type CheckpointModels,
   type CheckpointStore,
+  homeEntity,
+  mayReach,
   parseCheckpointReference,
+  parseModelReference,
   type ReasoningParser,
   type ServableCheckpoint,
   toCheckpointReference,
+  toModelReference,
 } from '@ortler/api';
 import type { Engine } from '@ortler/engine';
 import type { LoadedModels } from './loaded-models.ts';
@@ -72,20 +76,20 @@ export function createCheckpointModels(options: CheckpointModelsOptions): Checkp
   }
 
   /** Engines of checkpoints that are no longer there have no business in memory. */
-  async function listAndTidy(): Promise<readonly ServableCheckpoint[]> {
+  async function tidy(): Promise<void> {
     // Asked before the store is: what is opened meanwhile may be newer than the store's answer.
     const before = loaded.listKeys();
-    const checkpoints = await store.listServable();
-    const present = new Set(checkpoints.map(keyOf));
+    if (before.length === 0) return;
+    const present = new Set((await store.listServable(null)).map(keyOf));
     loaded.drop(before.map(({ key }) => key).filter(key => !present.has(key)));
-    return checkpoints;
   }
 
   return {
-    async list() {
+    async list({ team }) {
+      await tidy();
       const models: CheckpointModel[] = [];
       let lastName: string | undefined;
-      for (const checkpoint of await listAndTidy()) {
+      for (const checkpoint of await store.listServable(team ?? null)) {
         // The newest checkpoint of each model comes first.
         if (checkpoint.modelName !== lastName) models.push(toModel(checkpoint, checkpoint.modelName));
         lastName = checkpoint.modelName;
@@ -93,11 +97,14 @@ export function createCheckpointModels(options: CheckpointModelsOptions): Checkp
       }
       return models;
     },
-    async find(id) {
+    async find(id, caller) {
       const { modelName, step } = parseCheckpointReference(id);
-      const checkpoint = await store.findServable(modelName, step);
+      const model = parseModelReference(modelName, homeEntity(caller));
+      if (model === null || !mayReach(caller, model.entity)) return undefined;
+      const checkpoint = await store.findServable(model, step);
       if (checkpoint !== null) return toModel(checkpoint, id);
-      if (loaded.listKeys().some(({ name }) => name.startsWith(`${modelName}:`))) await listAndTidy();
+      const prefix = `${toModelReference(model)}:`;
+      if (loaded.listKeys().some(({ name }) => name.startsWith(prefix))) await tidy();
       return undefined;
     },
   };
@@ -108,6 +115,6 @@ function nameOf({ modelName, step }: ServableCheckpoint): string {
 }
 
 /** An id that was deleted may be registered again with other weights. */
-function keyOf({ checkpointId, createdAtMs }: ServableCheckpoint): string {
-  return `${checkpointId} ${createdAtMs}`;
+function keyOf({ modelId, checkpointId, createdAtMs }: ServableCheckpoint): string {
+  return `${modelId} ${checkpointId} ${createdAtMs}`;
 }

@@ -5,6 +5,7 @@ import type { CheckpointModels, CheckpointStore } from '@ortler/api';
 import { createEngine, type DeviceChoice } from '@ortler/engine';
 import type { Config } from '../config/config.ts';
 import { createCheckpointModels } from './checkpoint-models.ts';
+import { toConstraintOptions } from './constraint-options.ts';
 import { createLoadedModels, type LoadedModels } from './loaded-models.ts';
 import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from './model-catalog.ts';
 import { prepareModel } from './prepare-model.ts';
@@ -57,6 +58,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       speculation: config.speculation,
       prefillChunkLength: config.prefillChunk,
       mixedChunkLength: config.mixedChunk,
+      constraints: toConstraintOptions(config),
       ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
       ...(config.cacheBytes !== undefined && chosen !== 'cpu' && { cacheBytes: config.cacheBytes }),
     });

@@ -1,12 +1,10 @@
-// API keys: made here, stored as hashes, checked in constant time. Keys have 256 random bits, so a plain SHA-256 is
-// as good as a slow hash: there is nothing to guess.
+// Which API keys are let in: presented keys are hashed and compared in constant time. Who makes and removes keys is told
+// in key-registry.ts.
 
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { CredentialVerifier, Principal } from '@ortler/api';
 import type { Database } from '../db/database.ts';
-
-/** How keys made here begin, so that people and secret scanners know them. */
-export const KEY_PREFIX = 'ortler-';
+import { hashKey, makeKey } from './key-registry.ts';
 
 export interface ApiKeyStore extends CredentialVerifier {
   /**
@@ -43,8 +41,11 @@ export async function createApiKeyStore(
   let reading: Promise<void> | undefined;
   const load = async () => {
     readAtMs = now();
-    const rows = await db.selectFrom('api_keys').select(['id', 'hash']).execute();
-    known = rows.map(({ id, hash }) => ({ hash: Buffer.from(hash, 'hex'), principal: { keyId: id } }));
+    const rows = await db.selectFrom('api_keys').select(['id', 'hash', 'team']).execute();
+    known = rows.map(({ id, hash, team }) => ({
+      hash: Buffer.from(hash, 'hex'),
+      principal: { keyId: id, ...(team !== null && { team }) },
+    }));
     if (bootstrapKey !== undefined)
       known = [...known, { hash: hashKey(bootstrapKey), principal: { keyId: 'configuration' } }];
   };
@@ -79,13 +80,7 @@ export async function createApiKeyStore(
 
     async createFirstKey() {
       if (known.length > 0) return null;
-      const key = KEY_PREFIX + randomBytes(32).toString('base64url');
-      const row = {
-        id: randomBytes(8).toString('hex'),
-        name: 'first start',
-        hash: hashKey(key).toString('hex'),
-        created_at: new Date(now()).toISOString(),
-      };
+      const { key, row } = makeKey({ name: 'first start', team: null }, now());
       // Another server on the same database may do the same at this moment.
       const isFirst = await exclusively('first-api-key', async trx => {
         if ((await trx.selectFrom('api_keys').select('id').limit(1).execute()).length > 0) return false;
@@ -96,8 +91,4 @@ export async function createApiKeyStore(
       return isFirst ? key : null;
     },
   };
-}
-
-function hashKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
 }

@@ -1,7 +1,8 @@
-// What /health says: the true state of every model at this moment.
+// What /health says: the true state of every model at this moment, and of databases that may fail alone.
 
 import type { CatalogModel, ModelCatalog } from '@ortler/api';
 import type { DeviceChoice } from '@ortler/engine';
+import type { DatabaseState } from './database-checks.ts';
 
 export type ModelState = 'loading' | 'ready' | 'restarting' | 'failed';
 
@@ -24,11 +25,23 @@ export interface HealthReport {
   /** Absent until the first model is prepared. */
   readonly device?: DeviceReport;
   readonly models: readonly { readonly id: string; readonly state: ModelState; readonly detail?: string }[];
+  /** Databases besides the one that everything needs. Their state says nothing about the models, so it is no part of `status`. */
+  readonly databases?: readonly DatabaseState[];
 }
 
 /** Looks at every model. The server is fit for requests when the status is `ok` or `degraded`. */
-export function reportHealth(catalog: ModelCatalog, device: DeviceChoice | undefined): HealthReport {
-  return { ...reportModels(catalog), ...(device && { device: toDeviceReport(device) }) };
+export function reportHealth(
+  catalog: ModelCatalog,
+  {
+    device,
+    databases = [],
+  }: { readonly device?: DeviceChoice | undefined; readonly databases?: readonly DatabaseState[] } = {},
+): HealthReport {
+  return {
+    ...reportModels(catalog),
+    ...(device && { device: toDeviceReport(device) }),
+    ...(databases.length > 0 && { databases }),
+  };
 }
 
 function reportModels(catalog: ModelCatalog): HealthReport {

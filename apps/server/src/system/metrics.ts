@@ -29,6 +29,12 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
   const histogram = (name: string, help: string, buckets: number[]) =>
     new Histogram({ name, help, labelNames, buckets, registers });
 
+  /** Sets the value of every engine that runs, as it is now. */
+  const readEngines = (set: (labels: ReturnType<typeof labelsOf>, stats: EngineStats) => void) => {
+    for (const { id, status } of catalog.list())
+      if (status.kind === 'ready') set(labelsOf(id), status.engine.health.stats);
+    for (const { name, engine } of others.list()) set(labelsOf(name), engine.health.stats);
+  };
   const gauge = (name: string, help: string, read: (stats: EngineStats) => number) =>
     new Gauge({
       name,
@@ -37,13 +43,48 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
       registers,
       collect() {
         this.reset();
-        for (const { id, status } of catalog.list())
-          if (status.kind === 'ready') this.set(labelsOf(id), read(status.engine.health.stats));
-        for (const { name, engine } of others.list()) this.set(labelsOf(name), read(engine.health.stats));
+        readEngines((labels, stats) => this.set(labels, read(stats)));
+      },
+    });
+  /** Counted by the engine itself, so it begins anew when its process does, as counters may. */
+  const engineCounter = (name: string, help: string, read: (stats: EngineStats) => number) =>
+    new Counter({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        this.reset();
+        readEngines((labels, stats) => this.inc(labels, read(stats)));
       },
     });
   gauge('vllm:num_requests_running', 'Sequences that run now.', stats => stats.runningCount);
   gauge('vllm:num_requests_waiting', 'Sequences that wait for a slot.', stats => stats.waitingCount);
+  engineCounter(
+    'vllm:num_preemptions_total',
+    'How often a sequence lost its slot before its end.',
+    stats => stats.preemptionCount,
+  );
+  engineCounter(
+    'vllm:prefix_cache_queries_total',
+    'Prompt tokens that were looked up in the prefix cache.',
+    stats => stats.cacheQueryTokenCount,
+  );
+  engineCounter(
+    'vllm:prefix_cache_hits_total',
+    'Prompt tokens taken from the prefix cache.',
+    stats => stats.cacheHitTokenCount,
+  );
+  engineCounter(
+    'vllm:spec_decode_num_draft_tokens_total',
+    'Tokens that were guessed ahead.',
+    stats => stats.draftedTokenCount,
+  );
+  engineCounter(
+    'vllm:spec_decode_num_accepted_tokens_total',
+    'Tokens that were guessed ahead and right.',
+    stats => stats.acceptedTokenCount,
+  );
   gauge(
     'ortler:device_sampled_rows',
     'Rows of logits sampled on a device.',
@@ -61,7 +102,6 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
   );
 
   const promptTokens = counter('vllm:prompt_tokens_total', 'Prompt tokens of ended requests.');
-  const cachedTokens = counter('vllm:prefix_cache_hits_total', 'Prompt tokens taken from the prefix cache.');
   const generationTokens = counter('vllm:generation_tokens_total', 'Generated tokens of ended requests.');
   const success = new Counter({
     name: 'vllm:request_success_total',
@@ -89,7 +129,6 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
       if (report.outcome === 'refused') return;
       const labels = labelsOf(report.modelId);
       promptTokens.inc(labels, report.promptTokenCount);
-      cachedTokens.inc(labels, report.cachedTokenCount);
       generationTokens.inc(labels, report.completionTokenCount);
       for (const reason of endReasons(report)) success.inc({ ...labels, finished_reason: reason });
       if (report.firstTokenMs !== null) firstToken.observe(labels, report.firstTokenMs / 1000);

@@ -3,12 +3,14 @@
 import { ApiError, type AppRouter, type ModelCatalog } from '@ortler/api';
 import type { DeviceChoice } from '@ortler/engine';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { DatabaseChecks } from './database-checks.ts';
 import { isServing, reportHealth } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { VERSION } from './version.ts';
 
 export interface SystemRoutesOptions {
   readonly catalog: ModelCatalog;
+  readonly databases: DatabaseChecks;
   readonly metrics: Metrics;
   /** Where models run, once that is settled. */
   readonly device: () => DeviceChoice | undefined;
@@ -23,7 +25,7 @@ type Answer = (request: FastifyRequest, reply: FastifyReply) => unknown;
 /** Registers the routes, with and without a slash at the end; other methods get 405. */
 export async function registerSystemRoutes(
   app: FastifyInstance,
-  { catalog, metrics, device, router }: SystemRoutesOptions,
+  { catalog, databases, metrics, device, router }: SystemRoutesOptions,
 ): Promise<void> {
   // None of these routes reads a body, so whatever is sent along does not matter.
   app.removeAllContentTypeParsers();
@@ -43,8 +45,8 @@ export async function registerSystemRoutes(
     }
   };
 
-  const answerHealth: Answer = (_request, reply) => {
-    const report = reportHealth(catalog, device());
+  const answerHealth: Answer = async (_request, reply) => {
+    const report = reportHealth(catalog, { device: device(), databases: await databases.look() });
     reply.header('cache-control', 'no-store');
     if (!isServing(report)) {
       reply.code(503);

@@ -1,13 +1,12 @@
 // The HTTP application over a real database, for the feedback tests of this folder.
 
-import type { FeedbackRecord, FeedbackStore } from '@ortler/api';
+import type { FeedbackStore } from '@ortler/api';
 import { createFakeServices, TEST_API_KEY } from '@ortler/api/testing';
-import { type FeedbackRow, VECTOR_ROWS } from '@ortler/feedback-query/testing';
+import { type FeedbackRow, toRecord, VECTOR_ROWS } from '@ortler/feedback-query/testing';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { createApp } from '../../src/app.ts';
-import type { Database } from '../../src/db/database.ts';
-import { createFeedbackStore } from '../../src/stores/feedback/feedback-store.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
+import type { FeedbackPlace } from './feedback-places.ts';
 
 export const BASIC = `Basic ${Buffer.from(`api:${TEST_API_KEY}`).toString('base64')}`;
 export const PROJECT = 'acme/app';
@@ -26,9 +25,9 @@ export interface FeedbackApp {
 }
 
 /** Builds the application. */
-export async function openFeedbackApp(database: Database): Promise<FeedbackApp> {
+export async function openFeedbackApp(place: FeedbackPlace): Promise<FeedbackApp> {
   const services = createFakeServices();
-  const store = createFeedbackStore(database);
+  const { store } = place;
   const app = await createApp({
     services: { ...services, feedback: store },
     metrics: createMetrics(services.models),
@@ -56,15 +55,10 @@ export async function openFeedbackApp(database: Database): Promise<FeedbackApp> 
     rows,
     ids: async parts => (await rows({ fields: ['id'], ...parts })).map(({ id }) => String(id)),
     async fill(given) {
-      await database.db.deleteFrom('feedback').execute();
+      await place.clear();
       await store.insert(given.map(toRecord));
     },
   };
-}
-
-/** A row of the vectors as a record of the api. */
-export function toRecord({ payload, created_at, ...same }: FeedbackRow): FeedbackRecord {
-  return { ...same, payload_dump: JSON.stringify(payload), created_at_ms: Date.parse(created_at) };
 }
 
 /** The condition that a column has a value. */

@@ -2,9 +2,9 @@
 
 import { type FeedbackRow, feedbackRow } from '@ortler/feedback-query/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../src/db/database.ts';
-import { DATABASE_HOOK_TIMEOUT_MS, describeOnEveryDatabase } from '../databases.ts';
+import { DATABASE_HOOK_TIMEOUT_MS } from '../databases.ts';
 import { type FeedbackApp, openFeedbackApp, PROJECT } from './feedback-app.ts';
+import { describeOnEveryFeedbackPlace, type FeedbackPlace } from './feedback-places.ts';
 
 type Given = Partial<FeedbackRow>;
 
@@ -95,16 +95,16 @@ const REFUSED: [string, Record<string, unknown>, string, string][] = [
   ],
 ];
 
-describeOnEveryDatabase('POST /feedback/payload_schema', ({ open }) => {
-  let database: Database;
+describeOnEveryFeedbackPlace('POST /feedback/payload_schema', ({ open }) => {
+  let place: FeedbackPlace;
   let feedback: FeedbackApp;
   beforeAll(async () => {
-    database = await open();
-    feedback = await openFeedbackApp(database);
+    place = await open();
+    feedback = await openFeedbackApp(place);
   }, DATABASE_HOOK_TIMEOUT_MS);
   afterAll(async () => {
     await feedback.app.close();
-    await database.close();
+    await place.close();
   }, DATABASE_HOOK_TIMEOUT_MS);
 
   it.each(VECTORS)('%s', async (_name, given, expected, request = {}) => {

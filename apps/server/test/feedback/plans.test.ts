@@ -8,7 +8,7 @@ import {
   postgresDialect,
   sqliteDialect,
 } from '@ortler/feedback-query';
-import { feedbackRow } from '@ortler/feedback-query/testing';
+import { feedbackRow, toRecord } from '@ortler/feedback-query/testing';
 import { CompiledQuery, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
@@ -20,7 +20,7 @@ import {
   payloadIndexName,
 } from '../../src/stores/feedback/payload-indexes.ts';
 import { DATABASE_HOOK_TIMEOUT_MS, describeOnEveryDatabase } from '../databases.ts';
-import { PROJECT, toRecord, where } from './feedback-app.ts';
+import { PROJECT, where } from './feedback-app.ts';
 
 const ROW_COUNT = 6_000;
 const NEWEST = [{ field: 'created_at', direction: 'desc' as const }];

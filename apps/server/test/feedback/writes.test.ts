@@ -1,9 +1,9 @@
 // The write vectors over HTTP, on every database.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/db/database.ts';
-import { DATABASE_HOOK_TIMEOUT_MS, describeOnEveryDatabase } from '../databases.ts';
+import { DATABASE_HOOK_TIMEOUT_MS } from '../databases.ts';
 import { type FeedbackApp, openFeedbackApp, PROJECT, where } from './feedback-app.ts';
+import { describeOnEveryFeedbackPlace, type FeedbackPlace } from './feedback-places.ts';
 
 const OP = 'weave:///acme/app/op/x:d1';
 const OBJECT = 'weave:///acme/app/object/x:d1';
@@ -29,17 +29,17 @@ const runnable = (extra: Record<string, unknown>) => ({
 });
 const byId = (id: string) => ({ $eq: [{ $getField: 'id' }, { $literal: id }] });
 
-describeOnEveryDatabase('feedback writes', ({ open, isConcurrent }) => {
-  let database: Database;
+describeOnEveryFeedbackPlace('feedback writes', ({ open, isConcurrent }) => {
+  let place: FeedbackPlace;
   let feedback: FeedbackApp;
   beforeAll(async () => {
-    database = await open();
-    feedback = await openFeedbackApp(database);
+    place = await open();
+    feedback = await openFeedbackApp(place);
   }, DATABASE_HOOK_TIMEOUT_MS);
   beforeEach(() => feedback.fill([]));
   afterAll(async () => {
     await feedback.app.close();
-    await database.close();
+    await place.close();
   }, DATABASE_HOOK_TIMEOUT_MS);
 
   const create = async (body: unknown) => {

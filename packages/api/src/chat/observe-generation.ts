@@ -18,14 +18,12 @@ export async function* observeGeneration(
   let outcome: GenerationReport['outcome'] = 'aborted';
   let promptTokenCount = 0;
   let completionTokenCount = 0;
-  let cachedTokenCount = 0;
   let firstTokenMs: number | null = null;
   const finishReasons: string[] = [];
   try {
     for await (const event of events) {
       if (event.kind === 'prompt-ready') {
         promptTokenCount = event.promptTokenIds.length;
-        cachedTokenCount = event.cachedTokenCount;
       } else if (event.kind !== 'request-finish') {
         firstTokenMs ??= services.now() - startedAtMs;
         completionTokenCount += event.tokenIds.length;
@@ -45,7 +43,6 @@ export async function* observeGeneration(
       finishReasons,
       promptTokenCount,
       completionTokenCount,
-      cachedTokenCount,
       choiceCount,
       durationMs: services.now() - startedAtMs,
       firstTokenMs,

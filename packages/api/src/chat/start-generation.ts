@@ -40,7 +40,7 @@ export async function startGeneration(
   context: CallerContext,
   request: ChatCompletionRequest,
 ): Promise<StartedGeneration> {
-  const model = await findModel(services, request.model);
+  const model = await findModel(services, context.principal, request.model);
   validateChatRequest(request);
   const messages = toTemplateMessages(request.messages);
   // The engine is needed longer than its generation: the reply is written with its template and its tokens' texts.

@@ -38,7 +38,7 @@ export async function startCompletion(
   context: CallerContext,
   request: CompletionRequest,
 ): Promise<StartedCompletion> {
-  const model = await findModel(services, request.model);
+  const model = await findModel(services, context.principal, request.model);
   validateCompletionRequest(request);
   const startedAtMs = services.now();
   const stopping = new AbortController();

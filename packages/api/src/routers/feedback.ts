@@ -2,7 +2,7 @@
 // credentials; internal services call the same procedures over tRPC with either scheme.
 
 import { randomBytes } from 'node:crypto';
-import { bindFeedbackQuery, discoverPayloadPaths } from '@ortler/feedback-query';
+import { bindFeedbackQuery, PayloadPathCollector } from '@ortler/feedback-query';
 import {
   type FeedbackCreateRequest,
   type FeedbackCreateResult,
@@ -30,7 +30,8 @@ import { toFeedbackRecord } from '../feedback/to-feedback-record.ts';
 import { uuidV7 } from '../feedback/uuid-v7.ts';
 import { toWireMoment } from '../feedback/wire-moment.ts';
 import { reportFaults } from '../report-faults.ts';
-import type { Services } from '../services.ts';
+import type { Principal, Services } from '../services.ts';
+import { requireProject } from '../team.ts';
 import { createBasicProcedure, type ProcedureMeta, router } from '../trpc.ts';
 
 /** Router of feedback. */
@@ -40,9 +41,10 @@ export function createFeedbackRouter(services: Services) {
   const procedure = <Schema extends z.ZodType>(schema: Schema, meta: ProcedureMeta) =>
     basic.use(refuseLargeFaultyInput(schema)).meta(meta).input(schema);
 
-  const toRecord = (request: FeedbackCreateRequest, userId: string) => {
+  const toRecord = (request: FeedbackCreateRequest, caller: Principal) => {
+    requireProject(caller, request.project_id);
     const nowMs = now();
-    return toFeedbackRecord(request, { userId, nowMs, newId: uuidV7(nowMs, randomBytes(10)) });
+    return toFeedbackRecord(request, { userId: caller.keyId, nowMs, newId: uuidV7(nowMs, randomBytes(10)) });
   };
 
   return router({
@@ -50,7 +52,10 @@ export function createFeedbackRouter(services: Services) {
       ...describeRoute('/feedback/query', 'queryFeedback', 'Find feedback'),
     })
       .output(feedbackQueryResult)
-      .mutation(({ input }) => withQueryErrors(() => answerQuery(services, input))),
+      .mutation(({ ctx, input }) => {
+        requireProject(ctx.principal, input.project_id);
+        return withQueryErrors(() => answerQuery(services, input));
+      }),
 
     payloadSchema: procedure(
       feedbackPayloadSchemaRequest,
@@ -61,17 +66,20 @@ export function createFeedbackRouter(services: Services) {
       ),
     )
       .output(feedbackPayloadSchemaResult)
-      .mutation(({ input }) =>
+      .mutation(({ ctx, input }) =>
         withQueryErrors(async () => {
-          const payloads = await feedback.samplePayloads({
+          requireProject(ctx.principal, input.project_id);
+          const collector = new PayloadPathCollector();
+          for await (const payloads of feedback.samplePayloads({
             projectId: input.project_id,
             startMs: Date.parse(input.start),
             endMs: input.end == null ? now() : Date.parse(input.end),
             feedbackType: input.feedback_type ?? null,
             triggerRef: input.trigger_ref ?? null,
             sampleLimit: input.sample_limit,
-          });
-          return { paths: [...discoverPayloadPaths(payloads)] };
+          }))
+            for (const payload of payloads) collector.add(payload);
+          return { paths: [...collector.paths()] };
         }),
       ),
 
@@ -81,7 +89,7 @@ export function createFeedbackRouter(services: Services) {
     )
       .output(feedbackCreateResult)
       .mutation(async ({ ctx, input }) => {
-        const record = toRecord(input, ctx.principal.keyId);
+        const record = toRecord(input, ctx.principal);
         const [inserted] = await feedback.insert([record]);
         return toCreateResult(record, inserted!);
       }),
@@ -96,7 +104,7 @@ export function createFeedbackRouter(services: Services) {
     )
       .output(feedbackBatchCreateResult)
       .mutation(async ({ ctx, input }) => {
-        const records = input.batch.map(request => toRecord(request, ctx.principal.keyId));
+        const records = input.batch.map(request => toRecord(request, ctx.principal));
         const inserted = await feedback.insert(records);
         return { res: records.map((record, index) => toCreateResult(record, inserted[index]!)) };
       }),
@@ -108,7 +116,7 @@ export function createFeedbackRouter(services: Services) {
       .output(feedbackCreateResult)
       .mutation(async ({ ctx, input }) => {
         const { feedback_id, ...request } = input;
-        const record = toRecord(request, ctx.principal.keyId);
+        const record = toRecord(request, ctx.principal);
         return toCreateResult(record, await feedback.replace(feedback_id, record));
       }),
 
@@ -117,8 +125,9 @@ export function createFeedbackRouter(services: Services) {
       describeRoute('/feedback/purge', 'purgeFeedback', 'Remove feedback by id'),
     )
       .output(feedbackPurgeResult)
-      .mutation(({ input }) =>
+      .mutation(({ ctx, input }) =>
         withQueryErrors(async () => {
+          requireProject(ctx.principal, input.project_id);
           await feedback.delete(input.project_id, readPurgeIds(input.query));
           return {};
         }),
@@ -130,6 +139,7 @@ function describeRoute(path: `/${string}`, operationId: string, summary: string)
   return {
     auth: 'basic',
     errors: 'detail',
+    fails: ['forbidden'],
     openapi: { method: 'POST', path, operationId, tags: ['feedback'], summary },
   };
 }

@@ -24,10 +24,10 @@ export function createModelsRouter(services: Services) {
         },
       })
       .output(modelList)
-      .query(async () => {
+      .query(async ({ ctx }) => {
         const own = services.models.list();
         const taken = new Set(own.map(({ id }) => id));
-        const checkpoints = await services.checkpointModels.list();
+        const checkpoints = await services.checkpointModels.list(ctx.principal);
         const reachable = checkpoints.filter(({ id }) => !taken.has(id));
         return { object: 'list' as const, data: [...own, ...reachable].map(toModelRecord) };
       }),
@@ -55,7 +55,9 @@ export function createModelsRouter(services: Services) {
         }),
       )
       .output(modelRecord)
-      .query(async ({ input }) => toModelRecord(await findModel(services, input.model_id))),
+      .query(async ({ ctx, input }) =>
+        toModelRecord(await findModel(services, ctx.principal, input.model_id)),
+      ),
   });
 }
 

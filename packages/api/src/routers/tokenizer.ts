@@ -15,7 +15,7 @@ import { requestHeaders } from '../request-headers.ts';
 import type { Services } from '../services.ts';
 import { detokenize } from '../tokenizer/detokenize.ts';
 import { tokenize } from '../tokenizer/tokenize.ts';
-import { type ApiContext, createBearerProcedure, router } from '../trpc.ts';
+import { type CallerContext, createBearerProcedure, router } from '../trpc.ts';
 
 /** Router of `encode` (POST /tokenize) and `decode` (POST /detokenize). */
 export function createTokenizerRouter(services: Services) {
@@ -39,8 +39,8 @@ export function createTokenizerRouter(services: Services) {
       .input(tokenizeRequest)
       .output(tokenizeResult)
       .mutation(
-        ({ ctx, input }: { ctx: ApiContext; input: TokenizeRequest }): Promise<TokenizeResult> =>
-          tokenize(services, input, ctx.signal),
+        ({ ctx, input }: { ctx: CallerContext; input: TokenizeRequest }): Promise<TokenizeResult> =>
+          tokenize(services, input, ctx),
       ),
 
     decode: procedure
@@ -59,8 +59,8 @@ export function createTokenizerRouter(services: Services) {
       })
       .input(detokenizeRequest)
       .output(detokenizeResult)
-      .mutation(({ ctx, input }: { ctx: ApiContext; input: DetokenizeRequest }) =>
-        detokenize(services, input, ctx.signal),
+      .mutation(({ ctx, input }: { ctx: CallerContext; input: DetokenizeRequest }) =>
+        detokenize(services, input, ctx),
       ),
   });
 }

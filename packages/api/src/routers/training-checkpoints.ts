@@ -13,7 +13,7 @@ import {
 import { ApiError } from '../errors.ts';
 import { invalidInput, reportFaults } from '../report-faults.ts';
 import { requestHeaders } from '../request-headers.ts';
-import type { Services } from '../services.ts';
+import type { Principal, Services } from '../services.ts';
 import { findModel, unknownModel } from '../training/find-model.ts';
 import { toCheckpoint, toCheckpointRecord } from '../training/to-wire.ts';
 import type { CheckpointWeights } from '../training/training-services.ts';
@@ -31,9 +31,10 @@ export function createCheckpointProcedures(services: Services) {
   /** Throws: `invalid_input`. */
   async function inspectWeights(
     given: { readonly path: string; readonly kind?: 'full' | 'lora' | null | undefined } | null | undefined,
+    { team }: Principal,
   ): Promise<CheckpointWeights | null> {
     if (given == null) return null;
-    const found = await weights.inspect(given.path);
+    const found = await weights.inspect(given.path, team ?? null);
     if ('problem' in found) throw wrongValue(['body', 'weights', 'path'], found.problem);
     if (given.kind != null && given.kind !== found.kind)
       throw wrongValue(['body', 'weights', 'kind'], `the folder holds weights of kind ${found.kind}`);
@@ -55,8 +56,8 @@ export function createCheckpointProcedures(services: Services) {
       })
       .input(checkpointListInput)
       .output(checkpointList)
-      .query(async ({ input }) => {
-        const { id } = await findModel(services, input.model_id);
+      .query(async ({ ctx, input }) => {
+        const { id } = await findModel(services, ctx.principal, input.model_id);
         const { limit, order, after = null } = input;
         const page = await checkpoints.list(id, { limit, order, after });
         // The same for an id that does not exist and one of another model.
@@ -87,13 +88,13 @@ export function createCheckpointProcedures(services: Services) {
       })
       .input(checkpointRegistrationInput)
       .output(checkpointRecord)
-      .mutation(async ({ input }) => {
-        const model = await findModel(services, input.model_id);
+      .mutation(async ({ ctx, input }) => {
+        const model = await findModel(services, ctx.principal, input.model_id);
         const registered = await checkpoints.register(model.id, {
           id: input.id ?? null,
           step: input.step ?? null,
           metrics: input.metrics,
-          weights: await inspectWeights(input.weights),
+          weights: await inspectWeights(input.weights, ctx.principal),
         });
         if (registered === 'unknown-model') throw unknownModel(input.model_id);
         if (registered === 'taken')
@@ -115,8 +116,8 @@ export function createCheckpointProcedures(services: Services) {
       })
       .input(checkpointInput)
       .output(checkpointRecord)
-      .query(async ({ input }) => {
-        const model = await findModel(services, input.model_id);
+      .query(async ({ ctx, input }) => {
+        const model = await findModel(services, ctx.principal, input.model_id);
         const found = await checkpoints.find(model.id, input.checkpoint_id);
         if (found === null) throw unknownCheckpoint();
         return toCheckpointRecord(model, found);
@@ -136,8 +137,8 @@ export function createCheckpointProcedures(services: Services) {
       })
       .input(checkpointMetricsInput)
       .output(checkpointRecord)
-      .mutation(async ({ input }) => {
-        const model = await findModel(services, input.model_id);
+      .mutation(async ({ ctx, input }) => {
+        const model = await findModel(services, ctx.principal, input.model_id);
         const merged = await checkpoints.mergeMetrics(model.id, input.checkpoint_id, input.metrics);
         if (merged === null) throw unknownCheckpoint();
         return toCheckpointRecord(model, merged);
@@ -158,8 +159,8 @@ export function createCheckpointProcedures(services: Services) {
       })
       .input(checkpointDeletionInput)
       .output(checkpointDeletion)
-      .mutation(async ({ input }) => {
-        const { id } = await findModel(services, input.model_id);
+      .mutation(async ({ ctx, input }) => {
+        const { id } = await findModel(services, ctx.principal, input.model_id);
         const deleted = new Set(await checkpoints.deleteSteps(id, [...new Set(input.steps)]));
         return {
           deleted_count: deleted.size,

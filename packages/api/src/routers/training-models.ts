@@ -10,6 +10,7 @@ import { ApiError } from '../errors.ts';
 import { reportFaults } from '../report-faults.ts';
 import { requestHeaders } from '../request-headers.ts';
 import type { Services } from '../services.ts';
+import { homeEntity, requireEntity } from '../team.ts';
 import { findModel } from '../training/find-model.ts';
 import { DEFAULT_NAMESPACE, toModelReference } from '../training/model-reference.ts';
 import { toModelRecord } from '../training/to-wire.ts';
@@ -25,7 +26,7 @@ export function createTrainingModelProcedures(services: Services) {
     create: procedure
       .meta({
         ...common,
-        fails: ['conflict'],
+        fails: ['conflict', 'forbidden'],
         openapi: {
           method: 'POST',
           path: '/v1/preview/models',
@@ -37,13 +38,14 @@ export function createTrainingModelProcedures(services: Services) {
       })
       .input(trainingModelRequest)
       .output(trainingModel)
-      .mutation(async ({ input }) => {
+      .mutation(async ({ ctx, input }) => {
         const wanted = {
-          entity: input.entity ?? DEFAULT_NAMESPACE,
+          entity: input.entity ?? homeEntity(ctx.principal),
           project: input.project ?? DEFAULT_NAMESPACE,
           name: input.name ?? `model-${crypto.randomUUID().slice(0, GENERATED_NAME_LENGTH)}`,
           baseModel: input.base_model,
         };
+        requireEntity(ctx.principal, wanted.entity);
         const { model, isNew } = await services.training.models.create(wanted);
         if (!isNew && !input.return_existing)
           throw new ApiError(
@@ -68,7 +70,9 @@ export function createTrainingModelProcedures(services: Services) {
       })
       .input(trainingModelInput)
       .output(trainingModel)
-      .query(async ({ input }) => toModelRecord(await findModel(services, input.model_id))),
+      .query(async ({ ctx, input }) =>
+        toModelRecord(await findModel(services, ctx.principal, input.model_id)),
+      ),
 
     delete: procedure
       .meta({
@@ -86,8 +90,8 @@ export function createTrainingModelProcedures(services: Services) {
       })
       .input(trainingModelInput)
       .output(trainingModelDeletion)
-      .mutation(async ({ input }) => {
-        const { id } = await findModel(services, input.model_id);
+      .mutation(async ({ ctx, input }) => {
+        const { id } = await findModel(services, ctx.principal, input.model_id);
         await services.training.models.delete(id);
         return { object: 'training_model.deleted' as const, id, deleted: true as const };
       }),

@@ -104,8 +104,8 @@ export function createTrajectoryProcedures(services: Services) {
       })
       .input(trajectoryListInput)
       .output(trajectoryList)
-      .query(async ({ input }) => {
-        const { id } = await findModel(services, input.model_id);
+      .query(async ({ ctx, input }) => {
+        const { id } = await findModel(services, ctx.principal, input.model_id);
         const page = await trajectories.list(id, toFilter(input), {
           afterPosition: toPosition(input.after),
           limit: input.limit,
@@ -135,7 +135,9 @@ export function createTrajectoryProcedures(services: Services) {
       })
       .input(trajectoryExportInput)
       .output(lines)
-      .query(async ({ input }) => streamLines((await findModel(services, input.model_id)).id, input)),
+      .query(async ({ ctx, input }) =>
+        streamLines((await findModel(services, ctx.principal, input.model_id)).id, input),
+      ),
 
     metrics: procedure
       .meta({
@@ -151,8 +153,8 @@ export function createTrajectoryProcedures(services: Services) {
       })
       .input(splitMetricsInput)
       .output(splitMetrics)
-      .query(async ({ input }) => {
-        const { id } = await findModel(services, input.model_id);
+      .query(async ({ ctx, input }) => {
+        const { id } = await findModel(services, ctx.principal, input.model_id);
         return toSplitMetrics(await trajectories.listMetrics(id, { split: input.split ?? null }));
       }),
   });

@@ -10,7 +10,7 @@ export function createFakeFeedbackStore(): FeedbackStore {
   });
   return {
     query: async () => ({ rows: [], lastCursor: null }),
-    samplePayloads: async () => [],
+    async *samplePayloads() {},
     insert: async records => records.map(toInserted),
     replace: async (_removedId, record) => toInserted(record),
     delete: async () => undefined,

@@ -1,12 +1,17 @@
-// Services over fake engines: a catalog held in a map, one valid key, a clock that stands still.
+// Services over fake engines: a catalog held in a map, known keys, a clock that stands still.
 
 import type { CatalogModel, CheckpointModel, GenerationReport, ModelStatus, Services } from '../services.ts';
 import { createFakeEngine, type FakeEngine } from './fake-engine.ts';
 import { createFakeFeedbackStore } from './fake-feedback-store.ts';
 import { createFakeTrainingServices } from './fake-training-services.ts';
 
-/** The one key that `createFakeServices` accepts. */
+/** The key that `createFakeServices` accepts. It belongs to no team. */
 export const TEST_API_KEY = 'test-key';
+
+/** A key of a team, which `createFakeServices` accepts too. */
+export function teamApiKey(team: string): string {
+  return `${TEST_API_KEY} of ${team}`;
+}
 
 /** Unit: milliseconds since 1970. */
 const NOW_MS = 1_790_000_000_500;
@@ -44,7 +49,11 @@ export function createFakeServices(
       find: async id => checkpoints.find(model => model.id === id),
     },
     credentials: {
-      verifyBearer: token => Promise.resolve(token === TEST_API_KEY ? { keyId: 'key-1' } : null),
+      async verifyBearer(token) {
+        if (token === TEST_API_KEY) return { keyId: 'key-1' };
+        const [key, team] = token.split(' of ');
+        return key === TEST_API_KEY && team !== undefined ? { keyId: `key of ${team}`, team } : null;
+      },
     },
     promptCacheScope: 'team',
     feedback: createFakeFeedbackStore(),

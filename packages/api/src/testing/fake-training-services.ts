@@ -86,23 +86,25 @@ function createCheckpoints(states: Map<string, ModelState>, now: () => number): 
     const found = live(state).find(checkpoint => checkpoint.id === id);
     return state === undefined || found === undefined ? null : withLogged(state, found);
   };
-  const listServable = async (): Promise<readonly ServableCheckpoint[]> =>
+  const listServable = async (entity: string | null): Promise<readonly ServableCheckpoint[]> =>
     [...states.values()].flatMap(({ model }) =>
-      live(states.get(model.id))
-        .sort((a, b) => b.step - a.step)
-        .flatMap(({ id, step, weights, createdAtMs }) =>
-          weights === null
-            ? []
-            : {
-                checkpointId: id,
-                modelId: model.id,
-                modelName: toModelReference(model),
-                step,
-                baseModel: model.baseModel,
-                weights,
-                createdAtMs,
-              },
-        ),
+      entity !== null && model.entity !== entity
+        ? []
+        : live(states.get(model.id))
+            .sort((a, b) => b.step - a.step)
+            .flatMap(({ id, step, weights, createdAtMs }) =>
+              weights === null
+                ? []
+                : {
+                    checkpointId: id,
+                    modelId: model.id,
+                    modelName: toModelReference(model),
+                    step,
+                    baseModel: model.baseModel,
+                    weights,
+                    createdAtMs,
+                  },
+            ),
     );
   return {
     async list(modelId, { after, limit, order }) {
@@ -130,8 +132,11 @@ function createCheckpoints(states: Map<string, ModelState>, now: () => number): 
         createdAtMs: now(),
         isDeleted: false,
       };
-      const ids = [...states.values()].flatMap(({ checkpoints }) => checkpoints.map(other => other.id));
-      if (ids.includes(made.id) || live(state).some(other => other.step === made.step)) return 'taken';
+      if (
+        state.checkpoints.some(other => other.id === made.id) ||
+        live(state).some(other => other.step === made.step)
+      )
+        return 'taken';
       state.checkpoints.push(made);
       return withLogged(state, made);
     },
@@ -149,9 +154,9 @@ function createCheckpoints(states: Map<string, ModelState>, now: () => number): 
       return gone.map(({ step }) => step);
     },
     listServable,
-    findServable: async (modelName, step) =>
-      (await listServable()).find(
-        found => found.modelName === modelName && (step === null || found.step === step),
+    findServable: async (model, step) =>
+      (await listServable(model.entity)).find(
+        found => found.modelName === toModelReference(model) && (step === null || found.step === step),
       ) ?? null,
   };
 }

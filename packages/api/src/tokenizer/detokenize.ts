@@ -4,14 +4,15 @@ import type { DetokenizeRequest, DetokenizeResult } from '@ortler/schemas';
 import { ApiError } from '../errors.ts';
 import { findModel, withEngine } from '../ready-engine.ts';
 import type { Services } from '../services.ts';
+import type { CallerContext } from '../trpc.ts';
 
 /** Throws: `invalid_parameter` for the first id outside the vocabulary. */
 export async function detokenize(
   services: Services,
   { model, tokens }: DetokenizeRequest,
-  signal: AbortSignal,
+  { principal, signal }: Pick<CallerContext, 'principal' | 'signal'>,
 ): Promise<DetokenizeResult> {
-  return withEngine(await findModel(services, model), signal, async engine => {
+  return withEngine(await findModel(services, principal, model), signal, async engine => {
     const { vocabSize } = engine.info;
     const wrong = tokens.findIndex(id => id < 0 || id >= vocabSize);
     if (wrong !== -1)

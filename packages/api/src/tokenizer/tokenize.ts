@@ -7,14 +7,15 @@ import { toTemplate } from '../chat/to-generation-request.ts';
 import { toTemplateMessages } from '../chat/to-template-messages.ts';
 import { findModel, withEngine } from '../ready-engine.ts';
 import type { Services } from '../services.ts';
+import type { CallerContext } from '../trpc.ts';
 
 /** Throws: `invalid_parameter` for a template that fails and for text too long to encode in time. */
 export async function tokenize(
   services: Services,
   request: TokenizeRequest,
-  signal: AbortSignal,
+  { principal, signal }: Pick<CallerContext, 'principal' | 'signal'>,
 ): Promise<TokenizeResult> {
-  const model = await findModel(services, request.model);
+  const model = await findModel(services, principal, request.model);
   return withEngine(model, signal, engine => tokenizeWith(engine, request));
 }
 

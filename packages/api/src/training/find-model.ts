@@ -1,23 +1,26 @@
 // The model that a path names: by its id, or by its name with escaped slashes.
 
 import { ApiError } from '../errors.ts';
-import type { Services } from '../services.ts';
+import type { Principal, Services } from '../services.ts';
+import { homeEntity, mayReach } from '../team.ts';
 import { parseModelReference } from './model-reference.ts';
 import type { TrainingModel } from './training-services.ts';
 
 const SHOWN_LENGTH = 200;
 
-/** Throws: `not_found`. */
+/** Throws: `not_found`, in the same words for a model that is not there and one of another team. */
 export async function findModel(
   { training }: Pick<Services, 'training'>,
+  caller: Principal,
   reference: string,
 ): Promise<TrainingModel> {
   const byId = await training.models.findById(reference);
-  if (byId !== null) return byId;
-  const name = parseModelReference(reference);
-  const byName = name === null ? null : await training.models.findByName(name);
-  if (byName !== null) return byName;
-  throw unknownModel(reference);
+  if (byId !== null && mayReach(caller, byId.entity)) return byId;
+  const name = parseModelReference(reference, homeEntity(caller));
+  if (name === null || !mayReach(caller, name.entity)) throw unknownModel(reference);
+  const byName = await training.models.findByName(name);
+  if (byName === null) throw unknownModel(reference);
+  return byName;
 }
 
 /** The failure of a request that names a model nobody created, or one that is gone. */

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { TrajectoryLogResult } from '@ortler/schemas';
 import { invalidInput } from '../report-faults.ts';
 import type { Services } from '../services.ts';
-import type { ApiContext } from '../trpc.ts';
+import type { CallerContext } from '../trpc.ts';
 import { findModel, unknownModel } from './find-model.ts';
 import { readTrajectoryLog } from './read-trajectory-log.ts';
 
@@ -15,7 +15,7 @@ const KEY_PATTERN = /^[\x21-\x7e]{1,200}$/;
 /** Throws: `not_found`, `invalid_input`. */
 export async function logTrajectories(
   services: Services,
-  { headers }: Pick<ApiContext, 'headers'>,
+  { headers, principal }: Pick<CallerContext, 'headers' | 'principal'>,
   modelReference: string,
   body: AsyncIterable<Uint8Array>,
 ): Promise<TrajectoryLogResult> {
@@ -23,7 +23,7 @@ export async function logTrajectories(
   const key = headers[IDEMPOTENCY_KEY];
   if (key !== undefined && !KEY_PATTERN.test(key))
     throw wrongKey('must be 1 to 200 printable ASCII characters without spaces');
-  const model = await findModel(services, modelReference);
+  const model = await findModel(services, principal, modelReference);
   const hash = createHash('sha256');
   const spool = trajectories.openSpool();
   try {

@@ -3,7 +3,7 @@
 
 import type { TrainingModelName } from './training-services.ts';
 
-/** Entity and project of models whose client named none. */
+/** Project of models whose client named none, and their entity when their key has no team. */
 export const DEFAULT_NAMESPACE = 'default';
 
 /** A model's name in one text. No part may hold a slash or a colon, so two models never share it. */
@@ -12,11 +12,15 @@ export function toModelReference({ entity, project, name }: TrainingModelName): 
   return isDefault ? name : `${entity}/${project}/${name}`;
 }
 
-/** Reads what `toModelReference` wrote. Null: no model can have this name. */
-export function parseModelReference(reference: string): TrainingModelName | null {
+/**
+ * Reads what `toModelReference` wrote, and a name alone as one of the entity `home`. Null: no model can have this name.
+ */
+export function parseModelReference(
+  reference: string,
+  home: string = DEFAULT_NAMESPACE,
+): TrainingModelName | null {
   const parts = reference.split('/');
-  const [entity, project, name] =
-    parts.length === 1 ? [DEFAULT_NAMESPACE, DEFAULT_NAMESPACE, parts[0]!] : parts;
+  const [entity, project, name] = parts.length === 1 ? [home, DEFAULT_NAMESPACE, parts[0]!] : parts;
   if (parts.length !== 1 && parts.length !== 3) return null;
   if (!entity || !project || !name || /:/.test(reference)) return null;
   return { entity, project, name };

@@ -36,7 +36,7 @@ export interface CheckpointWeights {
 
 /** A stored state of a model. */
 export interface StoredCheckpoint {
-  /** UUID. */
+  /** UUID, unique within the model. */
   readonly id: string;
   readonly modelId: string;
   readonly step: number;
@@ -50,7 +50,7 @@ export interface StoredCheckpoint {
 export interface ServableCheckpoint {
   readonly checkpointId: string;
   readonly modelId: string;
-  /** What clients put before `:step<N>`; see `modelReference`. */
+  /** What clients put before `:step<N>`; see `toModelReference`. */
   readonly modelName: string;
   readonly step: number;
   readonly baseModel: string;
@@ -96,10 +96,10 @@ export interface CheckpointStore {
   ): Promise<StoredCheckpoint | null>;
   /** Deletes the checkpoints of these steps; their weights stay on disk. Gives the steps that were there. */
   deleteSteps(modelId: string, steps: readonly number[]): Promise<readonly number[]>;
-  /** Every checkpoint with weights, over all models: by model, newest step first. */
-  listServable(): Promise<readonly ServableCheckpoint[]>;
+  /** Every checkpoint with weights of the models of an entity, or of all: by model, newest step first. */
+  listServable(entity: string | null): Promise<readonly ServableCheckpoint[]>;
   /** The checkpoint that a chat request names. `step` null means the newest with weights. */
-  findServable(modelName: string, step: number | null): Promise<ServableCheckpoint | null>;
+  findServable(model: TrainingModelName, step: number | null): Promise<ServableCheckpoint | null>;
 }
 
 /** One logged trajectory, ready to store. Numbers and maps are those of the validated value, `json` is what was sent. */
@@ -216,8 +216,11 @@ export interface TrajectoryStore {
 
 /** Looks at weights on the server's disk before a checkpoint is registered on them. */
 export interface WeightsFolders {
-  /** Gives the absolute path and the kind, or says why the folder cannot be used, in words for the client. */
-  inspect(path: string): Promise<CheckpointWeights | { readonly problem: string }>;
+  /**
+   * Gives the absolute path and the kind, or says why the folder cannot be used, in words for the client.
+   * @param team Whose folders may be named; null for all.
+   */
+  inspect(path: string, team: string | null): Promise<CheckpointWeights | { readonly problem: string }>;
 }
 
 export interface TrainingServices {

@@ -15,6 +15,7 @@ import { ScriptedModel, type ScriptedModelOptions } from '../testing/scripted-mo
 import type { Grammar } from './constraint/constraint.ts';
 import type { EngineCoreSettings } from './core-settings.ts';
 import { EngineCore } from './engine-core.ts';
+import type { Drafter } from './speculation/drafter.ts';
 
 const regex = (text: string): Grammar => ({ kind: 'regex', text });
 
@@ -79,8 +80,9 @@ function take(answers: Map<string, Answer>, update: SequenceUpdate): void {
   answer.failure = update.failure;
 }
 
+/** One token after the other, without any draft. */
 async function answerAlone(message: SubmitMessage, model: ScriptedModelOptions = {}): Promise<Answer[]> {
-  const { core } = createCore(model);
+  const { core } = createCore(model, { drafter: null });
   core.submit(message);
   const answers = await finish(core);
   return [...answers].sort(([a], [b]) => a.localeCompare(b)).map(([, answer]) => answer);
@@ -211,6 +213,80 @@ describe('a constraint that fails', () => {
   });
 });
 
+describe('text that a constraint leaves no choice about', () => {
+  // The model likes the longest tokens of the text, as tokenizers do.
+  const text = 'abcdefgh{"abcdcd';
+  const tokens = ['abc', 'd', 'e', 'f', 'g', 'h', '{"', 'abc', 'd', 'cd'].map(letterId);
+  const model: ScriptedModelOptions = {
+    peak: 100,
+    logitsLimit: 40,
+    nextToken: history => tokens[history.length - 3] ?? LETTER_ENDS[0],
+  };
+  const forced = regex(`${text.replace('{', '\\{')}[ab]`);
+
+  it('is computed in few model calls, with the next token that is chosen', async () => {
+    const message = request(forced, { maxTokens: 30, logprobs: { topCount: 2 } });
+    const { core, runner } = createCore(model);
+    core.submit(message);
+    const answer = (await finish(core)).get('1/0')!;
+    expect([answer]).toEqual(await answerAlone(message, model));
+    expect(letterText(answer.tokenIds)).toMatch(/^abcdefgh\{"abcdcd[ab]$/);
+    // One for the prompt and the first token; then 7 and, once these were right, all that is left.
+    expect(runner.calls).toHaveLength(3);
+    expect(core.stats).toMatchObject({ draftedTokenCount: 8, acceptedTokenCount: 8 });
+  });
+
+  it('is drawn as without a guess where the model writes it in other tokens', async () => {
+    const letters: ScriptedModelOptions = {
+      peak: 100,
+      logitsLimit: 40,
+      nextToken: history => letterId(text[history.length - 3] ?? 'a'),
+    };
+    const message = request(forced, { maxTokens: 30 });
+    const { core, runner } = createCore(letters);
+    core.submit(message);
+    const answer = (await finish(core)).get('1/0')!;
+    expect([answer]).toEqual(await answerAlone(message, letters));
+    expect(answer.tokenIds).toHaveLength(text.length + 1);
+    expect(runner.calls.length).toBeLessThan(text.length);
+  });
+
+  it('ends at the length and at stop tokens as without a guess', async () => {
+    for (const maxTokens of [1, 2, 5, 9]) {
+      const message = request(forced, { maxTokens, minTokens: 1 });
+      const { core } = createCore(model);
+      core.submit(message);
+      expect([(await finish(core)).get('1/0')!]).toEqual(await answerAlone(message, model));
+    }
+  });
+
+  it('is no reason to let five other answers wait', async () => {
+    const { core, runner } = createCore({ ...model, slotCount: 6 });
+    for (let requestId = 0; requestId < 6; requestId++)
+      core.submit(request(requestId === 0 ? forced : null, { requestId, eosTokenIds: [], stopTokenIds: [] }));
+    await finish(core);
+    expect(core.stats.draftedTokenCount).toBe(0);
+    expect(Math.max(...runner.calls.flat().map(({ logitsCount }) => logitsCount))).toBe(1);
+  });
+});
+
+/** Drafts without sense: right and wrong tokens, ends among them, beside anything. */
+const RECKLESS: Drafter = {
+  draft(decodes, { logitsRoom }) {
+    let roomLeft = logitsRoom;
+    return decodes.map(sequence => {
+      const { group, outputTokenIds, constraint } = sequence;
+      const guess = new Int32Array(6);
+      const most = Math.min(6, roomLeft, group.submitted.maxTokens - outputTokenIds.length - 1);
+      const right = constraint === null ? 0 : constraint.guessForced(guess, most);
+      for (let i = right; i < most; i++) guess[i] = (outputTokenIds.length * 5 + i * 7) % LETTER_COLUMN_COUNT;
+      roomLeft -= Math.max(0, most);
+      sequence.setGuess(guess, Math.max(0, most));
+      return Math.max(0, most);
+    });
+  },
+};
+
 const grammars = fc.constantFrom<Grammar>(
   regex('[a-d]{2,6}'),
   regex('(abc|cd)+'),
@@ -233,26 +309,35 @@ const requests = fc.array(
     priority: fc.integer({ min: -2, max: 2 }),
     atStep: fc.nat({ max: 12 }),
     promptLength: fc.integer({ min: 1, max: 20 }),
+    topCount: fc.constantFrom(null, 0, 3),
+    mayThink: fc.constantFrom(false, false, true),
   }),
   { minLength: 1, maxLength: 6 },
 );
 
 describe('constrained choices under random schedules', () => {
-  it('say what each says alone, with preemption, failing steps and any mix of constraints', async () => {
+  it('say what each says alone, with preemption, failing steps, drafts and any mix of constraints', async () => {
+    const drafters = fc.constantFrom({}, { drafter: RECKLESS });
+    const counts = { drafted: 0, accepted: 0 };
+    const machines = fc.tuple(fc.integer({ min: 1, max: 4 }), fc.nat(50), drafters);
+    const thinking = { isOpen: true, ends: [new TextEncoder().encode('</think>')] };
     await fc.assert(
-      fc.asyncProperty(requests, fc.integer({ min: 1, max: 4 }), fc.nat(50), async (entries, slots, salt) => {
-        const messages = entries.map(({ grammar, seed, temperature, promptLength, ...entry }, requestId) =>
-          request(grammar, {
+      fc.asyncProperty(requests, machines, async (entries, [slots, salt, drafter]) => {
+        const messages = entries.map((fields, requestId) => {
+          const { grammar, seed, temperature, promptLength, topCount, mayThink, ...entry } = fields;
+          return request(grammar, {
+            ...(grammar !== null && mayThink && { constraint: { grammar, thinking } }),
+            ...(topCount !== null && { logprobs: { topCount } }),
             ...entry,
             requestId,
             minTokensBannedIds: [...LETTER_ENDS],
             promptTokenIds: Int32Array.from({ length: promptLength }, (_, i) => (i * 7 + requestId) % 12),
             sampling: { ...NEUTRAL_SAMPLING, temperature, seed },
-          }),
-        );
+          });
+        });
         const { core } = createCore(
           { slotCount: slots, failsAt: call => (call * 7 + salt) % 5 < 2 && call % 3 !== 0 },
-          { schedulingPolicy: 'priority' },
+          { schedulingPolicy: 'priority', ...drafter },
         );
         const together = new Map<string, Answer>();
         const waiting = messages.map((message, index) => ({ message, atStep: entries[index]!.atStep }));
@@ -264,13 +349,17 @@ describe('constrained choices under random schedules', () => {
           for (const output of await core.step())
             if (output.kind === 'step') for (const update of output.updates) take(together, update);
         }
+        counts.drafted += core.stats.draftedTokenCount;
+        counts.accepted += core.stats.acceptedTokenCount;
         for (const message of messages) {
           const alone = await answerAlone({ ...message, priority: 0 });
           for (const [choiceIndex, answer] of alone.entries())
             expect(together.get(`${message.requestId}/${choiceIndex}`)).toEqual(answer);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 60 },
     );
+    expect(counts.accepted).toBeGreaterThan(30);
+    expect(counts.drafted).toBeGreaterThan(counts.accepted + 30);
   }, 60_000);
 });

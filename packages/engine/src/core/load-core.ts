@@ -87,7 +87,8 @@ async function computeOnProcessor(parts: RunnerParts): Promise<Computation> {
   const runner = await createSlotsRunner(backend, modelDir, manifest, {
     slotCount: maxSequences + settleCacheSlots(options),
     contextLength,
-    ...settleThreads(options),
+    threadCount: settleThreadCount(options),
+    spin: options.spin ?? true,
     ...(options.prefillGraph === undefined ? {} : { prefillGraph: options.prefillGraph }),
   });
   return { runner };
@@ -101,7 +102,8 @@ async function computeOnDevice(parts: RunnerParts): Promise<Computation> {
     const problem = `"cpu" cannot run ${modelDir}, which was built as "paged" for a GPU; use "webgpu" or "cuda"`;
     throw wrongOption('device', problem);
   }
-  const sessionOptions = { device, ...settleThreads(options) };
+  // What stays on the processor is little: threads that spin would only take a core from the rest.
+  const sessionOptions = { device, threadCount: settleThreadCount(options), spin: options.spin ?? false };
   const runner = await createPagedRunner(backend, modelDir, manifest, {
     ...{ maxSequences, contextLength, prefillChunkLength, cacheBytes },
     spareContexts: settleCacheSlots(options),
@@ -120,13 +122,8 @@ function settleCacheSlots({ prefixCaching = true, cacheSlots }: CoreOptions): nu
   return prefixCaching ? (cacheSlots ?? DEFAULT_CACHE_SLOTS) : 0;
 }
 
-function settleThreads({ threadCount, spin }: CoreOptions): {
-  readonly threadCount: number;
-  readonly spin: boolean;
-} {
-  const coreCount = availableParallelism();
-  const settled = threadCount === 0 ? coreCount : threadCount;
-  return { threadCount: settled, spin: spin ?? settled < coreCount };
+function settleThreadCount({ threadCount }: CoreOptions): number {
+  return threadCount === 0 ? availableParallelism() : threadCount;
 }
 
 function checkOptions(options: CoreOptions): void {

@@ -12,7 +12,7 @@ import {
   needsTokenCounts,
 } from './sampling/logits-processor.ts';
 import { TokenCounts } from './sampling/token-counts.ts';
-import { FIRST_RATE, updateRate } from './speculation/draft-policy.ts';
+import { FIRST_RATES, type GuessSource, updateRate } from './speculation/draft-policy.ts';
 
 const NO_BLOCKS = new Int32Array(0);
 
@@ -87,7 +87,8 @@ export class Sequence {
   /** All tokens, with room behind them. The group's own array until the first token is generated. */
   #tokenIds: Int32Array;
   #guessLength = 0;
-  #guessRate = FIRST_RATE;
+  #guessSource: GuessSource = 'text';
+  readonly #guessRates = { ...FIRST_RATES };
   /** The pending token of a decode, in a form the runner takes without a new array. */
   readonly #lastToken = new Int32Array(1);
 
@@ -140,9 +141,12 @@ export class Sequence {
     return this.#guessLength;
   }
 
-  /** Share of guessed tokens that were drawn, of those whose predecessors were drawn; newer ones count more. */
+  /**
+   * Share of tokens that were drawn as they were guessed, of those whose predecessors were; newer ones count more.
+   * Guesses from the source of the last `setGuess` only.
+   */
   get guessRate(): number {
-    return this.#guessRate;
+    return this.#guessRates[this.#guessSource];
   }
 
   /** The first `count` pending tokens and, beyond them, guessed ones, as a view valid until the sequence changes. */
@@ -159,7 +163,8 @@ export class Sequence {
     this.#reserve(end + 1);
     if (this.#guessLength > 0) {
       const isRight = this.#tokenIds[end] === tokenId;
-      this.#guessRate = updateRate(this.#guessRate, { isRight });
+      const source = this.#guessSource;
+      this.#guessRates[source] = updateRate(this.#guessRates[source], { isRight });
       this.#guessLength = isRight ? this.#guessLength - 1 : 0;
     }
     this.#tokenIds[end] = tokenId;
@@ -170,7 +175,8 @@ export class Sequence {
   }
 
   /** Mutates: the first `length` of `tokenIds` are what probably comes next. They are no tokens until appended. */
-  setGuess(tokenIds: Int32Array, length: number): void {
+  setGuess(tokenIds: Int32Array, length: number, source: GuessSource = 'text'): void {
+    this.#guessSource = source;
     const end = this.tokenCount;
     this.#reserve(end + length);
     for (let i = 0; i < length; i++) this.#tokenIds[end + i] = tokenIds[i]!;

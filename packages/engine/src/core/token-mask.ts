@@ -9,17 +9,27 @@ export interface TokenMask {
   readonly thinkTokenId: number | null;
 }
 
-/** Rules out every other token. Mutates: `logits`. */
+/**
+ * Rules out every other token. Most masks allow a few tokens or nearly all: runs of words without any are filled at
+ * once, and of other words only the tokens that are ruled out are looked at. Mutates: `logits`.
+ */
 export function maskLogits(logits: Float32Array, { words }: TokenMask): void {
-  for (let start = 0, word = 0; start < logits.length; start += 32, word++) {
-    const bits = words[word]!;
-    if (bits === 0xffffffff) continue;
-    const end = Math.min(start + 32, logits.length);
-    if (bits === 0) {
-      logits.fill(-Infinity, start, end);
+  const { length } = logits;
+  const wordCount = Math.ceil(length / 32);
+  for (let word = 0; word < wordCount; word++) {
+    let ruledOut = ~words[word]!;
+    if (ruledOut === 0) continue;
+    const start = word * 32;
+    if (ruledOut === -1) {
+      while (word + 1 < wordCount && words[word + 1] === 0) word++;
+      logits.fill(-Infinity, start, Math.min(word * 32 + 32, length));
       continue;
     }
-    for (let id = start; id < end; id++) if (((bits >>> (id - start)) & 1) === 0) logits[id] = -Infinity;
+    for (; ruledOut !== 0; ruledOut &= ruledOut - 1) {
+      const id = start + 31 - Math.clz32(ruledOut & -ruledOut);
+      // Bits past the end of the row mean nothing; as an element they would make the array a slow one.
+      if (id < length) logits[id] = -Infinity;
+    }
   }
 }
 

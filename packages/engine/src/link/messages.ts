@@ -18,10 +18,7 @@ export interface CoreOptions {
   readonly backend: 'auto' | 'native' | 'node';
   /** Threads of one model call. 0: as many as the machine has cores. */
   readonly threadCount: number;
-  /**
-   * Threads wait for each other in a busy loop: faster while the cores are free, several times slower when other
-   * work wants them. Default: only when the threads leave a core free.
-   */
+  /** Threads wait for each other in a busy loop for a short while before they sleep. Default: true. */
   readonly spin?: boolean;
   /** Most sequences that run at the same time; on the processor each has a cache slot. */
   readonly maxSequences: number;

@@ -1,6 +1,7 @@
 // Test doubles and conformance suites for packages that build on the engine, and the token side by itself for
 // tests and benchmarks that look below the text.
 
+export { LlguidanceEngine } from '../core/constraint/llguidance/llguidance-engine.ts';
 export type { EngineCoreSettings } from '../core/core-settings.ts';
 export { type CoreOutput, EngineCore } from '../core/engine-core.ts';
 export { loadCore } from '../core/load-core.ts';
@@ -36,6 +37,7 @@ export { Sampler, type SamplingStep } from '../core/sampling/sampler.ts';
 export type { Drafter } from '../core/speculation/drafter.ts';
 export type { CoreOptions, SubmitMessage } from '../link/messages.ts';
 export { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
+export { type LoadedVocabulary, loadVocabulary } from './load-vocabulary.ts';
 export { ScriptedBlockModel, type ScriptedBlockModelOptions } from './scripted-block-model.ts';
 export {
   hashTokens,

@@ -1,13 +1,12 @@
 // The order of blocks in a decoder: the one description that every architecture and precision shares.
 
-import { attention, attentionOutput } from '../blocks/attention.ts';
-import type { BlockContext } from '../blocks/block-context.ts';
+import { attention, attentionOutput, declareAttention } from '../blocks/attention.ts';
 import { embedding } from '../blocks/embedding.ts';
-import { declareIntegerProducts } from '../blocks/integer-product.ts';
 import { LM_HEAD_WEIGHT, lmHead, selectRows } from '../blocks/lm-head.ts';
 import { mlp } from '../blocks/mlp.ts';
 import { addAndRmsNorm, rmsNorm } from '../blocks/rms-norm.ts';
 import { rotaryTables } from '../blocks/rotary.ts';
+import { type GraphParts, logitRowsContext, tokenStream } from '../blocks/token-rows.ts';
 import { DYNAMIC_DIMS, SHARED_INPUT } from '../blocks/variant.ts';
 import { ModelBuildError } from '../errors.ts';
 
@@ -22,14 +21,17 @@ import { ModelBuildError } from '../errors.ts';
  * Throws: `tensor_missing`, `tensor_mismatch`, `unsupported` for tensors that are not as `config.json` says,
  * for those that it does not speak of, and for heads that the variant's attention cannot compute.
  */
-export function recordDecoderGraph(context: BlockContext): void {
-  const { graph, config } = context;
-  checkHeadSize(context);
-  for (const { name, type, dims } of context.variant.inputs) graph.input(name, type, dims);
+export function recordDecoderGraph(parts: GraphParts): void {
+  const { graph, config } = parts;
+  checkHeadSize(parts);
+  for (const { name, type, dims } of parts.variant.inputs) graph.input(name, type, dims);
   graph.input(SHARED_INPUT.logitRows, 'int64', [DYNAMIC_DIMS.rows]);
 
+  const stream = tokenStream(parts);
+  let { context } = stream;
   rotaryTables(context);
-  const { value, table } = embedding(context);
+  declareAttention(context);
+  const { value, table } = embedding(context, stream.ids);
   let residual = value;
   let normed = rmsNorm(context, inputNorm(0), residual, inputNormWeight(0), config.hiddenSize);
 
@@ -40,6 +42,7 @@ export function recordDecoderGraph(context: BlockContext): void {
       const path = `/model/layers.${layer}/logit_rows`;
       attended = selectRows(context, `${path}/attention`, attended, config.headCount * config.headSize);
       residual = selectRows(context, `${path}/residual`, residual, config.hiddenSize);
+      context = logitRowsContext(context);
     }
     const update = attentionOutput(context, layer, attended);
     const norm = `layers.${layer}.post_attention_layernorm`;
@@ -62,17 +65,18 @@ export function recordDecoderGraph(context: BlockContext): void {
  * ```
  * Throws: as `recordDecoderGraph`, but for tensors that config.json does not speak of.
  */
-export function recordPrefillGraph(context: BlockContext): void {
-  const { graph, config } = context;
-  for (const { name, type, dims } of context.variant.inputs)
+export function recordPrefillGraph(parts: GraphParts): void {
+  const { graph, config } = parts;
+  for (const { name, type, dims } of parts.variant.inputs)
     graph.input(
       name,
       type,
       dims.map(dim => (dim === DYNAMIC_DIMS.batch ? 1 : dim)),
     );
-  declareIntegerProducts(context, SHARED_INPUT.inputIds);
+  const { context, ids } = tokenStream(parts);
   rotaryTables(context);
-  let residual = embedding(context).value;
+  declareAttention(context);
+  let residual = embedding(context, ids).value;
   let normed = rmsNorm(context, inputNorm(0), residual, inputNormWeight(0), config.hiddenSize);
   for (let layer = 0; ; layer++) {
     const attended = attention(context, layer, normed);
@@ -93,7 +97,7 @@ export function recordPrefillGraph(context: BlockContext): void {
 }
 
 /** Throws: `unsupported`. */
-function checkHeadSize({ variant, config }: BlockContext): void {
+function checkHeadSize({ variant, config }: GraphParts): void {
   if (config.headSize <= variant.largestHeadSize) return;
   const message = `heads of ${config.headSize} elements are not built as "${variant.name}", which has at most ${variant.largestHeadSize}`;
   throw new ModelBuildError('unsupported', message, { key: 'head_dim' });

@@ -6,10 +6,27 @@ import type { BlockContext } from './block-context.ts';
 import { linear } from './linear.ts';
 import { rmsNorm } from './rms-norm.ts';
 import { ROTARY_TABLES } from './rotary.ts';
+import { toRows, toSequences } from './token-rows.ts';
+import { NO_SINKS } from './variant.ts';
+
+/**
+ * A score that no key can be as low as: each head's sink, which takes no part in its softmax. With sinks the operator
+ * computes all scores of a call and then their softmax; its other way, in blocks of keys, has kernels without vector
+ * instructions and takes up to a half longer (ADR 28). Price: memory for the scores,
+ * `batch * heads * length * capacity` floats, once per session.
+ */
+const NO_SINK_SCORE = -1e30;
+
+/** Declares what all attentions share. To be called once, before the first layer. */
+export function declareAttention({ graph, config, variant }: BlockContext): void {
+  if (!variant.lateAttentionInputs.includes(NO_SINKS)) return;
+  graph.constant(NO_SINKS, 'float32', Array<number>(config.headCount).fill(NO_SINK_SCORE));
+}
 
 /**
  * ```
- *   input [..., hidden]                        ... is batch, length in slots graphs; tokens in paged ones
+ *   input [..., hidden]                        ... is batch, length in slots graphs, 1, batch * length with integer
+ *                                              products, tokens in paged graphs
  *     |
  *   qkv_proj: MatMul (+ bias)                  [..., (heads + 2 kvHeads) * headSize]
  *     |
@@ -54,7 +71,7 @@ export function attention(context: BlockContext, layer: number, input: string): 
     },
   );
   for (const part of parts) graph.output(presentName(layer, part), variant.activation, dims);
-  return output;
+  return toRows(context, path, output, headCount * context.config.headSize);
 }
 
 /** The projection back to the residual stream. Shape: `[..., heads * headSize]` to `[..., hidden]`. */
@@ -81,12 +98,13 @@ function queryKeyValue(
   const sizes = { q: headCount * headSize, k: kvHeadCount * headSize, v: kvHeadCount * headSize };
   const parts = ['q', 'k', 'v'] as const;
   const name = (part: 'q' | 'k' | 'v') => `model.layers.${layer}.self_attn.${part}_proj`;
-  const packed = linear(context, {
+  const rows = linear(context, {
     path: `${path}/qkv_proj`,
     input,
     matrices: parts.map(part => checkpoint.tensor(`${name(part)}.weight`, [sizes[part], hiddenSize])),
     biases: config.qkvBias ? parts.map(part => checkpoint.tensor(`${name(part)}.bias`, [sizes[part]])) : [],
   });
+  const packed = toSequences(context, path, rows);
   if (!config.queryKeyNorm) return [packed, '', ''];
   const split = `${path}/qkv_proj/Split`;
   const lengths = graph.constant(

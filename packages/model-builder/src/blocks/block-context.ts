@@ -13,8 +13,13 @@ export interface BlockContext {
   readonly checkpoint: WeightSource;
   readonly precision: Precision;
   readonly variant: Variant;
-  /** `stored`: products with weights of the precision. `int8`: integer products, for graphs of many rows. */
-  readonly products: 'stored' | 'int8';
+  /**
+   * `blocks`: weights in the precision, q4 and q8 in blocks that share a scale. `int8`: integer products, where all tokens
+   * of a call are rows along one axis, whichever sequence they are of.
+   */
+  readonly products: 'blocks' | 'int8';
+  /** Name of the zero points of the rows at hand, for integer products; else empty. */
+  readonly rowZeroPoints: string;
 }
 
 /** Bits of a quantised weight; undefined where weights are stored in the type of activations. */

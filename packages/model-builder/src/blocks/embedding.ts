@@ -5,7 +5,7 @@ import { declareFloats, declareQuantised, type QuantisedLayout } from '../weight
 import { blockCount, QUANTISATION_BLOCK } from '../weights/quantise.ts';
 import { type BlockContext, weightBits } from './block-context.ts';
 import type { Matrix } from './linear.ts';
-import { SHARED_INPUT, type Variant } from './variant.ts';
+import type { Variant } from './variant.ts';
 
 /** Weight name of the embedding table in all three architectures. */
 export const EMBEDDING_WEIGHT = 'model.embed_tokens.weight';
@@ -30,19 +30,22 @@ export function tableLayout(variant: Variant): QuantisedLayout {
 
 /**
  * ```
- *   plain:     input_ids [...] -> Gather (table [vocab, hidden])             -> [..., hidden]
- *   quantised: input_ids [...] -> GatherBlockQuantized (8-bit codes, scales) -> [..., hidden], cut off if padded
- *   on blocks: input_ids [...] -> GatherBlockQuantized [..., blocks, 32] -> Reshape
+ *   plain:     ids [...] -> Gather (table [vocab, hidden])             -> [..., hidden]
+ *   quantised: ids [...] -> GatherBlockQuantized (8-bit codes, scales) -> [..., hidden], cut off if padded
+ *   on blocks: ids [...] -> GatherBlockQuantized [..., blocks, 64] -> Reshape
  * ```
  * In `slots` the table is mapped from the file, so only pages of tokens that occur become resident.
  */
-export function embedding({ graph, checkpoint, config, precision, variant }: BlockContext): Embedding {
+export function embedding(
+  { graph, checkpoint, config, precision, variant }: BlockContext,
+  ids: string,
+): Embedding {
   const path = '/model/embed_tokens';
   const tensor = checkpoint.tensor(EMBEDDING_WEIGHT, [config.vocabSize, config.hiddenSize]);
   const { activation, positionRank } = variant;
   if (weightBits(precision) === undefined) {
     const name = declareFloats(graph, EMBEDDING_WEIGHT, [tensor], activation);
-    const value = graph.op(`${path}/Gather`, 'Gather', [name, SHARED_INPUT.inputIds]);
+    const value = graph.op(`${path}/Gather`, 'Gather', [name, ids]);
     return { value, table: { kind: 'plain', name } };
   }
   const layout = tableLayout(variant);
@@ -51,7 +54,7 @@ export function embedding({ graph, checkpoint, config, precision, variant }: Blo
     scaleType: activation,
   });
   const node = `${path}/GatherBlockQuantized`;
-  let value = graph.op(node, 'GatherBlockQuantized', [matrix.codes, SHARED_INPUT.inputIds, matrix.scales], {
+  let value = graph.op(node, 'GatherBlockQuantized', [matrix.codes, ids, matrix.scales], {
     domain: MICROSOFT,
     attributes: {
       bits: int(TABLE_BITS),

@@ -1,5 +1,5 @@
-// A matrix product in 8-bit integers, for many rows at once: several times faster there than products with 4-bit
-// weights, whose blocks must be widened again for every row.
+// Matrix products in 8-bit integers with a scale for each row of the activations and for each output of the weights: the
+// products of `q8` builds, and those of the graph for prompts beside `q4` ones.
 
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import { int, MICROSOFT } from '../onnx/graph.ts';
@@ -11,68 +11,76 @@ const SHARED = {
   lastAxis: 'int8/last_axis',
   vector: 'int8/vector',
   inverse127: 'int8/inverse_127',
-  smallest: 'int8/smallest_scale',
   one: 'int8/one',
   zeroPoint: 'int8/zero_point',
-  rowZeroPoints: 'int8/row_zero_points',
 } as const;
 
 /** The middle of unsigned 8-bit codes: activations are signed, but the fast kernels take them unsigned. */
 const ZERO_POINT = 128;
-/** A row of zeros has this scale instead of none. */
-const SMALLEST_SCALE = 1e-30;
 
-/** Declares what all integer products share. `ids` is `[1, length]`. To be called once, before the first product. */
-export function declareIntegerProducts({ graph }: BlockContext, ids: string): void {
+/** Declares what all integer products share. To be called once, before the first `declareRowZeroPoints`. */
+export function declareIntegerProducts({ graph }: BlockContext): void {
   graph.constant(SHARED.lastAxis, 'int64', [-1]);
   graph.constant(SHARED.vector, 'int64', [-1]);
   graph.constant(SHARED.inverse127, 'float32', [1 / 127]);
-  graph.constant(SHARED.smallest, 'float32', [SMALLEST_SCALE]);
   graph.constant(SHARED.one, 'float32', [1]);
   graph.constant(SHARED.zeroPoint, 'uint8', [ZERO_POINT]);
-  const index = graph.constant('int8/length_index', 'int64', [1]);
-  const shape = graph.op('int8/Shape', 'Shape', [ids]);
-  const length = graph.op('int8/Gather', 'Gather', [shape, index]);
-  graph.op('int8/Expand', 'Expand', [SHARED.zeroPoint, length], { outputs: [SHARED.rowZeroPoints] });
+}
+
+/** A zero point for each row of activations, as many as `values`, a vector, has elements. Returns their name. */
+export function declareRowZeroPoints({ graph }: BlockContext, path: string, values: string): string {
+  const length = graph.op(`${path}/Shape`, 'Shape', [values]);
+  return graph.op(`${path}/Expand`, 'Expand', [SHARED.zeroPoint, length]);
+}
+
+/** Rows of activations as integers. */
+export interface RowCodes {
+  /** Name of the codes, uint8. Shape: `[..., rows, size]`. */
+  readonly codes: string;
+  /** Name of what a code less 128 is multiplied with. Shape: `[..., rows, 1]`. */
+  readonly scale: string;
 }
 
 /**
- * Each row of the input has its own scale, so a row's result does not depend on the rows beside it.
+ * Each row has its own scale, so its codes do not depend on the rows beside it. An activation is off by at most the largest
+ * magnitude of its row divided by 254. The codes of a row of zeros mean nothing; its scale is zero.
  * ```
- *   input [1, length, in]
- *     |------> Abs, ReduceMax, Mul 1/127, Max            scale [1, length, 1]
- *     |                                    |
- *   QuantizeLinear (scale, 128)            |             codes uint8 [1, length, in]
- *     |                                    |
- *   MatMulIntegerToFloat (weights)         |             [1, length, out], without the scale of the row
- *     |                                    |
- *    Mul ----------------------------------+             [1, length, out]
+ *   input [1, rows, size] or [rows, size]
+ *     |------> Abs, ReduceMax, Mul 1/127       scale [..., rows, 1]
+ *   QuantizeLinear (scale, 128)                codes uint8 [..., rows, size]
  * ```
- * An activation is off by at most the largest magnitude of its row divided by 254, a weight by that of its output.
  */
-export function integerProduct(
-  context: BlockContext,
-  path: string,
-  input: string,
-  { name, matrices }: { readonly name: string; readonly matrices: readonly CheckpointTensor[] },
-): string {
-  const { graph } = context;
-  const weights = declareInt8(graph, name, matrices);
+export function quantiseRows({ graph, rowZeroPoints }: BlockContext, path: string, input: string): RowCodes {
   const magnitudes = graph.op(`${path}/Abs`, 'Abs', [input]);
   const largest = graph.op(`${path}/ReduceMax`, 'ReduceMax', [magnitudes, SHARED.lastAxis], {
     attributes: { keepdims: int(1) },
   });
-  const exact = graph.op(`${path}/Scale`, 'Mul', [largest, SHARED.inverse127]);
-  const scale = graph.op(`${path}/Max`, 'Max', [exact, SHARED.smallest]);
+  const scale = graph.op(`${path}/Scale`, 'Mul', [largest, SHARED.inverse127]);
   const scales = graph.op(`${path}/Reshape`, 'Reshape', [scale, SHARED.vector]);
-  const codes = graph.op(`${path}/QuantizeLinear`, 'QuantizeLinear', [input, scales, SHARED.rowZeroPoints], {
+  const codes = graph.op(`${path}/QuantizeLinear`, 'QuantizeLinear', [input, scales, rowZeroPoints], {
     attributes: { axis: int(-2) },
   });
-  const product = graph.op(
-    `${path}/MatMulIntegerToFloat`,
-    'MatMulIntegerToFloat',
-    [codes, weights.codes, SHARED.one, weights.scales, SHARED.zeroPoint],
-    { domain: MICROSOFT },
-  );
-  return graph.op(`${path}/Mul`, 'Mul', [product, scale]);
+  return { codes, scale };
+}
+
+export interface IntegerProductInput {
+  readonly path: string;
+  /** Codes of the rows. */
+  readonly codes: string;
+  /** Name of the weights. */
+  readonly name: string;
+  readonly matrices: readonly CheckpointTensor[];
+}
+
+/**
+ * Declares the weights and multiplies. Returns the name of the product, `[..., rows, out]`, which still is to be multiplied
+ * with the scale of each row. A weight is off by at most the largest magnitude of its output divided by 254.
+ */
+export function integerProduct(
+  { graph }: BlockContext,
+  { path, codes, name, matrices }: IntegerProductInput,
+): string {
+  const weights = declareInt8(graph, name, matrices);
+  const inputs = [codes, weights.codes, SHARED.one, weights.scales, SHARED.zeroPoint];
+  return graph.op(`${path}/MatMul`, 'MatMulIntegerToFloat', inputs, { domain: MICROSOFT });
 }

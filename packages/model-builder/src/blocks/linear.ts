@@ -8,7 +8,7 @@ import { int, MICROSOFT } from '../onnx/graph.ts';
 import { declareFloats, declareQuantised, type QuantisedMatrix } from '../weights/declare-weights.ts';
 import { QUANTISATION_BLOCK } from '../weights/quantise.ts';
 import { type BlockContext, weightBits, weightName } from './block-context.ts';
-import { integerProduct } from './integer-product.ts';
+import { integerProduct, quantiseRows } from './integer-product.ts';
 
 /**
  * MatMulNBits: activations are rounded to 8 bits per block of 32, products are summed as integers. An element
@@ -43,7 +43,9 @@ export function linear(context: BlockContext, { path, input, matrices, biases }:
   const name = weightName(path, 'weight');
   const declareBias = () => declareFloats(graph, weightName(path, 'bias'), biases, activation);
   if (products === 'int8') {
-    const product = integerProduct(context, `${path}/MatMul`, input, { name, matrices });
+    const { codes, scale } = quantiseRows(context, path, input);
+    const unscaled = integerProduct(context, { path, codes, name, matrices });
+    const product = graph.op(`${path}/Mul`, 'Mul', [unscaled, scale]);
     if (biases.length === 0) return product;
     return graph.op(`${path}/Add`, 'Add', [product, declareBias()]);
   }

@@ -4,7 +4,8 @@ import { SLOTS_OUTPUT } from '@ortler/engine/graph-contract';
 import { ELEMENT_TYPES, type GraphRecorder, int } from '../onnx/graph.ts';
 import { aliasQuantised, declareFloats, declareQuantised } from '../weights/declare-weights.ts';
 import { type BlockContext, weightBits } from './block-context.ts';
-import { TABLE_BITS, tableLayout } from './embedding.ts';
+import { EMBEDDING_WEIGHT, TABLE_BITS, tableLayout } from './embedding.ts';
+import { integerProduct, quantiseRows } from './integer-product.ts';
 import { type Matrix, multiply } from './linear.ts';
 import { DYNAMIC_DIMS, SHARED_INPUT } from './variant.ts';
 
@@ -36,10 +37,18 @@ export function selectRows(
  * ```
  *   input [rowCount, hidden] -> MatMul -> logits [rowCount, vocab]
  * ```
- * A tied output matrix is the embedding table itself. Logits are float32 in both variants: a float16 logit of 20 has
- * steps of 0.016, which is more than all that was rounded before. With quantised weights the product is in float32.
+ * A tied output matrix is the embedding table itself; but in integer products it has codes of its own, in the order that
+ * they need. Logits are float32 in both variants: a float16 logit of 20 has steps of 0.016, which is more than all that was
+ * rounded before. With quantised weights the product is in float32.
  */
 export function lmHead(context: BlockContext, input: string, table: Matrix): void {
+  const { graph, config } = context;
+  if (context.products === 'int8') integerHead(context, input);
+  else blockHead(context, input, table);
+  graph.output(SLOTS_OUTPUT.logits, 'float32', [DYNAMIC_DIMS.rows, config.vocabSize]);
+}
+
+function blockHead(context: BlockContext, input: string, table: Matrix): void {
   const { graph, config, variant } = context;
   const matrix = config.tiedEmbeddings ? tiedMatrix(context, table) : separateMatrix(context);
   const path = '/lm_head';
@@ -50,18 +59,21 @@ export function lmHead(context: BlockContext, input: string, table: Matrix): voi
     const wide = toFloat32(graph, `${path}/input`, input);
     // Folded into a constant when the graph is loaded.
     const scales = toFloat32(graph, `${path}/scales`, matrix.matrix.scales);
-    const widened = { ...matrix.matrix, scales };
-    multiply(context, {
-      path,
-      input: wide,
-      matrix: { kind: 'quantised', matrix: widened },
-      bias: '',
-      output,
-    });
+    const widened: Matrix = { kind: 'quantised', matrix: { ...matrix.matrix, scales } };
+    multiply(context, { path, input: wide, matrix: widened, bias: '', output });
   } else {
     toFloat32(graph, path, multiply(context, { path, input, matrix, bias: '' }), output);
   }
-  graph.output(output, 'float32', [DYNAMIC_DIMS.rows, config.vocabSize]);
+}
+
+function integerHead(context: BlockContext, input: string): void {
+  const { graph, checkpoint, config } = context;
+  const weight = config.tiedEmbeddings ? EMBEDDING_WEIGHT : LM_HEAD_WEIGHT;
+  const tensor = checkpoint.tensor(weight, [config.vocabSize, config.hiddenSize]);
+  const path = '/lm_head';
+  const { codes, scale } = quantiseRows(context, path, input);
+  const product = integerProduct(context, { path, codes, name: LM_HEAD_WEIGHT, matrices: [tensor] });
+  graph.op(`${path}/Mul`, 'Mul', [product, scale], { outputs: [SLOTS_OUTPUT.logits] });
 }
 
 function toFloat32(graph: GraphRecorder, path: string, value: string, output?: string): string {

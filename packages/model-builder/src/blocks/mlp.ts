@@ -2,6 +2,7 @@
 
 import { int } from '../onnx/graph.ts';
 import type { BlockContext } from './block-context.ts';
+import { integerMlp } from './integer-mlp.ts';
 import { linear } from './linear.ts';
 
 /**
@@ -20,6 +21,7 @@ import { linear } from './linear.ts';
  * ```
  */
 export function mlp(context: BlockContext, layer: number, input: string): string {
+  if (context.products === 'int8') return integerMlp(context, layer, input);
   const { graph, checkpoint, config } = context;
   const { hiddenSize, intermediateSize } = config;
   const path = `/model/layers.${layer}/mlp`;

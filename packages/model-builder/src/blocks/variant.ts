@@ -44,6 +44,9 @@ export interface Variant {
   readonly largestHeadSize: number;
 }
 
+/** A constant of the graphs that have it: see `attention.ts`. */
+export const NO_SINKS = 'model.attention.no_sinks';
+
 /** Numbers in the input `bounds`. */
 const BOUND_COUNT = 3;
 
@@ -60,7 +63,8 @@ const slots: Variant = {
   ],
   attentionOperator: 'GroupQueryAttention',
   attentionInputs: [SLOTS_INPUT.lastPositions, SLOTS_INPUT.totalLength],
-  lateAttentionInputs: [],
+  // Position ids and a bias of the scores, which we do not use.
+  lateAttentionInputs: ['', '', NO_SINKS],
   cacheDims: ({ kvHeadCount, headSize }) => [batch, kvHeadCount, capacity, headSize],
   largestHeadSize: Number.POSITIVE_INFINITY,
 };

@@ -44,7 +44,7 @@ export async function writeOptimumModel(options: OptimumModelOptions): Promise<v
   try {
     const graph = new OptimumRecorder();
     const variant = VARIANTS.slots;
-    recordDecoderGraph({ graph, config, checkpoint, precision, variant, products: 'stored' });
+    recordDecoderGraph({ graph, config, checkpoint, precision, variant, products: 'blocks' });
     const folder = join(outputDir, 'onnx');
     await mkdir(folder, { recursive: true });
     const graphFile = precision === 'f32' ? 'model.onnx' : `model_${precision}.onnx`;

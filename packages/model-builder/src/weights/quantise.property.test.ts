@@ -2,11 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dequantiseRows } from '../../test/dequantise.ts';
 import { type FloatType, SMALLEST_NORMAL_16 } from './float16.ts';
-import { allocateQuantisedRows, type CodeBits, quantiseRows4, quantiseRows8 } from './quantise.ts';
+import {
+  allocateQuantisedRows,
+  type CodeBits,
+  QUANTISATION_BLOCK,
+  quantiseRows4,
+  quantiseRows8,
+} from './quantise.ts';
 
 /** Rows of weights of any size: ordinary ones, zeros, outliers and subnormal numbers. */
 const rows = fc
-  .tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 100 }))
+  .tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 200 }))
   .chain(([rowCount, width]) =>
     fc.record({
       width: fc.constant(width),
@@ -71,8 +77,8 @@ function forEachBlock(
   check: (block: Float32Array, result: Float32Array) => void,
 ): void {
   for (let row = 0; row < values.length; row += width) {
-    for (let start = row; start < row + width; start += 32) {
-      const end = Math.min(start + 32, row + width);
+    for (let start = row; start < row + width; start += QUANTISATION_BLOCK) {
+      const end = Math.min(start + QUANTISATION_BLOCK, row + width);
       check(values.subarray(start, end), quantised.subarray(start, end));
     }
   }

@@ -34,25 +34,25 @@ describe('quantisation of normally distributed weights', () => {
     expect(relativeError(values, 512, 8)).toBeLessThan(0.006);
   });
 
-  it('keeps 4-bit weights within 8 % of their size', () => {
-    expect(relativeError(values, 512, 4)).toBeLessThan(0.08);
+  it('keeps 4-bit weights within 9 % of their size', () => {
+    expect(relativeError(values, 512, 4)).toBeLessThan(0.09);
   });
 });
 
 it('packs 4-bit codes and zero points with the first in the low half', () => {
   // One row of two blocks: 0 to 15 exactly representable, then the same below zero.
-  const row = Float32Array.from({ length: 64 }, (_, i) => (i < 32 ? i % 16 : -(i % 16)));
-  const target = allocateQuantisedRows(1, 64, 4);
-  quantiseRows4(row, 64, target);
+  const row = Float32Array.from({ length: 128 }, (_, i) => (i < 64 ? i % 16 : -(i % 16)));
+  const target = allocateQuantisedRows(1, 128, 4);
+  quantiseRows4(row, 128, target);
   expect([...target.scales]).toEqual([1, 1]);
   expect([...target.zeroPoints]).toEqual([0xf0]);
   expect([...target.codes.subarray(0, 3)]).toEqual([0x10, 0x32, 0x54]);
-  expect([...target.codes.subarray(16, 19)]).toEqual([0xef, 0xcd, 0xab]);
+  expect([...target.codes.subarray(32, 35)]).toEqual([0xef, 0xcd, 0xab]);
 });
 
 it('fills the padding of a last block with the code of zero', () => {
-  const target = allocateQuantisedRows(1, 33, 8);
-  quantiseRows8(new Float32Array(33).fill(1), 33, target);
-  expect(target.codes[32]).toBe(255);
-  expect([...target.codes.subarray(33)]).toEqual(new Array(31).fill(128));
+  const target = allocateQuantisedRows(1, 65, 8);
+  quantiseRows8(new Float32Array(65).fill(1), 65, target);
+  expect(target.codes[64]).toBe(255);
+  expect([...target.codes.subarray(65)]).toEqual(new Array(63).fill(128));
 });

@@ -1,6 +1,6 @@
 // Block-wise quantisation of matrix rows into the layout of ONNX Runtime's MatMulNBits.
 //
-// A row is cut into blocks of 32 elements, the last one padded. Each block has a scale (float32, or a value that
+// A row is cut into blocks of 64 elements, the last one padded. Each block has a scale (float32, or a value that
 // float16 holds), and
 //   value ~ scale * (code - zeroPoint)
 // with 8-bit codes and the zero point 128 everywhere, or 4-bit codes and a zero point per block.
@@ -9,7 +9,7 @@
 import { type FloatType, roundUpToFloat16, SMALLEST_NORMAL_16 } from './float16.ts';
 
 /** Elements that share a scale. */
-export const QUANTISATION_BLOCK = 32;
+export const QUANTISATION_BLOCK = 64;
 
 export type CodeBits = 4 | 8;
 
@@ -32,7 +32,7 @@ const STEP_SHARES = [1, 1.03, 0.95, 0.9, 0.85, 0.8] as const;
 
 /** Where quantised rows go. Mutated by the functions below, from the first element on. */
 export interface QuantisedRows {
-  /** Shape: `[rows, blocks, 32 * bits / 8]`; of two 4-bit codes in a byte the first is the low half. */
+  /** Shape: `[rows, blocks, 64 * bits / 8]`; of two 4-bit codes in a byte the first is the low half. */
   readonly codes: Uint8Array;
   /** Shape: `[rows, blocks]`. */
   readonly scales: Float32Array<ArrayBuffer>;

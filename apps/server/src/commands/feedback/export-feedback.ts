@@ -5,10 +5,9 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { FeedbackStore } from '@ortler/api';
 import { bindFeedbackQuery, type Cursor } from '@ortler/feedback-query';
 import type { Config } from '../../config/config.ts';
-import { createFeedbackStore } from '../../stores/feedback/feedback-store.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
-import { createRowCounter, withDatabase } from './with-database.ts';
+import { createRowCounter, withFeedback } from './with-database.ts';
 
 export interface ExportOptions {
   readonly projectId: string;
@@ -24,18 +23,12 @@ const TAIL_BYTES = 4 * 1024 * 1024;
 
 /** Gives the number of rows written. Throws: `UserError`. */
 export function exportFeedback(config: Config, options: ExportOptions, terminal: Terminal): Promise<number> {
-  return withDatabase(config, async database => {
+  return withFeedback(config, async ({ store }) => {
     const handle = await openFile(options);
     try {
       const after = options.resume ? await findCursor(handle, options.file) : null;
       const rows = createRowCounter(terminal, 'exported');
-      const count = await writePages(
-        createFeedbackStore(database),
-        options.projectId,
-        after,
-        handle,
-        rows.update,
-      );
+      const count = await writePages(store, options.projectId, after, handle, rows.update);
       await handle.sync();
       rows.end(`exported ${count} rows to ${options.file}`);
       return count;

@@ -1,9 +1,10 @@
 import { appendFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { VECTOR_ROWS } from '@ortler/feedback-query/testing';
+import { startChdb, toRecord, VECTOR_ROWS } from '@ortler/feedback-query/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { PROJECT, toRecord } from '../../../test/feedback/feedback-app.ts';
+import { PROJECT } from '../../../test/feedback/feedback-app.ts';
+import { TEST_CHDB } from '../../../test/feedback/feedback-places.ts';
 import { readConfig } from '../../config/config.ts';
 import { openDatabase } from '../../db/open-database.ts';
 import { createFeedbackStore } from '../../stores/feedback/feedback-store.ts';
@@ -38,6 +39,21 @@ it('exports every row of a project, and imports them unchanged', async () => {
   await exportFeedback(configOf('second'), { projectId: PROJECT, file: copy, resume: false }, terminal);
   expect(await readFile(copy, 'utf8')).toBe(await readFile(file, 'utf8'));
 }, 60_000);
+
+it.skipIf(TEST_CHDB === undefined)(
+  `imports into ClickHouse and exports the same${TEST_CHDB === undefined ? ' (skipped: TEST_PYTHON names no Python with chdb)' : ''}`,
+  async () => {
+    const chdb = await startChdb(TEST_CHDB!, join(folder, 'clickhouse'));
+    const config = readConfig({ ORTLER_DATA_DIR: join(folder, 'beside'), CLICKHOUSE_URL: chdb.url });
+    for (let time = 0; time < 2; time++)
+      expect(await importFeedback(config, { ...importing, file }, terminal)).toBe(209);
+    const copy = join(folder, 'clickhouse.jsonl');
+    await exportFeedback(config, { projectId: PROJECT, file: copy, resume: false }, terminal);
+    expect(await readFile(copy, 'utf8')).toBe(await readFile(file, 'utf8'));
+    await chdb.stop();
+  },
+  60_000,
+);
 
 it('goes on with an export that was cut off, and never overwrites one', async () => {
   const whole = await readFile(file, 'utf8');

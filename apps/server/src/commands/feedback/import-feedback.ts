@@ -9,10 +9,9 @@ import { ApiError, type FeedbackRecord, toFeedbackRecord } from '@ortler/api';
 import { feedbackCreateRequest, laxDateTime, parseLosslessJson, toValidationDetails } from '@ortler/schemas';
 import { z } from 'zod';
 import type { Config } from '../../config/config.ts';
-import { createFeedbackStore } from '../../stores/feedback/feedback-store.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
-import { createRowCounter, withDatabase } from './with-database.ts';
+import { createRowCounter, withFeedback } from './with-database.ts';
 
 export interface ImportOptions {
   readonly file: string;
@@ -37,8 +36,7 @@ const importedRow = z.object({
 
 /** Gives the number of rows read. Throws: `UserError` with the line that is wrong; the batches before it are stored. */
 export function importFeedback(config: Config, options: ImportOptions, terminal: Terminal): Promise<number> {
-  return withDatabase(config, async database => {
-    const store = createFeedbackStore(database);
+  return withFeedback(config, async ({ store }) => {
     const rows = createRowCounter(terminal, 'imported');
     const seen = new Map<string, number>();
     let batch: FeedbackRecord[] = [];

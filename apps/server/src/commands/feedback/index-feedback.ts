@@ -1,14 +1,9 @@
 // `ortler feedback index`: makes or drops the index of a payload path.
 
 import type { Config } from '../../config/config.ts';
-import {
-  createPayloadIndex,
-  dropPayloadIndex,
-  type PayloadIndex,
-  payloadIndexName,
-} from '../../stores/feedback/payload-indexes.ts';
+import { type PayloadIndex, payloadIndexName } from '../../stores/feedback/payload-indexes.ts';
 import type { Terminal } from '../terminal.ts';
-import { withDatabase } from './with-database.ts';
+import { withFeedback } from './with-database.ts';
 
 /** Throws: `UserError` for a path that cannot be indexed. */
 export function indexFeedback(
@@ -16,8 +11,8 @@ export function indexFeedback(
   { drop, ...index }: PayloadIndex & { readonly drop: boolean },
   terminal: Terminal,
 ): Promise<void> {
-  return withDatabase(config, async database => {
-    await (drop ? dropPayloadIndex : createPayloadIndex)(database, index);
+  return withFeedback(config, async ({ indexes }) => {
+    await (drop ? indexes.drop(index) : indexes.create(index));
     const done = drop ? 'is gone' : 'is ready';
     terminal.err(`  The index of ${index.path} as ${index.reading} ${done} (${payloadIndexName(index)}).\n`);
   });

@@ -1,4 +1,4 @@
-// What the feedback commands share: the database of the configuration, mistakes as sentences, and progress in lines.
+// What the feedback commands share: the databases of the configuration, mistakes as sentences, and progress in lines.
 
 import { ApiError } from '@ortler/api';
 import { QueryError } from '@ortler/feedback-query';
@@ -6,6 +6,7 @@ import type { Config } from '../../config/config.ts';
 import type { Database } from '../../db/database.ts';
 import { DatabaseError } from '../../db/database-errors.ts';
 import { openDatabase } from '../../db/open-database.ts';
+import { type OpenFeedback, openFeedback } from '../../stores/feedback/open-feedback.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
 
@@ -25,6 +26,21 @@ export async function withDatabase<Result>(
   } finally {
     await database?.close();
   }
+}
+
+/** Runs `work` on the feedback of the configuration. Throws: as `withDatabase`. */
+export function withFeedback<Result>(
+  config: Config,
+  work: (feedback: OpenFeedback) => Promise<Result>,
+): Promise<Result> {
+  return withDatabase(config, async database => {
+    const feedback = await openFeedback(database, config);
+    try {
+      return await work(feedback);
+    } finally {
+      await feedback.close();
+    }
+  });
 }
 
 /** Rows between two lines of progress on a terminal that is no screen. */

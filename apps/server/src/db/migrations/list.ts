@@ -4,9 +4,11 @@ import type { DatabaseMigration } from '../migrate.ts';
 import { apiKeysMigration } from './0001-api-keys.ts';
 import { feedbackMigration } from './0002-feedback.ts';
 import { trainingMigration } from './0003-training.ts';
+import { teamsMigration } from './0004-teams.ts';
 
 export const MIGRATIONS: Readonly<Record<string, DatabaseMigration>> = {
   '0001-api-keys': apiKeysMigration,
   '0002-feedback': feedbackMigration,
   '0003-training': trainingMigration,
+  '0004-teams': teamsMigration,
 };

@@ -7,6 +7,7 @@ import { createDatabase, type Database } from '../database.ts';
 import { DatabaseError, messageOf } from '../database-errors.ts';
 import { migrate } from '../migrate.ts';
 import type { Tables } from '../tables.ts';
+import { withoutPassword } from '../without-password.ts';
 
 /** Connections of each pool. Source: PostgreSQL takes 100 by default, and several servers share them. */
 const POOL_SIZE = 10;
@@ -53,10 +54,4 @@ export function toSafeInteger(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`The integer ${text} has no exact number`);
   return value;
-}
-
-function withoutPassword(text: string): string {
-  const url = new URL(text);
-  if (url.password !== '') url.password = '***';
-  return url.href;
 }

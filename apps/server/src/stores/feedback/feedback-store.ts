@@ -1,23 +1,22 @@
 // Feedback in SQLite and PostgreSQL: bound queries are compiled for the database and run on its reader; writes are one
 // transaction each.
 
-import { ApiError, type FeedbackRecord, type FeedbackStore, type InsertedFeedback } from '@ortler/api';
+import type { FeedbackRecord, FeedbackStore, InsertedFeedback } from '@ortler/api';
 import {
   type BoundFeedbackQuery,
   bindFeedbackQuery,
   compileFeedbackQuery,
-  compilePayloadSampleQuery,
-  type PayloadSampleQuery,
   postgresDialect,
   type ResultRow,
   sqliteDialect,
 } from '@ortler/feedback-query';
 import type { CompiledQuery, Transaction } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import { isQueryTimeout, isResultTooLarge } from '../../db/database-errors.ts';
 import { guardedName } from '../../db/sqlite/guarded-tables.ts';
 import type { Tables } from '../../db/tables.ts';
-import { isSameFeedback } from './same-feedback.ts';
+import { asNew, asStored } from './inserted-feedback.ts';
+import { toPublicFailure } from './public-failure.ts';
+import { samplePayloads } from './sample-payloads.ts';
 import { toStoredFeedback } from './to-stored-feedback.ts';
 
 /** Rows of one statement: 25 columns each, and SQLite takes 32,766 parameters. */
@@ -67,7 +66,7 @@ export function createFeedbackStore(database: Database): FeedbackStore {
       const isAllNew = numInsertedOrUpdatedRows === BigInt(group.length);
       const stored = isAllNew ? null : await findStored(trx, group);
       for (const record of group)
-        inserted.set(record, stored === null ? asNew(record) : compare(record, stored));
+        inserted.set(record, stored === null ? asNew(record) : asStored(record, stored.get(record.id)!));
     }
     return records.map(record => inserted.get(record)!);
   };
@@ -80,10 +79,7 @@ export function createFeedbackStore(database: Database): FeedbackStore {
       return { rows: rows.map(toResult), lastCursor: last === undefined ? null : toCursor(last) };
     },
 
-    async samplePayloads(query: PayloadSampleQuery) {
-      const rows = await read(compilePayloadSampleQuery(query, dialect, readOptions));
-      return rows.map(({ payload }) => payload);
-    },
+    samplePayloads: query => samplePayloads(query, dialect, readOptions, read),
 
     insert: async records =>
       records.length === 0 ? [] : database.transaction(trx => insertAll(trx, records)),
@@ -117,31 +113,4 @@ function groupRecords(records: readonly FeedbackRecord[]): readonly (readonly Fe
     else groups.push(new Map([[record.id, record]]));
   }
   return groups.map(group => [...group.values()]);
-}
-
-function asNew(record: FeedbackRecord): InsertedFeedback {
-  return { createdAtMs: record.created_at_ms, userId: record.wb_user_id };
-}
-
-function compare(record: FeedbackRecord, stored: ReadonlyMap<string, ResultRow>): InsertedFeedback {
-  const row = stored.get(record.id)!;
-  if (!isSameFeedback(record, row))
-    throw new ApiError('conflict', `There is other feedback under the id ${record.id}`, { param: 'id' });
-  return { createdAtMs: Date.parse(String(row.created_at)), userId: String(row.wb_user_id) };
-}
-
-function toPublicFailure(error: unknown): unknown {
-  if (isQueryTimeout(error))
-    return new ApiError(
-      'query_timeout',
-      'The query took too long; narrow the filter or index what it reads',
-      {
-        cause: error,
-      },
-    );
-  if (isResultTooLarge(error))
-    return new ApiError('answer_too_large', 'The answer is too large; ask for fewer rows or fields', {
-      cause: error,
-    });
-  return error;
 }

@@ -18,6 +18,22 @@ export interface PayloadIndex {
   readonly reading: IndexReading;
 }
 
+/** What can be done with indexes on payload paths. */
+export interface PayloadIndexes {
+  /** Makes the index unless it is there. Throws: `QueryError` for a path that cannot be indexed. */
+  create(index: PayloadIndex): Promise<void>;
+  /** Removes the index; one that is not there is no error. */
+  drop(index: PayloadIndex): Promise<void>;
+}
+
+/** Indexes of SQLite and PostgreSQL. */
+export function createPayloadIndexes(database: Database): PayloadIndexes {
+  return {
+    create: index => createPayloadIndex(database, index),
+    drop: index => dropPayloadIndex(database, index),
+  };
+}
+
 /** Name of the index: the same on every server. */
 export function payloadIndexName({ path, reading }: PayloadIndex): string {
   const digest = createHash('sha256').update(`${reading} ${path}`).digest('hex').slice(0, 16);

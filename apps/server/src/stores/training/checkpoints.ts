@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import {
   type CheckpointStore,
   type CheckpointWeights,
-  parseModelReference,
   type ServableCheckpoint,
   type StoredCheckpoint,
   toModelReference,
@@ -124,6 +123,7 @@ export function createCheckpointStore(database: Database, now: () => number): Ch
         await trx
           .updateTable('checkpoints')
           .set({ metrics: JSON.stringify(merged) })
+          .where('model_id', '=', modelId)
           .where('id', '=', id)
           .execute();
       });
@@ -143,15 +143,16 @@ export function createCheckpointStore(database: Database, now: () => number): Ch
       return deleted.map(({ step }) => step);
     },
 
-    listServable: async () => (await selectServable().execute()).flatMap(toServable),
+    async listServable(entity) {
+      const all = selectServable();
+      return (await (entity === null ? all : all.where('entity', '=', entity)).execute()).flatMap(toServable);
+    },
 
-    async findServable(modelName, step) {
-      const name = parseModelReference(modelName);
-      if (name === null) return null;
+    async findServable({ entity, project, name }, step) {
       let query = selectServable()
-        .where('entity', '=', name.entity)
-        .where('project', '=', name.project)
-        .where('name', '=', name.name);
+        .where('entity', '=', entity)
+        .where('project', '=', project)
+        .where('name', '=', name);
       if (step !== null) query = query.where('step', '=', step);
       return (await query.limit(1).execute()).flatMap(toServable)[0] ?? null;
     },

@@ -1,13 +1,14 @@
 // Weights on this machine's disk, as far as clients may name them: only under the configured folder.
 
 import { readdir, realpath } from 'node:fs/promises';
-import { isAbsolute, relative, resolve } from 'node:path';
+import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { WeightsFolders } from '@ortler/api';
 
-/** @param root Absolute folder; clients may name it and everything below it. */
-export function createWeightsFolders(root: string): WeightsFolders {
+/** @param checkpointDir Absolute folder; keys of a team may name what lies in the folder of that name in it, others all. */
+export function createWeightsFolders(checkpointDir: string): WeightsFolders {
   return {
-    async inspect(path) {
+    async inspect(path, team) {
+      const root = team === null ? checkpointDir : join(checkpointDir, team);
       const wanted = resolve(root, path);
       // Checked before and after links are followed: the answer must not tell what exists elsewhere.
       if (!isInside(root, wanted)) return { problem: OUTSIDE };

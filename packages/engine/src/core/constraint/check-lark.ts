@@ -1,11 +1,15 @@
 // Grammars in Lark go to llguidance as they are, after a look at their size and at what would reach past the answer.
 
 import type { ConstraintLimits } from '../../request/constraint-spec.ts';
+import { checkPatternSize } from './check-regex.ts';
 import { refuse } from './refuse.ts';
 
 const RULE = /^[ \t]*[?!]?([A-Za-z_][A-Za-z0-9_-]*)(?:\.-?\d+)?[ \t]*(?:\[[^\]\n]*\])?[ \t]*:/gm;
 /** Rule options that hide tokens from the model, change its sampling, or end a rule by length. */
 const FORBIDDEN = /^[^"/\n]*\[[^\]\n]*\b(stop|stop_capture|temperature|max_tokens)\s*=/m;
+
+/** Regular expressions between slashes. */
+const PATTERN = /\/((?:[^/\\\n]|\\.)+)\//g;
 
 /** The grammar with a `start` rule. Throws: `invalid_request`. */
 export function checkLark(text: string, limits: ConstraintLimits): string {
@@ -15,5 +19,6 @@ export function checkLark(text: string, limits: ConstraintLimits): string {
     refuse('grammar', `A grammar may have ${limits.ruleCount} rules at most`);
   const option = FORBIDDEN.exec(text)?.[1];
   if (option !== undefined) refuse('grammar', `The rule option ${option} is not supported`);
+  for (const [, pattern] of text.matchAll(PATTERN)) checkPatternSize(pattern!, 'grammar', limits);
   return rules.includes('start') ? text : `start: ${rules[0]}\n${text}`;
 }

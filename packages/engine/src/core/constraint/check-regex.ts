@@ -1,6 +1,7 @@
 // Regular expressions of requests: Rust's syntax, in which `\d`, `\w` and `\s` keep to ASCII as most callers expect.
 
 import type { ConstraintLimits } from '../../request/constraint-spec.ts';
+import { patternSize } from './pattern-size.ts';
 import { refuse } from './refuse.ts';
 
 const ASCII_CLASSES: Readonly<Record<string, string>> = {
@@ -13,6 +14,7 @@ const ASCII_CLASSES: Readonly<Record<string, string>> = {
 export function checkRegex(pattern: string, limits: ConstraintLimits): string {
   if (Buffer.byteLength(pattern) > limits.patternBytes)
     refuse('regex', `A regular expression may have ${limits.patternBytes} bytes at most`);
+  checkPatternSize(pattern, 'regex', limits);
   if (pattern.includes('\0') || !pattern.isWellFormed())
     refuse('regex', 'A regular expression may hold neither U+0000 nor half a character');
   let inClass = 0;
@@ -25,6 +27,16 @@ export function checkRegex(pattern: string, limits: ConstraintLimits): string {
     else if (/^\\[dws]$/i.test(part)) return asciiClass(part[1]!, inClass > 0);
     return part;
   });
+}
+
+/** Throws: `invalid_request` naming the place of a pattern whose automaton would be too large. */
+export function checkPatternSize(pattern: string, place: string, limits: ConstraintLimits): void {
+  const size = patternSize(pattern);
+  if (size > limits.patternSize)
+    refuse(
+      place,
+      `With its repetitions written out the pattern has ${size} characters; ${limits.patternSize} are allowed`,
+    );
 }
 
 function asciiClass(letter: string, isInClass: boolean): string {

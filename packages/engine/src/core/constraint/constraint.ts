@@ -5,6 +5,8 @@
 export interface Grammar {
   readonly kind: 'json_schema' | 'regex' | 'lark';
   readonly text: string;
+  /** The answer is JSON as a whole, with as much white space between its parts as indented lines need. Default: no bound. */
+  readonly boundsWhitespace?: true;
 }
 
 /** One per model. Not for several threads. */
@@ -33,11 +35,6 @@ export interface ConstraintMatcher {
   canStop(): boolean;
   /** Nothing but an end token may follow. Before the first token this may be false although the mask says so. */
   mustStop(): boolean;
-  /**
-   * Bytes that every continuation begins with, at most about `mostBytes` of them. Empty: there is a choice, or the
-   * answer may end here.
-   */
-  forcedBytes(mostBytes: number): Uint8Array;
   /** A second matcher in the same state. */
   fork(): ConstraintMatcher;
   /** Takes back the last accepted tokens. Throws: when there are fewer. */

@@ -15,13 +15,16 @@ import {
 import { LlguidanceEngine } from './llguidance/llguidance-engine.ts';
 import { SequenceConstraint } from './sequence-constraint.ts';
 
-/** Of a row: null where anything may come. */
-export type RowMask = TokenMask | EngineError | null;
+/** Of a row: one mask for the next token and one behind each token of its draft; null where anything may come. */
+export type RowMasks = readonly TokenMask[] | EngineError | null;
 
 /** What a row has to say of itself. */
 export interface ConstrainedRow {
   readonly slot: number;
   readonly drawsToken: boolean;
+  readonly tokenIds: Int32Array;
+  /** How many of the last tokens are a guess. */
+  readonly draftLength: number;
   readonly sequence: { readonly constraint: SequenceConstraint | null };
 }
 
@@ -29,10 +32,11 @@ export class CoreConstraints {
   readonly #createEngine: (vocabulary: TokenVocabulary) => ConstraintEngine;
   #vocabulary: TokenVocabulary | null = null;
   #engine: ConstraintEngine | null = null;
-  /** Buffers by slot, made when a slot first needs one. */
-  readonly #words: (Uint32Array | undefined)[] = [];
+  /** Buffers by slot, one for each mask of a row, made when they are first needed. */
+  readonly #words: (Uint32Array[] | undefined)[] = [];
   /** Refilled by every step. */
-  readonly #masks: RowMask[] = [];
+  readonly #masks: RowMasks[] = [];
+  #scratch: Uint32Array | null = null;
 
   constructor(
     createEngine = (vocabulary: TokenVocabulary): ConstraintEngine => new LlguidanceEngine(vocabulary),
@@ -43,17 +47,21 @@ export class CoreConstraints {
   setVocabulary(vocabulary: TokenVocabulary): void {
     this.#vocabulary = vocabulary;
     this.#engine = null;
+    this.#scratch = null;
+    this.#words.length = 0;
   }
 
   /** One for each choice of a request that has a constraint. Throws: `invalid_request`, `engine_failed`. */
   start({ constraint, choiceCount, eosTokenIds, stopTokenIds }: SubmitMessage): SequenceConstraint[] {
     if (constraint === undefined) return [];
     const { vocabulary, engine } = this.#ready();
+    this.#scratch ??= new Uint32Array(engine.maskWordCount);
     let first: SequenceConstraint | undefined;
     try {
       const matcher: ConstraintMatcher = engine.compile(constraint.grammar);
       first = new SequenceConstraint(matcher, {
         vocabulary,
+        scratch: this.#scratch,
         thinking: constraint.thinking,
         ignoredEndIds: vocabulary.eosTokenIds.filter(
           id => !eosTokenIds.includes(id) && !stopTokenIds.includes(id),
@@ -73,19 +81,23 @@ export class CoreConstraints {
    * What each row may draw, in the plan's order; a fault of one row is no fault of the others. Valid until the next
    * call. Meant for the time in which the model computes these rows; it never throws.
    */
-  fillMasks(rows: readonly ConstrainedRow[]): readonly RowMask[] {
+  fillMasks(rows: readonly ConstrainedRow[]): readonly RowMasks[] {
     const masks = this.#masks;
     masks.length = 0;
-    for (const { slot, drawsToken, sequence } of rows) {
-      masks.push(drawsToken && sequence.constraint !== null ? this.#fill(slot, sequence.constraint) : null);
+    for (const row of rows) {
+      const { constraint } = row.sequence;
+      masks.push(row.drawsToken && constraint !== null ? this.#fill(row, constraint) : null);
     }
     return masks;
   }
 
-  #fill(slot: number, constraint: SequenceConstraint): RowMask {
+  #fill({ slot, tokenIds, draftLength }: ConstrainedRow, constraint: SequenceConstraint): RowMasks {
     try {
-      this.#words[slot] ??= new Uint32Array(this.#ready().engine.maskWordCount);
-      return constraint.fillMask(this.#words[slot]);
+      this.#words[slot] ??= [];
+      const words = this.#words[slot];
+      while (words.length <= draftLength) words.push(new Uint32Array(this.#ready().engine.maskWordCount));
+      if (draftLength === 0) return [constraint.fillMask(words[0]!)];
+      return constraint.fillMasks(tokenIds.subarray(tokenIds.length - draftLength), words);
     } catch (error) {
       if (error instanceof EngineError) return error;
       const reason = error instanceof Error ? error.message : String(error);

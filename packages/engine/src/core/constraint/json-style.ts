@@ -3,18 +3,28 @@
 import type { JsonStyle } from '../../request/constraint-spec.ts';
 import type { JsonMap } from './json-schema/json-value.ts';
 import { refuse } from './refuse.ts';
+import { GAP_PATTERN } from './whitespace/json-whitespace.ts';
+
+/** Whether the JSON is a part of the answer or all of it. */
+export type JsonExtent = 'part' | 'whole';
+
+/** Whether white space must be bounded beside the grammar: llguidance writes its own as often as it likes. */
+export function boundsWhitespace(style: JsonStyle | undefined, extent: JsonExtent): boolean {
+  return extent === 'whole' && (style?.whitespace ?? 'bounded') === 'bounded';
+}
 
 /**
  * `none` writes `{"a":[1,2]}`. A pattern allows white space around commas and colons; as a range of repetitions must
- * hold, and this build of llguidance repeats its own white space, brackets then have none.
+ * hold, and this build of llguidance repeats its own white space, brackets then have none. Bounded white space inside a
+ * longer answer is such a pattern too: where JSON begins and ends there, only the grammar knows.
  * Throws: `invalid_request` when the pattern allows anything that JSON does not ignore.
  */
-export function toGuidance(style: JsonStyle | undefined, coercesOneOf: boolean): JsonMap {
-  const whitespace = style?.whitespace ?? 'any';
+export function toGuidance(style: JsonStyle | undefined, coercesOneOf: boolean, extent: JsonExtent): JsonMap {
+  const whitespace = style?.whitespace ?? 'bounded';
   const oneOf = coercesOneOf ? { coerce_one_of: true } : {};
-  if (whitespace === 'any') return { ...oneOf };
+  if (whitespace === 'any' || boundsWhitespace(style, extent)) return { ...oneOf };
   if (whitespace === 'none') return { ...oneOf, whitespace_flexible: false };
-  const space = `(?:${checkWhitespacePattern(whitespace.pattern)})`;
+  const space = whitespace === 'bounded' ? GAP_PATTERN : `(?:${checkWhitespacePattern(whitespace.pattern)})`;
   return {
     ...oneOf,
     whitespace_flexible: false,

@@ -10,7 +10,7 @@ import { type Grammar, GrammarRefused, MatcherFailed } from './constraint.ts';
 import { ebnfToLark, ebnfToRules } from './ebnf/ebnf-to-lark.ts';
 import { isList, isMap, type JsonValue, parseJson, printJson } from './json-schema/json-value.ts';
 import { type NormalisedSchema, normaliseSchema } from './json-schema/normalise-schema.ts';
-import { toGuidance } from './json-style.ts';
+import { boundsWhitespace, type JsonExtent, toGuidance } from './json-style.ts';
 import { refuse } from './refuse.ts';
 import { parseTag } from './structural-tag/parse-tag.ts';
 import { tagToLark } from './structural-tag/tag-to-lark.ts';
@@ -68,7 +68,7 @@ function prepareSchema(
 
 /** llguidance compiles several `patternProperties` only where no name matches two of them. */
 function hasOverlappingPatterns({ schema }: NormalisedSchema, { tryCompile }: FrontEndOptions): boolean {
-  const text = printJson(withStyle(schema, undefined, true));
+  const text = printJson(withStyle(schema, undefined, true, 'whole'));
   if (!text.includes('"patternProperties":')) return false;
   try {
     tryCompile({ kind: 'json_schema', text });
@@ -87,7 +87,8 @@ function compileSchema(
 ): { readonly grammar: Grammar; readonly isExact: boolean } {
   const write = (coercesOneOf: boolean): Grammar => ({
     kind: 'json_schema',
-    text: printJson(withStyle(normalised.schema, style, coercesOneOf)),
+    text: printJson(withStyle(normalised.schema, style, coercesOneOf, 'whole')),
+    ...(boundsWhitespace(style, 'whole') && { boundsWhitespace: true }),
   });
   const exact = write(false);
   if (normalised.oneOfs.length === 0) return { grammar: compiled(exact, options).grammar, isExact: true };
@@ -108,8 +109,13 @@ function compileSchema(
   return { grammar: coerced.grammar, isExact: false };
 }
 
-function withStyle(schema: JsonValue, style: JsonStyle | undefined, coercesOneOf: boolean): JsonValue {
-  const guidance = toGuidance(style, coercesOneOf);
+function withStyle(
+  schema: JsonValue,
+  style: JsonStyle | undefined,
+  coercesOneOf: boolean,
+  extent: JsonExtent,
+): JsonValue {
+  const guidance = toGuidance(style, coercesOneOf, extent);
   if (Object.keys(guidance).length === 0) return schema;
   const open = isMap(schema) ? schema : schema === false ? { not: {} } : {};
   return { 'x-guidance': guidance, ...open };
@@ -127,7 +133,7 @@ function prepareTag(
     toJson: (schema, place) => {
       const normalised = normaliseSchema(schema, { closeObjects: style?.closeObjects ?? false, limits });
       refuseUnenforced(normalised, place);
-      return withStyle(normalised.schema, style, false);
+      return withStyle(normalised.schema, style, false, 'part');
     },
     toRegex: pattern => checkRegex(pattern, limits),
     toRules: (grammar, prefix, place) => {

@@ -6,6 +6,7 @@ import type { SubmittedThinking } from '../../link/messages.ts';
 import type { TokenVocabulary } from '../../request/token-vocabulary.ts';
 import type { TokenMask } from '../token-mask.ts';
 import { type ConstraintMatcher, MatcherFailed } from './constraint.ts';
+import { onlyContinuation } from './only-continuation.ts';
 import { ThinkingEnd } from './thinking-end.ts';
 
 export interface SequenceConstraintOptions {
@@ -13,6 +14,8 @@ export interface SequenceConstraintOptions {
   readonly thinking: SubmittedThinking | undefined;
   /** Those end tokens of the model that do not end this request's choices. */
   readonly ignoredEndIds: readonly number[];
+  /** Work memory for a mask, shared by all. */
+  readonly scratch: Uint32Array;
 }
 
 export class SequenceConstraint {
@@ -21,11 +24,16 @@ export class SequenceConstraint {
   readonly #thinkingEnd: ThinkingEnd | null;
   #phase: 'start' | 'thinking' | 'answer';
 
-  /** Owns the matcher, which is at the start of an answer. */
-  constructor(matcher: ConstraintMatcher, options: SequenceConstraintOptions) {
+  /** Owns the matcher, which is at the start of an answer, or where that of `source` is. */
+  constructor(matcher: ConstraintMatcher, options: SequenceConstraintOptions, source?: SequenceConstraint) {
     const { thinking, vocabulary } = options;
     this.#matcher = matcher;
     this.#options = options;
+    if (source !== undefined) {
+      this.#thinkingEnd = source.#thinkingEnd === null ? null : source.#thinkingEnd.fork();
+      this.#phase = source.#phase;
+      return;
+    }
     this.#thinkingEnd = thinking === undefined ? null : new ThinkingEnd(vocabulary, thinking.ends);
     this.#phase = thinking === undefined ? 'answer' : thinking.isOpen ? 'thinking' : 'start';
   }
@@ -47,7 +55,7 @@ export class SequenceConstraint {
     const endTokenId = eosTokenIds.find(id => hasBit(mask, id)) ?? null;
     // Ends that do not count are left only where nothing else may come.
     if (endTokenId !== null && hasOtherBits(mask, eosTokenIds)) clearBits(mask, ignoredEndIds);
-    if (mask.every(word => word === 0)) throw failed('The constraint allows no further token.');
+    if (isEmpty(mask)) throw failed('The constraint allows no further token.');
     const thinkTokenId = (this.#phase === 'start' ? thinking?.startTokenId : undefined) ?? null;
     return { words: mask, endTokenId, thinkTokenId };
   }
@@ -71,9 +79,70 @@ export class SequenceConstraint {
     });
   }
 
-  /** The same for another choice, which must not have begun. */
+  /**
+   * The tokens that may come next, and those that may come behind each token of a draft, as far as the draft can be
+   * taken over. Mutates: the first of `words`, one for each mask. Throws: `constraint_failed` when not even the first
+   * mask is known.
+   */
+  fillMasks(draft: Int32Array, words: readonly Uint32Array[]): readonly TokenMask[] {
+    const masks = [this.fillMask(words[0]!)];
+    const ahead = this.fork();
+    try {
+      for (const tokenId of draft) {
+        if (ahead.accept(tokenId) !== 'open') break;
+        masks.push(ahead.fillMask(words[masks.length]!));
+      }
+    } catch (error) {
+      // Whatever is wrong behind a drafted token is met again when that token was drawn.
+      if (!(error instanceof EngineError)) throw error;
+    } finally {
+      ahead.dispose();
+    }
+    return masks;
+  }
+
+  /**
+   * Tokens of the one way in which the answer can go on: how many were found. They are a guess, as the same text may be
+   * written in other tokens. Changes nothing. Mutates: `guess`, at most `most` tokens.
+   */
+  guessForced(guess: Int32Array, most: number): number {
+    if (this.#phase !== 'answer') return 0;
+    const { vocabulary, scratch } = this.#options;
+    let ahead: ConstraintMatcher | null = null;
+    let count = 0;
+    try {
+      while (count < most) {
+        (ahead ?? this.#matcher).fillMask(scratch);
+        const tokenId = onlyContinuation(vocabulary, scratch);
+        if (tokenId === undefined) break;
+        ahead ??= this.#matcher.fork();
+        if (!ahead.accept(tokenId)) break;
+        guess[count++] = tokenId;
+      }
+    } catch (error) {
+      // The step that gets there says what is wrong.
+      if (!(error instanceof MatcherFailed)) throw error;
+    } finally {
+      ahead?.dispose();
+    }
+    return count;
+  }
+
+  /** How many of the first `length` guessed tokens the constraint could take over, one after the other. */
+  countFitting(guess: Int32Array, length: number): number {
+    if (this.#phase === 'start') return 0;
+    if (this.#phase === 'thinking') return length;
+    try {
+      return this.#matcher.countFitting([...guess.subarray(0, length)]);
+    } catch (error) {
+      if (!(error instanceof MatcherFailed)) throw error;
+      return 0;
+    }
+  }
+
+  /** The same in the same state, for another choice or for a look ahead. */
   fork(): SequenceConstraint {
-    return new SequenceConstraint(this.#matcher.fork(), this.#options);
+    return new SequenceConstraint(this.#matcher.fork(), this.#options, this);
   }
 
   /** Legal any number of times. */
@@ -102,6 +171,11 @@ function hasBit(mask: Uint32Array, id: number): boolean {
 
 function clearBits(mask: Uint32Array, ids: readonly number[]): void {
   for (const id of ids) mask[id >>> 5]! &= ~(1 << (id & 31));
+}
+
+function isEmpty(mask: Uint32Array): boolean {
+  for (let word = 0; word < mask.length; word++) if (mask[word] !== 0) return false;
+  return true;
 }
 
 function hasOtherBits(mask: Uint32Array, ids: readonly number[]): boolean {

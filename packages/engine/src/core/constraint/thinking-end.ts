@@ -7,12 +7,19 @@ export class ThinkingEnd {
   readonly #ends: readonly Uint8Array[];
   readonly #keptLength: number;
   /** The last bytes of the thought: as many as the longest end has. */
-  readonly #tail: number[] = [];
+  readonly #tail: number[];
 
-  constructor(vocabulary: TokenVocabulary, ends: readonly Uint8Array[]) {
+  /** `tail`: the last bytes of what was thought so far. */
+  constructor(vocabulary: TokenVocabulary, ends: readonly Uint8Array[], tail: readonly number[] = []) {
     this.#vocabulary = vocabulary;
     this.#ends = ends;
     this.#keptLength = Math.max(0, ...ends.map(end => end.length));
+    this.#tail = [...tail];
+  }
+
+  /** A second one in the same state. */
+  fork(): ThinkingEnd {
+    return new ThinkingEnd(this.#vocabulary, this.#ends, this.#tail);
   }
 
   /**

@@ -66,6 +66,24 @@ describe('SlotCacheManager', () => {
     expect(again.computedLength).toBe(4);
   });
 
+  it('takes over a long cached prefix with a short rest, which costs less than a copy', () => {
+    const shared = Array.from({ length: 64 }, (_, index) => index);
+    for (const [restLength, isCopied] of [
+      [2, false],
+      [3, true],
+    ] as const) {
+      const { manager, moves } = createManager();
+      const rest = Array.from({ length: restLength }, (_, index) => 100 + index);
+      const slot = cache(manager, 1, [...shared, ...rest]);
+      const next = sequenceOf(2, [...shared, 200, 201]);
+      manager.admit(next);
+      expect(next.computedLength).toBe(64);
+      expect(moves).toEqual(isCopied ? [['copy', slot, next.slot, 64]] : []);
+      expect(next.slot === slot).toBe(!isCopied);
+      expect(manager.findViolations(1000)).toEqual([]);
+    }
+  });
+
   it('copies from a sequence that still runs', () => {
     const { manager, moves } = createManager();
     const running = sequenceOf(1, [1, 2, 3, 4, 5]);

@@ -19,11 +19,4 @@ export class Candidates {
     this.logits[0] = logit;
     this.count = 1;
   }
-
-  /** Indexes of the candidates, best first and in id order among equals. */
-  rank(): readonly number[] {
-    const { logits, count } = this;
-    // Stable, and candidates are in id order.
-    return Array.from({ length: count }, (_, index) => index).sort((a, b) => logits[b]! - logits[a]!);
-  }
 }

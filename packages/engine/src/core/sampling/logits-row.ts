@@ -3,7 +3,7 @@
 
 import type { Candidates } from './candidates.ts';
 import { PlainKernels } from './kernels/plain-kernels.ts';
-import { BLOCK_LENGTH, type RowKernels } from './kernels/row-kernels.ts';
+import { BLOCK_LENGTH, type Buckets, type RowKernels } from './kernels/row-kernels.ts';
 import { tokenWeight, type WeightScale } from './kernels/token-weight.ts';
 import { WasmKernels } from './kernels/wasm-kernels.ts';
 import { Wasm } from './kernels/web-assembly.ts';
@@ -47,6 +47,52 @@ export class LogitsRow {
     return this.#kernels.weigh(scale, lowestLogit);
   }
 
+  /** As `weigh`, and keeps the weight of each token for the questions below, whose limits are at least this one. */
+  keepWeights(scale: WeightScale, lowestLogit: number): number {
+    return this.#kernels.keepWeights(scale, lowestLogit);
+  }
+
+  /** As of the last `keepWeights`. Shape: `[vocabSize]` and more. */
+  get keptWeights(): Float32Array {
+    return this.#kernels.weights;
+  }
+
+  /** `weigh` by the kept weights. */
+  weighKept(lowestLogit: number): number {
+    return this.#kernels.weighKept(lowestLogit);
+  }
+
+  /** Whether the tokens with at least that logit weigh so much. Comes right after `keepWeights`. */
+  reachesKept(mass: number, lowestLogit: number): boolean {
+    const { blockMaxima, blockMasses } = this.#kernels;
+    // Blocks say most often that it cannot be.
+    let most = 0;
+    for (let block = 0; block < blockMaxima.length; block++)
+      if (blockMaxima[block]! >= lowestLogit) most += blockMasses[block]!;
+    return most >= mass && this.weighKept(lowestLogit) >= mass;
+  }
+
+  /** The kept weights of each bucket. Valid until the next call. */
+  spreadKept(buckets: Buckets): Float64Array {
+    this.#kernels.spread(buckets);
+    return this.#kernels.bucketMasses;
+  }
+
+  /** Ids of the tokens of a bucket. Valid until the next call. */
+  gatherBucket(bucket: number, buckets: Buckets): Int32Array {
+    return this.#kernels.gatherBucket(bucket, buckets);
+  }
+
+  /** Forbids the tokens of exactly that logit but for the first `keptCount` of them. Mutates: the copy. */
+  forbidEquals(logit: number, keptCount: number): void {
+    const { logits } = this;
+    let count = 0;
+    for (let id = logits.indexOf(logit); id !== -1; id = logits.indexOf(logit, id + 1)) {
+      count++;
+      if (count > keptCount) logits[id] = -Infinity;
+    }
+  }
+
   /**
    * The token in id order at which the sum of weights passes `target`, which is below that of the last `weigh`: of that
    * scale and limit.
@@ -87,8 +133,8 @@ export class LogitsRow {
     return count;
   }
 
-  /** Mutates: fills `candidates` with the tokens whose logit is at least `lowestLogit` and less than `end`. */
-  gather(candidates: Candidates, lowestLogit: number, end: number): void {
+  /** Mutates: fills `candidates` with the tokens whose logit is at least `lowestLogit`. */
+  gather(candidates: Candidates, lowestLogit: number): void {
     const { row, blockMaxima } = this.#kernels;
     const { tokenIds, logits } = candidates;
     const { vocabSize } = this;
@@ -98,7 +144,7 @@ export class LogitsRow {
       const blockEnd = Math.min(vocabSize, (block + 1) * BLOCK_LENGTH);
       for (let id = block * BLOCK_LENGTH; id < blockEnd; id++) {
         const logit = row[id]!;
-        if (logit < lowestLogit || logit >= end) continue;
+        if (logit < lowestLogit) continue;
         tokenIds[count] = id;
         logits[count] = logit;
         count++;

@@ -43,7 +43,7 @@ export function readTokenLogprobs(logits: Float32Array, tokenId: number, topCoun
 /** Indexes of the best candidates, best first. Mutates: `candidates`. */
 function findBest(row: LogitsRow, candidates: Candidates, count: number): readonly number[] {
   if (count === 0) return [];
-  row.gather(candidates, row.boundOfBest(count), Infinity);
+  row.gather(candidates, row.boundOfBest(count));
   const { logits } = candidates;
   // Best first, in id order among equals as a later one never passes an equal. Most candidates only meet the last place.
   const best: number[] = [];

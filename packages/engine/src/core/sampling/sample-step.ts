@@ -1,7 +1,6 @@
 // The sampling part of a step: rows of logits in, what each row of the plan gave out. Afterwards every sequence is as it was.
 // Caller: `../engine-core.ts`, between the model call and the commit.
 
-import { assertInvariant } from '../../errors.ts';
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import type { PlannedRow, StepPlan } from '../scheduler/step-plan.ts';
 import type { Sequence } from '../sequence.ts';
@@ -20,24 +19,25 @@ const NOTHING: readonly never[] = [];
 /**
  * One entry for each row of the plan, in its order: what the row gave, or why it could not give it, as a fault of one
  * row is no fault of the others. Shape: `logits` is `[sum of logitsCount, vocabSize]`; `masks` has what each row may
- * draw, or why that is not known. Mutates: `logits`.
+ * draw, first and behind the tokens of its draft, or why that is not known. Mutates: `logits`.
  */
 export function sampleStep(
   sampler: Sampler,
   plan: StepPlan,
   logits: Float32Array,
-  masks: readonly (TokenMask | Error | null)[],
+  masks: readonly (readonly TokenMask[] | Error | null)[],
 ): (SampledRow | Error)[] {
   let start = 0;
   return plan.rows.map((row, index) => {
     const end = start + row.logitsCount * sampler.vocabSize;
     const rowLogits = logits.subarray(start, end);
     start = end;
-    const mask = masks[index]!;
-    if (mask instanceof Error) return mask;
+    const rowMasks = masks[index]!;
+    if (rowMasks instanceof Error) return rowMasks;
     try {
       const promptLogprobs = readPromptLogprobs(sampler, row, rowLogits);
-      return { promptLogprobs, tokens: row.drawsToken ? drawTokens(sampler, row, rowLogits, mask) : NOTHING };
+      const tokens = row.drawsToken ? drawTokens(sampler, row, rowLogits, rowMasks) : NOTHING;
+      return { promptLogprobs, tokens };
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
     }
@@ -47,25 +47,27 @@ export function sampleStep(
 /**
  * The row's last logits decide its next tokens, one after the other, each as if it were alone in its step. As long as
  * the token that is drawn is the drafted one, the logits behind the draft are those of the true text. A constrained row
- * has no draft: its mask is that of one token.
+ * has a mask for each of them, up to where its constraint can follow the draft.
  */
 function drawTokens(
   sampler: Sampler,
   row: PlannedRow,
   logits: Float32Array,
-  mask: TokenMask | null,
+  masks: readonly TokenMask[] | null,
 ): SampledToken[] {
   const { sequence, draftLength, tokenIds } = row;
   const { vocabSize } = sampler;
   const outputLength = sequence.outputTokenIds.length;
-  assertInvariant(mask === null || draftLength === 0, 'a constrained sequence never drafts');
-  const tokens = [drawToken(sampler, sequence, rowFromEnd(logits, draftLength, vocabSize), mask)];
+  const maskAt = (index: number) => (masks === null ? null : masks[index]!);
+  const tokens = [drawToken(sampler, sequence, rowFromEnd(logits, draftLength, vocabSize), maskAt(0))];
+  const reach = masks === null ? draftLength : masks.length - 1;
   try {
-    for (let left = draftLength; left > 0; left--) {
-      const { tokenId } = tokens.at(-1)!;
-      if (tokenId !== tokenIds[tokenIds.length - left]) break;
+    for (let index = 0; index < reach; index++) {
+      const { tokenId } = tokens[index]!;
+      if (tokenId !== tokenIds[tokenIds.length - draftLength + index]) break;
       sequence.tryToken(tokenId);
-      tokens.push(drawToken(sampler, sequence, rowFromEnd(logits, left - 1, vocabSize), null));
+      const row = rowFromEnd(logits, draftLength - index - 1, vocabSize);
+      tokens.push(drawToken(sampler, sequence, row, maskAt(index + 1)));
     }
   } catch {
     // The next step begins at this very token and meets the same fault: until then the tokens before it are good.

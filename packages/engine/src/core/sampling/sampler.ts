@@ -124,7 +124,7 @@ export class Sampler {
     const { temperature } = step.params;
     if (end !== null) this.#candidates.keepOnly(end, row.largest);
     else if (temperature === 0) this.#candidates.keepOnly(row.bestTokenId, row.largest);
-    else row.gather(this.#candidates, this.#lowestLogit(step.params, this.#scale(temperature)), Infinity);
+    else row.gather(this.#candidates, this.#lowestLogit(step.params, this.#scale(temperature)));
     return this.#candidates;
   }
 
@@ -154,7 +154,7 @@ export class Sampler {
     if (params.temperature === 0) return row.bestTokenId;
     const scale = this.#scale(params.temperature);
     const lowestLogit = this.#lowestLogit(params, scale);
-    const mass = row.weigh(scale, lowestLogit);
+    const mass = params.topP < 1 ? row.weighKept(lowestLogit) : row.weigh(scale, lowestLogit);
     return row.tokenAtMass(Math.floor(uniformAt(randomKey, position) * mass), scale, lowestLogit);
   }
 
@@ -171,7 +171,7 @@ export class Sampler {
     if (topK > 0 && topK < this.vocabSize) {
       lowestLogit = topKLimit(row, topK, lowestLogit, { candidates, heap: this.#heap });
     }
-    if (topP < 1) lowestLogit = topPLimit(row, candidates, { topP, temperature, scale, lowestLogit });
+    if (topP < 1) lowestLogit = topPLimit(row, { topP, temperature, scale, lowestLogit });
     return lowestLogit;
   }
 }

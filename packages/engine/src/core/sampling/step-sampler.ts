@@ -11,12 +11,12 @@ import { sampleDeviceStep } from './device/sample-device-step.ts';
 import { type SampledRow, sampleStep } from './sample-step.ts';
 import type { Sampler } from './sampler.ts';
 
-/** What each row may draw, or why that is not known. */
-export type RowMasks = readonly (TokenMask | Error | null)[];
+/** What each row may draw, first and behind the tokens of its draft, or why that is not known. */
+export type StepMasks = readonly (readonly TokenMask[] | Error | null)[];
 
 export interface StepSampler {
   /** `fillMasks` is called while the model computes. Throws: what the model call throws. */
-  sample(plan: StepPlan, fillMasks: () => RowMasks): Promise<(SampledRow | Error)[]>;
+  sample(plan: StepPlan, fillMasks: () => StepMasks): Promise<(SampledRow | Error)[]>;
   /** Absent: logits come to the process. */
   readonly deviceStats?: DeviceSamplingStats;
   /** Before the runner is closed. */
@@ -59,7 +59,7 @@ export function createDeviceStepSampler(
 }
 
 /** The masks. A model call that fails while they fail as well is not left without anybody to hear of it. */
-function whileRunning(running: Promise<unknown>, fillMasks: () => RowMasks): RowMasks {
+function whileRunning(running: Promise<unknown>, fillMasks: () => StepMasks): StepMasks {
   running.catch(() => undefined);
   return fillMasks();
 }

@@ -150,10 +150,8 @@ export class Scheduler {
     let kept = 0;
     for (let index = 0; index < decodes.length; index++) {
       const sequence = decodes[index]!;
-      // A prompt of one token whose log probabilities are asked for is a decode with logits that are not drawn from;
-      // what a constraint allows is known for one token only.
-      const mayDraft = sequence.constraint === null && !wantsPromptLogits(sequence);
-      const draftLength = mayDraft ? lengths[index]! : 0;
+      // A prompt of one token whose log probabilities are asked for is a decode with logits that are not drawn from.
+      const draftLength = wantsPromptLogits(sequence) ? 0 : lengths[index]!;
       const hasRoom = draftLength > 0 && this.#cache.reserve(sequence, sequence.tokenCount + draftLength);
       if (!hasRoom) decodes[kept++] = sequence;
       else drafted.push({ sequence, draftLength });

@@ -3,13 +3,13 @@ import {
   areWorthwhile,
   chooseDraftLength,
   expectedTokens,
-  FIRST_RATE,
+  FIRST_RATES,
   LONGEST_DRAFT,
   updateRate,
 } from './draft-policy.ts';
 
 function rateAfter(...guesses: readonly boolean[]): number {
-  return guesses.reduce((rate, isRight) => updateRate(rate, { isRight }), FIRST_RATE);
+  return guesses.reduce((rate, isRight) => updateRate(rate, { isRight }), FIRST_RATES.text);
 }
 
 describe('the policy of drafts', () => {
@@ -20,7 +20,7 @@ describe('the policy of drafts', () => {
   });
 
   it('drafts nothing before guesses were right, a little after two, and most after many', () => {
-    expect(chooseDraftLength(FIRST_RATE, 1)).toBe(0);
+    expect(chooseDraftLength(FIRST_RATES.text, 1)).toBe(0);
     expect(chooseDraftLength(rateAfter(true), 1)).toBe(0);
     expect(chooseDraftLength(rateAfter(true, true), 1)).toBeGreaterThan(0);
     expect(chooseDraftLength(rateAfter(...Array<boolean>(30).fill(true)), 1)).toBe(LONGEST_DRAFT);

@@ -18,8 +18,14 @@ const STEP_LIMIT = 32;
 /** Estimates err: a draft is made only if it promises this many times the tokens of a plain step in the same time. */
 const LEAST_GAIN = 1.1;
 
-/** Share of right guesses before anything is known: two right ones in a row bring the first draft. */
-export const FIRST_RATE = 0.1;
+/** Where a guess comes from: what followed the same words before, or what a constraint leaves as the only way. */
+export type GuessSource = 'text' | 'constraint';
+
+/**
+ * Share of right guesses before anything is known. From the text two right ones in a row bring the first draft; the only
+ * way of a constraint is mostly written in the tokens that are guessed.
+ */
+export const FIRST_RATES: Readonly<Record<GuessSource, number>> = { text: 0.1, constraint: 0.9 };
 /** Weight of the newest guess in the running share. */
 const NEWEST_WEIGHT = 0.2;
 

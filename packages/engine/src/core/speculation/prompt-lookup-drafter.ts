@@ -1,5 +1,6 @@
 // Drafts from the sequence's own text: where its last tokens stood before, it may go on in the same way. Guesses in
 // every step, because looking is cheap and shows how good guesses are; drafts only where the policy says that it pays.
+// Where a constraint leaves one way to go on, that way is the guess, and every other guess is cut to what it allows.
 
 import type { Sequence } from '../sequence.ts';
 import { areWorthwhile, chooseDraftLength, type DraftOffer, LONGEST_DRAFT } from './draft-policy.ts';
@@ -19,8 +20,10 @@ export class PromptLookupDrafter implements Drafter {
     lengths.length = 0;
     offers.length = 0;
     let roomLeft = logitsRoom;
+    // The look ahead costs a mask before the model call: only where a draft that is surely right would be made.
+    const looksAhead = isAlone && chooseDraftLength(1, decodes.length) > 0;
     for (const sequence of decodes) {
-      this.#guessNext(sequence);
+      this.#guessNext(sequence, { looksAhead });
       const { guessLength, guessRate: rate } = sequence;
       const length = Math.min(chooseDraftLength(rate, decodes.length), guessLength, roomLeft);
       roomLeft -= length;
@@ -31,12 +34,17 @@ export class PromptLookupDrafter implements Drafter {
     return lengths;
   }
 
-  #guessNext(sequence: Sequence): void {
-    const { group, outputTokenIds, tokenIds, tokenCount } = sequence;
+  #guessNext(sequence: Sequence, { looksAhead }: { readonly looksAhead: boolean }): void {
+    const { group, outputTokenIds, tokenIds, tokenCount, constraint } = sequence;
     const { maxTokens, eosTokenIds, stopTokenIds } = group.submitted;
     const guess = this.#guess;
     // The last token before the limit is drawn after the draft.
     const left = Math.min(guess.length, maxTokens - outputTokenIds.length - 1);
+    const forced = looksAhead && constraint !== null ? constraint.guessForced(guess, left) : 0;
+    if (forced > 0) {
+      sequence.setGuess(guess, forced, 'constraint');
+      return;
+    }
     const isFound = left > 0 && lookUpContinuation(tokenIds, tokenCount, guess);
     let length = 0;
     while (
@@ -46,6 +54,7 @@ export class PromptLookupDrafter implements Drafter {
       !stopTokenIds.includes(guess[length]!)
     )
       length++;
+    if (constraint !== null && length > 0) length = constraint.countFitting(guess, length);
     sequence.setGuess(guess, length);
   }
 }

@@ -3,6 +3,7 @@
 import type { ConstraintLimits } from '../../../request/constraint-spec.ts';
 import { refuse } from '../refuse.ts';
 import { complement, type EbnfGrammar, type EbnfNode, toRanges } from './ebnf-node.ts';
+import { writtenSize } from './written-size.ts';
 
 /** Repetitions past this are refused; each one is an item of the grammar. */
 const MOST_REPETITIONS = 10_000;
@@ -57,7 +58,13 @@ class EbnfReader {
       if (rules.has(name)) this.#fail(`the rule ${name} is defined twice`);
       if (rules.size === this.#limits.ruleCount)
         this.#fail(`more than ${this.#limits.ruleCount} rules are not allowed`);
-      rules.set(name, this.#readChoice());
+      const node = this.#readChoice();
+      const size = writtenSize(node);
+      if (size > this.#limits.ruleSize)
+        this.#fail(
+          `with its repetitions written out the rule ${name} has ${size} characters; ${this.#limits.ruleSize} are allowed`,
+        );
+      rules.set(name, node);
       this.#skipSpace();
     }
     return rules;

@@ -1,5 +1,6 @@
 // Keywords about strings: patterns and formats become patterns of llguidance.
 
+import { checkPatternSize } from '../check-regex.ts';
 import { translateSearchPattern, UntranslatablePattern } from '../ecma-regex.ts';
 import { pointer, refuse } from '../refuse.ts';
 import { STRING_FORMATS } from './formats.ts';
@@ -39,6 +40,7 @@ export function translatePattern(
   const { patternBytes } = options.limits;
   if (Buffer.byteLength(pattern) > patternBytes)
     refuse(place, `A pattern may have ${patternBytes} bytes at most`);
+  checkPatternSize(pattern, place, options.limits);
   try {
     return `^${translateSearchPattern(pattern)}$`;
   } catch (error) {

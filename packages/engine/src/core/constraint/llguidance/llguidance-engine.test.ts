@@ -84,15 +84,6 @@ describe('a matcher', () => {
     expect(matcher.countFitting([OTHER_END, END])).toBe(1);
   });
 
-  it('knows the bytes that every continuation begins with', () => {
-    const text = (pattern: string) =>
-      new TextDecoder().decode(engine.compile(regex(pattern)).forcedBytes(100));
-    expect(text('abc\\{"1')).toBe('abc{"1');
-    expect(text('ab(c|a)')).toBe('ab');
-    expect(text('a?')).toBe('');
-    expect(text('aba?')).toBe('ab');
-  });
-
   it('reaches special tokens by name and number only', () => {
     const matcher = engine.compile({ kind: 'lark', text: `start: "a" <[${SPECIAL}]> | "a" <|s|> "b"` });
     expect(allowed(matcher)).toEqual(ids('a'));

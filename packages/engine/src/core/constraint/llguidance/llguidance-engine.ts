@@ -2,8 +2,10 @@
 // every matcher in it: the engine then builds a new one, and each matcher replays its tokens when it is next used.
 
 import type { TokenVocabulary } from '../../../request/token-vocabulary.ts';
-import type { ConstraintEngine, Grammar } from '../constraint.ts';
+import type { ConstraintEngine, ConstraintMatcher, Grammar } from '../constraint.ts';
 import { MatcherFailed } from '../constraint.ts';
+import { BoundedMatcher } from '../whitespace/bounded-matcher.ts';
+import { WhitespaceLimit } from '../whitespace/whitespace-limit.ts';
 import {
   DEFAULT_LLGUIDANCE_LIMITS,
   LlguidanceInstance,
@@ -32,6 +34,7 @@ export class LlguidanceEngine implements ConstraintEngine {
   readonly #memoryBytes: number;
   #instance: LlguidanceInstance;
   #cache: MatcherCache;
+  #whitespace: WhitespaceLimit | null = null;
 
   constructor(vocabulary: TokenVocabulary, options: LlguidanceEngineOptions = {}) {
     if (vocabulary.eosTokenIds.length === 0)
@@ -50,11 +53,13 @@ export class LlguidanceEngine implements ConstraintEngine {
     return this.#instance;
   }
 
-  compile(grammar: Grammar): LlguidanceMatcher {
+  compile(grammar: Grammar): ConstraintMatcher {
     if (this.#instance.memoryBytes > this.#memoryBytes) this.#rebuild();
     const matcher = new LlguidanceMatcher(this, grammar);
     matcher.checkSatisfiable();
-    return matcher;
+    if (grammar.boundsWhitespace === undefined) return matcher;
+    this.#whitespace ??= new WhitespaceLimit(this.vocabulary);
+    return new BoundedMatcher(matcher, this.#whitespace, this.vocabulary.eosTokenIds);
   }
 
   /**

@@ -88,24 +88,6 @@ export class LlguidanceMatcher implements ConstraintMatcher {
     return this.#hasEnded || this.#run((instance, handle) => instance.isStopped(handle));
   }
 
-  forcedBytes(mostBytes: number): Uint8Array {
-    const forced: number[] = [];
-    const ahead = this.fork();
-    try {
-      const mask = new Uint32Array(this.#engine.maskWordCount);
-      while (forced.length < mostBytes && !ahead.canStop()) {
-        ahead.fillMask(mask);
-        const tokenId = shortestCommonToken(this.#engine.vocabulary, mask);
-        if (tokenId === undefined || !ahead.accept(tokenId)) break;
-        const { bytes, offsets } = this.#engine.vocabulary;
-        forced.push(...bytes.subarray(offsets[tokenId], offsets[tokenId + 1]));
-      }
-    } finally {
-      ahead.dispose();
-    }
-    return Uint8Array.from(forced);
-  }
-
   fork(): LlguidanceMatcher {
     return new LlguidanceMatcher(this.#engine, this.#grammar, this);
   }
@@ -162,39 +144,6 @@ const NOTHING_FITS = 'Nothing satisfies the constraint.';
 function toRefusal(error: MatcherFailed): GrammarRefused {
   const isDeadEnd = error.message.startsWith('NoExtensionBias');
   return new GrammarRefused(isDeadEnd ? NOTHING_FITS : error.message, { cause: error });
-}
-
-/**
- * The shortest allowed token, when the bytes of every allowed token begin with it: what follows is then forced.
- * Undefined when two allowed tokens disagree, or none has bytes.
- */
-function shortestCommonToken(
-  { bytes, offsets }: { readonly bytes: Uint8Array; readonly offsets: Uint32Array },
-  mask: Uint32Array,
-): number | undefined {
-  const tokenCount = offsets.length - 1;
-  let shortest = -1;
-  let shortestLength = Infinity;
-  for (let pass = 0; pass < 2; pass++) {
-    for (let word = 0; word < mask.length; word++) {
-      if (mask[word] === 0) continue;
-      for (let id = word * 32; id < word * 32 + 32; id++) {
-        if (!hasBit(mask, id)) continue;
-        if (id >= tokenCount) return undefined;
-        const start = offsets[id]!;
-        const length = offsets[id + 1]! - start;
-        if (pass === 0 && length < shortestLength) {
-          shortest = id;
-          shortestLength = length;
-        }
-        if (pass === 0) continue;
-        for (let i = 0; i < shortestLength; i++)
-          if (bytes[start + i] !== bytes[offsets[shortest]! + i]) return undefined;
-      }
-    }
-    if (shortest === -1 || shortestLength === 0) return undefined;
-  }
-  return shortest;
 }
 
 function hasBit(mask: Uint32Array, id: number): boolean {

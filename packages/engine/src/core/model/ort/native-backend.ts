@@ -5,16 +5,17 @@
 // holds its tensors, and the runner holds its bindings, so nothing is collected while native code may look at it.
 
 import { assertInvariant } from '../../../errors.ts';
-import type {
-  ElementArray,
-  ElementType,
-  OrtBackend,
-  OrtDevice,
-  OrtDeviceFacts,
-  OrtSession,
-  OrtSessionOptions,
-  OrtTensor,
-  OrtValue,
+import {
+  type ElementArray,
+  type ElementType,
+  type OrtBackend,
+  type OrtDevice,
+  type OrtDeviceFacts,
+  type OrtSession,
+  type OrtSessionOptions,
+  type OrtTensor,
+  type OrtValue,
+  SPIN_MICROSECONDS,
 } from './backend.ts';
 import { checkStatus, loadCApi, type OrtCApi, receive, receiveStatus } from './c-api.ts';
 import { describeDevice } from './device-facts.ts';
@@ -110,8 +111,10 @@ class NativeBackend implements OrtBackend {
       const check = (status: number | bigint): void =>
         checkStatus(functions, status, 'engine_failed', 'Setting a session option');
       check(functions.setIntraOpNumThreads(sessionOptions, options.threadCount));
-      const spin = options.spin ? '1' : '0';
-      check(functions.addSessionConfigEntry(sessionOptions, 'session.intra_op.allow_spinning', spin));
+      const configure = (key: string, value: string): void =>
+        check(functions.addSessionConfigEntry(sessionOptions, `session.intra_op.${key}`, value));
+      configure('allow_spinning', options.spin ? '1' : '0');
+      if (options.spin) configure('spin_duration_us', String(SPIN_MICROSECONDS));
       if (device !== 'cpu') {
         check(functions.addSessionConfigEntry(sessionOptions, PLACEMENT_SETTING, '1'));
         appendDevice(api, sessionOptions, device);

@@ -4,17 +4,18 @@
 
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { assertInvariant, EngineError } from '../../../errors.ts';
-import type {
-  ElementArray,
-  ElementType,
-  OrtBackend,
-  OrtBinding,
-  OrtDevice,
-  OrtDeviceFacts,
-  OrtSession,
-  OrtSessionOptions,
-  OrtTensor,
-  OrtValue,
+import {
+  type ElementArray,
+  type ElementType,
+  type OrtBackend,
+  type OrtBinding,
+  type OrtDevice,
+  type OrtDeviceFacts,
+  type OrtSession,
+  type OrtSessionOptions,
+  type OrtTensor,
+  type OrtValue,
+  SPIN_MICROSECONDS,
 } from './backend.ts';
 import { checkNames } from './check-names.ts';
 import { bytesOf, checkTensor, copyArray, countElements, ELEMENT_TYPES } from './element-types.ts';
@@ -205,7 +206,13 @@ function toSessionOptions(threadCount: number, spin: boolean): InferenceSession.
     executionProviders: ['cpu'],
     intraOpNumThreads: threadCount,
     logSeverityLevel: LOG_LEVEL_FATAL,
-    extra: { session: { intra_op: { allow_spinning: spin ? '1' : '0' } } },
+    extra: {
+      session: {
+        intra_op: spin
+          ? { allow_spinning: '1', spin_duration_us: String(SPIN_MICROSECONDS) }
+          : { allow_spinning: '0' },
+      },
+    },
   };
 }
 

@@ -1,7 +1,6 @@
 // The sampling part of a step whose logits lie on a device: what `../sample-step.ts` is for logits in the process, with the
 // same answers. All rows are asked about together. Caller: `../step-sampler.ts`.
 
-import { assertInvariant } from '../../../errors.ts';
 import type { TokenLogprobs } from '../../../request/token-logprobs.ts';
 import type { DeviceLogits } from '../../model/device-logits.ts';
 import type { PlannedRow, StepPlan } from '../../scheduler/step-plan.ts';
@@ -14,7 +13,8 @@ import type { RowQuestion } from './row-work.ts';
 /** A row of the plan on its way to its answer. */
 interface RowProgress {
   readonly row: PlannedRow;
-  readonly mask: TokenMask | null;
+  /** For its next token and those behind the tokens of its draft, up to where its constraint can follow them. */
+  readonly masks: readonly TokenMask[] | null;
   /** Of its logits: the first, and the one behind the last. */
   readonly start: number;
   readonly end: number;
@@ -30,17 +30,17 @@ export async function sampleDeviceStep(
   sampler: DeviceSampler,
   plan: StepPlan,
   logits: DeviceLogits,
-  masks: readonly (TokenMask | Error | null)[],
+  masks: readonly (readonly TokenMask[] | Error | null)[],
 ): Promise<(SampledRow | Error)[]> {
   let end = 0;
   const all = plan.rows.map((row, index): RowProgress => {
-    const mask = masks[index]!;
+    const rowMasks = masks[index]!;
     const start = end;
     end += row.logitsCount;
-    const error = mask instanceof Error ? mask : null;
+    const error = rowMasks instanceof Error ? rowMasks : null;
     return {
       row,
-      mask: mask instanceof Error ? null : mask,
+      masks: rowMasks instanceof Error ? null : rowMasks,
       ...{ start, end, tokens: [], promptLogprobs: [], error },
     };
   });
@@ -93,9 +93,9 @@ async function drawTokens(
   }
 }
 
-function toQuestion({ row, mask, end, tokens }: RowProgress): RowQuestion {
+function toQuestion({ row, masks, end, tokens }: RowProgress): RowQuestion {
   const { sequence, draftLength } = row;
-  assertInvariant(mask === null || draftLength === 0, 'a constrained sequence never drafts');
+  const mask = masks === null ? null : masks[tokens.length]!;
   return {
     kind: 'draw',
     row: end - 1 - (draftLength - tokens.length),
@@ -105,7 +105,7 @@ function toQuestion({ row, mask, end, tokens }: RowProgress): RowQuestion {
 
 /** Whether the next token can be drawn in this step as well. Mutates: the row's progress and, for a while, its sequence. */
 function takeAnswer(progress: RowProgress, answer: SampledToken | Error): boolean {
-  const { row, tokens } = progress;
+  const { row, masks, tokens } = progress;
   if (answer instanceof Error) {
     // Tokens before it are good; the next step begins at this very token and meets the same fault.
     if (tokens.length === 0) progress.error = answer;
@@ -114,6 +114,7 @@ function takeAnswer(progress: RowProgress, answer: SampledToken | Error): boolea
   tokens.push(answer);
   const left = row.draftLength - tokens.length + 1;
   if (left === 0 || answer.tokenId !== row.tokenIds[row.tokenIds.length - left]) return false;
+  if (masks !== null && tokens.length === masks.length) return false;
   row.sequence.tryToken(answer.tokenId);
   return true;
 }

@@ -1,7 +1,14 @@
 // The loops over a row in plain JavaScript: what the WebAssembly ones are compared with, and what runs where a process
 // has no WebAssembly (`node --jitless`). Slower, but the same bits.
 
-import { BLOCK_LENGTH, countBlocks, type RowKernels } from './row-kernels.ts';
+import {
+  BLOCK_LENGTH,
+  BUCKET_COUNT,
+  type Buckets,
+  bucketOf,
+  countBlocks,
+  type RowKernels,
+} from './row-kernels.ts';
 import { tokenWeight, type WeightScale } from './token-weight.ts';
 
 export class PlainKernels implements RowKernels {
@@ -9,12 +16,15 @@ export class PlainKernels implements RowKernels {
   readonly row: Float32Array;
   readonly blockMaxima: Float32Array;
   readonly blockMasses: Float64Array;
+  readonly weights: Float32Array;
+  readonly bucketMasses = new Float64Array(BUCKET_COUNT);
 
   constructor(vocabSize: number) {
     const blockCount = countBlocks(vocabSize);
     this.row = new Float32Array(blockCount * BLOCK_LENGTH).fill(-Infinity);
     this.blockMaxima = new Float32Array(blockCount);
     this.blockMasses = new Float64Array(blockCount);
+    this.weights = new Float32Array(this.row.length);
   }
 
   scan(): number {
@@ -36,11 +46,48 @@ export class PlainKernels implements RowKernels {
   }
 
   weigh(scale: WeightScale, lowestLogit: number): number {
-    const { row, blockMaxima, blockMasses } = this;
-    const weightAt = (id: number): number => {
+    const { row } = this;
+    return this.#sumBlocks(lowestLogit, id => {
       const logit = row[id]!;
       return logit >= lowestLogit ? tokenWeight(logit, scale) : 0;
-    };
+    });
+  }
+
+  keepWeights(scale: WeightScale, lowestLogit: number): number {
+    const { row, blockMaxima, weights } = this;
+    for (let id = 0; id < row.length; id++) {
+      if (blockMaxima[Math.floor(id / BLOCK_LENGTH)]! < lowestLogit) continue;
+      const logit = row[id]!;
+      weights[id] = logit >= lowestLogit ? tokenWeight(logit, scale) : 0;
+    }
+    return this.weighKept(lowestLogit);
+  }
+
+  weighKept(lowestLogit: number): number {
+    const { row, weights } = this;
+    return this.#sumBlocks(lowestLogit, id => (row[id]! >= lowestLogit ? weights[id]! : 0));
+  }
+
+  spread(buckets: Buckets): void {
+    const { row, weights, bucketMasses } = this;
+    bucketMasses.fill(0);
+    for (let id = 0; id < row.length; id++) {
+      const logit = row[id]!;
+      if (logit >= buckets.lowestLogit) bucketMasses[bucketOf(logit, buckets)]! += weights[id]!;
+    }
+  }
+
+  gatherBucket(bucket: number, buckets: Buckets): Int32Array {
+    const ids: number[] = [];
+    for (const [id, logit] of this.row.entries()) {
+      if (logit >= buckets.lowestLogit && bucketOf(logit, buckets) === bucket) ids.push(id);
+    }
+    return Int32Array.from(ids);
+  }
+
+  /** The sum of weights of each block whose best token reaches the limit, and of all. Mutates: `blockMasses`. */
+  #sumBlocks(lowestLogit: number, weightAt: (id: number) => number): number {
+    const { blockMaxima, blockMasses } = this;
     let total = 0;
     for (let block = 0; block < blockMasses.length; block++) {
       blockMasses[block] = 0;

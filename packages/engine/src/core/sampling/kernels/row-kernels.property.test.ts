@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlainKernels } from './plain-kernels.ts';
-import { BLOCK_LENGTH, type RowKernels } from './row-kernels.ts';
+import { BLOCK_LENGTH, BUCKET_COUNT, type Buckets, bucketOf, type RowKernels } from './row-kernels.ts';
 import { exactWeightBits, FINEST_BITS, tokenWeight, weightScale } from './token-weight.ts';
 import { WasmKernels } from './wasm-kernels.ts';
 
@@ -47,6 +47,67 @@ describe('row kernels', () => {
         expect(wasm.blockMasses).toEqual(plain.blockMasses);
       }),
       { numRuns: 400 },
+    );
+  });
+
+  it('give the same bits by kept weights, also where logits were forbidden since', () => {
+    const strides = fc.constantFrom(0.01, 1, 37, 1e30);
+    const forbidden = fc.array(fc.nat(300), { maxLength: 5 });
+    fc.assert(
+      fc.property(
+        rows,
+        temperatures,
+        limits,
+        limits,
+        strides,
+        forbidden,
+        (row, temperature, a, b, stride, ids) => {
+          const [limit, higher] = [Math.min(a, b), Math.max(a, b)];
+          const wasm = fill(new WasmKernels(row.length), row);
+          const plain = fill(new PlainKernels(row.length), row);
+          const largest = plain.scan();
+          wasm.scan();
+          fc.pre(Number.isFinite(largest));
+          const scale = weightScale(largest, temperature, exactWeightBits(row.length));
+          const expected = plain.weigh(scale, limit);
+          expect(plain.keepWeights(scale, limit)).toBe(expected);
+          expect(wasm.keepWeights(scale, limit)).toBe(expected);
+          for (const id of ids) if (id < row.length) wasm.row[id] = plain.row[id] = -Infinity;
+          const left = plain.weigh(scale, higher);
+          const leftMasses = plain.blockMasses.slice();
+          for (const kernels of [plain, wasm]) {
+            expect(kernels.weighKept(higher)).toBe(left);
+            expect(kernels.blockMasses).toEqual(leftMasses);
+          }
+          const buckets: Buckets = {
+            largest,
+            stride: Math.fround(stride),
+            lowestLogit: Math.max(higher, -1e38),
+          };
+          plain.spread(buckets);
+          wasm.spread(buckets);
+          expect(wasm.bucketMasses).toEqual(plain.bucketMasses);
+          const places = new Set(Array.from(row, logit => bucketOf(logit, buckets)));
+          for (const bucket of places) {
+            const found = plain.gatherBucket(bucket, buckets);
+            expect(wasm.gatherBucket(bucket, buckets)).toEqual(found);
+          }
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+
+  it('put tokens into buckets in the order of their logits', () => {
+    const near = fc.float({ min: -40, max: 40, noNaN: true });
+    fc.assert(
+      fc.property(near, near, fc.float({ min: 2 ** -20, max: 2 ** 20, noNaN: true }), (a, b, stride) => {
+        const buckets = { largest: 40, stride, lowestLogit: -40 };
+        const [low, high] = [Math.min(a, b), Math.max(a, b)];
+        expect(bucketOf(low, buckets)).toBeGreaterThanOrEqual(bucketOf(high, buckets));
+        expect(bucketOf(40, buckets)).toBe(0);
+        expect(bucketOf(-Infinity, buckets)).toBe(BUCKET_COUNT - 1);
+      }),
     );
   });
 

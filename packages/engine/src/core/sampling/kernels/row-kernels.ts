@@ -1,7 +1,10 @@
 // The interface of the loops that run over a whole row of logits. Implementations: `wasm-kernels.ts` (four tokens at
 // a time) and `plain-kernels.ts` (the same in plain JavaScript). Both give the same bits. Caller: `../logits-row.ts`.
 
-import type { WeightScale } from './token-weight.ts';
+import { ROUNDER, type WeightScale } from './token-weight.ts';
+
+/** Buckets that the weight of a row is spread over; the last one also takes all that lies below. */
+export const BUCKET_COUNT = 512;
 
 /** Tokens of a block. What a row is reduced to, block by block, is small enough for ordinary code. */
 export const BLOCK_LENGTH = 64;
@@ -24,6 +27,39 @@ export interface RowKernels {
    * lowered logits since. Mutates: `blockMasses`.
    */
   weigh(scale: WeightScale, lowestLogit: number): number;
+  /** As `weigh`, and keeps the weight of each token for what follows. Mutates: `blockMasses` and `weights`. */
+  keepWeights(scale: WeightScale, lowestLogit: number): number;
+  /**
+   * The weight of each token that reaches the limit of the last `keepWeights`; of other tokens it means nothing.
+   * Shape: `[blockCount * BLOCK_LENGTH]`.
+   */
+  readonly weights: Float32Array;
+  /** As `weigh` by the kept weights. The limit is at least theirs. Mutates: `blockMasses`. */
+  weighKept(lowestLogit: number): number;
+  /** The sum of weights of each bucket, as of the last `spread`. Shape: `[BUCKET_COUNT]`. */
+  readonly bucketMasses: Float64Array;
+  /**
+   * Sums up the kept weights by bucket: that of a token is how far its logit lies below `largest`, times `stride`, rounded
+   * (`bucketOf`). Only tokens whose logit is at least `lowestLogit`. Mutates: `bucketMasses`.
+   */
+  spread(buckets: Buckets): void;
+  /** Ids of the tokens of a bucket of the last `spread`, ascending. Valid until the next call. */
+  gatherBucket(bucket: number, buckets: Buckets): Int32Array;
+}
+
+/** How tokens are told apart by their logits. Numbers are float32. */
+export interface Buckets {
+  /** The largest logit. */
+  readonly largest: number;
+  /** Buckets per unit of logits; above 0 and finite. */
+  readonly stride: number;
+  readonly lowestLogit: number;
+}
+
+/** The definition of a token's bucket; `wasm-bucket-functions.ts` repeats it. Never less for a smaller logit. */
+export function bucketOf(logit: number, { largest, stride }: Buckets): number {
+  const place = Math.min(BUCKET_COUNT - 1, Math.fround(Math.fround(largest - logit) * stride));
+  return Math.fround(place + ROUNDER) - ROUNDER;
 }
 
 export function countBlocks(vocabSize: number): number {

@@ -10,7 +10,7 @@ const SIMD_PREFIX = 0xfd;
 /** What `block` statements leave behind: nothing. */
 const NO_RESULT = 0x40;
 /** Alignment hints, as powers of two. */
-const ALIGN = { f32: 2, f64: 3, v128: 4 } as const;
+const ALIGN = { i32: 2, f32: 2, f64: 3, v128: 4 } as const;
 
 const plain =
   (opcode: number) =>
@@ -26,14 +26,21 @@ const simd =
 
 export const i32 = {
   constant: (value: number): Code => [0x41, ...signed(value)],
+  store: (address: Code, offset: number, value: Code): Code => [
+    ...address,
+    ...value,
+    ...[0x36, ALIGN.i32, ...unsigned(offset)],
+  ],
   add: plain(0x6a),
   isLess: plain(0x49),
   and: plain(0x71),
+  shiftLeft: plain(0x74),
+  shiftRight: plain(0x76),
 };
 
 export const f32 = {
   constant: (value: number): Code => [0x43, ...bytesOf(new Float32Array([value]))],
-  load: (address: Code): Code => [...address, 0x2a, ALIGN.f32, 0],
+  load: (address: Code, offset = 0): Code => [...address, 0x2a, ALIGN.f32, ...unsigned(offset)],
   store: (address: Code, value: Code): Code => [...address, ...value, 0x38, ALIGN.f32, 0],
   sub: plain(0x93),
   mul: plain(0x94),
@@ -42,14 +49,25 @@ export const f32 = {
 
 export const f64 = {
   constant: (value: number): Code => [0x44, ...bytesOf(new Float64Array([value]))],
-  store: (address: Code, value: Code): Code => [...address, ...value, 0x39, ALIGN.f64, 0],
+  load: (address: Code, offset: number): Code => [...address, 0x2b, ALIGN.f64, ...unsigned(offset)],
+  store: (address: Code, value: Code, offset = 0): Code => [
+    ...address,
+    ...value,
+    ...[0x39, ALIGN.f64, ...unsigned(offset)],
+  ],
   add: plain(0xa0),
+  fromF32: plain(0xbb),
 };
 
 export const v128 = {
   load: (address: Code, offset: number): Code => [
     ...address,
     ...[SIMD_PREFIX, 0x00, ALIGN.v128, ...unsigned(offset)],
+  ],
+  store: (address: Code, offset: number, value: Code): Code => [
+    ...address,
+    ...value,
+    ...[SIMD_PREFIX, 0x0b, ALIGN.v128, ...unsigned(offset)],
   ],
   and: simd(0x4e),
   or: simd(0x50),
@@ -59,17 +77,29 @@ export const v128 = {
 export const f32x4 = {
   splat: simd(0x13),
   first: simd(0x1f, 0),
+  lane: (value: Code, lane: number): Code => simd(0x1f, lane)(value),
   isNotEqual: simd(0x42),
   isAtLeast: simd(0x46),
   nearest: simd(0x6a),
   add: simd(0xe4),
   sub: simd(0xe5),
   mul: simd(0xe6),
+  /** The second where it is smaller, else the first. */
+  min: simd(0xea),
   /** The second where the first is smaller, else the first. */
   max: simd(0xeb),
 };
 
-export const i32x4 = { shiftLeft: simd(0xab), add: simd(0xae) };
+export const i32x4 = {
+  splat: simd(0x11),
+  lane: (value: Code, lane: number): Code => simd(0x1b, lane)(value),
+  isEqual: simd(0x37),
+  /** A bit for each lane: its sign. */
+  signs: simd(0xa4),
+  shiftLeft: simd(0xab),
+  add: simd(0xae),
+  sub: simd(0xb1),
+};
 
 export const f64x2 = {
   splat: simd(0x14),
@@ -93,6 +123,10 @@ export function ifTrue(condition: Code, body: readonly Code[]): Code {
   return [...condition, 0x04, NO_RESULT, ...body.flat(), 0x0b];
 }
 
+export function ifElse(condition: Code, body: readonly Code[], otherwise: readonly Code[]): Code {
+  return [...condition, 0x04, NO_RESULT, ...body.flat(), 0x05, ...otherwise.flat(), 0x0b];
+}
+
 /** Runs the body, again as long as the condition is not zero after it. */
 export function repeatWhile(condition: Code, body: readonly Code[]): Code {
   return [0x03, NO_RESULT, ...body.flat(), ...condition, 0x0d, 0x00, 0x0b];
@@ -113,6 +147,15 @@ export interface WasmFunction {
   readonly variables: readonly ValueType[];
   /** The last code leaves the result. Receives the parameters, then the variables. */
   body(...locals: readonly Local[]): readonly Code[];
+}
+
+/** Four floats, all of that value. */
+export function splat(value: number): Code {
+  return f32x4.splat(f32.constant(value));
+}
+
+export function advance(address: Local, bytes: number): Code {
+  return address.set(i32.add(address.get, i32.constant(bytes)));
 }
 
 /** A module that imports its memory as `env.memory` and exports the functions. */

@@ -1,8 +1,9 @@
 // The loops over a row in WebAssembly, on memory of their own.
 
 import { assertInvariant } from '../../../errors.ts';
-import { BLOCK_LENGTH, countBlocks, type RowKernels } from './row-kernels.ts';
+import { BLOCK_LENGTH, BUCKET_COUNT, type Buckets, countBlocks, type RowKernels } from './row-kernels.ts';
 import { NO_WEIGHT_MARGIN, ROUNDER, type WeightScale } from './token-weight.ts';
+import { BUCKET_LANES } from './wasm-bucket-functions.ts';
 import { encodeRowModule, type RowFunctions } from './wasm-row-module.ts';
 import { Wasm, type WasmModule } from './web-assembly.ts';
 
@@ -16,39 +17,106 @@ export class WasmKernels implements RowKernels {
   readonly row: Float32Array;
   readonly blockMaxima: Float32Array;
   readonly blockMasses: Float64Array;
+  readonly weights: Float32Array;
+  readonly bucketMasses = new Float64Array(BUCKET_COUNT);
+  /** Shape: `[BUCKET_COUNT, BUCKET_LANES]`. */
+  readonly #laneMasses: Float64Array;
+  readonly #bucketIds: Int32Array;
   readonly #functions: RowFunctions;
 
   /** The process has WebAssembly. */
   constructor(vocabSize: number) {
     assertInvariant(Wasm !== null, 'the fast kernels are made only where there is WebAssembly');
     const blockCount = countBlocks(vocabSize);
-    const rowBytes = blockCount * BLOCK_LENGTH * Float32Array.BYTES_PER_ELEMENT;
-    const massBytes = blockCount * Float64Array.BYTES_PER_ELEMENT;
-    const byteLength = rowBytes + massBytes + blockCount * Float32Array.BYTES_PER_ELEMENT;
+    const rowLength = blockCount * BLOCK_LENGTH;
+    // An id is written behind the last one before it is known whether it belongs there.
+    const idCount = rowLength + 1;
+    const byteLength =
+      8 * (blockCount + BUCKET_COUNT * BUCKET_LANES) + 4 * (2 * rowLength + blockCount + idCount);
     const memory = new Wasm.Memory({ initial: Math.ceil(byteLength / PAGE_BYTES) });
     compiled ??= new Wasm.Module(encodeRowModule());
     const { exports } = new Wasm.Instance(compiled, { env: { memory } });
     this.#functions = exports as RowFunctions;
-    this.row = new Float32Array(memory.buffer, 0, blockCount * BLOCK_LENGTH).fill(-Infinity);
-    this.blockMasses = new Float64Array(memory.buffer, rowBytes, blockCount);
-    this.blockMaxima = new Float32Array(memory.buffer, rowBytes + massBytes, blockCount);
+    let end = 0;
+    const place = (bytes: number): number => {
+      end += bytes;
+      return end - bytes;
+    };
+    this.row = new Float32Array(memory.buffer, place(4 * rowLength), rowLength).fill(-Infinity);
+    this.weights = new Float32Array(memory.buffer, place(4 * rowLength), rowLength);
+    this.blockMasses = new Float64Array(memory.buffer, place(8 * blockCount), blockCount);
+    const laneCount = BUCKET_COUNT * BUCKET_LANES;
+    this.#laneMasses = new Float64Array(memory.buffer, place(8 * laneCount), laneCount);
+    this.blockMaxima = new Float32Array(memory.buffer, place(4 * blockCount), blockCount);
+    this.#bucketIds = new Int32Array(memory.buffer, place(4 * idCount), idCount);
   }
 
   scan(): number {
     return this.#functions.scan(this.row.byteLength, this.blockMaxima.byteOffset);
   }
 
-  weigh({ largest, factor, bits }: WeightScale, lowestLogit: number): number {
-    const { row, blockMaxima, blockMasses } = this;
-    return this.#functions.weigh(
+  weigh(scale: WeightScale, lowestLogit: number): number {
+    return this.#weigh(this.#functions.weigh, scale, lowestLogit);
+  }
+
+  keepWeights(scale: WeightScale, lowestLogit: number): number {
+    return this.#weigh(this.#functions.keepWeights, scale, lowestLogit);
+  }
+
+  weighKept(lowestLogit: number): number {
+    const { row, blockMaxima, blockMasses, weights } = this;
+    return this.#functions.weighKept(
       row.byteLength,
       blockMaxima.byteOffset,
       blockMasses.byteOffset,
+      weights.byteOffset,
+      lowestLogit,
+    );
+  }
+
+  spread({ largest, stride, lowestLogit }: Buckets): void {
+    const { row, blockMaxima, weights, bucketMasses } = this;
+    const lanes = this.#laneMasses.fill(0);
+    this.#functions.spread(
+      row.byteLength,
+      blockMaxima.byteOffset,
+      lanes.byteOffset,
+      weights.byteOffset,
+      largest,
+      stride,
+      lowestLogit,
+    );
+    for (let bucket = 0; bucket < BUCKET_COUNT; bucket++) {
+      const at = bucket * BUCKET_LANES;
+      bucketMasses[bucket] = lanes[at]! + lanes[at + 1]! + (lanes[at + 2]! + lanes[at + 3]!);
+    }
+  }
+
+  gatherBucket(bucket: number, { largest, stride, lowestLogit }: Buckets): Int32Array {
+    const ids = this.#bucketIds;
+    const end = this.#functions.gatherBucket(
+      this.row.byteLength,
+      this.blockMaxima.byteOffset,
+      ids.byteOffset,
+      bucket,
+      largest,
+      stride,
+      lowestLogit,
+    );
+    return ids.subarray(0, (end - ids.byteOffset) / Int32Array.BYTES_PER_ELEMENT);
+  }
+
+  #weigh(run: RowFunctions['weigh'], { largest, factor, bits }: WeightScale, lowestLogit: number): number {
+    return run(
+      this.row.byteLength,
+      this.blockMaxima.byteOffset,
+      this.blockMasses.byteOffset,
       largest,
       factor,
       ROUNDER + bits,
       -bits - NO_WEIGHT_MARGIN,
       lowestLogit,
+      this.weights.byteOffset,
     );
   }
 }

@@ -1,9 +1,16 @@
 // The loops over a row as a WebAssembly module, written at run time. Each instruction of the weight is one of
 // `token-weight.ts`, four tokens at a time. Caller: `wasm-kernels.ts`.
 
-import { BLOCK_LENGTH } from './row-kernels.ts';
 import { EXP2_COEFFICIENTS, LOWEST_POWER } from './token-weight.ts';
 import {
+  BLOCK_BYTES,
+  BUCKET_FUNCTIONS,
+  type BucketFunctions,
+  HIGH_TO_LOW,
+  VECTOR_BYTES,
+} from './wasm-bucket-functions.ts';
+import {
+  advance,
   type Code,
   encodeModule,
   f32,
@@ -12,17 +19,19 @@ import {
   f64x2,
   i32,
   i32x4,
+  ifElse,
   ifTrue,
   type Local,
   reorder,
   repeatWhile,
   select,
+  splat,
   v128,
   type WasmFunction,
 } from './wasm-code.ts';
 
 /** What the module exports. Addresses are bytes of its memory; the row begins at 0. */
-export interface RowFunctions {
+export interface RowFunctions extends BucketFunctions {
   /** Writes the largest logit of each block; gives that of the row, or NaN when the row has one. */
   scan(rowEnd: number, blockMaxima: number): number;
   /**
@@ -38,16 +47,16 @@ export interface RowFunctions {
     rounder: number,
     lowestPower: number,
     lowestLogit: number,
+    weights: number,
   ): number;
+  /** As `weigh`, and writes the weights of blocks that reach the limit to `weights`. */
+  keepWeights: RowFunctions['weigh'];
 }
 
-const VECTOR_BYTES = 16;
-const BLOCK_BYTES = 4 * BLOCK_LENGTH;
 /** Vectors of one turn of the inner loop of `weigh`. */
 const UNROLL = 4;
 /** Bits of a float32 behind its exponent. */
 const MANTISSA_BITS = 23;
-const HIGH_TO_LOW = [2, 3, 2, 3] as const;
 const SECOND_TO_FIRST = [1, 1, 1, 1] as const;
 
 const SCAN: WasmFunction = {
@@ -82,87 +91,130 @@ const SCAN: WasmFunction = {
   },
 };
 
-const WEIGH: WasmFunction = {
-  name: 'weigh',
-  parameters: ['i32', 'i32', 'i32', 'f32', 'f32', 'f32', 'f32', 'f32'],
-  result: 'f64',
-  variables: ['i32', 'i32', 'f64', 'f64', ...Array<'v128'>(10).fill('v128')],
-  body(rowEnd, blockMaximum, blockMass, largest, factor, rounder, lowestPower, lowestLogit, ...variables) {
-    const [
-      at,
-      blockEnd,
-      mass,
-      total,
-      largests,
-      factors,
-      rounders,
-      limits,
-      vector,
-      power,
-      shifted,
-      rest,
-      low,
-      high,
-    ] = variables as readonly Local[] as Locals;
-    const bestPower = f32.mul(f32.sub(f32.load(blockMaximum!.get), largest!.get), factor!.get);
-    const addVector = (offset: number): readonly Code[] => {
-      const difference = f32x4.sub(vector.get, largests.get);
-      const limited = f32x4.max(f32x4.mul(difference, factors.get), splat(LOWEST_POWER));
-      // Where the rounded power is added to the exponent, the bits of the rounder itself are shifted out.
-      const scaled = i32x4.add(exp2(rest.get), i32x4.shiftLeft(shifted.get, i32.constant(MANTISSA_BITS)));
+/** `weigh`, or with one more parameter `keepWeights`, which also stores what it adds. */
+function weighing(name: 'weigh' | 'keepWeights'): WasmFunction {
+  const keeps = name === 'keepWeights';
+  return {
+    name,
+    parameters: ['i32', 'i32', 'i32', 'f32', 'f32', 'f32', 'f32', 'f32', 'i32'],
+    result: 'f64',
+    variables: ['i32', 'i32', 'f64', 'f64', ...Array<'v128'>(10).fill('v128')],
+    body(...locals) {
+      const [
+        rowEnd,
+        blockMaximum,
+        blockMass,
+        largest,
+        factor,
+        rounder,
+        lowestPower,
+        lowestLogit,
+        weights,
+        at,
+        blockEnd,
+        mass,
+        total,
+        largests,
+        factors,
+        rounders,
+        limits,
+        vector,
+        power,
+        shifted,
+        rest,
+        low,
+        high,
+      ] = locals as readonly Local[] as WeighingLocals;
+      const bestPower = f32.mul(f32.sub(f32.load(blockMaximum.get), largest.get), factor.get);
+      const keep = (offset: number, value: Code): Code =>
+        keeps ? v128.store(i32.add(at.get, weights.get), offset, value) : [];
+      const addVector = (offset: number): readonly Code[] => {
+        const difference = f32x4.sub(vector.get, largests.get);
+        const limited = f32x4.max(f32x4.mul(difference, factors.get), splat(LOWEST_POWER));
+        // Where the rounded power is added to the exponent, the bits of the rounder itself are shifted out.
+        const scaled = i32x4.add(exp2(rest.get), i32x4.shiftLeft(shifted.get, i32.constant(MANTISSA_BITS)));
+        return [
+          vector.set(v128.load(at.get, offset)),
+          power.set(limited),
+          shifted.set(f32x4.add(power.get, rounders.get)),
+          rest.set(f32x4.sub(power.get, f32x4.sub(shifted.get, rounders.get))),
+          rest.set(v128.and(f32x4.nearest(scaled), f32x4.isAtLeast(vector.get, limits.get))),
+          keep(offset, rest.get),
+          low.set(f64x2.add(low.get, f64x2.fromLowF32(rest.get))),
+          high.set(f64x2.add(high.get, f64x2.fromLowF32(reorder(rest.get, HIGH_TO_LOW)))),
+        ];
+      };
+      const reachesLimit = f32.isAtLeast(f32.load(blockMaximum.get), lowestLogit.get);
+      const hasWeight = i32.and(f32.isAtLeast(bestPower, lowestPower.get), reachesLimit);
+      const zero = f64x2.splat(f64.constant(0));
+      const vectorCount = BLOCK_BYTES / VECTOR_BYTES;
+      const keepNothing = Array.from({ length: vectorCount }, (_, index) =>
+        keep(index * VECTOR_BYTES, splat(0)),
+      );
       return [
-        vector.set(v128.load(at.get, offset)),
-        power.set(limited),
-        shifted.set(f32x4.add(power.get, rounders.get)),
-        rest.set(f32x4.sub(power.get, f32x4.sub(shifted.get, rounders.get))),
-        rest.set(v128.and(f32x4.nearest(scaled), f32x4.isAtLeast(vector.get, limits.get))),
-        low.set(f64x2.add(low.get, f64x2.fromLowF32(rest.get))),
-        high.set(f64x2.add(high.get, f64x2.fromLowF32(reorder(rest.get, HIGH_TO_LOW)))),
-      ];
-    };
-    const hasWeight = i32.and(
-      f32.isAtLeast(bestPower, lowestPower!.get),
-      f32.isAtLeast(f32.load(blockMaximum!.get), lowestLogit!.get),
-    );
-    const zero = f64x2.splat(f64.constant(0));
-    return [
-      largests.set(f32x4.splat(largest!.get)),
-      factors.set(f32x4.splat(factor!.get)),
-      rounders.set(f32x4.splat(rounder!.get)),
-      limits.set(f32x4.splat(lowestLogit!.get)),
-      repeatWhile(i32.isLess(at.get, rowEnd!.get), [
-        blockEnd.set(i32.add(at.get, i32.constant(BLOCK_BYTES))),
-        mass.set(f64.constant(0)),
-        ifTrue(hasWeight, [
-          low.set(zero),
-          high.set(zero),
-          repeatWhile(i32.isLess(at.get, blockEnd.get), [
-            ...Array.from({ length: UNROLL }, (_, index) => addVector(index * VECTOR_BYTES)).flat(),
-            advance(at, UNROLL * VECTOR_BYTES),
-          ]),
-          low.set(f64x2.add(low.get, high.get)),
-          mass.set(f64.add(f64x2.first(low.get), f64x2.second(low.get))),
+        largests.set(f32x4.splat(largest.get)),
+        factors.set(f32x4.splat(factor.get)),
+        rounders.set(f32x4.splat(rounder.get)),
+        limits.set(f32x4.splat(lowestLogit.get)),
+        repeatWhile(i32.isLess(at.get, rowEnd.get), [
+          blockEnd.set(i32.add(at.get, i32.constant(BLOCK_BYTES))),
+          mass.set(f64.constant(0)),
+          ifElse(
+            hasWeight,
+            [
+              low.set(zero),
+              high.set(zero),
+              repeatWhile(i32.isLess(at.get, blockEnd.get), [
+                ...Array.from({ length: UNROLL }, (_, index) => addVector(index * VECTOR_BYTES)).flat(),
+                advance(at, UNROLL * VECTOR_BYTES),
+              ]),
+              low.set(f64x2.add(low.get, high.get)),
+              mass.set(f64.add(f64x2.first(low.get), f64x2.second(low.get))),
+            ],
+            [ifTrue(reachesLimit, keepNothing)],
+          ),
+          f64.store(blockMass.get, mass.get),
+          total.set(f64.add(total.get, mass.get)),
+          advance(blockMaximum, Float32Array.BYTES_PER_ELEMENT),
+          advance(blockMass, Float64Array.BYTES_PER_ELEMENT),
+          at.set(blockEnd.get),
         ]),
-        f64.store(blockMass!.get, mass.get),
-        total.set(f64.add(total.get, mass.get)),
-        advance(blockMaximum!, Float32Array.BYTES_PER_ELEMENT),
-        advance(blockMass!, Float64Array.BYTES_PER_ELEMENT),
-        at.set(blockEnd.get),
-      ]),
-      total.get,
-    ];
-  },
-};
+        total.get,
+      ];
+    },
+  };
+}
 
-/** The variables of `weigh`. */
-type Locals = readonly [
-  ...[Local, Local, Local, Local, Local, Local, Local],
-  ...[Local, Local, Local, Local, Local, Local, Local],
+/** Nine parameters and fourteen variables. */
+type WeighingLocals = readonly [
+  Local,
+  Local,
+  Local,
+  Local,
+  Local,
+  Local,
+  Local,
+  Local,
+  Local,
+  Local,
+  Local,
+  Local,
+  Local,
+  Local,
+  Local,
+  Local,
+  Local,
+  Local,
+  Local,
+  Local,
+  Local,
+  Local,
+  Local,
 ];
 
 /** Bytes of the module; see `RowFunctions`. */
 export function encodeRowModule(): Uint8Array<ArrayBuffer> {
-  return encodeModule([SCAN, WEIGH]);
+  return encodeModule([SCAN, weighing('weigh'), weighing('keepWeights'), ...BUCKET_FUNCTIONS]);
 }
 
 /** `2 ** f`, from the last coefficient to the first. */
@@ -172,12 +224,4 @@ function exp2(f: Code): Code {
     (sum, coefficient) => f32x4.add(f32x4.mul(sum, f), splat(coefficient)),
     splat(last!),
   );
-}
-
-function splat(value: number): Code {
-  return f32x4.splat(f32.constant(value));
-}
-
-function advance(address: Local, bytes: number): Code {
-  return address.set(i32.add(address.get, i32.constant(bytes)));
 }

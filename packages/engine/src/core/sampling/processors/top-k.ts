@@ -14,7 +14,7 @@ export function topKLimit(
   lowestLogit: number,
   { candidates, heap }: { readonly candidates: Candidates; readonly heap: Float64Array },
 ): number {
-  row.gather(candidates, Math.max(lowestLogit, row.boundOfBest(topK)), Infinity);
+  row.gather(candidates, Math.max(lowestLogit, row.boundOfBest(topK)));
   if (candidates.count < topK) return lowestLogit;
   return kthLargest(candidates.logits, candidates.count, topK, heap);
 }

@@ -1,23 +1,14 @@
 // Keeps the smallest set of best tokens whose probabilities reach a sum.
 
-import type { Candidates } from '../candidates.ts';
-import { tokenWeight, type WeightScale } from '../kernels/token-weight.ts';
+import { BUCKET_COUNT } from '../kernels/row-kernels.ts';
+import type { WeightScale } from '../kernels/token-weight.ts';
 import type { LogitsRow } from '../logits-row.ts';
 
-/** So many tokens between two limits are sorted; more are split by another sum over the row. */
-const SORTED_COUNT = 256;
-/** First limits to try, as scores: most rows of a model have what top-p keeps within the first. */
-const FIRST_SCORES = [-4, -8, -16] as const;
-/** Limits that are farther apart in probability than this power of two are halved: nothing is even between them. */
-const FAR_POWERS = 2;
-/** How far from the ends of an interval, and from where the target should lie in it, the next limit is: a share of it. */
-const SHARE_MARGIN = 0.05;
-
-/** A limit and the weight of all tokens that reach it. */
-interface Limit {
-  readonly logit: number;
-  readonly mass: number;
-}
+/** Most rows of a model have what top-p keeps within this score of the best token: then few blocks are looked at. */
+const NEAR_SCORE = -4;
+/** Room for the rounding of a logarithm. Unit: powers of two. */
+const POWER_MARGIN = 0.01;
+const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
 
 export interface TopPSearch {
   readonly topP: number;
@@ -32,82 +23,68 @@ export interface TopPSearch {
  * vLLM's rule "sort ascending and drop while the sum is at most 1 - topP", seen from the other end. The best token
  * always stays. Equal logits are ranked by id; those that do not stay are forbidden in the row.
  *
- * No full sort: two limits, one that keeps too little and one that keeps enough, close in on the place until few
- * tokens are between them.
- * Mutates: `row` and `candidates`.
+ * No sort: the weights are summed up by buckets of neighbouring logits, and only in the bucket where the sum is reached
+ * tokens are told apart.
+ * Mutates: `row`, which keeps the weights afterwards.
  */
-export function topPLimit(row: LogitsRow, candidates: Candidates, search: TopPSearch): number {
-  const { topP, scale, lowestLogit } = search;
-  const all: Limit = { logit: lowestLogit, mass: row.weigh(scale, lowestLogit) };
-  const target = topP * all.mass;
-  let { tooFew, enough } = firstLimits(row, all, target, search);
-  for (let turn = 0; ; turn++) {
-    // Every token between the limits weighs at least what one at the lower limit would.
-    const mostBetween = (enough.mass - tooFew.mass) / Math.max(1, tokenWeight(enough.logit, scale));
-    if (mostBetween <= SORTED_COUNT) break;
-    const logit = limitBetween(tooFew, enough, { target, turn, scale });
-    if (logit === null) break;
-    const limit = { logit, mass: row.weigh(scale, logit) };
-    if (limit.mass < target) tooFew = limit;
-    else enough = limit;
-  }
-  row.gather(candidates, enough.logit, tooFew.logit);
-  return cutBetween(row, candidates, { massBefore: tooFew.mass, target, scale });
-}
-
-function firstLimits(
-  row: LogitsRow,
-  all: Limit,
-  target: number,
-  { temperature, scale }: TopPSearch,
-): { readonly tooFew: Limit; readonly enough: Limit } {
-  let tooFew: Limit = { logit: Infinity, mass: 0 };
-  for (const score of FIRST_SCORES) {
-    const logit = Math.fround(scale.largest + score * temperature);
-    if (logit <= all.logit) break;
-    const limit = { logit, mass: row.weigh(scale, logit) };
-    if (limit.mass >= target) return { tooFew, enough: limit };
-    tooFew = limit;
-  }
-  return { tooFew, enough: all };
+export function topPLimit(row: LogitsRow, search: TopPSearch): number {
+  const { topP, temperature, scale } = search;
+  const all = row.keepWeights(scale, search.lowestLogit);
+  const target = topP * all;
+  const nearLogit = Math.fround(scale.largest + NEAR_SCORE * temperature);
+  const isNearEnough = nearLogit > search.lowestLogit && row.reachesKept(target, nearLogit);
+  const lowestLogit = isNearEnough ? nearLogit : search.lowestLogit;
+  // What comes after the last token that stays, and that token itself, weigh more than `1 - topP` of all: so it alone
+  // weighs more than that share of a mean token.
+  const lowestPower = Math.log2(((1 - topP) * all) / row.vocabSize) - scale.bits - POWER_MARGIN;
+  const depth = Math.min(-lowestPower, (scale.largest - lowestLogit) * scale.factor);
+  const stride = Math.fround(Math.min(LARGEST_FLOAT32, ((BUCKET_COUNT - 1) * scale.factor) / depth));
+  const buckets = { largest: scale.largest, stride, lowestLogit };
+  const masses = row.spreadKept(buckets);
+  let bucket = 0;
+  let mass = 0;
+  // Sums of weights are exact, so those of the buckets reach the target as well.
+  for (; mass + masses[bucket]! < target; bucket++) mass += masses[bucket]!;
+  return cutAmong(row, row.gatherBucket(bucket, buckets), mass, target);
 }
 
 /**
- * A logit between two limits; null when there is none. Far limits are halved. Near ones are split a little below and a
- * little above where the target would lie if the weight grew evenly between them, so that both ends move, and every third
- * turn in the middle, which bounds the turns where many logits are equal.
+ * The logit of the token at which the sum of weights, best first, reaches the target. `mass` is that of all tokens better
+ * than these. Mutates: the order of `ids`, and `row` where equals do not all stay.
  */
-function limitBetween(
-  tooFew: Limit,
-  enough: Limit,
-  { target, turn, scale }: { readonly target: number; readonly turn: number; readonly scale: WeightScale },
-): number | null {
-  const top = Math.min(tooFew.logit, scale.largest);
-  const isFar = (top - enough.logit) * scale.factor > FAR_POWERS;
-  const even = (target - tooFew.mass) / (enough.mass - tooFew.mass);
-  const near = turn % 3 === 0 ? even + SHARE_MARGIN : even - SHARE_MARGIN;
-  const share = isFar || turn % 3 === 2 ? 0.5 : Math.min(1 - SHARE_MARGIN, Math.max(SHARE_MARGIN, near));
-  const logit = Math.fround(top + (enough.logit - top) * share);
-  return logit > enough.logit && logit < tooFew.logit ? logit : null;
-}
-
-/** Goes through the candidates from the best one on until the target is reached. */
-function cutBetween(
-  row: LogitsRow,
-  candidates: Candidates,
-  { massBefore, target, scale }: { massBefore: number; target: number; scale: WeightScale },
-): number {
-  const { tokenIds, logits } = candidates;
-  const ranked = candidates.rank();
-  let mass = massBefore;
-  let keptCount = 0;
-  while (keptCount < ranked.length && mass < target) {
-    mass += tokenWeight(logits[ranked[keptCount]!]!, scale);
-    keptCount++;
+function cutAmong(row: LogitsRow, ids: Int32Array, mass: number, target: number): number {
+  const { logits, keptWeights } = row;
+  let [start, end, massBefore] = [0, ids.length, mass];
+  for (;;) {
+    // Better tokens to the front, worse ones to the back, equals of one of them in the middle.
+    const pivot = logits[ids[(start + end) >> 1]!]!;
+    let [better, worse] = [start, end];
+    let [betterMass, equalWeight] = [0, 0];
+    for (let i = start; i < worse; ) {
+      const id = ids[i]!;
+      const logit = logits[id]!;
+      if (logit > pivot) {
+        betterMass += keptWeights[id]!;
+        ids[i++] = ids[better]!;
+        ids[better++] = id;
+      } else if (logit < pivot) {
+        ids[i] = ids[--worse]!;
+        ids[worse] = id;
+      } else {
+        equalWeight = keptWeights[id]!;
+        i++;
+      }
+    }
+    const equalCount = worse - better;
+    if (massBefore + betterMass >= target) end = better;
+    else if (massBefore + betterMass + equalCount * equalWeight < target) {
+      massBefore += betterMass + equalCount * equalWeight;
+      start = worse;
+    } else {
+      let keptCount = 0;
+      for (let sum = massBefore + betterMass; sum < target; sum += equalWeight) keptCount++;
+      if (keptCount < equalCount) row.forbidEquals(pivot, keptCount);
+      return pivot;
+    }
   }
-  const limit = logits[ranked[keptCount - 1]!]!;
-  for (let i = keptCount; i < ranked.length && logits[ranked[i]!] === limit; i++) {
-    row.logits[tokenIds[ranked[i]!]!] = -Infinity;
-  }
-  return limit;
 }

@@ -1,0 +1,52 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Config, readConfig } from '../../config/config.ts';
+import { createKey, deleteKey, showKeys } from './keys.ts';
+
+let folder: string;
+let config: Config;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ortler-keys-'));
+  config = readConfig({ ORTLER_DATA_DIR: folder });
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+function record() {
+  const written = { out: '', err: '' };
+  const terminal = {
+    out: (text: string) => {
+      written.out += text;
+    },
+    err: (text: string) => {
+      written.err += text;
+    },
+    isScreen: false,
+  };
+  return { written, terminal };
+}
+
+it('makes a key that stands alone on standard output, lists it without its text, removes it', async () => {
+  const made = record();
+  await createKey(config, { name: 'trainer', team: 'acme' }, made.terminal);
+  expect(made.written.out).toMatch(/^ortler-[\w-]{43}\n$/);
+  expect(made.written.err).toContain('reaches what the team acme has');
+
+  const listed = record();
+  await showKeys(config, listed.terminal);
+  const [, id] = /^(\w{16}) {2}acme {2}\S+ {2}trainer\n$/.exec(listed.written.out)!;
+  expect(listed.written.out).not.toContain(made.written.out.trim());
+
+  await deleteKey(config, id!, record().terminal);
+  const empty = record();
+  await showKeys(config, empty.terminal);
+  expect(empty.written.out).toBe('');
+  await expect(deleteKey(config, id!, record().terminal)).rejects.toThrow(`There is no key ${id}.`);
+}, 60_000);
+
+it('refuses names that are none', async () => {
+  const { terminal } = record();
+  await expect(createKey(config, { name: '', team: '../x' }, terminal)).rejects.toThrow('got "../x"');
+  await expect(createKey(config, { name: 'a\nb', team: null }, terminal)).rejects.toThrow('control');
+});

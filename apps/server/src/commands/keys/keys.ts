@@ -1,0 +1,61 @@
+// `ortler keys`: makes, lists and removes API keys in the database of the configuration. A server may run beside it: it
+// accepts a new key within a second and refuses a removed one within ten.
+
+import type { Config } from '../../config/config.ts';
+import type { Database } from '../../db/database.ts';
+import { DatabaseError } from '../../db/database-errors.ts';
+import { openDatabase } from '../../db/open-database.ts';
+import { addKey, listKeys, removeKey, TEAM_PATTERN } from '../../stores/key-registry.ts';
+import type { Terminal } from '../terminal.ts';
+import { UserError } from '../user-error.ts';
+
+/** Longest name of a key. Unit: UTF-16 code units. */
+const MAX_NAME_LENGTH = 200;
+
+/** Writes the new key to standard output, alone, and what it is to standard error. Throws: `UserError`. */
+export async function createKey(
+  config: Config,
+  { name, team }: { readonly name: string; readonly team: string | null },
+  terminal: Terminal,
+): Promise<void> {
+  if (team !== null && !TEAM_PATTERN.test(team))
+    throw new UserError(
+      `A team is named by 1 to 64 letters, digits, points, underscores or hyphens and begins with a letter or digit; got "${team}".`,
+    );
+  if (name.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(name))
+    throw new UserError(`A name has at most ${MAX_NAME_LENGTH} characters and no control characters.`);
+  await withKeys(config, async database => {
+    const { id, key } = await addKey(database, { name, team }, Date.now());
+    const reach = team === null ? 'what all teams have' : `what the team ${team} has`;
+    terminal.err(`Key ${id} reaches ${reach}. It is shown this once; only its hash is kept.\n`);
+    terminal.out(`${key}\n`);
+  });
+}
+
+/** One line for each key: id, team, time, name. */
+export async function showKeys(config: Config, terminal: Terminal): Promise<void> {
+  await withKeys(config, async database => {
+    for (const { id, team, createdAt, name } of await listKeys(database))
+      terminal.out(`${id}  ${team ?? '(no team)'}  ${createdAt}  ${name}\n`);
+  });
+}
+
+/** Throws: `UserError` for an id that no key has. */
+export async function deleteKey(config: Config, id: string, terminal: Terminal): Promise<void> {
+  await withKeys(config, async database => {
+    if (!(await removeKey(database, id)))
+      throw new UserError(`There is no key ${id}. \`ortler keys list\` shows them.`);
+    terminal.err(`Removed key ${id}.\n`);
+  });
+}
+
+async function withKeys(config: Config, work: (database: Database) => Promise<void>): Promise<void> {
+  const database = await openDatabase(config).catch((error: unknown) => {
+    throw error instanceof DatabaseError ? new UserError(error.message, { cause: error }) : error;
+  });
+  try {
+    await work(database);
+  } finally {
+    await database.close();
+  }
+}

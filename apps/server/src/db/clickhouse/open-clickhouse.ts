@@ -1,0 +1,195 @@
+// ClickHouse over its HTTP interface, through its own client. Values travel beside the text as bound parameters; reads may
+// not write and obey limits that ClickHouse itself keeps; a write that has resolved is on the disk.
+
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { toClickHouseParams } from '@ortler/feedback-query';
+import type { CompiledQuery } from 'kysely';
+import {
+  DatabaseError,
+  messageOf,
+  ParameterTooLongError,
+  QueryTimeoutError,
+  ResultTooLargeError,
+} from '../database-errors.ts';
+import { withoutPassword } from '../without-password.ts';
+import { createClickHouseTables } from './clickhouse-tables.ts';
+
+export interface ClickHouse {
+  /** Runs a statement that only reads. Throws: `QueryTimeoutError`, `ResultTooLargeError`, `ParameterTooLongError`. */
+  read<Row>(statement: CompiledQuery<Row>, options?: ReadOptions): Promise<readonly Row[]>;
+  /**
+   * Inserts rows in one block: readers see all of them or none. When it rejects, none will appear later.
+   * @param rows Objects by column name.
+   */
+  insert(table: string, rows: readonly object[]): Promise<void>;
+  /** Runs a statement that gives no rows. */
+  command(sql: string): Promise<void>;
+  /** Throws: when it does not answer. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ReadOptions {
+  /** Also rows that were replaced or removed and are not merged away yet. */
+  readonly withReplaced?: boolean;
+}
+
+export interface ClickHouseOptions {
+  /** `http://user:password@host:8123/database` */
+  readonly url: string;
+  /** Longest read. Unit: milliseconds. */
+  readonly queryTimeLimitMs: number;
+}
+
+/** Rows of one answer, as large as those of the other databases. Unit: bytes. */
+const MAX_RESULT_BYTES = 128 * 1024 * 1024;
+/** Memory of one read within ClickHouse. Unit: bytes. */
+const MAX_READ_MEMORY_BYTES = 4 * 1024 ** 3;
+/** Longest insert. A block that is not in its table by then never will be. */
+const INSERT_TIME_LIMIT_MS = 30_000;
+/** The server keeps the limits; the client gives up this much later, when nothing comes at all. */
+const GRACE_MS = 5_000;
+const MAX_CONNECTIONS = 10;
+/** Source: ClickHouse's default of `http_max_field_value_size`, which holds for forms. */
+const MAX_PARAMETER_BYTES = 131_072;
+
+// Source: ClickHouse's table of exception codes.
+const TIMEOUT_EXCEEDED = '159';
+const TOO_MANY_ROWS_OR_BYTES = '396';
+const MEMORY_LIMIT_EXCEEDED = '241';
+
+/** Failures of a connection that was never made. */
+const NOT_SENT: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'EAI_AGAIN'];
+
+/** Opens ClickHouse and brings its tables up to date. Throws: `DatabaseError`. */
+export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
+  const client = createClient({
+    url: options.url,
+    application: 'ortler',
+    max_open_connections: MAX_CONNECTIONS,
+    request_timeout: Math.max(options.queryTimeLimitMs, INSERT_TIME_LIMIT_MS) + GRACE_MS,
+    use_multipart_params_auto: true,
+    log: { level: ClickHouseLogLevel.OFF },
+  });
+  const clickHouse = createHandle(client, options.queryTimeLimitMs);
+  try {
+    await clickHouse.ping();
+    await createClickHouseTables(clickHouse);
+    return clickHouse;
+  } catch (error) {
+    await client.close();
+    const place = withoutPassword(options.url);
+    const message = `ClickHouse at ${place} cannot be used: ${messageOf(error)}`;
+    throw new DatabaseError(message, { cause: error }, 'clickhouse');
+  }
+}
+
+function createHandle(client: ClickHouseClient, queryTimeLimitMs: number): ClickHouse {
+  const readSettings = {
+    readonly: '1',
+    max_execution_time: queryTimeLimitMs / 1_000,
+    timeout_overflow_mode: 'throw',
+    max_memory_usage: String(MAX_READ_MEMORY_BYTES),
+    max_result_bytes: String(MAX_RESULT_BYTES),
+    result_overflow_mode: 'throw',
+    // An answer is whole, or it is an error: without this a failure could come after the first rows.
+    wait_end_of_query: 1,
+    cancel_http_readonly_queries_on_client_close: 1,
+    output_format_json_quote_64bit_integers: 0,
+  } as const;
+  const insertSettings = {
+    // One block: no splitting by size, no parsing in parallel, no queue in the server's memory.
+    async_insert: 0,
+    input_format_parallel_parsing: 0,
+    max_insert_block_size: '1048576',
+    min_insert_block_size_rows: '1048576',
+    min_insert_block_size_bytes: '0',
+    max_execution_time: INSERT_TIME_LIMIT_MS / 1_000,
+    timeout_overflow_mode: 'throw',
+  } as const;
+
+  return {
+    async read<Row>({ sql, parameters }: CompiledQuery<Row>, { withReplaced = false }: ReadOptions = {}) {
+      checkParameters(parameters);
+      const query_params = toClickHouseParams(parameters) as Record<string, unknown>;
+      try {
+        const answer = await client.query({
+          query: sql,
+          query_params,
+          format: 'JSONEachRow',
+          clickhouse_settings: { ...readSettings, final: withReplaced ? 0 : 1 },
+        });
+        return await answer.json<Row>();
+      } catch (error) {
+        throw toReadFailure(error, queryTimeLimitMs);
+      }
+    },
+
+    async insert(table, rows) {
+      const query_id = randomUUID();
+      const startedAtMs = performance.now();
+      try {
+        await client.insert({
+          table,
+          // A stream, because the rows of a large batch together would be no text of this process.
+          values: Readable.from(rows),
+          format: 'JSONEachRow',
+          query_id,
+          clickhouse_settings: insertSettings,
+        });
+      } catch (error) {
+        const isOver =
+          error instanceof ClickHouseError || NOT_SENT.includes((error as { code?: unknown }).code);
+        if (!isOver) await untilOver(client, query_id, startedAtMs + INSERT_TIME_LIMIT_MS);
+        throw error;
+      }
+    },
+
+    async command(sql) {
+      await client.command({ query: sql });
+    },
+
+    async ping() {
+      const result = await client.ping();
+      if (!result.success) throw result.error;
+    },
+
+    close: () => client.close(),
+  };
+}
+
+/** Ends an insert whose answer was lost, or waits until the server must have ended it. */
+async function untilOver(client: ClickHouseClient, queryId: string, deadlineMs: number): Promise<void> {
+  try {
+    await client.command({
+      query: 'KILL QUERY WHERE query_id = {id:String} SYNC',
+      query_params: { id: queryId },
+    });
+  } catch {
+    await wait(Math.max(0, deadlineMs - performance.now()));
+  }
+}
+
+/** Throws: `ParameterTooLongError`. */
+function checkParameters(parameters: readonly unknown[]): void {
+  for (const value of parameters) {
+    // No unit takes more than three bytes, nor an escaped one.
+    if (typeof value !== 'string' || value.length * 3 <= MAX_PARAMETER_BYTES) continue;
+    const escapeCount = value.match(/[\t\n\r'\\]/g)?.length ?? 0;
+    if (Buffer.byteLength(value) + escapeCount > MAX_PARAMETER_BYTES)
+      throw new ParameterTooLongError(
+        `A text of a query takes at most ${MAX_PARAMETER_BYTES} bytes in ClickHouse, escapes included`,
+      );
+  }
+}
+
+function toReadFailure(error: unknown, limitMs: number): unknown {
+  const { code } = error as { readonly code?: unknown };
+  if (code === TIMEOUT_EXCEEDED) return new QueryTimeoutError(limitMs);
+  if (code === TOO_MANY_ROWS_OR_BYTES) return new ResultTooLargeError('The rows are too large.');
+  if (code === MEMORY_LIMIT_EXCEEDED) return new ResultTooLargeError('The query needs too much memory.');
+  return error;
+}

@@ -1,0 +1,33 @@
+import { DEFAULT_CONSTRAINT_LIMITS } from '@ortler/engine';
+import { expect, it } from 'vitest';
+import { readConfig } from '../config/config.ts';
+import { toConstraintOptions } from './constraint-options.ts';
+
+it('gives the engine its own defaults where nothing is set', () => {
+  expect(toConstraintOptions(readConfig({}))).toEqual({
+    timeLimitMs: 2_000,
+    limits: DEFAULT_CONSTRAINT_LIMITS,
+  });
+});
+
+it('gives the engine every limit that is set', () => {
+  const config = readConfig({
+    ORTLER_CONSTRAINT_TIME_LIMIT_MS: '500',
+    ORTLER_CONSTRAINT_SIZE: '4kb',
+    ORTLER_CONSTRAINT_DEPTH: '5',
+    ORTLER_CONSTRAINT_VALUES: '6',
+    ORTLER_CONSTRAINT_RULES: '7',
+    ORTLER_CONSTRAINT_PATTERN_SIZE: '8',
+  });
+  expect(toConstraintOptions(config)).toEqual({
+    timeLimitMs: 500,
+    limits: {
+      ...DEFAULT_CONSTRAINT_LIMITS,
+      sourceBytes: 4096,
+      depth: 5,
+      valueCount: 6,
+      ruleCount: 7,
+      patternSize: 8,
+    },
+  });
+});

@@ -1,0 +1,18 @@
+// The settings about constraints as the engine takes them. What has no setting keeps the engine's default.
+
+import { DEFAULT_CONSTRAINT_LIMITS, type EngineOptions } from '@ortler/engine';
+import type { Config } from '../config/config.ts';
+
+export function toConstraintOptions(config: Config): NonNullable<EngineOptions['constraints']> {
+  return {
+    timeLimitMs: config.constraintTimeLimitMs,
+    limits: {
+      ...DEFAULT_CONSTRAINT_LIMITS,
+      sourceBytes: config.constraintSizeBytes,
+      depth: config.constraintDepth,
+      valueCount: config.constraintValues,
+      ruleCount: config.constraintRules,
+      patternSize: config.constraintPatternSize,
+    },
+  };
+}

@@ -1,0 +1,72 @@
+// "The newest hundred" without reading the project: ClickHouse cannot walk backwards through rows that it may have to
+// merge, so the query is asked about the nearest few thousand rows first, then about sixteen times as many, and in the end
+// about all of them. A window only bounds what is read: its first rows are those of the whole answer once it has enough.
+
+import {
+  type BoundFeedbackQuery,
+  clickHouseDialect,
+  compileFeedbackQuery,
+  type ResultRow,
+  type SortDirection,
+  type TimeWindow,
+  timeDirection,
+  withinWindow,
+} from '@ortler/feedback-query';
+import { CompiledQuery } from 'kysely';
+import type { ClickHouse } from '../../../db/clickhouse/open-clickhouse.ts';
+
+/** Rows of the first window, and how much each is larger than the one before. */
+const FIRST_WINDOW_ROWS = 4_096;
+const GROWTH = 16;
+/** From here on a window saves little; everything is read. */
+const LAST_WINDOW_ROWS = 2_000_000;
+
+/** Runs a query. Gives the rows as ClickHouse wrote them. */
+export async function readInWindows(
+  clickHouse: ClickHouse,
+  query: BoundFeedbackQuery,
+): Promise<readonly ResultRow[]> {
+  const direction = timeDirection(query);
+  const wanted = query.offset + query.limit;
+  if (direction !== null)
+    for (let size = FIRST_WINDOW_ROWS; size <= LAST_WINDOW_ROWS; size *= GROWTH) {
+      if (size < wanted) continue;
+      const window = await findWindow(clickHouse, query, direction, size);
+      if (window === null) break;
+      const rows = await run(clickHouse, withinWindow(query, window));
+      if (rows.length === query.limit) return rows;
+    }
+  return run(clickHouse, query);
+}
+
+function run(clickHouse: ClickHouse, query: BoundFeedbackQuery): Promise<readonly ResultRow[]> {
+  return clickHouse.read(compileFeedbackQuery(query, clickHouseDialect).statement);
+}
+
+/**
+ * The moments of the first `size` rows from the cursor on, removed ones among them; null when there are no more than that.
+ * Reads the column of moments only.
+ */
+async function findWindow(
+  clickHouse: ClickHouse,
+  query: BoundFeedbackQuery,
+  direction: SortDirection,
+  size: number,
+): Promise<TimeWindow | null> {
+  const cursor = query.after?.[0];
+  const [comparison, start] = direction === 'asc' ? ['>=', MIN_MOMENT] : ['<=', MAX_MOMENT];
+  const from = typeof cursor === 'string' ? cursor.replace('T', ' ').replace('Z', '') : start;
+  const sql = `
+    SELECT toUnixTimestamp64Milli(created_at) AS created_at_ms FROM feedback
+    WHERE project_id = {p1:String} AND created_at ${comparison} toDateTime64({p2:String}, 3, 'UTC')
+    ORDER BY project_id ${direction}, created_at ${direction} LIMIT 1 OFFSET {p3:UInt64}`;
+  const statement = CompiledQuery.raw(sql, [query.projectId, from, BigInt(size)]) as CompiledQuery<{
+    readonly created_at_ms: number;
+  }>;
+  const [row] = await clickHouse.read(statement, { withReplaced: true });
+  if (row === undefined) return null;
+  return direction === 'asc' ? { toMs: row.created_at_ms } : { fromMs: row.created_at_ms };
+}
+
+const MIN_MOMENT = '1900-01-01 00:00:00.000';
+const MAX_MOMENT = '2299-12-31 23:59:59.999';

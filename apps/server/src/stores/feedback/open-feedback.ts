@@ -1,0 +1,53 @@
+// Where feedback is kept: in ClickHouse when the configuration names one, else beside everything else.
+
+import type { FeedbackStore } from '@ortler/api';
+import { openClickHouse } from '../../db/clickhouse/open-clickhouse.ts';
+import { createWriteLock } from '../../db/clickhouse/write-lock.ts';
+import type { Database } from '../../db/database.ts';
+import { createClickHouseFeedbackStore } from './clickhouse/clickhouse-feedback-store.ts';
+import { createClickHousePayloadIndexes } from './clickhouse/clickhouse-payload-indexes.ts';
+import { createFeedbackWriter } from './clickhouse/feedback-writer.ts';
+import { createFeedbackStore } from './feedback-store.ts';
+import { createPayloadIndexes, type PayloadIndexes } from './payload-indexes.ts';
+
+export interface FeedbackOptions {
+  readonly dataDir: string;
+  /** Absent: feedback stays in the transactional database. */
+  readonly clickhouseUrl?: string | undefined;
+  /** Unit: milliseconds. */
+  readonly queryTimeLimitMs: number;
+}
+
+export interface OpenFeedback {
+  readonly store: FeedbackStore;
+  readonly indexes: PayloadIndexes;
+  /** Databases besides the transactional one, for the health report. */
+  readonly databases: readonly { readonly name: 'clickhouse'; ping(): Promise<void> }[];
+  /** Ends what was opened here; the transactional database stays open. */
+  close(): Promise<void>;
+}
+
+/** Throws: `DatabaseError` when ClickHouse cannot be used. */
+export async function openFeedback(database: Database, options: FeedbackOptions): Promise<OpenFeedback> {
+  const { clickhouseUrl: url, dataDir, queryTimeLimitMs } = options;
+  if (url === undefined)
+    return {
+      store: createFeedbackStore(database),
+      indexes: createPayloadIndexes(database),
+      databases: [],
+      close: async () => undefined,
+    };
+  const clickHouse = await openClickHouse({ url, queryTimeLimitMs });
+  const lock = createWriteLock(database, dataDir);
+  const writer = createFeedbackWriter(clickHouse, lock);
+  return {
+    store: createClickHouseFeedbackStore(clickHouse, writer),
+    indexes: createClickHousePayloadIndexes(clickHouse),
+    databases: [{ name: 'clickhouse', ping: clickHouse.ping }],
+    async close() {
+      await writer.close();
+      await lock.close();
+      await clickHouse.close();
+    },
+  };
+}

@@ -1,0 +1,68 @@
+// API keys as rows: made, listed and removed here. Keys have 256 random bits, so a plain SHA-256 is as good as a slow
+// hash: there is nothing to guess. Servers that run notice changes by themselves; see api-keys.ts.
+
+import { createHash, randomBytes } from 'node:crypto';
+import type { Database } from '../db/database.ts';
+import type { ApiKeysTable } from '../db/tables/api-keys.ts';
+
+/** How keys made here begin, so that people and secret scanners know them. */
+export const KEY_PREFIX = 'ortler-';
+
+/** Names of teams: entities and folders carry them too, so they hold no separators and are no `..`. */
+export const TEAM_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+export interface KeyDescription {
+  /** What the key is for, in words. */
+  readonly name: string;
+  /** Null: the key reaches what all teams have. */
+  readonly team: string | null;
+}
+
+export interface ListedKey extends KeyDescription {
+  readonly id: string;
+  /** ISO 8601, UTC. */
+  readonly createdAt: string;
+}
+
+/** A new key and its row. The key itself is stored nowhere. */
+export function makeKey(
+  { name, team }: KeyDescription,
+  nowMs: number,
+): { readonly key: string; readonly row: ApiKeysTable } {
+  const key = KEY_PREFIX + randomBytes(32).toString('base64url');
+  const row = {
+    id: randomBytes(8).toString('hex'),
+    name,
+    hash: hashKey(key).toString('hex'),
+    team,
+    created_at: new Date(nowMs).toISOString(),
+  };
+  return { key, row };
+}
+
+export function hashKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}
+
+/** Stores a new key and gives it; it cannot be had again. */
+export async function addKey(
+  { db }: Pick<Database, 'db'>,
+  description: KeyDescription,
+  nowMs: number,
+): Promise<{ readonly id: string; readonly key: string }> {
+  const { key, row } = makeKey(description, nowMs);
+  await db.insertInto('api_keys').values(row).execute();
+  return { id: row.id, key };
+}
+
+/** All keys, oldest first. */
+export async function listKeys({ db }: Pick<Database, 'db'>): Promise<readonly ListedKey[]> {
+  const columns = ['id', 'name', 'team', 'created_at as createdAt'] as const;
+  return db.selectFrom('api_keys').select(columns).orderBy('created_at').orderBy('id').execute();
+}
+
+/** False: there was none of that id. */
+export async function removeKey({ db }: Pick<Database, 'db'>, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db.deleteFrom('api_keys').where('id', '=', id).executeTakeFirst();
+  return numDeletedRows > 0n;
+}

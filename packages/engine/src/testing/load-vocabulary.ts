@@ -1,0 +1,35 @@
+// A tokenizer folder as what constraints need of it, for benchmarks that work below the text.
+
+import { LlguidanceEngine } from '../core/constraint/llguidance/llguidance-engine.ts';
+import { type PreparedConstraint, prepareConstraint } from '../core/constraint/prepare-constraint.ts';
+import { trialVocabulary } from '../core/constraint/trial-vocabulary.ts';
+import { type ConstraintSpec, DEFAULT_CONSTRAINT_LIMITS } from '../request/constraint-spec.ts';
+import type { TokenVocabulary } from '../request/token-vocabulary.ts';
+import { toTokenVocabulary } from '../text/to-token-vocabulary.ts';
+import { Tokenizer } from '../text/tokenizer.ts';
+import { readTokenizerFiles } from '../text/tokenizer-json.ts';
+
+export interface LoadedVocabulary {
+  readonly vocabulary: TokenVocabulary;
+  readonly encode: (text: string) => readonly number[];
+  /** As the worker of the text side prepares it: in this thread, without its time limit. */
+  readonly prepare: (spec: ConstraintSpec) => PreparedConstraint;
+}
+
+/** `columnCount`: the length of a row of logits. */
+export async function loadVocabulary(folder: string, columnCount: number): Promise<LoadedVocabulary> {
+  const tokenizer = new Tokenizer(await readTokenizerFiles(folder));
+  const vocabulary = toTokenVocabulary(tokenizer, columnCount);
+  const { specialTokens } = vocabulary;
+  const trial = new LlguidanceEngine(trialVocabulary(specialTokens), { cacheBytes: 0 });
+  return {
+    vocabulary,
+    encode: text => tokenizer.encode(text, { addSpecialTokens: false }),
+    prepare: spec =>
+      prepareConstraint(spec, {
+        limits: DEFAULT_CONSTRAINT_LIMITS,
+        specialTokens,
+        tryCompile: grammar => trial.compile(grammar).dispose(),
+      }),
+  };
+}

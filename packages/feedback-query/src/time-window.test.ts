@@ -1,0 +1,40 @@
+// Narrowing to a window keeps the rest of the query, and direction is told from the first sort key alone.
+import { expect, it } from 'vitest';
+import { bindFeedbackQuery } from './bind-query.ts';
+import { explainFeedbackQuery } from './compile-query.ts';
+import { sqliteDialect } from './dialects/sqlite.ts';
+import { timeDirection, withinWindow } from './time-window.ts';
+
+const bind = (parts: object) => bindFeedbackQuery({ projectId: 'p', fields: ['id'], ...parts });
+
+it.each([
+  [{}, 'asc'],
+  [{ sortBy: [{ field: 'created_at', direction: 'desc' }] }, 'desc'],
+  [{ sortBy: [{ field: 'creator' }] }, null],
+  [{ sortBy: [{ field: 'payload.x' }, { field: 'created_at' }] }, null],
+  [{ fields: ['count(*)'] }, null],
+])('%j runs through time: %s', (parts, direction) => {
+  expect(timeDirection(bind(parts))).toBe(direction);
+});
+
+it('adds its ends to the filter', () => {
+  const query = bind({ query: { $expr: { $eq: [{ $getField: 'creator' }, { $literal: 'Ann' }] } } });
+  const { sql, parameters } = explainFeedbackQuery(
+    withinWindow(query, { fromMs: 0, toMs: 1 }),
+    sqliteDialect,
+  );
+  expect(sql).toContain(
+    'f.project_id = ? AND ((f.created_at >= ?) AND (f.created_at <= ?) AND (f.creator = ?))',
+  );
+  expect(parameters.slice(0, 4)).toEqual([
+    'p',
+    '1970-01-01T00:00:00.000Z',
+    '1970-01-01T00:00:00.001Z',
+    'Ann',
+  ]);
+});
+
+it('is the query itself without ends', () => {
+  const query = bind({});
+  expect(withinWindow(query, {})).toBe(query);
+});

@@ -1,0 +1,41 @@
+// Narrowing a bound query to a part of time. A store whose table lies in the order of time answers "the newest hundred" from
+// a small window first; that changes how much it reads, never what it finds, as long as it widens the window until the
+// answer is whole.
+import type { BoundFeedbackQuery } from './bind-query.ts';
+import type { BoundCondition, BoundValue } from './bound-node.ts';
+import { COLUMNS } from './fields.ts';
+import type { SortDirection } from './sort-order.ts';
+
+/** Unit: milliseconds since 1970. Both ends are included. */
+export interface TimeWindow {
+  readonly fromMs?: number;
+  readonly toMs?: number;
+}
+
+/** The query over the rows of the window only. */
+export function withinWindow(query: BoundFeedbackQuery, { fromMs, toMs }: TimeWindow): BoundFeedbackQuery {
+  const operands: BoundCondition[] = [];
+  if (fromMs !== undefined) operands.push(compareCreated('gte', fromMs));
+  if (toMs !== undefined) operands.push(compareCreated('lte', toMs));
+  if (operands.length === 0) return query;
+  if (query.filter !== null) operands.push(query.filter);
+  return { ...query, filter: { kind: 'logic', operator: 'and', operands } };
+}
+
+/** How an answer runs through time, or null when it is a count or sorted by something else first. */
+export function timeDirection({ selection, sort }: BoundFeedbackQuery): SortDirection | null {
+  const [first] = sort;
+  if (selection.kind === 'count' || first?.value.kind !== 'column') return null;
+  return first.value.column.name === 'created_at' ? first.direction : null;
+}
+
+/** @param epochMs Unit: milliseconds since 1970; in the years 1 to 9999. */
+export function compareCreated(operator: 'gte' | 'lt' | 'lte', epochMs: number): BoundCondition {
+  const right: BoundValue = { kind: 'datetime-parameter', epochMs };
+  return { kind: 'compare', operator, type: 'datetime', left: CREATED_AT, right };
+}
+
+const CREATED_AT: BoundValue = {
+  kind: 'column',
+  column: COLUMNS.find(({ name }) => name === 'created_at')!,
+};

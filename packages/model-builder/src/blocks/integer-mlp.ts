@@ -1,0 +1,62 @@
+// The gated feed-forward block of one layer in integer products.
+
+import { declareFloats } from '../weights/declare-weights.ts';
+import { type BlockContext, weightName } from './block-context.ts';
+import { integerProduct, quantiseRows } from './integer-product.ts';
+
+/**
+ * ```
+ *   input [..., rows, hidden]
+ *     |
+ *   quantise ------------------ scale
+ *     |          |                |
+ *   gate_proj  up_proj            |       [..., rows, intermediate], without the scale
+ *     |          |                |
+ *    Mul ------- | ---------------+       gate
+ *     |          |                |
+ *    silu        |                |
+ *     +-- Mul ---+                |
+ *          |                      |
+ *       quantise -- scale -- Mul -+       the scale that `up` still lacks
+ *          |                  |
+ *       down_proj            Mul          [..., rows, hidden]
+ * ```
+ * A scale of a row may wait: rows are rounded relative to their largest magnitude. With biases it cannot.
+ */
+export function integerMlp(context: BlockContext, layer: number, input: string): string {
+  const { graph, checkpoint, config } = context;
+  const { hiddenSize, intermediateSize, mlpBias } = config;
+  const path = `/model/layers.${layer}/mlp`;
+  const sizes = { gate: intermediateSize, up: intermediateSize, down: hiddenSize };
+  type Part = keyof typeof sizes;
+  const multiply = (part: Part, codes: string, width: number): string => {
+    const partPath = `${path}/${part}_proj`;
+    const tensor = checkpoint.tensor(`model.layers.${layer}.mlp.${part}_proj.weight`, [sizes[part], width]);
+    return integerProduct(context, {
+      path: partPath,
+      codes,
+      name: weightName(partPath, 'weight'),
+      matrices: [tensor],
+    });
+  };
+  const scaled = (part: Part, product: string, scale: string): string => {
+    const partPath = `${path}/${part}_proj`;
+    const value = graph.op(`${partPath}/Mul`, 'Mul', [product, scale]);
+    if (!mlpBias) return value;
+    const tensor = checkpoint.tensor(`model.layers.${layer}.mlp.${part}_proj.bias`, [sizes[part]]);
+    return graph.op(`${partPath}/Add`, 'Add', [
+      value,
+      declareFloats(graph, weightName(partPath, 'bias'), [tensor], 'float32'),
+    ]);
+  };
+
+  const rows = quantiseRows(context, `${path}/input`, input);
+  const gate = scaled('gate', multiply('gate', rows.codes, hiddenSize), rows.scale);
+  const product = multiply('up', rows.codes, hiddenSize);
+  const up = mlpBias ? scaled('up', product, rows.scale) : product;
+  const sigmoid = graph.op(`${path}/act/Sigmoid`, 'Sigmoid', [gate]);
+  const activated = graph.op(`${path}/act/Mul`, 'Mul', [gate, sigmoid]);
+  const gated = quantiseRows(context, `${path}/gated`, graph.op(`${path}/Mul`, 'Mul', [activated, up]));
+  const scale = mlpBias ? gated.scale : graph.op(`${path}/Scale`, 'Mul', [gated.scale, rows.scale]);
+  return scaled('down', multiply('down', gated.codes, intermediateSize), scale);
+}

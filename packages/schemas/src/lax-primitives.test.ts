@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { chatCompletionRequest } from './chat-completion-request.ts';
+import { checkpointMetricsInput, checkpointRegistration } from './checkpoint-write.ts';
+import { feedbackCreateRequest } from './feedback-write.ts';
+import { MAX_NAMED_VALUES } from './lax-primitives.ts';
+import { trajectory } from './trajectory.ts';
+
+const feedback = { project_id: 'a/b', weave_ref: 'r', feedback_type: 't', payload: {} };
+
+describe('objects whose keys callers choose', () => {
+  it.each<[string, z.ZodType, object, unknown]>([
+    ['logit_bias', chatCompletionRequest, { messages: [{ role: 'user', content: 'a' }] }, 'x'],
+    ['engine_xargs', chatCompletionRequest, { messages: [{ role: 'user', content: 'a' }] }, {}],
+    ['metrics', trajectory, {}, 'x'],
+    ['metadata', trajectory, {}, {}],
+    ['metrics', checkpointRegistration, {}, 'x'],
+    ['metrics', checkpointMetricsInput, { model_id: 'm', checkpoint_id: 'c' }, 'x'],
+    ...['scorer_ratings', 'scorer_rating_confidences', 'scorer_tag_confidences'].map(
+      (field): [string, z.ZodType, object, unknown] => [field, feedbackCreateRequest, feedback, 'x'],
+    ),
+    ...['scorer_tag_reasons', 'scorer_rating_reasons'].map((field): [string, z.ZodType, object, unknown] => [
+      field,
+      feedbackCreateRequest,
+      feedback,
+      1,
+    ]),
+  ])(
+    '%s is refused with one fault when it has too many entries, however many are wrong',
+    (field, schema, rest, wrong) => {
+      const many = Object.fromEntries(
+        Array.from({ length: MAX_NAMED_VALUES + 1 }, (_, i) => [`k${i}`, wrong]),
+      );
+      const { error } = schema.safeParse({ ...rest, [field]: many });
+      expect(error?.issues.map(({ path }) => path)).toEqual([[field]]);
+      expect(error?.issues[0]?.message).toMatch(/^Dictionary should have at most \d+ items/);
+    },
+  );
+
+  it('may have as many entries as the limit says', () => {
+    const many = Object.fromEntries(Array.from({ length: MAX_NAMED_VALUES }, (_, i) => [`k${i}`, i]));
+    expect(Object.keys(trajectory.parse({ metrics: many }).metrics)).toHaveLength(MAX_NAMED_VALUES);
+  });
+});
