@@ -6,7 +6,7 @@ export { chooseDevice, type DeviceChoice } from './device/choose-device.ts';
 export type { Engine, EngineHealth, EngineInfo, EngineOptions } from './engine.ts';
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './errors.ts';
 export type { CoreLinkState } from './link/core-link.ts';
-export type { CoreFacts, CoreStats } from './link/messages.ts';
+export type { CoreFacts, CoreStats, WarmUpProgress } from './link/messages.ts';
 export type { ChatContentPart, ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
 export {
   type ConstraintLimits,

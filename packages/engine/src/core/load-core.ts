@@ -4,7 +4,7 @@
 import { availableParallelism } from 'node:os';
 import { EngineError } from '../errors.ts';
 import type { ModelManifest } from '../graph-contract.ts';
-import type { CoreOptions } from '../link/messages.ts';
+import type { CoreOptions, WarmUpProgress } from '../link/messages.ts';
 import { createDeviceSampling } from './device-sampling.ts';
 import { EngineCore } from './engine-core.ts';
 import { createDeviceSlotsRunner } from './model/device-slots-runner.ts';
@@ -29,6 +29,7 @@ interface RunnerParts {
   readonly manifest: ModelManifest;
   readonly options: CoreOptions;
   readonly contextLength: number;
+  readonly onWarmUp: ((progress: WarmUpProgress) => void) | undefined;
 }
 
 /** What computes the model's steps. */
@@ -45,7 +46,10 @@ interface Computation {
 const DEVICE_FAILURE_LIMIT = 1;
 
 /** Throws: `model_invalid` for an unusable folder or options that do not fit it, `engine_failed`. */
-export async function loadCore(options: CoreOptions): Promise<EngineCore> {
+export async function loadCore(
+  options: CoreOptions,
+  onWarmUp?: (progress: WarmUpProgress) => void,
+): Promise<EngineCore> {
   checkOptions(options);
   const manifest = await readManifest(options.modelDir);
   const contextLength = options.contextLength ?? manifest.contextLength;
@@ -57,7 +61,7 @@ export async function loadCore(options: CoreOptions): Promise<EngineCore> {
   }
   const { backend, note } = await selectBackend(options.backend);
   const create = manifest.variant === 'paged' ? computeInBlocks : computeInSlots;
-  const { runner, ...sampling } = await create({ backend, manifest, options, contextLength });
+  const { runner, ...sampling } = await create({ backend, manifest, options, contextLength, onWarmUp });
   const isOnDevice = runner.facts.device !== 'cpu';
   // What a draft costs beside a plain step was measured on processors only.
   const mayDraft = options.speculation !== 'off' && !isOnDevice;
@@ -95,7 +99,7 @@ async function computeInSlots(parts: RunnerParts): Promise<Computation> {
 }
 
 async function computeInBlocks(parts: RunnerParts): Promise<Computation> {
-  const { backend, manifest, options, contextLength } = parts;
+  const { backend, manifest, options, contextLength, onWarmUp } = parts;
   const { modelDir, maxSequences, prefillChunkLength, cacheBytes } = options;
   const device = options.device === 'auto' ? 'webgpu' : options.device;
   if (device === 'cpu') {
@@ -107,6 +111,7 @@ async function computeInBlocks(parts: RunnerParts): Promise<Computation> {
   const runner = await createPagedRunner(backend, modelDir, manifest, {
     ...{ maxSequences, contextLength, prefillChunkLength, cacheBytes },
     spareContexts: settleCacheSlots(options),
+    onWarmUp: (doneCount, totalCount) => onWarmUp?.({ doneCount, totalCount }),
     ...sessionOptions,
   });
   try {
