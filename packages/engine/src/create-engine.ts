@@ -1,7 +1,6 @@
 // Builds an engine for one model folder: reads what the text side needs, starts the token side where it was
 // asked for, and puts the two together.
 
-import type { ConstraintOptions } from './constrained-requests.ts';
 import { readManifest } from './core/model/read-manifest.ts';
 import type { Engine, EngineInfo, EngineOptions } from './engine.ts';
 import { EngineLinkListener } from './engine-link-listener.ts';
@@ -37,14 +36,14 @@ const DEFAULT_MAX_QUEUED_SEQUENCES = 256;
  * await engine.close();
  */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
-  return startEngine(options.modelDir, await createLink(options), options.constraints);
+  return startEngine(options.modelDir, await createLink(options), options);
 }
 
 /** The engine over a given link. Tests use it with scripted token sides. Throws: as `createEngine`. */
 export async function startEngine(
   modelDir: string,
   link: CoreLink,
-  constraints?: ConstraintOptions,
+  { constraints, onWarmUp }: Pick<EngineOptions, 'constraints' | 'onWarmUp'> = {},
 ): Promise<LinkedEngine> {
   const [files, manifest] = await Promise.all([readTokenizerFiles(modelDir), readManifest(modelDir)]);
   // Whatever the folder's text files may be refused for comes before a thread or process is started.
@@ -53,7 +52,7 @@ export async function startEngine(
   const tokenSpan = longestTokenSpan(files.tokenizer, tokenizer.tokenBytes);
   const samplingDefaults = readSamplingDefaults(files.generationConfig);
   const defaultMaxTokens = readDefaultMaxTokens(files.generationConfig);
-  const listener = new EngineLinkListener();
+  const listener = new EngineLinkListener(onWarmUp);
   const facts = await link.start(listener);
   const info: EngineInfo = {
     ...facts,

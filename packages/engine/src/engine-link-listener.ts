@@ -12,6 +12,12 @@ export class EngineLinkListener implements CoreLinkListener {
   lastError: EngineError | null = null;
   readyCount = 0;
 
+  readonly onWarmUp: CoreLinkListener['onWarmUp'];
+
+  constructor(onWarmUp?: CoreLinkListener['onWarmUp']) {
+    this.onWarmUp = onWarmUp;
+  }
+
   readonly onReady = (): void => {
     this.readyCount++;
   };

@@ -4,7 +4,7 @@
 import type { ConstraintOptions } from './constrained-requests.ts';
 import type { EngineError } from './errors.ts';
 import type { CoreLinkState } from './link/core-link.ts';
-import type { CoreFacts, CoreOptions, CoreStats } from './link/messages.ts';
+import type { CoreFacts, CoreOptions, CoreStats, WarmUpProgress } from './link/messages.ts';
 import type { ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
 import type { GenerationEvent } from './request/generation-event.ts';
 import type { GenerationRequest } from './request/generation-request.ts';
@@ -21,6 +21,8 @@ export interface EngineOptions extends Partial<Omit<CoreOptions, 'modelDir'>> {
   readonly link?: 'worker' | 'process' | 'in-process';
   /** Limits on the constraints of requests. */
   readonly constraints?: ConstraintOptions;
+  /** Told how far a device is with compiling the model, before it is loaded and again after each restart. */
+  readonly onWarmUp?: (progress: WarmUpProgress) => void;
   /** A line that the model's process wrote to its output or error stream. Default: this process's error stream. */
   readonly onModelOutput?: (line: string) => void;
   /** Id of each child process that the model runs in; only with `link: 'process'`. */

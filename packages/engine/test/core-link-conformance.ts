@@ -4,7 +4,13 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { EngineError } from '../src/errors.ts';
 import type { CoreLink } from '../src/link/core-link.ts';
-import type { CoreFacts, CoreOptions, FromCoreMessage, SubmitMessage } from '../src/link/messages.ts';
+import type {
+  CoreFacts,
+  CoreOptions,
+  FromCoreMessage,
+  SubmitMessage,
+  WarmUpProgress,
+} from '../src/link/messages.ts';
 import type { RestartPolicy } from '../src/link/supervised-link.ts';
 import { NEUTRAL_SAMPLING } from '../src/request/sampling-params.ts';
 import {
@@ -13,6 +19,7 @@ import {
   POISON_TOKEN,
   SCRIPTED_CORE_OPTIONS,
   SCRIPTED_EOS_TOKEN,
+  SCRIPTED_WARM_UP_COUNT,
 } from '../src/testing/scripted-core.ts';
 
 export type LinkFactory = (options: CoreOptions, policy: RestartPolicy) => CoreLink;
@@ -24,11 +31,16 @@ export class RecordingListener {
   readonly downErrors: EngineError[] = [];
   readonly readyFacts: CoreFacts[] = [];
   readonly messages: Extract<FromCoreMessage, { kind: 'step' | 'request-failed' }>[] = [];
+  readonly warmUps: WarmUpProgress[] = [];
   readonly #checks: (() => void)[] = [];
 
   readonly onDown = (error: EngineError): void => {
     this.downErrors.push(error);
     this.#changed();
+  };
+
+  readonly onWarmUp = (progress: WarmUpProgress): void => {
+    this.warmUps.push(progress);
   };
 
   readonly onReady = (facts: CoreFacts): void => {
@@ -115,6 +127,16 @@ export function coreLinkConformance(name: string, createLink: LinkFactory): void
       expect(listener.readyFacts).toEqual([facts]);
       expect(link.state).toBe('ready');
       expect(link.stats.freeSlotCount).toBe(4);
+    });
+
+    test('tells how far the warm-up of a model is, before it is ready', async () => {
+      const { listener } = await start();
+      expect(listener.warmUps).toEqual(
+        Array.from({ length: SCRIPTED_WARM_UP_COUNT + 1 }, (_, doneCount) => ({
+          doneCount,
+          totalCount: SCRIPTED_WARM_UP_COUNT,
+        })),
+      );
     });
 
     test('delivers the tokens of every request, in order and each once', async () => {

@@ -44,7 +44,6 @@ describe('readConfig', () => {
       constraintRules: DEFAULT_CONSTRAINT_LIMITS.ruleCount,
       constraintPatternSize: DEFAULT_CONSTRAINT_LIMITS.patternSize,
       prefillChunk: 128,
-      mixedChunk: 32,
       maxLoadedCheckpoints: 2,
       checkpointIdleMs: 600_000,
       corsOrigins: '*',

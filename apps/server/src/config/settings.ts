@@ -260,11 +260,12 @@ export const SETTINGS = {
     description: 'Most prompt tokens of one step while no answer runs.',
     schema: wholeNumber(1, 65_536),
   }),
-  mixedChunk: setting({
+  mixedChunk: setting<number | undefined>({
     variable: 'ORTLER_MIXED_CHUNK',
     flag: '--mixed-chunk',
     valueName: 'tokens',
-    fallback: '32',
+    fallback: undefined,
+    shownFallback: '32, or 128 on a GPU',
     description:
       'Most prompt tokens of one step while answers run, fewer deep in a prompt: smaller keeps answers even, larger lets new ones start sooner.',
     schema: wholeNumber(1, 65_536),

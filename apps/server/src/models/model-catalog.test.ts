@@ -2,7 +2,8 @@ import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFakeEngine } from '@ortler/api/testing';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Engine, WarmUpProgress } from '@ortler/engine';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type CatalogEvent, createModelCatalog } from './model-catalog.ts';
 
 let folder: string;
@@ -39,6 +40,27 @@ it('serves the models that load and reports the one that does not', async () => 
   ]);
   await catalog.close();
   expect(engine.closed).toBe(true);
+});
+
+it('tells how far a device is with compiling a model', async () => {
+  const hold = Promise.withResolvers<Engine>();
+  let warmUp: ((progress: WarmUpProgress) => void) | undefined;
+  const catalog = await createModelCatalog({
+    models: [{ id: 'a', path: '/a' }],
+    prepare: async path => path,
+    load: (_modelDir, onWarmUp) => {
+      warmUp = onWarmUp;
+      return hold.promise;
+    },
+  });
+  const loaded = catalog.loadAll();
+  await vi.waitUntil(() => warmUp !== undefined);
+  warmUp?.({ doneCount: 2, totalCount: 7 });
+  expect(catalog.find('a')?.status).toEqual({ kind: 'loading', detail: 'compiling for the device: 2 of 7' });
+  hold.resolve(createFakeEngine());
+  await loaded;
+  warmUp?.({ doneCount: 0, totalCount: 7 });
+  expect(catalog.find('a')?.status.kind).toBe('ready');
 });
 
 it('tells how far a build is', async () => {

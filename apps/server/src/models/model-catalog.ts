@@ -4,7 +4,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CatalogModel, ModelCatalog, ModelStatus, ReasoningParser } from '@ortler/api';
-import type { Engine } from '@ortler/engine';
+import type { Engine, WarmUpProgress } from '@ortler/engine';
 import type { BuildProgress } from '@ortler/model-builder';
 import type { ConfiguredModel } from '../config/settings.ts';
 
@@ -18,7 +18,7 @@ export interface ModelCatalogOptions {
     onProgress: (progress: BuildProgress) => void,
     signal: AbortSignal,
   ) => Promise<string>;
-  readonly load: (modelDir: string) => Promise<Engine>;
+  readonly load: (modelDir: string, onWarmUp: (progress: WarmUpProgress) => void) => Promise<Engine>;
   readonly onEvent?: (event: CatalogEvent) => void;
 }
 
@@ -70,7 +70,11 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
       const modelDir = await prepare(path, onProgress, stopping.signal);
       setStatus({ kind: 'loading', detail: 'starting the engine' });
       stopping.signal.throwIfAborted();
-      const engine = await load(modelDir);
+      const engine = await load(modelDir, ({ doneCount, totalCount }) => {
+        // A restart warms up again, while the engine itself tells how it is.
+        if (model.status.kind !== 'loading') return;
+        setStatus({ kind: 'loading', detail: `compiling for the device: ${doneCount} of ${totalCount}` });
+      });
       engines.push(engine);
       // The server may have been stopped while the engine loaded; close() waits for that and ends it.
       if (stopping.signal.aborted) return;

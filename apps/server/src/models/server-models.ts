@@ -2,7 +2,7 @@
 // loaded on demand. Each runs in a process of its own, so loading one leaves the others alone.
 
 import type { CheckpointModels, CheckpointStore } from '@ortler/api';
-import { createEngine, type DeviceChoice } from '@ortler/engine';
+import { createEngine, type DeviceChoice, type WarmUpProgress } from '@ortler/engine';
 import type { Config } from '../config/config.ts';
 import { createCheckpointModels } from './checkpoint-models.ts';
 import { toConstraintOptions } from './constraint-options.ts';
@@ -42,12 +42,13 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
   const { config, checkpoints, onEvent, onUnloaded, onDevice } = options;
   const { dataDir, precision } = config;
   const device = createServerDevice(config.device, onDevice);
-  const load = async (modelDir: string) => {
+  const load = async (modelDir: string, onWarmUp?: (progress: WarmUpProgress) => void) => {
     const { device: chosen } = await device.choose();
     return createEngine({
       modelDir,
       link: 'process',
       device: chosen,
+      ...(onWarmUp !== undefined && { onWarmUp }),
       threadCount: config.threads,
       maxSequences: config.maxSequences,
       maxQueuedSequences: config.maxQueued,
@@ -57,7 +58,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       ...(config.prefixCache === 'on' && { cacheSlots: config.cacheSlots }),
       speculation: config.speculation,
       prefillChunkLength: config.prefillChunk,
-      mixedChunkLength: config.mixedChunk,
+      ...(config.mixedChunk !== undefined && { mixedChunkLength: config.mixedChunk }),
       constraints: toConstraintOptions(config),
       ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
       ...(config.cacheBytes !== undefined && chosen !== 'cpu' && { cacheBytes: config.cacheBytes }),

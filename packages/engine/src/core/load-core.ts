@@ -4,9 +4,10 @@
 import { availableParallelism } from 'node:os';
 import { EngineError } from '../errors.ts';
 import type { ModelManifest } from '../graph-contract.ts';
-import type { CoreOptions } from '../link/messages.ts';
+import type { CoreOptions, WarmUpProgress } from '../link/messages.ts';
 import { createDeviceSampling } from './device-sampling.ts';
 import { EngineCore } from './engine-core.ts';
+import { createDeviceSlotsRunner } from './model/device-slots-runner.ts';
 import type { ModelRunner } from './model/model-runner.ts';
 import type { OrtBackend } from './model/ort/backend.ts';
 import { selectBackend } from './model/ort/select-backend.ts';
@@ -28,6 +29,7 @@ interface RunnerParts {
   readonly manifest: ModelManifest;
   readonly options: CoreOptions;
   readonly contextLength: number;
+  readonly onWarmUp: ((progress: WarmUpProgress) => void) | undefined;
 }
 
 /** What computes the model's steps. */
@@ -44,7 +46,10 @@ interface Computation {
 const DEVICE_FAILURE_LIMIT = 1;
 
 /** Throws: `model_invalid` for an unusable folder or options that do not fit it, `engine_failed`. */
-export async function loadCore(options: CoreOptions): Promise<EngineCore> {
+export async function loadCore(
+  options: CoreOptions,
+  onWarmUp?: (progress: WarmUpProgress) => void,
+): Promise<EngineCore> {
   checkOptions(options);
   const manifest = await readManifest(options.modelDir);
   const contextLength = options.contextLength ?? manifest.contextLength;
@@ -55,47 +60,46 @@ export async function loadCore(options: CoreOptions): Promise<EngineCore> {
     );
   }
   const { backend, note } = await selectBackend(options.backend);
-  const isPaged = manifest.variant === 'paged';
-  const create = isPaged ? computeOnDevice : computeOnProcessor;
-  const { runner, ...sampling } = await create({ backend, manifest, options, contextLength });
+  const create = manifest.variant === 'paged' ? computeInBlocks : computeInSlots;
+  const { runner, ...sampling } = await create({ backend, manifest, options, contextLength, onWarmUp });
+  const isOnDevice = runner.facts.device !== 'cpu';
   // What a draft costs beside a plain step was measured on processors only.
-  const mayDraft = options.speculation !== 'off' && !isPaged;
+  const mayDraft = options.speculation !== 'off' && !isOnDevice;
   return new EngineCore(runner, {
     maxSequences: options.maxSequences,
     prefillChunkLength: options.prefillChunkLength,
     mixedChunkLength:
-      options.mixedChunkLength ?? (isPaged ? DEVICE_MIXED_CHUNK_LENGTH : DEFAULT_MIXED_CHUNK_LENGTH),
+      options.mixedChunkLength ?? (isOnDevice ? DEVICE_MIXED_CHUNK_LENGTH : DEFAULT_MIXED_CHUNK_LENGTH),
     schedulingPolicy: options.schedulingPolicy ?? 'fcfs',
     prefixCaching: options.prefixCaching ?? true,
     ...(mayDraft ? {} : { drafter: null }),
     maxQueuedSequences: options.maxQueuedSequences,
     ...(note === undefined ? {} : { backendNote: note }),
-    ...(isPaged ? { fatalFailureLimit: DEVICE_FAILURE_LIMIT } : {}),
+    ...(isOnDevice ? { fatalFailureLimit: DEVICE_FAILURE_LIMIT } : {}),
     ...sampling,
   });
 }
 
-async function computeOnProcessor(parts: RunnerParts): Promise<Computation> {
+/** On a device where one is named: such a graph runs there too, only not as well as a paged one. */
+async function computeInSlots(parts: RunnerParts): Promise<Computation> {
   const { backend, manifest, options, contextLength } = parts;
   const { device, modelDir, maxSequences, cacheBytes } = options;
-  if (device === 'webgpu' || device === 'cuda') {
-    const problem = `"${device}" needs a model that was built as "paged"; ${modelDir} has variant "${manifest.variant}"`;
-    throw wrongOption('device', problem);
-  }
   if (cacheBytes !== undefined)
-    throw wrongOption('cacheBytes', 'is for models on a device; on the processor maxSequences decides');
+    throw wrongOption('cacheBytes', 'is for models with a paged cache; with slots maxSequences decides');
+  const slotCount = maxSequences + settleCacheSlots(options);
+  const threads = { threadCount: settleThreadCount(options), spin: options.spin ?? true };
+  const shared = { slotCount, contextLength, ...threads };
+  if (device === 'webgpu' || device === 'cuda')
+    return { runner: await createDeviceSlotsRunner(backend, modelDir, manifest, { ...shared, device }) };
   const runner = await createSlotsRunner(backend, modelDir, manifest, {
-    slotCount: maxSequences + settleCacheSlots(options),
-    contextLength,
-    threadCount: settleThreadCount(options),
-    spin: options.spin ?? true,
+    ...shared,
     ...(options.prefillGraph === undefined ? {} : { prefillGraph: options.prefillGraph }),
   });
   return { runner };
 }
 
-async function computeOnDevice(parts: RunnerParts): Promise<Computation> {
-  const { backend, manifest, options, contextLength } = parts;
+async function computeInBlocks(parts: RunnerParts): Promise<Computation> {
+  const { backend, manifest, options, contextLength, onWarmUp } = parts;
   const { modelDir, maxSequences, prefillChunkLength, cacheBytes } = options;
   const device = options.device === 'auto' ? 'webgpu' : options.device;
   if (device === 'cpu') {
@@ -107,6 +111,7 @@ async function computeOnDevice(parts: RunnerParts): Promise<Computation> {
   const runner = await createPagedRunner(backend, modelDir, manifest, {
     ...{ maxSequences, contextLength, prefillChunkLength, cacheBytes },
     spareContexts: settleCacheSlots(options),
+    onWarmUp: (doneCount, totalCount) => onWarmUp?.({ doneCount, totalCount }),
     ...sessionOptions,
   });
   try {

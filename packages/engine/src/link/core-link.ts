@@ -10,6 +10,7 @@ import type {
   PauseMessage,
   SubmitMessage,
   VocabularyMessage,
+  WarmUpProgress,
 } from './messages.ts';
 
 /** What the text side listens to. Called in the order the token side sent them. */
@@ -17,6 +18,8 @@ export interface CoreLinkListener {
   readonly onMessage: (message: Extract<FromCoreMessage, { kind: 'step' | 'request-failed' }>) => void;
   /** The token side is gone: every open request has failed with this error. */
   readonly onDown: (error: EngineError) => void;
+  /** A model is being made ready on a device; called several times before `onReady`. */
+  readonly onWarmUp?: ((progress: WarmUpProgress) => void) | undefined;
   /** The token side is loaded: at start, and again after each restart. */
   readonly onReady: (facts: CoreFacts) => void;
 }

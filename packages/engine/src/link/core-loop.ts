@@ -4,7 +4,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EngineCore } from '../core/engine-core.ts';
 import { EngineError } from '../errors.ts';
-import type { CoreOptions, FromCoreMessage, SubmitMessage, ToCoreMessage } from './messages.ts';
+import type {
+  CoreOptions,
+  FromCoreMessage,
+  SubmitMessage,
+  ToCoreMessage,
+  WarmUpProgress,
+} from './messages.ts';
 
 /** What the loop needs of the token side. */
 export type LoopCore = Pick<
@@ -13,7 +19,10 @@ export type LoopCore = Pick<
 >;
 
 /** Makes the token side; `loadCore` in production, a scripted one in tests. */
-export type LoadCore = (options: CoreOptions) => Promise<LoopCore>;
+export type LoadCore = (
+  options: CoreOptions,
+  onWarmUp: (progress: WarmUpProgress) => void,
+) => Promise<LoopCore>;
 
 export class CoreLoop {
   readonly #load: LoadCore;
@@ -50,7 +59,7 @@ export class CoreLoop {
     while (this.#inbox.length === 0) await this.#sleep();
     const first = this.#inbox.shift()!;
     if (first.kind !== 'load') return null;
-    const core = await this.#load(first.options);
+    const core = await this.#load(first.options, progress => this.#send({ kind: 'warm-up', ...progress }));
     this.#send({ kind: 'ready', facts: core.facts });
     return core;
   }

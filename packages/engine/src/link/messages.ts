@@ -163,6 +163,17 @@ export interface CoreFacts {
   readonly samplingNote?: string;
 }
 
+/** How far a device is with the calls that compile a model's kernels. */
+export interface WarmUpProgress {
+  readonly doneCount: number;
+  readonly totalCount: number;
+}
+
+/** Comes before `ready`, and only for models on a device. */
+export interface WarmUpMessage extends WarmUpProgress {
+  readonly kind: 'warm-up';
+}
+
 export interface ReadyMessage {
   readonly kind: 'ready';
   readonly facts: CoreFacts;
@@ -263,4 +274,9 @@ export interface FatalMessage {
   readonly message: string;
 }
 
-export type FromCoreMessage = ReadyMessage | StepMessage | RequestFailedMessage | FatalMessage;
+export type FromCoreMessage =
+  | WarmUpMessage
+  | ReadyMessage
+  | StepMessage
+  | RequestFailedMessage
+  | FatalMessage;

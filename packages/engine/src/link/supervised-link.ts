@@ -137,6 +137,9 @@ export class SupervisedLink implements CoreLink {
 
   #receive(message: FromCoreMessage): void {
     switch (message.kind) {
+      case 'warm-up':
+        this.#listener?.onWarmUp?.({ doneCount: message.doneCount, totalCount: message.totalCount });
+        break;
       case 'ready':
         this.#becomeReady(message.facts);
         break;

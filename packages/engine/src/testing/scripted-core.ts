@@ -4,7 +4,7 @@
 import { EngineCore } from '../core/engine-core.ts';
 import { EngineError } from '../errors.ts';
 import type { LoopCore } from '../link/core-loop.ts';
-import type { CoreOptions } from '../link/messages.ts';
+import type { CoreOptions, WarmUpProgress } from '../link/messages.ts';
 import { ScriptedModel } from './scripted-model.ts';
 
 /** The token that ends a scripted prompt: after it the model repeats what came before it. */
@@ -13,6 +13,8 @@ export const ECHO_TOKEN = 1;
 export const SCRIPTED_EOS_TOKEN = 0;
 /** A prompt that begins with this token breaks the token side. */
 export const POISON_TOKEN = 2;
+/** Calls of a scripted warm-up. */
+export const SCRIPTED_WARM_UP_COUNT = 2;
 /** A model folder of this name cannot be loaded. */
 export const MISSING_MODEL_DIR = 'missing-model';
 
@@ -33,10 +35,12 @@ export function echoToken(history: readonly number[]): number {
 
 /** A `LoadCore` over a scripted model. */
 export function loadScriptedCore(settings: ScriptedCoreSettings = {}) {
-  return async (options: CoreOptions): Promise<LoopCore> => {
+  return async (options: CoreOptions, onWarmUp: (progress: WarmUpProgress) => void): Promise<LoopCore> => {
     if (options.modelDir === MISSING_MODEL_DIR) {
       throw new EngineError('model_invalid', 'The scripted model folder is missing.');
     }
+    for (let doneCount = 0; doneCount <= SCRIPTED_WARM_UP_COUNT; doneCount++)
+      onWarmUp({ doneCount, totalCount: SCRIPTED_WARM_UP_COUNT });
     const model = new ScriptedModel({
       vocabSize: settings.vocabSize ?? 64,
       contextLength: options.contextLength ?? 256,
