@@ -1,14 +1,13 @@
 // The same checkpoint as a folder in the layout that transformers.js and Optimum use: one graph whose cache grows by
 // concatenation. Tests of that layout and benchmarks against its readers call it; the product never does.
 
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MASK_INPUT, type Precision, SLOTS_INPUT, SLOTS_OUTPUT } from '@ortler/engine/graph-contract';
 import { recordDecoderGraph } from '../architectures/decoder-graph.ts';
 import { DYNAMIC_DIMS, VARIANTS } from '../blocks/variant.ts';
 import { writeDurably } from '../build-folder.ts';
 import { listCompanionFiles } from '../content-hash.ts';
-import { copyCompanions } from '../copy-companions.ts';
 import { Checkpoint } from '../hugging-face/checkpoint.ts';
 import { readDecoderConfig } from '../hugging-face/config.ts';
 import { writeWeights } from '../onnx/external-data.ts';
@@ -60,7 +59,9 @@ export async function writeOptimumModel(options: OptimumModelOptions): Promise<v
       writeWeights(graph, file, { fileName }),
     );
     await writeFile(join(folder, graphFile), encodeModel(graph, placements, 'testing'));
-    await copyCompanions(sourceDir, outputDir, await listCompanionFiles(sourceDir));
+    for (const name of await listCompanionFiles(sourceDir)) {
+      await writeFile(join(outputDir, name), await readFile(join(sourceDir, name)));
+    }
   } finally {
     await checkpoint.close();
   }

@@ -150,7 +150,7 @@ class DeviceSlotsRunner implements SlotModelRunner {
     this.#logits = new Float32Array(logitsLimit * vocabSize);
     this.#callLogits = new Float32Array(logitsLimit * vocabSize);
     this.#convention = createConvention(backend, manifest, {
-      ...{ inputNames: session.inputNames, batchLimit: 1 },
+      ...{ inputNames: session.inputNames, batchLimit: 1, maskWidth: 'exact' },
       ...{ contextLength, logitsLimit },
     });
     this.facts = {

@@ -1,5 +1,5 @@
 // Calls of `slots` graphs that other programs exported: a mask says how many tokens each row has, and logits come for every
-// position. The mask's width is part of a call's shape; it is rounded up, so that calls are prepared for few widths.
+// position. The mask's width is part of a call's shape.
 
 import { endianness } from 'node:os';
 import { assertInvariant } from '../../errors.ts';
@@ -16,6 +16,11 @@ export interface MaskConventionOptions {
   readonly batchLimit: number;
   /** Most rows of logits that there is memory for. */
   readonly logitsLimit: number;
+  /**
+   * `rounded` widths let many steps share a prepared call. `exact` ones are for devices, whose kernels may take the width
+   * for the length of a sequence; there a batch is one row.
+   */
+  readonly maskWidth: 'rounded' | 'exact';
 }
 
 export class MaskConvention implements CallConvention {
@@ -23,21 +28,23 @@ export class MaskConvention implements CallConvention {
   readonly #backend: OrtBackend;
   readonly #contextLength: number;
   readonly #hasPositions: boolean;
+  readonly #maskWidth: MaskConventionOptions['maskWidth'];
   /** Shape: `[batchLimit, contextLength]` at most. That of all calls, which would else hold megabytes each. */
   readonly #mask: BigInt64Array;
 
   constructor(backend: OrtBackend, options: MaskConventionOptions) {
-    const { inputNames, contextLength, batchLimit, logitsLimit } = options;
+    const { inputNames, contextLength, batchLimit, logitsLimit, maskWidth } = options;
     this.#backend = backend;
     this.chunkLimit = logitsLimit;
     this.#contextLength = contextLength;
+    this.#maskWidth = maskWidth;
     this.#hasPositions = inputNames.includes(MASK_INPUT.positionIds);
     this.#mask = new BigInt64Array(batchLimit * contextLength);
   }
 
   /** The width of the mask. */
   span(longest: number): number {
-    return Math.min(this.#contextLength, roundedSize(longest));
+    return this.#maskWidth === 'exact' ? longest : Math.min(this.#contextLength, roundedSize(longest));
   }
 
   createInputs(shape: CallShape): CallInputs {

@@ -115,7 +115,7 @@ class SlotsRunner implements SlotModelRunner {
     this.#chunkLogits = new Float32Array(logitsLimit * vocabSize);
     this.#convention = createConvention(backend, manifest, {
       inputNames: sessions.decoder.inputNames,
-      ...{ batchLimit: slotCount, contextLength, logitsLimit },
+      ...{ batchLimit: slotCount, contextLength, logitsLimit, maskWidth: 'rounded' },
     });
     // Without spans, those of all batch sizes are kept.
     this.#decodeCalls = new KeptCalls(Math.max(slotCount, DECODE_CALL_LIMIT), disposeCall);
