@@ -163,6 +163,16 @@ describe('a graph', () => {
     ...graph,
     inputs: graph.inputs.map(input => (input.name.endsWith('.key') ? { ...input, ...change } : input)),
   });
+  const shapeOf = (name: string): FoundNode => ({
+    ...{ path: '/shape', opType: 'Shape', domain: '', integers: new Map() },
+    ...{ inputs: [name], outputs: ['shape'] },
+  });
+  /** A graph whose first attention gets queries that an operator makes of the mask. */
+  const withMask = (graph: FoundGraph, opType: string): FoundGraph => {
+    const changed = withAttention(graph, ({ inputs }) => ({ inputs: inputs.with(0, 'positioned') }));
+    const maker = { ...shapeOf('attention_mask'), opType, outputs: ['positioned'] };
+    return { ...changed, nodes: [maker, ...changed.nodes] };
+  };
   const without = (graph: FoundGraph, name: string): FoundGraph => ({
     ...graph,
     inputs: graph.inputs.filter(input => input.name !== name),
@@ -183,6 +193,16 @@ describe('a graph', () => {
       'that does not look at the mask',
       graph => withAttention(graph, ({ inputs }) => ({ inputs: inputs.with(5, 'input_ids') })),
       /lengths do not follow from "attention_mask"/,
+    ],
+    [
+      'that computes queries from the mask',
+      graph => withMask(graph, 'CumSum'),
+      /computes "positioned" from "attention_mask", from which only the lengths/,
+    ],
+    [
+      'that looks at the shape of its cache',
+      graph => ({ ...graph, nodes: [...graph.nodes, shapeOf('past_key_values.1.value')] }),
+      /cache of layer 1 with GroupQueryAttention and Shape/,
     ],
     [
       'with an input that nobody knows',

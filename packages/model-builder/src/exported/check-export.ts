@@ -64,6 +64,7 @@ export function checkExport({ graphPath, graph, configPath, config }: ExportToCh
   const layerCount = checkInputs(graph, refuse);
   const [, kvHeadCount, , headSize] = checkCache(graph, layerCount, refuse);
   const attentions = Array.from({ length: layerCount }, (_, layer) => checkAttention(graph, layer, refuse));
+  checkMaskUse(graph, refuse);
   const headCount = attentions[0]!.integers.get('num_heads') ?? 0;
   if (headCount < 1) refuse(`has a ${ATTENTION} without num_heads`);
   return {
@@ -133,7 +134,9 @@ function checkCache(
 /** The operator that attends in a layer. */
 function checkAttention(graph: FoundGraph, layer: number, refuse: Refuse): FoundNode {
   const [pastKey, pastValue] = [pastName(layer, 'key'), pastName(layer, 'value')];
-  const [node, ...others] = graph.nodes.filter(({ inputs }) => inputs.includes(pastKey));
+  const [node, ...others] = graph.nodes.filter(
+    ({ inputs }) => inputs.includes(pastKey) || inputs.includes(pastValue),
+  );
   if (node === undefined) return refuse(`does not use its input "${pastKey}"`);
   if (others.length > 0 || node.opType !== ATTENTION || node.domain !== MICROSOFT) {
     const kinds = [...new Set([node, ...others].map(({ opType }) => opType))].join(' and ');
@@ -148,26 +151,30 @@ function checkAttention(graph: FoundGraph, layer: number, refuse: Refuse): Found
     node.outputs[2] === presentName(layer, 'value');
   if (!isInPlace)
     refuse(`has a ${ATTENTION} in layer ${layer} whose caches are not the graph's inputs and outputs`);
-  for (const index of [INPUT_INDEX.lastPositions, INPUT_INDEX.totalLength])
-    if (!followsFrom(graph, node.inputs[index] ?? '', MASK_INPUT.attentionMask))
-      refuse(
-        `has a ${ATTENTION} in layer ${layer} whose lengths do not follow from "${MASK_INPUT.attentionMask}"`,
-      );
   return node;
 }
 
-/** Whether a value is computed from an input of the graph. */
-function followsFrom({ nodes }: FoundGraph, value: string, input: string): boolean {
-  const seen = new Set<string>();
-  const waiting = [value];
-  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-    if (name === input) return true;
-    if (name === '' || seen.has(name)) continue;
-    seen.add(name);
-    const maker = nodes.find(({ outputs }) => outputs.includes(name));
-    if (maker !== undefined) waiting.push(...maker.inputs);
+/**
+ * The mask may say how long sequences are, and nothing else: zeros stand behind their tokens, where other callers of such
+ * graphs have them before, so positions or biases that follow from it would be wrong.
+ */
+function checkMaskUse({ nodes, outputs }: FoundGraph, refuse: Refuse): void {
+  const lengths: readonly number[] = [INPUT_INDEX.lastPositions, INPUT_INDEX.totalLength];
+  const mask = MASK_INPUT.attentionMask;
+  const followers = new Set<string>([mask]);
+  // A node stands behind those that make its inputs.
+  for (const node of nodes) {
+    const follows = node.inputs.map(name => followers.has(name));
+    if (node.opType === ATTENTION) {
+      if (lengths.some(index => !follows[index]))
+        refuse(`has a ${ATTENTION} (${node.path}) whose lengths do not follow from "${mask}"`);
+      const other = node.inputs.find((_, index) => follows[index] && !lengths.includes(index));
+      if (other !== undefined)
+        refuse(`computes "${other}" from "${mask}", from which only the lengths of sequences may follow`);
+    } else if (follows.includes(true)) for (const name of node.outputs) followers.add(name);
   }
-  return false;
+  const output = outputs.find(({ name }) => followers.has(name));
+  if (output !== undefined) refuse(`computes "${output.name}" from "${mask}" itself`);
 }
 
 /** Tokens that the rotary tables cover, where they are weights of the graph. */
