@@ -1,5 +1,8 @@
 // The slots runner on a device against the one on the processor, and its own promises.
 
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   createDeviceSlotsRunner,
   createSlotsRunner,
@@ -10,6 +13,8 @@ import {
   selectBackend,
   whyNoWebGpu,
 } from '@ortler/engine/testing';
+import { ensureModel } from '@ortler/model-builder';
+import { createTinyCheckpoint, writeOptimumModel } from '@ortler/model-builder/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTinyModelFolder, type TinyModelFolder } from './tiny-model-folder.ts';
 
@@ -121,5 +126,38 @@ describe.skipIf(reason !== undefined)(`a cache that the device has no room for, 
       message: expect.stringMatching(/4 slots .*contextLength 68719476736 .*"webgpu".* lower one/),
     });
     await folder.remove();
+  });
+});
+
+describe.skipIf(reason !== undefined)(`an exported model on a device, ${reason ?? 'here'}`, () => {
+  it('gives the logits that our own build gives on the processor', async () => {
+    const folder = await createTinyModelFolder('f32', { modelType: 'qwen3' });
+    const root = await mkdtemp(join(tmpdir(), 'ortler-exported-'));
+    const [sourceDir, optimum, cacheDir] = ['checkpoint', 'optimum', 'cache'].map(name =>
+      join(root, name),
+    ) as [string, string, string];
+    await createTinyCheckpoint(sourceDir, { modelType: 'qwen3' });
+    await writeOptimumModel({ sourceDir, outputDir: optimum, precision: 'f32', logits: 'all' });
+    const dir = await ensureModel({ sourceDir: optimum, cacheDir, precision: 'f32', variant: 'paged' });
+    const { backend } = await selectBackend('native');
+    const own = await createSlotsRunner(backend, folder.dir, await readManifest(folder.dir), OPTIONS);
+    const options = { ...OPTIONS, device: 'webgpu' } as const;
+    const exported = await createDeviceSlotsRunner(backend, dir, await readManifest(dir), options);
+    for (const rows of [
+      [row(0, 0, tokens(20, 1), 5), row(1, 0, tokens(9, 2))],
+      [row(0, 20, [1]), row(1, 9, tokens(21, 3), 3)],
+      [row(0, 21, tokens(40, 6), 12), row(1, 30, [2])],
+      ...Array.from({ length: 20 }, (_, step) => [row(1, 31 + step, [step])]),
+    ]) {
+      const expected = (await own.run(rows)).slice();
+      const actual = await exported.run(rows);
+      expect(actual.length).toBe(expected.length);
+      for (let i = 0; i < actual.length; i++)
+        expect(Math.abs(actual[i]! - expected[i]!)).toBeLessThan(ROUNDING);
+    }
+    await exported.close();
+    await own.close();
+    await folder.remove();
+    await rm(root, { recursive: true, force: true });
   });
 });

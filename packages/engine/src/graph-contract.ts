@@ -35,6 +35,12 @@ export const VARIANT_PRECISIONS = {
 /** Type of the cache, and of activations. */
 export const VARIANT_KV_TYPES = { slots: 'float32', paged: 'float16' } as const;
 
+/**
+ * How a `slots` graph is told where its tokens stand: `lengths` is that of our own graphs, see `SLOTS_INPUT`; `mask` that of
+ * exports by other programs, see `MASK_INPUT`.
+ */
+export type InputConvention = 'lengths' | 'mask';
+
 /** Content of `ortler-model.json`. */
 export interface ModelManifest {
   readonly formatVersion: number;
@@ -42,8 +48,10 @@ export interface ModelManifest {
   readonly precision: Precision;
   /** `model_type` of the checkpoint's config.json. */
   readonly modelType: string;
-  /** Graph file relative to the manifest. */
+  /** Graph file, relative to the manifest or absolute. */
   readonly graphFile: string;
+  /** Of a `slots` graph. Absent: `lengths`. */
+  readonly inputConvention?: InputConvention;
   /** Graph that fills the cache with prompts faster than `graphFile`; see `PREFILL_INPUTS`. Absent: there is none. */
   readonly prefillGraphFile?: string;
   readonly layerCount: number;
@@ -78,6 +86,24 @@ export const SLOTS_INPUT = {
   lastPositions: 'seqlens_k',
   totalLength: 'total_sequence_length',
   logitRows: 'logit_rows',
+} as const;
+
+/**
+ * Inputs of a `slots` graph that another program exported, in the layout of Optimum and transformers.js.
+ *
+ * - `inputIds` int64 `[batch, length]`
+ * - `attentionMask` int64 `[batch, total]`: 1 for each token that a row has after this call, 0 behind them. `total` is at
+ *   least the tokens of the longest row and at most the capacity of the cache.
+ * - `positionIds` int64 `[batch, length]`, only of some graphs: places of the tokens in their sequences.
+ * - past keys and values, see `pastName`.
+ *
+ * Outputs: `logits` float32 `[batch, length, vocabSize]`, and the caches of `presentName`, which GroupQueryAttention
+ * updates in place. As above, a call with `length > 1` has `batch == 1`.
+ */
+export const MASK_INPUT = {
+  inputIds: 'input_ids',
+  attentionMask: 'attention_mask',
+  positionIds: 'position_ids',
 } as const;
 
 /**

@@ -1,9 +1,8 @@
 // From a Hugging Face folder to an ONNX model folder: the whole build, told in one function.
 
-import { readFile, rm, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import {
-  COMPANION_FILES,
   GRAPH_FORMAT_VERSION,
   type GraphVariant,
   MANIFEST_FILE,
@@ -16,7 +15,8 @@ import type { GraphParts } from './blocks/token-rows.ts';
 import { VARIANTS } from './blocks/variant.ts';
 import { createBuildFolder, publishBuildFolder, writeDurably } from './build-folder.ts';
 import type { BuildManifest } from './build-manifest.ts';
-import { BUILDER_VERSION, computeContentHash, listCheckpointFiles } from './content-hash.ts';
+import { BUILDER_VERSION, computeContentHash, listCompanionFiles } from './content-hash.ts';
+import { copyCompanions } from './copy-companions.ts';
 import { ModelBuildError } from './errors.ts';
 import { hashFolders } from './file-hashes.ts';
 import { Checkpoint, type WeightSource } from './hugging-face/checkpoint.ts';
@@ -27,6 +27,7 @@ import { mergeAdapter } from './lora/merged-checkpoint.ts';
 import { totalWeightBytes, writeWeights } from './onnx/external-data.ts';
 import { GraphRecorder } from './onnx/graph.ts';
 import { encodeModel, type TensorPlacement } from './onnx/model-proto.ts';
+import { writing } from './write-failed.ts';
 
 const GRAPH_FILE = 'model.onnx';
 /** Data of the graph's weights, beside it. */
@@ -128,7 +129,9 @@ export async function buildHashedModel(
       onProgress?.({ stage: 'finish', doneBytes, totalBytes });
       return await writing(outputDir, async () => {
         const made = graphs.flatMap(({ graphFile, weightsFile }) => [graphFile, weightsFile]);
-        const names = [...made, ...(await copyCompanions(sourceDir, folder))];
+        const companions = await listCompanionFiles(sourceDir);
+        await copyCompanions(sourceDir, folder, companions);
+        const names = [...made, ...companions];
         const [hashes] = await hashFolders([{ folder, names, stampPath }], { signal });
         const files = Object.fromEntries(hashes!);
         const hasPrefillGraph = graphs.length > 1;
@@ -205,35 +208,6 @@ async function openWeights(sourceDir: string, adapterDir: string | undefined): P
   } catch (error) {
     await checkpoint.close();
     throw error;
-  }
-}
-
-/** Files of the checkpoint that the build holds copies of. Throws: `source_invalid`. */
-export async function listCompanions(sourceDir: string): Promise<string[]> {
-  const present = await listCheckpointFiles(sourceDir);
-  return COMPANION_FILES.filter(file => present.includes(file));
-}
-
-/** Gives the names of what was copied. */
-async function copyCompanions(sourceDir: string, folder: string): Promise<readonly string[]> {
-  const names = await listCompanions(sourceDir);
-  for (const name of names) {
-    // Read and written, not copied by the system: a copy would keep a read-only mode and could not be synced.
-    const content = await readFile(join(sourceDir, name));
-    await writeDurably(join(folder, name), file => file.writeFile(content));
-  }
-  return names;
-}
-
-/** Turns a failure of the file system while the output is written into `write_failed`. */
-async function writing<T>(outputDir: string, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (cause) {
-    const { code, syscall } = cause as NodeJS.ErrnoException;
-    if (code === undefined || syscall === undefined) throw cause;
-    const message = `${outputDir} cannot be written: ${syscall} failed with ${code}`;
-    throw new ModelBuildError('write_failed', message, { file: outputDir, cause });
   }
 }
 

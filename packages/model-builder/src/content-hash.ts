@@ -31,6 +31,11 @@ export interface ContentHashOptions extends HashOptions {
 
 /** Files of the checkpoint that decide what a build contains, relative to the folder. Throws: `source_invalid`. */
 export async function listCheckpointFiles(sourceDir: string): Promise<string[]> {
+  return [...(await listCompanionFiles(sourceDir)), ...(await listWeightFiles(sourceDir))];
+}
+
+/** Those of them that a model folder holds copies of. Throws: `source_invalid`. */
+export async function listCompanionFiles(sourceDir: string): Promise<string[]> {
   const present: string[] = [];
   for (const name of COMPANION_FILES) {
     const stats = await stat(join(sourceDir, name)).catch(() => undefined);
@@ -42,7 +47,7 @@ export async function listCheckpointFiles(sourceDir: string): Promise<string[]> 
       throw new ModelBuildError('source_invalid', `${file} is missing`, { file });
     }
   }
-  return [...present, ...(await listWeightFiles(sourceDir))];
+  return present;
 }
 
 /**

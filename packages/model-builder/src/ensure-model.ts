@@ -8,15 +8,17 @@ import { findDamagedFile, readBuildManifest } from './build-manifest.ts';
 import { type BuildProgress, buildHashedModel } from './build-model.ts';
 import { computeContentHash, stampPathFor } from './content-hash.ts';
 import { ModelBuildError } from './errors.ts';
+import { ensureExport } from './exported/ensure-export.ts';
+import { findExports } from './exported/find-exports.ts';
 
 export interface EnsureModelOptions {
-  /** A checkpoint folder, or a folder that was built before. */
+  /** A checkpoint folder, a folder that was built before, or one that another program exported (Optimum's layout). */
   readonly sourceDir: string;
   /** Folder of a PEFT LoRA adapter that is merged into the checkpoint. */
   readonly adapterDir?: string | undefined;
   /** Where builds are kept; made when absent. Several processes may share it. */
   readonly cacheDir: string;
-  /** Of a build made from a checkpoint; a folder that was built before keeps the one it has. */
+  /** Of a build made from a checkpoint, or of the graph to take; a folder that was built before keeps the one it has. */
   readonly precision: Precision;
   /** Which runner the graph is for, of a build made from a checkpoint. Default: `slots`. */
   readonly variant?: GraphVariant | undefined;
@@ -36,6 +38,11 @@ export async function ensureModel(options: EnsureModelOptions): Promise<string> 
   if (await isBuilt(options)) return sourceDir;
   await removeAbandonedBuilds(cacheDir, Date.now());
   const onBytes = hashProgress(options);
+  const exports = await findExports(sourceDir);
+  if (exports !== undefined) {
+    refuseAdapter(options, 'was exported by another program');
+    return ensureExport({ sourceDir, exports, cacheDir, precision, onBytes, signal });
+  }
   const stampDir = join(cacheDir, 'stamps');
   const contentHash = await computeContentHash({
     sourceDir,
@@ -73,13 +80,10 @@ export async function ensureModel(options: EnsureModelOptions): Promise<string> 
  * Throws: `unsupported` for other versions and with an adapter, `weights_corrupt` for one that was damaged.
  */
 async function isBuilt(options: EnsureModelOptions): Promise<boolean> {
-  const { sourceDir, adapterDir, cacheDir, signal } = options;
+  const { sourceDir, cacheDir, signal } = options;
   const manifest = await readBuildManifest(sourceDir);
   if (manifest === undefined) return false;
-  if (adapterDir !== undefined) {
-    const message = `${sourceDir} is built already; an adapter is merged into the checkpoint that it was built from`;
-    throw new ModelBuildError('unsupported', message, { file: sourceDir });
-  }
+  refuseAdapter(options, 'is built already');
   const stampPath = await stampPathFor(sourceDir, join(cacheDir, 'stamps'));
   const damaged = await findDamagedFile(sourceDir, manifest, {
     stampPath,
@@ -89,6 +93,13 @@ async function isBuilt(options: EnsureModelOptions): Promise<boolean> {
   if (damaged === undefined) return true;
   const message = `${damaged} is missing or not what was built; build the checkpoint again`;
   throw new ModelBuildError('weights_corrupt', message, { file: damaged });
+}
+
+/** Throws: `unsupported` when there is one. */
+function refuseAdapter({ sourceDir, adapterDir }: EnsureModelOptions, reason: string): void {
+  if (adapterDir === undefined) return;
+  const message = `${sourceDir} ${reason}; an adapter is merged into the checkpoint that it was made from`;
+  throw new ModelBuildError('unsupported', message, { file: sourceDir });
 }
 
 function hashProgress({ onProgress }: EnsureModelOptions) {

@@ -1,8 +1,10 @@
-// Which precision `auto` means for a checkpoint: as exact as its size allows, of those that the device has graphs in.
+// Which precision `auto` means for a checkpoint: as exact as its size allows, of those that the device has graphs in, or of
+// those that another program exported.
 
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type GraphVariant, type Precision, VARIANT_PRECISIONS } from '@ortler/engine/graph-contract';
+import { type ExportedFiles, findExports } from '@ortler/model-builder';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -21,10 +23,21 @@ export async function choosePrecision(
   variant: GraphVariant,
 ): Promise<Precision> {
   if (wanted !== 'auto') return wanted;
+  const exports = await findExports(modelDir);
+  if (exports !== undefined) return chooseExport(exports);
   const names = await readdir(modelDir).catch(() => []);
   const weights = names.filter(name => name.endsWith('.safetensors'));
   const sizes = await Promise.all(weights.map(async name => (await stat(join(modelDir, name))).size));
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   if (bytes <= MAX_F32_BYTES) return VARIANT_PRECISIONS[variant][0];
   return bytes <= MAX_Q8_BYTES ? 'q8' : 'q4';
+}
+
+/** Where none can be run, the builder says so. */
+function chooseExport({ graphs }: ExportedFiles): Precision {
+  const exact = graphs.get('f32');
+  // A number in float32 takes twice as much as in most checkpoints.
+  if (exact !== undefined && exact.bytes <= 2 * MAX_F32_BYTES) return 'f32';
+  const { slots } = VARIANT_PRECISIONS;
+  return slots.toReversed().find(precision => graphs.has(precision)) ?? slots[0];
 }

@@ -3,18 +3,20 @@
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Precision, SLOTS_INPUT, SLOTS_OUTPUT } from '@ortler/engine/graph-contract';
+import { MASK_INPUT, type Precision, SLOTS_INPUT, SLOTS_OUTPUT } from '@ortler/engine/graph-contract';
 import { recordDecoderGraph } from '../architectures/decoder-graph.ts';
 import { DYNAMIC_DIMS, VARIANTS } from '../blocks/variant.ts';
 import { writeDurably } from '../build-folder.ts';
-import { listCompanions } from '../build-model.ts';
+import { listCompanionFiles } from '../content-hash.ts';
 import { Checkpoint } from '../hugging-face/checkpoint.ts';
 import { readDecoderConfig } from '../hugging-face/config.ts';
 import { writeWeights } from '../onnx/external-data.ts';
 import { type ElementType, GraphRecorder, int, type OpOptions } from '../onnx/graph.ts';
 import { encodeModel } from '../onnx/model-proto.ts';
 
-const ATTENTION_MASK = 'attention_mask';
+const { attentionMask: ATTENTION_MASK, positionIds: POSITION_IDS } = MASK_INPUT;
+/** Among the inputs of GroupQueryAttention. */
+const POSITION_IDS_INDEX = 9;
 const ONNX_INT32 = 6;
 
 /** The readers find dimensions by these names. */
@@ -31,18 +33,22 @@ export interface OptimumModelOptions {
   /** Folder to fill; it is made if it is absent. */
   readonly outputDir: string;
   readonly precision: Precision;
+  /** Positions that get logits: `last` is `[batch, 1, vocabSize]`, `all` is `[batch, length, vocabSize]`. Default: `last`. */
+  readonly logits?: 'last' | 'all';
+  /** The graph has `position_ids` instead of counting by itself. Default: false. */
+  readonly positionIds?: boolean;
 }
 
 /**
  * Writes `onnx/model.onnx` (f32) or `onnx/model_q4.onnx`, `onnx/model_q8.onnx`, and the files beside the checkpoint's
- * weights. The graph takes one sequence at a time and gives logits of its last position only, `[1, 1, vocabSize]`.
+ * weights. With logits of the last position only, the graph takes one sequence at a time.
  */
 export async function writeOptimumModel(options: OptimumModelOptions): Promise<void> {
   const { sourceDir, outputDir, precision } = options;
   const config = await readDecoderConfig(sourceDir);
   const checkpoint = await Checkpoint.open(sourceDir);
   try {
-    const graph = new OptimumRecorder();
+    const graph = new OptimumRecorder(options, config.vocabSize);
     const variant = VARIANTS.slots;
     recordDecoderGraph({ graph, config, checkpoint, precision, variant, products: 'blocks' });
     const folder = join(outputDir, 'onnx');
@@ -53,7 +59,7 @@ export async function writeOptimumModel(options: OptimumModelOptions): Promise<v
       writeWeights(graph, file, { fileName }),
     );
     await writeFile(join(folder, graphFile), encodeModel(graph, placements, 'testing'));
-    for (const name of await listCompanions(sourceDir)) {
+    for (const name of await listCompanionFiles(sourceDir)) {
       await writeFile(join(outputDir, name), await readFile(join(sourceDir, name)));
     }
   } finally {
@@ -66,6 +72,20 @@ export async function writeOptimumModel(options: OptimumModelOptions): Promise<v
  * the attention mask and the token ids instead.
  */
 class OptimumRecorder extends GraphRecorder {
+  readonly #hasAllLogits: boolean;
+  readonly #hasPositionIds: boolean;
+  readonly #vocabSize: number;
+
+  constructor(
+    { logits, positionIds = false }: Pick<OptimumModelOptions, 'logits' | 'positionIds'>,
+    vocabSize: number,
+  ) {
+    super();
+    this.#hasAllLogits = logits === 'all';
+    this.#hasPositionIds = positionIds;
+    this.#vocabSize = vocabSize;
+  }
+
   override input(name: string, type: ElementType, dims: readonly (number | string)[]): string {
     switch (name) {
       case SLOTS_INPUT.lastPositions:
@@ -73,6 +93,8 @@ class OptimumRecorder extends GraphRecorder {
       case SLOTS_INPUT.totalLength:
         return this.#recordLength(name, ATTENTION_MASK, { minus: 0, cast: true });
       case SLOTS_INPUT.logitRows:
+        if (this.#hasPositionIds) super.input(POSITION_IDS, 'int64', ['batch_size', 'sequence_length']);
+        if (this.#hasAllLogits) return this.#recordAllRows(name);
         return this.#recordLength(name, SLOTS_INPUT.inputIds, { minus: 1, cast: false });
       default:
         return super.input(name, type, dims.map(renamed));
@@ -80,15 +102,25 @@ class OptimumRecorder extends GraphRecorder {
   }
 
   override op(path: string, opType: string, inputs: readonly string[], options: OpOptions = {}): string {
+    if (opType === 'GroupQueryAttention' && this.#hasPositionIds)
+      return super.op(path, opType, inputs.with(POSITION_IDS_INDEX, POSITION_IDS), options);
     if (options.outputs?.[0] !== SLOTS_OUTPUT.logits) return super.op(path, opType, inputs, options);
     const rows = super.op(path, opType, inputs, { ...options, outputs: ['logits/rows'] });
+    if (this.#hasAllLogits) {
+      const shape = super.op('logits/Shape', 'Shape', [SLOTS_INPUT.inputIds]);
+      const vocabulary = this.constant('logits/vocabulary', 'int64', [this.#vocabSize]);
+      const attributes = { axis: int(0) };
+      const apart = super.op('logits/Concat', 'Concat', [shape, vocabulary], { attributes });
+      return super.op('logits/Reshape', 'Reshape', [rows, apart], { outputs: [SLOTS_OUTPUT.logits] });
+    }
     const axes = this.constant('logits/axes', 'int64', [0]);
     return super.op('logits/Unsqueeze', 'Unsqueeze', [rows, axes], { outputs: [SLOTS_OUTPUT.logits] });
   }
 
   override output(name: string, type: ElementType, dims: readonly (number | string)[]): void {
     const isLogits = name === SLOTS_OUTPUT.logits;
-    const shape = isLogits ? ['batch_size', 1, dims.at(-1)!] : dims.map(renamedPresent);
+    const length = this.#hasAllLogits ? 'sequence_length' : 1;
+    const shape = isLogits ? ['batch_size', length, dims.at(-1)!] : dims.map(renamedPresent);
     super.output(name, type, shape);
   }
 
@@ -105,6 +137,14 @@ class OptimumRecorder extends GraphRecorder {
       attributes: { to: int(ONNX_INT32) },
       outputs: [name],
     });
+  }
+
+  /** Numbers of all positions, as many as there are token ids. */
+  #recordAllRows(name: string): string {
+    const zero = this.constant(`${name}/zero`, 'int64', [0]);
+    const one = this.constant(`${name}/one`, 'int64', [1]);
+    const size = super.op(`${name}/Size`, 'Size', [SLOTS_INPUT.inputIds]);
+    return super.op(`${name}/Range`, 'Range', [zero, size, one], { outputs: [name] });
   }
 
   /** The second dimension of `of`, as a vector of one element. */

@@ -1,22 +1,14 @@
-// The small inputs of one call of a `slots` graph, in arrays that are made once per shape and refilled.
+// The small inputs of one call of our own `slots` graphs, in arrays that are made once per shape and refilled.
 
 import { endianness } from 'node:os';
 import { assertInvariant } from '../../errors.ts';
 import { SLOTS_INPUT } from '../../graph-contract.ts';
+import type { CallInputs, CallShape } from './call-convention.ts';
 import type { RunnerRow } from './model-runner.ts';
 import type { OrtBackend, OrtTensor } from './ort/backend.ts';
 
-/** What the arrays of a call are sized for. */
-export interface CallShape {
-  readonly batchSize: number;
-  /** Tokens of each row. */
-  readonly length: number;
-  /** Positions of each row that get logits, counted from the last one back. 0: for a graph without logits. */
-  readonly logitsPerRow: number;
-}
-
 /** Inputs of a call of that shape, by graph name; see `SLOTS_INPUT` for the shapes. */
-export class BatchInputs {
+export class BatchInputs implements CallInputs {
   readonly tensors: ReadonlyMap<string, OrtTensor>;
   readonly #length: number;
   /** The int64 ids as 32-bit halves: writing them needs no BigInt per token. Ids are never negative. */
@@ -24,7 +16,7 @@ export class BatchInputs {
   readonly #lastPositions: Int32Array;
   readonly #totalLength = new Int32Array(1);
 
-  constructor(backend: OrtBackend, { batchSize, length, logitsPerRow }: CallShape) {
+  constructor(backend: OrtBackend, { batchSize, length, logitsPerRow }: Omit<CallShape, 'span'>) {
     assertInvariant(endianness() === 'LE', 'the machine stores the low half of an integer first');
     const ids = new BigInt64Array(batchSize * length);
     const logitRows = BigInt64Array.from({ length: batchSize * logitsPerRow }, (_, index) => {
@@ -44,13 +36,11 @@ export class BatchInputs {
     this.tensors = tensors;
   }
 
-  /** Mutates: the arrays of a batch of one. The row may have more tokens than the batch's length. */
   fillOne(row: RunnerRow): void {
     this.#setRow(0, row);
     this.#totalLength[0] = row.computedLength + this.#length;
   }
 
-  /** Mutates: the arrays. `rows` from `first` on, as many as the batch has, each of the batch's length. */
   fill(rows: readonly RunnerRow[], first: number): void {
     let longest = 0;
     for (let index = 0; index < this.#lastPositions.length; index++) {

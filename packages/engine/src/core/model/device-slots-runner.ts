@@ -2,7 +2,7 @@
 // its own, as memory on a device has no views: each slot is a set of tensors. Right, and slower than a `paged` graph,
 // whose sequences share calls and blocks.
 
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { assertInvariant, EngineError } from '../../errors.ts';
 import {
   type KvPart,
@@ -12,7 +12,9 @@ import {
   presentName,
   SLOTS_OUTPUT,
 } from '../../graph-contract.ts';
-import { BatchInputs } from './batch-inputs.ts';
+import type { CallConvention, CallInputs, CallShape } from './call-convention.ts';
+import { createLogits } from './call-logits.ts';
+import { createConvention } from './create-convention.ts';
 import { KeptCalls } from './kept-calls.ts';
 import type { RunnerFacts, RunnerRow, SlotModelRunner } from './model-runner.ts';
 import type {
@@ -24,6 +26,7 @@ import type {
   OrtTensor,
   OrtValue,
 } from './ort/backend.ts';
+import { inPieces } from './row-pieces.ts';
 
 export interface DeviceSlotsRunnerOptions extends OrtSessionOptions {
   readonly device: Exclude<OrtDevice, 'cpu'>;
@@ -34,8 +37,10 @@ export interface DeviceSlotsRunnerOptions extends OrtSessionOptions {
 
 /** A call whose arrays are refilled and run again. */
 interface PreparedCall {
-  readonly inputs: BatchInputs;
+  readonly inputs: CallInputs;
   readonly logits: OrtTensor;
+  /** Rows before the first of those that were asked for. */
+  readonly firstRow: number;
   readonly binding: OrtBinding;
 }
 
@@ -72,7 +77,7 @@ export async function createDeviceSlotsRunner(
   manifest: ModelManifest,
   options: DeviceSlotsRunnerOptions,
 ): Promise<SlotModelRunner> {
-  const session = await backend.createSession(join(modelDir, manifest.graphFile), options);
+  const session = await backend.createSession(resolve(modelDir, manifest.graphFile), options);
   const slots: SlotTensors[] = [];
   try {
     for (let slot = 0; slot < options.slotCount; slot++) slots.push(allocateSlot(session, manifest, options));
@@ -114,6 +119,7 @@ class DeviceSlotsRunner implements SlotModelRunner {
   readonly facts: RunnerFacts;
   readonly #backend: OrtBackend;
   readonly #session: OrtSession;
+  readonly #convention: CallConvention;
   /** By slot; two are exchanged by exchanging these. */
   readonly #slots: SlotTensors[];
   /** Shape: `[logitsLimit, vocabSize]`. What `run` returns a part of. */
@@ -131,9 +137,10 @@ class DeviceSlotsRunner implements SlotModelRunner {
     backend: OrtBackend,
     session: OrtSession,
     slots: readonly SlotTensors[],
-    { vocabSize }: ModelManifest,
+    manifest: ModelManifest,
     { slotCount, contextLength, device }: DeviceSlotsRunnerOptions,
   ) {
+    const { vocabSize } = manifest;
     this.#backend = backend;
     this.#session = session;
     this.#slots = [...slots];
@@ -142,6 +149,10 @@ class DeviceSlotsRunner implements SlotModelRunner {
     const logitsLimit = slotCount + Math.min(contextLength, promptLogitsLimit);
     this.#logits = new Float32Array(logitsLimit * vocabSize);
     this.#callLogits = new Float32Array(logitsLimit * vocabSize);
+    this.#convention = createConvention(backend, manifest, {
+      ...{ inputNames: session.inputNames, batchLimit: 1, maskWidth: 'exact' },
+      ...{ contextLength, logitsLimit },
+    });
     this.facts = {
       kind: 'slots',
       ...{ vocabSize, contextLength, slotCount, logitsLimit, device },
@@ -171,13 +182,15 @@ class DeviceSlotsRunner implements SlotModelRunner {
     await this.#copies;
     const { vocabSize } = this.facts;
     let logitsEnd = 0;
-    for (const piece of rows.flatMap(row => inPieces(row, this.#chunkLimit))) {
+    const limit = Math.min(this.#chunkLimit, this.#convention.chunkLimit);
+    for (const piece of rows.flatMap(row => inPieces(row, limit))) {
       const call = this.#call(piece);
       call.inputs.fillOne(piece);
       await call.binding.run();
       const length = piece.logitsCount * vocabSize;
       assertInvariant(logitsEnd + length <= this.#logits.length, 'a step asks for at most logitsLimit rows');
-      this.#logits.set(this.#callLogits.subarray(0, length), logitsEnd);
+      const start = call.firstRow * vocabSize;
+      this.#logits.set(this.#callLogits.subarray(start, start + length), logitsEnd);
       logitsEnd += length;
     }
     return this.#logits.subarray(0, logitsEnd);
@@ -204,39 +217,26 @@ class DeviceSlotsRunner implements SlotModelRunner {
     this.#session.dispose();
   }
 
-  #call({ slot, tokenIds, logitsCount }: RunnerRow): PreparedCall {
+  #call({ slot, tokenIds, computedLength, logitsCount }: RunnerRow): PreparedCall {
     const tensors = this.#slots[slot]!;
     const length = tokenIds.length;
     // The graph computes logits for at least one position, also where nobody reads them.
     const logitsPerRow = Math.max(1, logitsCount);
-    return this.#calls.take(`${this.#numbers.get(tensors)}/${length}/${logitsPerRow}`, () => {
-      const { vocabSize } = this.facts;
-      const inputs = new BatchInputs(this.#backend, { batchSize: 1, length, logitsPerRow });
-      const rows = this.#callLogits.subarray(0, logitsPerRow * vocabSize);
-      const logits = this.#backend.createTensor('float32', [logitsPerRow, vocabSize], rows);
+    const span = this.#convention.span(computedLength + length);
+    return this.#calls.take(`${this.#numbers.get(tensors)}/${length}/${logitsPerRow}/${span}`, () => {
+      const shape: CallShape = { batchSize: 1, length, logitsPerRow, span };
+      const inputs = this.#convention.createInputs(shape);
+      const { firstRow, dims } = this.#convention.logitsPlace(shape);
+      const logits = createLogits(this.#backend, [...dims, this.facts.vocabSize], this.#callLogits);
       const past = tensors.map(({ layer, part, value }) => [pastName(layer, part), value] as const);
       const present = tensors.map(({ layer, part, value }) => [presentName(layer, part), value] as const);
       const binding = this.#session.bind(
         new Map<string, OrtValue>([...inputs.tensors, ...past]),
         new Map<string, OrtValue>([[SLOTS_OUTPUT.logits, logits], ...present]),
       );
-      return { inputs, logits, binding };
+      return { inputs, logits, firstRow, binding };
     });
   }
-}
-
-/** The row as rows of at most `limit` tokens, one after the other, which together have its logits. */
-function inPieces(row: RunnerRow, limit: number): readonly RunnerRow[] {
-  const { slot, tokenIds, computedLength, logitsCount } = row;
-  if (tokenIds.length <= limit) return [row];
-  const firstLogit = tokenIds.length - logitsCount;
-  const pieces: RunnerRow[] = [];
-  for (let start = 0; start < tokenIds.length; start += limit) {
-    const part = tokenIds.subarray(start, start + limit);
-    const count = Math.min(part.length, Math.max(0, start + part.length - firstLogit));
-    pieces.push({ slot, tokenIds: part, computedLength: computedLength + start, logitsCount: count });
-  }
-  return pieces;
 }
 
 function areClose(actual: Float32Array, expected: Float32Array): boolean {

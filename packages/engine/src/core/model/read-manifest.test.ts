@@ -54,6 +54,7 @@ describe('readManifest', () => {
     [{ variant: 'paged' }, 'kvType must be float16 with variant paged; got "float32".'],
     [{ layerCount: 0 }, 'layerCount must be a whole number above 0; got 0.'],
     [{ vocabSize: '288' }, 'vocabSize must be a whole number above 0; got "288".'],
+    [{ inputConvention: 'rows' }, 'inputConvention must be lengths or mask, or absent; got "rows".'],
     [{ graphFile: '' }, 'graphFile must be a text that is not empty; got "".'],
     [{ headCount: 5 }, 'headCount must be a multiple of kvHeadCount (2); got 5.'],
     [{ contextLength: undefined }, 'contextLength must be a whole number above 0; got nothing.'],

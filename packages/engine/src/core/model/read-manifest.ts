@@ -6,6 +6,7 @@ import { EngineError } from '../../errors.ts';
 import {
   GRAPH_FORMAT_VERSION,
   type GraphVariant,
+  type InputConvention,
   MANIFEST_FILE,
   type ModelManifest,
   VARIANT_KV_TYPES,
@@ -34,6 +35,8 @@ const CHOICE_FIELDS = {
   formatVersion: [GRAPH_FORMAT_VERSION],
   variant: ['slots', 'paged'],
 } as const satisfies Partial<Record<keyof ModelManifest, readonly unknown[]>>;
+
+const CONVENTIONS: readonly unknown[] = ['lengths', 'mask'] satisfies readonly InputConvention[];
 
 /** Throws: `model_invalid` naming the file, the field and what was expected. */
 export async function readManifest(modelDir: string): Promise<ModelManifest> {
@@ -80,6 +83,9 @@ function checkManifest(file: string, value: unknown): asserts value is ModelMani
   const { prefillGraphFile } = fields;
   if (prefillGraphFile !== undefined && (typeof prefillGraphFile !== 'string' || prefillGraphFile === ''))
     refuse('prefillGraphFile', 'a text that is not empty, or absent');
+  const { inputConvention } = fields;
+  if (inputConvention !== undefined && !CONVENTIONS.includes(inputConvention))
+    refuse('inputConvention', `${CONVENTIONS.join(' or ')}, or absent`);
   for (const name of TEXT_FIELDS) {
     const entry = fields[name];
     if (typeof entry !== 'string' || entry === '') refuse(name, 'a text that is not empty');

@@ -2,14 +2,18 @@
 // one call on the first slots of the pool; a chunk of a prompt is one call on its own slot. Where the model has a
 // prefill graph, tokens that the row marks for it go through that one, into the same cache.
 
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { assertInvariant, EngineError } from '../../errors.ts';
 import { MANIFEST_FILE, type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
-import { BatchInputs, type CallShape } from './batch-inputs.ts';
+import { BatchInputs } from './batch-inputs.ts';
+import type { CallConvention, CallInputs, CallShape } from './call-convention.ts';
+import { createLogits } from './call-logits.ts';
+import { createConvention } from './create-convention.ts';
 import { KeptCalls } from './kept-calls.ts';
 import { KvStore } from './kv-store.ts';
 import type { RunnerFacts, RunnerRow, SlotModelRunner } from './model-runner.ts';
 import type { OrtBackend, OrtBinding, OrtSession, OrtSessionOptions, OrtTensor } from './ort/backend.ts';
+import { inPieces } from './row-pieces.ts';
 
 export interface SlotsRunnerOptions extends OrtSessionOptions {
   readonly slotCount: number;
@@ -27,9 +31,11 @@ interface Sessions {
 
 /** A call whose arrays are refilled and run again. */
 interface PreparedCall {
-  readonly inputs: BatchInputs;
+  readonly inputs: CallInputs;
   /** Null for the prefill graph. */
   readonly logits: OrtTensor | null;
+  /** Rows of logits before the first of those that were asked for. */
+  readonly firstRow: number;
   readonly binding: OrtBinding;
 }
 
@@ -38,6 +44,9 @@ interface PreparedCall {
  * one per slot; the last chunk of a prompt has any length and is cheap to prepare (about 0.1 ms).
  */
 const CHUNK_CALL_LIMIT = 64;
+
+/** The same of decodes, at least. */
+const DECODE_CALL_LIMIT = 64;
 
 /**
  * Memory for logits of prompt positions beyond one row per slot; memory that no such request used is not touched.
@@ -56,7 +65,7 @@ export async function createSlotsRunner(
   options: SlotsRunnerOptions,
 ): Promise<SlotModelRunner> {
   const sessions: Sessions = {
-    decoder: await backend.createSession(join(modelDir, manifest.graphFile), options),
+    decoder: await backend.createSession(resolve(modelDir, manifest.graphFile), options),
   };
   let runner: SlotsRunner;
   try {
@@ -83,14 +92,15 @@ class SlotsRunner implements SlotModelRunner {
   readonly facts: RunnerFacts;
   readonly #backend: OrtBackend;
   readonly #sessions: Sessions;
+  readonly #convention: CallConvention;
   readonly #store: KvStore;
   /** Shape: `[logitsLimit, vocabSize]`. What `run` returns a part of; decodes write into it directly. */
   readonly #logits: Float32Array;
   /** Shape: `[most of one row, vocabSize]`. Where chunks write: their place in `#logits` differs from call to call. */
   readonly #chunkLogits: Float32Array;
-  /** By batch size. */
-  readonly #decodeCalls = new Map<number, PreparedCall>();
-  /** By slot, length and positions with logits. */
+  /** By batch size and span. */
+  readonly #decodeCalls: KeptCalls<PreparedCall>;
+  /** By slot, length, positions with logits and span. */
   readonly #chunkCalls = new KeptCalls<PreparedCall>(CHUNK_CALL_LIMIT, disposeCall);
 
   constructor(backend: OrtBackend, sessions: Sessions, manifest: ModelManifest, options: SlotsRunnerOptions) {
@@ -103,6 +113,12 @@ class SlotsRunner implements SlotModelRunner {
     const logitsLimit = slotCount + Math.min(contextLength, promptLogitsLimit);
     this.#logits = new Float32Array(logitsLimit * vocabSize);
     this.#chunkLogits = new Float32Array(logitsLimit * vocabSize);
+    this.#convention = createConvention(backend, manifest, {
+      inputNames: sessions.decoder.inputNames,
+      ...{ batchLimit: slotCount, contextLength, logitsLimit, maskWidth: 'rounded' },
+    });
+    // Without spans, those of all batch sizes are kept.
+    this.#decodeCalls = new KeptCalls(Math.max(slotCount, DECODE_CALL_LIMIT), disposeCall);
     this.facts = {
       kind: 'slots',
       vocabSize,
@@ -127,22 +143,27 @@ class SlotsRunner implements SlotModelRunner {
     const { vocabSize } = this.facts;
     const decodeCount = countLeadingDecodes(rows);
     if (decodeCount > 0) {
-      const call = this.#decodeCall(decodeCount);
+      const call = this.#decodeCall(decodeCount, longestOf(rows, decodeCount));
       call.inputs.fill(rows, 0);
       await call.binding.run();
     }
     let logitsEnd = decodeCount * vocabSize;
     for (let index = decodeCount; index < rows.length; index++) {
       const row = await this.#prefill(rows[index]!);
-      const { slot, tokenIds, logitsCount } = row;
-      if (tokenIds.length === 0) continue;
-      const call = this.#chunkCall(slot, tokenIds.length, logitsCount);
-      call.inputs.fillOne(row);
-      await call.binding.run();
-      const length = logitsCount * vocabSize;
-      assertInvariant(logitsEnd + length <= this.#logits.length, 'a step asks for at most logitsLimit rows');
-      this.#logits.set(this.#chunkLogits.subarray(0, length), logitsEnd);
-      logitsEnd += length;
+      if (row.tokenIds.length === 0) continue;
+      for (const piece of inPieces(row, this.#convention.chunkLimit)) {
+        const call = this.#chunkCall(piece);
+        call.inputs.fillOne(piece);
+        await call.binding.run();
+        const start = call.firstRow * vocabSize;
+        const length = piece.logitsCount * vocabSize;
+        assertInvariant(
+          logitsEnd + length <= this.#logits.length,
+          'a step asks for at most logitsLimit rows',
+        );
+        this.#logits.set(this.#chunkLogits.subarray(start, start + length), logitsEnd);
+        logitsEnd += length;
+      }
     }
     return this.#logits.subarray(0, logitsEnd);
   }
@@ -156,8 +177,7 @@ class SlotsRunner implements SlotModelRunner {
   }
 
   async close(): Promise<void> {
-    for (const call of this.#decodeCalls.values()) disposeCall(call);
-    this.#decodeCalls.clear();
+    this.#decodeCalls.dispose();
     this.#chunkCalls.dispose();
     this.#store.dispose();
     disposeSessions(this.#sessions);
@@ -175,18 +195,19 @@ class SlotsRunner implements SlotModelRunner {
     return { slot, logitsCount, ...rest };
   }
 
-  #decodeCall(batchSize: number): PreparedCall {
-    const known = this.#decodeCalls.get(batchSize);
-    if (known !== undefined) return known;
-    const call = this.#prepare(0, { batchSize, length: 1, logitsPerRow: 1 }, this.#logits);
-    this.#decodeCalls.set(batchSize, call);
-    return call;
+  /** `longest`: tokens of the longest sequence after the call. */
+  #decodeCall(batchSize: number, longest: number): PreparedCall {
+    const span = this.#convention.span(longest);
+    const shape = { batchSize, length: 1, logitsPerRow: 1, span };
+    return this.#decodeCalls.take(`${batchSize}/${span}`, () => this.#prepare(0, shape, this.#logits));
   }
 
-  #chunkCall(slot: number, length: number, logitsCount: number): PreparedCall {
+  #chunkCall({ slot, tokenIds: { length }, computedLength, logitsCount }: RunnerRow): PreparedCall {
     // The graph computes logits for at least one position, also where nobody reads them.
-    const shape = { batchSize: 1, length, logitsPerRow: Math.max(1, logitsCount) };
-    const key = `${slot}/${length}/${shape.logitsPerRow}`;
+    const logitsPerRow = Math.max(1, logitsCount);
+    const span = this.#convention.span(computedLength + length);
+    const shape = { batchSize: 1, length, logitsPerRow, span };
+    const key = `${slot}/${length}/${logitsPerRow}/${span}`;
     return this.#chunkCalls.take(key, () => this.#prepare(slot, shape, this.#chunkLogits));
   }
 
@@ -197,23 +218,21 @@ class SlotsRunner implements SlotModelRunner {
       const inputs = new BatchInputs(this.#backend, { batchSize: 1, length, logitsPerRow: 0 });
       const cache = this.#store.view(slot, 1);
       const binding = prefill.bind(new Map([...inputs.tensors, ...cache.inputs]), cache.outputs);
-      return { inputs, logits: null, binding };
+      return { inputs, logits: null, firstRow: 0, binding };
     });
   }
 
   /** Logits go to the start of `target`. */
   #prepare(firstSlot: number, shape: CallShape, target: Float32Array): PreparedCall {
-    const { vocabSize } = this.facts;
-    const inputs = new BatchInputs(this.#backend, shape);
+    const inputs = this.#convention.createInputs(shape);
     const cache = this.#store.view(firstSlot, shape.batchSize);
-    const rowCount = shape.batchSize * shape.logitsPerRow;
-    const rows = target.subarray(0, rowCount * vocabSize);
-    const logits = this.#backend.createTensor('float32', [rowCount, vocabSize], rows);
+    const { dims, firstRow } = this.#convention.logitsPlace(shape);
+    const logits = createLogits(this.#backend, [...dims, this.facts.vocabSize], target);
     const binding = this.#sessions.decoder.bind(
       new Map([...inputs.tensors, ...cache.inputs]),
       new Map([[SLOTS_OUTPUT.logits, logits], ...cache.outputs]),
     );
-    return { inputs, logits, binding };
+    return { inputs, logits, firstRow, binding };
   }
 }
 
@@ -226,6 +245,13 @@ function countLeadingDecodes(rows: readonly RunnerRow[]): number {
     count++;
   }
   return count;
+}
+
+/** Tokens of the longest of the first `count` sequences after this step. */
+function longestOf(rows: readonly RunnerRow[], count: number): number {
+  let longest = 0;
+  for (let index = 0; index < count; index++) longest = Math.max(longest, rows[index]!.computedLength + 1);
+  return longest;
 }
 
 function disposeCall({ inputs, logits, binding }: PreparedCall): void {

@@ -1,0 +1,196 @@
+// Whether a graph that another program exported can be run with a cache that is updated in place, and what the manifest
+// has to say of it.
+
+import {
+  MASK_INPUT,
+  type ModelManifest,
+  pastName,
+  presentName,
+  SLOTS_OUTPUT,
+} from '@ortler/engine/graph-contract';
+import { z } from 'zod';
+import { ModelBuildError } from '../errors.ts';
+import { ELEMENT_TYPES, MICROSOFT } from '../onnx/graph.ts';
+import type { FoundGraph, FoundNode, FoundValue } from '../onnx/read-graph.ts';
+import { countParameters } from './count-parameters.ts';
+
+/** Keys of config.json that the graph does not say. */
+const exportConfig = z.object({
+  model_type: z.string(),
+  hidden_size: z.int().positive(),
+  vocab_size: z.int().positive(),
+  max_position_embeddings: z.int().positive(),
+});
+
+export type ExportFacts = Pick<
+  ModelManifest,
+  | 'modelType'
+  | 'layerCount'
+  | 'headCount'
+  | 'kvHeadCount'
+  | 'headSize'
+  | 'hiddenSize'
+  | 'vocabSize'
+  | 'contextLength'
+  | 'parameterCount'
+>;
+
+export interface ExportToCheck {
+  /** For messages. */
+  readonly graphPath: string;
+  readonly graph: FoundGraph;
+  /** For messages. */
+  readonly configPath: string;
+  readonly config: unknown;
+}
+
+const ATTENTION = 'GroupQueryAttention';
+/** Where that operator has what is asked for here. */
+const INPUT_INDEX = { pastKey: 3, pastValue: 4, lastPositions: 5, totalLength: 6, cosine: 7 } as const;
+
+/** Throws: `config_invalid`, and `unsupported` with what is wrong with the graph and what is allowed. */
+export function checkExport({ graphPath, graph, configPath, config }: ExportToCheck): ExportFacts {
+  const refuse = (problem: string): never => {
+    throw new ModelBuildError('unsupported', `${graphPath} ${problem}`, { file: graphPath });
+  };
+  const parsed = exportConfig.safeParse(config);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!;
+    const key = issue.path.join('.');
+    const message = `${configPath}, key ${key}: ${issue.message}`;
+    throw new ModelBuildError('config_invalid', message, { file: configPath, key });
+  }
+  const { model_type, hidden_size, vocab_size, max_position_embeddings } = parsed.data;
+  const layerCount = checkInputs(graph, refuse);
+  const [, kvHeadCount, , headSize] = checkCache(graph, layerCount, refuse);
+  const attentions = Array.from({ length: layerCount }, (_, layer) => checkAttention(graph, layer, refuse));
+  checkMaskUse(graph, refuse);
+  const headCount = attentions[0]!.integers.get('num_heads') ?? 0;
+  if (headCount < 1) refuse(`has a ${ATTENTION} without num_heads`);
+  return {
+    ...{ modelType: model_type, hiddenSize: hidden_size },
+    ...{ layerCount, headCount, kvHeadCount, headSize },
+    vocabSize: checkLogits(graph, vocab_size, refuse),
+    contextLength: Math.min(max_position_embeddings, ...attentions.map(node => rotaryLength(graph, node))),
+    parameterCount: countParameters(graph),
+  };
+}
+
+type Refuse = (problem: string) => never;
+
+/** How many layers the graph has a cache for. */
+function checkInputs({ inputs }: FoundGraph, refuse: Refuse): number {
+  const names = new Set(inputs.map(({ name }) => name));
+  let layerCount = 0;
+  while (names.has(pastName(layerCount, 'key'))) layerCount++;
+  const caches = Array.from({ length: layerCount }, (_, layer) => [
+    pastName(layer, 'key'),
+    pastName(layer, 'value'),
+  ]).flat();
+  const needed = [MASK_INPUT.inputIds, MASK_INPUT.attentionMask, pastName(0, 'key'), ...caches];
+  const missing = needed.find(name => !names.has(name));
+  if (missing !== undefined) refuse(`has no input "${missing}": it is not a decoder with a cache`);
+  const allowed = new Set<string>([...needed, MASK_INPUT.positionIds]);
+  const other = inputs.find(({ name }) => !allowed.has(name));
+  if (other !== undefined) {
+    const list = Object.values(MASK_INPUT).join(', ');
+    refuse(`has an input "${other.name}"; allowed are ${list} and past keys and values`);
+  }
+  for (const name of Object.values(MASK_INPUT)) {
+    const input = inputs.find(entry => entry.name === name);
+    if (input !== undefined && input.onnxType !== ELEMENT_TYPES.int64.onnxType)
+      refuse(`has an input "${name}" that is not int64`);
+  }
+  return layerCount;
+}
+
+/** Shape of every cache, in numbers where it does not depend on the call. */
+function checkCache(
+  { inputs }: FoundGraph,
+  layerCount: number,
+  refuse: Refuse,
+): [number, number, number, number] {
+  const caches = inputs.filter(({ name }) => /\.(key|value)$/.test(name));
+  const first = caches[0]!;
+  const shapeOf = ({ dims }: FoundValue) => `${dims.length}/${dims[1]}/${dims[3]}`;
+  const other = caches.find(cache => shapeOf(cache) !== shapeOf(first));
+  if (other !== undefined || caches.length !== 2 * layerCount) {
+    const name = other?.name ?? first.name;
+    refuse(`has a cache "${name}" of another shape than "${first.name}"; all layers must be alike`);
+  }
+  const { dims } = first;
+  if (dims.length !== 4 || typeof dims[1] !== 'number' || typeof dims[3] !== 'number')
+    refuse(
+      `has a cache "${first.name}" of shape [${dims.join(', ')}]; allowed is [batch, heads, tokens, size]`,
+    );
+  const wide = caches.find(({ onnxType }) => onnxType !== ELEMENT_TYPES.float32.onnxType);
+  if (wide !== undefined)
+    refuse(
+      `has a cache "${wide.name}" that is not float32; take an export whose cache is, such as model_q4.onnx`,
+    );
+  return dims as [number, number, number, number];
+}
+
+/** The operator that attends in a layer. */
+function checkAttention(graph: FoundGraph, layer: number, refuse: Refuse): FoundNode {
+  const [pastKey, pastValue] = [pastName(layer, 'key'), pastName(layer, 'value')];
+  const [node, ...others] = graph.nodes.filter(
+    ({ inputs }) => inputs.includes(pastKey) || inputs.includes(pastValue),
+  );
+  if (node === undefined) return refuse(`does not use its input "${pastKey}"`);
+  if (others.length > 0 || node.opType !== ATTENTION || node.domain !== MICROSOFT) {
+    const kinds = [...new Set([node, ...others].map(({ opType }) => opType))].join(' and ');
+    return refuse(
+      `appends to its cache of layer ${layer} with ${kinds}; only graphs with ${ATTENTION}, which updates it in place, are run. Use a folder with *.safetensors, or export it again with ${ATTENTION}`,
+    );
+  }
+  const isInPlace =
+    node.inputs[INPUT_INDEX.pastKey] === pastKey &&
+    node.inputs[INPUT_INDEX.pastValue] === pastValue &&
+    node.outputs[1] === presentName(layer, 'key') &&
+    node.outputs[2] === presentName(layer, 'value');
+  if (!isInPlace)
+    refuse(`has a ${ATTENTION} in layer ${layer} whose caches are not the graph's inputs and outputs`);
+  return node;
+}
+
+/**
+ * The mask may say how long sequences are, and nothing else: zeros stand behind their tokens, where other callers of such
+ * graphs have them before, so positions or biases that follow from it would be wrong.
+ */
+function checkMaskUse({ nodes, outputs }: FoundGraph, refuse: Refuse): void {
+  const lengths: readonly number[] = [INPUT_INDEX.lastPositions, INPUT_INDEX.totalLength];
+  const mask = MASK_INPUT.attentionMask;
+  const followers = new Set<string>([mask]);
+  // A node stands behind those that make its inputs.
+  for (const node of nodes) {
+    const follows = node.inputs.map(name => followers.has(name));
+    if (node.opType === ATTENTION) {
+      if (lengths.some(index => !follows[index]))
+        refuse(`has a ${ATTENTION} (${node.path}) whose lengths do not follow from "${mask}"`);
+      const other = node.inputs.find((_, index) => follows[index] && !lengths.includes(index));
+      if (other !== undefined)
+        refuse(`computes "${other}" from "${mask}", from which only the lengths of sequences may follow`);
+    } else if (follows.includes(true)) for (const name of node.outputs) followers.add(name);
+  }
+  const output = outputs.find(({ name }) => followers.has(name));
+  if (output !== undefined) refuse(`computes "${output.name}" from "${mask}" itself`);
+}
+
+/** Tokens that the rotary tables cover, where they are weights of the graph. */
+function rotaryLength({ weights }: FoundGraph, { inputs }: FoundNode): number {
+  return weights.get(inputs[INPUT_INDEX.cosine] ?? '')?.dims[0] ?? Number.POSITIVE_INFINITY;
+}
+
+/** Length of a row of logits. */
+function checkLogits({ outputs }: FoundGraph, configured: number, refuse: Refuse): number {
+  const logits = outputs.find(({ name }) => name === SLOTS_OUTPUT.logits);
+  if (logits === undefined) return refuse(`has no output "${SLOTS_OUTPUT.logits}"`);
+  const { dims, onnxType } = logits;
+  if (onnxType !== ELEMENT_TYPES.float32.onnxType) refuse('has logits that are not float32');
+  if (dims.length !== 3 || typeof dims[1] === 'number')
+    refuse(
+      `has logits of shape [${dims.join(', ')}]; allowed are those of every position, [batch, length, vocabulary]`,
+    );
+  return typeof dims[2] === 'number' ? dims[2] : configured;
+}

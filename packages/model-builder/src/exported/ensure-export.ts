@@ -1,0 +1,117 @@
+// From a folder that another program exported to a model folder: a manifest and copies of the small files. The graph and
+// its weights, gigabytes perhaps, stay where they are; the manifest says where.
+
+import { createHash } from 'node:crypto';
+import { realpath, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import {
+  GRAPH_FORMAT_VERSION,
+  MANIFEST_FILE,
+  type Precision,
+  VARIANT_KV_TYPES,
+  VARIANT_PRECISIONS,
+} from '@ortler/engine/graph-contract';
+import { createBuildFolder, publishBuildFolder, writeDurably } from '../build-folder.ts';
+import { type BuildManifest, findDamagedFile, readBuildManifest } from '../build-manifest.ts';
+import { BUILDER_VERSION, listCompanionFiles, stampPathFor } from '../content-hash.ts';
+import { copyCompanions } from '../copy-companions.ts';
+import { ModelBuildError } from '../errors.ts';
+import { type HashOptions, hashFolders } from '../file-hashes.ts';
+import { readJsonFile } from '../hugging-face/json-file.ts';
+import { readGraph } from '../onnx/read-graph.ts';
+import { writing } from '../write-failed.ts';
+import { checkExport } from './check-export.ts';
+import { EXPORT_FOLDER, type ExportedFiles } from './find-exports.ts';
+
+export interface EnsureExportOptions extends HashOptions {
+  readonly sourceDir: string;
+  readonly exports: ExportedFiles;
+  readonly cacheDir: string;
+  readonly precision: Precision;
+}
+
+/**
+ * Path of the model folder, in the cache; made now unless it is there and whole.
+ *
+ * Mutates: the disk, inside `cacheDir`. Throws: `ModelBuildError`, or the reason of `signal`.
+ */
+export async function ensureExport(options: EnsureExportOptions): Promise<string> {
+  const { cacheDir, precision, onBytes, signal } = options;
+  const sourceDir = await realpath(options.sourceDir);
+  const name = chooseGraph(options);
+  const graphFile = join(sourceDir, EXPORT_FOLDER, name);
+  const configPath = join(sourceDir, 'config.json');
+  const companions = await listCompanionFiles(sourceDir);
+  const graph = readGraph(graphFile);
+  const facts = checkExport({
+    graphPath: graphFile,
+    graph,
+    configPath,
+    config: await readJsonFile(configPath),
+  });
+  const dataFiles = new Set([...graph.weights.values()].flatMap(({ file }) => file ?? []));
+  const outside = [...dataFiles].find(file => file !== basename(file));
+  if (outside !== undefined) {
+    const message = `${graphFile} has weights in "${outside}"; they must be in files beside it`;
+    throw new ModelBuildError('unsupported', message, { file: graphFile });
+  }
+
+  const stampDir = join(cacheDir, 'stamps');
+  const names = [...companions, ...[name, ...dataFiles].map(file => join(EXPORT_FOLDER, file))];
+  const sourceStamps = await stampPathFor(sourceDir, stampDir);
+  const [hashes] = await hashFolders([{ folder: sourceDir, names, stampPath: sourceStamps }], {
+    onBytes,
+    signal,
+  });
+  const hash = createHash('sha256');
+  // The manifest names the place, so the same files elsewhere are another model folder.
+  hash.update(`ortler export ${GRAPH_FORMAT_VERSION} ${BUILDER_VERSION} ${JSON.stringify(graphFile)}\n`);
+  for (const [file, sha256] of [...hashes!].toSorted()) hash.update(`${file} ${sha256}\n`);
+  const contentHash = hash.digest('hex');
+  const outputDir = join(cacheDir, `export-${precision}-${contentHash.slice(0, 32)}`);
+  if (await isWhole(outputDir, contentHash)) return outputDir;
+
+  return writing(outputDir, async () => {
+    await rm(outputDir, { recursive: true, force: true });
+    const folder = await createBuildFolder(outputDir);
+    try {
+      await copyCompanions(sourceDir, folder, companions);
+      const manifest: BuildManifest = {
+        formatVersion: GRAPH_FORMAT_VERSION,
+        ...{ variant: 'slots', precision, graphFile, inputConvention: 'mask' },
+        ...facts,
+        kvType: VARIANT_KV_TYPES.slots,
+        contentHash,
+        files: Object.fromEntries(companions.map(file => [file, hashes!.get(file)!])),
+      };
+      const json = `${JSON.stringify(manifest, null, 2)}\n`;
+      await writeDurably(join(folder, MANIFEST_FILE), file => file.writeFile(json));
+      // Whoever was first wrote the same.
+      await publishBuildFolder(folder, outputDir);
+      return outputDir;
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+}
+
+/** Name of the graph's file. Throws: `unsupported`, with what there is. */
+function chooseGraph({ sourceDir, exports, precision }: EnsureExportOptions): string {
+  const allowed: readonly Precision[] = VARIANT_PRECISIONS.slots;
+  const graph = allowed.includes(precision) ? exports.graphs.get(precision) : undefined;
+  if (graph !== undefined) return graph.name;
+  const folder = join(sourceDir, EXPORT_FOLDER);
+  const usable = allowed.filter(entry => exports.graphs.has(entry));
+  const choice =
+    usable.length === 0
+      ? 'none of them can be run: it must be model.onnx, model_q8.onnx or model_q4.onnx'
+      : `choose the precision ${usable.join(' or ')}`;
+  const message = `${folder} has no graph of precision ${precision}; it has ${exports.names.join(', ')}: ${choice}`;
+  throw new ModelBuildError('unsupported', message, { file: folder });
+}
+
+async function isWhole(folder: string, contentHash: string): Promise<boolean> {
+  const manifest = await readBuildManifest(folder).catch(() => undefined);
+  if (manifest?.contentHash !== contentHash) return false;
+  return (await findDamagedFile(folder, manifest, { stampPath: undefined })) === undefined;
+}

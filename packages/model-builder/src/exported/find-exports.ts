@@ -1,0 +1,51 @@
+// Folders in the layout of Optimum and transformers.js: config.json and tokenizer files, and graphs in `onnx/`, each
+// precision in a file of its own. This file knows their names and nothing of what is in them.
+
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Precision } from '@ortler/engine/graph-contract';
+
+/** Folder of the graphs. */
+export const EXPORT_FOLDER = 'onnx';
+
+/** The first that exists is taken. */
+const GRAPH_FILES = {
+  f32: ['model.onnx'],
+  f16: ['model_fp16.onnx', 'model_f16.onnx'],
+  q8: ['model_q8.onnx', 'model_int8.onnx', 'model_uint8.onnx', 'model_quantized.onnx'],
+  q4: ['model_q4.onnx'],
+} as const satisfies Readonly<Record<Precision, readonly string[]>>;
+
+/** What is in a folder that another program exported. */
+export interface ExportedFiles {
+  /** Graphs whose precision is known by their name, relative to `EXPORT_FOLDER`. */
+  readonly graphs: ReadonlyMap<Precision, ExportedGraph>;
+  /** All names that end in `.onnx`, for messages. */
+  readonly names: readonly string[];
+}
+
+export interface ExportedGraph {
+  readonly name: string;
+  /** With its data files. */
+  readonly bytes: number;
+}
+
+/** Undefined for a folder without graphs, and for one with weights of its own: those are built. */
+export async function findExports(sourceDir: string): Promise<ExportedFiles | undefined> {
+  const beside = await readdir(sourceDir).catch(() => []);
+  if (beside.some(name => name.endsWith('.safetensors'))) return undefined;
+  const files = await readdir(join(sourceDir, EXPORT_FOLDER)).catch(() => []);
+  const names = files.filter(name => name.endsWith('.onnx')).toSorted();
+  if (names.length === 0) return undefined;
+  const graphs = new Map<Precision, ExportedGraph>();
+  for (const [precision, candidates] of Object.entries(GRAPH_FILES)) {
+    const name = candidates.find(candidate => names.includes(candidate));
+    if (name === undefined) continue;
+    const own = files.filter(file => file.startsWith(name));
+    const sizes = await Promise.all(
+      own.map(async file => (await stat(join(sourceDir, EXPORT_FOLDER, file))).size),
+    );
+    graphs.set(precision as Precision, { name, bytes: sizes.reduce((sum, size) => sum + size, 0) });
+  }
+  return { graphs, names };
+}
