@@ -67,6 +67,7 @@ function describeRoute(path: `/${string}`, operationId: string, summary: string)
   return {
     auth: 'basic',
     errors: 'detail',
+    fails: ['forbidden'],
     openapi: { method: 'POST', path, operationId, tags: ['feedback'], summary },
   };
 }
