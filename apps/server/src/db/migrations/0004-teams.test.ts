@@ -10,7 +10,7 @@ import { createTrainingServices } from '../../stores/training/training-services.
 import type { Database } from '../database.ts';
 import { migrate } from '../migrate.ts';
 
-/** Takes the tables back to what they were before teams, with what was in them. */
+/** Takes the tables back to what they were before teams and what came after them, with what was in them. */
 async function backToBeforeTeams({ db, kind }: Database): Promise<void> {
   const statements = [
     'alter table api_keys drop column team',
@@ -20,7 +20,9 @@ async function backToBeforeTeams({ db, kind }: Database): Promise<void> {
     ...(kind === 'postgres' ? ['alter table checkpoints add primary key (id)'] : []),
     'create index checkpoints_order on checkpoints (model_id, step, id)',
     'create unique index checkpoints_live_step on checkpoints (model_id, step) where deleted_at is null',
-    `delete from kysely_migration where name = '0004-teams'`,
+    'drop table annotation_specs',
+    'drop table annotation_queues',
+    `delete from kysely_migration where name >= '0004-teams'`,
   ];
   for (const statement of statements) await sql.raw(statement).execute(db);
 }
