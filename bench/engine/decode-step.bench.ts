@@ -19,6 +19,7 @@ import { buildModel } from '@ortler/model-builder';
 import { createTinyCheckpoint } from '@ortler/model-builder/testing';
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
+import { readCount } from '../read-count.ts';
 
 /** SmolLM2-135M's config.json, with twice its context so that capacities can be compared. */
 const SHAPE = {
@@ -99,17 +100,17 @@ async function main(): Promise<void> {
     return;
   }
   const options = {
-    threadCount: toCount('threads', values.threads),
+    threadCount: readCount('threads', values.threads),
     spin: !values['no-spin'],
-    pairCount: toCount('pairs', values.pairs),
-    stepCount: toCount('steps', values.steps),
+    pairCount: readCount('pairs', values.pairs),
+    stepCount: readCount('steps', values.steps),
   };
   const scratch = await mkdtemp(join(tmpdir(), 'ortler-bench-'));
   try {
     const modelDir = values.model ?? (await buildRandomModel(scratch));
     const cases: Case[] = [];
-    const capacities = values.capacities.split(',').map(value => toCount('capacities', value));
-    for (const batch of values.batches.split(',').map(value => toCount('batches', value))) {
+    const capacities = values.capacities.split(',').map(value => readCount('capacities', value));
+    for (const batch of values.batches.split(',').map(value => readCount('batches', value))) {
       console.error(`batch ${batch} ...`);
       cases.push(...(await measure(modelDir, capacities, batch, options)));
     }
@@ -239,12 +240,6 @@ function checkEqual(actual: Float32Array, expected: Float32Array): void {
   if (index >= 0 || actual.length !== expected.length)
     throw new Error(`Logits differ at ${index}: ${actual[index]} and ${expected[index]}.`);
   if (actual.every(logit => logit === actual[0])) throw new Error('All logits are the same.');
-}
-
-function toCount(name: string, text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} takes whole numbers; got "${text}".`);
-  return value;
 }
 
 function round(value: number): number {

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import type { SamplingParams } from '@ortler/engine';
 import {
   counterKey,
-  encodeTinyModel,
+  encodeGraph,
   NEUTRAL_SAMPLING,
   PlainKernels,
   Sampler,
@@ -56,7 +56,7 @@ function drawRows(sampler: Sampler, logits: Float32Array, settings: Settings, po
 async function createOnnxRun(logits: Float32Array, threadCount: number): Promise<() => Promise<void>> {
   const { backend } = await selectBackend('native');
   const rowCount = logits.length / LARGE_VOCAB_SIZE;
-  const graph = encodeTinyModel({
+  const graph = encodeGraph({
     inputs: [
       { name: 'logits', type: 'float32', shape: ['rows', LARGE_VOCAB_SIZE] },
       { name: 'count', type: 'int64', shape: [1] },

@@ -19,6 +19,7 @@ import {
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
 import { peerModel } from '../peers/peer-models.ts';
+import { readCount } from '../read-count.ts';
 
 const HELP = `Options:
   --model FOLDER   a built model (default: SmolLM2-135M's shape with random 4-bit weights, kept in .cache/bench)
@@ -65,13 +66,13 @@ async function main(): Promise<void> {
   }
   const options: Options = {
     modelDir: values.model ?? (await peerModel('smollm2-135m', 'q4', 'ortler')),
-    threadCount: toCount('threads', values.threads),
+    threadCount: readCount('threads', values.threads),
     spin: values.spin,
-    tokenCount: toCount('tokens', values.tokens),
-    pairCount: toCount('pairs', values.pairs),
+    tokenCount: readCount('tokens', values.tokens),
+    pairCount: readCount('pairs', values.pairs),
   };
   const costs = await measureCosts(options);
-  const answerCounts = values.answers.split(',').map(value => toCount('answers', value));
+  const answerCounts = values.answers.split(',').map(value => readCount('answers', value));
   const cases = values.costs ? [] : await measureAnswers(options, answerCounts);
   const { modelDir: _, ...settings } = options;
   console.log(
@@ -235,12 +236,6 @@ function checkEqual(on: Answers['tokenIds'], off: Answers['tokenIds']): void {
     const difference = tokenIds.findIndex((tokenId, i) => tokenId !== off[index]![i]);
     if (difference >= 0) throw new Error(`Answer ${index} differs from its token ${difference} on.`);
   }
-}
-
-function toCount(name: string, text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} takes whole numbers; got "${text}".`);
-  return value;
 }
 
 function round(value: number): number {

@@ -2,7 +2,7 @@
 // the PostgreSQL of DATABASE_URL, or with feedback in the ClickHouse of CLICKHOUSE_URL.
 //
 //     npm run bench -- feedback-query --rows 1000000
-//     npm run bench -- feedback-query --data /tmp/rows --fill && npm run bench -- feedback-query --data /tmp/rows
+//     npm run bench -- feedback-query --data rows --fill && npm run bench -- feedback-query --data rows
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { chooseDevice, type Engine } from '@ortler/engine';
 import { selectBackend } from '@ortler/engine/testing';
 import { describeMachine } from '../describe-machine.ts';
+import { readCount } from '../read-count.ts';
 import { checkDevice } from './check-device.ts';
 import { measureDeviceBandwidth } from './device-bandwidth.ts';
 import { buildForDevice, buildForProcessor, type GpuPrecision, startEngine } from './gpu-model.ts';
@@ -55,9 +56,9 @@ async function main(): Promise<void> {
   }
   const settings: Settings = {
     device: oneOf('device', values.device, ['webgpu', 'cuda']),
-    streams: values.streams.split(',').map(text => toCount('streams', text)),
-    tokenCount: toCount('tokens', values.tokens),
-    prefillCount: toCount('prefill', values.prefill),
+    streams: values.streams.split(',').map(text => readCount('streams', text)),
+    tokenCount: readCount('tokens', values.tokens),
+    prefillCount: readCount('prefill', values.prefill),
   };
   const names = GPU_SHAPES.map(({ name }) => name);
   const shapes = values.shapes.split(',').map(name => shapeOf(oneOf('shapes', name, names)));
@@ -153,13 +154,6 @@ function oneOf<const Name extends string>(option: string, text: string, names: r
   const found = names.find(name => name === text);
   if (found === undefined) throw new Error(`--${option} takes ${names.join(', ')}; got "${text}".`);
   return found;
-}
-
-function toCount(option: string, text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1)
-    throw new Error(`--${option} takes whole numbers; got "${text}".`);
-  return value;
 }
 
 function round(value: number): number {

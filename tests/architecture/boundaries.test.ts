@@ -31,6 +31,7 @@ const ENGINE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   text: ['request', 'errors', 'graph-contract', 'entry-module'],
   core: ['request', 'errors', 'graph-contract', 'messages'],
   link: ['request', 'errors', 'core', 'messages', 'entry-module'],
+  device: ['errors', 'core', 'entry-module'],
 };
 
 /** Single files of the engine that know nothing else of it. */

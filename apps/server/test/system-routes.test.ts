@@ -85,6 +85,7 @@ it("shows the engine's own counts of cache, preemption and speculation under the
     cacheHitTokenCount: 480,
     draftedTokenCount: 20,
     acceptedTokenCount: 15,
+    deviceSampling: { rowCount: 900, fetchedRowCount: 7, readBytes: 70_000 },
   };
   test = await openTestApp(createFakeServices({ demo: createFakeEngine({ health: { stats } }) }));
   // Scraped twice: the counts are the engine's, not added up by scrapes.
@@ -98,7 +99,11 @@ it("shows the engine's own counts of cache, preemption and speculation under the
   expect(body).toContain(`vllm:prefix_cache_hits_total${labels} 480`);
   expect(body).toContain(`vllm:spec_decode_num_draft_tokens_total${labels} 20`);
   expect(body).toContain(`vllm:spec_decode_num_accepted_tokens_total${labels} 15`);
-  expect(body).toContain('# TYPE vllm:prefix_cache_hits_total counter');
+  expect(body).toContain(`ortler:device_sampled_rows_total${labels} 900`);
+  expect(body).toContain(`ortler:device_fetched_rows_total${labels} 7`);
+  expect(body).toContain(`ortler:device_read_bytes_total${labels} 70000`);
+  for (const name of ['vllm:prefix_cache_hits_total', 'ortler:device_read_bytes_total'])
+    expect(body).toContain(`# TYPE ${name} counter`);
 });
 
 it('serves the docs page and its script from this machine', async () => {

@@ -262,6 +262,9 @@ describeOnEveryDatabase('keys of teams', ({ open }) => {
           query: { $expr: { $eq: [{ $getField: 'id' }, { $literal: 'x' }] } },
         }),
       ],
+      ['annotation_spec/create', project => ({ project_id: project, name: 'n', field_schema: {} })],
+      ['queue/create', project => ({ project_id: project, id: 'q' })],
+      ['queue/delete', project => ({ project_id: project, id: 'q' })],
     ];
     const post = (path: string, team: string | null, body: unknown) => {
       const key = team === null ? TEST_API_KEY : teamApiKey(team);

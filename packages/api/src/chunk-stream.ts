@@ -7,6 +7,7 @@ export function chunkStream<Chunk>() {
   return z.custom<AsyncIterable<Chunk>>(isAsyncIterable).meta({ override: { type: 'string' } });
 }
 
-function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+/** Whether it is a stream. */
+export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }

@@ -101,7 +101,8 @@ function safeHostname(): string {
   return hostname().replace(/[^\w.]/g, '_');
 }
 
-async function exists(path: string): Promise<boolean> {
+/** Whether something lies at the path. */
+export async function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     () => false,

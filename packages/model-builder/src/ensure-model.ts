@@ -1,9 +1,9 @@
 // The cache of builds: a checkpoint folder in, a model folder out, built at most once per content.
 
-import { rm, stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GraphVariant, Precision } from '@ortler/engine/graph-contract';
-import { removeAbandonedBuilds } from './build-folder.ts';
+import { exists, removeAbandonedBuilds } from './build-folder.ts';
 import { findDamagedFile, readBuildManifest } from './build-manifest.ts';
 import { type BuildProgress, buildHashedModel } from './build-model.ts';
 import { computeContentHash, stampPathFor } from './content-hash.ts';
@@ -104,11 +104,4 @@ function refuseAdapter({ sourceDir, adapterDir }: EnsureModelOptions, reason: st
 
 function hashProgress({ onProgress }: EnsureModelOptions) {
   return (doneBytes: number, totalBytes: number) => onProgress?.({ stage: 'hash', doneBytes, totalBytes });
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

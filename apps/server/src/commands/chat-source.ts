@@ -2,7 +2,7 @@
 
 import { type ChatMessage, chooseDevice, createEngine, type Engine, EngineError } from '@ortler/engine';
 import type { Config } from '../config/config.ts';
-import type { ConfiguredModel } from '../config/settings.ts';
+import type { ConfiguredModel } from '../config/setting-values.ts';
 import { ModelPreparationError, prepareModel } from '../models/prepare-model.ts';
 import { createBuildBars } from './build-bars.ts';
 import type { Terminal } from './terminal.ts';

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { type ChatMessage, EngineError } from '@ortler/engine';
 import { TRPCClientError } from '@trpc/client';
 import type { Config } from '../config/config.ts';
-import type { ConfiguredModel } from '../config/settings.ts';
+import type { ConfiguredModel } from '../config/setting-values.ts';
 import { type AnswerSettings, type ChatSource, openEngineSource, openServerSource } from './chat-source.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { CatalogModel, ModelCatalog, ModelStatus, ReasoningParser } from '@ortler/api';
 import type { Engine, WarmUpProgress } from '@ortler/engine';
 import type { BuildProgress } from '@ortler/model-builder';
-import type { ConfiguredModel } from '../config/settings.ts';
+import type { ConfiguredModel } from '../config/setting-values.ts';
 
 export interface ModelCatalogOptions {
   readonly models: readonly ConfiguredModel[];

@@ -59,10 +59,10 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
       },
     });
   gauge('vllm:num_requests_running', 'Sequences that run now.', stats => stats.runningCount);
-  gauge('vllm:num_requests_waiting', 'Sequences that wait for a slot.', stats => stats.waitingCount);
+  gauge('vllm:num_requests_waiting', 'Sequences that wait for their start.', stats => stats.waitingCount);
   engineCounter(
     'vllm:num_preemptions_total',
-    'How often a sequence lost its slot before its end.',
+    'How often a sequence lost its place before its end.',
     stats => stats.preemptionCount,
   );
   engineCounter(
@@ -85,18 +85,18 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
     'Tokens that were guessed ahead and right.',
     stats => stats.acceptedTokenCount,
   );
-  gauge(
-    'ortler:device_sampled_rows',
+  engineCounter(
+    'ortler:device_sampled_rows_total',
     'Rows of logits sampled on a device.',
     stats => stats.deviceSampling?.rowCount ?? 0,
   );
-  gauge(
-    'ortler:device_fetched_rows',
+  engineCounter(
+    'ortler:device_fetched_rows_total',
     'Those of them that had to be read as a whole.',
     stats => stats.deviceSampling?.fetchedRowCount ?? 0,
   );
-  gauge(
-    'ortler:device_read_bytes',
+  engineCounter(
+    'ortler:device_read_bytes_total',
     'Bytes read from a device to sample.',
     stats => stats.deviceSampling?.readBytes ?? 0,
   );

@@ -165,6 +165,11 @@ describeOnEveryFeedbackPlace('feedback writes', ({ open, isConcurrent }) => {
             status: 400,
           });
         expect(await made('annotation_spec/create', { ...spec, name: 'a/b' })).toMatchObject({ status: 422 });
+        for (const project_id of ['acme', 'acme/', 'acme/app/more'])
+          expect(await made('annotation_spec/create', { ...spec, project_id })).toEqual({
+            status: 400,
+            detail: 'project_id must be written <entity>/<project>',
+          });
       });
 
       it('gives up a value whose check takes too long', async () => {

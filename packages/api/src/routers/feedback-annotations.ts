@@ -10,6 +10,7 @@ import {
   annotationSpecRequest,
   annotationSpecResult,
 } from '@ortler/schemas';
+import { ApiError } from '../errors.ts';
 import { rethrow } from '../feedback/check-annotation.ts';
 import { checkText, toStorable } from '../feedback/storable-json.ts';
 import { reportFaults } from '../report-faults.ts';
@@ -30,6 +31,7 @@ export function createFeedbackAnnotationProcedures(services: Services) {
       .mutation(async ({ ctx, input: { project_id: projectId, name, field_schema } }) => {
         requireProject(ctx.principal, projectId);
         for (const [place, text] of Object.entries({ project_id: projectId, name })) checkText(text, place);
+        checkProject(projectId);
         const fieldSchema = JSON.stringify(toStorable(field_schema, 'field_schema'));
         await schemas.checkSchema(fieldSchema).catch(rethrow);
         const digest = createHash('sha256').update(fieldSchema).digest('hex').slice(0, 32);
@@ -63,10 +65,19 @@ export function createFeedbackAnnotationProcedures(services: Services) {
   });
 }
 
+/** Throws: `invalid_parameter` for a project that no reference can name: a spec of it could not be asked for. */
+function checkProject(projectId: string): void {
+  if (/^[^/]+\/[^/]+$/.test(projectId)) return;
+  throw new ApiError('invalid_parameter', 'project_id must be written <entity>/<project>', {
+    param: 'project_id',
+  });
+}
+
 function describeRoute(path: `/${string}`, operationId: string, summary: string): ProcedureMeta {
   return {
     auth: 'basic',
     errors: 'detail',
+    fails: ['forbidden'],
     openapi: { method: 'POST', path, operationId, tags: ['feedback'], summary },
   };
 }

@@ -12,6 +12,7 @@ import {
   trajectoryLogResult,
 } from '@ortler/schemas';
 import { z } from 'zod';
+import { chunkStream, isAsyncIterable } from '../chunk-stream.ts';
 import { reportFaults } from '../report-faults.ts';
 import { logRequestHeaders, requestHeaders } from '../request-headers.ts';
 import type { Services } from '../services.ts';
@@ -27,13 +28,10 @@ export interface BytesInput {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-type Lines = AsyncIterable<string>;
-
 const bytesInput = z.custom<BytesInput>(
   input => typeof input === 'object' && input !== null && 'body' in input && isAsyncIterable(input.body),
 );
-// The generator cannot show a stream; openapi.ts replaces this placeholder.
-const lines = z.custom<Lines>(isAsyncIterable).meta({ override: { type: 'string' } });
+const lines = chunkStream<string>();
 
 /** Trajectories read at once by a stream; the store gives fewer when they are large. */
 const STREAM_PAGE = 100;
@@ -178,8 +176,4 @@ function toPosition(after: string | undefined): number {
 
 async function* toBytes(text: string): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode(text);
-}
-
-function isAsyncIterable(value: unknown): value is AsyncIterable<never> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }

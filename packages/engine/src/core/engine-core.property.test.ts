@@ -1,219 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type {
-  CoreStats,
-  PrefilledRequest,
-  SequenceFinish,
-  SequenceUpdate,
-  SubmitMessage,
-} from '../link/messages.ts';
-import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
+import { type Answer, expectedAnswer } from '../../test/answer-alone.ts';
+import {
+  type Arrival,
+  arrivals,
+  CONTEXT_LENGTH,
+  EOS_TOKEN_ID,
+  type Machine,
+  machines,
+  TEXT,
+  VOCAB_SIZE,
+} from '../../test/core-schedules.ts';
+import type { CoreStats, PrefilledRequest, SequenceUpdate } from '../link/messages.ts';
 import { ScriptedBlockModel } from '../testing/scripted-block-model.ts';
 import { hashTokens, ScriptedModel, type ScriptedRunner, scriptedLogits } from '../testing/scripted-model.ts';
 import { EngineCore } from './engine-core.ts';
-import { RepetitionDetector } from './repetition-detector.ts';
-import { counterKey } from './sampling/counter-random.ts';
-import { createLogitsProcessors } from './sampling/logits-processor.ts';
 import { readTokenLogprobs } from './sampling/logprobs.ts';
-import { type SampledToken, Sampler } from './sampling/sampler.ts';
-import { TokenCounts } from './sampling/token-counts.ts';
 import type { Sequence } from './sequence.ts';
 import type { Drafter } from './speculation/drafter.ts';
-import { findFinish } from './stop-rules.ts';
-
-const VOCAB_SIZE = 24;
-const EOS_TOKEN_ID = 3;
-const CONTEXT_LENGTH = 64;
-/** Strong enough that texts repeat themselves, weak enough that draws leave them. */
-const PEAK = 4;
-const TEXT = { peak: PEAK, nextToken };
-
-/** Most requests run in a loop of three tokens, some are like noise. */
-function nextToken(history: readonly number[]): number {
-  if (history[0]! % 4 === 0) return hashTokens(history) % VOCAB_SIZE;
-  return 10 + ((history.at(-1)! + 1) % 3);
-}
-
-interface Arrival {
-  readonly atStep: number;
-  readonly request: SubmitMessage;
-  /** Step while or after which the request, or one choice of it, is aborted. */
-  readonly abortedAtStep: number | null;
-  readonly abortedChoice: number | null;
-  /** When one choice's reader falls behind and when it has caught up, while or between steps. */
-  readonly pauses: readonly {
-    readonly atStep: number;
-    readonly choiceIndex: number;
-    readonly length: number;
-  }[];
-  readonly isDisturbedInFlight: boolean;
-}
-
-interface Machine {
-  readonly maxSequences: number;
-  readonly cacheSlots: number;
-  readonly prefillChunkLength: number;
-  readonly mixedChunkLength: number;
-  readonly logitsRoom: number;
-  readonly schedulingPolicy: 'fcfs' | 'priority';
-  readonly prefixCaching: boolean;
-  readonly cacheBlockLength: number;
-  /** What the model's cache is made of. */
-  readonly cacheKind: 'slots' | 'blocks';
-  /** With blocks: how many more tokens than one whole context they hold. */
-  readonly spareTokens: number;
-  /** null: no step fails. */
-  readonly failureSalt: number | null;
-  /** `random`: drafts of any length, right and wrong, whatever else the step computes. */
-  readonly drafting: 'lookup' | 'random' | 'none';
-}
-
-const tokenId = fc.nat({ max: VOCAB_SIZE - 1 });
-
-/** Prompts that begin alike, as those of one application do. */
-const prompts = fc
-  .record({
-    beginning: fc.nat({ max: 2 }),
-    sharedLength: fc.nat({ max: 18 }),
-    rest: fc.array(tokenId, { minLength: 1, maxLength: 12 }),
-  })
-  .map(({ beginning, sharedLength, rest }) => {
-    const shared = Array.from({ length: sharedLength }, (_, i) => (beginning * 7 + i * 5) % VOCAB_SIZE);
-    return Int32Array.from([...shared, ...rest]);
-  });
-
-const arrivals = fc
-  .array(
-    fc.record({
-      atStep: fc.nat({ max: 25 }),
-      promptTokenIds: prompts,
-      choiceCount: fc.constantFrom(1, 1, 2, 3),
-      maxTokens: fc.oneof(fc.integer({ min: 1, max: 16 }), fc.integer({ min: 17, max: 33 })),
-      minTokens: fc.nat({ max: 3 }),
-      temperature: fc.constantFrom(0, 0.7, 1.5),
-      topP: fc.constantFrom(1, 0.8),
-      frequencyPenalty: fc.constantFrom(0, 0, 1.5),
-      repetitionPenalty: fc.constantFrom(1, 1, 1.7),
-      badTokenSequences: fc.constantFrom([], [[5], [6, 7]]),
-      topLogprobCount: fc.constantFrom(null, 0, 4),
-      loopCount: fc.constantFrom(null, null, 2, 5),
-      seed: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
-      priority: fc.integer({ min: -2, max: 2 }),
-      cachePartition: fc.constantFrom('', 'a', 'b'),
-      wantsPromptLogprobs: fc.constantFrom(false, false, true),
-      abortedAtStep: fc.option(fc.nat({ max: 30 }), { freq: 3 }),
-      abortedChoice: fc.option(fc.nat({ max: 2 })),
-      pauses: fc.array(
-        fc.record({
-          atStep: fc.nat({ max: 30 }),
-          choiceIndex: fc.nat({ max: 2 }),
-          length: fc.integer({ min: 1, max: 20 }),
-        }),
-        { maxLength: 2 },
-      ),
-      isDisturbedInFlight: fc.boolean(),
-    }),
-    { minLength: 1, maxLength: 10 },
-  )
-  .map(entries =>
-    entries.map((entry, requestId): Arrival => {
-      const { promptTokenIds, choiceCount, maxTokens, minTokens, cachePartition, priority } = entry;
-      const { temperature, topP, frequencyPenalty, repetitionPenalty, seed, topLogprobCount } = entry;
-      const request: SubmitMessage = {
-        kind: 'submit',
-        requestId,
-        promptTokenIds,
-        choiceCount,
-        sampling: { ...NEUTRAL_SAMPLING, temperature, topP, frequencyPenalty, repetitionPenalty, seed },
-        maxTokens,
-        minTokens,
-        eosTokenIds: [EOS_TOKEN_ID],
-        stopTokenIds: [],
-        minTokensBannedIds: [EOS_TOKEN_ID],
-        badTokenSequences: entry.badTokenSequences,
-        cachePartition,
-        priority,
-        ...(entry.loopCount === null
-          ? {}
-          : { repetitionDetection: { minPatternSize: 1, maxPatternSize: 3, minCount: entry.loopCount } }),
-        ...(topLogprobCount === null ? {} : { logprobs: { topCount: topLogprobCount } }),
-        ...(entry.wantsPromptLogprobs ? { promptLogprobs: { topCount: 2 } } : {}),
-      };
-      return { ...entry, request };
-    }),
-  );
-
-const machines = (cacheKind: Machine['cacheKind']): fc.Arbitrary<Machine> =>
-  fc.record({
-    cacheKind: fc.constant(cacheKind),
-    spareTokens: fc.nat({ max: 80 }),
-    maxSequences: fc.integer({ min: 1, max: 5 }),
-    cacheSlots: fc.nat({ max: 3 }),
-    prefillChunkLength: fc.integer({ min: 1, max: 40 }),
-    mixedChunkLength: fc.integer({ min: 1, max: 40 }),
-    logitsRoom: fc.integer({ min: 1, max: 20 }),
-    schedulingPolicy: fc.constantFrom('fcfs', 'priority'),
-    prefixCaching: fc.constantFrom(true, true, true, false),
-    cacheBlockLength: fc.constantFrom(1, 2, 5),
-    failureSalt: fc.option(fc.nat({ max: 1000 })),
-    drafting: fc.constantFrom('lookup', 'random', 'none'),
-  });
-
-interface Answer {
-  readonly tokenIds: readonly number[];
-  /** Empty when none are asked for. */
-  readonly logprobs: readonly NonNullable<SampledToken['logprobs']>[];
-  readonly finish: SequenceFinish;
-}
-
-/** What a choice must say, computed one token at a time with no cache, batch, draft or schedule. */
-function expectedAnswer(request: SubmitMessage, choiceIndex: number): Answer {
-  const known = EXPECTED.get(request) ?? [];
-  EXPECTED.set(request, known);
-  known[choiceIndex] ??= computeAnswer(request, choiceIndex);
-  return known[choiceIndex];
-}
-
-/** By request and choice: several checks ask for the same. */
-const EXPECTED = new WeakMap<SubmitMessage, Answer[]>();
-
-function computeAnswer(request: SubmitMessage, choiceIndex: number): Answer {
-  const sampler = new Sampler(VOCAB_SIZE);
-  const history = [...request.promptTokenIds];
-  const output: number[] = [];
-  const allLogprobs: Answer['logprobs'][number][] = [];
-  const tokenCounts = new TokenCounts();
-  const processors = createLogitsProcessors(request);
-  for (;;) {
-    const { tokenId, logprobs } = sampler.sample(scriptedLogits(history, VOCAB_SIZE, TEXT), {
-      params: request.sampling,
-      randomKey: counterKey(request.sampling.seed + BigInt(choiceIndex)),
-      position: output.length,
-      processors,
-      output: { outputTokenIds: output, tokenCounts },
-      topLogprobCount: request.logprobs?.topCount,
-    });
-    tokenCounts.add(tokenId);
-    output.push(tokenId);
-    history.push(tokenId);
-    if (logprobs !== undefined) allLogprobs.push(logprobs);
-    const isRepeating = endsInLoop(output, request);
-    const finish = findFinish(request, {
-      tokenId,
-      outputLength: output.length,
-      isRepeating,
-      answer: 'open',
-    });
-    if (finish !== undefined) return { tokenIds: output, logprobs: allLogprobs, finish };
-  }
-}
-
-function endsInLoop(output: readonly number[], { repetitionDetection, maxTokens }: SubmitMessage): boolean {
-  if (repetitionDetection === undefined) return false;
-  const detector = new RepetitionDetector(repetitionDetection, maxTokens);
-  for (let length = 1; length <= output.length; length++) detector.add(output.slice(0, length));
-  return detector.isRepeating;
-}
 
 /**
  * Drafts that no policy would make: of any length, beside prompts and in some of the sequences, with right tokens, wrong

@@ -220,7 +220,7 @@ export interface CoreStats {
   readonly waitingCount: number;
   readonly freeSlotCount: number;
   readonly stepCount: number;
-  /** Since the start: how often a sequence lost its slot before its end. */
+  /** Since the start: how often a sequence lost its place before its end. */
   readonly preemptionCount: number;
   /** Since the start: prompt tokens of admitted requests. */
   readonly cacheQueryTokenCount: number;

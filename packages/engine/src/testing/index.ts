@@ -22,6 +22,7 @@ export type {
   OrtTensor,
   OrtValue,
 } from '../core/model/ort/backend.ts';
+export { encodeGraph } from '../core/model/ort/encode-graph.ts';
 export { GraphWriter } from '../core/model/ort/graph-writer.ts';
 export { selectBackend } from '../core/model/ort/select-backend.ts';
 export {
@@ -45,5 +46,4 @@ export {
   type ScriptedModelOptions,
   scriptedLogits,
 } from './scripted-model.ts';
-export { encodeTinyModel } from './tiny-onnx.ts';
 export { whyNoWebGpu } from './webgpu-tests.ts';

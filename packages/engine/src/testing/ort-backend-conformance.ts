@@ -10,8 +10,8 @@ import type {
   OrtTensor,
 } from '../core/model/ort/backend.ts';
 import { ELEMENT_TYPES } from '../core/model/ort/element-types.ts';
+import { encodeGraph, type GraphDescription } from '../core/model/ort/encode-graph.ts';
 import { ATTENTION, addGraph, attentionGraph, createAttention } from './tiny-graphs.ts';
-import { encodeTinyModel, type TinyGraph } from './tiny-onnx.ts';
 
 export interface ConformanceCase {
   /** The rule, in the present tense. */
@@ -25,7 +25,7 @@ export const ORT_BACKEND_CONFORMANCE: readonly ConformanceCase[] = [
   {
     name: 'names the inputs and outputs of a graph in order',
     async check(backend) {
-      const session = await backend.createSession(encodeTinyModel(addGraph()), ONE_THREAD);
+      const session = await backend.createSession(encodeGraph(addGraph()), ONE_THREAD);
       assert.deepEqual([...session.inputNames], ['a', 'b']);
       assert.deepEqual([...session.outputNames], ['sum']);
       session.dispose();
@@ -112,7 +112,7 @@ export const ORT_BACKEND_CONFORMANCE: readonly ConformanceCase[] = [
   {
     name: 'updates an attention cache in place, one row at a time, as if it were copied',
     async check(backend) {
-      const session = await backend.createSession(encodeTinyModel(attentionGraph()), ONE_THREAD);
+      const session = await backend.createSession(encodeGraph(attentionGraph()), ONE_THREAD);
       const inPlace = createAttention(backend, session, { isInPlace: true });
       const copied = createAttention(backend, session, { isInPlace: false });
       const { capacity, headSize } = ATTENTION;
@@ -262,7 +262,7 @@ async function withAddSession(
   backend: OrtBackend,
   use: (session: OrtSession) => Promise<void>,
 ): Promise<void> {
-  const session = await backend.createSession(encodeTinyModel(addGraph()), ONE_THREAD);
+  const session = await backend.createSession(encodeGraph(addGraph()), ONE_THREAD);
   try {
     await use(session);
   } finally {
@@ -271,7 +271,7 @@ async function withAddSession(
 }
 
 async function checkIdentity(backend: OrtBackend, type: ElementType, input: ElementArray): Promise<void> {
-  const session = await backend.createSession(encodeTinyModel(identityGraph(type)), ONE_THREAD);
+  const session = await backend.createSession(encodeGraph(identityGraph(type)), ONE_THREAD);
   const output = new ELEMENT_TYPES[type].array(input.length);
   await session
     .bind(
@@ -283,7 +283,7 @@ async function checkIdentity(backend: OrtBackend, type: ElementType, input: Elem
   session.dispose();
 }
 
-function identityGraph(type: ElementType): TinyGraph {
+function identityGraph(type: ElementType): GraphDescription {
   return {
     inputs: [{ name: 'x', type, shape: [] }],
     outputs: [{ name: 'y', type, shape: [] }],

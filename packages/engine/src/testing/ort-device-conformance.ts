@@ -10,8 +10,8 @@ import type {
   OrtSession,
 } from '../core/model/ort/backend.ts';
 import { ELEMENT_TYPES } from '../core/model/ort/element-types.ts';
+import { encodeGraph, type GraphDescription } from '../core/model/ort/encode-graph.ts';
 import { ATTENTION, addGraph, attentionGraph, createAttention } from './tiny-graphs.ts';
-import { encodeTinyModel, type TinyGraph } from './tiny-onnx.ts';
 
 export interface DeviceConformanceCase {
   /** The rule, in the present tense. */
@@ -179,10 +179,10 @@ export const ORT_DEVICE_CONFORMANCE: readonly DeviceConformanceCase[] = [
 async function withSession(
   backend: OrtBackend,
   device: OrtDevice,
-  graph: TinyGraph,
+  graph: GraphDescription,
   use: (session: OrtSession) => Promise<void>,
 ): Promise<void> {
-  const session = await backend.createSession(encodeTinyModel(graph), { ...ONE_THREAD, device });
+  const session = await backend.createSession(encodeGraph(graph), { ...ONE_THREAD, device });
   await use(session);
   session.dispose();
 }

@@ -1,7 +1,7 @@
 // Graphs of one operator that the conformance suites of the bindings share, and an attention to step through.
 
 import type { ElementArray, OrtBackend, OrtSession, OrtValue } from '../core/model/ort/backend.ts';
-import type { TinyGraph } from './tiny-onnx.ts';
+import { encodeGraph, type GraphDescription } from '../core/model/ort/encode-graph.ts';
 
 /** Shape of the attention: one row, one head. */
 export const ATTENTION = { headSize: 8, capacity: 6 } as const;
@@ -9,7 +9,16 @@ export const ATTENTION = { headSize: 8, capacity: 6 } as const;
 const { headSize: HEAD_SIZE, capacity: CAPACITY } = ATTENTION;
 const CACHE_SHAPE = [1, 1, CAPACITY, HEAD_SIZE];
 
-export function addGraph(): TinyGraph {
+/** A model that copies float32 `x` of shape `[n]` to `y`. */
+export function identityModel(): Uint8Array {
+  return encodeGraph({
+    inputs: [{ name: 'x', type: 'float32', shape: ['n'] }],
+    outputs: [{ name: 'y', type: 'float32', shape: ['n'] }],
+    nodes: [{ opType: 'Identity', inputs: ['x'], outputs: ['y'] }],
+  });
+}
+
+export function addGraph(): GraphDescription {
   return {
     inputs: [
       { name: 'a', type: 'float32', shape: ['n'] },
@@ -21,7 +30,7 @@ export function addGraph(): TinyGraph {
 }
 
 /** One GroupQueryAttention with packed query, key and value, as in a `slots` graph. */
-export function attentionGraph(): TinyGraph {
+export function attentionGraph(): GraphDescription {
   const cache = [1, 1, 'capacity', HEAD_SIZE];
   return {
     inputs: [

@@ -1,7 +1,7 @@
 // Whether tests of the WebGPU provider can run here. They need a Vulkan, Direct3D or Metal driver; a software one does.
 
 import { selectBackend } from '../core/model/ort/select-backend.ts';
-import { identityModel } from './tiny-onnx.ts';
+import { identityModel } from './tiny-graphs.ts';
 
 /** Set to `required` where a skipped GPU test is a failure. */
 const REQUIREMENT = 'TEST_GPU';

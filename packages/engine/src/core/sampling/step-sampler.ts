@@ -30,9 +30,8 @@ export function createHostStepSampler(
 ): StepSampler {
   return {
     async sample(plan, fillMasks) {
-      const running = runner.run(plan.rows);
-      const masks = whileRunning(running, fillMasks);
-      return sampleStep(sampler, plan, await running, masks);
+      const [logits, masks] = await beside(runner.run(plan.rows), fillMasks);
+      return sampleStep(sampler, plan, logits, masks);
     },
     dispose: () => Promise.resolve(),
   };
@@ -45,9 +44,8 @@ export function createDeviceStepSampler(
 ): StepSampler {
   return {
     async sample(plan, fillMasks) {
-      const running = runner.compute(plan.rows);
-      const masks = whileRunning(running, fillMasks);
-      return sampleDeviceStep(sampler, plan, await running, masks);
+      const [logits, masks] = await beside(runner.compute(plan.rows), fillMasks);
+      return sampleDeviceStep(sampler, plan, logits, masks);
     },
     get deviceStats() {
       const { rowCount, readBytes, fetched } = sampler.counters;
@@ -58,8 +56,13 @@ export function createDeviceStepSampler(
   };
 }
 
-/** The masks. A model call that fails while they fail as well is not left without anybody to hear of it. */
-function whileRunning(running: Promise<unknown>, fillMasks: () => StepMasks): StepMasks {
-  running.catch(() => undefined);
-  return fillMasks();
+/** Both results. Settles when the model call has: while it runs, its inputs and its cache must not be touched. */
+async function beside<Logits>(
+  running: Promise<Logits>,
+  fillMasks: () => StepMasks,
+): Promise<readonly [Logits, StepMasks]> {
+  const [logits, masks] = await Promise.allSettled([running, (async () => fillMasks())()]);
+  if (logits.status === 'rejected') throw logits.reason;
+  if (masks.status === 'rejected') throw masks.reason;
+  return [logits.value, masks.value];
 }

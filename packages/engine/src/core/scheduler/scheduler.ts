@@ -59,7 +59,7 @@ export class Scheduler {
     return count;
   }
 
-  /** How often a sequence lost its slot before its end. */
+  /** How often a sequence lost its place before its end. */
   get preemptionCount(): number {
     return this.#preemptionCount;
   }

@@ -4,14 +4,15 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { encodeTinyModel, identityModel } from '../../../testing/tiny-onnx.ts';
+import { identityModel } from '../../../testing/tiny-graphs.ts';
+import { encodeGraph } from './encode-graph.ts';
 import { createNativeBackend } from './native-backend.ts';
 
 describe('the native backend', () => {
   it('leaves the event loop free while the model runs', async () => {
     const backend = createNativeBackend();
     const session = await backend.createSession(
-      encodeTinyModel({
+      encodeGraph({
         inputs: [{ name: 'x', type: 'float32', shape: ['n', 'n'] }],
         outputs: [{ name: 'y', type: 'float32', shape: ['n', 'n'] }],
         nodes: [{ opType: 'MatMul', inputs: ['x', 'x'], outputs: ['y'] }],

@@ -19,19 +19,18 @@ import {
 } from './backend.ts';
 import { checkNames } from './check-names.ts';
 import { bytesOf, checkTensor, copyArray, countElements, ELEMENT_TYPES } from './element-types.ts';
+import { encodeGraph, type GraphDescription } from './encode-graph.ts';
 import { findOrtLibrary } from './find-library.ts';
 
 /** As in the native backend. */
 const LOG_LEVEL_FATAL = 4;
 
-/**
- * A graph with one node, `y = Identity(x)` over float32 `[n]`, as bytes of an ONNX model. A test compares it with
- * what the test writer makes of that graph.
- */
-export const PROBE_GRAPH_HEX =
-  '08093a3e0a120a017812017922084964656e746974793a00120474696e795a100a0178120b0a09080112050a' +
-  '0312016e62100a0179120b0a09080112050a0312016e42040a00101242110a0d636f6d2e6d6963726f736f66' +
-  '741001';
+/** One node, `y = Identity(x)` over float32 `[n]`. */
+const PROBE_GRAPH: GraphDescription = {
+  inputs: [{ name: 'x', type: 'float32', shape: ['n'] }],
+  outputs: [{ name: 'y', type: 'float32', shape: ['n'] }],
+  nodes: [{ opType: 'Identity', inputs: ['x'], outputs: ['y'] }],
+};
 
 /**
  * onnxruntime-node fills the arrays of outputs that are passed in, and returns copies of them in new memory. The
@@ -43,10 +42,7 @@ export async function createNodeBackend(): Promise<OrtBackend> {
 }
 
 async function fillsGivenOutputs(): Promise<boolean> {
-  const session = await InferenceSession.create(
-    Buffer.from(PROBE_GRAPH_HEX, 'hex'),
-    toSessionOptions(1, false),
-  );
+  const session = await InferenceSession.create(encodeGraph(PROBE_GRAPH), toSessionOptions(1, false));
   const output = new Float32Array(1);
   await session.run(
     { x: new Tensor('float32', Float32Array.of(1), [1]) },

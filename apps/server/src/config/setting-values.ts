@@ -1,0 +1,110 @@
+// What the texts of settings may be: each function gives the schema of one kind of value. Caller: `settings.ts`.
+
+import { resolve } from 'node:path';
+import { REASONING_PARSERS, type ReasoningParser } from '@ortler/api';
+import { z } from 'zod';
+
+export const MEBIBYTE = 1024 * 1024;
+const BYTE_UNITS: Readonly<Record<string, number>> = { '': 1, kb: 1024, mb: MEBIBYTE, gb: 1024 * MEBIBYTE };
+
+export interface ConfiguredModel {
+  readonly id: string;
+  readonly path: string;
+}
+
+/** How the thinking of models is recognised. */
+export interface ReasoningParsers {
+  readonly ofModel: ReadonlyMap<string, ReasoningParser>;
+  readonly ofOthers: ReasoningParser;
+}
+
+export function wholeNumber(minimum: number, maximum: number): z.ZodType<number, string> {
+  const message = `must be a whole number from ${minimum} to ${maximum}`;
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, message)
+    .transform(Number)
+    .refine(value => value >= minimum && value <= maximum, message);
+}
+
+export function oneOf<const Name extends string>(names: readonly Name[]): z.ZodType<Name, string> {
+  const message = `must be one of ${names.join(', ')}`;
+  return z
+    .string()
+    .refine((text): text is Name => (names as readonly string[]).includes(text), message)
+    .transform(text => text as Name);
+}
+
+export function postgresUrl(): z.ZodType<string, string> {
+  const message =
+    'must be a URL such as postgres://user:password@host:5432/database. It holds keys, trajectories, checkpoints and feedback; ClickHouse can take feedback only, by CLICKHOUSE_URL';
+  return z.string().refine(text => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text), message);
+}
+
+export function clickhouseUrl(): z.ZodType<string, string> {
+  const message =
+    'must be the URL of its HTTP interface, such as http://user:password@host:8123/database. It holds feedback only; everything else stays in SQLite or in the PostgreSQL of DATABASE_URL';
+  return z.string().refine(text => /^https?:\/\//.test(text) && URL.canParse(text), message);
+}
+
+/** Sizes such as 500kb. Unit: bytes. */
+export function byteSize(minimum: number, maximum: number): z.ZodType<number, string> {
+  const message = `must be a size such as 500kb or 8mb, from ${shownSize(minimum)} to ${shownSize(maximum)}`;
+  return z
+    .string()
+    .regex(/^\d{1,12}(kb|mb|gb)?$/i, message)
+    .transform(text => {
+      const [, digits, unit] = /^(\d+)(.*)$/.exec(text)!;
+      return Number(digits) * BYTE_UNITS[unit!.toLowerCase()]!;
+    })
+    .refine(bytes => bytes >= minimum && bytes <= maximum, message);
+}
+
+/** Unit: bytes. */
+function shownSize(bytes: number): string {
+  const units = ['kb', 'mb', 'gb'].filter(unit => bytes % BYTE_UNITS[unit]! === 0);
+  const unit = units.at(-1) ?? '';
+  return `${bytes / BYTE_UNITS[unit]!}${unit}`;
+}
+
+export function originList(): z.ZodType<'*' | readonly string[], string> {
+  return z.string().transform((text, context) => {
+    if (text === '*') return '*' as const;
+    if (text === 'none') return [];
+    const origins = text.split(',').map(origin => origin.trim());
+    for (const origin of origins)
+      if (!URL.canParse(origin) || new URL(origin).origin !== origin)
+        context.addIssue(`must list origins such as https://example.org; got "${origin}"`);
+    return origins;
+  });
+}
+
+export function reasoningParsers(): z.ZodType<ReasoningParsers, string> {
+  return z.string().transform((text, context) => {
+    const ofModel = new Map<string, ReasoningParser>();
+    let ofOthers: ReasoningParser = 'auto';
+    for (const entry of text.split(',')) {
+      const [, id, name] = /^\s*(?:([^=\s]+)\s*=)?\s*(\S+)\s*$/.exec(entry) ?? [];
+      const parser = REASONING_PARSERS.find(known => known === name);
+      if (parser === undefined)
+        context.addIssue(`must list names or id=name pairs with a name of ${REASONING_PARSERS.join(', ')}`);
+      else if (id === undefined) ofOthers = parser;
+      else ofModel.set(id, parser);
+    }
+    return { ofModel, ofOthers };
+  });
+}
+
+export function modelList(): z.ZodType<readonly ConfiguredModel[], string> {
+  return z.string().transform((text, context) => {
+    const models: ConfiguredModel[] = [];
+    for (const entry of text.split(',')) {
+      const [, id, path] = /^\s*([^=\s]+)\s*=\s*(.+?)\s*$/.exec(entry) ?? [];
+      if (id === undefined || path === undefined)
+        context.addIssue(`must list id=path pairs, separated by commas; got "${entry}"`);
+      else if (models.some(model => model.id === id)) context.addIssue(`names the model ${id} twice`);
+      else models.push({ id, path: resolve(path) });
+    }
+    return models;
+  });
+}
