@@ -58,7 +58,7 @@ describe.skipIf(reason !== undefined)(`a server on a GPU, ${reason ?? 'here'}`, 
     await answer({ ...body, frequency_penalty: 0.5, repetition_penalty: 1.2 });
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
     const metricOf = (name: string): number =>
-      Number(new RegExp(`^ortler:device_${name}\\{.*\\} (.+)$`, 'm').exec(metrics)![1]);
+      Number(new RegExp(`^ortler:device_${name}_total\\{.*\\} (.+)$`, 'm').exec(metrics)![1]);
     expect(metricOf('sampled_rows')).toBeGreaterThan(4);
     expect(metricOf('fetched_rows')).toBe(0);
     expect(metricOf('read_bytes') / metricOf('sampled_rows')).toBeLessThan(4_096);
