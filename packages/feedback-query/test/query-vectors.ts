@@ -239,4 +239,25 @@ export const QUERY_VECTORS: readonly QueryVector[] = [
   ['Q103', { $eq: [{ $getField: 'inputs.message_id' }, { $literal: 'x' }] }, 'unknown_field'],
   ['Q104', { $eq: [{ $getField: 'payload.missing' }, { $literal: 1 }] }, []],
   ['Q105', { $eq: [{ $getField: 'project_id' }, { $literal: 'acme/other' }] }, []],
+  // An equality on the whole payload says nothing of how its paths are read: '' is no JSON.
+  [
+    'Q106',
+    {
+      $and: [
+        { $eq: [{ $getField: 'payload' }, { $literal: '' }] },
+        { $eq: [{ $getField: 'payload.rank' }, { $literal: 1 }] },
+      ],
+    },
+    [],
+  ],
+  [
+    'Q107',
+    {
+      $and: [
+        { $eq: [{ $getField: 'payload' }, { $literal: '' }] },
+        { $exists: { $getField: 'payload.rank' } },
+      ],
+    },
+    [],
+  ],
 ];

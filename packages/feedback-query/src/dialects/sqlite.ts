@@ -23,6 +23,11 @@ export const sqliteDialect: QueryDialect = Object.freeze({
 });
 
 const PAYLOAD = trustedSql(`${TABLE_ALIAS}.payload_dump`);
+/**
+ * The payload as a value to compare. Without the plus, SQLite would put the other side of an equality in place of the column
+ * everywhere in the condition, also where it is read as JSON: `payload = '' and payload.a exists` was malformed JSON.
+ */
+const PAYLOAD_TEXT = trustedSql(`+${TABLE_ALIAS}.payload_dump`);
 const MAX_NUMERIC_LENGTH = trustedSql(String(NUMERIC_TEXT_LENGTH));
 
 class SqliteSyntax implements DialectSyntax {
@@ -65,7 +70,7 @@ class SqliteSyntax implements DialectSyntax {
     const path = pathFragment(segments);
     switch (reading) {
       case 'text':
-        return segments.length === 0 ? PAYLOAD : textAt(path);
+        return segments.length === 0 ? PAYLOAD_TEXT : textAt(path);
       case 'number':
         return numberAt(path);
       case 'flag':
