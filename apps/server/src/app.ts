@@ -124,7 +124,14 @@ export async function createApp({
     });
   });
 
-  const dispatch = createDispatcher({ router, bodyLimitBytes, streamedBodyLimitBytes, stopping, onError });
+  const dispatch = createDispatcher({
+    router,
+    services,
+    bodyLimitBytes,
+    streamedBodyLimitBytes,
+    stopping,
+    onError,
+  });
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack();
     await dispatch(request.raw, reply.raw, { requestId: request.id, headers: reply.getHeaders() });

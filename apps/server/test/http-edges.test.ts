@@ -87,11 +87,39 @@ describe('paths and methods', () => {
   it('a method that no route has is 405 on a known path and 404 elsewhere', async () => {
     test = await openTestApp();
     const replies = await exchange(
-      'PROPFIND /v1/models HTTP/1.1\r\nHost: a\r\n\r\n' +
+      `PROPFIND /v1/models HTTP/1.1\r\nHost: a\r\nAuthorization: ${AUTHORIZATION}\r\n\r\n` +
         'PROPFIND /nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
     );
     expect(replies.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 405', 'HTTP/1.1 404']);
     expect(replies.match(/"param":null,"code":\d+/g)).toHaveLength(2);
+  });
+});
+
+describe('paths without a key', () => {
+  it.each([
+    ['GET', '/v1/nothing'],
+    ['GET', '/v1'],
+    ['GET', '/%76%31/nothing'],
+    ['PROPFIND', '/v1/models'],
+    ['GET', CHAT_PATH],
+    ['POST', '/v1/preview/nothing'],
+  ])('%s %s under /v1 does not say whether there is anything', async (method, url) => {
+    test = await openTestApp();
+    for (const authorization of ['', 'Basic x', 'Bearer wrong']) {
+      const reply = await test.app.inject({ method: method as 'GET', url, headers: { authorization } });
+      expect([reply.statusCode, reply.headers['www-authenticate']]).toEqual([401, 'Bearer']);
+    }
+    const known = await test.app.inject({
+      method: method as 'GET',
+      url,
+      headers: { authorization: AUTHORIZATION },
+    });
+    expect([404, 405]).toContain(known.statusCode);
+  });
+
+  it.each(['/nothing', '/v10/models', '/feedback/nothing'])('%s elsewhere is just not there', async url => {
+    test = await openTestApp();
+    expect((await test.app.inject(url)).statusCode).toBe(404);
   });
 });
 

@@ -9,6 +9,8 @@ import {
   type BytesInput,
   type PublicError,
   type RestRoute,
+  requireBearer,
+  type Services,
   toPublicError,
 } from '@ortler/api';
 import { stringifyLosslessJson } from '@ortler/schemas';
@@ -22,6 +24,7 @@ import { writeEventStream } from './sse.ts';
 
 export interface DispatcherOptions {
   readonly router: AppRouter;
+  readonly services: Pick<Services, 'credentials'>;
   readonly bodyLimitBytes: number;
   /** For bodies that are read as they arrive. */
   readonly streamedBodyLimitBytes: number;
@@ -41,6 +44,8 @@ export interface ReplyStart {
 
 /** A path that nothing answers may be of any length. */
 const SHOWN_PATH_LENGTH = 200;
+/** Paths below it are for callers with a key, whether or not there is anything. */
+const GUARDED_SEGMENT = 'v1';
 const BROKEN_PATH = 'The path holds a broken percent escape.';
 
 export type Dispatcher = (
@@ -52,6 +57,7 @@ export type Dispatcher = (
 /** Builds the function that answers every REST request. It never throws. */
 export function createDispatcher({
   router,
+  services,
   bodyLimitBytes,
   streamedBodyLimitBytes,
   stopping,
@@ -95,6 +101,8 @@ export function createDispatcher({
       const { path, search } = splitUrl(request.url!);
       style = table.errorsNear(path);
       const match = table.match(request.method!, path);
+      if (match.kind !== 'found' && decodeURIComponent(path.split('/', 2)[1] ?? '') === GUARDED_SEGMENT)
+        await requireBearer(services, context.credentials);
       if (match.kind === 'unknown') {
         fail(new ApiError('path_not_found', `There is nothing at ${shorten(path)}.`));
         return;
