@@ -2,18 +2,12 @@
 // Rules here need nothing but the body; whatever depends on the model is checked by the api.
 
 import { z } from 'zod';
+import { anyObject, boundedList, boundedRecord } from './bounded-collections.ts';
 import { promptFields } from './chat-prompt.ts';
 import { logprobFields, samplingFields, stoppingFields } from './chat-sampling.ts';
 import { structuredOutputFields } from './chat-structured-output.ts';
 import { toolFields } from './chat-tools.ts';
-import {
-  boundedRecord,
-  laxBoolean,
-  laxInteger,
-  laxNumber,
-  nullAsDefault,
-  reportRule,
-} from './lax-primitives.ts';
+import { laxBoolean, laxInteger, laxNumber, nullAsDefault, reportRule } from './lax-primitives.ts';
 import { checkSharedRules } from './request-rules.ts';
 
 /** Longest `cache_salt`, in UTF-16 code units. Source: the service this wire format comes from. */
@@ -32,13 +26,13 @@ export const streamOptions = z
   .describe('Only with `stream: true`.');
 export type StreamOptions = z.output<typeof streamOptions>;
 
-/** Most entries of `engine_xargs`. */
+/** Most entries of `engine_xargs`, and most values of one that is a list. */
 const MAX_EXTRA_ARGUMENT_COUNT = 256;
 
 // Text comes first, because a union takes the first member that fits and numeric text must stay text.
 const extraArgument = z.union([z.string(), laxNumber()]);
 const extraArguments = boundedRecord(
-  z.union([extraArgument, z.array(extraArgument)]),
+  z.union([extraArgument, boundedList(extraArgument, { maxLength: MAX_EXTRA_ARGUMENT_COUNT })]),
   MAX_EXTRA_ARGUMENT_COUNT,
 ).nullish();
 
@@ -111,10 +105,7 @@ export const chatCompletionRequest = z
       .max(MAX_CACHE_SALT_LENGTH)
       .nullish()
       .describe('Requests share cached prompts only with requests of the same salt. Best long and random.'),
-    kv_transfer_params: z
-      .record(z.string(), z.unknown())
-      .nullish()
-      .describe('Parameters of disaggregated serving.'),
+    kv_transfer_params: anyObject().nullish().describe('Parameters of disaggregated serving.'),
     engine_xargs: extraArguments.describe(
       'Arguments of custom extensions: texts, numbers, or lists of them.',
     ),

@@ -1,6 +1,7 @@
 // Tools of a chat request: functions that the chat template tells the model about.
 
 import { z } from 'zod';
+import { anyObject, boundedList } from './bounded-collections.ts';
 
 /** A function that the model may be told about. */
 export const functionDefinition = z.object({
@@ -10,11 +11,7 @@ export const functionDefinition = z.object({
     .nullable()
     .default(null)
     .describe('What the function does, in words for the model.'),
-  parameters: z
-    .record(z.string(), z.unknown())
-    .nullable()
-    .default(null)
-    .describe('JSON Schema of the arguments.'),
+  parameters: anyObject().nullable().prefault(null).describe('JSON Schema of the arguments.'),
 });
 export type FunctionDefinition = z.output<typeof functionDefinition>;
 
@@ -26,9 +23,7 @@ export const chatTool = z.object({
 export type ChatTool = z.output<typeof chatTool>;
 
 export const toolFields = {
-  tools: z
-    .array(chatTool)
-    .min(1)
+  tools: boundedList(chatTool, { minLength: 1 })
     .nullish()
     .describe('Functions given to the chat template. An empty list is refused; leave the field out instead.'),
   tool_choice: z

@@ -85,7 +85,7 @@ export class ChatTemplates {
         ...this.#specialTokens,
         documents: null,
         ...options.variables,
-        messages: (open?.messages ?? messages).map(message => toTemplateMessage(message, source)),
+        messages: (open?.messages ?? messages).map(toTemplateMessage(source)),
         tools: options.tools ?? null,
         add_generation_prompt: options.addGenerationPrompt ?? true,
       },
@@ -111,16 +111,26 @@ function readNamed(config: JsonObject): Map<string, string> {
 /** Templates that walk over content parts get a list, the others text with the parts on lines of their own. */
 const WALKS_PARTS = /\{%[-+]?\s*for\s+\w+\s+in\s+(?:\w+\.content|\w+\[['"]content['"]\])/;
 
-function toTemplateMessage(message: ChatMessage, source: string): Readonly<Record<string, unknown>> {
+/** How a message looks to a template. The template's text, which may be long, is looked at once for all of them. */
+function toTemplateMessage(source: string): (message: ChatMessage) => Readonly<Record<string, unknown>> {
+  const walksParts = WALKS_PARTS.test(source);
+  const knowsDeveloper = source.includes('developer');
+  return message => toShownMessage(message, { walksParts, knowsDeveloper });
+}
+
+function toShownMessage(
+  message: ChatMessage,
+  { walksParts, knowsDeveloper }: { readonly walksParts: boolean; readonly knowsDeveloper: boolean },
+): Readonly<Record<string, unknown>> {
   const { content, role, reasoning_content: reasoning } = message;
-  const wantsParts = WALKS_PARTS.test(source) && role !== 'tool';
+  const wantsParts = walksParts && role !== 'tool';
   let shown: unknown = content;
   if (wantsParts && typeof content === 'string') shown = [{ type: 'text', text: content }];
   if (!wantsParts && typeof content !== 'string') shown = content.map(part => part.text).join('\n');
   return {
     ...message,
     // Many templates do not know the newer name of the system role.
-    role: role === 'developer' && !source.includes('developer') ? 'system' : role,
+    role: role === 'developer' && !knowsDeveloper ? 'system' : role,
     content: shown,
     // Templates read the thinking part under either name.
     ...(reasoning === undefined ? {} : { reasoning }),
