@@ -301,6 +301,15 @@ export const SETTINGS = {
     description: `How what models think is told from what they answer, for all or for one model each: ${REASONING_PARSERS.join(', ')}.`,
     schema: reasoningParsers(),
   }),
+  generationConfig: setting({
+    variable: 'ORTLER_GENERATION_CONFIG',
+    flag: '--generation-config',
+    valueName: 'on or off',
+    fallback: 'on',
+    description:
+      "Whether requests take what they leave open from the model's generation_config.json: temperature and the like, and the most tokens. With off these are neutral. Its end tokens always count.",
+    schema: oneOf(['on', 'off']),
+  }),
   promptCacheScope: setting({
     variable: 'ORTLER_PROMPT_CACHE_SCOPE',
     flag: '--prompt-cache-scope',
