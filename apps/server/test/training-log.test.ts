@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../src/db/database.ts';
 import { describeOnEveryDatabase } from './databases.ts';
+import { AUTHORIZATION } from './open-test-app.ts';
 import { faultsOf, oneTrajectory, openTrainingApp, type TrainingApp } from './open-training-app.ts';
 
 const T = 'body,trajectory_groups,0,trajectories,0';
@@ -344,7 +345,9 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
         headers: { 'www-authenticate': 'Bearer' },
       });
     const url = '/v1/preview/nothing';
-    expect((await training.app.inject({ method: 'GET', url })).json()).toEqual({ detail: 'Not Found' });
+    const headers = { authorization: AUTHORIZATION };
+    expect((await training.app.inject({ url })).json()).toEqual({ detail: 'Not authenticated' });
+    expect((await training.app.inject({ url, headers })).json()).toEqual({ detail: 'Not Found' });
     expect(await training.call('GET', `/${model}/log`)).toMatchObject({
       status: 405,
       body: { detail: 'Method Not Allowed' },

@@ -17,6 +17,7 @@ import { stringifyLosslessJson } from '@ortler/schemas';
 import { callTRPCProcedure } from '@trpc/server';
 import { type ErrorStyle, toErrorBody, toErrorHeaders } from './error-body.ts';
 import { writeJsonLines } from './json-lines.ts';
+import { endAfterRequest } from './lingering-end.ts';
 import { hasBody, readJsonBody, streamBody } from './read-body.ts';
 import { createRequestContext } from './request-context.ts';
 import { createRouteTable } from './route-table.ts';
@@ -77,9 +78,12 @@ export function createDispatcher({
       onError(error, known, requestId);
       if (response.destroyed || response.headersSent) return;
       // The rest of a body that is too large, or is refused half way, is not worth a kept connection.
-      const closing = known.status === 413 || isHalfRead() ? { connection: 'close' } : {};
+      const isCut = !request.readableEnded && (known.status === 413 || isHalfRead());
+      const closing = isCut ? { connection: 'close' } : {};
       const all = { ...headers, ...toErrorHeaders(known, scheme), ...closing, ...extraHeaders };
       writeJson(response, known.status, toErrorBody(known, style), all);
+      if (isCut) endAfterRequest(request, response);
+      else response.end();
     };
     const readInput = async (
       route: RestRoute,
@@ -134,6 +138,7 @@ export function createDispatcher({
         else await writeEventStream(response, result, options);
       } else {
         writeJson(response, 200, result, headers);
+        response.end();
       }
     } catch (error) {
       fail(error instanceof URIError ? new ApiError('malformed_request', BROKEN_PATH) : error);
@@ -167,6 +172,7 @@ function withParams(body: unknown, params: Readonly<Record<string, string>>): un
   return { ...body, ...params };
 }
 
+/** Writes all of a reply, which is for the caller to end. */
 function writeJson(response: ServerResponse, status: number, body: unknown, headers: ReplyHeaders): void {
   if (response.destroyed) return;
   const text = toJsonText(body);
@@ -175,7 +181,7 @@ function writeJson(response: ServerResponse, status: number, body: unknown, head
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(text),
   });
-  response.end(text);
+  response.write(text);
 }
 
 /** Replies hold big integers only where they repeat what a client sent, so the plain writer is tried first. */
