@@ -79,6 +79,19 @@ describe('paths and methods', () => {
     expect((await test.app.inject({ url: '/v1%2Fmodels', headers })).statusCode).toBe(404);
   });
 
+  it.each([
+    ['/v1/models', '200 OK'],
+    ['/health', '200 OK'],
+    ['', '302 Found'],
+    ['?a=1', '302 Found'],
+    ['/nothing?a=http://b', '404 Not Found'],
+  ])('a request line may have the whole address: %j', async (path, status) => {
+    test = await openTestApp();
+    const start = `GET HTTP://localhost:8000${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n`;
+    const reply = await exchange(`${start}Authorization: ${AUTHORIZATION}\r\n\r\n`);
+    expect(reply.split('\r\n', 1)).toEqual([`HTTP/1.1 ${status}`]);
+  });
+
   it('a long unknown path is not repeated in full', async () => {
     test = await openTestApp();
     expect((await test.app.inject(`/${'a'.repeat(4_000)}`)).body.length).toBeLessThan(500);
@@ -141,6 +154,17 @@ describe('bytes that are not HTTP', () => {
 });
 
 describe('bodies', () => {
+  it.each(['application/json, text/plain', 'json', ';', 'application/json/x'])(
+    'of the type %j are refused with 400, and only to those who have a key',
+    async type => {
+      test = await openTestApp();
+      const headers = { 'content-type': type };
+      const reply = await test.post(JSON.stringify({ messages: MESSAGES }), headers);
+      expect([reply.statusCode, reply.json()]).toEqual([400, errorBody(400, 'Bad Request')]);
+      expect((await test.post('{}', { ...headers, authorization: '' })).statusCode).toBe(401);
+    },
+  );
+
   it('a compressed body is refused by its encoding', async () => {
     test = await openTestApp();
     const reply = await test.post({ messages: MESSAGES }, { 'content-encoding': 'gzip' });
