@@ -63,7 +63,10 @@ export const samplingFields = {
     .describe('Draws from the most probable tokens whose probabilities sum to this. Above 0, at most 1.'),
   use_beam_search: laxBoolean()
     .prefault(false)
-    .describe('Searches for the `n` most probable outputs instead of drawing tokens.'),
+    .describe(
+      'Searches for the `n` most probable outputs instead of drawing tokens. Fields about drawing, stopping and the ' +
+        'prompt’s log probabilities have no effect then; a constraint is refused.',
+    ),
   top_k: laxInteger().nullish().describe('Draws from this many most probable tokens. 0 and -1 are off.'),
   min_p: laxNumber()
     .nullish()
