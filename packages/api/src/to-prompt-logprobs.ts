@@ -1,15 +1,30 @@
 // Log probabilities of a prompt's own tokens, as the wire has them.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TokenLogprob } from '@ortler/engine';
 import type { PromptLogprobs } from '@ortler/schemas';
 
-/** One entry per prompt token, null for the first: the token itself and the most probable ones, by id. */
-export function toPromptLogprobs(tokens: readonly (TokenLogprob | null)[]): (PromptLogprobs | null)[] {
-  return tokens.map(token => {
-    if (token === null) return null;
-    const entry: PromptLogprobs = {};
-    for (const { tokenId, logprob, rank, text } of [token, ...token.top])
-      entry[tokenId] ??= { logprob, rank, decoded_token: text };
-    return entry;
-  });
+/** Tokens that are written in one go, each with up to twenty candidates: a millisecond or less. */
+const TOKENS_PER_TURN = 128;
+
+/**
+ * One entry per prompt token, null for the first: the token itself and the most probable ones, by id. A long prompt is
+ * done in turns, so that other requests are served in between.
+ */
+export async function toPromptLogprobs(
+  tokens: readonly (TokenLogprob | null)[],
+): Promise<(PromptLogprobs | null)[]> {
+  const entries: (PromptLogprobs | null)[] = [];
+  for (const token of tokens) {
+    entries.push(token === null ? null : toEntry(token));
+    if (entries.length % TOKENS_PER_TURN === 0) await nextTurn();
+  }
+  return entries;
+}
+
+function toEntry(token: TokenLogprob): PromptLogprobs {
+  const entry: PromptLogprobs = {};
+  for (const { tokenId, logprob, rank, text } of [token, ...token.top])
+    entry[tokenId] ??= { logprob, rank, decoded_token: text };
+  return entry;
 }

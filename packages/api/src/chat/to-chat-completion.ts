@@ -34,7 +34,7 @@ export async function toChatCompletion(
   for await (const event of events) {
     if (event.kind === 'prompt-ready') {
       promptTokenIds = event.promptTokenIds;
-      promptLogprobs = event.promptLogprobs ? toPromptLogprobs(event.promptLogprobs) : null;
+      promptLogprobs = event.promptLogprobs ? await toPromptLogprobs(event.promptLogprobs) : null;
     } else if (event.kind === 'request-finish') {
       usage = event.usage;
     } else {

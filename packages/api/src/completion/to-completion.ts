@@ -26,10 +26,12 @@ export async function toCompletion(
   for await (const { index: promptIndex, value: event } of events) {
     if (event.kind === 'prompt-ready') {
       const prompt = { given: request.prompt[promptIndex]!, ready: event };
+      const ofPrompt =
+        event.promptLogprobs === undefined ? null : await toPromptLogprobs(event.promptLogprobs);
       for (let choiceIndex = 0; choiceIndex < request.n; choiceIndex++) {
         const index = promptIndex * request.n + choiceIndex;
         const writer = new CompletionChoiceWriter(request, prompt, engine);
-        choices[index] = { writer, body: emptyChoice(index, prompt.ready, request) };
+        choices[index] = { writer, body: emptyChoice(index, prompt.ready, ofPrompt, request) };
       }
     } else if (event.kind === 'request-finish') {
       usage = addUsage(usage, event.usage);
@@ -57,7 +59,8 @@ export async function toCompletion(
 
 function emptyChoice(
   index: number,
-  { promptTokenIds, promptLogprobs }: PromptReadyEvent,
+  { promptTokenIds }: PromptReadyEvent,
+  promptLogprobs: CompletionChoice['prompt_logprobs'],
   { logprobs, return_token_ids: withIds }: CompletionRequest,
 ): CompletionChoice {
   return {
@@ -67,7 +70,7 @@ function emptyChoice(
     finish_reason: 'stop',
     stop_reason: null,
     token_ids: withIds ? [] : null,
-    prompt_logprobs: promptLogprobs === undefined ? null : toPromptLogprobs(promptLogprobs),
+    prompt_logprobs: promptLogprobs,
     prompt_token_ids: withIds ? [...promptTokenIds] : null,
   };
 }
