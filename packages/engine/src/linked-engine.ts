@@ -125,7 +125,7 @@ export class LinkedEngine implements Engine {
     throwIfAborted(signal);
     // What is wrong is refused before the token side hears of the request.
     const valid = validateGenerationRequest(request, this.#limits);
-    const badTokenSequences = this.#tokenizeBadWords(valid);
+    const badTokenSequences = await this.#tokenizeBadWords(valid);
     const { contextLength } = this.info;
     const keep = request.truncatePromptTokens;
     const encoded = await this.#parts.prompts.encodePrompt(request.prompt, signal, {
@@ -241,14 +241,14 @@ export class LinkedEngine implements Engine {
     };
   }
 
-  #tokenizeBadWords({
+  async #tokenizeBadWords({
     badWords,
     beamSearch,
     sampling,
     minTokensBannedIds,
-  }: ValidRequest): readonly (readonly number[])[] {
+  }: ValidRequest): Promise<readonly (readonly number[])[]> {
     if (beamSearch !== undefined) return [];
-    const sequences = tokenizeBadWords(this.#parts.tokenizer, badWords);
+    const sequences = await tokenizeBadWords(this.#parts.tokenizer, badWords);
     const bannedAlone = sequences.flatMap(sequence => (sequence.length === 1 ? sequence : []));
     const banned = [...bannedAlone, ...minTokensBannedIds];
     checkSomeTokenLeft(sampling.allowedTokenIds, banned, 'badWords and stop.minTokens');
