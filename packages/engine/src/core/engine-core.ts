@@ -3,9 +3,9 @@
 // before the commit has changed no sequence, so the same step is simply tried again.
 
 import { EngineError } from '../errors.ts';
+import type { CoreStats } from '../link/core-stats.ts';
 import type {
   CoreFacts,
-  CoreStats,
   FatalMessage,
   RequestFailedMessage,
   SequenceUpdate,

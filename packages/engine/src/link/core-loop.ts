@@ -4,13 +4,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EngineCore } from '../core/engine-core.ts';
 import { EngineError } from '../errors.ts';
-import type {
-  CoreOptions,
-  FromCoreMessage,
-  SubmitMessage,
-  ToCoreMessage,
-  WarmUpProgress,
-} from './messages.ts';
+import type { CoreOptions } from './core-options.ts';
+import type { FromCoreMessage, SubmitMessage, ToCoreMessage, WarmUpProgress } from './messages.ts';
 
 /** What the loop needs of the token side. */
 export type LoopCore = Pick<
