@@ -4,7 +4,7 @@
 import type { Engine, PromptReadyEvent, TokenUsage } from '@ortler/engine';
 import type { Completion, CompletionChoice, CompletionLogprobs, CompletionRequest } from '@ortler/schemas';
 import { toUsage } from '../chat/to-usage.ts';
-import { toPromptLogprobs } from '../to-prompt-logprobs.ts';
+import { countPromptLogprobs, refuseTooManyLogprobs, toPromptLogprobs } from '../to-prompt-logprobs.ts';
 import { toStopReason } from '../to-stop-reason.ts';
 import { CompletionChoiceWriter } from './completion-choice-writer.ts';
 import type { CompletionEvents, CompletionHeader } from './start-completion.ts';
@@ -23,9 +23,13 @@ export async function toCompletion(
 ): Promise<Completion> {
   const choices: OpenChoice[] = [];
   let usage: TokenUsage = NO_USAGE;
+  let promptLogprobCount = 0;
   for await (const { index: promptIndex, value: event } of events) {
     if (event.kind === 'prompt-ready') {
       const prompt = { given: request.prompt[promptIndex]!, ready: event };
+      // Every choice has those of its prompt.
+      promptLogprobCount += countPromptLogprobs(event.promptLogprobs ?? []) * request.n;
+      refuseTooManyLogprobs(promptLogprobCount);
       const ofPrompt =
         event.promptLogprobs === undefined ? null : await toPromptLogprobs(event.promptLogprobs);
       for (let choiceIndex = 0; choiceIndex < request.n; choiceIndex++) {
