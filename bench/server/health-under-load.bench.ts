@@ -3,9 +3,7 @@
 
 import { parseArgs } from 'node:util';
 import { describeMachine } from '../describe-machine.ts';
-import { startServer } from './start-server.ts';
-
-const KEY = 'bench-key-0123456789abcdef';
+import { API_KEY, startServer } from '../start-server.ts';
 
 const { values } = parseArgs({
   options: {
@@ -22,7 +20,7 @@ if (values.help) {
 }
 
 async function measure(answerCount: number, tokenCount: number) {
-  const { url, stop } = await startServer(KEY);
+  const { url, stop } = await startServer();
   try {
     let openCount = answerCount;
     const answers = Array.from({ length: answerCount }, async () => {
@@ -52,7 +50,7 @@ async function measure(answerCount: number, tokenCount: number) {
 async function ask(url: string, tokenCount: number): Promise<number> {
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
     body: JSON.stringify({
       messages: [{ role: 'user', content: 'Tell me about Ortler.' }],
       max_completion_tokens: tokenCount,

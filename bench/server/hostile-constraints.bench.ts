@@ -5,10 +5,9 @@ import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { describeMachine } from '../describe-machine.ts';
+import { API_KEY, startServer } from '../start-server.ts';
 import type { AttackData, AttackResult, HostileRequest } from './send-hostile.ts';
-import { startServer } from './start-server.ts';
 
-const KEY = 'bench-key-0123456789abcdef';
 const PATH = '/v1/chat/completions';
 
 const nested = (depth: number): object => (depth === 0 ? {} : { items: nested(depth - 1) });
@@ -55,7 +54,7 @@ if (values.help) {
 }
 
 async function measure(tokenCount: number, pairCount: number, pauseMs: number) {
-  const { url, stop } = await startServer(KEY);
+  const { url, stop } = await startServer();
   try {
     // Grammar engine and worker start with the first constraint; that is not what is measured.
     await (await post(url, { structured_outputs: { regex: 'ready' }, max_tokens: 5 })).arrayBuffer();
@@ -68,7 +67,7 @@ async function measure(tokenCount: number, pairCount: number, pauseMs: number) {
     for (let pair = 0; pair < pairCount; pair++) {
       alone.push(...(await streamGaps(url, tokenCount)));
       for (const { requests, gaps, took } of phases) {
-        const end = attack({ url: url + PATH, apiKey: KEY, requests, pauseMs });
+        const end = attack({ url: url + PATH, apiKey: API_KEY, requests, pauseMs });
         gaps.push(...(await streamGaps(url, tokenCount)));
         for (const [name, times] of Object.entries(await end()))
           took[name] = [...(took[name] ?? []), ...times];
@@ -128,7 +127,7 @@ function toBody(fields: object): string {
 function post(url: string, fields: object): Promise<Response> {
   return fetch(url + PATH, {
     method: 'POST',
-    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
     body: toBody(fields),
   });
 }
