@@ -20,6 +20,7 @@ import { createTinyCheckpoint } from '@ortler/model-builder/testing';
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
 import { readCount } from '../read-count.ts';
+import { rounded } from '../rounded.ts';
 
 /** SmolLM2-135M's config.json, with twice its context so that capacities can be compared. */
 const SHAPE = {
@@ -166,8 +167,8 @@ async function measure(
 
 function toCase({ capacity, turns }: Contestants, batch: number): Case {
   const of = (name: 'native' | 'node'): StepTime => ({
-    wallMs: round(median(turns.map(turn => turn[name].wallMs))),
-    cpuMs: round(median(turns.map(turn => turn[name].cpuMs))),
+    wallMs: rounded(median(turns.map(turn => turn[name].wallMs))),
+    cpuMs: rounded(median(turns.map(turn => turn[name].cpuMs))),
   });
   const native = of('native');
   const node = of('node');
@@ -176,9 +177,9 @@ function toCase({ capacity, turns }: Contestants, batch: number): Case {
     batch,
     native,
     node,
-    ratio: round(median(turns.map(turn => turn.node.wallMs / turn.native.wallMs))),
-    nativeStepsPerSecond: round(1000 / native.wallMs),
-    nodeStepsPerSecond: round(1000 / node.wallMs),
+    ratio: rounded(median(turns.map(turn => turn.node.wallMs / turn.native.wallMs))),
+    nativeStepsPerSecond: rounded(1000 / native.wallMs),
+    nodeStepsPerSecond: rounded(1000 / node.wallMs),
   };
 }
 
@@ -240,10 +241,6 @@ function checkEqual(actual: Float32Array, expected: Float32Array): void {
   if (index >= 0 || actual.length !== expected.length)
     throw new Error(`Logits differ at ${index}: ${actual[index]} and ${expected[index]}.`);
   if (actual.every(logit => logit === actual[0])) throw new Error('All logits are the same.');
-}
-
-function round(value: number): number {
-  return Number(value.toFixed(2));
 }
 
 await main();

@@ -16,6 +16,7 @@ import {
 } from '@ortler/engine/testing';
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
+import { rounded } from '../rounded.ts';
 import { createLargeLogits, LARGE_VOCAB_SIZE, type LogitsShape } from './large-logits.ts';
 
 const BEST_COUNT = 64;
@@ -114,9 +115,8 @@ async function measure(shape: LogitsShape, rowCount: number, roundCount: number)
     await time('onnx, 1 thread: 64 best and sum', onnx1);
     await time('onnx, 2 threads: 64 best and sum', onnx2);
   }
-  const round = (value: number): number => Number(value.toFixed(3));
   return Object.fromEntries(
-    [...times].map(([name, values]) => [name, [round(median(values)), round(Math.min(...values))]]),
+    [...times].map(([name, values]) => [name, [rounded(median(values)), rounded(Math.min(...values))]]),
   );
 }
 

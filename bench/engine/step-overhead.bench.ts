@@ -19,6 +19,7 @@ import {
 } from '@ortler/engine/testing';
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
+import { rounded } from '../rounded.ts';
 import { createLargeLogits, LARGE_VOCAB_SIZE, type LogitsShape } from './large-logits.ts';
 
 const PROMPT_LENGTH = 32;
@@ -147,16 +148,12 @@ async function measure(core: EngineCore, runner: TimedRunner, batchSize: number)
   }
   const cpu = process.cpuUsage(cpuBefore);
   return {
-    modelMs: round(median(modelTimes)),
-    otherMs: round(median(otherTimes)),
-    leastOtherMs: round(Math.min(...otherTimes)),
-    messageMs: round(median(messageTimes)),
-    cpuMs: round((cpu.user + cpu.system) / 1000 / stepCount),
+    modelMs: rounded(median(modelTimes)),
+    otherMs: rounded(median(otherTimes)),
+    leastOtherMs: rounded(Math.min(...otherTimes)),
+    messageMs: rounded(median(messageTimes)),
+    cpuMs: rounded((cpu.user + cpu.system) / 1000 / stepCount),
   };
-}
-
-function round(value: number): number {
-  return Number(value.toFixed(3));
 }
 
 /** A core that decodes `batchSize` sequences with these settings and goes on doing so. */

@@ -1,6 +1,8 @@
 // How fast /health answers while the server scans feedback: the server as its users run it, one query after another, one
 // probe after another. A probe counts only if a query was running when it returned.
 
+import { quantile } from '../quantile.ts';
+import { rounded } from '../rounded.ts';
 import { API_KEY, startServer } from '../start-server.ts';
 
 const PAUSE_MS = 2;
@@ -32,8 +34,7 @@ export async function probeHealth({ dataDir, body, queryCount }: HealthProbe) {
       await pause(PAUSE_MS);
     }
     await asking;
-    const sorted = probes.toSorted((a, b) => a - b);
-    const at = (share: number) => Math.round(sorted[Math.floor(share * (sorted.length - 1))]! * 10) / 10;
+    const at = (share: number) => rounded(quantile(probes, share));
     return { probeCount: probes.length, medianMs: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
   } finally {
     await stop();

@@ -3,6 +3,8 @@
 
 import { parseArgs } from 'node:util';
 import { describeMachine } from '../describe-machine.ts';
+import { quantile } from '../quantile.ts';
+import { rounded } from '../rounded.ts';
 import { API_KEY, startServer } from '../start-server.ts';
 
 const { values } = parseArgs({
@@ -62,7 +64,6 @@ async function ask(url: string, tokenCount: number): Promise<number> {
 }
 
 function summary(times: readonly number[]) {
-  const sorted = [...times].sort((a, b) => a - b);
-  const at = (share: number) => Number(sorted[Math.floor(share * (sorted.length - 1))]!.toFixed(2));
+  const at = (share: number) => rounded(quantile(times, share));
   return { probeCount: times.length, medianMs: at(0.5), p95Ms: at(0.95), maxMs: at(1) };
 }

@@ -5,6 +5,8 @@ import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { describeMachine } from '../describe-machine.ts';
+import { quantile } from '../quantile.ts';
+import { rounded } from '../rounded.ts';
 import { API_KEY, startServer } from '../start-server.ts';
 import type { AttackData, AttackResult, HostileRequest } from './send-hostile.ts';
 
@@ -86,7 +88,7 @@ async function measure(tokenCount: number, pairCount: number, pauseMs: number) {
           const requests = Object.fromEntries(
             Object.entries(took).map(([of, times]) => [of, summary(times)]),
           );
-          return [name, { ...beside, p99Factor: round(beside.p99Ms / before.p99Ms), requests }];
+          return [name, { ...beside, p99Factor: rounded(beside.p99Ms / before.p99Ms), requests }];
         }),
       ),
       machine: describeMachine(),
@@ -148,11 +150,6 @@ async function streamGaps(url: string, tokenCount: number): Promise<number[]> {
 }
 
 function summary(times: readonly number[]) {
-  const sorted = [...times].sort((a, b) => a - b);
-  const at = (share: number) => round(sorted[Math.floor(share * (sorted.length - 1))]!);
+  const at = (share: number) => rounded(quantile(times, share));
   return { count: times.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
-}
-
-function round(value: number): number {
-  return Number(value.toFixed(2));
 }
