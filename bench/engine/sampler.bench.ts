@@ -120,12 +120,17 @@ async function measure(shape: LogitsShape, rowCount: number, roundCount: number)
   );
 }
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '20' } } });
-const roundCount = Number(values.rounds);
-const medianAndLeastMs: Record<string, unknown> = {};
-for (const shape of ['peaked', 'flat'] as const) {
-  for (const rowCount of [1, 8])
-    medianAndLeastMs[`${shape}, ${rowCount} rows`] = await measure(shape, rowCount, roundCount);
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '20' }, help: { type: 'boolean', default: false } },
+});
+if (values.help) console.log('npm run bench -- sampler [--rounds 20]');
+else {
+  const roundCount = Number(values.rounds);
+  const medianAndLeastMs: Record<string, unknown> = {};
+  for (const shape of ['peaked', 'flat'] as const) {
+    for (const rowCount of [1, 8])
+      medianAndLeastMs[`${shape}, ${rowCount} rows`] = await measure(shape, rowCount, roundCount);
+  }
+  const result = { bench: 'sampler', vocabSize: LARGE_VOCAB_SIZE, roundCount, medianAndLeastMs };
+  console.log(JSON.stringify({ ...result, ...describeMachine() }, null, 2));
 }
-const result = { bench: 'sampler', vocabSize: LARGE_VOCAB_SIZE, roundCount, medianAndLeastMs };
-console.log(JSON.stringify({ ...result, ...describeMachine() }, null, 2));

@@ -1,8 +1,4 @@
-// Time and peak memory of building a 0.5 B-shaped checkpoint in each precision, and of a decode step after it.
-//
-//   npm run bench -- build-memory [--separate-head] [--precision q4]
-//
-// The checkpoint (Qwen2.5-0.5B's shape, random BF16 weights, about 1 GB) is written to a temporary folder first
+// Time and peak memory of building a 0.5 B-shaped checkpoint in each precision, and of a decode step after it. The checkpoint (Qwen2.5-0.5B's shape, random BF16 weights, about 1 GB) is written to a temporary folder first
 // and removed at the end. Each build and each run has a process of its own, so that peaks do not mix.
 
 import { execFileSync } from 'node:child_process';
@@ -40,11 +36,14 @@ const { values, positionals } = parseArgs({
   options: {
     'separate-head': { type: 'boolean', default: false },
     precision: { type: 'string', multiple: true, default: [...PRECISIONS] },
+    help: { type: 'boolean', default: false },
   },
 });
 
 const [task, sourceDir, outputDir, precision] = positionals;
-if (task === 'build') await build(sourceDir!, outputDir!, precision as Precision);
+if (values.help)
+  report('npm run bench -- build-memory [--separate-head] [--precision f32|q8|q4, all if none]');
+else if (task === 'build') await build(sourceDir!, outputDir!, precision as Precision);
 else if (task === 'decode') report(await measureDecode(sourceDir!));
 else await main();
 
