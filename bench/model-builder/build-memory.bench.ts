@@ -1,5 +1,6 @@
-// Time and peak memory of building a 0.5 B-shaped checkpoint in each precision, and of a decode step after it. The checkpoint (Qwen2.5-0.5B's shape, random BF16 weights, about 1 GB) is written to a temporary folder first
-// and removed at the end. Each build and each run has a process of its own, so that peaks do not mix.
+// Time and peak memory of building a 0.5 B-shaped checkpoint in each precision, and of a decode step after it. The
+// checkpoint (Qwen2.5-0.5B's shape, random BF16 weights, about 1 GB) is written to a temporary folder first and removed at
+// the end. Each build and each run has a process of its own, so that peaks do not mix.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
