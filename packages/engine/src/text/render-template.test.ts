@@ -32,3 +32,24 @@ describe('integers beyond ±(2^53 - 1)', () => {
     },
   );
 });
+
+// A list of one entry for each place of a long text ends the process, not only the thread, when it meets the memory limit.
+it.each([
+  "('-a' * 2200000) | title",
+  "('a ' * 2200000).title()",
+  "('%%' * 2200000) % ()",
+  "('{{' * 2200000).format()",
+  "strftime_now('%%' * 2200000)",
+  "('\\n' * 4400000) | indent",
+  "('é' * 4400000) | tojson(ensure_ascii=true)",
+  "(['x' * 1000000] * 150) | map('upper') | list",
+  "(['X' * 1000000] * 150) | sort",
+])('charges for what is made of the places of a long text before it is made: %s', expression => {
+  expect(() => renderTemplate(`{{ (${expression}) | length }}`, {}, new Date())).toThrow(
+    'The template needs too much memory.',
+  );
+});
+
+it('counts the words of a text of any length', () => {
+  expect(renderTemplate("{{ ('two words ' * 100000) | wordcount }}", {}, new Date())).toBe('200000');
+});
