@@ -63,6 +63,19 @@ describe('templates of requests', () => {
     expect(await impatient.renderChat(USER, { template: 'ok' })).toBe('ok');
   });
 
+  test('that hang keep no long conversation of others waiting', async () => {
+    const encoder = createEncoder({ templateTimeLimitMs: 1_000 });
+    const ended: string[] = [];
+    const hanging = [1, 2].map(() =>
+      encoder.renderChat(USER, { template: LOOP }).catch(() => ended.push('hanging')),
+    );
+    const long = [{ role: 'user', content: 'Hi. '.repeat(1_000) }];
+    const waiting = encoder.renderChat(long).then(() => ended.push('long'));
+    await Promise.all([...hanging, waiting]);
+    await encoder.close();
+    expect(ended).toEqual(['long', 'hanging', 'hanging']);
+  });
+
   test('that grow without end are refused', async () => {
     const grow =
       "{% set ns = namespace(s='x') %}{% for i in range(60) %}{% set ns.s = ns.s + ns.s %}{% endfor %}{{ ns.s }}";
