@@ -86,12 +86,15 @@ export function createCheckpointStore(database: Database, now: () => number): Ch
             .where('model_id', '=', modelId)
             .where('deleted_at', 'is', null)
             .executeTakeFirstOrThrow();
+          const next = (newest ?? -1) + 1;
+          // Behind the last step that a number can count there is none.
+          if (step === null && !Number.isSafeInteger(next)) return 'taken';
           return trx
             .insertInto('checkpoints')
             .values({
               id: id ?? randomUUID(),
               model_id: modelId,
-              step: step ?? (newest ?? -1) + 1,
+              step: step ?? next,
               metrics: JSON.stringify(metrics),
               weights_kind: weights?.kind ?? null,
               weights_path: weights?.path ?? null,
@@ -103,7 +106,7 @@ export function createCheckpointStore(database: Database, now: () => number): Ch
         });
       try {
         const made = await attempt();
-        return made === 'unknown-model' ? made : (await withLoggedMetrics(modelId, [made]))[0]!;
+        return typeof made === 'string' ? made : (await withLoggedMetrics(modelId, [made]))[0]!;
       } catch (error) {
         if (isUniqueViolation(error)) return 'taken';
         throw error;
