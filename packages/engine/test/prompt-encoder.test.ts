@@ -233,6 +233,23 @@ describe('conversations', () => {
     ]);
   });
 
+  test('are prepared with one look at the template, however many messages there are', () => {
+    const templates = new ChatTemplates({ ...files, config: {} });
+    const messages = Array.from({ length: 4_096 }, () => ({ role: 'developer', content: '' }));
+    const template = '{% for a in '.repeat(20_000);
+    const startedAtMs = performance.now();
+    templates.prepare(messages, { template });
+    // A look takes milliseconds: one for each message would take the thread of all requests for many seconds.
+    expect(performance.now() - startedAtMs).toBeLessThan(2_000);
+  });
+
+  test('refuse a template of unusual length before they look at it', () => {
+    const templates = new ChatTemplates({ ...files, config: {} });
+    expect(() => templates.prepare(USER, { template: ' '.repeat(262_145) })).toThrow(
+      expect.objectContaining({ code: 'template_failed', message: expect.stringContaining('262144') }),
+    );
+  });
+
   test('take the template for tools when there are tools and the model has one', () => {
     const config = {
       chat_template: [
