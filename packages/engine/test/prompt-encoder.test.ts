@@ -64,7 +64,7 @@ describe('templates of requests', () => {
   });
 
   test('that hang keep no long conversation of others waiting', async () => {
-    const encoder = createEncoder({ templateTimeLimitMs: 1_000 });
+    const encoder = createEncoder({ templateTimeLimitMs: 300 });
     const ended: string[] = [];
     const hanging = [1, 2].map(() =>
       encoder.renderChat(USER, { template: LOOP }).catch(() => ended.push('hanging')),
@@ -239,8 +239,8 @@ describe('conversations', () => {
     const template = '{% for a in '.repeat(20_000);
     const startedAtMs = performance.now();
     templates.prepare(messages, { template });
-    // A look takes milliseconds: one for each message would take the thread of all requests for many seconds.
-    expect(performance.now() - startedAtMs).toBeLessThan(2_000);
+    // A look takes milliseconds: one for each message would take the thread of all requests for half a minute.
+    expect(performance.now() - startedAtMs).toBeLessThan(4_000);
   });
 
   test('refuse a template of unusual length before they look at it', () => {
