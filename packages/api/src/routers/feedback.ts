@@ -36,6 +36,7 @@ import type { Principal, Services } from '../services.ts';
 import { requireProject } from '../team.ts';
 import { createBasicProcedure, type ProcedureMeta, router } from '../trpc.ts';
 import { createFeedbackAnnotationProcedures } from './feedback-annotations.ts';
+import { feedbackRoute } from './feedback-route.ts';
 
 /** Router of feedback. */
 export function createFeedbackRouter(services: Services) {
@@ -56,9 +57,7 @@ export function createFeedbackRouter(services: Services) {
   return router({
     annotations: createFeedbackAnnotationProcedures(services),
 
-    query: procedure(feedbackQueryRequest, {
-      ...describeRoute('/feedback/query', 'queryFeedback', 'Find feedback'),
-    })
+    query: procedure(feedbackQueryRequest, feedbackRoute('/feedback/query', 'queryFeedback', 'Find feedback'))
       .output(feedbackQueryResult)
       .mutation(({ ctx, input }) => {
         requireProject(ctx.principal, input.project_id);
@@ -67,7 +66,7 @@ export function createFeedbackRouter(services: Services) {
 
     payloadSchema: procedure(
       feedbackPayloadSchemaRequest,
-      describeRoute(
+      feedbackRoute(
         '/feedback/payload_schema',
         'discoverFeedbackPayloadSchema',
         'List the paths and value types of feedback payloads',
@@ -93,7 +92,7 @@ export function createFeedbackRouter(services: Services) {
 
     create: procedure(
       feedbackCreateRequest,
-      describeRoute('/feedback/create', 'createFeedback', 'Store feedback'),
+      feedbackRoute('/feedback/create', 'createFeedback', 'Store feedback'),
     )
       .output(feedbackCreateResult)
       .mutation(async ({ ctx, input }) => {
@@ -104,7 +103,7 @@ export function createFeedbackRouter(services: Services) {
 
     createBatch: procedure(
       feedbackBatchCreateRequest,
-      describeRoute(
+      feedbackRoute(
         '/feedback/batch/create',
         'createFeedbackBatch',
         'Store several pieces of feedback, all or none',
@@ -121,7 +120,7 @@ export function createFeedbackRouter(services: Services) {
 
     replace: procedure(
       feedbackReplaceRequest,
-      describeRoute('/feedback/replace', 'replaceFeedback', 'Store feedback in the place of another one'),
+      feedbackRoute('/feedback/replace', 'replaceFeedback', 'Store feedback in the place of another one'),
     )
       .output(feedbackCreateResult)
       .mutation(async ({ ctx, input }) => {
@@ -133,7 +132,7 @@ export function createFeedbackRouter(services: Services) {
 
     purge: procedure(
       feedbackPurgeRequest,
-      describeRoute('/feedback/purge', 'purgeFeedback', 'Remove feedback by id'),
+      feedbackRoute('/feedback/purge', 'purgeFeedback', 'Remove feedback by id'),
     )
       .output(feedbackPurgeResult)
       .mutation(({ ctx, input }) =>
@@ -145,15 +144,6 @@ export function createFeedbackRouter(services: Services) {
         }),
       ),
   });
-}
-
-function describeRoute(path: `/${string}`, operationId: string, summary: string): ProcedureMeta {
-  return {
-    auth: 'basic',
-    errors: 'detail',
-    fails: ['forbidden'],
-    openapi: { method: 'POST', path, operationId, tags: ['feedback'], summary },
-  };
 }
 
 async function answerQuery(
