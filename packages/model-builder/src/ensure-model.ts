@@ -1,9 +1,8 @@
 // The cache of builds: a checkpoint folder in, a model folder out, built at most once per content.
 
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GraphVariant, Precision } from '@ortler/engine/graph-contract';
-import { exists, removeAbandonedBuilds } from './build-folder.ts';
+import { keepIntactFolder, removeAbandonedBuilds } from './build-folder.ts';
 import { findDamagedFile, readBuildManifest } from './build-manifest.ts';
 import { type BuildProgress, buildHashedModel } from './build-model.ts';
 import { computeContentHash, stampPathFor } from './content-hash.ts';
@@ -60,12 +59,7 @@ export async function ensureModel(options: EnsureModelOptions): Promise<string> 
     if (manifest?.contentHash !== contentHash) return false;
     return (await findDamagedFile(outputDir, manifest, { stampPath, onBytes, signal })) === undefined;
   };
-  // Folders get their name when they are whole, so one that is not intact was damaged later. Whether it exists
-  // is asked first: a folder that another process finishes between the two questions must not be removed.
-  if (await exists(outputDir)) {
-    if (await isIntact()) return outputDir;
-    await rm(outputDir, { recursive: true, force: true });
-  }
+  if (await keepIntactFolder(outputDir, isIntact)) return outputDir;
   const result = await buildHashedModel({ ...options, outputDir, contentHash, stampPath });
   if (result.kind === 'taken' && !(await isIntact())) {
     const message = `${outputDir} was made by another process while it was built here, and is not usable`;
