@@ -23,15 +23,15 @@ function toldModel(magnitude: (row: number, channel: number) => number) {
 }
 
 describe('findCacheScales', () => {
-  it('lets 127 stand for one and a half times the largest magnitude, up to a step of the grid', async () => {
+  it('lets 127 stand for twice the largest magnitude, up to a step of the grid', async () => {
     // Far below, near and far above what the first scales reach; rows alternate between keys and values.
     const magnitude = (row: number) => [0.001, 0.3, 20, 5_000][row]!;
     const { scales, find } = toldModel(magnitude);
     await find();
     for (const [i, scale] of scales.entries()) {
       const room = (127 * scale) / magnitude(Math.floor(i / WIDTH));
-      expect(room).toBeGreaterThanOrEqual(1.5 * (1 - 1e-6));
-      expect(room).toBeLessThan(1.5 * 2 ** (1 / 8) * (1 + 1e-6));
+      expect(room).toBeGreaterThanOrEqual(2 * (1 - 1e-6));
+      expect(room).toBeLessThan(2 * 2 ** (1 / 8) * (1 + 1e-6));
       // A whole number of eighths of an octave.
       const steps = Math.log2(scale) * 8;
       expect(Math.abs(steps - Math.round(steps))).toBeLessThan(1e-5);

@@ -16,7 +16,7 @@ export const KV_PARTS: readonly KvPart[] = ['key', 'value'];
  * How much larger than in calibration a magnitude may be before it is held at the limit. Rounding grows with it: a code is off
  * by half of `HEADROOM / 127` of the largest magnitude seen.
  */
-const HEADROOM = 1.5;
+const HEADROOM = 2;
 
 const LARGEST_CODE = 127;
 
