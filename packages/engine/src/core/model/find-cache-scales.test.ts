@@ -29,7 +29,10 @@ describe('findCacheScales', () => {
     const { scales, find } = toldModel(magnitude);
     await find();
     for (const [i, scale] of scales.entries()) {
-      const room = (127 * scale) / magnitude(Math.floor(i / WIDTH));
+      const row = Math.floor(i / WIDTH);
+      // Both channels of a key's pair are as large as told, so the pair is longer.
+      const largest = magnitude(row) * (row % 2 === 0 ? Math.SQRT2 : 1);
+      const room = (127 * scale) / largest;
       expect(room).toBeGreaterThanOrEqual(2 * (1 - 1e-6));
       expect(room).toBeLessThan(2 * 2 ** (1 / 8) * (1 + 1e-6));
       // A whole number of eighths of an octave.
@@ -38,7 +41,7 @@ describe('findCacheScales', () => {
     }
   });
 
-  it('gives channels of keys that are rotated together one scale, and each of values its own', async () => {
+  it('gives channels of keys that are rotated together one scale, for their length, and each of values its own', async () => {
     const magnitude = (_row: number, channel: number) => 1 + channel;
     const { scales, find } = toldModel(magnitude);
     await find();
@@ -49,6 +52,9 @@ describe('findCacheScales', () => {
       for (const index of [0, 1]) {
         const [a, b, c, d] = head(row, index);
         expect([a, b]).toEqual([c, d]);
+        const length = Math.hypot(1 + 4 * index, 1 + 4 * index + 2);
+        expect((127 * a!) / length).toBeGreaterThanOrEqual(2 * (1 - 1e-6));
+        expect((127 * a!) / length).toBeLessThan(2 * 2 ** (1 / 8) * (1 + 1e-6));
         expect(a).toBeLessThan(b!);
       }
     }

@@ -72,7 +72,7 @@ export async function findCacheScales(
   for (const sequenceCount of SEQUENCES_BY_PASS) {
     largest.fill(0);
     for (let sequence = 0; sequence < sequenceCount; sequence++)
-      takeLargest(largest, scales, await compute(calibrationTokens(sequence, length, vocabSize)));
+      takeLargest(largest, scales, await compute(calibrationTokens(sequence, length, vocabSize)), channels);
     for (let row = 0; row < 2 * channels.layerCount; row++) setRow(scales, largest, row, channels);
   }
 }
@@ -94,14 +94,26 @@ export function calibrationTokens(sequence: number, length: number, vocabSize: n
   return tokenIds;
 }
 
-/** Mutates: `largest`, which is in the unit of keys and values. Numbers that are none change nothing. */
-function takeLargest(largest: Float64Array, scales: Float32Array, rows: readonly Float32Array[]): void {
+/**
+ * Mutates: `largest`, which is in the unit of keys and values. Numbers that are none change nothing. Two channels of a key
+ * that are rotated together both count as long as the pair is: that is what each may become at other positions.
+ */
+function takeLargest(
+  largest: Float64Array,
+  scales: Float32Array,
+  rows: readonly Float32Array[],
+  { headSize }: CacheChannels,
+): void {
   const width = scales.length / rows.length;
+  const half = headSize / 2;
   for (const [row, scaled] of rows.entries()) {
+    const areKeys = row % 2 === 0;
     const start = row * width;
     for (let i = 0; i < scaled.length; i++) {
       const channel = start + (i % width);
-      const magnitude = Math.abs(scaled[i]!) * scales[channel]!;
+      const other = i % headSize < half ? i + half : i - half;
+      const length = areKeys ? Math.hypot(scaled[i]!, scaled[other]!) : Math.abs(scaled[i]!);
+      const magnitude = length * scales[channel]!;
       if (magnitude > largest[channel]! && magnitude < Number.POSITIVE_INFINITY) largest[channel] = magnitude;
     }
   }
@@ -114,17 +126,12 @@ function setRow(
   row: number,
   { kvHeadCount, headSize }: CacheChannels,
 ): void {
-  const half = headSize / 2;
-  const areKeys = row % 2 === 0;
   for (let head = 0; head < kvHeadCount; head++) {
     const start = (row * kvHeadCount + head) * headSize;
     const channels = largest.subarray(start, start + headSize);
     const loudest = channels.reduce((most, magnitude) => Math.max(most, magnitude), 0);
-    for (let i = 0; i < headSize; i++) {
-      // Channels of keys that are rotated together take turns at what the two of them have.
-      const seen = areKeys ? Math.max(channels[i]!, channels[(i + half) % headSize]!) : channels[i]!;
-      scales[start + i] = toScale(Math.max(seen, loudest * QUIET_SHARE));
-    }
+    for (let i = 0; i < headSize; i++)
+      scales[start + i] = toScale(Math.max(channels[i]!, loudest * QUIET_SHARE));
   }
 }
 
