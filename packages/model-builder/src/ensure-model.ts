@@ -121,7 +121,7 @@ function refuseAdapter({ sourceDir, adapterDir }: EnsureModelOptions, reason: st
 /** Throws: `unsupported` when another type of cache is asked for than `has`. */
 function refuseOtherCache({ sourceDir, kvType }: EnsureModelOptions, has: unknown, reason: string): void {
   if (kvType === undefined || kvType === has) return;
-  const message = `${sourceDir} ${reason}, with a ${String(has)} cache; a ${kvType} cache needs a build from the checkpoint`;
+  const message = `${sourceDir} ${reason}, with a cache in ${String(has)}; one in ${kvType} needs a build from the checkpoint`;
   throw new ModelBuildError('unsupported', message, { file: sourceDir });
 }
 

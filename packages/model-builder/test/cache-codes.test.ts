@@ -125,7 +125,7 @@ describe('the identity of a build', () => {
     expect(kinds.toSorted()).toEqual(['q8-', 'q8-kv8-', 'stamps']);
     await expect(ensureModel({ ...options, sourceDir: path, kvType: 'float32' })).rejects.toMatchObject({
       code: 'unsupported',
-      message: `${path} is built already, with a int8 cache; a float32 cache needs a build from the checkpoint`,
+      message: `${path} is built already, with a cache in int8; one in float32 needs a build from the checkpoint`,
     });
     expect(await ensureModel({ ...options, sourceDir: path })).toBe(path);
   });
