@@ -16,6 +16,7 @@ import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
 import { peerModel } from '../peers/peer-models.ts';
 import { readCount } from '../read-count.ts';
+import { rounded } from '../rounded.ts';
 
 const SHAPE = 'smollm2-135m';
 const CAPACITY = 4608;
@@ -58,6 +59,9 @@ async function main(): Promise<void> {
     console.log(HELP);
     return;
   }
+  if (values.bits !== '4' && values.bits !== '8') throw new Error(`--bits is 4 or 8; got "${values.bits}".`);
+  if (values.only !== undefined && values.only !== 'decode' && values.only !== 'prompts')
+    throw new Error(`--only is decode or prompts; got "${values.only}".`);
   const rowCounts = readList('rows', values.rows);
   const slotCount = Math.max(...rowCounts);
   const precision = values.bits === '8' ? 'q8' : 'q4';
@@ -161,10 +165,6 @@ function tokens(start: number, length: number): Int32Array {
 
 function readList(option: string, text: string, least = 1): number[] {
   return text.split(',').map(entry => (least === 0 && entry === '0' ? 0 : readCount(option, entry)));
-}
-
-function rounded(value: number): number {
-  return Number(value.toPrecision(3));
 }
 
 await main();

@@ -18,6 +18,7 @@ const prompt = Array.from({ length: 40 }, (_, i) => (i * 37 + 11) % 256);
 
 const SHAPES: readonly (TinyCheckpointOptions & { readonly label: string })[] = [
   { label: 'llama', modelType: 'llama' },
+  { label: 'llama of one layer, which only appends', modelType: 'llama', config: { num_hidden_layers: 1 } },
   { label: 'llama, as many key heads as heads', modelType: 'llama', config: { num_key_value_heads: 4 } },
   { label: 'qwen2', modelType: 'qwen2', config: { tie_word_embeddings: false } },
   { label: 'qwen3, wide heads', modelType: 'qwen3', config: { head_dim: 32 } },
