@@ -79,7 +79,7 @@ export async function ensureExport(options: EnsureExportOptions): Promise<string
         formatVersion: GRAPH_FORMAT_VERSION,
         ...{ variant: 'slots', precision, graphFile, inputConvention: 'mask' },
         ...facts,
-        kvType: VARIANT_KV_TYPES.slots,
+        kvType: VARIANT_KV_TYPES.slots[0],
         contentHash,
         files: Object.fromEntries(companions.map(file => [file, hashes!.get(file)!])),
       };
