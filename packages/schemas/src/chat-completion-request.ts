@@ -2,7 +2,7 @@
 // Rules here need nothing but the body; whatever depends on the model is checked by the api.
 
 import { z } from 'zod';
-import { anyObject, boundedList, boundedRecord } from './bounded-collections.ts';
+import { boundedList, boundedRecord, MAX_NAMED_VALUES } from './bounded-collections.ts';
 import { promptFields } from './chat-prompt.ts';
 import { logprobFields, samplingFields, stoppingFields } from './chat-sampling.ts';
 import { structuredOutputFields } from './chat-structured-output.ts';
@@ -105,7 +105,9 @@ export const chatCompletionRequest = z
       .max(MAX_CACHE_SALT_LENGTH)
       .nullish()
       .describe('Requests share cached prompts only with requests of the same salt. Best long and random.'),
-    kv_transfer_params: anyObject().nullish().describe('Parameters of disaggregated serving.'),
+    kv_transfer_params: boundedRecord(z.unknown(), MAX_NAMED_VALUES)
+      .nullish()
+      .describe('Parameters of disaggregated serving.'),
     engine_xargs: extraArguments.describe(
       'Arguments of custom extensions: texts, numbers, or lists of them.',
     ),

@@ -1,7 +1,7 @@
 // Fields of a chat request that decide how messages become the prompt.
 
 import { z } from 'zod';
-import { anyObject, boundedList } from './bounded-collections.ts';
+import { boundedList, boundedRecord, jsonObject, MAX_NAMED_VALUES } from './bounded-collections.ts';
 import { chatMessage } from './chat-message.ts';
 import { WIRE_INT64_LIMIT } from './chat-sampling.ts';
 import { laxBigInteger, laxBoolean } from './lax-primitives.ts';
@@ -11,6 +11,8 @@ export const MAX_MESSAGE_COUNT = 4_096;
 
 /** Most parts and tool calls of all messages of a request together. */
 export const MAX_PART_COUNT = 16_384;
+
+const namedValues = boundedRecord(z.unknown(), MAX_NAMED_VALUES);
 
 const messageList = boundedList(chatMessage, { minLength: 1, maxLength: MAX_MESSAGE_COUNT });
 
@@ -51,7 +53,7 @@ export const promptFields = {
   add_special_tokens: laxBoolean()
     .prefault(false)
     .describe('Adds special tokens on top of those that the chat template writes.'),
-  documents: boundedList(anyObject())
+  documents: boundedList(jsonObject())
     .nullish()
     .describe(
       'Documents for the chat template, best with the keys `title` and `text`. No effect on templates without them.',
@@ -60,8 +62,8 @@ export const promptFields = {
     .string()
     .nullish()
     .describe('Chat template to use instead of the model’s. Required when the model has none.'),
-  chat_template_kwargs: anyObject().nullish().describe('More variables for the chat template.'),
-  mm_processor_kwargs: anyObject().nullish().describe('Arguments of a multimodal processor.'),
+  chat_template_kwargs: namedValues.nullish().describe('More variables for the chat template.'),
+  mm_processor_kwargs: namedValues.nullish().describe('Arguments of a multimodal processor.'),
 } as const;
 
 /** Elements of the lists inside messages, of any kind. A list of too many messages is refused by its own bound. */

@@ -2,7 +2,7 @@
 // send more than the published table (whole exchanges, exceptions) and a log must not lose data.
 
 import { z } from 'zod';
-import { boundedRecord, MAX_NAMED_VALUES } from './bounded-collections.ts';
+import { boundedRecord, jsonObject, MAX_NAMED_VALUES } from './bounded-collections.ts';
 import { modelIdParameter } from './checkpoint.ts';
 import { laxBoolean, laxDateTime, laxInteger, laxNumber, reportRule } from './lax-primitives.ts';
 import { metadataValue, metricValue } from './scalar-union.ts';
@@ -35,7 +35,7 @@ export const trajectoryTool = z.object({
     .object({
       name: z.string().describe('Name of the function.'),
       description: z.string().nullish().describe('What the function does.'),
-      parameters: z.record(z.string(), z.unknown()).nullish().describe('JSON Schema of the arguments.'),
+      parameters: jsonObject().nullish().describe('JSON Schema of the arguments.'),
       strict: laxBoolean().nullish().describe('Whether the arguments must satisfy the schema.'),
     })
     .describe('The function.'),

@@ -18,6 +18,9 @@ export interface TemplateCall {
   readonly openText?: string;
 }
 
+/** Unit: UTF-16 code units. The longest published templates have 20,000. */
+const TEMPLATE_LENGTH_LIMIT = 256 * 1024;
+
 const SPECIAL_TOKEN_NAMES = [
   'bos_token',
   'eos_token',
@@ -68,6 +71,11 @@ export class ChatTemplates {
         },
       );
     }
+    if (source.length > TEMPLATE_LENGTH_LIMIT) {
+      // Before anything looks through it: this thread serves all requests.
+      const message = `The chat template is longer than ${TEMPLATE_LENGTH_LIMIT} characters.`;
+      throw new EngineError('template_failed', message, { parameter: 'prompt.template.template' });
+    }
     const isOpen = options.continueFinalMessage ?? false;
     if (isOpen && (options.addGenerationPrompt ?? true)) {
       const message =
@@ -77,6 +85,7 @@ export class ChatTemplates {
       });
     }
     const open = isOpen ? markFinalMessage(messages) : null;
+    const taste = tasteOf(source);
     return {
       source,
       isForeign: options.template !== undefined,
@@ -85,7 +94,7 @@ export class ChatTemplates {
         ...this.#specialTokens,
         documents: null,
         ...options.variables,
-        messages: (open?.messages ?? messages).map(toTemplateMessage(source)),
+        messages: (open?.messages ?? messages).map(message => toTemplateMessage(message, taste)),
         tools: options.tools ?? null,
         add_generation_prompt: options.addGenerationPrompt ?? true,
       },
@@ -108,19 +117,24 @@ function readNamed(config: JsonObject): Map<string, string> {
   return named;
 }
 
-/** Templates that walk over content parts get a list, the others text with the parts on lines of their own. */
-const WALKS_PARTS = /\{%[-+]?\s*for\s+\w+\s+in\s+(?:\w+\.content|\w+\[['"]content['"]\])/;
-
-/** How a message looks to a template. The template's text, which may be long, is looked at once for all of them. */
-function toTemplateMessage(source: string): (message: ChatMessage) => Readonly<Record<string, unknown>> {
-  const walksParts = WALKS_PARTS.test(source);
-  const knowsDeveloper = source.includes('developer');
-  return message => toShownMessage(message, { walksParts, knowsDeveloper });
+/** How a template wants its messages. */
+interface TemplateTaste {
+  /** Templates that walk over content parts get a list, the others text with the parts on lines of their own. */
+  readonly walksParts: boolean;
+  /** Many templates do not know the newer name of the system role. */
+  readonly knowsDevelopers: boolean;
 }
 
-function toShownMessage(
+const WALKS_PARTS = /\{%[-+]?\s*for\s+\w+\s+in\s+(?:\w+\.content|\w+\[['"]content['"]\])/;
+
+/** Read once for all messages, of which there may be thousands. */
+function tasteOf(source: string): TemplateTaste {
+  return { walksParts: WALKS_PARTS.test(source), knowsDevelopers: source.includes('developer') };
+}
+
+function toTemplateMessage(
   message: ChatMessage,
-  { walksParts, knowsDeveloper }: { readonly walksParts: boolean; readonly knowsDeveloper: boolean },
+  { walksParts, knowsDevelopers }: TemplateTaste,
 ): Readonly<Record<string, unknown>> {
   const { content, role, reasoning_content: reasoning } = message;
   const wantsParts = walksParts && role !== 'tool';
@@ -129,8 +143,7 @@ function toShownMessage(
   if (!wantsParts && typeof content !== 'string') shown = content.map(part => part.text).join('\n');
   return {
     ...message,
-    // Many templates do not know the newer name of the system role.
-    role: role === 'developer' && !knowsDeveloper ? 'system' : role,
+    role: role === 'developer' && !knowsDevelopers ? 'system' : role,
     content: shown,
     // Templates read the thinking part under either name.
     ...(reasoning === undefined ? {} : { reasoning }),
