@@ -22,7 +22,7 @@ export interface NormalisedSchema {
   readonly unenforced: readonly UnenforcedKeyword[];
   /** `oneOf` places: enforced only where llguidance proves that no two branches overlap. */
   readonly oneOfs: readonly UnenforcedKeyword[];
-  /** Enforced except for rare texts (a key written twice), so the finished text is still worth a look. */
+  /** Enforced except for rare texts (a key written twice, U+007F in a pattern), so the finished text is still worth a look. */
   readonly isApproximate: boolean;
 }
 
@@ -202,9 +202,9 @@ export class SchemaNormaliser {
   }
 }
 
-/** llguidance reads numbers as doubles, so such a value would come out as its neighbour. */
+/** llguidance reads numbers as doubles, so most values past 2^53 would come out as their neighbours. */
 function refuseLongNumbers(value: JsonValue, place: string): JsonValue {
-  if (typeof value === 'bigint')
+  if (typeof value === 'bigint' && String(Number(value)) !== String(value))
     refuse(place, `The number ${value} has too many digits to be enforced; write it as a string`);
   if (isList(value)) for (const item of value) refuseLongNumbers(item, place);
   if (isMap(value)) for (const item of Object.values(value)) refuseLongNumbers(item, place);
