@@ -3,6 +3,7 @@
 import type { ConstraintLimits } from '../../../request/constraint-spec.ts';
 import { refuse } from '../refuse.ts';
 import { complement, type EbnfGrammar, type EbnfNode, toRanges } from './ebnf-node.ts';
+import { removeEndless } from './remove-endless.ts';
 import { writtenSize } from './written-size.ts';
 
 /** Repetitions past this are refused; each one is an item of the grammar. */
@@ -25,7 +26,7 @@ export function parseEbnf(text: string, limits: ConstraintLimits): EbnfGrammar {
       if (!rules.has(used)) refuse('grammar', `The rule ${name} uses ${used}, which is not defined`);
   if (!rules.has('root'))
     refuse('grammar', 'An EBNF grammar starts with the rule root, which is not defined');
-  return rules;
+  return removeEndless(rules);
 }
 
 /** Names of the rules that a node mentions, each once. */

@@ -7,6 +7,7 @@ import { pointer, refuse } from '../refuse.ts';
 import { emptyMap, isList, isMap, type JsonMap, type JsonValue } from './json-value.ts';
 import { isLegacyDraft, readTuple, rewriteExclusiveBounds } from './legacy-drafts.ts';
 import { normaliseObjectKeywords } from './object-keywords.ts';
+import { removeEndless } from './remove-endless.ts';
 import { DATA_KEYWORDS, SchemaReferences } from './resolve-ref.ts';
 import { normaliseStringKeywords } from './string-keywords.ts';
 
@@ -78,7 +79,7 @@ export class SchemaNormaliser {
     const root = this.normalise(schema, { base, place: '#', depth: 0, chain: [] });
     const definitions = Object.keys(this.#definitions).length > 0 ? { $defs: this.#definitions } : {};
     return {
-      schema: isMap(root) ? { ...root, ...definitions } : root,
+      schema: removeEndless(isMap(root) ? { ...root, ...definitions } : root),
       unenforced: this.#unenforced,
       oneOfs: this.#oneOfs,
       isApproximate: this.#isApproximate,
