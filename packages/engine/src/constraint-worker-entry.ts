@@ -2,6 +2,7 @@
 
 import { workerData } from 'node:worker_threads';
 import { checkFinishedText } from './core/constraint/check-finished-text.ts';
+import { parseJson } from './core/constraint/json-schema/json-value.ts';
 import { LlguidanceEngine } from './core/constraint/llguidance/llguidance-engine.ts';
 import { prepareConstraint } from './core/constraint/prepare-constraint.ts';
 import { trialVocabulary } from './core/constraint/trial-vocabulary.ts';
@@ -15,7 +16,8 @@ export interface ConstraintWorkerData {
 }
 
 export type ConstraintTask =
-  | { readonly kind: 'prepare'; readonly spec: ConstraintSpec }
+  /** As JSON text where it can be one: a text is handed over at once, a tree value by value. */
+  | { readonly kind: 'prepare'; readonly spec: ConstraintSpec | string }
   | { readonly kind: 'check'; readonly schema: string; readonly text: string };
 
 const { specialTokens, limits } = workerData as ConstraintWorkerData;
@@ -24,7 +26,9 @@ const engine = new LlguidanceEngine(trialVocabulary(specialTokens), { cacheBytes
 
 serveTasks((task: ConstraintTask) => {
   if (task.kind === 'check') return checkFinishedText(task.schema, task.text);
-  return prepareConstraint(task.spec, {
+  const spec =
+    typeof task.spec === 'string' ? (parseJson(task.spec) as unknown as ConstraintSpec) : task.spec;
+  return prepareConstraint(spec, {
     limits,
     specialTokens,
     tryCompile: grammar => engine.compile(grammar).dispose(),

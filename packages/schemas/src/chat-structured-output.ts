@@ -2,9 +2,9 @@
 // Whether a schema or grammar itself is sound is the engine's question; here only the envelope is checked.
 
 import { z } from 'zod';
-import { laxBoolean, nullAsDefault, reportRule } from './lax-primitives.ts';
+import { laxBoolean, nullAsDefault, openObject, reportRule } from './lax-primitives.ts';
 
-const jsonObject = z.record(z.string(), z.unknown());
+const jsonObject = openObject();
 
 const jsonSchemaFormat = z.object({
   // Source: the published table of fields shows no type, so an object with `json_schema` alone means this format.

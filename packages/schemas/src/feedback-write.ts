@@ -2,19 +2,12 @@
 // feedback demands of its fields is checked by the api.
 
 import { z } from 'zod';
-import { boundedRecord, type IssueParams, laxNumber, MAX_NAMED_VALUES } from './lax-primitives.ts';
+import { boundedRecord, laxNumber, MAX_NAMED_VALUES, openObject } from './lax-primitives.ts';
 
 const texts = boundedRecord(z.string(), MAX_NAMED_VALUES);
 const numbers = boundedRecord(laxNumber(), MAX_NAMED_VALUES);
 
-// Kept as it came, because a record schema drops a key such as `__proto__`.
-const jsonObject: z.ZodType<Readonly<Record<string, unknown>>> = z
-  .any()
-  .refine(value => typeof value === 'object' && value !== null && !Array.isArray(value), {
-    error: 'Input should be a valid dictionary',
-    params: { type: 'dict_type' } satisfies IssueParams,
-  })
-  .meta({ type: 'object', additionalProperties: true });
+const jsonObject = openObject();
 
 /** Most items of one batch. */
 export const MAX_FEEDBACK_BATCH = 1_000;

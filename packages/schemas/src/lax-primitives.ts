@@ -113,6 +113,20 @@ export function boundedRecord<Schema extends z.ZodType>(
   );
 }
 
+/**
+ * An object with any keys and values, handed on as it came: zod's records copy, which takes as long as reading the JSON,
+ * and drop a key such as `__proto__`.
+ */
+export function openObject(): z.ZodType<Readonly<Record<string, unknown>>> {
+  return z
+    .any()
+    .refine(value => typeof value === 'object' && value !== null && !Array.isArray(value), {
+      error: 'Input should be a valid dictionary',
+      params: { type: 'dict_type' } satisfies IssueParams,
+    })
+    .meta({ type: 'object', additionalProperties: true });
+}
+
 /** Reports a broken rule between fields. `field` is where a client should look. */
 export function reportRule(
   context: z.core.ParsePayload,

@@ -12,7 +12,7 @@ export function removeEndless(rules: EbnfGrammar): EbnfGrammar {
   if (ending.size === rules.size) return rules;
   if (!ending.has('root')) {
     const name = findSelf(rules, ending);
-    refuse(`grammar, rule ${name}`, `EBNF: nothing satisfies the grammar: the rule ${name} has no end`);
+    refuse(`grammar, rule ${name}`, `Nothing satisfies the grammar: the rule ${name} has no end`);
   }
   const left = new Map<string, EbnfNode>();
   for (const [name, node] of rules) if (ending.has(name)) left.set(name, prune(node, ending));
