@@ -2,6 +2,7 @@
 
 import { workerData } from 'node:worker_threads';
 import { checkFinishedText } from './core/constraint/check-finished-text.ts';
+import { GrammarTrial } from './core/constraint/grammar-trial.ts';
 import { parseJson } from './core/constraint/json-schema/json-value.ts';
 import { LlguidanceEngine } from './core/constraint/llguidance/llguidance-engine.ts';
 import { prepareConstraint } from './core/constraint/prepare-constraint.ts';
@@ -23,6 +24,7 @@ export type ConstraintTask =
 const { specialTokens, limits } = workerData as ConstraintWorkerData;
 // A trial compiles each grammar once, so nothing is worth keeping, and the memory it took is given back early.
 const engine = new LlguidanceEngine(trialVocabulary(specialTokens), { cacheBytes: 0, memoryBytes: 2 ** 28 });
+const trial = new GrammarTrial(specialTokens);
 
 serveTasks((task: ConstraintTask) => {
   if (task.kind === 'check') return checkFinishedText(task.schema, task.text);
@@ -32,5 +34,6 @@ serveTasks((task: ConstraintTask) => {
     limits,
     specialTokens,
     tryCompile: grammar => engine.compile(grammar).dispose(),
+    canFollow: grammar => trial.canFollow(grammar),
   });
 });

@@ -3,6 +3,7 @@
 // that the schema allows in the declared order of properties.
 
 import type { ConstraintLimits } from '../../../request/constraint-spec.ts';
+import type { Grammar } from '../constraint.ts';
 import { pointer, refuse } from '../refuse.ts';
 import { emptyMap, isList, isMap, type JsonMap, type JsonValue } from './json-value.ts';
 import { isLegacyDraft, readTuple, rewriteExclusiveBounds } from './legacy-drafts.ts';
@@ -32,6 +33,8 @@ export interface NormaliseOptions {
   readonly limits: ConstraintLimits;
   /** Leave `patternProperties` to the check at the end where one object has several: they may overlap. Default: false. */
   readonly leavesOutPatterns?: boolean;
+  /** Whether texts can be held to a pattern at a bearable cost. Absent: nothing is generated, so nobody asks. */
+  readonly canFollow?: (grammar: Grammar) => boolean;
 }
 
 /** One place of the schema on the way down. */

@@ -1,6 +1,6 @@
 // Keywords about strings: patterns and formats become patterns of llguidance.
 
-import { checkPatternSize } from '../check-regex.ts';
+import { checkFollowable, checkPatternSize } from '../check-regex.ts';
 import { translateSearchPattern, UntranslatablePattern } from '../ecma-regex.ts';
 import { pointer, refuse } from '../refuse.ts';
 import { STRING_FORMATS } from './formats.ts';
@@ -37,7 +37,7 @@ export function translatePattern(
   place: string,
   normaliser: SchemaNormaliser,
 ): string | null {
-  const { limits } = normaliser.options;
+  const { limits, canFollow } = normaliser.options;
   const { patternBytes } = limits;
   if (Buffer.byteLength(pattern) > patternBytes)
     refuse(place, `A pattern may have ${patternBytes} bytes at most`);
@@ -45,6 +45,8 @@ export function translatePattern(
   try {
     const translated = translateSearchPattern(pattern);
     if (!translated.isExact) normaliser.markApproximate();
+    if (canFollow !== undefined)
+      checkFollowable(pattern, { kind: 'regex', text: translated.pattern }, place, canFollow);
     return `^${translated.pattern}$`;
   } catch (error) {
     if (error instanceof UntranslatablePattern) return null;
