@@ -7,13 +7,22 @@
 //
 // A grammar that is regular as a whole is one terminal, when nothing follows it.
 
-import type { EbnfGrammar, EbnfNode } from './ebnf-node.ts';
-import { addSet, type ByteSet, emptySet, type LexemeBytes, lexemeBytes, meets } from './lexeme-bytes.ts';
+import type { CharacterRanges, EbnfGrammar, EbnfNode } from './ebnf-node.ts';
+import {
+  addLeads,
+  addSet,
+  type ByteSet,
+  emptySet,
+  type LexemeBytes,
+  lexemeBytes,
+  meets,
+} from './lexeme-bytes.ts';
 import { isNullable, type PlanContext, type PlanNode, planRules } from './rule-plan.ts';
 import { rulesIn } from './rules-in.ts';
 
-/** Past this many parts a grammar keeps its characters: the look at it grows faster than it does. */
-const MOST_LEXEMES = 1_000;
+/** A larger grammar keeps its characters: the look at it grows faster than it does. Unit: texts, characters and names. */
+const MOST_PARTS = 1_000;
+const LOOK_STEPS = 500_000;
 /** Stands for what comes behind a grammar that is part of a larger one: it may be anything. */
 const OUTSIDE = 'outside';
 
@@ -35,8 +44,9 @@ export function chooseTerminals(
     return new Map([['root', { kind: 'lexeme', key: keyOf(root), node: root }]]);
   const nullable = findRules(rules, isNullable);
   const bytes = new Map<string, LexemeBytes | null>();
+  const budget = { steps: LOOK_STEPS };
   const bytesOf = (key: string, node: EbnfNode): LexemeBytes | null => {
-    if (!bytes.has(key)) bytes.set(key, lexemeBytes(node, rules));
+    if (!bytes.has(key)) bytes.set(key, lexemeBytes(node, rules, budget));
     return bytes.get(key)!;
   };
   const refused = new Set<string>();
@@ -47,11 +57,11 @@ export function chooseTerminals(
     keyOf,
     isTerminal: (key, node) => !refused.has(key) && bytesOf(key, node) !== null,
   };
+  if (countParts(rules) > MOST_PARTS) return planRules({ ...context, isTerminal: () => false });
   // Refusing one splits it into parts, which may be in the way of others.
   for (;;) {
     const plans = planRules(context);
-    const unsafe = new Lexemes(plans, nullable, isPart, bytesOf).findUnsafe();
-    if (unsafe === null) return planRules({ ...context, isTerminal: () => false });
+    const unsafe = new Lexemes(plans, nullable, isPart, key => bytes.get(key)!).findUnsafe();
     if (unsafe.size === 0) return plans;
     for (const key of unsafe) refused.add(key);
   }
@@ -72,6 +82,22 @@ function findRules(
   return found;
 }
 
+function ofCharacter(ranges: CharacterRanges): LexemeBytes {
+  const first = emptySet();
+  addLeads(first, ranges);
+  return { first, further: emptySet() };
+}
+
+function countParts(rules: EbnfGrammar): number {
+  const count = (node: EbnfNode): number => {
+    if (node.kind === 'repeat') return count(node.item);
+    if (node.kind === 'sequence' || node.kind === 'choice')
+      return node.items.reduce((sum, item) => sum + count(item), 0);
+    return node.kind === 'text' ? node.text.length : 1;
+  };
+  return [...rules.values()].reduce((sum, node) => sum + count(node), 0);
+}
+
 /** What may begin where, and what may follow what. */
 class Lexemes {
   readonly #plans: ReadonlyMap<string, PlanNode>;
@@ -88,7 +114,7 @@ class Lexemes {
     plans: ReadonlyMap<string, PlanNode>,
     nullable: ReadonlySet<string>,
     isPart: boolean,
-    bytesOf: (key: string, node: EbnfNode) => LexemeBytes | null,
+    bytesOf: (key: string) => LexemeBytes,
   ) {
     this.#plans = plans;
     this.#nullable = nullable;
@@ -98,14 +124,14 @@ class Lexemes {
     }
     if (isPart) {
       this.#afterRule.get('root')!.add(OUTSIDE);
-      const any = emptySet().fill(1);
+      const any = emptySet().fill(0xffffffff);
       this.#bytes.set(OUTSIDE, { first: any, further: any });
       this.#single.add(OUTSIDE);
     }
     const collect = (plan: PlanNode): void => {
       if (plan.kind === 'lexeme') {
-        // A character is always small enough to be looked at.
-        this.#bytes.set(plan.key, bytesOf(plan.key, plan.node)!);
+        const bytes = plan.node.kind === 'characters' ? ofCharacter(plan.node.ranges) : bytesOf(plan.key);
+        this.#bytes.set(plan.key, bytes);
         if (plan.node.kind === 'characters') this.#single.add(plan.key);
         this.#afterLexeme.set(plan.key, new Set());
       } else if (plan.kind === 'repeat') collect(plan.item);
@@ -114,9 +140,8 @@ class Lexemes {
     for (const plan of plans.values()) collect(plan);
   }
 
-  /** Terminals that could change the language; null when there are too many to look at. */
-  findUnsafe(): ReadonlySet<string> | null {
-    if (this.#bytes.size > MOST_LEXEMES) return null;
+  /** Terminals that could change the language. */
+  findUnsafe(): ReadonlySet<string> {
     this.#fill();
     const unsafe = new Set<string>();
     const root = this.#afterRule.get('root')!;
@@ -140,7 +165,7 @@ class Lexemes {
         places.push(after);
         continue;
       }
-      const bytes = Uint8Array.from(this.#bytes.get(key)!.first);
+      const bytes = this.#bytes.get(key)!.first.slice();
       const joined = new Set(after);
       for (let at = groups.length - 1; at >= 0; at--) {
         const group = groups[at]!;

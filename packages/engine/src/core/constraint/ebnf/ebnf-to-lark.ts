@@ -1,11 +1,14 @@
 // EBNF rules -> Lark: rules of terminals, and the terminals. Which parts are terminals, `choose-terminals.ts` decides.
 
 import type { ConstraintLimits } from '../../../request/constraint-spec.ts';
-import { larkLiteral } from '../lark.ts';
+import { larkLiteral, larkRegex } from '../lark.ts';
 import { chooseTerminals } from './choose-terminals.ts';
 import type { CharacterRanges, EbnfGrammar, EbnfNode } from './ebnf-node.ts';
 import { parseEbnf } from './parse-ebnf.ts';
 import type { PlanNode } from './rule-plan.ts';
+
+/** Rules that mention each other twice double what stands written out. */
+const MOST_REGEX_PARTS = 10_000;
 
 export interface LarkRules {
   readonly definitions: string;
@@ -69,11 +72,56 @@ class LarkWriter {
     if (known !== undefined) return known;
     const name = `${this.#prefix.toUpperCase()}T${this.#names.size}`;
     this.#names.set(key, name);
-    const text = printNode(node.kind === 'rule' ? this.#rules.get(node.name)! : node, each =>
-      this.#nameTerminal(this.#keyOf(each), each),
-    );
+    const text = this.#writtenSize(node) <= MOST_REGEX_PARTS ? this.#regex(node) : this.#compose(node);
     this.#terminals.set(name, text);
     return name;
+  }
+
+  /** A terminal made of others, one for each rule. */
+  #compose(node: EbnfNode): string {
+    return printNode(node.kind === 'rule' ? this.#rules.get(node.name)! : node, each =>
+      this.#nameTerminal(this.#keyOf(each), each),
+    );
+  }
+
+  /** Characters of a terminal with its rules written out, as far as they are of interest. */
+  #writtenSize(node: EbnfNode): number {
+    if (node.kind === 'rule') return this.#writtenSize(this.#rules.get(node.name)!);
+    if (node.kind === 'characters') return 1;
+    if (node.kind === 'text') return node.text.length;
+    if (node.kind === 'repeat') return this.#writtenSize(node.item);
+    let size = 0;
+    for (const item of node.items) {
+      size += 1 + this.#writtenSize(item);
+      if (size > MOST_REGEX_PARTS) return size;
+    }
+    return size;
+  }
+
+  /** An empty one would begin a comment. */
+  #regex(node: EbnfNode): string {
+    return larkRegex(`(?:${this.#printRegex(node)})`);
+  }
+
+  /** As one regular expression: llguidance breaks on some alternatives inside alternatives when it joins terminals itself. */
+  #printRegex(node: EbnfNode): string {
+    switch (node.kind) {
+      case 'characters':
+        return `[${printRanges(node.ranges)}]`;
+      case 'text':
+        return node.text.replace(/[^A-Za-z0-9_ ]/gu, character => printCode(character.codePointAt(0)!));
+      case 'rule':
+        return this.#printRegex(this.#rules.get(node.name)!);
+      case 'sequence':
+        return node.items.map(item => this.#printRegex(item)).join('');
+      case 'choice':
+        return `(?:${node.items.map(item => this.#printRegex(item)).join('|')})`;
+      case 'repeat': {
+        const { least, most } = node;
+        const bounds = most === null && least < 2 ? (least === 0 ? '*' : '+') : `{${least},${most ?? ''}}`;
+        return most === 0 ? '' : `(?:${this.#printRegex(node.item)})${bounds}`;
+      }
+    }
   }
 
   #keyOf(node: EbnfNode): string {
@@ -117,6 +165,15 @@ function printRepeat(item: string, least: number, most: number | null): string {
 }
 
 function printCharacters(ranges: CharacterRanges): string {
-  const code = (point: number) => `\\u{${point.toString(16)}}`;
-  return `/[${ranges.map(([low, high]) => (low === high ? code(low) : `${code(low)}-${code(high)}`)).join('')}]/`;
+  return `/[${printRanges(ranges)}]/`;
+}
+
+function printRanges(ranges: CharacterRanges): string {
+  return ranges
+    .map(([low, high]) => (low === high ? printCode(low) : `${printCode(low)}-${printCode(high)}`))
+    .join('');
+}
+
+function printCode(code: number): string {
+  return `\\u{${code.toString(16)}}`;
 }

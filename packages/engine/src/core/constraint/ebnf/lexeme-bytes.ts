@@ -3,8 +3,8 @@
 
 import type { CharacterRanges, EbnfGrammar, EbnfNode } from './ebnf-node.ts';
 
-/** Which of 256 bytes. */
-export type ByteSet = Uint8Array;
+/** Which of 256 bytes: a bit for each. */
+export type ByteSet = Uint32Array;
 
 export interface LexemeBytes {
   readonly first: ByteSet;
@@ -12,37 +12,46 @@ export interface LexemeBytes {
   readonly further: ByteSet;
 }
 
-/** Larger terminals stay rules; so does one in which too many pairs of places match the same text. */
+/** Characters of a terminal with its repetitions written out; larger ones are not looked at. */
 const MOST_PLACES = 300;
-const MOST_STEPS = 200_000;
 
-/** Null for a terminal that is too large to be looked at. It is not recursive, and no text of it is empty. */
-export function lexemeBytes(node: EbnfNode, rules: EbnfGrammar): LexemeBytes | null {
+/** Work that is left for the terminals of one grammar, in pairs of places that may match the same text. */
+export interface LookBudget {
+  steps: number;
+}
+
+/**
+ * Null for a terminal that is too large to be looked at. It is not recursive, and no text of it is empty.
+ * Mutates: `budget`.
+ */
+export function lexemeBytes(node: EbnfNode, rules: EbnfGrammar, budget: LookBudget): LexemeBytes | null {
   const places = new Places(rules);
   const whole = places.add(node);
   if (whole === null) return null;
   const first = emptySet();
   for (const place of whole.first) addLeads(first, places.ranges[place]!);
-  const further = places.findFurther(whole);
+  const further = places.findFurther(whole, budget);
   return further === null ? null : { first, further };
 }
 
 export function emptySet(): ByteSet {
-  return new Uint8Array(256);
+  return new Uint32Array(8);
 }
 
 /** Mutates: `set`. */
 export function addSet(set: ByteSet, other: ByteSet): void {
-  for (let byte = 0; byte < 256; byte++) set[byte]! |= other[byte]!;
+  for (let word = 0; word < 8; word++) set[word]! |= other[word]!;
 }
 
 export function meets(a: ByteSet, b: ByteSet): boolean {
-  return a.some((has, byte) => has === 1 && b[byte] === 1);
+  for (let word = 0; word < 8; word++) if ((a[word]! & b[word]!) !== 0) return true;
+  return false;
 }
 
 /** The first bytes of the characters in UTF-8. Mutates: `set`. */
 export function addLeads(set: ByteSet, ranges: CharacterRanges): void {
-  for (const [low, high] of ranges) for (let byte = lead(low); byte <= lead(high); byte++) set[byte] = 1;
+  for (const [low, high] of ranges)
+    for (let byte = lead(low); byte <= lead(high); byte++) set[byte >>> 5]! |= 1 << (byte & 31);
 }
 
 function lead(code: number): number {
@@ -94,17 +103,16 @@ class Places {
   }
 
   /** Null when it takes too long. */
-  findFurther({ first, last }: Part): ByteSet | null {
+  findFurther({ first, last }: Part, budget: LookBudget): ByteSet | null {
     const further = emptySet();
     const ends = new Set(last);
     const seen = new Set<number>();
     /** Pairs of places that the same text leads to. */
     const open: number[] = [];
-    let steps = 0;
     const pair = (some: readonly number[], others: readonly number[]): void => {
       for (const a of some)
         for (const b of others) {
-          steps++;
+          budget.steps--;
           const key = a * MOST_PLACES + b;
           if (seen.has(key) || !intersect(this.ranges[a]!, this.ranges[b]!)) continue;
           seen.add(key);
@@ -113,7 +121,7 @@ class Places {
     };
     pair(first, first);
     for (let key = open.pop(); key !== undefined; key = open.pop()) {
-      if (steps > MOST_STEPS) return null;
+      if (budget.steps < 0) return null;
       const a = Math.floor(key / MOST_PLACES);
       const b = key % MOST_PLACES;
       if (ends.has(a)) for (const place of this.#next[b]!) addLeads(further, this.ranges[place]!);
