@@ -4,10 +4,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { allows, prepare } from './feed-text.ts';
-import { generate, randomNumbers } from './random-generation.ts';
+import { generate, type RandomText, randomNumbers } from './random-generation.ts';
 import { printRules, randomRules, randomSentences, recognises, sampleText } from './random-grammar.ts';
 
 const RUNS = Number(process.env.CONSTRAINT_RUNS ?? 30);
+
+/** A grammar without an end, and one of single characters that can be read in more ways than a mask may look at. */
+const EXPECTED = /nothing satisfies|Too many items/i;
 
 describe('texts generated under random grammars', () => {
   it('are in the language whenever they are finished', { timeout: 600_000 }, () => {
@@ -19,7 +22,7 @@ describe('texts generated under random grammars', () => {
         try {
           prepared = prepare({ kind: 'grammar', text });
         } catch (error) {
-          expect((error as Error).message).toMatch(/nothing satisfies/i);
+          expect((error as Error).message).toMatch(EXPECTED);
           return;
         }
         const generated = generate(prepared.grammar, seed, 12);
@@ -48,7 +51,7 @@ describe('texts generated under random grammars', () => {
         try {
           prepared = prepare({ kind: 'grammar', text: printRules(rules) });
         } catch (error) {
-          expect((error as Error).message).toMatch(/nothing satisfies/i);
+          expect((error as Error).message).toMatch(EXPECTED);
           return;
         }
         if (/^T\d+:/m.test(prepared.grammar.text)) seen.withTerminals++;
