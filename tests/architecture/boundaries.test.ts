@@ -30,12 +30,21 @@ const ENGINE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   request: ['errors'],
   text: ['request', 'errors', 'graph-contract', 'entry-module'],
   core: ['request', 'errors', 'graph-contract', 'messages'],
+  messages: ['request', 'errors', 'core'],
   link: ['request', 'errors', 'core', 'messages', 'entry-module'],
   device: ['errors', 'core', 'entry-module'],
 };
 
 /** Single files of the engine that know nothing else of it. */
 const ENGINE_LEAVES = new Set(['errors.ts', 'graph-contract.ts', 'entry-module.ts']);
+
+/** What crosses the link is the vocabulary of both its sides, so the token side may read it. */
+const ENGINE_MESSAGES = new Set([
+  'link/messages.ts',
+  'link/core-options.ts',
+  'link/core-stats.ts',
+  'link/request-failure.ts',
+]);
 
 /** Libraries with a single door inside their package. */
 const DOORS: readonly { readonly library: RegExp; readonly door: string }[] = [
@@ -49,8 +58,7 @@ const packageOf = (file: string) => file.split('/').slice(0, 2).join('/');
 function engineRoom(file: string): string | undefined {
   const inside = file.replace('packages/engine/src/', '');
   if (ENGINE_LEAVES.has(inside)) return inside.replace('.ts', '');
-  // Message types are the vocabulary of the boundary, so the token side may read them.
-  if (inside === 'link/messages.ts') return 'messages';
+  if (ENGINE_MESSAGES.has(inside)) return 'messages';
   return inside.includes('/') ? inside.split('/')[0] : undefined;
 }
 
@@ -58,8 +66,19 @@ function broken(rule: (found: SourceImport) => boolean): readonly string[] {
   return imports.filter(found => !rule(found)).map(({ from, to }) => `${from} imports ${to}`);
 }
 
-/** Packages without circles of imports. */
-const WITHOUT_CIRCLES = ['packages/model-builder', 'packages/api', 'packages/schemas'];
+/** Rooms without circles of imports. */
+const WITHOUT_CIRCLES = [
+  'packages/schemas',
+  'packages/feedback-query',
+  'packages/model-builder',
+  'packages/api',
+  'packages/engine/src/request',
+  'packages/engine/src/text',
+  'packages/engine/src/link',
+  'packages/engine/src/core/sampling',
+  'packages/engine/src/core/scheduler',
+  'apps/server',
+];
 
 /** Each circle of imports once, types included, as its files in order. */
 function findCircles(): readonly string[] {
@@ -110,7 +129,7 @@ describe('boundaries', () => {
     expect(broken(allowed)).toEqual([]);
   });
 
-  test('no file of these packages imports itself through others', () => {
+  test('no file of these rooms imports itself through others', () => {
     const guarded = (circle: string) => WITHOUT_CIRCLES.some(name => circle.startsWith(`${name}/`));
     expect(findCircles().filter(guarded)).toEqual([]);
   });
