@@ -123,6 +123,8 @@ export function openObject(): z.ZodType<Readonly<Record<string, unknown>>> {
     .refine(value => typeof value === 'object' && value !== null && !Array.isArray(value), {
       error: 'Input should be a valid dictionary',
       params: { type: 'dict_type' } satisfies IssueParams,
+      // Without it a union takes this for the member that fits best.
+      abort: true,
     })
     .meta({ type: 'object', additionalProperties: true });
 }
