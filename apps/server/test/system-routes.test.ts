@@ -108,7 +108,7 @@ it("shows the engine's own counts of cache, preemption and speculation under the
 
 it('serves the docs page and its script from this machine', async () => {
   test = await openTestApp();
-  expect((await test.app.inject('/docs')).headers.location).toBe('/docs/');
+  expect((await test.app.inject('/docs')).headers.location).toBe('docs/');
   const page = await test.app.inject('/docs/');
   expect(page.statusCode).toBe(200);
   expect(page.body).toContain('/openapi.json');
