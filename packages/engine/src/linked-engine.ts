@@ -13,6 +13,7 @@ import type { CoreLink } from './link/core-link.ts';
 import { NextTokenQuery, type NextTokens, toQueryMessage } from './next-token-query.ts';
 import type { OpenRequest } from './open-request.ts';
 import type { ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
+import { checkSignal } from './request/check-request-shape.ts';
 import type { GenerationEvent } from './request/generation-event.ts';
 import type { BeamSearch, GenerationRequest } from './request/generation-request.ts';
 import {
@@ -122,6 +123,7 @@ export class LinkedEngine implements Engine {
     request: GenerationRequest,
     signal?: AbortSignal,
   ): AsyncGenerator<GenerationEvent, void, undefined> {
+    checkSignal(signal);
     throwIfAborted(signal);
     // What is wrong is refused before the token side hears of the request.
     const valid = validateGenerationRequest(request, this.#limits);
