@@ -5,7 +5,7 @@
 // once, into this folder, from the npm registry. Plain JavaScript: it must run before anything is installed.
 
 import { resolve } from 'node:path';
-import { runToEnd } from './setup/processes.mjs';
+import { INTERRUPTED_CODE, Interruption, runToEnd } from './setup/processes.mjs';
 import { findToolchain, hostRefusal } from './setup/toolchain.mjs';
 import { ensureBuilt, ensureInstalled } from './setup/workspace.mjs';
 
@@ -62,6 +62,7 @@ async function main([name, ...args]) {
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  console.error(`\nSet-up failed: ${error.message}`);
-  process.exitCode = 1;
+  const wasStopped = error instanceof Interruption;
+  console.error(wasStopped ? `\n${error.message}` : `\nSet-up failed: ${error.message}`);
+  process.exitCode = wasStopped ? INTERRUPTED_CODE : 1;
 }
