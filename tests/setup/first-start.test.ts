@@ -127,6 +127,20 @@ describe.skipIf(!isCheckout)('first start of a clean clone (skipped outside a gi
       expect(stdout).toBe('');
     });
 
+    test('a caller of a server needs neither the engine nor ONNX Runtime', () => {
+      const caller = join(dirname(clone), 'caller');
+      mkdirSync(caller);
+      const tarballs = join(dirname(clone), 'tarballs');
+      installTarballs(caller, tarballs, clone, ['api', 'schemas', 'feedback-query']);
+      const source = `
+        import { createOrtlerClient } from '@ortler/api/client';
+        const { models } = createOrtlerClient({ url: 'http://127.0.0.1:1', apiKey: 'key' });
+        await models.list.query().catch(error => console.log(error.name));`;
+      writeFileSync(join(caller, 'call.mjs'), source);
+      const output = execFileSync(process.execPath, ['call.mjs'], { cwd: caller, encoding: 'utf8' });
+      expect(output).toBe('TRPCClientError\n');
+    });
+
     test('the server asks for a model: the demo model is not among them', async () => {
       const cli = join(project, 'node_modules/@ortler/server/dist/cli.js');
       const args = [cli, 'chat', 'Hello!', '--data-dir', join(project, 'data')];

@@ -9,11 +9,18 @@ import { basename, dirname, join } from 'node:path';
  * @param project The folder that gets a `node_modules`.
  * @param tarballs A folder of tarballs, `ortler-<name>-<version>.tgz` each.
  * @param checkout A checkout with its dependencies, from which the tarballs were made.
+ * @param wanted Names without scope; default: all packages.
  */
-export function installTarballs(project: string, tarballs: string, checkout: string): void {
+export function installTarballs(
+  project: string,
+  tarballs: string,
+  checkout: string,
+  wanted?: readonly string[],
+): void {
   const installed = join(project, 'node_modules');
   for (const file of readdirSync(tarballs)) {
     const name = /^ortler-(.+)-\d+\.\d+\.\d+\.tgz$/.exec(basename(file))![1]!;
+    if (wanted?.includes(name) === false) continue;
     const folder = join(installed, '@ortler', name);
     mkdirSync(folder, { recursive: true });
     execFileSync('tar', ['-xzf', join(tarballs, file), '-C', folder, '--strip-components=1']);
