@@ -151,6 +151,7 @@ it('serves the docs page and its script from this machine', async () => {
   const page = await test.app.inject('/docs/');
   expect(page.statusCode).toBe(200);
   expect(page.body).toContain('/openapi.json');
+  expect(page.body).toContain('"proxyUrl": ""');
   const [, script] = /<script[^>]* src="([^"]+)"/.exec(page.body)!;
   expect(script).not.toMatch(/^(https?:)?\/\//);
   const file = await test.app.inject(new URL(script!, 'http://x/docs/').pathname);
