@@ -4,7 +4,8 @@
 import { availableParallelism } from 'node:os';
 import { EngineError } from '../errors.ts';
 import type { ModelManifest } from '../graph-contract.ts';
-import type { CoreOptions, WarmUpProgress } from '../link/messages.ts';
+import type { CoreOptions } from '../link/core-options.ts';
+import type { WarmUpProgress } from '../link/messages.ts';
 import { createDeviceSampling } from './device-sampling.ts';
 import { EngineCore } from './engine-core.ts';
 import { createDeviceSlotsRunner } from './model/device-slots-runner.ts';
