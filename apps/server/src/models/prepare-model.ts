@@ -7,7 +7,7 @@ import type { DeviceChoice } from '@ortler/engine';
 import { entryModule } from '@ortler/engine/entry-module';
 import type { Precision } from '@ortler/engine/graph-contract';
 import type { BuildProgress } from '@ortler/model-builder';
-import { DEMO_MODEL_DIR } from '../config/settings.ts';
+import { DEMO_MODEL_DIR } from '../config/settings/model-settings.ts';
 import type { BuildOrder, BuildReport } from './build-messages.ts';
 import { choosePrecision } from './choose-precision.ts';
 
