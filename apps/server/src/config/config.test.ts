@@ -74,8 +74,8 @@ describe('readConfig', () => {
 
   it('says of a list which entry is wrong, once', () => {
     expect(problemsOf({ ORTLER_CORS_ORIGINS: '*.example.org' }, { models: 'demo' })).toEqual([
-      '--models must list id=path pairs, separated by commas; "demo" is none (got "demo").',
       'ORTLER_CORS_ORIGINS must list origins such as https://example.org; "*.example.org" is none (got "*.example.org").',
+      '--models must list id=path pairs, separated by commas; "demo" is none (got "demo").',
     ]);
   });
 
