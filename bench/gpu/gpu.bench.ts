@@ -11,6 +11,7 @@ import { chooseDevice, type Engine } from '@ortler/engine';
 import { selectBackend } from '@ortler/engine/testing';
 import { describeMachine } from '../describe-machine.ts';
 import { readCount } from '../read-count.ts';
+import { rounded } from '../rounded.ts';
 import { checkDevice } from './check-device.ts';
 import { measureDeviceBandwidth } from './device-bandwidth.ts';
 import { buildForDevice, buildForProcessor, type GpuPrecision, startEngine } from './gpu-model.ts';
@@ -137,12 +138,12 @@ async function checkTiny(folder: string, precision: GpuPrecision, device: Settin
 function addLimits(result: ModelResult, bytesPerSecond: number): object {
   const decode = result.decode.map(({ streamCount, tokensPerSecond }) => {
     const share = ((tokensPerSecond / streamCount) * result.weightBytes) / bytesPerSecond;
-    return { streamCount, tokensPerSecond: round(tokensPerSecond), shareOfBandwidth: round(share) };
+    return { streamCount, tokensPerSecond: rounded(tokensPerSecond), shareOfBandwidth: rounded(share) };
   });
   return {
     ...result,
     decode,
-    prefill: { ...result.prefill, tokensPerSecond: round(result.prefill.tokensPerSecond) },
+    prefill: { ...result.prefill, tokensPerSecond: rounded(result.prefill.tokensPerSecond) },
   };
 }
 
@@ -154,10 +155,6 @@ function oneOf<const Name extends string>(option: string, text: string, names: r
   const found = names.find(name => name === text);
   if (found === undefined) throw new Error(`--${option} takes ${names.join(', ')}; got "${text}".`);
   return found;
-}
-
-function round(value: number): number {
-  return Number(value.toPrecision(4));
 }
 
 await main();
