@@ -11,7 +11,7 @@ import {
   VARIANT_KV_TYPES,
   VARIANT_PRECISIONS,
 } from '@ortler/engine/graph-contract';
-import { createBuildFolder, publishBuildFolder, writeDurably } from '../build-folder.ts';
+import { createBuildFolder, keepIntactFolder, publishBuildFolder, writeDurably } from '../build-folder.ts';
 import { type BuildManifest, findDamagedFile, readBuildManifest } from '../build-manifest.ts';
 import { BUILDER_VERSION, listCompanionFiles, stampPathFor } from '../content-hash.ts';
 import { copyCompanions } from '../copy-companions.ts';
@@ -69,10 +69,9 @@ export async function ensureExport(options: EnsureExportOptions): Promise<string
   for (const [file, sha256] of [...hashes!].toSorted()) hash.update(`${file} ${sha256}\n`);
   const contentHash = hash.digest('hex');
   const outputDir = join(cacheDir, `export-${precision}-${contentHash.slice(0, 32)}`);
-  if (await isWhole(outputDir, contentHash)) return outputDir;
 
   return writing(outputDir, async () => {
-    await rm(outputDir, { recursive: true, force: true });
+    if (await keepIntactFolder(outputDir, () => isWhole(outputDir, contentHash))) return outputDir;
     const folder = await createBuildFolder(outputDir);
     try {
       await copyCompanions(sourceDir, folder, companions);
@@ -80,7 +79,7 @@ export async function ensureExport(options: EnsureExportOptions): Promise<string
         formatVersion: GRAPH_FORMAT_VERSION,
         ...{ variant: 'slots', precision, graphFile, inputConvention: 'mask' },
         ...facts,
-        kvType: VARIANT_KV_TYPES.slots,
+        kvType: VARIANT_KV_TYPES.slots[0],
         contentHash,
         files: Object.fromEntries(companions.map(file => [file, hashes!.get(file)!])),
       };

@@ -50,7 +50,7 @@ export async function writeOptimumModel(options: OptimumModelOptions): Promise<v
   try {
     const graph = new OptimumRecorder(options, config.vocabSize);
     const variant = VARIANTS.slots;
-    recordDecoderGraph({ graph, config, checkpoint, precision, variant, products: 'blocks' });
+    recordDecoderGraph({ graph, config, checkpoint, precision, variant, products: 'blocks', cache: 'plain' });
     const folder = join(outputDir, 'onnx');
     await mkdir(folder, { recursive: true });
     const graphFile = precision === 'f32' ? 'model.onnx' : `model_${precision}.onnx`;

@@ -77,6 +77,10 @@ export async function createDeviceSlotsRunner(
   manifest: ModelManifest,
   options: DeviceSlotsRunnerOptions,
 ): Promise<SlotModelRunner> {
+  if (manifest.kvType !== 'float32') {
+    const message = `${modelDir} was built with a cache in ${manifest.kvType}, which only the processor has; build it with one in float32 or use "cpu"`;
+    throw new EngineError('model_invalid', message, { parameter: 'device' });
+  }
   const session = await backend.createSession(resolve(modelDir, manifest.graphFile), options);
   const slots: SlotTensors[] = [];
   try {

@@ -100,6 +100,7 @@ async function createParts(
   const { maxSequences, contextLength, device, blockLength = MIN_BLOCK_LENGTH } = options;
   const { cacheBytes, spareContexts } = options;
   const { vocabSize, kvType } = manifest;
+  assertInvariant(kvType !== 'int8', 'a paged graph has no int8 cache');
   const deviceFacts = backend.describeDevice(device);
   const needs = {
     ...manifest,

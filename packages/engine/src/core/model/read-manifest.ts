@@ -74,8 +74,8 @@ function checkManifest(file: string, value: unknown): asserts value is ModelMani
   const precisions: readonly unknown[] = VARIANT_PRECISIONS[variant];
   if (!precisions.includes(fields.precision))
     refuse('precision', `${precisions.join(' or ')} with variant ${variant}`);
-  if (fields.kvType !== VARIANT_KV_TYPES[variant])
-    refuse('kvType', `${VARIANT_KV_TYPES[variant]} with variant ${variant}`);
+  const kvTypes: readonly unknown[] = VARIANT_KV_TYPES[variant];
+  if (!kvTypes.includes(fields.kvType)) refuse('kvType', `${kvTypes.join(' or ')} with variant ${variant}`);
   for (const name of COUNT_FIELDS) {
     const count = fields[name];
     if (!Number.isSafeInteger(count) || (count as number) < 1) refuse(name, 'a whole number above 0');
@@ -83,6 +83,8 @@ function checkManifest(file: string, value: unknown): asserts value is ModelMani
   const { prefillGraphFile } = fields;
   if (prefillGraphFile !== undefined && (typeof prefillGraphFile !== 'string' || prefillGraphFile === ''))
     refuse('prefillGraphFile', 'a text that is not empty, or absent');
+  if (fields.kvType === 'int8' && prefillGraphFile === undefined)
+    refuse('prefillGraphFile', 'there with kvType int8');
   const { inputConvention } = fields;
   if (inputConvention !== undefined && !CONVENTIONS.includes(inputConvention))
     refuse('inputConvention', `${CONVENTIONS.join(' or ')}, or absent`);
