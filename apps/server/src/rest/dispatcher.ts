@@ -21,12 +21,14 @@ import { writeJsonLines } from './json-lines.ts';
 import { endAfterRequest } from './lingering-end.ts';
 import { hasBody, readJsonBody, streamBody } from './read-body.ts';
 import { createRequestContext } from './request-context.ts';
-import { createRouteTable } from './route-table.ts';
+import type { RouteTable } from './route-table.ts';
 import { writeEventStream } from './sse.ts';
 
 export interface DispatcherOptions {
   readonly router: AppRouter;
   readonly services: Pick<Services, 'credentials'>;
+  /** The routes of the router. */
+  readonly table: RouteTable;
   readonly bodyLimitBytes: number;
   /** For bodies that are read as they arrive. */
   readonly streamedBodyLimitBytes: number;
@@ -60,13 +62,12 @@ export type Dispatcher = (
 export function createDispatcher({
   router,
   services,
+  table,
   bodyLimitBytes,
   streamedBodyLimitBytes,
   stopping,
   onError,
 }: DispatcherOptions): Dispatcher {
-  const table = createRouteTable(router);
-
   return async (request, response, { requestId, headers }) => {
     const { context, release } = createRequestContext(request, response, { requestId, stopping });
     let style: ErrorStyle = 'openai';
