@@ -6,7 +6,6 @@ import { resolve } from 'node:path';
 import { assertInvariant, EngineError } from '../../errors.ts';
 import {
   type KvPart,
-  MANIFEST_FILE,
   type ModelManifest,
   pastName,
   presentName,
@@ -16,6 +15,7 @@ import type { CallConvention, CallInputs, CallShape } from './call-convention.ts
 import { createLogits } from './call-logits.ts';
 import { createConvention } from './create-convention.ts';
 import { KeptCalls } from './kept-calls.ts';
+import { countLogits } from './logits-limit.ts';
 import type { RunnerFacts, RunnerRow, SlotModelRunner } from './model-runner.ts';
 import type {
   OrtBackend,
@@ -27,6 +27,7 @@ import type {
   OrtValue,
 } from './ort/backend.ts';
 import { inPieces } from './row-pieces.ts';
+import { unfitModel } from './unfit-model.ts';
 
 export interface DeviceSlotsRunnerOptions extends OrtSessionOptions {
   readonly device: Exclude<OrtDevice, 'cpu'>;
@@ -64,9 +65,6 @@ const TRIAL_LENGTH = 48;
 /** Share of the largest logit by which two right kernels differ at most; a wrong one is off by tenths. */
 const TRIAL_BOUND = 0.02;
 
-/** Memory for logits of prompt positions beyond one row per slot. Unit: bytes. */
-const PROMPT_LOGITS_BYTES = 32 * 2 ** 20;
-
 /**
  * Throws: `model_invalid` when the graph cannot be loaded or has other inputs and outputs than expected,
  * `engine_failed` when the device cannot be used or has no room for the cache.
@@ -88,9 +86,7 @@ export async function createDeviceSlotsRunner(
     for (const { value } of slots.flat()) value.dispose();
     session.dispose();
     if (cause instanceof EngineError && cause.code === 'engine_failed') throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const message = `${manifest.graphFile} does not fit ${MANIFEST_FILE} in ${modelDir}: ${reason}`;
-    throw new EngineError('model_invalid', message, { cause });
+    throw unfitModel(manifest.graphFile, modelDir, cause);
   }
 }
 
@@ -145,8 +141,7 @@ class DeviceSlotsRunner implements SlotModelRunner {
     this.#session = session;
     this.#slots = [...slots];
     for (const [number, tensors] of slots.entries()) this.#numbers.set(tensors, number);
-    const promptLogitsLimit = Math.max(1, Math.floor(PROMPT_LOGITS_BYTES / (4 * vocabSize)));
-    const logitsLimit = slotCount + Math.min(contextLength, promptLogitsLimit);
+    const logitsLimit = countLogits(slotCount, contextLength, vocabSize);
     this.#logits = new Float32Array(logitsLimit * vocabSize);
     this.#callLogits = new Float32Array(logitsLimit * vocabSize);
     this.#convention = createConvention(backend, manifest, {

@@ -4,15 +4,18 @@
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { assertInvariant, EngineError } from '../../errors.ts';
-import { MANIFEST_FILE, MIN_BLOCK_LENGTH, type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
+import { assertInvariant } from '../../errors.ts';
+import { MIN_BLOCK_LENGTH, type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
 import { countBlocks } from './block-memory.ts';
 import { BlockStore } from './block-store.ts';
 import { type DeviceLogits, type LogitsPart, LogitsStore } from './device-logits.ts';
+import { KeptCalls } from './kept-calls.ts';
+import { countLogits } from './logits-limit.ts';
 import type { BlockModelRunner, RunnerFacts, RunnerRow } from './model-runner.ts';
 import type { OrtBackend, OrtBinding, OrtSession, OrtSessionOptions } from './ort/backend.ts';
 import { PackedInputs } from './packed-inputs.ts';
 import { type PackedLimits, type PackedShape, packedShape, splitRows } from './packed-shape.ts';
+import { unfitModel } from './unfit-model.ts';
 import { warmUpCalls } from './warm-up-calls.ts';
 
 export interface PagedRunnerOptions extends OrtSessionOptions {
@@ -56,10 +59,8 @@ interface Parts {
   readonly limits: PackedLimits;
 }
 
-/** Prepared calls that are kept; the least recently used one is dropped first. One takes some kilobytes. */
+/** Prepared calls that are kept. One takes some kilobytes. */
 const KEPT_CALL_COUNT = 128;
-/** Memory for logits beyond one row per sequence, as of the runner with slots. Unit: bytes. */
-const PROMPT_LOGITS_BYTES = 32 * 2 ** 20;
 
 /**
  * Throws: `model_invalid` when the graph cannot be loaded, has other inputs and outputs than expected, or does not fit the
@@ -83,9 +84,7 @@ export async function createPagedRunner(
     await runner.warmUp(options);
   } catch (cause) {
     await runner.close();
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const message = `${manifest.graphFile} does not fit ${MANIFEST_FILE} in ${modelDir}, or the device: ${reason}`;
-    throw new EngineError('model_invalid', message, { cause });
+    throw unfitModel(manifest.graphFile, modelDir, cause, ', or the device');
   }
   return runner;
 }
@@ -110,8 +109,7 @@ async function createParts(
   const blockCount = countBlocks(needs, deviceFacts);
   const shape = { ...manifest, blockCount, blockLength, type: kvType };
   const store = await BlockStore.create(backend, session, shape, options);
-  const promptLogits = Math.max(1, Math.floor(PROMPT_LOGITS_BYTES / (4 * vocabSize)));
-  const logitsLimit = maxSequences + Math.min(contextLength, promptLogits);
+  const logitsLimit = countLogits(maxSequences, contextLength, vocabSize);
   let logits: LogitsStore;
   try {
     logits = new LogitsStore(backend, session, vocabSize, logitsLimit);
@@ -137,8 +135,8 @@ class DevicePagedRunner implements PagedRunner {
   readonly blockLength: number;
   readonly #backend: OrtBackend;
   readonly #parts: Parts;
-  /** By shape, least recently used first. */
-  readonly #calls = new Map<string, PreparedCall>();
+  /** By shape and place in a step. */
+  readonly #calls = new KeptCalls<PreparedCall>(KEPT_CALL_COUNT, disposeCall);
 
   constructor(backend: OrtBackend, parts: Parts, facts: RunnerFacts, blockLength: number) {
     this.#backend = backend;
@@ -186,8 +184,7 @@ class DevicePagedRunner implements PagedRunner {
   }
 
   async close(): Promise<void> {
-    for (const call of this.#calls.values()) disposeCall(call);
-    this.#calls.clear();
+    this.#calls.dispose();
     const { session, store, logits } = this.#parts;
     logits.dispose();
     store.dispose();
@@ -208,15 +205,7 @@ class DevicePagedRunner implements PagedRunner {
   #callFor(index: number, shape: PackedShape): PreparedCall {
     const { tokenCount, batchSize, tableWidth, logitsCount } = shape;
     const key = `${index}/${tokenCount}/${batchSize}/${tableWidth}/${logitsCount}`;
-    const call = this.#calls.get(key) ?? this.#prepare(index, shape);
-    this.#calls.delete(key);
-    this.#calls.set(key, call);
-    if (this.#calls.size > KEPT_CALL_COUNT) {
-      const [oldestKey, oldest] = this.#calls.entries().next().value!;
-      disposeCall(oldest);
-      this.#calls.delete(oldestKey);
-    }
-    return call;
+    return this.#calls.take(key, () => this.#prepare(index, shape));
   }
 
   #prepare(index: number, shape: PackedShape): PreparedCall {

@@ -1,6 +1,7 @@
 // The sessions of the sampling graphs and their prepared calls: arrays that are made once for a size and refilled. Caller:
 // `device-sampler.ts`, which knows what the numbers mean.
 
+import { KeptCalls } from '../../model/kept-calls.ts';
 import type {
   ElementArray,
   ElementType,
@@ -28,7 +29,7 @@ export interface CallSize {
   readonly editCount: number;
 }
 
-/** Calls that are kept; the least recently used one is dropped first. */
+/** Calls that are kept. */
 const KEPT_CALL_COUNT = 64;
 
 export class DeviceCalls {
@@ -36,7 +37,7 @@ export class DeviceCalls {
   readonly #options: OrtSessionOptions;
   readonly #shape: GraphShape;
   readonly #sessions = new Map<string, Promise<OrtSession>>();
-  readonly #calls = new Map<string, DeviceCall>();
+  readonly #calls = new KeptCalls<DeviceCall>(KEPT_CALL_COUNT, call => call.dispose());
   /** Rows that stay on the device from one graph to the next, by name and count. */
   readonly #rows = new Map<string, OrtValue>();
   readonly #logitsIds = new Map<OrtValue, number>();
@@ -55,7 +56,7 @@ export class DeviceCalls {
     const { paddedLength, candidateCount, logprobCount, partCount, sumBlockCount } = this.#shape;
     const maskShape = [rowCount, paddedLength / 16];
     const editShape = [rowCount, editCount];
-    return this.#keep(`${kind} ${rowCount} ${editCount} ${this.#idOf(logits)}`, () => {
+    return this.#calls.take(`${kind} ${rowCount} ${editCount} ${this.#idOf(logits)}`, () => {
       const call = new CallUnderway(this.#backend);
       call.inputs.set('logits', logits);
       call.add('inputs', 'rows', 'int32', [rowCount]);
@@ -86,7 +87,7 @@ export class DeviceCalls {
   /** After a `reduce` of `rowCount` rows. */
   async locate(rowCount: number, count: number): Promise<DeviceCall> {
     const session = await this.#session('locate', () => locateGraph(this.#shape));
-    return this.#keep(`locate ${rowCount} ${count}`, () => {
+    return this.#calls.take(`locate ${rowCount} ${count}`, () => {
       const call = new CallUnderway(this.#backend);
       call.inputs.set('edited', this.#rowsOf(session, 'edited', rowCount));
       call.add('inputs', 'block', 'int32', [count]);
@@ -101,7 +102,7 @@ export class DeviceCalls {
   async rank(rowCount: number, count: number, features: ReduceFeatures): Promise<DeviceCall> {
     const rows = isEdited(features) ? 'own' : 'edited';
     const session = await this.#session('rank', () => rankGraph(this.#shape));
-    return this.#keep(`rank ${rows} ${rowCount} ${count}`, () => {
+    return this.#calls.take(`rank ${rows} ${rowCount} ${count}`, () => {
       const call = new CallUnderway(this.#backend);
       call.inputs.set('own', this.#rowsOf(session, rows, rowCount));
       call.add('inputs', 'row', 'int32', [count]);
@@ -113,7 +114,7 @@ export class DeviceCalls {
 
   async read(logits: OrtValue, rowCount: number): Promise<DeviceCall> {
     const session = await this.#session('read', () => readGraph(this.#shape));
-    return this.#keep(`read ${rowCount} ${this.#idOf(logits)}`, () => {
+    return this.#calls.take(`read ${rowCount} ${this.#idOf(logits)}`, () => {
       const call = new CallUnderway(this.#backend);
       call.inputs.set('logits', logits);
       call.add('inputs', 'rows', 'int32', [rowCount]);
@@ -123,7 +124,7 @@ export class DeviceCalls {
   }
 
   async dispose(): Promise<void> {
-    for (const call of this.#calls.values()) call.dispose();
+    this.#calls.dispose();
     for (const rows of this.#rows.values()) rows.dispose();
     for (const session of await Promise.all(this.#sessions.values())) session.dispose();
   }
@@ -154,18 +155,6 @@ export class DeviceCalls {
       this.#logitsIds.set(logits, id);
     }
     return id;
-  }
-
-  #keep(key: string, prepare: () => DeviceCall): DeviceCall {
-    const call = this.#calls.get(key) ?? prepare();
-    this.#calls.delete(key);
-    this.#calls.set(key, call);
-    if (this.#calls.size > KEPT_CALL_COUNT) {
-      const [oldestKey, oldest] = this.#calls.entries().next().value!;
-      oldest.dispose();
-      this.#calls.delete(oldestKey);
-    }
-    return call;
   }
 }
 
