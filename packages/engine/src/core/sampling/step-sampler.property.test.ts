@@ -83,6 +83,7 @@ const rest = backend.createTensor('float32', [LOGITS_LIMIT - 1, VOCAB_SIZE], dat
 const deviceSampler = new DeviceSampler(new Sampler(VOCAB_SIZE), backend, {
   ...{ threadCount: 1, spin: false },
   logitsType: 'float32',
+  rowLimit: LOGITS_LIMIT,
 });
 afterAll(() => deviceSampler.dispose());
 

@@ -32,17 +32,24 @@ export interface CallSize {
 /** Calls that are kept. */
 const KEPT_CALL_COUNT = 64;
 
+export interface DeviceCallsShape extends GraphShape {
+  /** Most rows of a call. */
+  readonly rowLimit: number;
+}
+
+type KeptRows = 'edited' | 'own';
+
 export class DeviceCalls {
   readonly #backend: OrtBackend;
   readonly #options: OrtSessionOptions;
-  readonly #shape: GraphShape;
+  readonly #shape: DeviceCallsShape;
   readonly #sessions = new Map<string, Promise<OrtSession>>();
   readonly #calls = new KeptCalls<DeviceCall>(KEPT_CALL_COUNT, call => call.dispose());
-  /** Rows that stay on the device from one graph to the next, by name and count. */
-  readonly #rows = new Map<string, OrtValue>();
+  /** Rows that stay on the device from one graph to the next, and views of their beginnings by count. */
+  readonly #rows = new Map<KeptRows, { readonly whole: OrtValue; readonly views: Map<number, OrtValue> }>();
   readonly #logitsIds = new Map<OrtValue, number>();
 
-  constructor(backend: OrtBackend, options: OrtSessionOptions, shape: GraphShape) {
+  constructor(backend: OrtBackend, options: OrtSessionOptions, shape: DeviceCallsShape) {
     this.#backend = backend;
     this.#options = options;
     this.#shape = shape;
@@ -125,7 +132,10 @@ export class DeviceCalls {
 
   async dispose(): Promise<void> {
     this.#calls.dispose();
-    for (const rows of this.#rows.values()) rows.dispose();
+    for (const { whole, views } of this.#rows.values()) {
+      for (const view of views.values()) view.dispose();
+      whole.dispose();
+    }
     for (const session of await Promise.all(this.#sessions.values())) session.dispose();
   }
 
@@ -138,14 +148,19 @@ export class DeviceCalls {
     return session;
   }
 
-  #rowsOf(session: OrtSession, name: string, rowCount: number): OrtValue {
-    const key = `${name} ${rowCount}`;
-    let rows = this.#rows.get(key);
+  #rowsOf(session: OrtSession, name: KeptRows, rowCount: number): OrtValue {
+    const { paddedLength, rowLimit } = this.#shape;
+    let rows = this.#rows.get(name);
     if (rows === undefined) {
-      rows = session.allocate('float32', [rowCount, this.#shape.paddedLength]);
-      this.#rows.set(key, rows);
+      rows = { whole: session.allocate('float32', [rowLimit, paddedLength]), views: new Map() };
+      this.#rows.set(name, rows);
     }
-    return rows;
+    let view = rows.views.get(rowCount);
+    if (view === undefined) {
+      view = session.view(rows.whole, [rowCount, paddedLength]);
+      rows.views.set(rowCount, view);
+    }
+    return view;
   }
 
   #idOf(logits: OrtValue): number {
