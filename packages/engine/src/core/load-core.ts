@@ -8,12 +8,14 @@ import type { CoreOptions, WarmUpProgress } from '../link/messages.ts';
 import { createDeviceSampling } from './device-sampling.ts';
 import { EngineCore } from './engine-core.ts';
 import { createDeviceSlotsRunner } from './model/device-slots-runner.ts';
+import { countLogits } from './model/logits-limit.ts';
 import type { ModelRunner } from './model/model-runner.ts';
 import type { OrtBackend } from './model/ort/backend.ts';
 import { selectBackend } from './model/ort/select-backend.ts';
 import { createPagedRunner } from './model/paged-runner.ts';
 import { readManifest } from './model/read-manifest.ts';
 import { createSlotsRunner } from './model/slots-runner.ts';
+import { samplingMemoryBytes } from './sampling/device/call-sizes.ts';
 import type { StepSampler } from './sampling/step-sampler.ts';
 
 /** Slots for computed prompts alone: enough for some conversations that come back while others run. */
@@ -101,6 +103,7 @@ async function computeInSlots(parts: RunnerParts): Promise<Computation> {
 async function computeInBlocks(parts: RunnerParts): Promise<Computation> {
   const { backend, manifest, options, contextLength, onWarmUp } = parts;
   const { modelDir, maxSequences, prefillChunkLength, cacheBytes } = options;
+  const { vocabSize } = manifest;
   const device = options.device === 'auto' ? 'webgpu' : options.device;
   if (device === 'cpu') {
     const problem = `"cpu" cannot run ${modelDir}, which was built as "paged" for a GPU; use "webgpu" or "cuda"`;
@@ -111,6 +114,8 @@ async function computeInBlocks(parts: RunnerParts): Promise<Computation> {
   const runner = await createPagedRunner(backend, modelDir, manifest, {
     ...{ maxSequences, contextLength, prefillChunkLength, cacheBytes },
     spareContexts: settleCacheSlots(options),
+    // Sampling begins when the cache is there already, so its memory must have been left.
+    otherBytes: samplingMemoryBytes(vocabSize, countLogits(maxSequences, contextLength, vocabSize)),
     onWarmUp: (doneCount, totalCount) => onWarmUp?.({ doneCount, totalCount }),
     ...sessionOptions,
   });

@@ -1,5 +1,5 @@
-// Logits where a paged model left them: on the device, one value for each size, made once. What samples there reads them;
-// `read` brings them to the process for everybody else.
+// Logits where a paged model left them: on the device, one value for each size, all of them on one memory. What samples there
+// reads them; `read` brings them to the process for everybody else.
 
 import type { OrtBackend, OrtSession, OrtTensor, OrtValue } from './ort/backend.ts';
 import { powerOfTwo } from './packed-shape.ts';
@@ -11,11 +11,18 @@ export interface LogitsPart {
   readonly rowCount: number;
 }
 
+/** What the logits of a step's first call take on the device. Unit: bytes. */
+export function logitsMemoryBytes(vocabSize: number, rowLimit: number): number {
+  return powerOfTwo(rowLimit) * vocabSize * Float32Array.BYTES_PER_ELEMENT;
+}
+
 /** Logits of a step in row order: one part for each call, which mostly is one. */
 export type DeviceLogits = readonly LogitsPart[];
 
 export class LogitsStore {
-  /** By call within a step and number of rows, a power of two. */
+  /** Of a step's first call. Shape: `[most rows, vocabSize]`. */
+  readonly #whole: OrtValue;
+  /** By call within a step and number of rows, a power of two. Those of the first call are views of `#whole`. */
   readonly #values = new Map<string, OrtValue>();
   /** Where a part arrives in the process, by number of rows. */
   readonly #arrivals = new Map<number, OrtTensor>();
@@ -25,11 +32,15 @@ export class LogitsStore {
   /** Made when logits are read for the first time, and larger when more come. */
   #array = new Float32Array(0);
 
-  /** `model` gives the memory; that of a step's first call now, as few steps have a second one. */
+  /**
+   * `model` gives the memory; that of a step's first call now, as few steps have a second one. Throws: `engine_failed` when
+   * the device has no room.
+   */
   constructor(backend: OrtBackend, model: OrtSession, vocabSize: number, rowLimit: number) {
     this.#backend = backend;
     this.#model = model;
     this.#vocabSize = vocabSize;
+    this.#whole = model.allocate('float32', [powerOfTwo(rowLimit), vocabSize]);
     for (let rows = 1; rows <= powerOfTwo(rowLimit); rows *= 2) this.valueOf(0, rows);
   }
 
@@ -38,7 +49,9 @@ export class LogitsStore {
     const key = `${callIndex}/${rows}`;
     const known = this.#values.get(key);
     if (known !== undefined) return known;
-    const value = this.#model.allocate('float32', [rows, this.#vocabSize]);
+    const shape = [rows, this.#vocabSize];
+    const value =
+      callIndex === 0 ? this.#model.view(this.#whole, shape) : this.#model.allocate('float32', shape);
     this.#values.set(key, value);
     return value;
   }
@@ -62,6 +75,7 @@ export class LogitsStore {
   dispose(): void {
     for (const tensor of this.#arrivals.values()) tensor.dispose();
     for (const value of this.#values.values()) value.dispose();
+    this.#whole.dispose();
   }
 
   #arrivalOf(rows: number): OrtTensor {

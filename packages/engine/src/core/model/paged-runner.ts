@@ -8,7 +8,7 @@ import { assertInvariant } from '../../errors.ts';
 import { MIN_BLOCK_LENGTH, type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
 import { countBlocks } from './block-memory.ts';
 import { BlockStore } from './block-store.ts';
-import { type DeviceLogits, type LogitsPart, LogitsStore } from './device-logits.ts';
+import { type DeviceLogits, type LogitsPart, LogitsStore, logitsMemoryBytes } from './device-logits.ts';
 import { KeptCalls } from './kept-calls.ts';
 import { countLogits } from './logits-limit.ts';
 import type { BlockModelRunner, RunnerFacts, RunnerRow } from './model-runner.ts';
@@ -30,6 +30,8 @@ export interface PagedRunnerOptions extends OrtSessionOptions {
   readonly prefillChunkLength: number;
   /** Memory of the cache. Unit: bytes. Default: what is left of the device, as far as sequences can fill it. */
   readonly cacheBytes?: number | undefined;
+  /** Memory that others keep on the device for this model. Unit: bytes. Default: none. */
+  readonly otherBytes?: number;
   /** Tokens of a block: a power of two. Default: the least that kernels can do. */
   readonly blockLength?: number;
   /** Told how many of the calls that compile the model's kernels are done. */
@@ -97,19 +99,20 @@ async function createParts(
   options: PagedRunnerOptions,
 ): Promise<DevicePagedRunner> {
   const { maxSequences, contextLength, device, blockLength = MIN_BLOCK_LENGTH } = options;
-  const { cacheBytes, spareContexts } = options;
+  const { cacheBytes, spareContexts, otherBytes = 0 } = options;
   const { vocabSize, kvType } = manifest;
   const deviceFacts = backend.describeDevice(device);
+  const logitsLimit = countLogits(maxSequences, contextLength, vocabSize);
   const needs = {
     ...manifest,
     ...{ contextLength, maxSequences, spareContexts, blockLength, cacheBytes },
     elementBytes: kvType === 'float16' ? 2 : 4,
     weightBytes: await readWeightBytes(join(modelDir, manifest.graphFile)),
+    keptBytes: logitsMemoryBytes(vocabSize, logitsLimit) + otherBytes,
   };
   const blockCount = countBlocks(needs, deviceFacts);
   const shape = { ...manifest, blockCount, blockLength, type: kvType };
   const store = await BlockStore.create(backend, session, shape, options);
-  const logitsLimit = countLogits(maxSequences, contextLength, vocabSize);
   let logits: LogitsStore;
   try {
     logits = new LogitsStore(backend, session, vocabSize, logitsLimit);

@@ -177,7 +177,10 @@ export class NativeSession implements OrtSession {
     const { device } = this;
     const session = this.#session;
     const queue = this.#queue;
-    assertInvariant(session !== null && device !== 'cpu' && queue !== undefined, 'a session on a device is open');
+    assertInvariant(
+      session !== null && device !== 'cpu' && queue !== undefined,
+      'a session on a device is open',
+    );
     const { api, env, memoryInfo: processMemory } = this.#surroundings;
     this.#deviceMemory ??= new DeviceMemory({ api, env, device, processMemory, session, queue });
     return this.#deviceMemory;
