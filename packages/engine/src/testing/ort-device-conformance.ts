@@ -151,7 +151,8 @@ export const ORT_DEVICE_CONFORMANCE: readonly DeviceConformanceCase[] = [
         await (round % 2 === 0 ? second : plain).run();
         assert.deepEqual(await result(other), [round + 20, 42]);
       }
-      for (const binding of [recorded, second, plain]) binding.dispose();
+      const unused = session.bind(inputs, new Map([['sum', sum!]]), { isRecorded: true });
+      for (const binding of [recorded, second, plain, unused]) binding.dispose();
       for (const value of [a, b, sum, other]) value!.dispose();
       session.dispose();
     },

@@ -1,23 +1,23 @@
 // Runs a `paged` graph on a device: PagedAttention over blocks that stay there. A step is one call, whatever its rows are,
-// chunks of prompts and decodes side by side, unless they are too many for one. Inputs are a few small arrays; the cache never moves, and logits stay on the
-// device until somebody reads them.
+// chunks of prompts and decodes side by side, unless they are too many for one. Inputs are a few small arrays; the cache never
+// moves, and logits stay on the device until somebody reads them.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assertInvariant } from '../../errors.ts';
-import { MIN_BLOCK_LENGTH, type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
+import { MIN_BLOCK_LENGTH, type ModelManifest } from '../../graph-contract.ts';
 import { countBlocks } from './block-memory.ts';
 import { BlockStore } from './block-store.ts';
 import { type DeviceLogits, type LogitsPart, LogitsStore, logitsMemoryBytes } from './device-logits.ts';
-import { KeptCalls } from './kept-calls.ts';
 import { countLogits } from './logits-limit.ts';
 import type { BlockModelRunner, RunnerFacts, RunnerRow } from './model-runner.ts';
-import type { OrtBackend, OrtBinding, OrtSession, OrtSessionOptions } from './ort/backend.ts';
-import { PackedInputs } from './packed-inputs.ts';
-import { type PackedLimits, type PackedShape, packedShape, splitRows } from './packed-shape.ts';
+import type { OrtBackend, OrtSession, OrtSessionOptions } from './ort/backend.ts';
+import { type PackedLimits, splitRows } from './packed-shape.ts';
+import { PagedCalls } from './paged-calls.ts';
 import { unfitModel } from './unfit-model.ts';
 import { warmUpCalls } from './warm-up-calls.ts';
 
+/** With `recordsCalls`, calls in which every sequence decodes are recorded and replayed. */
 export interface PagedRunnerOptions extends OrtSessionOptions {
   readonly device: 'webgpu' | 'cuda';
   /** Most sequences in the cache at the same time. */
@@ -46,12 +46,6 @@ export interface PagedRunner extends BlockModelRunner {
   read(logits: DeviceLogits): Promise<Float32Array>;
 }
 
-/** A call whose arrays are refilled and run again. */
-interface PreparedCall {
-  readonly inputs: PackedInputs;
-  readonly binding: OrtBinding;
-}
-
 /** What the memory of a runner is made of. */
 interface Parts {
   readonly session: OrtSession;
@@ -59,10 +53,8 @@ interface Parts {
   readonly logits: LogitsStore;
   readonly blockCount: number;
   readonly limits: PackedLimits;
+  readonly calls: PagedCalls;
 }
-
-/** Prepared calls that are kept. One takes some kilobytes. */
-const KEPT_CALL_COUNT = 128;
 
 /**
  * Throws: `model_invalid` when the graph cannot be loaded, has other inputs and outputs than expected, or does not fit the
@@ -112,7 +104,7 @@ async function createParts(
   };
   const blockCount = countBlocks(needs, deviceFacts);
   const shape = { ...manifest, blockCount, blockLength, type: kvType };
-  const store = await BlockStore.create(backend, session, shape, options);
+  const store = await BlockStore.create(backend, session, shape, { ...options, recordsCalls: false });
   let logits: LogitsStore;
   try {
     logits = new LogitsStore(backend, session, vocabSize, logitsLimit);
@@ -128,7 +120,10 @@ async function createParts(
     onnxRuntimeVersion: backend.version,
   };
   const limits = { ...needs, maxTensorBytes: deviceFacts.maxTensorBytes };
-  return new DevicePagedRunner(backend, { session, store, logits, blockCount, limits }, facts, blockLength);
+  const { recordsCalls = false } = options;
+  const memory = { session, store, logits, blockCount };
+  const calls = new PagedCalls({ ...memory, backend, blockLength, contextLength, recordsCalls });
+  return new DevicePagedRunner({ ...memory, limits, calls }, facts, blockLength);
 }
 
 class DevicePagedRunner implements PagedRunner {
@@ -136,13 +131,9 @@ class DevicePagedRunner implements PagedRunner {
   readonly facts: RunnerFacts;
   readonly blockCount: number;
   readonly blockLength: number;
-  readonly #backend: OrtBackend;
   readonly #parts: Parts;
-  /** By shape and place in a step. */
-  readonly #calls = new KeptCalls<PreparedCall>(KEPT_CALL_COUNT, disposeCall);
 
-  constructor(backend: OrtBackend, parts: Parts, facts: RunnerFacts, blockLength: number) {
-    this.#backend = backend;
+  constructor(parts: Parts, facts: RunnerFacts, blockLength: number) {
     this.#parts = parts;
     this.facts = facts;
     this.blockCount = parts.blockCount;
@@ -187,8 +178,8 @@ class DevicePagedRunner implements PagedRunner {
   }
 
   async close(): Promise<void> {
-    this.#calls.dispose();
-    const { session, store, logits } = this.#parts;
+    const { session, store, logits, calls } = this.#parts;
+    calls.dispose();
     logits.dispose();
     store.dispose();
     session.dispose();
@@ -197,29 +188,10 @@ class DevicePagedRunner implements PagedRunner {
   async #call(index: number, rows: readonly RunnerRow[]): Promise<LogitsPart> {
     const rowCount = rows.reduce((sum, { logitsCount }) => sum + logitsCount, 0);
     assertInvariant(rowCount <= this.facts.logitsLimit, 'a step asks for at most logitsLimit rows');
-    const shape = packedShape(rows, this.blockLength);
-    const call = this.#callFor(index, shape);
-    call.inputs.fill(rows, this.blockLength);
+    const call = this.#parts.calls.take(index, rows);
+    await call.fill(rows);
     await call.binding.run();
-    return { value: this.#parts.logits.valueOf(index, shape.logitsCount), rowCount };
-  }
-
-  /** The call of that shape and place in a step, prepared now unless it is kept. */
-  #callFor(index: number, shape: PackedShape): PreparedCall {
-    const { tokenCount, batchSize, tableWidth, logitsCount } = shape;
-    const key = `${index}/${tokenCount}/${batchSize}/${tableWidth}/${logitsCount}`;
-    return this.#calls.take(key, () => this.#prepare(index, shape));
-  }
-
-  #prepare(index: number, shape: PackedShape): PreparedCall {
-    const { session, store, logits, blockCount } = this.#parts;
-    const value = logits.valueOf(index, shape.logitsCount);
-    const inputs = new PackedInputs(this.#backend, shape, blockCount);
-    const binding = session.bind(
-      new Map([...inputs.tensors, ...store.inputs]),
-      new Map([[SLOTS_OUTPUT.logits, value], ...store.outputs]),
-    );
-    return { inputs, binding };
+    return { value: call.logits, rowCount };
   }
 }
 
@@ -234,9 +206,4 @@ async function readWeightBytes(graphFile: string): Promise<number> {
     ),
   );
   return sizes.reduce((sum, size) => sum + size, 0);
-}
-
-function disposeCall({ inputs, binding }: PreparedCall): void {
-  binding.dispose();
-  inputs.dispose();
 }
