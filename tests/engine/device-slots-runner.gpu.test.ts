@@ -3,7 +3,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Precision } from '@ortler/engine/graph-contract';
 import {
+  type CoreFacts,
   createDeviceSlotsRunner,
   createSlotsRunner,
   loadCore,
@@ -96,21 +98,42 @@ describe.skipIf(reason !== undefined).each(['llama', 'qwen3'] as const)(
 describe.skipIf(reason !== undefined)(
   `a model of slots that is loaded for a device, ${reason ?? 'here'}`,
   () => {
-    it('runs there', async () => {
-      const folder = await createTinyModelFolder('q4');
+    const factsOf = async (precision: Precision, isDeviceOptional: boolean): Promise<CoreFacts> => {
+      const folder = await createTinyModelFolder(precision);
       const core = await loadCore({
         modelDir: folder.dir,
-        backend: 'auto',
-        device: 'webgpu',
-        threadCount: 1,
-        contextLength: 64,
-        maxSequences: 2,
-        prefillChunkLength: 32,
-        maxQueuedSequences: 4,
+        ...{ backend: 'auto', device: 'webgpu', isDeviceOptional },
+        ...{ threadCount: 1, contextLength: 64, maxSequences: 2 },
+        ...{ prefillChunkLength: 32, maxQueuedSequences: 4 },
       });
-      expect(core.facts).toMatchObject({ runner: 'slots', device: 'webgpu' });
       await core.close();
       await folder.remove();
+      return core.facts;
+    };
+
+    it.each([true, false])('runs there with all its operators, also where that is a wish: %s', async wish => {
+      const facts = await factsOf('q4', wish);
+      expect(facts).toMatchObject({ runner: 'slots', device: 'webgpu' });
+      expect(facts).not.toHaveProperty('deviceNote');
+    });
+
+    it.each([
+      ['q8', /MatMulIntegerToFloat \(\d+\)/],
+      ['f32', /FusedMatMul \(\d+\)/],
+    ] as const)(
+      'in %s leaves products on the processor, and says so where it is told to run there',
+      async (precision, work) => {
+        const facts = await factsOf(precision, false);
+        expect(facts).toMatchObject({ device: 'webgpu', deviceNote: expect.stringMatching(work) });
+      },
+    );
+
+    it('stays on the processor where it would leave products there, with the reason', async () => {
+      const facts = await factsOf('q8', true);
+      expect(facts).toMatchObject({
+        device: 'cpu',
+        deviceNote: expect.stringMatching(/QuantizeLinear .*So the whole model runs on the processor/),
+      });
     });
   },
 );

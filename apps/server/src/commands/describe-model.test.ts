@@ -24,6 +24,13 @@ test('a model that is ready is one line', () => {
   );
 });
 
+test('a model that leaves work on the processor says which', () => {
+  const deviceNote = 'The device "webgpu" has no kernels for MatMulInteger (3).';
+  expect(describeModel('demo', { ...INFO, device: 'webgpu', deviceNote })).toContain(
+    `slower than it could be: ${deviceNote}`,
+  );
+});
+
 test('a model on the slower binding says so and why', () => {
   const shown = describeModel('demo', {
     ...INFO,

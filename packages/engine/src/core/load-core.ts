@@ -2,6 +2,7 @@
 // links call it and nothing else of this room.
 
 import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import { EngineError } from '../errors.ts';
 import type { ModelManifest } from '../graph-contract.ts';
 import type { CoreOptions, WarmUpProgress } from '../link/messages.ts';
@@ -13,10 +14,15 @@ import type { ModelRunner } from './model/model-runner.ts';
 import type { OrtBackend } from './model/ort/backend.ts';
 import { selectBackend } from './model/ort/select-backend.ts';
 import { createPagedRunner } from './model/paged-runner.ts';
+import { describeProcessorWork } from './model/processor-work.ts';
 import { readManifest } from './model/read-manifest.ts';
 import { createSlotsRunner } from './model/slots-runner.ts';
 import { samplingMemoryBytes } from './sampling/device/call-sizes.ts';
 import type { StepSampler } from './sampling/step-sampler.ts';
+import { DEVICE_DRAFTS } from './speculation/device-draft-policy.ts';
+import { PROCESSOR_DRAFTS } from './speculation/draft-policy.ts';
+import type { Drafter } from './speculation/drafter.ts';
+import { PromptLookupDrafter } from './speculation/prompt-lookup-drafter.ts';
 
 /** Slots for computed prompts alone: enough for some conversations that come back while others run. */
 const DEFAULT_CACHE_SLOTS = 4;
@@ -39,6 +45,7 @@ interface Computation {
   readonly runner: ModelRunner;
   readonly stepSampler?: StepSampler;
   readonly samplingNote?: string;
+  readonly deviceNote?: string;
 }
 
 /**
@@ -63,10 +70,8 @@ export async function loadCore(
   }
   const { backend, note } = await selectBackend(options.backend);
   const create = manifest.variant === 'paged' ? computeInBlocks : computeInSlots;
-  const { runner, ...sampling } = await create({ backend, manifest, options, contextLength, onWarmUp });
+  const { runner, ...others } = await create({ backend, manifest, options, contextLength, onWarmUp });
   const isOnDevice = runner.facts.device !== 'cpu';
-  // What a draft costs beside a plain step was measured on processors only.
-  const mayDraft = options.speculation !== 'off' && !isOnDevice;
   return new EngineCore(runner, {
     maxSequences: options.maxSequences,
     prefillChunkLength: options.prefillChunkLength,
@@ -74,30 +79,62 @@ export async function loadCore(
       options.mixedChunkLength ?? (isOnDevice ? DEVICE_MIXED_CHUNK_LENGTH : DEFAULT_MIXED_CHUNK_LENGTH),
     schedulingPolicy: options.schedulingPolicy ?? 'fcfs',
     prefixCaching: options.prefixCaching ?? true,
-    ...(mayDraft ? {} : { drafter: null }),
+    drafter: createDrafter(options, isOnDevice, others.stepSampler),
     maxQueuedSequences: options.maxQueuedSequences,
     ...(note === undefined ? {} : { backendNote: note }),
     ...(isOnDevice ? { fatalFailureLimit: DEVICE_FAILURE_LIMIT } : {}),
-    ...sampling,
+    ...others,
   });
+}
+
+/**
+ * On a device, drafts pay where all rows of a step are one call and their logits stay where they are. Null: none are made.
+ */
+function createDrafter(
+  { speculation }: CoreOptions,
+  isOnDevice: boolean,
+  stepSampler: StepSampler | undefined,
+): Drafter | null {
+  if (speculation === 'off') return null;
+  if (!isOnDevice) return new PromptLookupDrafter(PROCESSOR_DRAFTS);
+  return stepSampler === undefined ? null : new PromptLookupDrafter(DEVICE_DRAFTS);
 }
 
 /** On a device where one is named: such a graph runs there too, only not as well as a paged one. */
 async function computeInSlots(parts: RunnerParts): Promise<Computation> {
   const { backend, manifest, options, contextLength } = parts;
-  const { device, modelDir, maxSequences, cacheBytes } = options;
+  const { device, modelDir, maxSequences, cacheBytes, graphCapture } = options;
+  if (graphCapture === true) throw wrongOption('graphCapture', 'is for models with a paged cache');
   if (cacheBytes !== undefined)
     throw wrongOption('cacheBytes', 'is for models with a paged cache; with slots maxSequences decides');
   const slotCount = maxSequences + settleCacheSlots(options);
   const threads = { threadCount: settleThreadCount(options), spin: options.spin ?? true };
   const shared = { slotCount, contextLength, ...threads };
-  if (device === 'webgpu' || device === 'cuda')
-    return { runner: await createDeviceSlotsRunner(backend, modelDir, manifest, { ...shared, device }) };
+  let deviceNote: string | undefined;
+  if (device === 'webgpu' || device === 'cuda') {
+    const graphFile = resolve(modelDir, manifest.graphFile);
+    const session = await backend.createSession(graphFile, { ...threads, device });
+    const work = describeProcessorWork(session.processorOperators);
+    if (work !== undefined) deviceNote = noteProcessorWork(options, work);
+    if (work === undefined || options.isDeviceOptional !== true) {
+      const onDevice = { ...shared, device, session };
+      const runner = await createDeviceSlotsRunner(backend, modelDir, manifest, onDevice);
+      return { runner, ...(deviceNote !== undefined && { deviceNote }) };
+    }
+    session.dispose();
+  }
   const runner = await createSlotsRunner(backend, modelDir, manifest, {
     ...shared,
     ...(options.prefillGraph === undefined ? {} : { prefillGraph: options.prefillGraph }),
   });
-  return { runner };
+  return { runner, ...(deviceNote !== undefined && { deviceNote }) };
+}
+
+function noteProcessorWork({ device, isDeviceOptional }: CoreOptions, work: string): string {
+  const left = `The device "${device}" has no kernels for some operators of this graph, which was made for the processor: ${work}.`;
+  return isDeviceOptional === true
+    ? `${left} So the whole model runs on the processor.`
+    : `${left} They run on the processor, with copies at each step; a build of the checkpoint for a GPU has none of them.`;
 }
 
 async function computeInBlocks(parts: RunnerParts): Promise<Computation> {
@@ -111,13 +148,15 @@ async function computeInBlocks(parts: RunnerParts): Promise<Computation> {
   }
   // What stays on the processor is little: threads that spin would only take a core from the rest.
   const sessionOptions = { device, threadCount: settleThreadCount(options), spin: options.spin ?? false };
+  const { graphCapture: recordsCalls = false } = options;
+  if (recordsCalls && device !== 'webgpu') throw wrongOption('graphCapture', 'is for the device "webgpu"');
   const runner = await createPagedRunner(backend, modelDir, manifest, {
     ...{ maxSequences, contextLength, prefillChunkLength, cacheBytes },
     spareContexts: settleCacheSlots(options),
     // Sampling begins when the cache is there already, so its memory must have been left.
     otherBytes: samplingMemoryBytes(vocabSize, countLogits(maxSequences, contextLength, vocabSize)),
     onWarmUp: (doneCount, totalCount) => onWarmUp?.({ doneCount, totalCount }),
-    ...sessionOptions,
+    ...{ ...sessionOptions, recordsCalls },
   });
   try {
     const { stepSampler, note } = await createDeviceSampling(backend, runner, sessionOptions);

@@ -56,9 +56,20 @@ export interface CoreOptions {
   readonly cacheBytes?: number;
   /**
    * Guess the next tokens from repetitions in the text and check several in one model call, while that is faster. Every
-   * token is drawn as without it, from logits that may round otherwise. Default: `auto`, which on a device means never.
+   * token is drawn as without it, from logits that may round otherwise. On a device only where tokens are sampled there.
+   * Default: `auto`.
    */
   readonly speculation?: 'auto' | 'off';
+  /**
+   * Record what a decode step tells the device and repeat it instead of telling it again. Only for models with a paged cache
+   * on WebGPU; whether it is faster depends on the device and its driver. Default: false.
+   */
+  readonly graphCapture?: boolean;
+  /**
+   * The device is a wish: a model for the processor whose graph leaves work there stays there altogether, and says why.
+   * Default: false, which runs it on the device and says what is left.
+   */
+  readonly isDeviceOptional?: boolean;
 }
 
 /** One request as the token side sees it. `requestId` is unique within the link. */
@@ -161,6 +172,8 @@ export interface CoreFacts {
   readonly backendNote?: string;
   /** Why tokens of a model on a device are drawn on the processor. Absent when they are drawn where the model runs. */
   readonly samplingNote?: string;
+  /** What a model on a device leaves on the processor, or why it is not on a device that it may be on. */
+  readonly deviceNote?: string;
 }
 
 /** How far a device is with the calls that compile a model's kernels. */

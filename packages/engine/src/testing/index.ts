@@ -36,7 +36,7 @@ export { counterKey } from '../core/sampling/counter-random.ts';
 export { PlainKernels } from '../core/sampling/kernels/plain-kernels.ts';
 export { Sampler, type SamplingStep } from '../core/sampling/sampler.ts';
 export type { Drafter } from '../core/speculation/drafter.ts';
-export type { CoreOptions, SubmitMessage } from '../link/messages.ts';
+export type { CoreFacts, CoreOptions, SubmitMessage } from '../link/messages.ts';
 export { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 export { type LoadedVocabulary, loadVocabulary } from './load-vocabulary.ts';
 export { ScriptedBlockModel, type ScriptedBlockModelOptions } from './scripted-block-model.ts';

@@ -31,6 +31,8 @@ import { unfitModel } from './unfit-model.ts';
 
 export interface DeviceSlotsRunnerOptions extends OrtSessionOptions {
   readonly device: Exclude<OrtDevice, 'cpu'>;
+  /** The graph, where the caller has loaded it for that device; it is the runner's then. */
+  readonly session?: OrtSession;
   readonly slotCount: number;
   /** Most tokens of a sequence; at most what the manifest says. */
   readonly contextLength: number;
@@ -75,7 +77,8 @@ export async function createDeviceSlotsRunner(
   manifest: ModelManifest,
   options: DeviceSlotsRunnerOptions,
 ): Promise<SlotModelRunner> {
-  const session = await backend.createSession(resolve(modelDir, manifest.graphFile), options);
+  const session =
+    options.session ?? (await backend.createSession(resolve(modelDir, manifest.graphFile), options));
   const slots: SlotTensors[] = [];
   try {
     for (let slot = 0; slot < options.slotCount; slot++) slots.push(allocateSlot(session, manifest, options));
