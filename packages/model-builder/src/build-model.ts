@@ -18,6 +18,7 @@ import type { BuildManifest } from './build-manifest.ts';
 import { BUILDER_VERSION, computeContentHash, listCompanionFiles } from './content-hash.ts';
 import { copyCompanions } from './copy-companions.ts';
 import { ModelBuildError } from './errors.ts';
+import { EXPORT_FOLDER, type ExportedFiles, findExports } from './exported/find-exports.ts';
 import { hashFolders } from './file-hashes.ts';
 import { Checkpoint, type WeightSource } from './hugging-face/checkpoint.ts';
 import { readDecoderConfig } from './hugging-face/config.ts';
@@ -67,6 +68,8 @@ export interface BuildModelOptions {
 export async function buildModel(options: BuildModelOptions): Promise<ModelManifest> {
   const { sourceDir, adapterDir, outputDir, precision, variant = 'slots', onProgress, signal } = options;
   if ((await stat(outputDir).catch(() => undefined)) !== undefined) throw outputExists(outputDir);
+  const exports = await findExports(sourceDir, variant);
+  if (exports !== undefined) throw needsNoBuild(sourceDir, exports);
   const contentHash = await computeContentHash({
     sourceDir,
     adapterDir,
@@ -209,6 +212,12 @@ async function openWeights(sourceDir: string, adapterDir: string | undefined): P
     await checkpoint.close();
     throw error;
   }
+}
+
+function needsNoBuild(sourceDir: string, { names }: ExportedFiles): ModelBuildError {
+  const files = names.map(name => `${EXPORT_FOLDER}/${name}`).join(', ');
+  const message = `${sourceDir} was exported to ONNX by another program (${files}) and needs no build: a server takes the folder itself as a model, as in "ortler serve --models name=${sourceDir}"`;
+  return new ModelBuildError('unsupported', message, { file: sourceDir });
 }
 
 function outputExists(outputDir: string): ModelBuildError {

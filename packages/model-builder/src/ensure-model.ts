@@ -20,7 +20,7 @@ export interface EnsureModelOptions {
   readonly cacheDir: string;
   /** Of a build made from a checkpoint, or of the graph to take; a folder that was built before keeps the one it has. */
   readonly precision: Precision;
-  /** Which runner the graph is for, of a build made from a checkpoint. Default: `slots`. */
+  /** Where the model is to run: `slots` for the processor, `paged` for a GPU. Default: `slots`. */
   readonly variant?: GraphVariant | undefined;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -38,10 +38,10 @@ export async function ensureModel(options: EnsureModelOptions): Promise<string> 
   if (await isBuilt(options)) return sourceDir;
   await removeAbandonedBuilds(cacheDir, Date.now());
   const onBytes = hashProgress(options);
-  const exports = await findExports(sourceDir);
+  const exports = await findExports(sourceDir, variant);
   if (exports !== undefined) {
     refuseAdapter(options, 'was exported by another program');
-    return ensureExport({ sourceDir, exports, cacheDir, precision, onBytes, signal });
+    return ensureExport({ sourceDir, exports, cacheDir, precision, variant, onBytes, signal });
   }
   const stampDir = join(cacheDir, 'stamps');
   const contentHash = await computeContentHash({

@@ -115,14 +115,17 @@ async function computeInSlots(parts: RunnerParts): Promise<Computation> {
     const graphFile = resolve(modelDir, manifest.graphFile);
     const session = await backend.createSession(graphFile, { ...threads, device });
     const work = describeProcessorWork(session.processorOperators);
-    if (work !== undefined) deviceNote = noteProcessorWork(options, work);
-    if (work === undefined || options.isDeviceOptional !== true) {
+    // Such a graph has no place on the processor to stay.
+    const mayStay = options.isDeviceOptional === true && !needsDevice(manifest);
+    if (work !== undefined) deviceNote = noteProcessorWork(device, work, { mayStay });
+    if (work === undefined || !mayStay) {
       const onDevice = { ...shared, device, session };
       const runner = await createDeviceSlotsRunner(backend, modelDir, manifest, onDevice);
       return { runner, ...(deviceNote !== undefined && { deviceNote }) };
     }
     session.dispose();
   }
+  checkForProcessor(modelDir, manifest);
   const runner = await createSlotsRunner(backend, modelDir, manifest, {
     ...shared,
     ...(options.prefillGraph === undefined ? {} : { prefillGraph: options.prefillGraph }),
@@ -130,9 +133,20 @@ async function computeInSlots(parts: RunnerParts): Promise<Computation> {
   return { runner, ...(deviceNote !== undefined && { deviceNote }) };
 }
 
-function noteProcessorWork({ device, isDeviceOptional }: CoreOptions, work: string): string {
+/** Throws: `model_invalid` for a graph in float16. */
+function checkForProcessor(modelDir: string, manifest: ModelManifest): void {
+  if (!needsDevice(manifest)) return;
+  const message = `${manifest.graphFile}, which ${modelDir} names, has caches or logits in float16 and so needs a GPU (device "webgpu"). On the processor, take a graph in float32: model.onnx, model_q8.onnx or model_q4.onnx.`;
+  throw new EngineError('model_invalid', message, { parameter: 'device' });
+}
+
+function needsDevice({ kvType, logitsType }: ModelManifest): boolean {
+  return kvType === 'float16' || logitsType === 'float16';
+}
+
+function noteProcessorWork(device: string, work: string, { mayStay }: { readonly mayStay: boolean }): string {
   const left = `The device "${device}" has no kernels for some operators of this graph, which was made for the processor: ${work}.`;
-  return isDeviceOptional === true
+  return mayStay
     ? `${left} So the whole model runs on the processor.`
     : `${left} They run on the processor, with copies at each step; a build of the checkpoint for a GPU has none of them.`;
 }

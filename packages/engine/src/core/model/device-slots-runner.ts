@@ -12,7 +12,7 @@ import {
   SLOTS_OUTPUT,
 } from '../../graph-contract.ts';
 import type { CallConvention, CallInputs, CallShape } from './call-convention.ts';
-import { createLogits } from './call-logits.ts';
+import { createLogits, type LogitsMemory } from './call-logits.ts';
 import { createConvention } from './create-convention.ts';
 import { KeptCalls } from './kept-calls.ts';
 import { countLogits } from './logits-limit.ts';
@@ -28,6 +28,7 @@ import type {
 } from './ort/backend.ts';
 import { inPieces } from './row-pieces.ts';
 import { unfitModel } from './unfit-model.ts';
+import { widenHalves } from './widen-halves.ts';
 
 export interface DeviceSlotsRunnerOptions extends OrtSessionOptions {
   readonly device: Exclude<OrtDevice, 'cpu'>;
@@ -96,18 +97,20 @@ export async function createDeviceSlotsRunner(
 /** Throws: `engine_failed`, naming the settings to lower. */
 function allocateSlot(
   session: OrtSession,
-  { layerCount, kvHeadCount, headSize }: ModelManifest,
+  { layerCount, kvHeadCount, headSize, kvType }: ModelManifest,
   { contextLength, slotCount, device }: DeviceSlotsRunnerOptions,
 ): SlotTensors {
   const shape = [1, kvHeadCount, contextLength, headSize];
   const tensors: { layer: number; part: KvPart; value: OrtValue }[] = [];
   try {
     for (let layer = 0; layer < layerCount; layer++)
-      for (const part of PARTS) tensors.push({ layer, part, value: session.allocate('float32', shape) });
+      for (const part of PARTS) tensors.push({ layer, part, value: session.allocate(kvType, shape) });
     return tensors;
   } catch (cause) {
     for (const { value } of tensors) value.dispose();
-    const gib = (kvHeadCount * contextLength * headSize * 4 * 2 * layerCount * slotCount) / 2 ** 30;
+    const elementBytes = kvType === 'float16' ? 2 : 4;
+    const elementCount = kvHeadCount * contextLength * headSize * 2 * layerCount * slotCount;
+    const gib = (elementBytes * elementCount) / 2 ** 30;
     const message = `The cache of ${slotCount} slots (maxSequences and cacheSlots) of contextLength ${contextLength} takes ${gib.toFixed(1)} GiB on the device "${device}", which has no room for it; lower one of them.`;
     throw new EngineError('engine_failed', message, { cause });
   }
@@ -124,7 +127,7 @@ class DeviceSlotsRunner implements SlotModelRunner {
   /** Shape: `[logitsLimit, vocabSize]`. What `run` returns a part of. */
   readonly #logits: Float32Array;
   /** Shape: `[logitsLimit, vocabSize]`. Where calls write: the place in `#logits` differs from step to step. */
-  readonly #callLogits: Float32Array;
+  readonly #callLogits: LogitsMemory;
   readonly #calls = new KeptCalls<PreparedCall>(CALL_LIMIT, disposeCall);
   /** Numbers for the tensors of a slot, which keep their calls when slots are exchanged. */
   readonly #numbers = new Map<SlotTensors, number>();
@@ -139,14 +142,15 @@ class DeviceSlotsRunner implements SlotModelRunner {
     manifest: ModelManifest,
     { slotCount, contextLength, device }: DeviceSlotsRunnerOptions,
   ) {
-    const { vocabSize } = manifest;
+    const { vocabSize, logitsType = 'float32' } = manifest;
     this.#backend = backend;
     this.#session = session;
     this.#slots = [...slots];
     for (const [number, tensors] of slots.entries()) this.#numbers.set(tensors, number);
     const logitsLimit = countLogits(slotCount, contextLength, vocabSize);
     this.#logits = new Float32Array(logitsLimit * vocabSize);
-    this.#callLogits = new Float32Array(logitsLimit * vocabSize);
+    const CallMemory = logitsType === 'float32' ? Float32Array : Uint16Array;
+    this.#callLogits = new CallMemory(logitsLimit * vocabSize);
     this.#convention = createConvention(backend, manifest, {
       ...{ inputNames: session.inputNames, batchLimit: 1, maskWidth: 'exact' },
       ...{ contextLength, logitsLimit },
@@ -188,7 +192,9 @@ class DeviceSlotsRunner implements SlotModelRunner {
       const length = piece.logitsCount * vocabSize;
       assertInvariant(logitsEnd + length <= this.#logits.length, 'a step asks for at most logitsLimit rows');
       const start = call.firstRow * vocabSize;
-      this.#logits.set(this.#callLogits.subarray(start, start + length), logitsEnd);
+      const found = this.#callLogits.subarray(start, start + length);
+      if (found instanceof Float32Array) this.#logits.set(found, logitsEnd);
+      else widenHalves(found, this.#logits.subarray(logitsEnd, logitsEnd + length));
       logitsEnd += length;
     }
     return this.#logits.subarray(0, logitsEnd);
