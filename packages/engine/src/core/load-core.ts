@@ -12,7 +12,7 @@ import { createDeviceSlotsRunner } from './model/device-slots-runner.ts';
 import { countLogits } from './model/logits-limit.ts';
 import type { ModelRunner } from './model/model-runner.ts';
 import type { OrtBackend } from './model/ort/backend.ts';
-import { selectBackend } from './model/ort/select-backend.ts';
+import { type SelectedBackend, selectBackend } from './model/ort/select-backend.ts';
 import { createPagedRunner } from './model/paged-runner.ts';
 import { describeProcessorWork } from './model/processor-work.ts';
 import { readManifest } from './model/read-manifest.ts';
@@ -54,10 +54,15 @@ interface Computation {
  */
 const DEVICE_FAILURE_LIMIT = 1;
 
-/** Throws: `model_invalid` for an unusable folder or options that do not fit it, `engine_failed`. */
+/**
+ * `select`: where ONNX Runtime comes from; tests put devices in that fail.
+ *
+ * Throws: `model_invalid` for an unusable folder or options that do not fit it, `engine_failed`.
+ */
 export async function loadCore(
   options: CoreOptions,
   onWarmUp?: (progress: WarmUpProgress) => void,
+  select: (choice: CoreOptions['backend']) => Promise<SelectedBackend> = selectBackend,
 ): Promise<EngineCore> {
   checkOptions(options);
   const manifest = await readManifest(options.modelDir);
@@ -68,7 +73,7 @@ export async function loadCore(
       `must be at most ${manifest.contextLength}, which the model was built for; got ${contextLength}`,
     );
   }
-  const { backend, note } = await selectBackend(options.backend);
+  const { backend, note } = await select(options.backend);
   const create = manifest.variant === 'paged' ? computeInBlocks : computeInSlots;
   const { runner, ...others } = await create({ backend, manifest, options, contextLength, onWarmUp });
   const isOnDevice = runner.facts.device !== 'cpu';
