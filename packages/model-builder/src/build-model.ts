@@ -12,7 +12,7 @@ import {
 } from '@ortler/engine/graph-contract';
 import { recordDecoderGraph, recordPrefillGraph } from './architectures/decoder-graph.ts';
 import type { GraphParts } from './blocks/token-rows.ts';
-import { VARIANTS } from './blocks/variant.ts';
+import { VARIANTS, type Variant } from './blocks/variant.ts';
 import { createBuildFolder, publishBuildFolder, writeDurably } from './build-folder.ts';
 import type { BuildManifest } from './build-manifest.ts';
 import { BUILDER_VERSION, computeContentHash, listCompanionFiles } from './content-hash.ts';
@@ -55,6 +55,11 @@ export interface BuildModelOptions {
   readonly precision: Precision;
   /** Which runner the graph is for. Default: `slots`. Each has precisions of its own: `VARIANT_PRECISIONS`. */
   readonly variant?: GraphVariant | undefined;
+  /**
+   * Only for `paged` in 4 or 8 bits: products round the activations that they read to 8 bits. Whether a GPU is faster with it
+   * is to be measured there. Default: false.
+   */
+  readonly roundsActivations?: boolean | undefined;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -67,13 +72,14 @@ export interface BuildModelOptions {
  */
 export async function buildModel(options: BuildModelOptions): Promise<ModelManifest> {
   const { sourceDir, adapterDir, outputDir, precision, variant = 'slots', onProgress, signal } = options;
+  const { roundsActivations = false } = options;
   if ((await stat(outputDir).catch(() => undefined)) !== undefined) throw outputExists(outputDir);
   const exports = await findExports(sourceDir, variant);
   if (exports !== undefined) throw needsNoBuild(sourceDir, exports);
   const contentHash = await computeContentHash({
     sourceDir,
     adapterDir,
-    ...{ precision, variant },
+    ...{ precision, variant, roundsActivations },
     onBytes: (doneBytes, totalBytes) => onProgress?.({ stage: 'hash', doneBytes, totalBytes }),
     signal,
   });
@@ -104,7 +110,7 @@ export async function buildHashedModel(
   const checkpoint = await openWeights(sourceDir, adapterDir);
   try {
     // 2. Record the graph; this checks that every tensor is there with the right shape.
-    const graphs = recordGraphs({ config, checkpoint, precision, variant: VARIANTS[variant] });
+    const graphs = recordGraphs({ config, checkpoint, precision, variant: variantOf(options) });
     const parameterCount = checkpoint.usedElementCount;
 
     const folder = await writing(outputDir, () => createBuildFolder(outputDir));
@@ -156,6 +162,15 @@ export async function buildHashedModel(
   } finally {
     await checkpoint.close();
   }
+}
+
+/** Throws: `unsupported` for rounded activations where nothing is quantised, or where they are rounded anyway. */
+function variantOf({ variant = 'slots', precision, roundsActivations }: BuildModelOptions): Variant {
+  if (roundsActivations !== true) return VARIANTS[variant];
+  if (variant === 'paged' && precision !== 'f16')
+    return { ...VARIANTS.paged, quantisedInputs: 'rounded to 8 bits' };
+  const message = `activations are rounded in "paged" graphs of precision q8 or q4 only, not in "${variant}" ones of ${precision}`;
+  throw new ModelBuildError('unsupported', message);
 }
 
 interface GraphToWrite {

@@ -25,6 +25,8 @@ export interface ContentHashOptions extends HashOptions {
   readonly adapterDir?: string | undefined;
   readonly precision: Precision;
   readonly variant: GraphVariant;
+  /** See `BuildModelOptions`. Default: false. */
+  readonly roundsActivations?: boolean | undefined;
   /** Folder where hashes are remembered between calls; nothing is remembered without it. */
   readonly stampDir?: string | undefined;
 }
@@ -56,7 +58,7 @@ export async function listCompanionFiles(sourceDir: string): Promise<string[]> {
  * `signal`.
  */
 export async function computeContentHash(options: ContentHashOptions): Promise<string> {
-  const { sourceDir, adapterDir, precision, variant, stampDir, onBytes, signal } = options;
+  const { sourceDir, adapterDir, precision, variant, roundsActivations, stampDir, onBytes, signal } = options;
   checkPrecision(variant, precision);
   const stampPath = await stampPathFor(sourceDir, stampDir);
   const names = await listCheckpointFiles(sourceDir);
@@ -69,7 +71,9 @@ export async function computeContentHash(options: ContentHashOptions): Promise<s
     });
   }
   const hash = createHash('sha256');
-  hash.update(`ortler ${GRAPH_FORMAT_VERSION} ${BUILDER_VERSION} ${variant} ${precision}\n`);
+  hash.update(
+    `ortler ${GRAPH_FORMAT_VERSION} ${BUILDER_VERSION} ${variant} ${precision}${roundsActivations ? ' rounded' : ''}\n`,
+  );
   for (const hashes of await hashFolders(folders, { onBytes, signal }))
     for (const [name, sha256] of [...hashes].toSorted()) hash.update(`${name} ${sha256}\n`);
   return hash.digest('hex');
