@@ -4,16 +4,11 @@
 
 import { resolve } from 'node:path';
 import { assertInvariant, EngineError } from '../../errors.ts';
-import {
-  type KvPart,
-  type ModelManifest,
-  pastName,
-  presentName,
-  SLOTS_OUTPUT,
-} from '../../graph-contract.ts';
+import { type ModelManifest, pastName, presentName, SLOTS_OUTPUT } from '../../graph-contract.ts';
 import type { CallConvention, CallInputs, CallShape } from './call-convention.ts';
 import { createLogits, type LogitsMemory } from './call-logits.ts';
 import { createConvention } from './create-convention.ts';
+import { allocateSlot, type SlotTensors } from './device-slots.ts';
 import { KeptCalls } from './kept-calls.ts';
 import { countLogits } from './logits-limit.ts';
 import type { RunnerFacts, RunnerRow, SlotModelRunner } from './model-runner.ts';
@@ -47,11 +42,6 @@ interface PreparedCall {
   readonly firstRow: number;
   readonly binding: OrtBinding;
 }
-
-/** Tensors of one slot, of shape `[1, kvHeadCount, capacity, headSize]`, by layer and part. */
-type SlotTensors = readonly { readonly layer: number; readonly part: KvPart; readonly value: OrtValue }[];
-
-const PARTS: readonly KvPart[] = ['key', 'value'];
 
 /** Calls that are kept: decodes are one per slot, whole chunks too, last chunks of prompts have any length. */
 const CALL_LIMIT = 128;
@@ -91,28 +81,6 @@ export async function createDeviceSlotsRunner(
     session.dispose();
     if (cause instanceof EngineError && cause.code === 'engine_failed') throw cause;
     throw unfitModel(manifest.graphFile, modelDir, cause);
-  }
-}
-
-/** Throws: `engine_failed`, naming the settings to lower. */
-function allocateSlot(
-  session: OrtSession,
-  { layerCount, kvHeadCount, headSize, kvType }: ModelManifest,
-  { contextLength, slotCount, device }: DeviceSlotsRunnerOptions,
-): SlotTensors {
-  const shape = [1, kvHeadCount, contextLength, headSize];
-  const tensors: { layer: number; part: KvPart; value: OrtValue }[] = [];
-  try {
-    for (let layer = 0; layer < layerCount; layer++)
-      for (const part of PARTS) tensors.push({ layer, part, value: session.allocate(kvType, shape) });
-    return tensors;
-  } catch (cause) {
-    for (const { value } of tensors) value.dispose();
-    const elementBytes = kvType === 'float16' ? 2 : 4;
-    const elementCount = kvHeadCount * contextLength * headSize * 2 * layerCount * slotCount;
-    const gib = (elementBytes * elementCount) / 2 ** 30;
-    const message = `The cache of ${slotCount} slots (maxSequences and cacheSlots) of contextLength ${contextLength} takes ${gib.toFixed(1)} GiB on the device "${device}", which has no room for it; lower one of them.`;
-    throw new EngineError('engine_failed', message, { cause });
   }
 }
 
