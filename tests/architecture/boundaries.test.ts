@@ -30,12 +30,21 @@ const ENGINE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   request: ['errors'],
   text: ['request', 'errors', 'graph-contract', 'entry-module'],
   core: ['request', 'errors', 'graph-contract', 'messages'],
+  messages: ['request', 'errors', 'core'],
   link: ['request', 'errors', 'core', 'messages', 'entry-module'],
   device: ['errors', 'core', 'entry-module'],
 };
 
 /** Single files of the engine that know nothing else of it. */
 const ENGINE_LEAVES = new Set(['errors.ts', 'graph-contract.ts', 'entry-module.ts']);
+
+/** What crosses the link is the vocabulary of both its sides, so the token side may read it. */
+const ENGINE_MESSAGES = new Set([
+  'link/messages.ts',
+  'link/core-options.ts',
+  'link/core-stats.ts',
+  'link/request-failure.ts',
+]);
 
 /** Libraries with a single door inside their package. */
 const DOORS: readonly { readonly library: RegExp; readonly door: string }[] = [
@@ -49,8 +58,7 @@ const packageOf = (file: string) => file.split('/').slice(0, 2).join('/');
 function engineRoom(file: string): string | undefined {
   const inside = file.replace('packages/engine/src/', '');
   if (ENGINE_LEAVES.has(inside)) return inside.replace('.ts', '');
-  // Message types are the vocabulary of the boundary, so the token side may read them.
-  if (inside === 'link/messages.ts') return 'messages';
+  if (ENGINE_MESSAGES.has(inside)) return 'messages';
   return inside.includes('/') ? inside.split('/')[0] : undefined;
 }
 

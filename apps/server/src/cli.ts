@@ -9,7 +9,8 @@ import { registerTrainingCommands } from './commands/training/register-training.
 import { UserError } from './commands/user-error.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
 import { shownDefault } from './config/describe-settings.ts';
-import { SETTINGS, type Setting } from './config/settings.ts';
+import type { Setting } from './config/settings/setting.ts';
+import { SETTINGS } from './config/settings.ts';
 import { VERSION } from './system/version.ts';
 
 type SettingName = keyof typeof SETTINGS;

@@ -1,9 +1,10 @@
 // What the engine hears from its link: which open request each message is for, and how the model is.
 // `create-engine.ts` makes it before the engine itself, whose facts come over the same link.
 
-import { EngineError } from './errors.ts';
+import type { EngineError } from './errors.ts';
 import type { CoreLinkListener } from './link/core-link.ts';
 import type { FromCoreMessage } from './link/messages.ts';
+import { toEngineError } from './link/request-failure.ts';
 import type { OpenRequest } from './open-request.ts';
 
 /** Listens from the start, before the facts that the engine is made of are known. */
@@ -31,13 +32,8 @@ export class EngineLinkListener implements CoreLinkListener {
 
   readonly onMessage = (message: Extract<FromCoreMessage, { kind: 'step' | 'request-failed' }>): void => {
     if (message.kind === 'request-failed') {
-      const { code, requestId, parameter, retryAfterMs } = message;
-      const error = new EngineError(code, message.message, {
-        ...(parameter === undefined ? {} : { parameter }),
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      });
-      this.requests.get(requestId)?.fail(error);
-      this.requests.delete(requestId);
+      this.requests.get(message.requestId)?.fail(toEngineError(message));
+      this.requests.delete(message.requestId);
       return;
     }
     for (const prefilled of message.prefilled) this.requests.get(prefilled.requestId)?.start(prefilled);

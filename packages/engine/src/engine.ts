@@ -4,7 +4,9 @@
 import type { ConstraintOptions } from './constrained-requests.ts';
 import type { EngineError } from './errors.ts';
 import type { CoreLinkState } from './link/core-link.ts';
-import type { CoreFacts, CoreOptions, CoreStats, WarmUpProgress } from './link/messages.ts';
+import type { CoreOptions } from './link/core-options.ts';
+import type { CoreStats } from './link/core-stats.ts';
+import type { CoreFacts, WarmUpProgress } from './link/messages.ts';
 import type { ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
 import type { GenerationEvent } from './request/generation-event.ts';
 import type { GenerationRequest } from './request/generation-request.ts';

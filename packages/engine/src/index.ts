@@ -7,7 +7,8 @@ export type { Engine, EngineHealth, EngineInfo, EngineOptions } from './engine.t
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './errors.ts';
 export { createJsonSchemaChecker, type JsonSchemaChecker } from './json-schema-checker.ts';
 export type { CoreLinkState } from './link/core-link.ts';
-export type { CoreFacts, CoreStats, WarmUpProgress } from './link/messages.ts';
+export type { CoreStats } from './link/core-stats.ts';
+export type { CoreFacts, WarmUpProgress } from './link/messages.ts';
 export type { ChatContentPart, ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
 export {
   type ConstraintLimits,

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { DEFAULT_CONSTRAINT_LIMITS } from '@ortler/engine';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from './config.ts';
-import { DEMO_MODEL_DIR } from './settings.ts';
+import { DEMO_MODEL_DIR } from './settings/model-settings.ts';
 
 function problemsOf(
   environment: Record<string, string>,
@@ -67,8 +67,8 @@ describe('readConfig', () => {
   it('reports every mistake at once, each with its source and what was given', () => {
     expect(problemsOf({ ORTLER_DEVICE: 'tpu', ORTLER_BODY_LIMIT: 'lots' }, { port: '70000' })).toEqual([
       '--port must be a whole number from 0 to 65535 (got "70000").',
-      'ORTLER_DEVICE must be one of auto, cpu, webgpu, cuda (got "tpu").',
       'ORTLER_BODY_LIMIT must be a size such as 500kb or 8mb, from 1kb to 1gb (got "lots").',
+      'ORTLER_DEVICE must be one of auto, cpu, webgpu, cuda (got "tpu").',
     ]);
   });
 
@@ -89,10 +89,10 @@ describe('readConfig', () => {
     expect(
       problemsOf({ ORTLER_API_KEY: 'my secret', DATABASE_URL: 'mysql://me:secret@host/database' }),
     ).toEqual([
+      'ORTLER_API_KEY must be printable ASCII without spaces.',
       expect.stringContaining(
         'DATABASE_URL must be a URL such as postgres://user:password@host:5432/database.',
       ),
-      'ORTLER_API_KEY must be printable ASCII without spaces.',
     ]);
   });
 

@@ -1,7 +1,8 @@
 // Settings from flags over environment variables -> one frozen Config, or every mistake at once in plain words.
 
 import { closestWord } from './closest-word.ts';
-import { SETTINGS, type Setting } from './settings.ts';
+import type { Setting } from './settings/setting.ts';
+import { SETTINGS } from './settings.ts';
 
 /** The checked settings of one process. */
 export type Config = {

@@ -1,6 +1,7 @@
 // The settings table as text, for the README and for tests that keep the README true.
 
-import { SETTINGS, type Setting } from './settings.ts';
+import type { Setting } from './settings/setting.ts';
+import { SETTINGS } from './settings.ts';
 
 /** How a default is shown to people. */
 export function shownDefault({ fallback, shownFallback }: Setting<unknown>): string {

@@ -1,4 +1,5 @@
-// What the texts of settings may be: each function gives the schema of one kind of value. Caller: `settings.ts`.
+// What the texts of settings may be: each function gives the schema of one kind of value. Callers: the tables in
+// `settings`.
 
 import { resolve } from 'node:path';
 import { REASONING_PARSERS, type ReasoningParser } from '@ortler/api';
@@ -25,6 +26,14 @@ export function wholeNumber(minimum: number, maximum: number): z.ZodType<number,
     .regex(/^\d{1,15}$/, message)
     .transform(Number)
     .refine(value => value >= minimum && value <= maximum, message);
+}
+
+/** Path of a folder, absolute. */
+export function folder(): z.ZodType<string, string> {
+  return z
+    .string()
+    .min(1, 'must not be empty')
+    .transform(path => resolve(path));
 }
 
 export function oneOf<const Name extends string>(names: readonly Name[]): z.ZodType<Name, string> {

@@ -11,7 +11,8 @@ import {
   TEXT,
   VOCAB_SIZE,
 } from '../../test/core-schedules.ts';
-import type { CoreStats, PrefilledRequest, SequenceUpdate } from '../link/messages.ts';
+import type { CoreStats } from '../link/core-stats.ts';
+import type { PrefilledRequest, SequenceUpdate } from '../link/messages.ts';
 import { ScriptedBlockModel } from '../testing/scripted-block-model.ts';
 import { hashTokens, ScriptedModel, type ScriptedRunner, scriptedLogits } from '../testing/scripted-model.ts';
 import { EngineCore } from './engine-core.ts';

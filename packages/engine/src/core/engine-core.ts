@@ -3,15 +3,16 @@
 // before the commit has changed no sequence, so the same step is simply tried again.
 
 import { EngineError } from '../errors.ts';
+import type { CoreStats } from '../link/core-stats.ts';
 import type {
   CoreFacts,
-  CoreStats,
   FatalMessage,
   RequestFailedMessage,
   SequenceUpdate,
   StepMessage,
   SubmitMessage,
 } from '../link/messages.ts';
+import { toRequestFailedMessage } from '../link/request-failure.ts';
 import type { TokenVocabulary } from '../request/token-vocabulary.ts';
 import { checkSubmission } from './check-submission.ts';
 import { commitStep } from './commit-step.ts';
@@ -32,6 +33,7 @@ import { LoadEstimate, type RunningLength } from './scheduler/load-estimate.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { StepPlan } from './scheduler/step-plan.ts';
 import { createSequenceGroup, Sequence, type SequenceGroup } from './sequence.ts';
+import { StepFailures } from './step-failures.ts';
 
 /** What a step has to tell the text side. */
 export type CoreOutput = StepMessage | RequestFailedMessage | FatalMessage;
@@ -42,6 +44,7 @@ export class EngineCore {
   readonly #stepSampler: StepSampler;
   readonly #cache: KvCacheManager;
   readonly #constraints = new CoreConstraints();
+  readonly #failures: StepFailures;
   readonly #load = new LoadEstimate();
   readonly #scheduler: Scheduler;
   readonly #groups = new Map<number, SequenceGroup>();
@@ -50,8 +53,6 @@ export class EngineCore {
   #aborted = new Set<Sequence>();
   #arrivalCount = 0;
   #stepCount = 0;
-  #attemptCount = 0;
-  #givenUpCount = 0;
   #draftedTokenCount = 0;
   #acceptedTokenCount = 0;
   #isStepping = false;
@@ -65,6 +66,7 @@ export class EngineCore {
     const settled = settleCoreSettings(settings, runner.facts);
     const { maxSequences, cacheBlockLength: indexBlockLength } = settled;
     this.#settings = settled;
+    this.#failures = new StepFailures(settled);
     this.#cache = createKvCacheManager(runner, { ...settled, indexBlockLength });
     const limits = { ...settled, promptLogitsLimit: logitsLimit - slotCount };
     this.#scheduler = new Scheduler(this.#cache, limits, settled.drafter);
@@ -193,8 +195,7 @@ export class EngineCore {
     this.#draftedTokenCount += committed.draftedTokenCount;
     this.#acceptedTokenCount += committed.acceptedTokenCount;
     this.#stepCount++;
-    this.#attemptCount = 0;
-    this.#givenUpCount = 0;
+    this.#failures.stepCommitted();
     return [this.#toStepMessage(updates, committed.prefilled), ...failures];
   }
 
@@ -213,22 +214,11 @@ export class EngineCore {
   }
 
   #handleFailure(plan: StepPlan, cause: unknown): readonly CoreOutput[] {
-    this.#attemptCount++;
-    if (this.#attemptCount <= this.#settings.stepRetryLimit) return [];
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const message = `The model call failed ${this.#attemptCount} times: ${reason}`;
-    this.#attemptCount = 0;
-    this.#givenUpCount++;
-    const failure = new EngineError('engine_failed', message, { cause });
-    const outputs: CoreOutput[] = plan.rows.flatMap(row => this.#failRequest(row.sequence.group, failure));
-    if (this.#givenUpCount >= this.#settings.fatalFailureLimit) {
-      outputs.push({
-        kind: 'fatal',
-        code: 'engine_failed',
-        message: `${this.#givenUpCount} steps in a row failed; the last one: ${reason}`,
-      });
-    }
-    return outputs;
+    const givenUp = this.#failures.attemptFailed(cause);
+    if (givenUp === null) return [];
+    const { error, fatal } = givenUp;
+    const failed = plan.rows.flatMap(row => this.#failRequest(row.sequence.group, error));
+    return fatal === undefined ? failed : [...failed, fatal];
   }
 
   /** Ends all choices of a request. Empty when they have ended. */
@@ -237,18 +227,8 @@ export class EngineCore {
     for (const sequence of openSequences) this.#aborted.delete(sequence);
     // What a failed call left in the slot is not worth the risk of a later hit.
     this.#end([...openSequences], { keepsPrefix: false });
-    const { message } = error;
-    const code = error instanceof EngineError ? error.code : 'engine_failed';
-    const parameter = error instanceof EngineError ? error.parameter : undefined;
-    return [
-      {
-        kind: 'request-failed',
-        requestId,
-        code,
-        message,
-        ...(parameter === undefined ? {} : { parameter }),
-      },
-    ];
+    const failure = error instanceof EngineError ? error : new EngineError('engine_failed', error.message);
+    return [toRequestFailedMessage(requestId, failure)];
   }
 
   #takeAborted(): ReadonlySet<Sequence> {

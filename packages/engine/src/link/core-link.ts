@@ -2,10 +2,10 @@
 // One conformance suite (`test/core-link-conformance.ts`) holds all three to it.
 
 import type { EngineError } from '../errors.ts';
+import type { CoreStats } from './core-stats.ts';
 import type {
   AbortMessage,
   CoreFacts,
-  CoreStats,
   FromCoreMessage,
   PauseMessage,
   SubmitMessage,

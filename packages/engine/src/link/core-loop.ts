@@ -4,13 +4,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EngineCore } from '../core/engine-core.ts';
 import { EngineError } from '../errors.ts';
-import type {
-  CoreOptions,
-  FromCoreMessage,
-  SubmitMessage,
-  ToCoreMessage,
-  WarmUpProgress,
-} from './messages.ts';
+import type { CoreOptions } from './core-options.ts';
+import type { FromCoreMessage, SubmitMessage, ToCoreMessage, WarmUpProgress } from './messages.ts';
+import { toRequestFailedMessage } from './request-failure.ts';
 
 /** What the loop needs of the token side. */
 export type LoopCore = Pick<
@@ -100,14 +96,7 @@ export class CoreLoop {
     } catch (error) {
       // A refusal is the request's affair; anything else is a broken token side.
       if (!(error instanceof EngineError)) throw error;
-      this.#send({
-        kind: 'request-failed',
-        requestId: message.requestId,
-        code: error.code,
-        message: error.message,
-        ...(error.parameter === undefined ? {} : { parameter: error.parameter }),
-        ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
-      });
+      this.#send(toRequestFailedMessage(message.requestId, error));
     }
   }
 

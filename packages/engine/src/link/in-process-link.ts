@@ -2,7 +2,7 @@
 
 import type { CoreLink } from './core-link.ts';
 import { CoreLoop, type LoadCore } from './core-loop.ts';
-import type { CoreOptions } from './messages.ts';
+import type { CoreOptions } from './core-options.ts';
 import { type RestartPolicy, SupervisedLink } from './supervised-link.ts';
 
 export function createInProcessLink(options: CoreOptions, load: LoadCore, policy?: RestartPolicy): CoreLink {

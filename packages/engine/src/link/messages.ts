@@ -8,69 +8,8 @@ import type { LogprobsRequest, RepetitionDetection } from '../request/generation
 import type { SamplingParams } from '../request/sampling-params.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import type { TokenVocabulary } from '../request/token-vocabulary.ts';
-
-/** Where and how the model runs; settled before the token side starts. */
-export interface CoreOptions {
-  /** Folder with `ortler-model.json`. */
-  readonly modelDir: string;
-  readonly device: 'auto' | 'cpu' | 'webgpu' | 'cuda';
-  /** ONNX Runtime binding: `auto` takes `native` where its library loads, else `node`. */
-  readonly backend: 'auto' | 'native' | 'node';
-  /** Threads of one model call. 0: as many as the machine has cores. */
-  readonly threadCount: number;
-  /** Threads wait for each other in a busy loop for a short while before they sleep. Default: true. */
-  readonly spin?: boolean;
-  /** Most sequences that run at the same time; on the processor each has a cache slot. */
-  readonly maxSequences: number;
-  /** Most tokens of a sequence. Undefined: what the model was built for. */
-  readonly contextLength?: number;
-  /** Most prompt tokens of one step; longer prompts are prefilled in chunks. */
-  readonly prefillChunkLength: number;
-  /**
-   * Most prompt tokens of a step in which answers run as well: what they wait for between two tokens. Smaller keeps
-   * running answers even, larger lets new ones start sooner. Deep in a prompt it is less, down to a quarter, as a token
-   * takes longer there. Default: 32.
-   */
-  readonly mixedChunkLength?: number;
-  /** Most sequences waiting for a slot before `overloaded`. */
-  readonly maxQueuedSequences: number;
-  /** Who runs first: by arrival, or by `priority` and then arrival. Default: `fcfs`. */
-  readonly schedulingPolicy?: 'fcfs' | 'priority';
-  /** Keep computed prompts for later requests that begin alike. Default: true. */
-  readonly prefixCaching?: boolean;
-  /**
-   * Compute prompts by the model's prefill graph, if it has one: several times faster, for a second copy of the weights in
-   * memory and a rounding to 8 bits. Default: true.
-   */
-  readonly prefillGraph?: boolean;
-  /**
-   * Cache slots besides those of `maxSequences`, for computed prompts only. A slot takes memory for the longest
-   * sequence that it ever held, so each costs at most what a running sequence costs. On a device: room for so many whole
-   * contexts, if it has it. Default: 4; 0 without `prefixCaching`.
-   */
-  readonly cacheSlots?: number;
-  /**
-   * Memory of the cache of a model on a device. Unit: bytes. Default: what the device has besides the weights, as far as
-   * the sequences can fill it.
-   */
-  readonly cacheBytes?: number;
-  /**
-   * Guess the next tokens from repetitions in the text and check several in one model call, while that is faster. Every
-   * token is drawn as without it, from logits that may round otherwise. On a device only where tokens are sampled there.
-   * Default: `auto`.
-   */
-  readonly speculation?: 'auto' | 'off';
-  /**
-   * Record what a decode step tells the device and repeat it instead of telling it again. Only for models with a paged cache
-   * on WebGPU; whether it is faster depends on the device and its driver. Default: false.
-   */
-  readonly graphCapture?: boolean;
-  /**
-   * The device is a wish: a model for the processor whose graph leaves work there stays there altogether, and says why.
-   * Default: false, which runs it on the device and says what is left.
-   */
-  readonly isDeviceOptional?: boolean;
-}
+import type { CoreOptions } from './core-options.ts';
+import type { CoreStats } from './core-stats.ts';
 
 /** One request as the token side sees it. `requestId` is unique within the link. */
 export interface SubmitMessage {
@@ -227,48 +166,6 @@ export interface StepMessage {
   readonly prefilled: readonly PrefilledRequest[];
   readonly stats: CoreStats;
 }
-
-export interface CoreStats {
-  readonly runningCount: number;
-  readonly waitingCount: number;
-  readonly freeSlotCount: number;
-  readonly stepCount: number;
-  /** Since the start: how often a sequence lost its place before its end. */
-  readonly preemptionCount: number;
-  /** Since the start: prompt tokens of admitted requests. */
-  readonly cacheQueryTokenCount: number;
-  /** Those of them that came from the prefix cache. */
-  readonly cacheHitTokenCount: number;
-  /** Since the start: tokens that were guessed ahead. */
-  readonly draftedTokenCount: number;
-  /** Those of them that were right. */
-  readonly acceptedTokenCount: number;
-  /** Of a model that is sampled where its logits lie. */
-  readonly deviceSampling?: DeviceSamplingStats;
-}
-
-/** Since the start. */
-export interface DeviceSamplingStats {
-  /** Rows of logits that were asked about. */
-  readonly rowCount: number;
-  /** Those of them that came to the process as a whole, since less could not decide. */
-  readonly fetchedRowCount: number;
-  /** Everything that came from the device for sampling. */
-  readonly readBytes: number;
-}
-
-/** Of a token side that has nothing and has done nothing. */
-export const IDLE_STATS: CoreStats = {
-  runningCount: 0,
-  waitingCount: 0,
-  freeSlotCount: 0,
-  stepCount: 0,
-  preemptionCount: 0,
-  cacheQueryTokenCount: 0,
-  cacheHitTokenCount: 0,
-  draftedTokenCount: 0,
-  acceptedTokenCount: 0,
-};
 
 /** One request failed; the others go on. */
 export interface RequestFailedMessage {

@@ -6,7 +6,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type EntryModule, entryModule } from '../entry-module.ts';
 import type { CoreLink } from './core-link.ts';
-import type { CoreOptions, FromCoreMessage } from './messages.ts';
+import type { CoreOptions } from './core-options.ts';
+import type { FromCoreMessage } from './messages.ts';
 import { type RestartPolicy, SupervisedLink } from './supervised-link.ts';
 
 export interface ProcessLinkSettings {

@@ -4,16 +4,15 @@
 import { EngineError } from '../errors.ts';
 import type { CoreChannel, OpenCoreChannel } from './core-channel.ts';
 import type { CoreLink, CoreLinkListener, CoreLinkState } from './core-link.ts';
-import {
-  type AbortMessage,
-  type CoreFacts,
-  type CoreOptions,
-  type CoreStats,
-  type FromCoreMessage,
-  IDLE_STATS,
-  type PauseMessage,
-  type SubmitMessage,
-  type VocabularyMessage,
+import type { CoreOptions } from './core-options.ts';
+import { type CoreStats, IDLE_STATS } from './core-stats.ts';
+import type {
+  AbortMessage,
+  CoreFacts,
+  FromCoreMessage,
+  PauseMessage,
+  SubmitMessage,
+  VocabularyMessage,
 } from './messages.ts';
 
 /** When a crashed token side is started again. Unit: milliseconds. */

@@ -4,7 +4,8 @@
 import { Worker } from 'node:worker_threads';
 import { type EntryModule, entryModule } from '../entry-module.ts';
 import type { CoreLink } from './core-link.ts';
-import type { CoreOptions, FromCoreMessage } from './messages.ts';
+import type { CoreOptions } from './core-options.ts';
+import type { FromCoreMessage } from './messages.ts';
 import { type RestartPolicy, SupervisedLink } from './supervised-link.ts';
 
 export interface WorkerLinkSettings {

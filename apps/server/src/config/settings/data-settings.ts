@@ -1,0 +1,54 @@
+// Settings of what the server stores: folders, databases, and the time of a query. Caller: `../settings.ts`.
+
+import { clickhouseUrl, folder, postgresUrl, wholeNumber } from '../setting-values.ts';
+import { setting } from './setting.ts';
+
+export const DATA_SETTINGS = {
+  dataDir: setting({
+    variable: 'ORTLER_DATA_DIR',
+    flag: '--data-dir',
+    valueName: 'folder',
+    fallback: '.ortler',
+    description: 'Folder of the database and of built models.',
+    schema: folder(),
+  }),
+  databaseUrl: setting<string | undefined>({
+    variable: 'DATABASE_URL',
+    flag: '--database-url',
+    valueName: 'url',
+    fallback: undefined,
+    shownFallback: 'SQLite in the data folder',
+    description:
+      'PostgreSQL 15 or later, shared by several servers: postgres://user:password@host/database. Prefer the variable.',
+    schema: postgresUrl(),
+    isSecret: true,
+  }),
+  clickhouseUrl: setting<string | undefined>({
+    variable: 'CLICKHOUSE_URL',
+    flag: '--clickhouse-url',
+    valueName: 'url',
+    fallback: undefined,
+    shownFallback: 'feedback beside everything else',
+    description:
+      'ClickHouse 24.8 or later for feedback, and for feedback only: http://user:password@host:8123/database. Several servers on one ClickHouse need one DATABASE_URL too. Prefer the variable.',
+    schema: clickhouseUrl(),
+    isSecret: true,
+  }),
+  queryTimeLimitMs: setting({
+    variable: 'ORTLER_QUERY_TIME_LIMIT_MS',
+    flag: '--query-time-limit-ms',
+    valueName: 'milliseconds',
+    fallback: '30000',
+    description: 'Longest time a feedback query may take before it is stopped.',
+    schema: wholeNumber(100, 3_600_000),
+  }),
+  checkpointDir: setting<string | undefined>({
+    variable: 'ORTLER_CHECKPOINT_DIR',
+    flag: '--checkpoint-dir',
+    valueName: 'folder',
+    fallback: undefined,
+    shownFallback: 'checkpoints in the data folder',
+    description: 'Folder under which the weights of registered checkpoints must lie.',
+    schema: folder(),
+  }),
+} as const;
