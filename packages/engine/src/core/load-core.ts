@@ -151,7 +151,7 @@ function needsDevice({ kvType, logitsType }: ModelManifest): boolean {
 }
 
 function noteProcessorWork(device: string, work: string, { mayStay }: { readonly mayStay: boolean }): string {
-  const left = `The device "${device}" has no kernels for some operators of this graph, which was made for the processor: ${work}.`;
+  const left = `The device "${device}" has no kernels for some operators of this graph: ${work}.`;
   return mayStay
     ? `${left} So the whole model runs on the processor.`
     : `${left} They run on the processor, with copies at each step; a build of the checkpoint for a GPU has none of them.`;

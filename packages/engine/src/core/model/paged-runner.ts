@@ -95,19 +95,20 @@ async function createParts(
   const { vocabSize, kvType } = manifest;
   const deviceFacts = backend.describeDevice(device);
   const logitsLimit = countLogits(maxSequences, contextLength, vocabSize);
+  const logitsShape = { vocabSize, rowLimit: logitsLimit, maxTensorBytes: deviceFacts.maxTensorBytes };
   const needs = {
     ...manifest,
     ...{ contextLength, maxSequences, spareContexts, blockLength, cacheBytes },
     elementBytes: kvType === 'float16' ? 2 : 4,
     weightBytes: await readWeightBytes(join(modelDir, manifest.graphFile)),
-    keptBytes: logitsMemoryBytes(vocabSize, logitsLimit) + otherBytes,
+    keptBytes: logitsMemoryBytes(logitsShape) + otherBytes,
   };
   const blockCount = countBlocks(needs, deviceFacts);
   const shape = { ...manifest, blockCount, blockLength, type: kvType };
   const store = await BlockStore.create(backend, session, shape, { ...options, recordsCalls: false });
   let logits: LogitsStore;
   try {
-    logits = new LogitsStore(backend, session, vocabSize, logitsLimit);
+    logits = new LogitsStore(backend, session, logitsShape);
   } catch (cause) {
     store.dispose();
     throw cause;

@@ -13,8 +13,20 @@ export const DEVICE_MEMORY: Readonly<Record<Accelerator, string>> = {
   cuda: 'Cuda',
 };
 
+/** Texts and the array of their addresses, which is good as long as this is held. */
+class CStrings {
+  readonly addresses: BigUint64Array;
+  readonly #texts: readonly Uint8Array[];
+
+  constructor(...texts: readonly string[]) {
+    this.#texts = texts.map(text => Buffer.from(`${text}\0`));
+    this.addresses = BigUint64Array.from(this.#texts, text => koffi.address(text));
+  }
+}
+
 /** What the WebGPU provider has to know at its start to record calls. */
-const RECORDING_SETTINGS: Readonly<Record<string, string>> = { enableGraphCapture: '1' };
+const RECORDING_KEYS = new CStrings('enableGraphCapture');
+const RECORDING_VALUES = new CStrings('1');
 
 /**
  * Lets a session compute on the device; operators that it has no kernels for stay on the processor.
@@ -28,17 +40,15 @@ export function appendDevice(
   const { functions } = api;
   const doing = `The device "${device}" cannot be used`;
   if (device === 'webgpu') {
-    const settings = recordsCalls ? RECORDING_SETTINGS : {};
-    const keys = cStrings(Object.keys(settings));
-    const values = cStrings(Object.values(settings));
-    const count = keys.texts.length;
-    const status = functions.appendProvider(
-      sessionOptions,
-      'WebGPU',
-      keys.addresses,
-      values.addresses,
-      count,
-    );
+    const status = recordsCalls
+      ? functions.appendProvider(
+          sessionOptions,
+          'WebGPU',
+          RECORDING_KEYS.addresses,
+          RECORDING_VALUES.addresses,
+          RECORDING_KEYS.addresses.length,
+        )
+      : functions.appendProvider(sessionOptions, 'WebGPU', null, null, 0);
     checkStatus(functions, status, 'engine_failed', doing);
     return;
   }
@@ -48,13 +58,4 @@ export function appendDevice(
   } finally {
     functions.releaseCudaProviderOptions(cudaOptions);
   }
-}
-
-/** The addresses stay good as long as the texts are held. */
-function cStrings(texts: readonly string[]): {
-  readonly texts: readonly Uint8Array[];
-  readonly addresses: BigUint64Array;
-} {
-  const bytes = texts.map(text => Buffer.from(`${text}\0`));
-  return { texts: bytes, addresses: BigUint64Array.from(bytes, text => koffi.address(text)) };
 }
