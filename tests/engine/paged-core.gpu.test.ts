@@ -154,7 +154,7 @@ describe.skipIf(why !== undefined)('the token side over blocks on a device', () 
     }
   });
 
-  it('gives the same answers with drafts as without, alone and beside others', async () => {
+  it('gives the same answers with drafts as without, each beside the others', async () => {
     const plain = await load({ speculation: 'off' });
     // Answers go on far beyond their end, where they repeat themselves.
     const messages = CASES.slice(0, 3).map((one, index) =>
@@ -167,11 +167,9 @@ describe.skipIf(why !== undefined)('the token side over blocks on a device', () 
       }),
     );
     const before = core.stats;
-    for (const batch of [messages, messages.slice(1, 2)]) {
-      const expected = await play(plain, batch);
-      const found = await play(core, batch);
-      expect(found.tokenIds).toEqual(expected.tokenIds);
-    }
+    const expected = await play(plain, messages);
+    const found = await play(core, messages);
+    expect(found.tokenIds).toEqual(expected.tokenIds);
     const { draftedTokenCount, acceptedTokenCount } = core.stats;
     expect(plain.stats.draftedTokenCount).toBe(0);
     expect(acceptedTokenCount).toBeGreaterThan(before.acceptedTokenCount + 10);
