@@ -21,6 +21,8 @@ import {
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
 import { peerModel } from '../peers/peer-models.ts';
+import { quantile } from '../quantile.ts';
+import { rounded } from '../rounded.ts';
 import { type ConstraintWork, createWorks } from './constraint-works.ts';
 import { LARGE_VOCAB_SIZE } from './large-logits.ts';
 import { ToldRunner } from './told-runner.ts';
@@ -207,13 +209,13 @@ async function compareStreams(loaded: LoadedVocabulary, options: Options) {
   );
   const stepMs = { constrained: median(steps('constrained')), free: median(steps('free')) };
   return {
-    constrainedStepMs: round(stepMs.constrained),
-    freeStepMs: round(stepMs.free),
+    constrainedStepMs: rounded(stepMs.constrained),
+    freeStepMs: rounded(stepMs.free),
     /** Throughput with constraints by throughput without, of each pair. */
-    throughputShares: share.map(round),
-    throughputShare: round(median(share)),
+    throughputShares: share.map(rounded),
+    throughputShare: rounded(median(share)),
     /** The same of the median steps, which a disturbance leaves alone. */
-    stepShare: round(stepMs.free / stepMs.constrained),
+    stepShare: rounded(stepMs.free / stepMs.constrained),
   };
 }
 
@@ -234,7 +236,7 @@ function measureMasks({ vocabulary, encode, prepare }: LoadedVocabulary, works: 
     }
     matcher.dispose();
   }
-  return { loadMs: round(loadMs), ...percentiles(times) };
+  return { loadMs: rounded(loadMs), ...percentiles(times) };
 }
 
 function measureCompile({ vocabulary, prepare }: LoadedVocabulary, specs: readonly ConstraintSpec[]) {
@@ -317,8 +319,8 @@ async function compareForced(loaded: LoadedVocabulary, options: Options) {
       tokenCount: answers[0]!.length,
       calls: { on: turns[0]!.on.callCount, off: turns[0]!.off.callCount },
       ms: {
-        on: round(median(turns.map(({ on }) => on.ms))),
-        off: round(median(turns.map(({ off }) => off.ms))),
+        on: rounded(median(turns.map(({ on }) => on.ms))),
+        off: rounded(median(turns.map(({ off }) => off.ms))),
       },
     };
   }
@@ -326,13 +328,8 @@ async function compareForced(loaded: LoadedVocabulary, options: Options) {
 }
 
 function percentiles(values: readonly number[]) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const at = (share: number) => round(sorted[Math.floor(share * (sorted.length - 1))]!);
+  const at = (share: number) => rounded(quantile(values, share));
   return { count: values.length, p50Ms: at(0.5), p90Ms: at(0.9), p99Ms: at(0.99), maxMs: at(1) };
-}
-
-function round(value: number): number {
-  return Number(value.toFixed(3));
 }
 
 await main();

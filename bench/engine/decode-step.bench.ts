@@ -19,21 +19,12 @@ import { buildModel } from '@ortler/model-builder';
 import { createTinyCheckpoint } from '@ortler/model-builder/testing';
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
+import { MODEL_SHAPES } from '../model-shapes.ts';
 import { readCount } from '../read-count.ts';
+import { rounded } from '../rounded.ts';
 
-/** SmolLM2-135M's config.json, with twice its context so that capacities can be compared. */
-const SHAPE = {
-  hidden_size: 576,
-  intermediate_size: 1536,
-  num_hidden_layers: 30,
-  num_attention_heads: 9,
-  num_key_value_heads: 3,
-  head_dim: 64,
-  vocab_size: 49_152,
-  max_position_embeddings: 16_384,
-  rms_norm_eps: 1e-5,
-  rope_theta: 100_000,
-};
+/** Tokens that the model takes: twice as many as SmolLM2-135M, so that capacities can be compared. */
+const LONGEST_CONTEXT = 16_384;
 
 /** Tokens that every sequence has before the step: a mid-sized chat. */
 const CONTEXT = 300;
@@ -128,7 +119,11 @@ async function buildRandomModel(scratch: string): Promise<string> {
   console.error('building a random model of SmolLM2-135M shape ...');
   const sourceDir = join(scratch, 'checkpoint');
   const outputDir = join(scratch, 'model');
-  await createTinyCheckpoint(sourceDir, { weightType: 'BF16', config: SHAPE });
+  const { config } = MODEL_SHAPES['smollm2-135m'];
+  await createTinyCheckpoint(sourceDir, {
+    weightType: 'BF16',
+    config: { ...config, max_position_embeddings: LONGEST_CONTEXT },
+  });
   await buildModel({ sourceDir, outputDir, precision: 'q4' });
   return outputDir;
 }
@@ -166,8 +161,8 @@ async function measure(
 
 function toCase({ capacity, turns }: Contestants, batch: number): Case {
   const of = (name: 'native' | 'node'): StepTime => ({
-    wallMs: round(median(turns.map(turn => turn[name].wallMs))),
-    cpuMs: round(median(turns.map(turn => turn[name].cpuMs))),
+    wallMs: rounded(median(turns.map(turn => turn[name].wallMs))),
+    cpuMs: rounded(median(turns.map(turn => turn[name].cpuMs))),
   });
   const native = of('native');
   const node = of('node');
@@ -176,9 +171,9 @@ function toCase({ capacity, turns }: Contestants, batch: number): Case {
     batch,
     native,
     node,
-    ratio: round(median(turns.map(turn => turn.node.wallMs / turn.native.wallMs))),
-    nativeStepsPerSecond: round(1000 / native.wallMs),
-    nodeStepsPerSecond: round(1000 / node.wallMs),
+    ratio: rounded(median(turns.map(turn => turn.node.wallMs / turn.native.wallMs))),
+    nativeStepsPerSecond: rounded(1000 / native.wallMs),
+    nodeStepsPerSecond: rounded(1000 / node.wallMs),
   };
 }
 
@@ -240,10 +235,6 @@ function checkEqual(actual: Float32Array, expected: Float32Array): void {
   if (index >= 0 || actual.length !== expected.length)
     throw new Error(`Logits differ at ${index}: ${actual[index]} and ${expected[index]}.`);
   if (actual.every(logit => logit === actual[0])) throw new Error('All logits are the same.');
-}
-
-function round(value: number): number {
-  return Number(value.toFixed(2));
 }
 
 await main();

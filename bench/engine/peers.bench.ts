@@ -14,6 +14,7 @@ import { type ContestantName, ContestantProcess } from '../peers/contestant-proc
 import { measureMemoryBandwidth } from '../peers/memory-bandwidth.ts';
 import { peerModel, SHAPE_NAMES, type ShapeName, vocabSizeOf } from '../peers/peer-models.ts';
 import { type DrawPrompt, MEASUREMENTS, type Measurement } from '../peers/works.ts';
+import { rounded } from '../rounded.ts';
 
 const PEERS = resolve(import.meta.dirname, '../peers');
 const CHECK = { promptLength: 48, outputLength: 24 };
@@ -240,10 +241,6 @@ function tableRow(
 
 function tableLine(cells: readonly unknown[]): string {
   return `| ${cells.join(' | ')} |`;
-}
-
-function rounded(value: number): number {
-  return Number(value.toPrecision(3));
 }
 
 await main();

@@ -16,6 +16,7 @@ import {
 } from '@ortler/engine/testing';
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
+import { rounded } from '../rounded.ts';
 import { createLargeLogits, LARGE_VOCAB_SIZE, type LogitsShape } from './large-logits.ts';
 
 const BEST_COUNT = 64;
@@ -114,18 +115,22 @@ async function measure(shape: LogitsShape, rowCount: number, roundCount: number)
     await time('onnx, 1 thread: 64 best and sum', onnx1);
     await time('onnx, 2 threads: 64 best and sum', onnx2);
   }
-  const round = (value: number): number => Number(value.toFixed(3));
   return Object.fromEntries(
-    [...times].map(([name, values]) => [name, [round(median(values)), round(Math.min(...values))]]),
+    [...times].map(([name, values]) => [name, [rounded(median(values)), rounded(Math.min(...values))]]),
   );
 }
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '20' } } });
-const roundCount = Number(values.rounds);
-const medianAndLeastMs: Record<string, unknown> = {};
-for (const shape of ['peaked', 'flat'] as const) {
-  for (const rowCount of [1, 8])
-    medianAndLeastMs[`${shape}, ${rowCount} rows`] = await measure(shape, rowCount, roundCount);
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '20' }, help: { type: 'boolean', default: false } },
+});
+if (values.help) console.log('npm run bench -- sampler [--rounds 20]');
+else {
+  const roundCount = Number(values.rounds);
+  const medianAndLeastMs: Record<string, unknown> = {};
+  for (const shape of ['peaked', 'flat'] as const) {
+    for (const rowCount of [1, 8])
+      medianAndLeastMs[`${shape}, ${rowCount} rows`] = await measure(shape, rowCount, roundCount);
+  }
+  const result = { bench: 'sampler', vocabSize: LARGE_VOCAB_SIZE, roundCount, medianAndLeastMs };
+  console.log(JSON.stringify({ ...result, ...describeMachine() }, null, 2));
 }
-const result = { bench: 'sampler', vocabSize: LARGE_VOCAB_SIZE, roundCount, medianAndLeastMs };
-console.log(JSON.stringify({ ...result, ...describeMachine() }, null, 2));

@@ -20,6 +20,7 @@ import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
 import { peerModel } from '../peers/peer-models.ts';
 import { readCount } from '../read-count.ts';
+import { rounded } from '../rounded.ts';
 
 const HELP = `Options:
   --model FOLDER   a built model (default: SmolLM2-135M's shape with random 4-bit weights, kept in .cache/bench)
@@ -116,8 +117,8 @@ async function measureCosts({ modelDir, threadCount, spin, pairCount }: Options)
   return plans.map(({ tokens, sequences, times }) => ({
     tokens,
     sequences,
-    ms: round(median(times)),
-    cost: round(median(times) / alone),
+    ms: rounded(median(times)),
+    cost: rounded(median(times) / alone),
   }));
 }
 
@@ -159,9 +160,9 @@ async function measureAnswers(options: Options, answerCounts: readonly number[])
       cases.push({
         text,
         answerCount,
-        onMs: round(median(turns.map(turn => turn.on.ms))),
-        offMs: round(median(turns.map(turn => turn.off.ms))),
-        speedup: round(median(turns.map(turn => turn.off.ms / turn.on.ms))),
+        onMs: rounded(median(turns.map(turn => turn.on.ms))),
+        offMs: rounded(median(turns.map(turn => turn.off.ms))),
+        speedup: rounded(median(turns.map(turn => turn.off.ms / turn.on.ms))),
         onSteps: turns[0]!.on.stepCount,
         offSteps: turns[0]!.off.stepCount,
         drafted: (draftedTokenCount - before.draftedTokenCount) / pairCount,
@@ -236,10 +237,6 @@ function checkEqual(on: Answers['tokenIds'], off: Answers['tokenIds']): void {
     const difference = tokenIds.findIndex((tokenId, i) => tokenId !== off[index]![i]);
     if (difference >= 0) throw new Error(`Answer ${index} differs from its token ${difference} on.`);
   }
-}
-
-function round(value: number): number {
-  return Number(value.toFixed(2));
 }
 
 await main();

@@ -1,9 +1,6 @@
 // What a decode step costs besides the model call: planning, sampling, commit and the message to the text side, over a
 // large vocabulary. The runner returns logits that were prepared before, at once, so all time is the engine's; with
-// `--model FOLDER` a built model computes them, and the time of its calls is told apart. `--logits flat` takes rows without
-// tokens that stand out, as random weights give them.
-//
-//     node --conditions=source bench/engine/step-overhead.bench.ts
+// `--model FOLDER` a built model computes them, and the time of its calls is told apart.
 
 import { parseArgs } from 'node:util';
 import type { SamplingParams } from '@ortler/engine';
@@ -19,6 +16,7 @@ import {
 } from '@ortler/engine/testing';
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
+import { rounded } from '../rounded.ts';
 import { createLargeLogits, LARGE_VOCAB_SIZE, type LogitsShape } from './large-logits.ts';
 
 const PROMPT_LENGTH = 32;
@@ -147,16 +145,12 @@ async function measure(core: EngineCore, runner: TimedRunner, batchSize: number)
   }
   const cpu = process.cpuUsage(cpuBefore);
   return {
-    modelMs: round(median(modelTimes)),
-    otherMs: round(median(otherTimes)),
-    leastOtherMs: round(Math.min(...otherTimes)),
-    messageMs: round(median(messageTimes)),
-    cpuMs: round((cpu.user + cpu.system) / 1000 / stepCount),
+    modelMs: rounded(median(modelTimes)),
+    otherMs: rounded(median(otherTimes)),
+    leastOtherMs: rounded(Math.min(...otherTimes)),
+    messageMs: rounded(median(messageTimes)),
+    cpuMs: rounded((cpu.user + cpu.system) / 1000 / stepCount),
   };
-}
-
-function round(value: number): number {
-  return Number(value.toFixed(3));
 }
 
 /** A core that decodes `batchSize` sequences with these settings and goes on doing so. */
@@ -190,31 +184,43 @@ async function createDecodingCore(
   return core;
 }
 
+const HELP = `Options:
+  --model FOLDER   a built model computes the logits (default: logits that were prepared before)
+  --logits SHAPE   of prepared ones: peaked, or flat as random weights give them (default peaked)
+  --batches LIST   sequences at once (default 1,8)
+  --steps N        steps of each case (default 100)`;
+
 const { values } = parseArgs({
   options: {
     model: { type: 'string' },
     batches: { type: 'string', default: '1,8' },
     steps: { type: 'string', default: '100' },
     logits: { type: 'string', default: 'peaked' },
+    help: { type: 'boolean', default: false },
   },
 });
 const stepCount = Number(values.steps);
 const logitsShape: LogitsShape = values.logits === 'flat' ? 'flat' : 'peaked';
-const cases: Record<string, StepCost> = {};
-for (const batchSize of values.batches.split(',').map(Number)) {
-  for (const [name, settings] of Object.entries(SETTINGS)) {
-    const runner = await createRunner(values.model, batchSize);
-    const core = await createDecodingCore(runner, settings);
-    cases[`${batchSize} sequences: ${name}`] = await measure(core, runner, batchSize);
-    await core.close();
+if (values.help) console.log(HELP);
+else await main();
+
+async function main(): Promise<void> {
+  const cases: Record<string, StepCost> = {};
+  for (const batchSize of values.batches.split(',').map(Number)) {
+    for (const [name, settings] of Object.entries(SETTINGS)) {
+      const runner = await createRunner(values.model, batchSize);
+      const core = await createDecodingCore(runner, settings);
+      cases[`${batchSize} sequences: ${name}`] = await measure(core, runner, batchSize);
+      await core.close();
+    }
   }
+  const result = {
+    bench: 'step-overhead',
+    vocabSize: LARGE_VOCAB_SIZE,
+    model: values.model !== undefined,
+    logits: values.model === undefined ? logitsShape : null,
+    stepCount,
+    cases,
+  };
+  console.log(JSON.stringify({ ...result, ...describeMachine() }, null, 2));
 }
-const result = {
-  bench: 'step-overhead',
-  vocabSize: LARGE_VOCAB_SIZE,
-  model: values.model !== undefined,
-  logits: values.model === undefined ? logitsShape : null,
-  stepCount,
-  cases,
-};
-console.log(JSON.stringify({ ...result, ...describeMachine() }, null, 2));

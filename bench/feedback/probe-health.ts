@@ -1,13 +1,10 @@
 // How fast /health answers while the server scans feedback: the server as its users run it, one query after another, one
 // probe after another. A probe counts only if a query was running when it returned.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { resolve } from 'node:path';
-import { serverAddress } from '../server-address.ts';
+import { quantile } from '../quantile.ts';
+import { rounded } from '../rounded.ts';
+import { API_KEY, startServer } from '../start-server.ts';
 
-const KEY = 'bench-key-0123456789abcdef';
-const ROOT = resolve(import.meta.dirname, '../..');
 const PAUSE_MS = 2;
 
 export interface HealthProbe {
@@ -19,18 +16,8 @@ export interface HealthProbe {
 }
 
 export async function probeHealth({ dataDir, body, queryCount }: HealthProbe) {
-  const server = spawn(
-    process.execPath,
-    ['--conditions=source', 'apps/server/src/cli.ts', 'serve', '--port', '0'],
-    {
-      cwd: ROOT,
-      env: { ...process.env, ORTLER_API_KEY: KEY, ORTLER_DATA_DIR: resolve(dataDir) },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
+  const { url, stop } = await startServer({ dataDir });
   try {
-    const url = await serverAddress(server.stdout);
-    while (!(await fetch(`${url}/health`)).ok) await pause(50);
     const queryTimes: number[] = [];
     const asking = (async () => {
       for (let count = 0; count < queryCount; count++) {
@@ -47,12 +34,10 @@ export async function probeHealth({ dataDir, body, queryCount }: HealthProbe) {
       await pause(PAUSE_MS);
     }
     await asking;
-    const sorted = probes.toSorted((a, b) => a - b);
-    const at = (share: number) => Math.round(sorted[Math.floor(share * (sorted.length - 1))]! * 10) / 10;
+    const at = (share: number) => rounded(quantile(probes, share));
     return { probeCount: probes.length, medianMs: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
   } finally {
-    server.kill('SIGTERM');
-    await once(server, 'exit');
+    await stop();
   }
 }
 
@@ -60,7 +45,7 @@ async function ask(url: string, body: object): Promise<void> {
   const response = await fetch(`${url}/feedback/query`, {
     method: 'POST',
     headers: {
-      authorization: `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}`,
+      authorization: `Basic ${Buffer.from(`api:${API_KEY}`).toString('base64')}`,
       'content-type': 'application/json',
     },
     body: JSON.stringify(body),

@@ -2,9 +2,10 @@
 // reaches.
 
 import type { Engine } from '@ortler/engine';
+import { rounded } from '../rounded.ts';
+import { bandwidthShare } from './bandwidth-share.ts';
 import { compareLogprobs, type LogprobDifference, promptLogprobs } from './check-device.ts';
 import { DECODE_PROMPT_LENGTH, greedyTokens } from './measure-device.ts';
-import { bandwidthShare, round } from './numbers.ts';
 import type { PeerReport } from './transformers-peer.ts';
 
 /** Steps in which greedy tokens are compared: with random weights, float16 soon takes two engines apart. */
@@ -48,8 +49,8 @@ export function comparePeer(
       if ('error' in entry) return entry;
       const { streamCount, tokensPerSecond } = entry;
       const share = bandwidthShare({ streamCount, tokensPerSecond }, facts.weightBytes, bytesPerSecond);
-      return { streamCount, tokensPerSecond: round(tokensPerSecond), shareOfBandwidth: share };
+      return { streamCount, tokensPerSecond: rounded(tokensPerSecond), shareOfBandwidth: share };
     }),
-    prefill: { ...prefill, tokensPerSecond: round(prefill.tokensPerSecond) },
+    prefill: { ...prefill, tokensPerSecond: rounded(prefill.tokensPerSecond) },
   };
 }

@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import { chooseDevice } from '@ortler/engine';
 import { selectBackend } from '@ortler/engine/testing';
 import { describeMachine } from '../describe-machine.ts';
+import { rounded } from '../rounded.ts';
+import { bandwidthShare } from './bandwidth-share.ts';
 import { checkedPrompt } from './check-device.ts';
 import { comparePeer, type PeerReference } from './compare-peer.ts';
 import { measureDeviceBandwidth } from './device-bandwidth.ts';
@@ -16,7 +18,6 @@ import { GPU_HELP, type GpuSettings, readGpuSettings } from './gpu-settings.ts';
 import type { GpuShape } from './gpu-shapes.ts';
 import { DECODE_PROMPT_LENGTH } from './measure-device.ts';
 import { type ModelResult, measureModel, PREFILL_ROUNDS } from './measure-model.ts';
-import { bandwidthShare, round } from './numbers.ts';
 import { type PeerReport, runTransformersPeer } from './transformers-peer.ts';
 
 interface ShapeResult {
@@ -73,10 +74,10 @@ function addLimits({ shape, models, peer }: ShapeResult, bytesPerSecond: number)
       ...model,
       decode: model.decode.map(entry => ({
         streamCount: entry.streamCount,
-        tokensPerSecond: round(entry.tokensPerSecond),
+        tokensPerSecond: rounded(entry.tokensPerSecond),
         shareOfBandwidth: bandwidthShare(entry, model.weightBytes, bytesPerSecond),
       })),
-      prefill: { ...model.prefill, tokensPerSecond: round(model.prefill.tokensPerSecond) },
+      prefill: { ...model.prefill, tokensPerSecond: rounded(model.prefill.tokensPerSecond) },
     })),
     // The settings ask for float16 wherever there is a peer.
     ...(peer !== undefined && { peer: comparePeer(peer, reference!, bytesPerSecond) }),

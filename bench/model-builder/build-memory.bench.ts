@@ -1,9 +1,6 @@
-// Time and peak memory of building a 0.5 B-shaped checkpoint in each precision, and of a decode step after it.
-//
-//   npm run bench -- build-memory [--separate-head] [--precision q4]
-//
-// The checkpoint (Qwen2.5-0.5B's shape, random BF16 weights, about 1 GB) is written to a temporary folder first
-// and removed at the end. Each build and each run has a process of its own, so that peaks do not mix.
+// Time and peak memory of building a 0.5 B-shaped checkpoint in each precision, and of a decode step after it. The
+// checkpoint (Qwen2.5-0.5B's shape, random BF16 weights, about 1 GB) is written to a temporary folder first and removed at
+// the end. Each build and each run has a process of its own, so that peaks do not mix.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
@@ -14,21 +11,12 @@ import { parseArgs } from 'node:util';
 import type { Precision } from '@ortler/engine/graph-contract';
 import { buildModel } from '@ortler/model-builder';
 import { createTinyCheckpoint } from '@ortler/model-builder/testing';
+import { MODEL_SHAPES } from '../model-shapes.ts';
 import { measureDecode } from './measure-decode.ts';
 
 const PRECISIONS: readonly Precision[] = ['f32', 'q8', 'q4'];
 
-const QWEN_HALF_BILLION = {
-  hidden_size: 896,
-  intermediate_size: 4864,
-  num_hidden_layers: 24,
-  num_attention_heads: 14,
-  num_key_value_heads: 2,
-  head_dim: 64,
-  vocab_size: 151_936,
-  max_position_embeddings: 32_768,
-  rope_theta: 1_000_000,
-};
+const CONTEXT_LENGTH = 32_768;
 
 /** A peak above this fails the benchmark: it would follow the size of the model. Unit: MiB. */
 const PEAK_LIMIT_MEBIBYTES = 400;
@@ -40,11 +28,14 @@ const { values, positionals } = parseArgs({
   options: {
     'separate-head': { type: 'boolean', default: false },
     precision: { type: 'string', multiple: true, default: [...PRECISIONS] },
+    help: { type: 'boolean', default: false },
   },
 });
 
 const [task, sourceDir, outputDir, precision] = positionals;
-if (task === 'build') await build(sourceDir!, outputDir!, precision as Precision);
+if (values.help)
+  report('npm run bench -- build-memory [--separate-head] [--precision f32|q8|q4, all if none]');
+else if (task === 'build') await build(sourceDir!, outputDir!, precision as Precision);
 else if (task === 'decode') report(await measureDecode(sourceDir!));
 else await main();
 
@@ -52,10 +43,15 @@ async function main(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'ortler-bench-'));
   try {
     const source = join(folder, 'checkpoint');
+    const { modelType, config } = MODEL_SHAPES['qwen2.5-0.5b'];
     await createTinyCheckpoint(source, {
-      modelType: 'qwen2',
+      modelType,
       weightType: 'BF16',
-      config: { ...QWEN_HALF_BILLION, tie_word_embeddings: !values['separate-head'] },
+      config: {
+        ...config,
+        max_position_embeddings: CONTEXT_LENGTH,
+        tie_word_embeddings: !values['separate-head'],
+      },
     });
     console.log(`checkpoint: ${await folderMebibytes(source)} MiB`);
     for (const name of values.precision) {

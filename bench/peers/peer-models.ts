@@ -6,53 +6,21 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { buildModel } from '@ortler/model-builder';
 import { createTinyCheckpoint, writeOptimumModel } from '@ortler/model-builder/testing';
+import { MODEL_SHAPES } from '../model-shapes.ts';
 import type { ContestantName } from './contestant-process.ts';
 import { writeGguf } from './write-gguf.ts';
 
 const CACHE = resolve(import.meta.dirname, '../../.cache/bench');
 
-/** config.json of the published models, with a context long enough for every work. */
-const SHAPES = {
-  'smollm2-135m': {
-    modelType: 'llama',
-    config: {
-      hidden_size: 576,
-      intermediate_size: 1536,
-      num_hidden_layers: 30,
-      num_attention_heads: 9,
-      num_key_value_heads: 3,
-      head_dim: 64,
-      vocab_size: 49_152,
-      max_position_embeddings: 8192,
-      rms_norm_eps: 1e-5,
-      rope_theta: 100_000,
-      tie_word_embeddings: true,
-    },
-  },
-  'qwen2.5-0.5b': {
-    modelType: 'qwen2',
-    config: {
-      hidden_size: 896,
-      intermediate_size: 4864,
-      num_hidden_layers: 24,
-      num_attention_heads: 14,
-      num_key_value_heads: 2,
-      head_dim: 64,
-      vocab_size: 151_936,
-      max_position_embeddings: 8192,
-      rms_norm_eps: 1e-6,
-      rope_theta: 1_000_000,
-      tie_word_embeddings: true,
-    },
-  },
-} as const;
+/** Long enough for every work. */
+const CONTEXT_LENGTH = 8_192;
 
-export type ShapeName = keyof typeof SHAPES;
-export const SHAPE_NAMES = Object.keys(SHAPES) as ShapeName[];
+export const SHAPE_NAMES = ['smollm2-135m', 'qwen2.5-0.5b'] as const;
+export type ShapeName = (typeof SHAPE_NAMES)[number];
 export type PeerPrecision = 'f32' | 'q8' | 'q4';
 
 export function vocabSizeOf(shape: ShapeName): number {
-  return SHAPES[shape].config.vocab_size;
+  return MODEL_SHAPES[shape].config.vocab_size;
 }
 
 /** Path of the model as the contestant takes it; makes it where it is missing. */
@@ -64,8 +32,12 @@ export async function peerModel(
   const folder = join(CACHE, shape);
   await mkdir(folder, { recursive: true });
   const sourceDir = await once(join(folder, 'checkpoint'), path => {
-    const { modelType, config } = SHAPES[shape];
-    return createTinyCheckpoint(path, { modelType, weightType: 'BF16', config });
+    const { modelType, config } = MODEL_SHAPES[shape];
+    return createTinyCheckpoint(path, {
+      modelType,
+      weightType: 'BF16',
+      config: { ...config, max_position_embeddings: CONTEXT_LENGTH },
+    });
   });
   switch (contestant) {
     case 'ortler':

@@ -1,6 +1,7 @@
 // What is measured, and how a number comes out of the times of the tokens.
 
 import { median } from '../median.ts';
+import { quantile } from '../quantile.ts';
 import type { Timing, Work } from './contestant.ts';
 
 export interface Measurement {
@@ -102,7 +103,7 @@ function mixedLoad(name: string, hasNewcomer: boolean): Measurement {
       outputLength: 200,
       starts: hasNewcomer ? [0, 0, 0, 0, 0, 0, 0, 0, 40] : [],
     }),
-    evaluate: ({ stamps }) => percentile(sharedStamps(stamps.slice(0, 8)).flatMap(gaps), 0.99),
+    evaluate: ({ stamps }) => quantile(sharedStamps(stamps.slice(0, 8)).flatMap(gaps), 0.99),
   };
 }
 
@@ -130,9 +131,4 @@ function sharedStamps(stamps: readonly (readonly number[])[]): number[][] {
 
 function gaps(times: readonly number[]): number[] {
   return times.slice(1).map((time, index) => time - times[index]!);
-}
-
-function percentile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
 }

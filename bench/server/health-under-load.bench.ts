@@ -3,9 +3,9 @@
 
 import { parseArgs } from 'node:util';
 import { describeMachine } from '../describe-machine.ts';
-import { startServer } from './start-server.ts';
-
-const KEY = 'bench-key-0123456789abcdef';
+import { quantile } from '../quantile.ts';
+import { rounded } from '../rounded.ts';
+import { API_KEY, startServer } from '../start-server.ts';
 
 const { values } = parseArgs({
   options: {
@@ -22,7 +22,7 @@ if (values.help) {
 }
 
 async function measure(answerCount: number, tokenCount: number) {
-  const { url, stop } = await startServer(KEY);
+  const { url, stop } = await startServer();
   try {
     let openCount = answerCount;
     const answers = Array.from({ length: answerCount }, async () => {
@@ -52,7 +52,7 @@ async function measure(answerCount: number, tokenCount: number) {
 async function ask(url: string, tokenCount: number): Promise<number> {
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
     body: JSON.stringify({
       messages: [{ role: 'user', content: 'Tell me about Ortler.' }],
       max_completion_tokens: tokenCount,
@@ -64,7 +64,6 @@ async function ask(url: string, tokenCount: number): Promise<number> {
 }
 
 function summary(times: readonly number[]) {
-  const sorted = [...times].sort((a, b) => a - b);
-  const at = (share: number) => Number(sorted[Math.floor(share * (sorted.length - 1))]!.toFixed(2));
+  const at = (share: number) => rounded(quantile(times, share));
   return { probeCount: times.length, medianMs: at(0.5), p95Ms: at(0.95), maxMs: at(1) };
 }

@@ -5,10 +5,11 @@ import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { describeMachine } from '../describe-machine.ts';
+import { quantile } from '../quantile.ts';
+import { rounded } from '../rounded.ts';
+import { API_KEY, startServer } from '../start-server.ts';
 import type { AttackData, AttackResult, HostileRequest } from './send-hostile.ts';
-import { startServer } from './start-server.ts';
 
-const KEY = 'bench-key-0123456789abcdef';
 const PATH = '/v1/chat/completions';
 
 const nested = (depth: number): object => (depth === 0 ? {} : { items: nested(depth - 1) });
@@ -55,7 +56,7 @@ if (values.help) {
 }
 
 async function measure(tokenCount: number, pairCount: number, pauseMs: number) {
-  const { url, stop } = await startServer(KEY);
+  const { url, stop } = await startServer();
   try {
     // Grammar engine and worker start with the first constraint; that is not what is measured.
     await (await post(url, { structured_outputs: { regex: 'ready' }, max_tokens: 5 })).arrayBuffer();
@@ -68,7 +69,7 @@ async function measure(tokenCount: number, pairCount: number, pauseMs: number) {
     for (let pair = 0; pair < pairCount; pair++) {
       alone.push(...(await streamGaps(url, tokenCount)));
       for (const { requests, gaps, took } of phases) {
-        const end = attack({ url: url + PATH, apiKey: KEY, requests, pauseMs });
+        const end = attack({ url: url + PATH, apiKey: API_KEY, requests, pauseMs });
         gaps.push(...(await streamGaps(url, tokenCount)));
         for (const [name, times] of Object.entries(await end()))
           took[name] = [...(took[name] ?? []), ...times];
@@ -87,7 +88,7 @@ async function measure(tokenCount: number, pairCount: number, pauseMs: number) {
           const requests = Object.fromEntries(
             Object.entries(took).map(([of, times]) => [of, summary(times)]),
           );
-          return [name, { ...beside, p99Factor: round(beside.p99Ms / before.p99Ms), requests }];
+          return [name, { ...beside, p99Factor: rounded(beside.p99Ms / before.p99Ms), requests }];
         }),
       ),
       machine: describeMachine(),
@@ -128,7 +129,7 @@ function toBody(fields: object): string {
 function post(url: string, fields: object): Promise<Response> {
   return fetch(url + PATH, {
     method: 'POST',
-    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
     body: toBody(fields),
   });
 }
@@ -149,11 +150,6 @@ async function streamGaps(url: string, tokenCount: number): Promise<number[]> {
 }
 
 function summary(times: readonly number[]) {
-  const sorted = [...times].sort((a, b) => a - b);
-  const at = (share: number) => round(sorted[Math.floor(share * (sorted.length - 1))]!);
+  const at = (share: number) => rounded(quantile(times, share));
   return { count: times.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
-}
-
-function round(value: number): number {
-  return Number(value.toFixed(2));
 }

@@ -8,6 +8,7 @@ import { median } from '../median.ts';
 import { ContestantProcess } from '../peers/contestant-process.ts';
 import { peerModel, SHAPE_NAMES, vocabSizeOf } from '../peers/peer-models.ts';
 import { sharedThroughput } from '../peers/works.ts';
+import { rounded } from '../rounded.ts';
 
 const HELP = `Options:
   --shape NAME    ${SHAPE_NAMES.join(' or ')} (default ${SHAPE_NAMES[0]})
@@ -88,8 +89,4 @@ async function measure() {
     lostShare: rounded(1 - median(turns.map(turn => turn.server / turn.engine))),
     turns,
   };
-}
-
-function rounded(value: number): number {
-  return Number(value.toPrecision(3));
 }

@@ -1,18 +1,11 @@
 // Pages of 100 logged trajectories at any depth, and one large log call, through the server as its users run it (on
 // SQLite, or on the PostgreSQL that DATABASE_URL names). Every page is checked: it must go on where the last one ended.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import type { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
+import { API_KEY, startServer } from '../start-server.ts';
 
-const KEY = 'bench-key-0123456789abcdef';
-const ROOT = resolve(import.meta.dirname, '../..');
 const PAGE = 100;
 const PER_CALL = 1_000;
 
@@ -37,18 +30,9 @@ if (values.help) {
 }
 
 async function measure(count: number, bytes: number, turns: number, megabytes: number) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'ortler-bench-'));
-  const server = spawn(
-    process.execPath,
-    ['--conditions=source', 'apps/server/src/cli.ts', 'serve', '--port', '0'],
-    {
-      cwd: ROOT,
-      env: { ...process.env, ORTLER_API_KEY: KEY, ORTLER_DATA_DIR: dataDir },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
+  const { url, stop } = await startServer();
   try {
-    const base = `${await addressOf(server.stdout)}/v1/preview/models`;
+    const base = `${url}/v1/preview/models`;
     const { id } = (await call('POST', base, { base_model: 'bench' })) as { id: string };
     const model = `${base}/${id}`;
     const trajectory = { logs: ['x'.repeat(bytes)], reward: 0.5 };
@@ -82,31 +66,16 @@ async function measure(count: number, bytes: number, turns: number, megabytes: n
     const largeMs = performance.now() - logging;
     return { count, bytes, fillMs, pages, megabytes, largeMs, machine: describeMachine() };
   } finally {
-    server.kill('SIGKILL');
-    await once(server, 'exit');
-    rmSync(dataDir, { recursive: true, force: true });
+    await stop();
   }
 }
 
 async function call(method: string, url: string, body?: unknown): Promise<unknown> {
   const response = await fetch(url, {
     method,
-    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
     body: body === undefined ? null : JSON.stringify(body),
   });
   if (!response.ok) throw new Error(`${method} ${url}: ${response.status} ${await response.text()}`);
   return response.json();
-}
-
-async function addressOf(stdout: Readable): Promise<string> {
-  let text = '';
-  for await (const part of stdout) {
-    text += String(part);
-    const [, url] = /server +(http:\S+)/.exec(text) ?? [];
-    if (url !== undefined) {
-      stdout.resume();
-      return url;
-    }
-  }
-  throw new Error('The server ended before it listened.');
 }

@@ -66,8 +66,19 @@ function broken(rule: (found: SourceImport) => boolean): readonly string[] {
   return imports.filter(found => !rule(found)).map(({ from, to }) => `${from} imports ${to}`);
 }
 
-/** Packages without circles of imports. */
-const WITHOUT_CIRCLES = ['packages/model-builder', 'packages/api', 'packages/schemas'];
+/** Rooms without circles of imports. */
+const WITHOUT_CIRCLES = [
+  'packages/schemas',
+  'packages/feedback-query',
+  'packages/model-builder',
+  'packages/api',
+  'packages/engine/src/request',
+  'packages/engine/src/text',
+  'packages/engine/src/link',
+  'packages/engine/src/core/sampling',
+  'packages/engine/src/core/scheduler',
+  'apps/server',
+];
 
 /** Each circle of imports once, types included, as its files in order. */
 function findCircles(): readonly string[] {
@@ -118,7 +129,7 @@ describe('boundaries', () => {
     expect(broken(allowed)).toEqual([]);
   });
 
-  test('no file of these packages imports itself through others', () => {
+  test('no file of these rooms imports itself through others', () => {
     const guarded = (circle: string) => WITHOUT_CIRCLES.some(name => circle.startsWith(`${name}/`));
     expect(findCircles().filter(guarded)).toEqual([]);
   });

@@ -7,8 +7,10 @@ import type { Services } from '@ortler/api';
 import { createFakeServices } from '@ortler/api/testing';
 import type { ValidationDetail } from '@ortler/schemas';
 import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll } from 'vitest';
 import type { Database } from '../src/db/database.ts';
 import { createTrainingServices } from '../src/stores/training/training-services.ts';
+import { DATABASE_HOOK_TIMEOUT_MS, type OpenTestDatabase } from './databases.ts';
 import { AUTHORIZATION, openTestApp } from './open-test-app.ts';
 
 export interface Reply {
@@ -22,6 +24,7 @@ export interface Reply {
 
 export interface TrainingApp {
   readonly app: FastifyInstance;
+  readonly database: Database;
   /** Sends a body as JSON, or text as it is. */
   call(method: Method, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
   /** Makes a model and gives its id. */
@@ -31,10 +34,28 @@ export interface TrainingApp {
   log(modelId: string, body: unknown, headers?: Record<string, string>): Promise<Reply>;
   readonly checkpointDir: string;
   readonly training: Services['training'];
+  /** Leaves the database open. */
   close(): Promise<void>;
 }
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+/**
+ * Opens a database and the application over it for the tests of a description, and closes both behind them. What is
+ * given has its members as soon as a test or a later hook runs.
+ * @param clock As for `openTrainingApp`.
+ */
+export function useTrainingApp(open: OpenTestDatabase, clock?: { nowMs: number }): TrainingApp {
+  const training = {} as TrainingApp;
+  beforeAll(async () => {
+    Object.assign(training, await openTrainingApp(await open(), clock));
+  }, DATABASE_HOOK_TIMEOUT_MS);
+  afterAll(async () => {
+    await training.close();
+    await training.database.close();
+  }, DATABASE_HOOK_TIMEOUT_MS);
+  return training;
+}
 
 /**
  * @param clock Time of the stores, in steps of one second. Unit: milliseconds since 1970.
@@ -67,6 +88,7 @@ export async function openTrainingApp(
   };
   return {
     app,
+    database,
     call,
     checkpointDir,
     training,

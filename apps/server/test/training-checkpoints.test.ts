@@ -2,25 +2,14 @@
 
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '../src/db/database.ts';
+import { expect, it } from 'vitest';
 import { describeOnEveryDatabase } from './databases.ts';
-import { faultsOf, openTrainingApp, type Reply, type TrainingApp } from './open-training-app.ts';
+import { faultsOf, type Reply, useTrainingApp } from './open-training-app.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 describeOnEveryDatabase('models and checkpoints', ({ open }) => {
-  let database: Database;
-  let training: TrainingApp;
-
-  beforeAll(async () => {
-    database = await open();
-    training = await openTrainingApp(database);
-  });
-  afterAll(async () => {
-    await training.close();
-    await database.close();
-  });
+  const training = useTrainingApp(open);
 
   const list = (id: string, query = ''): Promise<Reply> => training.call('GET', `/${id}/checkpoints${query}`);
 
@@ -70,9 +59,9 @@ describeOnEveryDatabase('models and checkpoints', ({ open }) => {
       'trajectory_groups',
       'split_metrics',
     ] as const)
-      expect(await database.db.selectFrom(table).selectAll().where('model_id', '=', id).execute()).toEqual(
-        [],
-      );
+      expect(
+        await training.database.db.selectFrom(table).selectAll().where('model_id', '=', id).execute(),
+      ).toEqual([]);
     for (const reply of [await list(id), await training.call('DELETE', `/${id}`)])
       expect(reply.status).toBe(404);
   });

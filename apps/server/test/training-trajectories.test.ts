@@ -3,10 +3,9 @@
 import { createOrtlerClient } from '@ortler/api/client';
 import { TEST_API_KEY } from '@ortler/api/testing';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '../src/db/database.ts';
+import { expect, it } from 'vitest';
 import { describeOnEveryDatabase } from './databases.ts';
-import { faultsOf, oneTrajectory, openTrainingApp, type TrainingApp } from './open-training-app.ts';
+import { faultsOf, oneTrajectory, useTrainingApp } from './open-training-app.ts';
 
 interface Item {
   readonly id: string;
@@ -16,18 +15,8 @@ interface Item {
 }
 
 describeOnEveryDatabase('trajectories', ({ open, isConcurrent }) => {
-  let database: Database;
-  let training: TrainingApp;
   const clock = { nowMs: 1_790_000_000_000 };
-
-  beforeAll(async () => {
-    database = await open();
-    training = await openTrainingApp(database, clock);
-  });
-  afterAll(async () => {
-    await training.close();
-    await database.close();
-  });
+  const training = useTrainingApp(open, clock);
 
   const page = async (id: string, query: string) =>
     (await training.call('GET', `/${id}/trajectories?${query}`)).body as { data: Item[]; has_more: boolean };
@@ -129,7 +118,7 @@ describeOnEveryDatabase('trajectories', ({ open, isConcurrent }) => {
 
   it('ends a page early when trajectories are large, and never leaves one empty', async () => {
     const id = await training.createModel();
-    const model = await database.db
+    const model = await training.database.db
       .selectFrom('training_models')
       .selectAll()
       .where('id', '=', id)
@@ -139,7 +128,7 @@ describeOnEveryDatabase('trajectories', ({ open, isConcurrent }) => {
     await training.log(id, oneTrajectory(large));
     await training.log(id, oneTrajectory(large));
     // As if they were of six million characters each.
-    await database.db
+    await training.database.db
       .updateTable('trajectories')
       .set({ json_length: 6_000_000 })
       .where('model_id', '=', id)
@@ -203,8 +192,13 @@ describeOnEveryDatabase('trajectories', ({ open, isConcurrent }) => {
       `{"split":"val","trajectory_groups":[{"trajectories":[${text}],"exceptions":[{}]}]}`,
     );
     const json = async (model: string) =>
-      (await database.db.selectFrom('trajectories').select('json').where('model_id', '=', model).execute())[0]
-        ?.json;
+      (
+        await training.database.db
+          .selectFrom('trajectories')
+          .select('json')
+          .where('model_id', '=', model)
+          .execute()
+      )[0]?.json;
     expect(await json(trpc)).toBe(await json(rest));
 
     const { data } = await client.training.trajectories.list.query({ model_id: trpc });

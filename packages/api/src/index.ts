@@ -2,6 +2,7 @@
 
 export { type AppRouter, createAppRouter } from './app-router.ts';
 export { REASONING_PARSERS, type ReasoningParser } from './chat/reasoning/reasoning-format.ts';
+export { isAsyncIterable } from './chunk-stream.ts';
 export {
   ApiError,
   type ApiErrorCode,

@@ -5,7 +5,7 @@ import type { EngineError } from './errors.ts';
 import type { CoreLinkListener } from './link/core-link.ts';
 import type { FromCoreMessage } from './link/messages.ts';
 import { toEngineError } from './link/request-failure.ts';
-import type { OpenRequest } from './open-request.ts';
+import type { OpenRequest } from './open-requests.ts';
 
 /** Listens from the start, before the facts that the engine is made of are known. */
 export class EngineLinkListener implements CoreLinkListener {

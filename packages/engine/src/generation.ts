@@ -4,7 +4,7 @@
 
 import { EngineError } from './errors.ts';
 import type { PrefilledRequest, SequenceUpdate } from './link/messages.ts';
-import type { OpenRequest } from './open-request.ts';
+import type { OpenRequest } from './open-requests.ts';
 import type {
   ChoiceFinishEvent,
   GenerationEvent,

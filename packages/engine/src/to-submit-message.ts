@@ -1,22 +1,14 @@
-// A request that passed every check -> the message that the token side gets. Fields without effect are left out.
+// A prepared request -> the message that the token side gets. Fields without effect are left out.
 
 import { randomBytes } from 'node:crypto';
 import type { SubmitMessage, SubmittedConstraint } from './link/messages.ts';
-import type { ValidRequest } from './request/validate-generation-request.ts';
+import type { PreparedRequest } from './request-preparer.ts';
 
-/** What is known only after the prompt and the words were tokenized. */
-export interface TokenizedRequest {
-  readonly promptTokenIds: Int32Array;
-  readonly badTokenSequences: readonly (readonly number[])[];
-  readonly maxTokens: number;
-  /** Undefined: none. */
-  readonly constraint?: SubmittedConstraint | undefined;
-}
-
+/** @param constraint Undefined: none. */
 export function toSubmitMessage(
   requestId: number,
-  valid: ValidRequest,
-  { promptTokenIds, badTokenSequences, maxTokens, constraint }: TokenizedRequest,
+  { valid, promptTokenIds, badTokenSequences, maxTokens }: PreparedRequest,
+  constraint: SubmittedConstraint | undefined,
 ): SubmitMessage {
   const { logprobs, promptLogprobs, repetitionDetection } = valid;
   return {

@@ -2,7 +2,7 @@
 
 import { RepetitionDetector } from '../src/core/repetition-detector.ts';
 import { counterKey } from '../src/core/sampling/counter-random.ts';
-import { createLogitsProcessors } from '../src/core/sampling/logits-processor.ts';
+import { createLogitsProcessors } from '../src/core/sampling/create-logits-processors.ts';
 import { type SampledToken, Sampler } from '../src/core/sampling/sampler.ts';
 import { TokenCounts } from '../src/core/sampling/token-counts.ts';
 import { findFinish } from '../src/core/stop-rules.ts';

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BeamSearch, stepsOf } from '../src/beam-search.ts';
+import { BeamSearch, stepsOf } from '../src/beam/beam-search.ts';
 import { readTokenLogprobs } from '../src/core/sampling/logprobs.ts';
 import type { ChoiceFinishEvent } from '../src/request/generation-event.ts';
 import type { GenerationRequest } from '../src/request/generation-request.ts';

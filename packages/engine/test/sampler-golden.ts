@@ -2,7 +2,7 @@
 // and test/golden/check-sampler-rows.ts, which takes as many rows as one likes to make.
 
 import { counterKey } from '../src/core/sampling/counter-random.ts';
-import { createLogitsProcessors } from '../src/core/sampling/logits-processor.ts';
+import { createLogitsProcessors } from '../src/core/sampling/create-logits-processors.ts';
 import { Sampler, type SamplingStep } from '../src/core/sampling/sampler.ts';
 import { TokenCounts } from '../src/core/sampling/token-counts.ts';
 import type { SubmitMessage } from '../src/link/messages.ts';

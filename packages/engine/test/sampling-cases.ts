@@ -1,7 +1,7 @@
 // Rows of logits and what is asked of them, at random: for tests that hold another sampler to the one on the CPU.
 
 import { counterKey, uniformAt } from '../src/core/sampling/counter-random.ts';
-import { createLogitsProcessors } from '../src/core/sampling/logits-processor.ts';
+import { createLogitsProcessors } from '../src/core/sampling/create-logits-processors.ts';
 import type { SamplingStep } from '../src/core/sampling/sampler.ts';
 import { TokenCounts } from '../src/core/sampling/token-counts.ts';
 import type { TokenMask } from '../src/core/token-mask.ts';

@@ -11,6 +11,12 @@ import { result as refused } from './examples/refuse.ts';
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
 const README = read('../README.md');
 
+/** Tables without the spaces that line their columns up. */
+function withPlainTables(markdown: string): string {
+  const plain = (cell: string) => cell.trim().replace(/^-+$/, '---');
+  return markdown.replace(/^\|.*\|$/gm, row => row.slice(1, -1).split('|').map(plain).join('|'));
+}
+
 describe('README', () => {
   it.each(['query-sqlite', 'refuse', 'explain'])('shows the example %s as it runs', name => {
     expect(README).toContain(`\`\`\`ts\n${read(`./examples/${name}.ts`)}\`\`\``);
@@ -32,12 +38,12 @@ describe('README', () => {
   });
 
   it('shows the generated grammar table', () => {
-    expect(README).toContain(grammarMarkdown());
+    expect(withPlainTables(README)).toContain(withPlainTables(grammarMarkdown()));
   });
 
   it('names every limit with its value', () => {
     for (const [name, value] of Object.entries(DEFAULT_QUERY_LIMITS)) {
-      expect(README).toContain(`| \`${name}\` | ${value} |`);
+      expect(withPlainTables(README)).toContain(`\n\`${name}\`|${value}\n`);
     }
   });
 });

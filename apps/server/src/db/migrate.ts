@@ -3,13 +3,10 @@
 
 import type { Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
-import { type ColumnTypes, columnTypes } from './column-types.ts';
+import { columnTypes } from './column-types.ts';
 import type { DatabaseKind } from './database.ts';
 import { messageOf } from './database-errors.ts';
 import { MIGRATIONS } from './migrations/list.ts';
-
-/** One step, written once for both databases: whatever differs comes from the column types. */
-export type DatabaseMigration = (db: Kysely<unknown>, types: ColumnTypes) => Promise<void>;
 
 /** Runs what has not run yet. Throws: `Error` that says which step failed and why. */
 export async function migrate<Schema>(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {

@@ -9,6 +9,7 @@
 
 import { ApiError, type EngineLease } from '@ortler/api';
 import type { Engine } from '@ortler/engine';
+import { LoadFailures } from './load-failures.ts';
 
 export interface LoadedModelsOptions {
   /** Most engines in memory, those that load or close included. */
@@ -60,23 +61,14 @@ interface Entry {
     | { readonly kind: 'closing'; readonly closed: Promise<void> };
 }
 
-interface Failure {
-  readonly name: string;
-  readonly count: number;
-  readonly retryAtMs: number;
-}
-
 /** What a request that waited in vain is told to wait before it asks again. Unit: milliseconds. */
 const RETRY_MS = 2_000;
-/** Pause after a first failure; it doubles with every further one. Unit: milliseconds. */
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
 
 /** Makes an empty collection. */
 export function createLoadedModels(options: LoadedModelsOptions): LoadedModels {
   const { capacity, idleMs, waitMs, now, onFailed, onUnloaded } = options;
   const entries = new Map<string, Entry>();
-  const failures = new Map<string, Failure>();
+  const failures = new LoadFailures(now);
   let useCount = 0;
   let waitingCount = 0;
   let isClosed = false;
@@ -104,16 +96,14 @@ export function createLoadedModels(options: LoadedModelsOptions): LoadedModels {
     entries.set(key, entry);
     loaded.then(
       engine => {
-        failures.delete(key);
+        failures.forget(key);
         entry.state = { kind: 'ready', engine };
         if (entry.userCount === 0) becomeIdle(entry);
       },
       error => {
         entries.delete(key);
         if (!stop.signal.aborted) {
-          const count = (failures.get(key)?.count ?? 0) + 1;
-          const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (count - 1), LONGEST_PAUSE_MS);
-          failures.set(key, { name, count, retryAtMs: now() + pauseMs });
+          failures.add(key, name);
           onFailed?.(name, error);
         }
         announceChange();
@@ -219,7 +209,7 @@ export function createLoadedModels(options: LoadedModelsOptions): LoadedModels {
     } catch (error) {
       leave(entry);
       if (limit.aborted) throw error;
-      throw unavailable(entry.name, 'could not be loaded', failures.get(entry.key), now());
+      throw unavailable(entry.name, 'could not be loaded', failures.pauseMs(entry.key));
     }
   }
 
@@ -242,9 +232,8 @@ export function createLoadedModels(options: LoadedModelsOptions): LoadedModels {
           if (lease !== undefined) return lease;
           continue;
         }
-        const failure = failures.get(model.key);
-        if (failure !== undefined && failure.retryAtMs > now())
-          throw unavailable(model.name, 'could not be loaded', failure, now());
+        const pauseMs = failures.pauseMs(model.key) ?? 0;
+        if (pauseMs > 0) throw unavailable(model.name, 'could not be loaded', pauseMs);
         if (entries.size < capacity) startLoading(model);
         else await waitForRoom(limit);
       }
@@ -254,12 +243,7 @@ export function createLoadedModels(options: LoadedModelsOptions): LoadedModels {
       if (signal.aborted && reason instanceof ApiError) throw reason;
       if (signal.aborted) throw new ApiError('aborted', 'The caller left.', { cause: reason });
       if (!patience.aborted) throw error;
-      throw unavailable(
-        model.name,
-        'is still being loaded, or waits for a place in memory',
-        undefined,
-        now(),
-      );
+      throw unavailable(model.name, 'is still being loaded, or waits for a place in memory');
     }
   }
 
@@ -269,13 +253,10 @@ export function createLoadedModels(options: LoadedModelsOptions): LoadedModels {
       [...entries.values()].flatMap(({ name, state }) =>
         state.kind === 'ready' ? [{ name, engine: state.engine }] : [],
       ),
-    listKeys: () => [
-      ...[...entries.values()].map(({ key, name }) => ({ key, name })),
-      ...[...failures].map(([key, { name }]) => ({ key, name })),
-    ],
+    listKeys: () => [...[...entries.values()].map(({ key, name }) => ({ key, name })), ...failures.list()],
     drop(keys) {
       for (const key of keys) {
-        failures.delete(key);
+        failures.forget(key);
         const entry = entries.get(key);
         if (entry === undefined) continue;
         entry.isUnwanted = true;
@@ -303,8 +284,8 @@ function isGone({ health }: Engine): boolean {
   return health.state === 'failed' || health.state === 'closed';
 }
 
-function unavailable(name: string, what: string, failure: Failure | undefined, nowMs: number): ApiError {
-  const retryAfterMs = failure === undefined ? RETRY_MS : Math.max(1, failure.retryAtMs - nowMs);
+function unavailable(name: string, what: string, pauseMs: number = RETRY_MS): ApiError {
+  const retryAfterMs = Math.max(1, pauseMs);
   return new ApiError('model_unavailable', `The model ${name} ${what}.`, { param: 'model', retryAfterMs });
 }
 

@@ -7,6 +7,7 @@ import {
   ApiError,
   type AppRouter,
   type BytesInput,
+  isAsyncIterable,
   type PublicError,
   type RestRoute,
   toPublicError,
@@ -178,8 +179,4 @@ function toJsonText(body: unknown): string {
     if (!(error instanceof TypeError)) throw error;
     return stringifyLosslessJson(body);
   }
-}
-
-function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }

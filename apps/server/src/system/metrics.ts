@@ -29,35 +29,22 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
   const histogram = (name: string, help: string, buckets: number[]) =>
     new Histogram({ name, help, labelNames, buckets, registers });
 
-  /** Sets the value of every engine that runs, as it is now. */
-  const readEngines = (set: (labels: ReturnType<typeof labelsOf>, stats: EngineStats) => void) => {
-    for (const { id, status } of catalog.list())
-      if (status.kind === 'ready') set(labelsOf(id), status.engine.health.stats);
-    for (const { name, engine } of others.list()) set(labelsOf(name), engine.health.stats);
-  };
-  const gauge = (name: string, help: string, read: (stats: EngineStats) => number) =>
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      registers,
-      collect() {
-        this.reset();
-        readEngines((labels, stats) => this.set(labels, read(stats)));
-      },
-    });
+  /** A metric that gives, when it is asked, what every engine that runs says of itself then. */
+  const ofEngines = (name: string, help: string, read: (stats: EngineStats) => number) => ({
+    name,
+    help,
+    labelNames,
+    registers,
+    collect(this: Gauge | Counter) {
+      this.reset();
+      for (const { id, status } of catalog.list())
+        if (status.kind === 'ready') this.inc(labelsOf(id), read(status.engine.health.stats));
+      for (const { name: id, engine } of others.list()) this.inc(labelsOf(id), read(engine.health.stats));
+    },
+  });
+  const gauge = (...metric: Parameters<typeof ofEngines>) => new Gauge(ofEngines(...metric));
   /** Counted by the engine itself, so it begins anew when its process does, as counters may. */
-  const engineCounter = (name: string, help: string, read: (stats: EngineStats) => number) =>
-    new Counter({
-      name,
-      help,
-      labelNames,
-      registers,
-      collect() {
-        this.reset();
-        readEngines((labels, stats) => this.inc(labels, read(stats)));
-      },
-    });
+  const engineCounter = (...metric: Parameters<typeof ofEngines>) => new Counter(ofEngines(...metric));
   gauge('vllm:num_requests_running', 'Sequences that run now.', stats => stats.runningCount);
   gauge('vllm:num_requests_waiting', 'Sequences that wait for their start.', stats => stats.waitingCount);
   engineCounter(

@@ -1,19 +1,18 @@
 // The HTTP application over a real database, for the feedback tests of this folder.
 
-import type { FeedbackStore } from '@ortler/api';
 import { createFakeServices, TEST_API_KEY } from '@ortler/api/testing';
-import { type FeedbackRow, toRecord, VECTOR_ROWS } from '@ortler/feedback-query/testing';
-import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { type FeedbackRow, toRecord } from '@ortler/feedback-query/testing';
+import type { LightMyRequestResponse } from 'fastify';
+import { afterAll, beforeAll } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
-import type { FeedbackPlace } from './feedback-places.ts';
+import { DATABASE_HOOK_TIMEOUT_MS } from '../databases.ts';
+import type { FeedbackPlace, FeedbackPlaceKind } from './feedback-places.ts';
 
-export const BASIC = `Basic ${Buffer.from(`api:${TEST_API_KEY}`).toString('base64')}`;
+const BASIC = `Basic ${Buffer.from(`api:${TEST_API_KEY}`).toString('base64')}`;
 export const PROJECT = 'acme/app';
 
 export interface FeedbackApp {
-  readonly app: FastifyInstance;
-  readonly store: FeedbackStore;
   /** Takes the place of everything stored. */
   fill(rows: readonly FeedbackRow[]): Promise<void>;
   /** Posts to `/feedback/<name>`. */
@@ -22,14 +21,27 @@ export interface FeedbackApp {
   ids(parts: Record<string, unknown>): Promise<string[]>;
   /** Rows that a query gives. */
   rows(parts: Record<string, unknown>): Promise<Record<string, unknown>[]>;
+  /** Closes the place as well. */
+  close(): Promise<void>;
 }
 
-/** Builds the application. */
-export async function openFeedbackApp(place: FeedbackPlace): Promise<FeedbackApp> {
+/**
+ * Opens a place and the application over it for the tests of a description, and closes both behind them. What is given
+ * has its members as soon as a test or a later hook runs.
+ */
+export function useFeedbackApp(open: FeedbackPlaceKind['open']): FeedbackApp {
+  const feedback = {} as FeedbackApp;
+  beforeAll(async () => {
+    Object.assign(feedback, await openFeedbackApp(await open()));
+  }, DATABASE_HOOK_TIMEOUT_MS);
+  afterAll(() => feedback.close(), DATABASE_HOOK_TIMEOUT_MS);
+  return feedback;
+}
+
+async function openFeedbackApp(place: FeedbackPlace): Promise<FeedbackApp> {
   const services = createFakeServices();
-  const { store } = place;
   const app = await createApp({
-    services: { ...services, feedback: store, annotations: place.annotations },
+    services: { ...services, feedback: place.store, annotations: place.annotations },
     metrics: createMetrics(services.models),
     bodyLimitBytes: 16 * 1024 * 1024,
     streamedBodyLimitBytes: 16 * 1024 * 1024,
@@ -49,14 +61,16 @@ export async function openFeedbackApp(place: FeedbackPlace): Promise<FeedbackApp
     return (response.json() as { result: Record<string, unknown>[] }).result;
   };
   return {
-    app,
-    store,
     post,
     rows,
     ids: async parts => (await rows({ fields: ['id'], ...parts })).map(({ id }) => String(id)),
     async fill(given) {
       await place.clear();
-      await store.insert(given.map(toRecord));
+      await place.store.insert(given.map(toRecord));
+    },
+    async close() {
+      await app.close();
+      await place.close();
     },
   };
 }
@@ -65,5 +79,3 @@ export async function openFeedbackApp(place: FeedbackPlace): Promise<FeedbackApp
 export const where = (field: string, value: unknown) => ({
   $expr: { $eq: [{ $getField: field }, { $literal: value }] },
 });
-
-export { VECTOR_ROWS };

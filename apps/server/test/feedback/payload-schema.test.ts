@@ -1,10 +1,9 @@
 // The payload schema vectors over HTTP, on every database.
 
 import { type FeedbackRow, feedbackRow } from '@ortler/feedback-query/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { DATABASE_HOOK_TIMEOUT_MS } from '../databases.ts';
-import { type FeedbackApp, openFeedbackApp, PROJECT } from './feedback-app.ts';
-import { describeOnEveryFeedbackPlace, type FeedbackPlace } from './feedback-places.ts';
+import { expect, it } from 'vitest';
+import { PROJECT, useFeedbackApp } from './feedback-app.ts';
+import { describeOnEveryFeedbackPlace } from './feedback-places.ts';
 
 type Given = Partial<FeedbackRow>;
 
@@ -96,16 +95,7 @@ const REFUSED: [string, Record<string, unknown>, string, string][] = [
 ];
 
 describeOnEveryFeedbackPlace('POST /feedback/payload_schema', ({ open }) => {
-  let place: FeedbackPlace;
-  let feedback: FeedbackApp;
-  beforeAll(async () => {
-    place = await open();
-    feedback = await openFeedbackApp(place);
-  }, DATABASE_HOOK_TIMEOUT_MS);
-  afterAll(async () => {
-    await feedback.app.close();
-    await place.close();
-  }, DATABASE_HOOK_TIMEOUT_MS);
+  const feedback = useFeedbackApp(open);
 
   it.each(VECTORS)('%s', async (_name, given, expected, request = {}) => {
     await feedback.fill(given.map((row, index) => feedbackRow({ id: `s${index}`, ...row })));

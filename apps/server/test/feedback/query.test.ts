@@ -3,27 +3,18 @@
 import { QUERY_ERROR_FAULTS } from '@ortler/feedback-query';
 import { anyExpr, matches, printExpr, QUERY_VECTORS, VECTOR_ROWS } from '@ortler/feedback-query/testing';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { DATABASE_HOOK_TIMEOUT_MS } from '../databases.ts';
-import { type FeedbackApp, openFeedbackApp, PROJECT, where } from './feedback-app.ts';
-import { describeOnEveryFeedbackPlace, type FeedbackPlace } from './feedback-places.ts';
+import { PROJECT, useFeedbackApp, where } from './feedback-app.ts';
+import { describeOnEveryFeedbackPlace } from './feedback-places.ts';
 
 const ALL = ['f01', 'f02', 'f03', 'f04', 'f05', 'f06', 'f07', 'f08', 'f09'];
 const SCORES = where('feedback_type', 'custom.score');
 const get = (name: string) => ({ $getField: name });
 
 describeOnEveryFeedbackPlace('POST /feedback/query', ({ open }) => {
-  let place: FeedbackPlace;
-  let feedback: FeedbackApp;
-  beforeAll(async () => {
-    place = await open();
-    feedback = await openFeedbackApp(place);
-    await feedback.fill(VECTOR_ROWS);
-  }, DATABASE_HOOK_TIMEOUT_MS);
-  afterAll(async () => {
-    await feedback.app.close();
-    await place.close();
-  }, DATABASE_HOOK_TIMEOUT_MS);
+  const feedback = useFeedbackApp(open);
+  beforeAll(() => feedback.fill(VECTOR_ROWS), DATABASE_HOOK_TIMEOUT_MS);
 
   it.each(QUERY_VECTORS)('%s %j', async (_name, $expr, expected) => {
     if (typeof expected !== 'string') {

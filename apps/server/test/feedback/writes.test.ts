@@ -1,9 +1,8 @@
 // The write vectors over HTTP, on every database.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { DATABASE_HOOK_TIMEOUT_MS } from '../databases.ts';
-import { type FeedbackApp, openFeedbackApp, PROJECT, where } from './feedback-app.ts';
-import { describeOnEveryFeedbackPlace, type FeedbackPlace } from './feedback-places.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { PROJECT, useFeedbackApp, where } from './feedback-app.ts';
+import { describeOnEveryFeedbackPlace } from './feedback-places.ts';
 
 const OP = 'weave:///acme/app/op/x:d1';
 const OBJECT = 'weave:///acme/app/object/x:d1';
@@ -30,17 +29,8 @@ const runnable = (extra: Record<string, unknown>) => ({
 const byId = (id: string) => ({ $eq: [{ $getField: 'id' }, { $literal: id }] });
 
 describeOnEveryFeedbackPlace('feedback writes', ({ open, isConcurrent }) => {
-  let place: FeedbackPlace;
-  let feedback: FeedbackApp;
-  beforeAll(async () => {
-    place = await open();
-    feedback = await openFeedbackApp(place);
-  }, DATABASE_HOOK_TIMEOUT_MS);
+  const feedback = useFeedbackApp(open);
   beforeEach(() => feedback.fill([]));
-  afterAll(async () => {
-    await feedback.app.close();
-    await place.close();
-  }, DATABASE_HOOK_TIMEOUT_MS);
 
   const create = async (body: unknown) => {
     const response = await feedback.post('create', body);

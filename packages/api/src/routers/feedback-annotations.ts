@@ -16,7 +16,8 @@ import { checkText, toStorable } from '../feedback/storable-json.ts';
 import { reportFaults } from '../report-faults.ts';
 import type { Services } from '../services.ts';
 import { requireProject } from '../team.ts';
-import { createBasicProcedure, type ProcedureMeta, router } from '../trpc.ts';
+import { createBasicProcedure, router } from '../trpc.ts';
+import { feedbackRoute } from './feedback-route.ts';
 
 export function createFeedbackAnnotationProcedures(services: Services) {
   const { specs, queues, schemas } = services.annotations;
@@ -24,7 +25,7 @@ export function createFeedbackAnnotationProcedures(services: Services) {
   return router({
     createSpec: procedure
       .meta(
-        describeRoute('/feedback/annotation_spec/create', 'createAnnotationSpec', 'Make an annotation spec'),
+        feedbackRoute('/feedback/annotation_spec/create', 'createAnnotationSpec', 'Make an annotation spec'),
       )
       .input(annotationSpecRequest)
       .output(annotationSpecResult)
@@ -40,7 +41,7 @@ export function createFeedbackAnnotationProcedures(services: Services) {
       }),
 
     createQueue: procedure
-      .meta(describeRoute('/feedback/queue/create', 'createAnnotationQueue', 'Open an annotation queue'))
+      .meta(feedbackRoute('/feedback/queue/create', 'createAnnotationQueue', 'Open an annotation queue'))
       .input(annotationQueueRequest)
       .output(annotationQueueResult)
       .mutation(async ({ ctx, input: { project_id: projectId, id } }) => {
@@ -53,7 +54,7 @@ export function createFeedbackAnnotationProcedures(services: Services) {
       }),
 
     deleteQueue: procedure
-      .meta(describeRoute('/feedback/queue/delete', 'deleteAnnotationQueue', 'Delete an annotation queue'))
+      .meta(feedbackRoute('/feedback/queue/delete', 'deleteAnnotationQueue', 'Delete an annotation queue'))
       .input(annotationQueueDeletion)
       .output(annotationQueueDeletionResult)
       .mutation(async ({ ctx, input }) => {
@@ -71,13 +72,4 @@ function checkProject(projectId: string): void {
   throw new ApiError('invalid_parameter', 'project_id must be written <entity>/<project>', {
     param: 'project_id',
   });
-}
-
-function describeRoute(path: `/${string}`, operationId: string, summary: string): ProcedureMeta {
-  return {
-    auth: 'basic',
-    errors: 'detail',
-    fails: ['forbidden'],
-    openapi: { method: 'POST', path, operationId, tags: ['feedback'], summary },
-  };
 }

@@ -35,6 +35,7 @@ import type { Principal, Services } from '../services.ts';
 import { requireProject } from '../team.ts';
 import { createBasicProcedure, type ProcedureMeta, router } from '../trpc.ts';
 import { createFeedbackAnnotationProcedures } from './feedback-annotations.ts';
+import { feedbackRoute } from './feedback-route.ts';
 
 /** Router of feedback. */
 export function createFeedbackRouter(services: Services) {
@@ -55,9 +56,7 @@ export function createFeedbackRouter(services: Services) {
   return router({
     annotations: createFeedbackAnnotationProcedures(services),
 
-    query: procedure(feedbackQueryRequest, {
-      ...describeRoute('/feedback/query', 'queryFeedback', 'Find feedback'),
-    })
+    query: procedure(feedbackQueryRequest, feedbackRoute('/feedback/query', 'queryFeedback', 'Find feedback'))
       .output(feedbackQueryResult)
       .mutation(({ ctx, input }) => {
         requireProject(ctx.principal, input.project_id);
@@ -66,7 +65,7 @@ export function createFeedbackRouter(services: Services) {
 
     payloadSchema: procedure(
       feedbackPayloadSchemaRequest,
-      describeRoute(
+      feedbackRoute(
         '/feedback/payload_schema',
         'discoverFeedbackPayloadSchema',
         'List the paths and value types of feedback payloads',
@@ -92,7 +91,7 @@ export function createFeedbackRouter(services: Services) {
 
     create: procedure(
       feedbackCreateRequest,
-      describeRoute('/feedback/create', 'createFeedback', 'Store feedback'),
+      feedbackRoute('/feedback/create', 'createFeedback', 'Store feedback'),
     )
       .output(feedbackCreateResult)
       .mutation(async ({ ctx, input }) => {
@@ -103,7 +102,7 @@ export function createFeedbackRouter(services: Services) {
 
     createBatch: procedure(
       feedbackBatchCreateRequest,
-      describeRoute(
+      feedbackRoute(
         '/feedback/batch/create',
         'createFeedbackBatch',
         'Store several pieces of feedback, all or none',
@@ -120,7 +119,7 @@ export function createFeedbackRouter(services: Services) {
 
     replace: procedure(
       feedbackReplaceRequest,
-      describeRoute('/feedback/replace', 'replaceFeedback', 'Store feedback in the place of another one'),
+      feedbackRoute('/feedback/replace', 'replaceFeedback', 'Store feedback in the place of another one'),
     )
       .output(feedbackCreateResult)
       .mutation(async ({ ctx, input }) => {
@@ -131,7 +130,7 @@ export function createFeedbackRouter(services: Services) {
 
     purge: procedure(
       feedbackPurgeRequest,
-      describeRoute('/feedback/purge', 'purgeFeedback', 'Remove feedback by id'),
+      feedbackRoute('/feedback/purge', 'purgeFeedback', 'Remove feedback by id'),
     )
       .output(feedbackPurgeResult)
       .mutation(({ ctx, input }) =>
@@ -142,15 +141,6 @@ export function createFeedbackRouter(services: Services) {
         }),
       ),
   });
-}
-
-function describeRoute(path: `/${string}`, operationId: string, summary: string): ProcedureMeta {
-  return {
-    auth: 'basic',
-    errors: 'detail',
-    fails: ['forbidden'],
-    openapi: { method: 'POST', path, operationId, tags: ['feedback'], summary },
-  };
 }
 
 async function answerQuery(

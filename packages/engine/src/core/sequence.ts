@@ -6,11 +6,8 @@ import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import type { SequenceConstraint } from './constraint/sequence-constraint.ts';
 import { RepetitionDetector } from './repetition-detector.ts';
 import { type CounterKey, counterKey } from './sampling/counter-random.ts';
-import {
-  createLogitsProcessors,
-  type LogitsProcessor,
-  needsTokenCounts,
-} from './sampling/logits-processor.ts';
+import { createLogitsProcessors, needsTokenCounts } from './sampling/create-logits-processors.ts';
+import type { LogitsProcessor } from './sampling/logits-processor.ts';
 import { TokenCounts } from './sampling/token-counts.ts';
 import { FIRST_RATES, type GuessSource, updateRate } from './speculation/draft-policy.ts';
 

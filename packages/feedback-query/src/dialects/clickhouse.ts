@@ -15,6 +15,7 @@ import {
   type QueryDialect,
   TABLE_ALIAS,
 } from './dialect.ts';
+import { NumberingSyntax } from './numbering-syntax.ts';
 
 export const clickHouseDialect: QueryDialect = Object.freeze({
   name: 'clickhouse',
@@ -29,9 +30,7 @@ const NUMERIC = trustedSql(`'${NUMERIC_TEXT}'`);
 const MAX_NUMERIC_LENGTH = trustedSql(String(NUMERIC_TEXT_LENGTH));
 const NUMBER_TYPES = trustedSql(`('Int64', 'UInt64', 'Double')`);
 
-class ClickHouseSyntax implements DialectSyntax {
-  #nameCount = 0;
-
+class ClickHouseSyntax extends NumberingSyntax implements DialectSyntax {
   text(value: string): SqlFragment {
     return parameter(value);
   }
@@ -46,9 +45,6 @@ class ClickHouseSyntax implements DialectSyntax {
     return parameter(BigInt(value));
   }
 
-  column(column: Column): SqlFragment {
-    return trustedSql(`${TABLE_ALIAS}.${column.name}`);
-  }
   mapValue(column: Column, key: string): SqlFragment {
     const map = this.column(column);
     return fragment`if(mapContains(${map}, ${parameter(key)}), ${map}[${parameter(key)}], NULL)`;
@@ -87,7 +83,7 @@ class ClickHouseSyntax implements DialectSyntax {
         case 'number':
           return numberAt(json);
         case 'flag':
-          return fragment`multiIf(${textAt(json)} = 'true', 1, ${textAt(json)} = 'false', 0, ${this.cast('number-to-flag', numberAt(json))})`;
+          return flagOf(textAt(json), this.cast('number-to-flag', numberAt(json)));
         default:
           return assertNever(reading);
       }
@@ -122,11 +118,7 @@ class ClickHouseSyntax implements DialectSyntax {
       case 'text-to-number':
         return this.share(input, numberFromText);
       case 'text-to-flag':
-        return this.share(
-          input,
-          text =>
-            fragment`multiIf(${text} = 'true', 1, ${text} = 'false', 0, ${this.cast('number-to-flag', numberFromText(text))})`,
-        );
+        return this.share(input, text => flagOf(text, this.cast('number-to-flag', numberFromText(text))));
       case 'number-to-flag':
         return this.share(
           input,
@@ -164,8 +156,7 @@ class ClickHouseSyntax implements DialectSyntax {
 
   /** A lambda over a list of one: the value is computed once. */
   share(value: SqlFragment, use: (shared: SqlFragment) => SqlFragment): SqlFragment {
-    this.#nameCount += 1;
-    const name = trustedSql(`v${this.#nameCount}`);
+    const name = this.newName();
     return fragment`arrayElement(arrayMap(${name} -> ${use(name)}, [${value}]), 1)`;
   }
   momentAndId(moment: SqlFragment, id: SqlFragment): SqlFragment {
@@ -219,4 +210,8 @@ function numberAt(json: JsonCall): SqlFragment {
 
 function numberFromText(text: SqlFragment): SqlFragment {
   return fragment`if(lengthUTF8(${text}) <= ${MAX_NUMERIC_LENGTH} AND match(${text}, ${NUMERIC}), toFloat64OrNull(${text}), NULL)`;
+}
+
+function flagOf(text: SqlFragment, numberFlag: SqlFragment): SqlFragment {
+  return fragment`multiIf(${text} = 'true', 1, ${text} = 'false', 0, ${numberFlag})`;
 }

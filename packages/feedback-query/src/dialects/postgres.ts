@@ -7,6 +7,7 @@ import { toIsoMs } from '../datetime-literal.ts';
 import { assertNever } from '../errors.ts';
 import type { Column, PathSegment } from '../fields.ts';
 import { fragment, joinFragments, parameter, type SqlFragment, trustedSql } from '../sql-fragment.ts';
+import { byteOf, flagOf } from './case-flags.ts';
 import {
   type DialectSyntax,
   isPlainKey,
@@ -17,6 +18,7 @@ import {
   type QueryDialect,
   TABLE_ALIAS,
 } from './dialect.ts';
+import { NumberingSyntax } from './numbering-syntax.ts';
 
 export const postgresDialect: QueryDialect = Object.freeze({
   name: 'postgres',
@@ -31,9 +33,7 @@ const PAYLOAD = trustedSql(`${TABLE_ALIAS}.payload`);
 const NUMERIC = trustedSql(`'${NUMERIC_TEXT}'`);
 const MAX_NUMERIC_LENGTH = trustedSql(String(NUMERIC_TEXT_LENGTH));
 
-class PostgresSyntax implements DialectSyntax {
-  #nameCount = 0;
-
+class PostgresSyntax extends NumberingSyntax implements DialectSyntax {
   text(value: string): SqlFragment {
     return fragment`${parameter(value)}::text`;
   }
@@ -47,9 +47,6 @@ class PostgresSyntax implements DialectSyntax {
     return fragment`${parameter(value)}::bigint`;
   }
 
-  column(column: Column): SqlFragment {
-    return trustedSql(`${TABLE_ALIAS}.${column.name}`);
-  }
   mapValue(column: Column, key: string): SqlFragment {
     const value = fragment`(${this.column(column)} ->> ${this.text(key)})`;
     return column.type === 'number-map' ? fragment`${value}::float8` : value;
@@ -88,7 +85,7 @@ class PostgresSyntax implements DialectSyntax {
       case 'number':
         return numberAt(value);
       case 'flag':
-        return fragment`CASE ${textAt(value, segments)} WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE ${this.cast('number-to-flag', numberAt(value))} END`;
+        return flagOf(textAt(value, segments), this.cast('number-to-flag', numberAt(value)));
       default:
         return assertNever(reading);
     }
@@ -116,17 +113,9 @@ class PostgresSyntax implements DialectSyntax {
       case 'text-to-number':
         return this.share(input, numberFromText);
       case 'text-to-flag':
-        return this.share(
-          input,
-          text =>
-            fragment`CASE ${text} WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE ${this.cast('number-to-flag', numberFromText(text))} END`,
-        );
+        return this.share(input, text => flagOf(text, this.cast('number-to-flag', numberFromText(text))));
       case 'number-to-flag':
-        return this.share(
-          input,
-          value =>
-            fragment`CASE WHEN ${value} BETWEEN 0 AND 255 AND ${value} = trunc(${value}) THEN ${value} END`,
-        );
+        return this.share(input, byteOf);
       case 'number-to-integer':
         return this.share(
           input,
@@ -159,8 +148,7 @@ class PostgresSyntax implements DialectSyntax {
 
   /** OFFSET 0 keeps the planner from pasting the value back into each use. */
   share(value: SqlFragment, use: (shared: SqlFragment) => SqlFragment): SqlFragment {
-    this.#nameCount += 1;
-    const name = trustedSql(`v${this.#nameCount}`);
+    const name = this.newName();
     return fragment`(SELECT ${use(name)} FROM (SELECT ${value} AS ${name} OFFSET 0) AS t)`;
   }
   /** A blank sorts before the dot of a fraction, which PostgreSQL leaves out on whole seconds. */

@@ -6,6 +6,7 @@ import { toIsoMs } from '../datetime-literal.ts';
 import { assertNever } from '../errors.ts';
 import type { Column, PathSegment } from '../fields.ts';
 import { fragment, parameter, type SqlFragment, trustedSql } from '../sql-fragment.ts';
+import { byteOf, flagOf } from './case-flags.ts';
 import {
   type DialectSyntax,
   isPlainPath,
@@ -14,6 +15,7 @@ import {
   type QueryDialect,
   TABLE_ALIAS,
 } from './dialect.ts';
+import { NumberingSyntax } from './numbering-syntax.ts';
 
 export const sqliteDialect: QueryDialect = Object.freeze({
   name: 'sqlite',
@@ -30,9 +32,7 @@ const PAYLOAD = trustedSql(`${TABLE_ALIAS}.payload_dump`);
 const PAYLOAD_TEXT = trustedSql(`+${TABLE_ALIAS}.payload_dump`);
 const MAX_NUMERIC_LENGTH = trustedSql(String(NUMERIC_TEXT_LENGTH));
 
-class SqliteSyntax implements DialectSyntax {
-  #nameCount = 0;
-
+class SqliteSyntax extends NumberingSyntax implements DialectSyntax {
   text(value: string): SqlFragment {
     return parameter(value);
   }
@@ -46,9 +46,6 @@ class SqliteSyntax implements DialectSyntax {
     return parameter(value);
   }
 
-  column(column: Column): SqlFragment {
-    return trustedSql(`${TABLE_ALIAS}.${column.name}`);
-  }
   mapValue(column: Column, key: string): SqlFragment {
     const value = fragment`(${this.column(column)} ->> ${parameter(jsonPath([key]))})`;
     return column.type === 'number-map' ? fragment`CAST(${value} AS REAL)` : value;
@@ -74,7 +71,7 @@ class SqliteSyntax implements DialectSyntax {
       case 'number':
         return numberAt(path);
       case 'flag':
-        return fragment`CASE ${textAt(path)} WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE ${this.cast('number-to-flag', numberAt(path))} END`;
+        return flagOf(textAt(path), this.cast('number-to-flag', numberAt(path)));
       default:
         return assertNever(reading);
     }
@@ -103,17 +100,9 @@ class SqliteSyntax implements DialectSyntax {
       case 'text-to-number':
         return this.share(input, numberFromText);
       case 'text-to-flag':
-        return this.share(
-          input,
-          text =>
-            fragment`CASE ${text} WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE ${this.cast('number-to-flag', numberFromText(text))} END`,
-        );
+        return this.share(input, text => flagOf(text, this.cast('number-to-flag', numberFromText(text))));
       case 'number-to-flag':
-        return this.share(
-          input,
-          value =>
-            fragment`CASE WHEN ${value} BETWEEN 0 AND 255 AND ${value} = trunc(${value}) THEN ${value} END`,
-        );
+        return this.share(input, byteOf);
       case 'number-to-integer':
         return this.share(
           input,
@@ -146,8 +135,7 @@ class SqliteSyntax implements DialectSyntax {
 
   /** SQLite never flattens a subquery without FROM, so the value is computed once. */
   share(value: SqlFragment, use: (shared: SqlFragment) => SqlFragment): SqlFragment {
-    this.#nameCount += 1;
-    const name = trustedSql(`v${this.#nameCount}`);
+    const name = this.newName();
     return fragment`(SELECT ${use(name)} FROM (SELECT ${value} AS ${name}))`;
   }
   momentAndId(moment: SqlFragment, id: SqlFragment): SqlFragment {

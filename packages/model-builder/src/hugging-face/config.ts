@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import { ARCHITECTURES } from '../architectures/table.ts';
-import { ModelBuildError } from '../errors.ts';
+import { configFault, parseConfigFile } from './config-file.ts';
 import { type DecoderConfig, type DecoderConfigFile, decoderConfigFile } from './decoder-config.ts';
 import { readJsonFile } from './json-file.ts';
 import { parseRopeSettings, type RopeConfig } from './rope.ts';
@@ -25,14 +25,14 @@ export function parseDecoderConfig(path: string, json: unknown): DecoderConfig {
   const architecture = typeof modelType === 'string' ? ARCHITECTURES.get(modelType) : undefined;
   if (architecture === undefined) {
     const allowed = [...ARCHITECTURES.keys()].join(', ');
-    throw fault('unsupported', path, 'model_type', `is ${JSON.stringify(modelType)}; allowed are ${allowed}`);
+    throw configFault(
+      'unsupported',
+      path,
+      'model_type',
+      `is ${JSON.stringify(modelType)}; allowed are ${allowed}`,
+    );
   }
-  const parsed = decoderConfigFile.safeParse(json);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
-    throw fault('config_invalid', path, issue.path.join('.'), issue.message);
-  }
-  const file = parsed.data;
+  const file = parseConfigFile(decoderConfigFile, path, json);
   refuseUnsupported(path, file);
   const headSize = file.head_dim ?? architecture.defaultHeadSize(file);
   const kvHeadCount = file.num_key_value_heads ?? file.num_attention_heads;
@@ -57,35 +57,50 @@ export function parseDecoderConfig(path: string, json: unknown): DecoderConfig {
 function refuseUnsupported(path: string, file: DecoderConfigFile): void {
   const activation = file.hidden_act ?? 'silu';
   if (activation !== 'silu') {
-    throw fault('unsupported', path, 'hidden_act', `is ${JSON.stringify(activation)}; allowed is "silu"`);
+    throw configFault(
+      'unsupported',
+      path,
+      'hidden_act',
+      `is ${JSON.stringify(activation)}; allowed is "silu"`,
+    );
   }
   if (file.quantization_config !== undefined && file.quantization_config !== null) {
     const allowed = 'must be absent: only plain F32, F16 and BF16 weights are built';
-    throw fault('unsupported', path, 'quantization_config', allowed);
+    throw configFault('unsupported', path, 'quantization_config', allowed);
   }
   if ((file.partial_rotary_factor ?? 1) !== 1) {
-    throw fault('unsupported', path, 'partial_rotary_factor', 'must be absent or 1');
+    throw configFault('unsupported', path, 'partial_rotary_factor', 'must be absent or 1');
   }
   const otherLayer = file.layer_types?.find(type => type !== 'full_attention');
   if (otherLayer !== undefined) {
-    throw fault('unsupported', path, 'layer_types', `holds "${otherLayer}"; allowed is "full_attention"`);
+    throw configFault(
+      'unsupported',
+      path,
+      'layer_types',
+      `holds "${otherLayer}"; allowed is "full_attention"`,
+    );
   }
   // The first `max_window_layers` layers see everything, so a window is active only when layers remain.
   const windowed = file.use_sliding_window === true && file.sliding_window !== null;
   if (windowed && (file.max_window_layers ?? 0) < file.num_hidden_layers) {
-    throw fault('unsupported', path, 'use_sliding_window', 'must be false: sliding windows are not built');
+    throw configFault(
+      'unsupported',
+      path,
+      'use_sliding_window',
+      'must be false: sliding windows are not built',
+    );
   }
 }
 
 function checkHeads(path: string, headCount: number, kvHeadCount: number, headSize: number): void {
   if (headCount % kvHeadCount !== 0) {
     const message = `is ${kvHeadCount}; it must divide num_attention_heads, ${headCount}`;
-    throw fault('config_invalid', path, 'num_key_value_heads', message);
+    throw configFault('config_invalid', path, 'num_key_value_heads', message);
   }
   // GroupQueryAttention takes rotary tables of `headSize / 16 * 8` columns at most, so other sizes would not be
   // rotated in full.
   if (!Number.isInteger(headSize) || headSize % 16 !== 0) {
-    throw fault('unsupported', path, 'head_dim', `is ${headSize}; allowed are multiples of 16`);
+    throw configFault('unsupported', path, 'head_dim', `is ${headSize}; allowed are multiples of 16`);
   }
 }
 
@@ -93,7 +108,7 @@ function readRope(path: string, file: DecoderConfigFile): RopeConfig {
   const scaling = readRopeBlock(path, 'rope_scaling', file.rope_scaling);
   const parameters = readRopeBlock(path, 'rope_parameters', file.rope_parameters);
   if (scaling && parameters && JSON.stringify(scaling.scaling) !== JSON.stringify(parameters.scaling)) {
-    throw fault('config_invalid', path, 'rope_parameters', 'says something else than rope_scaling');
+    throw configFault('config_invalid', path, 'rope_parameters', 'says something else than rope_scaling');
   }
   return {
     theta: parameters?.theta ?? file.rope_theta ?? scaling?.theta ?? DEFAULT_ROPE_THETA,
@@ -106,14 +121,5 @@ function readRopeBlock(path: string, key: string, value: Record<string, unknown>
   const result = parseRopeSettings(value);
   if (result.kind === 'valid') return result;
   const code = result.kind === 'invalid' ? 'config_invalid' : 'unsupported';
-  throw fault(code, path, `${key}.${result.path}`, result.fault);
-}
-
-function fault(
-  code: 'config_invalid' | 'unsupported',
-  path: string,
-  key: string,
-  message: string,
-): ModelBuildError {
-  return new ModelBuildError(code, `${path}, key ${key}: ${message}`, { file: path, key });
+  throw configFault(code, path, `${key}.${result.path}`, result.fault);
 }

@@ -4,7 +4,7 @@
 
 import { join } from 'node:path';
 import { z } from 'zod';
-import { ModelBuildError } from '../errors.ts';
+import { configFault, parseConfigFile } from '../hugging-face/config-file.ts';
 import { readJsonFile } from '../hugging-face/json-file.ts';
 
 export const ADAPTER_CONFIG_FILE = 'adapter_config.json';
@@ -76,12 +76,7 @@ export async function readAdapterConfig(adapterDir: string): Promise<AdapterConf
 
 /** Checks the parsed content; `path` is for messages. Throws: `config_invalid`, `unsupported`. */
 export function parseAdapterConfig(path: string, json: unknown): AdapterConfig {
-  const parsed = adapterConfigFile.safeParse(json);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
-    throw fault('config_invalid', path, issue.path.join('.'), issue.message);
-  }
-  const file = parsed.data;
+  const file = parseConfigFile(adapterConfigFile, path, json);
   refuseUnsupported(path, file);
   const ranks = readPattern(path, 'rank_pattern', file.rank_pattern);
   const alphas = readPattern(path, 'alpha_pattern', file.alpha_pattern);
@@ -101,7 +96,7 @@ export function parseAdapterConfig(path: string, json: unknown): AdapterConfig {
 
 function refuseUnsupported(path: string, file: AdapterConfigFile): void {
   const refuse = (key: string, message: string): never => {
-    throw fault('unsupported', path, key, message);
+    throw configFault('unsupported', path, key, message);
   };
   if (file.peft_type !== 'LORA')
     refuse('peft_type', `is ${JSON.stringify(file.peft_type)}; allowed is "LORA"`);
@@ -138,7 +133,7 @@ function readPattern(
     if (/^\^?[\w.]+$/.test(key)) continue;
     const message =
       'is a regular expression; allowed are module names, whole (^model.layers.0.mlp.up_proj) or their last parts (up_proj)';
-    throw fault('unsupported', path, `${name}.${key}`, message);
+    throw configFault('unsupported', path, `${name}.${key}`, message);
   }
   return module =>
     entries.find(([key]) => (key.startsWith('^') ? module === key.slice(1) : isNamed(module, key)))?.[1];
@@ -147,13 +142,4 @@ function readPattern(
 /** Whether `name` is the module's whole name or its last parts. */
 function isNamed(module: string, name: string): boolean {
   return module === name || module.endsWith(`.${name}`);
-}
-
-function fault(
-  code: 'config_invalid' | 'unsupported',
-  path: string,
-  key: string,
-  message: string,
-): ModelBuildError {
-  return new ModelBuildError(code, `${path}, key ${key}: ${message}`, { file: path, key });
 }

@@ -5,7 +5,7 @@
 // row of the same key with a higher version. ReplacingMergeTree keeps the highest version of a key when it merges, and
 // readers with `final` see only that one, so what one insert replaces appears and disappears at the same moment.
 
-import type { ClickHouse } from './open-clickhouse.ts';
+import type { ClickHouse } from './clickhouse.ts';
 
 const STEPS: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS feedback (

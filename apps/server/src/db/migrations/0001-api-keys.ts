@@ -1,6 +1,6 @@
 // API keys of this server.
 
-import type { DatabaseMigration } from '../migrate.ts';
+import type { DatabaseMigration } from './database-migration.ts';
 
 export const apiKeysMigration: DatabaseMigration = (db, { text }) =>
   db.schema

@@ -3,7 +3,7 @@
 // theirs by `ortler feedback index`.
 
 import { type CreateTableBuilder, sql } from 'kysely';
-import type { DatabaseMigration } from '../migrate.ts';
+import type { DatabaseMigration } from './database-migration.ts';
 
 const REQUIRED_TEXTS = ['id', 'project_id', 'weave_ref', 'wb_user_id', 'feedback_type', 'payload_dump'];
 const OPTIONAL_TEXTS = ['creator', 'annotation_ref', 'runnable_ref', 'call_ref', 'trigger_ref', 'queue_id'];

@@ -2,7 +2,7 @@
 // must not learn from a refusal that another team has the same.
 
 import { sql } from 'kysely';
-import type { DatabaseMigration } from '../migrate.ts';
+import type { DatabaseMigration } from './database-migration.ts';
 
 export const teamsMigration: DatabaseMigration = async (db, { text, integer, tableEnd }) => {
   const { schema } = db;

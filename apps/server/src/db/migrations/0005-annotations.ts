@@ -1,6 +1,6 @@
 // What annotations are checked with: specs by name and digest, and queues.
 
-import type { DatabaseMigration } from '../migrate.ts';
+import type { DatabaseMigration } from './database-migration.ts';
 
 export const annotationsMigration: DatabaseMigration = async ({ schema }, { text, integer, tableEnd }) => {
   await schema

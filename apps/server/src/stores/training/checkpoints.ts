@@ -12,6 +12,7 @@ import type { Selectable } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { isUniqueViolation } from '../../db/database-errors.ts';
 import type { CheckpointsTable } from '../../db/tables/training.ts';
+import { newestStep } from './newest-step.ts';
 import { readSplitMetrics } from './split-metrics.ts';
 
 type Row = Selectable<CheckpointsTable>;
@@ -80,12 +81,7 @@ export function createCheckpointStore(database: Database, now: () => number): Ch
             .where('id', '=', modelId)
             .executeTakeFirst();
           if (model === undefined) return 'unknown-model';
-          const { newest } = await trx
-            .selectFrom('checkpoints')
-            .select(({ fn }) => fn.max('step').as('newest'))
-            .where('model_id', '=', modelId)
-            .where('deleted_at', 'is', null)
-            .executeTakeFirstOrThrow();
+          const newest = await newestStep(trx, modelId);
           return trx
             .insertInto('checkpoints')
             .values({

@@ -1,22 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { describeOnEveryDatabase } from '../../../test/databases.ts';
-import { openTrainingApp, type TrainingApp } from '../../../test/open-training-app.ts';
-import type { Database } from '../../db/database.ts';
+import { useTrainingApp } from '../../../test/open-training-app.ts';
 import { createCheckpointStore } from './checkpoints.ts';
 import { pruneCheckpoints, pruneTrajectories } from './retention.ts';
 
 describeOnEveryDatabase('retention', ({ open }) => {
-  let database: Database;
-  let training: TrainingApp;
-
-  beforeAll(async () => {
-    database = await open();
-    training = await openTrainingApp(database);
-  });
-  afterAll(async () => {
-    await training.close();
-    await database.close();
-  });
+  const training = useTrainingApp(open);
 
   it('keeps the newest and the best trajectories of each split, and counts first when asked to', async () => {
     const id = await training.createModel();
@@ -36,18 +25,18 @@ describeOnEveryDatabase('retention', ({ open }) => {
     };
     const rule = { newestCount: 2, bestCount: 1, metric: 'reward', split: null };
     const before = await rewards();
-    expect(await pruneTrajectories(database, id, { ...rule, isDryRun: true })).toEqual({
+    expect(await pruneTrajectories(training.database, id, { ...rule, isDryRun: true })).toEqual({
       kept: 5,
       deleted: 2,
     });
     expect(await rewards()).toEqual(before);
-    await pruneTrajectories(database, id, { ...rule, isDryRun: false });
+    await pruneTrajectories(training.database, id, { ...rule, isDryRun: false });
     expect(await rewards()).toEqual(['train 9', 'val 5', 'val 0', 'train 2', 'train 3']);
     const slow = { newestCount: 0, bestCount: 1, metric: 'speed', split: 'train', isDryRun: false };
-    await pruneTrajectories(database, id, slow);
+    await pruneTrajectories(training.database, id, slow);
     expect(await rewards()).toEqual(['val 5', 'val 0', 'train 2']);
     // The first call of train lost everything, so its groups are gone too; averages stay.
-    const groups = await database.db
+    const groups = await training.database.db
       .selectFrom('trajectory_groups')
       .select('log_id')
       .where('model_id', '=', id)
@@ -62,7 +51,7 @@ describeOnEveryDatabase('retention', ({ open }) => {
       await training.call('POST', `/${id}/checkpoints`, {
         metrics: loss === 4 ? {} : { 'val/reward': loss },
       });
-    const store = createCheckpointStore(database, () => 0);
+    const store = createCheckpointStore(training.database, () => 0);
     const rule = { newestCount: 0, bestCount: 1, metric: 'val/reward', isDryRun: false };
     expect(await pruneCheckpoints(store, id, rule)).toEqual({ kept: 2, deleted: 2 });
     const { data } = (await training.call('GET', `/${id}/checkpoints`)).body;

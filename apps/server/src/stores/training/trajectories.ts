@@ -12,6 +12,7 @@ import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { TrajectoriesTable, TrajectoryGroupsTable } from '../../db/tables/training.ts';
 import type { Tables } from '../../db/tables.ts';
+import { newestStep } from './newest-step.ts';
 import { addTallies, readSplitMetrics } from './split-metrics.ts';
 import { openTrajectorySpool, type ReadableSpool, type SpooledRecord } from './trajectory-spool.ts';
 
@@ -62,7 +63,7 @@ async function append(
     const { id, step, group_count, trajectory_count } = known;
     return { id, step, groupCount: group_count, trajectoryCount: trajectory_count };
   }
-  const step = log.step ?? (await currentStep(trx, modelId));
+  const step = log.step ?? (await newestStep(trx, modelId)) ?? 0;
   const id = randomUUID();
   await trx
     .insertInto('trajectory_logs')
@@ -97,16 +98,6 @@ function findByKey(trx: Kysely<Tables>, modelId: string, key: string) {
     .where('model_id', '=', modelId)
     .where('idempotency_key', '=', key)
     .executeTakeFirst();
-}
-
-async function currentStep(trx: Kysely<Tables>, modelId: string): Promise<number> {
-  const { newest } = await trx
-    .selectFrom('checkpoints')
-    .select(({ fn }) => fn.max('step').as('newest'))
-    .where('model_id', '=', modelId)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirstOrThrow();
-  return newest ?? 0;
 }
 
 interface LogPlace {

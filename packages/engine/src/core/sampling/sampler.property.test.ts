@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { SubmitMessage } from '../../link/messages.ts';
 import type { SamplingParams } from '../../request/sampling-params.ts';
 import { counterKey } from './counter-random.ts';
-import { createLogitsProcessors } from './logits-processor.ts';
+import { createLogitsProcessors } from './create-logits-processors.ts';
 import { Sampler } from './sampler.ts';
 import { TokenCounts } from './token-counts.ts';
 

@@ -3,7 +3,7 @@
 import type { FeedbackStore } from '@ortler/api';
 import { clickHouseDialect, compileFeedbackQuery } from '@ortler/feedback-query';
 import type { CompiledQuery } from 'kysely';
-import type { ClickHouse } from '../../../db/clickhouse/open-clickhouse.ts';
+import type { ClickHouse } from '../../../db/clickhouse/clickhouse.ts';
 import { toPublicFailure } from '../public-failure.ts';
 import { samplePayloads } from '../sample-payloads.ts';
 import type { FeedbackWriter } from './feedback-writer.ts';

@@ -2,7 +2,7 @@
 // cannot hold what it wants: a Bloom filter of texts, the least and the greatest number.
 
 import { clickHouseDialect, payloadIndexExpression } from '@ortler/feedback-query';
-import type { ClickHouse } from '../../../db/clickhouse/open-clickhouse.ts';
+import type { ClickHouse } from '../../../db/clickhouse/clickhouse.ts';
 import { type PayloadIndexes, payloadIndexName } from '../payload-indexes.ts';
 
 const KINDS = { text: 'bloom_filter(0.01)', number: 'minmax' } as const;

@@ -3,7 +3,7 @@
 // has looked up stays true until its block is in.
 
 import type { InsertedFeedback } from '@ortler/api';
-import type { ClickHouse } from '../../../db/clickhouse/open-clickhouse.ts';
+import type { ClickHouse } from '../../../db/clickhouse/clickhouse.ts';
 import type { WriteLock } from '../../../db/clickhouse/write-lock.ts';
 import { loadStoredIds } from './load-stored-ids.ts';
 import { planWrites, type WriteOutcome } from './plan-writes.ts';

@@ -1,7 +1,7 @@
 // The lives of ids, from the projection by id: a lookup reads a few granules however large the table is.
 
 import { CompiledQuery } from 'kysely';
-import type { ClickHouse } from '../../../db/clickhouse/open-clickhouse.ts';
+import type { ClickHouse } from '../../../db/clickhouse/clickhouse.ts';
 import type { Life } from './clickhouse-row.ts';
 
 /** Ids of one statement: their texts together are far below what a parameter takes. */

@@ -7,7 +7,7 @@ import {
   compileFeedbackQuery,
   withinWindow,
 } from '@ortler/feedback-query';
-import type { ClickHouse } from '../../../db/clickhouse/open-clickhouse.ts';
+import type { ClickHouse } from '../../../db/clickhouse/clickhouse.ts';
 import type { Life } from './clickhouse-row.ts';
 import { findLives } from './find-lives.ts';
 import type { StoredIds } from './plan-writes.ts';

@@ -16,7 +16,7 @@ import {
   withinWindow,
 } from '@ortler/feedback-query';
 import { CompiledQuery } from 'kysely';
-import type { ClickHouse } from '../../../db/clickhouse/open-clickhouse.ts';
+import type { ClickHouse } from '../../../db/clickhouse/clickhouse.ts';
 import { findLives } from './find-lives.ts';
 
 /** Rows of the first window, and how much each is larger than the one before. */

@@ -1,25 +1,11 @@
 // The loops over a row whose weights are kept: sums above a limit, sums by bucket, the tokens of one bucket. Instruction by
 // instruction what `plain-kernels.ts` does, four tokens at a time. Caller: `wasm-row-module.ts`.
 
-import { BLOCK_LENGTH, BUCKET_COUNT } from './row-kernels.ts';
+import { BUCKET_COUNT } from './row-kernels.ts';
 import { ROUNDER } from './token-weight.ts';
-import {
-  advance,
-  type Code,
-  f32,
-  f32x4,
-  f64,
-  f64x2,
-  i32,
-  i32x4,
-  ifTrue,
-  type Local,
-  reorder,
-  repeatWhile,
-  splat,
-  v128,
-  type WasmFunction,
-} from './wasm-code.ts';
+import { BLOCK_BYTES, eachBlock, eachVector, ifBlockReaches, laneSums } from './wasm-block-loops.ts';
+import { type Code, f32x4, f64, i32, i32x4, ifTrue, type Local, splat, v128 } from './wasm-instructions.ts';
+import { type WasmFunction, wasmFunction } from './wasm-module.ts';
 
 /** Addresses are bytes of the module's memory; the row begins at 0. */
 export interface BucketFunctions {
@@ -56,12 +42,8 @@ export interface BucketFunctions {
   ): number;
 }
 
-export const VECTOR_BYTES = 16;
-export const BLOCK_BYTES = 4 * BLOCK_LENGTH;
 export const BUCKET_LANES = 4;
-export const HIGH_TO_LOW = [2, 3, 2, 3] as const;
 
-const VECTORS_OF_BLOCK = BLOCK_BYTES / VECTOR_BYTES;
 /** Bytes of the sums of a bucket, as a power of two. */
 const BUCKET_SHIFT = 5;
 /** From the address of a logit to the id of its token, as a power of two. */
@@ -70,64 +52,62 @@ const LANES = [0, 1, 2, 3] as const;
 /** Bits of a float32 as an integer. */
 const ROUNDER_BITS = new Int32Array(Float32Array.of(ROUNDER).buffer)[0]!;
 
-const WEIGH_KEPT: WasmFunction = {
+const WEIGH_KEPT = wasmFunction({
   name: 'weighKept',
-  parameters: ['i32', 'i32', 'i32', 'i32', 'f32'],
+  parameters: { rowEnd: 'i32', blockMaximum: 'i32', blockMass: 'i32', weight: 'i32', lowestLogit: 'f32' },
   result: 'f64',
-  variables: ['i32', 'f64', 'f64', ...Array<'v128'>(4).fill('v128')],
-  body(...locals) {
-    const [rowEnd, blockMaximum, blockMass, weight, lowestLogit, at, mass, total, limits, kept, low, high] =
-      locals as readonly Local[] as TwelveLocals;
+  variables: {
+    at: 'i32',
+    mass: 'f64',
+    total: 'f64',
+    limits: 'v128',
+    kept: 'v128',
+    low: 'v128',
+    high: 'v128',
+  },
+  body({ rowEnd, blockMaximum, blockMass, weight, lowestLogit, at, mass, total, limits, kept, low, high }) {
     const addVector = (offset: number): readonly Code[] => [
       kept.set(f32x4.isAtLeast(v128.load(at.get, offset), limits.get)),
       kept.set(v128.and(kept.get, v128.load(weight.get, offset))),
-      low.set(f64x2.add(low.get, f64x2.fromLowF32(kept.get))),
-      high.set(f64x2.add(high.get, f64x2.fromLowF32(reorder(kept.get, HIGH_TO_LOW)))),
+      ...laneSums.add(low, high, kept.get),
     ];
-    const zero = f64x2.splat(f64.constant(0));
+    const others = [
+      [blockMass, Float64Array.BYTES_PER_ELEMENT],
+      [weight, BLOCK_BYTES],
+    ] as const;
     return [
       limits.set(f32x4.splat(lowestLogit.get)),
-      repeatWhile(i32.isLess(at.get, rowEnd.get), [
+      eachBlock({ at, rowEnd, blockMaximum, others }, [
         mass.set(f64.constant(0)),
-        ifTrue(f32.isAtLeast(f32.load(blockMaximum.get), lowestLogit.get), [
-          low.set(zero),
-          high.set(zero),
+        ifBlockReaches(lowestLogit, blockMaximum, [
+          ...laneSums.clear(low, high),
           ...eachVector(addVector),
-          low.set(f64x2.add(low.get, high.get)),
-          mass.set(f64.add(f64x2.first(low.get), f64x2.second(low.get))),
+          ...laneSums.total(low, high, mass),
         ]),
         f64.store(blockMass.get, mass.get),
         total.set(f64.add(total.get, mass.get)),
-        advance(blockMaximum, Float32Array.BYTES_PER_ELEMENT),
-        advance(blockMass, Float64Array.BYTES_PER_ELEMENT),
-        advance(weight, BLOCK_BYTES),
-        advance(at, BLOCK_BYTES),
       ]),
       total.get,
     ];
   },
-};
+});
 
-const SPREAD: WasmFunction = {
+const SPREAD = wasmFunction({
   name: 'spread',
-  parameters: ['i32', 'i32', 'i32', 'i32', 'f32', 'f32', 'f32'],
+  parameters: {
+    rowEnd: 'i32',
+    blockMaximum: 'i32',
+    bucketMass: 'i32',
+    weight: 'i32',
+    largest: 'f32',
+    stride: 'f32',
+    lowestLogit: 'f32',
+  },
   result: 'i32',
-  variables: ['i32', 'i32', 'v128', 'v128', 'v128'],
-  body(...locals) {
-    const [
-      rowEnd,
-      blockMaximum,
-      bucketMass,
-      weight,
-      largest,
-      stride,
-      lowestLogit,
-      at,
-      address,
-      logits,
-      buckets,
-      counted,
-    ] = locals as readonly Local[] as TwelveLocals;
+  variables: { at: 'i32', address: 'i32', logits: 'v128', buckets: 'v128', counted: 'v128' },
+  body(locals) {
+    const { rowEnd, blockMaximum, bucketMass, weight, largest, stride, lowestLogit } = locals;
+    const { at, address, logits, buckets, counted } = locals;
     const addVector = (offset: number): readonly Code[] => {
       const addLane = (lane: number): readonly Code[] => {
         const sum = f64.load(address.get, lane * Float64Array.BYTES_PER_ELEMENT);
@@ -147,37 +127,30 @@ const SPREAD: WasmFunction = {
       ];
     };
     return [
-      repeatWhile(i32.isLess(at.get, rowEnd.get), [
-        ifTrue(f32.isAtLeast(f32.load(blockMaximum.get), lowestLogit.get), eachVector(addVector)),
-        advance(blockMaximum, Float32Array.BYTES_PER_ELEMENT),
-        advance(weight, BLOCK_BYTES),
-        advance(at, BLOCK_BYTES),
+      eachBlock({ at, rowEnd, blockMaximum, others: [[weight, BLOCK_BYTES]] }, [
+        ifBlockReaches(lowestLogit, blockMaximum, eachVector(addVector)),
       ]),
       at.get,
     ];
   },
-};
+});
 
-const GATHER_BUCKET: WasmFunction = {
+const GATHER_BUCKET = wasmFunction({
   name: 'gatherBucket',
-  parameters: ['i32', 'i32', 'i32', 'i32', 'f32', 'f32', 'f32'],
+  parameters: {
+    rowEnd: 'i32',
+    blockMaximum: 'i32',
+    id: 'i32',
+    bucket: 'i32',
+    largest: 'f32',
+    stride: 'f32',
+    lowestLogit: 'f32',
+  },
   result: 'i32',
-  variables: ['i32', 'i32', 'v128', 'v128', 'v128'],
-  body(...locals) {
-    const [
-      rowEnd,
-      blockMaximum,
-      id,
-      bucket,
-      largest,
-      stride,
-      lowestLogit,
-      at,
-      found,
-      logits,
-      matches,
-      wanted,
-    ] = locals as readonly Local[] as TwelveLocals;
+  variables: { at: 'i32', found: 'i32', logits: 'v128', matches: 'v128', wanted: 'v128' },
+  body(locals) {
+    const { rowEnd, blockMaximum, id, bucket, largest, stride, lowestLogit } = locals;
+    const { at, found, logits, matches, wanted } = locals;
     const takeVector = (offset: number): readonly Code[] => {
       // The id is written at the end of the list, which grows where the token belongs to it.
       const takeLane = (lane: number): readonly Code[] => {
@@ -198,33 +171,15 @@ const GATHER_BUCKET: WasmFunction = {
     };
     return [
       wanted.set(i32x4.splat(bucket.get)),
-      repeatWhile(i32.isLess(at.get, rowEnd.get), [
-        ifTrue(f32.isAtLeast(f32.load(blockMaximum.get), lowestLogit.get), eachVector(takeVector)),
-        advance(blockMaximum, Float32Array.BYTES_PER_ELEMENT),
-        advance(at, BLOCK_BYTES),
+      eachBlock({ at, rowEnd, blockMaximum }, [
+        ifBlockReaches(lowestLogit, blockMaximum, eachVector(takeVector)),
       ]),
       id.get,
     ];
   },
-};
+});
 
 export const BUCKET_FUNCTIONS: readonly WasmFunction[] = [WEIGH_KEPT, SPREAD, GATHER_BUCKET];
-
-/** Parameters and variables together. */
-type TwelveLocals = readonly [
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-];
 
 /** `bucketOf` of four logits, as integers. */
 function bucketsOf(logits: Local, largest: Local, stride: Local): Code {
@@ -232,8 +187,4 @@ function bucketsOf(logits: Local, largest: Local, stride: Local): Code {
   const place = f32x4.min(splat(BUCKET_COUNT - 1), f32x4.mul(below, f32x4.splat(stride.get)));
   // Behind the bits of the rounder the sum has those of the rounded number.
   return i32x4.sub(f32x4.add(place, splat(ROUNDER)), i32x4.splat(i32.constant(ROUNDER_BITS)));
-}
-
-function eachVector(code: (offset: number) => readonly Code[]): readonly Code[] {
-  return Array.from({ length: VECTORS_OF_BLOCK }, (_, index) => code(index * VECTOR_BYTES)).flat();
 }

@@ -4,31 +4,31 @@
 import { EXP2_COEFFICIENTS, LOWEST_POWER } from './token-weight.ts';
 import {
   BLOCK_BYTES,
-  BUCKET_FUNCTIONS,
-  type BucketFunctions,
+  eachBlock,
+  eachVector,
   HIGH_TO_LOW,
+  laneSums,
+  reachesLimit,
   VECTOR_BYTES,
-} from './wasm-bucket-functions.ts';
+} from './wasm-block-loops.ts';
+import { BUCKET_FUNCTIONS, type BucketFunctions } from './wasm-bucket-functions.ts';
 import {
   advance,
   type Code,
-  encodeModule,
   f32,
   f32x4,
   f64,
-  f64x2,
   i32,
   i32x4,
   ifElse,
   ifTrue,
-  type Local,
   reorder,
   repeatWhile,
   select,
   splat,
   v128,
-  type WasmFunction,
-} from './wasm-code.ts';
+} from './wasm-instructions.ts';
+import { encodeModule, type WasmFunction, wasmFunction } from './wasm-module.ts';
 
 /** What the module exports. Addresses are bytes of its memory; the row begins at 0. */
 export interface RowFunctions extends BucketFunctions {
@@ -59,72 +59,73 @@ const UNROLL = 4;
 const MANTISSA_BITS = 23;
 const SECOND_TO_FIRST = [1, 1, 1, 1] as const;
 
-const SCAN: WasmFunction = {
+const SCAN = wasmFunction({
   name: 'scan',
-  parameters: ['i32', 'i32'],
+  parameters: { rowEnd: 'i32', blockMaximum: 'i32' },
   result: 'f32',
-  variables: ['i32', 'v128', 'v128', 'v128', 'v128', 'v128'],
-  body(rowEnd, blockMaximum, at, even, odd, vector, best, nan) {
+  variables: { at: 'i32', even: 'v128', odd: 'v128', vector: 'v128', best: 'v128', nan: 'v128' },
+  body({ rowEnd, blockMaximum, at, even, odd, vector, best, nan }) {
     // Two running maxima: each step of one waits for the step before it.
-    const takeVector = (index: number): readonly Code[] => {
-      const running = index % 2 === 0 ? even! : odd!;
-      const loaded = vector!.set(v128.load(at!.get, index * VECTOR_BYTES));
-      const noticeNan = nan!.set(v128.or(nan!.get, f32x4.isNotEqual(vector!.get, vector!.get)));
-      const next = index < 2 ? vector!.get : f32x4.max(running.get, vector!.get);
+    const takeVector = (offset: number): readonly Code[] => {
+      const index = offset / VECTOR_BYTES;
+      const running = index % 2 === 0 ? even : odd;
+      const loaded = vector.set(v128.load(at.get, offset));
+      const noticeNan = nan.set(v128.or(nan.get, f32x4.isNotEqual(vector.get, vector.get)));
+      const next = index < 2 ? vector.get : f32x4.max(running.get, vector.get);
       return [loaded, noticeNan, running.set(next)];
     };
-    const vectorCount = BLOCK_BYTES / VECTOR_BYTES;
     return [
-      best!.set(f32x4.splat(f32.constant(-Infinity))),
-      repeatWhile(i32.isLess(at!.get, rowEnd!.get), [
-        ...Array.from({ length: vectorCount }, (_, index) => takeVector(index)).flat(),
-        even!.set(f32x4.max(even!.get, odd!.get)),
-        even!.set(f32x4.max(even!.get, reorder(even!.get, HIGH_TO_LOW))),
-        even!.set(f32x4.max(even!.get, reorder(even!.get, SECOND_TO_FIRST))),
-        best!.set(f32x4.max(best!.get, even!.get)),
-        f32.store(blockMaximum!.get, f32x4.first(even!.get)),
-        advance(blockMaximum!, Float32Array.BYTES_PER_ELEMENT),
-        advance(at!, BLOCK_BYTES),
+      best.set(f32x4.splat(f32.constant(-Infinity))),
+      eachBlock({ at, rowEnd, blockMaximum }, [
+        ...eachVector(takeVector),
+        even.set(f32x4.max(even.get, odd.get)),
+        even.set(f32x4.max(even.get, reorder(even.get, HIGH_TO_LOW))),
+        even.set(f32x4.max(even.get, reorder(even.get, SECOND_TO_FIRST))),
+        best.set(f32x4.max(best.get, even.get)),
+        f32.store(blockMaximum.get, f32x4.first(even.get)),
       ]),
-      select(f32.constant(Number.NaN), f32x4.first(best!.get), v128.anyTrue(nan!.get)),
+      select(f32.constant(Number.NaN), f32x4.first(best.get), v128.anyTrue(nan.get)),
     ];
   },
-};
+});
 
 /** `weigh`, or with one more parameter `keepWeights`, which also stores what it adds. */
 function weighing(name: 'weigh' | 'keepWeights'): WasmFunction {
   const keeps = name === 'keepWeights';
-  return {
+  return wasmFunction({
     name,
-    parameters: ['i32', 'i32', 'i32', 'f32', 'f32', 'f32', 'f32', 'f32', 'i32'],
+    parameters: {
+      rowEnd: 'i32',
+      blockMaximum: 'i32',
+      blockMass: 'i32',
+      largest: 'f32',
+      factor: 'f32',
+      rounder: 'f32',
+      lowestPower: 'f32',
+      lowestLogit: 'f32',
+      weights: 'i32',
+    },
     result: 'f64',
-    variables: ['i32', 'i32', 'f64', 'f64', ...Array<'v128'>(10).fill('v128')],
-    body(...locals) {
-      const [
-        rowEnd,
-        blockMaximum,
-        blockMass,
-        largest,
-        factor,
-        rounder,
-        lowestPower,
-        lowestLogit,
-        weights,
-        at,
-        blockEnd,
-        mass,
-        total,
-        largests,
-        factors,
-        rounders,
-        limits,
-        vector,
-        power,
-        shifted,
-        rest,
-        low,
-        high,
-      ] = locals as readonly Local[] as WeighingLocals;
+    variables: {
+      at: 'i32',
+      blockEnd: 'i32',
+      mass: 'f64',
+      total: 'f64',
+      largests: 'v128',
+      factors: 'v128',
+      rounders: 'v128',
+      limits: 'v128',
+      vector: 'v128',
+      power: 'v128',
+      shifted: 'v128',
+      rest: 'v128',
+      low: 'v128',
+      high: 'v128',
+    },
+    body(locals) {
+      const { rowEnd, blockMaximum, blockMass, largest, factor, rounder, lowestPower, lowestLogit } = locals;
+      const { weights, at, blockEnd, mass, total, largests, factors, rounders, limits } = locals;
+      const { vector, power, shifted, rest, low, high } = locals;
       const bestPower = f32.mul(f32.sub(f32.load(blockMaximum.get), largest.get), factor.get);
       const keep = (offset: number, value: Code): Code =>
         keeps ? v128.store(i32.add(at.get, weights.get), offset, value) : [];
@@ -140,38 +141,36 @@ function weighing(name: 'weigh' | 'keepWeights'): WasmFunction {
           rest.set(f32x4.sub(power.get, f32x4.sub(shifted.get, rounders.get))),
           rest.set(v128.and(f32x4.nearest(scaled), f32x4.isAtLeast(vector.get, limits.get))),
           keep(offset, rest.get),
-          low.set(f64x2.add(low.get, f64x2.fromLowF32(rest.get))),
-          high.set(f64x2.add(high.get, f64x2.fromLowF32(reorder(rest.get, HIGH_TO_LOW)))),
+          ...laneSums.add(low, high, rest.get),
         ];
       };
-      const reachesLimit = f32.isAtLeast(f32.load(blockMaximum.get), lowestLogit.get);
-      const hasWeight = i32.and(f32.isAtLeast(bestPower, lowestPower.get), reachesLimit);
-      const zero = f64x2.splat(f64.constant(0));
-      const vectorCount = BLOCK_BYTES / VECTOR_BYTES;
-      const keepNothing = Array.from({ length: vectorCount }, (_, index) =>
-        keep(index * VECTOR_BYTES, splat(0)),
-      );
+      const reaches = reachesLimit(lowestLogit, blockMaximum);
+      const hasWeight = i32.and(f32.isAtLeast(bestPower, lowestPower.get), reaches);
       return [
         largests.set(f32x4.splat(largest.get)),
         factors.set(f32x4.splat(factor.get)),
         rounders.set(f32x4.splat(rounder.get)),
         limits.set(f32x4.splat(lowestLogit.get)),
+        // The inner loop moves `at`, so this one has its own end.
         repeatWhile(i32.isLess(at.get, rowEnd.get), [
           blockEnd.set(i32.add(at.get, i32.constant(BLOCK_BYTES))),
           mass.set(f64.constant(0)),
           ifElse(
             hasWeight,
             [
-              low.set(zero),
-              high.set(zero),
+              ...laneSums.clear(low, high),
               repeatWhile(i32.isLess(at.get, blockEnd.get), [
                 ...Array.from({ length: UNROLL }, (_, index) => addVector(index * VECTOR_BYTES)).flat(),
                 advance(at, UNROLL * VECTOR_BYTES),
               ]),
-              low.set(f64x2.add(low.get, high.get)),
-              mass.set(f64.add(f64x2.first(low.get), f64x2.second(low.get))),
+              ...laneSums.total(low, high, mass),
             ],
-            [ifTrue(reachesLimit, keepNothing)],
+            [
+              ifTrue(
+                reaches,
+                eachVector(offset => [keep(offset, splat(0))]),
+              ),
+            ],
           ),
           f64.store(blockMass.get, mass.get),
           total.set(f64.add(total.get, mass.get)),
@@ -182,35 +181,8 @@ function weighing(name: 'weigh' | 'keepWeights'): WasmFunction {
         total.get,
       ];
     },
-  };
+  });
 }
-
-/** Nine parameters and fourteen variables. */
-type WeighingLocals = readonly [
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-  Local,
-];
 
 /** Bytes of the module; see `RowFunctions`. */
 export function encodeRowModule(): Uint8Array<ArrayBuffer> {

@@ -1,13 +1,13 @@
 // The events of a beam search: nothing until the search ends, then every answer whole. Each step asks the token side
 // for the best next tokens of each live beam; a prefix cache makes that cheap, and nothing here depends on one.
 
+import type { GenerationEvent } from '../request/generation-event.ts';
+import type { BeamSearch as BeamSearchRequest, LogprobsRequest } from '../request/generation-request.ts';
+import type { TokenLogprobs } from '../request/token-logprobs.ts';
+import { toTokenLogprob } from '../text/logprob-text.ts';
+import type { TokenBytes } from '../text/token-bytes.ts';
 import { BeamSearch, type FinishedBeam, stepsOf } from './beam-search.ts';
 import type { NextTokens } from './next-token-query.ts';
-import type { GenerationEvent } from './request/generation-event.ts';
-import type { BeamSearch as BeamSearchRequest, LogprobsRequest } from './request/generation-request.ts';
-import type { TokenLogprobs } from './request/token-logprobs.ts';
-import { toTokenLogprob } from './text/logprob-text.ts';
-import type { TokenBytes } from './text/token-bytes.ts';
 
 export interface BeamGenerationOptions {
   readonly promptTokenIds: Int32Array;

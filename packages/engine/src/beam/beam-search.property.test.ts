@@ -3,9 +3,9 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readTokenLogprobs } from '../core/sampling/logprobs.ts';
+import { scriptedLogits } from '../testing/scripted-model.ts';
 import { BeamSearch, type BeamSearchOptions, stepsOf } from './beam-search.ts';
-import { readTokenLogprobs } from './core/sampling/logprobs.ts';
-import { scriptedLogits } from './testing/scripted-model.ts';
 
 const EOS = 2;
 

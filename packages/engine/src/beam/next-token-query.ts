@@ -1,12 +1,12 @@
 // A question to the token side: which tokens are the best after these? It is a request of one greedy token whose log
 // probabilities are the answer. Beam search asks one for each beam and step.
 
-import type { EngineError } from './errors.ts';
-import type { PrefilledRequest, SequenceUpdate, SubmitMessage } from './link/messages.ts';
-import type { OpenRequest } from './open-request.ts';
-import { NEUTRAL_SAMPLING } from './request/sampling-params.ts';
-import type { TokenLogprobs } from './request/token-logprobs.ts';
-import type { ValidRequest } from './request/validate-generation-request.ts';
+import type { EngineError } from '../errors.ts';
+import type { PrefilledRequest, SequenceUpdate, SubmitMessage } from '../link/messages.ts';
+import type { OpenRequest } from '../open-requests.ts';
+import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
+import type { TokenLogprobs } from '../request/token-logprobs.ts';
+import type { ValidRequest } from '../request/validate-generation-request.ts';
 
 export interface NextTokens {
   /** Best first, as many as were asked for or the vocabulary has. */

@@ -1,5 +1,6 @@
-// Numbers of the report.
+// What share of a device's memory speed decoding reaches: no step can be faster than reading every weight once.
 
+import { rounded } from '../rounded.ts';
 import type { DecodeTimes } from './measure-device.ts';
 
 /** A step of all streams reads every weight once, so one stream's speed times the weights is what memory gave. */
@@ -8,9 +9,5 @@ export function bandwidthShare(
   weightBytes: number,
   bytesPerSecond: number,
 ): number {
-  return round(((tokensPerSecond / streamCount) * weightBytes) / bytesPerSecond);
-}
-
-export function round(value: number): number {
-  return Number(value.toPrecision(4));
+  return rounded(((tokensPerSecond / streamCount) * weightBytes) / bytesPerSecond);
 }

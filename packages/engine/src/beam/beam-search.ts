@@ -1,7 +1,7 @@
 // The beam search itself: which continuations are kept, which answers win. It knows ids and numbers only and asks
 // nobody: `beam-generation.ts` fetches the candidates of each step.
 
-import type { TokenLogprobs } from './request/token-logprobs.ts';
+import type { TokenLogprobs } from '../request/token-logprobs.ts';
 
 export interface BeamSearchOptions {
   readonly promptTokenIds: Int32Array;

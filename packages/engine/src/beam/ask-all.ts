@@ -1,6 +1,6 @@
 // Asks several questions at once and does not lose a search that is under way to a full queue.
 
-import { EngineError } from './errors.ts';
+import { EngineError } from '../errors.ts';
 
 /** Where the refusal names no time. */
 const RETRY_AFTER_MS = 100;

@@ -1,11 +1,9 @@
-// Writes WebAssembly modules as bytes: the few instructions, types and sections that `wasm-row-module.ts` uses. Code is
-// a list of bytes, and what takes operands takes their code: `add(a, b)` is the code of a, that of b, then the opcode.
-// Source: WebAssembly Core Specification 2.0, section 5 (binary format).
+// WebAssembly instructions as bytes: the few that the loops over a row use. Code is a list of bytes, and what takes
+// operands takes their code: `add(a, b)` is the code of a, that of b, then the opcode.
+// Source: WebAssembly Core Specification 2.0, section 5.4 (binary format of instructions).
 
 export type Code = readonly number[];
-export type ValueType = keyof typeof VALUE_TYPES;
 
-const VALUE_TYPES = { i32: 0x7f, f32: 0x7d, f64: 0x7c, v128: 0x7b } as const;
 const SIMD_PREFIX = 0xfd;
 /** What `block` statements leave behind: nothing. */
 const NO_RESULT = 0x40;
@@ -136,17 +134,15 @@ export function repeatWhile(condition: Code, body: readonly Code[]): Code {
 export interface Local {
   readonly get: Code;
   set(value: Code): Code;
-  /** Sets it and leaves the value. */
-  tee(value: Code): Code;
 }
 
-export interface WasmFunction {
-  readonly name: string;
-  readonly parameters: readonly ValueType[];
-  readonly result: ValueType;
-  readonly variables: readonly ValueType[];
-  /** The last code leaves the result. Receives the parameters, then the variables. */
-  body(...locals: readonly Local[]): readonly Code[];
+/** The parameter or variable at a place of its function. */
+export function localAt(index: number): Local {
+  const number = unsigned(index);
+  return {
+    get: [0x20, ...number],
+    set: value => [...value, 0x21, ...number],
+  };
 }
 
 /** Four floats, all of that value. */
@@ -158,54 +154,8 @@ export function advance(address: Local, bytes: number): Code {
   return address.set(i32.add(address.get, i32.constant(bytes)));
 }
 
-/** A module that imports its memory as `env.memory` and exports the functions. */
-export function encodeModule(functions: readonly WasmFunction[]): Uint8Array<ArrayBuffer> {
-  const types = functions.map(({ parameters, result }) => [
-    0x60,
-    ...list(parameters.map(type => [VALUE_TYPES[type]])),
-    ...list([[VALUE_TYPES[result]]]),
-  ]);
-  const memoryImport = [...text('env'), ...text('memory'), 0x02, 0x00, 0x01];
-  return Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-    ...section(1, list(types)),
-    ...section(2, list([memoryImport])),
-    ...section(3, list(functions.map((_, index) => unsigned(index)))),
-    ...section(7, list(functions.map(({ name }, index) => [...text(name), 0x00, ...unsigned(index)]))),
-    ...section(10, list(functions.map(encodeBody))),
-  ]);
-}
-
-function encodeBody({ parameters, variables, body }: WasmFunction): Code {
-  const locals = [...parameters, ...variables].map((_, index) => local(index));
-  const declared = list(variables.map(type => [1, VALUE_TYPES[type]]));
-  const code = [...declared, ...body(...locals).flat(), 0x0b];
-  return [...unsigned(code.length), ...code];
-}
-
-function local(index: number): Local {
-  const number = unsigned(index);
-  return {
-    get: [0x20, ...number],
-    set: value => [...value, 0x21, ...number],
-    tee: value => [...value, 0x22, ...number],
-  };
-}
-
-function section(id: number, content: Code): Code {
-  return [id, ...unsigned(content.length), ...content];
-}
-
-function list(items: readonly Code[]): Code {
-  return [...unsigned(items.length), ...items.flat()];
-}
-
-function text(value: string): Code {
-  return list(Array.from(Buffer.from(value), byte => [byte]));
-}
-
-/** LEB128. */
-function unsigned(value: number): Code {
+/** A whole number from 0, in LEB128. */
+export function unsigned(value: number): Code {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
 }
 

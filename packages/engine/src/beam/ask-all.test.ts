@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { EngineError } from '../errors.ts';
 import { askAll } from './ask-all.ts';
-import { EngineError } from './errors.ts';
 
 const full = () => new EngineError('overloaded', 'No room.', { retryAfterMs: 7 });
 

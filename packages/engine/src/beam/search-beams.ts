@@ -1,0 +1,70 @@
+// A beam search over a link: each question about next tokens is a request of its own. Caller: `linked-engine.ts`.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { throwIfAborted } from '../aborted.ts';
+import type { CoreLink } from '../link/core-link.ts';
+import type { OpenRequests } from '../open-requests.ts';
+import type { GenerationEvent } from '../request/generation-event.ts';
+import type { BeamSearch } from '../request/generation-request.ts';
+import type { PreparedRequest } from '../request-preparer.ts';
+import { detokenize } from '../text/detokenizer.ts';
+import type { Tokenizer } from '../text/tokenizer.ts';
+import { askAll } from './ask-all.ts';
+import { generateBeams } from './beam-generation.ts';
+import { NextTokenQuery, type NextTokens, toQueryMessage } from './next-token-query.ts';
+
+/** Who answers the questions of a search. */
+export interface BeamSearchSides {
+  readonly link: CoreLink;
+  readonly requests: OpenRequests;
+  readonly tokenizer: Tokenizer;
+}
+
+/** The events of a search. Throws: what the link fails a request with, `aborted`. */
+export async function* searchBeams(
+  { valid, promptTokenIds, maxTokens, shownSpecialIds }: PreparedRequest,
+  beamSearch: BeamSearch,
+  { link, requests, tokenizer }: BeamSearchSides,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<GenerationEvent, void, undefined> {
+  const { tokenBytes, mainEosTokenId } = tokenizer;
+  const { skipSpecialTokens, includeStopInOutput, logprobs, eosTokenIds } = valid;
+
+  const askNextTokens = async (tokenIds: Int32Array, topCount: number): Promise<NextTokens> => {
+    throwIfAborted(signal);
+    const requestId = requests.newId();
+    const query = new NextTokenQuery();
+    const leave = requests.enter(requestId, query, signal);
+    try {
+      link.submit(toQueryMessage(requestId, tokenIds, topCount, valid));
+      return await query.answer;
+    } finally {
+      leave();
+    }
+  };
+
+  let isAdmitted = false;
+  yield* generateBeams({
+    promptTokenIds,
+    beamSearch,
+    maxTokens,
+    mainEosTokenId,
+    ignoreEos: eosTokenIds.length === 0,
+    includeStopInOutput,
+    logprobs,
+    tokenBytes,
+    decode: tokenIds => detokenize(tokenBytes, tokenIds, { skipSpecialTokens, shownSpecialIds }),
+    askNextTokens: async (tokenIdLists, topCount) => {
+      // A search that has not begun is refused like any request; one that is under way waits for room.
+      const wait = isAdmitted ? (ms: number) => pause(ms, signal) : null;
+      const found = await askAll(tokenIdLists, tokenIds => askNextTokens(tokenIds, topCount), wait);
+      isAdmitted = true;
+      return found;
+    },
+  });
+}
+
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+  throwIfAborted(signal);
+}

@@ -1,0 +1,75 @@
+// What the loops over a row have in common: blocks of a row, vectors of a block, and sums in float64. Callers:
+// `wasm-row-module.ts`, `wasm-bucket-functions.ts`.
+
+import { BLOCK_LENGTH } from './row-kernels.ts';
+import {
+  advance,
+  type Code,
+  f32,
+  f64,
+  f64x2,
+  i32,
+  ifTrue,
+  type Local,
+  reorder,
+  repeatWhile,
+} from './wasm-instructions.ts';
+
+export const VECTOR_BYTES = 16;
+export const BLOCK_BYTES = 4 * BLOCK_LENGTH;
+export const HIGH_TO_LOW = [2, 3, 2, 3] as const;
+
+/** Where a loop over a row is. Units: addresses in bytes. */
+export interface BlockCursors {
+  readonly at: Local;
+  readonly rowEnd: Local;
+  /** The largest logit of the block. */
+  readonly blockMaximum: Local;
+  /** What else goes on with each block, and by how many bytes. */
+  readonly others?: readonly (readonly [cursor: Local, bytes: number])[];
+}
+
+/** Runs `body` for each block of a row, of which there is at least one. */
+export function eachBlock(
+  { at, rowEnd, blockMaximum, others = [] }: BlockCursors,
+  body: readonly Code[],
+): Code {
+  return repeatWhile(i32.isLess(at.get, rowEnd.get), [
+    ...body,
+    advance(blockMaximum, Float32Array.BYTES_PER_ELEMENT),
+    ...others.map(([cursor, bytes]) => advance(cursor, bytes)),
+    advance(at, BLOCK_BYTES),
+  ]);
+}
+
+/** Runs `body` where the block has a token with at least `lowestLogit`. */
+export function ifBlockReaches(lowestLogit: Local, blockMaximum: Local, body: readonly Code[]): Code {
+  return ifTrue(reachesLimit(lowestLogit, blockMaximum), body);
+}
+
+export function reachesLimit(lowestLogit: Local, blockMaximum: Local): Code {
+  return f32.isAtLeast(f32.load(blockMaximum.get), lowestLogit.get);
+}
+
+/** Code for each vector of a block, by its distance from the start of the block. Unit: bytes. */
+export function eachVector(code: (offset: number) => readonly Code[]): readonly Code[] {
+  const vectorCount = BLOCK_BYTES / VECTOR_BYTES;
+  return Array.from({ length: vectorCount }, (_, index) => code(index * VECTOR_BYTES)).flat();
+}
+
+/** Sums of the four lanes of float32 vectors, each in float64: two in `low`, two in `high`. */
+export const laneSums = {
+  clear: (low: Local, high: Local): readonly Code[] => {
+    const zero = f64x2.splat(f64.constant(0));
+    return [low.set(zero), high.set(zero)];
+  },
+  add: (low: Local, high: Local, vector: Code): readonly Code[] => [
+    low.set(f64x2.add(low.get, f64x2.fromLowF32(vector))),
+    high.set(f64x2.add(high.get, f64x2.fromLowF32(reorder(vector, HIGH_TO_LOW)))),
+  ],
+  /** Sets `total` to the sum of all four. */
+  total: (low: Local, high: Local, total: Local): readonly Code[] => [
+    low.set(f64x2.add(low.get, high.get)),
+    total.set(f64.add(f64x2.first(low.get), f64x2.second(low.get))),
+  ],
+};

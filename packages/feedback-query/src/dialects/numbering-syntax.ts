@@ -1,0 +1,20 @@
+// What every `DialectSyntax` has in common: columns by name, and names for values that are computed once.
+
+import type { Column } from '../fields.ts';
+import { type SqlFragment, trustedSql } from '../sql-fragment.ts';
+import { TABLE_ALIAS } from './dialect.ts';
+
+/** Made anew for each query. */
+export abstract class NumberingSyntax {
+  #nameCount = 0;
+
+  column(column: Column): SqlFragment {
+    return trustedSql(`${TABLE_ALIAS}.${column.name}`);
+  }
+
+  /** A name that the query does not have yet. */
+  protected newName(): SqlFragment {
+    this.#nameCount += 1;
+    return trustedSql(`v${this.#nameCount}`);
+  }
+}

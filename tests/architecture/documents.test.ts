@@ -1,0 +1,79 @@
+// Documents for people: what they point to is there.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { REPOSITORY } from './imports.ts';
+
+/** Folders whose pages count, and groups of folders with a README each. */
+const FOLDERS = ['.', 'docs', 'docs/adr', 'bench', 'bench/model-builder', 'models/demo'];
+const GROUPS = ['packages', 'apps', 'examples'];
+
+function pages(): readonly string[] {
+  const folders = [
+    ...FOLDERS,
+    ...GROUPS.flatMap(group => readdirSync(join(REPOSITORY, group)).map(name => join(group, name))),
+  ];
+  return folders.flatMap(folder =>
+    readdirSync(join(REPOSITORY, folder))
+      .filter(name => name.endsWith('.md'))
+      .map(name => join(folder, name)),
+  );
+}
+
+/** Targets of links to files, without the places inside them. */
+function linksOf(page: string): readonly string[] {
+  const text = readFileSync(join(REPOSITORY, page), 'utf8').replace(/^```.*?^```/gms, '');
+  const found = [...text.matchAll(/\]\(([^)\s]+)\)/g), ...text.matchAll(/^\[[^\]]+\]: (\S+)$/gm)];
+  return found.map(match => match[1]!.replace(/#.*$/, '')).filter(link => link !== '' && !/^\w+:/.test(link));
+}
+
+/** Names of all TypeScript files of the repository, without their folders. */
+function sourceNames(): ReadonlySet<string> {
+  const names = new Set<string>();
+  const visit = (folder: string) => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (entry.isDirectory() && !/^(node_modules|dist|\..*)$/.test(entry.name))
+        visit(join(folder, entry.name));
+      else if (entry.name.endsWith('.ts')) names.add(entry.name);
+    }
+  };
+  visit(REPOSITORY);
+  return names;
+}
+
+describe('documents', () => {
+  test('link to files that exist', () => {
+    const links = pages().flatMap(page => linksOf(page).map(link => ({ page, link })));
+    expect(links.length).toBeGreaterThan(50);
+    const broken = links.filter(({ page, link }) => !existsSync(join(REPOSITORY, dirname(page), link)));
+    expect(broken).toEqual([]);
+  });
+
+  test('open and close every block of code alike', () => {
+    const fences = pages().map(page => ({
+      page,
+      fences: readFileSync(join(REPOSITORY, page), 'utf8').match(/^`{3,}/gm) ?? [],
+    }));
+    const odd = fences.filter(
+      ({ fences }) => fences.length % 2 !== 0 || fences.some(fence => fence.length > 3),
+    );
+    expect(odd).toEqual([]);
+  });
+
+  // Decision records tell of files as they were.
+  test('name source files that exist', () => {
+    const names = sourceNames();
+    const named = pages()
+      .filter(page => !page.startsWith('docs/adr'))
+      .flatMap(page => {
+        const text = readFileSync(join(REPOSITORY, page), 'utf8');
+        return [...text.matchAll(/(?<![\w*{},.-])[a-z][\w-]*(?:\.[a-z]+)*\.ts\b/g)].map(([name]) => ({
+          page,
+          name,
+        }));
+      });
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter(({ name }) => !names.has(name))).toEqual([]);
+  });
+});
