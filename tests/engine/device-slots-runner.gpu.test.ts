@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Precision } from '@ortler/engine/graph-contract';
 import {
   type CoreFacts,
+  type CoreOptions,
   createDeviceSlotsRunner,
   createSlotsRunner,
   loadCore,
@@ -107,9 +108,14 @@ describe.skipIf(reason !== undefined).each(['llama', 'qwen3'] as const)(
 describe.skipIf(reason !== undefined)(
   `a model of slots that is loaded for a device, ${reason ?? 'here'}`,
   () => {
-    const factsOf = async (precision: Precision, isDeviceOptional: boolean): Promise<CoreFacts> => {
+    const factsOf = async (
+      precision: Precision,
+      isDeviceOptional: boolean,
+      changes: Partial<CoreOptions> = {},
+    ): Promise<CoreFacts> => {
       const folder = await createTinyModelFolder(precision);
       const core = await loadCore({
+        ...changes,
         modelDir: folder.dir,
         ...{ backend: 'auto', device: 'webgpu', isDeviceOptional },
         ...{ threadCount: 1, contextLength: 64, maxSequences: 2 },
@@ -136,6 +142,13 @@ describe.skipIf(reason !== undefined)(
         expect(facts).toMatchObject({ device: 'webgpu', deviceNote: expect.stringMatching(work) });
       },
     );
+
+    it('has no graph capture', async () => {
+      await expect(factsOf('q4', false, { graphCapture: true })).rejects.toMatchObject({
+        code: 'model_invalid',
+        parameter: 'graphCapture',
+      });
+    });
 
     it('stays on the processor where it would leave products there, with the reason', async () => {
       const facts = await factsOf('q8', true);
