@@ -19,7 +19,7 @@ import { readTokenizerFiles } from './text/tokenizer-json.ts';
 
 /** Most sequences that run at once unless the caller says otherwise: each has a cache slot. */
 const DEFAULT_MAX_SEQUENCES = 8;
-const DEFAULT_PREFILL_CHUNK_LENGTH = 128;
+const DEFAULT_PREFILL_CHUNK_LENGTH = 256;
 const DEFAULT_MAX_QUEUED_SEQUENCES = 256;
 
 /**

@@ -44,11 +44,11 @@ describe.each(
 
   if (precision === 'q4') {
     it('stores exactly the values that the quantiser chose', async () => {
-      // With float32 activations nothing but the order of sums differs from the reference.
+      // With float32 activations nothing but the order of sums differs from the reference, up to the keys and values of
+      // the last layer; the output matrix is a product of integers.
       await useFloatActivations(join(base, 'built'));
-      expect(
-        differenceOf(await logitsOf(join(base, 'built'), 'float-activations.onnx'), expected),
-      ).toBeLessThan(1e-4);
+      const cache = await cacheOf(join(base, 'built'), 'float-activations.onnx');
+      expect(largestDifference(cache, await cacheOf(join(base, 'reference')))).toBeLessThan(1e-4);
     });
   }
 
@@ -103,11 +103,19 @@ function relativeError(values: Float32Array[], expected: Float32Array[]): number
   return Math.sqrt(differences / squares);
 }
 
-async function logitsOf(built: string, graphFile?: string): Promise<Float32Array[]> {
-  const session = await SlotsSession.open(built, graphFile === undefined ? {} : { graphFile });
+async function logitsOf(built: string): Promise<Float32Array[]> {
+  const session = await SlotsSession.open(built);
   const logits = await session.run([prompt], [0]);
   await session.close();
   return logits;
+}
+
+async function cacheOf(built: string, graphFile?: string): Promise<Float32Array> {
+  const session = await SlotsSession.open(built, graphFile === undefined ? {} : { graphFile });
+  await session.run([prompt], [0]);
+  const cache = session.cacheOf(prompt.length);
+  await session.close();
+  return cache;
 }
 
 /** Writes a second graph beside the first whose MatMulNBits keep activations in float32 (accuracy level 1). */

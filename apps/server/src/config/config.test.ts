@@ -43,7 +43,7 @@ describe('readConfig', () => {
       constraintValues: DEFAULT_CONSTRAINT_LIMITS.valueCount,
       constraintRules: DEFAULT_CONSTRAINT_LIMITS.ruleCount,
       constraintPatternSize: DEFAULT_CONSTRAINT_LIMITS.patternSize,
-      prefillChunk: 128,
+      prefillChunk: 256,
       maxLoadedCheckpoints: 2,
       checkpointIdleMs: 600_000,
       corsOrigins: '*',

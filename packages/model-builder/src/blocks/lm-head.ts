@@ -2,9 +2,9 @@
 
 import { SLOTS_OUTPUT } from '@ortler/engine/graph-contract';
 import { ELEMENT_TYPES, type GraphRecorder, int } from '../onnx/graph.ts';
-import { aliasQuantised, declareFloats, declareQuantised } from '../weights/declare-weights.ts';
+import { declareFloats, declareQuantised } from '../weights/declare-weights.ts';
 import { type BlockContext, weightBits } from './block-context.ts';
-import { EMBEDDING_WEIGHT, TABLE_BITS, tableLayout } from './embedding.ts';
+import { EMBEDDING_WEIGHT, TABLE_BITS } from './embedding.ts';
 import { integerProduct, quantiseRows } from './integer-product.ts';
 import { type Matrix, multiply } from './linear.ts';
 import { DYNAMIC_DIMS, SHARED_INPUT } from './variant.ts';
@@ -34,6 +34,15 @@ export function selectRows(
 }
 
 /**
+ * Whether the output matrix is a product of integers: in `slots` builds of both quantised precisions. It is the largest
+ * matrix, has 8 bits in either, and blocks of 8 bits take two to three times as long with the rows of many sequences
+ * (ADR 28).
+ */
+export function hasIntegerHead({ variant, precision }: Pick<BlockContext, 'variant' | 'precision'>): boolean {
+  return variant.name === 'slots' && weightBits(precision) !== undefined;
+}
+
+/**
  * ```
  *   input [rowCount, hidden] -> MatMul -> logits [rowCount, vocab]
  * ```
@@ -43,14 +52,13 @@ export function selectRows(
  */
 export function lmHead(context: BlockContext, input: string, table: Matrix): void {
   const { graph, config } = context;
-  if (context.products === 'int8') integerHead(context, input);
-  else blockHead(context, input, table);
+  if (hasIntegerHead(context)) integerHead(context, input);
+  else multipliedHead(context, input, config.tiedEmbeddings ? table : separateMatrix(context));
   graph.output(SLOTS_OUTPUT.logits, 'float32', [DYNAMIC_DIMS.rows, config.vocabSize]);
 }
 
-function blockHead(context: BlockContext, input: string, table: Matrix): void {
-  const { graph, config, variant } = context;
-  const matrix = config.tiedEmbeddings ? tiedMatrix(context, table) : separateMatrix(context);
+function multipliedHead(context: BlockContext, input: string, matrix: Matrix): void {
+  const { graph, variant } = context;
   const path = '/lm_head';
   const output = SLOTS_OUTPUT.logits;
   if (variant.activation === 'float32') {
@@ -80,11 +88,6 @@ function toFloat32(graph: GraphRecorder, path: string, value: string, output?: s
   const outputs = output === undefined ? {} : { outputs: [output] };
   const attributes = { to: int(ELEMENT_TYPES.float32.onnxType) };
   return graph.op(`${path}/Cast`, 'Cast', [value], { attributes, ...outputs });
-}
-
-function tiedMatrix({ graph, variant }: BlockContext, table: Matrix): Matrix {
-  if (table.kind === 'plain' || tableLayout(variant) === 'blocks') return table;
-  return { kind: 'quantised', matrix: aliasQuantised(graph, LM_HEAD_WEIGHT, table.matrix, 'matmul') };
 }
 
 function separateMatrix({ graph, checkpoint, config, precision, variant }: BlockContext): Matrix {

@@ -4,6 +4,7 @@
 import { int } from '../onnx/graph.ts';
 import type { BlockContext } from './block-context.ts';
 import { declareIntegerProducts, declareRowZeroPoints } from './integer-product.ts';
+import { hasIntegerHead } from './lm-head.ts';
 import { SHARED_INPUT } from './variant.ts';
 
 /** What the blocks are given besides what the recorder of a graph has. */
@@ -49,9 +50,10 @@ export function toRows({ graph, products }: BlockContext, path: string, value: s
   return graph.op(`${path}/ToRows`, 'Reshape', [value, shape]);
 }
 
-/** The context of blocks that only see the rows of `logit_rows`. */
+/** The context of blocks that only see the rows of `logit_rows`. To be called once. */
 export function logitRowsContext(context: BlockContext): BlockContext {
-  if (context.products === 'blocks') return context;
+  if (!hasIntegerHead(context)) return context;
+  if (context.products === 'blocks') declareIntegerProducts(context);
   const rowZeroPoints = declareRowZeroPoints(context, 'logit_rows/zero_points', SHARED_INPUT.logitRows);
   return { ...context, rowZeroPoints };
 }

@@ -66,19 +66,6 @@ it('keeps small tensors out of the data file', async () => {
   expect(content.length).toBe(0);
 });
 
-it('points an alias to the bytes of its tensor', async () => {
-  const graph = twoTensors([[5000, 3000]]);
-  graph.weightAlias({ name: 'c', type: 'uint8', dims: [3000] }, 'b');
-  const { placements } = await write(graph);
-  expect(placements.get('c')).toEqual(placements.get('b'));
-});
-
-it('refuses an alias of another size', async () => {
-  const graph = twoTensors([[5000, 3000]]);
-  graph.weightAlias({ name: 'c', type: 'uint8', dims: [2999] }, 'b');
-  await expect(write(graph)).rejects.toThrow('alias c differs in size');
-});
-
 it('refuses a producer that gives too little or too much', async () => {
   await expect(write(twoTensors([[5000, 2999]]))).rejects.toThrow('b is incomplete');
   await expect(write(twoTensors([[5001, 3000]]))).rejects.toThrow('a is too long');

@@ -51,7 +51,6 @@ export async function writeWeights(
       assertInvariant(written[i] === tensorBytes(tensor), `${tensor.name} is incomplete`);
     }
   }
-  for (const { tensor, of } of graph.aliases) placements.set(tensor.name, placements.get(of)!);
   return placements;
 }
 
@@ -95,16 +94,7 @@ function planPlacements(
     placements.set(tensor.name, { kind: 'external', file: fileName, offset, length });
     end = offset + length;
   }
-  checkAliases(graph, placements);
   return placements;
-}
-
-function checkAliases(graph: GraphRecorder, placements: ReadonlyMap<string, TensorPlacement>): void {
-  for (const { tensor, of } of graph.aliases) {
-    const target = placements.get(of)!;
-    const length = target.kind === 'inline' ? target.bytes.length : target.length;
-    assertInvariant(tensorBytes(tensor) === length, `alias ${tensor.name} differs in size from ${of}`);
-  }
 }
 
 async function writeAt(

@@ -64,12 +64,6 @@ export interface WeightGroup {
   produce(): AsyncIterable<readonly Uint8Array[]>;
 }
 
-/** A second name, and perhaps shape, for the bytes of a tensor that a group produces. */
-export interface WeightAlias {
-  readonly tensor: TensorSpec;
-  readonly of: string;
-}
-
 /** Options of one operator. */
 export interface OpOptions {
   readonly domain?: string;
@@ -92,7 +86,6 @@ export class GraphRecorder {
   readonly inputs: ValueInfo[] = [];
   readonly outputs: ValueInfo[] = [];
   readonly weights: WeightGroup[] = [];
-  readonly aliases: WeightAlias[] = [];
   readonly #names = new Set<string>();
 
   input(name: string, type: ElementType, dims: readonly (number | string)[]): string {
@@ -121,12 +114,6 @@ export class GraphRecorder {
   weightGroup(group: WeightGroup): void {
     for (const tensor of group.tensors) this.#claim(tensor.name);
     this.weights.push(group);
-  }
-
-  weightAlias(tensor: TensorSpec, of: string): string {
-    assertInvariant(this.#names.has(of), `alias of unknown tensor ${of}`);
-    this.aliases.push({ tensor: { ...tensor, name: this.#claim(tensor.name) }, of });
-    return tensor.name;
   }
 
   /** A small constant known now, such as the target shape of a Reshape. */

@@ -24,16 +24,13 @@ export type TensorPlacement =
   | { readonly kind: 'inline'; readonly bytes: Uint8Array }
   | { readonly kind: 'external'; readonly file: string; readonly offset: number; readonly length: number };
 
-/** Bytes of the model file. `placements` has an entry for every tensor and alias of the graph. */
+/** Bytes of the model file. `placements` has an entry for every tensor of the graph. */
 export function encodeModel(
   graph: GraphRecorder,
   placements: ReadonlyMap<string, TensorPlacement>,
   producerVersion: string,
 ): Uint8Array {
-  const tensors = [
-    ...graph.weights.flatMap(group => group.tensors),
-    ...graph.aliases.map(alias => alias.tensor),
-  ];
+  const tensors = graph.weights.flatMap(group => group.tensors);
   const model = new ProtoWriter();
   model.integer(1, IR_VERSION);
   model.string(2, 'ortler');

@@ -46,7 +46,7 @@ export function declareFloats(
 }
 
 /** How the dimensions of codes and scales are written down; the bytes are the same. */
-export type QuantisedLayout = 'matmul' | 'gather' | 'blocks';
+export type QuantisedLayout = 'matmul' | 'blocks';
 
 export interface QuantisedOptions {
   readonly bits: CodeBits;
@@ -57,8 +57,8 @@ export interface QuantisedOptions {
 /**
  * Declares matrices of equal width, joined along their rows and quantised.
  *
- * Shape: codes `[rows, blocks, bytes]` and scales `[rows * blocks]` for `matmul`; `[rows, blocks * bytes]` and
- * `[rows, blocks]` for `gather`; `[rows, blocks, bytes]` and `[rows, blocks, 1]` for `blocks`, which either can read.
+ * Shape: codes `[rows, blocks, bytes]`; scales `[rows * blocks]` for `matmul`, and `[rows, blocks, 1]` for `blocks`, which
+ * products and lookups can read.
  */
 export function declareQuantised(
   graph: GraphRecorder,
@@ -96,35 +96,18 @@ export function declareQuantised(
   return matrix;
 }
 
-/** The same stored bytes under other names with the dimensions of `layout`; nothing is stored twice. */
-export function aliasQuantised(
-  graph: GraphRecorder,
-  name: string,
-  matrix: QuantisedMatrix,
-  layout: QuantisedLayout,
-): QuantisedMatrix {
-  const alias = { ...matrix, codes: `${name}.codes`, scales: `${name}.scales` };
-  const [codes, scales] = codeTensors(alias, layout);
-  graph.weightAlias(codes, matrix.codes);
-  graph.weightAlias(scales, matrix.scales);
-  return alias;
-}
-
 function codeTensors(
   { bits, scaleType, rowCount, width, codes, scales }: QuantisedMatrix,
   layout: QuantisedLayout,
 ) {
   const blocks = blockCount(width);
-  const blockBytes = (QUANTISATION_BLOCK * bits) / 8;
-  const codeDims = layout === 'gather' ? [rowCount, blocks * blockBytes] : [rowCount, blocks, blockBytes];
-  const scaleDims = {
-    matmul: [rowCount * blocks],
-    gather: [rowCount, blocks],
-    blocks: [rowCount, blocks, 1],
-  }[layout];
   return [
-    { name: codes, type: 'uint8', dims: codeDims },
-    { name: scales, type: scaleType, dims: scaleDims },
+    { name: codes, type: 'uint8', dims: [rowCount, blocks, (QUANTISATION_BLOCK * bits) / 8] },
+    {
+      name: scales,
+      type: scaleType,
+      dims: layout === 'matmul' ? [rowCount * blocks] : [rowCount, blocks, 1],
+    },
   ] as const;
 }
 

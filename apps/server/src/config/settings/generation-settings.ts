@@ -35,7 +35,7 @@ export const GENERATION_SETTINGS = {
     variable: 'ORTLER_PREFILL_CHUNK',
     flag: '--prefill-chunk',
     valueName: 'tokens',
-    fallback: '128',
+    fallback: '256',
     description: 'Most prompt tokens of one step while no answer runs.',
     schema: wholeNumber(1, 65_536),
   }),
