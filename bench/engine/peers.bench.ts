@@ -33,6 +33,7 @@ Options:
   --max-streams N       most streams at once (default 16)
   --llama-server PATH   program of llama.cpp's server
   --bits 4|8            of our weights; the others have 4 (default 4)
+  --cache-bits 8        of the cache of keys and values: ours in int8, llama.cpp's in q8_0; transformers.js has none
   --no-check            leave out the float32 comparison, when it was made before`;
 
 interface Result {
@@ -58,6 +59,7 @@ async function main(): Promise<void> {
       'max-streams': { type: 'string', default: '16' },
       'llama-server': { type: 'string' },
       bits: { type: 'string', default: '4' },
+      'cache-bits': { type: 'string' },
       'no-check': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -71,8 +73,14 @@ async function main(): Promise<void> {
   const names = chooseContestants(values.only, values['llama-server']);
   const maxStreams = Number(values['max-streams']);
   if (values.bits !== '4' && values.bits !== '8') throw new Error(`--bits is 4 or 8; got "${values.bits}".`);
+  const cacheBits = values['cache-bits'];
+  if (cacheBits !== undefined && cacheBits !== '8')
+    throw new Error(`--cache-bits is 8 or absent; got "${cacheBits}".`);
+  if (cacheBits !== undefined && names.includes('transformers.js'))
+    throw new Error('transformers.js has no cache of 8 bits: leave it out with --only.');
   const settings: Settings = {
     shape,
+    ...(cacheBits === undefined ? {} : { cacheBits: 8 }),
     ownPrecision: values.bits === '4' ? 'q4' : 'q8',
     names,
     maxStreams,
@@ -88,9 +96,12 @@ async function main(): Promise<void> {
   const bandwidth = await measureMemoryBandwidth(settings.threadCount);
   const weightBytes = await bytesOfPass(await peerModel(shape, settings.ownPrecision, 'ortler'));
   const { results, contestants } = await compare(settings, bandwidth / weightBytes);
-  const { threadCount, turnCount } = settings;
+  const { threadCount, turnCount, ownPrecision } = settings;
   const bandwidthGBs = Math.round(bandwidth / 1e8) / 10;
-  const facts = { bench: 'peers', shape, threadCount, turnCount, bandwidthGBs, weightBytes, contestants };
+  const facts = {
+    ...{ bench: 'peers', shape, ownPrecision, cacheBits: settings.cacheBits, threadCount, turnCount },
+    ...{ bandwidthGBs, weightBytes, contestants },
+  };
   console.log(JSON.stringify({ ...facts, results, ...describeMachine() }, null, 2));
 }
 
@@ -107,6 +118,7 @@ interface Settings {
   readonly shape: ShapeName;
   /** Of our engine where the others have q4. */
   readonly ownPrecision: 'q4' | 'q8';
+  readonly cacheBits?: 8;
   readonly names: readonly ContestantName[];
   readonly maxStreams: number;
   readonly threadCount: number;
@@ -136,12 +148,14 @@ function hasPeers(): boolean {
 }
 
 async function startAll(settings: Settings, precision: 'f32' | 'q4'): Promise<ContestantProcess[]> {
-  const { shape, ownPrecision, names, threadCount, maxStreams, program } = settings;
+  const { shape, ownPrecision, cacheBits, names, threadCount, maxStreams, program } = settings;
   const started: ContestantProcess[] = [];
   for (const name of names) {
     const isOwn = (name === 'ortler' || name === 'ortler-server') && precision === 'q4';
-    const modelPath = await peerModel(shape, isOwn ? ownPrecision : precision, name);
-    const options = { modelPath, threadCount, maxStreams, contextLength: 4608 };
+    const cache = isOwn && cacheBits === 8 ? 'int8' : 'float32';
+    const modelPath = await peerModel(shape, isOwn ? ownPrecision : precision, name, cache);
+    const cacheOptions = precision === 'q4' && cacheBits !== undefined ? { cacheBits } : {};
+    const options = { modelPath, threadCount, maxStreams, contextLength: 4608, ...cacheOptions };
     const extra = program === undefined ? {} : { program };
     started.push(await ContestantProcess.start(name, { ...options, ...extra, ...settings.own }));
   }

@@ -25,6 +25,8 @@ export interface ContestantOptions {
   readonly maxStreams: number;
   /** Most tokens of one stream. */
   readonly contextLength: number;
+  /** Bits of a number in the cache of keys and values. Default: as the program has them, 16 or 32. */
+  readonly cacheBits?: 8;
   /** Program to run, where the contestant is not a library. */
   readonly program?: string;
   /** Of our engine: most prompt tokens of a step beside running answers. Default: the engine's own. */

@@ -7,12 +7,13 @@ import { serveContestant } from './serve-contestant.ts';
 
 const UNKNOWN_TOKEN = -1;
 
-serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength, program }) => {
+serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength, cacheBits, program }) => {
   const port = await freePort();
   const server = spawn(
     program,
     ['-m', modelPath, '--port', port, '-t', threadCount, '-tb', threadCount, '-np', maxStreams]
       .concat(['-c', contextLength * maxStreams, '--no-webui', '--cache-ram', '0'])
+      .concat(cacheBits === 8 ? ['-ctk', 'q8_0', '-ctv', 'q8_0', '-fa', 'on'] : [])
       .map(String),
     { stdio: ['ignore', 'ignore', 'ignore'] },
   );

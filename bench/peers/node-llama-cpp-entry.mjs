@@ -3,7 +3,14 @@
 import { getLlama } from 'node-llama-cpp';
 import { serveContestant } from './serve-contestant.ts';
 
-serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength }) => {
+/** llama.cpp rounds values of its cache only where it attends in blocks. */
+const ROUNDED_CACHE = {
+  experimentalKvCacheKeyType: 'Q8_0',
+  experimentalKvCacheValueType: 'Q8_0',
+  flashAttention: true,
+};
+
+serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength, cacheBits }) => {
   const llama = await getLlama({ gpu: false, build: 'never', progressLogs: false, maxThreads: threadCount });
   const model = await llama.loadModel({ modelPath });
   const context = await model.createContext({
@@ -11,6 +18,7 @@ serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength }) =>
     batchSize: 512,
     sequences: maxStreams,
     threads: threadCount,
+    ...(cacheBits === 8 && ROUNDED_CACHE),
   });
   const sequences = Array.from({ length: maxStreams }, () => context.getSequence());
   return {

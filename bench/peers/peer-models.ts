@@ -23,11 +23,12 @@ export function vocabSizeOf(shape: ShapeName): number {
   return MODEL_SHAPES[shape].config.vocab_size;
 }
 
-/** Path of the model as the contestant takes it; makes it where it is missing. */
+/** Path of the model as the contestant takes it, ours with that cache; makes it where it is missing. */
 export async function peerModel(
   shape: ShapeName,
   precision: PeerPrecision,
   contestant: ContestantName,
+  ownCache: 'float32' | 'int8' = 'float32',
 ): Promise<string> {
   const folder = join(CACHE, shape);
   await mkdir(folder, { recursive: true });
@@ -42,8 +43,8 @@ export async function peerModel(
   switch (contestant) {
     case 'ortler':
     case 'ortler-server':
-      return once(join(folder, `ortler-${precision}`), outputDir =>
-        buildModel({ sourceDir, outputDir, precision }),
+      return once(join(folder, `ortler-${precision}${ownCache === 'int8' ? '-kv8' : ''}`), outputDir =>
+        buildModel({ sourceDir, outputDir, precision, kvType: ownCache }),
       );
     case 'transformers.js': {
       const name = `optimum-${precision}`;

@@ -207,13 +207,13 @@ async function createFailingCore(modelDir: string): Promise<EngineCore> {
   });
 }
 
-describe('EngineCore on the tiny model', () => {
+describe.each(['float32', 'int8'] as const)('EngineCore on the tiny model with a %s cache', kvType => {
   let folder: TinyModelFolder;
   let alone: EngineCore;
   const cores: EngineCore[] = [];
 
   beforeAll(async () => {
-    folder = await createTinyModelFolder('f32');
+    folder = await createTinyModelFolder('f32', {}, { kvType });
     const load = (backend: 'native' | 'node', options: Partial<CoreOptions>) =>
       loadCore({
         modelDir: folder.dir,

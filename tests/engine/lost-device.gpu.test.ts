@@ -39,7 +39,7 @@ describe.skipIf(why !== undefined)('a device that is lost', () => {
 
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), 'ortler-lost-'));
-    folder = await createTinyModelFolder('f16', {}, 'paged');
+    folder = await createTinyModelFolder('f16', {}, { variant: 'paged' });
     process.env.LOSE_DEVICE = join(root, 'lose');
     const options = { modelDir: folder.dir, device: 'webgpu', threadCount: 1, contextLength: 256 } as const;
     const link = createProcessLink(toCoreOptions({ ...options, maxSequences: 4 }), {

@@ -80,7 +80,7 @@ describe.skipIf(why !== undefined)('the paged runner', () => {
     counting = countAllocations(backend);
     const checkpoint = { modelType: 'qwen3' } as const;
     folders = [
-      await createTinyModelFolder('f16', checkpoint, 'paged'),
+      await createTinyModelFolder('f16', checkpoint, { variant: 'paged' }),
       await createTinyModelFolder('f32', checkpoint),
     ];
     const [pagedDir, slotsDir] = folders.map(folder => folder.dir) as [string, string];

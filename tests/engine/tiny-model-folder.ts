@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { GraphVariant, Precision } from '@ortler/engine/graph-contract';
+import type { GraphVariant, KvType, Precision } from '@ortler/engine/graph-contract';
 import { buildModel } from '@ortler/model-builder';
 import { createTinyCheckpoint, type TinyCheckpointOptions } from '@ortler/model-builder/testing';
 
@@ -15,12 +15,12 @@ export interface TinyModelFolder {
 export async function createTinyModelFolder(
   precision: Precision,
   options: TinyCheckpointOptions = {},
-  variant: GraphVariant = 'slots',
+  { variant = 'slots', kvType }: { readonly variant?: GraphVariant; readonly kvType?: KvType } = {},
 ): Promise<TinyModelFolder> {
   const root = await mkdtemp(join(tmpdir(), 'ortler-tiny-'));
   const sourceDir = join(root, 'checkpoint');
   const dir = join(root, 'model');
   await createTinyCheckpoint(sourceDir, options);
-  await buildModel({ sourceDir, outputDir: dir, precision, variant });
+  await buildModel({ sourceDir, outputDir: dir, precision, variant, kvType });
   return { dir, remove: () => rm(root, { recursive: true, force: true }) };
 }

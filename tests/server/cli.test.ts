@@ -115,6 +115,25 @@ describe('ortler build', () => {
   });
 });
 
+describe('ortler build --kv-cache', () => {
+  it('makes a folder with a cache of 8 bits that chat can use, and says so', async () => {
+    const output = join(folder, 'built-int8');
+    const build = ['build', join(folder, 'tiny'), '--kv-cache', 'int8'];
+    const built = await ortler([...build, '--precision', 'q4', '--output', output]);
+    expect(built).toMatchObject({ code: 0, out: expect.stringContaining('q4, int8 cache') });
+    const chat = ['chat', 'Hello!', ...shared, '--max-tokens', '2', '--model'];
+    expect((await ortler([...chat, output])).code).toBe(0);
+    const other = await ortler([...chat, output, '--kv-cache', 'f32']);
+    expect(other.code).toBe(1);
+    expect(other.err).toContain('is built already, with a cache in int8');
+    const refused = await ortler([...build, '--device', 'gpu', '--output', join(folder, 'refused')]);
+    expect(refused).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('a "paged" graph has no int8 cache; it has float16'),
+    });
+  });
+});
+
 describe('ortler build --adapter', () => {
   it('merges the adapter, and names the file of one that does not fit', async () => {
     const width = 64;

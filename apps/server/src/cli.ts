@@ -21,6 +21,7 @@ const CHAT_SETTINGS: readonly SettingName[] = [
   'dataDir',
   'device',
   'precision',
+  'kvCache',
   'threads',
   'contextLength',
   'apiKey',
@@ -79,6 +80,11 @@ program
       .default('auto'),
   )
   .addOption(
+    new Option('--kv-cache <name>', SETTINGS.kvCache.description)
+      .choices(['auto', 'f32', 'f16', 'int8'])
+      .default('auto'),
+  )
+  .addOption(
     new Option('--device <name>', 'where the model is to run: graphs for a GPU are other ones')
       .choices(['cpu', 'gpu'])
       .default('cpu'),
@@ -86,8 +92,8 @@ program
   .action(async (folder: string, flags: BuildFlags) => {
     onLostReader(() => process.exit());
     const { build } = await import('./commands/build.ts');
-    const { adapter, output, precision, device } = flags;
-    await build({ folder, adapter, output, precision, device }, processTerminal);
+    const { adapter, output, precision, kvCache, device } = flags;
+    await build({ folder, adapter, output, precision, kvCache, device }, processTerminal);
   });
 
 registerTrainingCommands(program, {
@@ -112,6 +118,7 @@ interface BuildFlags {
   readonly adapter?: string;
   readonly output?: string;
   readonly precision: Config['precision'];
+  readonly kvCache: Config['kvCache'];
   readonly device: 'cpu' | 'gpu';
 }
 

@@ -156,6 +156,22 @@ describeOnEveryDatabase('models and checkpoints', ({ open }) => {
     expect((await list(id, `?after=${foreign}`)).text).toBe(unknown.text);
   });
 
+  it('knows nothing under names and ids that no database could keep', async () => {
+    const id = await training.createModel();
+    const own = `/${id}/checkpoints`;
+    for (const path of ['/%00', '/%00/checkpoints', `${own}/%00`])
+      expect((await training.call('GET', path)).status).toBe(404);
+    expect((await training.call('PATCH', `${own}/%00`, { metrics: {} })).status).toBe(404);
+    expect(faultsOf(await list(id, '?after=%00'))).toEqual(['value_error query,after']);
+  });
+
+  it('has no step behind the last one that a number can count', async () => {
+    const id = await training.createModel();
+    await training.call('POST', `/${id}/checkpoints`, { step: Number.MAX_SAFE_INTEGER });
+    expect((await training.call('POST', `/${id}/checkpoints`, {})).status).toBe(409);
+    expect((await list(id)).body.data).toHaveLength(1);
+  });
+
   it('walks on from a checkpoint that was deleted meanwhile', async () => {
     const id = await training.createModel();
     const ids = await training.addCheckpoints(id, 5);

@@ -152,6 +152,21 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
     expect((await stored(body.id)).data).toHaveLength(1);
   });
 
+  it('refuses values whose sums would be infinite, and stores nothing of them', async () => {
+    const id = await training.createModel();
+    for (const trajectory of [{ reward: 1e151 }, { reward: -1e308 }, { metrics: { loss: 1e200 } }]) {
+      const reply = await training.log(id, oneTrajectory(trajectory));
+      expect(faultsOf(reply)).toEqual(['value_error body,trajectory_groups,0,trajectories,0,metrics']);
+    }
+    const largest = { trajectories: [{ reward: 1e150 }, { reward: -1e150 }] };
+    expect((await training.log(id, { split: 'train', trajectory_groups: [largest] })).status).toBe(200);
+    const { status, body } = await training.call('GET', `/${id}/metrics`);
+    expect({ status, metrics: body.data[0].metrics }).toMatchObject({
+      status: 200,
+      metrics: { reward: 0, reward_std_dev: 1e150 },
+    });
+  });
+
   it('averages over the trajectories that have a metric, and over groups for their deviation', async () => {
     const id = await training.createModel();
     await training.addCheckpoints(id, 2);

@@ -168,6 +168,10 @@ describeOnEveryDatabase('trajectories', ({ open, isConcurrent }) => {
     ]);
     for (const path of ['trajectories', 'trajectories/export', 'metrics'])
       expect((await training.call('GET', `/unknown/${path}`)).status).toBe(404);
+    for (const path of ['trajectories', 'trajectories/export', 'metrics'])
+      expect(faultsOf(await training.call('GET', `/${id}/${path}?split=%00`))).toEqual([
+        'value_error query,split',
+      ]);
   });
 
   it('stores, gives and refuses the same over tRPC as over REST', async () => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { type AppRouter, createAppRouter, listRestRoutes } from '@ortler/api';
 import { createOrtlerClient } from '@ortler/api/client';
 import { createFakeEngine, createFakeServices, TEST_API_KEY } from '@ortler/api/testing';
@@ -80,6 +81,15 @@ it('aborts the generation when the client aborts', async () => {
   };
   await expect(read()).rejects.toThrow();
   await vi.waitFor(() => expect(engine.abortedCount).toBe(1));
+});
+
+it('keeps nothing of a call that has ended: the signal of the server outlives all of them', async () => {
+  const client = await connect();
+  for (let call = 0; call < 3; call++) {
+    await client.models.list.query();
+    for await (const _ of await client.chat.stream.mutate({ messages: MESSAGES }));
+  }
+  await vi.waitFor(() => expect(getEventListeners(test.stopping.signal, 'abort')).toEqual([]));
 });
 
 it('documents every route, and routes everything that is documented', async () => {

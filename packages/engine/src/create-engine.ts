@@ -58,6 +58,7 @@ export async function startEngine(
     ...facts,
     modelType: manifest.modelType,
     precision: manifest.precision,
+    kvType: manifest.kvType,
     parameterCount: manifest.parameterCount,
     eosTokenIds: tokenizer.eosTokenIds,
     chatTemplate: templates.source,

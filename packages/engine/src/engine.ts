@@ -35,6 +35,8 @@ export interface EngineOptions extends Partial<Omit<CoreOptions, 'modelDir'>> {
 export interface EngineInfo extends CoreFacts {
   readonly modelType: string;
   readonly precision: string;
+  /** Element type of the cache of keys and values. */
+  readonly kvType: string;
   readonly parameterCount: number;
   /** End-of-sequence ids: the tokenizer's main one first, then those of generation_config.json. */
   readonly eosTokenIds: readonly number[];

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { EngineError } from './errors.ts';
 import { Generation } from './generation.ts';
 import type { GenerationEvent } from './request/generation-event.ts';
 import type { TokenLogprobs } from './request/token-logprobs.ts';
@@ -23,18 +24,38 @@ const logprobsOf = (tokenId: number): TokenLogprobs => ({
   topLogprobs: new Float32Array(0),
 });
 
+const assembler = (stopStrings: readonly string[] = []) =>
+  new ChoiceAssembler({
+    detokenizer: new Detokenizer(tokenBytes, { skipSpecialTokens: true }),
+    stopStrings,
+    includeStopInOutput: false,
+    minTokens: 0,
+  });
+
 describe('Generation', () => {
+  test('ends the other choices when the check of one fails the request, read or not', async () => {
+    const aborted: number[] = [];
+    const generation = new Generation({
+      promptTokenIds: Int32Array.of(2),
+      assemblers: [assembler(), assembler(), assembler()],
+      tokenBytes,
+      eosTokenIds: [2],
+      checkAnswer: () => Promise.reject(new EngineError('overloaded', 'Too many texts wait.')),
+      abortChoice: choiceIndex => aborted.push(choiceIndex),
+      setChoicePaused: () => undefined,
+    });
+    const stop = { reason: 'stop', stopTokenId: null } as const;
+    generation.update({ requestId: 1, choiceIndex: 1, tokenIds: [0, 2], finish: stop });
+    await Promise.resolve();
+    expect(generation.isOver).toBe(true);
+    expect(aborted).toEqual([0, 2]);
+    await expect(generation.events().next()).rejects.toMatchObject({ code: 'overloaded' });
+  });
+
   test('drops the log probabilities of tokens that came after a stop string with it', async () => {
     const generation = new Generation({
       promptTokenIds: Int32Array.of(2),
-      assemblers: [
-        new ChoiceAssembler({
-          detokenizer: new Detokenizer(tokenBytes, { skipSpecialTokens: true }),
-          stopStrings: ['b'],
-          includeStopInOutput: false,
-          minTokens: 0,
-        }),
-      ],
+      assemblers: [assembler(['b'])],
       tokenBytes,
       eosTokenIds: [],
       checkAnswer: null,

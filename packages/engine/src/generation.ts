@@ -146,6 +146,7 @@ export class Generation implements OpenRequest {
   #failChoice(choiceIndex: number, error: EngineError): void {
     this.#failedChoiceCount++;
     if (this.#failedChoiceCount === this.#options.assemblers.length || error.code !== 'constraint_failed') {
+      this.#abortOpenChoices();
       this.fail(error);
       return;
     }
@@ -159,6 +160,12 @@ export class Generation implements OpenRequest {
       finishReason: 'error',
       stopReason: error.code,
     });
+  }
+
+  /** The request has failed here, which the token side cannot know. */
+  #abortOpenChoices(): void {
+    for (const [choiceIndex, { isFinished }] of this.#options.assemblers.entries())
+      if (!isFinished) this.#options.abortChoice(choiceIndex);
   }
 
   /** Ends the events with an error after those that are unread. */

@@ -32,8 +32,14 @@ export const VARIANT_PRECISIONS = {
   paged: ['f16', 'q8', 'q4'],
 } as const satisfies Readonly<Record<GraphVariant, readonly Precision[]>>;
 
-/** Type of the cache, and of activations. */
-export const VARIANT_KV_TYPES = { slots: 'float32', paged: 'float16' } as const;
+/** Element type of the key and value cache. `int8`: codes with a scale for each channel, see `CACHE_SCALES_INPUT`. */
+export type KvType = 'float32' | 'float16' | 'int8';
+
+/** Types of each variant's cache; the first is also that of its activations, and what is built unless asked otherwise. */
+export const VARIANT_KV_TYPES = {
+  slots: ['float32', 'int8'],
+  paged: ['float16'],
+} as const satisfies Readonly<Record<GraphVariant, readonly KvType[]>>;
 
 /** What exports of other programs may be in; see `InputConvention`. */
 export const EXPORT_PRECISIONS = ['f32', 'f16', 'q8', 'q4'] as const satisfies readonly Precision[];
@@ -65,12 +71,12 @@ export interface ModelManifest {
   readonly vocabSize: number;
   /** Longest sequence (prompt and output) the rotary tables cover. Unit: tokens. */
   readonly contextLength: number;
-  /** Element type of the key and value cache: that of `VARIANT_KV_TYPES`, or either in an export of another program. */
-  readonly kvType: 'float32' | 'float16';
+  /** One of `VARIANT_KV_TYPES`, or float32 or float16 in an export of another program. */
+  readonly kvType: KvType;
   /** Element type of the logits of an export of another program. Absent: float32. */
   readonly logitsType?: 'float32' | 'float16';
   readonly parameterCount: number;
-  /** SHA-256 over the checkpoint's content, format version, variant and precision: the build cache key. */
+  /** SHA-256 over the checkpoint's content, format version, variant, precision and type of cache: the build cache key. */
   readonly contentHash: string;
 }
 
@@ -121,6 +127,28 @@ export const PREFILL_INPUTS = [
   SLOTS_INPUT.lastPositions,
   SLOTS_INPUT.totalLength,
 ] as const;
+
+/**
+ * Input of graphs with an `int8` cache: float32 `[2 * layerCount, kvHeadCount * headSize]`, for each layer a row of keys and
+ * one of values. A number of the cache is `code * scale`; what is stored is `value * (1 / scale)`, rounded half to even and
+ * held within -128 and 127. The two channels of a key that are rotated together have one scale.
+ */
+export const CACHE_SCALES_INPUT = 'cache_scales';
+
+/**
+ * A prefill graph with an `int8` cache rounds new keys and values itself and widens all that it attends to, once for all
+ * tokens of the call. Its inputs are those of `PREFILL_INPUTS`, `CACHE_SCALES_INPUT` and:
+ *
+ * - `length` int64 `[1]`: how many places of the cache are widened: at least the tokens after this call, at most its capacity.
+ *
+ * Besides the caches, its outputs are, for each layer and part:
+ *
+ * - `widenedName` and `sharedName` float32 `[1, kvHeadCount, length, headSize]`: codes as numbers. Pass the same memory for
+ *   both, so that the operator does not copy; all layers may share it. The last layer, which nothing attends to here, has none.
+ * - `scaledName` float32 `[1, tokens, kvHeadCount * headSize]`: the new keys and values over their scales, before rounding.
+ *   For calibration; nobody has to ask for it.
+ */
+export const WIDENED_INPUT = { length: 'widened_length' } as const;
 
 /** Outputs of a `slots` graph: `logits` float32 `[rowCount, vocabSize]`, and the caches of `presentName`. */
 export const SLOTS_OUTPUT = { logits: 'logits' } as const;
@@ -175,4 +203,19 @@ export function pastName(layer: number, part: KvPart): string {
 /** Cache output of a layer. Same shape and, for an in-place update, same memory as the input. */
 export function presentName(layer: number, part: KvPart): string {
   return `present.${layer}.${part}`;
+}
+
+/** See `WIDENED_INPUT`. */
+export function widenedName(layer: number, part: KvPart): string {
+  return `widened.${layer}.${part}`;
+}
+
+/** See `WIDENED_INPUT`. */
+export function sharedName(layer: number, part: KvPart): string {
+  return `shared.${layer}.${part}`;
+}
+
+/** See `WIDENED_INPUT`. */
+export function scaledName(layer: number, part: KvPart): string {
+  return `scaled.${layer}.${part}`;
 }

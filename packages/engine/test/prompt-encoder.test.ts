@@ -63,6 +63,19 @@ describe('templates of requests', () => {
     expect(await impatient.renderChat(USER, { template: 'ok' })).toBe('ok');
   });
 
+  test('that hang keep no long conversation of others waiting', async () => {
+    const encoder = createEncoder({ templateTimeLimitMs: 300 });
+    const ended: string[] = [];
+    const hanging = [1, 2].map(() =>
+      encoder.renderChat(USER, { template: LOOP }).catch(() => ended.push('hanging')),
+    );
+    const long = [{ role: 'user', content: 'Hi. '.repeat(1_000) }];
+    const waiting = encoder.renderChat(long).then(() => ended.push('long'));
+    await Promise.all([...hanging, waiting]);
+    await encoder.close();
+    expect(ended).toEqual(['long', 'hanging', 'hanging']);
+  });
+
   test('that grow without end are refused', async () => {
     const grow =
       "{% set ns = namespace(s='x') %}{% for i in range(60) %}{% set ns.s = ns.s + ns.s %}{% endfor %}{{ ns.s }}";
@@ -218,6 +231,23 @@ describe('conversations', () => {
     expect(prepare("{{ 'developer' }}", { role: 'developer', content: 'x' })).toMatchObject([
       { role: 'developer' },
     ]);
+  });
+
+  test('are prepared with one look at the template, however many messages there are', () => {
+    const templates = new ChatTemplates({ ...files, config: {} });
+    const messages = Array.from({ length: 4_096 }, () => ({ role: 'developer', content: '' }));
+    const template = '{% for a in '.repeat(20_000);
+    const startedAtMs = performance.now();
+    templates.prepare(messages, { template });
+    // A look takes milliseconds: one for each message would take the thread of all requests for half a minute.
+    expect(performance.now() - startedAtMs).toBeLessThan(4_000);
+  });
+
+  test('refuse a template of unusual length before they look at it', () => {
+    const templates = new ChatTemplates({ ...files, config: {} });
+    expect(() => templates.prepare(USER, { template: ' '.repeat(262_145) })).toThrow(
+      expect.objectContaining({ code: 'template_failed', message: expect.stringContaining('262144') }),
+    );
   });
 
   test('take the template for tools when there are tools and the model has one', () => {

@@ -51,6 +51,21 @@ export async function publishBuildFolder(folder: string, outputDir: string): Pro
   return true;
 }
 
+/**
+ * Whether a finished folder is there to be used. Folders get their name when they are whole, so one that is not intact was
+ * damaged later, and is removed. Whether it exists is asked first: a folder that another process finishes between the two
+ * questions must not be removed. Mutates: the disk, at `outputDir`.
+ */
+export async function keepIntactFolder(
+  outputDir: string,
+  isIntact: () => Promise<boolean>,
+): Promise<boolean> {
+  if (!(await exists(outputDir))) return false;
+  if (await isIntact()) return true;
+  await rm(outputDir, { recursive: true, force: true });
+  return false;
+}
+
 /** Removes what killed builds left in `parentDir`. Folders of builds that still run stay. */
 export async function removeAbandonedBuilds(parentDir: string, now: number): Promise<void> {
   const names = await readdir(parentDir).catch(() => []);

@@ -18,6 +18,7 @@ export interface BuildManifest extends ModelManifest {
 const foundManifest = z.looseObject({
   formatVersion: z.unknown(),
   contentHash: z.string().optional(),
+  kvType: z.unknown(),
   // Plain names: a manifest must not make anyone read outside its folder.
   files: z
     .record(

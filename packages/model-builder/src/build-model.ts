@@ -5,17 +5,18 @@ import { join, resolve } from 'node:path';
 import {
   GRAPH_FORMAT_VERSION,
   type GraphVariant,
+  type KvType,
   MANIFEST_FILE,
   type ModelManifest,
   type Precision,
-  VARIANT_KV_TYPES,
 } from '@ortler/engine/graph-contract';
 import { recordDecoderGraph, recordPrefillGraph } from './architectures/decoder-graph.ts';
 import type { GraphParts } from './blocks/token-rows.ts';
 import { VARIANTS, type Variant } from './blocks/variant.ts';
+import { WIDENED_OPSET } from './blocks/widened-attention.ts';
 import { createBuildFolder, publishBuildFolder, writeDurably } from './build-folder.ts';
 import type { BuildManifest } from './build-manifest.ts';
-import { BUILDER_VERSION, computeContentHash, listCompanionFiles } from './content-hash.ts';
+import { BUILDER_VERSION, computeContentHash, listCompanionFiles, settleKvType } from './content-hash.ts';
 import { copyCompanions } from './copy-companions.ts';
 import { ModelBuildError } from './errors.ts';
 import { EXPORT_FOLDER, type ExportedFiles, findExports } from './exported/find-exports.ts';
@@ -60,6 +61,8 @@ export interface BuildModelOptions {
    * is to be measured there. Default: false.
    */
   readonly roundsActivations?: boolean | undefined;
+  /** Type of the cache. Default: the first of the variant's `VARIANT_KV_TYPES`. */
+  readonly kvType?: KvType | undefined;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -79,7 +82,7 @@ export async function buildModel(options: BuildModelOptions): Promise<ModelManif
   const contentHash = await computeContentHash({
     sourceDir,
     adapterDir,
-    ...{ precision, variant, roundsActivations },
+    ...{ precision, variant, kvType: options.kvType, roundsActivations },
     onBytes: (doneBytes, totalBytes) => onProgress?.({ stage: 'hash', doneBytes, totalBytes }),
     signal,
   });
@@ -103,6 +106,7 @@ export async function buildHashedModel(
 ): Promise<HashedBuildResult> {
   const { sourceDir, adapterDir, precision, onProgress, signal, contentHash, stampPath } = options;
   const { variant = 'slots' } = options;
+  const kvType = settleKvType(variant, options.kvType);
   const outputDir = resolve(options.outputDir);
 
   // 1. Understand the checkpoint. Nothing is written while it may still turn out to be unusable.
@@ -110,7 +114,7 @@ export async function buildHashedModel(
   const checkpoint = await openWeights(sourceDir, adapterDir);
   try {
     // 2. Record the graph; this checks that every tensor is there with the right shape.
-    const graphs = recordGraphs({ config, checkpoint, precision, variant: variantOf(options) });
+    const graphs = recordGraphs({ config, checkpoint, precision, variant: variantOf(options) }, kvType);
     const parameterCount = checkpoint.usedElementCount;
 
     const folder = await writing(outputDir, () => createBuildFolder(outputDir));
@@ -145,7 +149,7 @@ export async function buildHashedModel(
         const files = Object.fromEntries(hashes!);
         const hasPrefillGraph = graphs.length > 1;
         const manifest = toManifest(config, {
-          ...{ variant, precision, contentHash, parameterCount, files },
+          ...{ variant, precision, kvType, contentHash, parameterCount, files },
           ...(hasPrefillGraph ? { prefillGraphFile: PREFILL_GRAPH_FILE } : {}),
         });
         const json = `${JSON.stringify(manifest, null, 2)}\n`;
@@ -179,17 +183,30 @@ interface GraphToWrite {
   readonly weightsFile: string;
 }
 
-/** The graph that does everything, and in `slots` with weights in 4 bits the one that is faster with prompts. */
+/**
+ * The graph that does everything, and in `slots` with weights in 4 bits or a cache in 8 bits the one that is faster with
+ * prompts.
+ */
 function recordGraphs(
   parts: Pick<GraphParts, 'config' | 'checkpoint' | 'precision' | 'variant'>,
+  kvType: KvType,
 ): GraphToWrite[] {
+  const hasCodes = kvType === 'int8';
   const graph = new GraphRecorder();
   const isInteger = parts.variant.name === 'slots' && parts.precision === 'q8';
-  recordDecoderGraph({ ...parts, graph, products: isInteger ? 'int8' : 'blocks' });
+  recordDecoderGraph({
+    ...parts,
+    graph,
+    products: isInteger ? 'int8' : 'blocks',
+    cache: hasCodes ? 'codes' : 'plain',
+  });
   const main = { graph, graphFile: GRAPH_FILE, weightsFile: WEIGHTS_FILE };
-  if (parts.variant.name === 'paged' || parts.precision !== 'q4') return [main];
-  const prefill = new GraphRecorder();
-  recordPrefillGraph({ ...parts, graph: prefill, products: 'int8' });
+  if (parts.variant.name === 'paged' || (parts.precision !== 'q4' && !hasCodes)) return [main];
+  const prefill = new GraphRecorder(hasCodes ? WIDENED_OPSET : undefined);
+  recordPrefillGraph({
+    ...{ ...parts, graph: prefill, cache: hasCodes ? 'widened' : 'plain' },
+    products: parts.precision === 'f32' ? 'blocks' : 'int8',
+  });
   return [main, { graph: prefill, graphFile: PREFILL_GRAPH_FILE, weightsFile: PREFILL_WEIGHTS_FILE }];
 }
 
@@ -197,7 +214,7 @@ function toManifest(
   config: DecoderConfig,
   facts: Pick<
     BuildManifest,
-    'variant' | 'precision' | 'contentHash' | 'parameterCount' | 'files' | 'prefillGraphFile'
+    'variant' | 'precision' | 'kvType' | 'contentHash' | 'parameterCount' | 'files' | 'prefillGraphFile'
   >,
 ): BuildManifest {
   const { modelType, layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize, contextLength } =
@@ -213,7 +230,6 @@ function toManifest(
     hiddenSize,
     vocabSize,
     contextLength,
-    kvType: VARIANT_KV_TYPES[facts.variant],
     ...facts,
   };
 }

@@ -7,7 +7,9 @@ import {
   COMPANION_FILES,
   GRAPH_FORMAT_VERSION,
   type GraphVariant,
+  type KvType,
   type Precision,
+  VARIANT_KV_TYPES,
   VARIANT_PRECISIONS,
 } from '@ortler/engine/graph-contract';
 import { ModelBuildError } from './errors.ts';
@@ -27,6 +29,8 @@ export interface ContentHashOptions extends HashOptions {
   readonly variant: GraphVariant;
   /** See `BuildModelOptions`. Default: false. */
   readonly roundsActivations?: boolean | undefined;
+  /** Default: the first that the variant has. */
+  readonly kvType?: KvType | undefined;
   /** Folder where hashes are remembered between calls; nothing is remembered without it. */
   readonly stampDir?: string | undefined;
 }
@@ -54,12 +58,13 @@ export async function listCompanionFiles(sourceDir: string): Promise<string[]> {
 
 /**
  * Hex SHA-256 that names a build.
- * Throws: `unsupported` for a precision that the variant has not, `source_invalid`, `weights_corrupt`, the reason of
+ * Throws: `unsupported` for a precision or type of cache that the variant has not, `source_invalid`, `weights_corrupt`, the reason of
  * `signal`.
  */
 export async function computeContentHash(options: ContentHashOptions): Promise<string> {
   const { sourceDir, adapterDir, precision, variant, roundsActivations, stampDir, onBytes, signal } = options;
   checkPrecision(variant, precision);
+  const kvType = settleKvType(variant, options.kvType);
   const stampPath = await stampPathFor(sourceDir, stampDir);
   const names = await listCheckpointFiles(sourceDir);
   const folders: FolderFiles[] = [{ folder: sourceDir, names, stampPath }];
@@ -71,9 +76,10 @@ export async function computeContentHash(options: ContentHashOptions): Promise<s
     });
   }
   const hash = createHash('sha256');
-  hash.update(
-    `ortler ${GRAPH_FORMAT_VERSION} ${BUILDER_VERSION} ${variant} ${precision}${roundsActivations ? ' rounded' : ''}\n`,
-  );
+  // Builds with the usual cache keep the names they had before there was another.
+  const cache = kvType === VARIANT_KV_TYPES[variant][0] ? '' : ` ${kvType}`;
+  const kind = `${variant} ${precision}${cache}${roundsActivations ? ' rounded' : ''}`;
+  hash.update(`ortler ${GRAPH_FORMAT_VERSION} ${BUILDER_VERSION} ${kind}\n`);
   for (const hashes of await hashFolders(folders, { onBytes, signal }))
     for (const [name, sha256] of [...hashes].toSorted()) hash.update(`${name} ${sha256}\n`);
   return hash.digest('hex');
@@ -83,6 +89,15 @@ function checkPrecision(variant: GraphVariant, precision: Precision): void {
   const allowed: readonly Precision[] = VARIANT_PRECISIONS[variant];
   if (allowed.includes(precision)) return;
   const message = `a "${variant}" graph has no precision ${precision}; it has ${allowed.join(', ')}`;
+  throw new ModelBuildError('unsupported', message);
+}
+
+/** The type of a build's cache. Throws: `unsupported` for one that the variant has not. */
+export function settleKvType(variant: GraphVariant, kvType: KvType | undefined): KvType {
+  const allowed: readonly KvType[] = VARIANT_KV_TYPES[variant];
+  if (kvType === undefined) return allowed[0]!;
+  if (allowed.includes(kvType)) return kvType;
+  const message = `a "${variant}" graph has no ${kvType} cache; it has ${allowed.join(', ')}`;
   throw new ModelBuildError('unsupported', message);
 }
 

@@ -1,12 +1,16 @@
 // The cache of builds: a checkpoint folder in, a model folder out, built at most once per content.
 
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { GraphVariant, Precision } from '@ortler/engine/graph-contract';
-import { exists, removeAbandonedBuilds } from './build-folder.ts';
+import {
+  type GraphVariant,
+  type KvType,
+  type Precision,
+  VARIANT_KV_TYPES,
+} from '@ortler/engine/graph-contract';
+import { keepIntactFolder, removeAbandonedBuilds } from './build-folder.ts';
 import { findDamagedFile, readBuildManifest } from './build-manifest.ts';
 import { type BuildProgress, buildHashedModel } from './build-model.ts';
-import { computeContentHash, stampPathFor } from './content-hash.ts';
+import { computeContentHash, settleKvType, stampPathFor } from './content-hash.ts';
 import { ModelBuildError } from './errors.ts';
 import { ensureExport } from './exported/ensure-export.ts';
 import { findExports } from './exported/find-exports.ts';
@@ -22,6 +26,11 @@ export interface EnsureModelOptions {
   readonly precision: Precision;
   /** Where the model is to run: `slots` for the processor, `paged` for a GPU. Default: `slots`. */
   readonly variant?: GraphVariant | undefined;
+  /**
+   * Type of the cache. Default: for a build made from a checkpoint the first of the variant's, for a folder that was built
+   * before whatever it has.
+   */
+  readonly kvType?: KvType | undefined;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -34,25 +43,30 @@ export interface EnsureModelOptions {
  * Mutates: the disk, inside `cacheDir`. Throws: `ModelBuildError`, or the reason of `signal`.
  */
 export async function ensureModel(options: EnsureModelOptions): Promise<string> {
-  const { sourceDir, adapterDir, cacheDir, precision, variant = 'slots', signal } = options;
+  const { sourceDir, adapterDir, cacheDir, precision, variant = 'slots', kvType, signal } = options;
   if (await isBuilt(options)) return sourceDir;
   await removeAbandonedBuilds(cacheDir, Date.now());
   const onBytes = hashProgress(options);
   const exports = await findExports(sourceDir, variant);
   if (exports !== undefined) {
     refuseAdapter(options, 'was exported by another program');
+    refuseOtherCache(options, VARIANT_KV_TYPES.slots[0], 'was exported by another program');
     return ensureExport({ sourceDir, exports, cacheDir, precision, variant, onBytes, signal });
   }
   const stampDir = join(cacheDir, 'stamps');
   const contentHash = await computeContentHash({
     sourceDir,
     adapterDir,
-    ...{ precision, variant },
+    ...{ precision, variant, kvType },
     stampDir,
     onBytes,
     signal,
   });
-  const kind = variant === 'slots' ? precision : `${variant}-${precision}`;
+  const kind = [
+    ...(variant === 'slots' ? [] : [variant]),
+    precision,
+    ...(settleKvType(variant, kvType) === 'int8' ? ['kv8'] : []),
+  ].join('-');
   const outputDir = join(cacheDir, `${kind}-${contentHash.slice(0, 32)}`);
   const stampPath = join(stampDir, `build-${contentHash.slice(0, 32)}.json`);
   const isIntact = async () => {
@@ -60,12 +74,7 @@ export async function ensureModel(options: EnsureModelOptions): Promise<string> 
     if (manifest?.contentHash !== contentHash) return false;
     return (await findDamagedFile(outputDir, manifest, { stampPath, onBytes, signal })) === undefined;
   };
-  // Folders get their name when they are whole, so one that is not intact was damaged later. Whether it exists
-  // is asked first: a folder that another process finishes between the two questions must not be removed.
-  if (await exists(outputDir)) {
-    if (await isIntact()) return outputDir;
-    await rm(outputDir, { recursive: true, force: true });
-  }
+  if (await keepIntactFolder(outputDir, isIntact)) return outputDir;
   const result = await buildHashedModel({ ...options, outputDir, contentHash, stampPath });
   if (result.kind === 'taken' && !(await isIntact())) {
     const message = `${outputDir} was made by another process while it was built here, and is not usable`;
@@ -84,6 +93,7 @@ async function isBuilt(options: EnsureModelOptions): Promise<boolean> {
   const manifest = await readBuildManifest(sourceDir);
   if (manifest === undefined) return false;
   refuseAdapter(options, 'is built already');
+  refuseOtherCache(options, manifest.kvType, 'is built already');
   const stampPath = await stampPathFor(sourceDir, join(cacheDir, 'stamps'));
   const damaged = await findDamagedFile(sourceDir, manifest, {
     stampPath,
@@ -99,6 +109,13 @@ async function isBuilt(options: EnsureModelOptions): Promise<boolean> {
 function refuseAdapter({ sourceDir, adapterDir }: EnsureModelOptions, reason: string): void {
   if (adapterDir === undefined) return;
   const message = `${sourceDir} ${reason}; an adapter is merged into the checkpoint that it was made from`;
+  throw new ModelBuildError('unsupported', message, { file: sourceDir });
+}
+
+/** Throws: `unsupported` when another type of cache is asked for than `has`. */
+function refuseOtherCache({ sourceDir, kvType }: EnsureModelOptions, has: unknown, reason: string): void {
+  if (kvType === undefined || kvType === has) return;
+  const message = `${sourceDir} ${reason}, with a cache in ${String(has)}; one in ${kvType} needs a build from the checkpoint`;
   throw new ModelBuildError('unsupported', message, { file: sourceDir });
 }
 

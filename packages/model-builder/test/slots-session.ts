@@ -3,12 +3,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  CACHE_SCALES_INPUT,
   MANIFEST_FILE,
   type ModelManifest,
   pastName,
   presentName,
   SLOTS_INPUT,
   SLOTS_OUTPUT,
+  WIDENED_INPUT,
 } from '@ortler/engine/graph-contract';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 
@@ -18,6 +20,8 @@ export interface SlotsSessionOptions {
   readonly capacity?: number;
   /** Another graph of the folder than the manifest's. */
   readonly graphFile?: string;
+  /** Of a cache of 8-bit codes. Shape: `[2 * layerCount, kvHeadCount * headSize]`. */
+  readonly scales?: Float32Array;
 }
 
 /** A batch of sequences that are computed together, call after call. */
@@ -26,30 +30,40 @@ export class SlotsSession {
   readonly #session: InferenceSession;
   readonly #capacity: number;
   readonly #cache = new Map<string, Tensor>();
+  readonly #scales: Float32Array | undefined;
 
-  private constructor(session: InferenceSession, manifest: ModelManifest, batch: number, capacity: number) {
+  private constructor(
+    session: InferenceSession,
+    manifest: ModelManifest,
+    { batch = 1, capacity = 128, scales }: SlotsSessionOptions,
+  ) {
+    this.#scales = scales;
     this.#session = session;
     this.manifest = manifest;
     this.#capacity = capacity;
-    const { kvHeadCount, headSize } = manifest;
+    const { kvHeadCount, headSize, kvType } = manifest;
     for (const name of this.#cacheNames()) {
       const dims = [batch, kvHeadCount, capacity, headSize];
+      const length = batch * kvHeadCount * capacity * headSize;
       this.#cache.set(
         name,
-        new Tensor('float32', new Float32Array(batch * kvHeadCount * capacity * headSize), dims),
+        kvType === 'int8'
+          ? new Tensor('int8', new Int8Array(length), dims)
+          : new Tensor('float32', new Float32Array(length), dims),
       );
     }
   }
 
   static async open(folder: string, options: SlotsSessionOptions = {}): Promise<SlotsSession> {
-    const { batch = 1, capacity = 128 } = options;
     const manifest = JSON.parse(await readFile(join(folder, MANIFEST_FILE), 'utf8')) as ModelManifest;
     const session = await InferenceSession.create(join(folder, options.graphFile ?? manifest.graphFile), {
       executionProviders: ['cpu'],
       intraOpNumThreads: 1,
       interOpNumThreads: 1,
+      // Errors alone: this runner knows that it copies caches.
+      logSeverityLevel: 3,
     });
-    return new SlotsSession(session, manifest, batch, capacity);
+    return new SlotsSession(session, manifest, options);
   }
 
   /**
@@ -93,6 +107,11 @@ export class SlotsSession {
     return Float32Array.from(rows.flatMap(row => [...row]));
   }
 
+  /** The whole cache of one layer and part. */
+  codesOf(name: string): Int8Array {
+    return this.#cache.get(name)!.data as Int8Array;
+  }
+
   /** Mutates: the cache. */
   async #compute(
     tokens: readonly (readonly number[])[],
@@ -112,6 +131,7 @@ export class SlotsSession {
       ),
       [SLOTS_INPUT.totalLength]: new Tensor('int32', Int32Array.of(Math.max(...totals)), []),
       ...more,
+      ...this.#codeFeeds(Math.max(...totals)),
       ...Object.fromEntries(this.#cache),
     };
     const results = await this.#session.run(feeds);
@@ -123,11 +143,27 @@ export class SlotsSession {
     return results;
   }
 
+  /** What only graphs with a cache of codes take. */
+  #codeFeeds(total: number): Record<string, Tensor> {
+    if (this.#scales === undefined) return {};
+    const { layerCount, kvHeadCount, headSize } = this.manifest;
+    const dims = [2 * layerCount, kvHeadCount * headSize];
+    const feeds: Record<string, Tensor> = {
+      [CACHE_SCALES_INPUT]: new Tensor('float32', this.#scales, dims),
+    };
+    if (this.#session.inputNames.includes(WIDENED_INPUT.length)) {
+      // More than there are tokens: what lies behind them must not matter.
+      const length = Math.min(this.#capacity, total + 3);
+      feeds[WIDENED_INPUT.length] = new Tensor('int64', BigInt64Array.of(BigInt(length)), [1]);
+    }
+    return feeds;
+  }
+
   /** Copies the cache of the only sequence of `other` into sequence `index` of this one. Mutates: the cache. */
   copyCacheFrom(other: SlotsSession, index: number): void {
     for (const name of this.#cacheNames()) {
-      const source = other.#cache.get(name)!.data as Float32Array;
-      (this.#cache.get(name)!.data as Float32Array).set(source, index * source.length);
+      const source = other.#cache.get(name)!.data as Float32Array | Int8Array;
+      (this.#cache.get(name)!.data as Float32Array | Int8Array).set(source, index * source.length);
     }
   }
 

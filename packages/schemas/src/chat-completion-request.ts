@@ -11,6 +11,7 @@ import {
   laxBoolean,
   laxInteger,
   laxNumber,
+  MAX_NAMED_VALUES,
   nullAsDefault,
   reportRule,
 } from './lax-primitives.ts';
@@ -111,8 +112,7 @@ export const chatCompletionRequest = z
       .max(MAX_CACHE_SALT_LENGTH)
       .nullish()
       .describe('Requests share cached prompts only with requests of the same salt. Best long and random.'),
-    kv_transfer_params: z
-      .record(z.string(), z.unknown())
+    kv_transfer_params: boundedRecord(z.unknown(), MAX_NAMED_VALUES)
       .nullish()
       .describe('Parameters of disaggregated serving.'),
     engine_xargs: extraArguments.describe(

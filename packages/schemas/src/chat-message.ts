@@ -2,7 +2,7 @@
 // shape on the wire, so there is one schema; the few rules that depend on the role stand at its end.
 
 import { z } from 'zod';
-import { reportRule } from './lax-primitives.ts';
+import { jsonObject, reportRule } from './lax-primitives.ts';
 
 const textPart = z.object({
   type: z.literal('text'),
@@ -34,7 +34,7 @@ const inputAudioPart = z.object({
 });
 const filePart = z.object({
   type: z.literal('file'),
-  file: z.record(z.string(), z.unknown()).describe('The file, as its id or its data.'),
+  file: jsonObject().describe('The file, as its id or its data.'),
 });
 
 /** One part of a message's content. Only text can be used by text models; other media are refused later. */

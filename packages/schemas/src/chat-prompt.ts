@@ -3,12 +3,12 @@
 import { z } from 'zod';
 import { chatMessage } from './chat-message.ts';
 import { WIRE_INT64_LIMIT } from './chat-sampling.ts';
-import { laxBigInteger, laxBoolean } from './lax-primitives.ts';
+import { boundedRecord, jsonObject, laxBigInteger, laxBoolean, MAX_NAMED_VALUES } from './lax-primitives.ts';
 
 /** Most messages of one request. A longer list is refused before any message is looked at. */
 export const MAX_MESSAGE_COUNT = 4_096;
 
-const anyObject = z.record(z.string(), z.unknown());
+const namedValues = boundedRecord(z.unknown(), MAX_NAMED_VALUES);
 
 export const promptFields = {
   messages: z
@@ -45,7 +45,7 @@ export const promptFields = {
     .prefault(false)
     .describe('Adds special tokens on top of those that the chat template writes.'),
   documents: z
-    .array(anyObject)
+    .array(jsonObject())
     .nullish()
     .describe(
       'Documents for the chat template, best with the keys `title` and `text`. No effect on templates without them.',
@@ -54,6 +54,6 @@ export const promptFields = {
     .string()
     .nullish()
     .describe('Chat template to use instead of the model’s. Required when the model has none.'),
-  chat_template_kwargs: anyObject.nullish().describe('More variables for the chat template.'),
-  mm_processor_kwargs: anyObject.nullish().describe('Arguments of a multimodal processor.'),
+  chat_template_kwargs: namedValues.nullish().describe('More variables for the chat template.'),
+  mm_processor_kwargs: namedValues.nullish().describe('Arguments of a multimodal processor.'),
 } as const;

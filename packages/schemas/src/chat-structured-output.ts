@@ -2,9 +2,7 @@
 // Whether a schema or grammar itself is sound is the engine's question; here only the envelope is checked.
 
 import { z } from 'zod';
-import { laxBoolean, nullAsDefault, reportRule } from './lax-primitives.ts';
-
-const jsonObject = z.record(z.string(), z.unknown());
+import { jsonObject, laxBoolean, nullAsDefault, reportRule } from './lax-primitives.ts';
 
 const jsonSchemaFormat = z.object({
   // Source: the published table of fields shows no type, so an object with `json_schema` alone means this format.
@@ -17,7 +15,7 @@ const jsonSchemaFormat = z.object({
     .object({
       name: z.string().describe('Name of the schema.'),
       description: z.string().nullish().describe('What the schema is for. It has no effect.'),
-      schema: jsonObject.describe('JSON Schema that the output must satisfy.'),
+      schema: jsonObject().describe('JSON Schema that the output must satisfy.'),
       strict: laxBoolean().nullish().describe('Accepted; the schema is always enforced.'),
     })
     .describe('The schema and its name.'),
@@ -26,12 +24,12 @@ const jsonSchemaFormat = z.object({
 const structuralTagFormat = z
   .object({
     type: z.literal('structural_tag'),
-    format: jsonObject.optional().describe('Structural tag in the newer form.'),
+    format: jsonObject().optional().describe('Structural tag in the newer form.'),
     structures: z
       .array(
         z.object({
           begin: z.string().describe('Text that opens the structure.'),
-          schema: jsonObject.describe('JSON Schema of what stands inside.'),
+          schema: jsonObject().describe('JSON Schema of what stands inside.'),
           end: z.string().describe('Text that closes it.'),
         }),
       )
@@ -70,7 +68,7 @@ export const CONSTRAINT_FIELDS = [
 export const structuredOutputs = z
   .object({
     json: z
-      .union([z.string(), jsonObject])
+      .union([z.string(), jsonObject()])
       .nullish()
       .describe('JSON Schema of the output, as JSON text or as an object.'),
     regex: z.string().nullish().describe('Regular expression that the whole output matches.'),

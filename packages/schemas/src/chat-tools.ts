@@ -1,6 +1,7 @@
 // Tools of a chat request: functions that the chat template tells the model about.
 
 import { z } from 'zod';
+import { jsonObject } from './lax-primitives.ts';
 
 /** A function that the model may be told about. */
 export const functionDefinition = z.object({
@@ -10,11 +11,7 @@ export const functionDefinition = z.object({
     .nullable()
     .default(null)
     .describe('What the function does, in words for the model.'),
-  parameters: z
-    .record(z.string(), z.unknown())
-    .nullable()
-    .default(null)
-    .describe('JSON Schema of the arguments.'),
+  parameters: jsonObject().nullable().default(null).describe('JSON Schema of the arguments.'),
 });
 export type FunctionDefinition = z.output<typeof functionDefinition>;
 

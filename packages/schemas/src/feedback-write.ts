@@ -2,19 +2,10 @@
 // feedback demands of its fields is checked by the api.
 
 import { z } from 'zod';
-import { boundedRecord, type IssueParams, laxNumber, MAX_NAMED_VALUES } from './lax-primitives.ts';
+import { boundedRecord, jsonObject, laxNumber, MAX_NAMED_VALUES } from './lax-primitives.ts';
 
 const texts = boundedRecord(z.string(), MAX_NAMED_VALUES);
 const numbers = boundedRecord(laxNumber(), MAX_NAMED_VALUES);
-
-// Kept as it came, because a record schema drops a key such as `__proto__`.
-const jsonObject: z.ZodType<Readonly<Record<string, unknown>>> = z
-  .any()
-  .refine(value => typeof value === 'object' && value !== null && !Array.isArray(value), {
-    error: 'Input should be a valid dictionary',
-    params: { type: 'dict_type' } satisfies IssueParams,
-  })
-  .meta({ type: 'object', additionalProperties: true });
 
 /** Most items of one batch. */
 export const MAX_FEEDBACK_BATCH = 1_000;
@@ -24,7 +15,7 @@ export const feedbackCreateRequest = z.object({
   project_id: z.string().describe('Project, written `<entity>/<project>`.'),
   weave_ref: z.string().describe('What the feedback is about, such as `weave:///acme/app/call/<id>`.'),
   feedback_type: z.string().describe('Kind of feedback, such as `wandb.note.1` or one of your own.'),
-  payload: jsonObject.describe('The feedback itself, a JSON object of at most 1 MiB.'),
+  payload: jsonObject().describe('The feedback itself, a JSON object of at most 1 MiB.'),
   id: z
     .string()
     .nullish()
@@ -63,7 +54,7 @@ export const feedbackCreateResult = z
     id: z.string().describe('Its id.'),
     created_at: z.string().describe('When it was stored.').meta({ format: 'date-time' }),
     wb_user_id: z.string().describe('Id of the key it was stored with.'),
-    payload: jsonObject.describe('The payload as stored, with what was added to it.'),
+    payload: jsonObject().describe('The payload as stored, with what was added to it.'),
   })
   .meta({ examples: [createResultExample] });
 export type FeedbackCreateResult = z.output<typeof feedbackCreateResult>;

@@ -12,6 +12,14 @@ describe('objects whose keys callers choose', () => {
   it.each<[string, z.ZodType, object, unknown]>([
     ['logit_bias', chatCompletionRequest, { messages: [{ role: 'user', content: 'a' }] }, 'x'],
     ['engine_xargs', chatCompletionRequest, { messages: [{ role: 'user', content: 'a' }] }, {}],
+    ...['chat_template_kwargs', 'mm_processor_kwargs', 'kv_transfer_params'].map(
+      (field): [string, z.ZodType, object, unknown] => [
+        field,
+        chatCompletionRequest,
+        { messages: [{ role: 'user', content: 'a' }] },
+        1,
+      ],
+    ),
     ['metrics', trajectory, {}, 'x'],
     ['metadata', trajectory, {}, {}],
     ['metrics', checkpointRegistration, {}, 'x'],
@@ -40,5 +48,25 @@ describe('objects whose keys callers choose', () => {
   it('may have as many entries as the limit says', () => {
     const many = Object.fromEntries(Array.from({ length: MAX_NAMED_VALUES }, (_, i) => [`k${i}`, i]));
     expect(Object.keys(trajectory.parse({ metrics: many }).metrics)).toHaveLength(MAX_NAMED_VALUES);
+  });
+});
+
+describe('objects that may hold anything', () => {
+  it('are kept as they came: a copy of a million entries would block the thread for seconds', () => {
+    const object = JSON.parse('{"type":"object","__proto__":{"a":1}}') as Record<string, unknown>;
+    const request = chatCompletionRequest.parse({
+      messages: [{ role: 'user', content: 'a' }],
+      tools: [{ type: 'function', function: { name: 'f', parameters: object } }],
+      documents: [object],
+      response_format: { type: 'json_schema', json_schema: { name: 'a', schema: object } },
+    });
+    expect(request.tools![0]!.function.parameters).toBe(object);
+    expect(request.documents![0]).toBe(object);
+    expect(request.response_format).toMatchObject({ json_schema: { schema: object } });
+    expect(feedbackCreateRequest.parse({ ...feedback, payload: object }).payload).toBe(object);
+  });
+
+  it.each([null, [], 'x', 1])('are no %j', value => {
+    expect(feedbackCreateRequest.safeParse({ ...feedback, payload: value }).success).toBe(false);
   });
 });

@@ -3,9 +3,17 @@
 import { z } from 'zod';
 import { modelIdParameter } from './checkpoint.ts';
 import { laxDateTime, laxInteger, laxNumber, reportRule } from './lax-primitives.ts';
+import { isStorableText } from './storable-text.ts';
+
+// Databases cannot be asked for what they cannot keep as text.
+const splitFilter = z
+  .string()
+  .refine(isStorableText, 'Value error, split must not contain control characters or half characters')
+  .optional()
+  .describe('Only this split.');
 
 const filter = {
-  split: z.string().optional().describe('Only this split.'),
+  split: splitFilter,
   step: laxInteger({ minimum: 0 }).optional().describe('Only this step.'),
   min_reward: laxNumber().optional().describe('Smallest reward, inclusive.'),
   max_reward: laxNumber().optional().describe('Largest reward, inclusive.'),
@@ -93,7 +101,7 @@ export type TrajectoryList = z.output<typeof trajectoryList>;
 /** Query parameters of the metrics. */
 export const splitMetricsInput = z.object({
   model_id: modelIdParameter,
-  split: z.string().optional().describe('Only this split.'),
+  split: splitFilter,
 });
 export type SplitMetricsInput = z.output<typeof splitMetricsInput>;
 

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { modelIdParameter } from './checkpoint.ts';
 import {
   boundedRecord,
+  jsonObject,
   laxBoolean,
   laxDateTime,
   laxInteger,
@@ -42,7 +43,7 @@ export const trajectoryTool = z.object({
     .object({
       name: z.string().describe('Name of the function.'),
       description: z.string().nullish().describe('What the function does.'),
-      parameters: z.record(z.string(), z.unknown()).nullish().describe('JSON Schema of the arguments.'),
+      parameters: jsonObject().nullish().describe('JSON Schema of the arguments.'),
       strict: laxBoolean().nullish().describe('Whether the arguments must satisfy the schema.'),
     })
     .describe('The function.'),

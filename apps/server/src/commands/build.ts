@@ -4,7 +4,9 @@ import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { Precision } from '@ortler/engine/graph-contract';
 import { buildModel, ModelBuildError } from '@ortler/model-builder';
+import type { Config } from '../config/config.ts';
 import { choosePrecision } from '../models/choose-precision.ts';
+import { toKvType } from '../models/to-kv-type.ts';
 import { createBuildBars } from './build-bars.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
@@ -13,15 +15,16 @@ export interface BuildArguments {
   readonly folder: string;
   /** Folder of a LoRA adapter to merge into the weights. */
   readonly adapter: string | undefined;
-  /** Default: the names of folder and adapter with the precision, in the current folder. */
+  /** Default: the names of folder and adapter with the precision, and the cache's where it was named, in the current folder. */
   readonly output: string | undefined;
   readonly precision: 'auto' | Precision;
+  readonly kvCache: Config['kvCache'];
   readonly device: 'cpu' | 'gpu';
 }
 
 /** Builds the model. Ctrl-C leaves nothing behind. Throws: `UserError` saying what is wrong with the folder. */
 export async function build(
-  { folder, adapter, output, precision, device }: BuildArguments,
+  { folder, adapter, output, precision, kvCache, device }: BuildArguments,
   terminal: Terminal,
 ): Promise<void> {
   const sourceDir = resolve(folder);
@@ -39,7 +42,8 @@ export async function build(
   const name = [sourceDir, ...(adapterDir === undefined ? [] : [adapterDir])]
     .map(path => basename(path))
     .join('-');
-  const outputDir = resolve(output ?? [name, ...(device === 'cpu' ? [] : [device]), chosen].join('-'));
+  const kind = [...(device === 'cpu' ? [] : [device]), chosen, ...(kvCache === 'int8' ? ['kv8'] : [])];
+  const outputDir = resolve(output ?? [name, ...kind].join('-'));
   const interrupted = new AbortController();
   const onSignal = () => interrupted.abort(new UserError('The build was stopped; nothing was written.'));
   process.once('SIGINT', onSignal);
@@ -52,12 +56,15 @@ export async function build(
       outputDir,
       variant,
       precision: chosen,
+      kvType: toKvType(kvCache),
       onProgress: progress => bars.update(name, progress),
       signal: interrupted.signal,
     });
     bars.end(name);
     const size = `${(manifest.parameterCount / 1e6).toFixed(1)} M parameters`;
-    terminal.out(`Built ${outputDir}\n${manifest.modelType}, ${size}, ${manifest.precision}\n`);
+    terminal.out(
+      `Built ${outputDir}\n${manifest.modelType}, ${size}, ${manifest.precision}, ${manifest.kvType} cache\n`,
+    );
   } catch (error) {
     if (error instanceof ModelBuildError) throw new UserError(error.message, { cause: error });
     throw error;

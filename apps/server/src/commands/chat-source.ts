@@ -4,6 +4,7 @@ import { type ChatMessage, chooseDevice, createEngine, type Engine, EngineError 
 import type { Config } from '../config/config.ts';
 import type { ConfiguredModel } from '../config/setting-values.ts';
 import { ModelPreparationError, prepareModel } from '../models/prepare-model.ts';
+import { toKvType } from '../models/to-kv-type.ts';
 import { createBuildBars } from './build-bars.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
@@ -38,6 +39,7 @@ export async function openEngineSource(
       sourceDir: path,
       dataDir: config.dataDir,
       precision: config.precision,
+      kvType: toKvType(config.kvCache),
       device,
       onProgress: progress => bars.update(id, progress),
     });

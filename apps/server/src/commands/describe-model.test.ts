@@ -12,6 +12,7 @@ const INFO: EngineInfo = {
   onnxRuntimeVersion: 'none',
   modelType: 'llama',
   precision: 'q8',
+  kvType: 'float32',
   parameterCount: 4_790_000,
   eosTokenIds: [2],
   chatTemplate: '{{ messages }}',
@@ -22,6 +23,10 @@ test('a model that is ready is one line', () => {
   expect(describeModel('demo', INFO)).toBe(
     '  model    demo: llama, 4.8 M parameters, q8, cpu (native), context 2048\n',
   );
+});
+
+test('a cache of 8 bits is told', () => {
+  expect(describeModel('demo', { ...INFO, kvType: 'int8' })).toContain(' q8, 8-bit cache, cpu (native), ');
 });
 
 test('a model that leaves work on the processor says which', () => {

@@ -27,6 +27,7 @@ describe('readConfig', () => {
       models: [{ id: 'ortler-demo', path: DEMO_MODEL_DIR }],
       device: 'auto',
       precision: 'auto',
+      kvCache: 'auto',
       threads: 0,
       maxSequences: 8,
       reasoningParsers: { ofModel: new Map(), ofOthers: 'auto' },

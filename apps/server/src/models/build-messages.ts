@@ -1,6 +1,6 @@
 // What the build worker is given and what it reports.
 
-import type { GraphVariant, Precision } from '@ortler/engine/graph-contract';
+import type { GraphVariant, KvType, Precision } from '@ortler/engine/graph-contract';
 import type { BuildProgress } from '@ortler/model-builder';
 
 export interface BuildOrder {
@@ -10,6 +10,7 @@ export interface BuildOrder {
   readonly cacheDir: string;
   readonly variant: GraphVariant;
   readonly precision: Precision;
+  readonly kvType: KvType | undefined;
 }
 
 export type BuildReport =

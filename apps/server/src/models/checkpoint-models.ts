@@ -15,6 +15,7 @@ import {
   toModelReference,
 } from '@ortler/api';
 import type { Engine } from '@ortler/engine';
+import { isStorableText } from '@ortler/schemas';
 import type { LoadedModels } from './loaded-models.ts';
 import { OWNER } from './model-catalog.ts';
 import { ModelPreparationError } from './prepare-model.ts';
@@ -98,6 +99,8 @@ export function createCheckpointModels(options: CheckpointModelsOptions): Checkp
       return models;
     },
     async find(id, caller) {
+      // Nothing has such a name, and not every database can be asked.
+      if (!isStorableText(id)) return undefined;
       const { modelName, step } = parseCheckpointReference(id);
       const model = parseModelReference(modelName, homeEntity(caller));
       if (model === null || !mayReach(caller, model.entity)) return undefined;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { DeviceChoice } from '@ortler/engine';
 import { entryModule } from '@ortler/engine/entry-module';
-import type { Precision } from '@ortler/engine/graph-contract';
+import type { KvType, Precision } from '@ortler/engine/graph-contract';
 import type { BuildProgress } from '@ortler/model-builder';
 import type { BuildOrder, BuildReport } from './build-messages.ts';
 import { choosePrecision } from './choose-precision.ts';
@@ -21,6 +21,8 @@ export interface PrepareModelOptions {
   /** Built models are kept in `models` below this folder. */
   readonly dataDir: string;
   readonly precision: 'auto' | Precision;
+  /** Default: what the device has, or an existing build. */
+  readonly kvType?: KvType | undefined;
   /** Where the model is to run. */
   readonly device: DeviceChoice['device'];
   readonly onProgress?: (progress: BuildProgress) => void;
@@ -33,6 +35,7 @@ export async function prepareModel({
   adapterDir,
   dataDir,
   precision,
+  kvType,
   device,
   onProgress,
   signal,
@@ -45,6 +48,7 @@ export async function prepareModel({
     cacheDir: join(dataDir, 'models'),
     variant,
     precision: await choosePrecision(precision, sourceDir, variant),
+    kvType,
   };
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const { url, execArgv } = entryModule('./build-worker', import.meta.url);

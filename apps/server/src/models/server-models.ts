@@ -10,6 +10,7 @@ import { createLoadedModels, type LoadedModels } from './loaded-models.ts';
 import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from './model-catalog.ts';
 import { prepareModel } from './prepare-model.ts';
 import { createServerDevice, type ServerDevice } from './server-device.ts';
+import { toKvType } from './to-kv-type.ts';
 
 /**
  * How long a request waits for its checkpoint to be loaded: proxies commonly give up on a silent answer after 60 s. The
@@ -41,6 +42,7 @@ export interface ServerModels {
 export async function createServerModels(options: ServerModelsOptions): Promise<ServerModels> {
   const { config, checkpoints, onEvent, onUnloaded, onDevice } = options;
   const { dataDir, precision } = config;
+  const kvType = toKvType(config.kvCache);
   const device = createServerDevice(config.device, onDevice);
   const load = async (modelDir: string, onWarmUp?: (progress: WarmUpProgress) => void) => {
     const { device: chosen } = await device.choose();
@@ -75,6 +77,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
         sourceDir,
         dataDir,
         precision,
+        kvType,
         device: (await device.choose()).device,
         onProgress,
         signal,
@@ -100,6 +103,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
         ...folders,
         dataDir,
         precision,
+        kvType,
         device: (await device.choose()).device,
         onProgress: progress => onEvent({ kind: 'building', modelId, progress }),
         signal,

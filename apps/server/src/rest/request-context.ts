@@ -10,7 +10,7 @@ const MAX_REQUEST_ID_LENGTH = 200;
 
 export interface RequestContext {
   readonly context: ApiContext;
-  /** Detaches the context from the server's own signal; call when the reply is done. */
+  /** Detaches the context from the server's own signal, as the end of the reply does. Legal any number of times. */
   readonly release: () => void;
 }
 
@@ -30,9 +30,13 @@ export function createRequestContext(
   const stop = () => controller.abort(stopping.reason);
   if (stopping.aborted) stop();
   else stopping.addEventListener('abort', stop, { once: true });
-  response.once('close', () => {
+  const release = () => stopping.removeEventListener('abort', stop);
+  const onClose = () => {
+    release();
     if (!response.writableFinished) controller.abort(new ApiError('aborted', 'The client left.'));
-  });
+  };
+  if (response.destroyed) onClose();
+  else response.once('close', onClose);
   const headers = flattenHeaders(request.headers);
   const context: ApiContext = {
     credentials: parseCredentials(headers.authorization),
@@ -40,7 +44,7 @@ export function createRequestContext(
     headers,
     signal: controller.signal,
   };
-  return { context, release: () => stopping.removeEventListener('abort', stop) };
+  return { context, release };
 }
 
 // An id that is empty or too long to repeat is treated as absent, for the reply's id and header alike.

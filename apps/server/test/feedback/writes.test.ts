@@ -307,6 +307,12 @@ describeOnEveryFeedbackPlace('feedback writes', ({ open, isConcurrent }) => {
       expect(await feedback.ids({})).toHaveLength(3);
     });
 
+    it('refuses a project that no database could keep', async () => {
+      const query = { $expr: byId('f01') };
+      const { statusCode } = await feedback.post('purge', { project_id: 'acme/\0', query });
+      expect(statusCode).toBe(400);
+    });
+
     it('W18: removes several ids', async () => {
       await purge({ $expr: { $or: [byId('f01'), byId('f03')] } });
       expect(await feedback.ids({})).toEqual(['f02']);
@@ -324,6 +330,7 @@ describeOnEveryFeedbackPlace('feedback writes', ({ open, isConcurrent }) => {
 
     it('W19: leaves the old row when the new content is wrong', async () => {
       expect((await replace({ ...note(''), feedback_id: 'old' })).status).toBe(400);
+      expect((await replace({ ...note('x'), feedback_id: 'old\0' })).status).toBe(400);
       expect((await replace({ ...custom({ id: 'other', payload: {} }), feedback_id: 'old' })).status).toBe(
         409,
       );

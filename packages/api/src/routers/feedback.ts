@@ -27,6 +27,7 @@ import type { FeedbackRecord, InsertedFeedback } from '../feedback/feedback-serv
 import { decodeCursor, encodeCursor } from '../feedback/page-cursor.ts';
 import { readPurgeIds } from '../feedback/purge-ids.ts';
 import { withQueryErrors } from '../feedback/query-error.ts';
+import { checkText } from '../feedback/storable-json.ts';
 import { toFeedbackRecord } from '../feedback/to-feedback-record.ts';
 import { uuidV7 } from '../feedback/uuid-v7.ts';
 import { toWireMoment } from '../feedback/wire-moment.ts';
@@ -124,6 +125,7 @@ export function createFeedbackRouter(services: Services) {
       .output(feedbackCreateResult)
       .mutation(async ({ ctx, input }) => {
         const { feedback_id, ...request } = input;
+        checkText(feedback_id, 'feedback_id');
         const record = await toRecord(request, ctx.principal);
         return toCreateResult(record, await feedback.replace(feedback_id, record));
       }),
@@ -136,6 +138,7 @@ export function createFeedbackRouter(services: Services) {
       .mutation(({ ctx, input }) =>
         withQueryErrors(async () => {
           requireProject(ctx.principal, input.project_id);
+          checkText(input.project_id, 'project_id');
           await feedback.delete(input.project_id, readPurgeIds(input.query));
           return {};
         }),

@@ -9,6 +9,7 @@ import {
   checkpointMetricsInput,
   checkpointRecord,
   checkpointRegistrationInput,
+  isStorableText,
 } from '@ortler/schemas';
 import { ApiError } from '../errors.ts';
 import { invalidInput, reportFaults } from '../report-faults.ts';
@@ -59,7 +60,9 @@ export function createCheckpointProcedures(services: Services) {
       .query(async ({ ctx, input }) => {
         const { id } = await findModel(services, ctx.principal, input.model_id);
         const { limit, order, after = null } = input;
-        const page = await checkpoints.list(id, { limit, order, after });
+        // Nothing has an id that no database could keep, and not every one can be asked for it.
+        const isPossible = after === null || isStorableText(after);
+        const page = isPossible ? await checkpoints.list(id, { limit, order, after }) : null;
         // The same for an id that does not exist and one of another model.
         if (page === null)
           throw wrongValue(['query', 'after'], 'after is not the id of a checkpoint of this model');
@@ -118,7 +121,8 @@ export function createCheckpointProcedures(services: Services) {
       .output(checkpointRecord)
       .query(async ({ ctx, input }) => {
         const model = await findModel(services, ctx.principal, input.model_id);
-        const found = await checkpoints.find(model.id, input.checkpoint_id);
+        const { checkpoint_id: id } = input;
+        const found = isStorableText(id) ? await checkpoints.find(model.id, id) : null;
         if (found === null) throw unknownCheckpoint();
         return toCheckpointRecord(model, found);
       }),
@@ -139,7 +143,8 @@ export function createCheckpointProcedures(services: Services) {
       .output(checkpointRecord)
       .mutation(async ({ ctx, input }) => {
         const model = await findModel(services, ctx.principal, input.model_id);
-        const merged = await checkpoints.mergeMetrics(model.id, input.checkpoint_id, input.metrics);
+        const { checkpoint_id: id, metrics } = input;
+        const merged = isStorableText(id) ? await checkpoints.mergeMetrics(model.id, id, metrics) : null;
         if (merged === null) throw unknownCheckpoint();
         return toCheckpointRecord(model, merged);
       }),

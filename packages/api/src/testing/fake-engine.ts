@@ -52,6 +52,7 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
     onnxRuntimeVersion: '0.0.0',
     modelType: 'llama',
     precision: 'f32',
+    kvType: 'float32',
     parameterCount: 0,
     eosTokenIds: [2],
     chatTemplate: '{{ messages }}',

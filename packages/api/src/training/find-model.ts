@@ -1,5 +1,6 @@
 // The model that a path names: by its id, or by its name with escaped slashes.
 
+import { isStorableText } from '@ortler/schemas';
 import { ApiError } from '../errors.ts';
 import type { Principal, Services } from '../services.ts';
 import { homeEntity, mayReach } from '../team.ts';
@@ -14,6 +15,8 @@ export async function findModel(
   caller: Principal,
   reference: string,
 ): Promise<TrainingModel> {
+  // Nothing has such a name, and not every database can be asked.
+  if (!isStorableText(reference)) throw unknownModel(reference);
   const byId = await training.models.findById(reference);
   if (byId !== null && mayReach(caller, byId.entity)) return byId;
   const name = parseModelReference(reference, homeEntity(caller));

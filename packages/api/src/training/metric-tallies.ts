@@ -8,6 +8,9 @@ import type { MeanTally } from './training-services.ts';
 /** Most different metrics of one call. */
 export const MAX_METRIC_NAMES = 1_000;
 
+/** Largest size of a value: sums of many, and of their squares, are finite then. */
+export const MAX_METRIC_SIZE = 1e150;
+
 export const REWARD = 'reward';
 export const REWARD_STD_DEV = 'reward_std_dev';
 export const EXCEPTION_RATE = 'exception_rate';
@@ -25,7 +28,7 @@ export class MetricTallies {
   #groupMean = 0;
   #groupSquares = 0;
 
-  /** Adds one trajectory of the open group. Throws: `MetricNameError`. */
+  /** Adds one trajectory of the open group. Throws: `MetricError`. */
   addTrajectory(reward: number, metrics: MetricValues): void {
     this.#add(REWARD, reward);
     this.#add(EXCEPTION_RATE, 0);
@@ -37,7 +40,7 @@ export class MetricTallies {
     this.#groupSquares += distance * (reward - this.#groupMean);
   }
 
-  /** Ends the open group. Its metrics count once, as `group_<name>`. Throws: `MetricNameError`. */
+  /** Ends the open group. Its metrics count once, as `group_<name>`. Throws: `MetricError`. */
   endGroup(metrics: MetricValues, exceptionCount: number): void {
     if (exceptionCount > 0) this.#addMany(EXCEPTION_RATE, exceptionCount, exceptionCount);
     if (this.#groupCount > 0)
@@ -55,6 +58,10 @@ export class MetricTallies {
   }
 
   #add(name: string, value: number): void {
+    if (Math.abs(value) > MAX_METRIC_SIZE)
+      throw new MetricError(
+        `${JSON.stringify(name)} must lie within ±${MAX_METRIC_SIZE}, so that a mean can be told`,
+      );
     this.#addMany(name, value, 1);
   }
 
@@ -67,21 +74,21 @@ export class MetricTallies {
     }
     checkName(name);
     if (this.#tallies.size === MAX_METRIC_NAMES)
-      throw new MetricNameError(`one call may log at most ${MAX_METRIC_NAMES} different metrics`);
+      throw new MetricError(`one call may log at most ${MAX_METRIC_NAMES} different metrics`);
     this.#tallies.set(name, { total, count });
   }
 }
 
-/** A metric that cannot be kept under its name. The message ends a sentence. */
-export class MetricNameError extends Error {
-  override readonly name = 'MetricNameError';
+/** A metric that cannot be tallied. The message ends a sentence. */
+export class MetricError extends Error {
+  override readonly name = 'MetricError';
 }
 
 function checkName(name: string): void {
   if (name === '' || name.length > MAX_METRIC_NAME_LENGTH)
-    throw new MetricNameError(`a metric needs a name of 1 to ${MAX_METRIC_NAME_LENGTH} characters`);
+    throw new MetricError(`a metric needs a name of 1 to ${MAX_METRIC_NAME_LENGTH} characters`);
   if (!isStorableText(name))
-    throw new MetricNameError('a metric name must not contain control characters or half characters');
+    throw new MetricError('a metric name must not contain control characters or half characters');
 }
 
 /** The mean of a tally; nothing deviates from nothing. */

@@ -17,7 +17,7 @@ import {
 import { z } from 'zod';
 import { safeParseBounded } from '../bounded-input.ts';
 import { invalidInput } from '../report-faults.ts';
-import { MetricNameError, MetricTallies } from './metric-tallies.ts';
+import { MetricError, MetricTallies } from './metric-tallies.ts';
 import { toTrajectoryRecord } from './to-trajectory-record.ts';
 import type { TrajectoryLog, TrajectorySpool } from './training-services.ts';
 
@@ -202,7 +202,7 @@ class LogReading {
     try {
       add();
     } catch (error) {
-      if (!(error instanceof MetricNameError)) throw error;
+      if (!(error instanceof MetricError)) throw error;
       this.#report([ruleFault(place, error.message)]);
     }
   }

@@ -117,7 +117,11 @@ async function computeInSlots(parts: RunnerParts): Promise<Computation> {
   const threads = { threadCount: settleThreadCount(options), spin: options.spin ?? true };
   const shared = { slotCount, contextLength, ...threads };
   let deviceNote: string | undefined;
-  if (device === 'webgpu' || device === 'cuda') {
+  const isForDevice = device === 'webgpu' || device === 'cuda';
+  if (isForDevice && options.isDeviceOptional === true && manifest.kvType === 'int8') {
+    deviceNote =
+      'The model was built with a cache of 8 bits, which only the processor has, so it runs there.';
+  } else if (isForDevice) {
     const graphFile = resolve(modelDir, manifest.graphFile);
     const session = await backend.createSession(graphFile, { ...threads, device });
     const work = describeProcessorWork(session.processorOperators);

@@ -16,9 +16,17 @@ const FACTS: CoreFacts = {
 };
 const POLICY = { firstDelayMs: 100, longestDelayMs: 400, healthyMs: 10_000 };
 
+interface PlayedChannel {
+  readonly events: CoreChannelEvents;
+  readonly sent: ToCoreMessage[];
+  isEnded: boolean;
+  /** What its end takes. */
+  ends: Promise<void>;
+}
+
 /** A link whose channels the test plays by hand. */
 function createLink() {
-  const channels: { events: CoreChannelEvents; sent: ToCoreMessage[]; isEnded: boolean }[] = [];
+  const channels: PlayedChannel[] = [];
   const refusals = { count: 0 };
   const link = new SupervisedLink(
     SCRIPTED_CORE_OPTIONS,
@@ -27,12 +35,13 @@ function createLink() {
         refusals.count--;
         throw new Error('no room for another process');
       }
-      const channel = { events, sent: [] as ToCoreMessage[], isEnded: false };
+      const channel: PlayedChannel = { events, sent: [], isEnded: false, ends: Promise.resolve() };
       channels.push(channel);
       return {
         send: message => channel.sent.push(message),
         end: async () => {
           channel.isEnded = true;
+          await channel.ends;
         },
       };
     },
@@ -74,6 +83,40 @@ describe('a crashing token side', () => {
       becomeReady();
       expect(link.state).toBe('ready');
     }
+  });
+
+  test('is started again only when the one that gave up has ended: both may not fit into memory', async () => {
+    const { channels, becomeReady, last, link } = createLink();
+    becomeReady();
+    const ended = Promise.withResolvers<void>();
+    last().ends = ended.promise;
+    last().events.onMessage({ kind: 'fatal', code: 'engine_failed', message: 'The device is lost.' });
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(channels.length).toBe(1);
+    expect(link.state).toBe('restarting');
+    ended.resolve();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(channels.length).toBe(2);
+    becomeReady();
+    expect(link.state).toBe('ready');
+  });
+
+  test('waits for the one that gave up when it is closed, and starts none', async () => {
+    const { channels, becomeReady, last, link } = createLink();
+    becomeReady();
+    const ended = Promise.withResolvers<void>();
+    last().ends = ended.promise;
+    last().events.onMessage({ kind: 'fatal', code: 'engine_failed', message: 'The device is lost.' });
+    await vi.advanceTimersByTimeAsync(4_000);
+    let isClosed = false;
+    const closing = link.close().then(() => {
+      isClosed = true;
+    });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(isClosed).toBe(false);
+    ended.resolve();
+    await closing;
+    expect(channels.length).toBe(1);
   });
 
   test('waits longer still when it crashes while it loads again', () => {

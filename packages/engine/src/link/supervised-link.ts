@@ -50,6 +50,10 @@ export class SupervisedLink implements CoreLink {
   #crashCount = 0;
   #readyAtMs = 0;
   #restart: { readonly timer: NodeJS.Timeout; readonly atMs: number } | null = null;
+  /** The end of a token side that said that it cannot go on; until then it holds the memory that the next one needs. */
+  #ending: Promise<void> | null = null;
+  /** The wait is over, and only that end is still waited for. */
+  #isDue = false;
 
   #closing: Promise<void> | null = null;
 
@@ -103,13 +107,14 @@ export class SupervisedLink implements CoreLink {
     this.#state = 'closed';
     this.#stats = IDLE_STATS;
     if (this.#restart !== null) clearTimeout(this.#restart.timer);
+    this.#isDue = false;
     const channel = this.#channel;
     this.#channel = null;
     const error = new EngineError('engine_closed', 'The engine was closed.');
     this.#starting?.reject(error);
     this.#starting = null;
     this.#listener?.onDown(error);
-    await channel?.end(END_GRACE_MS);
+    await Promise.all([channel?.end(END_GRACE_MS), this.#ending]);
   }
 
   #openChannel(): void {
@@ -122,7 +127,9 @@ export class SupervisedLink implements CoreLink {
           if (isCurrent()) this.#receive(message);
         },
         onExit: reason => {
-          if (isCurrent()) this.#goDown(new EngineError('engine_failed', `The model's ${reason}.`));
+          if (!isCurrent()) return;
+          this.#channel = null;
+          this.#goDown(new EngineError('engine_failed', `The model's ${reason}.`));
         },
       });
     } catch (cause) {
@@ -168,9 +175,7 @@ export class SupervisedLink implements CoreLink {
   /** The token side is gone or said that it cannot go on. */
   #goDown(error: EngineError): void {
     const wasReady = this.#state === 'ready';
-    // The channel may still run, as after a `fatal`; nobody waits for its end.
-    void this.#channel?.end(END_GRACE_MS);
-    this.#channel = null;
+    this.#endChannel();
     this.#stats = IDLE_STATS;
     const starting = this.#starting;
     this.#starting = null;
@@ -182,6 +187,18 @@ export class SupervisedLink implements CoreLink {
     if (starting === null) this.#listener?.onDown(error);
   }
 
+  /** Ends what still runs, as after a `fatal`. */
+  #endChannel(): void {
+    const channel = this.#channel;
+    this.#channel = null;
+    if (channel === null) return;
+    this.#ending = channel.end(END_GRACE_MS).then(() => {
+      this.#ending = null;
+      if (this.#isDue) this.#openChannel();
+      this.#isDue = false;
+    });
+  }
+
   #scheduleRestart(wasReady: boolean): void {
     const { firstDelayMs, longestDelayMs, healthyMs } = this.#policy;
     if (wasReady && performance.now() - this.#readyAtMs >= healthyMs) this.#crashCount = 0;
@@ -189,7 +206,8 @@ export class SupervisedLink implements CoreLink {
     this.#crashCount++;
     const timer = setTimeout(() => {
       this.#restart = null;
-      this.#openChannel();
+      if (this.#ending === null) this.#openChannel();
+      else this.#isDue = true;
     }, delayMs);
     this.#restart = { timer, atMs: performance.now() + delayMs };
   }

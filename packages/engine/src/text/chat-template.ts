@@ -18,6 +18,9 @@ export interface TemplateCall {
   readonly openText?: string;
 }
 
+/** Unit: UTF-16 code units. The longest published templates have 20,000. */
+const TEMPLATE_LENGTH_LIMIT = 256 * 1024;
+
 const SPECIAL_TOKEN_NAMES = [
   'bos_token',
   'eos_token',
@@ -68,6 +71,11 @@ export class ChatTemplates {
         },
       );
     }
+    if (source.length > TEMPLATE_LENGTH_LIMIT) {
+      // Before anything looks through it: this thread serves all requests.
+      const message = `The chat template is longer than ${TEMPLATE_LENGTH_LIMIT} characters.`;
+      throw new EngineError('template_failed', message, { parameter: 'prompt.template.template' });
+    }
     const isOpen = options.continueFinalMessage ?? false;
     if (isOpen && (options.addGenerationPrompt ?? true)) {
       const message =
@@ -77,6 +85,7 @@ export class ChatTemplates {
       });
     }
     const open = isOpen ? markFinalMessage(messages) : null;
+    const taste = tasteOf(source);
     return {
       source,
       isForeign: options.template !== undefined,
@@ -85,7 +94,7 @@ export class ChatTemplates {
         ...this.#specialTokens,
         documents: null,
         ...options.variables,
-        messages: (open?.messages ?? messages).map(message => toTemplateMessage(message, source)),
+        messages: (open?.messages ?? messages).map(message => toTemplateMessage(message, taste)),
         tools: options.tools ?? null,
         add_generation_prompt: options.addGenerationPrompt ?? true,
       },
@@ -108,19 +117,33 @@ function readNamed(config: JsonObject): Map<string, string> {
   return named;
 }
 
-/** Templates that walk over content parts get a list, the others text with the parts on lines of their own. */
+/** How a template wants its messages. */
+interface TemplateTaste {
+  /** Templates that walk over content parts get a list, the others text with the parts on lines of their own. */
+  readonly walksParts: boolean;
+  /** Many templates do not know the newer name of the system role. */
+  readonly knowsDevelopers: boolean;
+}
+
 const WALKS_PARTS = /\{%[-+]?\s*for\s+\w+\s+in\s+(?:\w+\.content|\w+\[['"]content['"]\])/;
 
-function toTemplateMessage(message: ChatMessage, source: string): Readonly<Record<string, unknown>> {
+/** Read once for all messages, of which there may be thousands. */
+function tasteOf(source: string): TemplateTaste {
+  return { walksParts: WALKS_PARTS.test(source), knowsDevelopers: source.includes('developer') };
+}
+
+function toTemplateMessage(
+  message: ChatMessage,
+  { walksParts, knowsDevelopers }: TemplateTaste,
+): Readonly<Record<string, unknown>> {
   const { content, role, reasoning_content: reasoning } = message;
-  const wantsParts = WALKS_PARTS.test(source) && role !== 'tool';
+  const wantsParts = walksParts && role !== 'tool';
   let shown: unknown = content;
   if (wantsParts && typeof content === 'string') shown = [{ type: 'text', text: content }];
   if (!wantsParts && typeof content !== 'string') shown = content.map(part => part.text).join('\n');
   return {
     ...message,
-    // Many templates do not know the newer name of the system role.
-    role: role === 'developer' && !source.includes('developer') ? 'system' : role,
+    role: role === 'developer' && !knowsDevelopers ? 'system' : role,
     content: shown,
     // Templates read the thinking part under either name.
     ...(reasoning === undefined ? {} : { reasoning }),

@@ -8,7 +8,7 @@ import type { Prompt } from '../request/generation-request.ts';
 import type { ChatTemplates, TemplateCall } from './chat-template.ts';
 import { cutAtMark } from './continue-final-message.ts';
 import type { EncodeTask } from './encode-worker-entry.ts';
-import { KillableWorker } from './killable-worker.ts';
+import { KillableWorker, type KillableWorkerOptions } from './killable-worker.ts';
 import { renderTemplate } from './render-template.ts';
 import type { RenderTask } from './template-worker-entry.ts';
 import type { Tokenizer } from './tokenizer.ts';
@@ -43,13 +43,15 @@ const WORKER_QUEUE_LIMIT = 256;
 export class PromptEncoder {
   readonly #options: PromptEncoderOptions;
   readonly #templateWorker: KillableWorker<RenderTask, string>;
+  /** For templates of requests: one that hangs makes only others of its kind wait. */
+  readonly #foreignTemplateWorker: KillableWorker<RenderTask, string>;
   readonly #encodeWorker: KillableWorker<EncodeTask, Int32Array>;
 
   constructor(options: PromptEncoderOptions) {
     this.#options = options;
     const templateTimeLimitMs = options.templateTimeLimitMs ?? TEMPLATE_TIME_LIMIT_MS;
     const encodeTimeLimitMs = options.encodeTimeLimitMs ?? ENCODE_TIME_LIMIT_MS;
-    this.#templateWorker = new KillableWorker({
+    const renderOptions: KillableWorkerOptions = {
       entry: entryModule('./template-worker-entry', import.meta.url),
       timeLimitMs: templateTimeLimitMs,
       startLimitMs: WORKER_START_LIMIT_MS,
@@ -62,7 +64,9 @@ export class PromptEncoder {
             ? `The chat template took longer than ${templateTimeLimitMs} ms.`
             : `The chat template took more than ${TEMPLATE_MEMORY_MB} MB of memory.`,
         ),
-    });
+    };
+    this.#templateWorker = new KillableWorker(renderOptions);
+    this.#foreignTemplateWorker = new KillableWorker(renderOptions);
     this.#encodeWorker = new KillableWorker({
       entry: entryModule('./encode-worker-entry', import.meta.url),
       workerData: { modelDir: options.modelDir },
@@ -130,11 +134,13 @@ export class PromptEncoder {
 
   async #render(call: TemplateCall, signal?: AbortSignal): Promise<string> {
     if (!call.isForeign && isShort(call)) return renderTemplate(call.source, call.variables, new Date());
-    return this.#templateWorker.run({ source: call.source, variables: call.variables }, signal);
+    const worker = call.isForeign ? this.#foreignTemplateWorker : this.#templateWorker;
+    return worker.run({ source: call.source, variables: call.variables }, signal);
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#templateWorker.close(), this.#encodeWorker.close()]);
+    const workers = [this.#templateWorker, this.#foreignTemplateWorker, this.#encodeWorker];
+    await Promise.all(workers.map(worker => worker.close()));
   }
 
   /** Refuses a text that cannot fit the context before spending time on it. */

@@ -32,3 +32,24 @@ describe('integers beyond ±(2^53 - 1)', () => {
     },
   );
 });
+
+// A list of one entry for each place of a long text ends the process, not only the thread, when it meets the memory limit.
+it.each([
+  "('-a' * 300000) | title",
+  "('a ' * 300000).title()",
+  "('%%' * 300000) % ()",
+  "('{{' * 300000).format()",
+  "strftime_now('%%' * 300000)",
+  "('\\n' * 600000) | indent",
+  "('é' * 600000) | tojson(ensure_ascii=true)",
+  "(['x' * 1000000] * 15) | map('upper') | list",
+  "(['X' * 1000000] * 15) | sort",
+])('charges for what is made of the places of a long text before it is made: %s', expression => {
+  // Most of what a run may make is gone before.
+  const source = `{% set used = 'x' * 60000000 %}{{ (${expression}) | length }}`;
+  expect(() => renderTemplate(source, {}, new Date())).toThrow('The template needs too much memory.');
+});
+
+it('counts the words of a text of any length', () => {
+  expect(renderTemplate("{{ ('two words ' * 100000) | wordcount }}", {}, new Date())).toBe('200000');
+});

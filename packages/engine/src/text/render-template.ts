@@ -15,8 +15,6 @@ export type TemplateVariables = Readonly<Record<string, unknown>>;
 /** The last templates parsed: a model has one or two, requests may bring others. */
 const parsed = new Map<string, readonly Statement[]>();
 const PARSED_LIMIT = 16;
-/** Unit: UTF-16 code units. The longest published templates have 20,000. */
-const TEMPLATE_LENGTH_LIMIT = 256 * 1024;
 
 /** Throws: `template_failed`, with the template's line where one is known. */
 export function renderTemplate(source: string, variables: TemplateVariables, now: Date): string {
@@ -38,9 +36,6 @@ export function renderTemplate(source: string, variables: TemplateVariables, now
 function parseOnce(source: string): readonly Statement[] {
   const known = parsed.get(source);
   if (known !== undefined) return known;
-  if (source.length > TEMPLATE_LENGTH_LIMIT) {
-    throw new TemplateError(`it is longer than ${TEMPLATE_LENGTH_LIMIT} characters.`);
-  }
   const body = parseTemplate(source);
   if (parsed.size >= PARSED_LIMIT) parsed.delete(parsed.keys().next().value!);
   parsed.set(source, body);

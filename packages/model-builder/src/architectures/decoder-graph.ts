@@ -1,6 +1,6 @@
 // The order of blocks in a decoder: the one description that every architecture and precision shares.
 
-import { attention, attentionOutput, declareAttention } from '../blocks/attention.ts';
+import { attention, attentionOutput, declareAttention, lastKeysAndValues } from '../blocks/attention.ts';
 import { embedding } from '../blocks/embedding.ts';
 import { LM_HEAD_WEIGHT, lmHead, selectRows } from '../blocks/lm-head.ts';
 import { mlp } from '../blocks/mlp.ts';
@@ -58,8 +58,8 @@ export function recordDecoderGraph(parts: GraphParts): void {
 }
 
 /**
- * Records the graph that only fills the cache, with integer products: for prompts, whose many rows pay for a second
- * copy of the weights. Nothing is computed that no key or value depends on, so it ends in the last attention.
+ * Records the graph that only fills the cache: for prompts, whose many rows pay for a second copy of the weights, in integer
+ * products or because the cache has 8 bits. Nothing is computed that no key or value depends on, so it ends in the last attention.
  * ```
  *   embedding -> [ norm -> attention -> + -> norm -> mlp -> + ] per layer but the last -> norm -> attention
  * ```
@@ -79,8 +79,11 @@ export function recordPrefillGraph(parts: GraphParts): void {
   let residual = embedding(context, ids).value;
   let normed = rmsNorm(context, inputNorm(0), residual, inputNormWeight(0), config.hiddenSize);
   for (let layer = 0; ; layer++) {
+    if (layer === config.layerCount - 1) {
+      lastKeysAndValues(context, layer, normed);
+      return;
+    }
     const attended = attention(context, layer, normed);
-    if (layer === config.layerCount - 1) return;
     const update = attentionOutput(context, layer, attended);
     const norm = `layers.${layer}.post_attention_layernorm`;
     const middle = addAndRmsNorm(context, `/model/${norm}`, residual, update, `model.${norm}.weight`);

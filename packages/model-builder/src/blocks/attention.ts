@@ -1,13 +1,20 @@
 // Self-attention of one layer over a key and value cache that the operator updates in place.
 
 import { pastName, presentName } from '@ortler/engine/graph-contract';
-import { int, MICROSOFT } from '../onnx/graph.ts';
+import { type AttributeValue, int, MICROSOFT, text } from '../onnx/graph.ts';
 import type { BlockContext } from './block-context.ts';
+import { declareCacheScales, KV_PARTS, scalesName } from './cache-scales.ts';
 import { linear } from './linear.ts';
 import { rmsNorm } from './rms-norm.ts';
 import { ROTARY_TABLES } from './rotary.ts';
 import { toRows, toSequences } from './token-rows.ts';
 import { NO_SINKS } from './variant.ts';
+import {
+  appendTokens,
+  declareWidenedAttention,
+  type ProjectedTokens,
+  widenedAttention,
+} from './widened-attention.ts';
 
 /**
  * A score that no key can be as low as: each head's sink, which takes no part in its softmax. With sinks the operator
@@ -18,7 +25,10 @@ import { NO_SINKS } from './variant.ts';
 const NO_SINK_SCORE = -1e30;
 
 /** Declares what all attentions share. To be called once, before the first layer. */
-export function declareAttention({ graph, config, variant }: BlockContext): void {
+export function declareAttention(context: BlockContext): void {
+  const { graph, config, variant } = context;
+  declareCacheScales(context);
+  if (context.cache === 'widened') declareWidenedAttention(context);
   if (!variant.lateAttentionInputs.includes(NO_SINKS)) return;
   graph.constant(NO_SINKS, 'float32', Array<number>(config.headCount).fill(NO_SINK_SCORE));
 }
@@ -32,46 +42,81 @@ export function declareAttention({ graph, config, variant }: BlockContext): void
  *     |
  *   Split, q_norm, k_norm                      only with norms on queries and keys
  *     |
- *   GroupQueryAttention  <- past key, value    slots: [batch, kvHeads, capacity, headSize]
+ *   GroupQueryAttention  <- past key, value    slots: [batch, kvHeads, capacity, headSize], 8-bit codes with <- scales
  *   or PagedAttention                          paged: [blocks, blockLength, kvHeads, headSize]
  *     |        |         <- lengths, block table, cos, sin
  *     |        +--------> present key, value   the same memory as past
  *   [..., heads * headSize]
  * ```
- * The operator rotates queries and keys, appends to the cache and applies the causal limit.
+ * The operator rotates queries and keys, appends to the cache and applies the causal limit. Where the graph widens the cache
+ * itself, `widenedAttention` has the lower half.
  */
 export function attention(context: BlockContext, layer: number, input: string): string {
-  const { graph, variant } = context;
-  const { headCount, kvHeadCount } = context.config;
+  const { headCount, headSize } = context.config;
   const path = `/model/layers.${layer}/attn`;
-  const dims = variant.cacheDims(context.config);
-  const parts = ['key', 'value'] as const;
-  const caches = parts.map(part => graph.input(pastName(layer, part), variant.activation, dims));
+  const [query, key, value] = queryKeyValue(context, layer, path, input);
+  const tokens = { query, key, value };
+  const output =
+    context.cache === 'widened'
+      ? widenedAttention(context, layer, path, tokens)
+      : operatorAttention(context, layer, path, tokens);
+  return toRows(context, path, output, headCount * headSize);
+}
+
+/** What of the last attention a graph needs that only fills the cache. */
+export function lastKeysAndValues(context: BlockContext, layer: number, input: string): void {
+  if (context.cache !== 'widened') {
+    // The operator that writes into the cache is the one that attends.
+    attention(context, layer, input);
+    return;
+  }
+  const path = `/model/layers.${layer}/attn`;
+  const [, key, value] = queryKeyValue(context, layer, path, input);
+  appendTokens(context, layer, path, { key, value });
+}
+
+/** Names of packed queries, keys and values, or of the three apart. */
+function operatorAttention(
+  { graph, config, variant, cache }: BlockContext,
+  layer: number,
+  path: string,
+  { query, key, value }: ProjectedTokens,
+): string {
+  const type = cache === 'codes' ? 'int8' : variant.activation;
+  const dims = variant.cacheDims(config);
+  const caches = KV_PARTS.map(part => graph.input(pastName(layer, part), type, dims));
   const node = `${path}/${variant.attentionOperator}`;
+  const attributes: Record<string, AttributeValue> = {
+    num_heads: int(config.headCount),
+    kv_num_heads: int(config.kvHeadCount),
+    do_rotary: int(1),
+    rotary_interleaved: int(0),
+  };
+  if (cache === 'codes') {
+    attributes.k_quant_type = text('PER_CHANNEL');
+    attributes.v_quant_type = text('PER_CHANNEL');
+    attributes.kv_cache_bit_width = int(8);
+  }
   const output = graph.op(
     node,
     variant.attentionOperator,
     [
-      ...queryKeyValue(context, layer, path, input),
+      ...[query, key, value],
       ...caches,
       ...variant.attentionInputs,
       ROTARY_TABLES.cosine,
       ROTARY_TABLES.sine,
       ...variant.lateAttentionInputs,
+      ...(cache === 'codes' ? KV_PARTS.map(part => scalesName(layer, part)) : []),
     ],
     {
       domain: MICROSOFT,
-      attributes: {
-        num_heads: int(headCount),
-        kv_num_heads: int(kvHeadCount),
-        do_rotary: int(1),
-        rotary_interleaved: int(0),
-      },
-      outputs: [`${node}/output_0`, presentName(layer, 'key'), presentName(layer, 'value')],
+      attributes,
+      outputs: [`${node}/output_0`, ...KV_PARTS.map(part => presentName(layer, part))],
     },
   );
-  for (const part of parts) graph.output(presentName(layer, part), variant.activation, dims);
-  return toRows(context, path, output, headCount * context.config.headSize);
+  for (const part of KV_PARTS) graph.output(presentName(layer, part), type, dims);
+  return output;
 }
 
 /** The projection back to the residual stream. Shape: `[..., heads * headSize]` to `[..., hidden]`. */
@@ -86,7 +131,7 @@ export function attentionOutput(context: BlockContext, layer: number, input: str
   });
 }
 
-/** The operator's first three inputs: packed queries, keys and values, or the three apart. */
+/** The operator's first three inputs: packed queries, keys and values and two empty names, or the three apart. */
 function queryKeyValue(
   context: BlockContext,
   layer: number,
@@ -105,7 +150,7 @@ function queryKeyValue(
     biases: config.qkvBias ? parts.map(part => checkpoint.tensor(`${name(part)}.bias`, [sizes[part]])) : [],
   });
   const packed = toSequences(context, path, rows);
-  if (!config.queryKeyNorm) return [packed, '', ''];
+  if (!config.queryKeyNorm && context.cache !== 'widened') return [packed, '', ''];
   const split = `${path}/qkv_proj/Split`;
   const lengths = graph.constant(
     `${split}/lengths`,
@@ -114,6 +159,7 @@ function queryKeyValue(
   );
   const [q, k, v] = parts.map((_, i) => `${split}/output_${i}`) as [string, string, string];
   graph.op(split, 'Split', [packed, lengths], { attributes: { axis: int(-1) }, outputs: [q, k, v] });
+  if (!config.queryKeyNorm) return [q, k, v];
   return [
     headNorm(context, layer, { kind: 'q', value: q, headCount }),
     headNorm(context, layer, { kind: 'k', value: k, headCount: kvHeadCount }),

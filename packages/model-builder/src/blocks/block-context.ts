@@ -18,6 +18,12 @@ export interface BlockContext {
    * of a call are rows along one axis, whichever sequence they are of.
    */
   readonly products: 'blocks' | 'int8';
+  /**
+   * How attention meets the cache. `plain`: numbers of the variant's type. `codes`: 8-bit codes, to which the operator rounds
+   * and which it widens for each token again. `widened`: 8-bit codes that the graph itself rounds to and widens once, for
+   * prompts.
+   */
+  readonly cache: 'plain' | 'codes' | 'widened';
   /** Name of the zero points of the rows at hand, for integer products; else empty. */
   readonly rowZeroPoints: string;
 }

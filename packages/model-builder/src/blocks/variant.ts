@@ -9,6 +9,7 @@ import type { ValueInfo } from '../onnx/graph.ts';
 export const DYNAMIC_DIMS = {
   batch: 'batch',
   length: 'length',
+  widened: 'widened_length',
   capacity: 'capacity',
   rows: 'row_count',
   tokens: 'token_count',

@@ -87,7 +87,7 @@ export function checkExport(toCheck: ExportToCheck): ExportFacts {
 }
 
 type Refuse = (problem: string) => never;
-type FloatName = ModelManifest['kvType'];
+type FloatName = NonNullable<ModelManifest['logitsType']>;
 
 /** What others call their graphs in float32. */
 const FLOAT32_FILES = 'model.onnx, model_q8.onnx or model_q4.onnx';
@@ -129,7 +129,7 @@ function checkCache(
   { inputs }: FoundGraph,
   layerCount: number,
   refuse: Refuse,
-): Pick<ModelManifest, 'kvHeadCount' | 'headSize' | 'kvType'> {
+): Pick<ModelManifest, 'kvHeadCount' | 'headSize'> & { readonly kvType: FloatName } {
   const caches = inputs.filter(({ name }) => /\.(key|value)$/.test(name));
   const first = caches[0]!;
   const shapeOf = ({ dims, onnxType }: FoundValue) => `${dims.length}/${dims[1]}/${dims[3]}/${onnxType}`;

@@ -11,7 +11,7 @@ import {
   MANIFEST_FILE,
   type Precision,
 } from '@ortler/engine/graph-contract';
-import { createBuildFolder, publishBuildFolder, writeDurably } from '../build-folder.ts';
+import { createBuildFolder, keepIntactFolder, publishBuildFolder, writeDurably } from '../build-folder.ts';
 import { type BuildManifest, findDamagedFile, readBuildManifest } from '../build-manifest.ts';
 import { BUILDER_VERSION, listCompanionFiles, stampPathFor } from '../content-hash.ts';
 import { copyCompanions } from '../copy-companions.ts';
@@ -72,10 +72,9 @@ export async function ensureExport(options: EnsureExportOptions): Promise<string
   for (const [file, sha256] of [...hashes!].toSorted()) hash.update(`${file} ${sha256}\n`);
   const contentHash = hash.digest('hex');
   const outputDir = join(cacheDir, `export-${precision}-${contentHash.slice(0, 32)}`);
-  if (await isWhole(outputDir, contentHash)) return outputDir;
 
   return writing(outputDir, async () => {
-    await rm(outputDir, { recursive: true, force: true });
+    if (await keepIntactFolder(outputDir, () => isWhole(outputDir, contentHash))) return outputDir;
     const folder = await createBuildFolder(outputDir);
     try {
       await copyCompanions(sourceDir, folder, companions);

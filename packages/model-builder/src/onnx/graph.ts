@@ -20,6 +20,7 @@ const CONSTANT_BYTES = {
     new Uint8Array(BigInt64Array.from(values, value => BigInt(value)).buffer),
   float32: (values: readonly number[]) => new Uint8Array(Float32Array.from(values).buffer),
   uint8: (values: readonly number[]) => Uint8Array.from(values),
+  int8: (values: readonly number[]) => new Uint8Array(Int8Array.from(values).buffer),
 } as const;
 
 /** Domain of ONNX Runtime's own operators; the empty domain is standard ONNX. */
@@ -27,7 +28,9 @@ export const MICROSOFT = 'com.microsoft';
 
 export type AttributeValue =
   | { readonly kind: 'int'; readonly value: number }
-  | { readonly kind: 'float'; readonly value: number };
+  | { readonly kind: 'float'; readonly value: number }
+  | { readonly kind: 'string'; readonly value: string }
+  | { readonly kind: 'ints'; readonly value: readonly number[] };
 
 export interface GraphNode {
   /** Path of the node: `/model/layers.3/attn/qkv_proj/MatMul`. */
@@ -74,6 +77,11 @@ export interface OpOptions {
 
 export const int = (value: number): AttributeValue => ({ kind: 'int', value });
 export const float = (value: number): AttributeValue => ({ kind: 'float', value });
+export const ints = (value: readonly number[]): AttributeValue => ({ kind: 'ints', value });
+export const text = (value: string): AttributeValue => ({ kind: 'string', value });
+
+/** Version of ONNX's operators that graphs are written in, unless they need one of a later version. */
+const DEFAULT_OPSET = 21;
 
 /** Unit: bytes. */
 export function tensorBytes(tensor: TensorSpec): number {
@@ -87,6 +95,12 @@ export class GraphRecorder {
   readonly outputs: ValueInfo[] = [];
   readonly weights: WeightGroup[] = [];
   readonly #names = new Set<string>();
+  /** Version of the operators of standard ONNX. */
+  readonly opset: number;
+
+  constructor(opset = DEFAULT_OPSET) {
+    this.opset = opset;
+  }
 
   input(name: string, type: ElementType, dims: readonly (number | string)[]): string {
     this.inputs.push({ name: this.#claim(name), type, dims });

@@ -15,9 +15,11 @@ import { ProtoWriter } from './protobuf.ts';
 
 /** The oldest format version that has everything used here, so that the widest range of runtimes reads it. */
 const IR_VERSION = 9;
-const ONNX_OPSET = 21;
 const MICROSOFT_OPSET = 1;
 const EXTERNAL_DATA_LOCATION = 1;
+
+/** AttributeProto.AttributeType */
+const ATTRIBUTE_TYPES = { float: 1, int: 2, string: 3, ints: 7 } as const;
 
 /** Where the bytes of a tensor are: in the model file itself, or in a file beside it. */
 export type TensorPlacement =
@@ -46,7 +48,7 @@ export function encodeModel(
     for (const input of graph.inputs) writer.message(11, inner => writeValueInfo(inner, input));
     for (const output of graph.outputs) writer.message(12, inner => writeValueInfo(inner, output));
   });
-  writeOpset(model, '', ONNX_OPSET);
+  writeOpset(model, '', graph.opset);
   writeOpset(model, MICROSOFT, MICROSOFT_OPSET);
   return model.finish();
 }
@@ -71,13 +73,21 @@ function writeNode(writer: ProtoWriter, node: GraphNode): void {
 
 function writeAttribute(writer: ProtoWriter, name: string, attribute: AttributeValue): void {
   writer.string(1, name);
-  if (attribute.kind === 'float') {
-    writer.float(2, attribute.value);
-    writer.integer(20, 1);
-  } else {
-    writer.integer(3, attribute.value);
-    writer.integer(20, 2);
+  switch (attribute.kind) {
+    case 'float':
+      writer.float(2, attribute.value);
+      break;
+    case 'int':
+      writer.integer(3, attribute.value);
+      break;
+    case 'string':
+      writer.string(4, attribute.value);
+      break;
+    case 'ints':
+      for (const value of attribute.value) writer.integer(8, value);
+      break;
   }
+  writer.integer(20, ATTRIBUTE_TYPES[attribute.kind]);
 }
 
 function writeTensor(writer: ProtoWriter, tensor: TensorSpec, placement: TensorPlacement): void {

@@ -58,7 +58,7 @@ export async function writeOptimumModel(options: OptimumModelOptions): Promise<v
   try {
     const graph = new OptimumRecorder(options, config.vocabSize);
     const variant = options.halves === undefined ? VARIANTS.slots : HALF_SLOTS;
-    recordDecoderGraph({ graph, config, checkpoint, precision, variant, products: 'blocks' });
+    recordDecoderGraph({ graph, config, checkpoint, precision, variant, products: 'blocks', cache: 'plain' });
     const folder = join(outputDir, 'onnx');
     await mkdir(folder, { recursive: true });
     const halves = options.halves === undefined ? '' : 'f16';

@@ -44,6 +44,8 @@ function createDriver({ order, threadCount }: ThreadDialectOptions): Driver {
   const idle: ThreadConnection[] = [];
   const waiting: ((connection: ThreadConnection) => void)[] = [];
   let connectionCount = 0;
+  let isDestroyed = false;
+  const allReleased = Promise.withResolvers<void>();
   const run = (connection: DatabaseConnection, sql: string) =>
     connection.executeQuery(CompiledQuery.raw(sql));
 
@@ -62,8 +64,9 @@ function createDriver({ order, threadCount }: ThreadDialectOptions): Driver {
     },
     async releaseConnection(connection) {
       const next = waiting.shift();
-      if (next === undefined) idle.push(connection as ThreadConnection);
-      else next((connection as ThreadConnection).renewed());
+      if (next !== undefined) return next((connection as ThreadConnection).renewed());
+      idle.push(connection as ThreadConnection);
+      if (isDestroyed && idle.length === connectionCount) allReleased.resolve();
     },
     async beginTransaction(connection) {
       await run(connection, 'begin immediate');
@@ -74,7 +77,10 @@ function createDriver({ order, threadCount }: ThreadDialectOptions): Driver {
     async rollbackTransaction(connection) {
       await run(connection, 'rollback');
     },
+    // A thread that is left open keeps the process alive, so those in use are waited for.
     async destroy() {
+      isDestroyed = true;
+      if (idle.length < connectionCount) await allReleased.promise;
       for (const connection of idle.splice(0)) await connection.close();
     },
   };

@@ -81,13 +81,15 @@ export function createCheckpointStore(database: Database, now: () => number): Ch
             .where('id', '=', modelId)
             .executeTakeFirst();
           if (model === undefined) return 'unknown-model';
-          const newest = await newestStep(trx, modelId);
+          const next = ((await newestStep(trx, modelId)) ?? -1) + 1;
+          // Behind the last step that a number can count there is none.
+          if (step === null && !Number.isSafeInteger(next)) return 'taken';
           return trx
             .insertInto('checkpoints')
             .values({
               id: id ?? randomUUID(),
               model_id: modelId,
-              step: step ?? (newest ?? -1) + 1,
+              step: step ?? next,
               metrics: JSON.stringify(metrics),
               weights_kind: weights?.kind ?? null,
               weights_path: weights?.path ?? null,
@@ -99,7 +101,7 @@ export function createCheckpointStore(database: Database, now: () => number): Ch
         });
       try {
         const made = await attempt();
-        return made === 'unknown-model' ? made : (await withLoggedMetrics(modelId, [made]))[0]!;
+        return typeof made === 'string' ? made : (await withLoggedMetrics(modelId, [made]))[0]!;
       } catch (error) {
         if (isUniqueViolation(error)) return 'taken';
         throw error;

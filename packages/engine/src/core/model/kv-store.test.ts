@@ -3,7 +3,14 @@ import { pastName, presentName } from '../../graph-contract.ts';
 import { KvStore } from './kv-store.ts';
 import type { ElementArray, ElementType, OrtBackend, OrtTensor } from './ort/backend.ts';
 
-const SHAPE = { layerCount: 2, kvHeadCount: 2, headSize: 4, slotCount: 3, capacity: 5 };
+const SHAPE = {
+  layerCount: 2,
+  kvHeadCount: 2,
+  headSize: 4,
+  slotCount: 3,
+  capacity: 5,
+  type: 'float32',
+} as const;
 const SLOT_LENGTH = SHAPE.kvHeadCount * SHAPE.capacity * SHAPE.headSize;
 
 /** Tensors that count how many of them live. */
@@ -123,6 +130,7 @@ describe('KvStore', () => {
       headSize: 64,
       slotCount: 16,
       capacity: 4096,
+      type: 'float32',
     });
     store.view(0, 16);
     // The arrays are 2 GiB together.

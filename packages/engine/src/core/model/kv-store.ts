@@ -1,6 +1,6 @@
 // The physical key and value cache: the only file that knows its memory layout. One array per layer and part,
 //
-//     [slotCount, kvHeadCount, capacity, headSize]   float32
+//     [slotCount, kvHeadCount, capacity, headSize]   float32 or int8
 //
 // A run of slots is a contiguous run of memory, so any batch of neighbouring slots is a view without copying.
 // Memory that no token was written to costs nothing: the arrays are fresh zero pages, never filled.
@@ -16,7 +16,10 @@ export interface KvShape {
   readonly slotCount: number;
   /** Most tokens of a slot. */
   readonly capacity: number;
+  readonly type: KvStoreType;
 }
+
+export type KvStoreType = 'float32' | 'int8';
 
 /** The cache of some neighbouring slots, by graph name; both maps hold the same tensors. */
 export interface KvView {
@@ -24,14 +27,18 @@ export interface KvView {
   readonly outputs: ReadonlyMap<string, OrtTensor>;
 }
 
+type KvArray = Float32Array | Int8Array;
+
+const TYPES = { float32: { array: Float32Array }, int8: { array: Int8Array } } as const;
+
 const PARTS: readonly KvPart[] = ['key', 'value'];
 
 export class KvStore {
   readonly #backend: OrtBackend;
   readonly #shape: KvShape;
-  readonly #pools: { readonly layer: number; readonly part: KvPart; readonly data: Float32Array }[] = [];
+  readonly #pools: { readonly layer: number; readonly part: KvPart; readonly data: KvArray }[] = [];
   /** Where one head of a slot waits while two slots are exchanged. */
-  readonly #spare: Float32Array;
+  readonly #spare: KvArray;
   /** By first slot and count; at most one per slot and one per batch size. */
   readonly #views = new Map<string, KvView>();
 
@@ -46,12 +53,13 @@ export class KvStore {
     }
   }
 
-  #allocate(length: number): Float32Array {
+  #allocate(length: number): KvArray {
+    const { array } = TYPES[this.#shape.type];
     try {
-      return new Float32Array(length);
+      return new array(length);
     } catch (cause) {
       const { slotCount, capacity, layerCount } = this.#shape;
-      const gib = (length * 4 * 2 * layerCount) / 2 ** 30;
+      const gib = (length * array.BYTES_PER_ELEMENT * 2 * layerCount) / 2 ** 30;
       throw new EngineError(
         'engine_failed',
         `The cache of ${slotCount} slots (maxSequences and cacheSlots) of contextLength ${capacity} takes up to ${gib.toFixed(1)} GiB, which cannot be reserved; lower one of them.`,
@@ -70,7 +78,7 @@ export class KvStore {
     const key = `${firstSlot}+${count}`;
     const known = this.#views.get(key);
     if (known !== undefined) return known;
-    const { kvHeadCount, capacity, headSize, slotCount } = this.#shape;
+    const { kvHeadCount, capacity, headSize, slotCount, type } = this.#shape;
     assertInvariant(firstSlot >= 0 && firstSlot + count <= slotCount, 'a view covers existing slots');
     const shape = [count, kvHeadCount, capacity, headSize];
     const inputs = new Map<string, OrtTensor>();
@@ -78,7 +86,7 @@ export class KvStore {
     for (const { layer, part, data } of this.#pools) {
       const start = firstSlot * this.#slotLength;
       const rows = data.subarray(start, start + count * this.#slotLength);
-      const tensor = this.#backend.createTensor('float32', shape, rows);
+      const tensor = this.#backend.createTensor(type, shape, rows);
       inputs.set(pastName(layer, part), tensor);
       outputs.set(presentName(layer, part), tensor);
     }

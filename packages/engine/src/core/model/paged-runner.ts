@@ -93,6 +93,7 @@ async function createParts(
   const { maxSequences, contextLength, device, blockLength = MIN_BLOCK_LENGTH } = options;
   const { cacheBytes, spareContexts, otherBytes = 0 } = options;
   const { vocabSize, kvType } = manifest;
+  assertInvariant(kvType !== 'int8', 'a paged graph has no int8 cache');
   const deviceFacts = backend.describeDevice(device);
   const logitsLimit = countLogits(maxSequences, contextLength, vocabSize);
   const logitsShape = { vocabSize, rowLimit: logitsLimit, maxTensorBytes: deviceFacts.maxTensorBytes };

@@ -58,8 +58,9 @@ describe('readManifest', () => {
       { variant: 'paged', precision: 'f32' },
       'precision must be f16 or q8 or q4 with variant paged; got "f32".',
     ],
-    [{ kvType: 'float16' }, 'kvType must be float32 with variant slots; got "float16".'],
+    [{ kvType: 'float16' }, 'kvType must be float32 or int8 with variant slots; got "float16".'],
     [{ variant: 'paged' }, 'kvType must be float16 with variant paged; got "float32".'],
+    [{ kvType: 'int8' }, 'prefillGraphFile must be there with kvType int8; got nothing.'],
     [{ layerCount: 0 }, 'layerCount must be a whole number above 0; got 0.'],
     [{ vocabSize: '288' }, 'vocabSize must be a whole number above 0; got "288".'],
     [

@@ -81,8 +81,8 @@ function checkManifest(file: string, value: unknown): asserts value is ModelMani
   const where = isExport ? 'in an export' : `with variant ${variant}`;
   const precisions: readonly unknown[] = isExport ? EXPORT_PRECISIONS : VARIANT_PRECISIONS[variant];
   if (!precisions.includes(fields.precision)) refuse('precision', `${precisions.join(' or ')} ${where}`);
-  const types: readonly unknown[] = isExport ? FLOAT_TYPES : [VARIANT_KV_TYPES[variant]];
-  if (!types.includes(fields.kvType)) refuse('kvType', `${types.join(' or ')} ${where}`);
+  const kvTypes: readonly unknown[] = isExport ? FLOAT_TYPES : VARIANT_KV_TYPES[variant];
+  if (!kvTypes.includes(fields.kvType)) refuse('kvType', `${kvTypes.join(' or ')} ${where}`);
   const { logitsType = 'float32' } = fields;
   if (logitsType !== 'float32' && !(isExport && FLOAT_TYPES.includes(logitsType)))
     refuse('logitsType', isExport ? FLOAT_TYPES.join(' or ') : 'float32, or absent');
@@ -93,6 +93,8 @@ function checkManifest(file: string, value: unknown): asserts value is ModelMani
   const { prefillGraphFile } = fields;
   if (prefillGraphFile !== undefined && (typeof prefillGraphFile !== 'string' || prefillGraphFile === ''))
     refuse('prefillGraphFile', 'a text that is not empty, or absent');
+  if (fields.kvType === 'int8' && prefillGraphFile === undefined)
+    refuse('prefillGraphFile', 'there with kvType int8');
   for (const name of TEXT_FIELDS) {
     const entry = fields[name];
     if (typeof entry !== 'string' || entry === '') refuse(name, 'a text that is not empty');

@@ -1,11 +1,14 @@
 // Runs a `slots` graph: GroupQueryAttention over a contiguous cache that is updated in place. All decodes are
 // one call on the first slots of the pool; a chunk of a prompt is one call on its own slot. Where the model has a
-// prefill graph, tokens that the row marks for it go through that one, into the same cache.
+// prefill graph, tokens that the row marks for it go through that one, into the same cache. A cache of 8-bit codes is
+// calibrated when the model is loaded.
 
 import { join, resolve } from 'node:path';
 import { assertInvariant } from '../../errors.ts';
 import { type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
 import { BatchInputs } from './batch-inputs.ts';
+import { CacheCodes } from './cache-codes.ts';
+import { calibrateCache } from './calibrate-cache.ts';
 import type { CallConvention, CallInputs, CallShape } from './call-convention.ts';
 import { createLogits } from './call-logits.ts';
 import { createConvention } from './create-convention.ts';
@@ -21,7 +24,7 @@ export interface SlotsRunnerOptions extends OrtSessionOptions {
   readonly slotCount: number;
   /** Most tokens of a sequence; at most what the manifest says. */
   readonly contextLength: number;
-  /** Use the model's prefill graph, if it has one. Default: true. */
+  /** Use the model's prefill graph, if it has one, also for requests and not for calibration alone. Default: true. */
   readonly prefillGraph?: boolean;
 }
 
@@ -39,6 +42,8 @@ interface PreparedCall {
   /** Rows of logits before the first of those that were asked for. */
   readonly firstRow: number;
   readonly binding: OrtBinding;
+  /** What else goes with the call. */
+  readonly dispose?: () => void;
 }
 
 /**
@@ -65,7 +70,8 @@ export async function createSlotsRunner(
   };
   let runner: SlotsRunner;
   try {
-    if (manifest.prefillGraphFile !== undefined && (options.prefillGraph ?? true))
+    const wantsPrefill = options.prefillGraph ?? true;
+    if (manifest.prefillGraphFile !== undefined && (wantsPrefill || manifest.kvType === 'int8'))
       sessions.prefill = await backend.createSession(join(modelDir, manifest.prefillGraphFile), options);
     runner = new SlotsRunner(backend, sessions, manifest, options);
   } catch (cause) {
@@ -73,6 +79,8 @@ export async function createSlotsRunner(
     throw cause;
   }
   try {
+    await runner.calibrate(manifest);
+    if (options.prefillGraph === false) runner.dropPrefillGraph();
     await runner.warmUp();
   } catch (cause) {
     await runner.close();
@@ -88,6 +96,8 @@ class SlotsRunner implements SlotModelRunner {
   readonly #sessions: Sessions;
   readonly #convention: CallConvention;
   readonly #store: KvStore;
+  /** Undefined for a cache of numbers. */
+  readonly #codes: CacheCodes | undefined;
   /** Shape: `[logitsLimit, vocabSize]`. What `run` returns a part of; decodes write into it directly. */
   readonly #logits: Float32Array;
   /** Shape: `[most of one row, vocabSize]`. Where chunks write: their place in `#logits` differs from call to call. */
@@ -99,10 +109,13 @@ class SlotsRunner implements SlotModelRunner {
 
   constructor(backend: OrtBackend, sessions: Sessions, manifest: ModelManifest, options: SlotsRunnerOptions) {
     const { slotCount, contextLength } = options;
-    const { vocabSize } = manifest;
+    const { vocabSize, kvType } = manifest;
+    assertInvariant(kvType !== 'float16', 'a slots graph has no float16 cache');
     this.#backend = backend;
     this.#sessions = sessions;
-    this.#store = new KvStore(backend, { ...manifest, slotCount, capacity: contextLength });
+    const shape = { ...manifest, slotCount, capacity: contextLength, type: kvType };
+    this.#store = new KvStore(backend, shape);
+    this.#codes = kvType === 'int8' ? new CacheCodes(backend, shape) : undefined;
     const logitsLimit = countLogits(slotCount, contextLength, vocabSize);
     this.#logits = new Float32Array(logitsLimit * vocabSize);
     this.#chunkLogits = new Float32Array(logitsLimit * vocabSize);
@@ -122,6 +135,29 @@ class SlotsRunner implements SlotModelRunner {
       device: 'cpu',
       onnxRuntimeVersion: backend.version,
     };
+  }
+
+  /** Finds the scales of a cache of codes. Throws: `model_invalid` for a graph that does not fit. */
+  async calibrate(model: ModelManifest): Promise<void> {
+    const codes = this.#codes;
+    if (codes === undefined) return;
+    const { prefill } = this.#sessions;
+    assertInvariant(prefill !== undefined, 'a manifest with an int8 cache names a graph for prompts');
+    const { contextLength } = this.facts;
+    await calibrateCache({
+      backend: this.#backend,
+      prefill,
+      store: this.#store,
+      codes,
+      model,
+      contextLength,
+    });
+  }
+
+  /** From now on all tokens go through the other graph. */
+  dropPrefillGraph(): void {
+    this.#sessions.prefill?.dispose();
+    delete this.#sessions.prefill;
   }
 
   /** Runs some tokens through each graph, so that one that does not fit fails here and not in the first request. */
@@ -172,6 +208,7 @@ class SlotsRunner implements SlotModelRunner {
   async close(): Promise<void> {
     this.#decodeCalls.dispose();
     this.#chunkCalls.dispose();
+    this.#codes?.dispose();
     this.#store.dispose();
     disposeSessions(this.#sessions);
   }
@@ -181,7 +218,7 @@ class SlotsRunner implements SlotModelRunner {
     const { slot, tokenIds, computedLength, logitsCount, prefillCount: length = 0 } = row;
     assertInvariant(length + logitsCount <= tokenIds.length, 'tokens of the prefill graph get no logits');
     if (this.#sessions.prefill === undefined || length === 0) return row;
-    const call = this.#prefillCall(slot, length);
+    const call = this.#prefillCall(slot, length, this.#codes?.span(computedLength + length) ?? 0);
     call.inputs.fillOne(row);
     await call.binding.run();
     const rest = { tokenIds: tokenIds.subarray(length), computedLength: computedLength + length };
@@ -204,14 +241,20 @@ class SlotsRunner implements SlotModelRunner {
     return this.#chunkCalls.take(key, () => this.#prepare(slot, shape, this.#chunkLogits));
   }
 
-  #prefillCall(slot: number, length: number): PreparedCall {
+  /** `span`: how much of a cache of codes is widened. */
+  #prefillCall(slot: number, length: number, span: number): PreparedCall {
     const { prefill } = this.#sessions;
     assertInvariant(prefill !== undefined, 'a prefill call has a prefill graph');
-    return this.#chunkCalls.take(`${slot}/${length}/0`, () => {
+    return this.#chunkCalls.take(`${slot}/${length}/0/${span}`, () => {
       const inputs = new BatchInputs(this.#backend, { batchSize: 1, length, logitsPerRow: 0 });
       const cache = this.#store.view(slot, 1);
-      const binding = prefill.bind(new Map([...inputs.tensors, ...cache.inputs]), cache.outputs);
-      return { inputs, logits: null, firstRow: 0, binding };
+      const widened = this.#codes?.widen(prefill, span);
+      const binding = prefill.bind(
+        new Map([...inputs.tensors, ...cache.inputs, ...(widened?.inputs ?? [])]),
+        new Map([...cache.outputs, ...(widened?.outputs ?? [])]),
+      );
+      const call = { inputs, logits: null, firstRow: 0, binding };
+      return widened === undefined ? call : { ...call, dispose: () => widened.dispose() };
     });
   }
 
@@ -222,7 +265,7 @@ class SlotsRunner implements SlotModelRunner {
     const { dims, firstRow } = this.#convention.logitsPlace(shape);
     const logits = createLogits(this.#backend, [...dims, this.facts.vocabSize], target);
     const binding = this.#sessions.decoder.bind(
-      new Map([...inputs.tensors, ...cache.inputs]),
+      new Map([...inputs.tensors, ...cache.inputs, ...(this.#codes?.inputs ?? [])]),
       new Map([[SLOTS_OUTPUT.logits, logits], ...cache.outputs]),
     );
     return { inputs, logits, firstRow, binding };
@@ -247,8 +290,9 @@ function longestOf(rows: readonly RunnerRow[], count: number): number {
   return longest;
 }
 
-function disposeCall({ inputs, logits, binding }: PreparedCall): void {
+function disposeCall({ inputs, logits, binding, dispose }: PreparedCall): void {
   binding.dispose();
+  dispose?.();
   logits?.dispose();
   inputs.dispose();
 }

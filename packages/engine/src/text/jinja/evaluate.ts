@@ -24,15 +24,8 @@ import {
   type Value,
 } from './values.ts';
 
-/** Expressions whose values are new. */
-const MAKERS: ReadonlySet<Expression['kind']> = new Set([
-  'list',
-  'tuple',
-  'dict',
-  'call',
-  'filter',
-  'binary',
-]);
+/** Expressions whose values are new; what filters make is charged where they are applied. */
+const MAKERS: ReadonlySet<Expression['kind']> = new Set(['list', 'tuple', 'dict', 'call', 'binary']);
 
 function charge(value: Value): void {
   if (typeof value === 'string') chargeText(value.length);
@@ -70,7 +63,9 @@ export function evaluateArguments(args: CallArguments, scope: Scope): Arguments 
 export function applyFilter(name: string, input: Value, args: Arguments): Value {
   const filter = FILTERS.get(name);
   if (filter === undefined) throw new TemplateError(`No filter named '${name}'.`);
-  return filter(input, args, context);
+  const value = filter(input, args, context);
+  charge(value);
+  return value;
 }
 
 function applyTest(name: string, input: Value, args: Arguments): boolean {

@@ -3,10 +3,11 @@
 
 import { argument, optionalInteger, requireText } from './arguments.ts';
 import { codePointCount, toCodePoints } from './code-points.ts';
+import { countOf } from './count-of.ts';
 import type { Filter } from './filter.ts';
 import { formatPercent } from './format.ts';
-import { chargeJoin } from './meter.ts';
-import { capitalize, replaceText, stripText } from './methods.ts';
+import { chargeItems, chargeJoin } from './meter.ts';
+import { capitalize, mapPieces, replaceText, stripText } from './methods.ts';
 import { toIndent, toJson, toText } from './print.ts';
 import { itemFilters } from './sequence-filters.ts';
 import { TemplateError } from './template-error.ts';
@@ -52,7 +53,10 @@ const textFilters: Readonly<Record<string, Filter>> = {
     if (typeof input !== 'string') throw new TemplateError(`indent needs a text, not ${typeName(input)}`);
     return indentLines(input, prefix, isTruthy(first), isTruthy(blank));
   },
-  wordcount: input => (toText(input).match(/[\p{L}\p{N}_]+/gu) ?? []).length,
+  wordcount: input =>
+    toText(input)
+      .matchAll(/[\p{L}\p{N}_]+/gu)
+      .reduce(count => count + 1, 0),
   truncate: (input, args) => truncate(toText(input), args),
   format: (input, args) => {
     if (args.named.size > 0) throw new TemplateError('format takes values by position only.');
@@ -114,13 +118,11 @@ function requireNumber(value: Value): number {
 
 /** jinja2's own idea of words: whatever spaces, dashes and opening brackets part. */
 function titleWords(text: string): string {
-  return text
-    .split(/([-\s({[<]+)/)
-    .map(capitalize)
-    .join('');
+  return mapPieces(text, /[-\s({[<]+|[^-\s({[<]+/g, capitalize);
 }
 
 function indentLines(text: string, prefix: string, first: boolean, blank: boolean): string {
+  chargeItems(countOf(text, '\n'));
   const lines = `${text}\n`.split('\n').slice(0, -1);
   chargeJoin(lines, prefix.length + 1);
   const indented = lines.map((line, i) => {

@@ -1,7 +1,8 @@
 // Python's two ways to fill text: `'%s' % value` and `'{}'.format(value)`, as far as chat templates need them.
 // What is left out is refused, never approximated.
 
-import { chargeText } from './meter.ts';
+import { countOf } from './count-of.ts';
+import { chargeItems, chargeText } from './meter.ts';
 import { toRepr, toText } from './print.ts';
 import { TemplateError } from './template-error.ts';
 import { type Arguments, Float, numberOf, Tuple, typeName, Undefined, type Value } from './values.ts';
@@ -14,6 +15,8 @@ export function formatPercent(template: string, value: Value): string {
     if (item === undefined) throw new TemplateError('not enough arguments for format string');
     return item;
   };
+  // Every match is kept until the last one is found.
+  chargeItems(countOf(template, '%'));
   const text = template.replace(/%(?:(?:\.(\d+))?([a-zA-Z%])|[\s\S]?)/g, (whole, precision, code) => {
     if (code === '%') return '%';
     if (code === 's' && precision === undefined) return charged(toText(next()));
@@ -36,6 +39,7 @@ export function formatPercent(template: string, value: Value): string {
 
 export function formatBraces(template: string, args: Arguments): string {
   let next = 0;
+  chargeItems(countOf(template, '{') + countOf(template, '}'));
   return template.replace(/\{\{|\}\}|\{([^{}]*)\}|[{}]/g, (whole, field: string | undefined) => {
     if (whole === '{{') return '{';
     if (whole === '}}') return '}';

@@ -3,6 +3,7 @@
 
 import { iterateTexts, optionalInteger, requireText } from './arguments.ts';
 import { codePointCount, toCodePoints } from './code-points.ts';
+import { countOf } from './count-of.ts';
 import { formatBraces } from './format.ts';
 import { chargeItems, chargeJoin, chargeText } from './meter.ts';
 import { TemplateError } from './template-error.ts';
@@ -118,6 +119,19 @@ export function capitalize(text: string): string {
   return first.toUpperCase() + text.slice(first.length).toLowerCase();
 }
 
+/**
+ * The text with each piece that the pattern finds as another one. Pieces are found one by one: `replace` and `split` would
+ * list millions of them before anybody could charge for one.
+ */
+export function mapPieces(text: string, pattern: RegExp, change: (piece: string) => string): string {
+  const pieces: string[] = [];
+  for (const [piece] of text.matchAll(pattern)) {
+    chargeItems(1);
+    pieces.push(change(piece));
+  }
+  return pieces.join('');
+}
+
 /** At most `count` replacements; all for a negative count. */
 export function replaceText(text: string, from: string, to: string, count: number): string {
   chargeText(text.length + countOf(text, from) * to.length);
@@ -143,14 +157,6 @@ export function replaceText(text: string, from: string, to: string, count: numbe
     at = found + from.length;
   }
   return out + text.slice(at);
-}
-
-/** How often a part occurs, without overlap; an empty one stands between all characters. */
-function countOf(text: string, part: string): number {
-  if (part === '') return text.length + 1;
-  let count = 0;
-  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) count++;
-  return count;
 }
 
 export function stripText(text: string, characters: string | null, left: boolean, right: boolean): string {
@@ -201,6 +207,7 @@ function splitSpaces(self: string, limit: number, fromRight: boolean): Value[] {
   let rest = stripText(self, null, true, false);
   const parts: string[] = [];
   while (rest !== '') {
+    chargeItems(1);
     const space = SPACES.exec(rest);
     if (space === null || (limit >= 0 && parts.length === limit)) {
       parts.push(rest);
@@ -230,7 +237,7 @@ function affixes(args: Arguments): string[] {
 }
 
 function titleCase(text: string): string {
-  return text.replace(/\p{L}+/gu, word => capitalize(word));
+  return mapPieces(text, /\p{L}+|\P{L}+/gu, piece => (/^\p{L}/u.test(piece) ? capitalize(piece) : piece));
 }
 
 /** Unit: code points, as Python counts. */

@@ -1,6 +1,6 @@
 // Values to text as Python prints them: `str`, `repr` and `json.dumps`.
 
-import { chargeJoin } from './meter.ts';
+import { chargeItems, chargeJoin } from './meter.ts';
 import { TemplateError } from './template-error.ts';
 import { Callable, Float, isTruthy, Namespace, Tuple, typeName, Undefined, type Value } from './values.ts';
 
@@ -155,7 +155,9 @@ function jsonFloat(value: number): string {
 function jsonString(text: string, ensureAscii: boolean): string {
   // The two languages escape the same characters, but Python leaves lone surrogates alone.
   const plain = JSON.stringify(text.toWellFormed());
-  if (!ensureAscii) return plain;
+  if (!ensureAscii || !/[\u007f-\uffff]/.test(plain)) return plain;
+  // Each of these characters is a match, which is kept until the last one is found.
+  chargeItems(plain.length);
   return plain.replace(/[\u007f-\uffff]/g, unit =>
     unit === '\u007f' ? unit : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

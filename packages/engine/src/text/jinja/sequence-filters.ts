@@ -5,7 +5,7 @@ import { applyBinary } from './arithmetic.ts';
 import { getAttribute, getItem } from './attributes.ts';
 import { toCodePoints } from './code-points.ts';
 import type { Filter, FilterContext } from './filter.ts';
-import { chargeItems, chargeJoin } from './meter.ts';
+import { chargeItems, chargeJoin, chargeText } from './meter.ts';
 import { toText } from './print.ts';
 import { TemplateError } from './template-error.ts';
 import {
@@ -169,7 +169,9 @@ function attributeTester(args: Arguments, context: FilterContext): (item: Value)
 }
 
 function foldCase(value: Value, isCaseSensitive: boolean): Value {
-  return typeof value === 'string' && !isCaseSensitive ? value.toLowerCase() : value;
+  if (typeof value !== 'string' || isCaseSensitive) return value;
+  chargeText(value.length);
+  return value.toLowerCase();
 }
 
 /** Stable in both directions, as Python sorts. */

@@ -1,5 +1,7 @@
 // `strftime_now` of chat templates: a time by the directives of Python's strftime, in English, local time.
 
+import { countOf } from './count-of.ts';
+import { chargeItems } from './meter.ts';
 import { TemplateError } from './template-error.ts';
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const;
@@ -56,6 +58,7 @@ const DIRECTIVES: Readonly<Record<string, Directive>> = {
 
 /** Throws: `TemplateError` for a directive that is not in the table. */
 export function strftime(format: string, date: Date): string {
+  chargeItems(countOf(format, '%'));
   return format.replace(/%(-?[\s\S]?)/g, (whole, name: string) => {
     const directive = DIRECTIVES[name];
     if (directive === undefined)

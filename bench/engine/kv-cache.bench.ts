@@ -1,0 +1,170 @@
+// What an 8-bit cache changes: decode steps and chunks of prompts on one checkpoint built with a float32 cache and with one
+// of 8-bit codes. Builds take turns step by step; logits are compared first, and a difference beyond rounding ends the
+// benchmark.
+//
+//     npm run bench -- kv-cache --help
+
+import { parseArgs } from 'node:util';
+import {
+  createSlotsRunner,
+  type RunnerRow,
+  readManifest,
+  type SlotModelRunner,
+  selectBackend,
+} from '@ortler/engine/testing';
+import { describeMachine } from '../describe-machine.ts';
+import { median } from '../median.ts';
+import { peerModel } from '../peers/peer-models.ts';
+import { readCount } from '../read-count.ts';
+import { rounded } from '../rounded.ts';
+
+const SHAPE = 'smollm2-135m';
+const CAPACITY = 4608;
+const FILL_CHUNK = 128;
+
+const HELP = `Options:
+  --bits 4|8          of the weights (default 4)
+  --rows LIST         rows of a decode step (default 1,4,8,16)
+  --contexts LIST     tokens that each row has before the step (default 64,1000,4000)
+  --prompts LIST      tokens of a chunk (default 128,256)
+  --depths LIST       tokens before the chunk; 0 is the start (default 0,1000,3500)
+  --threads N         threads of a model call (default 2)
+  --turns N           measured turns of each build (default 9)
+  --only decode|prompts`;
+
+/** How far logits of random weights may be apart with a rounded cache, as a share of their size. */
+const LOGITS_BOUND = 0.3;
+
+interface Build {
+  readonly cache: 'float32' | 'int8';
+  readonly runner: SlotModelRunner;
+}
+
+const { values } = parseArgs({
+  options: {
+    bits: { type: 'string', default: '4' },
+    rows: { type: 'string', default: '1,4,8,16' },
+    contexts: { type: 'string', default: '64,1000,4000' },
+    prompts: { type: 'string', default: '128,256' },
+    depths: { type: 'string', default: '0,1000,3500' },
+    threads: { type: 'string', default: '2' },
+    turns: { type: 'string', default: '9' },
+    only: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+async function main(): Promise<void> {
+  if (values.help) {
+    console.log(HELP);
+    return;
+  }
+  if (values.bits !== '4' && values.bits !== '8') throw new Error(`--bits is 4 or 8; got "${values.bits}".`);
+  if (values.only !== undefined && values.only !== 'decode' && values.only !== 'prompts')
+    throw new Error(`--only is decode or prompts; got "${values.only}".`);
+  const rowCounts = readList('rows', values.rows);
+  const slotCount = Math.max(...rowCounts);
+  const precision = values.bits === '8' ? 'q8' : 'q4';
+  const threadCount = readCount('threads', values.threads);
+  const builds: Build[] = [];
+  const loadMs: Record<string, number> = {};
+  const { backend } = await selectBackend('native');
+  for (const cache of ['float32', 'int8'] as const) {
+    const dir = await peerModel(SHAPE, precision, 'ortler', cache);
+    const startedMs = performance.now();
+    const options = { slotCount, contextLength: CAPACITY, threadCount, spin: true };
+    const runner = await createSlotsRunner(backend, dir, await readManifest(dir), options);
+    loadMs[cache] = Math.round(performance.now() - startedMs);
+    builds.push({ cache, runner });
+  }
+  const turnCount = readCount('turns', values.turns);
+  const decode = values.only === 'prompts' ? [] : await measureDecodes(builds, rowCounts, turnCount);
+  const prompts = values.only === 'decode' ? [] : await measurePrompts(builds, turnCount);
+  const facts = { bench: 'kv-cache', shape: SHAPE, precision, threadCount, turnCount, loadMs };
+  console.log(JSON.stringify({ ...facts, decode, prompts, ...describeMachine() }, null, 2));
+  for (const { runner } of builds) await runner.close();
+}
+
+async function measureDecodes(builds: readonly Build[], rowCounts: readonly number[], turnCount: number) {
+  const results = [];
+  let filled = 0;
+  for (const context of readList('contexts', values.contexts).toSorted((a, b) => a - b)) {
+    for (const { runner } of builds) {
+      await fill(runner, filled, context);
+      for (let slot = 1; slot < runner.facts.slotCount; slot++) runner.copySlot(0, slot, context);
+    }
+    filled = context;
+    for (const count of rowCounts) {
+      const rows = Array.from({ length: count }, (_, slot): RunnerRow => {
+        // Lengths that differ, as those of real sequences do.
+        const computedLength = context - slot;
+        return { slot, tokenIds: tokens(computedLength, 1), computedLength, logitsCount: 1 };
+      });
+      checkLogits(await Promise.all(builds.map(async ({ runner }) => (await runner.run(rows)).slice())));
+      results.push({ rows: count, context, ...(await interleave(builds, rows, turnCount)) });
+    }
+  }
+  return results;
+}
+
+async function measurePrompts(builds: readonly Build[], turnCount: number) {
+  const results = [];
+  let filled = 0;
+  for (const depth of readList('depths', values.depths, 0).toSorted((a, b) => a - b)) {
+    for (const { runner } of builds) await fill(runner, filled, depth);
+    filled = depth;
+    for (const length of readList('prompts', values.prompts)) {
+      const row = { slot: 0, tokenIds: tokens(depth, length), computedLength: depth };
+      const rows: RunnerRow[] = [{ ...row, logitsCount: 0, prefillCount: length }];
+      results.push({ length, depth, ...(await interleave(builds, rows, turnCount)) });
+    }
+  }
+  return results;
+}
+
+/** Milliseconds of a call, medians over the turns, and the median of the ratios within turns. */
+async function interleave(builds: readonly Build[], rows: readonly RunnerRow[], turnCount: number) {
+  const times = builds.map((): number[] => []);
+  // The first turn only warms up.
+  for (let turn = -1; turn < turnCount; turn++) {
+    for (const [index, { runner }] of builds.entries()) {
+      const startedMs = performance.now();
+      await runner.run(rows);
+      if (turn >= 0) times[index]!.push(performance.now() - startedMs);
+    }
+  }
+  const ratios = times[0]!.map((ms, turn) => ms / times[1]![turn]!);
+  const medians = builds.map(({ cache }, index) => [cache, rounded(median(times[index]!))] as const);
+  return { ...Object.fromEntries(medians), timesFaster: rounded(median(ratios)) };
+}
+
+/** Computes the tokens `[from, to)` of slot 0. */
+async function fill(runner: SlotModelRunner, from: number, to: number): Promise<void> {
+  for (let start = from; start < to; start += FILL_CHUNK) {
+    const length = Math.min(FILL_CHUNK, to - start);
+    const row = { slot: 0, tokenIds: tokens(start, length), computedLength: start };
+    await runner.run([{ ...row, logitsCount: 0, prefillCount: length }]);
+  }
+}
+
+/** Throws: when they are further apart than rounding explains. */
+function checkLogits([exact, rounding]: readonly Float32Array[]): void {
+  let differences = 0;
+  let squares = 0;
+  for (const [i, logit] of exact!.entries()) {
+    differences += (rounding![i]! - logit) ** 2;
+    squares += logit ** 2;
+  }
+  const share = Math.sqrt(differences / squares);
+  if (!(share < LOGITS_BOUND)) throw new Error(`Logits are ${share} of their size apart.`);
+}
+
+function tokens(start: number, length: number): Int32Array {
+  return Int32Array.from({ length }, (_, i) => 256 + (((start + i) * 7919) % 48_000));
+}
+
+function readList(option: string, text: string, least = 1): number[] {
+  return text.split(',').map(entry => (least === 0 && entry === '0' ? 0 : readCount(option, entry)));
+}
+
+await main();
