@@ -4,7 +4,8 @@
 // machine with only Node 20 or newer and npm. What is missing (Node 24, pnpm, dependencies, the build) is got
 // once, into this folder, from the npm registry. Plain JavaScript: it must run before anything is installed.
 
-import { runToEnd } from './setup/processes.mjs';
+import { resolve } from 'node:path';
+import { INTERRUPTED_CODE, Interruption, runToEnd } from './setup/processes.mjs';
 import { findToolchain, hostRefusal } from './setup/toolchain.mjs';
 import { ensureBuilt, ensureInstalled } from './setup/workspace.mjs';
 
@@ -15,9 +16,10 @@ const USAGE = `Usage: node scripts/run.mjs <command> [options for the command]
   test    set up what is missing and run the whole test suite (options go to vitest)
   dev     set up what is missing and serve from the TypeScript sources, restarting on edits
   bench   set up what is missing and run a benchmark: npm run bench -- <name>
+  pack    set up what is missing and pack the packages for npm: npm run pack -- <folder>
   setup   set up what is missing, nothing else`;
 
-/** Each command gives the arguments of Node for what it finally runs, and whether that needs the build. */
+/** Each command gives the arguments of Node, or of pnpm, for what it finally runs, and whether that needs the build. */
 const COMMANDS = {
   start: { build: true, node: args => ['apps/server/dist/cli.js', 'serve', ...args] },
   ortler: { build: true, node: args => ['apps/server/dist/cli.js', ...args] },
@@ -27,8 +29,13 @@ const COMMANDS = {
     node: args => ['--conditions=source', '--watch', 'apps/server/src/cli.ts', 'serve', ...args],
   },
   bench: { build: false, node: args => ['--conditions=source', 'bench/main.ts', ...args] },
-  setup: { build: true, node: undefined },
+  pack: { build: true, pnpm: ([folder = '.cache/packages']) => packArguments(resolve(folder)) },
+  setup: { build: true },
 };
+
+function packArguments(folder) {
+  return ['--filter', './packages/*', '--filter', './apps/*', 'pack', '--pack-destination', folder];
+}
 
 async function main([name, ...args]) {
   const command = Object.hasOwn(COMMANDS, name ?? '') ? COMMANDS[name] : undefined;
@@ -44,6 +51,10 @@ async function main([name, ...args]) {
   const toolchain = await findToolchain();
   await ensureInstalled(toolchain);
   if (command.build) await ensureBuilt(toolchain);
+  if (command.pnpm !== undefined) {
+    const pnpm = await toolchain.pnpm();
+    return runToEnd(pnpm.program, [...pnpm.args, ...command.pnpm(args)], pnpm.environment);
+  }
   if (command.node === undefined) return 0;
   return runToEnd(toolchain.node, command.node(args), toolchain.environment);
 }
@@ -51,6 +62,7 @@ async function main([name, ...args]) {
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  console.error(`\nSet-up failed: ${error.message}`);
-  process.exitCode = 1;
+  const wasStopped = error instanceof Interruption;
+  console.error(wasStopped ? `\n${error.message}` : `\nSet-up failed: ${error.message}`);
+  process.exitCode = wasStopped ? INTERRUPTED_CODE : 1;
 }

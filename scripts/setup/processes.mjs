@@ -21,14 +21,22 @@ export function runToEnd(program, args, environment) {
     child.once('error', reject);
     child.once('exit', (code, signal) => {
       process.off('SIGTERM', pass).off('SIGHUP', pass).off('SIGINT', wait);
-      resolve(code ?? (signal === 'SIGINT' ? 130 : 1));
+      resolve(code ?? (signal === 'SIGINT' ? INTERRUPTED_CODE : 1));
     });
   });
 }
 
-/** Runs a set-up step and throws when it fails. */
+/** Exit code of a program that Ctrl-C ended. */
+export const INTERRUPTED_CODE = 130;
+
+/** A set-up step that Ctrl-C ended. */
+export class Interruption extends Error {}
+
+/** Runs a set-up step. Throws: `Interruption` when it was stopped, `Error` when it failed. */
 export async function runStep(title, program, args, environment) {
   console.error(`${title} ...`);
   const code = await runToEnd(program, args, environment);
+  if (code === INTERRUPTED_CODE)
+    throw new Interruption(`"${title}" was stopped; the next start does it again.`);
   if (code !== 0) throw new Error(`"${title}" ended with code ${code}; the lines above tell why.`);
 }

@@ -197,6 +197,28 @@ describe('ortler serve', () => {
   });
 });
 
+it('tells people on one stream and logs on the other, without what a query holds', async () => {
+  const settings = ['--data-dir', join(folder, 'logged'), '--log-level', 'info', '--api-key', 'a-key'];
+  const args = ['--conditions=source', CLI, 'serve', '--port', '0', ...shared, ...settings];
+  const server = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  let [told, logged] = ['', ''];
+  server.stdout.on('data', text => (told += String(text)));
+  server.stderr.on('data', text => (logged += String(text)));
+  await vi.waitFor(() => expect(told).toContain('ready in'), { timeout: 60_000 });
+  await fetch(`${/http:\S+:\d+/.exec(told)![0]}/v1/models?token=hidden`);
+  server.kill('SIGTERM');
+  await once(server, 'exit');
+  expect(told).toContain('tiny: building 0%');
+  // As a shell puts the variable in, which it does not between single quotes.
+  expect(told).toContain('-H "Authorization: Bearer $ORTLER_API_KEY"');
+  const urls = logged
+    .trim()
+    .split('\n')
+    .map(line => (JSON.parse(line) as { readonly req?: { readonly url: string } }).req?.url);
+  expect(urls).toContain('/v1/models');
+  expect(logged).not.toContain('hidden');
+});
+
 it('keeps serving when the reader of its output goes away', async () => {
   const server = spawn(process.execPath, ['--conditions=source', CLI, 'serve', '--port', '0', ...shared], {
     cwd: folder,

@@ -1,6 +1,10 @@
 // The public SDK and our own client against a running server with a real engine.
 
-import { createOrtlerClient } from '@ortler/api/client';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { AppRouter } from '@ortler/api';
+import { createOrtlerClient, int64Transformer } from '@ortler/api/client';
+import { createTRPCClient, httpLink } from '@trpc/client';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningServer } from '../support/server.ts';
@@ -113,4 +117,53 @@ it('renders with the template of the request', async () => {
   expect(reply.status).toBe(200);
   expect(body.usage.prompt_tokens).toBe(body.prompt_token_ids.length);
   expect(body.prompt_token_ids.length).toBeLessThanOrEqual('Hello!'.length);
+});
+
+describe('behind a proxy that puts a path before the server', () => {
+  const proxy = createServer((request, response) => {
+    const path = request.url!.replace(/^\/llm(?=\/)/, '');
+    const { method, headers } = request;
+    const passed = httpRequest(new URL(path, server.url), { method, headers }, answer => {
+      response.writeHead(answer.statusCode!, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(passed);
+  });
+  let url: string;
+  beforeAll(async () => {
+    await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/llm`;
+  });
+  afterAll(() => proxy.close());
+
+  it.each(['', '/'])('our client finds the procedures, with "%s" at the end of the address', async end => {
+    const ortler = createOrtlerClient({ url: url + end, apiKey: server.apiKey });
+    expect((await ortler.models.list.query()).data.map(({ id }) => id)).toEqual(['a', 'b']);
+  });
+
+  it('the documentation finds its document', async () => {
+    const page = await fetch(`${url}/docs`);
+    expect(page.url).toBe(`${url}/docs/`);
+    const [, document] = /"url": "([^"]+)"/.exec(await page.text())!;
+    expect((await fetch(new URL(document!, page.url))).status).toBe(200);
+  });
+});
+
+it('a client of tRPC itself works with the transformer', async () => {
+  const trpc = createTRPCClient<AppRouter>({
+    links: [
+      httpLink({
+        url: `${server.url}/trpc`,
+        transformer: int64Transformer,
+        headers: { authorization: `Bearer ${server.apiKey}` },
+      }),
+    ],
+  });
+  const { choices } = await trpc.chat.complete.mutate({
+    model: 'a',
+    messages,
+    seed: 2n ** 62n,
+    max_tokens: 4,
+  });
+  expect(choices).toHaveLength(1);
 });

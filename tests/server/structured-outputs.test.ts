@@ -177,6 +177,9 @@ describe('a hostile constraint', () => {
     ['such a terminal', { grammar: 'start: /((ab?){1,500}c){1,500}/' }],
     ['20,000 rules', { grammar: `root ::= r0\n${rules}\nr20000 ::= "a"` }],
     ['a reference to itself', { json: { $ref: '#' } }],
+    ['a value that must contain itself', { json: { type: 'array', items: { $ref: '#' }, minItems: 1 } }],
+    ['counts that multiply', { regex: '(?:[a-z]{1,100}[0-9a-z]){1,100}' }],
+    ['a grammar without an end', { grammar: 'root ::= "a" root' }],
     ['a megabyte', { json: { description: 'x'.repeat(2 ** 20) } }],
   ];
 

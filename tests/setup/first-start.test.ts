@@ -1,14 +1,16 @@
-// The set-up contract, as a newcomer meets it: a clean clone, `npm start`, a curl. The machine's own Node runs npm;
-// the clone has no dependencies, no build and no tools. It runs where the repository is a git checkout.
+// The set-up contract, as a newcomer meets it: a clean clone, `npm start`, a curl, packages for a project of one's own.
+// The machine's own Node runs npm; the clone has no dependencies, no build and no tools. It runs where the repository is a
+// git checkout.
 
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { REPOSITORY } from '../support/server.ts';
+import { installTarballs } from './install-tarballs.ts';
 
 const API_KEY = 'test-key-0123456789abcdef';
 const PORT = String(await freePort());
@@ -44,6 +46,108 @@ describe.skipIf(!isCheckout)('first start of a clean clone (skipped outside a gi
     } finally {
       await server.stop();
     }
+  });
+
+  describe('packages that the clone packs, in a project outside of it', () => {
+    let project: string;
+    beforeAll(() => {
+      project = join(dirname(clone), 'project');
+      mkdirSync(project);
+      const tarballs = join(dirname(clone), 'tarballs');
+      const options = { cwd: clone, env: newcomersEnvironment(), encoding: 'utf8' } as const;
+      execFileSync('npm', ['run', 'pack', '--', tarballs], options);
+      installTarballs(project, tarballs, clone);
+      writeFileSync(join(project, 'package.json'), '{"type": "module"}');
+    });
+
+    test('the engine and the builder run a model', async () => {
+      const source = `
+        import { createEngine } from '@ortler/engine';
+        import { ensureModel } from '@ortler/model-builder';
+        const sourceDir = ${JSON.stringify(join(clone, 'models/demo'))};
+        const modelDir = await ensureModel({ sourceDir, cacheDir: 'models', precision: 'q8' });
+        const engine = await createEngine({ modelDir });
+        const messages = [{ role: 'user', content: 'What is the capital of France?' }];
+        for await (const event of engine.generate({ prompt: { kind: 'chat', messages } }))
+          if (event.kind === 'token-delta' || event.kind === 'choice-finish') process.stdout.write(event.text);
+        await engine.close();`;
+      writeFileSync(join(project, 'engine.ts'), source);
+      expect(execFileSync(process.execPath, ['engine.ts'], { cwd: project, encoding: 'utf8' })).toContain(
+        'Paris',
+      );
+    });
+
+    test.each(['nodenext', 'bundler'])('their types hold under moduleResolution %s', resolution => {
+      const source = `
+        import type { AppRouter } from '@ortler/api';
+        import { createOrtlerClient, int64Transformer } from '@ortler/api/client';
+        import { createOpenApiDocument } from '@ortler/api/openapi';
+        import type { Engine } from '@ortler/engine';
+        import { bindFeedbackQuery, compileFeedbackQuery, sqliteDialect } from '@ortler/feedback-query';
+        import { buildModel } from '@ortler/model-builder';
+        import { chatCompletionRequest } from '@ortler/schemas';
+        import { startServer } from '@ortler/server';
+        import { openFeedback } from '@ortler/server/feedback';
+        import { createTRPCClient, httpLink } from '@trpc/client';
+        import type { Kysely } from 'kysely';
+        import { z } from 'zod';
+
+        const url = 'http://127.0.0.1:8000';
+        const messages = [{ role: 'user', content: 'Hello!' }];
+        const ours = createOrtlerClient({ url, apiKey: 'key' });
+        const plain = createTRPCClient<AppRouter>({ links: [httpLink({ url, transformer: int64Transformer })] });
+        export const [reply] = await Promise.all([ours, plain].map(client => client.chat.complete.mutate({ messages })));
+        export const content: string | null | undefined = reply?.choices[0]?.message.content;
+        // @ts-expect-error The router's types are known, not any.
+        ours.chat.complete.mutate({ messages: 3 });
+
+        export const rows = (db: Kysely<unknown>) =>
+          db.executeQuery(compileFeedbackQuery(bindFeedbackQuery({ projectId: 'a/b' }), sqliteDialect).statement);
+        export const request = z.object({ team: z.string(), request: chatCompletionRequest });
+        export type Kept = Engine;
+        export { buildModel, createOpenApiDocument, openFeedback, startServer };`;
+      writeFileSync(join(project, 'types.ts'), source);
+      const module = resolution === 'bundler' ? 'esnext' : 'nodenext';
+      const compilerOptions = {
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noEmit: true,
+        target: 'es2024',
+        lib: ['es2024', 'esnext.disposable', 'esnext.float16', 'dom'],
+        module,
+        moduleResolution: resolution,
+        types: ['node'],
+        // Declarations of our own are held to what they say of others.
+        skipLibCheck: false,
+      };
+      const settings = { compilerOptions, files: ['types.ts'] };
+      writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(settings));
+      const compiler = join(clone, 'node_modules/typescript/bin/tsc');
+      const { stdout } = spawnSync(process.execPath, [compiler, '-p', project], { encoding: 'utf8' });
+      expect(stdout).toBe('');
+    });
+
+    test('a caller of a server needs neither the engine nor ONNX Runtime', () => {
+      const caller = join(dirname(clone), 'caller');
+      mkdirSync(caller);
+      const tarballs = join(dirname(clone), 'tarballs');
+      installTarballs(caller, tarballs, clone, ['api', 'schemas', 'feedback-query']);
+      const source = `
+        import { createOrtlerClient } from '@ortler/api/client';
+        const { models } = createOrtlerClient({ url: 'http://127.0.0.1:1', apiKey: 'key' });
+        await models.list.query().catch(error => console.log(error.name));`;
+      writeFileSync(join(caller, 'call.mjs'), source);
+      const output = execFileSync(process.execPath, ['call.mjs'], { cwd: caller, encoding: 'utf8' });
+      expect(output).toBe('TRPCClientError\n');
+    });
+
+    test('the server asks for a model: the demo model is not among them', async () => {
+      const cli = join(project, 'node_modules/@ortler/server/dist/cli.js');
+      const args = [cli, 'chat', 'Hello!', '--data-dir', join(project, 'data')];
+      const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+      expect(status).toBe(1);
+      expect(stderr).toContain('Name a model: --models my-model=/path/to/folder');
+    });
   });
 });
 

@@ -16,6 +16,7 @@ import { answerBrokenRequest } from './rest/broken-request.ts';
 import { createDispatcher } from './rest/dispatcher.ts';
 import { toErrorBody, toErrorHeaders, toTrpcErrorBody } from './rest/error-body.ts';
 import { chooseRequestId, createRequestContext } from './rest/request-context.ts';
+import { createRouteTable } from './rest/route-table.ts';
 import { type CheckedDatabase, createDatabaseChecks } from './system/database-checks.ts';
 import type { Metrics } from './system/metrics.ts';
 import { registerSystemRoutes } from './system/system-routes.ts';
@@ -97,6 +98,12 @@ export async function createApp({
   });
 
   const router = createAppRouter(services);
+  const table = createRouteTable(router);
+  app.addHook('onResponse', (request, { raw }, done) => {
+    const handler = table.nameOf(request.method, request.url) ?? request.routeOptions.url ?? 'none';
+    metrics.requestAnswered({ method: request.method, handler, status: raw.statusCode });
+    done();
+  });
   await app.register(registerSystemRoutes, {
     catalog: services.models,
     databases: createDatabaseChecks(databases),
@@ -124,7 +131,14 @@ export async function createApp({
     });
   });
 
-  const dispatch = createDispatcher({ router, bodyLimitBytes, streamedBodyLimitBytes, stopping, onError });
+  const dispatch = createDispatcher({
+    router,
+    table,
+    bodyLimitBytes,
+    streamedBodyLimitBytes,
+    stopping,
+    onError,
+  });
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack();
     await dispatch(request.raw, reply.raw, { requestId: request.id, headers: reply.getHeaders() });

@@ -3,6 +3,7 @@
 import type { AddressInfo } from 'node:net';
 import { ApiError } from '@ortler/api';
 import { createJsonSchemaChecker, type DeviceChoice, EngineError } from '@ortler/engine';
+import type { FastifyRequest } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { createApp } from './app.ts';
 import type { Config } from './config/config.ts';
@@ -146,9 +147,23 @@ function logDeviceNote(logger: Logger, modelId: string, note: string | undefined
   if (note !== undefined) logger.warn({ model: modelId, note }, 'model leaves work on the processor');
 }
 
+// A query may hold what a caller asks for, in tRPC the whole input, so it stays out of the log.
+function toLoggedRequest({ method, url, host, ip, socket }: FastifyRequest) {
+  return {
+    method,
+    url: url.split('?', 1)[0],
+    host,
+    remoteAddress: ip,
+    remotePort: socket.remotePort,
+  };
+}
+
 function createLogger(level: Config['logLevel']): Logger {
   const redact = ['req.headers.authorization', 'headers.authorization'];
-  return pino({ level, redact }, pino.destination({ fd: 2, sync: true }));
+  return pino(
+    { level, redact, serializers: { req: toLoggedRequest } },
+    pino.destination({ fd: 2, sync: true }),
+  );
 }
 
 function addressOf({ address, port, family }: AddressInfo): string {

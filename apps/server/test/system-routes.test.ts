@@ -1,7 +1,7 @@
 import { createFakeEngine, createFakeServices } from '@ortler/api/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { reportHealth } from '../src/system/health.ts';
-import { MESSAGES, openTestApp, type TestApp } from './open-test-app.ts';
+import { AUTHORIZATION, MESSAGES, openTestApp, type TestApp } from './open-test-app.ts';
 
 let test: TestApp;
 afterEach(() => test.app.close());
@@ -114,12 +114,52 @@ it("shows the engine's own counts of cache, preemption and speculation under the
     expect(body).toContain(`# TYPE ${name} counter`);
 });
 
+it('counts answered requests by route, never by path', async () => {
+  test = await openTestApp();
+  const get = (url: string) => test.app.inject({ url, headers: { authorization: AUTHORIZATION } });
+  await test.post({ messages: [] });
+  for (const url of [
+    '/v1/models',
+    '/v1/models?a=b',
+    '/v1/models/some-model',
+    '/health',
+    '/v1/nothing/7',
+    '/v1/nothing/8',
+  ])
+    await get(url);
+  await get('/trpc/models.list');
+  const lines = (await get('/metrics')).body
+    .split('\n')
+    .filter(line => line.startsWith('http_requests_total'));
+  const counted = lines.map(line =>
+    /method="(.+)",handler="(.+)",status="(.+)"\} (\d+)/.exec(line)!.slice(1),
+  );
+  expect(counted.toSorted()).toEqual([
+    ['GET', '/*', '4xx', '2'],
+    ['GET', '/health', '2xx', '1'],
+    ['GET', '/trpc/:path', '2xx', '1'],
+    ['GET', '/v1/models', '2xx', '2'],
+    ['GET', '/v1/models/{model_id}', '4xx', '1'],
+    ['POST', '/v1/chat/completions', '4xx', '1'],
+  ]);
+});
+
+it('measures its own process', async () => {
+  test = await openTestApp();
+  const { body } = await test.app.inject('/metrics');
+  const measured = (name: string) => Number(new RegExp(`^${name} (.+)$`, 'm').exec(body)![1]);
+  expect(measured('process_resident_memory_bytes')).toBeGreaterThan(1e7);
+  expect(measured('process_cpu_seconds_total')).toBeGreaterThan(0);
+  expect(measured('process_start_time_seconds')).toBeGreaterThan(1.7e9);
+});
+
 it('serves the docs page and its script from this machine', async () => {
   test = await openTestApp();
-  expect((await test.app.inject('/docs')).headers.location).toBe('/docs/');
+  expect((await test.app.inject('/docs')).headers.location).toBe('docs/');
   const page = await test.app.inject('/docs/');
   expect(page.statusCode).toBe(200);
   expect(page.body).toContain('/openapi.json');
+  expect(page.body).toContain('"proxyUrl": ""');
   const [, script] = /<script[^>]* src="([^"]+)"/.exec(page.body)!;
   expect(script).not.toMatch(/^(https?:)?\/\//);
   const file = await test.app.inject(new URL(script!, 'http://x/docs/').pathname);

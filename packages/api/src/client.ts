@@ -4,10 +4,11 @@ import { createTRPCClient, httpBatchStreamLink, type TRPCClient } from '@trpc/cl
 import type { AppRouter } from './app-router.ts';
 import { int64Transformer } from './int64-transformer.ts';
 
+export { int64Transformer };
 export type OrtlerClient = TRPCClient<AppRouter>;
 
 export interface OrtlerClientOptions {
-  /** Address of the server, such as `http://127.0.0.1:8000`. */
+  /** Address of the server, such as `http://127.0.0.1:8000`; a path before the server's own, as of a proxy, stays. */
   readonly url: string;
   readonly apiKey: string;
   /** Sent with every call, for example `x-request-id`. */
@@ -22,7 +23,7 @@ export function createOrtlerClient({ url, apiKey, headers }: OrtlerClientOptions
   return createTRPCClient<AppRouter>({
     links: [
       httpBatchStreamLink({
-        url: new URL('/trpc', url).href,
+        url: `${url.replace(/\/+$/, '')}/trpc`,
         transformer: int64Transformer,
         // Calls that share a request could not be aborted alone.
         maxItems: 1,

@@ -1,7 +1,7 @@
 // tRPC for this api: context, metadata, error shape and the procedures that check credentials.
 
 import { initTRPC } from '@trpc/server';
-import type { OpenApiMeta } from 'trpc-to-openapi';
+import type { ZodObject } from 'zod';
 import { ApiError, type ApiErrorCode, type PublicError, toPublicError } from './errors.ts';
 import { int64Transformer } from './int64-transformer.ts';
 import type { Principal, Services } from './services.ts';
@@ -44,8 +44,22 @@ type OrtlerMeta = {
   readonly fails?: readonly ApiErrorCode[];
 };
 
+/**
+ * A REST route and what its document says. The fields are those that the generator reads; its own type for them is not
+ * taken, because every typed client would then need the types of all web frameworks that the generator knows.
+ */
+interface RouteMeta {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly path: `/${string}`;
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly description?: string;
+  readonly tags?: string[];
+  readonly requestHeaders?: ZodObject;
+}
+
 /** Metadata of a procedure; `openapi` on it is the only table of REST routes. */
-export type ProcedureMeta = OpenApiMeta<OrtlerMeta>;
+export type ProcedureMeta = OrtlerMeta & { readonly openapi?: RouteMeta };
 
 const t = initTRPC
   .context<ApiContext>()

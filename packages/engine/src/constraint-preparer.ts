@@ -61,7 +61,10 @@ export class ConstraintPreparer {
     const key = keyOf(spec);
     const kept = key === null ? undefined : this.#prepared.get(key);
     if (key === null || kept === undefined) {
-      const prepared = (await this.#run({ kind: 'prepare', spec }, signal)) as PreparedConstraint;
+      const prepared = (await this.#run(
+        { kind: 'prepare', spec: key ?? spec },
+        signal,
+      )) as PreparedConstraint;
       if (key !== null) this.#keep(key, prepared);
       return prepared;
     }

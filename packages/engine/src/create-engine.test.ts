@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toCoreOptions } from './create-engine.ts';
+import { createEngine, toCoreOptions } from './create-engine.ts';
 import type { CoreOptions } from './link/core-options.ts';
 
 test('every option of the token side that a caller gives gets there', () => {
@@ -24,4 +24,11 @@ test('every option of the token side that a caller gives gets there', () => {
     isDeviceOptional: true,
   };
   expect(toCoreOptions({ ...given, link: 'process' })).toEqual(given);
+});
+
+test('a folder that is none is named', async () => {
+  await expect(createEngine({ modelDir: '/no/such/model' })).rejects.toMatchObject({
+    code: 'model_invalid',
+    message: expect.stringContaining('/no/such/model'),
+  });
 });

@@ -1,6 +1,7 @@
 // Builds an engine for one model folder: reads what the text side needs, starts the token side where it was
 // asked for, and puts the two together.
 
+import { checkEngineOptions } from './check-engine-options.ts';
 import { readManifest } from './core/model/read-manifest.ts';
 import type { Engine, EngineInfo, EngineOptions } from './engine.ts';
 import { EngineLinkListener } from './engine-link-listener.ts';
@@ -23,9 +24,10 @@ const DEFAULT_PREFILL_CHUNK_LENGTH = 256;
 const DEFAULT_MAX_QUEUED_SEQUENCES = 256;
 
 /**
- * Loads a model and gives the engine that serves it. Resolves when the model is ready.
+ * Loads a model and gives the engine that serves it. Resolves when the model is ready. A thread or process of its own
+ * keeps the program running until `close`.
  *
- * Throws: `model_invalid` for an unusable folder, `engine_failed` when the model cannot be run.
+ * Throws: `model_invalid` for an unusable folder or option, `engine_failed` when the model cannot be run.
  *
  * @example
  * const engine = await createEngine({ modelDir: './model' });
@@ -36,6 +38,7 @@ const DEFAULT_MAX_QUEUED_SEQUENCES = 256;
  * await engine.close();
  */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
+  checkEngineOptions(options);
   return startEngine(options.modelDir, await createLink(options), options);
 }
 

@@ -3,6 +3,7 @@
 
 import { throwIfAborted } from './aborted.ts';
 import type { EngineInfo } from './engine.ts';
+import { checkSignal } from './request/check-request-shape.ts';
 import type { GenerationRequest } from './request/generation-request.ts';
 import {
   type RequestLimits,
@@ -48,6 +49,7 @@ export class RequestPreparer {
   async prepare(request: GenerationRequest, signal: AbortSignal | undefined): Promise<PreparedRequest> {
     const { prompts, defaultMaxTokens } = this.#parts;
     const { contextLength } = this.#limits;
+    checkSignal(signal);
     throwIfAborted(signal);
     const valid = validateGenerationRequest(request, this.#limits);
     const badTokenSequences = this.#tokenizeBadWords(valid);

@@ -43,7 +43,9 @@ describe('parseField', () => {
     expect(() => parseField(name, ['fields', 0])).toThrowError(
       expect.objectContaining({
         code: 'unknown_field',
-        message: `Unknown field: ${name}`,
+        message: expect.stringMatching(
+          `^Unknown field: ${name}; fields are payload.<key> and id, project_id, `,
+        ),
         path: ['fields', 0],
       }),
     );

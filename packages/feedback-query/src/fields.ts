@@ -54,6 +54,9 @@ export const COLUMNS: readonly Column[] = Object.freeze([
 
 const COLUMNS_BY_NAME: ReadonlyMap<string, Column> = new Map(COLUMNS.map(item => [item.name, item]));
 
+/** What may stand where a field is asked for, in the words of an error. */
+const FIELD_NAMES = `fields are payload.<key> and ${COLUMNS.map(({ name }) => name).join(', ')}`;
+
 /** Name under which the original's clients also know the payload. */
 export const PAYLOAD_DUMP = 'payload_dump';
 
@@ -102,7 +105,7 @@ export function parseField(name: string, path: QueryPath, limits: QueryLimits = 
   if (map?.type === 'text-map' || map?.type === 'number-map') {
     return Object.freeze({ kind: 'map-key', column: map, key: name.slice(dot + 1) });
   }
-  throw new QueryError('unknown_field', path, `Unknown field: ${name}`);
+  throw new QueryError('unknown_field', path, `Unknown field: ${name}; ${FIELD_NAMES}`);
 }
 
 /** Splits at dots; a dot after a backslash belongs to the key, and the backslash is dropped. */

@@ -101,6 +101,19 @@ describe('parseExpr', () => {
     expect({ code: error.code, path: error.path }).toEqual({ code, path: ['query', '$expr', ...tail] });
   });
 
+  it.each([
+    [0.5, '; a value is written {"$literal": 0.5}'],
+    [null, '; a value is written {"$literal": null}'],
+    ['id', '; a value is written {"$literal": "id"}'],
+    ['$payload.score', '; a field is written {"$getField": "payload.score"}'],
+    ['x'.repeat(100), '$exists'],
+    [[], '$exists'],
+    [undefined, '$exists'],
+    [1n, '$exists'],
+  ])('says of the bare operand %s how it is written', (bare, ending) => {
+    expect(refusalOf(() => parseExpr({ $not: [bare] })).message.endsWith(ending)).toBe(true);
+  });
+
   it('names the number of operands as the original does', () => {
     const message = refusalOf(() => parseExpr({ $not: [equal, equal] })).message;
     expect(message).toBe('Tuple should have at most 1 item after validation, not 2');

@@ -12,6 +12,9 @@ const CONDITION_NAMES = GRAMMAR.filter(rule => rule.result === 'condition')
   .map(rule => rule.name)
   .join(', ');
 
+/** Longest bare value that an error repeats. Unit: UTF-16 code units of its JSON. */
+const MAX_SHOWN_LENGTH = 100;
+
 /** The spellings of a boolean that clients of the original API may send. */
 const LAX_BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   ...[true, 1, '1', 'true', 't', 'yes', 'y', 'on'].map(value => [value, true] as const),
@@ -74,10 +77,21 @@ function parseOperand(input: unknown, path: ExprPath, depth: number, state: Pars
   return parseArguments(rule, (input as JsonObject)[rule.name], step(path, rule.name), depth, state);
 }
 
+/** The operand that a bare value was meant for; as elsewhere, a text that begins with a dollar sign names a field. */
+function howToWrite(bare: unknown): string {
+  if (bare !== null && !['string', 'number', 'boolean'].includes(typeof bare)) return '';
+  const text = JSON.stringify(bare);
+  if (text.length > MAX_SHOWN_LENGTH) return '';
+  const isField = typeof bare === 'string' && bare.startsWith('$');
+  return isField
+    ? `; a field is written {"$getField": ${JSON.stringify(bare.slice(1))}}`
+    : `; a value is written {"$literal": ${text}}`;
+}
+
 /** The rule of the only operator in an object; other keys without a dollar sign are not looked at. */
 function ruleOf(input: unknown, path: ExprPath): GrammarRule {
   if (!isObject(input)) {
-    throw fault('object_type', path, `An operand is an object with one of ${ALL_NAMES}`);
+    throw fault('object_type', path, `An operand is an object with one of ${ALL_NAMES}${howToWrite(input)}`);
   }
   let found: GrammarRule | undefined;
   for (const key of Object.keys(input)) {

@@ -11,7 +11,7 @@ const metrics = boundedRecord(laxNumber(), MAX_NAMED_VALUES, metricName).describ
 const weightsKind = z.enum(['full', 'lora']);
 
 /** Where the weights of a checkpoint lie. */
-export const checkpointWeights = z.object({
+export const checkpointWeights = z.strictObject({
   path: z
     .string()
     .min(1)
@@ -22,8 +22,8 @@ export const checkpointWeights = z.object({
     .describe('Whole weights, or an adapter on the base model. By default, what the folder holds.'),
 });
 
-/** The body. */
-export const checkpointRegistration = z.object({
+/** The body. A key that is not known is refused: without its weights a checkpoint would be registered for good. */
+export const checkpointRegistration = z.strictObject({
   id: z.uuid().nullish().describe('Id of the checkpoint. By default, one is made.'),
   step: laxInteger({ minimum: 0 })
     .nullish()
@@ -37,7 +37,7 @@ export type CheckpointRegistration = z.output<typeof checkpointRegistration>;
 
 const idParameter = z.string().describe('Id of the checkpoint.');
 
-export const checkpointRegistrationInput = z.object({
+export const checkpointRegistrationInput = z.strictObject({
   model_id: modelIdParameter,
   ...checkpointRegistration.shape,
 });
@@ -101,5 +101,7 @@ export const checkpointRegistrationExamples = {
     { input: { id: 'x' }, type: 'value_error', loc: ['id'] },
     { input: { metrics: { a: 'x' } }, type: 'float_parsing', loc: ['metrics', 'a'] },
     { input: { weights: {} }, type: 'missing', loc: ['weights', 'path'] },
+    { input: { weights_path: 'clerk/3' }, type: 'extra_forbidden', loc: ['weights_path'] },
+    { input: { weights: { path: 'a', type: 'lora' } }, type: 'extra_forbidden', loc: ['weights', 'type'] },
   ],
 } as const;

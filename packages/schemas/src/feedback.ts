@@ -68,7 +68,9 @@ export const feedbackPayloadSchemaRequest = z.object({
     .describe('Only feedback of this trigger. A reference that ends in `:*` covers all its versions.'),
   sample_limit: laxInteger({ minimum: 1, maximum: 5000 })
     .prefault(2000)
-    .describe('Most trigger references to sample; one payload is read of each.'),
+    .describe(
+      'Most trigger references to sample; of each the newest payload is read. Feedback without a reference counts as one.',
+    ),
 });
 export type FeedbackPayloadSchemaRequest = z.output<typeof feedbackPayloadSchemaRequest>;
 

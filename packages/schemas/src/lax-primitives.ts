@@ -126,7 +126,7 @@ export function jsonObject() {
       // A union goes on to its other members.
       abort: true,
     })
-    .meta({ type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} });
+    .meta({ type: 'object', additionalProperties: true });
   return schema;
 }
 

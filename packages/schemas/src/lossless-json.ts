@@ -2,6 +2,7 @@
 // Request bodies are read, and whatever came from one is written, through here.
 
 import { findJsonFault } from './json-fault.ts';
+import { findStringEnd, readSlices, SliceFault, TooDeep } from './json-slices.ts';
 
 /** Text that is not acceptable JSON. */
 export class JsonSyntaxError extends SyntaxError {
@@ -20,13 +21,20 @@ export interface LosslessJsonOptions {
   readonly maxDepth?: number;
 }
 
+export interface SlicedJsonOptions extends LosslessJsonOptions {
+  /** Characters that are read at once, unless a text or number is longer. Default: 32 KB, at most a millisecond's work. */
+  readonly sliceLength?: number;
+}
+
 const DEFAULT_MAX_DEPTH = 128;
+const DEFAULT_SLICE_LENGTH = 32 * 1024;
 
 /**
  * Only such text can hold an integer above 2^53 (16 digits that are no fraction) or a number beyond all doubles (a
  * three-digit exponent). Log probabilities have long fractions, and the exact reading costs ten times the fast one.
  */
 const MAY_HOLD_BIG_NUMBER = /(?:^|[^\d.])\d{16}|\d[eE]\+?\d{3}/;
+const STARTS_NESTED = /^[ \t\n\r]*[{[]/;
 const INTEGER = /^-?\d+$/;
 
 /** What Node and V8 offer beyond the declared JSON object. */
@@ -46,10 +54,29 @@ const jsonWithSource = JSON as unknown as JsonWithSource;
 export function parseLosslessJson(text: string, options: LosslessJsonOptions = {}): unknown {
   checkDepth(text, options.maxDepth ?? DEFAULT_MAX_DEPTH);
   try {
-    return MAY_HOLD_BIG_NUMBER.test(text) ? jsonWithSource.parse(text, reviveNumber) : JSON.parse(text);
+    return parseNumbers(text);
   } catch (error) {
     const fault = findJsonFault(text);
     throw new JsonSyntaxError(fault.reason, fault.position, { cause: error });
+  }
+}
+
+/**
+ * As `parseLosslessJson`, in slices: yields between them, so that whoever reads a large text can do something else. Of several faults the first is thrown.
+ */
+export function* parseLosslessJsonInSlices(
+  text: string,
+  options: SlicedJsonOptions = {},
+): Generator<void, unknown> {
+  const { maxDepth = DEFAULT_MAX_DEPTH, sliceLength = DEFAULT_SLICE_LENGTH } = options;
+  if (!STARTS_NESTED.test(text)) return parseLosslessJson(text, options);
+  try {
+    return yield* readSlices(text, { maxDepth, sliceLength, parse: parseNumbers });
+  } catch (error) {
+    if (error instanceof TooDeep) throw tooDeep(maxDepth, error.position);
+    if (!(error instanceof SliceFault)) throw error;
+    const { reason, position } = findJsonFault(error.head + text.slice(error.start));
+    throw new JsonSyntaxError(reason, position - error.head.length + error.start, { cause: error });
   }
 }
 
@@ -59,6 +86,15 @@ export function parseLosslessJson(text: string, options: LosslessJsonOptions = {
  */
 export function stringifyLosslessJson(value: unknown): string {
   return JSON.stringify(value, replaceNumber);
+}
+
+/** Throws: SyntaxError, RangeError. */
+function parseNumbers(text: string): unknown {
+  return MAY_HOLD_BIG_NUMBER.test(text) ? jsonWithSource.parse(text, reviveNumber) : JSON.parse(text);
+}
+
+function tooDeep(maxDepth: number, position: number): JsonSyntaxError {
+  return new JsonSyntaxError(`More than ${maxDepth} nested levels`, position);
 }
 
 function reviveNumber(_key: string, value: unknown, context: { source?: string }): unknown {
@@ -86,7 +122,7 @@ function checkDepth(text: string, maxDepth: number): void {
       case 0x5b: // [
       case 0x7b: // {
         depth++;
-        if (depth > maxDepth) throw new JsonSyntaxError(`More than ${maxDepth} nested levels`, position);
+        if (depth > maxDepth) throw tooDeep(maxDepth, position);
         break;
       case 0x5d: // ]
       case 0x7d: // }
@@ -94,14 +130,4 @@ function checkDepth(text: string, maxDepth: number): void {
         break;
     }
   }
-}
-
-/** Position of the closing quote, or the end of the text; jumps from quote to quote, so long texts cost little. */
-function findStringEnd(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
-    let backslashCount = 0;
-    while (text.charCodeAt(quote - 1 - backslashCount) === 0x5c) backslashCount++;
-    if (backslashCount % 2 === 0) return quote;
-  }
-  return text.length;
 }

@@ -92,6 +92,12 @@ function describeIssue(issue: z.core.$ZodIssue, parentPath: readonly PropertyKey
       return [{ path, ...wrongLiteral(issue.values) }];
     case 'invalid_union':
       return describeUnion(issue, keys, input);
+    case 'unrecognized_keys':
+      return issue.keys.map(key => ({
+        path: [...path, key],
+        type: 'extra_forbidden',
+        msg: 'Extra inputs are not permitted',
+      }));
     case 'too_small':
       return [{ path, ...tooSmall(issue) }];
     case 'too_big':

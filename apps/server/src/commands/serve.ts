@@ -15,8 +15,12 @@ import { UserError } from './user-error.ts';
 /** Exit code of a process that a second Ctrl-C ended. */
 const INTERRUPTED_EXIT_CODE = 130;
 
-/** Runs until a signal stops it. Throws: `UserError` when it cannot listen. */
-export async function serve(config: Config, terminal: Terminal): Promise<void> {
+/**
+ * Runs until a signal stops it. What it tells people goes to standard output: without a screen standard error is the
+ * log's alone, one JSON object a line. Throws: `UserError` when it cannot listen.
+ */
+export async function serve(config: Config, { out, isScreen }: Terminal): Promise<void> {
+  const terminal: Terminal = { out, err: out, isScreen };
   const startedAtMs = performance.now();
   const bars = createBuildBars(terminal);
   const server = await listen(
@@ -75,7 +79,7 @@ function showWelcome({ url, firstKey }: RunningServer, config: Config, terminal:
   }
   terminal.out(`
   curl ${url}/v1/chat/completions \\
-    -H 'Authorization: Bearer ${key}' \\
+    -H "Authorization: Bearer ${key}" \\
     -H 'Content-Type: application/json' \\
     -d '{"messages": [{"role": "user", "content": "What is the capital of France?"}]}'
 
@@ -91,7 +95,7 @@ function showEvent(event: CatalogEvent, terminal: Terminal, bars: BuildBars): vo
   bars.end(modelId);
   if (event.kind === 'failed') {
     const message = event.error instanceof Error ? event.error.message : String(event.error);
-    terminal.err(`  model    ${modelId} cannot be served: ${message}\n`);
+    terminal.out(`  model    ${modelId} cannot be served: ${message}\n`);
     return;
   }
   terminal.out(describeModel(modelId, event.engine.info));
@@ -104,7 +108,7 @@ function stopOnSignal(server: RunningServer, terminal: Terminal): Promise<void> 
   const onSignal = () => {
     if (isStopping) process.exit(INTERRUPTED_EXIT_CODE);
     isStopping = true;
-    terminal.err('\nStopping: open answers may end. Press Ctrl-C again to stop at once.\n');
+    terminal.out('\nStopping: open answers may end. Press Ctrl-C again to stop at once.\n');
     server.stop().then(resolve, reject);
   };
   process.on('SIGINT', onSignal);

@@ -73,6 +73,13 @@ describe('readConfig', () => {
     ]);
   });
 
+  it('says of a list which entry is wrong, once', () => {
+    expect(problemsOf({ ORTLER_CORS_ORIGINS: '*.example.org' }, { models: 'demo' })).toEqual([
+      'ORTLER_CORS_ORIGINS must list origins such as https://example.org; "*.example.org" is none (got "*.example.org").',
+      '--models must list id=path pairs, separated by commas; "demo" is none (got "demo").',
+    ]);
+  });
+
   it('takes a reasoning parser for all models or for one each', () => {
     const of = (text: string) =>
       readConfig({ ORTLER_REASONING_PARSER: text, ORTLER_MODELS: 'a=/a,b=/b' }).reasoningParsers;

@@ -83,7 +83,7 @@ export function originList(): z.ZodType<'*' | readonly string[], string> {
     const origins = text.split(',').map(origin => origin.trim());
     for (const origin of origins)
       if (!URL.canParse(origin) || new URL(origin).origin !== origin)
-        context.addIssue(`must list origins such as https://example.org; got "${origin}"`);
+        context.addIssue(`must list origins such as https://example.org; "${origin}" is none`);
     return origins;
   });
 }
@@ -110,7 +110,7 @@ export function modelList(): z.ZodType<readonly ConfiguredModel[], string> {
     for (const entry of text.split(',')) {
       const [, id, path] = /^\s*([^=\s]+)\s*=\s*(.+?)\s*$/.exec(entry) ?? [];
       if (id === undefined || path === undefined)
-        context.addIssue(`must list id=path pairs, separated by commas; got "${entry}"`);
+        context.addIssue(`must list id=path pairs, separated by commas; "${entry}" is none`);
       else if (models.some(model => model.id === id)) context.addIssue(`names the model ${id} twice`);
       else models.push({ id, path: resolve(path) });
     }

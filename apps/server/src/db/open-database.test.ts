@@ -50,7 +50,7 @@ describe('openDatabase', () => {
       expect(error).toBeInstanceOf(DatabaseError);
       expect((error as Error).message).toMatch(`The data folder ${dataDir} cannot be used: `);
     }
-  });
+  }, 30_000);
 
   it('names a PostgreSQL server that does not answer, without its password', async () => {
     const databaseUrl = 'postgres://me:secret@127.0.0.1:1/x';
@@ -83,6 +83,16 @@ describe('openDatabase', () => {
     await opened[0]!.db.insertInto('api_keys').values(KEY).execute();
     for (const { db } of opened) expect(await db.selectFrom('api_keys').selectAll().execute()).toEqual([KEY]);
     for (const database of opened) await database.close();
+    await drop();
+  });
+
+  it.each(places)('leaves a %s of a newer version alone, and says so', async (name, make) => {
+    const { databaseUrl, drop } = await make();
+    const options = { dataDir: join(folder, `newer-${name}`), databaseUrl, ...LIMIT };
+    const { db, close } = await openDatabase(options);
+    await sql`insert into kysely_migration (name, timestamp) values ('9999-later', '2036-01-01')`.execute(db);
+    await close();
+    await expect(openDatabase(options)).rejects.toThrow('made by a newer version of Ortler (9999-later)');
     await drop();
   });
 

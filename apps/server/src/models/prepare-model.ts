@@ -1,11 +1,13 @@
 // From a configured folder to a built model folder, in a worker thread: building never blocks the event loop.
 
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { DeviceChoice } from '@ortler/engine';
 import { entryModule } from '@ortler/engine/entry-module';
 import type { KvType, Precision } from '@ortler/engine/graph-contract';
 import type { BuildProgress } from '@ortler/model-builder';
+import { DEMO_MODEL_DIR } from '../config/settings/model-settings.ts';
 import type { BuildOrder, BuildReport } from './build-messages.ts';
 import { choosePrecision } from './choose-precision.ts';
 
@@ -41,6 +43,10 @@ export async function prepareModel({
   signal,
 }: PrepareModelOptions): Promise<string> {
   signal?.throwIfAborted();
+  if (sourceDir === DEMO_MODEL_DIR && !existsSync(sourceDir))
+    throw new ModelPreparationError(
+      'the demo model comes with the repository, not with this package. Name a model: --models my-model=/path/to/folder',
+    );
   const variant = device === 'cpu' ? 'slots' : 'paged';
   const order: BuildOrder = {
     sourceDir,

@@ -18,11 +18,13 @@ import { type ErrorStyle, toErrorBody, toErrorHeaders } from './error-body.ts';
 import { writeJsonLines } from './json-lines.ts';
 import { hasBody, readJsonBody, streamBody } from './read-body.ts';
 import { createRequestContext } from './request-context.ts';
-import { createRouteTable } from './route-table.ts';
+import type { RouteTable } from './route-table.ts';
 import { writeEventStream } from './sse.ts';
 
 export interface DispatcherOptions {
   readonly router: AppRouter;
+  /** The routes of the router. */
+  readonly table: RouteTable;
   readonly bodyLimitBytes: number;
   /** For bodies that are read as they arrive. */
   readonly streamedBodyLimitBytes: number;
@@ -53,13 +55,12 @@ export type Dispatcher = (
 /** Builds the function that answers every REST request. It never throws. */
 export function createDispatcher({
   router,
+  table,
   bodyLimitBytes,
   streamedBodyLimitBytes,
   stopping,
   onError,
 }: DispatcherOptions): Dispatcher {
-  const table = createRouteTable(router);
-
   return async (request, response, { requestId, headers }) => {
     const { context, release } = createRequestContext(request, response, { requestId, stopping });
     let style: ErrorStyle = 'openai';

@@ -41,6 +41,22 @@ it.each([
   await gone;
 });
 
+it('closes a connection that goes on sending nothing, and only that', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  trackIdleConnections(other, 20);
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const [silent, slow] = [connect(port, '127.0.0.1').resume(), connect(port, '127.0.0.1').resume()];
+  slow.write('GET / HTTP/1.1\r\n');
+  await closed(silent);
+  await new Promise(resolve => setTimeout(resolve, 40));
+  expect(slow.closed).toBe(false);
+  const gone = closed(slow);
+  other.closeAllConnections();
+  other.close();
+  await gone;
+});
+
 it('closes a connection after its answer, not before', async () => {
   const asked = once(server, 'request') as Promise<[unknown, ServerResponse]>;
   const socket = await open('GET / HTTP/1.1\r\nHost: a\r\n\r\n');

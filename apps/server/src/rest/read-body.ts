@@ -2,8 +2,9 @@
 
 import type { IncomingMessage } from 'node:http';
 import { ApiError, invalidInput } from '@ortler/api';
-import { JsonSyntaxError, parseLosslessJson, toJsonSyntaxDetails } from '@ortler/schemas';
+import { JsonSyntaxError, parseLosslessJsonInSlices, toJsonSyntaxDetails } from '@ortler/schemas';
 import type { ErrorStyle } from './error-body.ts';
+import { nextTurn } from './loop-turns.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -23,13 +24,23 @@ export async function readJsonBody(
     throw new ApiError('malformed_request', 'The body is empty; it must be a JSON object.');
   }
   try {
-    return parseLosslessJson(utf8.decode(bytes));
+    return await parseInTurns(utf8.decode(bytes));
   } catch (error) {
     // Bytes that are not UTF-8 have no character position.
     if (style === 'detail')
       throw invalidInput(toJsonSyntaxDetails(error instanceof JsonSyntaxError ? error.position : 0));
     const reason = error instanceof Error ? error.message : String(error);
     throw new ApiError('malformed_request', `The body is not valid JSON: ${reason}`, { cause: error });
+  }
+}
+
+/** A large body is read in slices, between which everybody else is served. Throws: `JsonSyntaxError`. */
+async function parseInTurns(text: string): Promise<unknown> {
+  const reading = parseLosslessJsonInSlices(text);
+  for (;;) {
+    const { done, value } = reading.next();
+    if (done) return value;
+    await nextTurn();
   }
 }
 

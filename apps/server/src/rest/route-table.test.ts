@@ -32,6 +32,12 @@ describe('matchSegments', () => {
 describe('the route table', () => {
   const table = createRouteTable(createAppRouter(createFakeServices()));
 
+  it('names the route behind an address by its pattern', () => {
+    expect(table.nameOf('GET', '/v1/models/org/name?a=/')).toBe('/v1/models/{model_id}');
+    for (const url of ['/v1/nothing', '/v1/models/%zz']) expect(table.nameOf('GET', url)).toBeUndefined();
+    expect(table.nameOf('PUT', '/v1/models')).toBeUndefined();
+  });
+
   it('finds a route with and without one trailing slash, and answers HEAD as GET', () => {
     for (const path of ['/v1/models', '/v1/models/'])
       for (const method of ['GET', 'HEAD'])

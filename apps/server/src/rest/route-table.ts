@@ -11,6 +11,8 @@ export interface RouteTable {
   readonly routes: readonly RestRoute[];
   /** @param path Still percent-encoded, without the query. Throws: `URIError` for a broken escape. */
   match(method: string, path: string): RouteMatch;
+  /** The path of the route that answers, as it is written in the table; undefined where none does. */
+  nameOf(method: string, url: string): string | undefined;
   /** The error style of the routes around a path, whether or not there is one at it. */
   errorsNear(path: string): RestRoute['errors'];
 }
@@ -50,6 +52,16 @@ export function createRouteTable(router: AppRouter): RouteTable {
     return allowed.length > 0 ? { kind: 'wrong-method', allowed } : { kind: 'unknown' };
   }
 
+  function nameOf(method: string, url: string): string | undefined {
+    try {
+      const found = match(method, url.split('?', 1)[0]!);
+      return found.kind === 'found' ? found.route.path : undefined;
+    } catch {
+      // A broken escape: no route answers it.
+      return undefined;
+    }
+  }
+
   function errorsNear(path: string): RestRoute['errors'] {
     const given = path.split('/');
     let nearest: RestRoute['errors'] = 'openai';
@@ -65,7 +77,7 @@ export function createRouteTable(router: AppRouter): RouteTable {
     return nearest;
   }
 
-  return { routes: compiled.map(({ route }) => route), match, errorsNear };
+  return { routes: compiled.map(({ route }) => route), match, nameOf, errorsNear };
 }
 
 /**

@@ -15,10 +15,13 @@ export async function createDocsPage(): Promise<RawHandler> {
   await page.register(apiReference, {
     routePrefix: '/docs',
     configuration: {
-      url: '/openapi.json',
+      // Beside the page, wherever a proxy puts both.
+      url: '../openapi.json',
       pageTitle: 'Ortler API',
       // Fonts, assistants and the tools of the page's maker would be fetched from, or send to, other hosts.
       withDefaultFonts: false,
+      // Left out, requests that a reader tries could go by a proxy of the page's maker, with the key.
+      proxyUrl: '',
       telemetry: false,
       agent: { disabled: true },
       mcp: { disabled: true },

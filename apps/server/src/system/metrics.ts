@@ -8,7 +8,16 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 const LATENCY_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const TOKEN_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000];
 
+/** An HTTP request that was answered. */
+export interface AnsweredRequest {
+  readonly method: string;
+  /** The route, with its parameters in braces; never the path itself, of which there are as many as clients like. */
+  readonly handler: string;
+  readonly status: number;
+}
+
 export interface Metrics extends GenerationObserver {
+  requestAnswered(request: AnsweredRequest): void;
   readonly contentType: string;
   /** The exposition text. */
   render(): Promise<string>;
@@ -109,7 +118,18 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
   const promptLength = histogram('vllm:request_prompt_tokens', 'Prompt tokens of a request.', TOKEN_BUCKETS);
   const length = histogram('vllm:request_generation_tokens', 'Generated tokens of a request.', TOKEN_BUCKETS);
 
+  const requests = new Counter({
+    name: 'http_requests_total',
+    help: 'Answered HTTP requests by route and class of status.',
+    labelNames: ['method', 'handler', 'status'],
+    registers,
+  });
+  measureProcess(registry);
+
   return {
+    requestAnswered({ method, handler, status }) {
+      requests.inc({ method, handler, status: `${Math.floor(status / 100)}xx` });
+    },
     contentType: registry.contentType,
     render: () => registry.metrics(),
     generationEnded(report: GenerationReport) {
@@ -131,4 +151,35 @@ type EngineStats = Engine['health']['stats'];
 function endReasons({ outcome, finishReasons }: GenerationReport): readonly string[] {
   if (outcome === 'finished') return finishReasons;
   return [...finishReasons, outcome === 'aborted' ? 'abort' : 'error'];
+}
+
+/** The server's own process, under the names that every exporter uses; models have processes of their own. */
+function measureProcess(registry: Registry): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'process_resident_memory_bytes',
+    help: 'Memory of the server process, without those of its models.',
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss());
+    },
+  });
+  new Counter({
+    name: 'process_cpu_seconds_total',
+    help: 'Processor time of the server process, without those of its models.',
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.reset();
+      this.inc((user + system) / 1_000_000);
+    },
+  });
+  new Gauge({
+    name: 'process_start_time_seconds',
+    help: 'When the server process started, in seconds since 1970.',
+    registers,
+    collect() {
+      this.set(performance.timeOrigin / 1000);
+    },
+  });
 }

@@ -72,7 +72,9 @@ export async function registerSystemRoutes(
   });
 
   let page: ReturnType<typeof import('./docs-page.ts').createDocsPage> | undefined;
-  app.get('/docs', (_request, reply) => reply.redirect('/docs/', 302));
+  // Relative, so that it holds behind a proxy that puts a path before ours.
+  const toPage: Answer = (_request, reply) => reply.redirect('docs/', 302);
+  app.get('/docs', toPage);
   app.get('/docs/*', async (request, reply) => {
     page ??= import('./docs-page.ts').then(({ createDocsPage }) => createDocsPage());
     const handle = await page;
@@ -80,5 +82,5 @@ export async function registerSystemRoutes(
     reply.raw.setHeader('x-request-id', request.id);
     handle(request.raw, reply.raw);
   });
-  serve('/', ['GET'], (_request, reply) => reply.redirect('/docs/', 302));
+  serve('/', ['GET'], toPage);
 }

@@ -73,7 +73,12 @@ export function validateSamplingParams(
   checkRange('repetitionPenalty', repetitionPenalty, isRepetitionPenalty, 'a finite number above 0');
   const { seed } = merged;
   if (seed !== undefined)
-    checkRange('seed', seed, seed >= INT64_MIN && seed <= INT64_MAX, 'a 64-bit integer');
+    checkRange(
+      'seed',
+      seed,
+      typeof seed === 'bigint' && seed >= INT64_MIN && seed <= INT64_MAX,
+      'a bigint of 64 bits, such as 42n',
+    );
   if (merged.temperature === 0) return { ...merged, topP: 1, topK: 0, minP: 0 };
   return { ...merged, temperature: Math.max(merged.temperature, MIN_TEMPERATURE) };
 }

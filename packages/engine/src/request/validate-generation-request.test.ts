@@ -51,6 +51,7 @@ describe('a value out of range is refused by the path of its field', () => {
     [{ beamSearch: { width: 2, lengthPenalty: Infinity } }, 'beamSearch.lengthPenalty'],
     [{ beamSearch: { width: 2, lengthPenalty: 1 }, choiceCount: 3 }, 'choiceCount'],
     [{ choiceCount: 2, sampling: { temperature: 0 } }, 'choiceCount'],
+    [{ sampling: { seed: 42 as unknown as bigint } }, 'sampling.seed'],
     [{ priority: 1.5 }, 'priority'],
   ];
   test.each(cases)('%j', (changes, parameter) => {

@@ -2,6 +2,7 @@
 // length is in `settleMaxTokens`; nothing behind this file checks a request again.
 
 import { EngineError } from '../errors.ts';
+import { checkRequestShape } from './check-request-shape.ts';
 import type {
   BeamSearch,
   GenerationRequest,
@@ -57,6 +58,7 @@ const CHOICE_LIMIT = 16_384;
 
 /** Throws: `invalid_request` naming the parameter. */
 export function validateGenerationRequest(request: GenerationRequest, limits: RequestLimits): ValidRequest {
+  checkRequestShape(request);
   const stop = request.stop ?? {};
   const { beamSearch, logprobs, promptLogprobs, repetitionDetection, priority = 0 } = request;
   checkPrompt(request, limits.vocabSize);

@@ -30,6 +30,7 @@ export async function loadVocabulary(folder: string, columnCount: number): Promi
         limits: DEFAULT_CONSTRAINT_LIMITS,
         specialTokens,
         tryCompile: grammar => trial.compile(grammar).dispose(),
+        canFollow: () => true,
       }),
   };
 }

@@ -61,7 +61,7 @@ export async function readTokenizerFiles(modelDir: string): Promise<TokenizerFil
       readJson(modelDir, 'generation_config.json'),
       readText(modelDir, 'chat_template.jinja'),
     ]);
-  if (tokenizer === null) throw invalid('tokenizer.json', 'the file is missing');
+  if (tokenizer === null) throw invalid('tokenizer.json', `there is none in ${modelDir}`);
   return {
     tokenizer: checkTokenizerJson(tokenizer),
     config: { ...specialTokens, ...config },

@@ -7,7 +7,9 @@ import {
   translateSearchPattern,
   UntranslatablePattern,
 } from '../../src/core/constraint/ecma-regex.ts';
-import { allows } from './feed-text.ts';
+import { allows, prepare } from './feed-text.ts';
+
+const RUNS = Number(process.env.CONSTRAINT_RUNS ?? 40);
 
 const PATTERNS = [
   'b',
@@ -52,7 +54,7 @@ const texts = fc.array(characters, { maxLength: 5 }).map(list => list.join(''));
 
 describe('translated patterns', () => {
   it.each(PATTERNS)('match where %j does', pattern => {
-    const grammar = { kind: 'regex', text: translateSearchPattern(pattern) } as const;
+    const grammar = { kind: 'regex', text: translateSearchPattern(pattern).pattern } as const;
     const original = compileEcma(pattern);
     if (pattern === '^[]$') {
       expect(() => allows({ grammar, check: null }, '')).toThrow('Nothing satisfies');
@@ -63,6 +65,63 @@ describe('translated patterns', () => {
         expect(allows({ grammar, check: null }, text), JSON.stringify(text)).toBe(original.test(text));
       }),
       { numRuns: 40 },
+    );
+  });
+
+  // Sets of characters with gaps where JSON has escapes; `\u0001` is the one character that such sets do without.
+  const gaps = fc.subarray(['"', '\\\\', '/', 'a-z', '\\n', '\\x00-\\x1f', '\\t', 'é', '\\p{L}'], {
+    minLength: 1,
+  });
+  const sets = fc.oneof(
+    gaps.map(list => `[^${list.join('')}]`),
+    gaps.map(list => `[${list.join('')}]`),
+    fc.constantFrom(
+      '.',
+      '\\W',
+      '\\D',
+      '\\S',
+      '[^]',
+      '\\p{Cc}',
+      '\\P{Po}',
+      '\\x01',
+      '[\\x00-!#-~]',
+      '"',
+      '\\\\',
+    ),
+  );
+  const sources = fc
+    .array(
+      fc.array(
+        fc.tuple(sets, fc.constantFrom('', '', '+', '?', '{2}')).map(each => each.join('')),
+        { minLength: 1, maxLength: 3 },
+      ),
+      { minLength: 1, maxLength: 3 },
+    )
+    .map(branches => `^(?:${branches.map(each => each.join('')).join('|')})$`);
+  const escaped = fc
+    .array(fc.constantFrom(...'"\\/ab\n\t\u0000\u0001\u001fé\u2028'), { maxLength: 3 })
+    .map(list => list.join(''));
+
+  it('match inside JSON where they do outside, but for U+0001', { timeout: 600_000 }, () => {
+    fc.assert(
+      fc.property(sources, fc.array(escaped, { minLength: 5, maxLength: 5 }), (pattern, list) => {
+        const original = compileEcma(pattern);
+        const schema = { type: 'string', pattern };
+        let isAllowed: (text: string) => boolean;
+        try {
+          const prepared = prepare({ kind: 'json-schema', schema, strict: true });
+          isAllowed = text => allows(prepared, JSON.stringify(text));
+        } catch (error) {
+          expect((error as Error).message).toMatch(/Nothing satisfies|nsatisfiable/);
+          isAllowed = () => false;
+        }
+        for (const text of list) {
+          const isMatch = original.test(text);
+          if (text.includes('\u0001') && isMatch) continue;
+          expect(isAllowed(text), `${pattern} and ${JSON.stringify(text)}`).toBe(isMatch);
+        }
+      }),
+      { numRuns: RUNS },
     );
   });
 

@@ -1,6 +1,7 @@
 // Feeds texts to a constraint byte by byte, as if each byte were a token: the shortest way to ask what it allows.
 
 import type { ConstraintMatcher } from '../../src/core/constraint/constraint.ts';
+import { GrammarTrial } from '../../src/core/constraint/grammar-trial.ts';
 import { LlguidanceEngine } from '../../src/core/constraint/llguidance/llguidance-engine.ts';
 import { type PreparedConstraint, prepareConstraint } from '../../src/core/constraint/prepare-constraint.ts';
 import { trialVocabulary } from '../../src/core/constraint/trial-vocabulary.ts';
@@ -8,12 +9,14 @@ import { type ConstraintSpec, DEFAULT_CONSTRAINT_LIMITS } from '../../src/reques
 
 /** Byte `b` is token `b`; token 256 ends. */
 export const byteEngine = new LlguidanceEngine(trialVocabulary([]));
+const trial = new GrammarTrial([]);
 
 export function prepare(spec: ConstraintSpec): PreparedConstraint {
   return prepareConstraint(spec, {
     limits: DEFAULT_CONSTRAINT_LIMITS,
     specialTokens: [],
     tryCompile: grammar => byteEngine.compile(grammar).dispose(),
+    canFollow: grammar => trial.canFollow(grammar),
   });
 }
 

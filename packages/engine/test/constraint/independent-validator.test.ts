@@ -27,6 +27,10 @@ const CASES: readonly (readonly [schema: object, value: JsonValue, isValid: bool
   [{ items: { ...integers, minContains: 0 } }, [[5], []], true],
   [{ items: { not: integers } }, [[], []], true],
   [{ items: { not: integers } }, [[], [5]], false],
+  // Names and values that look like the keyword.
+  [{ properties: { contains: { type: 'null' } }, additionalProperties: false }, { contains: null }, true],
+  [{ properties: { contains: { type: 'null' } }, additionalProperties: false }, { minItems: 1 }, false],
+  [{ const: { contains: 1 } }, { contains: 1 }, true],
 ];
 
 describe('lists that must contain an item', () => {

@@ -27,9 +27,29 @@ export function judge(
 function withoutEmptyContains(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutEmptyContains);
   if (typeof schema !== 'object' || schema === null) return schema;
-  const copy = Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [key, withoutEmptyContains(value)]),
-  );
+  const copy = mapValues(schema, (value, keyword) => {
+    if (DATA_KEYWORDS.has(keyword)) return value;
+    return NAMED_SCHEMAS.has(keyword)
+      ? mapValues(value as object, withoutEmptyContains)
+      : withoutEmptyContains(value);
+  });
   if (copy.contains === undefined || copy.minContains === 0) return copy;
   return { ...copy, minItems: Math.max(1, Number(copy.minItems ?? 0)) };
+}
+
+const DATA_KEYWORDS = new Set(['const', 'enum', 'default', 'examples', 'required']);
+/** Their keys are names, of which one may be `contains`. */
+const NAMED_SCHEMAS = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'dependentSchemas',
+  'dependentRequired',
+]);
+
+function mapValues(
+  object: object,
+  change: (value: unknown, key: string) => unknown,
+): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]));
 }

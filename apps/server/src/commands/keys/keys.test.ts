@@ -32,6 +32,7 @@ it('makes a key that stands alone on standard output, lists it without its text,
   await createKey(config, { name: 'trainer', team: 'acme' }, made.terminal);
   expect(made.written.out).toMatch(/^ortler-[\w-]{43}\n$/);
   expect(made.written.err).toContain('reaches what the team acme has');
+  expect(made.written.err).toContain(`only its hash is kept, in ${folder}.`);
 
   const listed = record();
   await showKeys(config, listed.terminal);
@@ -41,7 +42,7 @@ it('makes a key that stands alone on standard output, lists it without its text,
   await deleteKey(config, id!, record().terminal);
   const empty = record();
   await showKeys(config, empty.terminal);
-  expect(empty.written.out).toBe('');
+  expect(empty.written).toEqual({ out: '', err: `There are no keys in ${folder}.\n` });
   await expect(deleteKey(config, id!, record().terminal)).rejects.toThrow(`There is no key ${id}.`);
 }, 60_000);
 

@@ -27,7 +27,9 @@ export async function createKey(
   await withKeys(config, async database => {
     const { id, key } = await addKey(database, { name, team }, Date.now());
     const reach = team === null ? 'what all teams have' : `what the team ${team} has`;
-    terminal.err(`Key ${id} reaches ${reach}. It is shown this once; only its hash is kept.\n`);
+    terminal.err(
+      `Key ${id} reaches ${reach}. It is shown this once; only its hash is kept, in ${placeOf(config)}.\n`,
+    );
     terminal.out(`${key}\n`);
   });
 }
@@ -35,7 +37,9 @@ export async function createKey(
 /** One line for each key: id, team, time, name. */
 export async function showKeys(config: Config, terminal: Terminal): Promise<void> {
   await withKeys(config, async database => {
-    for (const { id, team, createdAt, name } of await listKeys(database))
+    const keys = await listKeys(database);
+    if (keys.length === 0) terminal.err(`There are no keys in ${placeOf(config)}.\n`);
+    for (const { id, team, createdAt, name } of keys)
       terminal.out(`${id}  ${team ?? '(no team)'}  ${createdAt}  ${name}\n`);
   });
 }
@@ -47,6 +51,11 @@ export async function deleteKey(config: Config, id: string, terminal: Terminal):
       throw new UserError(`There is no key ${id}. \`ortler keys list\` shows them.`);
     terminal.err(`Removed key ${id}.\n`);
   });
+}
+
+// A key in another place than the server's is a key that the server refuses, so the place is worth telling.
+function placeOf({ databaseUrl, dataDir }: Config): string {
+  return databaseUrl === undefined ? dataDir : 'the database of DATABASE_URL';
 }
 
 async function withKeys(config: Config, work: (database: Database) => Promise<void>): Promise<void> {

@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { QueryTimeoutError, SqliteError } from '../database-errors.ts';
 import { type SqliteThread, startSqliteThread } from './sqlite-thread.ts';
+import { createThreadDialect } from './thread-dialect.ts';
 
 let folder: string;
 let writer: SqliteThread;
@@ -35,6 +37,26 @@ it('reports a failing statement with its code and goes on', async () => {
   expect(error).toBeInstanceOf(SqliteError);
   expect((error as SqliteError).errcode).toBe(1);
   expect((await writer.run('select 1 as one', [])).rows).toEqual([{ one: 1 }]);
+});
+
+it('tells of a full disk, and goes on', async () => {
+  const db = new Kysely<{ t: { a: string } }>({
+    dialect: createThreadDialect({ order: { file: join(folder, 'full.db') }, threadCount: 1 }),
+  });
+  await sql`create table t (a text)`.execute(db);
+  await sql`pragma max_page_count = 8`.execute(db);
+  const insert = (length: number) =>
+    db.transaction().execute(async transaction => {
+      await transaction.insertInto('t').values({ a: 'a' }).execute();
+      await transaction
+        .insertInto('t')
+        .values({ a: 'x'.repeat(length) })
+        .execute();
+    });
+  await expect(insert(100_000)).rejects.toThrow('database or disk is full');
+  await insert(10);
+  expect(await db.selectFrom('t').select('a').execute()).toEqual([{ a: 'a' }, { a: 'x'.repeat(10) }]);
+  await db.destroy();
 });
 
 it('leaves the main thread free while it works', async () => {

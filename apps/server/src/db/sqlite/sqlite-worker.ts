@@ -5,7 +5,13 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { parentPort, workerData } from 'node:worker_threads';
 import { MAX_RESULT_LENGTH } from '../result-limit.ts';
 import { GUARDED_TABLES, guardedName } from './guarded-tables.ts';
-import type { SqliteThreadOrder, StatementOrder, StatementResult, ThreadReport } from './thread-messages.ts';
+import {
+  ROLLBACK,
+  type SqliteThreadOrder,
+  type StatementOrder,
+  type StatementResult,
+  type ThreadReport,
+} from './thread-messages.ts';
 
 /** How long a statement waits for another process that writes. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -64,6 +70,9 @@ function guardTables(database: DatabaseSync): void {
 }
 
 function run(database: DatabaseSync, { sql, parameters }: StatementOrder): StatementResult {
+  // A transaction that the disk had no room for is undone by SQLite itself. A second rollback would fail, and its
+  // failure would hide the full disk from whoever reads the log.
+  if (sql === ROLLBACK && !database.isTransaction) return { rows: [], changedCount: 0 };
   const statement = database.prepare(sql);
   // Parameters are spread: an array or a Date as the only argument would be read as named parameters.
   if (statement.columns().length > 0) {

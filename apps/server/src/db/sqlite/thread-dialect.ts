@@ -12,7 +12,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { type SqliteThread, startSqliteThread } from './sqlite-thread.ts';
-import type { SqliteThreadOrder } from './thread-messages.ts';
+import { ROLLBACK, type SqliteThreadOrder } from './thread-messages.ts';
 
 export interface ThreadDialectOptions {
   readonly order: SqliteThreadOrder;
@@ -75,7 +75,7 @@ function createDriver({ order, threadCount }: ThreadDialectOptions): Driver {
       await run(connection, 'commit');
     },
     async rollbackTransaction(connection) {
-      await run(connection, 'rollback');
+      await run(connection, ROLLBACK);
     },
     // A thread that is left open keeps the process alive, so those in use are waited for.
     async destroy() {

@@ -9,6 +9,9 @@ export interface SqliteThreadOrder {
   readonly readTimeLimitMs?: number;
 }
 
+/** Ends a transaction without its changes; nothing happens when SQLite has done that by itself. */
+export const ROLLBACK = 'rollback';
+
 export interface StatementOrder {
   readonly id: number;
   readonly sql: string;

@@ -1,7 +1,8 @@
 // Regular expressions of requests: Rust's syntax, in which `\d`, `\w` and `\s` keep to ASCII as most callers expect.
 
 import type { ConstraintLimits } from '../../request/constraint-spec.ts';
-import { patternSize } from './pattern-size.ts';
+import type { Grammar } from './constraint.ts';
+import { countsWhatIsCounted, patternSize } from './pattern-size.ts';
 import { refuse } from './refuse.ts';
 
 const ASCII_CLASSES: Readonly<Record<string, string>> = {
@@ -36,6 +37,23 @@ export function checkPatternSize(pattern: string, place: string, limits: Constra
     refuse(
       place,
       `With its repetitions written out the pattern has ${size} characters; ${limits.patternSize} are allowed`,
+    );
+}
+
+/**
+ * Throws: `invalid_request` when `source`, of which `grammar` was made, counts repetitions inside repetitions in more ways
+ * than can be followed.
+ */
+export function checkFollowable(
+  source: string,
+  grammar: Grammar,
+  place: string,
+  canFollow: (grammar: Grammar) => boolean,
+): void {
+  if (countsWhatIsCounted(source) && !canFollow(grammar))
+    refuse(
+      place,
+      'A counted repetition holds another one, and texts fit them in too many ways to be followed; separate the repetitions by a character, or leave out the bounds of one',
     );
 }
 

@@ -18,20 +18,47 @@ const CONTROLS: Readonly<Record<string, string>> = { n: '\\n', r: '\\r', t: '\\t
 const ANY_CHARACTER = '(?s:.)';
 const ANYTHING = '(?s:.)*';
 const NO_LINE_END = '[^\\n\\r\\u{2028}\\u{2029}]';
+const NOTHING = '[^\\u{0}-\\u{10FFFF}]';
+/** What JSON must escape. U+007F needs none, but llguidance writes it so. */
+const ESCAPED = [...Array(0x20).keys(), 0x22, 0x5c].map(code => String.fromCharCode(code));
+/** Enough others to tell a set from one character. */
+const PLAIN = Array.from({ length: 0x300 - 0x20 }, (_, i) => String.fromCharCode(i + 0x20)).filter(
+  character => !ESCAPED.includes(character),
+);
+/** The control character that sets do without, and the one that joins a character which stands alone. */
+const MISSING = '\u0001';
+const COMPANION = '\\x7F';
+
+export interface TranslatedPattern {
+  /** Matches the whole of a string. */
+  readonly pattern: string;
+  /** False when it matches more: U+007F in the place of a character that JSON escapes. */
+  readonly isExact: boolean;
+}
 
 /**
- * A pattern that matches the whole of exactly those strings in which `source` finds a match.
+ * A pattern that matches the whole of those strings in which `source` finds a match, when llguidance reads it as the
+ * pattern of a JSON string. Strings with U+0001 are matched only where quotes and backslashes may stand too. Two faults
+ * of llguidance are the reason:
+ *
+ * A set that holds all control characters is written with all short escapes of JSON, so `[^"]` would let `\"` through. Sets
+ * without the quote or the backslash therefore do without U+0001, and so do texts: no union of them can be such a set.
+ *
+ * A text that ends in, or has, a character that JSON escapes hides what follows it: `\\[xy]` would be a backslash alone.
+ * Such a character is therefore written as a set of two.
+ *
  * Throws: `UntranslatablePattern` for look-around, back-references, word boundaries and anchors in the middle;
  * SyntaxError when `source` is no regular expression.
  */
-export function translateSearchPattern(source: string): string {
-  const pattern = compileEcma(source);
-  const branches = new PatternReader(source, pattern.unicode).readAll();
-  const full = branches.map(
-    ({ body, startsAnchored, endsAnchored }) =>
-      `${startsAnchored ? '' : ANYTHING}${body}${endsAnchored ? '' : ANYTHING}`,
-  );
-  return `(?:${full.join('|')})`;
+export function translateSearchPattern(source: string): TranslatedPattern {
+  const reader = new PatternReader(source, compileEcma(source).unicode);
+  const full = reader
+    .readAll()
+    .map(
+      ({ body, startsAnchored, endsAnchored }) =>
+        `${startsAnchored ? '' : ANYTHING}${body}${endsAnchored ? '' : ANYTHING}`,
+    );
+  return { pattern: `(?:${full.join('|')})`, isExact: !reader.hasCompanions };
 }
 
 /** The pattern as JavaScript runs it. Throws: SyntaxError. */
@@ -54,6 +81,8 @@ interface Branch {
 class PatternReader {
   readonly #source: string;
   readonly #isUnicode: boolean;
+  /** A character stands in the result as a set of two. */
+  hasCompanions = false;
   #at = 0;
 
   constructor(source: string, isUnicode: boolean) {
@@ -103,17 +132,35 @@ class PatternReader {
       case '(':
         return this.#readGroup();
       case '[':
-        return this.#readClass();
+        return this.#asSet(() => this.#readClass());
       case '\\':
-        return this.#readEscape();
+        return this.#asSet(() => this.#readEscape());
       case '.':
         return NO_LINE_END;
       case '^':
       case '$':
         return this.#anchorInside();
       default:
-        return escapeCharacter(character);
+        return ESCAPED.includes(character)
+          ? this.#asSet(() => escapeCharacter(character))
+          : escapeCharacter(character);
     }
+  }
+
+  /** What `read` writes of the set or character whose first one has just been read, in the form that llguidance reads right. */
+  #asSet(read: () => string): string {
+    const start = this.#at - 1;
+    const written = read();
+    const set = new RegExp(`^${this.#source.slice(start, this.#at)}$`, this.#isUnicode ? 'u' : '');
+    const escaped = ESCAPED.filter(character => set.test(character));
+    if (escaped.length === 0) return written;
+    if (set.test('"') && set.test('\\')) return written;
+    const others = escaped.includes(MISSING) ? `[${written}--\\x01]` : written;
+    const [first, ...more] = escaped.filter(character => character !== MISSING);
+    if (more.length > 0 || isAnyOf(set, PLAIN)) return others;
+    if (first === undefined) return NOTHING;
+    this.hasCompanions = true;
+    return `[${others}${COMPANION}]`;
   }
 
   #readGroup(): string {
@@ -180,7 +227,7 @@ class PatternReader {
     let items = '';
     while (!this.#take(']')) items += this.#readClassItem();
     // Rust has no empty class, so the two patterns of JavaScript get other names.
-    if (items === '') return negated ? ANY_CHARACTER : '[^\\u{0}-\\u{10FFFF}]';
+    if (items === '') return negated ? ANY_CHARACTER : NOTHING;
     return `[${negated ? '^' : ''}${items}]`;
   }
 
@@ -227,6 +274,10 @@ class PatternReader {
     this.#at += character.length;
     return character;
   }
+}
+
+function isAnyOf(set: RegExp, characters: readonly string[]): boolean {
+  return characters.some(character => set.test(character));
 }
 
 function codePoint(code: number): string {

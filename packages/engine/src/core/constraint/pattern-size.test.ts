@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { patternSize } from './pattern-size.ts';
+import { countsWhatIsCounted, patternSize } from './pattern-size.ts';
 
 const SIZES: readonly (readonly [pattern: string, size: number])[] = [
   ['', 0],
@@ -29,5 +29,26 @@ const SIZES: readonly (readonly [pattern: string, size: number])[] = [
 describe('the size of a pattern', () => {
   it.each(SIZES)('of %j is %i with repetitions written out', (pattern, size) => {
     expect(patternSize(pattern)).toBe(size);
+  });
+});
+
+describe('counts of what is counted', () => {
+  it.each(['(?:a{1,9}b){2}', '(a{1,9}){0,3}', '((a{0,5})*){2,}', '(?:x(?:[{}]{1,2}y)z){1,2}'])(
+    'are in %s',
+    pattern => {
+      expect(countsWhatIsCounted(pattern)).toBe(true);
+    },
+  );
+
+  it.each([
+    'a{1,9}b{1,9}',
+    '(?:a{2}){3}',
+    '(?:a{1,9})*',
+    '(?:a+){1,9}',
+    '(?:\\{1,2}){1,9}',
+    '(?:a{1,9}){1}',
+    '[({1,2}){3}]',
+  ])('are not in %s', pattern => {
+    expect(countsWhatIsCounted(pattern)).toBe(false);
   });
 });

@@ -1,5 +1,6 @@
-// How large a regular expression is once its repetitions are written out: what makes an automaton large is mostly a
-// repetition inside another. Works on both notations that callers use, ECMA-262 and Rust's.
+// How large a regular expression is once its repetitions are written out, and whether it counts what is counted itself:
+// what makes an automaton large is mostly a repetition inside another. Works on all notations that callers use: ECMA-262,
+// Rust's, and roughly on those of grammars.
 
 const BOUNDS = /\{(\d+)(?:(,)(\d*))?\}/y;
 const GROUP_START = /\((?:\?(?:<?[=!]|P?<[^>]*>|[A-Za-z-]*:))?/y;
@@ -43,6 +44,39 @@ export function patternSize(pattern: string): number {
     }
   }
   return open.reduce((sum, each) => sum + each, size);
+}
+
+/** Whether something is repeated a counted number of times that has in it a counted repetition of various lengths. */
+export function countsWhatIsCounted(pattern: string): boolean {
+  /** Of each open group: whether there is a count of various lengths in it. */
+  const open: boolean[] = [];
+  let hasCount = false;
+  /** Of the last character, class or group. */
+  let last = false;
+  for (let at = 0; at < pattern.length; ) {
+    const next = pattern[at]!;
+    if (next === '(') {
+      open.push(hasCount);
+      hasCount = last = false;
+      at += matchAt(GROUP_START, pattern, at)![0].length;
+    } else if (next === ')') {
+      last = hasCount;
+      hasCount = (open.pop() ?? false) || hasCount;
+      at++;
+    } else if (next === '{') {
+      const bounds = matchAt(BOUNDS, pattern, at);
+      at += bounds?.[0].length ?? 1;
+      if (bounds === null) continue;
+      const [, low, comma, high] = bounds;
+      if (last && Math.max(Number(low), Number(high ?? 0)) > 1) return true;
+      if (comma !== undefined && high !== '' && high !== low) hasCount = last = true;
+    } else if ('*+?'.includes(next)) at++;
+    else {
+      last = false;
+      at = next === '[' ? endOfClass(pattern, at) : next === '\\' ? at + lengthOfEscape(pattern, at) : at + 1;
+    }
+  }
+  return false;
 }
 
 /** The place behind the `]` of a class, which may hold classes. */

@@ -4,7 +4,7 @@
 import type { ConstraintLimits, ConstraintSpec, JsonStyle } from '../../request/constraint-spec.ts';
 import type { SpecialToken } from '../../request/token-vocabulary.ts';
 import { checkLark } from './check-lark.ts';
-import { checkRegex } from './check-regex.ts';
+import { checkFollowable, checkRegex } from './check-regex.ts';
 import { choiceToLark } from './choice-to-lark.ts';
 import { type Grammar, GrammarRefused, MatcherFailed } from './constraint.ts';
 import { ebnfToLark, ebnfToRules } from './ebnf/ebnf-to-lark.ts';
@@ -26,6 +26,8 @@ export interface FrontEndOptions {
   readonly specialTokens: readonly SpecialToken[];
   /** Compiles for trial. Throws: `GrammarRefused`, `MatcherFailed`. */
   readonly tryCompile: (grammar: Grammar) => void;
+  /** False when short texts already lead to a mask that costs too much. Throws: `GrammarRefused`. */
+  readonly canFollow: (grammar: Grammar) => boolean;
 }
 
 /** Throws: `invalid_request` saying what is wrong with the constraint, and where. */
@@ -37,13 +39,23 @@ export function prepareConstraint(spec: ConstraintSpec, options: FrontEndOptions
     case 'json-object':
       return prepareSchema({ type: 'object' }, spec.style, true, options);
     case 'regex':
-      return compiled({ kind: 'regex', text: checkRegex(spec.pattern, limits) }, options);
+      return followable(
+        spec.pattern,
+        { kind: 'regex', text: checkRegex(spec.pattern, limits) },
+        'regex',
+        options,
+      );
     case 'choice':
       checkSize(spec.choices.join('\n'), limits);
       return compiled({ kind: 'lark', text: choiceToLark(spec.choices, limits) }, options);
     case 'grammar':
       checkSize(spec.text, limits);
-      return compiled({ kind: 'lark', text: grammarToLark(spec.text, limits) }, options);
+      return followable(
+        spec.text,
+        { kind: 'lark', text: grammarToLark(spec.text, limits) },
+        'grammar',
+        options,
+      );
     case 'structural-tag':
       return prepareTag(spec.tag, spec.style, options);
   }
@@ -55,7 +67,8 @@ function prepareSchema(
   isStrict: boolean,
   options: FrontEndOptions,
 ): PreparedConstraint {
-  const normaliseOptions = { closeObjects: style?.closeObjects ?? false, limits: options.limits };
+  const { limits, canFollow } = options;
+  const normaliseOptions = { closeObjects: style?.closeObjects ?? false, limits, canFollow };
   const whole = normaliseSchema(document, normaliseOptions);
   const normalised = hasOverlappingPatterns(whole, options)
     ? normaliseSchema(document, { ...normaliseOptions, leavesOutPatterns: true })
@@ -126,16 +139,24 @@ function prepareTag(
   style: JsonStyle | undefined,
   options: FrontEndOptions,
 ): PreparedConstraint {
-  const { limits, specialTokens } = options;
+  const { limits, specialTokens, canFollow } = options;
   if (typeof tag === 'string') checkSize(tag, limits);
   else checkDocument(tag as JsonValue, limits);
   const text = tagToLark(parseTag(tag, limits), specialTokens, {
     toJson: (schema, place) => {
-      const normalised = normaliseSchema(schema, { closeObjects: style?.closeObjects ?? false, limits });
+      const normalised = normaliseSchema(schema, {
+        closeObjects: style?.closeObjects ?? false,
+        limits,
+        canFollow,
+      });
       refuseUnenforced(normalised, place);
       return withStyle(normalised.schema, style, false, 'part');
     },
-    toRegex: pattern => checkRegex(pattern, limits),
+    toRegex: pattern => {
+      const text = checkRegex(pattern, limits);
+      checkFollowable(pattern, { kind: 'regex', text }, 'regex', canFollow);
+      return text;
+    },
     toRules: (grammar, prefix, place) => {
       if (!grammar.includes('::=')) refuse(place, 'A grammar inside a structural tag must be EBNF');
       return ebnfToRules(grammar, limits, prefix);
@@ -192,20 +213,32 @@ function refuseUnenforced({ unenforced }: NormalisedSchema, within = ''): void {
   refuse(place, `The keyword ${first.keyword} cannot be enforced while the text is generated`);
 }
 
-function compiled(grammar: Grammar, { tryCompile }: FrontEndOptions): PreparedConstraint {
+/** `source` is what the caller wrote. */
+function followable(
+  source: string,
+  grammar: Grammar,
+  place: string,
+  options: FrontEndOptions,
+): PreparedConstraint {
+  const prepared = compiled(grammar, options, place);
+  checkFollowable(source, grammar, place, options.canFollow);
+  return prepared;
+}
+
+function compiled(grammar: Grammar, { tryCompile }: FrontEndOptions, place = ''): PreparedConstraint {
   try {
     tryCompile(grammar);
   } catch (error) {
-    throw toRequestError(error);
+    throw toRequestError(error, place);
   }
   return { grammar, check: null };
 }
 
-function toRequestError(error: unknown): unknown {
+function toRequestError(error: unknown, place = ''): unknown {
   if (!(error instanceof GrammarRefused) && !(error instanceof MatcherFailed)) return error;
   const message = error.message.replaceAll('<non-verbose/>', '').trim().slice(0, 1000).replace(/\.$/, '');
   try {
-    refuse('', `The constraint cannot be compiled: ${message}`);
+    refuse(place, `The constraint cannot be compiled: ${message}`);
   } catch (refusal) {
     return refusal;
   }

@@ -9,24 +9,26 @@ import { refuse } from './refuse.ts';
  * what passes here. Throws: `invalid_request`.
  */
 export function refuseOversize(spec: ConstraintSpec, sourceBytes: number): void {
-  const open: unknown[] = [contentOf(spec)];
+  const open: object[] = [];
   let bytes = 0;
-  while (open.length > 0) {
-    const value = open.pop();
-    // With a separator behind a text; whatever else is there takes a byte at least.
+  const look = (value: unknown): void => {
+    // With a separator behind a text; whatever else is there takes a byte at least, whether it was looked into or waits.
     bytes += typeof value === 'string' ? value.length + 1 : 1;
-    if (Array.isArray(value)) {
-      if (value.length > sourceBytes) bytes = Infinity;
-      else for (const item of value) open.push(item);
-    } else if (typeof value === 'object' && value !== null) {
-      for (const key in value) {
-        bytes += key.length;
-        open.push((value as Readonly<Record<string, unknown>>)[key]);
-      }
-    }
-    // So does each that waits to be looked at. Behind the first one there is no separator.
-    if (bytes + open.length - 1 > sourceBytes)
+    // Behind the first one there is no separator.
+    if (bytes - 1 > sourceBytes)
       refuse('', `The constraint has more bytes than the ${sourceBytes} that are allowed`);
+    if (typeof value === 'object' && value !== null) open.push(value);
+  };
+  look(contentOf(spec));
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (Array.isArray(value)) {
+      for (const item of value) look(item);
+      continue;
+    }
+    for (const key of Object.keys(value)) {
+      bytes += key.length;
+      look((value as Readonly<Record<string, unknown>>)[key]);
+    }
   }
 }
 

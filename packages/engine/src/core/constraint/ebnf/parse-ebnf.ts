@@ -3,6 +3,8 @@
 import type { ConstraintLimits } from '../../../request/constraint-spec.ts';
 import { refuse } from '../refuse.ts';
 import { complement, type EbnfGrammar, type EbnfNode, toRanges } from './ebnf-node.ts';
+import { removeEndless } from './remove-endless.ts';
+import { rulesIn } from './rules-in.ts';
 import { writtenSize } from './written-size.ts';
 
 /** Repetitions past this are refused; each one is an item of the grammar. */
@@ -25,16 +27,7 @@ export function parseEbnf(text: string, limits: ConstraintLimits): EbnfGrammar {
       if (!rules.has(used)) refuse('grammar', `The rule ${name} uses ${used}, which is not defined`);
   if (!rules.has('root'))
     refuse('grammar', 'An EBNF grammar starts with the rule root, which is not defined');
-  return rules;
-}
-
-/** Names of the rules that a node mentions, each once. */
-export function rulesIn(node: EbnfNode, found = new Set<string>()): ReadonlySet<string> {
-  if (node.kind === 'rule') found.add(node.name);
-  else if (node.kind === 'repeat') rulesIn(node.item, found);
-  else if (node.kind === 'sequence' || node.kind === 'choice')
-    for (const item of node.items) rulesIn(item, found);
-  return found;
+  return removeEndless(rules);
 }
 
 class EbnfReader {

@@ -23,10 +23,17 @@ export function parseJson(text: string): JsonValue {
   return JSON.parse(text, keep) as JsonValue;
 }
 
+/** Throws: TypeError for what is no tree of JSON values. */
 export function printJson(value: JsonValue): string {
-  return JSON.stringify(value, (_key, item: unknown) =>
-    typeof item === 'bigint' ? rawJSON(item.toString()) : item,
-  );
+  try {
+    // Without a function for each value it takes a fifth of the time; only bigints need one.
+    return JSON.stringify(value);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return JSON.stringify(value, (_key, item: unknown) =>
+      typeof item === 'bigint' ? rawJSON(item.toString()) : item,
+    );
+  }
 }
 
 export function isMap(value: unknown): value is JsonMap {

@@ -3,10 +3,12 @@
 // that the schema allows in the declared order of properties.
 
 import type { ConstraintLimits } from '../../../request/constraint-spec.ts';
+import type { Grammar } from '../constraint.ts';
 import { pointer, refuse } from '../refuse.ts';
 import { emptyMap, isList, isMap, type JsonMap, type JsonValue } from './json-value.ts';
 import { isLegacyDraft, readTuple, rewriteExclusiveBounds } from './legacy-drafts.ts';
 import { normaliseObjectKeywords } from './object-keywords.ts';
+import { removeEndless } from './remove-endless.ts';
 import { DATA_KEYWORDS, SchemaReferences } from './resolve-ref.ts';
 import { normaliseStringKeywords } from './string-keywords.ts';
 
@@ -22,7 +24,7 @@ export interface NormalisedSchema {
   readonly unenforced: readonly UnenforcedKeyword[];
   /** `oneOf` places: enforced only where llguidance proves that no two branches overlap. */
   readonly oneOfs: readonly UnenforcedKeyword[];
-  /** Enforced except for rare texts (a key written twice), so the finished text is still worth a look. */
+  /** Enforced except for rare texts (a key written twice, U+007F in a pattern), so the finished text is still worth a look. */
   readonly isApproximate: boolean;
 }
 
@@ -31,6 +33,8 @@ export interface NormaliseOptions {
   readonly limits: ConstraintLimits;
   /** Leave `patternProperties` to the check at the end where one object has several: they may overlap. Default: false. */
   readonly leavesOutPatterns?: boolean;
+  /** Whether texts can be held to a pattern at a bearable cost. Absent: nothing is generated, so nobody asks. */
+  readonly canFollow?: (grammar: Grammar) => boolean;
 }
 
 /** One place of the schema on the way down. */
@@ -78,7 +82,7 @@ export class SchemaNormaliser {
     const root = this.normalise(schema, { base, place: '#', depth: 0, chain: [] });
     const definitions = Object.keys(this.#definitions).length > 0 ? { $defs: this.#definitions } : {};
     return {
-      schema: isMap(root) ? { ...root, ...definitions } : root,
+      schema: removeEndless(isMap(root) ? { ...root, ...definitions } : root),
       unenforced: this.#unenforced,
       oneOfs: this.#oneOfs,
       isApproximate: this.#isApproximate,
@@ -202,9 +206,9 @@ export class SchemaNormaliser {
   }
 }
 
-/** llguidance reads numbers as doubles, so such a value would come out as its neighbour. */
+/** llguidance reads numbers as doubles, so most values past 2^53 would come out as their neighbours. */
 function refuseLongNumbers(value: JsonValue, place: string): JsonValue {
-  if (typeof value === 'bigint')
+  if (typeof value === 'bigint' && String(Number(value)) !== String(value))
     refuse(place, `The number ${value} has too many digits to be enforced; write it as a string`);
   if (isList(value)) for (const item of value) refuseLongNumbers(item, place);
   if (isMap(value)) for (const item of Object.values(value)) refuseLongNumbers(item, place);

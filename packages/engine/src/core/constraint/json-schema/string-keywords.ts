@@ -1,6 +1,6 @@
 // Keywords about strings: patterns and formats become patterns of llguidance.
 
-import { checkPatternSize } from '../check-regex.ts';
+import { checkFollowable, checkPatternSize } from '../check-regex.ts';
 import { translateSearchPattern, UntranslatablePattern } from '../ecma-regex.ts';
 import { pointer, refuse } from '../refuse.ts';
 import { STRING_FORMATS } from './formats.ts';
@@ -26,7 +26,7 @@ export function normaliseStringKeywords(
   const known = typeof format === 'string' ? STRING_FORMATS.get(format) : undefined;
   if (known === undefined) return;
   also.push({
-    pattern: `^${translateSearchPattern(known.pattern)}$`,
+    pattern: `^${translateSearchPattern(known.pattern).pattern}$`,
     ...(known.maxLength !== undefined && { maxLength: known.maxLength }),
   });
 }
@@ -35,14 +35,19 @@ export function normaliseStringKeywords(
 export function translatePattern(
   pattern: string,
   place: string,
-  { options }: Pick<SchemaNormaliser, 'options'>,
+  normaliser: SchemaNormaliser,
 ): string | null {
-  const { patternBytes } = options.limits;
+  const { limits, canFollow } = normaliser.options;
+  const { patternBytes } = limits;
   if (Buffer.byteLength(pattern) > patternBytes)
     refuse(place, `A pattern may have ${patternBytes} bytes at most`);
-  checkPatternSize(pattern, place, options.limits);
+  checkPatternSize(pattern, place, limits);
   try {
-    return `^${translateSearchPattern(pattern)}$`;
+    const translated = translateSearchPattern(pattern);
+    if (!translated.isExact) normaliser.markApproximate();
+    if (canFollow !== undefined)
+      checkFollowable(pattern, { kind: 'regex', text: translated.pattern }, place, canFollow);
+    return `^${translated.pattern}$`;
   } catch (error) {
     if (error instanceof UntranslatablePattern) return null;
     if (error instanceof SyntaxError) refuse(place, `${error.message.replace(/\.$/, '')}`);

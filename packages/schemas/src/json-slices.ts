@@ -1,0 +1,229 @@
+// Reads large JSON slice by slice, so that a server can serve others in between. A slice is a run of whole items that the
+// native parser reads at once; only objects and lists that are larger than a slice are put together here.
+// Called by `lossless-json.ts`, which knows how numbers are read and finds the place of a fault.
+
+export interface SliceOptions {
+  /** How deep objects and lists may be nested. */
+  readonly maxDepth: number;
+  /** Characters of a slice, unless one of its items is longer. */
+  readonly sliceLength: number;
+  /** Reads a slice. */
+  readonly parse: (slice: string) => unknown;
+}
+
+/** Text that is not acceptable JSON, as a shorter text with the same fault. */
+export class SliceFault extends Error {
+  override readonly name = 'SliceFault';
+  /** What takes the place of everything ahead of `start`. */
+  readonly head: string;
+  readonly start: number;
+
+  constructor(head: string, start: number, cause?: unknown) {
+    super('fault in JSON', { cause });
+    this.head = head;
+    this.start = start;
+  }
+}
+
+/** A bracket past the allowed depth. */
+export class TooDeep extends Error {
+  override readonly name = 'TooDeep';
+  readonly position: number;
+
+  constructor(position: number) {
+    super('nested too deep');
+    this.position = position;
+  }
+}
+
+/**
+ * The value of `text`, an object or a list; yields after each slice.
+ * Throws: `SliceFault` for what `parse` refuses and for text that is no JSON, `TooDeep`.
+ */
+export function* readSlices(text: string, options: SliceOptions): Generator<void, unknown> {
+  const reader = new SliceReader(text, options);
+  while (!reader.readSlice()) yield;
+  return reader.root;
+}
+
+/** An object or list that is open. */
+interface Level {
+  readonly isList: boolean;
+  /** Null while all of it fits into the slice that is being read. */
+  value: unknown[] | Record<string, unknown> | null;
+  /** Behind what has been read: the opening bracket, a comma, or a child that was put together. */
+  start: number;
+  before: 'opener' | 'comma' | 'child';
+  /** The last comma behind `start`, or -1. */
+  comma: number;
+}
+
+class SliceReader {
+  readonly #text: string;
+  readonly #options: SliceOptions;
+  readonly #open: Level[] = [];
+  #at = 0;
+  root: unknown = null;
+
+  constructor(text: string, options: SliceOptions) {
+    this.#text = text;
+    this.#options = options;
+  }
+
+  /** True when all has been read. */
+  readSlice(): boolean {
+    try {
+      return this.#read();
+    } catch (error) {
+      if (error instanceof TooDeep) throw error;
+      throw this.#toFault(error);
+    }
+  }
+
+  #read(): boolean {
+    const text = this.#text;
+    const end = this.#at + this.#options.sliceLength;
+    for (let at = this.#at; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) at = findStringEnd(text, at);
+      else if (code === BRACE || code === BRACKET) this.#enter(code === BRACKET, at);
+      else if (code === CLOSING_BRACE || code === CLOSING_BRACKET) {
+        this.#leave(code === CLOSING_BRACKET, at);
+        if (this.#open.length > 0) continue;
+        this.#expectBlanks(at + 1, text.length);
+        return true;
+      } else if (code === COMMA) {
+        this.#passComma(at);
+        if (at < end) continue;
+        this.#flush();
+        this.#at = at + 1;
+        return false;
+      }
+    }
+    throw new SyntaxError('the end is missing');
+  }
+
+  #enter(isList: boolean, at: number): void {
+    if (this.#open.length === this.#options.maxDepth) throw new TooDeep(at);
+    if (this.#open.length === 0) this.#expectBlanks(0, at);
+    this.#open.push({ isList, value: null, start: at + 1, before: 'opener', comma: -1 });
+  }
+
+  #passComma(at: number): void {
+    const level = this.#open.at(-1);
+    if (level === undefined) throw new SyntaxError('a comma outside');
+    if (level.before !== 'child' || level.comma !== -1) {
+      level.comma = at;
+      return;
+    }
+    this.#expectBlanks(level.start, at);
+    level.start = at + 1;
+    level.before = 'comma';
+  }
+
+  #leave(isList: boolean, at: number): void {
+    const level = this.#open.at(-1);
+    if (level?.isList !== isList) throw new SyntaxError('a bracket of another kind');
+    const parent = this.#open.at(-2);
+    if (level.value === null && parent !== undefined) {
+      this.#open.pop();
+      return;
+    }
+    level.value ??= isList ? [] : {};
+    if (level.before === 'child') this.#expectBlanks(level.start, at);
+    else this.#addItems(level, at, level.before === 'opener');
+    this.#open.pop();
+    if (parent === undefined) {
+      this.root = level.value;
+      return;
+    }
+    parent.start = at + 1;
+    parent.before = 'child';
+    parent.comma = -1;
+  }
+
+  /** Reads what is whole in every open object and list, and begins those that are not begun. */
+  #flush(): void {
+    for (const [depth, level] of this.#open.entries()) {
+      level.value ??= level.isList ? [] : {};
+      if (level.comma !== -1) {
+        this.#addItems(level, level.comma, false);
+        level.start = level.comma + 1;
+        level.before = 'comma';
+        level.comma = -1;
+      }
+      const child = this.#open[depth + 1];
+      if (child !== undefined && child.value === null) this.#begin(child, level);
+    }
+  }
+
+  /** Puts an object or list into its parent before its end is known. */
+  #begin(child: Level, parent: Level): void {
+    if (parent.before === 'child') throw new SyntaxError('a comma is missing');
+    // The blank keeps what is wrongly there apart from the number.
+    const lead = `${this.#text.slice(parent.start, child.start - 1)} 0`;
+    const [key, ...more] = Object.keys(this.#parseIn(parent, lead));
+    if (key === undefined || more.length > 0) throw new SyntaxError('a comma is missing');
+    child.value = child.isList ? [] : {};
+    if (parent.isList) (parent.value as unknown[]).push(child.value);
+    else setKey(parent.value!, key, child.value);
+  }
+
+  /** Reads the items of a level up to `end`. */
+  #addItems(level: Level, end: number, mayBeNone: boolean): void {
+    const items = this.#parseIn(level, this.#text.slice(level.start, end));
+    if (level.isList) {
+      const list = level.value as unknown[];
+      for (const item of items as unknown[]) list.push(item);
+      if (!mayBeNone && (items as unknown[]).length === 0) throw new SyntaxError('a value is missing');
+      return;
+    }
+    const entries = Object.entries(items);
+    for (const [key, item] of entries) setKey(level.value!, key, item);
+    if (!mayBeNone && entries.length === 0) throw new SyntaxError('a property is missing');
+  }
+
+  #parseIn({ isList }: Level, items: string): object {
+    return this.#options.parse(isList ? `[${items}]` : `{${items}}`) as object;
+  }
+
+  #expectBlanks(start: number, end: number): void {
+    for (let at = start; at < end; at++)
+      if (!' \t\n\r'.includes(this.#text[at]!)) throw new SyntaxError('text between values');
+  }
+
+  #toFault(cause: unknown): SliceFault {
+    const begun = this.#open.filter(({ value }) => value !== null);
+    const last = begun.at(-1);
+    if (last === undefined) return new SliceFault('', 0, cause);
+    const around = begun.slice(0, -1).map(({ isList }) => (isList ? '[' : '{"":'));
+    const value = last.isList ? '[]' : '"":[]';
+    const lead = { opener: '', comma: `${value},`, child: value }[last.before];
+    return new SliceFault(`${around.join('')}${last.isList ? '[' : '{'}${lead}`, last.start, cause);
+  }
+}
+
+function setKey(target: object, key: string, value: unknown): void {
+  // Assigning to this name would set the prototype.
+  if (key === '__proto__')
+    Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  else (target as Record<string, unknown>)[key] = value;
+}
+
+/** Position of the closing quote, or the end of the text; jumps from quote to quote, so long texts cost little. */
+export function findStringEnd(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let backslashCount = 0;
+    while (text.charCodeAt(quote - 1 - backslashCount) === BACKSLASH) backslashCount++;
+    if (backslashCount % 2 === 0) return quote;
+  }
+  return text.length;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSING_BRACKET = 0x5d;
+const BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
