@@ -22,6 +22,8 @@ const OPTIONS: Readonly<Record<keyof Required<EngineOptions>, true>> = {
   cacheSlots: true,
   cacheBytes: true,
   speculation: true,
+  graphCapture: true,
+  isDeviceOptional: true,
   constraints: true,
   onWarmUp: true,
   onModelOutput: true,
