@@ -5,7 +5,7 @@ import type { Engine } from '@ortler/engine';
 
 const PROMPT_LENGTH = 48;
 
-export interface DeviceCheck {
+export interface LogprobDifference {
   readonly tokenCount: number;
   /** Largest and mean difference of log probabilities. */
   readonly largest: number;
@@ -16,21 +16,32 @@ export interface DeviceCheck {
 const LARGEST_MEAN = 0.05;
 
 /** Throws: when they differ by more than float16 explains. */
-export async function checkDevice(device: Engine, processor: Engine): Promise<DeviceCheck> {
-  const actual = await promptLogprobs(device);
-  const expected = await promptLogprobs(processor);
+export async function checkDevice(device: Engine, processor: Engine): Promise<LogprobDifference> {
+  return compareLogprobs(await promptLogprobs(device), await promptLogprobs(processor), 'The device');
+}
+
+/** Throws: as `checkDevice`. `who`: whose are the first ones. */
+export function compareLogprobs(
+  actual: readonly number[],
+  expected: readonly number[],
+  who: string,
+): LogprobDifference {
   const differences = actual.map((value, index) => Math.abs(value - expected[index]!));
   const largest = Math.max(...differences);
   const mean = differences.reduce((sum, value) => sum + value, 0) / differences.length;
   if (!(mean < LARGEST_MEAN))
-    throw new Error(
-      `The device computes other log probabilities than the processor: ${mean} apart in the mean.`,
-    );
+    throw new Error(`${who} computes other log probabilities than it should: ${mean} apart in the mean.`);
   return { tokenCount: differences.length, largest, mean };
 }
 
-async function promptLogprobs(engine: Engine): Promise<readonly number[]> {
-  const tokenIds = Array.from({ length: PROMPT_LENGTH }, (_, i) => (i * 7919 + 13) % engine.info.vocabSize);
+/** The prompt that is compared. */
+export function checkedPrompt(vocabSize: number): readonly number[] {
+  return Array.from({ length: PROMPT_LENGTH }, (_, i) => (i * 7919 + 13) % vocabSize);
+}
+
+/** Of each token of the prompt but the first. */
+export async function promptLogprobs(engine: Engine): Promise<readonly number[]> {
+  const tokenIds = checkedPrompt(engine.info.vocabSize);
   const request = {
     prompt: { kind: 'tokens', tokenIds },
     promptLogprobs: { topCount: 0 },

@@ -3,12 +3,21 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createEngine, type Engine } from '@ortler/engine';
+import { MANIFEST_FILE } from '@ortler/engine/graph-contract';
 import type { OrtDevice } from '@ortler/engine/testing';
 import { buildModel } from '@ortler/model-builder';
 import { createTinyCheckpoint } from '@ortler/model-builder/testing';
 import type { GpuShape } from './gpu-shapes.ts';
 
 export type GpuPrecision = 'f16' | 'q8' | 'q4';
+
+/** What a real GPU has to decide: how a graph is built and run. */
+export interface GpuVariation {
+  /** Products round activations to 8 bits, where weights are quantised. */
+  readonly roundsActivations: boolean;
+  /** Decode steps are recorded and replayed. */
+  readonly graphCapture: boolean;
+}
 
 export interface BuiltModels {
   readonly sourceDir: string;
@@ -23,10 +32,13 @@ export async function buildForDevice(
   folder: string,
   shape: GpuShape,
   precision: GpuPrecision,
+  variation: GpuVariation,
 ): Promise<BuiltModels> {
   const sourceDir = join(folder, shape.name);
-  const deviceDir = join(folder, `${shape.name}-paged-${precision}`);
-  if ((await stat(join(sourceDir, 'config.json')).catch(() => undefined)) === undefined) {
+  const roundsActivations = variation.roundsActivations && precision !== 'f16';
+  const kind = roundsActivations ? `${precision}-rounded` : precision;
+  const deviceDir = join(folder, `${shape.name}-paged-${kind}`);
+  if (!(await exists(join(sourceDir, 'config.json')))) {
     console.error(`writing random weights of ${shape.name} ...`);
     await createTinyCheckpoint(sourceDir, {
       modelType: shape.modelType,
@@ -34,8 +46,10 @@ export async function buildForDevice(
       config: shape.config,
     });
   }
-  console.error(`building ${shape.name} in ${precision} ...`);
-  await buildModel({ sourceDir, outputDir: deviceDir, variant: 'paged', precision });
+  if (!(await exists(join(deviceDir, MANIFEST_FILE)))) {
+    console.error(`building ${shape.name} in ${kind} ...`);
+    await buildModel({ sourceDir, outputDir: deviceDir, variant: 'paged', precision, roundsActivations });
+  }
   return { sourceDir, deviceDir, weightBytes: await folderBytes(deviceDir) };
 }
 
@@ -47,17 +61,20 @@ export async function buildForProcessor(
 ): Promise<string> {
   const outputDir = join(folder, `${shape.name}-slots-${precision}`);
   const sourceDir = join(folder, shape.name);
-  await buildModel({
-    sourceDir,
-    outputDir,
-    variant: 'slots',
-    precision: precision === 'f16' ? 'f32' : precision,
-  });
+  if (!(await exists(join(outputDir, MANIFEST_FILE)))) {
+    const exact = precision === 'f16' ? 'f32' : precision;
+    await buildModel({ sourceDir, outputDir, variant: 'slots', precision: exact });
+  }
   return outputDir;
 }
 
 /** The engine in a process of its own, as a server runs it. */
-export function startEngine(modelDir: string, device: OrtDevice, maxSequences: number): Promise<Engine> {
+export function startEngine(
+  modelDir: string,
+  device: OrtDevice,
+  maxSequences: number,
+  { graphCapture }: Pick<GpuVariation, 'graphCapture'> = { graphCapture: false },
+): Promise<Engine> {
   return createEngine({
     modelDir,
     link: 'process',
@@ -66,7 +83,12 @@ export function startEngine(modelDir: string, device: OrtDevice, maxSequences: n
     contextLength: 2_048,
     prefixCaching: false,
     speculation: 'off',
+    graphCapture,
   });
+}
+
+async function exists(file: string): Promise<boolean> {
+  return (await stat(file).catch(() => undefined)) !== undefined;
 }
 
 async function folderBytes(folder: string): Promise<number> {

@@ -13,7 +13,7 @@ export interface PrefillTimes {
   readonly tokensPerSecond: number;
 }
 
-const DECODE_PROMPT_LENGTH = 64;
+export const DECODE_PROMPT_LENGTH = 64;
 
 /** Streams of the same length that run together. Prompts differ, so that nothing is shared. */
 export async function measureDecode(
@@ -28,8 +28,9 @@ export async function measureDecode(
     Array.from({ length: streamCount }, async (_, stream) => {
       const seen: number[] = [];
       times.push(seen);
-      for await (const count of tokenCounts(engine, promptOf(engine, stream, DECODE_PROMPT_LENGTH), length))
-        for (let i = 0; i < count; i++) seen.push(performance.now());
+      const prompt = promptOf(engine, stream, DECODE_PROMPT_LENGTH);
+      for await (const tokenIds of newTokens(engine, prompt, length))
+        for (const _ of tokenIds) seen.push(performance.now());
       firsts.push(seen[0]!);
       ends.push(seen.at(-1)!);
     }),
@@ -38,6 +39,14 @@ export async function measureDecode(
   const end = Math.min(...ends);
   const count = times.flat().filter(time => time > start && time <= end).length;
   return { streamCount, tokensPerSecond: (count * 1000) / (end - start) };
+}
+
+/** The first tokens behind the prompt of the first stream. */
+export async function greedyTokens(engine: Engine, promptLength: number, length: number): Promise<number[]> {
+  const found: number[] = [];
+  for await (const tokenIds of newTokens(engine, promptOf(engine, 0, promptLength), length))
+    found.push(...tokenIds);
+  return found;
 }
 
 /** One prompt, to its first token; the median of some. */
@@ -49,25 +58,25 @@ export async function measurePrefill(
   const milliseconds: number[] = [];
   for (let round = 0; round < rounds; round++) {
     const start = performance.now();
-    for await (const _ of tokenCounts(engine, promptOf(engine, 1000 + round, tokenCount), 1));
+    for await (const _ of newTokens(engine, promptOf(engine, 1000 + round, tokenCount), 1));
     milliseconds.push(performance.now() - start);
   }
   milliseconds.sort((a, b) => a - b);
   return { tokenCount, tokensPerSecond: (tokenCount * 1000) / milliseconds[rounds >> 1]! };
 }
 
-async function* tokenCounts(
+async function* newTokens(
   engine: Engine,
   tokenIds: readonly number[],
   length: number,
-): AsyncGenerator<number> {
+): AsyncGenerator<readonly number[]> {
   const events = engine.generate({
     prompt: { kind: 'tokens', tokenIds },
     sampling: { temperature: 0 },
     stop: { maxTokens: length, ignoreEos: true },
   });
   for await (const event of events)
-    if ('tokenIds' in event && event.tokenIds.length > 0) yield event.tokenIds.length;
+    if ('tokenIds' in event && event.tokenIds.length > 0) yield event.tokenIds;
 }
 
 function promptOf(engine: Engine, seed: number, length: number): readonly number[] {

@@ -21,6 +21,7 @@ export function countAllocations(backend: OrtBackend): CountingBackend {
       createSession: async (model, options) => wrap(await backend.createSession(model, options)),
       createTensor: (type, shape, data) => backend.createTensor(type, shape, data),
       copy: (source, target) => backend.copy(source, target),
+      upload: (sources, targets) => backend.upload(sources, targets),
       describeDevice: device => backend.describeDevice(device),
     },
   };
@@ -29,7 +30,7 @@ export function countAllocations(backend: OrtBackend): CountingBackend {
     inputNames: session.inputNames,
     outputNames: session.outputNames,
     processorOperators: session.processorOperators,
-    bind: (inputs, outputs) => session.bind(inputs, outputs),
+    bind: (inputs, outputs, options) => session.bind(inputs, outputs, options),
     allocate: (type, shape) => {
       counting.allocationCount++;
       const value = session.allocate(type, shape);
@@ -41,6 +42,7 @@ export function countAllocations(backend: OrtBackend): CountingBackend {
       };
       return value;
     },
+    view: (value, shape) => session.view(value, shape),
     dispose: () => session.dispose(),
   });
   return counting;

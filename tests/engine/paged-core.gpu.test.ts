@@ -154,6 +154,43 @@ describe.skipIf(why !== undefined)('the token side over blocks on a device', () 
     }
   });
 
+  it('gives the same answers with drafts as without, each beside the others', async () => {
+    const plain = await load({ speculation: 'off' });
+    // Answers go on far beyond their end, where they repeat themselves.
+    const messages = CASES.slice(0, 3).map((one, index) =>
+      submission(index, one, {
+        maxTokens: 44,
+        ...(index === 2
+          ? { sampling: { ...NEUTRAL_SAMPLING, temperature: 0.3, repetitionPenalty: 0.9, seed: 5n } }
+          : {}),
+        cachePartition: 'drafts',
+      }),
+    );
+    const before = core.stats;
+    const expected = await play(plain, messages);
+    const found = await play(core, messages);
+    expect(found.tokenIds).toEqual(expected.tokenIds);
+    const { draftedTokenCount, acceptedTokenCount } = core.stats;
+    expect(plain.stats.draftedTokenCount).toBe(0);
+    expect(acceptedTokenCount).toBeGreaterThan(before.acceptedTokenCount + 10);
+    expect(draftedTokenCount).toBeGreaterThanOrEqual(acceptedTokenCount);
+    await plain.close();
+  });
+
+  it('gives the greedy answers of transformers where decodes are recorded and replayed', async () => {
+    const recording = await load({ graphCapture: true, speculation: 'off' });
+    const few = CASES.slice(0, 3);
+    expectGolden(
+      await play(
+        recording,
+        few.map((one, index) => submission(index, one)),
+        2,
+      ),
+      few,
+    );
+    await recording.close();
+  });
+
   it('gives the same answers where blocks are short and answers have to give way', async () => {
     const blockBytes = 2 * 6 * 32 * 2 * 64 * 2;
     // Seven blocks and the spare one: one whole context and little more.

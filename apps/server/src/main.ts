@@ -58,6 +58,7 @@ export async function startServer(
     checkpoints: training.checkpoints,
     onEvent: event => {
       if (event.kind === 'failed') logFailedModel(logger, event.modelId, event.error);
+      if (event.kind === 'ready') logDeviceNote(logger, event.modelId, event.engine.info.deviceNote);
       onCatalogEvent(event);
     },
     onUnloaded: modelId => logger.info({ model: modelId }, 'checkpoint left memory'),
@@ -140,6 +141,10 @@ function logFailedModel(logger: Logger, modelId: string, error: unknown): void {
     isMistake ? { model: modelId, reason: error.message } : { model: modelId, err: error },
     'model could not be loaded',
   );
+}
+
+function logDeviceNote(logger: Logger, modelId: string, note: string | undefined): void {
+  if (note !== undefined) logger.warn({ model: modelId, note }, 'model leaves work on the processor');
 }
 
 // A query may hold what a caller asks for, in tRPC the whole input, so it stays out of the log.

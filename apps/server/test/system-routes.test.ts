@@ -55,6 +55,14 @@ it('tells in /health where models run, once that is settled', () => {
   });
 });
 
+it('tells in /health why a model is not where the others are', () => {
+  const deviceNote = 'The device "webgpu" has no kernels for MatMulInteger (3).';
+  const engine = createFakeEngine({ info: { deviceNote }, health: { restartCount: 2 } });
+  expect(reportHealth(createFakeServices({ a: engine }).models).models).toEqual([
+    { id: 'a', state: 'ready', detail: `restarted 2 times; ${deviceNote}` },
+  ]);
+});
+
 it('tells the version', async () => {
   test = await openTestApp();
   expect((await test.app.inject('/version')).json()).toEqual({

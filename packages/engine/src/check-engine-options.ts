@@ -23,6 +23,8 @@ const OPTIONS: Readonly<Record<keyof Required<EngineOptions>, true>> = {
   cacheBytes: true,
   speculation: true,
   modelDefaults: true,
+  graphCapture: true,
+  isDeviceOptional: true,
   constraints: true,
   onWarmUp: true,
   onModelOutput: true,

@@ -20,6 +20,8 @@ test('every option of the token side that a caller gives gets there', () => {
     cacheSlots: 0,
     cacheBytes: 1_000,
     speculation: 'off',
+    graphCapture: true,
+    isDeviceOptional: true,
   };
   expect(toCoreOptions({ ...given, link: 'process' })).toEqual(given);
 });

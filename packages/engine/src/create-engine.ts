@@ -115,6 +115,8 @@ export function toCoreOptions(options: EngineOptions): CoreOptions {
     ...(options.cacheBytes === undefined ? {} : { cacheBytes: options.cacheBytes }),
     ...(options.prefixCaching === undefined ? {} : { prefixCaching: options.prefixCaching }),
     ...(options.speculation === undefined ? {} : { speculation: options.speculation }),
+    ...(options.graphCapture === undefined ? {} : { graphCapture: options.graphCapture }),
+    ...(options.isDeviceOptional === undefined ? {} : { isDeviceOptional: options.isDeviceOptional }),
     ...(options.prefillGraph === undefined ? {} : { prefillGraph: options.prefillGraph }),
   };
 }

@@ -41,6 +41,9 @@ export const VARIANT_KV_TYPES = {
   paged: ['float16'],
 } as const satisfies Readonly<Record<GraphVariant, readonly KvType[]>>;
 
+/** What exports of other programs may be in; see `InputConvention`. */
+export const EXPORT_PRECISIONS = ['f32', 'f16', 'q8', 'q4'] as const satisfies readonly Precision[];
+
 /**
  * How a `slots` graph is told where its tokens stand: `lengths` is that of our own graphs, see `SLOTS_INPUT`; `mask` that of
  * exports by other programs, see `MASK_INPUT`.
@@ -68,8 +71,10 @@ export interface ModelManifest {
   readonly vocabSize: number;
   /** Longest sequence (prompt and output) the rotary tables cover. Unit: tokens. */
   readonly contextLength: number;
-  /** One of `VARIANT_KV_TYPES`. */
+  /** One of `VARIANT_KV_TYPES`, or float32 or float16 in an export of another program. */
   readonly kvType: KvType;
+  /** Element type of the logits of an export of another program. Absent: float32. */
+  readonly logitsType?: 'float32' | 'float16';
   readonly parameterCount: number;
   /** SHA-256 over the checkpoint's content, format version, variant, precision and type of cache: the build cache key. */
   readonly contentHash: string;
@@ -103,8 +108,8 @@ export const SLOTS_INPUT = {
  * - `positionIds` int64 `[batch, length]`, only of some graphs: places of the tokens in their sequences.
  * - past keys and values, see `pastName`.
  *
- * Outputs: `logits` float32 `[batch, length, vocabSize]`, and the caches of `presentName`, which GroupQueryAttention
- * updates in place. As above, a call with `length > 1` has `batch == 1`.
+ * Outputs: `logits` `[batch, length, vocabSize]`, and the caches of `presentName`, which GroupQueryAttention updates in
+ * place. Both are float32 or float16; in float16 they are for devices. As above, a call with `length > 1` has `batch == 1`.
  */
 export const MASK_INPUT = {
   inputIds: 'input_ids',

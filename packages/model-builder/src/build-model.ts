@@ -12,13 +12,14 @@ import {
 } from '@ortler/engine/graph-contract';
 import { recordDecoderGraph, recordPrefillGraph } from './architectures/decoder-graph.ts';
 import type { GraphParts } from './blocks/token-rows.ts';
-import { VARIANTS } from './blocks/variant.ts';
+import { VARIANTS, type Variant } from './blocks/variant.ts';
 import { WIDENED_OPSET } from './blocks/widened-attention.ts';
 import { createBuildFolder, publishBuildFolder, writeDurably } from './build-folder.ts';
 import type { BuildManifest } from './build-manifest.ts';
 import { BUILDER_VERSION, computeContentHash, listCompanionFiles, settleKvType } from './content-hash.ts';
 import { copyCompanions } from './copy-companions.ts';
 import { ModelBuildError } from './errors.ts';
+import { EXPORT_FOLDER, type ExportedFiles, findExports } from './exported/find-exports.ts';
 import { hashFolders } from './file-hashes.ts';
 import { Checkpoint, type WeightSource } from './hugging-face/checkpoint.ts';
 import { readDecoderConfig } from './hugging-face/config.ts';
@@ -55,6 +56,11 @@ export interface BuildModelOptions {
   readonly precision: Precision;
   /** Which runner the graph is for. Default: `slots`. Each has precisions of its own: `VARIANT_PRECISIONS`. */
   readonly variant?: GraphVariant | undefined;
+  /**
+   * Only for `paged` in 4 or 8 bits: products round the activations that they read to 8 bits. Whether a GPU is faster with it
+   * is to be measured there. Default: false.
+   */
+  readonly roundsActivations?: boolean | undefined;
   /** Type of the cache. Default: the first of the variant's `VARIANT_KV_TYPES`. */
   readonly kvType?: KvType | undefined;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
@@ -69,11 +75,14 @@ export interface BuildModelOptions {
  */
 export async function buildModel(options: BuildModelOptions): Promise<ModelManifest> {
   const { sourceDir, adapterDir, outputDir, precision, variant = 'slots', onProgress, signal } = options;
+  const { roundsActivations = false } = options;
   if ((await stat(outputDir).catch(() => undefined)) !== undefined) throw outputExists(outputDir);
+  const exports = await findExports(sourceDir, variant);
+  if (exports !== undefined) throw needsNoBuild(sourceDir, exports);
   const contentHash = await computeContentHash({
     sourceDir,
     adapterDir,
-    ...{ precision, variant, kvType: options.kvType },
+    ...{ precision, variant, kvType: options.kvType, roundsActivations },
     onBytes: (doneBytes, totalBytes) => onProgress?.({ stage: 'hash', doneBytes, totalBytes }),
     signal,
   });
@@ -105,7 +114,7 @@ export async function buildHashedModel(
   const checkpoint = await openWeights(sourceDir, adapterDir);
   try {
     // 2. Record the graph; this checks that every tensor is there with the right shape.
-    const graphs = recordGraphs({ config, checkpoint, precision, variant: VARIANTS[variant] }, kvType);
+    const graphs = recordGraphs({ config, checkpoint, precision, variant: variantOf(options) }, kvType);
     const parameterCount = checkpoint.usedElementCount;
 
     const folder = await writing(outputDir, () => createBuildFolder(outputDir));
@@ -157,6 +166,15 @@ export async function buildHashedModel(
   } finally {
     await checkpoint.close();
   }
+}
+
+/** Throws: `unsupported` for rounded activations where nothing is quantised, or where they are rounded anyway. */
+function variantOf({ variant = 'slots', precision, roundsActivations }: BuildModelOptions): Variant {
+  if (roundsActivations !== true) return VARIANTS[variant];
+  if (variant === 'paged' && precision !== 'f16')
+    return { ...VARIANTS.paged, quantisedInputs: 'rounded to 8 bits' };
+  const message = `activations are rounded in "paged" graphs of precision q8 or q4 only, not in "${variant}" ones of ${precision}`;
+  throw new ModelBuildError('unsupported', message);
 }
 
 interface GraphToWrite {
@@ -225,6 +243,12 @@ async function openWeights(sourceDir: string, adapterDir: string | undefined): P
     await checkpoint.close();
     throw error;
   }
+}
+
+function needsNoBuild(sourceDir: string, { names }: ExportedFiles): ModelBuildError {
+  const files = names.map(name => `${EXPORT_FOLDER}/${name}`).join(', ');
+  const message = `${sourceDir} was exported to ONNX by another program (${files}) and needs no build: a server takes the folder itself as a model, as in "ortler serve --models name=${sourceDir}"`;
+  return new ModelBuildError('unsupported', message, { file: sourceDir });
 }
 
 function outputExists(outputDir: string): ModelBuildError {

@@ -27,6 +27,8 @@ export interface ContentHashOptions extends HashOptions {
   readonly adapterDir?: string | undefined;
   readonly precision: Precision;
   readonly variant: GraphVariant;
+  /** See `BuildModelOptions`. Default: false. */
+  readonly roundsActivations?: boolean | undefined;
   /** Default: the first that the variant has. */
   readonly kvType?: KvType | undefined;
   /** Folder where hashes are remembered between calls; nothing is remembered without it. */
@@ -60,7 +62,7 @@ export async function listCompanionFiles(sourceDir: string): Promise<string[]> {
  * `signal`.
  */
 export async function computeContentHash(options: ContentHashOptions): Promise<string> {
-  const { sourceDir, adapterDir, precision, variant, stampDir, onBytes, signal } = options;
+  const { sourceDir, adapterDir, precision, variant, roundsActivations, stampDir, onBytes, signal } = options;
   checkPrecision(variant, precision);
   const kvType = settleKvType(variant, options.kvType);
   const stampPath = await stampPathFor(sourceDir, stampDir);
@@ -75,8 +77,9 @@ export async function computeContentHash(options: ContentHashOptions): Promise<s
   }
   const hash = createHash('sha256');
   // Builds with the usual cache keep the names they had before there was another.
-  const kind = kvType === VARIANT_KV_TYPES[variant][0] ? '' : ` ${kvType}`;
-  hash.update(`ortler ${GRAPH_FORMAT_VERSION} ${BUILDER_VERSION} ${variant} ${precision}${kind}\n`);
+  const cache = kvType === VARIANT_KV_TYPES[variant][0] ? '' : ` ${kvType}`;
+  const kind = `${variant} ${precision}${cache}${roundsActivations ? ' rounded' : ''}`;
+  hash.update(`ortler ${GRAPH_FORMAT_VERSION} ${BUILDER_VERSION} ${kind}\n`);
   for (const hashes of await hashFolders(folders, { onBytes, signal }))
     for (const [name, sha256] of [...hashes].toSorted()) hash.update(`${name} ${sha256}\n`);
   return hash.digest('hex');

@@ -24,7 +24,7 @@ export interface EnsureModelOptions {
   readonly cacheDir: string;
   /** Of a build made from a checkpoint, or of the graph to take; a folder that was built before keeps the one it has. */
   readonly precision: Precision;
-  /** Which runner the graph is for, of a build made from a checkpoint. Default: `slots`. */
+  /** Where the model is to run: `slots` for the processor, `paged` for a GPU. Default: `slots`. */
   readonly variant?: GraphVariant | undefined;
   /**
    * Type of the cache. Default: for a build made from a checkpoint the first of the variant's, for a folder that was built
@@ -47,11 +47,11 @@ export async function ensureModel(options: EnsureModelOptions): Promise<string> 
   if (await isBuilt(options)) return sourceDir;
   await removeAbandonedBuilds(cacheDir, Date.now());
   const onBytes = hashProgress(options);
-  const exports = await findExports(sourceDir);
+  const exports = await findExports(sourceDir, variant);
   if (exports !== undefined) {
     refuseAdapter(options, 'was exported by another program');
     refuseOtherCache(options, VARIANT_KV_TYPES.slots[0], 'was exported by another program');
-    return ensureExport({ sourceDir, exports, cacheDir, precision, onBytes, signal });
+    return ensureExport({ sourceDir, exports, cacheDir, precision, variant, onBytes, signal });
   }
   const stampDir = join(cacheDir, 'stamps');
   const contentHash = await computeContentHash({

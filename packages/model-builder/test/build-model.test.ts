@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { MANIFEST_FILE } from '@ortler/engine/graph-contract';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type BuildProgress, buildModel } from '../src/build-model.ts';
+import { readGraph } from '../src/onnx/read-graph.ts';
 import { writeSafetensors } from '../src/testing/write-safetensors.ts';
 import { createTinyCheckpoint, seededTensors } from '../src/tiny-model.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -72,6 +73,34 @@ describe('a finished build', () => {
     const build = buildModel({ sourceDir: source, outputDir, precision, variant });
     await expect(build).rejects.toMatchObject({ code: 'unsupported', message });
     expect(await readdir(parent)).toEqual([]);
+  });
+
+  it('of the paged variant takes activations as they are, unless it is told to round them', async () => {
+    const build = async (roundsActivations: boolean) => {
+      const { outputDir } = await newOutput();
+      const options = { sourceDir: source, outputDir, precision: 'q4', variant: 'paged' } as const;
+      const { contentHash } = await buildModel({ ...options, roundsActivations });
+      const products = readGraph(join(outputDir, 'model.onnx')).nodes.filter(
+        ({ opType }) => opType === 'MatMulNBits',
+      );
+      expect(products.length).toBeGreaterThan(5);
+      return { contentHash, levels: new Set(products.map(({ integers }) => integers.get('accuracy_level'))) };
+    };
+    const [given, rounded] = [await build(false), await build(true)];
+    expect([given.levels, rounded.levels]).toEqual([new Set([0]), new Set([4])]);
+    expect(rounded.contentHash).not.toBe(given.contentHash);
+  });
+
+  it.each([
+    { variant: 'paged', precision: 'f16' },
+    { variant: 'slots', precision: 'q4' },
+  ] as const)('is refused with rounded activations where nothing would change: %j', async kind => {
+    const { outputDir } = await newOutput();
+    const build = buildModel({ sourceDir: source, outputDir, ...kind, roundsActivations: true });
+    await expect(build).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(/activations are rounded in "paged" graphs of precision q8 or q4 only/),
+    });
   });
 
   it('is refused for heads that the paged attention cannot compute', async () => {

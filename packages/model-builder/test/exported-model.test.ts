@@ -4,6 +4,7 @@ import { cp, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { MANIFEST_FILE } from '@ortler/engine/graph-contract';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { buildModel } from '../src/build-model.ts';
 import { ensureModel } from '../src/ensure-model.ts';
 import { checkExport } from '../src/exported/check-export.ts';
 import { type FoundGraph, type FoundNode, readGraph } from '../src/onnx/read-graph.ts';
@@ -43,6 +44,20 @@ describe('an exported folder', () => {
     });
     const tokenizer = 'tokenizer.json';
     expect(await readFile(join(path, tokenizer))).toEqual(await readFile(join(source, tokenizer)));
+  });
+
+  it('in float16 is for a GPU, where it goes before the one in float32', async () => {
+    const options = { sourceDir: checkpoint, outputDir: source, precision: 'q4', logits: 'all' } as const;
+    await writeOptimumModel({ ...options, halves: 'logits too' });
+    const manifestOf = async (variant: 'slots' | 'paged') => {
+      const path = await ensureModel({ sourceDir: source, cacheDir, precision: 'q4', variant });
+      return JSON.parse(await readFile(join(path, MANIFEST_FILE), 'utf8'));
+    };
+    const half = { kvType: 'float16', logitsType: 'float16', graphFile: graphFile('model_q4f16.onnx') };
+    expect(await manifestOf('paged')).toMatchObject(half);
+    const single = await manifestOf('slots');
+    expect(single).toMatchObject({ kvType: 'float32', graphFile: graphFile('model_q4.onnx') });
+    expect(single).not.toHaveProperty('logitsType');
   });
 
   it('has about as many parameters in blocks of codes as in float32', async () => {
@@ -110,6 +125,27 @@ describe('an exported folder that cannot be run', () => {
     });
   });
 
+  it('says that its float16 graphs are for a GPU when it has no others', async () => {
+    await rename(graphFile('model_q4.onnx'), graphFile('model_q4f16.onnx'));
+    await rm(graphFile());
+    await refusal().toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(
+        /it has model_q4f16\.onnx: none of them can be run on the processor: it must be model\.onnx, model_q8\.onnx or model_q4\.onnx/,
+      ),
+    });
+  });
+
+  it('needs no build, and says what to do with it', async () => {
+    const build = buildModel({ sourceDir: source, outputDir: join(cacheDir, 'built'), precision: 'f32' });
+    await expect(build).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(
+        /exported to ONNX .*onnx\/model\.onnx, onnx\/model_q4\.onnx.* needs no build: .*ortler serve --models/,
+      ),
+    });
+  });
+
   it('takes no adapter', async () => {
     await refusal('f32', checkpoint).toMatchObject({
       code: 'unsupported',
@@ -163,6 +199,12 @@ describe('a graph', () => {
     ...graph,
     inputs: graph.inputs.map(input => (input.name.endsWith('.key') ? { ...input, ...change } : input)),
   });
+  const halfCache = ({ name }: { readonly name: string }) =>
+    name.startsWith('past_key_values') ? { onnxType: 10 } : {};
+  const withOutput = (graph: FoundGraph, change: object): FoundGraph => ({
+    ...graph,
+    outputs: graph.outputs.map(output => (output.name === 'logits' ? { ...output, ...change } : output)),
+  });
   const shapeOf = (name: string): FoundNode => ({
     ...{ path: '/shape', opType: 'Shape', domain: '', integers: new Map() },
     ...{ inputs: [name], outputs: ['shape'] },
@@ -213,9 +255,19 @@ describe('a graph', () => {
     ['without a cache', graph => without(graph, 'past_key_values.0.key'), /no input "past_key_values.0.key"/],
     ['with half a cache', graph => without(graph, 'past_key_values.1.value'), /"past_key_values.1.value"/],
     [
-      'in float16',
+      'in float16, for the processor,',
+      graph => ({ ...graph, inputs: graph.inputs.map(input => ({ ...input, ...halfCache(input) })) }),
+      /float16, which need a GPU; on the processor take model.onnx, model_q8.onnx or model_q4.onnx/,
+    ],
+    [
+      'in bfloat16',
+      graph => withOutput(graph, { onnxType: 16 }),
+      /logits that are neither float32 nor float16/,
+    ],
+    [
+      'with caches of two types',
       graph => withInputs(graph, { onnxType: 10 }),
-      /cache .* that is not float32; take an export/,
+      /cache .* of another shape or type/,
     ],
     [
       'with another cache shape',
@@ -228,7 +280,8 @@ describe('a graph', () => {
     const config = {
       ...{ model_type: 'llama', hidden_size: 64, vocab_size: 288, max_position_embeddings: 512 },
     };
-    expect(() => checkExport({ graphPath: 'g', graph, configPath: 'c', config })).toThrow(
+    const variant = 'slots';
+    expect(() => checkExport({ graphPath: 'g', graph, configPath: 'c', config, variant })).toThrow(
       expect.objectContaining({ code: 'unsupported', message: expect.stringMatching(message) }),
     );
   });
@@ -238,6 +291,7 @@ describe('a graph', () => {
     const config = {
       ...{ model_type: 'llama', hidden_size: 64, vocab_size: 288, max_position_embeddings: 4_096 },
     };
-    expect(checkExport({ graphPath: 'g', graph, configPath: 'c', config }).contextLength).toBe(512);
+    const variant = 'slots';
+    expect(checkExport({ graphPath: 'g', graph, configPath: 'c', config, variant }).contextLength).toBe(512);
   });
 });

@@ -47,6 +47,7 @@ export async function openEngineSource(
       modelDir,
       link: 'worker',
       device,
+      isDeviceOptional: config.device === 'auto',
       threadCount: config.threads,
       maxSequences: 1,
       ...(config.contextLength !== undefined && { contextLength: config.contextLength }),

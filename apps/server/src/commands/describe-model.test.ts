@@ -29,6 +29,13 @@ test('a cache of 8 bits is told', () => {
   expect(describeModel('demo', { ...INFO, kvType: 'int8' })).toContain(' q8, 8-bit cache, cpu (native), ');
 });
 
+test('a model that leaves work on the processor says which', () => {
+  const deviceNote = 'The device "webgpu" has no kernels for MatMulInteger (3).';
+  expect(describeModel('demo', { ...INFO, device: 'webgpu', deviceNote })).toContain(
+    `slower than it could be: ${deviceNote}`,
+  );
+});
+
 test('a model on the slower binding says so and why', () => {
   const shown = describeModel('demo', {
     ...INFO,

@@ -42,6 +42,16 @@ describe('choosePrecision', () => {
     expect(await auto()).toBe('q4');
   });
 
+  it('takes an export in float16 on a device, and none there whose products are integers', async () => {
+    await write('onnx/model_quantized.onnx', 150);
+    await write('onnx/model_fp16.onnx', 300);
+    expect(await auto('paged')).toBe('f16');
+    expect(await auto()).toBe('q8');
+    await write('onnx/model_q4f16.onnx', 80);
+    expect(await auto('paged')).toBe('q4');
+    expect(await auto()).toBe('q8');
+  });
+
   it('leaves it to the builder to say that an export has nothing that can be run', async () => {
     await write('onnx/model_fp16.onnx', 1);
     expect(await auto()).toBe('f32');

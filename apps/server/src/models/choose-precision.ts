@@ -23,8 +23,8 @@ export async function choosePrecision(
   variant: GraphVariant,
 ): Promise<Precision> {
   if (wanted !== 'auto') return wanted;
-  const exports = await findExports(modelDir);
-  if (exports !== undefined) return chooseExport(exports);
+  const exports = await findExports(modelDir, variant);
+  if (exports !== undefined) return chooseExport(exports, variant);
   const names = await readdir(modelDir).catch(() => []);
   const weights = names.filter(name => name.endsWith('.safetensors'));
   const sizes = await Promise.all(weights.map(async name => (await stat(join(modelDir, name))).size));
@@ -33,11 +33,16 @@ export async function choosePrecision(
   return bytes <= MAX_Q8_BYTES ? 'q8' : 'q4';
 }
 
+/** Of exports that are too large for float32: on a GPU, graphs in 8-bit integers have no kernels. */
+const EXPORT_ORDER: Readonly<Record<GraphVariant, readonly Precision[]>> = {
+  slots: ['q4', 'q8', 'f32'],
+  paged: ['q4', 'f16', 'f32', 'q8'],
+};
+
 /** Where none can be run, the builder says so. */
-function chooseExport({ graphs }: ExportedFiles): Precision {
+function chooseExport({ graphs }: ExportedFiles, variant: GraphVariant): Precision {
   const exact = graphs.get('f32');
   // A number in float32 takes twice as much as in most checkpoints.
   if (exact !== undefined && exact.bytes <= 2 * MAX_F32_BYTES) return 'f32';
-  const { slots } = VARIANT_PRECISIONS;
-  return slots.toReversed().find(precision => graphs.has(precision)) ?? slots[0];
+  return EXPORT_ORDER[variant].find(precision => graphs.has(precision)) ?? 'f32';
 }

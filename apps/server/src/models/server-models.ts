@@ -50,6 +50,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       modelDir,
       link: 'process',
       device: chosen,
+      isDeviceOptional: config.device === 'auto',
       ...(onWarmUp !== undefined && { onWarmUp }),
       threadCount: config.threads,
       maxSequences: config.maxSequences,

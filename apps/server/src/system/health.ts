@@ -76,5 +76,10 @@ function stateOf({ status }: CatalogModel): { state: ModelState; detail?: string
   if (status.kind === 'failed') return { state: 'failed', detail: 'The server log has the reason.' };
   const { state, restartCount } = status.engine.health;
   if (state === 'closed') return { state: 'failed', detail: 'closed' };
-  return restartCount > 0 ? { state, detail: `restarted ${restartCount} times` } : { state };
+  const { deviceNote } = status.engine.info;
+  const details = [
+    ...(restartCount > 0 ? [`restarted ${restartCount} times`] : []),
+    ...(deviceNote === undefined ? [] : [deviceNote]),
+  ];
+  return details.length > 0 ? { state, detail: details.join('; ') } : { state };
 }

@@ -36,12 +36,15 @@ export interface EngineCoreSettings {
   readonly backendNote?: string;
   /** Why a model on a device is not sampled there; shown in the facts. */
   readonly samplingNote?: string;
+  /** See `CoreFacts.deviceNote`. */
+  readonly deviceNote?: string;
 }
 
+/** What is shown in the facts and decides nothing. */
+type Notes = Pick<EngineCoreSettings, 'backendNote' | 'samplingNote' | 'deviceNote'>;
+
 /** Settings with every default filled in. */
-export type SettledCoreSettings = Required<
-  Omit<EngineCoreSettings, 'backendNote' | 'samplingNote' | 'stepSampler'>
->;
+export type SettledCoreSettings = Required<Omit<EngineCoreSettings, keyof Notes | 'stepSampler'>>;
 
 /** Tokens of a block: small enough that short system prompts are found, large enough that indexing costs nothing. */
 const DEFAULT_BLOCK_LENGTH = 16;
@@ -67,7 +70,7 @@ export function settleCoreSettings(settings: EngineCoreSettings, facts: RunnerFa
 export function toCoreFacts(
   runnerFacts: RunnerFacts,
   maxSequences: number,
-  { backendNote, samplingNote }: Pick<EngineCoreSettings, 'backendNote' | 'samplingNote'>,
+  { backendNote, samplingNote, deviceNote }: Notes,
 ): CoreFacts {
   const { kind, backend, device, vocabSize, contextLength, onnxRuntimeVersion } = runnerFacts;
   return {
@@ -80,5 +83,6 @@ export function toCoreFacts(
     onnxRuntimeVersion,
     ...(backendNote === undefined ? {} : { backendNote }),
     ...(samplingNote === undefined ? {} : { samplingNote }),
+    ...(deviceNote === undefined ? {} : { deviceNote }),
   };
 }

@@ -22,7 +22,11 @@ export async function createDeviceSampling(
 ): Promise<DeviceSampling> {
   const logitsType = 'float32';
   const processor = new Sampler(runner.facts.vocabSize);
-  const device = new DeviceSampler(processor, backend, { ...options, logitsType });
+  const device = new DeviceSampler(processor, backend, {
+    ...options,
+    logitsType,
+    rowLimit: runner.facts.logitsLimit,
+  });
   const fault = await findArithmeticFault(backend, device, processor, logitsType);
   if (fault === null) return { stepSampler: createDeviceStepSampler(runner, device) };
   await device.dispose();

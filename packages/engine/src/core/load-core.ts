@@ -2,6 +2,7 @@
 // links call it and nothing else of this room.
 
 import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import { EngineError } from '../errors.ts';
 import type { ModelManifest } from '../graph-contract.ts';
 import type { CoreOptions } from '../link/core-options.ts';
@@ -9,13 +10,20 @@ import type { WarmUpProgress } from '../link/messages.ts';
 import { createDeviceSampling } from './device-sampling.ts';
 import { EngineCore } from './engine-core.ts';
 import { createDeviceSlotsRunner } from './model/device-slots-runner.ts';
+import { countLogits } from './model/logits-limit.ts';
 import type { ModelRunner } from './model/model-runner.ts';
 import type { OrtBackend } from './model/ort/backend.ts';
-import { selectBackend } from './model/ort/select-backend.ts';
+import { type SelectedBackend, selectBackend } from './model/ort/select-backend.ts';
 import { createPagedRunner } from './model/paged-runner.ts';
+import { describeProcessorWork } from './model/processor-work.ts';
 import { readManifest } from './model/read-manifest.ts';
 import { createSlotsRunner } from './model/slots-runner.ts';
+import { samplingMemoryBytes } from './sampling/device/call-sizes.ts';
 import type { StepSampler } from './sampling/step-sampler.ts';
+import { DEVICE_DRAFTS } from './speculation/device-draft-policy.ts';
+import { PROCESSOR_DRAFTS } from './speculation/draft-policy.ts';
+import type { Drafter } from './speculation/drafter.ts';
+import { PromptLookupDrafter } from './speculation/prompt-lookup-drafter.ts';
 
 /** Slots for computed prompts alone: enough for some conversations that come back while others run. */
 const DEFAULT_CACHE_SLOTS = 4;
@@ -38,6 +46,7 @@ interface Computation {
   readonly runner: ModelRunner;
   readonly stepSampler?: StepSampler;
   readonly samplingNote?: string;
+  readonly deviceNote?: string;
 }
 
 /**
@@ -46,10 +55,15 @@ interface Computation {
  */
 const DEVICE_FAILURE_LIMIT = 1;
 
-/** Throws: `model_invalid` for an unusable folder or options that do not fit it, `engine_failed`. */
+/**
+ * `select`: where ONNX Runtime comes from; tests put devices in that fail.
+ *
+ * Throws: `model_invalid` for an unusable folder or options that do not fit it, `engine_failed`.
+ */
 export async function loadCore(
   options: CoreOptions,
   onWarmUp?: (progress: WarmUpProgress) => void,
+  select: (choice: CoreOptions['backend']) => Promise<SelectedBackend> = selectBackend,
 ): Promise<EngineCore> {
   checkOptions(options);
   const manifest = await readManifest(options.modelDir);
@@ -60,12 +74,10 @@ export async function loadCore(
       `must be at most ${manifest.contextLength}, which the model was built for; got ${contextLength}`,
     );
   }
-  const { backend, note } = await selectBackend(options.backend);
+  const { backend, note } = await select(options.backend);
   const create = manifest.variant === 'paged' ? computeInBlocks : computeInSlots;
-  const { runner, ...sampling } = await create({ backend, manifest, options, contextLength, onWarmUp });
+  const { runner, ...others } = await create({ backend, manifest, options, contextLength, onWarmUp });
   const isOnDevice = runner.facts.device !== 'cpu';
-  // What a draft costs beside a plain step was measured on processors only.
-  const mayDraft = options.speculation !== 'off' && !isOnDevice;
   return new EngineCore(runner, {
     maxSequences: options.maxSequences,
     prefillChunkLength: options.prefillChunkLength,
@@ -73,35 +85,86 @@ export async function loadCore(
       options.mixedChunkLength ?? (isOnDevice ? DEVICE_MIXED_CHUNK_LENGTH : DEFAULT_MIXED_CHUNK_LENGTH),
     schedulingPolicy: options.schedulingPolicy ?? 'fcfs',
     prefixCaching: options.prefixCaching ?? true,
-    ...(mayDraft ? {} : { drafter: null }),
+    drafter: createDrafter(options, isOnDevice, others.stepSampler),
     maxQueuedSequences: options.maxQueuedSequences,
     ...(note === undefined ? {} : { backendNote: note }),
     ...(isOnDevice ? { fatalFailureLimit: DEVICE_FAILURE_LIMIT } : {}),
-    ...sampling,
+    ...others,
   });
+}
+
+/**
+ * On a device, drafts pay where all rows of a step are one call and their logits stay where they are. Null: none are made.
+ */
+function createDrafter(
+  { speculation }: CoreOptions,
+  isOnDevice: boolean,
+  stepSampler: StepSampler | undefined,
+): Drafter | null {
+  if (speculation === 'off') return null;
+  if (!isOnDevice) return new PromptLookupDrafter(PROCESSOR_DRAFTS);
+  return stepSampler === undefined ? null : new PromptLookupDrafter(DEVICE_DRAFTS);
 }
 
 /** On a device where one is named: such a graph runs there too, only not as well as a paged one. */
 async function computeInSlots(parts: RunnerParts): Promise<Computation> {
   const { backend, manifest, options, contextLength } = parts;
-  const { device, modelDir, maxSequences, cacheBytes } = options;
+  const { device, modelDir, maxSequences, cacheBytes, graphCapture } = options;
+  if (graphCapture === true) throw wrongOption('graphCapture', 'is for models with a paged cache');
   if (cacheBytes !== undefined)
     throw wrongOption('cacheBytes', 'is for models with a paged cache; with slots maxSequences decides');
   const slotCount = maxSequences + settleCacheSlots(options);
   const threads = { threadCount: settleThreadCount(options), spin: options.spin ?? true };
   const shared = { slotCount, contextLength, ...threads };
-  if (device === 'webgpu' || device === 'cuda')
-    return { runner: await createDeviceSlotsRunner(backend, modelDir, manifest, { ...shared, device }) };
+  let deviceNote: string | undefined;
+  const isForDevice = device === 'webgpu' || device === 'cuda';
+  if (isForDevice && options.isDeviceOptional === true && manifest.kvType === 'int8') {
+    deviceNote =
+      'The model was built with a cache of 8 bits, which only the processor has, so it runs there.';
+  } else if (isForDevice) {
+    const graphFile = resolve(modelDir, manifest.graphFile);
+    const session = await backend.createSession(graphFile, { ...threads, device });
+    const work = describeProcessorWork(session.processorOperators);
+    // Such a graph has no place on the processor to stay.
+    const mayStay = options.isDeviceOptional === true && !needsDevice(manifest);
+    if (work !== undefined) deviceNote = noteProcessorWork(device, work, { mayStay });
+    if (work === undefined || !mayStay) {
+      const onDevice = { ...shared, device, session };
+      const runner = await createDeviceSlotsRunner(backend, modelDir, manifest, onDevice);
+      return { runner, ...(deviceNote !== undefined && { deviceNote }) };
+    }
+    session.dispose();
+  }
+  checkForProcessor(modelDir, manifest);
   const runner = await createSlotsRunner(backend, modelDir, manifest, {
     ...shared,
     ...(options.prefillGraph === undefined ? {} : { prefillGraph: options.prefillGraph }),
   });
-  return { runner };
+  return { runner, ...(deviceNote !== undefined && { deviceNote }) };
+}
+
+/** Throws: `model_invalid` for a graph in float16. */
+function checkForProcessor(modelDir: string, manifest: ModelManifest): void {
+  if (!needsDevice(manifest)) return;
+  const message = `${manifest.graphFile}, which ${modelDir} names, has caches or logits in float16 and so needs a GPU (device "webgpu"). On the processor, take a graph in float32: model.onnx, model_q8.onnx or model_q4.onnx.`;
+  throw new EngineError('model_invalid', message, { parameter: 'device' });
+}
+
+function needsDevice({ kvType, logitsType }: ModelManifest): boolean {
+  return kvType === 'float16' || logitsType === 'float16';
+}
+
+function noteProcessorWork(device: string, work: string, { mayStay }: { readonly mayStay: boolean }): string {
+  const left = `The device "${device}" has no kernels for some operators of this graph: ${work}.`;
+  return mayStay
+    ? `${left} So the whole model runs on the processor.`
+    : `${left} They run on the processor, with copies at each step; a build of the checkpoint for a GPU has none of them.`;
 }
 
 async function computeInBlocks(parts: RunnerParts): Promise<Computation> {
   const { backend, manifest, options, contextLength, onWarmUp } = parts;
   const { modelDir, maxSequences, prefillChunkLength, cacheBytes } = options;
+  const { vocabSize } = manifest;
   const device = options.device === 'auto' ? 'webgpu' : options.device;
   if (device === 'cpu') {
     const problem = `"cpu" cannot run ${modelDir}, which was built as "paged" for a GPU; use "webgpu" or "cuda"`;
@@ -109,11 +172,15 @@ async function computeInBlocks(parts: RunnerParts): Promise<Computation> {
   }
   // What stays on the processor is little: threads that spin would only take a core from the rest.
   const sessionOptions = { device, threadCount: settleThreadCount(options), spin: options.spin ?? false };
+  const { graphCapture: recordsCalls = false } = options;
+  if (recordsCalls && device !== 'webgpu') throw wrongOption('graphCapture', 'is for the device "webgpu"');
   const runner = await createPagedRunner(backend, modelDir, manifest, {
     ...{ maxSequences, contextLength, prefillChunkLength, cacheBytes },
     spareContexts: settleCacheSlots(options),
+    // Sampling begins when the cache is there already, so its memory must have been left.
+    otherBytes: samplingMemoryBytes(vocabSize, countLogits(maxSequences, contextLength, vocabSize)),
     onWarmUp: (doneCount, totalCount) => onWarmUp?.({ doneCount, totalCount }),
-    ...sessionOptions,
+    ...{ ...sessionOptions, recordsCalls },
   });
   try {
     const { stepSampler, note } = await createDeviceSampling(backend, runner, sessionOptions);

@@ -47,7 +47,18 @@ export interface CoreOptions {
   readonly cacheBytes?: number;
   /**
    * Guess the next tokens from repetitions in the text and check several in one model call, while that is faster. Every
-   * token is drawn as without it, from logits that may round otherwise. Default: `auto`, which on a device means never.
+   * token is drawn as without it, from logits that may round otherwise. On a device only where tokens are sampled there.
+   * Default: `auto`.
    */
   readonly speculation?: 'auto' | 'off';
+  /**
+   * Record what a decode step tells the device and repeat it instead of telling it again. Only for models with a paged cache
+   * on WebGPU; whether it is faster depends on the device and its driver. Default: false.
+   */
+  readonly graphCapture?: boolean;
+  /**
+   * The device is a wish: a model for the processor whose graph leaves work there stays there altogether, and says why.
+   * Default: false, which runs it on the device and says what is left.
+   */
+  readonly isDeviceOptional?: boolean;
 }

@@ -111,6 +111,8 @@ export interface CoreFacts {
   readonly backendNote?: string;
   /** Why tokens of a model on a device are drawn on the processor. Absent when they are drawn where the model runs. */
   readonly samplingNote?: string;
+  /** What a model on a device leaves on the processor, or why it is not on a device that it may be on. */
+  readonly deviceNote?: string;
 }
 
 /** How far a device is with the calls that compile a model's kernels. */

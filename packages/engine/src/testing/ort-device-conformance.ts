@@ -98,6 +98,66 @@ export const ORT_DEVICE_CONFORMANCE: readonly DeviceConformanceCase[] = [
       ),
   },
   {
+    name: 'gives views of the first elements of a value, which share its memory',
+    check: (backend, device) =>
+      withSession(backend, device, addGraph(), async session => {
+        const whole = session.allocate('float32', [3]);
+        const first = session.view(whole, [2]);
+        const bytes = (...numbers: number[]) =>
+          backend.createTensor('float32', [numbers.length], Float32Array.from(numbers));
+        await backend.upload([bytes(1, 2, 3), bytes(7, 8)], [whole, first]);
+        const inputs = new Map([
+          ['a', first],
+          ['b', bytes(10, 20)],
+        ]);
+        await session.bind(inputs, new Map([['sum', first]])).run();
+        const back = bytes(0, 0, 0);
+        await backend.copy(whole, back);
+        assert.deepEqual(back.data, Float32Array.of(17, 28, 3));
+        assert.throws(() => session.view(whole, [4]), /no larger/);
+        first.dispose();
+        whole.dispose();
+      }),
+  },
+  {
+    name: 'replays recorded calls with what lies on the device by then, beside calls that are not recorded',
+    async check(backend, device) {
+      const options = { ...ONE_THREAD, device, recordsCalls: true };
+      const session = await backend.createSession(encodeGraph(addGraph()), options);
+      const numbers = [Float32Array.of(1, 2), Float32Array.of(10, 20)] as const;
+      const tensors = numbers.map(data => backend.createTensor('float32', [2], data));
+      const [a, b, sum, other] = [0, 1, 2, 3].map(() => session.allocate('float32', [2]));
+      const inputs = new Map([
+        ['a', a!],
+        ['b', b!],
+      ]);
+      const recorded = session.bind(inputs, new Map([['sum', sum!]]), { isRecorded: true });
+      const chained = new Map([
+        ['a', sum!],
+        ['b', b!],
+      ]);
+      const second = session.bind(chained, new Map([['sum', other!]]), { isRecorded: true });
+      const plain = session.bind(chained, new Map([['sum', other!]]));
+      const back = backend.createTensor('float32', [2], new Float32Array(2));
+      const result = async (value: typeof sum): Promise<unknown> => {
+        await backend.copy(value!, back);
+        return [...(back.data as Float32Array)];
+      };
+      for (let round = 0; round < 4; round++) {
+        numbers[0][0] = round;
+        await backend.upload(tensors, [a!, b!]);
+        await recorded.run();
+        assert.deepEqual(await result(sum), [round + 10, 22]);
+        await (round % 2 === 0 ? second : plain).run();
+        assert.deepEqual(await result(other), [round + 20, 42]);
+      }
+      const unused = session.bind(inputs, new Map([['sum', sum!]]), { isRecorded: true });
+      for (const binding of [recorded, second, plain, unused]) binding.dispose();
+      for (const value of [a, b, sum, other]) value!.dispose();
+      session.dispose();
+    },
+  },
+  {
     name: 'updates an attention cache on the device in place, as the processor does',
     check: (backend, device) =>
       withSession(backend, device, attentionGraph(), session =>

@@ -41,7 +41,7 @@ export function embedding(context: BlockContext, ids: string): Embedding {
     scaleType: activation,
   });
   const blocks =
-    variant.name === 'slots' ? widenBlocks(graph, path, matrix, ids) : gatherBlocks(graph, path, matrix, ids);
+    activation === 'float32' ? widenBlocks(graph, path, matrix, ids) : gatherBlocks(graph, path, matrix, ids);
   const paddedWidth = blockCount(config.hiddenSize) * QUANTISATION_BLOCK;
   // Zero copies the input's dimension.
   const kept = Array.from({ length: positionRank }, () => 0);
@@ -62,7 +62,7 @@ export function embedding(context: BlockContext, ids: string): Embedding {
  *   ids [...] -> Gather (codes) -> Cast -> Sub 128 --+
  *       +------> Gather (scales [..., blocks, 1]) --Mul   [..., blocks, 64]
  * ```
- * On the processor GatherBlockQuantized divides several times for each element and takes four times as long.
+ * For float32 activations. On the processor GatherBlockQuantized divides several times for each element and takes four times as long.
  */
 function widenBlocks(graph: GraphRecorder, path: string, matrix: QuantisedMatrix, ids: string): string {
   const middle = graph.constant(`${path}/middle`, 'float32', [2 ** (TABLE_BITS - 1)]);

@@ -9,16 +9,16 @@ import { declareFloats, declareQuantised, type QuantisedMatrix } from '../weight
 import { QUANTISATION_BLOCK } from '../weights/quantise.ts';
 import { type BlockContext, weightBits, weightName } from './block-context.ts';
 import { integerProduct, quantiseRows } from './integer-product.ts';
+import type { Variant } from './variant.ts';
 
 /**
- * MatMulNBits: activations are rounded to 8 bits per block of 32, products are summed as integers. An element
- * is off by at most the largest magnitude of its block divided by 254. Float32 activations are five to twenty
- * times slower.
+ * The attribute of MatMulNBits. Rounded: per block of 32, and products are summed as integers; an element is off by at most
+ * the largest magnitude of its block divided by 254. On a processor float32 activations are five to twenty times slower.
  */
-const ACCURACY_INT8 = 4;
-
-/** MatMulNBits: activations are taken as they are. */
-const ACCURACY_AS_GIVEN = 0;
+const ACCURACY_LEVELS: Readonly<Record<Variant['quantisedInputs'], number>> = {
+  'rounded to 8 bits': 4,
+  'as given': 0,
+};
 
 /** Weights that are in the graph already. */
 export type Matrix =
@@ -95,7 +95,7 @@ export function multiply(
         N: int(rowCount),
         bits: int(bits),
         block_size: int(QUANTISATION_BLOCK),
-        accuracy_level: int(variant.name === 'slots' ? ACCURACY_INT8 : ACCURACY_AS_GIVEN),
+        accuracy_level: int(ACCURACY_LEVELS[variant.quantisedInputs]),
       },
       ...named(output),
     });

@@ -34,12 +34,12 @@ export function selectRows(
 }
 
 /**
- * Whether the output matrix is a product of integers: in `slots` builds of both quantised precisions. It is the largest
+ * Whether the output matrix is a product of integers: in builds for the processor of both quantised precisions. It is the largest
  * matrix, has 8 bits in either, and blocks of 8 bits take two to three times as long with the rows of many sequences
  * (ADR 28).
  */
 export function hasIntegerHead({ variant, precision }: Pick<BlockContext, 'variant' | 'precision'>): boolean {
-  return variant.name === 'slots' && weightBits(precision) !== undefined;
+  return variant.activation === 'float32' && weightBits(precision) !== undefined;
 }
 
 /**

@@ -31,6 +31,8 @@ export interface Variant {
   readonly name: GraphVariant;
   /** Of every value between the embedding and the logits, of small weights, and of the cache. */
   readonly activation: 'float32' | 'float16';
+  /** What products with quantised weights make of the activations that they read. */
+  readonly quantisedInputs: 'rounded to 8 bits' | 'as given';
   /** How many dimensions of a value name its position, before its last. */
   readonly positionRank: 1 | 2;
   /** Inputs besides the caches and `logit_rows`. */
@@ -56,6 +58,7 @@ const { batch, length, capacity, tokens, blocks, blockLength, blocksPerSequence,
 const slots: Variant = {
   name: 'slots',
   activation: 'float32',
+  quantisedInputs: 'rounded to 8 bits',
   positionRank: 2,
   inputs: [
     { name: SLOTS_INPUT.inputIds, type: 'int64', dims: [batch, length] },
@@ -73,6 +76,7 @@ const slots: Variant = {
 const paged: Variant = {
   name: 'paged',
   activation: 'float16',
+  quantisedInputs: 'as given',
   positionRank: 1,
   inputs: [
     { name: PAGED_INPUT.inputIds, type: 'int64', dims: [tokens] },

@@ -2,6 +2,7 @@
 // has to say of it.
 
 import {
+  type GraphVariant,
   MASK_INPUT,
   type ModelManifest,
   pastName,
@@ -33,6 +34,8 @@ export type ExportFacts = Pick<
   | 'vocabSize'
   | 'contextLength'
   | 'parameterCount'
+  | 'kvType'
+  | 'logitsType'
 >;
 
 export interface ExportToCheck {
@@ -42,6 +45,8 @@ export interface ExportToCheck {
   /** For messages. */
   readonly configPath: string;
   readonly config: unknown;
+  /** Where the model is to run: `slots` for the processor, `paged` for a GPU. */
+  readonly variant: GraphVariant;
 }
 
 const ATTENTION = 'GroupQueryAttention';
@@ -49,7 +54,8 @@ const ATTENTION = 'GroupQueryAttention';
 const INPUT_INDEX = { pastKey: 3, pastValue: 4, lastPositions: 5, totalLength: 6, cosine: 7 } as const;
 
 /** Throws: `config_invalid`, and `unsupported` with what is wrong with the graph and what is allowed. */
-export function checkExport({ graphPath, graph, configPath, config }: ExportToCheck): ExportFacts {
+export function checkExport(toCheck: ExportToCheck): ExportFacts {
+  const { graphPath, graph, configPath, config, variant } = toCheck;
   const refuse = (problem: string): never => {
     throw new ModelBuildError('unsupported', `${graphPath} ${problem}`, { file: graphPath });
   };
@@ -62,21 +68,35 @@ export function checkExport({ graphPath, graph, configPath, config }: ExportToCh
   }
   const { model_type, hidden_size, vocab_size, max_position_embeddings } = parsed.data;
   const layerCount = checkInputs(graph, refuse);
-  const [, kvHeadCount, , headSize] = checkCache(graph, layerCount, refuse);
+  const { kvHeadCount, headSize, kvType } = checkCache(graph, layerCount, refuse);
   const attentions = Array.from({ length: layerCount }, (_, layer) => checkAttention(graph, layer, refuse));
   checkMaskUse(graph, refuse);
   const headCount = attentions[0]!.integers.get('num_heads') ?? 0;
   if (headCount < 1) refuse(`has a ${ATTENTION} without num_heads`);
+  const { vocabSize, logitsType } = checkLogits(graph, vocab_size, refuse);
+  if (variant === 'slots' && [kvType, logitsType].includes('float16'))
+    refuse(`has caches or logits in float16, which need a GPU; on the processor take ${FLOAT32_FILES}`);
   return {
     ...{ modelType: model_type, hiddenSize: hidden_size },
     ...{ layerCount, headCount, kvHeadCount, headSize },
-    vocabSize: checkLogits(graph, vocab_size, refuse),
+    ...{ vocabSize, kvType },
+    ...(logitsType === 'float32' ? {} : { logitsType }),
     contextLength: Math.min(max_position_embeddings, ...attentions.map(node => rotaryLength(graph, node))),
     parameterCount: countParameters(graph),
   };
 }
 
 type Refuse = (problem: string) => never;
+type FloatName = NonNullable<ModelManifest['logitsType']>;
+
+/** What others call their graphs in float32. */
+const FLOAT32_FILES = 'model.onnx, model_q8.onnx or model_q4.onnx';
+
+/** Undefined for anything but float32 and float16. */
+function floatName(onnxType: number): FloatName | undefined {
+  const names: readonly FloatName[] = ['float32', 'float16'];
+  return names.find(name => ELEMENT_TYPES[name].onnxType === onnxType);
+}
 
 /** How many layers the graph has a cache for. */
 function checkInputs({ inputs }: FoundGraph, refuse: Refuse): number {
@@ -104,31 +124,29 @@ function checkInputs({ inputs }: FoundGraph, refuse: Refuse): number {
   return layerCount;
 }
 
-/** Shape of every cache, in numbers where it does not depend on the call. */
+/** What every cache is like. */
 function checkCache(
   { inputs }: FoundGraph,
   layerCount: number,
   refuse: Refuse,
-): [number, number, number, number] {
+): Pick<ModelManifest, 'kvHeadCount' | 'headSize'> & { readonly kvType: FloatName } {
   const caches = inputs.filter(({ name }) => /\.(key|value)$/.test(name));
   const first = caches[0]!;
-  const shapeOf = ({ dims }: FoundValue) => `${dims.length}/${dims[1]}/${dims[3]}`;
+  const shapeOf = ({ dims, onnxType }: FoundValue) => `${dims.length}/${dims[1]}/${dims[3]}/${onnxType}`;
   const other = caches.find(cache => shapeOf(cache) !== shapeOf(first));
   if (other !== undefined || caches.length !== 2 * layerCount) {
     const name = other?.name ?? first.name;
-    refuse(`has a cache "${name}" of another shape than "${first.name}"; all layers must be alike`);
+    refuse(`has a cache "${name}" of another shape or type than "${first.name}"; all layers must be alike`);
   }
-  const { dims } = first;
-  if (dims.length !== 4 || typeof dims[1] !== 'number' || typeof dims[3] !== 'number')
-    refuse(
+  const { dims, onnxType } = first;
+  const [, kvHeadCount, , headSize] = dims;
+  if (dims.length !== 4 || typeof kvHeadCount !== 'number' || typeof headSize !== 'number')
+    return refuse(
       `has a cache "${first.name}" of shape [${dims.join(', ')}]; allowed is [batch, heads, tokens, size]`,
     );
-  const wide = caches.find(({ onnxType }) => onnxType !== ELEMENT_TYPES.float32.onnxType);
-  if (wide !== undefined)
-    refuse(
-      `has a cache "${wide.name}" that is not float32; take an export whose cache is, such as model_q4.onnx`,
-    );
-  return dims as [number, number, number, number];
+  const kvType = floatName(onnxType);
+  if (kvType === undefined) return refuse(`has a cache "${first.name}" that is neither float32 nor float16`);
+  return { kvHeadCount, headSize, kvType };
 }
 
 /** The operator that attends in a layer. */
@@ -182,15 +200,20 @@ function rotaryLength({ weights }: FoundGraph, { inputs }: FoundNode): number {
   return weights.get(inputs[INPUT_INDEX.cosine] ?? '')?.dims[0] ?? Number.POSITIVE_INFINITY;
 }
 
-/** Length of a row of logits. */
-function checkLogits({ outputs }: FoundGraph, configured: number, refuse: Refuse): number {
+/** Length of a row of logits, and what they are. */
+function checkLogits(
+  { outputs }: FoundGraph,
+  configured: number,
+  refuse: Refuse,
+): { readonly vocabSize: number; readonly logitsType: FloatName } {
   const logits = outputs.find(({ name }) => name === SLOTS_OUTPUT.logits);
   if (logits === undefined) return refuse(`has no output "${SLOTS_OUTPUT.logits}"`);
   const { dims, onnxType } = logits;
-  if (onnxType !== ELEMENT_TYPES.float32.onnxType) refuse('has logits that are not float32');
+  const logitsType = floatName(onnxType);
+  if (logitsType === undefined) return refuse('has logits that are neither float32 nor float16');
   if (dims.length !== 3 || typeof dims[1] === 'number')
     refuse(
       `has logits of shape [${dims.join(', ')}]; allowed are those of every position, [batch, length, vocabulary]`,
     );
-  return typeof dims[2] === 'number' ? dims[2] : configured;
+  return { vocabSize: typeof dims[2] === 'number' ? dims[2] : configured, logitsType };
 }

@@ -5,11 +5,11 @@ import { createHash } from 'node:crypto';
 import { realpath, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import {
+  EXPORT_PRECISIONS,
   GRAPH_FORMAT_VERSION,
+  type GraphVariant,
   MANIFEST_FILE,
   type Precision,
-  VARIANT_KV_TYPES,
-  VARIANT_PRECISIONS,
 } from '@ortler/engine/graph-contract';
 import { createBuildFolder, keepIntactFolder, publishBuildFolder, writeDurably } from '../build-folder.ts';
 import { type BuildManifest, findDamagedFile, readBuildManifest } from '../build-manifest.ts';
@@ -28,6 +28,8 @@ export interface EnsureExportOptions extends HashOptions {
   readonly exports: ExportedFiles;
   readonly cacheDir: string;
   readonly precision: Precision;
+  /** Where the model is to run: `slots` for the processor, `paged` for a GPU. */
+  readonly variant: GraphVariant;
 }
 
 /**
@@ -36,7 +38,7 @@ export interface EnsureExportOptions extends HashOptions {
  * Mutates: the disk, inside `cacheDir`. Throws: `ModelBuildError`, or the reason of `signal`.
  */
 export async function ensureExport(options: EnsureExportOptions): Promise<string> {
-  const { cacheDir, precision, onBytes, signal } = options;
+  const { cacheDir, precision, variant, onBytes, signal } = options;
   const sourceDir = await realpath(options.sourceDir);
   const name = chooseGraph(options);
   const graphFile = join(sourceDir, EXPORT_FOLDER, name);
@@ -48,6 +50,7 @@ export async function ensureExport(options: EnsureExportOptions): Promise<string
     graph,
     configPath,
     config: await readJsonFile(configPath),
+    variant,
   });
   const dataFiles = new Set([...graph.weights.values()].flatMap(({ file }) => file ?? []));
   const outside = [...dataFiles].find(file => file !== basename(file));
@@ -79,7 +82,6 @@ export async function ensureExport(options: EnsureExportOptions): Promise<string
         formatVersion: GRAPH_FORMAT_VERSION,
         ...{ variant: 'slots', precision, graphFile, inputConvention: 'mask' },
         ...facts,
-        kvType: VARIANT_KV_TYPES.slots[0],
         contentHash,
         files: Object.fromEntries(companions.map(file => [file, hashes!.get(file)!])),
       };
@@ -94,17 +96,21 @@ export async function ensureExport(options: EnsureExportOptions): Promise<string
   });
 }
 
+const NOTHING_USABLE: Readonly<Record<GraphVariant, string>> = {
+  slots:
+    'none of them can be run on the processor: it must be model.onnx, model_q8.onnx or model_q4.onnx, and graphs in float16 need a GPU',
+  paged:
+    'none of them can be run: it must be model_q4f16.onnx, model_fp16.onnx, model.onnx, model_q8.onnx or model_q4.onnx',
+};
+
 /** Name of the graph's file. Throws: `unsupported`, with what there is. */
-function chooseGraph({ sourceDir, exports, precision }: EnsureExportOptions): string {
-  const allowed: readonly Precision[] = VARIANT_PRECISIONS.slots;
-  const graph = allowed.includes(precision) ? exports.graphs.get(precision) : undefined;
+function chooseGraph({ sourceDir, exports, precision, variant }: EnsureExportOptions): string {
+  const graph = exports.graphs.get(precision);
   if (graph !== undefined) return graph.name;
   const folder = join(sourceDir, EXPORT_FOLDER);
-  const usable = allowed.filter(entry => exports.graphs.has(entry));
+  const usable = EXPORT_PRECISIONS.filter(entry => exports.graphs.has(entry));
   const choice =
-    usable.length === 0
-      ? 'none of them can be run: it must be model.onnx, model_q8.onnx or model_q4.onnx'
-      : `choose the precision ${usable.join(' or ')}`;
+    usable.length === 0 ? NOTHING_USABLE[variant] : `choose the precision ${usable.join(' or ')}`;
   const message = `${folder} has no graph of precision ${precision}; it has ${exports.names.join(', ')}: ${choice}`;
   throw new ModelBuildError('unsupported', message, { file: folder });
 }

@@ -5,7 +5,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MASK_INPUT, type Precision, SLOTS_INPUT, SLOTS_OUTPUT } from '@ortler/engine/graph-contract';
 import { recordDecoderGraph } from '../architectures/decoder-graph.ts';
-import { DYNAMIC_DIMS, VARIANTS } from '../blocks/variant.ts';
+import { DYNAMIC_DIMS, VARIANTS, type Variant } from '../blocks/variant.ts';
 import { writeDurably } from '../build-folder.ts';
 import { listCompanionFiles } from '../content-hash.ts';
 import { Checkpoint } from '../hugging-face/checkpoint.ts';
@@ -18,6 +18,7 @@ const { attentionMask: ATTENTION_MASK, positionIds: POSITION_IDS } = MASK_INPUT;
 /** Among the inputs of GroupQueryAttention. */
 const POSITION_IDS_INDEX = 9;
 const ONNX_INT32 = 6;
+const ONNX_FLOAT16 = 10;
 
 /** The readers find dimensions by these names. */
 const INPUT_DIMS = new Map<string, string>([
@@ -27,6 +28,9 @@ const INPUT_DIMS = new Map<string, string>([
 ]);
 const PRESENT_CAPACITY = 'total_sequence_length';
 
+/** Without sinks, which would have to be float16 as well; the place of position ids is there. */
+const HALF_SLOTS: Variant = { ...VARIANTS.slots, activation: 'float16', lateAttentionInputs: [''] };
+
 export interface OptimumModelOptions {
   /** A Hugging Face folder. */
   readonly sourceDir: string;
@@ -35,13 +39,17 @@ export interface OptimumModelOptions {
   readonly precision: Precision;
   /** Positions that get logits: `last` is `[batch, 1, vocabSize]`, `all` is `[batch, length, vocabSize]`. Default: `last`. */
   readonly logits?: 'last' | 'all';
+  /**
+   * `float16` activations, norms and caches, as graphs for a GPU have them; with `logits too` these as well. Default: float32.
+   */
+  readonly halves?: 'activations' | 'logits too';
   /** The graph has `position_ids` instead of counting by itself. Default: false. */
   readonly positionIds?: boolean;
 }
 
 /**
- * Writes `onnx/model.onnx` (f32) or `onnx/model_q4.onnx`, `onnx/model_q8.onnx`, and the files beside the checkpoint's
- * weights. With logits of the last position only, the graph takes one sequence at a time.
+ * Writes `onnx/model.onnx` (f32) or `onnx/model_q4.onnx`, `onnx/model_q8.onnx`, `onnx/model_q4f16.onnx`, and the files beside
+ * the checkpoint's weights. With logits of the last position only, the graph takes one sequence at a time.
  */
 export async function writeOptimumModel(options: OptimumModelOptions): Promise<void> {
   const { sourceDir, outputDir, precision } = options;
@@ -49,11 +57,12 @@ export async function writeOptimumModel(options: OptimumModelOptions): Promise<v
   const checkpoint = await Checkpoint.open(sourceDir);
   try {
     const graph = new OptimumRecorder(options, config.vocabSize);
-    const variant = VARIANTS.slots;
+    const variant = options.halves === undefined ? VARIANTS.slots : HALF_SLOTS;
     recordDecoderGraph({ graph, config, checkpoint, precision, variant, products: 'blocks', cache: 'plain' });
     const folder = join(outputDir, 'onnx');
     await mkdir(folder, { recursive: true });
-    const graphFile = precision === 'f32' ? 'model.onnx' : `model_${precision}.onnx`;
+    const halves = options.halves === undefined ? '' : 'f16';
+    const graphFile = precision === 'f32' ? 'model.onnx' : `model_${precision}${halves}.onnx`;
     const fileName = `${graphFile}_data`;
     const placements = await writeDurably(join(folder, fileName), file =>
       writeWeights(graph, file, { fileName }),
@@ -74,14 +83,16 @@ export async function writeOptimumModel(options: OptimumModelOptions): Promise<v
 class OptimumRecorder extends GraphRecorder {
   readonly #hasAllLogits: boolean;
   readonly #hasPositionIds: boolean;
+  readonly #hasHalfLogits: boolean;
   readonly #vocabSize: number;
 
   constructor(
-    { logits, positionIds = false }: Pick<OptimumModelOptions, 'logits' | 'positionIds'>,
+    { logits, positionIds = false, halves }: Pick<OptimumModelOptions, 'logits' | 'positionIds' | 'halves'>,
     vocabSize: number,
   ) {
     super();
     this.#hasAllLogits = logits === 'all';
+    this.#hasHalfLogits = halves === 'logits too';
     this.#hasPositionIds = positionIds;
     this.#vocabSize = vocabSize;
   }
@@ -105,7 +116,9 @@ class OptimumRecorder extends GraphRecorder {
     if (opType === 'GroupQueryAttention' && this.#hasPositionIds)
       return super.op(path, opType, inputs.with(POSITION_IDS_INDEX, POSITION_IDS), options);
     if (options.outputs?.[0] !== SLOTS_OUTPUT.logits) return super.op(path, opType, inputs, options);
-    const rows = super.op(path, opType, inputs, { ...options, outputs: ['logits/rows'] });
+    let rows = super.op(path, opType, inputs, { ...options, outputs: ['logits/rows'] });
+    if (this.#hasHalfLogits)
+      rows = super.op('logits/Cast', 'Cast', [rows], { attributes: { to: int(ONNX_FLOAT16) } });
     if (this.#hasAllLogits) {
       const shape = super.op('logits/Shape', 'Shape', [SLOTS_INPUT.inputIds]);
       const vocabulary = this.constant('logits/vocabulary', 'int64', [this.#vocabSize]);
@@ -121,7 +134,7 @@ class OptimumRecorder extends GraphRecorder {
     const isLogits = name === SLOTS_OUTPUT.logits;
     const length = this.#hasAllLogits ? 'sequence_length' : 1;
     const shape = isLogits ? ['batch_size', length, dims.at(-1)!] : dims.map(renamedPresent);
-    super.output(name, type, shape);
+    super.output(name, isLogits && this.#hasHalfLogits ? 'float16' : type, shape);
   }
 
   /** `sum of the mask - 1`, one for each sequence. */

@@ -1,7 +1,8 @@
 // Read-only check of the bookkeeping of blocks. Tests call it after every step; it returns all violations at once.
 
-import type { BlockCacheManager, BlockOwner } from './block-cache-manager.ts';
+import type { BlockCacheManager } from './block-cache-manager.ts';
 import { NO_BLOCK } from './block-prefix-index.ts';
+import type { BlockOwner } from './block-publisher.ts';
 import { findOwnerViolations, nameOwner } from './owner-violations.ts';
 
 type Snapshot = Pick<BlockCacheManager, 'settings' | 'pool' | 'index' | 'owners' | 'ownedCount'>;

@@ -11,7 +11,8 @@ import { assertInvariant } from '../../errors.ts';
 import type { Sequence } from '../sequence.ts';
 import { findBlockCacheViolations } from './block-cache-invariants.ts';
 import { BlockPool } from './block-pool.ts';
-import { BlockPrefixIndex, NO_BLOCK, type PrefixPlace } from './block-prefix-index.ts';
+import { BlockPrefixIndex, NO_BLOCK } from './block-prefix-index.ts';
+import { type BlockOwner, BlockPublisher } from './block-publisher.ts';
 import type { CacheCounters, KvCacheManager } from './kv-cache-manager.ts';
 import { mustComputePrompt, PrefixCounters } from './prefix-counters.ts';
 
@@ -32,16 +33,6 @@ export interface BlockCacheSettings {
   readonly prefixCaching: boolean;
 }
 
-/** A sequence in the cache. Its place in the list of them is its `slot`, its blocks are a row of the block table. */
-export interface BlockOwner {
-  sequence: Sequence | null;
-  /** Shape: `[most blocks of a sequence]`. Of these the first `blockCount` count. */
-  readonly blocks: Int32Array;
-  blockCount: number;
-  /** How many of its first blocks the index has. */
-  publishedCount: number;
-}
-
 /** What a sequence need not compute: whole blocks, and some tokens of one more. */
 interface BlockHit {
   readonly blocks: readonly number[];
@@ -58,6 +49,7 @@ export class BlockCacheManager implements KvCacheManager {
   readonly index: BlockPrefixIndex;
   readonly owners: readonly BlockOwner[];
   readonly #mover: BlockMover;
+  readonly #publisher: BlockPublisher;
   readonly #counters = new PrefixCounters();
   /** Fewer tokens of a block are computed again rather than copied. */
   readonly #leastTail: number;
@@ -70,6 +62,7 @@ export class BlockCacheManager implements KvCacheManager {
     this.settings = settings;
     this.pool = new BlockPool(blockCount);
     this.index = new BlockPrefixIndex(blockCount, blockLength);
+    this.#publisher = new BlockPublisher(this.pool, this.index, blockLength);
     this.#mover = mover;
     this.#leastTail = Math.max(1, blockLength >> 2);
     this.owners = Array.from({ length: maxSequences }, () => ({
@@ -140,7 +133,7 @@ export class BlockCacheManager implements KvCacheManager {
   arrange(): void {}
 
   publish(sequence: Sequence): void {
-    if (this.settings.prefixCaching) this.#publishFull(this.#ownerOf(sequence));
+    if (this.settings.prefixCaching) this.#publisher.publishFull(this.#ownerOf(sequence));
   }
 
   /** Without `keepsPrefix` what the sequence alone has is forgotten, also if others could have found it before. */
@@ -148,8 +141,8 @@ export class BlockCacheManager implements KvCacheManager {
     if (sequence.slot === null) return;
     const owner = this.#ownerOf(sequence);
     if (options.keepsPrefix && this.settings.prefixCaching) {
-      this.#publishFull(owner);
-      this.#publishTail(owner);
+      this.#publisher.publishFull(owner);
+      this.#publisher.publishTail(owner);
     }
     // From the end, so that no block of a prefix is given out before those that follow it.
     for (let index = owner.blockCount - 1; index >= 0; index--) {
@@ -219,59 +212,9 @@ export class BlockCacheManager implements KvCacheManager {
     }
     if (best === null) return NO_HIT;
     // Who shares a block that is published shares those before it: none of them is given out before it.
-    if (this.settings.prefixCaching) this.#publishFull(best);
+    if (this.settings.prefixCaching) this.#publisher.publishFull(best);
     const blocks = Array.from(best.blocks.subarray(0, Math.floor(length / blockLength)));
     const tailLength = length % blockLength;
     return { blocks, tailLength, tail: tailLength === 0 ? NO_BLOCK : best.blocks[blocks.length]! };
   }
-
-  /** Mutates: tells the index of the full blocks since the last time; one that it has already takes the place of the own. */
-  #publishFull(owner: BlockOwner): void {
-    const { blockLength } = this.settings;
-    const fullCount = Math.floor(owner.sequence!.computedLength / blockLength);
-    for (; owner.publishedCount < fullCount; owner.publishedCount++) {
-      const index = owner.publishedCount;
-      const block = owner.blocks[index]!;
-      if (this.index.has(block)) continue;
-      const place = placeOf(owner, index, blockLength);
-      const known = this.index.findFull(place);
-      if (known === NO_BLOCK) {
-        this.#forgetBeginning(place, blockLength);
-        this.index.add(block, place, blockLength);
-        continue;
-      }
-      this.pool.retain(known);
-      this.pool.release(block, { isKept: false });
-      owner.blocks[index] = known;
-    }
-  }
-
-  /** Mutates: tells the index of the computed tokens behind the last full block, unless it has a block that begins so. */
-  #publishTail(owner: BlockOwner): void {
-    const { blockLength } = this.settings;
-    const length = owner.sequence!.computedLength % blockLength;
-    if (length === 0) return;
-    const place = placeOf(owner, owner.publishedCount, blockLength);
-    if (this.index.findBeginning(place, length)?.length === length) return;
-    this.#forgetBeginning(place, length);
-    this.index.add(owner.blocks[owner.publishedCount]!, place, length);
-  }
-
-  /** Mutates: forgets a block that ends early and whose tokens are the first of `length` tokens that are kept now. */
-  #forgetBeginning(place: PrefixPlace, length: number): void {
-    const hit = this.index.findBeginning(place, length);
-    if (hit === null || hit.length === length || this.index.lengthOf(hit.block) !== hit.length) return;
-    this.index.remove(hit.block);
-    this.pool.move(hit.block, { isKept: false });
-  }
-}
-
-/** Where the tokens of a sequence's block stand. */
-function placeOf({ sequence, blocks }: BlockOwner, index: number, blockLength: number): PrefixPlace {
-  return {
-    partition: sequence!.partition,
-    parent: index === 0 ? NO_BLOCK : blocks[index - 1]!,
-    tokenIds: sequence!.tokenIds,
-    start: index * blockLength,
-  };
 }

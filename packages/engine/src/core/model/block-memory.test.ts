@@ -13,6 +13,7 @@ const NEEDS: BlockMemoryNeeds = {
   maxSequences: 8,
   spareContexts: 4,
   weightBytes: GIB,
+  keptBytes: 0,
 };
 const WHOLE_CONTEXTS = 12 * 64;
 
@@ -28,6 +29,13 @@ describe('countBlocks', () => {
     // One block of the 300 is spare.
     expect(countBlocks(NEEDS, { device: 'webgpu', memoryBytes })).toBe(299);
     expect(countBlocks(NEEDS, { device: 'webgpu', memoryBytes, isSoftware: true })).toBe(99);
+  });
+
+  it('leaves room for logits and for rows of the sampler', () => {
+    const facts = { device: 'webgpu', memoryBytes: GIB + 400 * 32_768 } as const;
+    expect(countBlocks({ ...NEEDS, keptBytes: 200 * 32_768 }, facts)).toBe(149);
+    const set = { ...NEEDS, cacheBytes: 101 * 32_768, keptBytes: GIB };
+    expect(countBlocks(set, facts)).toBe(100);
   });
 
   it('takes what is set, whatever the device tells', () => {

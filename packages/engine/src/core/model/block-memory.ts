@@ -17,11 +17,13 @@ export interface BlockMemoryNeeds {
   readonly spareContexts: number;
   /** Unit: bytes that the model's weights take on the device. */
   readonly weightBytes: number;
+  /** Unit: bytes for what else is kept on the device as long as the model is loaded: logits, and rows of its sampler. */
+  readonly keptBytes: number;
   /** Unit: bytes for the whole cache. Absent: what is left of the device. */
   readonly cacheBytes?: number | undefined;
 }
 
-/** Part of the memory beside the weights that a cache takes by itself; the rest is for activations and for others. */
+/** Part of the memory beside what is kept there that a cache takes by itself; the rest is for activations and for others. */
 const DEVICE_SHARE = 0.75;
 /** The same where the memory is the processor's. */
 const SHARED_MEMORY_SHARE = 0.25;
@@ -67,8 +69,13 @@ export function countBlocks(needs: BlockMemoryNeeds, facts: OrtDeviceFacts): num
 }
 
 /** Undefined where nobody tells how much memory the device has. */
-function availableBytes({ weightBytes }: BlockMemoryNeeds, facts: OrtDeviceFacts): number | undefined {
+function availableBytes(
+  { weightBytes, keptBytes }: BlockMemoryNeeds,
+  facts: OrtDeviceFacts,
+): number | undefined {
   const { memoryBytes, isSoftware = false } = facts;
   if (memoryBytes === undefined) return undefined;
-  return Math.max(0, memoryBytes - weightBytes) * (isSoftware ? SHARED_MEMORY_SHARE : DEVICE_SHARE);
+  return (
+    Math.max(0, memoryBytes - weightBytes - keptBytes) * (isSoftware ? SHARED_MEMORY_SHARE : DEVICE_SHARE)
+  );
 }

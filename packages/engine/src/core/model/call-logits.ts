@@ -2,8 +2,12 @@
 
 import type { OrtBackend, OrtTensor } from './ort/backend.ts';
 
+/** Float32 numbers, or the bits of float16 ones. */
+export type LogitsMemory = Float32Array | Uint16Array;
+
 /** A tensor of that shape over the first elements of `memory`. */
-export function createLogits(backend: OrtBackend, shape: readonly number[], memory: Float32Array): OrtTensor {
+export function createLogits(backend: OrtBackend, shape: readonly number[], memory: LogitsMemory): OrtTensor {
   const length = shape.reduce((product, dim) => product * dim, 1);
-  return backend.createTensor('float32', shape, memory.subarray(0, length));
+  const type = memory instanceof Float32Array ? 'float32' : 'float16';
+  return backend.createTensor(type, shape, memory.subarray(0, length));
 }

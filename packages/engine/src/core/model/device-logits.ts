@@ -1,5 +1,5 @@
-// Logits where a paged model left them: on the device, one value for each size, made once. What samples there reads them;
-// `read` brings them to the process for everybody else.
+// Logits where a paged model left them: on the device, one value for each size, all of them on one memory if it can be bound as
+// one. What samples there reads them; `read` brings them to the process for everybody else.
 
 import type { OrtBackend, OrtSession, OrtTensor, OrtValue } from './ort/backend.ts';
 import { powerOfTwo } from './packed-shape.ts';
@@ -11,10 +11,40 @@ export interface LogitsPart {
   readonly rowCount: number;
 }
 
+export interface LogitsShape {
+  readonly vocabSize: number;
+  /** Most rows of a step. */
+  readonly rowLimit: number;
+  /** Largest part of one tensor that a kernel can reach. Absent: nobody tells. */
+  readonly maxTensorBytes?: number | undefined;
+}
+
+/** What the logits of a step's first call take on the device. Unit: bytes. */
+export function logitsMemoryBytes(shape: LogitsShape): number {
+  const largest = largestBytes(shape);
+  // Without sharing, those of all smaller powers of two come on top.
+  return isShared(shape) ? largest : 2 * largest - rowBytes(shape);
+}
+
+function largestBytes(shape: LogitsShape): number {
+  return powerOfTwo(shape.rowLimit) * rowBytes(shape);
+}
+
+function rowBytes({ vocabSize }: LogitsShape): number {
+  return vocabSize * Float32Array.BYTES_PER_ELEMENT;
+}
+
+/** Kernels are given the whole memory of a value, also where it is a view of its beginning. */
+function isShared(shape: LogitsShape): boolean {
+  return largestBytes(shape) <= (shape.maxTensorBytes ?? Number.POSITIVE_INFINITY);
+}
+
 /** Logits of a step in row order: one part for each call, which mostly is one. */
 export type DeviceLogits = readonly LogitsPart[];
 
 export class LogitsStore {
+  /** Of a step's first call, all of whose values are views of it. Shape: `[most rows, vocabSize]`. Null: there are none. */
+  readonly #whole: OrtValue | null;
   /** By call within a step and number of rows, a power of two. */
   readonly #values = new Map<string, OrtValue>();
   /** Where a part arrives in the process, by number of rows. */
@@ -25,11 +55,16 @@ export class LogitsStore {
   /** Made when logits are read for the first time, and larger when more come. */
   #array = new Float32Array(0);
 
-  /** `model` gives the memory; that of a step's first call now, as few steps have a second one. */
-  constructor(backend: OrtBackend, model: OrtSession, vocabSize: number, rowLimit: number) {
+  /**
+   * `model` gives the memory; that of a step's first call now, as few steps have a second one. Throws: `engine_failed` when
+   * the device has no room.
+   */
+  constructor(backend: OrtBackend, model: OrtSession, shape: LogitsShape) {
+    const { vocabSize, rowLimit } = shape;
     this.#backend = backend;
     this.#model = model;
     this.#vocabSize = vocabSize;
+    this.#whole = isShared(shape) ? model.allocate('float32', [powerOfTwo(rowLimit), vocabSize]) : null;
     for (let rows = 1; rows <= powerOfTwo(rowLimit); rows *= 2) this.valueOf(0, rows);
   }
 
@@ -38,7 +73,11 @@ export class LogitsStore {
     const key = `${callIndex}/${rows}`;
     const known = this.#values.get(key);
     if (known !== undefined) return known;
-    const value = this.#model.allocate('float32', [rows, this.#vocabSize]);
+    const shape = [rows, this.#vocabSize];
+    const value =
+      callIndex === 0 && this.#whole !== null
+        ? this.#model.view(this.#whole, shape)
+        : this.#model.allocate('float32', shape);
     this.#values.set(key, value);
     return value;
   }
@@ -62,6 +101,7 @@ export class LogitsStore {
   dispose(): void {
     for (const tensor of this.#arrivals.values()) tensor.dispose();
     for (const value of this.#values.values()) value.dispose();
+    this.#whole?.dispose();
   }
 
   #arrivalOf(rows: number): OrtTensor {

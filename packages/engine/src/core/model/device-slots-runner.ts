@@ -4,18 +4,13 @@
 
 import { resolve } from 'node:path';
 import { assertInvariant, EngineError } from '../../errors.ts';
-import {
-  type KvPart,
-  MANIFEST_FILE,
-  type ModelManifest,
-  pastName,
-  presentName,
-  SLOTS_OUTPUT,
-} from '../../graph-contract.ts';
+import { type ModelManifest, pastName, presentName, SLOTS_OUTPUT } from '../../graph-contract.ts';
 import type { CallConvention, CallInputs, CallShape } from './call-convention.ts';
-import { createLogits } from './call-logits.ts';
+import { createLogits, type LogitsMemory } from './call-logits.ts';
 import { createConvention } from './create-convention.ts';
+import { allocateSlot, type SlotTensors } from './device-slots.ts';
 import { KeptCalls } from './kept-calls.ts';
+import { countLogits } from './logits-limit.ts';
 import type { RunnerFacts, RunnerRow, SlotModelRunner } from './model-runner.ts';
 import type {
   OrtBackend,
@@ -27,9 +22,13 @@ import type {
   OrtValue,
 } from './ort/backend.ts';
 import { inPieces } from './row-pieces.ts';
+import { unfitModel } from './unfit-model.ts';
+import { widenHalves } from './widen-halves.ts';
 
 export interface DeviceSlotsRunnerOptions extends OrtSessionOptions {
   readonly device: Exclude<OrtDevice, 'cpu'>;
+  /** The graph, where the caller has loaded it for that device; it is the runner's then. */
+  readonly session?: OrtSession;
   readonly slotCount: number;
   /** Most tokens of a sequence; at most what the manifest says. */
   readonly contextLength: number;
@@ -43,11 +42,6 @@ interface PreparedCall {
   readonly firstRow: number;
   readonly binding: OrtBinding;
 }
-
-/** Tensors of one slot, of shape `[1, kvHeadCount, capacity, headSize]`, by layer and part. */
-type SlotTensors = readonly { readonly layer: number; readonly part: KvPart; readonly value: OrtValue }[];
-
-const PARTS: readonly KvPart[] = ['key', 'value'];
 
 /** Calls that are kept: decodes are one per slot, whole chunks too, last chunks of prompts have any length. */
 const CALL_LIMIT = 128;
@@ -64,9 +58,6 @@ const TRIAL_LENGTH = 48;
 /** Share of the largest logit by which two right kernels differ at most; a wrong one is off by tenths. */
 const TRIAL_BOUND = 0.02;
 
-/** Memory for logits of prompt positions beyond one row per slot. Unit: bytes. */
-const PROMPT_LOGITS_BYTES = 32 * 2 ** 20;
-
 /**
  * Throws: `model_invalid` when the graph cannot be loaded or has other inputs and outputs than expected,
  * `engine_failed` when the device cannot be used or has no room for the cache.
@@ -77,11 +68,13 @@ export async function createDeviceSlotsRunner(
   manifest: ModelManifest,
   options: DeviceSlotsRunnerOptions,
 ): Promise<SlotModelRunner> {
-  if (manifest.kvType !== 'float32') {
-    const message = `${modelDir} was built with a cache in ${manifest.kvType}, which only the processor has; build it with one in float32 or use "cpu"`;
+  const { graphFile, kvType } = manifest;
+  if (kvType === 'int8') {
+    options.session?.dispose();
+    const message = `${modelDir} was built with a cache in ${kvType}, which only the processor has; build it with one in float32 or use "cpu"`;
     throw new EngineError('model_invalid', message, { parameter: 'device' });
   }
-  const session = await backend.createSession(resolve(modelDir, manifest.graphFile), options);
+  const session = options.session ?? (await backend.createSession(resolve(modelDir, graphFile), options));
   const slots: SlotTensors[] = [];
   try {
     for (let slot = 0; slot < options.slotCount; slot++) slots.push(allocateSlot(session, manifest, options));
@@ -92,29 +85,7 @@ export async function createDeviceSlotsRunner(
     for (const { value } of slots.flat()) value.dispose();
     session.dispose();
     if (cause instanceof EngineError && cause.code === 'engine_failed') throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const message = `${manifest.graphFile} does not fit ${MANIFEST_FILE} in ${modelDir}: ${reason}`;
-    throw new EngineError('model_invalid', message, { cause });
-  }
-}
-
-/** Throws: `engine_failed`, naming the settings to lower. */
-function allocateSlot(
-  session: OrtSession,
-  { layerCount, kvHeadCount, headSize }: ModelManifest,
-  { contextLength, slotCount, device }: DeviceSlotsRunnerOptions,
-): SlotTensors {
-  const shape = [1, kvHeadCount, contextLength, headSize];
-  const tensors: { layer: number; part: KvPart; value: OrtValue }[] = [];
-  try {
-    for (let layer = 0; layer < layerCount; layer++)
-      for (const part of PARTS) tensors.push({ layer, part, value: session.allocate('float32', shape) });
-    return tensors;
-  } catch (cause) {
-    for (const { value } of tensors) value.dispose();
-    const gib = (kvHeadCount * contextLength * headSize * 4 * 2 * layerCount * slotCount) / 2 ** 30;
-    const message = `The cache of ${slotCount} slots (maxSequences and cacheSlots) of contextLength ${contextLength} takes ${gib.toFixed(1)} GiB on the device "${device}", which has no room for it; lower one of them.`;
-    throw new EngineError('engine_failed', message, { cause });
+    throw unfitModel(manifest.graphFile, modelDir, cause);
   }
 }
 
@@ -129,7 +100,7 @@ class DeviceSlotsRunner implements SlotModelRunner {
   /** Shape: `[logitsLimit, vocabSize]`. What `run` returns a part of. */
   readonly #logits: Float32Array;
   /** Shape: `[logitsLimit, vocabSize]`. Where calls write: the place in `#logits` differs from step to step. */
-  readonly #callLogits: Float32Array;
+  readonly #callLogits: LogitsMemory;
   readonly #calls = new KeptCalls<PreparedCall>(CALL_LIMIT, disposeCall);
   /** Numbers for the tensors of a slot, which keep their calls when slots are exchanged. */
   readonly #numbers = new Map<SlotTensors, number>();
@@ -144,15 +115,15 @@ class DeviceSlotsRunner implements SlotModelRunner {
     manifest: ModelManifest,
     { slotCount, contextLength, device }: DeviceSlotsRunnerOptions,
   ) {
-    const { vocabSize } = manifest;
+    const { vocabSize, logitsType = 'float32' } = manifest;
     this.#backend = backend;
     this.#session = session;
     this.#slots = [...slots];
     for (const [number, tensors] of slots.entries()) this.#numbers.set(tensors, number);
-    const promptLogitsLimit = Math.max(1, Math.floor(PROMPT_LOGITS_BYTES / (4 * vocabSize)));
-    const logitsLimit = slotCount + Math.min(contextLength, promptLogitsLimit);
+    const logitsLimit = countLogits(slotCount, contextLength, vocabSize);
     this.#logits = new Float32Array(logitsLimit * vocabSize);
-    this.#callLogits = new Float32Array(logitsLimit * vocabSize);
+    const CallMemory = logitsType === 'float32' ? Float32Array : Uint16Array;
+    this.#callLogits = new CallMemory(logitsLimit * vocabSize);
     this.#convention = createConvention(backend, manifest, {
       ...{ inputNames: session.inputNames, batchLimit: 1, maskWidth: 'exact' },
       ...{ contextLength, logitsLimit },
@@ -194,7 +165,9 @@ class DeviceSlotsRunner implements SlotModelRunner {
       const length = piece.logitsCount * vocabSize;
       assertInvariant(logitsEnd + length <= this.#logits.length, 'a step asks for at most logitsLimit rows');
       const start = call.firstRow * vocabSize;
-      this.#logits.set(this.#callLogits.subarray(start, start + length), logitsEnd);
+      const found = this.#callLogits.subarray(start, start + length);
+      if (found instanceof Float32Array) this.#logits.set(found, logitsEnd);
+      else widenHalves(found, this.#logits.subarray(logitsEnd, logitsEnd + length));
       logitsEnd += length;
     }
     return this.#logits.subarray(0, logitsEnd);

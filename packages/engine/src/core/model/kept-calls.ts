@@ -1,4 +1,5 @@
-// Prepared calls of chunks of prompts: some are kept, the least recently used one is dropped first.
+// Prepared calls of one graph or another: some are kept, the least recently used one is dropped first. Callers: the runners
+// and `../sampling/device/device-calls.ts`.
 
 /** What is kept needs to be let go in the end. */
 export class KeptCalls<Call> {

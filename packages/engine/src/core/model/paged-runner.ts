@@ -1,20 +1,23 @@
 // Runs a `paged` graph on a device: PagedAttention over blocks that stay there. A step is one call, whatever its rows are,
-// chunks of prompts and decodes side by side, unless they are too many for one. Inputs are a few small arrays; the cache never moves, and logits stay on the
-// device until somebody reads them.
+// chunks of prompts and decodes side by side, unless they are too many for one. Inputs are a few small arrays; the cache never
+// moves, and logits stay on the device until somebody reads them.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { assertInvariant, EngineError } from '../../errors.ts';
-import { MANIFEST_FILE, MIN_BLOCK_LENGTH, type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
+import { assertInvariant } from '../../errors.ts';
+import { MIN_BLOCK_LENGTH, type ModelManifest } from '../../graph-contract.ts';
 import { countBlocks } from './block-memory.ts';
 import { BlockStore } from './block-store.ts';
-import { type DeviceLogits, type LogitsPart, LogitsStore } from './device-logits.ts';
+import { type DeviceLogits, type LogitsPart, LogitsStore, logitsMemoryBytes } from './device-logits.ts';
+import { countLogits } from './logits-limit.ts';
 import type { BlockModelRunner, RunnerFacts, RunnerRow } from './model-runner.ts';
-import type { OrtBackend, OrtBinding, OrtSession, OrtSessionOptions } from './ort/backend.ts';
-import { PackedInputs } from './packed-inputs.ts';
-import { type PackedLimits, type PackedShape, packedShape, splitRows } from './packed-shape.ts';
+import type { OrtBackend, OrtSession, OrtSessionOptions } from './ort/backend.ts';
+import { type PackedLimits, splitRows } from './packed-shape.ts';
+import { PagedCalls } from './paged-calls.ts';
+import { unfitModel } from './unfit-model.ts';
 import { warmUpCalls } from './warm-up-calls.ts';
 
+/** With `recordsCalls`, calls in which every sequence decodes are recorded and replayed. */
 export interface PagedRunnerOptions extends OrtSessionOptions {
   readonly device: 'webgpu' | 'cuda';
   /** Most sequences in the cache at the same time. */
@@ -27,6 +30,8 @@ export interface PagedRunnerOptions extends OrtSessionOptions {
   readonly prefillChunkLength: number;
   /** Memory of the cache. Unit: bytes. Default: what is left of the device, as far as sequences can fill it. */
   readonly cacheBytes?: number | undefined;
+  /** Memory that others keep on the device for this model. Unit: bytes. Default: none. */
+  readonly otherBytes?: number;
   /** Tokens of a block: a power of two. Default: the least that kernels can do. */
   readonly blockLength?: number;
   /** Told how many of the calls that compile the model's kernels are done. */
@@ -41,12 +46,6 @@ export interface PagedRunner extends BlockModelRunner {
   read(logits: DeviceLogits): Promise<Float32Array>;
 }
 
-/** A call whose arrays are refilled and run again. */
-interface PreparedCall {
-  readonly inputs: PackedInputs;
-  readonly binding: OrtBinding;
-}
-
 /** What the memory of a runner is made of. */
 interface Parts {
   readonly session: OrtSession;
@@ -54,12 +53,8 @@ interface Parts {
   readonly logits: LogitsStore;
   readonly blockCount: number;
   readonly limits: PackedLimits;
+  readonly calls: PagedCalls;
 }
-
-/** Prepared calls that are kept; the least recently used one is dropped first. One takes some kilobytes. */
-const KEPT_CALL_COUNT = 128;
-/** Memory for logits beyond one row per sequence, as of the runner with slots. Unit: bytes. */
-const PROMPT_LOGITS_BYTES = 32 * 2 ** 20;
 
 /**
  * Throws: `model_invalid` when the graph cannot be loaded, has other inputs and outputs than expected, or does not fit the
@@ -83,9 +78,7 @@ export async function createPagedRunner(
     await runner.warmUp(options);
   } catch (cause) {
     await runner.close();
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const message = `${manifest.graphFile} does not fit ${MANIFEST_FILE} in ${modelDir}, or the device: ${reason}`;
-    throw new EngineError('model_invalid', message, { cause });
+    throw unfitModel(manifest.graphFile, modelDir, cause, ', or the device');
   }
   return runner;
 }
@@ -98,24 +91,25 @@ async function createParts(
   options: PagedRunnerOptions,
 ): Promise<DevicePagedRunner> {
   const { maxSequences, contextLength, device, blockLength = MIN_BLOCK_LENGTH } = options;
-  const { cacheBytes, spareContexts } = options;
+  const { cacheBytes, spareContexts, otherBytes = 0 } = options;
   const { vocabSize, kvType } = manifest;
   assertInvariant(kvType !== 'int8', 'a paged graph has no int8 cache');
   const deviceFacts = backend.describeDevice(device);
+  const logitsLimit = countLogits(maxSequences, contextLength, vocabSize);
+  const logitsShape = { vocabSize, rowLimit: logitsLimit, maxTensorBytes: deviceFacts.maxTensorBytes };
   const needs = {
     ...manifest,
     ...{ contextLength, maxSequences, spareContexts, blockLength, cacheBytes },
     elementBytes: kvType === 'float16' ? 2 : 4,
     weightBytes: await readWeightBytes(join(modelDir, manifest.graphFile)),
+    keptBytes: logitsMemoryBytes(logitsShape) + otherBytes,
   };
   const blockCount = countBlocks(needs, deviceFacts);
   const shape = { ...manifest, blockCount, blockLength, type: kvType };
-  const store = await BlockStore.create(backend, session, shape, options);
-  const promptLogits = Math.max(1, Math.floor(PROMPT_LOGITS_BYTES / (4 * vocabSize)));
-  const logitsLimit = maxSequences + Math.min(contextLength, promptLogits);
+  const store = await BlockStore.create(backend, session, shape, { ...options, recordsCalls: false });
   let logits: LogitsStore;
   try {
-    logits = new LogitsStore(backend, session, vocabSize, logitsLimit);
+    logits = new LogitsStore(backend, session, logitsShape);
   } catch (cause) {
     store.dispose();
     throw cause;
@@ -128,7 +122,10 @@ async function createParts(
     onnxRuntimeVersion: backend.version,
   };
   const limits = { ...needs, maxTensorBytes: deviceFacts.maxTensorBytes };
-  return new DevicePagedRunner(backend, { session, store, logits, blockCount, limits }, facts, blockLength);
+  const { recordsCalls = false } = options;
+  const memory = { session, store, logits, blockCount };
+  const calls = new PagedCalls({ ...memory, backend, blockLength, contextLength, recordsCalls });
+  return new DevicePagedRunner({ ...memory, limits, calls }, facts, blockLength);
 }
 
 class DevicePagedRunner implements PagedRunner {
@@ -136,13 +133,9 @@ class DevicePagedRunner implements PagedRunner {
   readonly facts: RunnerFacts;
   readonly blockCount: number;
   readonly blockLength: number;
-  readonly #backend: OrtBackend;
   readonly #parts: Parts;
-  /** By shape, least recently used first. */
-  readonly #calls = new Map<string, PreparedCall>();
 
-  constructor(backend: OrtBackend, parts: Parts, facts: RunnerFacts, blockLength: number) {
-    this.#backend = backend;
+  constructor(parts: Parts, facts: RunnerFacts, blockLength: number) {
     this.#parts = parts;
     this.facts = facts;
     this.blockCount = parts.blockCount;
@@ -187,9 +180,8 @@ class DevicePagedRunner implements PagedRunner {
   }
 
   async close(): Promise<void> {
-    for (const call of this.#calls.values()) disposeCall(call);
-    this.#calls.clear();
-    const { session, store, logits } = this.#parts;
+    const { session, store, logits, calls } = this.#parts;
+    calls.dispose();
     logits.dispose();
     store.dispose();
     session.dispose();
@@ -198,37 +190,10 @@ class DevicePagedRunner implements PagedRunner {
   async #call(index: number, rows: readonly RunnerRow[]): Promise<LogitsPart> {
     const rowCount = rows.reduce((sum, { logitsCount }) => sum + logitsCount, 0);
     assertInvariant(rowCount <= this.facts.logitsLimit, 'a step asks for at most logitsLimit rows');
-    const shape = packedShape(rows, this.blockLength);
-    const call = this.#callFor(index, shape);
-    call.inputs.fill(rows, this.blockLength);
+    const call = this.#parts.calls.take(index, rows);
+    await call.fill(rows);
     await call.binding.run();
-    return { value: this.#parts.logits.valueOf(index, shape.logitsCount), rowCount };
-  }
-
-  /** The call of that shape and place in a step, prepared now unless it is kept. */
-  #callFor(index: number, shape: PackedShape): PreparedCall {
-    const { tokenCount, batchSize, tableWidth, logitsCount } = shape;
-    const key = `${index}/${tokenCount}/${batchSize}/${tableWidth}/${logitsCount}`;
-    const call = this.#calls.get(key) ?? this.#prepare(index, shape);
-    this.#calls.delete(key);
-    this.#calls.set(key, call);
-    if (this.#calls.size > KEPT_CALL_COUNT) {
-      const [oldestKey, oldest] = this.#calls.entries().next().value!;
-      disposeCall(oldest);
-      this.#calls.delete(oldestKey);
-    }
-    return call;
-  }
-
-  #prepare(index: number, shape: PackedShape): PreparedCall {
-    const { session, store, logits, blockCount } = this.#parts;
-    const value = logits.valueOf(index, shape.logitsCount);
-    const inputs = new PackedInputs(this.#backend, shape, blockCount);
-    const binding = session.bind(
-      new Map([...inputs.tensors, ...store.inputs]),
-      new Map([[SLOTS_OUTPUT.logits, value], ...store.outputs]),
-    );
-    return { inputs, binding };
+    return { value: call.logits, rowCount };
   }
 }
 
@@ -243,9 +208,4 @@ async function readWeightBytes(graphFile: string): Promise<number> {
     ),
   );
   return sizes.reduce((sum, size) => sum + size, 0);
-}
-
-function disposeCall({ inputs, binding }: PreparedCall): void {
-  binding.dispose();
-  inputs.dispose();
 }

@@ -41,6 +41,14 @@ describe('readManifest', () => {
     expect(await read(JSON.stringify(MANIFEST))).toEqual(MANIFEST);
   });
 
+  it('takes float16 caches and logits of exports of other programs', async () => {
+    const manifest = {
+      ...MANIFEST,
+      ...{ inputConvention: 'mask', precision: 'f16', kvType: 'float16', logitsType: 'float16' },
+    };
+    expect(await read(JSON.stringify(manifest))).toEqual(manifest);
+  });
+
   it.each([
     [{ formatVersion: 1 }, 'formatVersion must be 2; got 1.'],
     [{ variant: 'rows' }, 'variant must be slots or paged; got "rows".'],
@@ -55,6 +63,15 @@ describe('readManifest', () => {
     [{ kvType: 'int8' }, 'prefillGraphFile must be there with kvType int8; got nothing.'],
     [{ layerCount: 0 }, 'layerCount must be a whole number above 0; got 0.'],
     [{ vocabSize: '288' }, 'vocabSize must be a whole number above 0; got "288".'],
+    [
+      { inputConvention: 'mask', precision: 'q2' },
+      'precision must be f32 or f16 or q8 or q4 in an export; got "q2".',
+    ],
+    [
+      { inputConvention: 'mask', kvType: 'int8' },
+      'kvType must be float32 or float16 in an export; got "int8".',
+    ],
+    [{ logitsType: 'float16' }, 'logitsType must be float32, or absent; got "float16".'],
     [{ inputConvention: 'rows' }, 'inputConvention must be lengths or mask, or absent; got "rows".'],
     [{ graphFile: '' }, 'graphFile must be a text that is not empty; got "".'],
     [{ headCount: 5 }, 'headCount must be a multiple of kvHeadCount (2); got 5.'],

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError } from '../../errors.ts';
 import {
+  EXPORT_PRECISIONS,
   GRAPH_FORMAT_VERSION,
   type GraphVariant,
   type InputConvention,
@@ -38,6 +39,8 @@ const CHOICE_FIELDS = {
 
 const CONVENTIONS: readonly unknown[] = ['lengths', 'mask'] satisfies readonly InputConvention[];
 
+const FLOAT_TYPES: readonly unknown[] = ['float32', 'float16'] satisfies readonly ModelManifest['kvType'][];
+
 /** Throws: `model_invalid` naming the file, the field and what was expected. */
 export async function readManifest(modelDir: string): Promise<ModelManifest> {
   const file = join(modelDir, MANIFEST_FILE);
@@ -70,12 +73,19 @@ function checkManifest(file: string, value: unknown): asserts value is ModelMani
     const choices: readonly unknown[] = allowed;
     if (!choices.includes(fields[name])) refuse(name, allowed.join(' or '));
   }
+  const { inputConvention } = fields;
+  if (inputConvention !== undefined && !CONVENTIONS.includes(inputConvention))
+    refuse('inputConvention', `${CONVENTIONS.join(' or ')}, or absent`);
   const variant = fields.variant as GraphVariant;
-  const precisions: readonly unknown[] = VARIANT_PRECISIONS[variant];
-  if (!precisions.includes(fields.precision))
-    refuse('precision', `${precisions.join(' or ')} with variant ${variant}`);
-  const kvTypes: readonly unknown[] = VARIANT_KV_TYPES[variant];
-  if (!kvTypes.includes(fields.kvType)) refuse('kvType', `${kvTypes.join(' or ')} with variant ${variant}`);
+  const isExport = variant === 'slots' && inputConvention === 'mask';
+  const where = isExport ? 'in an export' : `with variant ${variant}`;
+  const precisions: readonly unknown[] = isExport ? EXPORT_PRECISIONS : VARIANT_PRECISIONS[variant];
+  if (!precisions.includes(fields.precision)) refuse('precision', `${precisions.join(' or ')} ${where}`);
+  const kvTypes: readonly unknown[] = isExport ? FLOAT_TYPES : VARIANT_KV_TYPES[variant];
+  if (!kvTypes.includes(fields.kvType)) refuse('kvType', `${kvTypes.join(' or ')} ${where}`);
+  const { logitsType = 'float32' } = fields;
+  if (logitsType !== 'float32' && !(isExport && FLOAT_TYPES.includes(logitsType)))
+    refuse('logitsType', isExport ? FLOAT_TYPES.join(' or ') : 'float32, or absent');
   for (const name of COUNT_FIELDS) {
     const count = fields[name];
     if (!Number.isSafeInteger(count) || (count as number) < 1) refuse(name, 'a whole number above 0');
@@ -85,9 +95,6 @@ function checkManifest(file: string, value: unknown): asserts value is ModelMani
     refuse('prefillGraphFile', 'a text that is not empty, or absent');
   if (fields.kvType === 'int8' && prefillGraphFile === undefined)
     refuse('prefillGraphFile', 'there with kvType int8');
-  const { inputConvention } = fields;
-  if (inputConvention !== undefined && !CONVENTIONS.includes(inputConvention))
-    refuse('inputConvention', `${CONVENTIONS.join(' or ')}, or absent`);
   for (const name of TEXT_FIELDS) {
     const entry = fields[name];
     if (typeof entry !== 'string' || entry === '') refuse(name, 'a text that is not empty');

@@ -4,8 +4,8 @@
 // calibrated when the model is loaded.
 
 import { join, resolve } from 'node:path';
-import { assertInvariant, EngineError } from '../../errors.ts';
-import { MANIFEST_FILE, type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
+import { assertInvariant } from '../../errors.ts';
+import { type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
 import { BatchInputs } from './batch-inputs.ts';
 import { CacheCodes } from './cache-codes.ts';
 import { calibrateCache } from './calibrate-cache.ts';
@@ -14,9 +14,11 @@ import { createLogits } from './call-logits.ts';
 import { createConvention } from './create-convention.ts';
 import { KeptCalls } from './kept-calls.ts';
 import { KvStore } from './kv-store.ts';
+import { countLogits } from './logits-limit.ts';
 import type { RunnerFacts, RunnerRow, SlotModelRunner } from './model-runner.ts';
 import type { OrtBackend, OrtBinding, OrtSession, OrtSessionOptions, OrtTensor } from './ort/backend.ts';
 import { inPieces } from './row-pieces.ts';
+import { unfitModel } from './unfit-model.ts';
 
 export interface SlotsRunnerOptions extends OrtSessionOptions {
   readonly slotCount: number;
@@ -54,12 +56,6 @@ const CHUNK_CALL_LIMIT = 64;
 const DECODE_CALL_LIMIT = 64;
 
 /**
- * Memory for logits of prompt positions beyond one row per slot; memory that no such request used is not touched.
- * Unit: bytes.
- */
-const PROMPT_LOGITS_BYTES = 32 * 2 ** 20;
-
-/**
  * Throws: `model_invalid` when the graph cannot be loaded or has other inputs and outputs than expected,
  * `engine_failed` when there is no room for the cache.
  */
@@ -88,9 +84,7 @@ export async function createSlotsRunner(
     await runner.warmUp();
   } catch (cause) {
     await runner.close();
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const message = `${manifest.graphFile} does not fit ${MANIFEST_FILE} in ${modelDir}: ${reason}`;
-    throw new EngineError('model_invalid', message, { cause });
+    throw unfitModel(manifest.graphFile, modelDir, cause);
   }
   return runner;
 }
@@ -122,8 +116,7 @@ class SlotsRunner implements SlotModelRunner {
     const shape = { ...manifest, slotCount, capacity: contextLength, type: kvType };
     this.#store = new KvStore(backend, shape);
     this.#codes = kvType === 'int8' ? new CacheCodes(backend, shape) : undefined;
-    const promptLogitsLimit = Math.max(1, Math.floor(PROMPT_LOGITS_BYTES / (4 * vocabSize)));
-    const logitsLimit = slotCount + Math.min(contextLength, promptLogitsLimit);
+    const logitsLimit = countLogits(slotCount, contextLength, vocabSize);
     this.#logits = new Float32Array(logitsLimit * vocabSize);
     this.#chunkLogits = new Float32Array(logitsLimit * vocabSize);
     this.#convention = createConvention(backend, manifest, {

@@ -3,18 +3,15 @@
 
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { createDeviceStepSamplers } from '../../../test/device-step-sampler.ts';
 import type { SubmitMessage } from '../../link/messages.ts';
 import { NEUTRAL_SAMPLING } from '../../request/sampling-params.ts';
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import { hashTokens, ScriptedModel } from '../../testing/scripted-model.ts';
 import { submission } from '../../testing/submission.ts';
 import { EngineCore } from '../engine-core.ts';
-import type { RunnerRow } from '../model/model-runner.ts';
 import { createNativeBackend } from '../model/ort/native-backend.ts';
 import type { Drafter } from '../speculation/drafter.ts';
-import { DeviceSampler } from './device/device-sampler.ts';
-import { Sampler } from './sampler.ts';
-import { createDeviceStepSampler, type StepSampler } from './step-sampler.ts';
 
 const VOCAB_SIZE = 300;
 const SLOT_COUNT = 4;
@@ -75,30 +72,11 @@ const requests = fc
   );
 
 const LOGITS_LIMIT = SLOT_COUNT + 20;
-const backend = createNativeBackend();
-/** Where every model of these tests leaves its logits, and what samples them: made once, as its graphs are loaded lazily. */
-const data = new Float32Array(LOGITS_LIMIT * VOCAB_SIZE);
-const value = backend.createTensor('float32', [LOGITS_LIMIT, VOCAB_SIZE], data);
-const rest = backend.createTensor('float32', [LOGITS_LIMIT - 1, VOCAB_SIZE], data.subarray(VOCAB_SIZE));
-const deviceSampler = new DeviceSampler(new Sampler(VOCAB_SIZE), backend, {
-  ...{ threadCount: 1, spin: false },
-  logitsType: 'float32',
+const samplers = createDeviceStepSamplers(createNativeBackend(), {
+  vocabSize: VOCAB_SIZE,
+  logitsLimit: LOGITS_LIMIT,
 });
-afterAll(() => deviceSampler.dispose());
-
-function deviceStepSampler(model: ScriptedModel): StepSampler {
-  const compute = async (rows: readonly RunnerRow[]) => {
-    data.set(await model.run(rows));
-    // In two parts, as a runner may compute a step in two calls.
-    return [
-      { value, rowCount: 1 },
-      { value: rest, rowCount: LOGITS_LIMIT - 1 },
-    ];
-  };
-  const dispose = () => Promise.resolve();
-  const { sample } = createDeviceStepSampler({ compute }, deviceSampler);
-  return { sample, dispose };
-}
+afterAll(() => samplers.dispose());
 
 /** Everything that each choice and prompt got. */
 async function answersOf(messages: readonly SubmitMessage[], kind: 'host' | 'device') {
@@ -109,7 +87,7 @@ async function answersOf(messages: readonly SubmitMessage[], kind: 'host' | 'dev
   const core = new EngineCore(model, {
     ...{ maxSequences: SLOT_COUNT, prefillChunkLength: 8, maxQueuedSequences: 100, prefixCaching: false },
     drafter,
-    ...(kind === 'device' ? { stepSampler: deviceStepSampler(model) } : {}),
+    ...(kind === 'device' ? { stepSampler: samplers.of(model) } : {}),
   });
   for (const message of messages) core.submit(message);
   const tokens = new Map<string, number[]>();
@@ -163,7 +141,7 @@ describe('createDeviceStepSampler', () => {
     const core = new EngineCore(model, {
       prefillChunkLength: 8,
       maxQueuedSequences: 100,
-      stepSampler: deviceStepSampler(model),
+      stepSampler: samplers.of(model),
     });
     core.submit(submission(1, { promptTokenIds: Int32Array.of(8) }));
     core.submit(submission(2, { promptTokenIds: Int32Array.of(7) }));

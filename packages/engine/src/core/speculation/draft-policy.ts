@@ -1,8 +1,20 @@
 // When a guess at the next tokens is worth its cost: pure arithmetic over how often guesses were right, with costs
-// from a table instead of a clock, so that a schedule can be repeated. Caller: `prompt-lookup-drafter.ts`.
+// from a table instead of a clock, so that a schedule can be repeated. What is here holds for processors, or for both;
+// `device-draft-policy.ts` is for devices. Caller: `prompt-lookup-drafter.ts`.
+
+/** Which drafts pay on one kind of machine. */
+export interface DraftPolicy {
+  /** Length of the draft of one of `sequenceCount` running sequences whose guesses are right so often; 0: none. */
+  chooseLength(rate: number, sequenceCount: number): number;
+  /**
+   * What the drafts of one step may have at most, when they were chosen one by one; 0 for those that are not made. One entry
+   * for each running sequence.
+   */
+  settle(offers: readonly DraftOffer[]): readonly number[];
+}
 
 /** Lengths of drafts that are made. Few, so that few shapes of model calls are prepared. */
-const DRAFT_LENGTHS = [1, 3, 7, 15] as const;
+export const DRAFT_LENGTHS = [1, 3, 7, 15] as const;
 export const LONGEST_DRAFT = 15;
 
 /**
@@ -16,7 +28,7 @@ const SEQUENCE_COST = 0.3;
 const STEP_LIMIT = 32;
 
 /** Estimates err: a draft is made only if it promises this many times the tokens of a plain step in the same time. */
-const LEAST_GAIN = 1.1;
+export const LEAST_GAIN = 1.1;
 
 /** Where a guess comes from: what followed the same words before, or what a constraint leaves as the only way. */
 export type GuessSource = 'text' | 'constraint';
@@ -86,3 +98,12 @@ export function areWorthwhile(offers: readonly DraftOffer[]): boolean {
   const least = (LEAST_GAIN * cost) / batchCost(offers.length);
   return offers.every(offer => expectedTokens(offer) >= least);
 }
+
+/** All of the sequences draft or none does: a draft is a call of its own, for which the others wait. */
+export const PROCESSOR_DRAFTS: DraftPolicy = {
+  chooseLength: chooseDraftLength,
+  settle(offers) {
+    const isMade = offers.every(({ length }) => length > 0) && areWorthwhile(offers);
+    return offers.map(({ length }) => (isMade ? length : 0));
+  },
+};

@@ -3,35 +3,35 @@
 // Where a constraint leaves one way to go on, that way is the guess, and every other guess is cut to what it allows.
 
 import type { Sequence } from '../sequence.ts';
-import { areWorthwhile, chooseDraftLength, type DraftOffer, LONGEST_DRAFT } from './draft-policy.ts';
+import { type DraftOffer, type DraftPolicy, LONGEST_DRAFT, PROCESSOR_DRAFTS } from './draft-policy.ts';
 import type { Drafter, DraftStep } from './drafter.ts';
 import { lookUpContinuation } from './look-up-continuation.ts';
 
 export class PromptLookupDrafter implements Drafter {
+  readonly #policy: DraftPolicy;
   readonly #guess = new Int32Array(LONGEST_DRAFT);
   /** Refilled by every call. */
-  readonly #lengths: number[] = [];
   readonly #offers: DraftOffer[] = [];
 
-  /** All of the sequences draft or none does: a step with some drafts would slow the others down. */
+  constructor(policy: DraftPolicy = PROCESSOR_DRAFTS) {
+    this.#policy = policy;
+  }
+
   draft(decodes: readonly Sequence[], { isAlone, logitsRoom }: DraftStep): readonly number[] {
-    const lengths = this.#lengths;
+    const policy = this.#policy;
     const offers = this.#offers;
-    lengths.length = 0;
     offers.length = 0;
     let roomLeft = logitsRoom;
     // The look ahead costs a mask before the model call: only where a draft that is surely right would be made.
-    const looksAhead = isAlone && chooseDraftLength(1, decodes.length) > 0;
+    const looksAhead = isAlone && policy.chooseLength(1, decodes.length) > 0;
     for (const sequence of decodes) {
       this.#guessNext(sequence, { looksAhead });
       const { guessLength, guessRate: rate } = sequence;
-      const length = Math.min(chooseDraftLength(rate, decodes.length), guessLength, roomLeft);
+      const length = Math.min(policy.chooseLength(rate, decodes.length), guessLength, roomLeft);
       roomLeft -= length;
-      lengths.push(length);
       offers.push({ rate, length });
     }
-    if (!isAlone || lengths.includes(0) || !areWorthwhile(offers)) lengths.fill(0);
-    return lengths;
+    return isAlone ? policy.settle(offers) : offers.map(() => 0);
   }
 
   #guessNext(sequence: Sequence, { looksAhead }: { readonly looksAhead: boolean }): void {

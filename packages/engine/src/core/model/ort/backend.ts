@@ -40,6 +40,11 @@ export interface OrtSessionOptions {
   readonly spin: boolean;
   /** Default: `cpu`. Sessions on one device of a process share it, and their values. */
   readonly device?: OrtDevice;
+  /**
+   * Some prepared calls are to be recorded and replayed, see `OrtSession.bind`. Only on WebGPU, and only for graphs whose
+   * operators all run there. Default: false.
+   */
+  readonly recordsCalls?: boolean;
 }
 
 /** What is known of a device without running anything on it. Absent: nobody tells. */
@@ -68,6 +73,14 @@ export interface OrtBinding {
   dispose(): void;
 }
 
+export interface BindOptions {
+  /**
+   * Only of a session with `recordsCalls`: the first run is recorded, later ones repeat what it told the device. What lies
+   * there is read anew; what operators read of the process stays as it was in the first run. Default: false.
+   */
+  readonly isRecorded?: boolean;
+}
+
 export interface OrtSession {
   readonly device: OrtDevice;
   readonly inputNames: readonly string[];
@@ -79,12 +92,21 @@ export interface OrtSession {
    * in the process or on the session's device, and then of another session there; what is in the process is copied to
    * the device at each run, or back.
    */
-  bind(inputs: ReadonlyMap<string, OrtValue>, outputs: ReadonlyMap<string, OrtValue>): OrtBinding;
+  bind(
+    inputs: ReadonlyMap<string, OrtValue>,
+    outputs: ReadonlyMap<string, OrtValue>,
+    options?: BindOptions,
+  ): OrtBinding;
   /**
    * Memory on the session's device. What it holds at first is undefined. It is to be disposed before its session, and
    * neither happens while something runs on the device. Throws: `engine_failed` when the device has no room.
    */
   allocate(type: ElementType, shape: readonly number[]): OrtValue;
+  /**
+   * The first elements of a value that a session of this device allocated, as a value of that shape in the same memory. It
+   * is to be disposed before that one.
+   */
+  view(value: OrtValue, shape: readonly number[]): OrtValue;
   dispose(): void;
 }
 
@@ -100,6 +122,8 @@ export interface OrtBackend {
   createTensor(type: ElementType, shape: readonly number[], data: ElementArray): OrtTensor;
   /** Copies between values of the same type and shape, wherever they are. Mutates: `target`. */
   copy(source: OrtValue, target: OrtValue): Promise<void>;
+  /** Copies arrays of the process to values of the same types and shapes on one device, in one call. Mutates: `targets`. */
+  upload(sources: readonly OrtTensor[], targets: readonly OrtValue[]): Promise<void>;
   /** Asks the driver, not ONNX Runtime; says less where the driver does. */
   describeDevice(device: OrtDevice): OrtDeviceFacts;
 }

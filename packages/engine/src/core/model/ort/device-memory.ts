@@ -6,7 +6,7 @@ import { checkStatus, type Handle, type OrtCApi, receive } from './c-api.ts';
 import type { DeviceQueue } from './device-queue.ts';
 import { countElements, ELEMENT_TYPES } from './element-types.ts';
 import { type Accelerator, DEVICE_MEMORY } from './execution-provider.ts';
-import { NativeTensor, NativeValue, toDimensions } from './native-value.ts';
+import { NativeTensor, NativeValue, toDimensions, type ValueDescription } from './native-value.ts';
 
 const DEVICE_ALLOCATOR = 0;
 const FIRST_DEVICE = 0;
@@ -60,14 +60,17 @@ export class DeviceMemory {
         out,
       ),
     );
-    const value = new NativeValue(api, { device, type, shape }, handle, () => {
-      queue.assertIdle('disposing a device tensor');
-      this.#valueCount--;
-    });
-    this.#valueCount++;
+    const value = this.#take({ device, type, shape }, handle);
     if (device === 'cuda' || this.#keepsWhatIsWritten(handle)) return value;
     value.dispose();
     throw new EngineError('engine_failed', `${doing}: there is no room for it.`);
+  }
+
+  /** The first elements of a value on this device, on the same memory; the value must outlive the view. */
+  view(value: NativeValue, shape: readonly number[]): NativeValue {
+    const { type, device } = value;
+    assertInvariant(device === this.#options.device, 'a view is on the device of its value');
+    return this.#take({ device, type, shape }, this.#windowOn(value.handle, type, shape));
   }
 
   dispose(): void {
@@ -83,21 +86,9 @@ export class DeviceMemory {
    */
   #keepsWhatIsWritten(handle: Handle): boolean {
     const { api, processMemory } = this.#options;
-    const { functions } = api;
     const doing = 'Trying device memory';
     const shape = [1];
-    const buffer = receive(api, 'engine_failed', doing, out => functions.getTensorMutableData(handle, out));
-    const window = receive(api, 'engine_failed', doing, out =>
-      functions.createTensorWithData(
-        this.#info,
-        buffer,
-        Uint32Array.BYTES_PER_ELEMENT,
-        toDimensions(shape),
-        shape.length,
-        ELEMENT_TYPES.uint32.code,
-        out,
-      ),
-    );
+    const window = this.#windowOn(handle, 'uint32', shape);
     const word = Uint32Array.of(PATTERN);
     const tensor = new NativeTensor(api, processMemory, { type: 'uint32', shape }, word);
     try {
@@ -107,8 +98,36 @@ export class DeviceMemory {
       return word[0] === PATTERN;
     } finally {
       tensor.dispose();
-      functions.releaseValue(window);
+      api.functions.releaseValue(window);
     }
+  }
+
+  /** Another value on the first elements of the same memory. */
+  #windowOn(handle: Handle, type: ElementType, shape: readonly number[]): Handle {
+    const { api } = this.#options;
+    const doing = 'Looking at device memory';
+    const buffer = receive(api, 'engine_failed', doing, out =>
+      api.functions.getTensorMutableData(handle, out),
+    );
+    return receive(api, 'engine_failed', doing, out =>
+      api.functions.createTensorWithData(
+        this.#info,
+        buffer,
+        countElements(shape) * ELEMENT_TYPES[type].array.BYTES_PER_ELEMENT,
+        toDimensions(shape),
+        shape.length,
+        ELEMENT_TYPES[type].code,
+        out,
+      ),
+    );
+  }
+
+  #take(description: ValueDescription, handle: Handle): NativeValue {
+    this.#valueCount++;
+    return new NativeValue(this.#options.api, description, handle, () => {
+      this.#options.queue.assertIdle('disposing a device tensor');
+      this.#valueCount--;
+    });
   }
 
   #copy(source: Handle, target: Handle, doing: string): void {

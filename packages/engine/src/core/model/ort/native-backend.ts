@@ -18,13 +18,14 @@ import {
   SPIN_MICROSECONDS,
 } from './backend.ts';
 import { checkStatus, loadCApi, type OrtCApi, receive, receiveStatus } from './c-api.ts';
+import { CallRecorder } from './call-recorder.ts';
 import { describeDevice } from './device-facts.ts';
 import { DeviceQueue } from './device-queue.ts';
 import { assertSameKind, checkTensor, copyArray } from './element-types.ts';
 import { type Accelerator, appendDevice } from './execution-provider.ts';
 import { findOrtLibrary } from './find-library.ts';
 import { NativeSession, type SessionSurroundings } from './native-session.ts';
-import { NativeTensor, toNativeValue } from './native-value.ts';
+import { NativeTensor, type NativeValue, toNativeValue } from './native-value.ts';
 import { PLACEMENT_SETTING } from './read-placement.ts';
 
 /** Nothing on the console: warnings are about optimisations, and every error comes back as a status. */
@@ -69,7 +70,8 @@ class NativeBackend implements OrtBackend {
   }
 
   async createSession(model: string | Uint8Array, options: OrtSessionOptions): Promise<OrtSession> {
-    const { device = 'cpu' } = options;
+    const { device = 'cpu', recordsCalls = false } = options;
+    assertInvariant(!recordsCalls || device === 'webgpu', 'calls are recorded on WebGPU only');
     const create = (): OrtSession => this.#createSession(model, options, device);
     return device === 'cpu' ? create() : await QUEUES[device].run(create);
   }
@@ -83,22 +85,34 @@ class NativeBackend implements OrtBackend {
   async copy(source: OrtValue, target: OrtValue): Promise<void> {
     const [from, to] = [toNativeValue(source), toNativeValue(target)];
     if (from instanceof NativeTensor && to instanceof NativeTensor) return copyArray(from, to);
-    assertSameKind(from, to);
-    const handles = [BigUint64Array.of(from.handle), BigUint64Array.of(to.handle)] as const;
-    const { api, env } = this.#surroundings;
-    const copy = (): Promise<void> =>
-      receiveStatus(api, `Copying from "${from.device}" to "${to.device}"`, done =>
-        api.functions.copyTensors.async(env, ...handles, NO_STREAM, 1, done),
-      );
-    const device = from.device === 'cpu' ? to.device : from.device;
-    assertInvariant(device !== 'cpu', 'a value that is no array is on a device');
-    await QUEUES[device].run(copy);
-    // Also keeps both alive until here.
-    assertInvariant(!from.isDisposed && !to.isDisposed, 'a tensor is not disposed while it is copied');
+    await this.#copy([from], [to]);
+  }
+
+  async upload(sources: readonly OrtTensor[], targets: readonly OrtValue[]): Promise<void> {
+    assertInvariant(sources.length === targets.length, 'every array has a value that it goes to');
+    await this.#copy(sources.map(toNativeValue), targets.map(toNativeValue));
   }
 
   describeDevice(device: OrtDevice): OrtDeviceFacts {
     return describeDevice(device);
+  }
+
+  /** At least one side of each pair is on the same device. */
+  async #copy(sources: readonly NativeValue[], targets: readonly NativeValue[]): Promise<void> {
+    for (const [index, source] of sources.entries()) assertSameKind(source, targets[index]!);
+    const [from, to] = [sources[0]!.device, targets[0]!.device];
+    const handles = [sources, targets].map(values => BigUint64Array.from(values, ({ handle }) => handle));
+    const { api, env } = this.#surroundings;
+    const copy = (): Promise<void> =>
+      receiveStatus(api, `Copying from "${from}" to "${to}"`, done =>
+        api.functions.copyTensors.async(env, handles[0]!, handles[1]!, NO_STREAM, sources.length, done),
+      );
+    const device = from === 'cpu' ? to : from;
+    assertInvariant(device !== 'cpu', 'a value that is no array is on a device');
+    await QUEUES[device].run(copy);
+    // Also keeps all alive until here.
+    const isLost = [...sources, ...targets].some(({ isDisposed }) => isDisposed);
+    assertInvariant(!isLost, 'a tensor is not disposed while it is copied');
   }
 
   #createSession(model: string | Uint8Array, options: OrtSessionOptions, device: OrtDevice): OrtSession {
@@ -117,7 +131,7 @@ class NativeBackend implements OrtBackend {
       if (options.spin) configure('spin_duration_us', String(SPIN_MICROSECONDS));
       if (device !== 'cpu') {
         check(functions.addSessionConfigEntry(sessionOptions, PLACEMENT_SETTING, '1'));
-        appendDevice(api, sessionOptions, device);
+        appendDevice(api, sessionOptions, { device, recordsCalls: options.recordsCalls ?? false });
       }
       const doing = typeof model === 'string' ? `Loading ${model}` : 'Loading a graph';
       const session = receive(api, 'model_invalid', doing, out =>
@@ -126,7 +140,8 @@ class NativeBackend implements OrtBackend {
           : functions.createSessionFromArray(env, model, model.byteLength, sessionOptions, out),
       );
       const queue = device === 'cpu' ? undefined : QUEUES[device];
-      return new NativeSession(this.#surroundings, session, device, queue);
+      const recorder = options.recordsCalls === true ? new CallRecorder(api, session) : undefined;
+      return new NativeSession(this.#surroundings, session, { device, queue, recorder });
     } finally {
       functions.releaseSessionOptions(sessionOptions);
     }

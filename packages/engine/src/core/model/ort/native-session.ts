@@ -3,8 +3,9 @@
 
 import koffi from 'koffi';
 import { assertInvariant } from '../../../errors.ts';
-import type { ElementType, OrtBinding, OrtDevice, OrtSession, OrtValue } from './backend.ts';
+import type { BindOptions, ElementType, OrtBinding, OrtDevice, OrtSession, OrtValue } from './backend.ts';
 import { checkStatus, type Handle, type OrtCApi, receive, receiveStatus } from './c-api.ts';
+import type { CallRecorder } from './call-recorder.ts';
 import { checkNames } from './check-names.ts';
 import { DeviceMemory } from './device-memory.ts';
 import type { DeviceQueue } from './device-queue.ts';
@@ -24,14 +25,23 @@ export interface SessionSurroundings {
   readonly allocator: Handle;
 }
 
+/** Where a session computes. */
+export interface SessionDevice {
+  readonly device: OrtDevice;
+  /** Absent: sessions on the processor run side by side. */
+  readonly queue: DeviceQueue | undefined;
+  /** Absent: the session records no calls. */
+  readonly recorder: CallRecorder | undefined;
+}
+
 export class NativeSession implements OrtSession {
   readonly device: OrtDevice;
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
   readonly processorOperators: readonly string[];
   readonly #surroundings: SessionSurroundings;
-  /** Absent: sessions on the processor run side by side. */
   readonly #queue: DeviceQueue | undefined;
+  readonly #recorder: CallRecorder | undefined;
   /** Zero-terminated names by name; their addresses are handed to every call. */
   readonly #nameBytes = new Map<string, Uint8Array>();
   #session: Handle | null;
@@ -42,8 +52,7 @@ export class NativeSession implements OrtSession {
   constructor(
     surroundings: SessionSurroundings,
     session: Handle,
-    device: OrtDevice,
-    queue: DeviceQueue | undefined,
+    { device, queue, recorder }: SessionDevice,
   ) {
     const { api, allocator } = surroundings;
     const { functions } = api;
@@ -51,6 +60,7 @@ export class NativeSession implements OrtSession {
     this.#session = session;
     this.device = device;
     this.#queue = queue;
+    this.#recorder = recorder;
     const read = (
       count: (session: Handle, out: BigUint64Array) => number | bigint,
       name: (session: Handle, index: number, allocator: Handle, out: BigUint64Array) => number | bigint,
@@ -77,7 +87,11 @@ export class NativeSession implements OrtSession {
       this.#nameBytes.set(name, Buffer.from(`${name}\0`));
   }
 
-  bind(inputs: ReadonlyMap<string, OrtValue>, outputs: ReadonlyMap<string, OrtValue>): OrtBinding {
+  bind(
+    inputs: ReadonlyMap<string, OrtValue>,
+    outputs: ReadonlyMap<string, OrtValue>,
+    { isRecorded = false }: BindOptions = {},
+  ): OrtBinding {
     checkNames(this, inputs, outputs);
     const values = [...inputs.values(), ...outputs.values()].map(toNativeValue);
     for (const { device } of values)
@@ -89,6 +103,9 @@ export class NativeSession implements OrtSession {
     const outputNames = this.#nameAddresses(outputs.keys());
     const inputValues = BigUint64Array.from(values.slice(0, inputs.size), value => value.handle);
     const outputValues = BigUint64Array.from(values.slice(inputs.size), value => value.handle);
+    assertInvariant(!isRecorded || this.#recorder !== undefined, 'only sessions that record have such calls');
+    const recording = isRecorded ? this.#recorder?.record() : undefined;
+    const runOptions = recording?.handle ?? this.#recorder?.plain ?? NO_RUN_OPTIONS;
     let isRunning = false;
     const call = (): Promise<void> => {
       assertInvariant(this.#session !== null, 'a disposed session is not run');
@@ -98,7 +115,7 @@ export class NativeSession implements OrtSession {
       return receiveStatus(api, 'Running the model', done =>
         api.functions.run.async(
           session,
-          NO_RUN_OPTIONS,
+          runOptions,
           inputNames,
           inputValues,
           inputValues.length,
@@ -121,33 +138,52 @@ export class NativeSession implements OrtSession {
           this.#runningCount--;
         }
       },
-      dispose: () => assertInvariant(!isRunning, 'a running binding is not disposed'),
+      dispose: () => {
+        assertInvariant(!isRunning, 'a running binding is not disposed');
+        recording?.close();
+      },
     };
   }
 
   allocate(type: ElementType, shape: readonly number[]): OrtValue {
     assertInvariant(this.#session !== null, 'a disposed session allocates nothing');
-    const { api, env, memoryInfo } = this.#surroundings;
-    const { device } = this;
-    if (device === 'cpu' || this.#queue === undefined) {
+    const { api, memoryInfo } = this.#surroundings;
+    if (this.device === 'cpu' || this.#queue === undefined) {
       const data = new ELEMENT_TYPES[type].array(countElements(shape));
       return new NativeTensor(api, memoryInfo, { type, shape }, data);
     }
-    this.#deviceMemory ??= new DeviceMemory({
-      ...{ api, env, device },
-      processMemory: memoryInfo,
-      session: this.#session,
-      queue: this.#queue,
-    });
-    return this.#deviceMemory.allocate(type, shape);
+    return this.#memory().allocate(type, shape);
+  }
+
+  view(value: OrtValue, shape: readonly number[]): OrtValue {
+    const whole = toNativeValue(value);
+    assertInvariant(countElements(shape) <= countElements(whole.shape), 'a view is no larger than its value');
+    if (!(whole instanceof NativeTensor)) return this.#memory().view(whole, shape);
+    const { api, memoryInfo } = this.#surroundings;
+    const data = whole.data.subarray(0, countElements(shape));
+    return new NativeTensor(api, memoryInfo, { type: whole.type, shape }, data);
   }
 
   dispose(): void {
     if (this.#session === null) return;
     assertInvariant(this.#runningCount === 0, 'a running session is not disposed');
     this.#deviceMemory?.dispose();
+    this.#recorder?.dispose();
     this.#surroundings.api.functions.releaseSession(this.#session);
     this.#session = null;
+  }
+
+  #memory(): DeviceMemory {
+    const { device } = this;
+    const session = this.#session;
+    const queue = this.#queue;
+    assertInvariant(
+      session !== null && device !== 'cpu' && queue !== undefined,
+      'a session on a device is open',
+    );
+    const { api, env, memoryInfo: processMemory } = this.#surroundings;
+    this.#deviceMemory ??= new DeviceMemory({ api, env, device, processMemory, session, queue });
+    return this.#deviceMemory;
   }
 
   #nameAddresses(names: Iterable<string>): BigUint64Array {

@@ -81,6 +81,10 @@ class NodeBackend implements OrtBackend {
     return createTensor(type, shape, data);
   }
 
+  async upload(sources: readonly OrtTensor[], targets: readonly OrtValue[]): Promise<void> {
+    for (const [index, source] of sources.entries()) await this.copy(source, targets[index]!);
+  }
+
   async copy(source: OrtValue, target: OrtValue): Promise<void> {
     const [from, to] = [toNodeTensor(source), toNodeTensor(target)];
     assertInvariant(!from.isDisposed && !to.isDisposed, 'a disposed tensor is not used');
@@ -172,6 +176,11 @@ class NodeSession implements OrtSession {
 
   allocate(type: ElementType, shape: readonly number[]): OrtValue {
     return createTensor(type, shape, new ELEMENT_TYPES[type].array(countElements(shape)));
+  }
+
+  view(value: OrtValue, shape: readonly number[]): OrtValue {
+    const { type, data } = toNodeTensor(value);
+    return createTensor(type, shape, data.subarray(0, countElements(shape)));
   }
 
   dispose(): void {

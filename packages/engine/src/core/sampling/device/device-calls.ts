@@ -1,6 +1,7 @@
 // The sessions of the sampling graphs and their prepared calls: arrays that are made once for a size and refilled. Caller:
 // `device-sampler.ts`, which knows what the numbers mean.
 
+import { KeptCalls } from '../../model/kept-calls.ts';
 import type {
   ElementArray,
   ElementType,
@@ -28,20 +29,27 @@ export interface CallSize {
   readonly editCount: number;
 }
 
-/** Calls that are kept; the least recently used one is dropped first. */
+/** Calls that are kept. */
 const KEPT_CALL_COUNT = 64;
+
+export interface DeviceCallsShape extends GraphShape {
+  /** Most rows of a call. */
+  readonly rowLimit: number;
+}
+
+type KeptRows = 'edited' | 'own';
 
 export class DeviceCalls {
   readonly #backend: OrtBackend;
   readonly #options: OrtSessionOptions;
-  readonly #shape: GraphShape;
+  readonly #shape: DeviceCallsShape;
   readonly #sessions = new Map<string, Promise<OrtSession>>();
-  readonly #calls = new Map<string, DeviceCall>();
-  /** Rows that stay on the device from one graph to the next, by name and count. */
-  readonly #rows = new Map<string, OrtValue>();
+  readonly #calls = new KeptCalls<DeviceCall>(KEPT_CALL_COUNT, call => call.dispose());
+  /** Rows that stay on the device from one graph to the next, and views of their beginnings by count. */
+  readonly #rows = new Map<KeptRows, { readonly whole: OrtValue; readonly views: Map<number, OrtValue> }>();
   readonly #logitsIds = new Map<OrtValue, number>();
 
-  constructor(backend: OrtBackend, options: OrtSessionOptions, shape: GraphShape) {
+  constructor(backend: OrtBackend, options: OrtSessionOptions, shape: DeviceCallsShape) {
     this.#backend = backend;
     this.#options = options;
     this.#shape = shape;
@@ -55,7 +63,7 @@ export class DeviceCalls {
     const { paddedLength, candidateCount, logprobCount, partCount, sumBlockCount } = this.#shape;
     const maskShape = [rowCount, paddedLength / 16];
     const editShape = [rowCount, editCount];
-    return this.#keep(`${kind} ${rowCount} ${editCount} ${this.#idOf(logits)}`, () => {
+    return this.#calls.take(`${kind} ${rowCount} ${editCount} ${this.#idOf(logits)}`, () => {
       const call = new CallUnderway(this.#backend);
       call.inputs.set('logits', logits);
       call.add('inputs', 'rows', 'int32', [rowCount]);
@@ -86,7 +94,7 @@ export class DeviceCalls {
   /** After a `reduce` of `rowCount` rows. */
   async locate(rowCount: number, count: number): Promise<DeviceCall> {
     const session = await this.#session('locate', () => locateGraph(this.#shape));
-    return this.#keep(`locate ${rowCount} ${count}`, () => {
+    return this.#calls.take(`locate ${rowCount} ${count}`, () => {
       const call = new CallUnderway(this.#backend);
       call.inputs.set('edited', this.#rowsOf(session, 'edited', rowCount));
       call.add('inputs', 'block', 'int32', [count]);
@@ -101,7 +109,7 @@ export class DeviceCalls {
   async rank(rowCount: number, count: number, features: ReduceFeatures): Promise<DeviceCall> {
     const rows = isEdited(features) ? 'own' : 'edited';
     const session = await this.#session('rank', () => rankGraph(this.#shape));
-    return this.#keep(`rank ${rows} ${rowCount} ${count}`, () => {
+    return this.#calls.take(`rank ${rows} ${rowCount} ${count}`, () => {
       const call = new CallUnderway(this.#backend);
       call.inputs.set('own', this.#rowsOf(session, rows, rowCount));
       call.add('inputs', 'row', 'int32', [count]);
@@ -113,7 +121,7 @@ export class DeviceCalls {
 
   async read(logits: OrtValue, rowCount: number): Promise<DeviceCall> {
     const session = await this.#session('read', () => readGraph(this.#shape));
-    return this.#keep(`read ${rowCount} ${this.#idOf(logits)}`, () => {
+    return this.#calls.take(`read ${rowCount} ${this.#idOf(logits)}`, () => {
       const call = new CallUnderway(this.#backend);
       call.inputs.set('logits', logits);
       call.add('inputs', 'rows', 'int32', [rowCount]);
@@ -123,8 +131,11 @@ export class DeviceCalls {
   }
 
   async dispose(): Promise<void> {
-    for (const call of this.#calls.values()) call.dispose();
-    for (const rows of this.#rows.values()) rows.dispose();
+    this.#calls.dispose();
+    for (const { whole, views } of this.#rows.values()) {
+      for (const view of views.values()) view.dispose();
+      whole.dispose();
+    }
     for (const session of await Promise.all(this.#sessions.values())) session.dispose();
   }
 
@@ -137,14 +148,19 @@ export class DeviceCalls {
     return session;
   }
 
-  #rowsOf(session: OrtSession, name: string, rowCount: number): OrtValue {
-    const key = `${name} ${rowCount}`;
-    let rows = this.#rows.get(key);
+  #rowsOf(session: OrtSession, name: KeptRows, rowCount: number): OrtValue {
+    const { paddedLength, rowLimit } = this.#shape;
+    let rows = this.#rows.get(name);
     if (rows === undefined) {
-      rows = session.allocate('float32', [rowCount, this.#shape.paddedLength]);
-      this.#rows.set(key, rows);
+      rows = { whole: session.allocate('float32', [rowLimit, paddedLength]), views: new Map() };
+      this.#rows.set(name, rows);
     }
-    return rows;
+    let view = rows.views.get(rowCount);
+    if (view === undefined) {
+      view = session.view(rows.whole, [rowCount, paddedLength]);
+      rows.views.set(rowCount, view);
+    }
+    return view;
   }
 
   #idOf(logits: OrtValue): number {
@@ -154,18 +170,6 @@ export class DeviceCalls {
       this.#logitsIds.set(logits, id);
     }
     return id;
-  }
-
-  #keep(key: string, prepare: () => DeviceCall): DeviceCall {
-    const call = this.#calls.get(key) ?? prepare();
-    this.#calls.delete(key);
-    this.#calls.set(key, call);
-    if (this.#calls.size > KEPT_CALL_COUNT) {
-      const [oldestKey, oldest] = this.#calls.entries().next().value!;
-      oldest.dispose();
-      this.#calls.delete(oldestKey);
-    }
-    return call;
   }
 }
 

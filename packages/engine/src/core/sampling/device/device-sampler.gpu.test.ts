@@ -15,7 +15,7 @@ describe.skipIf(reason !== undefined)(`DeviceSampler on WebGPU, ${reason ?? 'her
   const backend = createNativeBackend();
   const open: DeviceSampler[] = [];
   const create = (vocabSize: number, logitsType: 'float16' | 'float32'): DeviceSampler => {
-    const options = { threadCount: 1, spin: false, device: 'webgpu', logitsType } as const;
+    const options = { threadCount: 1, spin: false, device: 'webgpu', logitsType, rowLimit: 64 } as const;
     const sampler = new DeviceSampler(new Sampler(vocabSize), backend, options);
     open.push(sampler);
     return sampler;

@@ -16,7 +16,7 @@ const samplers = new Map<number, DeviceSampler>();
 function samplerFor(vocabSize: number): DeviceSampler {
   let sampler = samplers.get(vocabSize);
   if (sampler === undefined) {
-    const options = { threadCount: 1, spin: false, logitsType: 'float32' } as const;
+    const options = { threadCount: 1, spin: false, logitsType: 'float32', rowLimit: 64 } as const;
     sampler = new DeviceSampler(new Sampler(vocabSize), backend, options);
     samplers.set(vocabSize, sampler);
   }

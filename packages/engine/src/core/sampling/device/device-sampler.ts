@@ -7,16 +7,17 @@ import type { DeviceLogits } from '../../model/device-logits.ts';
 import type { OrtBackend, OrtSessionOptions, OrtValue } from '../../model/ort/backend.ts';
 import { onlyAllowed } from '../../token-mask.ts';
 import { uniformAt } from '../counter-random.ts';
-import { weightScale } from '../kernels/token-weight.ts';
 import type { SampledToken, Sampler } from '../sampler.ts';
 import { TokenEdits } from '../token-edits.ts';
+import { editCountFor, largestCall, MOST_ROWS, rowCountFor } from './call-sizes.ts';
 import { decideToken } from './decide-token.ts';
+import { describeQuestion } from './describe-question.ts';
 import { type DeviceCall, DeviceCalls } from './device-calls.ts';
-import { fillEdits, fillMask } from './fill-inputs.ts';
 import { standingOf, toTokenLogprobs } from './own-logprobs.ts';
 import { readBest } from './read-best.ts';
+import { featuresFor, fillReduce } from './reduce-call.ts';
 import { PART_BITS, rowShape, SUM_BLOCK_LENGTH } from './row-shape.ts';
-import { type FetchReason, NO_EDITS, type RowQuestion, RowWork } from './row-work.ts';
+import { type FetchReason, isTentative, type RowQuestion, RowWork } from './row-work.ts';
 import type { GraphShape, ReduceFeatures } from './sampling-graphs.ts';
 
 export interface DeviceSamplerCounters {
@@ -28,19 +29,16 @@ export interface DeviceSamplerCounters {
 
 export interface DeviceSamplerOptions extends OrtSessionOptions {
   readonly logitsType: 'float16' | 'float32';
+  /** Most rows that it is asked about together. */
+  readonly rowLimit: number;
 }
 
 /** Best tokens that come back of a row: what nearly every nucleus has room in. */
 const CANDIDATE_COUNT = 128;
 /** Of the row without edits; more log probabilities than these cost the row. */
 const LOGPROB_COUNT = 32;
-/** Rows of one call. */
-const MOST_ROWS = 64;
 /** Rows that are fetched by one call: a few megabytes. */
 const MOST_FETCHED = 8;
-/** Few sizes, so that calls are prepared and shaders compiled for few; close enough that little comes back for nothing. */
-const ROW_COUNTS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, MOST_ROWS];
-const LEAST_EDITS = 16;
 
 export class DeviceSampler {
   readonly counters: DeviceSamplerCounters = {
@@ -51,10 +49,15 @@ export class DeviceSampler {
   readonly #sampler: Sampler;
   readonly #shape: GraphShape;
   readonly #calls: DeviceCalls;
-  readonly #edits: readonly TokenEdits[] = Array.from({ length: MOST_ROWS }, () => new TokenEdits());
+  /** By question; as many as were ever asked together. */
+  readonly #edits: TokenEdits[] = [];
 
   /** `sampler` takes the rows that the device leaves open. */
-  constructor(sampler: Sampler, backend: OrtBackend, { logitsType, ...options }: DeviceSamplerOptions) {
+  constructor(
+    sampler: Sampler,
+    backend: OrtBackend,
+    { logitsType, rowLimit, ...options }: DeviceSamplerOptions,
+  ) {
     const shape = rowShape(sampler.vocabSize);
     this.#sampler = sampler;
     this.#shape = {
@@ -63,18 +66,22 @@ export class DeviceSampler {
       candidateCount: Math.min(CANDIDATE_COUNT, shape.paddedLength),
       logprobCount: Math.min(LOGPROB_COUNT, shape.paddedLength),
     };
-    this.#calls = new DeviceCalls(backend, options, this.#shape);
+    this.#calls = new DeviceCalls(backend, options, { ...this.#shape, rowLimit: largestCall(rowLimit) });
   }
 
   /**
-   * One answer for each question, in order: a fault of one row is its answer and no fault of the others. The values of the
-   * logits should come again and again, as calls are prepared for them.
+   * One answer for each question, in order: a fault of one row is its answer and no fault of the others; null is that of a
+   * tentative question which only the row itself could answer. The values of the logits should come again and again, as
+   * calls are prepared for them.
+   *
+   * All questions are taken before anything is awaited, and the output of each is looked at while it is taken.
    */
   async answer(
     logits: DeviceLogits,
-    questions: readonly RowQuestion[],
-  ): Promise<(SampledToken | TokenLogprobs | Error)[]> {
-    const works = questions.map(question => new RowWork(question));
+    questions: Iterable<RowQuestion>,
+  ): Promise<(SampledToken | TokenLogprobs | Error | null)[]> {
+    const works: RowWork[] = [];
+    for (const question of questions) works.push(this.#take(question, works.length));
     let first = 0;
     for (const { value, rowCount } of logits) {
       const part = works.filter(({ row }) => row >= first && row < first + rowCount);
@@ -83,93 +90,41 @@ export class DeviceSampler {
         await this.#answerBatch(value, part.slice(start, start + MOST_ROWS));
       first += rowCount;
     }
-    this.counters.rowCount += questions.length;
-    return works.map(({ answer }) => answer!);
+    this.counters.rowCount += works.length;
+    return works.map(({ answer }) => answer);
   }
 
   async dispose(): Promise<void> {
     await this.#calls.dispose();
   }
 
-  async #answerBatch(logits: OrtValue, batch: readonly RowWork[]): Promise<void> {
-    const onDevice = batch.filter((work, index) => this.#canReduce(work, this.#edits[index]!));
-    if (onDevice.length > 0) await this.#reduce(logits, onDevice);
-    const open = batch.filter(({ fetch }) => fetch !== null);
-    for (let start = 0; start < open.length; start += MOST_FETCHED)
-      await this.#fetch(logits, open.slice(start, start + MOST_FETCHED));
+  #take(question: RowQuestion, index: number): RowWork {
+    const edits = this.#edits[index] ?? new TokenEdits();
+    this.#edits[index] = edits;
+    return new RowWork(question, edits, describeQuestion(question, edits, this.#shape.logprobCount));
   }
 
-  /** Mutates: `edits`. */
-  #canReduce(work: RowWork, edits: TokenEdits): boolean {
-    work.edits = edits;
-    edits.clear();
-    if (work.question.kind === 'read') {
-      if (work.question.topCount > this.#shape.logprobCount) work.fetch = 'logprobs';
-      return work.fetch === null;
-    }
-    const { step } = work.question;
-    for (const processor of step.processors) processor.describe(edits, step.output);
-    if (step.mask && step.mask.thinkTokenId !== null) work.fetch = 'thinking';
-    else if (!edits.isExact) work.fetch = 'edits';
-    else if ((step.topLogprobCount ?? 0) > this.#shape.logprobCount) work.fetch = 'logprobs';
-    return work.fetch === null;
+  async #answerBatch(logits: OrtValue, batch: readonly RowWork[]): Promise<void> {
+    const onDevice = batch.filter(({ fetch }) => fetch === null);
+    if (onDevice.length > 0) await this.#reduce(logits, onDevice);
+    const open = batch.filter(({ fetch, question }) => fetch !== null && !isTentative(question));
+    for (let start = 0; start < open.length; start += MOST_FETCHED)
+      await this.#fetch(logits, open.slice(start, start + MOST_FETCHED));
   }
 
   async #reduce(logits: OrtValue, batch: readonly RowWork[]): Promise<void> {
     const rowCount = rowCountFor(batch.length);
     const editCount = editCountFor(Math.max(...batch.map(({ edits }) => edits.tokenIds.length)));
-    const features = this.#featuresFor(batch);
-    const call = await this.#calls.reduce(logits, features, { rowCount, editCount });
-    this.#fill(call, batch, features, { rowCount, editCount });
+    const size = { rowCount, editCount };
+    const features = featuresFor(batch, this.#shape);
+    const call = await this.#calls.reduce(logits, features, size);
+    fillReduce(call, batch, features, { size, shape: this.#shape });
     await this.#run(call);
     for (const [index, work] of batch.entries()) this.#decide(work, index, call, features);
 
     await this.#locate(batch, rowCount);
     await this.#rank(batch, rowCount, features);
     for (const work of batch) this.#finish(work);
-  }
-
-  #featuresFor(batch: readonly RowWork[]): ReduceFeatures {
-    const some = (test: (work: RowWork) => boolean): boolean => batch.some(test);
-    return {
-      mask: some(({ mask }) => mask !== null),
-      allowed: some(({ edits }) => edits.allowedTokenIds !== null),
-      edits: some(({ edits }) => edits.tokenIds.length > 0),
-      penalties: some(({ edits }) => edits.penalties.some(penalty => penalty !== 1)),
-      masses: some(work => this.#needsMasses(work)),
-      logprobs: some(({ topCount }) => topCount !== undefined),
-    };
-  }
-
-  #needsMasses({ question }: RowWork): boolean {
-    if (question.kind === 'read') return false;
-    const { temperature, topK, minP } = question.step.params;
-    const { vocabSize, candidateCount } = this.#shape;
-    return temperature > 0 && minP === 0 && (topK === 0 || topK >= vocabSize) && vocabSize > candidateCount;
-  }
-
-  #fill(
-    call: DeviceCall,
-    batch: readonly RowWork[],
-    features: ReduceFeatures,
-    { rowCount, editCount }: { readonly rowCount: number; readonly editCount: number },
-  ): void {
-    const { arrays } = call;
-    const rows = arrays.get('rows')!;
-    rows.fill(0 as never);
-    batch.forEach(({ row, edits, mask, temperature }, index) => {
-      rows[index] = row;
-      if (features.mask) fillMask(arrays.get('mask') as Int32Array, index, mask?.words ?? null, this.#shape);
-      if (features.allowed)
-        fillMask(arrays.get('allowed') as Int32Array, index, edits.allowedTokenIds, this.#shape);
-      if (features.edits) fillEdits(arrays, index, edits, { editCount, spareId: this.#shape.vocabSize });
-      if (features.masses) arrays.get('factor')![index] = weightScale(0, temperature || 1, 0).factor;
-    });
-    // Rows that only fill up the call are not read, but must be something that can be computed.
-    for (let index = batch.length; index < rowCount; index++) {
-      if (features.edits) fillEdits(arrays, index, NO_EDITS, { editCount, spareId: this.#shape.vocabSize });
-      if (features.masses) arrays.get('factor')![index] = 1;
-    }
   }
 
   #decide(work: RowWork, index: number, { arrays }: DeviceCall, features: ReduceFeatures): void {
@@ -283,17 +238,6 @@ export class DeviceSampler {
     await call.run();
     this.counters.readBytes += call.readBytes;
   }
-}
-
-function rowCountFor(count: number): number {
-  return ROW_COUNTS.find(size => size >= count)!;
-}
-
-/** The next power of two. */
-function editCountFor(count: number): number {
-  let size = LEAST_EDITS;
-  while (size < count) size *= 2;
-  return size;
 }
 
 function rowOf(arrays: DeviceCall['arrays'], name: string, index: number, length: number): Float32Array {

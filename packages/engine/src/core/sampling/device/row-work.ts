@@ -9,12 +9,25 @@ import type { OwnOpinion } from './own-logprobs.ts';
 
 /** What is asked of one row of a step's logits. */
 export type RowQuestion =
-  | { readonly kind: 'draw'; readonly row: number; readonly step: SamplingStep }
+  | {
+      readonly kind: 'draw';
+      readonly row: number;
+      readonly step: SamplingStep;
+      /**
+       * Its token counts only where guesses before it were right. The row is not fetched for it, as its output may be another
+       * one by then. Default: false.
+       */
+      readonly isTentative?: boolean;
+    }
   /** What the model thought of a token. */
   | { readonly kind: 'read'; readonly row: number; readonly tokenId: number; readonly topCount: number };
 
 /** Why rows were fetched, besides those of `OpenReason`. */
 export type FetchReason = OpenReason | 'thinking' | 'edits' | 'logprobs';
+
+export function isTentative(question: RowQuestion): boolean {
+  return question.kind === 'draw' && question.isTentative === true;
+}
 
 /** Of a row that nobody edits. */
 export const NO_EDITS = new TokenEdits();
@@ -24,19 +37,21 @@ export class RowWork {
   readonly question: RowQuestion;
   /** Within the part of the logits that it is in. */
   row: number;
-  edits = NO_EDITS;
+  readonly edits: TokenEdits;
   /** Place in the call. */
   index = 0;
   tokenId: number | null = null;
   place: Extract<Decision, { kind: 'in-block' }> | null = null;
   own: OwnOpinion | null = null;
   standing: { readonly logit: number; readonly above: number } | null = null;
-  fetch: FetchReason | null = null;
+  fetch: FetchReason | null;
   answer: SampledToken | TokenLogprobs | Error | null = null;
 
-  constructor(question: RowQuestion) {
+  constructor(question: RowQuestion, edits: TokenEdits, fetch: FetchReason | null) {
     this.question = question;
     this.row = question.row;
+    this.edits = edits;
+    this.fetch = fetch;
   }
 
   get topCount(): number | undefined {

@@ -73,7 +73,8 @@ async function readPromptLogprobs(
 }
 
 /**
- * In rounds: the first tokens of all rows, then the tokens behind those that were guessed right, until no guess is left.
+ * All tokens of a row are asked for at once, each as if the guesses before it were right. Mostly one round: another one is
+ * for a row whose guesses were right up to a place that the device left open.
  */
 async function drawTokens(
   sampler: DeviceSampler,
@@ -84,8 +85,14 @@ async function drawTokens(
   let open = all.filter(({ row, error }) => row.drawsToken && error === null);
   try {
     while (open.length > 0) {
-      const answers = await sampler.answer(logits, open.map(toQuestion));
-      open = open.filter((progress, index) => takeAnswer(progress, answers[index] as SampledToken | Error));
+      const answers = await sampler.answer(logits, questionsOf(open));
+      let next = 0;
+      open = open.filter(progress => {
+        const count = 1 + guessesOf(progress).length;
+        const own = answers.slice(next, next + count) as (SampledToken | Error | null)[];
+        next += count;
+        return takeAnswers(progress, own);
+      });
     }
   } finally {
     for (const [index, { row }] of all.entries())
@@ -93,28 +100,47 @@ async function drawTokens(
   }
 }
 
-function toQuestion({ row, masks, end, tokens }: RowProgress): RowQuestion {
-  const { sequence, draftLength } = row;
-  const mask = masks === null ? null : masks[tokens.length]!;
-  return {
-    kind: 'draw',
-    row: end - 1 - (draftLength - tokens.length),
-    step: toSamplingStep(sequence, mask),
-  };
+/** Guessed tokens behind those that are drawn, as far as the row's constraint can follow them. */
+function guessesOf({ row, masks, tokens }: RowProgress): Int32Array {
+  const { tokenIds, draftLength } = row;
+  const draft = tokenIds.subarray(tokenIds.length - draftLength);
+  return draft.subarray(tokens.length, masks === null ? draftLength : masks.length - 1);
 }
 
-/** Whether the next token can be drawn in this step as well. Mutates: the row's progress and, for a while, its sequence. */
-function takeAnswer(progress: RowProgress, answer: SampledToken | Error): boolean {
-  const { row, masks, tokens } = progress;
-  if (answer instanceof Error) {
-    // Tokens before it are good; the next step begins at this very token and meets the same fault.
-    if (tokens.length === 0) progress.error = answer;
-    return false;
+/** Shows each sequence with the guesses before a question while that is taken. */
+function* questionsOf(open: readonly RowProgress[]): Generator<RowQuestion> {
+  for (const progress of open) {
+    const { row, masks, end, tokens } = progress;
+    const { sequence, draftLength } = row;
+    const guesses = guessesOf(progress);
+    for (let ahead = 0; ahead <= guesses.length; ahead++) {
+      const place = tokens.length + ahead;
+      const mask = masks === null ? null : masks[place]!;
+      const step = toSamplingStep(sequence, mask);
+      yield { kind: 'draw', row: end - 1 - (draftLength - place), step, isTentative: ahead > 0 };
+      if (ahead < guesses.length) sequence.tryToken(guesses[ahead]!);
+    }
+    for (let tried = 0; tried < guesses.length; tried++) sequence.untryToken();
   }
-  tokens.push(answer);
-  const left = row.draftLength - tokens.length + 1;
-  if (left === 0 || answer.tokenId !== row.tokenIds[row.tokenIds.length - left]) return false;
-  if (masks !== null && tokens.length === masks.length) return false;
-  row.sequence.tryToken(answer.tokenId);
-  return true;
+}
+
+/**
+ * Takes the tokens up to the one that was guessed wrong. Whether the next one is still to be asked for. Mutates: the row's
+ * progress and, for a while, its sequence.
+ */
+function takeAnswers(progress: RowProgress, answers: readonly (SampledToken | Error | null)[]): boolean {
+  const { row, tokens } = progress;
+  const guesses = guessesOf(progress);
+  for (const [ahead, answer] of answers.entries()) {
+    if (answer === null) return true;
+    if (answer instanceof Error) {
+      // Tokens before it are good; the next step begins at this very token and meets the same fault.
+      if (tokens.length === 0) progress.error = answer;
+      return false;
+    }
+    tokens.push(answer);
+    if (ahead === guesses.length || answer.tokenId !== guesses[ahead]) return false;
+    row.sequence.tryToken(answer.tokenId);
+  }
+  return false;
 }

@@ -1,0 +1,81 @@
+// The command line of the benchmark on a GPU.
+
+import { parseArgs } from 'node:util';
+import { readCount } from '../read-count.ts';
+import type { GpuPrecision, GpuVariation } from './gpu-model.ts';
+import { GPU_SHAPES, type GpuShape } from './gpu-shapes.ts';
+
+export const GPU_HELP = `Options:
+  --device NAME       webgpu or cuda (default webgpu)
+  --shapes LIST       of ${GPU_SHAPES.map(({ name }) => name).join(', ')} (default 0.5b,1.5b,8b)
+  --precisions LIST   of f16, q8, q4 (default q4,f16)
+  --streams LIST      streams that decode together (default 1,8,32,64)
+  --tokens N          tokens of each stream (default 128)
+  --prefill N         tokens of the prompt that is timed (default 1024)
+  --graph-capture     record decode steps and replay them (webgpu)
+  --rounded           let products with weights in 4 and 8 bits round activations to 8 bits
+  --peer PYTHON       measure each shape through transformers too, with a Python that has torch and transformers; needs
+                      the precision f16, in which log probabilities and first tokens are compared
+  --peer-compile      let the peer compile its decode step (torch.compile)
+  --folder FOLDER     where models are built and kept; default: a folder that is removed at the end`;
+
+export interface GpuSettings extends GpuVariation {
+  readonly device: 'webgpu' | 'cuda';
+  readonly shapes: readonly GpuShape[];
+  readonly precisions: readonly GpuPrecision[];
+  readonly streams: readonly number[];
+  readonly tokenCount: number;
+  readonly prefillCount: number;
+  /** A Python to run transformers with. */
+  readonly peer: string | undefined;
+  readonly peerCompiles: boolean;
+  readonly folder: string | undefined;
+}
+
+/** Undefined when only help was asked for. Throws: naming the option that is wrong. */
+export function readGpuSettings(): GpuSettings | undefined {
+  const { values } = parseArgs({
+    options: {
+      device: { type: 'string', default: 'webgpu' },
+      shapes: { type: 'string', default: '0.5b,1.5b,8b' },
+      precisions: { type: 'string', default: 'q4,f16' },
+      streams: { type: 'string', default: '1,8,32,64' },
+      tokens: { type: 'string', default: '128' },
+      prefill: { type: 'string', default: '1024' },
+      'graph-capture': { type: 'boolean', default: false },
+      rounded: { type: 'boolean', default: false },
+      peer: { type: 'string' },
+      'peer-compile': { type: 'boolean', default: false },
+      folder: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return undefined;
+  const names = GPU_SHAPES.map(({ name }) => name);
+  const precisions = values.precisions.split(',').map(name => oneOf('precisions', name, ['f16', 'q8', 'q4']));
+  if (values.peer !== undefined && !precisions.includes('f16'))
+    throw new Error('--peer needs f16 among --precisions: the peer computes in float16.');
+  return {
+    device: oneOf('device', values.device, ['webgpu', 'cuda']),
+    shapes: values.shapes.split(',').map(name => shapeOf(oneOf('shapes', name, names))),
+    precisions,
+    streams: values.streams.split(',').map(text => readCount('streams', text)),
+    tokenCount: readCount('tokens', values.tokens),
+    prefillCount: readCount('prefill', values.prefill),
+    graphCapture: values['graph-capture'],
+    roundsActivations: values.rounded,
+    peer: values.peer,
+    peerCompiles: values['peer-compile'],
+    folder: values.folder,
+  };
+}
+
+export function shapeOf(name: string): GpuShape {
+  return GPU_SHAPES.find(shape => shape.name === name)!;
+}
+
+function oneOf<const Name extends string>(option: string, text: string, names: readonly Name[]): Name {
+  const found = names.find(name => name === text);
+  if (found === undefined) throw new Error(`--${option} takes ${names.join(', ')}; got "${text}".`);
+  return found;
+}

@@ -1,0 +1,36 @@
+// How large the calls of the sampler on a device are, and what memory its rows take there. Few sizes, so that calls are
+// prepared and shaders compiled for few; close enough that little comes back for nothing.
+
+import { rowShape } from './row-shape.ts';
+
+const ROW_COUNTS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
+const LEAST_EDITS = 16;
+
+/** Rows of one call. */
+export const MOST_ROWS = 64;
+
+/** Kinds of rows that stay on the device from one graph to the next: edited ones, and the model's own. */
+const KEPT_KINDS = 2;
+
+/** Rows of the smallest call that has room for `count`, which is `MOST_ROWS` at most. */
+export function rowCountFor(count: number): number {
+  return ROW_COUNTS.find(size => size >= count)!;
+}
+
+/** Edits of a row: the next power of two. */
+export function editCountFor(count: number): number {
+  let size = LEAST_EDITS;
+  while (size < count) size *= 2;
+  return size;
+}
+
+/** Rows of the largest call of a sampler that is asked about `rowLimit` rows at most. */
+export function largestCall(rowLimit: number): number {
+  return rowCountFor(Math.min(rowLimit, MOST_ROWS));
+}
+
+/** What the sampler keeps on the device, from its first call on. Unit: bytes. */
+export function samplingMemoryBytes(vocabSize: number, rowLimit: number): number {
+  const { paddedLength } = rowShape(vocabSize);
+  return KEPT_KINDS * largestCall(rowLimit) * paddedLength * Float32Array.BYTES_PER_ELEMENT;
+}

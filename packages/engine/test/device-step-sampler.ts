@@ -1,0 +1,44 @@
+// A step sampler as of a model on a device, over a scripted model: its logits lie in values of ONNX Runtime's CPU provider,
+// where the device's sampler reads them.
+
+import type { RunnerRow } from '../src/core/model/model-runner.ts';
+import type { OrtBackend } from '../src/core/model/ort/backend.ts';
+import { DeviceSampler } from '../src/core/sampling/device/device-sampler.ts';
+import { Sampler } from '../src/core/sampling/sampler.ts';
+import { createDeviceStepSampler, type StepSampler } from '../src/core/sampling/step-sampler.ts';
+import type { ScriptedModel } from '../src/testing/scripted-model.ts';
+
+export interface DeviceStepSamplers {
+  /** One for a model of that vocabulary and at most so many rows of logits; only one model computes at a time. */
+  of(model: ScriptedModel): StepSampler;
+  dispose(): Promise<void>;
+}
+
+/** The sampler and the memory are made once, as graphs are loaded lazily. */
+export function createDeviceStepSamplers(
+  backend: OrtBackend,
+  { vocabSize, logitsLimit }: { readonly vocabSize: number; readonly logitsLimit: number },
+): DeviceStepSamplers {
+  const data = new Float32Array(logitsLimit * vocabSize);
+  const first = backend.createTensor('float32', [logitsLimit, vocabSize], data);
+  const rest = backend.createTensor('float32', [logitsLimit - 1, vocabSize], data.subarray(vocabSize));
+  const sampler = new DeviceSampler(new Sampler(vocabSize), backend, {
+    ...{ threadCount: 1, spin: false },
+    ...{ logitsType: 'float32', rowLimit: logitsLimit },
+  });
+  return {
+    of(model) {
+      const compute = async (rows: readonly RunnerRow[]) => {
+        data.set(await model.run(rows));
+        // In two parts, as a runner may compute a step in two calls.
+        return [
+          { value: first, rowCount: 1 },
+          { value: rest, rowCount: logitsLimit - 1 },
+        ];
+      };
+      const { sample } = createDeviceStepSampler({ compute }, sampler);
+      return { sample, dispose: () => Promise.resolve() };
+    },
+    dispose: () => sampler.dispose(),
+  };
+}
