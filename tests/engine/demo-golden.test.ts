@@ -29,8 +29,8 @@ interface GoldenCase {
   readonly prompt_logprobs?: readonly GoldenLogprob[];
   /** Of `greedy_token_ids`, in float64; in the same cases. */
   readonly greedy_logprobs?: readonly GoldenLogprob[];
-  /** How far transformers' own float32 is from these log probabilities, at most. */
-  readonly float32_error?: number;
+  /** Of each of `prompt_logprobs`: how far transformers' own float32 usually is from it. */
+  readonly float32_noise?: readonly number[];
   readonly tools?: readonly Record<string, unknown>[];
   /** Everything else is a variable of the template: `documents`, `enable_thinking`. */
   readonly [variable: string]: unknown;
@@ -46,6 +46,17 @@ interface GoldenFile {
   readonly provenance: Readonly<Record<string, string>>;
   readonly cases: readonly GoldenCase[];
   readonly continued: readonly ContinuedCase[];
+  /** Root mean square and largest error of transformers in float32 over `held_out`, for each of many orders of its sums. */
+  readonly float32_orders: readonly (readonly [number, number])[];
+  /** Prompts that the model was not trained on. */
+  readonly held_out: readonly HeldOutCase[];
+}
+
+interface HeldOutCase {
+  readonly prompt_token_ids: readonly number[];
+  /** Of every prompt token but the first, in float64. */
+  readonly prompt_logprobs: readonly number[];
+  readonly float32_noise: readonly number[];
 }
 
 const golden = JSON.parse(await readFile(join(DEMO_DIR, 'evaluation', 'golden.json'), 'utf8')) as GoldenFile;
@@ -53,33 +64,37 @@ const golden = JSON.parse(await readFile(join(DEMO_DIR, 'evaluation', 'golden.js
 /** Both sides compute in float32 and add in another order; logits are of the order of 10. */
 const LOGIT_TOLERANCE = 1e-3;
 
-/**
- * How far our float32 may be from float64. Of prompts, transformers in float32 is further away than that itself, by up to
- * 2.1e-4 on these: what surprises this sharply trained model has logits as large as 33. There ours may be a tenth worse than the
- * largest error that transformers makes over all cases: both are the luck of an order of sums. For the other candidates at
- * those places, whose largest error hangs on how sums are split over chunks and kernels, half as much again is allowed.
- */
+/** How far a log probability may be from float64. */
 const LOGPROB_TOLERANCE = 1e-4;
-const LUCK_OF_ORDER = 1.1;
-const CANDIDATE_FACTOR = 1.5;
+
+/**
+ * Some prompt tokens surprise this sharply trained model so much that no float32 can be held to that: transformers itself
+ * is up to 8e-4 off, by the order in which it adds. The noise of a token is the root mean square of that over many orders;
+ * the bound is a rare one of them.
+ */
+const NOISE_FACTOR = 5;
+
+function promptTolerance(noise: number): number {
+  return Math.max(LOGPROB_TOLERANCE, NOISE_FACTOR * noise);
+}
 
 /** Each log probability, and the best ones by value: nearly equal tokens may change places. */
 function expectLogprobs(
   found: readonly (TokenLogprob | null)[],
   tokenIds: readonly number[],
   expected: readonly GoldenLogprob[],
-  tolerance: number,
-  candidateTolerance = tolerance,
+  toleranceAt: (index: number) => number,
 ): void {
   expect(found.map(entry => entry?.tokenId)).toEqual(tokenIds);
   for (const [index, [logprob, rank, top]] of expected.entries()) {
     const entry = found[index]!;
+    const tolerance = toleranceAt(index);
     expect(Math.abs(entry.logprob - logprob), `token ${index}`).toBeLessThan(tolerance);
     expect(Math.abs(entry.rank - rank), `rank of token ${index}`).toBeLessThanOrEqual(rank / 100);
     expect(entry.top).toHaveLength(top.length);
     for (const [place, [, best]] of top.entries()) {
       expect(Math.abs(entry.top[place]!.logprob - best), `token ${index}, place ${place}`).toBeLessThan(
-        candidateTolerance,
+        tolerance,
       );
     }
   }
@@ -97,7 +112,7 @@ function promptOf(golden: GoldenCase): Extract<Prompt, { kind: 'chat' }> {
     first_position_top5,
     prompt_logprobs,
     greedy_logprobs,
-    float32_error,
+    float32_noise,
     ...variables
   } = golden;
   return { kind: 'chat', messages, template: { variables, ...(tools === undefined ? {} : { tools }) } };
@@ -191,17 +206,13 @@ describe('the engine with the demo model', () => {
     }
   });
 
-  test('gives log probabilities within 1e-4 of float64, and those of prompts as near as transformers in float32, give or take a tenth', async () => {
+  test('gives log probabilities within 1e-4 of float64, but for prompt tokens that no float32 settles so far', async () => {
     const cases = golden.cases.filter(one => one.prompt_logprobs !== undefined);
-    const promptTolerance = Math.max(
-      LOGPROB_TOLERANCE,
-      LUCK_OF_ORDER * Math.max(...cases.map(one => one.float32_error!)),
-    );
     expect(cases.length).toBeGreaterThanOrEqual(8);
     for (const one of cases) {
       const generated: TokenLogprob[] = [];
       let prompt: readonly (TokenLogprob | null)[] = [];
-      const { prompt_logprobs: promptEntries = [], greedy_logprobs: entries = [] } = one;
+      const { prompt_logprobs: promptEntries = [], greedy_logprobs: entries = [], float32_noise = [] } = one;
       const topCount = entries[0]![2].length;
       const request = {
         prompt: promptOf(one),
@@ -215,15 +226,41 @@ describe('the engine with the demo model', () => {
         if ('text' in event) generated.push(...(event.logprobs ?? []));
       }
       expect(prompt[0]).toBeNull();
-      expectLogprobs(
-        prompt.slice(1),
-        one.prompt_token_ids.slice(1),
-        promptEntries,
-        promptTolerance,
-        promptTolerance * CANDIDATE_FACTOR,
+      expectLogprobs(prompt.slice(1), one.prompt_token_ids.slice(1), promptEntries, index =>
+        promptTolerance(float32_noise[index]!),
       );
-      expectLogprobs(generated, one.greedy_token_ids, entries, LOGPROB_TOLERANCE);
+      expectLogprobs(generated, one.greedy_token_ids, entries, () => LOGPROB_TOLERANCE);
     }
+  });
+
+  test('gives log probabilities of held-out prompts within 1e-4 of float64 for 99 of 100 tokens, and as near as transformers in float32', async () => {
+    const errors: number[] = [];
+    for (const { prompt_token_ids, prompt_logprobs, float32_noise } of golden.held_out) {
+      const request = {
+        prompt: { kind: 'tokens', tokenIds: prompt_token_ids },
+        stop: { maxTokens: 1 },
+        promptLogprobs: { topCount: 0 },
+      } as const;
+      for await (const event of engine.generate(request)) {
+        if (event.kind !== 'prompt-ready') continue;
+        const found = event.promptLogprobs!.slice(1).map(entry => entry!.logprob);
+        expect(found).toHaveLength(prompt_logprobs.length);
+        for (const [index, logprob] of found.entries()) {
+          const error = Math.abs(logprob - prompt_logprobs[index]!);
+          expect(error, `token ${index}`).toBeLessThan(promptTolerance(float32_noise[index]!));
+          errors.push(error);
+        }
+      }
+    }
+    expect(errors.length).toBeGreaterThanOrEqual(1000);
+    expect(errors.filter(error => error >= LOGPROB_TOLERANCE).length).toBeLessThanOrEqual(
+      errors.length / 100,
+    );
+    const rootMeanSquare = Math.sqrt(errors.reduce((sum, error) => sum + error ** 2, 0) / errors.length);
+    expect(rootMeanSquare).toBeLessThan(Math.max(...golden.float32_orders.map(([ofOrder]) => ofOrder)));
+    expect(Math.max(...errors)).toBeLessThan(
+      Math.max(...golden.float32_orders.map(([, largest]) => largest)),
+    );
   });
 });
 

@@ -110,27 +110,52 @@ test('one request has one answer over REST and tRPC, whole and streamed', {
       const input = { ...body, stream_options: { include_usage: true }, stream: true };
       const typed = (given: object) => given as unknown as ChatCompletionRequestInput;
       const expected = summary(whole);
-      expect(joined(await rest.stream(input))).toEqual(expected);
-      expect(summary(await trpc.chat.complete.mutate(typed(body)))).toEqual(expected);
+      expectSame(joined(await rest.stream(input)), expected);
+      expectSame(summary(await trpc.chat.complete.mutate(typed(body))), expected);
       const chunks: Json[] = [];
       for await (const chunk of await trpc.chat.stream.mutate(typed(input))) chunks.push(chunk);
-      expect(joined(chunks)).toEqual(expected);
+      expectSame(joined(chunks), expected);
     }),
     { numRuns: REQUEST_COUNT, seed: SEED },
   );
 });
+
+interface Answer {
+  readonly usage: Json;
+  readonly prompt: Json;
+  readonly choices: Choice[];
+}
 
 interface Choice {
   role: string;
   content: string;
   reasoning: string;
   ids: number[];
-  logprobs: Json[];
+  tokens: Json[];
+  /** Of each token and of its candidates, one after the other. */
+  logprobs: number[];
   finish: unknown;
   stop: unknown;
 }
 
-function summary(body: Json): { usage: Json; prompt: Json; choices: Choice[] } {
+/** Sums of floats depend on what is computed together, in their last digits. */
+const LOGPROB_TOLERANCE = 1e-3;
+
+function expectSame(found: Answer, expected: Answer): void {
+  expect(withoutLogprobs(found)).toEqual(withoutLogprobs(expected));
+  for (const [index, { logprobs }] of expected.choices.entries()) {
+    const others = found.choices[index]!.logprobs;
+    expect(others).toHaveLength(logprobs.length);
+    for (const [place, logprob] of logprobs.entries())
+      expect(Math.abs(others[place]! - logprob), `log probability ${place}`).toBeLessThan(LOGPROB_TOLERANCE);
+  }
+}
+
+function withoutLogprobs({ choices, ...rest }: Answer): object {
+  return { ...rest, choices: choices.map(({ logprobs: _, ...choice }) => choice) };
+}
+
+function summary(body: Json): Answer {
   return {
     usage: withoutCache(body.usage),
     prompt: body.prompt_token_ids,
@@ -140,7 +165,8 @@ function summary(body: Json): { usage: Json; prompt: Json; choices: Choice[] } {
         content: message.content ?? '',
         reasoning: message.reasoning ?? '',
         ids: token_ids ?? [],
-        logprobs: (logprobs?.content ?? []).map(rounded),
+        tokens: (logprobs?.content ?? []).map(tokensOf),
+        logprobs: (logprobs?.content ?? []).flatMap(logprobsOf),
         finish: finish_reason,
         stop: stop_reason,
       }),
@@ -148,7 +174,7 @@ function summary(body: Json): { usage: Json; prompt: Json; choices: Choice[] } {
   };
 }
 
-function joined(chunks: readonly Json[]): { usage: Json; prompt: Json; choices: Choice[] } {
+function joined(chunks: readonly Json[]): Answer {
   const choices: Choice[] = [];
   for (const { index, delta, token_ids, logprobs, finish_reason, stop_reason } of chunks.flatMap(
     chunk => chunk.choices,
@@ -158,6 +184,7 @@ function joined(chunks: readonly Json[]): { usage: Json; prompt: Json; choices: 
       content: '',
       reasoning: '',
       ids: [],
+      tokens: [],
       logprobs: [],
       finish: null,
       stop: null,
@@ -168,22 +195,20 @@ function joined(chunks: readonly Json[]): { usage: Json; prompt: Json; choices: 
     choice.content += delta.content ?? '';
     choice.reasoning += delta.reasoning ?? '';
     choice.ids.push(...(token_ids ?? []));
-    choice.logprobs.push(...(logprobs?.content ?? []).map(rounded));
+    choice.tokens.push(...(logprobs?.content ?? []).map(tokensOf));
+    choice.logprobs.push(...(logprobs?.content ?? []).flatMap(logprobsOf));
     choice.finish = finish_reason;
     if (finish_reason !== null) choice.stop = stop_reason;
   }
   return { usage: withoutCache(chunks.at(-1).usage), prompt: chunks[0].prompt_token_ids, choices };
 }
 
-/** Sums of floats depend on what is computed together, in their last digits. */
-function rounded({ token, bytes, logprob, top_logprobs }: Json): Json {
-  const round = (value: number) => Math.round(value * 1000) / 1000;
-  return {
-    token,
-    bytes,
-    logprob: round(logprob),
-    top: top_logprobs.map((candidate: Json) => [candidate.token, round(candidate.logprob)]),
-  };
+function tokensOf({ token, bytes, top_logprobs }: Json): Json {
+  return { token, bytes, top: top_logprobs.map((candidate: Json) => candidate.token) };
+}
+
+function logprobsOf({ logprob, top_logprobs }: Json): number[] {
+  return [logprob, ...top_logprobs.map((candidate: Json) => candidate.logprob)];
 }
 
 /** Which of equal requests finds the others' prompt in the cache is a matter of order. */

@@ -44,6 +44,8 @@ const MAX_PARAM_LENGTH = 5_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 /** Calls in one tRPC request. */
 const MAX_TRPC_BATCH = 16;
+/** What stands before the path, with its slash, where a request line has a whole address. */
+const ORIGIN = /^https?:\/\/[^/?#]*\/?/i;
 /** How long browsers may remember a CORS answer. Unit: seconds. */
 const CORS_MAX_AGE_S = 600;
 
@@ -66,6 +68,8 @@ export async function createApp({
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     forceCloseConnections: 'idle',
     genReqId: chooseRequestId,
+    // Proxies may name the whole address. Source: RFC 9112, section 3.2.2.
+    rewriteUrl: ({ url = '/' }) => url.replace(ORIGIN, '/'),
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const known: PublicError = { ...toPublicError(error, request.id), ...frameworkFault(error) };
@@ -133,6 +137,7 @@ export async function createApp({
 
   const dispatch = createDispatcher({
     router,
+    services,
     table,
     bodyLimitBytes,
     streamedBodyLimitBytes,
@@ -147,6 +152,10 @@ export async function createApp({
     // The dispatcher reads bodies itself, after it has checked the credentials.
     rest.removeAllContentTypeParsers();
     rest.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    // A Content-Type that is none, which Fastify finds first, is refused by the dispatcher like every other one.
+    rest.setErrorHandler((error, request, reply) =>
+      isBrokenMediaType(error) ? answer(request, reply) : reply.send(error),
+    );
     rest.route({
       // OPTIONS belongs to the CORS plugin.
       method: app.supportedMethods.filter(method => method !== 'OPTIONS'),
@@ -157,6 +166,10 @@ export async function createApp({
   // Methods that Fastify does not know by itself.
   app.setNotFoundHandler(answer);
   return app;
+}
+
+function isBrokenMediaType(error: unknown): boolean {
+  return (error as { readonly code?: unknown }).code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE';
 }
 
 // Failures that Fastify finds before any of our code runs.

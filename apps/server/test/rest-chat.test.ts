@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { createFakeEngine, createFakeServices } from '@ortler/api/testing';
 import { EngineError } from '@ortler/engine';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -125,6 +127,23 @@ describe('a bad body', () => {
     });
     expect(reply.status).toBe(413);
     expect(await reply.json()).toMatchObject({ error: { type: 'Request Entity Too Large', code: 413 } });
+  });
+
+  it('past the limit is told so while it is still being sent', async () => {
+    const url = await test.listen();
+    const headers = { authorization: AUTHORIZATION, 'content-type': 'application/json' };
+    const body = 'x'.repeat(32 * 2 ** 20);
+    const broken: Error[] = [];
+    for (let i = 0; i < 5; i++) {
+      const sending = request(url + CHAT_PATH, { method: 'POST', headers });
+      sending.on('error', error => broken.push(error));
+      sending.end(body);
+      const [reply] = (await once(sending, 'response')) as [IncomingMessage];
+      expect([reply.statusCode, reply.headers.connection]).toEqual([413, 'close']);
+      reply.resume();
+      await once(sending, 'close');
+    }
+    expect(broken).toEqual([]);
   });
 });
 

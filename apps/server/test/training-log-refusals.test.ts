@@ -2,6 +2,7 @@
 
 import { beforeAll, expect, it } from 'vitest';
 import { describeOnEveryDatabase } from './databases.ts';
+import { AUTHORIZATION } from './open-test-app.ts';
 import { faultsOf, oneTrajectory, useTrainingApp } from './open-training-app.ts';
 
 const T = 'body,trajectory_groups,0,trajectories,0';
@@ -229,7 +230,9 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
         headers: { 'www-authenticate': 'Bearer' },
       });
     const url = '/v1/preview/nothing';
-    expect((await training.app.inject({ method: 'GET', url })).json()).toEqual({ detail: 'Not Found' });
+    const headers = { authorization: AUTHORIZATION };
+    expect((await training.app.inject({ url })).json()).toEqual({ detail: 'Not authenticated' });
+    expect((await training.app.inject({ url, headers })).json()).toEqual({ detail: 'Not Found' });
     expect(await training.call('GET', `/${model}/log`)).toMatchObject({
       status: 405,
       body: { detail: 'Method Not Allowed' },

@@ -127,6 +127,11 @@ CONTINUED = [
 WITH_LOGPROBS = (0, 6, 7, 11, 13, 15, 17, 18)
 TOP_LOGPROBS = 5
 
+# Held-out prompts whose log probabilities are stored: one of so many.
+HELD_OUT_STRIDE = 26
+# Orders of sums that the noise of float32 is measured over.
+ORDERS = 16
+
 
 def logprob_entries(logprobs: torch.Tensor, following: list[int]) -> list[list]:
     """For each token and the row before it: its log probability, its rank, and the best [token, log probability]."""
@@ -138,11 +143,43 @@ def logprob_entries(logprobs: torch.Tensor, following: list[int]) -> list[list]:
     return entries
 
 
-def largest_error(found: torch.Tensor, exact: torch.Tensor, following: list[int]) -> float:
-    """How far the values that `logprob_entries` stores lie from the exact ones, at most."""
-    difference = (found - exact).abs()
-    picked = difference.gather(1, torch.tensor(following)[:, None])
-    return float(torch.cat((picked, difference.gather(1, exact.topk(TOP_LOGPROBS).indices)), 1).max())
+def picked(logprobs: torch.Tensor, exact: torch.Tensor, following: list[int]) -> torch.Tensor:
+    """Those of the tokens and of the best candidates by the exact values. Shape: [len(following), 1 + TOP_LOGPROBS]."""
+    best = exact.topk(TOP_LOGPROBS).indices
+    return logprobs.gather(1, torch.cat((torch.tensor(following)[:, None], best), 1))
+
+
+def reordered(folder: Path, seed: int):
+    """The model of transformers in float32 with its channels in another order: the same function, other orders of sums."""
+    import transformers
+
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, torch_dtype=torch.float32).eval()
+    random = torch.Generator().manual_seed(seed)
+    hidden = torch.randperm(model.config.hidden_size, generator=random)
+    for layer in model.model.layers:
+        inner = torch.randperm(model.config.intermediate_size, generator=random)
+        attention, mlp = layer.self_attn, layer.mlp
+        for norm in (layer.input_layernorm, layer.post_attention_layernorm):
+            norm.weight.data = norm.weight.data[hidden]
+        for matrix in (attention.q_proj, attention.k_proj, attention.v_proj):
+            matrix.weight.data = matrix.weight.data[:, hidden]
+        for matrix in (mlp.gate_proj, mlp.up_proj):
+            matrix.weight.data = matrix.weight.data[inner][:, hidden]
+        mlp.down_proj.weight.data = mlp.down_proj.weight.data[hidden][:, inner]
+        attention.o_proj.weight.data = attention.o_proj.weight.data[hidden]
+    model.model.norm.weight.data = model.model.norm.weight.data[hidden]
+    # The output matrix is tied to this one.
+    model.model.embed_tokens.weight.data = model.model.embed_tokens.weight.data[:, hidden]
+    return model
+
+
+def root_mean_square(values: torch.Tensor) -> torch.Tensor:
+    return values.square().mean(0).sqrt()
+
+
+def noise_of_float32(errors: list[torch.Tensor]) -> list[float]:
+    """How far float32 is from the exact values at each place, whichever order its sums have. One tensor per order."""
+    return [float(f"{value:.1e}") for value in root_mean_square(torch.stack(errors)).amax(1).tolist()]
 
 
 def in_float64(folder: Path):
@@ -216,30 +253,51 @@ def golden(folder: Path) -> None:
         answer = continuation(model, ids)
         text = tokenizer.decode(ids + answer, skip_special_tokens=True)[len(tokenizer.decode(ids, skip_special_tokens=True)) :]
         continued.append({"messages": messages, "prompt": prompt, "prompt_token_ids": ids, "greedy_token_ids": answer, "greedy_text": text})
+    held_out = []
+    for line in (folder / "evaluation" / "heldout.jsonl").read_text(encoding="utf-8").splitlines()[::HELD_OUT_STRIDE]:
+        record = json.loads(line)
+        switches = {**record.get("chat_template_kwargs", {}), "documents": record.get("documents")}
+        prompt = tokenizer.apply_chat_template(record["messages"], tokenize=False, add_generation_prompt=True, **switches)
+        held_out.append({"prompt_token_ids": tokenizer(prompt, add_special_tokens=False).input_ids})
+    asked = [cases[place]["prompt_token_ids"] + cases[place]["greedy_token_ids"] for place in WITH_LOGPROBS]
+    asked += [one["prompt_token_ids"] for one in held_out]
+    in_float32 = []
+    for seed in range(ORDERS):
+        other = reordered(folder, seed)
+        in_float32.append([all_logprobs(other, ids) for ids in asked])
     # Last: from here on every model of this library computes in float64.
-    in_float32 = [all_logprobs(model, cases[place]["prompt_token_ids"] + cases[place]["greedy_token_ids"]) for place in WITH_LOGPROBS]
-    exact = in_float64(folder)
-    for place, rounded in zip(WITH_LOGPROBS, in_float32):
+    model = in_float64(folder)
+    exact = [all_logprobs(model, ids) for ids in asked]
+    errors = [
+        [picked(found - logprobs, logprobs, ids[1:]) for found, logprobs, ids in zip(one_order, exact, asked, strict=True)]
+        for one_order in in_float32
+    ]
+    for index, place in enumerate(WITH_LOGPROBS):
         case = cases[place]
-        prompt_length, ids = len(case["prompt_token_ids"]), case["prompt_token_ids"] + case["greedy_token_ids"]
-        logprobs = all_logprobs(exact, ids)
-        entries = logprob_entries(logprobs, ids[1:])
+        prompt_length = len(case["prompt_token_ids"])
+        entries = logprob_entries(exact[index], asked[index][1:])
         case["prompt_logprobs"] = entries[: prompt_length - 1]
         case["greedy_logprobs"] = entries[prompt_length - 1 :]
-        case["float32_error"] = round(largest_error(rounded, logprobs, ids[1:]), 7)
-        print(place, "float32 differs from float64 by", case["float32_error"])
+        case["float32_noise"] = noise_of_float32([one_order[index] for one_order in errors])[: prompt_length - 1]
+    for index, one in enumerate(held_out, len(WITH_LOGPROBS)):
+        following = torch.tensor(asked[index][1:])[:, None]
+        one["prompt_logprobs"] = [round(value, 6) for value in exact[index].gather(1, following)[:, 0].tolist()]
+        one["float32_noise"] = noise_of_float32([one_order[index][:, :1] for one_order in errors])
+    of_held_out = [torch.cat([part[:, 0] for part in one_order[len(WITH_LOGPROBS) :]]) for one_order in errors]
+    float32_orders = [[float(f"{value:.2e}") for value in (root_mean_square(one).item(), one.abs().max().item())] for one in of_held_out]
     provenance = {
         "script": "training/reference.py golden",
         "library": f"transformers {transformers.__version__}, torch {torch.__version__}",
         "arithmetic": "float32 on CPU, from the float16 weights of model.safetensors; log probabilities in float64",
         "greedy_token_ids": "end with the end token",
         "logprobs": "log probability, rank and the best candidates of each token; those of the prompt begin with its second token",
-        "float32_error": "the largest difference between these log probabilities and those of the same model in float32",
+        "float32_noise": f"root mean square of how far transformers in float32 is from these log probabilities, over {ORDERS} orders of the model's channels; of the candidate that is furthest",
+        "float32_orders": "of each order, over all held-out prompts: root mean square and largest of these differences",
     }
     path = folder / "evaluation" / "golden.json"
-    lines = [",\n".join("    " + json.dumps(case, ensure_ascii=False) for case in part) for part in (cases, continued)]
+    lines = [",\n".join("    " + json.dumps(case, ensure_ascii=False) for case in part) for part in (cases, continued, held_out)]
     path.write_text(
-        '{\n  "provenance": ' + json.dumps(provenance) + ',\n  "cases": [\n' + lines[0] + '\n  ],\n  "continued": [\n' + lines[1] + "\n  ]\n}\n",
+        '{\n  "provenance": ' + json.dumps(provenance) + ',\n  "cases": [\n' + lines[0] + '\n  ],\n  "continued": [\n' + lines[1] + '\n  ],\n  "float32_orders": ' + json.dumps(float32_orders) + ',\n  "held_out": [\n' + lines[2] + "\n  ]\n}\n",
         encoding="utf-8",
     )
     for case in cases + continued:

@@ -71,4 +71,4 @@ export type {
   TrajectoryStore,
   WeightsFolders,
 } from './training/training-services.ts';
-export type { ApiContext, Credentials, ProcedureMeta } from './trpc.ts';
+export { type ApiContext, type Credentials, type ProcedureMeta, requireBearer } from './trpc.ts';

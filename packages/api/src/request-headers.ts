@@ -10,7 +10,10 @@ export const requestHeaders = z.object({
   'Vendor-Project': z
     .string()
     .optional()
-    .describe('`<team>/<project>` that the usage belongs to. Accepted; usage is not split by project yet.'),
+    .describe(
+      '`<team>/<project>` that the usage belongs to. Accepted without effect, like `OpenAI-Project`: usage belongs to ' +
+        'the team of the key.',
+    ),
 });
 
 /** Headers of a log call. */

@@ -92,14 +92,21 @@ const t = initTRPC
 export const router = t.router;
 export const middleware = t.middleware;
 
-/** A procedure for holders of an API key. Throws: `unauthorized`, the same for a missing and a wrong key. */
+/** Who the bearer key of a request belongs to. Throws: `unauthorized`, the same for a missing and a wrong key. */
+export async function requireBearer(
+  services: Pick<Services, 'credentials'>,
+  credentials: Credentials,
+): Promise<Principal> {
+  const principal =
+    credentials.kind === 'bearer' ? await services.credentials.verifyBearer(credentials.token) : null;
+  if (principal === null) throw new ApiError('unauthorized', 'Unauthorized');
+  return principal;
+}
+
+/** A procedure for holders of an API key. Throws: as `requireBearer`. */
 export function createBearerProcedure(services: Pick<Services, 'credentials'>) {
   return t.procedure.use(async ({ ctx, next }) => {
-    const principal =
-      ctx.credentials.kind === 'bearer'
-        ? await services.credentials.verifyBearer(ctx.credentials.token)
-        : null;
-    if (principal === null) throw new ApiError('unauthorized', 'Unauthorized');
+    const principal = await requireBearer(services, ctx.credentials);
     return next({ ctx: { ...ctx, principal } });
   });
 }

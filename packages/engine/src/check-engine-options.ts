@@ -22,6 +22,7 @@ const OPTIONS: Readonly<Record<keyof Required<EngineOptions>, true>> = {
   cacheSlots: true,
   cacheBytes: true,
   speculation: true,
+  modelDefaults: true,
   graphCapture: true,
   isDeviceOptional: true,
   constraints: true,

@@ -46,15 +46,17 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
 export async function startEngine(
   modelDir: string,
   link: CoreLink,
-  { constraints, onWarmUp }: Pick<EngineOptions, 'constraints' | 'onWarmUp'> = {},
+  options: Pick<EngineOptions, 'modelDefaults' | 'constraints' | 'onWarmUp'> = {},
 ): Promise<LinkedEngine> {
+  const { modelDefaults = true, constraints, onWarmUp } = options;
   const [files, manifest] = await Promise.all([readTokenizerFiles(modelDir), readManifest(modelDir)]);
   // Whatever the folder's text files may be refused for comes before a thread or process is started.
   const tokenizer = new Tokenizer(files);
   const templates = new ChatTemplates(files);
   const tokenSpan = longestTokenSpan(files.tokenizer, tokenizer.tokenBytes);
-  const samplingDefaults = readSamplingDefaults(files.generationConfig);
-  const defaultMaxTokens = readDefaultMaxTokens(files.generationConfig);
+  const defaults = modelDefaults ? files.generationConfig : {};
+  const samplingDefaults = readSamplingDefaults(defaults);
+  const defaultMaxTokens = readDefaultMaxTokens(defaults);
   const listener = new EngineLinkListener(onWarmUp);
   const facts = await link.start(listener);
   const info: EngineInfo = {

@@ -21,6 +21,12 @@ export interface EngineOptions extends Partial<Omit<CoreOptions, 'modelDir'>> {
    * model call blocks it, for tests and scripts.
    */
   readonly link?: 'worker' | 'process' | 'in-process';
+  /**
+   * Whether what a request leaves open is as generation_config.json recommends: sampling settings and the most tokens of
+   * an answer. False: neutral settings, and all that the context leaves. The end tokens of the file count in either
+   * case. Default: true.
+   */
+  readonly modelDefaults?: boolean;
   /** Limits on the constraints of requests. */
   readonly constraints?: ConstraintOptions;
   /** Told how far a device is with compiling the model, before it is loaded and again after each restart. */
@@ -42,7 +48,7 @@ export interface EngineInfo extends CoreFacts {
   readonly eosTokenIds: readonly number[];
   /** The model's own chat template, for conversations without tools; null when it has none. */
   readonly chatTemplate: string | null;
-  /** Sampling defaults of generation_config.json; empty where it names none. */
+  /** Sampling defaults of generation_config.json; empty where it names none, and without `modelDefaults`. */
   readonly samplingDefaults: Partial<SamplingParams>;
 }
 

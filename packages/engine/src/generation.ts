@@ -11,11 +11,10 @@ import type {
   PromptReadyEvent,
   RequestFinishEvent,
   TokenDeltaEvent,
-  TokenLogprob,
 } from './request/generation-event.ts';
 import type { TokenLogprobs } from './request/token-logprobs.ts';
 import type { ChoiceAssembler, ChoiceDelta } from './text/choice-assembler.ts';
-import { toTokenLogprob } from './text/logprob-text.ts';
+import { toPromptLogprobs, toTokenLogprob } from './text/logprob-text.ts';
 import type { TokenBytes } from './text/token-bytes.ts';
 
 export interface GenerationOptions {
@@ -191,7 +190,7 @@ export class Generation implements OpenRequest {
         this.#openDeltas.delete(event.choiceIndex);
         this.#resume(event.choiceIndex);
       }
-      yield this.#toEvent(event);
+      yield event.kind === 'prompt-ready' ? await this.#toPromptReady(event) : this.#toEvent(event);
       if (event.kind === 'request-finish') return;
     }
   }
@@ -239,21 +238,16 @@ export class Generation implements OpenRequest {
     this.#wake?.();
   }
 
-  #toEvent(event: UnreadEvent): GenerationEvent {
-    if (event.kind === 'request-finish') return event;
-    if (event.kind === 'prompt-ready') {
-      const { promptLogprobs, ...rest } = event;
-      if (promptLogprobs === undefined) return rest;
-      const toNullable = (found: TokenLogprobs | null) =>
-        found === null ? null : this.#toTokenLogprob(found);
-      return { ...rest, promptLogprobs: promptLogprobs.map(toNullable) };
-    }
-    const { logprobs, ...rest } = event;
-    if (logprobs === undefined) return rest;
-    return { ...rest, logprobs: logprobs.map(found => this.#toTokenLogprob(found)) };
+  async #toPromptReady({ promptLogprobs, ...rest }: UnreadPrompt): Promise<PromptReadyEvent> {
+    if (promptLogprobs === undefined) return rest;
+    return { ...rest, promptLogprobs: await toPromptLogprobs(this.#options.tokenBytes, promptLogprobs) };
   }
 
-  #toTokenLogprob(logprobs: TokenLogprobs): TokenLogprob {
-    return toTokenLogprob(this.#options.tokenBytes, logprobs);
+  #toEvent(event: Exclude<UnreadEvent, UnreadPrompt>): GenerationEvent {
+    if (event.kind === 'request-finish') return event;
+    const { logprobs, ...rest } = event;
+    if (logprobs === undefined) return rest;
+    const { tokenBytes } = this.#options;
+    return { ...rest, logprobs: logprobs.map(found => toTokenLogprob(tokenBytes, found)) };
   }
 }

@@ -52,7 +52,7 @@ export class RequestPreparer {
     checkSignal(signal);
     throwIfAborted(signal);
     const valid = validateGenerationRequest(request, this.#limits);
-    const badTokenSequences = this.#tokenizeBadWords(valid);
+    const badTokenSequences = await this.#tokenizeBadWords(valid);
     const keep = request.truncatePromptTokens;
     const encoded = await prompts.encodePrompt(request.prompt, signal, { mayOverflow: keep !== undefined });
     const promptTokenIds = truncatePrompt(encoded, { keep, maxTokens: valid.maxTokens, contextLength });
@@ -62,9 +62,9 @@ export class RequestPreparer {
     return { valid, promptTokenIds, badTokenSequences, maxTokens, shownSpecialIds };
   }
 
-  #tokenizeBadWords(valid: ValidRequest): readonly (readonly number[])[] {
+  async #tokenizeBadWords(valid: ValidRequest): Promise<readonly (readonly number[])[]> {
     if (valid.beamSearch !== undefined) return [];
-    const sequences = tokenizeBadWords(this.#parts.tokenizer, valid.badWords);
+    const sequences = await tokenizeBadWords(this.#parts.tokenizer, valid.badWords);
     const bannedAlone = sequences.flatMap(sequence => (sequence.length === 1 ? sequence : []));
     const banned = [...bannedAlone, ...valid.minTokensBannedIds];
     checkSomeTokenLeft(valid.sampling.allowedTokenIds, banned, 'badWords and stop.minTokens');

@@ -164,6 +164,30 @@ describe('stop conditions', () => {
     expect(held.finish).toEqual({ reason: 'length', stopReason: null });
   });
 
+  test('without the defaults of the model an answer has the whole context, and ends where it ended', async () => {
+    const generationConfig = {
+      eos_token_id: [END_OF_TEXT, 3],
+      max_new_tokens: 5,
+      temperature: 0.5,
+      top_k: 1,
+    };
+    const neutral = await createScriptedEngine({ generationConfig, modelDefaults: false });
+    const advised = await createScriptedEngine({ generationConfig });
+    try {
+      expect(advised.engine.info.samplingDefaults).toEqual({ temperature: 0.5, topK: 1 });
+      expect(neutral.engine.info.samplingDefaults).toEqual({});
+      expect(neutral.engine.info.eosTokenIds).toEqual(advised.engine.info.eosTokenIds);
+      const text = 'a b c d e f g h';
+      const answer = async ({ engine }: typeof neutral) =>
+        choiceOf(await collect(engine.generate(await echoText(engine, text))));
+      expect((await answer(advised)).finish?.reason).toBe('length');
+      expect(await answer(neutral)).toMatchObject({ text, finish: { reason: 'stop' } });
+    } finally {
+      await neutral.close();
+      await advised.close();
+    }
+  });
+
   test("a model's other end-of-sequence ids give their id as the reason", async () => {
     const other = await createScriptedEngine({
       generationConfig: { eos_token_id: [END_OF_TEXT, 3], max_new_tokens: 5 },

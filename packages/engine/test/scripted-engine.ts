@@ -23,6 +23,7 @@ import { familyDir } from './tokenizer-families.ts';
 export interface ScriptedEngineOptions extends ScriptedCoreSettings {
   readonly core?: Partial<CoreOptions>;
   readonly generationConfig?: Readonly<Record<string, unknown>>;
+  readonly modelDefaults?: boolean;
   readonly chatTemplate?: string;
   readonly createLink?: (options: CoreOptions) => CoreLink;
 }
@@ -68,7 +69,7 @@ export async function createScriptedEngine(options: ScriptedEngineOptions = {}):
   const createLink =
     options.createLink ??
     (core => createInProcessLink(core, loadScriptedCore({ vocabSize: 600, ...options })));
-  const engine = await startEngine(folder, createLink(coreOptions));
+  const engine = await startEngine(folder, createLink(coreOptions), options);
   return {
     engine,
     close: async () => {

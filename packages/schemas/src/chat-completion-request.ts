@@ -2,19 +2,12 @@
 // Rules here need nothing but the body; whatever depends on the model is checked by the api.
 
 import { z } from 'zod';
+import { boundedList, boundedRecord, MAX_NAMED_VALUES } from './bounded-collections.ts';
 import { promptFields } from './chat-prompt.ts';
 import { logprobFields, samplingFields, stoppingFields } from './chat-sampling.ts';
 import { structuredOutputFields } from './chat-structured-output.ts';
 import { toolFields } from './chat-tools.ts';
-import {
-  boundedRecord,
-  laxBoolean,
-  laxInteger,
-  laxNumber,
-  MAX_NAMED_VALUES,
-  nullAsDefault,
-  reportRule,
-} from './lax-primitives.ts';
+import { laxBoolean, laxInteger, laxNumber, nullAsDefault, reportRule } from './lax-primitives.ts';
 import { checkSharedRules } from './request-rules.ts';
 
 /** Longest `cache_salt`, in UTF-16 code units. Source: the service this wire format comes from. */
@@ -33,13 +26,13 @@ export const streamOptions = z
   .describe('Only with `stream: true`.');
 export type StreamOptions = z.output<typeof streamOptions>;
 
-/** Most entries of `engine_xargs`. */
+/** Most entries of `engine_xargs`, and most values of one that is a list. */
 const MAX_EXTRA_ARGUMENT_COUNT = 256;
 
 // Text comes first, because a union takes the first member that fits and numeric text must stay text.
 const extraArgument = z.union([z.string(), laxNumber()]);
 const extraArguments = boundedRecord(
-  z.union([extraArgument, z.array(extraArgument)]),
+  z.union([extraArgument, boundedList(extraArgument, { maxLength: MAX_EXTRA_ARGUMENT_COUNT })]),
   MAX_EXTRA_ARGUMENT_COUNT,
 ).nullish();
 

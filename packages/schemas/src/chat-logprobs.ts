@@ -26,15 +26,25 @@ export const choiceLogprobs = z.object({
 export type ChoiceLogprobs = z.output<typeof choiceLogprobs>;
 
 /** One place of the prompt: token id -> its log probability. Key order means nothing; use `rank`. */
-export const promptLogprobs = z.record(
-  z.string(),
-  z.object({
-    logprob,
-    rank: z.int().describe('1 is the most probable token at this place.'),
-    decoded_token: tokenText,
-  }),
-);
-export type PromptLogprobs = z.output<typeof promptLogprobs>;
+export type PromptLogprobs = Record<
+  string,
+  { readonly logprob: number; readonly rank: number; readonly decoded_token: string }
+>;
+// Documented, not checked: it stands in answers alone, and a long prompt has hundreds of thousands of them.
+export const promptLogprobs: z.ZodType<PromptLogprobs> = z.any().meta({
+  type: 'object',
+  propertyNames: { type: 'string' },
+  additionalProperties: {
+    type: 'object',
+    properties: {
+      logprob: { type: 'number', description: 'Log probability of the token, at least -9999.' },
+      rank: { type: 'integer', description: '1 is the most probable token at this place.' },
+      decoded_token: { type: 'string', description: 'Text of the token.' },
+    },
+    required: ['logprob', 'rank', 'decoded_token'],
+    additionalProperties: false,
+  },
+});
 
 /** Token counts. */
 export const usage = z.object({

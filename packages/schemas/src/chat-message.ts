@@ -2,7 +2,8 @@
 // shape on the wire, so there is one schema; the few rules that depend on the role stand at its end.
 
 import { z } from 'zod';
-import { jsonObject, reportRule } from './lax-primitives.ts';
+import { jsonObject } from './bounded-collections.ts';
+import { reportRule } from './lax-primitives.ts';
 
 const textPart = z.object({
   type: z.literal('text'),

@@ -1,21 +1,30 @@
 // Fields of a chat request that decide how messages become the prompt.
 
 import { z } from 'zod';
+import { boundedList, boundedRecord, jsonObject, MAX_NAMED_VALUES } from './bounded-collections.ts';
 import { chatMessage } from './chat-message.ts';
 import { WIRE_INT64_LIMIT } from './chat-sampling.ts';
-import { boundedRecord, jsonObject, laxBigInteger, laxBoolean, MAX_NAMED_VALUES } from './lax-primitives.ts';
+import { laxBigInteger, laxBoolean } from './lax-primitives.ts';
 
 /** Most messages of one request. A longer list is refused before any message is looked at. */
 export const MAX_MESSAGE_COUNT = 4_096;
 
+/** Most parts and tool calls of all messages of a request together. */
+export const MAX_PART_COUNT = 16_384;
+
 const namedValues = boundedRecord(z.unknown(), MAX_NAMED_VALUES);
 
+const messageList = boundedList(chatMessage, { minLength: 1, maxLength: MAX_MESSAGE_COUNT });
+
+const messages = z.preprocess((given: z.input<typeof messageList>, context) => {
+  if (countParts(given) <= MAX_PART_COUNT) return given;
+  const message = `Messages should have at most ${MAX_PART_COUNT} parts and tool calls together`;
+  context.issues.push({ code: 'custom', message, params: { type: 'too_long' }, input: given });
+  return z.NEVER;
+}, messageList);
+
 export const promptFields = {
-  messages: z
-    .array(chatMessage)
-    .min(1)
-    .max(MAX_MESSAGE_COUNT)
-    .describe('The conversation so far, oldest message first.'),
+  messages: messages.describe('The conversation so far, oldest message first.'),
   reasoning_effort: z
     .enum(['low', 'medium', 'high'])
     .nullish()
@@ -44,8 +53,7 @@ export const promptFields = {
   add_special_tokens: laxBoolean()
     .prefault(false)
     .describe('Adds special tokens on top of those that the chat template writes.'),
-  documents: z
-    .array(jsonObject())
+  documents: boundedList(jsonObject())
     .nullish()
     .describe(
       'Documents for the chat template, best with the keys `title` and `text`. No effect on templates without them.',
@@ -57,3 +65,19 @@ export const promptFields = {
   chat_template_kwargs: namedValues.nullish().describe('More variables for the chat template.'),
   mm_processor_kwargs: namedValues.nullish().describe('Arguments of a multimodal processor.'),
 } as const;
+
+/** Elements of the lists inside messages, of any kind. A list of too many messages is refused by its own bound. */
+function countParts(given: unknown): number {
+  if (!Array.isArray(given) || given.length > MAX_MESSAGE_COUNT) return 0;
+  let count = 0;
+  for (const message of given) {
+    if (typeof message !== 'object' || message === null) continue;
+    const { content, tool_calls: calls } = message as {
+      readonly content?: unknown;
+      readonly tool_calls?: unknown;
+    };
+    if (Array.isArray(content)) count += content.length;
+    if (Array.isArray(calls)) count += calls.length;
+  }
+  return count;
+}

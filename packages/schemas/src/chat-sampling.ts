@@ -2,8 +2,8 @@
 // Ranges that depend on the model or the operator are checked later, by the api.
 
 import { z } from 'zod';
+import { boundedList, boundedRecord } from './bounded-collections.ts';
 import {
-  boundedRecord,
   laxBigInteger,
   laxBoolean,
   laxInteger,
@@ -12,6 +12,7 @@ import {
   nullAsDefault,
   reportRule,
 } from './lax-primitives.ts';
+import { laxTokenIdList } from './token-ids.ts';
 
 /** The published bounds of 64-bit integers, which are the doubles next to them. Inclusive. */
 export const WIRE_INT64_LIMIT = 9_223_372_036_854_776_000n;
@@ -39,7 +40,7 @@ export const repetitionDetection = z
   .describe('Ends generation early when the same tokens repeat.');
 export type RepetitionDetection = z.output<typeof repetitionDetection>;
 
-const tokenIds = z.array(laxInteger()).nullish();
+const tokenIds = laxTokenIdList().nullish();
 
 // Not filled in: 0 is an answer of the client's, while leaving it out asks for what the model recommends.
 const penalty = (description: string) =>
@@ -62,7 +63,10 @@ export const samplingFields = {
     .describe('Draws from the most probable tokens whose probabilities sum to this. Above 0, at most 1.'),
   use_beam_search: laxBoolean()
     .prefault(false)
-    .describe('Searches for the `n` most probable outputs instead of drawing tokens.'),
+    .describe(
+      'Searches for the `n` most probable outputs instead of drawing tokens. Fields about drawing, stopping and the ' +
+        'prompt’s log probabilities have no effect then; a constraint is refused.',
+    ),
   top_k: laxInteger().nullish().describe('Draws from this many most probable tokens. 0 and -1 are off.'),
   min_p: laxNumber()
     .nullish()
@@ -74,7 +78,7 @@ export const samplingFields = {
     .prefault(1)
     .describe('For beam search: the power of the length that scores are divided by.'),
   allowed_token_ids: tokenIds.describe('Only these tokens may be generated.'),
-  bad_words: z.array(z.string()).default([]).describe('Words that must not be generated.'),
+  bad_words: boundedList(z.string()).prefault([]).describe('Words that must not be generated.'),
   repetition_detection: repetitionDetection.nullish(),
 } as const;
 
@@ -87,7 +91,7 @@ export const stoppingFields = {
     .nullish()
     .describe('Most tokens to generate per choice. By default, what the context leaves.'),
   stop: z
-    .union([z.string(), z.array(z.string())])
+    .union([z.string(), boundedList(z.string())])
     .nullish()
     .transform((stop): string[] => (typeof stop === 'string' ? [stop] : (stop ?? [])))
     .prefault([])

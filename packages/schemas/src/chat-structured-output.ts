@@ -2,7 +2,8 @@
 // Whether a schema or grammar itself is sound is the engine's question; here only the envelope is checked.
 
 import { z } from 'zod';
-import { jsonObject, laxBoolean, nullAsDefault, reportRule } from './lax-primitives.ts';
+import { jsonObject } from './bounded-collections.ts';
+import { laxBoolean, nullAsDefault, reportRule } from './lax-primitives.ts';
 
 const jsonSchemaFormat = z.object({
   // Source: the published table of fields shows no type, so an object with `json_schema` alone means this format.

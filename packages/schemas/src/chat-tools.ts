@@ -1,7 +1,7 @@
 // Tools of a chat request: functions that the chat template tells the model about.
 
 import { z } from 'zod';
-import { jsonObject } from './lax-primitives.ts';
+import { boundedList, jsonObject } from './bounded-collections.ts';
 
 /** A function that the model may be told about. */
 export const functionDefinition = z.object({
@@ -23,9 +23,7 @@ export const chatTool = z.object({
 export type ChatTool = z.output<typeof chatTool>;
 
 export const toolFields = {
-  tools: z
-    .array(chatTool)
-    .min(1)
+  tools: boundedList(chatTool, { minLength: 1 })
     .nullish()
     .describe('Functions given to the chat template. An empty list is refused; leave the field out instead.'),
   tool_choice: z

@@ -1,8 +1,9 @@
 // Registering, reading and deleting single checkpoints of a model.
 
 import { z } from 'zod';
+import { boundedRecord, MAX_NAMED_VALUES } from './bounded-collections.ts';
 import { checkpoint, modelIdParameter } from './checkpoint.ts';
-import { boundedRecord, laxInteger, laxNumber, MAX_NAMED_VALUES } from './lax-primitives.ts';
+import { laxInteger, laxNumber } from './lax-primitives.ts';
 import { metricName } from './metric-name.ts';
 
 const metrics = boundedRecord(laxNumber(), MAX_NAMED_VALUES, metricName).describe(

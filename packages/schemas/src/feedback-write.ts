@@ -2,7 +2,8 @@
 // feedback demands of its fields is checked by the api.
 
 import { z } from 'zod';
-import { boundedRecord, jsonObject, laxNumber, MAX_NAMED_VALUES } from './lax-primitives.ts';
+import { boundedRecord, jsonObject, MAX_NAMED_VALUES } from './bounded-collections.ts';
+import { laxNumber } from './lax-primitives.ts';
 
 const texts = boundedRecord(z.string(), MAX_NAMED_VALUES);
 const numbers = boundedRecord(laxNumber(), MAX_NAMED_VALUES);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
+import { MAX_NAMED_VALUES } from './bounded-collections.ts';
 import { chatCompletionRequest } from './chat-completion-request.ts';
 import { checkpointMetricsInput, checkpointRegistration } from './checkpoint-write.ts';
 import { feedbackCreateRequest } from './feedback-write.ts';
-import { MAX_NAMED_VALUES } from './lax-primitives.ts';
 import { trajectory } from './trajectory.ts';
 
 const feedback = { project_id: 'a/b', weave_ref: 'r', feedback_type: 't', payload: {} };

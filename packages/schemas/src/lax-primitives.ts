@@ -89,47 +89,6 @@ export function nullAsDefault<Value extends number | boolean>(
     .prefault(fallback);
 }
 
-/** Most entries of objects that callers name as they like: metrics, metadata, ratings. */
-export const MAX_NAMED_VALUES = 4_096;
-
-/**
- * An object with string keys and at most `maxEntries` of them. The bound is checked before any entry is looked at:
- * zod's records never stop at their first fault, so a large faulty one would block the thread for seconds.
- */
-export function boundedRecord<Schema extends z.ZodType>(
-  value: Schema,
-  maxEntries: number,
-  key: z.ZodString = z.string(),
-) {
-  return z.preprocess(
-    (given: Record<string, z.input<Schema>>, context) => {
-      if (typeof given !== 'object' || given === null) return given;
-      if (Object.keys(given).length <= maxEntries) return given;
-      const msg = `Dictionary should have at most ${maxEntries} items after validation`;
-      context.issues.push({ code: 'custom', message: msg, params: { type: 'too_long' }, input: given });
-      return z.NEVER;
-    },
-    z.record(key, value),
-  );
-}
-
-/**
- * Any JSON object, kept as it came. zod's records copy every entry, which takes seconds for a million of them, and drop a key
- * such as `__proto__`.
- */
-export function jsonObject() {
-  const schema: z.ZodType<Record<string, unknown>> = z
-    .any()
-    .refine(value => typeof value === 'object' && value !== null && !Array.isArray(value), {
-      error: 'Input should be a valid dictionary',
-      params: { type: 'dict_type' } satisfies IssueParams,
-      // A union goes on to its other members.
-      abort: true,
-    })
-    .meta({ type: 'object', additionalProperties: true });
-  return schema;
-}
-
 /** Reports a broken rule between fields. `field` is where a client should look. */
 export function reportRule(
   context: z.core.ParsePayload,

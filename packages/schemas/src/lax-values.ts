@@ -13,8 +13,10 @@ const NON_FINITE_TEXT = /^[+-]?(?:inf|infinity|nan)$/i;
 const TRUE_TEXT = new Set(['1', 'true', 't', 'yes', 'y', 'on']);
 const FALSE_TEXT = new Set(['0', 'false', 'f', 'no', 'n', 'off']);
 
-/** Longest text read as an integer; pydantic's limit too. It also keeps BigInt parsing cheap. */
-const MAX_INTEGER_TEXT_LENGTH = 4300;
+/** Longest text read as a number; for integers it is pydantic's limit too. It also keeps parsing cheap. */
+const MAX_NUMBER_TEXT_LENGTH = 4300;
+/** What needs no BigInt: lists of ids may be text. */
+const SHORT_DIGITS = /^\d{1,15}$/;
 
 const FLOAT_TYPE = rejection('float_type', 'Input should be a valid number');
 const FLOAT_PARSING = rejection(
@@ -47,6 +49,7 @@ export function readNumber(value: unknown): number | Rejection {
     return Number.isFinite(rounded) ? rounded : FINITE_NUMBER;
   }
   if (typeof value !== 'string') return FLOAT_TYPE;
+  if (value.length > MAX_NUMBER_TEXT_LENGTH) return FLOAT_PARSING;
   const text = value.trim();
   if (NON_FINITE_TEXT.test(text)) return FINITE_NUMBER;
   if (!NUMBER_TEXT.test(text)) return FLOAT_PARSING;
@@ -64,7 +67,8 @@ export function readAnyInteger(value: unknown): number | bigint | Rejection {
   if (typeof value === 'boolean') return value ? 1 : 0;
   if (typeof value === 'bigint') return toSafeNumber(value);
   if (typeof value !== 'string') return INT_TYPE;
-  if (value.length > MAX_INTEGER_TEXT_LENGTH) return INT_PARSING_SIZE;
+  if (SHORT_DIGITS.test(value)) return Number(value);
+  if (value.length > MAX_NUMBER_TEXT_LENGTH) return INT_PARSING_SIZE;
   const match = INTEGER_TEXT.exec(value.trim());
   if (match === null) return INT_PARSING;
   // BigInt() knows no leading plus sign.

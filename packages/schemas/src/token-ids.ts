@@ -2,7 +2,7 @@
 // first fault: a schema per element would cost a second for a million ids.
 
 import { z } from 'zod';
-import { type Rejection, readIntegerButNoText } from './lax-values.ts';
+import { type Rejection, readInteger, readIntegerButNoText } from './lax-values.ts';
 
 /** Most prompts of one request. A longer list is refused before any prompt is looked at. */
 export const MAX_PROMPT_COUNT = 128;
@@ -20,10 +20,19 @@ interface PlacedRejection {
 
 /** A list of token ids. Text is not read as a number here, so that it can only be a prompt. */
 export function tokenIdList() {
+  return idList(readIntegerButNoText);
+}
+
+/** A list of token ids beside a prompt, where text is read as a number like everywhere else. */
+export function laxTokenIdList() {
+  return idList(readInteger);
+}
+
+function idList(read: (value: unknown) => number | Rejection) {
   // The elements are checked by the reader alone; this is what documents show.
   const documented: z.ZodType<number[]> = z.any().meta({ type: 'array', items: { type: 'integer' } });
   return z.preprocess(
-    (value: number[], context) => report(context.issues, value, readTokenIds(value)),
+    (value: number[], context) => report(context.issues, value, readTokenIds(value, read)),
     documented,
   );
 }
@@ -46,12 +55,12 @@ export function promptList() {
   );
 }
 
-function readTokenIds(value: unknown): number[] | PlacedRejection {
+function readTokenIds(value: unknown, read = readIntegerButNoText): number[] | PlacedRejection {
   if (!Array.isArray(value)) return at([], LIST_TYPE);
   if (value.length > MAX_TOKEN_ID_COUNT) return at([], tooLong(MAX_TOKEN_ID_COUNT));
   const ids = new Array<number>(value.length);
   for (let index = 0; index < value.length; index++) {
-    const id = readIntegerButNoText(value[index]);
+    const id = read(value[index]);
     if (typeof id !== 'number') return at([index], id);
     ids[index] = id;
   }

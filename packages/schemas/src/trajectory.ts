@@ -2,17 +2,9 @@
 // send more than the published table (whole exchanges, exceptions) and a log must not lose data.
 
 import { z } from 'zod';
+import { boundedRecord, jsonObject, MAX_NAMED_VALUES } from './bounded-collections.ts';
 import { modelIdParameter } from './checkpoint.ts';
-import {
-  boundedRecord,
-  jsonObject,
-  laxBoolean,
-  laxDateTime,
-  laxInteger,
-  laxNumber,
-  MAX_NAMED_VALUES,
-  reportRule,
-} from './lax-primitives.ts';
+import { laxBoolean, laxDateTime, laxInteger, laxNumber, reportRule } from './lax-primitives.ts';
 import { metadataValue, metricValue } from './scalar-union.ts';
 import { isStorableText } from './storable-text.ts';
 

@@ -104,6 +104,14 @@ export const errors = [
       }
     },
   ),
+  vector('headers', 'headers that attribute usage may hold anything', [], async ({ client }) => {
+    const plain = await client.chat({ seed: 9, max_tokens: 6 });
+    for (const name of ['Vendor-Project', 'OpenAI-Project', 'OpenAI-Organization'])
+      for (const value of ['team/project', 'no such team', '/'])
+        expect((await client.chat({ seed: 9, max_tokens: 6 }, { [name]: value })).choices).toEqual(
+          plain.choices,
+        );
+  }),
   vector(
     'no effect',
     'fields without effect change nothing',

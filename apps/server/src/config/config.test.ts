@@ -31,6 +31,7 @@ describe('readConfig', () => {
       threads: 0,
       maxSequences: 8,
       reasoningParsers: { ofModel: new Map(), ofOthers: 'auto' },
+      generationConfig: 'on',
       promptCacheScope: 'team',
       maxQueued: 256,
       scheduling: 'fcfs',

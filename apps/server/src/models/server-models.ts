@@ -59,6 +59,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       prefixCaching: config.prefixCache === 'on',
       prefillGraph: config.prefillGraph === 'on',
       ...(config.prefixCache === 'on' && { cacheSlots: config.cacheSlots }),
+      modelDefaults: config.generationConfig === 'on',
       speculation: config.speculation,
       prefillChunkLength: config.prefillChunk,
       ...(config.mixedChunk !== undefined && { mixedChunkLength: config.mixedChunk }),

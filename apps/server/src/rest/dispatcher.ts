@@ -10,12 +10,15 @@ import {
   isAsyncIterable,
   type PublicError,
   type RestRoute,
+  requireBearer,
+  type Services,
   toPublicError,
 } from '@ortler/api';
 import { stringifyLosslessJson } from '@ortler/schemas';
 import { callTRPCProcedure } from '@trpc/server';
 import { type ErrorStyle, toErrorBody, toErrorHeaders } from './error-body.ts';
 import { writeJsonLines } from './json-lines.ts';
+import { endAfterRequest } from './lingering-end.ts';
 import { hasBody, readJsonBody, streamBody } from './read-body.ts';
 import { createRequestContext } from './request-context.ts';
 import type { RouteTable } from './route-table.ts';
@@ -23,6 +26,7 @@ import { writeEventStream } from './sse.ts';
 
 export interface DispatcherOptions {
   readonly router: AppRouter;
+  readonly services: Pick<Services, 'credentials'>;
   /** The routes of the router. */
   readonly table: RouteTable;
   readonly bodyLimitBytes: number;
@@ -44,6 +48,8 @@ export interface ReplyStart {
 
 /** A path that nothing answers may be of any length. */
 const SHOWN_PATH_LENGTH = 200;
+/** Paths below it are for callers with a key, whether or not there is anything. */
+const GUARDED_SEGMENT = 'v1';
 const BROKEN_PATH = 'The path holds a broken percent escape.';
 
 export type Dispatcher = (
@@ -55,6 +61,7 @@ export type Dispatcher = (
 /** Builds the function that answers every REST request. It never throws. */
 export function createDispatcher({
   router,
+  services,
   table,
   bodyLimitBytes,
   streamedBodyLimitBytes,
@@ -73,9 +80,12 @@ export function createDispatcher({
       onError(error, known, requestId);
       if (response.destroyed || response.headersSent) return;
       // The rest of a body that is too large, or is refused half way, is not worth a kept connection.
-      const closing = known.status === 413 || isHalfRead() ? { connection: 'close' } : {};
+      const isCut = !request.readableEnded && (known.status === 413 || isHalfRead());
+      const closing = isCut ? { connection: 'close' } : {};
       const all = { ...headers, ...toErrorHeaders(known, scheme), ...closing, ...extraHeaders };
       writeJson(response, known.status, toErrorBody(known, style), all);
+      if (isCut) endAfterRequest(request, response);
+      else response.end();
     };
     const readInput = async (
       route: RestRoute,
@@ -97,6 +107,8 @@ export function createDispatcher({
       const { path, search } = splitUrl(request.url!);
       style = table.errorsNear(path);
       const match = table.match(request.method!, path);
+      if (match.kind !== 'found' && decodeURIComponent(path.split('/', 2)[1] ?? '') === GUARDED_SEGMENT)
+        await requireBearer(services, context.credentials);
       if (match.kind === 'unknown') {
         fail(new ApiError('path_not_found', `There is nothing at ${shorten(path)}.`));
         return;
@@ -128,6 +140,7 @@ export function createDispatcher({
         else await writeEventStream(response, result, options);
       } else {
         writeJson(response, 200, result, headers);
+        response.end();
       }
     } catch (error) {
       fail(error instanceof URIError ? new ApiError('malformed_request', BROKEN_PATH) : error);
@@ -161,6 +174,7 @@ function withParams(body: unknown, params: Readonly<Record<string, string>>): un
   return { ...body, ...params };
 }
 
+/** Writes all of a reply, which is for the caller to end. */
 function writeJson(response: ServerResponse, status: number, body: unknown, headers: ReplyHeaders): void {
   if (response.destroyed) return;
   const text = toJsonText(body);
@@ -169,7 +183,7 @@ function writeJson(response: ServerResponse, status: number, body: unknown, head
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(text),
   });
-  response.end(text);
+  response.write(text);
 }
 
 /** Replies hold big integers only where they repeat what a client sent, so the plain writer is tried first. */

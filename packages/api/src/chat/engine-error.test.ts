@@ -6,6 +6,7 @@ import { fromEngineError } from './engine-error.ts';
 function translate(parameter: string, message: string, max_completion_tokens: number | null = null) {
   const error = fromEngineError(new EngineError('invalid_request', message, { parameter }), {
     max_completion_tokens,
+    logit_bias: { '1': 0, '2': 0, '3': 0, '5': 0 },
   });
   if (!(error instanceof ApiError)) throw new Error('expected an ApiError');
   return { param: error.param, message: error.message };
@@ -31,12 +32,17 @@ it.each([
     'n',
     'n must be 1 when temperature is 0; got 2.',
   ],
-  ['prompt.messages[0].role', 'The prompt must not be empty.', 'messages', 'The prompt must not be empty.'],
+  [
+    'prompt.messages[0].role',
+    'The prompt must not be empty.',
+    'messages',
+    'messages: The prompt must not be empty.',
+  ],
   [
     'sampling.logitBias[3].tokenId',
-    'sampling.logitBias has a bad id.',
+    'sampling.logitBias[3].tokenId must be a token id.',
     'logit_bias',
-    'logit_bias has a bad id.',
+    'logit_bias["5"] must be a token id.',
   ],
   ['sampling.frequencyPenalty', 'frequencyPenalty is 3.', 'frequency_penalty', 'frequency_penalty is 3.'],
   ['logprobs.topCount', 'logprobs.topCount is 21.', 'logprobs', 'top_logprobs is 21.'],
@@ -47,7 +53,7 @@ it.each([
     'repetitionDetection.minCount',
     'repetitionDetection.minCount is 1.',
     'repetition_detection',
-    'min_count is 1.',
+    'repetition_detection: min_count is 1.',
   ],
   [
     'truncatePromptTokens',
@@ -92,10 +98,21 @@ it('says when to come back as the engine says it, and nothing where the engine d
 
 it('calls the prompt of a completion prompt', () => {
   const names = { promptField: 'prompt' } as const;
-  for (const parameter of ['prompt', 'prompt.tokenIds[3]']) {
-    const error = fromEngineError(new EngineError('invalid_request', 'x', { parameter }), names);
-    expect(error).toMatchObject({ param: 'prompt' });
+  for (const [parameter, message] of [
+    ['prompt', 'prompt is x'],
+    ['prompt.tokenIds[3]', 'prompt[3] is x'],
+  ] as const) {
+    const ofEngine = new EngineError('invalid_request', `${parameter} is x`, { parameter });
+    expect(fromEngineError(ofEngine, names)).toMatchObject({ param: 'prompt', message });
   }
+});
+
+it('names the field of a constraint, whose faults are told by themselves', () => {
+  const error = new EngineError('invalid_request', 'Unclosed group.', { parameter: 'constraint' });
+  expect(fromEngineError(error, {})).toMatchObject({
+    param: 'response_format',
+    message: 'response_format: Unclosed group.',
+  });
 });
 
 it('leaves failures of other kinds alone', () => {

@@ -7,10 +7,13 @@ import { constraintField } from './to-constraint.ts';
 
 /** What of a request decides the names. Completions have a `prompt` where chats have `messages`. */
 export type NamedFields = Partial<
-  Pick<ChatCompletionRequest, 'max_completion_tokens' | 'chat_template' | 'structured_outputs'>
+  Pick<ChatCompletionRequest, 'max_completion_tokens' | 'chat_template' | 'structured_outputs' | 'logit_bias'>
 > & {
   readonly promptField?: 'messages' | 'prompt';
 };
+
+/** What a prompt that does not fit is blamed on. Source: the service this wire format comes from. */
+const OVERLONG_PROMPT = 'input_tokens';
 
 /** Parts of `repetition_detection`, which messages name. */
 const REPETITION_FIELDS: ReadonlySet<string> = new Set(['min_pattern_size', 'max_pattern_size', 'min_count']);
@@ -24,12 +27,20 @@ export function fromEngineError(error: unknown, request: NamedFields): unknown {
   const names = wireNames(request);
   // A failure without a parameter may tell the words of a template, which stay as they are.
   const isOurs = code === 'invalid_request' || error.parameter !== undefined;
-  const message = isOurs ? inWireWords(error.message, names) : error.message;
-  return new ApiError(ENGINE_ERROR_TABLE[code], message, {
-    param: toParam(error, request, names),
+  const message = isOurs ? inWireWords(error.message, names, request) : error.message;
+  const param = toParam(error, request, names);
+  return new ApiError(ENGINE_ERROR_TABLE[code], isOurs ? namingField(message, param) : message, {
+    param,
     retryAfterMs,
     cause: error,
   });
+}
+
+/** What is wrong with a schema or a prompt is told without the field that it came in. */
+function namingField(message: string, param: string | null): string {
+  return param === null || param === OVERLONG_PROMPT || message.includes(param)
+    ? message
+    : `${param}: ${message}`;
 }
 
 /** Engine field -> wire field. A field of the engine's sampling settings also goes by its bare name. */
@@ -85,6 +96,7 @@ function wireNames(request: NamedFields): ReadonlyMap<string, string> {
     ['continueFinalMessage', 'continue_final_message'],
     ['prompt.messages', 'messages'],
     ['prompt', request.promptField ?? 'messages'],
+    ['prompt.tokenIds', request.promptField ?? 'messages'],
   ]);
 }
 
@@ -93,7 +105,7 @@ function toParam(
   request: NamedFields,
   names: ReadonlyMap<string, string>,
 ): string | null {
-  if (code === 'prompt_too_long') return 'input_tokens';
+  if (code === 'prompt_too_long') return OVERLONG_PROMPT;
   if (parameter === undefined) {
     return code === 'template_failed' && request.chat_template != null ? 'chat_template' : null;
   }
@@ -107,9 +119,15 @@ function toParam(
   return null;
 }
 
-// The engine's messages name fields in its own words, which a client of the wire has never seen.
-function inWireWords(message: string, names: ReadonlyMap<string, string>): string {
-  return message.replace(/[a-zA-Z]+(?:\.[a-zA-Z]+)*/g, word =>
+// The engine's messages name fields in its own words, which a client of the wire has never seen. Its biases are a list;
+// on the wire a token's id is the key.
+function inWireWords(message: string, names: ReadonlyMap<string, string>, request: NamedFields): string {
+  const named = message.replace(/[a-zA-Z]+(?:\.[a-zA-Z]+)*/g, word =>
     /[A-Z.]/.test(word) ? (names.get(word) ?? word) : word,
   );
+  const keys = Object.keys(request.logit_bias ?? {});
+  return named.replace(/logit_bias\[(\d+)\](?:\.tokenId)?/g, (whole, index) => {
+    const key = keys[Number(index)];
+    return key === undefined ? whole : `logit_bias[${JSON.stringify(key)}]`;
+  });
 }

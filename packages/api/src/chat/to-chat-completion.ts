@@ -3,7 +3,7 @@
 
 import type { TokenUsage } from '@ortler/engine';
 import type { ChatCompletion, ChatCompletionRequest, TokenLogprob } from '@ortler/schemas';
-import { toPromptLogprobs } from '../to-prompt-logprobs.ts';
+import { countPromptLogprobs, refuseTooManyLogprobs, toPromptLogprobs } from '../to-prompt-logprobs.ts';
 import type { ReplyDelta, ReplyEvent } from './reply-events.ts';
 import type { ReplyHeader } from './start-generation.ts';
 import { toUsage } from './to-usage.ts';
@@ -34,7 +34,8 @@ export async function toChatCompletion(
   for await (const event of events) {
     if (event.kind === 'prompt-ready') {
       promptTokenIds = event.promptTokenIds;
-      promptLogprobs = event.promptLogprobs ? toPromptLogprobs(event.promptLogprobs) : null;
+      refuseTooManyLogprobs(countPromptLogprobs(event.promptLogprobs ?? []));
+      promptLogprobs = event.promptLogprobs ? await toPromptLogprobs(event.promptLogprobs) : null;
     } else if (event.kind === 'request-finish') {
       usage = event.usage;
     } else {

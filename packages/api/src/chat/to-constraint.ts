@@ -20,10 +20,7 @@ export function toConstraint(request: Fields): ConstraintSpec | null {
     throw invalid('structured_outputs', 'structured_outputs cannot be combined with response_format.');
   const constraint = fromFormat ?? fromOutputs;
   if (constraint !== null && request.use_beam_search)
-    throw invalid(
-      fromFormat === null ? 'structured_outputs' : 'response_format',
-      'Beam search cannot follow a constraint: leave out use_beam_search, or the constraint.',
-    );
+    throw invalidWithSearch(fromFormat === null ? 'structured_outputs' : 'response_format');
   return constraint;
 }
 
@@ -55,7 +52,7 @@ function fromStructuredOutputs(outputs: StructuredOutputs): ConstraintSpec {
   if (backend != null && !OWN_BACKENDS.includes(backend))
     throw invalid(
       'structured_outputs',
-      `_backend must be one of ${OWN_BACKENDS.join(', ')}; got ${backend}.`,
+      `structured_outputs._backend must be one of ${OWN_BACKENDS.join(', ')}; got ${JSON.stringify(backend.slice(0, 50))}.`,
     );
   const style = toStyle(outputs);
   const styled = style === null ? {} : { style };
@@ -77,7 +74,7 @@ function toStyle(outputs: StructuredOutputs): JsonStyle | null {
   if (isCompact && pattern != null)
     throw invalid(
       'structured_outputs',
-      'disable_any_whitespace and whitespace_pattern contradict each other.',
+      'structured_outputs: disable_any_whitespace and whitespace_pattern contradict each other.',
     );
   const style: JsonStyle = {
     ...(isCompact && { whitespace: 'none' as const }),
@@ -85,6 +82,10 @@ function toStyle(outputs: StructuredOutputs): JsonStyle | null {
     ...(closeObjects && { closeObjects }),
   };
   return Object.keys(style).length === 0 ? null : style;
+}
+
+function invalidWithSearch(field: string): ApiError {
+  return invalid(field, `Beam search cannot follow a constraint: leave out use_beam_search, or ${field}.`);
 }
 
 function invalid(param: string, message: string): ApiError {

@@ -45,7 +45,11 @@ export async function startCompletion(
   const stop = () => stopping.abort();
   const signal = AbortSignal.any([context.signal, stopping.signal]);
   const toApiError = (error: unknown) =>
-    fromEngineError(error, { structured_outputs: request.structured_outputs, promptField: 'prompt' });
+    fromEngineError(error, {
+      structured_outputs: request.structured_outputs,
+      logit_bias: request.logit_bias,
+      promptField: 'prompt',
+    });
   const cachePartition = toCachePartition(context.principal, request.cache_salt, services.promptCacheScope);
   const requests = toGenerationRequests(request, {
     cachePartition,

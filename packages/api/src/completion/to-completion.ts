@@ -4,7 +4,7 @@
 import type { Engine, PromptReadyEvent, TokenUsage } from '@ortler/engine';
 import type { Completion, CompletionChoice, CompletionLogprobs, CompletionRequest } from '@ortler/schemas';
 import { toUsage } from '../chat/to-usage.ts';
-import { toPromptLogprobs } from '../to-prompt-logprobs.ts';
+import { countPromptLogprobs, refuseTooManyLogprobs, toPromptLogprobs } from '../to-prompt-logprobs.ts';
 import { toStopReason } from '../to-stop-reason.ts';
 import { CompletionChoiceWriter } from './completion-choice-writer.ts';
 import type { CompletionEvents, CompletionHeader } from './start-completion.ts';
@@ -23,13 +23,19 @@ export async function toCompletion(
 ): Promise<Completion> {
   const choices: OpenChoice[] = [];
   let usage: TokenUsage = NO_USAGE;
+  let promptLogprobCount = 0;
   for await (const { index: promptIndex, value: event } of events) {
     if (event.kind === 'prompt-ready') {
       const prompt = { given: request.prompt[promptIndex]!, ready: event };
+      // Every choice has those of its prompt.
+      promptLogprobCount += countPromptLogprobs(event.promptLogprobs ?? []) * request.n;
+      refuseTooManyLogprobs(promptLogprobCount);
+      const ofPrompt =
+        event.promptLogprobs === undefined ? null : await toPromptLogprobs(event.promptLogprobs);
       for (let choiceIndex = 0; choiceIndex < request.n; choiceIndex++) {
         const index = promptIndex * request.n + choiceIndex;
         const writer = new CompletionChoiceWriter(request, prompt, engine);
-        choices[index] = { writer, body: emptyChoice(index, prompt.ready, request) };
+        choices[index] = { writer, body: emptyChoice(index, prompt.ready, ofPrompt, request) };
       }
     } else if (event.kind === 'request-finish') {
       usage = addUsage(usage, event.usage);
@@ -57,7 +63,8 @@ export async function toCompletion(
 
 function emptyChoice(
   index: number,
-  { promptTokenIds, promptLogprobs }: PromptReadyEvent,
+  { promptTokenIds }: PromptReadyEvent,
+  promptLogprobs: CompletionChoice['prompt_logprobs'],
   { logprobs, return_token_ids: withIds }: CompletionRequest,
 ): CompletionChoice {
   return {
@@ -67,7 +74,7 @@ function emptyChoice(
     finish_reason: 'stop',
     stop_reason: null,
     token_ids: withIds ? [] : null,
-    prompt_logprobs: promptLogprobs === undefined ? null : toPromptLogprobs(promptLogprobs),
+    prompt_logprobs: promptLogprobs,
     prompt_token_ids: withIds ? [...promptTokenIds] : null,
   };
 }

@@ -5,6 +5,7 @@ import type { TokenizeRequest, TokenizeResult } from '@ortler/schemas';
 import { fromEngineError } from '../chat/engine-error.ts';
 import { toTemplate } from '../chat/to-generation-request.ts';
 import { toTemplateMessages } from '../chat/to-template-messages.ts';
+import { checkTemplateValues } from '../chat/validate-chat-request.ts';
 import { findModel, withEngine } from '../ready-engine.ts';
 import type { Services } from '../services.ts';
 import type { CallerContext } from '../trpc.ts';
@@ -16,6 +17,7 @@ export async function tokenize(
   { principal, signal }: Pick<CallerContext, 'principal' | 'signal'>,
 ): Promise<TokenizeResult> {
   const model = await findModel(services, principal, request.model);
+  checkTemplateValues(request);
   return withEngine(model, signal, engine => tokenizeWith(engine, request));
 }
 

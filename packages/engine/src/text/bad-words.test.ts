@@ -14,7 +14,7 @@ function tokenizer(table: Readonly<Record<string, readonly number[]>>) {
 }
 
 describe('tokenizeBadWords', () => {
-  test('takes the spaced form only when it is as long and begins with another token', () => {
+  test('takes the spaced form only when it is as long and begins with another token', async () => {
     const words = ['plain', 'long', 'same'];
     const table = {
       plain: [1],
@@ -24,20 +24,40 @@ describe('tokenizeBadWords', () => {
       same: [5, 6],
       ' same': [5, 7],
     };
-    expect(tokenizeBadWords(tokenizer(table), words)).toEqual([[1], [2], [3], [5, 6]]);
+    expect(await tokenizeBadWords(tokenizer(table), words)).toEqual([[1], [2], [3], [5, 6]]);
   });
 
-  test('takes white space off the left of a word and leaves that on the right', () => {
-    expect(tokenizeBadWords(tokenizer({ 'a ': [1], ' a ': [2] }), [' \n\u00a0a '])).toEqual([[1], [2]]);
+  test('takes white space off the left of a word and leaves that on the right', async () => {
+    expect(await tokenizeBadWords(tokenizer({ 'a ': [1], ' a ': [2] }), [' \n\u00a0a '])).toEqual([[1], [2]]);
   });
 
-  test('refuses a word of white space and one without tokens, by its place', () => {
-    const refuse = (word: string) => () =>
+  test('refuses a word of white space and one without tokens, by its place', async () => {
+    const refuse = (word: string) =>
       tokenizeBadWords(tokenizer({ a: [1], ' a': [2], '\u0000': [], ' \u0000': [9] }), ['a', word]);
     for (const word of [' \t', '\u0000']) {
-      expect(refuse(word)).toThrow(
+      await expect(refuse(word)).rejects.toThrow(
         expect.objectContaining({ code: 'invalid_request', parameter: 'badWords[1]' }),
       );
     }
+  });
+
+  test('lets others run between words', async () => {
+    const words = Array.from({ length: 1_000 }, (_, index) => `w${index}`);
+    const table = Object.fromEntries(
+      words.flatMap((word, index) => [
+        [word, [index]],
+        [` ${word}`, [index]],
+      ]),
+    );
+    let turnCount = 0;
+    let isOver = false;
+    const takeTurn = () => {
+      turnCount++;
+      if (!isOver) setImmediate(takeTurn);
+    };
+    setImmediate(takeTurn);
+    expect(await tokenizeBadWords(tokenizer(table), words)).toHaveLength(words.length);
+    isOver = true;
+    expect(turnCount).toBeGreaterThan(20);
   });
 });

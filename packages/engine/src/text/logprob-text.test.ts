@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toTokenLogprob } from './logprob-text.ts';
+import { toPromptLogprobs, toTokenLogprob } from './logprob-text.ts';
 import { TokenBytes } from './token-bytes.ts';
 
 /** A byte-level vocabulary: a word with its space, one byte of a character, U+FFFD itself, a special token. */
@@ -61,5 +61,31 @@ describe('toTokenLogprob', () => {
     });
     expect(logprob).toBe(-9999);
     expect(top.map(({ rank }) => rank)).toEqual([1, 2, 2]);
+  });
+});
+
+describe('toPromptLogprobs', () => {
+  test('gives what each token gives alone, and lets others run meanwhile', async () => {
+    const one = {
+      tokenId: 0,
+      logprob: -1,
+      rank: 1,
+      topTokenIds: Int32Array.of(0, 3),
+      topLogprobs: Float32Array.of(-1, -2),
+    };
+    const logprobs = [null, ...Array.from({ length: 4_000 }, () => one)];
+    let turnCount = 0;
+    let isOver = false;
+    const takeTurn = () => {
+      turnCount++;
+      if (!isOver) setImmediate(takeTurn);
+    };
+    setImmediate(takeTurn);
+    const found = await toPromptLogprobs(tokenBytes, logprobs);
+    isOver = true;
+    expect(turnCount).toBeGreaterThan(5);
+    expect(found).toHaveLength(logprobs.length);
+    expect(found[0]).toBeNull();
+    expect(found.at(-1)).toEqual(toTokenLogprob(tokenBytes, one));
   });
 });

@@ -1,6 +1,7 @@
 // Log probabilities of the token side, which are ids and numbers, with the text and the bytes of every token.
 // Caller: `../generation.ts`, when a reader takes an event.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CandidateLogprob, TokenLogprob } from '../request/generation-event.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import { detokenize } from './detokenizer.ts';
@@ -9,6 +10,25 @@ import type { TokenBytes } from './token-bytes.ts';
 /** What a forbidden token is said to have, as JSON has no infinity. Source: vLLM's floor. */
 const LOWEST_LOGPROB = -9999;
 const REPLACEMENT = '\ufffd';
+/** So many take one or two milliseconds. A long prompt has hundreds of thousands. */
+const CANDIDATES_PER_TURN = 1024;
+
+/** Those of a whole prompt, in turns, so that other requests are served in between. */
+export async function toPromptLogprobs(
+  tokenBytes: TokenBytes,
+  logprobs: readonly (TokenLogprobs | null)[],
+): Promise<(TokenLogprob | null)[]> {
+  const found: (TokenLogprob | null)[] = [];
+  let candidateCount = 0;
+  for (const ofToken of logprobs) {
+    found.push(ofToken === null ? null : toTokenLogprob(tokenBytes, ofToken));
+    candidateCount += 1 + (ofToken?.topTokenIds.length ?? 0);
+    if (candidateCount < CANDIDATES_PER_TURN) continue;
+    candidateCount = 0;
+    await nextTurn();
+  }
+  return found;
+}
 
 export function toTokenLogprob(tokenBytes: TokenBytes, logprobs: TokenLogprobs): TokenLogprob {
   const { tokenId, logprob, rank, topTokenIds, topLogprobs } = logprobs;

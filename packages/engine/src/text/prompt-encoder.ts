@@ -167,7 +167,12 @@ function isShort(call: TemplateCall): boolean {
   const add = (value: unknown, depth: number): void => {
     length += typeof value === 'string' ? value.length : 1;
     if (typeof value !== 'object' || value === null) return;
-    if (depth === INLINE_DEPTH) length = Number.POSITIVE_INFINITY;
+    // Keys first: the values of a large object take several times as long.
+    const size = Array.isArray(value) ? value.length : Object.keys(value).length;
+    if (depth === INLINE_DEPTH || size > INLINE_TEXT_LENGTH) {
+      length = Number.POSITIVE_INFINITY;
+      return;
+    }
     for (const inner of Object.values(value)) {
       if (length > INLINE_TEXT_LENGTH) return;
       add(inner, depth + 1);

@@ -1,5 +1,5 @@
-// Settings of generation: how many answers run and wait, how their steps are cut, what is kept of computed prompts.
-// Caller: `../settings.ts`.
+// Settings of generation: where defaults of requests come from, how many answers run and wait, how their steps are cut, what is
+// kept of computed prompts. Caller: `../settings.ts`.
 
 import { byteSize, MEBIBYTE, oneOf, wholeNumber } from '../setting-values.ts';
 import { setting } from './setting.ts';
@@ -56,6 +56,15 @@ export const GENERATION_SETTINGS = {
     fallback: 'on',
     description:
       'Whether prompts of models in 4 bits are computed with 8-bit integers: several times faster, for one more byte of memory per weight.',
+    schema: oneOf(['on', 'off']),
+  }),
+  generationConfig: setting({
+    variable: 'ORTLER_GENERATION_CONFIG',
+    flag: '--generation-config',
+    valueName: 'on or off',
+    fallback: 'on',
+    description:
+      "Whether requests take what they leave open from the model's generation_config.json: temperature and the like, and the most tokens. With off these are neutral. Its end tokens always count.",
     schema: oneOf(['on', 'off']),
   }),
   prefixCache: setting({

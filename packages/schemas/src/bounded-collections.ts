@@ -1,0 +1,77 @@
+// Objects and lists whose size the caller chooses. Their bounds are checked before anything inside is looked at: zod reads
+// every element and never stops at the first fault of a record, so a large one would block the thread for tenths of seconds.
+
+import { z } from 'zod';
+import type { IssueParams } from './lax-primitives.ts';
+import type { Rejection } from './lax-values.ts';
+
+/** Most entries of objects that callers name as they like: metrics, metadata, ratings. */
+export const MAX_NAMED_VALUES = 4_096;
+
+/** Most items of a list whose real limit is smaller, or depends on the model or the operator. */
+export const MAX_LIST_LENGTH = 4_096;
+
+/** An object with string keys and at most `maxEntries` of them. */
+export function boundedRecord<Schema extends z.ZodType>(
+  value: Schema,
+  maxEntries: number,
+  key: z.ZodString = z.string(),
+) {
+  const fault = tooLong('Dictionary', maxEntries);
+  return z.preprocess(
+    (given: Record<string, z.input<Schema>>, context) =>
+      isObject(given) && Object.keys(given).length > maxEntries ? refuse(fault, given, context) : given,
+    z.record(key, value),
+  );
+}
+
+/** A list of `minLength` to `maxLength` items. */
+export function boundedList<Schema extends z.ZodType>(
+  item: Schema,
+  {
+    minLength = 0,
+    maxLength = MAX_LIST_LENGTH,
+  }: { readonly minLength?: number; readonly maxLength?: number } = {},
+) {
+  const fault = tooLong('List', maxLength);
+  const list = z.array(item).max(maxLength);
+  return z.preprocess(
+    (given: z.input<Schema>[], context) =>
+      Array.isArray(given) && given.length > maxLength ? refuse(fault, given, context) : given,
+    minLength === 0 ? list : list.min(minLength),
+  );
+}
+
+/**
+ * Any JSON object, kept as it came. zod's records copy every entry, which takes seconds for a million of them, and drop a key
+ * such as `__proto__`.
+ */
+export function jsonObject() {
+  const schema: z.ZodType<Record<string, unknown>> = z
+    .any()
+    .refine(isObject, {
+      error: 'Input should be a valid dictionary',
+      params: { type: 'dict_type' } satisfies IssueParams,
+      // A union goes on to its other members.
+      abort: true,
+    })
+    .meta({ type: 'object', additionalProperties: true });
+  return schema;
+}
+
+function tooLong(kind: 'List' | 'Dictionary', limit: number): Rejection {
+  return { type: 'too_long', msg: `${kind} should have at most ${limit} items after validation` };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function refuse(
+  { type, msg }: Rejection,
+  input: unknown,
+  context: { readonly issues: z.core.$ZodRawIssue[] },
+): never {
+  context.issues.push({ code: 'custom', message: msg, params: { type } satisfies IssueParams, input });
+  return z.NEVER;
+}
