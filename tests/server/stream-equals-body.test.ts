@@ -71,6 +71,7 @@ interface Summary {
   readonly choices: readonly {
     role: string;
     content: string;
+    reasoning: string;
     tokenIds: number[];
     finish: unknown;
     stop: unknown;
@@ -86,7 +87,9 @@ function summary(body: Json): Summary {
     usage: withoutCache(body.usage),
     choices: body.choices.map((choice: Json) => ({
       role: choice.message.role,
-      content: choice.message.content,
+      // Chunks say nothing where the body says null: an answer cut while the model was thinking.
+      content: choice.message.content ?? '',
+      reasoning: choice.message.reasoning ?? '',
       tokenIds: choice.token_ids,
       finish: choice.finish_reason,
       stop: choice.stop_reason,
@@ -98,11 +101,12 @@ function joined(chunks: readonly Json[]): Summary {
   const choices: Json[] = [];
   for (const chunk of chunks) {
     for (const { index, delta, token_ids, finish_reason, stop_reason } of chunk.choices) {
-      choices[index] ??= { role: '', content: '', tokenIds: [], finish: null, stop: null };
+      choices[index] ??= { role: '', content: '', reasoning: '', tokenIds: [], finish: null, stop: null };
       const choice = choices[index];
       expect(choice.finish).toBeNull();
       choice.role += delta.role ?? '';
       choice.content += delta.content ?? '';
+      choice.reasoning += delta.reasoning ?? '';
       choice.tokenIds.push(...(token_ids ?? []));
       if (finish_reason === null) continue;
       choice.finish = finish_reason;

@@ -39,6 +39,15 @@ function logitsAfter(tokenIds: readonly number[], { vocabSize, eosLift }: Case):
 const look = (tokenIds: Int32Array, one: Case) =>
   readTokenLogprobs(logitsAfter([...tokenIds], one), 0, 2 * one.width);
 
+/**
+ * Log probabilities of all tokens, rounded as the search is told them: two beams may be closer than the last bit of a
+ * float32, and a sum of our own would then put them in another order.
+ */
+function logprobsById(logits: Float32Array): ReadonlyMap<number, number> {
+  const { topTokenIds, topLogprobs } = readTokenLogprobs(logits, 0, logits.length);
+  return new Map([...topTokenIds].map((id, rank) => [id, topLogprobs[rank]!]));
+}
+
 interface Answer {
   readonly tokenIds: readonly number[];
   readonly reason: string;
@@ -52,11 +61,11 @@ function reference(one: Case): readonly Answer[] {
   for (let step = 0; step < maxTokens; step++) {
     const next: typeof live = [];
     for (const { tokenIds, sum } of live) {
-      const logits = [...logitsAfter(tokenIds, one)];
-      const total = Math.log(logits.reduce((rest, logit) => rest + Math.exp(logit), 0));
-      const best = logits.map((_, id) => id).sort((a, b) => logits[b]! - logits[a]! || a - b);
+      const logits = logitsAfter(tokenIds, one);
+      const logprobs = logprobsById(logits);
+      const best = [...logits.keys()].sort((a, b) => logits[b]! - logits[a]! || a - b);
       for (const id of best.slice(0, 2 * width)) {
-        const newSum = sum + Math.fround(logits[id]! - total);
+        const newSum = sum + logprobs.get(id)!;
         if (id !== EOS || ignoreEos) next.push({ tokenIds: [...tokenIds, id], sum: newSum });
         else
           finished.push({ tokenIds: keepsEos ? [...tokenIds, id] : tokenIds, sum: newSum, reason: 'stop' });
