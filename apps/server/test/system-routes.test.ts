@@ -80,6 +80,7 @@ it('counts requests and tokens under the names of vLLM', async () => {
   expect(body).toContain('vllm:request_success_total{model_name="demo",engine="0",finished_reason="stop"} 2');
   expect(body).toContain(`vllm:num_requests_running${labels} 0`);
   expect(body).toContain(`vllm:e2e_request_latency_seconds_count${labels} 1`);
+  expect(body).toContain(`vllm:request_time_per_output_token_seconds_count${labels} 1`);
 });
 
 it("shows the engine's own counts of cache, preemption and speculation under the names of vLLM", async () => {
@@ -87,6 +88,7 @@ it("shows the engine's own counts of cache, preemption and speculation under the
     runningCount: 2,
     waitingCount: 1,
     freeSlotCount: 6,
+    cacheUsedShare: 0.25,
     stepCount: 40,
     preemptionCount: 3,
     cacheQueryTokenCount: 500,
@@ -102,6 +104,7 @@ it("shows the engine's own counts of cache, preemption and speculation under the
   const labels = '{model_name="demo",engine="0"}';
   expect(body).toContain(`vllm:num_requests_running${labels} 2`);
   expect(body).toContain(`vllm:num_requests_waiting${labels} 1`);
+  expect(body).toContain(`vllm:kv_cache_usage_perc${labels} 0.25`);
   expect(body).toContain(`vllm:num_preemptions_total${labels} 3`);
   expect(body).toContain(`vllm:prefix_cache_queries_total${labels} 500`);
   expect(body).toContain(`vllm:prefix_cache_hits_total${labels} 480`);

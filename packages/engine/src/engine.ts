@@ -78,4 +78,6 @@ export interface Engine {
   vocabularyTexts(tokenIds: readonly number[]): readonly string[];
   /** Waits for open requests up to `deadlineMs`, aborts the rest, ends the model's thread or process. */
   close(options?: { readonly deadlineMs?: number }): Promise<void>;
+  /** As `close` without options, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }

@@ -97,6 +97,10 @@ export class LinkedEngine implements Engine {
     await Promise.all([link.close(), prompts.close(), this.#constraints.close()]);
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   async *#generate(
     request: GenerationRequest,
     signal?: AbortSignal,

@@ -358,6 +358,16 @@ describe('closing', () => {
     await failure;
     await closing.close();
   });
+
+  test('comes with the end of a block that disposes of the engine', async () => {
+    const closing = await createScriptedEngine();
+    {
+      await using disposed = closing.engine;
+      expect(disposed.health.state).toBe('ready');
+    }
+    expect(closing.engine.health.state).toBe('closed');
+    await closing.close();
+  });
 });
 
 describe('chats', () => {

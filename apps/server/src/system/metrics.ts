@@ -6,6 +6,8 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Unit: seconds. */
 const LATENCY_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+/** Unit: seconds. */
+const TOKEN_TIME_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 1, 2.5];
 const TOKEN_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000];
 
 /** An HTTP request that was answered. */
@@ -56,6 +58,11 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
   const engineCounter = (...metric: Parameters<typeof ofEngines>) => new Counter(ofEngines(...metric));
   gauge('vllm:num_requests_running', 'Sequences that run now.', stats => stats.runningCount);
   gauge('vllm:num_requests_waiting', 'Sequences that wait for their start.', stats => stats.waitingCount);
+  gauge(
+    'vllm:kv_cache_usage_perc',
+    'Share of the cache of keys and values that running sequences hold, 0 to 1.',
+    stats => stats.cacheUsedShare,
+  );
   engineCounter(
     'vllm:num_preemptions_total',
     'How often a sequence lost its place before its end.',
@@ -110,6 +117,11 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
     'From request to first token.',
     LATENCY_BUCKETS,
   );
+  const timePerToken = histogram(
+    'vllm:request_time_per_output_token_seconds',
+    'Mean time between the tokens of a request, its first one left out.',
+    TOKEN_TIME_BUCKETS,
+  );
   const latency = histogram(
     'vllm:e2e_request_latency_seconds',
     'From request to last token.',
@@ -139,6 +151,8 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
       generationTokens.inc(labels, report.completionTokenCount);
       for (const reason of endReasons(report)) success.inc({ ...labels, finished_reason: reason });
       if (report.firstTokenMs !== null) firstToken.observe(labels, report.firstTokenMs / 1000);
+      const tokenMs = msPerToken(report);
+      if (tokenMs !== null) timePerToken.observe(labels, tokenMs / 1000);
       latency.observe(labels, report.durationMs / 1000);
       promptLength.observe(labels, report.promptTokenCount);
       length.observe(labels, report.completionTokenCount);
@@ -151,6 +165,13 @@ type EngineStats = Engine['health']['stats'];
 function endReasons({ outcome, finishReasons }: GenerationReport): readonly string[] {
   if (outcome === 'finished') return finishReasons;
   return [...finishReasons, outcome === 'aborted' ? 'abort' : 'error'];
+}
+
+/** Choices of a request run side by side; null where no choice had a second token. Unit: milliseconds. */
+function msPerToken(report: GenerationReport): number | null {
+  const { durationMs, firstTokenMs, completionTokenCount, choiceCount } = report;
+  const laterCount = completionTokenCount / choiceCount - 1;
+  return firstTokenMs === null || laterCount <= 0 ? null : (durationMs - firstTokenMs) / laterCount;
 }
 
 /** The server's own process, under the names that every exporter uses; models have processes of their own. */

@@ -67,6 +67,7 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
       runningCount: 0,
       waitingCount: 0,
       freeSlotCount: 4,
+      cacheUsedShare: 0,
       stepCount: 0,
       preemptionCount: 0,
       cacheQueryTokenCount: 0,
@@ -117,6 +118,10 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
     }
   }
 
+  const close = () => {
+    closed = true;
+    return Promise.resolve();
+  };
   return {
     info,
     health,
@@ -132,10 +137,8 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
     encode: text => Promise.resolve(Array.from(text, character => character.codePointAt(0)!)),
     decode: tokenIds => String.fromCodePoint(...tokenIds),
     vocabularyTexts: tokenIds => tokenIds.map(id => `Ġ${String.fromCodePoint(id)}`),
-    close() {
-      closed = true;
-      return Promise.resolve();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

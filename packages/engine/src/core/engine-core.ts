@@ -85,6 +85,7 @@ export class EngineCore {
       runningCount: this.#cache.ownedCount,
       waitingCount: this.#scheduler.waitingCount,
       freeSlotCount: this.#cache.freeCount,
+      cacheUsedShare: this.#cache.usedShare,
       stepCount: this.#stepCount,
       preemptionCount: this.#scheduler.preemptionCount,
       cacheQueryTokenCount: queriedTokenCount,

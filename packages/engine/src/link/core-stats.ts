@@ -5,6 +5,8 @@ export interface CoreStats {
   readonly runningCount: number;
   readonly waitingCount: number;
   readonly freeSlotCount: number;
+  /** Share of the cache that running sequences hold, 0 to 1. */
+  readonly cacheUsedShare: number;
   readonly stepCount: number;
   /** Since the start: how often a sequence lost its place before its end. */
   readonly preemptionCount: number;
@@ -35,6 +37,7 @@ export const IDLE_STATS: CoreStats = {
   runningCount: 0,
   waitingCount: 0,
   freeSlotCount: 0,
+  cacheUsedShare: 0,
   stepCount: 0,
   preemptionCount: 0,
   cacheQueryTokenCount: 0,

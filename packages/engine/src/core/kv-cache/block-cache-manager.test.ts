@@ -61,6 +61,7 @@ describe('BlockCacheManager', () => {
     expect(manager.pool.freeCount).toBe(10);
     expect(manager.reserve(sequence, 9)).toBe(true);
     expect(manager.pool.freeCount).toBe(9);
+    expect(manager.usedShare).toBe(0.25);
     manager.release(sequence, { keepsPrefix: false });
     expect(manager.pool.freeCount).toBe(12);
     expect(manager.findViolations(CONTEXT_LENGTH)).toEqual([]);

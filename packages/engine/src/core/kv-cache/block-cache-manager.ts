@@ -81,6 +81,10 @@ export class BlockCacheManager implements KvCacheManager {
     return Math.min(this.settings.maxSequences - this.#ownedCount, this.pool.freeCount);
   }
 
+  get usedShare(): number {
+    return 1 - this.pool.freeCount / this.pool.blockCount;
+  }
+
   get counters(): CacheCounters {
     return this.#counters;
   }

@@ -15,6 +15,8 @@ export interface KvCacheManager {
   readonly ownedCount: number;
   /** How many more sequences can be admitted, as far as that is known without their lengths. */
   readonly freeCount: number;
+  /** Share of the cache that admitted sequences hold; what is only kept for later ones counts as free. 0 to 1. */
+  readonly usedShare: number;
   /**
    * Gives the sequence a place, room for all its tokens, and as many of its first tokens as the cache has, at most all
    * but the last, which must be computed for its logits. `freeCount` is above 0.

@@ -181,6 +181,7 @@ describe('SlotCacheManager', () => {
     manager.admit(running);
     expect(running.computedLength).toBe(3);
     expect(manager.freeCount).toBe(0);
+    expect(manager.usedShare).toBe(1);
     expect(() => manager.admit(sequenceOf(5, [2, 2]))).toThrow(/a slot is free/);
   });
 

@@ -73,6 +73,10 @@ export class SlotCacheManager implements KvCacheManager {
     return this.settings.maxSequences - this.#ownedCount;
   }
 
+  get usedShare(): number {
+    return this.#ownedCount / this.settings.maxSequences;
+  }
+
   get counters(): CacheCounters {
     return this.#counters;
   }
