@@ -20,7 +20,7 @@ import { rounded } from '../rounded.ts';
 const PEERS = resolve(import.meta.dirname, '../peers');
 const CHECK = { promptLength: 48, outputLength: 24 };
 
-const HELP = `The peers are not installed with the project: npm ci --ignore-scripts --prefix bench/peers
+const HELP = `The peers are not installed with the project: npm install --ignore-scripts --prefix bench/peers
 llama.cpp's server is compared when --llama-server gives its path.
 
 Options:
