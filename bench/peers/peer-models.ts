@@ -1,10 +1,10 @@
 // The models of the comparison: one seeded checkpoint of a real shape, in the format of each contestant. Made once
-// and kept in `.cache/bench`.
+// and kept in `.cache/bench`; ours once for each version of the builder.
 
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { buildModel } from '@ortler/model-builder';
+import { ensureModel } from '@ortler/model-builder';
 import { createTinyCheckpoint, writeOptimumModel } from '@ortler/model-builder/testing';
 import { MODEL_SHAPES } from '../model-shapes.ts';
 import type { ContestantName } from './contestant-process.ts';
@@ -43,9 +43,7 @@ export async function peerModel(
   switch (contestant) {
     case 'ortler':
     case 'ortler-server':
-      return once(join(folder, `ortler-${precision}${ownCache === 'int8' ? '-kv8' : ''}`), outputDir =>
-        buildModel({ sourceDir, outputDir, precision, kvType: ownCache }),
-      );
+      return ensureModel({ sourceDir, cacheDir: join(folder, 'ortler'), precision, kvType: ownCache });
     case 'transformers.js': {
       const name = `optimum-${precision}`;
       const path = await once(join(folder, name), outputDir =>
