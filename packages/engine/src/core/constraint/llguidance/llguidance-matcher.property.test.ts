@@ -30,9 +30,19 @@ const single = (pattern: string, ...texts: string[]): Language => ({ pattern, te
 
 function joined(parts: readonly Language[]): Language {
   let texts: ReadonlySet<string> = new Set(['']);
-  for (const part of parts)
-    texts = new Set([...texts].flatMap(head => [...part.texts].map(tail => head + tail)));
+  for (const part of parts) texts = new Set(firstPairs(texts, part.texts));
   return { pattern: parts.map(part => `(?:${part.pattern})`).join(''), texts };
+}
+
+/** Every head with every tail, but no more than show that there are too many: nothing built of them gets fewer again. */
+function* firstPairs(heads: ReadonlySet<string>, tails: ReadonlySet<string>): Generator<string> {
+  const seen = new Set<string>();
+  for (const head of heads)
+    for (const tail of tails) {
+      if (seen.size > MOST_TEXTS) return;
+      seen.add(head + tail);
+      yield head + tail;
+    }
 }
 
 const either = (parts: readonly Language[]): Language => ({
