@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { countTurns } from '../../test/count-turns.ts';
 import { tokenizeBadWords } from './bad-words.ts';
 
 /** Answers from a table; no other text may be encoded. */
@@ -49,15 +50,8 @@ describe('tokenizeBadWords', () => {
         [` ${word}`, [index]],
       ]),
     );
-    let turnCount = 0;
-    let isOver = false;
-    const takeTurn = () => {
-      turnCount++;
-      if (!isOver) setImmediate(takeTurn);
-    };
-    setImmediate(takeTurn);
-    expect(await tokenizeBadWords(tokenizer(table), words)).toHaveLength(words.length);
-    isOver = true;
+    const { value, turnCount } = await countTurns(() => tokenizeBadWords(tokenizer(table), words));
+    expect(value).toHaveLength(words.length);
     expect(turnCount).toBeGreaterThan(20);
   });
 });

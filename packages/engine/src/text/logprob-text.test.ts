@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { countTurns } from '../../test/count-turns.ts';
 import { toPromptLogprobs, toTokenLogprob } from './logprob-text.ts';
 import { TokenBytes } from './token-bytes.ts';
 
@@ -74,15 +75,7 @@ describe('toPromptLogprobs', () => {
       topLogprobs: Float32Array.of(-1, -2),
     };
     const logprobs = [null, ...Array.from({ length: 4_000 }, () => one)];
-    let turnCount = 0;
-    let isOver = false;
-    const takeTurn = () => {
-      turnCount++;
-      if (!isOver) setImmediate(takeTurn);
-    };
-    setImmediate(takeTurn);
-    const found = await toPromptLogprobs(tokenBytes, logprobs);
-    isOver = true;
+    const { value: found, turnCount } = await countTurns(() => toPromptLogprobs(tokenBytes, logprobs));
     expect(turnCount).toBeGreaterThan(5);
     expect(found).toHaveLength(logprobs.length);
     expect(found[0]).toBeNull();
