@@ -1,9 +1,10 @@
-// Schedules at random: requests that come, go and wait, and cores that serve them. Caller: the property test of EngineCore.
+// Schedules at random: requests that come, go and wait, and cores that serve them. Callers: the property tests of EngineCore.
 
 import fc from 'fast-check';
 import type { SubmitMessage } from '../src/link/messages.ts';
 import { NEUTRAL_SAMPLING } from '../src/request/sampling-params.ts';
-import { hashTokens } from '../src/testing/scripted-model.ts';
+import { ScriptedBlockModel } from '../src/testing/scripted-block-model.ts';
+import { hashTokens, ScriptedModel, type ScriptedModelOptions } from '../src/testing/scripted-model.ts';
 
 export const VOCAB_SIZE = 24;
 export const EOS_TOKEN_ID = 3;
@@ -53,6 +54,27 @@ export interface Machine {
   readonly failureSalt: number | null;
   /** `random`: drafts of any length, right and wrong, whatever else the step computes. */
   readonly drafting: 'lookup' | 'random' | 'none';
+}
+
+/** The model of a machine, which fails as it is told. */
+export function createMachineModel(
+  machine: Machine,
+  faults: Pick<ScriptedModelOptions, 'failsAt' | 'logitsFault'>,
+): ScriptedModel | ScriptedBlockModel {
+  const { maxSequences, cacheSlots, logitsRoom, cacheKind, spareTokens } = machine;
+  const slotCount = cacheKind === 'slots' ? maxSequences + cacheSlots : maxSequences;
+  const options = {
+    vocabSize: VOCAB_SIZE,
+    contextLength: CONTEXT_LENGTH,
+    slotCount,
+    logitsLimit: slotCount + logitsRoom,
+    ...TEXT,
+    ...faults,
+  };
+  if (cacheKind === 'slots') return new ScriptedModel(options);
+  const blockLength = machine.cacheBlockLength;
+  const blockCount = Math.ceil((CONTEXT_LENGTH + spareTokens) / blockLength);
+  return new ScriptedBlockModel({ ...options, blockCount, blockLength });
 }
 
 const tokenId = fc.nat({ max: VOCAB_SIZE - 1 });

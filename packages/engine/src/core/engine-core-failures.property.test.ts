@@ -7,14 +7,11 @@ import { expectedAnswer } from '../../test/answer-alone.ts';
 import {
   type Arrival,
   arrivals,
-  CONTEXT_LENGTH,
+  createMachineModel,
   type Machine,
   machines,
-  TEXT,
-  VOCAB_SIZE,
 } from '../../test/core-schedules.ts';
-import { ScriptedBlockModel } from '../testing/scripted-block-model.ts';
-import { hashTokens, ScriptedModel } from '../testing/scripted-model.ts';
+import { hashTokens } from '../testing/scripted-model.ts';
 import { EngineCore } from './engine-core.ts';
 
 /** When the model fails: a function of the call, and of the text. */
@@ -24,23 +21,11 @@ interface Faults {
 }
 
 function createCore(machine: Machine, { callSalt, textSalt }: Faults): EngineCore {
-  const { maxSequences, cacheSlots, logitsRoom, cacheKind, spareTokens, cacheBlockLength } = machine;
-  const slotCount = cacheKind === 'slots' ? maxSequences + cacheSlots : maxSequences;
-  const options = {
-    vocabSize: VOCAB_SIZE,
-    contextLength: CONTEXT_LENGTH,
-    slotCount,
-    logitsLimit: slotCount + logitsRoom,
-    ...TEXT,
+  const model = createMachineModel(machine, {
     // Four in a row, so that steps are given up.
-    failsAt: (call: number) => hashTokens([call >> 2, callSalt]) % 5 === 0,
-    logitsFault: (history: readonly number[]) => hashTokens([...history, textSalt]) % 97 === 0,
-  };
-  const blockCount = Math.ceil((CONTEXT_LENGTH + spareTokens) / cacheBlockLength);
-  const model =
-    cacheKind === 'slots'
-      ? new ScriptedModel(options)
-      : new ScriptedBlockModel({ ...options, blockCount, blockLength: cacheBlockLength });
+    failsAt: call => hashTokens([call >> 2, callSalt]) % 5 === 0,
+    logitsFault: history => hashTokens([...history, textSalt]) % 97 === 0,
+  });
   return new EngineCore(model, {
     ...machine,
     ...(machine.drafting === 'none' ? { drafter: null } : {}),

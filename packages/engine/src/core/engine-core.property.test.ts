@@ -4,7 +4,7 @@ import { type Answer, expectedAnswer } from '../../test/answer-alone.ts';
 import {
   type Arrival,
   arrivals,
-  CONTEXT_LENGTH,
+  createMachineModel,
   EOS_TOKEN_ID,
   type Machine,
   machines,
@@ -13,8 +13,7 @@ import {
 } from '../../test/core-schedules.ts';
 import type { CoreStats } from '../link/core-stats.ts';
 import type { PrefilledRequest, SequenceUpdate } from '../link/messages.ts';
-import { ScriptedBlockModel } from '../testing/scripted-block-model.ts';
-import { hashTokens, ScriptedModel, type ScriptedRunner, scriptedLogits } from '../testing/scripted-model.ts';
+import { hashTokens, type ScriptedRunner, scriptedLogits } from '../testing/scripted-model.ts';
 import { EngineCore } from './engine-core.ts';
 import { readTokenLogprobs } from './sampling/logprobs.ts';
 import type { Sequence } from './sequence.ts';
@@ -48,27 +47,12 @@ function randomGuess(sequence: Sequence): number {
   return length;
 }
 
-function createModel(machine: Machine): ScriptedModel | ScriptedBlockModel {
-  const { maxSequences, cacheSlots, logitsRoom, failureSalt, cacheKind, spareTokens } = machine;
-  const slotCount = cacheKind === 'slots' ? maxSequences + cacheSlots : maxSequences;
-  const options = {
-    vocabSize: VOCAB_SIZE,
-    contextLength: CONTEXT_LENGTH,
-    slotCount,
-    logitsLimit: slotCount + logitsRoom,
-    ...TEXT,
-    // Never three failures in a row, so that no step is given up.
-    failsAt: (call: number) => failureSalt !== null && (call * 7 + failureSalt) % 5 < 2 && call % 3 !== 0,
-  };
-  if (cacheKind === 'slots') return new ScriptedModel(options);
-  const blockLength = machine.cacheBlockLength;
-  const blockCount = Math.ceil((CONTEXT_LENGTH + spareTokens) / blockLength);
-  return new ScriptedBlockModel({ ...options, blockCount, blockLength });
-}
-
 function createCore(machine: Machine): { core: EngineCore; model: ScriptedRunner } {
-  const model = createModel(machine);
-  const { drafting } = machine;
+  const { drafting, failureSalt } = machine;
+  const model = createMachineModel(machine, {
+    // Never three failures in a row, so that no step is given up.
+    failsAt: call => failureSalt !== null && (call * 7 + failureSalt) % 5 < 2 && call % 3 !== 0,
+  });
   const drafter = { lookup: {}, random: { drafter: RANDOM_DRAFTER }, none: { drafter: null } }[drafting];
   return { model, core: new EngineCore(model, { ...machine, ...drafter, maxQueuedSequences: 100 }) };
 }
