@@ -23,6 +23,7 @@ import {
   writeOptimumModel,
 } from '@ortler/model-builder/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { row, tokens } from './runner-rows.ts';
 import { createTinyModelFolder, type TinyModelFolder } from './tiny-model-folder.ts';
 
 const OPTIONS = { slotCount: 4, contextLength: 64, threadCount: 1, spin: false } as const;
@@ -36,15 +37,6 @@ const ROUNDING = 1e-4;
 const HALF_ROUNDING = 0.15;
 
 const reason = await whyNoWebGpu();
-
-function row(slot: number, computedLength: number, tokenIds: readonly number[], logitsCount = 1): RunnerRow {
-  return { slot, computedLength, tokenIds: Int32Array.from(tokenIds), logitsCount };
-}
-
-/** Token ids that look random and are the same every time. */
-function tokens(count: number, seed: number): number[] {
-  return Array.from({ length: count }, (_, i) => (seed * 7919 + i * 104_729 + i * i * 31) % 288);
-}
 
 describe.skipIf(reason !== undefined).each(['llama', 'qwen3'] as const)(
   `the slots runner on a device with a %s, ${reason ?? 'here'}`,

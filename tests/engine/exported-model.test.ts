@@ -15,6 +15,7 @@ import {
 import { buildModel, ensureModel } from '@ortler/model-builder';
 import { createTinyCheckpoint, writeOptimumModel } from '@ortler/model-builder/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { row, tokens } from './runner-rows.ts';
 
 const OPTIONS = { slotCount: 4, contextLength: 64, threadCount: 1, spin: false } as const;
 /** Kernels may add in another order for another number of rows. Logits of the tiny model are of the order of 1. */
@@ -25,15 +26,6 @@ const EXPORTS = [
   { binding: 'native', modelType: 'qwen3', positionIds: true },
   { binding: 'node', modelType: 'llama', positionIds: true },
 ] as const;
-
-function row(slot: number, computedLength: number, tokenIds: readonly number[], logitsCount = 1): RunnerRow {
-  return { slot, computedLength, tokenIds: Int32Array.from(tokenIds), logitsCount };
-}
-
-/** Token ids that look random and are the same every time. */
-function tokens(count: number, seed: number): number[] {
-  return Array.from({ length: count }, (_, i) => (seed * 7919 + i * 104_729 + i * i * 31) % 288);
-}
 
 describe.each(EXPORTS)('an exported $modelType, position ids: $positionIds, through $binding', kind => {
   const { binding, modelType, positionIds } = kind;

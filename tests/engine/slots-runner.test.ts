@@ -12,6 +12,7 @@ import {
   selectBackend,
 } from '@ortler/engine/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { row, tokens } from './runner-rows.ts';
 import { createTinyModelFolder, type TinyModelFolder } from './tiny-model-folder.ts';
 
 const SLOT_COUNT = 4;
@@ -69,15 +70,6 @@ function poisonCache(backend: OrtBackend): OrtBackend {
     upload: (sources, targets) => backend.upload(sources, targets),
     describeDevice: device => backend.describeDevice(device),
   };
-}
-
-function row(slot: number, computedLength: number, tokenIds: readonly number[], logitsCount = 1): RunnerRow {
-  return { slot, computedLength, tokenIds: Int32Array.from(tokenIds), logitsCount };
-}
-
-/** Token ids that look random and are the same every time. */
-function tokens(count: number, seed: number): number[] {
-  return Array.from({ length: count }, (_, i) => (seed * 7919 + i * 104_729 + i * i * 31) % 288);
 }
 
 async function logitsOf(runner: SlotModelRunner, ...rows: RunnerRow[]): Promise<Float32Array> {
