@@ -32,7 +32,7 @@ export const EXP2_COEFFICIENTS: readonly number[] = [
 ];
 const [C1, C2, C3, C4, C5, C6] = EXP2_COEFFICIENTS as [number, number, number, number, number, number];
 
-const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
+export const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
 const SMALLEST_NORMAL_FLOAT32 = 2 ** -126;
 /** Most bits of a sum that float64 holds without rounding. */
 const EXACT_BITS = 53;

@@ -1,10 +1,17 @@
 // The loops over a row in WebAssembly, on memory of their own.
 
 import { assertInvariant } from '../../../errors.ts';
-import { BLOCK_LENGTH, BUCKET_COUNT, type Buckets, countBlocks, type RowKernels } from './row-kernels.ts';
-import { NO_WEIGHT_MARGIN, ROUNDER, type WeightScale } from './token-weight.ts';
-import { BUCKET_LANES } from './wasm-bucket-functions.ts';
+import {
+  BLOCK_LENGTH,
+  BUCKET_COUNT,
+  type Buckets,
+  countBlocks,
+  type RowKernels,
+  type SpreadTokens,
+} from './row-kernels.ts';
+import { LARGEST_FLOAT32, NO_WEIGHT_MARGIN, ROUNDER, type WeightScale } from './token-weight.ts';
 import { encodeRowModule, type RowFunctions } from './wasm-row-module.ts';
+import { BUCKET_LANES } from './wasm-spread-functions.ts';
 import { Wasm, type WasmModule } from './web-assembly.ts';
 
 const PAGE_BYTES = 65_536;
@@ -21,7 +28,7 @@ export class WasmKernels implements RowKernels {
   readonly bucketMasses = new Float64Array(BUCKET_COUNT);
   /** Shape: `[BUCKET_COUNT, BUCKET_LANES]`. */
   readonly #laneMasses: Float64Array;
-  readonly #bucketIds: Int32Array;
+  readonly #ids: Int32Array;
   readonly #functions: RowFunctions;
 
   /** The process has WebAssembly. */
@@ -48,19 +55,27 @@ export class WasmKernels implements RowKernels {
     const laneCount = BUCKET_COUNT * BUCKET_LANES;
     this.#laneMasses = new Float64Array(memory.buffer, place(8 * laneCount), laneCount);
     this.blockMaxima = new Float32Array(memory.buffer, place(4 * blockCount), blockCount);
-    this.#bucketIds = new Int32Array(memory.buffer, place(4 * idCount), idCount);
+    this.#ids = new Int32Array(memory.buffer, place(4 * idCount), idCount);
   }
 
   scan(): number {
     return this.#functions.scan(this.row.byteLength, this.blockMaxima.byteOffset);
   }
 
-  weigh(scale: WeightScale, lowestLogit: number): number {
-    return this.#weigh(this.#functions.weigh, scale, lowestLogit);
-  }
-
-  keepWeights(scale: WeightScale, lowestLogit: number): number {
-    return this.#weigh(this.#functions.keepWeights, scale, lowestLogit);
+  weigh({ largest, factor, bits }: WeightScale, lowestLogit: number): number {
+    const { weighAll, weighReaching } = this.#functions;
+    const isLimited = lowestLogit > -LARGEST_FLOAT32;
+    return (isLimited ? weighReaching : weighAll)(
+      this.row.byteLength,
+      this.blockMaxima.byteOffset,
+      this.blockMasses.byteOffset,
+      largest,
+      factor,
+      ROUNDER + bits,
+      -bits - NO_WEIGHT_MARGIN,
+      lowestLogit,
+      this.weights.byteOffset,
+    );
   }
 
   weighKept(lowestLogit: number): number {
@@ -74,10 +89,17 @@ export class WasmKernels implements RowKernels {
     );
   }
 
-  spread({ largest, stride, lowestLogit }: Buckets): void {
+  massOfReaching(lowestLogit: number): number {
+    const { blockMaxima, blockMasses } = this;
+    const end = blockMaxima.byteOffset + blockMaxima.byteLength;
+    return this.#functions.massOfReaching(blockMaxima.byteOffset, end, blockMasses.byteOffset, lowestLogit);
+  }
+
+  spread({ largest, stride, lowestLogit }: Buckets, tokens: SpreadTokens): void {
+    const { spreadAll, spreadSample } = this.#functions;
     const { row, blockMaxima, weights, bucketMasses } = this;
     const lanes = this.#laneMasses.fill(0);
-    this.#functions.spread(
+    (tokens === 'all' ? spreadAll : spreadSample)(
       row.byteLength,
       blockMaxima.byteOffset,
       lanes.byteOffset,
@@ -92,31 +114,15 @@ export class WasmKernels implements RowKernels {
     }
   }
 
-  gatherBucket(bucket: number, { largest, stride, lowestLogit }: Buckets): Int32Array {
-    const ids = this.#bucketIds;
-    const end = this.#functions.gatherBucket(
+  gatherBetween(lowestLogit: number, belowLogit: number): Int32Array {
+    const ids = this.#ids;
+    const end = this.#functions.gatherBetween(
       this.row.byteLength,
       this.blockMaxima.byteOffset,
       ids.byteOffset,
-      bucket,
-      largest,
-      stride,
       lowestLogit,
+      belowLogit,
     );
     return ids.subarray(0, (end - ids.byteOffset) / Int32Array.BYTES_PER_ELEMENT);
-  }
-
-  #weigh(run: RowFunctions['weigh'], { largest, factor, bits }: WeightScale, lowestLogit: number): number {
-    return run(
-      this.row.byteLength,
-      this.blockMaxima.byteOffset,
-      this.blockMasses.byteOffset,
-      largest,
-      factor,
-      ROUNDER + bits,
-      -bits - NO_WEIGHT_MARGIN,
-      lowestLogit,
-      this.weights.byteOffset,
-    );
   }
 }
