@@ -20,13 +20,15 @@ import { type WasmFunction, wasmFunction } from './wasm-module.ts';
 /** Addresses are bytes of the module's memory; the row begins at 0. */
 export interface KeptFunctions {
   /**
-   * Writes the sum of weights of each block and gives that of the row, of tokens with at least `lowestLogit`.
+   * Writes the sum of weights of each block and gives that of the row, of tokens with at least `lowestLogit`. `scratch`
+   * has room for the weights of a block.
    */
   weighKept(
     rowEnd: number,
     blockMaxima: number,
     blockMasses: number,
     weights: number,
+    scratch: number,
     lowestLogit: number,
   ): number;
   /** The sum of the blocks with a token that has at least `lowestLogit`, of all their tokens. */
@@ -57,6 +59,7 @@ const WEIGH_KEPT = wasmFunction({
     blockMaximum: 'i32',
     blockMass: 'i32',
     weight: 'i32',
+    scratch: 'i32',
     lowestLogit: 'f32',
   },
   result: 'f64',
@@ -65,18 +68,17 @@ const WEIGH_KEPT = wasmFunction({
     mass: 'f64',
     total: 'f64',
     limits: 'v128',
-    kept: 'v128',
     low: 'v128',
     high: 'v128',
   },
   body(locals) {
-    const { rowEnd, blockMaximum, blockMass, weight, lowestLogit } = locals;
-    const { at, mass, total, limits, kept, low, high } = locals;
-    const addVector = (offset: number): readonly Code[] => [
-      kept.set(f32x4.isAtLeast(v128.load(at.get, offset), limits.get)),
-      kept.set(v128.and(kept.get, v128.load(weight.get, offset))),
-      ...laneSums.add(low, high, kept.get),
+    const { rowEnd, blockMaximum, blockMass, weight, scratch, lowestLogit } = locals;
+    const { at, mass, total, limits, low, high } = locals;
+    const isKept = (offset: number): Code => f32x4.isAtLeast(v128.load(at.get, offset), limits.get);
+    const storeKept = (offset: number): readonly Code[] => [
+      v128.store(scratch.get, offset, v128.and(isKept(offset), v128.load(weight.get, offset))),
     ];
+    const addKept = (offset: number): readonly Code[] => laneSums.addStored(low, high, scratch.get, offset);
     const others = [
       [blockMass, Float64Array.BYTES_PER_ELEMENT],
       [weight, BLOCK_BYTES],
@@ -87,7 +89,8 @@ const WEIGH_KEPT = wasmFunction({
         mass.set(f64.constant(0)),
         ifBlockReaches(lowestLogit, blockMaximum, [
           ...laneSums.clear(low, high),
-          ...eachVector(addVector),
+          ...eachVector(storeKept),
+          ...eachVector(addKept),
           ...laneSums.total(low, high, mass),
         ]),
         f64.store(blockMass.get, mass.get),

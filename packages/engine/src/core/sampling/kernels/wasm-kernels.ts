@@ -29,6 +29,8 @@ export class WasmKernels implements RowKernels {
   /** Shape: `[BUCKET_COUNT, BUCKET_LANES]`. */
   readonly #laneMasses: Float64Array;
   readonly #ids: Int32Array;
+  /** Where the weights of one block have room. Unit: bytes from the start of the memory. */
+  readonly #scratch: number;
   readonly #functions: RowFunctions;
 
   /** The process has WebAssembly. */
@@ -39,7 +41,8 @@ export class WasmKernels implements RowKernels {
     // An id is written behind the last one before it is known whether it belongs there.
     const idCount = rowLength + 1;
     const byteLength =
-      8 * (blockCount + BUCKET_COUNT * BUCKET_LANES) + 4 * (2 * rowLength + blockCount + idCount);
+      8 * (blockCount + BUCKET_COUNT * BUCKET_LANES) +
+      4 * (2 * rowLength + BLOCK_LENGTH + blockCount + idCount);
     const memory = new Wasm.Memory({ initial: Math.ceil(byteLength / PAGE_BYTES) });
     compiled ??= new Wasm.Module(encodeRowModule());
     const { exports } = new Wasm.Instance(compiled, { env: { memory } });
@@ -51,6 +54,7 @@ export class WasmKernels implements RowKernels {
     };
     this.row = new Float32Array(memory.buffer, place(4 * rowLength), rowLength).fill(-Infinity);
     this.weights = new Float32Array(memory.buffer, place(4 * rowLength), rowLength);
+    this.#scratch = place(4 * BLOCK_LENGTH);
     this.blockMasses = new Float64Array(memory.buffer, place(8 * blockCount), blockCount);
     const laneCount = BUCKET_COUNT * BUCKET_LANES;
     this.#laneMasses = new Float64Array(memory.buffer, place(8 * laneCount), laneCount);
@@ -85,6 +89,7 @@ export class WasmKernels implements RowKernels {
       blockMaxima.byteOffset,
       blockMasses.byteOffset,
       weights.byteOffset,
+      this.#scratch,
       lowestLogit,
     );
   }
