@@ -65,7 +65,7 @@ export interface Buckets {
   readonly lowestLogit: number;
 }
 
-/** The definition of a token's bucket; `wasm-bucket-functions.ts` repeats it. Never less for a smaller logit. */
+/** The definition of a token's bucket; `wasm-spread-functions.ts` repeats it. Never less for a smaller logit. */
 export function bucketOf(logit: number, { largest, stride }: Buckets): number {
   const place = Math.min(BUCKET_COUNT - 1, Math.fround(Math.fround(largest - logit) * stride));
   return Math.fround(place + ROUNDER) - ROUNDER;

@@ -1,5 +1,5 @@
 // The weight of a token: its probability relative to the best one, as a whole number. This arithmetic is the definition;
-// `wasm-row-module.ts` repeats it operation by operation, four tokens at a time.
+// `wasm-weigh-functions.ts` repeats it operation by operation, four tokens at a time.
 //
 // Weights are whole numbers so small that a vocabulary of them adds up without rounding. So a sum of weights does not
 // depend on the order in which it was made, and neither does what is decided by it: which tokens top-p keeps and which

@@ -1,5 +1,5 @@
 // What the loops over a row have in common: blocks of a row, vectors of a block, and sums in float64. Callers:
-// `wasm-row-module.ts`, `wasm-bucket-functions.ts`.
+// the modules that write functions of rows.
 
 import { BLOCK_LENGTH } from './row-kernels.ts';
 import {

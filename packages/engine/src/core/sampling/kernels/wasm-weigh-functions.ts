@@ -53,7 +53,7 @@ const MANTISSA_BITS = 23;
 const COEFFICIENTS = [1, ...EXP2_COEFFICIENTS];
 const COEFFICIENT_INDEXES = [0, 1, 2, 3, 4, 5, 6] as const;
 
-/** What turns logits into weights, in vectors that are made before the loop: constants in it would be made anew each time. */
+/** What turns logits into weights, as vectors from before the loop: in it a constant is made anew in each turn. */
 interface WeightVectors {
   readonly largests: Local;
   readonly factors: Local;
@@ -112,20 +112,17 @@ function weighing(name: keyof WeighFunctions): WasmFunction {
         shifted: locals[`shifted${index}`],
         weight: locals[`weight${index}`],
       }));
-      const scale = { largests, factors, rounders, lowestPowers, coefficients };
       const inGroup = sideBySide(group);
       const weightAt = i32.add(at.get, weights.get);
       const addWeights = eachVector(offset => laneSums.addStored(low, high, blockWeight.get, offset));
+      const dropBelow = inGroup(({ weight }, offset) =>
+        weight.set(v128.and(weight.get, f32x4.isAtLeast(v128.load(at.get, offset), limits.get))),
+      );
       const storeGroup: readonly Code[] = [
-        ...weighGroup(inGroup, at, scale),
-        name === 'weighAll' ? [] : dropBelow(limits),
+        ...weighGroup(inGroup, at, { ...locals, coefficients }),
+        name === 'weighAll' ? [] : dropBelow,
         inGroup(({ weight }, offset) => v128.store(weightAt, offset, weight.get)),
       ];
-      function dropBelow(limits: Local): Code {
-        return inGroup(({ weight }, offset) =>
-          weight.set(v128.and(weight.get, f32x4.isAtLeast(v128.load(at.get, offset), limits.get))),
-        );
-      }
       const bestPower = f32.mul(f32.sub(f32.load(blockMaximum.get), largest.get), factor.get);
       const reaches = reachesLimit(lowestLogit, blockMaximum);
       const hasWeight = i32.and(f32.isAtLeast(bestPower, lowestPower.get), reaches);

@@ -10,7 +10,6 @@ import { type LogitRange, MassEstimate } from './top-p-estimate.ts';
 const NEAR_SCORE = -4;
 /** The tokens of so few blocks are told apart at once. */
 const FEW_BLOCKS = 32;
-
 /** Room for the rounding of a logarithm. Unit: powers of two. */
 const POWER_MARGIN = 0.01;
 
