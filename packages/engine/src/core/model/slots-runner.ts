@@ -1,9 +1,8 @@
-// Runs a `slots` graph: GroupQueryAttention over a contiguous cache that is updated in place. All decodes are
+// Runs the graphs of a model with slots: GroupQueryAttention over a contiguous cache that is updated in place. All decodes are
 // one call on the first slots of the pool; a chunk of a prompt is one call on its own slot. Where the model has a
 // prefill graph, tokens that the row marks for it go through that one, into the same cache. A cache of 8-bit codes is
 // calibrated when the model is loaded.
 
-import { join, resolve } from 'node:path';
 import { assertInvariant } from '../../errors.ts';
 import { type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
 import { BatchInputs } from './batch-inputs.ts';
@@ -16,22 +15,21 @@ import { KeptCalls } from './kept-calls.ts';
 import { KvStore } from './kv-store.ts';
 import { countLogits } from './logits-limit.ts';
 import type { RunnerFacts, RunnerRow, SlotModelRunner } from './model-runner.ts';
-import type { OrtBackend, OrtBinding, OrtSession, OrtSessionOptions, OrtTensor } from './ort/backend.ts';
+import type { OrtBackend, OrtBinding, OrtSession, OrtTensor } from './ort/backend.ts';
 import { inPieces } from './row-pieces.ts';
+import {
+  type CallWidth,
+  graphFor,
+  openSlotsGraphs,
+  type SlotsGraphs,
+  type SlotsGraphsOptions,
+} from './slots-graphs.ts';
 import { unfitModel } from './unfit-model.ts';
 
-export interface SlotsRunnerOptions extends OrtSessionOptions {
+export interface SlotsRunnerOptions extends SlotsGraphsOptions {
   readonly slotCount: number;
   /** Most tokens of a sequence; at most what the manifest says. */
   readonly contextLength: number;
-  /** Use the model's prefill graph, if it has one, also for requests and not for calibration alone. Default: true. */
-  readonly prefillGraph?: boolean;
-}
-
-/** The graphs of one model. They share the cache. */
-interface Sessions {
-  readonly decoder: OrtSession;
-  prefill?: OrtSession;
 }
 
 /** A call whose arrays are refilled and run again. */
@@ -65,22 +63,17 @@ export async function createSlotsRunner(
   manifest: ModelManifest,
   options: SlotsRunnerOptions,
 ): Promise<SlotModelRunner> {
-  const sessions: Sessions = {
-    decoder: await backend.createSession(resolve(modelDir, manifest.graphFile), options),
-  };
+  const graphs = await openSlotsGraphs(backend, modelDir, manifest, options);
   let runner: SlotsRunner;
   try {
-    const wantsPrefill = options.prefillGraph ?? true;
-    if (manifest.prefillGraphFile !== undefined && (wantsPrefill || manifest.kvType === 'int8'))
-      sessions.prefill = await backend.createSession(join(modelDir, manifest.prefillGraphFile), options);
-    runner = new SlotsRunner(backend, sessions, manifest, options);
+    runner = new SlotsRunner(backend, graphs, manifest, options);
   } catch (cause) {
-    disposeSessions(sessions);
+    disposeGraphs(graphs);
     throw cause;
   }
   try {
     await runner.calibrate(manifest);
-    if (options.prefillGraph === false) runner.dropPrefillGraph();
+    if (options.wideGraphs === false) runner.dropPrefillGraph();
     await runner.warmUp();
   } catch (cause) {
     await runner.close();
@@ -93,7 +86,7 @@ class SlotsRunner implements SlotModelRunner {
   readonly cacheKind = 'slots';
   readonly facts: RunnerFacts;
   readonly #backend: OrtBackend;
-  readonly #sessions: Sessions;
+  #graphs: SlotsGraphs;
   readonly #convention: CallConvention;
   readonly #store: KvStore;
   /** Undefined for a cache of numbers. */
@@ -107,12 +100,17 @@ class SlotsRunner implements SlotModelRunner {
   /** By slot, length, positions with logits and span. */
   readonly #chunkCalls = new KeptCalls<PreparedCall>(CHUNK_CALL_LIMIT, disposeCall);
 
-  constructor(backend: OrtBackend, sessions: Sessions, manifest: ModelManifest, options: SlotsRunnerOptions) {
+  constructor(
+    backend: OrtBackend,
+    graphs: SlotsGraphs,
+    manifest: ModelManifest,
+    options: SlotsRunnerOptions,
+  ) {
     const { slotCount, contextLength } = options;
     const { vocabSize, kvType } = manifest;
     assertInvariant(kvType !== 'float16', 'a slots graph has no float16 cache');
     this.#backend = backend;
-    this.#sessions = sessions;
+    this.#graphs = graphs;
     const shape = { ...manifest, slotCount, capacity: contextLength, type: kvType };
     this.#store = new KvStore(backend, shape);
     this.#codes = kvType === 'int8' ? new CacheCodes(backend, shape) : undefined;
@@ -120,7 +118,7 @@ class SlotsRunner implements SlotModelRunner {
     this.#logits = new Float32Array(logitsLimit * vocabSize);
     this.#chunkLogits = new Float32Array(logitsLimit * vocabSize);
     this.#convention = createConvention(backend, manifest, {
-      inputNames: sessions.decoder.inputNames,
+      inputNames: graphs.main.inputNames,
       ...{ batchLimit: slotCount, contextLength, logitsLimit, maskWidth: 'rounded' },
     });
     // Without spans, those of all batch sizes are kept.
@@ -141,7 +139,7 @@ class SlotsRunner implements SlotModelRunner {
   async calibrate(model: ModelManifest): Promise<void> {
     const codes = this.#codes;
     if (codes === undefined) return;
-    const { prefill } = this.#sessions;
+    const { prefill } = this.#graphs;
     assertInvariant(prefill !== undefined, 'a manifest with an int8 cache names a graph for prompts');
     const { contextLength } = this.facts;
     await calibrateCache({
@@ -154,25 +152,28 @@ class SlotsRunner implements SlotModelRunner {
     });
   }
 
-  /** From now on all tokens go through the other graph. */
+  /** From now on all tokens go through the other graphs. */
   dropPrefillGraph(): void {
-    this.#sessions.prefill?.dispose();
-    delete this.#sessions.prefill;
+    const { prefill, ...others } = this.#graphs;
+    prefill?.dispose();
+    this.#graphs = others;
   }
 
   /** Runs some tokens through each graph, so that one that does not fit fails here and not in the first request. */
   async warmUp(): Promise<void> {
     const { contextLength } = this.facts;
     const tokenIds = new Int32Array(Math.min(contextLength, 2));
-    const prefillCount = tokenIds.length - 1;
-    await this.run([{ slot: 0, tokenIds, computedLength: 0, logitsCount: 1, prefillCount }]);
+    const row = { slot: 0, tokenIds, computedLength: 0, logitsCount: 1 };
+    await this.run([row]);
+    await this.run([{ ...row, promptCount: tokenIds.length, prefillCount: tokenIds.length - 1 }]);
   }
 
   async run(rows: readonly RunnerRow[]): Promise<Float32Array> {
     const { vocabSize } = this.facts;
-    const decodeCount = countLeadingDecodes(rows);
+    const decodes = leadingDecodes(rows);
+    const decodeCount = decodes.rowCount;
     if (decodeCount > 0) {
-      const call = this.#decodeCall(decodeCount, longestOf(rows, decodeCount));
+      const call = this.#decodeCall(decodes);
       call.inputs.fill(rows, 0);
       await call.binding.run();
     }
@@ -210,42 +211,46 @@ class SlotsRunner implements SlotModelRunner {
     this.#chunkCalls.dispose();
     this.#codes?.dispose();
     this.#store.dispose();
-    disposeSessions(this.#sessions);
+    disposeGraphs(this.#graphs);
   }
 
   /** Computes what the prefill graph may compute, if there is one. Gives what of the row is left for the other graph. */
   async #prefill(row: RunnerRow): Promise<RunnerRow> {
-    const { slot, tokenIds, computedLength, logitsCount, prefillCount: length = 0 } = row;
+    const { slot, tokenIds, computedLength, logitsCount, promptCount = 0, prefillCount: length = 0 } = row;
     assertInvariant(length + logitsCount <= tokenIds.length, 'tokens of the prefill graph get no logits');
-    if (this.#sessions.prefill === undefined || length === 0) return row;
+    if (this.#graphs.prefill === undefined || length === 0) return row;
     const call = this.#prefillCall(slot, length, this.#codes?.span(computedLength + length) ?? 0);
     call.inputs.fillOne(row);
     await call.binding.run();
     const rest = { tokenIds: tokenIds.subarray(length), computedLength: computedLength + length };
-    return { slot, logitsCount, ...rest };
+    return { slot, logitsCount, promptCount: promptCount - length, ...rest };
   }
 
-  /** `longest`: tokens of the longest sequence after the call. */
-  #decodeCall(batchSize: number, longest: number): PreparedCall {
-    const span = this.#convention.span(longest);
-    const shape = { batchSize, length: 1, logitsPerRow: 1, span };
-    return this.#decodeCalls.take(`${batchSize}/${span}`, () => this.#prepare(0, shape, this.#logits));
+  #decodeCall(decodes: Decodes): PreparedCall {
+    const graph = graphFor(this.#graphs, decodes);
+    const span = this.#convention.span(decodes.longest);
+    const shape = { batchSize: decodes.rowCount, length: 1, logitsPerRow: 1, span };
+    const key = `${nameOf(this.#graphs, graph)}/${shape.batchSize}/${span}`;
+    return this.#decodeCalls.take(key, () => this.#prepare(graph, 0, shape, this.#logits));
   }
 
-  #chunkCall({ slot, tokenIds: { length }, computedLength, logitsCount }: RunnerRow): PreparedCall {
+  #chunkCall(row: RunnerRow): PreparedCall {
+    const { slot, computedLength, logitsCount, promptCount = 0 } = row;
+    const { length } = row.tokenIds;
+    const graph = graphFor(this.#graphs, { rowCount: length, hasPrompt: promptCount > 0 });
     // The graph computes logits for at least one position, also where nobody reads them.
     const logitsPerRow = Math.max(1, logitsCount);
     const span = this.#convention.span(computedLength + length);
     const shape = { batchSize: 1, length, logitsPerRow, span };
-    const key = `${slot}/${length}/${logitsPerRow}/${span}`;
-    return this.#chunkCalls.take(key, () => this.#prepare(slot, shape, this.#chunkLogits));
+    const key = `${nameOf(this.#graphs, graph)}/${slot}/${length}/${logitsPerRow}/${span}`;
+    return this.#chunkCalls.take(key, () => this.#prepare(graph, slot, shape, this.#chunkLogits));
   }
 
   /** `span`: how much of a cache of codes is widened. */
   #prefillCall(slot: number, length: number, span: number): PreparedCall {
-    const { prefill } = this.#sessions;
+    const { prefill } = this.#graphs;
     assertInvariant(prefill !== undefined, 'a prefill call has a prefill graph');
-    return this.#chunkCalls.take(`${slot}/${length}/0/${span}`, () => {
+    return this.#chunkCalls.take(`prefill/${slot}/${length}/${span}`, () => {
       const inputs = new BatchInputs(this.#backend, { batchSize: 1, length, logitsPerRow: 0 });
       const cache = this.#store.view(slot, 1);
       const widened = this.#codes?.widen(prefill, span);
@@ -259,12 +264,12 @@ class SlotsRunner implements SlotModelRunner {
   }
 
   /** Logits go to the start of `target`. */
-  #prepare(firstSlot: number, shape: CallShape, target: Float32Array): PreparedCall {
+  #prepare(graph: OrtSession, firstSlot: number, shape: CallShape, target: Float32Array): PreparedCall {
     const inputs = this.#convention.createInputs(shape);
     const cache = this.#store.view(firstSlot, shape.batchSize);
     const { dims, firstRow } = this.#convention.logitsPlace(shape);
     const logits = createLogits(this.#backend, [...dims, this.facts.vocabSize], target);
-    const binding = this.#sessions.decoder.bind(
+    const binding = graph.bind(
       new Map([...inputs.tensors, ...cache.inputs, ...(this.#codes?.inputs ?? [])]),
       new Map([[SLOTS_OUTPUT.logits, logits], ...cache.outputs]),
     );
@@ -272,22 +277,28 @@ class SlotsRunner implements SlotModelRunner {
   }
 }
 
-/** How many rows, from the first on, are one token with logits in slots 0, 1, 2, ...: what one call can do. */
-function countLeadingDecodes(rows: readonly RunnerRow[]): number {
-  let count = 0;
-  for (const { slot, tokenIds, logitsCount } of rows) {
-    assertInvariant(tokenIds.length > 0, 'a row has tokens');
-    if (slot !== count || tokenIds.length !== 1 || logitsCount !== 1) break;
-    count++;
-  }
-  return count;
+/** Leading rows that are one token with logits in slots 0, 1, 2, ...: what one call can do. */
+interface Decodes extends CallWidth {
+  /** Tokens of the longest of their sequences after this step. */
+  readonly longest: number;
 }
 
-/** Tokens of the longest of the first `count` sequences after this step. */
-function longestOf(rows: readonly RunnerRow[], count: number): number {
+function leadingDecodes(rows: readonly RunnerRow[]): Decodes {
+  let rowCount = 0;
   let longest = 0;
-  for (let index = 0; index < count; index++) longest = Math.max(longest, rows[index]!.computedLength + 1);
-  return longest;
+  let hasPrompt = false;
+  for (const { slot, tokenIds, computedLength, logitsCount, promptCount = 0 } of rows) {
+    assertInvariant(tokenIds.length > 0, 'a row has tokens');
+    if (slot !== rowCount || tokenIds.length !== 1 || logitsCount !== 1) break;
+    rowCount++;
+    longest = Math.max(longest, computedLength + 1);
+    hasPrompt ||= promptCount > 0;
+  }
+  return { rowCount, longest, hasPrompt };
+}
+
+function nameOf({ wide }: SlotsGraphs, graph: OrtSession): string {
+  return graph === wide ? 'wide' : 'main';
 }
 
 function disposeCall({ inputs, logits, binding, dispose }: PreparedCall): void {
@@ -297,7 +308,8 @@ function disposeCall({ inputs, logits, binding, dispose }: PreparedCall): void {
   inputs.dispose();
 }
 
-function disposeSessions({ decoder, prefill }: Sessions): void {
+function disposeGraphs({ main, wide, prefill }: SlotsGraphs): void {
   prefill?.dispose();
-  decoder.dispose();
+  wide?.dispose();
+  main.dispose();
 }
