@@ -7,6 +7,11 @@ let test: TestApp;
 afterEach(() => test.app.close());
 
 const loading = { kind: 'loading', detail: 'building 10%' } as const;
+const restarting = {
+  kind: 'restarting',
+  detail: 'loading it failed and is tried again',
+  retryAfterMs: 3_100,
+} as const;
 const failed = { kind: 'failed', detail: '/secret/folder is broken' } as const;
 
 describe('/health', () => {
@@ -16,6 +21,8 @@ describe('/health', () => {
     [{ a: createFakeEngine(), b: loading }, 200, 'degraded', ['ready', 'loading']],
     [{ a: loading, b: failed }, 503, 'loading', ['loading', 'failed']],
     [{ a: failed }, 503, 'unavailable', ['failed']],
+    [{ a: createFakeEngine(), b: restarting }, 200, 'degraded', ['ready', 'restarting']],
+    [{ a: restarting, b: failed }, 503, 'unavailable', ['restarting', 'failed']],
     [{ a: createFakeEngine({ health: { state: 'restarting' } }) }, 503, 'unavailable', ['restarting']],
   ])('tells the state of every model: %#', async (models, code, status, states) => {
     test = await openTestApp(createFakeServices(models));
@@ -60,6 +67,16 @@ it('tells in /health why a model is not where the others are', () => {
   const engine = createFakeEngine({ info: { deviceNote }, health: { restartCount: 2 } });
   expect(reportHealth(createFakeServices({ a: engine }).models).models).toEqual([
     { id: 'a', state: 'ready', detail: `restarted 2 times; ${deviceNote}` },
+  ]);
+});
+
+it('tells in /health that loading is tried again, and when', () => {
+  expect(reportHealth(createFakeServices({ a: restarting }).models).models).toEqual([
+    {
+      id: 'a',
+      state: 'restarting',
+      detail: 'loading it failed and is tried again within 4 s; the server log has the reason',
+    },
   ]);
 });
 

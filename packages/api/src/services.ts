@@ -11,6 +11,8 @@ import type { TrainingServices } from './training/training-services.ts';
 export type ModelStatus =
   | { readonly kind: 'loading'; readonly detail: string }
   | { readonly kind: 'ready'; readonly engine: Engine }
+  /** Loading failed and is tried again. Unit of the pause before that: milliseconds. */
+  | { readonly kind: 'restarting'; readonly detail: string; readonly retryAfterMs: number }
   | { readonly kind: 'failed'; readonly detail: string };
 
 /** What the model list says of a model. */
