@@ -83,7 +83,7 @@ function stateOf({ status }: CatalogModel): { state: ModelState; detail?: string
   if (state === 'closed') return { state: 'failed', detail: 'closed' };
   const { deviceNote } = status.engine.info;
   const details = [
-    ...(restartCount > 0 ? [`restarted ${restartCount} times`] : []),
+    ...(restartCount > 0 ? [`restarted ${restartCount} ${restartCount === 1 ? 'time' : 'times'}`] : []),
     ...(deviceNote === undefined ? [] : [deviceNote]),
   ];
   return details.length > 0 ? { state, detail: details.join('; ') } : { state };

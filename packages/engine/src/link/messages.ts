@@ -85,6 +85,11 @@ export interface LoadMessage {
   readonly options: CoreOptions;
 }
 
+/** Is answered between two steps, so a step that hangs leaves it without an answer. */
+export interface PingMessage {
+  readonly kind: 'ping';
+}
+
 /** Ends the loop; the token side frees everything and stops. */
 export interface CloseMessage {
   readonly kind: 'close';
@@ -96,6 +101,7 @@ export type ToCoreMessage =
   | SubmitMessage
   | AbortMessage
   | PauseMessage
+  | PingMessage
   | CloseMessage;
 
 /** What the token side knows once the model is loaded. */
@@ -184,9 +190,17 @@ export interface FatalMessage {
   readonly message: string;
 }
 
+/** The answer to a ping. */
+export interface PongMessage {
+  readonly kind: 'pong';
+  /** Whether steps follow. */
+  readonly hasWork: boolean;
+}
+
 export type FromCoreMessage =
   | WarmUpMessage
   | ReadyMessage
   | StepMessage
   | RequestFailedMessage
+  | PongMessage
   | FatalMessage;
