@@ -100,6 +100,30 @@ it('counts requests and tokens under the names of vLLM', async () => {
   expect(body).toContain(`vllm:request_time_per_output_token_seconds_count${labels} 1`);
 });
 
+it('tells in /metrics where the time of requests went', async () => {
+  const timing = { queuedMs: 250, prefillMs: 1_000 };
+  test = await openTestApp(createFakeServices({ demo: createFakeEngine({ timing, decodeMs: 3_000 }) }));
+  await test.post({ messages: MESSAGES });
+  const { body } = await test.app.inject('/metrics');
+  for (const [name, seconds] of [
+    ['queue', 0.25],
+    ['prefill', 1],
+    ['decode', 3],
+    ['inference', 4],
+  ])
+    expect(body).toContain(
+      `vllm:request_${name}_time_seconds_sum{model_name="demo",engine="0"} ${seconds}\n`,
+    );
+});
+
+it('tells nothing of times that the engine does not know', async () => {
+  test = await openTestApp();
+  await test.post({ messages: MESSAGES });
+  const { body } = await test.app.inject('/metrics');
+  expect(body).toContain('vllm:e2e_request_latency_seconds_count{model_name="demo",engine="0"} 1');
+  expect(body).not.toMatch(/^vllm:request_(queue|prefill|decode|inference)_time_seconds_count\{/m);
+});
+
 it("shows the engine's own counts of cache, preemption and speculation under the names of vLLM", async () => {
   const stats = {
     runningCount: 2,

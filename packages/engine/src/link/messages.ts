@@ -4,6 +4,7 @@
 import type { Grammar } from '../core/constraint/constraint.ts';
 import type { EngineErrorCode } from '../errors.ts';
 import type { TokenFinishReason } from '../request/finish-reason.ts';
+import type { PromptTiming } from '../request/generation-event.ts';
 import type { LogprobsRequest, RepetitionDetection } from '../request/generation-request.ts';
 import type { SamplingParams } from '../request/sampling-params.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
@@ -160,6 +161,7 @@ export interface SequenceFinish {
 export interface PrefilledRequest {
   readonly requestId: number;
   readonly cachedTokenCount: number;
+  readonly timing: PromptTiming;
   /** One for each prompt token, null for the first; only when asked for. */
   readonly promptLogprobs?: readonly (TokenLogprobs | null)[];
 }
