@@ -203,7 +203,12 @@ it('serves the docs page and its script from this machine', async () => {
   const page = await test.app.inject('/docs/');
   expect(page.statusCode).toBe(200);
   expect(page.body).toContain('/openapi.json');
-  expect(page.body).toContain('"proxyUrl": ""');
+  expect(page.body).toContain('"proxyUrl":""');
+  expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+  expect((await test.app.inject('/docs/?from=a-link')).body).toBe(page.body);
+  // Nothing is loaded from elsewhere, nor from a place that a proxy may have put something else at.
+  for (const [, target] of page.body.matchAll(/(?:src|href)="([^"]+)"/g))
+    expect(target).toMatch(/^(data:|js\/)/);
   const [, script] = /<script[^>]* src="([^"]+)"/.exec(page.body)!;
   expect(script).not.toMatch(/^(https?:)?\/\//);
   const file = await test.app.inject(new URL(script!, 'http://x/docs/').pathname);
