@@ -19,7 +19,7 @@ const USAGE = `Usage: node scripts/run.mjs <command> [options for the command]
   pack    set up what is missing and pack the packages for npm: npm run pack -- <folder>
   setup   set up what is missing, nothing else`;
 
-/** Each command gives the arguments of Node, or of pnpm, for what it finally runs, and whether that needs the build. */
+/** Each command gives the arguments of Node, or of pnpm, for what it finally runs, and whether that needs the build, or one from nothing. */
 const COMMANDS = {
   start: { build: true, node: args => ['apps/server/dist/cli.js', 'serve', ...args] },
   ortler: { build: true, node: args => ['apps/server/dist/cli.js', ...args] },
@@ -29,7 +29,11 @@ const COMMANDS = {
     node: args => ['--conditions=source', '--watch', 'apps/server/src/cli.ts', 'serve', ...args],
   },
   bench: { build: false, node: args => ['--conditions=source', 'bench/main.ts', ...args] },
-  pack: { build: true, pnpm: ([folder = '.cache/packages']) => packArguments(resolve(folder)) },
+  pack: {
+    build: true,
+    isFresh: true,
+    pnpm: ([folder = '.cache/packages']) => packArguments(resolve(folder)),
+  },
   setup: { build: true },
 };
 
@@ -50,7 +54,7 @@ async function main([name, ...args]) {
   }
   const toolchain = await findToolchain();
   await ensureInstalled(toolchain);
-  if (command.build) await ensureBuilt(toolchain);
+  if (command.build) await ensureBuilt(toolchain, command);
   if (command.pnpm !== undefined) {
     const pnpm = await toolchain.pnpm();
     return runToEnd(pnpm.program, [...pnpm.args, ...command.pnpm(args)], pnpm.environment);

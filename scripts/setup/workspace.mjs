@@ -2,7 +2,7 @@
 // Stamps under `.tools/` remember the inputs; a start with nothing to do costs a few hundred `stat` calls.
 
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ROOT, runStep } from './processes.mjs';
@@ -24,8 +24,12 @@ export async function ensureInstalled(toolchain) {
   });
 }
 
-/** Runs the build when a source file, a manifest or a compiler setting changed. */
-export async function ensureBuilt(toolchain) {
+/**
+ * Runs the build when a source file, a manifest or a compiler setting changed. With `isFresh` always, and from nothing:
+ * the compiler leaves what it wrote of sources that are gone, and a package must not hold that.
+ */
+export async function ensureBuilt(toolchain, { isFresh = false } = {}) {
+  if (isFresh) removeBuilds(root);
   const hash = createHash('sha256');
   for (const file of [...manifests(), ...buildInputs()]) {
     const { size, mtimeMs } = statSync(join(root, file));
@@ -33,8 +37,18 @@ export async function ensureBuilt(toolchain) {
   }
   await onceFor('built', hash, ['apps/server/dist/cli.js'], async () => {
     const pnpm = await toolchain.pnpm();
-    await runStep('Building', pnpm.program, [...pnpm.args, 'run', 'build'], pnpm.environment);
+    // What the build's cache would bring back was written the same way.
+    const args = [...pnpm.args, 'run', 'build', ...(isFresh ? ['--force'] : [])];
+    await runStep('Building', pnpm.program, args, pnpm.environment);
   });
+}
+
+/** Removes what the build made in the packages below `folder`. */
+export function removeBuilds(folder) {
+  for (const group of ['packages', 'apps']) {
+    for (const name of readdirSync(join(folder, group)))
+      rmSync(join(folder, group, name, 'dist'), { recursive: true, force: true });
+  }
 }
 
 /** Runs `work` unless it already succeeded for the same inputs and its results are still there. */

@@ -10,6 +10,8 @@ import { join } from 'node:path';
 import { createTinyCheckpoint, writeAdapter } from '@ortler/model-builder/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
+import { startTinyServer } from '../support/tiny-server.ts';
+
 const CLI = join(import.meta.dirname, '../../apps/server/src/cli.ts');
 
 let folder: string;
@@ -48,8 +50,11 @@ const NO_STACK = /^\s+at /m;
 it('explains itself', async () => {
   const help = await ortler(['serve', '--help']);
   expect(help.code).toBe(0);
-  for (const word of ['--port <number>', 'ORTLER_MODELS', '--body-limit <size>'])
+  for (const word of ['--port <number>', 'ORTLER_MODELS', '--body-limit <size>', 'Examples:'])
     expect(help.out).toContain(word);
+  // The key of a chat is for the server that is asked, not for one that is started.
+  const chat = await ortler(['chat', '--help']);
+  expect(chat.out).toMatch(/--api-key <key>\s+key for the server of --url/);
 });
 
 describe('ortler chat', () => {
@@ -83,6 +88,24 @@ describe('ortler chat', () => {
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toContain(message);
     expect(err).not.toMatch(NO_STACK);
+  });
+
+  it('asks a running server, and says when that does not know the key', async () => {
+    const server = await startTinyServer();
+    try {
+      const chat = ['chat', 'Hello!', '--url', server.url, ...settings];
+      const answer = await ortler([...chat, '--api-key', server.apiKey]);
+      expect(answer).toMatchObject({ code: 0, err: '' });
+      expect(answer.out).not.toBe('');
+      const refused = await ortler(chat, { env: { ORTLER_API_KEY: 'wrong' } });
+      expect(refused).toEqual({
+        code: 1,
+        out: '',
+        err: 'The server does not know the key of ORTLER_API_KEY or --api-key.\n',
+      });
+    } finally {
+      await server.dispose();
+    }
   });
 
   it('ends quietly when nobody reads its answer', async () => {

@@ -60,6 +60,25 @@ it('loses only the open requests of a model whose process is killed, tells so, a
   expect((await post({ messages, model: killed, max_tokens: 4 })).status).toBe(200);
 });
 
+it.skipIf(process.platform === 'win32')(
+  'ends a model process that hangs in a step, fails what it had open, and starts it again',
+  async () => {
+    server = await startTinyServer({ arguments: ['--step-timeout-ms', '2000'] });
+    const before = server.modelPids();
+    // A stopped process is as silent as one in a native call that never returns.
+    for (const pid of before) process.kill(pid, 'SIGSTOP');
+    expect((await post({ messages, model: 'a', max_tokens: 4 })).status).toBe(500);
+    // Nobody has asked anything of the other one, so it is left alone.
+    await vi.waitFor(() => expect(before.filter(isAlive)).toHaveLength(1), 5_000);
+    process.kill(before.find(isAlive)!, 'SIGCONT');
+    await vi.waitFor(async () => expect((await health()).states).toEqual({ a: 'ready', b: 'ready' }), {
+      timeout: 20_000,
+      interval: 50,
+    });
+    expect((await post({ messages, model: 'a', max_tokens: 4 })).status).toBe(200);
+  },
+);
+
 it('stops generating for a client that leaves, and frees what it used', async () => {
   server = await startTinyServer();
   const runningCount = async (): Promise<number> => {

@@ -117,6 +117,11 @@ export async function createApp({
   });
 
   await app.register(async trpc => {
+    // As for streams of REST: proxies that know it hand on what comes and leave the pace to the reader.
+    trpc.addHook('onRequest', (_request, reply, done) => {
+      reply.header('x-accel-buffering', 'no');
+      done();
+    });
     // What Fastify refuses before tRPC sees it, such as a body past the limit, is told the way tRPC clients read.
     trpc.setErrorHandler((error, request, reply) => {
       const known: PublicError = { ...toPublicError(error, request.id), ...frameworkFault(error) };

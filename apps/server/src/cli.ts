@@ -24,24 +24,48 @@ const CHAT_SETTINGS: readonly SettingName[] = [
   'kvCache',
   'threads',
   'contextLength',
-  'apiKey',
 ];
+
+const EXAMPLES = `
+Examples:
+  ortler serve                                        serves a small demo model in a clone, and prints a key once
+  ortler chat "What is the capital of France?"        asks it without a server
+  ortler serve --models my-model=path/to/folder       serves a Hugging Face folder; built on first use
+  ortler keys create --team acme --name trainer       a key that reaches what the team acme has
+  ortler <command> --help                             says what a command takes
+`;
+const SERVE_EXAMPLES = `
+A flag wins over its variable, a variable over the default.
+
+Examples:
+  ortler serve --models big=path/to/big,small=path/to/small
+  ORTLER_API_KEY=<a key of yours> ortler serve --host 0.0.0.0 --port 8080
+`;
+const CHAT_EXAMPLES = `
+Examples:
+  ortler chat "What is the capital of France?"
+  ortler chat --model path/to/SmolLM2-135M-Instruct --temperature 0
+  ORTLER_API_KEY=<key> ortler chat --url http://127.0.0.1:8000 "What is the capital of France?"
+`;
 
 const program = new Command('ortler')
   .description('LLM inference on ONNX Runtime: a server, a chat in the terminal, and a model builder.')
   .version(VERSION)
+  .addHelpText('after', EXAMPLES)
   .showHelpAfterError('Run `ortler --help` for what is allowed.');
 
 addSettings(
   program.command('serve').description('Serve models over HTTP (OpenAI wire format and tRPC).'),
   ALL_SETTINGS,
-).action(async (flags: Flags) => {
-  // A server goes on without a reader of its messages.
-  onLostReader(() => undefined);
-  const config = configFrom(flags);
-  const { serve } = await import('./commands/serve.ts');
-  await serve(config, processTerminal);
-});
+)
+  .addHelpText('after', SERVE_EXAMPLES)
+  .action(async (flags: Flags) => {
+    // A server goes on without a reader of its messages.
+    onLostReader(() => undefined);
+    const config = configFrom(flags);
+    const { serve } = await import('./commands/serve.ts');
+    await serve(config, processTerminal);
+  });
 
 addSettings(
   program
@@ -51,7 +75,11 @@ addSettings(
     )
     .argument('[question]', 'the question')
     .option('--model <folder or id>', 'model to ask; default: the first configured one')
-    .option('--url <address>', 'a running server to ask instead, with the key in ORTLER_API_KEY')
+    .option('--url <address>', 'a running server to ask instead; needs a key')
+    .option(
+      '--api-key <key>',
+      `key for the server of --url. Prefer the variable: flags show in process lists. [${SETTINGS.apiKey.variable}]`,
+    )
     .option('--system <text>', 'system message')
     .option(
       '--temperature <number>',
@@ -60,13 +88,15 @@ addSettings(
     )
     .option('--max-tokens <number>', 'longest answer', toNumber),
   CHAT_SETTINGS,
-).action(async (question: string | undefined, flags: Flags & ChatFlags) => {
-  const { model, url, system, temperature, maxTokens } = flags;
-  onLostReader(() => process.exit());
-  const config = configFrom(flags);
-  const { chat } = await import('./commands/chat.ts');
-  await chat({ question, model, url, system, temperature, maxTokens }, config, processTerminal);
-});
+)
+  .addHelpText('after', CHAT_EXAMPLES)
+  .action(async (question: string | undefined, flags: Flags & ChatFlags) => {
+    const { model, url, system, temperature, maxTokens } = flags;
+    onLostReader(() => process.exit());
+    const config = configFrom(flags);
+    const { chat } = await import('./commands/chat.ts');
+    await chat({ question, model, url, system, temperature, maxTokens }, config, processTerminal);
+  });
 
 program
   .command('build')
@@ -102,7 +132,7 @@ registerTrainingCommands(program, {
 });
 
 registerKeyCommands(program, {
-  addSettings: command => addSettings(command, ['dataDir', 'databaseUrl', 'queryTimeLimitMs']),
+  addSettings: command => addSettings(command, ['dataDir', 'databaseUrl']),
   configFrom,
 });
 

@@ -24,7 +24,7 @@ export interface RunningServer {
   readonly catalog: ServerModelCatalog;
   /** The key made at this start, or null when there was one already. It is shown to the operator once. */
   readonly firstKey: string | null;
-  /** Resolves when every model is ready or has failed. */
+  /** Resolves when every model is ready or has failed once. */
   readonly loaded: Promise<void>;
   /** Lets open answers end within the configured time, ends the rest, then frees everything. */
   stop(): Promise<void>;
@@ -57,7 +57,7 @@ export async function startServer(
     config,
     checkpoints: training.checkpoints,
     onEvent: event => {
-      if (event.kind === 'failed') logFailedModel(logger, event.modelId, event.error);
+      if (event.kind === 'failed') logFailedModel(logger, event);
       if (event.kind === 'ready') logDeviceNote(logger, event.modelId, event.engine.info.deviceNote);
       onCatalogEvent(event);
     },
@@ -135,10 +135,17 @@ export async function startServer(
 }
 
 // What the operator got wrong needs no stack; a fault of ours does.
-function logFailedModel(logger: Logger, modelId: string, error: unknown): void {
+function logFailedModel(
+  logger: Logger,
+  { modelId, error, retryAfterMs }: Extract<CatalogEvent, { kind: 'failed' }>,
+): void {
   const isMistake = error instanceof ModelPreparationError || error instanceof EngineError;
   logger.error(
-    isMistake ? { model: modelId, reason: error.message } : { model: modelId, err: error },
+    {
+      model: modelId,
+      ...(isMistake ? { reason: error.message } : { err: error }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    },
     'model could not be loaded',
   );
 }

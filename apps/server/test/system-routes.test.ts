@@ -7,6 +7,11 @@ let test: TestApp;
 afterEach(() => test.app.close());
 
 const loading = { kind: 'loading', detail: 'building 10%' } as const;
+const restarting = {
+  kind: 'restarting',
+  detail: 'loading it failed and is tried again',
+  retryAfterMs: 3_100,
+} as const;
 const failed = { kind: 'failed', detail: '/secret/folder is broken' } as const;
 
 describe('/health', () => {
@@ -16,6 +21,8 @@ describe('/health', () => {
     [{ a: createFakeEngine(), b: loading }, 200, 'degraded', ['ready', 'loading']],
     [{ a: loading, b: failed }, 503, 'loading', ['loading', 'failed']],
     [{ a: failed }, 503, 'unavailable', ['failed']],
+    [{ a: createFakeEngine(), b: restarting }, 200, 'degraded', ['ready', 'restarting']],
+    [{ a: restarting, b: failed }, 503, 'unavailable', ['restarting', 'failed']],
     [{ a: createFakeEngine({ health: { state: 'restarting' } }) }, 503, 'unavailable', ['restarting']],
   ])('tells the state of every model: %#', async (models, code, status, states) => {
     test = await openTestApp(createFakeServices(models));
@@ -63,6 +70,16 @@ it('tells in /health why a model is not where the others are', () => {
   ]);
 });
 
+it('tells in /health that loading is tried again, and when', () => {
+  expect(reportHealth(createFakeServices({ a: restarting }).models).models).toEqual([
+    {
+      id: 'a',
+      state: 'restarting',
+      detail: 'loading it failed and is tried again within 4 s; the server log has the reason',
+    },
+  ]);
+});
+
 it('tells the version', async () => {
   test = await openTestApp();
   expect((await test.app.inject('/version')).json()).toEqual({
@@ -81,6 +98,30 @@ it('counts requests and tokens under the names of vLLM', async () => {
   expect(body).toContain(`vllm:num_requests_running${labels} 0`);
   expect(body).toContain(`vllm:e2e_request_latency_seconds_count${labels} 1`);
   expect(body).toContain(`vllm:request_time_per_output_token_seconds_count${labels} 1`);
+});
+
+it('tells in /metrics where the time of requests went', async () => {
+  const timing = { queuedMs: 250, prefillMs: 1_000 };
+  test = await openTestApp(createFakeServices({ demo: createFakeEngine({ timing, decodeMs: 3_000 }) }));
+  await test.post({ messages: MESSAGES });
+  const { body } = await test.app.inject('/metrics');
+  for (const [name, seconds] of [
+    ['queue', 0.25],
+    ['prefill', 1],
+    ['decode', 3],
+    ['inference', 4],
+  ])
+    expect(body).toContain(
+      `vllm:request_${name}_time_seconds_sum{model_name="demo",engine="0"} ${seconds}\n`,
+    );
+});
+
+it('tells nothing of times that the engine does not know', async () => {
+  test = await openTestApp();
+  await test.post({ messages: MESSAGES });
+  const { body } = await test.app.inject('/metrics');
+  expect(body).toContain('vllm:e2e_request_latency_seconds_count{model_name="demo",engine="0"} 1');
+  expect(body).not.toMatch(/^vllm:request_(queue|prefill|decode|inference)_time_seconds_count\{/m);
 });
 
 it("shows the engine's own counts of cache, preemption and speculation under the names of vLLM", async () => {
@@ -162,7 +203,12 @@ it('serves the docs page and its script from this machine', async () => {
   const page = await test.app.inject('/docs/');
   expect(page.statusCode).toBe(200);
   expect(page.body).toContain('/openapi.json');
-  expect(page.body).toContain('"proxyUrl": ""');
+  expect(page.body).toContain('"proxyUrl":""');
+  expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+  expect((await test.app.inject('/docs/?from=a-link')).body).toBe(page.body);
+  // Nothing is loaded from elsewhere, nor from a place that a proxy may have put something else at.
+  for (const [, target] of page.body.matchAll(/(?:src|href)="([^"]+)"/g))
+    expect(target).toMatch(/^(data:|js\/)/);
   const [, script] = /<script[^>]* src="([^"]+)"/.exec(page.body)!;
   expect(script).not.toMatch(/^(https?:)?\/\//);
   const file = await test.app.inject(new URL(script!, 'http://x/docs/').pathname);

@@ -37,6 +37,22 @@ it('gives the same completion, chunks and models as REST', async () => {
   expect(await client.models.list.query()).toEqual(models.json());
 });
 
+it('asks proxies not to hold streams back', async () => {
+  test = await openTestApp();
+  const reply = await test.app.inject({
+    method: 'POST',
+    url: '/trpc/chat.stream?batch=1',
+    headers: {
+      authorization: `Bearer ${TEST_API_KEY}`,
+      'content-type': 'application/json',
+      'trpc-accept': 'application/jsonl',
+    },
+    payload: JSON.stringify({ 0: { messages: MESSAGES } }),
+  });
+  expect(reply.headers['x-accel-buffering']).toBe('no');
+  expect(reply.body).toContain('Hello');
+});
+
 it('gives the same refusals as REST', async () => {
   const client = await connect();
   for (const fields of [{ model: 'nope' }, { temperature: -1 }, { top_logprobs: 3 }, { priority: 1 }]) {

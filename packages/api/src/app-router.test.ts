@@ -244,6 +244,8 @@ describe('the observer', () => {
         choiceCount: 2,
         durationMs: 0,
         firstTokenMs: 0,
+        timing: null,
+        decodeMs: null,
       },
     ]);
   });

@@ -25,9 +25,21 @@ type Json = { [key: string]: unknown };
 
 export interface OpenApiOptions {
   readonly version: string;
-  /** Base address for the docs page; `/` means wherever the document was read. */
+  /** Where paths begin, as seen from the document. Default: beside it, so that a path that a proxy puts in front counts. */
   readonly baseUrl?: string;
 }
+
+/** In the order in which a reader of the document meets them. */
+const TAGS = [
+  'chat',
+  'completions',
+  'tokenizer',
+  'models',
+  'training models',
+  'trajectories',
+  'checkpoints',
+  'feedback',
+];
 
 /** Reasons that belong to every route of a style; routes list them by status. */
 const REASONS = {
@@ -59,13 +71,14 @@ const REQUEST_ID_HEADER = {
 };
 
 /** Builds the document. */
-export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '/' }: OpenApiOptions): Json {
+export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '.' }: OpenApiOptions): Json {
   const document = generateOpenApiDocument(router, {
     title: 'Ortler',
     version,
     description:
       'LLM inference on ONNX Runtime: chat completions, completions, tokens, the models behind them, what their training needs, and feedback on what they said.',
     baseUrl,
+    tags: TAGS,
     securitySchemes: {
       bearer: { type: 'http', scheme: 'bearer', description: 'An API key of this server.' },
       basic: {

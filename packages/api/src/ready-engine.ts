@@ -48,6 +48,13 @@ export async function openEngine(model: ServedModel, signal: AbortSignal): Promi
   if (status.kind === 'ready') return { engine: status.engine, release: () => undefined };
   if (status.kind === 'failed')
     throw new ApiError('model_unavailable', `The model ${id} could not be loaded.`, { param: 'model' });
+  if (status.kind === 'restarting') {
+    const { detail, retryAfterMs } = status;
+    throw new ApiError('model_unavailable', `The model ${id} is not ready: ${detail}.`, {
+      param: 'model',
+      retryAfterMs,
+    });
+  }
   throw new ApiError('model_unavailable', `The model ${id} is still loading: ${status.detail}.`, {
     param: 'model',
     retryAfterMs: LOADING_RETRY_MS,

@@ -1,7 +1,7 @@
 // The ports of the api: what it needs from whoever hosts it. apps/server implements them; tests use fakes.
 // Nothing here knows HTTP, files or SQL.
 
-import type { Engine } from '@ortler/engine';
+import type { Engine, PromptTiming } from '@ortler/engine';
 import type { ReasoningParser } from './chat/reasoning/reasoning-format.ts';
 import type { AnnotationServices } from './feedback/annotation-services.ts';
 import type { FeedbackStore } from './feedback/feedback-services.ts';
@@ -11,6 +11,8 @@ import type { TrainingServices } from './training/training-services.ts';
 export type ModelStatus =
   | { readonly kind: 'loading'; readonly detail: string }
   | { readonly kind: 'ready'; readonly engine: Engine }
+  /** Loading failed and is tried again. Unit of the pause before that: milliseconds. */
+  | { readonly kind: 'restarting'; readonly detail: string; readonly retryAfterMs: number }
   | { readonly kind: 'failed'; readonly detail: string };
 
 /** What the model list says of a model. */
@@ -88,6 +90,10 @@ export interface GenerationReport {
   readonly durationMs: number;
   /** Null when no token came. */
   readonly firstTokenMs: number | null;
+  /** What the engine says of it; null where it says nothing: no token came, or the request was a search with beams. */
+  readonly timing: PromptTiming | null;
+  /** From the first token to the last, whenever they were read; null as `timing`, and where the end did not come. */
+  readonly decodeMs: number | null;
 }
 
 export interface GenerationObserver {

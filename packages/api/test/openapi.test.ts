@@ -8,6 +8,7 @@ import { goldenDocument } from './golden/golden-document.ts';
 
 interface Operation {
   readonly operationId: string;
+  readonly tags: readonly string[];
   readonly security: readonly Record<string, readonly string[]>[];
   readonly responses: Readonly<
     Record<string, { readonly content: Readonly<Record<string, { schema: unknown }>> }>
@@ -16,6 +17,8 @@ interface Operation {
 
 const document = goldenDocument() as {
   openapi: string;
+  servers: readonly { readonly url: string }[];
+  tags: readonly { readonly name: string }[];
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, unknown>; securitySchemes: Record<string, unknown> };
 };
@@ -36,6 +39,17 @@ describe('the OpenAPI document', () => {
     const operations = Object.values(document.paths).flatMap(item => Object.values(item));
     expect(operations).toHaveLength(routes.length);
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(routes.length);
+  });
+
+  it('lists every tag that operations have, and no other', () => {
+    const used = Object.values(document.paths).flatMap(operations =>
+      Object.values(operations).flatMap(({ tags }) => tags),
+    );
+    expect(document.tags.map(({ name }) => name).sort()).toEqual([...new Set(used)].sort());
+  });
+
+  it('has its paths beside itself, also behind a proxy that puts a path before ours', () => {
+    expect(document.servers).toEqual([{ url: '.' }]);
   });
 
   it('names only components that exist', () => {

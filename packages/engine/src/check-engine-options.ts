@@ -25,6 +25,7 @@ const OPTIONS: Readonly<Record<keyof Required<EngineOptions>, true>> = {
   modelDefaults: true,
   graphCapture: true,
   isDeviceOptional: true,
+  stepTimeoutMs: true,
   constraints: true,
   onWarmUp: true,
   onModelOutput: true,
@@ -32,6 +33,9 @@ const OPTIONS: Readonly<Record<keyof Required<EngineOptions>, true>> = {
 };
 
 const LINKS: readonly unknown[] = ['worker', 'process', 'in-process', undefined];
+
+/** What a timer can count. */
+const LONGEST_STEP_TIMEOUT_MS = 2_147_483_647;
 
 /** Throws: `model_invalid` naming the option. */
 export function checkEngineOptions(options: EngineOptions): void {
@@ -52,4 +56,21 @@ export function checkEngineOptions(options: EngineOptions): void {
       `The option link must be worker, process or in-process; got ${String(options.link)}.`,
       { parameter: 'link' },
     );
+  checkStepTimeout(options);
+}
+
+function checkStepTimeout({ stepTimeoutMs, link = 'worker' }: EngineOptions): void {
+  if (stepTimeoutMs === undefined) return;
+  const isInRange =
+    Number.isInteger(stepTimeoutMs) && stepTimeoutMs >= 0 && stepTimeoutMs <= LONGEST_STEP_TIMEOUT_MS;
+  const problem =
+    link !== 'process'
+      ? `needs link: 'process'; with '${link}' the model cannot be ended inside a step`
+      : !isInRange
+        ? `must be a whole number from 0 to ${LONGEST_STEP_TIMEOUT_MS}; got ${stepTimeoutMs}`
+        : undefined;
+  if (problem === undefined) return;
+  throw new EngineError('model_invalid', `The option stepTimeoutMs ${problem}.`, {
+    parameter: 'stepTimeoutMs',
+  });
 }

@@ -22,6 +22,8 @@ import { readTokenizerFiles } from './text/tokenizer-json.ts';
 const DEFAULT_MAX_SEQUENCES = 8;
 const DEFAULT_PREFILL_CHUNK_LENGTH = 256;
 const DEFAULT_MAX_QUEUED_SEQUENCES = 256;
+/** Longer than the longest step of a slow machine by far. */
+const DEFAULT_STEP_TIMEOUT_MS = 300_000;
 
 /**
  * Loads a model and gives the engine that serves it. Resolves when the model is ready. A thread or process of its own
@@ -86,6 +88,7 @@ async function createLink(options: EngineOptions): Promise<CoreLink> {
       return createWorkerLink(core);
     case 'process':
       return createProcessLink(core, {
+        stepTimeoutMs: options.stepTimeoutMs ?? DEFAULT_STEP_TIMEOUT_MS,
         ...(options.onModelOutput === undefined ? {} : { onOutput: options.onModelOutput }),
         ...(options.onModelProcess === undefined ? {} : { onSpawn: options.onModelProcess }),
       });

@@ -27,6 +27,12 @@ export interface EngineOptions extends Partial<Omit<CoreOptions, 'modelDir'>> {
    * case. Default: true.
    */
   readonly modelDefaults?: boolean;
+  /**
+   * A model that is stuck in one step for this long, as in a native call that never returns, is ended and loaded again; its
+   * open requests fail. It is noticed up to a quarter later. Only with `link: 'process'`: a thread cannot be ended inside a
+   * native call. Unit: milliseconds. 0: never. Default: 300,000.
+   */
+  readonly stepTimeoutMs?: number;
   /** Limits on the constraints of requests. */
   readonly constraints?: ConstraintOptions;
   /** Told how far a device is with compiling the model, before it is loaded and again after each restart. */

@@ -52,6 +52,31 @@ describe('Generation', () => {
     await expect(generation.events().next()).rejects.toMatchObject({ code: 'overloaded' });
   });
 
+  test('tells how long the answer took, however late it is read', async () => {
+    let nowMs = 100;
+    const timing = { queuedMs: 1, prefillMs: 2 };
+    const generation = new Generation({
+      promptTokenIds: Int32Array.of(2),
+      assemblers: [assembler([])],
+      tokenBytes,
+      eosTokenIds: [],
+      checkAnswer: null,
+      abortChoice: () => undefined,
+      setChoicePaused: () => undefined,
+      now: () => nowMs,
+    });
+    generation.start({ requestId: 1, cachedTokenCount: 0, timing });
+    generation.update({ requestId: 1, choiceIndex: 0, tokenIds: [0] });
+    nowMs += 30;
+    const finish = { reason: 'length', stopTokenId: null } as const;
+    generation.update({ requestId: 1, choiceIndex: 0, tokenIds: [1], finish });
+    nowMs += 1_000;
+    const events: GenerationEvent[] = [];
+    for await (const event of generation.events()) events.push(event);
+    expect(events[0]).toMatchObject({ kind: 'prompt-ready', timing });
+    expect(events.at(-1)).toMatchObject({ kind: 'request-finish', decodeMs: 30 });
+  });
+
   test('drops the log probabilities of tokens that came after a stop string with it', async () => {
     const generation = new Generation({
       promptTokenIds: Int32Array.of(2),
@@ -62,7 +87,7 @@ describe('Generation', () => {
       abortChoice: () => undefined,
       setChoicePaused: () => undefined,
     });
-    generation.start({ requestId: 1, cachedTokenCount: 0 });
+    generation.start({ requestId: 1, cachedTokenCount: 0, timing: { queuedMs: 1, prefillMs: 2 } });
     const tokenIds = [0, 1, 2];
     generation.update({ requestId: 1, choiceIndex: 0, tokenIds, logprobs: tokenIds.map(logprobsOf) });
     const events: GenerationEvent[] = [];

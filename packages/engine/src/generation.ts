@@ -30,6 +30,8 @@ export interface GenerationOptions {
   readonly abortChoice: (choiceIndex: number) => void;
   /** Tells the token side that nobody reads a choice, or that its reader has caught up. */
   readonly setChoicePaused: (choiceIndex: number, state: { readonly isPaused: boolean }) => void;
+  /** Unit: milliseconds. Only differences matter. Default: the clock of this process. */
+  readonly now?: () => number;
 }
 
 /** Unread tokens of a choice beyond which it is paused: a few seconds of a fast answer. */
@@ -62,6 +64,8 @@ export class Generation implements OpenRequest {
   readonly #answers: number[][];
   #failedChoiceCount = 0;
   #cachedTokenCount = 0;
+  readonly #now: () => number;
+  #startedAtMs = 0;
   #isStarted = false;
   #openChoiceCount: number;
   #error: EngineError | null = null;
@@ -69,6 +73,7 @@ export class Generation implements OpenRequest {
 
   constructor(options: GenerationOptions) {
     this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
     this.#openChoiceCount = options.assemblers.length;
     this.#answers = options.checkAnswer === null ? [] : options.assemblers.map(() => []);
   }
@@ -79,12 +84,13 @@ export class Generation implements OpenRequest {
   }
 
   /** The prompt is computed; comes before the request's first tokens. */
-  start({ cachedTokenCount, promptLogprobs }: PrefilledRequest): void {
+  start({ cachedTokenCount, timing, promptLogprobs }: PrefilledRequest): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
     this.#cachedTokenCount = cachedTokenCount;
+    this.#startedAtMs = this.#now();
     const promptTokenIds = Array.from(this.#options.promptTokenIds);
-    this.#put({ kind: 'prompt-ready', promptTokenIds, cachedTokenCount, promptLogprobs });
+    this.#put({ kind: 'prompt-ready', promptTokenIds, cachedTokenCount, timing, promptLogprobs });
   }
 
   update(update: SequenceUpdate): void {
@@ -230,6 +236,7 @@ export class Generation implements OpenRequest {
         completionTokenCount,
         cachedTokenCount: this.#cachedTokenCount,
       },
+      decodeMs: this.#now() - this.#startedAtMs,
     });
   }
 

@@ -22,6 +22,7 @@ export type {
   ChoiceFinishEvent,
   GenerationEvent,
   PromptReadyEvent,
+  PromptTiming,
   RequestFinishEvent,
   TokenDeltaEvent,
   TokenLogprob,

@@ -44,6 +44,7 @@ describe('events', () => {
     expect(events.at(-1)).toEqual({
       kind: 'request-finish',
       usage: { promptTokenCount: length, completionTokenCount: length, cachedTokenCount: length - 1 },
+      decodeMs: expect.any(Number),
     });
   });
 

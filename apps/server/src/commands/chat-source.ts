@@ -81,7 +81,8 @@ export async function openServerSource(
 ): Promise<ChatSource> {
   if (!URL.canParse(url))
     throw new UserError(`--url must be an address such as http://127.0.0.1:8000; got "${url}".`);
-  if (apiKey === undefined) throw new UserError('A server needs a key: set ORTLER_API_KEY.');
+  if (apiKey === undefined)
+    throw new UserError('A server needs a key: set ORTLER_API_KEY, or give --api-key.');
   const { createOrtlerClient } = await import('@ortler/api/client');
   const client = createOrtlerClient({ url, apiKey });
   return {

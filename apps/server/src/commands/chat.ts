@@ -128,6 +128,11 @@ async function writeAnswer(
 function toUserError(error: unknown): unknown {
   if (error instanceof EngineError) return new UserError(inFlagWords(error.message), { cause: error });
   if (!(error instanceof TRPCClientError)) return error;
+  const { httpStatus } = (error.data ?? {}) as { readonly httpStatus?: number };
+  if (httpStatus === 401)
+    return new UserError('The server does not know the key of ORTLER_API_KEY or --api-key.', {
+      cause: error,
+    });
   // Without data the answer did not come from the server at all.
   const isRefusal = error.data !== undefined && error.data !== null;
   return new UserError(

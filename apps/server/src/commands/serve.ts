@@ -95,7 +95,10 @@ function showEvent(event: CatalogEvent, terminal: Terminal, bars: BuildBars): vo
   bars.end(modelId);
   if (event.kind === 'failed') {
     const message = event.error instanceof Error ? event.error.message : String(event.error);
-    terminal.out(`  model    ${modelId} cannot be served: ${message}\n`);
+    const { retryAfterMs } = event;
+    const next =
+      retryAfterMs === undefined ? '' : ` It is tried again in ${Math.ceil(retryAfterMs / 1000)} s.`;
+    terminal.out(`  model    ${modelId} cannot be served: ${message}${next}\n`);
     return;
   }
   terminal.out(describeModel(modelId, event.engine.info));

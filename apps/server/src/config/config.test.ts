@@ -39,6 +39,7 @@ describe('readConfig', () => {
       wideGraphs: 'on',
       cacheSlots: 4,
       speculation: 'auto',
+      stepTimeoutMs: 300_000,
       constraintTimeLimitMs: 2_000,
       constraintSizeBytes: DEFAULT_CONSTRAINT_LIMITS.sourceBytes,
       constraintDepth: DEFAULT_CONSTRAINT_LIMITS.depth,

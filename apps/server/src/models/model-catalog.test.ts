@@ -2,7 +2,7 @@ import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFakeEngine } from '@ortler/api/testing';
-import type { Engine, WarmUpProgress } from '@ortler/engine';
+import { type Engine, EngineError, type WarmUpProgress } from '@ortler/engine';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type CatalogEvent, createModelCatalog } from './model-catalog.ts';
 
@@ -10,7 +10,10 @@ let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ortler-catalog-'));
 });
-afterEach(() => rm(folder, { recursive: true }));
+afterEach(async () => {
+  vi.useRealTimers();
+  await rm(folder, { recursive: true });
+});
 
 const models = [
   { id: 'good', path: '/models/good' },
@@ -128,4 +131,70 @@ it('gives a model the time of its configuration as creation time', async () => {
     load: async () => createFakeEngine(),
   });
   expect(catalog.find('a')?.createdAtSeconds).toBe(1_700_000_000);
+});
+
+it('tries again, after pauses that double, while the process of a model ends as it loads', async () => {
+  vi.useFakeTimers();
+  const engine = createFakeEngine();
+  const events: CatalogEvent[] = [];
+  let loadCount = 0;
+  let buildCount = 0;
+  const catalog = await createModelCatalog({
+    models: [{ id: 'a', path: '/a' }],
+    prepare: async path => `${path}-built-${++buildCount}`,
+    load: async () => {
+      loadCount++;
+      if (loadCount <= 3) throw new EngineError('engine_failed', "The model's process ended with SIGKILL.");
+      return engine;
+    },
+    onEvent: event => events.push(event),
+  });
+  await catalog.loadAll();
+  for (const [count, retryAfterMs] of [1_000, 2_000, 4_000].entries()) {
+    expect(catalog.find('a')?.status).toMatchObject({ kind: 'restarting', retryAfterMs });
+    expect(events.at(-1)).toMatchObject({ kind: 'failed', modelId: 'a', retryAfterMs });
+    await vi.advanceTimersByTimeAsync(retryAfterMs - 1);
+    expect(loadCount).toBe(count + 1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(loadCount).toBe(count + 2);
+  }
+  expect(catalog.find('a')?.status).toEqual({ kind: 'ready', engine });
+  expect(events.map(({ kind }) => kind)).toEqual(['failed', 'failed', 'failed', 'ready']);
+  expect(buildCount).toBe(1);
+  await catalog.close();
+  expect(engine.closed).toBe(true);
+});
+
+it.each([
+  new EngineError('model_invalid', 'The folder /a has no ortler-model.json.'),
+  new Error('a fault of ours'),
+])('tries what cannot be mended once only: %s', async error => {
+  vi.useFakeTimers();
+  const events: CatalogEvent[] = [];
+  const load = vi.fn(() => Promise.reject(error));
+  const catalog = await createModelCatalog({
+    models: [{ id: 'a', path: '/a' }],
+    prepare: async path => path,
+    load,
+    onEvent: event => events.push(event),
+  });
+  await catalog.loadAll();
+  expect(catalog.find('a')?.status).toEqual({ kind: 'failed', detail: error.message });
+  await vi.advanceTimersByTimeAsync(1_000_000);
+  expect(load).toHaveBeenCalledTimes(1);
+  expect(events).toEqual([{ kind: 'failed', modelId: 'a', error }]);
+});
+
+it('tries no more once it is closed', async () => {
+  vi.useFakeTimers();
+  const load = vi.fn(() => Promise.reject(new EngineError('engine_failed', 'The process ended.')));
+  const catalog = await createModelCatalog({
+    models: [{ id: 'a', path: '/a' }],
+    prepare: async path => path,
+    load,
+  });
+  await catalog.loadAll();
+  await catalog.close();
+  await vi.advanceTimersByTimeAsync(1_000_000);
+  expect(load).toHaveBeenCalledTimes(1);
 });

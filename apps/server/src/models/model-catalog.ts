@@ -1,12 +1,14 @@
 // The models of this server: each is built where needed and loaded, all at once, while the server already listens.
-// A model that fails is reported and leaves the others alone.
+// A model that fails is reported and leaves the others alone; one whose process ended is tried again, as after a crash
+// in service.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CatalogModel, ModelCatalog, ModelStatus, ReasoningParser } from '@ortler/api';
-import type { Engine, WarmUpProgress } from '@ortler/engine';
+import { type Engine, EngineError, type WarmUpProgress } from '@ortler/engine';
 import type { BuildProgress } from '@ortler/model-builder';
 import type { ConfiguredModel } from '../config/setting-values.ts';
+import { LoadFailures } from './load-failures.ts';
 
 export interface ModelCatalogOptions {
   readonly models: readonly ConfiguredModel[];
@@ -25,12 +27,18 @@ export interface ModelCatalogOptions {
 export type CatalogEvent =
   | { readonly kind: 'building'; readonly modelId: string; readonly progress: BuildProgress }
   | { readonly kind: 'ready'; readonly modelId: string; readonly engine: Engine }
-  | { readonly kind: 'failed'; readonly modelId: string; readonly error: unknown };
+  | {
+      readonly kind: 'failed';
+      readonly modelId: string;
+      readonly error: unknown;
+      /** The next try begins after this. Absent: there is none by itself. */
+      readonly retryAfterMs?: number;
+    };
 
 export interface ServerModelCatalog extends ModelCatalog {
-  /** Starts to load every model. Resolves when each is ready or has failed; never rejects. */
+  /** Starts to load every model. Resolves when each is ready or has failed once; never rejects. */
   loadAll(): Promise<void>;
-  /** Stops builds and engines. */
+  /** Stops builds, further tries and engines. */
   close(): Promise<void>;
 }
 
@@ -56,9 +64,12 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
   );
   const byId = new Map<string, CatalogModel>(entries.map(({ model }) => [model.id, model]));
   const engines: Engine[] = [];
-  let loading: Promise<void> | undefined;
+  const failures = new LoadFailures(Date.now);
+  const loads: Promise<void>[] = [];
+  let firstTries: Promise<void> | undefined;
 
-  async function loadModel({ path, model }: Entry): Promise<void> {
+  /** Resolves when the model is ready or cannot become so, or when the catalog is closed. Never rejects. */
+  async function loadModel({ path, model }: Entry, onTried: () => void): Promise<void> {
     const setStatus = (status: ModelStatus) => {
       model.status = status;
     };
@@ -68,21 +79,53 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
         onEvent?.({ kind: 'building', modelId: model.id, progress });
       };
       const modelDir = await prepare(path, onProgress, stopping.signal);
-      setStatus({ kind: 'loading', detail: 'starting the engine' });
-      stopping.signal.throwIfAborted();
+      for (;;) {
+        const retryAfterMs = await tryToStart(modelDir, model.id, setStatus);
+        if (retryAfterMs === undefined) break;
+        onTried();
+        await pause(retryAfterMs, stopping.signal);
+      }
+    } catch (error) {
+      if (!stopping.signal.aborted) {
+        setStatus({ kind: 'failed', detail: error instanceof Error ? error.message : String(error) });
+        onEvent?.({ kind: 'failed', modelId: model.id, error });
+      }
+    }
+    onTried();
+  }
+
+  /** Gives the pause before the next try; nothing when the engine runs. Throws: what no further try would mend. */
+  async function tryToStart(
+    modelDir: string,
+    modelId: string,
+    setStatus: (status: ModelStatus) => void,
+  ): Promise<number | undefined> {
+    stopping.signal.throwIfAborted();
+    let isStarting = true;
+    setStatus({ kind: 'loading', detail: 'starting the engine' });
+    try {
       const engine = await load(modelDir, ({ doneCount, totalCount }) => {
         // A restart warms up again, while the engine itself tells how it is.
-        if (model.status.kind !== 'loading') return;
+        if (!isStarting) return;
         setStatus({ kind: 'loading', detail: `compiling for the device: ${doneCount} of ${totalCount}` });
       });
       engines.push(engine);
       // The server may have been stopped while the engine loaded; close() waits for that and ends it.
-      if (stopping.signal.aborted) return;
+      if (stopping.signal.aborted) return undefined;
+      failures.forget(modelId);
       setStatus({ kind: 'ready', engine });
-      onEvent?.({ kind: 'ready', modelId: model.id, engine });
+      onEvent?.({ kind: 'ready', modelId, engine });
+      return undefined;
     } catch (error) {
-      setStatus({ kind: 'failed', detail: error instanceof Error ? error.message : String(error) });
-      if (!stopping.signal.aborted) onEvent?.({ kind: 'failed', modelId: model.id, error });
+      if (!isCrash(error) || stopping.signal.aborted) throw error;
+      failures.add(modelId, modelId);
+      const retryAfterMs = Math.max(1, failures.pauseMs(modelId) ?? 0);
+      // Why stands in the log: the text may name files of this machine.
+      setStatus({ kind: 'restarting', detail: 'loading it failed and is tried again', retryAfterMs });
+      onEvent?.({ kind: 'failed', modelId, error, retryAfterMs });
+      return retryAfterMs;
+    } finally {
+      isStarting = false;
     }
   }
 
@@ -91,15 +134,36 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
     list: () => [...byId.values()],
     find: id => byId.get(id),
     async loadAll() {
-      loading ??= Promise.all(entries.map(loadModel)).then(() => undefined);
-      await loading;
+      firstTries ??= Promise.all(
+        entries.map(entry => new Promise<void>(resolve => loads.push(loadModel(entry, resolve)))),
+      ).then(() => undefined);
+      await firstTries;
     },
     async close() {
       stopping.abort();
-      await loading;
+      await Promise.all(loads);
       await Promise.all(engines.map(engine => engine.close()));
     },
   };
+}
+
+/** A process that ended, for want of memory or by a native fault, may live the next time; a wrong folder stays wrong. */
+function isCrash(error: unknown): boolean {
+  return error instanceof EngineError && error.code === 'engine_failed';
+}
+
+/** Ends early when `signal` fires. Never rejects. */
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+  });
 }
 
 function describeProgress({ stage, doneBytes, totalBytes }: BuildProgress): string {

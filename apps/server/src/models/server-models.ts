@@ -53,6 +53,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       isDeviceOptional: config.device === 'auto',
       ...(onWarmUp !== undefined && { onWarmUp }),
       threadCount: config.threads,
+      stepTimeoutMs: config.stepTimeoutMs,
       maxSequences: config.maxSequences,
       maxQueuedSequences: config.maxQueued,
       schedulingPolicy: config.scheduling,

@@ -7,31 +7,62 @@ import { toErrorBody } from '../rest/error-body.ts';
 
 type RawHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** The path of the page itself; its script lies below. */
+const PAGE_PATH = '/docs/';
+
+const CONFIGURATION = {
+  // Beside the page, wherever a proxy puts both.
+  url: '../openapi.json',
+  // Fonts, assistants and the tools of the page's maker would be fetched from, or send to, other hosts.
+  withDefaultFonts: false,
+  // Left out, requests that a reader tries could go by a proxy of the page's maker, with the key.
+  proxyUrl: '',
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  showDeveloperTools: 'never',
+  hideClientButton: true,
+  // Each operation shows its schemas; a list of them beside the tag `models` would only confuse.
+  hideModels: true,
+  authentication: { preferredSecurityScheme: 'bearer' },
+};
+
+/** A summit. It stands inside the page, as browsers look for others where a proxy may have none of ours. */
+const ICON = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#3b6ea5" d="M2 28 13 6l5 9 3-4 9 17z"/><path fill="#fff" d="m13 6 4 8-3 2-2-2-3 1z"/></svg>',
+)}`;
+
+// The page's maker resolves the servers of a document against the host alone. Only the browser knows what path a proxy
+// has put in front, so it names the server that requests are tried on.
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <title>Ortler API</title>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <link rel="icon" href="${ICON}" />
+  </head>
+  <body>
+    <div id="app"></div>
+    <script src="js/scalar.js"></script>
+    <script>
+      const server = new URL('..', location.href).href.slice(0, -1);
+      Scalar.createApiReference('#app', { ...${JSON.stringify(CONFIGURATION)}, servers: [{ url: server }] });
+    </script>
+  </body>
+</html>
+`;
+
 /** Builds a handler for `/docs`, `/docs/` and the page's script. */
 export async function createDocsPage(): Promise<RawHandler> {
   const { default: apiReference } = await import('@scalar/fastify-api-reference');
   // The page lives in an app of its own: routes cannot be added to one that is already listening.
   const page = fastify();
-  await page.register(apiReference, {
-    routePrefix: '/docs',
-    configuration: {
-      // Beside the page, wherever a proxy puts both.
-      url: '../openapi.json',
-      pageTitle: 'Ortler API',
-      // Fonts, assistants and the tools of the page's maker would be fetched from, or send to, other hosts.
-      withDefaultFonts: false,
-      // Left out, requests that a reader tries could go by a proxy of the page's maker, with the key.
-      proxyUrl: '',
-      telemetry: false,
-      agent: { disabled: true },
-      mcp: { disabled: true },
-      showDeveloperTools: 'never',
-      hideClientButton: true,
-      // Each operation shows its schemas; a list of them beside the tag `models` would only confuse.
-      hideModels: true,
-      authentication: { preferredSecurityScheme: 'bearer' },
-    },
+  page.addHook('onRequest', async (request, reply) => {
+    if (request.method === 'GET' && request.url.split('?', 1)[0] === PAGE_PATH)
+      await reply.type('text/html; charset=utf-8').send(PAGE);
   });
+  await page.register(apiReference, { routePrefix: '/docs', configuration: { url: CONFIGURATION.url } });
   page.setNotFoundHandler((request, reply) => {
     const known = toPublicError(
       new ApiError('path_not_found', `There is nothing at ${request.url}.`),

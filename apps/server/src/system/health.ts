@@ -72,13 +72,18 @@ function toDeviceReport({ device, facts = { device }, note }: DeviceChoice): Dev
 
 function stateOf({ status }: CatalogModel): { state: ModelState; detail?: string } {
   if (status.kind === 'loading') return { state: 'loading', detail: status.detail };
+  if (status.kind === 'restarting') {
+    const seconds = Math.ceil(status.retryAfterMs / 1000);
+    const detail = `${status.detail} within ${seconds} s; the server log has the reason`;
+    return { state: 'restarting', detail };
+  }
   // Why a model failed stands in the log: the text may name files of this machine.
   if (status.kind === 'failed') return { state: 'failed', detail: 'The server log has the reason.' };
   const { state, restartCount } = status.engine.health;
   if (state === 'closed') return { state: 'failed', detail: 'closed' };
   const { deviceNote } = status.engine.info;
   const details = [
-    ...(restartCount > 0 ? [`restarted ${restartCount} times`] : []),
+    ...(restartCount > 0 ? [`restarted ${restartCount} ${restartCount === 1 ? 'time' : 'times'}`] : []),
     ...(deviceNote === undefined ? [] : [deviceNote]),
   ];
   return details.length > 0 ? { state, detail: details.join('; ') } : { state };

@@ -127,6 +127,26 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
     'From request to last token.',
     LATENCY_BUCKETS,
   );
+  const queueTime = histogram(
+    'vllm:request_queue_time_seconds',
+    'From the arrival of a request at the model to the first step with it.',
+    LATENCY_BUCKETS,
+  );
+  const prefillTime = histogram(
+    'vllm:request_prefill_time_seconds',
+    'From the first step with a request to its first token.',
+    LATENCY_BUCKETS,
+  );
+  const decodeTime = histogram(
+    'vllm:request_decode_time_seconds',
+    'From the first token of a request to its last.',
+    LATENCY_BUCKETS,
+  );
+  const inferenceTime = histogram(
+    'vllm:request_inference_time_seconds',
+    'From the first step with a request to its last token.',
+    LATENCY_BUCKETS,
+  );
   const promptLength = histogram('vllm:request_prompt_tokens', 'Prompt tokens of a request.', TOKEN_BUCKETS);
   const length = histogram('vllm:request_generation_tokens', 'Generated tokens of a request.', TOKEN_BUCKETS);
 
@@ -137,6 +157,15 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
     registers,
   });
   measureProcess(registry);
+
+  function observePhases(labels: ReturnType<typeof labelsOf>, { timing, decodeMs }: GenerationReport): void {
+    if (timing === null) return;
+    queueTime.observe(labels, timing.queuedMs / 1000);
+    prefillTime.observe(labels, timing.prefillMs / 1000);
+    if (decodeMs === null) return;
+    decodeTime.observe(labels, decodeMs / 1000);
+    inferenceTime.observe(labels, (timing.prefillMs + decodeMs) / 1000);
+  }
 
   return {
     requestAnswered({ method, handler, status }) {
@@ -154,6 +183,7 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
       const tokenMs = msPerToken(report);
       if (tokenMs !== null) timePerToken.observe(labels, tokenMs / 1000);
       latency.observe(labels, report.durationMs / 1000);
+      observePhases(labels, report);
       promptLength.observe(labels, report.promptTokenCount);
       length.observe(labels, report.completionTokenCount);
     },

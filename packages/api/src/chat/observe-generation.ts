@@ -19,17 +19,21 @@ export async function* observeGeneration(
   let promptTokenCount = 0;
   let completionTokenCount = 0;
   let firstTokenMs: number | null = null;
+  let timing: GenerationReport['timing'] = null;
+  let decodeMs: number | null = null;
   const finishReasons: string[] = [];
   try {
     for await (const event of events) {
       if (event.kind === 'prompt-ready') {
         promptTokenCount = event.promptTokenIds.length;
+        timing = event.timing ?? null;
       } else if (event.kind !== 'request-finish') {
         firstTokenMs ??= services.now() - startedAtMs;
         completionTokenCount += event.tokenIds.length;
         if (event.kind === 'choice-finish') finishReasons.push(event.finishReason);
       } else {
         outcome = 'finished';
+        decodeMs = event.decodeMs ?? null;
       }
       yield event;
     }
@@ -46,6 +50,8 @@ export async function* observeGeneration(
       choiceCount,
       durationMs: services.now() - startedAtMs,
       firstTokenMs,
+      timing,
+      decodeMs,
     });
   }
 }

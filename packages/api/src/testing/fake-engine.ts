@@ -8,6 +8,7 @@ import {
   type EngineInfo,
   type GenerationEvent,
   type GenerationRequest,
+  type PromptTiming,
   validateSamplingParams,
 } from '@ortler/engine';
 
@@ -17,6 +18,8 @@ export interface FakeEngineScript {
   readonly finishReason?: 'stop' | 'length' | 'abort';
   readonly stopReason?: string | number | null;
   readonly cachedTokenCount?: number;
+  readonly timing?: PromptTiming;
+  readonly decodeMs?: number;
   /** Thrown before the first event. */
   readonly refuse?: Error;
   /** Thrown instead of the token with this number. */
@@ -92,10 +95,16 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
     const choiceCount = request.choiceCount ?? 1;
     const pieces = script.pieces ?? ['Hello', ' world', '!'];
     const cachedTokenCount = script.cachedTokenCount ?? 0;
+    const { timing, decodeMs } = script;
     let ended = false;
     try {
       throwIfAborted(signal);
-      yield { kind: 'prompt-ready', promptTokenIds: PROMPT_TOKEN_IDS, cachedTokenCount };
+      yield {
+        kind: 'prompt-ready',
+        promptTokenIds: PROMPT_TOKEN_IDS,
+        cachedTokenCount,
+        ...(timing && { timing }),
+      };
       for (const [number, text] of pieces.entries()) {
         await untilAborted(script.beforeToken?.(number), signal);
         throwIfAborted(signal);
@@ -111,7 +120,11 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
       }
       const completionTokenCount = pieces.length * choiceCount;
       const promptTokenCount = PROMPT_TOKEN_IDS.length;
-      yield { kind: 'request-finish', usage: { promptTokenCount, completionTokenCount, cachedTokenCount } };
+      yield {
+        kind: 'request-finish',
+        usage: { promptTokenCount, completionTokenCount, cachedTokenCount },
+        ...(decodeMs !== undefined && { decodeMs }),
+      };
       ended = true;
     } finally {
       if (!ended) abortedCount++;

@@ -10,6 +10,8 @@ import type { Sequence } from './sequence.ts';
 import { findFinish } from './stop-rules.ts';
 
 export interface CommittedStep {
+  /** When the step ended. Unit: milliseconds. */
+  readonly nowMs: number;
   readonly updates: SequenceUpdate[];
   readonly prefilled: PrefilledRequest[];
   /** Sequences that got tokens, those that ended with them included. */
@@ -27,13 +29,17 @@ export interface CommittedStep {
  * Takes over what the step computed. `sampled` has an entry for each row, in the plan's order.
  * Rows whose sequence is in `aborted` are skipped: nobody waits for their tokens any more.
  * Mutates: the planned sequences and their groups.
+ *
+ * @param nowMs When the step ended. Unit: milliseconds.
  */
 export function commitStep(
   plan: StepPlan,
   sampled: readonly (SampledRow | Error)[],
   aborted: ReadonlySet<Sequence>,
+  nowMs: number,
 ): CommittedStep {
   const committed: CommittedStep = {
+    nowMs,
     updates: [],
     prefilled: [],
     advanced: [],
@@ -128,10 +134,13 @@ function commitFailure(sequence: Sequence, { code, message }: EngineError, commi
 function commitPrefill({ group }: Sequence, committed: CommittedStep): void {
   if (group.isPrefilled) return;
   group.isPrefilled = true;
-  const { requestId, submitted, cachedTokenCount, promptLogprobs } = group;
+  const { requestId, submitted, cachedTokenCount, promptLogprobs, submittedAtMs } = group;
+  const { nowMs } = committed;
+  const startedAtMs = group.startedAtMs ?? nowMs;
   committed.prefilled.push({
     requestId,
     cachedTokenCount: cachedTokenCount ?? 0,
+    timing: { queuedMs: startedAtMs - submittedAtMs, prefillMs: nowMs - startedAtMs },
     ...(submitted.promptLogprobs === undefined ? {} : { promptLogprobs }),
   });
 }

@@ -82,8 +82,33 @@ describe('EngineCore', () => {
     core.submit(submission(3, { choiceCount: 2 }));
     const steps = (await drain(core)).filter(output => output.kind === 'step');
     const reported = steps.flatMap(step => step.prefilled.map(entry => [step, entry] as const));
-    expect(reported.map(([, entry]) => entry)).toEqual([{ requestId: 3, cachedTokenCount: 0 }]);
+    expect(reported.map(([, entry]) => entry)).toEqual([
+      {
+        requestId: 3,
+        cachedTokenCount: 0,
+        timing: { queuedMs: expect.any(Number), prefillMs: expect.any(Number) },
+      },
+    ]);
     expect(reported[0]![0].updates.map(update => update.requestId)).toContain(3);
+  });
+
+  it('tells how long a request waited and how long its prompt took, each from the beginning', async () => {
+    let nowMs = 0;
+    const nextToken = (history: readonly number[]) => {
+      nowMs += 10;
+      return counting.nextToken(history);
+    };
+    const { core } = createCore({ nextToken, slotCount: 1 }, { now: () => nowMs, drafter: null });
+    core.submit(submission(1));
+    nowMs += 5;
+    core.submit(submission(2));
+    nowMs += 5;
+    const prefilled = (await drain(core)).flatMap(output => (output.kind === 'step' ? output.prefilled : []));
+    // Four tokens of the first one come before the first step of the second.
+    expect(prefilled.map(({ requestId, timing }) => ({ requestId, ...timing }))).toEqual([
+      { requestId: 1, queuedMs: 10, prefillMs: 10 },
+      { requestId: 2, queuedMs: 45, prefillMs: 10 },
+    ]);
   });
 
   it('computes the prompt once for all choices', async () => {

@@ -118,7 +118,7 @@ export class EngineCore {
       estimateWaitMs: endCount => this.#load.waitMs(endCount, this.#scheduler.running.map(toRunningLength)),
     });
     const constraints = this.#constraints.start(message);
-    const group = createSequenceGroup(message, this.#arrivalCount++);
+    const group = createSequenceGroup(message, this.#arrivalCount++, this.#settings.now());
     this.#groups.set(requestId, group);
     for (let choiceIndex = 0; choiceIndex < message.choiceCount; choiceIndex++) {
       const sequence = new Sequence(group, choiceIndex, constraints[choiceIndex]);
@@ -172,6 +172,7 @@ export class EngineCore {
     if (plan === null) return updates.length === 0 ? [] : [this.#toStepMessage(updates, [])];
 
     const startedAtMs = this.#settings.now();
+    for (const { sequence } of plan.rows) sequence.group.startedAtMs ??= startedAtMs;
     let sampled: readonly (SampledRow | Error)[];
     try {
       sampled = await this.#stepSampler.sample(plan, () => this.#constraints.fillMasks(plan.rows));
@@ -183,8 +184,9 @@ export class EngineCore {
     }
 
     const aborted = this.#takeAborted();
-    const committed = commitStep(plan, sampled, aborted);
-    this.#load.stepTook(this.#settings.now() - startedAtMs);
+    const endedAtMs = this.#settings.now();
+    const committed = commitStep(plan, sampled, aborted, endedAtMs);
+    this.#load.stepTook(endedAtMs - startedAtMs);
     for (const { outputTokenIds } of committed.ended) this.#load.answerEnded(outputTokenIds.length);
     this.#end(committed.ended, { keepsPrefix: true });
     for (const sequence of committed.advanced) if (sequence.slot !== null) this.#cache.publish(sequence);

@@ -20,6 +20,10 @@ export interface SequenceGroup {
   readonly submitted: SubmitMessage;
   /** Place in the order in which requests came. */
   readonly arrival: number;
+  /** When it came. Unit: milliseconds; only differences matter. */
+  readonly submittedAtMs: number;
+  /** When the first step with something of it began; null before. */
+  startedAtMs: number | null;
   /** Choices that have not ended. The request is forgotten when the last one ends. */
   readonly openSequences: Set<Sequence>;
   /** Whether the first token of the request was reported. */
@@ -33,12 +37,18 @@ export interface SequenceGroup {
 }
 
 /** A request without choices yet; `arrival` is its place in the order in which requests came. */
-export function createSequenceGroup(message: SubmitMessage, arrival: number): SequenceGroup {
+export function createSequenceGroup(
+  message: SubmitMessage,
+  arrival: number,
+  submittedAtMs: number,
+): SequenceGroup {
   return {
     requestId: message.requestId,
     promptTokenIds: message.promptTokenIds,
     submitted: message,
     arrival,
+    submittedAtMs,
+    startedAtMs: null,
     openSequences: new Set(),
     isPrefilled: false,
     cachedTokenCount: null,

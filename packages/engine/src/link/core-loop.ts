@@ -86,6 +86,7 @@ export class CoreLoop {
       else if (message.kind === 'abort') core.abort(message.requestId, message.choiceIndex);
       else if (message.kind === 'pause' || message.kind === 'resume')
         core.setPaused(message.requestId, message.choiceIndex, { isPaused: message.kind === 'pause' });
+      else if (message.kind === 'ping') this.#send({ kind: 'pong', hasWork: core.hasWork });
       else if (message.kind === 'close') this.#isClosing = true;
     }
   }

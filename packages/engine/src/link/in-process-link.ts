@@ -26,6 +26,6 @@ export function createInProcessLink(options: CoreOptions, load: LoadCore, policy
         },
       };
     },
-    policy,
+    { policy },
   );
 }

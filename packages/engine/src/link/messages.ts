@@ -4,6 +4,7 @@
 import type { Grammar } from '../core/constraint/constraint.ts';
 import type { EngineErrorCode } from '../errors.ts';
 import type { TokenFinishReason } from '../request/finish-reason.ts';
+import type { PromptTiming } from '../request/generation-event.ts';
 import type { LogprobsRequest, RepetitionDetection } from '../request/generation-request.ts';
 import type { SamplingParams } from '../request/sampling-params.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
@@ -85,6 +86,11 @@ export interface LoadMessage {
   readonly options: CoreOptions;
 }
 
+/** Is answered between two steps, so a step that hangs leaves it without an answer. */
+export interface PingMessage {
+  readonly kind: 'ping';
+}
+
 /** Ends the loop; the token side frees everything and stops. */
 export interface CloseMessage {
   readonly kind: 'close';
@@ -96,6 +102,7 @@ export type ToCoreMessage =
   | SubmitMessage
   | AbortMessage
   | PauseMessage
+  | PingMessage
   | CloseMessage;
 
 /** What the token side knows once the model is loaded. */
@@ -154,6 +161,7 @@ export interface SequenceFinish {
 export interface PrefilledRequest {
   readonly requestId: number;
   readonly cachedTokenCount: number;
+  readonly timing: PromptTiming;
   /** One for each prompt token, null for the first; only when asked for. */
   readonly promptLogprobs?: readonly (TokenLogprobs | null)[];
 }
@@ -184,9 +192,17 @@ export interface FatalMessage {
   readonly message: string;
 }
 
+/** The answer to a ping. */
+export interface PongMessage {
+  readonly kind: 'pong';
+  /** Whether steps follow. */
+  readonly hasWork: boolean;
+}
+
 export type FromCoreMessage =
   | WarmUpMessage
   | ReadyMessage
   | StepMessage
   | RequestFailedMessage
+  | PongMessage
   | FatalMessage;

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import { coreLinkConformance, echoRequest, RecordingListener } from '../../test/core-link-conformance.ts';
 import { entryModule } from '../entry-module.ts';
-import { SCRIPTED_CORE_OPTIONS, SCRIPTED_EOS_TOKEN } from '../testing/scripted-core.ts';
+import { HANG_TOKEN, SCRIPTED_CORE_OPTIONS, SCRIPTED_EOS_TOKEN } from '../testing/scripted-core.ts';
 import type { CoreLink } from './core-link.ts';
 import { createProcessLink } from './process-link.ts';
 
@@ -17,12 +17,13 @@ coreLinkConformance('process', (options, policy) =>
 
 describe('process link', () => {
   const open: CoreLink[] = [];
-  const start = async () => {
+  const start = async (stepTimeoutMs?: number) => {
     const pids: number[] = [];
     const lines: string[] = [];
     const link = createProcessLink(SCRIPTED_CORE_OPTIONS, {
       entry,
       policy: { firstDelayMs: 20, longestDelayMs: 40, healthyMs: 60_000 },
+      stepTimeoutMs,
       onOutput: line => lines.push(line),
       onSpawn: pid => pids.push(pid),
     });
@@ -48,6 +49,19 @@ describe('process link', () => {
     expect(link.state).toBe('restarting');
     await listener.until(() => listener.readyFacts.length === 2);
     expect(pids[1]).not.toBe(pids[0]);
+    link.submit(echoRequest(2, [12, 13]));
+    await listener.until(() => listener.outcome(2).finish !== undefined);
+    expect(listener.outcome(2).tokenIds).toEqual([12, 13, SCRIPTED_EOS_TOKEN]);
+  });
+
+  test('ends a process that hangs in a step, and serves again after the restart', async () => {
+    const { link, listener, pids } = await start(2_000);
+    link.submit(echoRequest(1, [HANG_TOKEN, 11]));
+    await listener.until(() => listener.readyFacts.length === 2);
+    expect(listener.downErrors.map(({ message }) => message)).toEqual([
+      "The model's process was ended: a step took longer than 2 s.",
+    ]);
+    expect(isAlive(pids[0]!)).toBe(false);
     link.submit(echoRequest(2, [12, 13]));
     await listener.until(() => listener.outcome(2).finish !== undefined);
     expect(listener.outcome(2).tokenIds).toEqual([12, 13, SCRIPTED_EOS_TOKEN]);

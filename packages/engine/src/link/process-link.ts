@@ -8,12 +8,11 @@ import { type EntryModule, entryModule } from '../entry-module.ts';
 import type { CoreLink } from './core-link.ts';
 import type { CoreOptions } from './core-options.ts';
 import type { FromCoreMessage } from './messages.ts';
-import { type RestartPolicy, SupervisedLink } from './supervised-link.ts';
+import { SupervisedLink, type SupervisedLinkSettings } from './supervised-link.ts';
 
-export interface ProcessLinkSettings {
+export interface ProcessLinkSettings extends SupervisedLinkSettings {
   /** The child's main module; calls `serveProcess`. Default: the one that loads real models. */
   readonly entry?: EntryModule;
-  readonly policy?: RestartPolicy;
   /** A line that the child wrote to its output or error stream. Default: this process's error stream. */
   readonly onOutput?: (line: string) => void;
   /** Each child's process id, for hosts that show or supervise it. */
@@ -59,7 +58,7 @@ export function createProcessLink(options: CoreOptions, settings: ProcessLinkSet
         },
       };
     },
-    settings.policy,
+    settings,
   );
 }
 

@@ -20,12 +20,14 @@ interface PlayedChannel {
   readonly events: CoreChannelEvents;
   readonly sent: ToCoreMessage[];
   isEnded: boolean;
+  /** What it was given to end by itself. Unit: milliseconds. */
+  graceMs?: number;
   /** What its end takes. */
   ends: Promise<void>;
 }
 
 /** A link whose channels the test plays by hand. */
-function createLink() {
+function createLink(stepTimeoutMs = 0) {
   const channels: PlayedChannel[] = [];
   const refusals = { count: 0 };
   const link = new SupervisedLink(
@@ -39,13 +41,14 @@ function createLink() {
       channels.push(channel);
       return {
         send: message => channel.sent.push(message),
-        end: async () => {
+        end: async graceMs => {
           channel.isEnded = true;
+          channel.graceMs = graceMs;
           await channel.ends;
         },
       };
     },
-    POLICY,
+    { policy: POLICY, stepTimeoutMs },
   );
   const listener = new RecordingListener();
   const started = link.start(listener);
@@ -204,6 +207,97 @@ describe('a crashing token side', () => {
     await link.close();
     vi.advanceTimersByTime(100_000);
     expect(channels.length).toBe(1);
+  });
+});
+
+describe('a token side that hangs in a step', () => {
+  const TIMEOUT_MS = 1_000;
+  const create = () => {
+    const played = createLink(TIMEOUT_MS);
+    const pings = () => played.last().sent.filter(({ kind }) => kind === 'ping').length;
+    const answer = (hasWork: boolean) => played.last().events.onMessage({ kind: 'pong', hasWork });
+    return { ...played, pings, answer };
+  };
+
+  test('is ended by force when it was silent for the whole time, and started again', async () => {
+    const { link, listener, becomeReady, channels, last, pings } = create();
+    becomeReady();
+    link.submit(echoRequest(1, [11]));
+    expect(pings()).toBe(1);
+    vi.advanceTimersByTime(TIMEOUT_MS - 1);
+    expect(link.state).toBe('ready');
+    vi.advanceTimersByTime(1);
+    expect(link.state).toBe('restarting');
+    expect(last()).toMatchObject({ isEnded: true, graceMs: 0 });
+    expect(listener.downErrors).toEqual([
+      expect.objectContaining({
+        code: 'engine_failed',
+        message: "The model's process was ended: a step took longer than 1 s.",
+      }),
+    ]);
+    await vi.advanceTimersByTimeAsync(POLICY.firstDelayMs);
+    expect(channels.length).toBe(2);
+    becomeReady();
+    await vi.advanceTimersByTimeAsync(10 * TIMEOUT_MS);
+    expect(link.state).toBe('ready');
+  });
+
+  test('is found also after steps that ended', () => {
+    const { link, becomeReady, answer, pings } = create();
+    becomeReady();
+    link.submit(echoRequest(1, [11]));
+    for (let count = 1; count <= 20; count++) {
+      expect(pings()).toBe(count);
+      answer(true);
+      vi.advanceTimersByTime(TIMEOUT_MS / 4);
+    }
+    vi.advanceTimersByTime(TIMEOUT_MS);
+    expect(link.state).toBe('restarting');
+  });
+
+  test('is not one that has nothing to do: it is not even asked', () => {
+    const { link, becomeReady, answer, pings } = create();
+    becomeReady();
+    vi.advanceTimersByTime(10 * TIMEOUT_MS);
+    expect(pings()).toBe(0);
+    link.submit(echoRequest(1, [11]));
+    answer(false);
+    vi.advanceTimersByTime(10 * TIMEOUT_MS);
+    expect(pings()).toBe(1);
+    expect(link.state).toBe('ready');
+  });
+
+  test('is asked again about what was sent after the question', () => {
+    const { link, becomeReady, answer, pings } = create();
+    becomeReady();
+    link.submit(echoRequest(1, [11]));
+    link.submit(echoRequest(2, [12]));
+    answer(false);
+    vi.advanceTimersByTime(TIMEOUT_MS / 4);
+    expect(pings()).toBe(2);
+    vi.advanceTimersByTime(TIMEOUT_MS);
+    expect(link.state).toBe('restarting');
+  });
+
+  test('is not one that loads, however long that takes', () => {
+    const { link, becomeReady, crash, channels } = create();
+    vi.advanceTimersByTime(10 * TIMEOUT_MS);
+    becomeReady();
+    link.submit(echoRequest(1, [11]));
+    crash();
+    vi.advanceTimersByTime(10 * TIMEOUT_MS);
+    expect(link.state).toBe('restarting');
+    expect(channels.length).toBe(2);
+    expect(channels[1]!.isEnded).toBe(false);
+  });
+
+  test('is not one that is being closed', async () => {
+    const { link, becomeReady, listener } = create();
+    becomeReady();
+    link.submit(echoRequest(1, [11]));
+    await link.close();
+    vi.advanceTimersByTime(10 * TIMEOUT_MS);
+    expect(listener.downErrors).toEqual([expect.objectContaining({ code: 'engine_closed' })]);
   });
 });
 

@@ -12,8 +12,10 @@ import type {
   FromCoreMessage,
   PauseMessage,
   SubmitMessage,
+  ToCoreMessage,
   VocabularyMessage,
 } from './messages.ts';
+import { StepWatchdog } from './step-watchdog.ts';
 
 /** When a crashed token side is started again. Unit: milliseconds. */
 export interface RestartPolicy {
@@ -33,6 +35,15 @@ export const DEFAULT_RESTART_POLICY: RestartPolicy = {
 /** How long a token side may take to end by itself. One step of a large prompt may be running. */
 const END_GRACE_MS = 5_000;
 
+export interface SupervisedLinkSettings {
+  readonly policy?: RestartPolicy | undefined;
+  /**
+   * A token side that is stuck in a step for this long is ended and started again; only for channels that can end one by
+   * force. Unit: milliseconds. 0: however long. Default: 0.
+   */
+  readonly stepTimeoutMs?: number | undefined;
+}
+
 interface Starting {
   readonly resolve: (facts: CoreFacts) => void;
   readonly reject: (error: EngineError) => void;
@@ -42,6 +53,7 @@ export class SupervisedLink implements CoreLink {
   readonly #options: CoreOptions;
   readonly #open: OpenCoreChannel;
   readonly #policy: RestartPolicy;
+  readonly #watchdog: StepWatchdog | null;
   #listener: CoreLinkListener | null = null;
   #starting: Starting | null = null;
   #channel: CoreChannel | null = null;
@@ -57,10 +69,18 @@ export class SupervisedLink implements CoreLink {
 
   #closing: Promise<void> | null = null;
 
-  constructor(options: CoreOptions, open: OpenCoreChannel, policy: RestartPolicy = DEFAULT_RESTART_POLICY) {
+  constructor(options: CoreOptions, open: OpenCoreChannel, settings: SupervisedLinkSettings = {}) {
+    const { policy = DEFAULT_RESTART_POLICY, stepTimeoutMs = 0 } = settings;
     this.#options = options;
     this.#open = open;
     this.#policy = policy;
+    this.#watchdog =
+      stepTimeoutMs === 0
+        ? null
+        : new StepWatchdog(stepTimeoutMs, {
+            ask: () => this.#channel?.send({ kind: 'ping' }),
+            onHang: () => this.#endHanging(stepTimeoutMs),
+          });
   }
 
   get state(): CoreLinkState {
@@ -81,21 +101,28 @@ export class SupervisedLink implements CoreLink {
   }
 
   setVocabulary(message: VocabularyMessage): void {
-    if (this.#state === 'ready') this.#channel?.send(message);
+    this.#send(message);
   }
 
   submit(message: SubmitMessage): void {
     if (this.#state === 'closed') throw new EngineError('engine_closed', 'The engine was closed.');
     if (this.#state !== 'ready' || this.#channel === null) throw this.#unavailable();
-    this.#channel.send(message);
+    this.#send(message);
   }
 
   abort(message: AbortMessage): void {
-    if (this.#state === 'ready') this.#channel?.send(message);
+    this.#send(message);
   }
 
   setPaused(message: PauseMessage): void {
-    if (this.#state === 'ready') this.#channel?.send(message);
+    this.#send(message);
+  }
+
+  /** What a token side that is not ready has no use for is dropped. */
+  #send(message: ToCoreMessage): void {
+    if (this.#state !== 'ready') return;
+    this.#channel?.send(message);
+    this.#watchdog?.start();
   }
 
   close(): Promise<void> {
@@ -105,6 +132,7 @@ export class SupervisedLink implements CoreLink {
 
   async #close(): Promise<void> {
     this.#state = 'closed';
+    this.#watchdog?.stop();
     this.#stats = IDLE_STATS;
     if (this.#restart !== null) clearTimeout(this.#restart.timer);
     this.#isDue = false;
@@ -156,6 +184,9 @@ export class SupervisedLink implements CoreLink {
       case 'request-failed':
         this.#listener?.onMessage(message);
         break;
+      case 'pong':
+        this.#watchdog?.answered(message.hasWork);
+        break;
       case 'fatal':
         this.#goDown(new EngineError(message.code, message.message));
         break;
@@ -172,10 +203,16 @@ export class SupervisedLink implements CoreLink {
     starting?.resolve(facts);
   }
 
-  /** The token side is gone or said that it cannot go on. */
-  #goDown(error: EngineError): void {
+  #endHanging(timeoutMs: number): void {
+    const message = `The model's process was ended: a step took longer than ${timeoutMs / 1_000} s.`;
+    this.#goDown(new EngineError('engine_failed', message), 0);
+  }
+
+  /** The token side is gone, said that it cannot go on, or says nothing any more. */
+  #goDown(error: EngineError, graceMs: number = END_GRACE_MS): void {
     const wasReady = this.#state === 'ready';
-    this.#endChannel();
+    this.#watchdog?.stop();
+    this.#endChannel(graceMs);
     this.#stats = IDLE_STATS;
     const starting = this.#starting;
     this.#starting = null;
@@ -188,11 +225,11 @@ export class SupervisedLink implements CoreLink {
   }
 
   /** Ends what still runs, as after a `fatal`. */
-  #endChannel(): void {
+  #endChannel(graceMs: number): void {
     const channel = this.#channel;
     this.#channel = null;
     if (channel === null) return;
-    this.#ending = channel.end(END_GRACE_MS).then(() => {
+    this.#ending = channel.end(graceMs).then(() => {
       this.#ending = null;
       if (this.#isDue) this.#openChannel();
       this.#isDue = false;

@@ -11,7 +11,7 @@ import { type RestartPolicy, SupervisedLink } from './supervised-link.ts';
 export interface WorkerLinkSettings {
   /** The worker's main module; calls `serveWorker`. Default: the one that loads real models. */
   readonly entry?: EntryModule;
-  readonly policy?: RestartPolicy;
+  readonly policy?: RestartPolicy | undefined;
 }
 
 export function createWorkerLink(options: CoreOptions, settings: WorkerLinkSettings = {}): CoreLink {
@@ -37,6 +37,6 @@ export function createWorkerLink(options: CoreOptions, settings: WorkerLinkSetti
         },
       };
     },
-    settings.policy,
+    { policy: settings.policy },
   );
 }

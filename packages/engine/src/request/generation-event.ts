@@ -21,11 +21,21 @@ export interface TokenLogprob extends CandidateLogprob {
   readonly top: readonly CandidateLogprob[];
 }
 
+/** Where the time to the first token went, as the model's side saw it. Unit: milliseconds. */
+export interface PromptTiming {
+  /** From its arrival there to the first step that computed something of the prompt. */
+  readonly queuedMs: number;
+  /** From that step to the first token. */
+  readonly prefillMs: number;
+}
+
 export interface PromptReadyEvent {
   readonly kind: 'prompt-ready';
   readonly promptTokenIds: readonly number[];
   /** Prompt tokens whose keys and values came from the prefix cache. */
   readonly cachedTokenCount: number;
+  /** Absent where several prompts stand behind the answer, as in beam search. */
+  readonly timing?: PromptTiming;
   /** One for each prompt token, null for the first; only when asked for. */
   readonly promptLogprobs?: readonly (TokenLogprob | null)[];
 }
@@ -62,6 +72,8 @@ export interface TokenUsage {
 export interface RequestFinishEvent {
   readonly kind: 'request-finish';
   readonly usage: TokenUsage;
+  /** From the first token to the last one, whenever they are read. Absent where `timing` is. Unit: milliseconds. */
+  readonly decodeMs?: number;
 }
 
 export type GenerationEvent = PromptReadyEvent | TokenDeltaEvent | ChoiceFinishEvent | RequestFinishEvent;

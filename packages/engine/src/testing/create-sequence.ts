@@ -23,7 +23,7 @@ export function createSequence(
     minTokensBannedIds: [],
     ...changes,
   };
-  const group = createSequenceGroup(message, requestId);
+  const group = createSequenceGroup(message, requestId, 0);
   const sequence = new Sequence(group, 0);
   group.openSequences.add(sequence);
   return sequence;

@@ -14,6 +14,8 @@ export const ECHO_TOKEN = 1;
 export const SCRIPTED_EOS_TOKEN = 0;
 /** A prompt that begins with this token breaks the token side. */
 export const POISON_TOKEN = 2;
+/** A prompt that begins with this token makes the token side hang as a native call does: its thread never comes back. */
+export const HANG_TOKEN = 3;
 /** Calls of a scripted warm-up. */
 export const SCRIPTED_WARM_UP_COUNT = 2;
 /** A model folder of this name cannot be loaded. */
@@ -53,9 +55,16 @@ export function loadScriptedCore(settings: ScriptedCoreSettings = {}) {
     const drafter = options.speculation === 'off' ? { drafter: null } : {};
     const core = new EngineCore(model, { ...options, ...drafter });
     const submit = core.submit.bind(core);
+    let isHanging = false;
     core.submit = message => {
+      isHanging ||= message.promptTokenIds[0] === HANG_TOKEN;
       if (message.promptTokenIds[0] === POISON_TOKEN) throw new Error('The scripted model was poisoned.');
       submit(message);
+    };
+    const step = core.step.bind(core);
+    core.step = () => {
+      if (isHanging) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      return step();
     };
     return core;
   };

@@ -22,6 +22,15 @@ export const GENERATION_SETTINGS = {
       'Answers of one model that may wait for their start; more are refused with 429 and a time to wait.',
     schema: wholeNumber(0, 100_000),
   }),
+  stepTimeoutMs: setting({
+    variable: 'ORTLER_STEP_TIMEOUT_MS',
+    flag: '--step-timeout-ms',
+    valueName: 'milliseconds',
+    fallback: '300000',
+    description:
+      'Longest time that one step of a model may take before its process counts as hanging, is ended and started again; 0 for ever.',
+    schema: wholeNumber(0, 2_147_483_647),
+  }),
   scheduling: setting({
     variable: 'ORTLER_SCHEDULING',
     flag: '--scheduling',
