@@ -7,6 +7,11 @@ test.each([
   [{}, 'modelDir', 'must name a model folder'],
   [{ modelDir: 'model', maxSequence: 4 }, 'maxSequence', 'Options: modelDir, link, device'],
   [{ modelDir: 'model', link: 'thread' }, 'link', 'worker, process or in-process; got thread'],
+  [
+    { modelDir: 'model', constraints: { ambiguousPatterns: 'off' } },
+    'constraints',
+    'constraints.ambiguousPatterns must be refuse or serve; got off',
+  ],
 ])('a caller without types is told what is wrong in %j', (options, parameter, message) => {
   expect(() => checkEngineOptions(options as unknown as EngineOptions)).toThrow(
     expect.objectContaining({ code: 'model_invalid', parameter, message: expect.stringContaining(message) }),

@@ -13,7 +13,10 @@ import { toTokenVocabulary } from './text/to-token-vocabulary.ts';
 import type { Tokenizer } from './text/tokenizer.ts';
 
 /** What the operator may say about constraints. */
-export type ConstraintOptions = Pick<ConstraintPreparerOptions, 'limits' | 'timeLimitMs'>;
+export type ConstraintOptions = Pick<
+  ConstraintPreparerOptions,
+  'limits' | 'timeLimitMs' | 'ambiguousPatterns'
+>;
 
 export interface ConstrainedRequestsOptions extends ConstraintOptions {
   readonly tokenizer: Tokenizer;
@@ -85,11 +88,12 @@ export class ConstrainedRequests {
       const message = 'This model has no end-of-sequence token, which constraints need.';
       throw new EngineError('invalid_request', message, { parameter: 'constraint' });
     }
-    const { limits, timeLimitMs } = this.#options;
+    const { limits, timeLimitMs, ambiguousPatterns } = this.#options;
     this.#preparer ??= new ConstraintPreparer({
       specialTokens,
       ...(limits !== undefined && { limits }),
       ...(timeLimitMs !== undefined && { timeLimitMs }),
+      ...(ambiguousPatterns !== undefined && { ambiguousPatterns }),
     });
     return this.#preparer;
   }

@@ -11,6 +11,7 @@ export type { CoreStats } from './link/core-stats.ts';
 export type { CoreFacts, WarmUpProgress } from './link/messages.ts';
 export type { ChatContentPart, ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
 export {
+  type AmbiguousPatterns,
   type ConstraintLimits,
   type ConstraintSpec,
   DEFAULT_CONSTRAINT_LIMITS,
