@@ -43,6 +43,8 @@ const AMBIGUOUS: readonly (readonly [pattern: string, part: string])[] = [
   ['^(.|\\s)*x', '(.|\\s)*'],
   ['^(.|\\s){1,500}$', '(.|\\s){1,500}'],
   ['^(.|\\s){10,}$', '(.|\\s){10,}'],
+  ['^(a|a)*.*$', '(a|a)*'],
+  ['^(a|a)*[^]*b$', '(a|a)*'],
   ['^(.|\\w)*$', '(.|\\w)*'],
   ['(\\p{L}+\\p{N}*)*!', '(\\p{L}+\\p{N}*)*'],
   ['(\\u00e9|é)*!', '(\\u00e9|é)*'],
@@ -86,6 +88,8 @@ const UNAMBIGUOUS: readonly string[] = [
   '^(.|\\s)*$',
   '^([\\s\\S]|a)+$',
   '^(a|[^])*$',
+  '^(a|a)*[^]*$',
+  '^(a|a)*(?:.|\\s)*',
   // What is not known to let a text through.
   '(\\b\\w+\\b\\s*)*!',
   '(a+(?=b))*c',

@@ -73,10 +73,10 @@ class AmbiguityFinder {
     for (const item of items.toReversed()) {
       const found = this.find(item, behind);
       if (found !== null) return found;
-      behind = {
-        canFail: behind.canFail || !this.#takesNothing(item, 'anywhere'),
-        canFailAtEnd: behind.canFailAtEnd || !this.#takesNothing(item, 'at the end'),
-      };
+      const canFailAtEnd = behind.canFailAtEnd || !this.#takesNothing(item, 'at the end');
+      const isSure = !canFailAtEnd && takesAnyText(item);
+      const canFail = !isSure && (behind.canFail || !this.#takesNothing(item, 'anywhere'));
+      behind = { canFail, canFailAtEnd };
     }
     return null;
   }
@@ -98,12 +98,9 @@ class AmbiguityFinder {
   }
 
   /** Whether the match may still fail once the repetition has been read in one way: only then others are tried. */
-  #canFail({ content, least, most }: RepeatNode, rest: Rest): boolean {
-    if (least >= MANY_TIMES && !this.#takesNothing(content, 'anywhere')) return true;
-    if (!rest.canFail) return false;
-    // It takes whatever comes, to the end of the text.
-    const takesAnyText = most === Infinity && complement(singleCharacters(content)).length === 0;
-    return rest.canFailAtEnd || !takesAnyText || least >= MANY_TIMES;
+  #canFail(node: RepeatNode, rest: Rest): boolean {
+    if (node.least >= MANY_TIMES && !this.#takesNothing(node.content, 'anywhere')) return true;
+    return rest.canFail && (rest.canFailAtEnd || !takesAnyText(node));
   }
 
   /** Whether it matches the empty text whatever stands around, or at the end of the text. */
@@ -123,6 +120,16 @@ class AmbiguityFinder {
         return node.least === 0 || this.#takesNothing(node.content, where);
     }
   }
+}
+
+/** Whether it can always go on to the end of the text, whatever that is. */
+function takesAnyText(node: RegexNode): boolean {
+  return (
+    node.kind === 'repeat' &&
+    node.least < MANY_TIMES &&
+    node.most === Infinity &&
+    complement(singleCharacters(node.content)).length === 0
+  );
 }
 
 /** The characters that are a whole match of it, as far as that can be seen at once. */
