@@ -1,15 +1,15 @@
 // Main module of the worker that prepares constraints and checks finished texts: work whose cost a request decides.
 
 import { workerData } from 'node:worker_threads';
-import { checkFinishedText } from './core/constraint/check-finished-text.ts';
-import { GrammarTrial } from './core/constraint/grammar-trial.ts';
-import { parseJson } from './core/constraint/json-schema/json-value.ts';
-import { LlguidanceEngine } from './core/constraint/llguidance/llguidance-engine.ts';
-import { prepareConstraint } from './core/constraint/prepare-constraint.ts';
-import { trialVocabulary } from './core/constraint/trial-vocabulary.ts';
-import type { AmbiguousPatterns, ConstraintLimits, ConstraintSpec } from './request/constraint-spec.ts';
-import type { SpecialToken } from './request/token-vocabulary.ts';
-import { serveTasks } from './text/serve-tasks.ts';
+import { checkFinishedText } from '../core/constraint/check-finished-text.ts';
+import { GrammarTrial } from '../core/constraint/grammar-trial.ts';
+import { parseJson } from '../core/constraint/json-schema/json-value.ts';
+import { LlguidanceEngine } from '../core/constraint/llguidance/llguidance-engine.ts';
+import { prepareConstraint } from '../core/constraint/prepare-constraint.ts';
+import { trialVocabulary } from '../core/constraint/trial-vocabulary.ts';
+import type { AmbiguousPatterns, ConstraintLimits, ConstraintSpec } from '../request/constraint-spec.ts';
+import type { SpecialToken } from '../request/token-vocabulary.ts';
+import { serveTasks } from '../text/serve-tasks.ts';
 
 export interface ConstraintWorkerData {
   readonly specialTokens: readonly SpecialToken[];

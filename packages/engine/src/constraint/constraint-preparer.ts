@@ -1,19 +1,19 @@
 // Where a request's constraint is prepared before the request is submitted, and its finished text is checked: a worker
 // thread that is killed when a schema or grammar takes too long. Prepared constraints are kept for the next request.
 
-import type { ConstraintTask, ConstraintWorkerData } from './constraint-worker-entry.ts';
-import { type JsonValue, printJson } from './core/constraint/json-schema/json-value.ts';
-import type { PreparedConstraint } from './core/constraint/prepare-constraint.ts';
-import { refuseOversize } from './core/constraint/refuse-oversize.ts';
-import { entryModule } from './entry-module.ts';
-import { EngineError } from './errors.ts';
+import { type JsonValue, printJson } from '../core/constraint/json-schema/json-value.ts';
+import type { PreparedConstraint } from '../core/constraint/prepare-constraint.ts';
+import { refuseOversize } from '../core/constraint/refuse-oversize.ts';
+import { entryModule } from '../entry-module.ts';
+import { EngineError } from '../errors.ts';
 import {
   type AmbiguousPatterns,
   type ConstraintSpec,
   DEFAULT_CONSTRAINT_LIMITS,
-} from './request/constraint-spec.ts';
-import type { TokenVocabulary } from './request/token-vocabulary.ts';
-import { KillableWorker } from './text/killable-worker.ts';
+} from '../request/constraint-spec.ts';
+import type { TokenVocabulary } from '../request/token-vocabulary.ts';
+import { KillableWorker } from '../text/killable-worker.ts';
+import type { ConstraintTask, ConstraintWorkerData } from './constraint-worker-entry.ts';
 
 export interface ConstraintPreparerOptions {
   readonly specialTokens: TokenVocabulary['specialTokens'];

@@ -1,8 +1,8 @@
 // Preparing constraints in the worker that can be killed: what it answers, and that hostile ones end within the limit.
 
 import { afterAll, describe, expect, it } from 'vitest';
+import type { ConstraintSpec } from '../request/constraint-spec.ts';
 import { ConstraintPreparer } from './constraint-preparer.ts';
-import type { ConstraintSpec } from './request/constraint-spec.ts';
 
 const preparer = new ConstraintPreparer({ specialTokens: [{ id: 3, name: '<|call|>' }] });
 afterAll(() => preparer.close());
