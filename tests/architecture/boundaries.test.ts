@@ -77,6 +77,7 @@ const WITHOUT_CIRCLES = [
   'packages/engine/src/text',
   'packages/engine/src/link',
   'packages/engine/src/constraint',
+  'packages/engine/src/core/constraint',
   'packages/engine/src/core/sampling',
   'packages/engine/src/core/scheduler',
   'apps/server',
