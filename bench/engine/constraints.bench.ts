@@ -122,7 +122,7 @@ async function createCore(
             contextLength: CONTEXT_LENGTH,
             threadCount,
             spin: false,
-            prefillGraph: false,
+            wideGraphs: false,
           },
         );
   const runner = new ToldRunner(answers, PROMPT_LENGTH, slotCount, inner);

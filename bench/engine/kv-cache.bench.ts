@@ -5,22 +5,14 @@
 //     npm run bench -- kv-cache --help
 
 import { parseArgs } from 'node:util';
-import {
-  createSlotsRunner,
-  type RunnerRow,
-  readManifest,
-  type SlotModelRunner,
-  selectBackend,
-} from '@ortler/engine/testing';
+import { createSlotsRunner, type RunnerRow, readManifest, selectBackend } from '@ortler/engine/testing';
 import { describeMachine } from '../describe-machine.ts';
-import { median } from '../median.ts';
 import { peerModel } from '../peers/peer-models.ts';
 import { readCount } from '../read-count.ts';
-import { rounded } from '../rounded.ts';
+import { type Contestant, decodeRows, fillSlots, interleave, readList, tokens } from './runner-turns.ts';
 
 const SHAPE = 'smollm2-135m';
 const CAPACITY = 4608;
-const FILL_CHUNK = 128;
 
 const HELP = `Options:
   --bits 4|8          of the weights (default 4)
@@ -34,11 +26,6 @@ const HELP = `Options:
 
 /** How far logits of random weights may be apart with a rounded cache, as a share of their size. */
 const LOGITS_BOUND = 0.3;
-
-interface Build {
-  readonly cache: 'float32' | 'int8';
-  readonly runner: SlotModelRunner;
-}
 
 const { values } = parseArgs({
   options: {
@@ -66,7 +53,7 @@ async function main(): Promise<void> {
   const slotCount = Math.max(...rowCounts);
   const precision = values.bits === '8' ? 'q8' : 'q4';
   const threadCount = readCount('threads', values.threads);
-  const builds: Build[] = [];
+  const builds: Contestant[] = [];
   const loadMs: Record<string, number> = {};
   const { backend } = await selectBackend('native');
   for (const cache of ['float32', 'int8'] as const) {
@@ -75,7 +62,7 @@ async function main(): Promise<void> {
     const options = { slotCount, contextLength: CAPACITY, threadCount, spin: true };
     const runner = await createSlotsRunner(backend, dir, await readManifest(dir), options);
     loadMs[cache] = Math.round(performance.now() - startedMs);
-    builds.push({ cache, runner });
+    builds.push({ name: cache, runner });
   }
   const turnCount = readCount('turns', values.turns);
   const decode = values.only === 'prompts' ? [] : await measureDecodes(builds, rowCounts, turnCount);
@@ -85,21 +72,18 @@ async function main(): Promise<void> {
   for (const { runner } of builds) await runner.close();
 }
 
-async function measureDecodes(builds: readonly Build[], rowCounts: readonly number[], turnCount: number) {
+async function measureDecodes(
+  builds: readonly Contestant[],
+  rowCounts: readonly number[],
+  turnCount: number,
+) {
   const results = [];
   let filled = 0;
   for (const context of readList('contexts', values.contexts).toSorted((a, b) => a - b)) {
-    for (const { runner } of builds) {
-      await fill(runner, filled, context);
-      for (let slot = 1; slot < runner.facts.slotCount; slot++) runner.copySlot(0, slot, context);
-    }
+    for (const { runner } of builds) await fillSlots(runner, filled, context);
     filled = context;
     for (const count of rowCounts) {
-      const rows = Array.from({ length: count }, (_, slot): RunnerRow => {
-        // Lengths that differ, as those of real sequences do.
-        const computedLength = context - slot;
-        return { slot, tokenIds: tokens(computedLength, 1), computedLength, logitsCount: 1 };
-      });
+      const rows = decodeRows(count, context);
       checkLogits(await Promise.all(builds.map(async ({ runner }) => (await runner.run(rows)).slice())));
       results.push({ rows: count, context, ...(await interleave(builds, rows, turnCount)) });
     }
@@ -107,44 +91,19 @@ async function measureDecodes(builds: readonly Build[], rowCounts: readonly numb
   return results;
 }
 
-async function measurePrompts(builds: readonly Build[], turnCount: number) {
+async function measurePrompts(builds: readonly Contestant[], turnCount: number) {
   const results = [];
   let filled = 0;
   for (const depth of readList('depths', values.depths, 0).toSorted((a, b) => a - b)) {
-    for (const { runner } of builds) await fill(runner, filled, depth);
+    for (const { runner } of builds) await fillSlots(runner, filled, depth);
     filled = depth;
     for (const length of readList('prompts', values.prompts)) {
       const row = { slot: 0, tokenIds: tokens(depth, length), computedLength: depth };
-      const rows: RunnerRow[] = [{ ...row, logitsCount: 0, prefillCount: length }];
+      const rows: RunnerRow[] = [{ ...row, logitsCount: 0, promptCount: length, prefillCount: length }];
       results.push({ length, depth, ...(await interleave(builds, rows, turnCount)) });
     }
   }
   return results;
-}
-
-/** Milliseconds of a call, medians over the turns, and the median of the ratios within turns. */
-async function interleave(builds: readonly Build[], rows: readonly RunnerRow[], turnCount: number) {
-  const times = builds.map((): number[] => []);
-  // The first turn only warms up.
-  for (let turn = -1; turn < turnCount; turn++) {
-    for (const [index, { runner }] of builds.entries()) {
-      const startedMs = performance.now();
-      await runner.run(rows);
-      if (turn >= 0) times[index]!.push(performance.now() - startedMs);
-    }
-  }
-  const ratios = times[0]!.map((ms, turn) => ms / times[1]![turn]!);
-  const medians = builds.map(({ cache }, index) => [cache, rounded(median(times[index]!))] as const);
-  return { ...Object.fromEntries(medians), timesFaster: rounded(median(ratios)) };
-}
-
-/** Computes the tokens `[from, to)` of slot 0. */
-async function fill(runner: SlotModelRunner, from: number, to: number): Promise<void> {
-  for (let start = from; start < to; start += FILL_CHUNK) {
-    const length = Math.min(FILL_CHUNK, to - start);
-    const row = { slot: 0, tokenIds: tokens(start, length), computedLength: start };
-    await runner.run([{ ...row, logitsCount: 0, prefillCount: length }]);
-  }
 }
 
 /** Throws: when they are further apart than rounding explains. */
@@ -157,14 +116,6 @@ function checkLogits([exact, rounding]: readonly Float32Array[]): void {
   }
   const share = Math.sqrt(differences / squares);
   if (!(share < LOGITS_BOUND)) throw new Error(`Logits are ${share} of their size apart.`);
-}
-
-function tokens(start: number, length: number): Int32Array {
-  return Int32Array.from({ length }, (_, i) => 256 + (((start + i) * 7919) % 48_000));
-}
-
-function readList(option: string, text: string, least = 1): number[] {
-  return text.split(',').map(entry => (least === 0 && entry === '0' ? 0 : readCount(option, entry)));
 }
 
 await main();

@@ -109,7 +109,7 @@ async function createRunner(modelDir: string | undefined, batchSize: number): Pr
     contextLength: 512,
     threadCount: 2,
     spin: true,
-    prefillGraph: false,
+    wideGraphs: false,
   };
   return new TimedRunner(await createSlotsRunner(backend, modelDir, await readManifest(modelDir), options));
 }

@@ -5,7 +5,6 @@
 import {
   type CoreOptions,
   createSlotsRunner,
-  type Drafter,
   EngineCore,
   loadCore,
   NEUTRAL_SAMPLING,
@@ -16,6 +15,7 @@ import {
 } from '@ortler/engine/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { prompts, RECKLESS_DRAFTER } from './random-requests.ts';
 import { createTinyModelFolder, type TinyModelFolder } from './tiny-model-folder.ts';
 
 const CONTEXT_LENGTH = 48;
@@ -59,20 +59,6 @@ const CONSTRAINTS: readonly NonNullable<SubmitMessage['constraint']>[] = [
     },
   },
 ];
-
-/** Prompts that begin alike, as those of one application do. */
-const prompts = fc
-  .record({
-    beginning: fc.nat({ max: 1 }),
-    sharedLength: fc.constantFrom(0, 5, 17, 20, 24),
-    rest: fc.array(fc.nat({ max: 287 }), { minLength: 1, maxLength: 8 }),
-  })
-  .map(({ beginning, sharedLength, rest }) =>
-    Int32Array.from([
-      ...Array.from({ length: sharedLength }, (_, i) => (beginning * 97 + i * 31) % 288),
-      ...rest,
-    ]),
-  );
 
 const requests = fc.array(
   fc
@@ -150,30 +136,6 @@ async function playAlone(core: EngineCore, entries: Requests): Promise<Map<strin
   }
   return tokens;
 }
-
-/** Drafts of every length beside anything, right ones as far as the text goes in circles and wrong ones else. */
-const RECKLESS_DRAFTER: Drafter = {
-  draft(decodes, { logitsRoom }) {
-    const mostLength = Math.min(9, Math.floor(logitsRoom / decodes.length));
-    return decodes.map(sequence => {
-      const { tokenIds, tokenCount, outputTokenIds, group } = sequence;
-      const length = Math.min(
-        tokenCount % (mostLength + 1),
-        group.submitted.maxTokens - outputTokenIds.length - 1,
-      );
-      const forced = new Int32Array(Math.max(0, length));
-      const forcedCount = sequence.constraint?.guessForced(forced, forced.length) ?? 0;
-      if (forcedCount > 0) {
-        sequence.setGuess(forced, forcedCount, 'constraint');
-        return forcedCount;
-      }
-      const before = tokenIds.lastIndexOf(tokenIds[tokenCount - 1]!, tokenCount - 2);
-      const guess = Int32Array.from({ length }, (_, i) => tokenIds[(before + 1 + i) % tokenCount]!);
-      sequence.setGuess(guess, length);
-      return length;
-    });
-  },
-};
 
 /** A core whose model call fails now and then, after it has written its keys and values; never three times in a row. */
 async function createFailingCore(modelDir: string): Promise<EngineCore> {

@@ -18,7 +18,7 @@ const OPTIONS: Readonly<Record<keyof Required<EngineOptions>, true>> = {
   maxQueuedSequences: true,
   schedulingPolicy: true,
   prefixCaching: true,
-  prefillGraph: true,
+  wideGraphs: true,
   cacheSlots: true,
   cacheBytes: true,
   speculation: true,

@@ -15,7 +15,7 @@ test('every option of the token side that a caller gives gets there', () => {
     maxQueuedSequences: 2,
     schedulingPolicy: 'priority',
     prefixCaching: false,
-    prefillGraph: false,
+    wideGraphs: false,
     mixedChunkLength: 4,
     cacheSlots: 0,
     cacheBytes: 1_000,

@@ -117,6 +117,6 @@ export function toCoreOptions(options: EngineOptions): CoreOptions {
     ...(options.speculation === undefined ? {} : { speculation: options.speculation }),
     ...(options.graphCapture === undefined ? {} : { graphCapture: options.graphCapture }),
     ...(options.isDeviceOptional === undefined ? {} : { isDeviceOptional: options.isDeviceOptional }),
-    ...(options.prefillGraph === undefined ? {} : { prefillGraph: options.prefillGraph }),
+    ...(options.wideGraphs === undefined ? {} : { wideGraphs: options.wideGraphs }),
   };
 }

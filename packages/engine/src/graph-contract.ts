@@ -61,7 +61,12 @@ export interface ModelManifest {
   readonly graphFile: string;
   /** Of a `slots` graph. Absent: `lengths`. */
   readonly inputConvention?: InputConvention;
-  /** Graph that fills the cache with prompts faster than `graphFile`; see `PREFILL_INPUTS`. Absent: there is none. */
+  /**
+   * Graph with the inputs and outputs of `graphFile` that is faster with many rows: its products are of 8-bit integers, which
+   * stand for the same weights but for their rounding. Absent: there is none.
+   */
+  readonly wideGraphFile?: string;
+  /** Graph that fills the cache with prompts faster than the others; see `PREFILL_INPUTS`. Absent: there is none. */
   readonly prefillGraphFile?: string;
   readonly layerCount: number;
   readonly headCount: number;
@@ -119,8 +124,8 @@ export const MASK_INPUT = {
 
 /**
  * Inputs of a prefill graph besides past keys and values, as of a `slots` graph with `batch == 1`. It has no logits: its
- * outputs are the present keys and values only. Its products are in 8-bit integers, so keys and values differ from
- * those of the other graph by that rounding.
+ * outputs are the present keys and values only. Where weights are quantised its products are in 8-bit integers, so keys and
+ * values differ from those of `graphFile` by that rounding.
  */
 export const PREFILL_INPUTS = [
   SLOTS_INPUT.inputIds,

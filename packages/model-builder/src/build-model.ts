@@ -35,7 +35,11 @@ const GRAPH_FILE = 'model.onnx';
 /** Data of the graph's weights, beside it. */
 const WEIGHTS_FILE = 'model.onnx.data';
 
-/** The graph that computes prompts, and those of its weights that the other graph does not have. */
+/** The graph for calls of many rows, and those of its weights that the first graph does not have. */
+const WIDE_GRAPH_FILE = 'wide.onnx';
+const WIDE_WEIGHTS_FILE = 'wide.onnx.data';
+
+/** The graph that computes prompts, and those of its weights that no other graph has. */
 const PREFILL_GRAPH_FILE = 'prefill.onnx';
 const PREFILL_WEIGHTS_FILE = 'prefill.onnx.data';
 
@@ -147,10 +151,11 @@ export async function buildHashedModel(
         const names = [...made, ...companions];
         const [hashes] = await hashFolders([{ folder, names, stampPath }], { signal });
         const files = Object.fromEntries(hashes!);
-        const hasPrefillGraph = graphs.length > 1;
+        const has = (file: string) => graphs.some(({ graphFile }) => graphFile === file);
         const manifest = toManifest(config, {
           ...{ variant, precision, kvType, contentHash, parameterCount, files },
-          ...(hasPrefillGraph ? { prefillGraphFile: PREFILL_GRAPH_FILE } : {}),
+          ...(has(WIDE_GRAPH_FILE) ? { wideGraphFile: WIDE_GRAPH_FILE } : {}),
+          ...(has(PREFILL_GRAPH_FILE) ? { prefillGraphFile: PREFILL_GRAPH_FILE } : {}),
         });
         const json = `${JSON.stringify(manifest, null, 2)}\n`;
         await writeDurably(join(folder, MANIFEST_FILE), file => file.writeFile(json));
@@ -184,37 +189,47 @@ interface GraphToWrite {
 }
 
 /**
- * The graph that does everything, and in `slots` with weights in 4 bits or a cache in 8 bits the one that is faster with
- * prompts.
+ * The graph that does everything. In `slots`, with weights in 4 bits also the one that does it faster with many rows, and with a
+ * cache in 8 bits the one that is faster with prompts.
  */
 function recordGraphs(
   parts: Pick<GraphParts, 'config' | 'checkpoint' | 'precision' | 'variant'>,
   kvType: KvType,
 ): GraphToWrite[] {
+  const { variant, precision } = parts;
   const hasCodes = kvType === 'int8';
-  const graph = new GraphRecorder();
-  const isInteger = parts.variant.name === 'slots' && parts.precision === 'q8';
-  recordDecoderGraph({
-    ...parts,
-    graph,
-    products: isInteger ? 'int8' : 'blocks',
-    cache: hasCodes ? 'codes' : 'plain',
-  });
-  const main = { graph, graphFile: GRAPH_FILE, weightsFile: WEIGHTS_FILE };
-  if (parts.variant.name === 'paged' || (parts.precision !== 'q4' && !hasCodes)) return [main];
-  const prefill = new GraphRecorder(hasCodes ? WIDENED_OPSET : undefined);
-  recordPrefillGraph({
-    ...{ ...parts, graph: prefill, cache: hasCodes ? 'widened' : 'plain' },
-    products: parts.precision === 'f32' ? 'blocks' : 'int8',
-  });
-  return [main, { graph: prefill, graphFile: PREFILL_GRAPH_FILE, weightsFile: PREFILL_WEIGHTS_FILE }];
+  const cache = hasCodes ? 'codes' : 'plain';
+  const record = (products: GraphParts['products']) => {
+    const graph = new GraphRecorder();
+    recordDecoderGraph({ ...parts, graph, products, cache });
+    return graph;
+  };
+  const isInSlots = variant.name === 'slots';
+  const graph = record(isInSlots && precision === 'q8' ? 'int8' : 'blocks');
+  const graphs = [{ graph, graphFile: GRAPH_FILE, weightsFile: WEIGHTS_FILE }];
+  if (isInSlots && precision === 'q4')
+    graphs.push({ graph: record('int8'), graphFile: WIDE_GRAPH_FILE, weightsFile: WIDE_WEIGHTS_FILE });
+  if (hasCodes) {
+    const prefill = new GraphRecorder(WIDENED_OPSET);
+    const products = precision === 'f32' ? 'blocks' : 'int8';
+    recordPrefillGraph({ ...parts, graph: prefill, cache: 'widened', products });
+    graphs.push({ graph: prefill, graphFile: PREFILL_GRAPH_FILE, weightsFile: PREFILL_WEIGHTS_FILE });
+  }
+  return graphs;
 }
 
 function toManifest(
   config: DecoderConfig,
   facts: Pick<
     BuildManifest,
-    'variant' | 'precision' | 'kvType' | 'contentHash' | 'parameterCount' | 'files' | 'prefillGraphFile'
+    | 'variant'
+    | 'precision'
+    | 'kvType'
+    | 'contentHash'
+    | 'parameterCount'
+    | 'files'
+    | 'wideGraphFile'
+    | 'prefillGraphFile'
   >,
 ): BuildManifest {
   const { modelType, layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize, contextLength } =

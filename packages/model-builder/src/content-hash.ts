@@ -19,7 +19,7 @@ import { ADAPTER_WEIGHTS_FILE } from './lora/adapter.ts';
 import { ADAPTER_CONFIG_FILE } from './lora/adapter-config.ts';
 
 /** Raised whenever the builder writes other bytes for the same checkpoint; part of the build's identity. */
-export const BUILDER_VERSION = 5;
+export const BUILDER_VERSION = 6;
 
 export interface ContentHashOptions extends HashOptions {
   readonly sourceDir: string;

@@ -37,11 +37,11 @@ describe('a finished build', () => {
       'model.onnx',
       'model.onnx.data',
       MANIFEST_FILE,
-      'prefill.onnx',
-      'prefill.onnx.data',
       'special_tokens_map.json',
       'tokenizer.json',
       'tokenizer_config.json',
+      'wide.onnx',
+      'wide.onnx.data',
     ]);
     expect(await readdir(parent)).toEqual(['model']);
     expect(JSON.parse(await readFile(join(outputDir, MANIFEST_FILE), 'utf8'))).toEqual(manifest);
@@ -52,7 +52,9 @@ describe('a finished build', () => {
       precision: 'q4',
       modelType: 'qwen3',
       graphFile: 'model.onnx',
+      wideGraphFile: 'wide.onnx',
     });
+    expect(manifest.prefillGraphFile).toBeUndefined();
   });
 
   it('of the paged variant has one graph, and says what its cache holds', async () => {
@@ -62,6 +64,7 @@ describe('a finished build', () => {
     const graphs = (await readdir(outputDir)).filter(name => name.includes('.onnx'));
     expect(graphs.toSorted()).toEqual(['model.onnx', 'model.onnx.data']);
     expect(manifest).toMatchObject({ variant, precision: 'q4', kvType: 'float16' });
+    expect(manifest.wideGraphFile).toBeUndefined();
     expect(manifest.prefillGraphFile).toBeUndefined();
   });
 

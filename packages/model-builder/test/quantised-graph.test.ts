@@ -9,7 +9,7 @@ import { buildModel } from '../src/build-model.ts';
 import { writeSafetensors } from '../src/testing/write-safetensors.ts';
 import { createTinyCheckpoint, seededTensors } from '../src/tiny-model.ts';
 import { QUANTISED_SHAPES, writeDequantised } from './dequantised-checkpoint.ts';
-import { largestDifference, SlotsSession } from './slots-session.ts';
+import { largestDifference, relativeError, SlotsSession } from './slots-session.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -88,19 +88,6 @@ it('computes with tokens whose embedding is all zeros, alone and beside others',
 
 function differenceOf(a: Float32Array[], b: Float32Array[]): number {
   return Math.max(...a.map((row, i) => largestDifference(row, b[i]!)));
-}
-
-/** Root of the mean squared difference over the root of the mean square. */
-function relativeError(values: Float32Array[], expected: Float32Array[]): number {
-  let differences = 0;
-  let squares = 0;
-  for (const [row, target] of expected.entries()) {
-    for (let i = 0; i < target.length; i++) {
-      differences += (values[row]![i]! - target[i]!) ** 2;
-      squares += target[i]! ** 2;
-    }
-  }
-  return Math.sqrt(differences / squares);
 }
 
 async function logitsOf(built: string): Promise<Float32Array[]> {

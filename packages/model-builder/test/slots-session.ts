@@ -201,3 +201,16 @@ export function largestDifference(a: ArrayLike<number>, b: ArrayLike<number>): n
   }
   return largest;
 }
+
+/** Root of the mean squared difference over the root of the mean square. */
+export function relativeError(rows: readonly Float32Array[], expected: readonly Float32Array[]): number {
+  let differences = 0;
+  let squares = 0;
+  for (const [row, target] of expected.entries()) {
+    for (let i = 0; i < target.length; i++) {
+      differences += (rows[row]![i]! - target[i]!) ** 2;
+      squares += target[i]! ** 2;
+    }
+  }
+  return Math.sqrt(differences / squares);
+}

@@ -36,7 +36,7 @@ describe('readConfig', () => {
       maxQueued: 256,
       scheduling: 'fcfs',
       prefixCache: 'on',
-      prefillGraph: 'on',
+      wideGraphs: 'on',
       cacheSlots: 4,
       speculation: 'auto',
       constraintTimeLimitMs: 2_000,

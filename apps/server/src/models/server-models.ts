@@ -57,7 +57,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       maxQueuedSequences: config.maxQueued,
       schedulingPolicy: config.scheduling,
       prefixCaching: config.prefixCache === 'on',
-      prefillGraph: config.prefillGraph === 'on',
+      wideGraphs: config.wideGraphs === 'on',
       ...(config.prefixCache === 'on' && { cacheSlots: config.cacheSlots }),
       modelDefaults: config.generationConfig === 'on',
       speculation: config.speculation,

@@ -138,7 +138,7 @@ async function computeInSlots(parts: RunnerParts): Promise<Computation> {
   checkForProcessor(modelDir, manifest);
   const runner = await createSlotsRunner(backend, modelDir, manifest, {
     ...shared,
-    ...(options.prefillGraph === undefined ? {} : { prefillGraph: options.prefillGraph }),
+    ...(options.wideGraphs === undefined ? {} : { wideGraphs: options.wideGraphs }),
   });
   return { runner, ...(deviceNote !== undefined && { deviceNote }) };
 }

@@ -30,10 +30,11 @@ export interface CoreOptions {
   /** Keep computed prompts for later requests that begin alike. Default: true. */
   readonly prefixCaching?: boolean;
   /**
-   * Compute prompts by the model's prefill graph, if it has one: several times faster, for a second copy of the weights in
-   * memory and a rounding to 8 bits. Default: true.
+   * Compute prompts and batches of 4 and more by the model's graph for many rows, if it has one (models in 4 bits have), and
+   * prompts with a cache in 8 bits by theirs: several times faster, for a second copy of the weights in memory. What batches
+   * round then depends on their size. Default: true.
    */
-  readonly prefillGraph?: boolean;
+  readonly wideGraphs?: boolean;
   /**
    * Cache slots besides those of `maxSequences`, for computed prompts only. A slot takes memory for the longest
    * sequence that it ever held, so each costs at most what a running sequence costs. On a device: room for so many whole

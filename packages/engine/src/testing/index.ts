@@ -42,6 +42,7 @@ export type { CoreFacts, SubmitMessage } from '../link/messages.ts';
 export { createProcessLink } from '../link/process-link.ts';
 export { serveProcess } from '../link/serve-process.ts';
 export { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
+export type { TokenLogprobs } from '../request/token-logprobs.ts';
 export { type LoadedVocabulary, loadVocabulary } from './load-vocabulary.ts';
 export { ScriptedBlockModel, type ScriptedBlockModelOptions } from './scripted-block-model.ts';
 export {

@@ -58,8 +58,8 @@ export function recordDecoderGraph(parts: GraphParts): void {
 }
 
 /**
- * Records the graph that only fills the cache: for prompts, whose many rows pay for a second copy of the weights, in integer
- * products or because the cache has 8 bits. Nothing is computed that no key or value depends on, so it ends in the last attention.
+ * Records the graph that only fills the cache: for prompts with a cache in 8 bits, whose many tokens pay for a second copy of
+ * the weights. Nothing is computed that no key or value depends on, so it ends in the last attention.
  * ```
  *   embedding -> [ norm -> attention -> + -> norm -> mlp -> + ] per layer but the last -> norm -> attention
  * ```

@@ -2,7 +2,7 @@
 
 import { declareFloats } from '../weights/declare-weights.ts';
 import { type BlockContext, weightName } from './block-context.ts';
-import { integerProduct, quantiseRows } from './integer-product.ts';
+import { integerProduct, layerSource, quantiseRows } from './integer-product.ts';
 
 /**
  * ```
@@ -37,6 +37,7 @@ export function integerMlp(context: BlockContext, layer: number, input: string):
       codes,
       name: weightName(partPath, 'weight'),
       matrices: [tensor],
+      source: layerSource(context),
     });
   };
   const scaled = (part: Part, product: string, scale: string): string => {

@@ -1,9 +1,9 @@
 // Matrix products in 8-bit integers with a scale for each row of the activations and for each output of the weights: the
-// products of `q8` builds, and those of the graph for prompts beside `q4` ones.
+// products of `q8` builds, and of `q4` ones where a call has many rows.
 
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import { int, MICROSOFT } from '../onnx/graph.ts';
-import { declareInt8 } from '../weights/declare-int8.ts';
+import { declareInt8, type Int8Source } from '../weights/declare-int8.ts';
 import type { BlockContext } from './block-context.ts';
 
 /** Names of the constants that all products share. */
@@ -70,6 +70,15 @@ export interface IntegerProductInput {
   /** Name of the weights. */
   readonly name: string;
   readonly matrices: readonly CheckpointTensor[];
+  readonly source: Int8Source;
+}
+
+/**
+ * What the integers of a layer stand for. In a `q4` build they are those of its 4-bit weights, so that all of its graphs are
+ * one model; the output matrix has 8 bits in every graph.
+ */
+export function layerSource({ precision }: BlockContext): Int8Source {
+  return precision === 'q4' ? '4-bit codes' : 'checkpoint';
 }
 
 /**
@@ -78,9 +87,9 @@ export interface IntegerProductInput {
  */
 export function integerProduct(
   { graph }: BlockContext,
-  { path, codes, name, matrices }: IntegerProductInput,
+  { path, codes, name, matrices, source }: IntegerProductInput,
 ): string {
-  const weights = declareInt8(graph, name, matrices);
+  const weights = declareInt8(graph, name, matrices, source);
   const inputs = [codes, weights.codes, SHARED.one, weights.scales, SHARED.zeroPoint];
   return graph.op(`${path}/MatMul`, 'MatMulIntegerToFloat', inputs, { domain: MICROSOFT });
 }

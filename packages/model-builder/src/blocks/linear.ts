@@ -8,7 +8,7 @@ import { int, MICROSOFT } from '../onnx/graph.ts';
 import { declareFloats, declareQuantised, type QuantisedMatrix } from '../weights/declare-weights.ts';
 import { QUANTISATION_BLOCK } from '../weights/quantise.ts';
 import { type BlockContext, weightBits, weightName } from './block-context.ts';
-import { integerProduct, quantiseRows } from './integer-product.ts';
+import { integerProduct, layerSource, quantiseRows } from './integer-product.ts';
 import type { Variant } from './variant.ts';
 
 /**
@@ -44,7 +44,7 @@ export function linear(context: BlockContext, { path, input, matrices, biases }:
   const declareBias = () => declareFloats(graph, weightName(path, 'bias'), biases, activation);
   if (products === 'int8') {
     const { codes, scale } = quantiseRows(context, path, input);
-    const unscaled = integerProduct(context, { path, codes, name, matrices });
+    const unscaled = integerProduct(context, { path, codes, name, matrices, source: layerSource(context) });
     const product = graph.op(`${path}/Mul`, 'Mul', [unscaled, scale]);
     if (biases.length === 0) return product;
     return graph.op(`${path}/Add`, 'Add', [product, declareBias()]);

@@ -80,7 +80,10 @@ function integerHead(context: BlockContext, input: string): void {
   const tensor = checkpoint.tensor(weight, [config.vocabSize, config.hiddenSize]);
   const path = '/lm_head';
   const { codes, scale } = quantiseRows(context, path, input);
-  const product = integerProduct(context, { path, codes, name: LM_HEAD_WEIGHT, matrices: [tensor] });
+  const product = integerProduct(context, {
+    ...{ path, codes, name: LM_HEAD_WEIGHT },
+    ...{ matrices: [tensor], source: 'checkpoint' },
+  });
   graph.op(`${path}/Mul`, 'Mul', [product, scale], { outputs: [SLOTS_OUTPUT.logits] });
 }
 

@@ -4,6 +4,7 @@
 
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { GraphRecorder } from '../onnx/graph.ts';
+import { roundRows4 } from './round-rows.ts';
 import { bytesOf, rowChunks } from './row-chunks.ts';
 
 /** Names of an integer matrix in the graph. */
@@ -22,11 +23,15 @@ const STRIP_BYTES = 64 * 2 ** 20;
 /** Rows that are turned together: short runs of neighbouring writes for each column. */
 const TURNED_ROWS = 64;
 
+/** What is rounded to 8 bits: weights of the checkpoint, or what 4-bit codes of them stand for. */
+export type Int8Source = 'checkpoint' | '4-bit codes';
+
 /** Declares matrices of equal width, joined along their rows. */
 export function declareInt8(
   graph: GraphRecorder,
   name: string,
   parts: readonly CheckpointTensor[],
+  source: Int8Source,
 ): Int8Matrix {
   const width = parts[0]!.shape[1]!;
   const rowCount = parts.reduce((sum, part) => sum + part.shape[0]!, 0);
@@ -37,43 +42,36 @@ export function declareInt8(
       { name: matrix.scales, type: 'float32', dims: [rowCount] },
     ],
     async *produce() {
-      const scales = await findScales(parts, width, rowCount);
-      yield [new Uint8Array(0), bytesOf(scales)];
+      const scales = new Float32Array(rowCount);
       const stripWidth = Math.min(width, Math.max(1, Math.floor(STRIP_BYTES / rowCount)));
       for (let start = 0; start < width; start += stripWidth) {
         const end = Math.min(width, start + stripWidth);
         const codes = new Int8Array((end - start) * rowCount);
         let firstRow = 0;
         for await (const chunk of rowChunks(parts, width)) {
+          if (source === '4-bit codes') roundRows4(chunk, width);
+          findScales(chunk, width, scales.subarray(firstRow));
           turnColumns(chunk, { width, start, end, firstRow, rowCount, scales }, codes);
           firstRow += chunk.length / width;
         }
         yield [new Uint8Array(codes.buffer), new Uint8Array(0)];
       }
+      yield [new Uint8Array(0), bytesOf(scales)];
     },
   });
   return matrix;
 }
 
-/** For each row the largest magnitude over 127. Shape: `[rowCount]`. */
-async function findScales(
-  parts: readonly CheckpointTensor[],
-  width: number,
-  rowCount: number,
-): Promise<Float32Array<ArrayBuffer>> {
-  const scales = new Float32Array(rowCount);
-  let row = 0;
-  for await (const chunk of rowChunks(parts, width)) {
-    for (let start = 0; start < chunk.length; start += width) {
-      let largest = 0;
-      for (let i = start; i < start + width; i++) {
-        const magnitude = Math.abs(chunk[i]!);
-        if (magnitude > largest) largest = magnitude;
-      }
-      scales[row++] = largest / LARGEST_CODE;
+/** For each row the largest magnitude over 127. Mutates: the first elements of `scales`. */
+function findScales(rows: Float32Array, width: number, scales: Float32Array): void {
+  for (let start = 0, row = 0; start < rows.length; start += width, row++) {
+    let largest = 0;
+    for (let i = start; i < start + width; i++) {
+      const magnitude = Math.abs(rows[i]!);
+      if (magnitude > largest) largest = magnitude;
     }
+    scales[row] = largest / LARGEST_CODE;
   }
-  return scales;
 }
 
 interface Strip {

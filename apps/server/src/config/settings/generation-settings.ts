@@ -49,13 +49,13 @@ export const GENERATION_SETTINGS = {
       'Most prompt tokens of one step while answers run, fewer deep in a prompt: smaller keeps answers even, larger lets new ones start sooner.',
     schema: wholeNumber(1, 65_536),
   }),
-  prefillGraph: setting({
-    variable: 'ORTLER_PREFILL_GRAPH',
-    flag: '--prefill-graph',
+  wideGraphs: setting({
+    variable: 'ORTLER_WIDE_GRAPHS',
+    flag: '--wide-graphs',
     valueName: 'on or off',
     fallback: 'on',
     description:
-      'Whether prompts of models in 4 bits are computed with 8-bit integers: several times faster, for one more byte of memory per weight.',
+      'Whether models in 4 bits compute prompts and batches with 8-bit integers: several times faster, for one more byte of memory per weight.',
     schema: oneOf(['on', 'off']),
   }),
   generationConfig: setting({

@@ -1,62 +1,31 @@
-// Runs a `slots` graph: GroupQueryAttention over a contiguous cache that is updated in place. All decodes are
+// Runs the graphs of a model with slots: GroupQueryAttention over a contiguous cache that is updated in place. All decodes are
 // one call on the first slots of the pool; a chunk of a prompt is one call on its own slot. Where the model has a
 // prefill graph, tokens that the row marks for it go through that one, into the same cache. A cache of 8-bit codes is
 // calibrated when the model is loaded.
 
-import { join, resolve } from 'node:path';
 import { assertInvariant } from '../../errors.ts';
-import { type ModelManifest, SLOTS_OUTPUT } from '../../graph-contract.ts';
-import { BatchInputs } from './batch-inputs.ts';
+import type { ModelManifest } from '../../graph-contract.ts';
 import { CacheCodes } from './cache-codes.ts';
 import { calibrateCache } from './calibrate-cache.ts';
-import type { CallConvention, CallInputs, CallShape } from './call-convention.ts';
-import { createLogits } from './call-logits.ts';
+import type { CallConvention } from './call-convention.ts';
 import { createConvention } from './create-convention.ts';
-import { KeptCalls } from './kept-calls.ts';
 import { KvStore } from './kv-store.ts';
 import { countLogits } from './logits-limit.ts';
 import type { RunnerFacts, RunnerRow, SlotModelRunner } from './model-runner.ts';
-import type { OrtBackend, OrtBinding, OrtSession, OrtSessionOptions, OrtTensor } from './ort/backend.ts';
+import type { OrtBackend } from './ort/backend.ts';
 import { inPieces } from './row-pieces.ts';
+import { leadingDecodes, SlotsCalls } from './slots-calls.ts';
+import { SlotsGraphs, type SlotsGraphsOptions } from './slots-graphs.ts';
 import { unfitModel } from './unfit-model.ts';
 
-export interface SlotsRunnerOptions extends OrtSessionOptions {
+export interface SlotsRunnerOptions extends SlotsGraphsOptions {
   readonly slotCount: number;
   /** Most tokens of a sequence; at most what the manifest says. */
   readonly contextLength: number;
-  /** Use the model's prefill graph, if it has one, also for requests and not for calibration alone. Default: true. */
-  readonly prefillGraph?: boolean;
-}
-
-/** The graphs of one model. They share the cache. */
-interface Sessions {
-  readonly decoder: OrtSession;
-  prefill?: OrtSession;
-}
-
-/** A call whose arrays are refilled and run again. */
-interface PreparedCall {
-  readonly inputs: CallInputs;
-  /** Null for the prefill graph. */
-  readonly logits: OrtTensor | null;
-  /** Rows of logits before the first of those that were asked for. */
-  readonly firstRow: number;
-  readonly binding: OrtBinding;
-  /** What else goes with the call. */
-  readonly dispose?: () => void;
 }
 
 /**
- * Prepared calls of prompt chunks that are kept, the least recently used one is dropped first. Whole chunks are
- * one per slot; the last chunk of a prompt has any length and is cheap to prepare (about 0.1 ms).
- */
-const CHUNK_CALL_LIMIT = 64;
-
-/** The same of decodes, at least. */
-const DECODE_CALL_LIMIT = 64;
-
-/**
- * Throws: `model_invalid` when the graph cannot be loaded or has other inputs and outputs than expected,
+ * Throws: `model_invalid` when a graph cannot be loaded or has other inputs and outputs than expected,
  * `engine_failed` when there is no room for the cache.
  */
 export async function createSlotsRunner(
@@ -65,22 +34,17 @@ export async function createSlotsRunner(
   manifest: ModelManifest,
   options: SlotsRunnerOptions,
 ): Promise<SlotModelRunner> {
-  const sessions: Sessions = {
-    decoder: await backend.createSession(resolve(modelDir, manifest.graphFile), options),
-  };
+  const graphs = await SlotsGraphs.open(backend, modelDir, manifest, options);
   let runner: SlotsRunner;
   try {
-    const wantsPrefill = options.prefillGraph ?? true;
-    if (manifest.prefillGraphFile !== undefined && (wantsPrefill || manifest.kvType === 'int8'))
-      sessions.prefill = await backend.createSession(join(modelDir, manifest.prefillGraphFile), options);
-    runner = new SlotsRunner(backend, sessions, manifest, options);
+    runner = new SlotsRunner(backend, graphs, manifest, options);
   } catch (cause) {
-    disposeSessions(sessions);
+    graphs.dispose();
     throw cause;
   }
   try {
     await runner.calibrate(manifest);
-    if (options.prefillGraph === false) runner.dropPrefillGraph();
+    if (options.wideGraphs === false) graphs.dropPrefill();
     await runner.warmUp();
   } catch (cause) {
     await runner.close();
@@ -93,26 +57,28 @@ class SlotsRunner implements SlotModelRunner {
   readonly cacheKind = 'slots';
   readonly facts: RunnerFacts;
   readonly #backend: OrtBackend;
-  readonly #sessions: Sessions;
+  readonly #graphs: SlotsGraphs;
   readonly #convention: CallConvention;
   readonly #store: KvStore;
   /** Undefined for a cache of numbers. */
   readonly #codes: CacheCodes | undefined;
+  readonly #calls: SlotsCalls;
   /** Shape: `[logitsLimit, vocabSize]`. What `run` returns a part of; decodes write into it directly. */
   readonly #logits: Float32Array;
   /** Shape: `[most of one row, vocabSize]`. Where chunks write: their place in `#logits` differs from call to call. */
   readonly #chunkLogits: Float32Array;
-  /** By batch size and span. */
-  readonly #decodeCalls: KeptCalls<PreparedCall>;
-  /** By slot, length, positions with logits and span. */
-  readonly #chunkCalls = new KeptCalls<PreparedCall>(CHUNK_CALL_LIMIT, disposeCall);
 
-  constructor(backend: OrtBackend, sessions: Sessions, manifest: ModelManifest, options: SlotsRunnerOptions) {
+  constructor(
+    backend: OrtBackend,
+    graphs: SlotsGraphs,
+    manifest: ModelManifest,
+    options: SlotsRunnerOptions,
+  ) {
     const { slotCount, contextLength } = options;
     const { vocabSize, kvType } = manifest;
     assertInvariant(kvType !== 'float16', 'a slots graph has no float16 cache');
     this.#backend = backend;
-    this.#sessions = sessions;
+    this.#graphs = graphs;
     const shape = { ...manifest, slotCount, capacity: contextLength, type: kvType };
     this.#store = new KvStore(backend, shape);
     this.#codes = kvType === 'int8' ? new CacheCodes(backend, shape) : undefined;
@@ -120,11 +86,13 @@ class SlotsRunner implements SlotModelRunner {
     this.#logits = new Float32Array(logitsLimit * vocabSize);
     this.#chunkLogits = new Float32Array(logitsLimit * vocabSize);
     this.#convention = createConvention(backend, manifest, {
-      inputNames: sessions.decoder.inputNames,
+      inputNames: graphs.main.inputNames,
       ...{ batchLimit: slotCount, contextLength, logitsLimit, maskWidth: 'rounded' },
     });
-    // Without spans, those of all batch sizes are kept.
-    this.#decodeCalls = new KeptCalls(Math.max(slotCount, DECODE_CALL_LIMIT), disposeCall);
+    this.#calls = new SlotsCalls({
+      ...{ backend, graphs, convention: this.#convention, store: this.#store, codes: this.#codes },
+      ...{ vocabSize, slotCount, logits: this.#logits, chunkLogits: this.#chunkLogits },
+    });
     this.facts = {
       kind: 'slots',
       vocabSize,
@@ -141,7 +109,7 @@ class SlotsRunner implements SlotModelRunner {
   async calibrate(model: ModelManifest): Promise<void> {
     const codes = this.#codes;
     if (codes === undefined) return;
-    const { prefill } = this.#sessions;
+    const { prefill } = this.#graphs;
     assertInvariant(prefill !== undefined, 'a manifest with an int8 cache names a graph for prompts');
     const { contextLength } = this.facts;
     await calibrateCache({
@@ -154,25 +122,21 @@ class SlotsRunner implements SlotModelRunner {
     });
   }
 
-  /** From now on all tokens go through the other graph. */
-  dropPrefillGraph(): void {
-    this.#sessions.prefill?.dispose();
-    delete this.#sessions.prefill;
-  }
-
   /** Runs some tokens through each graph, so that one that does not fit fails here and not in the first request. */
   async warmUp(): Promise<void> {
     const { contextLength } = this.facts;
     const tokenIds = new Int32Array(Math.min(contextLength, 2));
-    const prefillCount = tokenIds.length - 1;
-    await this.run([{ slot: 0, tokenIds, computedLength: 0, logitsCount: 1, prefillCount }]);
+    const row = { slot: 0, tokenIds, computedLength: 0, logitsCount: 1 };
+    await this.run([row]);
+    await this.run([{ ...row, promptCount: tokenIds.length, prefillCount: tokenIds.length - 1 }]);
   }
 
   async run(rows: readonly RunnerRow[]): Promise<Float32Array> {
     const { vocabSize } = this.facts;
-    const decodeCount = countLeadingDecodes(rows);
+    const decodes = leadingDecodes(rows);
+    const decodeCount = decodes.rowCount;
     if (decodeCount > 0) {
-      const call = this.#decodeCall(decodeCount, longestOf(rows, decodeCount));
+      const call = this.#calls.decode(decodes);
       call.inputs.fill(rows, 0);
       await call.binding.run();
     }
@@ -181,7 +145,7 @@ class SlotsRunner implements SlotModelRunner {
       const row = await this.#prefill(rows[index]!);
       if (row.tokenIds.length === 0) continue;
       for (const piece of inPieces(row, this.#convention.chunkLimit)) {
-        const call = this.#chunkCall(piece);
+        const call = this.#calls.chunk(piece);
         call.inputs.fillOne(piece);
         await call.binding.run();
         const start = call.firstRow * vocabSize;
@@ -206,98 +170,22 @@ class SlotsRunner implements SlotModelRunner {
   }
 
   async close(): Promise<void> {
-    this.#decodeCalls.dispose();
-    this.#chunkCalls.dispose();
+    this.#calls.dispose();
     this.#codes?.dispose();
     this.#store.dispose();
-    disposeSessions(this.#sessions);
+    this.#graphs.dispose();
   }
 
-  /** Computes what the prefill graph may compute, if there is one. Gives what of the row is left for the other graph. */
+  /** Computes what the prefill graph may compute, if there is one. Gives what of the row is left for the other graphs. */
   async #prefill(row: RunnerRow): Promise<RunnerRow> {
-    const { slot, tokenIds, computedLength, logitsCount, prefillCount: length = 0 } = row;
+    const { slot, tokenIds, computedLength, logitsCount, promptCount = 0, prefillCount: length = 0 } = row;
     assertInvariant(length + logitsCount <= tokenIds.length, 'tokens of the prefill graph get no logits');
-    if (this.#sessions.prefill === undefined || length === 0) return row;
-    const call = this.#prefillCall(slot, length, this.#codes?.span(computedLength + length) ?? 0);
+    const { prefill } = this.#graphs;
+    if (prefill === undefined || length === 0) return row;
+    const call = this.#calls.prefill(prefill, row, length);
     call.inputs.fillOne(row);
     await call.binding.run();
     const rest = { tokenIds: tokenIds.subarray(length), computedLength: computedLength + length };
-    return { slot, logitsCount, ...rest };
+    return { slot, logitsCount, promptCount: promptCount - length, ...rest };
   }
-
-  /** `longest`: tokens of the longest sequence after the call. */
-  #decodeCall(batchSize: number, longest: number): PreparedCall {
-    const span = this.#convention.span(longest);
-    const shape = { batchSize, length: 1, logitsPerRow: 1, span };
-    return this.#decodeCalls.take(`${batchSize}/${span}`, () => this.#prepare(0, shape, this.#logits));
-  }
-
-  #chunkCall({ slot, tokenIds: { length }, computedLength, logitsCount }: RunnerRow): PreparedCall {
-    // The graph computes logits for at least one position, also where nobody reads them.
-    const logitsPerRow = Math.max(1, logitsCount);
-    const span = this.#convention.span(computedLength + length);
-    const shape = { batchSize: 1, length, logitsPerRow, span };
-    const key = `${slot}/${length}/${logitsPerRow}/${span}`;
-    return this.#chunkCalls.take(key, () => this.#prepare(slot, shape, this.#chunkLogits));
-  }
-
-  /** `span`: how much of a cache of codes is widened. */
-  #prefillCall(slot: number, length: number, span: number): PreparedCall {
-    const { prefill } = this.#sessions;
-    assertInvariant(prefill !== undefined, 'a prefill call has a prefill graph');
-    return this.#chunkCalls.take(`${slot}/${length}/0/${span}`, () => {
-      const inputs = new BatchInputs(this.#backend, { batchSize: 1, length, logitsPerRow: 0 });
-      const cache = this.#store.view(slot, 1);
-      const widened = this.#codes?.widen(prefill, span);
-      const binding = prefill.bind(
-        new Map([...inputs.tensors, ...cache.inputs, ...(widened?.inputs ?? [])]),
-        new Map([...cache.outputs, ...(widened?.outputs ?? [])]),
-      );
-      const call = { inputs, logits: null, firstRow: 0, binding };
-      return widened === undefined ? call : { ...call, dispose: () => widened.dispose() };
-    });
-  }
-
-  /** Logits go to the start of `target`. */
-  #prepare(firstSlot: number, shape: CallShape, target: Float32Array): PreparedCall {
-    const inputs = this.#convention.createInputs(shape);
-    const cache = this.#store.view(firstSlot, shape.batchSize);
-    const { dims, firstRow } = this.#convention.logitsPlace(shape);
-    const logits = createLogits(this.#backend, [...dims, this.facts.vocabSize], target);
-    const binding = this.#sessions.decoder.bind(
-      new Map([...inputs.tensors, ...cache.inputs, ...(this.#codes?.inputs ?? [])]),
-      new Map([[SLOTS_OUTPUT.logits, logits], ...cache.outputs]),
-    );
-    return { inputs, logits, firstRow, binding };
-  }
-}
-
-/** How many rows, from the first on, are one token with logits in slots 0, 1, 2, ...: what one call can do. */
-function countLeadingDecodes(rows: readonly RunnerRow[]): number {
-  let count = 0;
-  for (const { slot, tokenIds, logitsCount } of rows) {
-    assertInvariant(tokenIds.length > 0, 'a row has tokens');
-    if (slot !== count || tokenIds.length !== 1 || logitsCount !== 1) break;
-    count++;
-  }
-  return count;
-}
-
-/** Tokens of the longest of the first `count` sequences after this step. */
-function longestOf(rows: readonly RunnerRow[], count: number): number {
-  let longest = 0;
-  for (let index = 0; index < count; index++) longest = Math.max(longest, rows[index]!.computedLength + 1);
-  return longest;
-}
-
-function disposeCall({ inputs, logits, binding, dispose }: PreparedCall): void {
-  binding.dispose();
-  dispose?.();
-  logits?.dispose();
-  inputs.dispose();
-}
-
-function disposeSessions({ decoder, prefill }: Sessions): void {
-  prefill?.dispose();
-  decoder.dispose();
 }

@@ -251,9 +251,7 @@ function wantsPromptLogits({ group }: Sequence): boolean {
 function planRow(sequence: Sequence, tokenCount: number, draftLength = 0): PlannedRow {
   const drawsToken = tokenCount === sequence.pendingCount;
   const logitsCount = wantsPromptLogits(sequence) ? tokenCount : Number(drawsToken) + draftLength;
-  // The last token of a prompt and all generated ones are always computed by the same graph, wherever chunks end and
-  // whether they are computed again or not.
-  const promptLeft = sequence.promptLength - 1 - sequence.computedLength;
+  const promptLeft = Math.max(0, sequence.promptLength - sequence.computedLength);
   return {
     sequence,
     slot: sequence.slot!,
@@ -261,7 +259,10 @@ function planRow(sequence: Sequence, tokenCount: number, draftLength = 0): Plann
     tokenIds: sequence.pendingTokens(tokenCount + draftLength),
     computedLength: sequence.computedLength,
     logitsCount,
-    prefillCount: Math.max(0, Math.min(tokenCount - logitsCount, promptLeft)),
+    promptCount: Math.min(tokenCount, promptLeft),
+    // The last token of a prompt never goes with the others before it, wherever chunks end and whether it is computed again or
+    // not: so it always takes the same graph.
+    prefillCount: Math.max(0, Math.min(tokenCount - logitsCount, promptLeft - 1)),
     drawsToken,
     draftLength,
   };

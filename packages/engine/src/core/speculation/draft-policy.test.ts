@@ -33,7 +33,7 @@ describe('the policy of drafts', () => {
   });
 
   it('stops after a few wrong guesses, however long all were right', () => {
-    const rate = rateAfter(...Array<boolean>(100).fill(true), false, false, false, false, false);
+    const rate = rateAfter(...Array<boolean>(100).fill(true), ...Array<boolean>(6).fill(false));
     expect(chooseDraftLength(rate, 1)).toBe(0);
   });
 

@@ -21,7 +21,7 @@ export const LONGEST_DRAFT = 15;
  * What one more token adds to a call of one sequence, and what one more sequence adds to a batched decode. Unit: the
  * cost of one decode alone. Source: `speculation` in bench/README.md and the batches of `decode-step` there.
  */
-const TOKEN_COST = 0.25;
+const TOKEN_COST = 0.2;
 const SEQUENCE_COST = 0.3;
 
 /** Most drafted tokens of a step: whoever arrives meanwhile waits for as long as for a chunk of a prompt. */

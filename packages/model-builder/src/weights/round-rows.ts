@@ -1,0 +1,38 @@
+// Weights as 4-bit codes leave them, for graphs that store the same model in another way.
+
+import { allocateQuantisedRows, blockCount, QUANTISATION_BLOCK, quantiseRows4 } from './quantise.ts';
+
+/**
+ * Replaces rows by what their 4-bit codes with float32 scales stand for: the numbers that MatMulNBits multiplies with.
+ *
+ * Shape of `values`: `[rows, width]`. Mutates: `values`.
+ */
+export function roundRows4(values: Float32Array, width: number): void {
+  const rows = values.length / width;
+  const blocks = blockCount(width);
+  const { codes, scales, zeroPoints } = quantise(values, width);
+  const zeroPointBytes = Math.ceil(blocks / 2);
+  for (let row = 0; row < rows; row++) {
+    for (let block = 0; block < blocks; block++) {
+      const at = row * blocks + block;
+      const scale = scales[at]!;
+      const zeroPoint = nibble(zeroPoints[row * zeroPointBytes + (block >> 1)]!, block);
+      const start = row * width + block * QUANTISATION_BLOCK;
+      const count = Math.min(QUANTISATION_BLOCK, width - block * QUANTISATION_BLOCK);
+      const codeStart = (at * QUANTISATION_BLOCK) / 2;
+      for (let i = 0; i < count; i++)
+        values[start + i] = scale * (nibble(codes[codeStart + (i >> 1)]!, i) - zeroPoint);
+    }
+  }
+}
+
+function quantise(values: Float32Array, width: number) {
+  const target = allocateQuantisedRows(values.length / width, width, 4);
+  quantiseRows4(values, width, target);
+  return target;
+}
+
+/** Of two 4-bit numbers in a byte, the one of an even index is the low half. */
+function nibble(byte: number, index: number): number {
+  return (index & 1) === 0 ? byte & 15 : byte >> 4;
+}

@@ -1,0 +1,42 @@
+// What random schedules on a real graph are made of. Callers: the property tests of the step loop.
+
+import type { Drafter } from '@ortler/engine/testing';
+import fc from 'fast-check';
+
+/** Prompts that begin alike, as those of one application do. */
+export const prompts = fc
+  .record({
+    beginning: fc.nat({ max: 1 }),
+    sharedLength: fc.constantFrom(0, 5, 17, 20, 24),
+    rest: fc.array(fc.nat({ max: 287 }), { minLength: 1, maxLength: 8 }),
+  })
+  .map(({ beginning, sharedLength, rest }) =>
+    Int32Array.from([
+      ...Array.from({ length: sharedLength }, (_, i) => (beginning * 97 + i * 31) % 288),
+      ...rest,
+    ]),
+  );
+
+/** Drafts of every length beside anything, right ones as far as the text goes in circles and wrong ones else. */
+export const RECKLESS_DRAFTER: Drafter = {
+  draft(decodes, { logitsRoom }) {
+    const mostLength = Math.min(9, Math.floor(logitsRoom / decodes.length));
+    return decodes.map(sequence => {
+      const { tokenIds, tokenCount, outputTokenIds, group } = sequence;
+      const length = Math.min(
+        tokenCount % (mostLength + 1),
+        group.submitted.maxTokens - outputTokenIds.length - 1,
+      );
+      const forced = new Int32Array(Math.max(0, length));
+      const forcedCount = sequence.constraint?.guessForced(forced, forced.length) ?? 0;
+      if (forcedCount > 0) {
+        sequence.setGuess(forced, forcedCount, 'constraint');
+        return forcedCount;
+      }
+      const before = tokenIds.lastIndexOf(tokenIds[tokenCount - 1]!, tokenCount - 2);
+      const guess = Int32Array.from({ length }, (_, i) => tokenIds[(before + 1 + i) % tokenCount]!);
+      sequence.setGuess(guess, length);
+      return length;
+    });
+  },
+};
