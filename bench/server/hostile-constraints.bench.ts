@@ -20,13 +20,14 @@ const REFUSED: Readonly<Record<string, object>> = {
   'enum of 100,000 values': { json: { enum: names(100_000) } },
   'depth of 127': { json: nested(127) },
   'repetitions in repetitions': { regex: '(?:a{1,999}){1,999}' },
+  'nested repetitions': { regex: '((a+)+)+b' },
   'a pattern of 32 kB': { regex: 'a?'.repeat(2 ** 14) },
   '20,000 rules': { grammar: `root ::= r0\n${rules}\nr20000 ::= "a"` },
   'a reference to itself': { json: { $ref: '#' } },
   'a schema of 1 MB': { json: { description: 'x'.repeat(2 ** 20) } },
 };
 const SERVED: Readonly<Record<string, object>> = {
-  'nested stars': { regex: '((a+)+)+b' },
+  'ten waits in a row': { regex: '.*.*.*.*.*.*.*.*.*.*x' },
   'a wait behind any text': { regex: '(.*a.{20})c' },
   'enum of 5,000 values': { json: { enum: names(5_000) } },
 };

@@ -33,6 +33,7 @@ const ENGINE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   messages: ['request', 'errors', 'core'],
   link: ['request', 'errors', 'core', 'messages', 'entry-module'],
   device: ['errors', 'core', 'entry-module'],
+  constraint: ['request', 'errors', 'text', 'core', 'messages', 'link', 'entry-module'],
 };
 
 /** Single files of the engine that know nothing else of it. */
@@ -75,6 +76,8 @@ const WITHOUT_CIRCLES = [
   'packages/engine/src/request',
   'packages/engine/src/text',
   'packages/engine/src/link',
+  'packages/engine/src/constraint',
+  'packages/engine/src/core/constraint',
   'packages/engine/src/core/sampling',
   'packages/engine/src/core/scheduler',
   'apps/server',

@@ -178,6 +178,10 @@ describe('a hostile constraint', () => {
     ['20,000 rules', { grammar: `root ::= r0\n${rules}\nr20000 ::= "a"` }],
     ['a reference to itself', { json: { $ref: '#' } }],
     ['a value that must contain itself', { json: { type: 'array', items: { $ref: '#' }, minItems: 1 } }],
+    ['a backtracking matcher’s end', { regex: '((a+)+)+b' }],
+    ['such a pattern of a schema', { json: { type: 'string', pattern: '^(\\w+\\s?)*$' } }],
+    ['such a pattern of names', { json: { patternProperties: { '^(a|a)*$': {} } } }],
+    ['such a terminal of a grammar', { grammar: 'start: /(?:(?:a|aa)+){30}b/' }],
     ['counts that multiply', { regex: '(?:[a-z]{1,100}[0-9a-z]){1,100}' }],
     ['a grammar without an end', { grammar: 'root ::= "a" root' }],
     ['a megabyte', { json: { description: 'x'.repeat(2 ** 20) } }],
@@ -194,9 +198,43 @@ describe('a hostile constraint', () => {
       expect(error.message.length, what).toBeLessThan(500);
     }
     // Harmless here: automata are built state by state as the text goes on, and nothing is ever tried twice.
-    for (const regex of ['((a+)+)+b', '(.*a.{20})c', '(x+x+)+y', '(?:(?:a|aa)+){30}b'])
+    for (const regex of ['(.*a.{20})c', '.*a.*b.*c', '(?:[^"]|"")*;'])
       await client.chat({ structured_outputs: { regex }, max_tokens: 5 });
     expect(((await plain) as Json[]).length).toBeGreaterThan(10);
     await client.chat({ structured_outputs: { regex: 'still here' } });
+  });
+});
+
+describe('an ambiguous pattern', () => {
+  const inSchema = (schema: object) => ({
+    response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } },
+  });
+  const AMBIGUOUS: readonly (readonly [fields: object, told: string])[] = [
+    [{ structured_outputs: { regex: '(a+)+b' } }, 'repeats "(a+)+" in two ways over the same text'],
+    [
+      inSchema({ type: 'object', properties: { name: { type: 'string', pattern: '^([a-z]+ ?)*$' } } }),
+      '(at #/properties/name/pattern)',
+    ],
+    [
+      inSchema({ type: 'object', patternProperties: { '^(\\w|_)+$': { type: 'null' } } }),
+      '(at #/patternProperties/^(\\w|_)+$)',
+    ],
+    [{ structured_outputs: { grammar: 'start: /(x+x+)+y/' } }, '(at grammar)'],
+  ];
+
+  it('is refused with its part and its place', async () => {
+    for (const [fields, told] of AMBIGUOUS) expect((await client.refused(fields)).message).toContain(told);
+  });
+
+  it('is served where the operator says so', { timeout: 60_000 }, async () => {
+    const serving = await startServer({
+      arguments: ['--constraint-time-limit-ms', '30000', '--ambiguous-patterns', 'serve'],
+    });
+    try {
+      const other = createChatClient(serving);
+      for (const [fields] of AMBIGUOUS) expect(await other.chat({ ...fields, max_tokens: 5 })).toBeDefined();
+    } finally {
+      await serving.dispose();
+    }
   });
 });

@@ -1,7 +1,7 @@
 // The public face of one loaded model. `createEngine` (create-engine.ts) builds it; the api package and
 // embedders use nothing else.
 
-import type { ConstraintOptions } from './constrained-requests.ts';
+import type { ConstraintOptions } from './constraint/constrained-requests.ts';
 import type { EngineError } from './errors.ts';
 import type { CoreLinkState } from './link/core-link.ts';
 import type { CoreOptions } from './link/core-options.ts';

@@ -1,16 +1,17 @@
 // Public surface of @ortler/engine.
 
-export type { ConstraintOptions } from './constrained-requests.ts';
+export type { ConstraintOptions } from './constraint/constrained-requests.ts';
+export { createJsonSchemaChecker, type JsonSchemaChecker } from './constraint/json-schema-checker.ts';
 export { createEngine } from './create-engine.ts';
 export { chooseDevice, type DeviceChoice } from './device/choose-device.ts';
 export type { Engine, EngineHealth, EngineInfo, EngineOptions } from './engine.ts';
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './errors.ts';
-export { createJsonSchemaChecker, type JsonSchemaChecker } from './json-schema-checker.ts';
 export type { CoreLinkState } from './link/core-link.ts';
 export type { CoreStats } from './link/core-stats.ts';
 export type { CoreFacts, WarmUpProgress } from './link/messages.ts';
 export type { ChatContentPart, ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
 export {
+  type AmbiguousPatterns,
   type ConstraintLimits,
   type ConstraintSpec,
   DEFAULT_CONSTRAINT_LIMITS,

@@ -3,7 +3,7 @@
 
 import { throwIfAborted } from './aborted.ts';
 import { searchBeams } from './beam/search-beams.ts';
-import { ConstrainedRequests, type ConstraintOptions } from './constrained-requests.ts';
+import { ConstrainedRequests, type ConstraintOptions } from './constraint/constrained-requests.ts';
 import type { Engine, EngineHealth, EngineInfo } from './engine.ts';
 import type { EngineLinkListener } from './engine-link-listener.ts';
 import { EngineError } from './errors.ts';

@@ -6,11 +6,12 @@ import { toConstraintOptions } from './constraint-options.ts';
 it('gives the engine its own defaults where nothing is set', () => {
   expect(toConstraintOptions(readConfig({}))).toEqual({
     timeLimitMs: 2_000,
+    ambiguousPatterns: 'refuse',
     limits: DEFAULT_CONSTRAINT_LIMITS,
   });
 });
 
-it('gives the engine every limit that is set', () => {
+it('gives the engine every setting', () => {
   const config = readConfig({
     ORTLER_CONSTRAINT_TIME_LIMIT_MS: '500',
     ORTLER_CONSTRAINT_SIZE: '4kb',
@@ -18,9 +19,11 @@ it('gives the engine every limit that is set', () => {
     ORTLER_CONSTRAINT_VALUES: '6',
     ORTLER_CONSTRAINT_RULES: '7',
     ORTLER_CONSTRAINT_PATTERN_SIZE: '8',
+    ORTLER_AMBIGUOUS_PATTERNS: 'serve',
   });
   expect(toConstraintOptions(config)).toEqual({
     timeLimitMs: 500,
+    ambiguousPatterns: 'serve',
     limits: {
       ...DEFAULT_CONSTRAINT_LIMITS,
       sourceBytes: 4096,

@@ -30,6 +30,12 @@ export type ConstraintSpec =
   /** JSON text or parsed value, in either published shape: `format`, or `structures` and `triggers`. */
   | { readonly kind: 'structural-tag'; readonly tag: unknown; readonly style?: JsonStyle };
 
+/**
+ * What becomes of a regular expression that some text matches in exponentially many ways, such as `(a+)+b`: it is harmless
+ * here, but may hang whoever checks the answer with a matcher that backtracks.
+ */
+export type AmbiguousPatterns = 'refuse' | 'serve';
+
 /** Limits on one constraint; what goes past one is refused before any of it is compiled. */
 export interface ConstraintLimits {
   /** Unit: bytes of UTF-8. */

@@ -28,6 +28,7 @@ export async function loadVocabulary(folder: string, columnCount: number): Promi
     prepare: spec =>
       prepareConstraint(spec, {
         limits: DEFAULT_CONSTRAINT_LIMITS,
+        ambiguousPatterns: 'refuse',
         specialTokens,
         tryCompile: grammar => trial.compile(grammar).dispose(),
         canFollow: () => true,

@@ -5,15 +5,23 @@ import { GrammarTrial } from '../../src/core/constraint/grammar-trial.ts';
 import { LlguidanceEngine } from '../../src/core/constraint/llguidance/llguidance-engine.ts';
 import { type PreparedConstraint, prepareConstraint } from '../../src/core/constraint/prepare-constraint.ts';
 import { trialVocabulary } from '../../src/core/constraint/trial-vocabulary.ts';
-import { type ConstraintSpec, DEFAULT_CONSTRAINT_LIMITS } from '../../src/request/constraint-spec.ts';
+import {
+  type AmbiguousPatterns,
+  type ConstraintSpec,
+  DEFAULT_CONSTRAINT_LIMITS,
+} from '../../src/request/constraint-spec.ts';
 
 /** Byte `b` is token `b`; token 256 ends. */
 export const byteEngine = new LlguidanceEngine(trialVocabulary([]));
 const trial = new GrammarTrial([]);
 
-export function prepare(spec: ConstraintSpec): PreparedConstraint {
+export function prepare(
+  spec: ConstraintSpec,
+  ambiguousPatterns: AmbiguousPatterns = 'refuse',
+): PreparedConstraint {
   return prepareConstraint(spec, {
     limits: DEFAULT_CONSTRAINT_LIMITS,
+    ambiguousPatterns,
     specialTokens: [],
     tryCompile: grammar => byteEngine.compile(grammar).dispose(),
     canFollow: grammar => trial.canFollow(grammar),

@@ -8,8 +8,8 @@ const RULE = /^[ \t]*[?!]?([A-Za-z_][A-Za-z0-9_-]*)(?:\.-?\d+)?[ \t]*(?:\[[^\]\n
 /** Rule options that hide tokens from the model, change its sampling, or end a rule by length. */
 const FORBIDDEN = /^[^"/\n]*\[[^\]\n]*\b(stop|stop_capture|temperature|max_tokens)\s*=/m;
 
-/** Regular expressions between slashes. */
-const PATTERN = /\/((?:[^/\\\n]|\\.)+)\//g;
+/** Texts and comments, in which a slash is a slash, and regular expressions between slashes. */
+const PATTERN = /"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|#[^\n]*|\/((?:[^/\\\n]|\\.)+)\//g;
 
 /** The grammar with a `start` rule. Throws: `invalid_request`. */
 export function checkLark(text: string, limits: ConstraintLimits): string {
@@ -19,6 +19,11 @@ export function checkLark(text: string, limits: ConstraintLimits): string {
     refuse('grammar', `A grammar may have ${limits.ruleCount} rules at most`);
   const option = FORBIDDEN.exec(text)?.[1];
   if (option !== undefined) refuse('grammar', `The rule option ${option} is not supported`);
-  for (const [, pattern] of text.matchAll(PATTERN)) checkPatternSize(pattern!, 'grammar', limits);
+  for (const pattern of larkPatterns(text)) checkPatternSize(pattern, 'grammar', limits);
   return rules.includes('start') ? text : `start: ${rules[0]}\n${text}`;
+}
+
+/** The regular expressions of a grammar. */
+export function larkPatterns(text: string): readonly string[] {
+  return [...text.matchAll(PATTERN)].flatMap(([, pattern]) => (pattern === undefined ? [] : [pattern]));
 }

@@ -1,9 +1,15 @@
 // The front end: what a request asks for -> a grammar that llguidance compiles, and what is left to check at the end.
 // It runs callers' patterns and compiles callers' grammars, so it runs in a worker that can be killed.
 
-import type { ConstraintLimits, ConstraintSpec, JsonStyle } from '../../request/constraint-spec.ts';
+import type {
+  AmbiguousPatterns,
+  ConstraintLimits,
+  ConstraintSpec,
+  JsonStyle,
+} from '../../request/constraint-spec.ts';
 import type { SpecialToken } from '../../request/token-vocabulary.ts';
-import { checkLark } from './check-lark.ts';
+import { refuseAmbiguous, refuseAmbiguousSchema } from './ambiguity/refuse-ambiguous.ts';
+import { checkLark, larkPatterns } from './check-lark.ts';
 import { checkFollowable, checkRegex } from './check-regex.ts';
 import { choiceToLark } from './choice-to-lark.ts';
 import { type Grammar, GrammarRefused, MatcherFailed } from './constraint.ts';
@@ -23,6 +29,7 @@ export interface PreparedConstraint {
 
 export interface FrontEndOptions {
   readonly limits: ConstraintLimits;
+  readonly ambiguousPatterns: AmbiguousPatterns;
   readonly specialTokens: readonly SpecialToken[];
   /** Compiles for trial. Throws: `GrammarRefused`, `MatcherFailed`. */
   readonly tryCompile: (grammar: Grammar) => void;
@@ -39,26 +46,33 @@ export function prepareConstraint(spec: ConstraintSpec, options: FrontEndOptions
     case 'json-object':
       return prepareSchema({ type: 'object' }, spec.style, true, options);
     case 'regex':
-      return followable(
-        spec.pattern,
-        { kind: 'regex', text: checkRegex(spec.pattern, limits) },
-        'regex',
-        options,
-      );
+      return prepareRegex(spec.pattern, options);
     case 'choice':
       checkSize(spec.choices.join('\n'), limits);
       return compiled({ kind: 'lark', text: choiceToLark(spec.choices, limits) }, options);
     case 'grammar':
-      checkSize(spec.text, limits);
-      return followable(
-        spec.text,
-        { kind: 'lark', text: grammarToLark(spec.text, limits) },
-        'grammar',
-        options,
-      );
+      return prepareGrammar(spec.text, options);
     case 'structural-tag':
       return prepareTag(spec.tag, spec.style, options);
   }
+}
+
+function prepareRegex(pattern: string, options: FrontEndOptions): PreparedConstraint {
+  const grammar: Grammar = { kind: 'regex', text: checkRegex(pattern, options.limits) };
+  const prepared = followable(pattern, grammar, 'regex', options);
+  if (options.ambiguousPatterns === 'refuse') refuseAmbiguous(pattern, 'regex', 'rust', 'whole');
+  return prepared;
+}
+
+function prepareGrammar(text: string, options: FrontEndOptions): PreparedConstraint {
+  const { limits, ambiguousPatterns } = options;
+  checkSize(text, limits);
+  const grammar: Grammar = { kind: 'lark', text: grammarToLark(text, limits) };
+  const prepared = followable(text, grammar, 'grammar', options);
+  // A terminal of Lark is matched at the start of what is left of a text. Rules of EBNF are no business of a regex matcher.
+  if (ambiguousPatterns === 'refuse' && !isEbnf(text))
+    for (const pattern of larkPatterns(text)) refuseAmbiguous(pattern, 'grammar', 'rust', 'search');
+  return prepared;
 }
 
 function prepareSchema(
@@ -74,6 +88,7 @@ function prepareSchema(
     ? normaliseSchema(document, { ...normaliseOptions, leavesOutPatterns: true })
     : whole;
   if (isStrict) refuseUnenforced(normalised);
+  if (options.ambiguousPatterns === 'refuse') refuseAmbiguousSchema(document, limits);
   const { grammar, isExact } = compileSchema(normalised, style, isStrict, options);
   const check = isExact && normalised.unenforced.length === 0 && !normalised.isApproximate;
   return { grammar, check: check ? null : printJson(document) };
@@ -139,7 +154,7 @@ function prepareTag(
   style: JsonStyle | undefined,
   options: FrontEndOptions,
 ): PreparedConstraint {
-  const { limits, specialTokens, canFollow } = options;
+  const { limits, ambiguousPatterns, specialTokens, canFollow } = options;
   if (typeof tag === 'string') checkSize(tag, limits);
   else checkDocument(tag as JsonValue, limits);
   const text = tagToLark(parseTag(tag, limits), specialTokens, {
@@ -150,15 +165,17 @@ function prepareTag(
         canFollow,
       });
       refuseUnenforced(normalised, place);
+      if (ambiguousPatterns === 'refuse') refuseAmbiguousSchema(schema, limits, place);
       return withStyle(normalised.schema, style, false, 'part');
     },
-    toRegex: pattern => {
+    toRegex: (pattern, place) => {
       const text = checkRegex(pattern, limits);
       checkFollowable(pattern, { kind: 'regex', text }, 'regex', canFollow);
+      if (ambiguousPatterns === 'refuse') refuseAmbiguous(pattern, place, 'rust', 'whole');
       return text;
     },
     toRules: (grammar, prefix, place) => {
-      if (!grammar.includes('::=')) refuse(place, 'A grammar inside a structural tag must be EBNF');
+      if (!isEbnf(grammar)) refuse(place, 'A grammar inside a structural tag must be EBNF');
       return ebnfToRules(grammar, limits, prefix);
     },
   });
@@ -167,7 +184,11 @@ function prepareTag(
 
 function grammarToLark(text: string, limits: ConstraintLimits): string {
   if (text.trim() === '') refuse('grammar', 'The grammar is empty');
-  return text.includes('::=') ? ebnfToLark(text, limits) : checkLark(text, limits);
+  return isEbnf(text) ? ebnfToLark(text, limits) : checkLark(text, limits);
+}
+
+function isEbnf(text: string): boolean {
+  return text.includes('::=');
 }
 
 function readDocument(schema: unknown, limits: ConstraintLimits): JsonValue {

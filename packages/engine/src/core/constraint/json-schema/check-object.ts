@@ -1,13 +1,13 @@
 // The keywords about objects, checked on a value. Called by find-violation.ts.
 
 import { pointer } from '../refuse.ts';
-import { noneSeen, type SchemaChecker, type Seen, type Violation } from './find-violation.ts';
 import { isList, isMap, type JsonMap } from './json-value.ts';
 import { readDependencies } from './legacy-drafts.ts';
+import { noneSeen, type PartChecker, type Seen, type Violation } from './violation.ts';
 
 /** Mutates: `seen`. */
 export function findObjectViolation(
-  checker: SchemaChecker,
+  checker: PartChecker,
   source: JsonMap,
   value: JsonMap,
   base: string,

@@ -1,14 +1,14 @@
 // The keywords about types, constants, numbers, strings and lengths, checked on a value. Called by find-violation.ts.
 
-import type { SchemaChecker, Violation } from './find-violation.ts';
 import { STRING_FORMATS } from './formats.ts';
 import { equalJson, isList, isMap, type JsonMap, type JsonValue, printJson } from './json-value.ts';
+import type { PartChecker, Violation } from './violation.ts';
 
 export function findScalarViolation(
   source: JsonMap,
   value: JsonValue,
   place: string,
-  checker: SchemaChecker,
+  checker: Pick<PartChecker, 'matches'>,
 ): Violation | null {
   const { type, enum: allowed } = source;
   const broken = (keyword: string): Violation => ({ keyword, place });
@@ -80,7 +80,11 @@ function toDecimal(value: number | bigint): { mantissa: bigint; exponent: number
   return { mantissa: BigInt(whole! + fraction), exponent: Number(exponent) - fraction.length };
 }
 
-function brokenStringKeyword(source: JsonMap, value: string, checker: SchemaChecker): string | null {
+function brokenStringKeyword(
+  source: JsonMap,
+  value: string,
+  checker: Pick<PartChecker, 'matches'>,
+): string | null {
   const { minLength, maxLength, pattern, format } = source;
   if (minLength !== undefined || maxLength !== undefined) {
     const length = [...value].length;

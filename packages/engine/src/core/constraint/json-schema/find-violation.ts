@@ -8,25 +8,14 @@ import { findScalarViolation } from './check-scalar.ts';
 import { isList, isMap, type JsonMap, type JsonValue } from './json-value.ts';
 import { isLegacyDraft, readTuple, rewriteExclusiveBounds } from './legacy-drafts.ts';
 import { SchemaReferences } from './resolve-ref.ts';
-
-/** The keyword that a value breaks, and the place in the value (JSON pointer). */
-export interface Violation {
-  readonly keyword: string;
-  readonly place: string;
-}
-
-/** Names and items that some keyword has looked at, for the `unevaluated...` keywords. Mutates on the way. */
-export interface Seen {
-  readonly names: Set<string>;
-  readonly items: Set<number>;
-}
+import { addSeen, noneSeen, type PartChecker, type Seen, type Violation } from './violation.ts';
 
 /** Null when the value satisfies the schema, whose shape `normaliseSchema` has checked. */
 export function findViolation(document: JsonValue, value: JsonValue): Violation | null {
   return new SchemaChecker(document).check(value);
 }
 
-export class SchemaChecker {
+class SchemaChecker implements PartChecker {
   readonly #references: SchemaReferences;
   readonly #isLegacy: boolean;
   readonly #patterns = new Map<string, RegExp>();
@@ -41,7 +30,6 @@ export class SchemaChecker {
     return this.find(schema, value, base, '#', noneSeen());
   }
 
-  /** Mutates: adds to `seen` what a satisfied schema has looked at. */
   find(schema: JsonValue, value: JsonValue, base: string, place: string, seen: Seen): Violation | null {
     if (typeof schema === 'boolean') return schema ? null : { keyword: 'false', place };
     if (!isMap(schema)) return null;
@@ -135,15 +123,6 @@ export class SchemaChecker {
     }
     return null;
   }
-}
-
-export function noneSeen(): Seen {
-  return { names: new Set(), items: new Set() };
-}
-
-function addSeen(to: Seen, from: Seen): void {
-  for (const name of from.names) to.names.add(name);
-  for (const item of from.items) to.items.add(item);
 }
 
 function listOf(value: JsonValue | undefined): readonly JsonValue[] {

@@ -2,14 +2,14 @@
 // the result and reported, so that the caller refuses it or checks the finished text. The result allows everything
 // that the schema allows in the declared order of properties.
 
-import type { ConstraintLimits } from '../../../request/constraint-spec.ts';
-import type { Grammar } from '../constraint.ts';
 import { pointer, refuse } from '../refuse.ts';
+import { checkCount } from './check-count.ts';
 import { emptyMap, isList, isMap, type JsonMap, type JsonValue } from './json-value.ts';
 import { isLegacyDraft, readTuple, rewriteExclusiveBounds } from './legacy-drafts.ts';
 import { normaliseObjectKeywords } from './object-keywords.ts';
 import { removeEndless } from './remove-endless.ts';
 import { DATA_KEYWORDS, SchemaReferences } from './resolve-ref.ts';
+import type { KeywordNormaliser, NormaliseOptions, SchemaPlace } from './schema-place.ts';
 import { normaliseStringKeywords } from './string-keywords.ts';
 
 /** A keyword that the grammar does not enforce, and where it stands (JSON pointer). */
@@ -28,24 +28,6 @@ export interface NormalisedSchema {
   readonly isApproximate: boolean;
 }
 
-export interface NormaliseOptions {
-  readonly closeObjects: boolean;
-  readonly limits: ConstraintLimits;
-  /** Leave `patternProperties` to the check at the end where one object has several: they may overlap. Default: false. */
-  readonly leavesOutPatterns?: boolean;
-  /** Whether texts can be held to a pattern at a bearable cost. Absent: nothing is generated, so nobody asks. */
-  readonly canFollow?: (grammar: Grammar) => boolean;
-}
-
-/** One place of the schema on the way down. */
-export interface SchemaPlace {
-  readonly base: string;
-  readonly place: string;
-  readonly depth: number;
-  /** Schemas entered since the last step into a value; meeting one again means that nothing is ever read. */
-  readonly chain: readonly JsonValue[];
-}
-
 const TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
 const NUMBER_KEYWORDS = new Set(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']);
 const COUNT_KEYWORDS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength']);
@@ -59,7 +41,7 @@ export function normaliseSchema(document: JsonValue, options: NormaliseOptions):
   return new SchemaNormaliser(document, options).run();
 }
 
-export class SchemaNormaliser {
+class SchemaNormaliser implements KeywordNormaliser {
   readonly options: NormaliseOptions;
   readonly #references: SchemaReferences;
   readonly #isLegacy: boolean;
@@ -114,7 +96,6 @@ export class SchemaNormaliser {
     return inOrderOf(source, out);
   }
 
-  /** The schema one step into the value: a property or an item. */
   descend(schema: JsonValue, at: SchemaPlace, ...steps: readonly (string | number)[]): JsonValue {
     return this.normalise(schema, {
       base: at.base,
@@ -124,7 +105,6 @@ export class SchemaNormaliser {
     });
   }
 
-  /** A schema for the same value. */
   branch(schema: JsonValue, at: SchemaPlace, ...steps: readonly (string | number)[]): JsonValue {
     return this.normalise(schema, { ...at, place: pointer(at.place, ...steps), depth: at.depth + 1 });
   }
@@ -247,13 +227,6 @@ function checkNumber(value: JsonValue, keyword: string, place: string): number |
   const isNumber = typeof value === 'number' || typeof value === 'bigint';
   if (!isNumber || (keyword === 'multipleOf' && value <= 0))
     refuse(place, `${keyword} must be a number${keyword === 'multipleOf' ? ' above 0' : ''}`);
-  return value;
-}
-
-/** Throws: `invalid_request` unless the value is a whole number of at least 0. */
-export function checkCount(value: JsonValue, place: string): number {
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0)
-    refuse(place, 'A count must be a whole number of at least 0');
   return value;
 }
 

@@ -2,9 +2,10 @@
 
 import { compileEcma } from '../ecma-regex.ts';
 import { pointer, refuse } from '../refuse.ts';
+import { checkCount } from './check-count.ts';
 import { emptyMap, isList, isMap, type JsonMap, type JsonValue } from './json-value.ts';
 import { readDependencies } from './legacy-drafts.ts';
-import { checkCount, type SchemaNormaliser, type SchemaPlace } from './normalise-schema.ts';
+import type { KeywordNormaliser, SchemaPlace } from './schema-place.ts';
 import { translatePattern } from './string-keywords.ts';
 
 /** Each dependency doubles the alternatives of an object. */
@@ -14,7 +15,7 @@ const MOST_ALTERNATIVES = 32;
 
 /** Mutates: `out`, and `also`, schemas that hold as well. */
 export function normaliseObjectKeywords(
-  normaliser: SchemaNormaliser,
+  normaliser: KeywordNormaliser,
   source: JsonMap,
   at: SchemaPlace,
   out: Record<string, JsonValue>,
@@ -36,7 +37,7 @@ export function normaliseObjectKeywords(
 
 /** `patternProperties`, `additionalProperties` and `propertyNames`: what properties beyond the declared ones may be. */
 function takeOpenProperties(
-  normaliser: SchemaNormaliser,
+  normaliser: KeywordNormaliser,
   source: JsonMap,
   at: SchemaPlace,
   out: Record<string, JsonValue>,
@@ -111,7 +112,7 @@ function namePattern(schema: JsonValue): string | null {
 }
 
 function takeCounts(
-  normaliser: SchemaNormaliser,
+  normaliser: KeywordNormaliser,
   source: JsonMap,
   at: SchemaPlace,
   out: Record<string, JsonValue>,
@@ -139,7 +140,7 @@ function takeCounts(
 
 /** "When `a` is there, so is ..." -> either `a` is not there, or all of it is. */
 function takeDependencies(
-  normaliser: SchemaNormaliser,
+  normaliser: KeywordNormaliser,
   source: JsonMap,
   at: SchemaPlace,
   also: JsonValue[],

@@ -5,11 +5,11 @@ import { translateSearchPattern, UntranslatablePattern } from '../ecma-regex.ts'
 import { pointer, refuse } from '../refuse.ts';
 import { STRING_FORMATS } from './formats.ts';
 import type { JsonMap, JsonValue } from './json-value.ts';
-import type { SchemaNormaliser, SchemaPlace } from './normalise-schema.ts';
+import type { KeywordNormaliser, SchemaPlace } from './schema-place.ts';
 
 /** Mutates: `out`, and `also`, schemas that hold as well. */
 export function normaliseStringKeywords(
-  normaliser: SchemaNormaliser,
+  normaliser: KeywordNormaliser,
   source: JsonMap,
   at: SchemaPlace,
   out: Record<string, JsonValue>,
@@ -35,7 +35,7 @@ export function normaliseStringKeywords(
 export function translatePattern(
   pattern: string,
   place: string,
-  normaliser: SchemaNormaliser,
+  normaliser: KeywordNormaliser,
 ): string | null {
   const { limits, canFollow } = normaliser.options;
   const { patternBytes } = limits;

@@ -11,7 +11,7 @@ import {
   LlguidanceInstance,
   type LlguidanceLimits,
 } from './llguidance-instance.ts';
-import { LlguidanceMatcher } from './llguidance-matcher.ts';
+import { LlguidanceMatcher, type MatcherHost } from './llguidance-matcher.ts';
 import { MatcherCache } from './matcher-cache.ts';
 import { isInstanceDeath } from './web-assembly.ts';
 
@@ -26,7 +26,7 @@ export interface LlguidanceEngineOptions {
 const CACHE_BYTES = 32 * 2 ** 20;
 const MEMORY_BYTES = 2 ** 30;
 
-export class LlguidanceEngine implements ConstraintEngine {
+export class LlguidanceEngine implements ConstraintEngine, MatcherHost {
   readonly maskWordCount: number;
   readonly vocabulary: TokenVocabulary;
   readonly #limits: LlguidanceLimits;
@@ -48,7 +48,6 @@ export class LlguidanceEngine implements ConstraintEngine {
     this.maskWordCount = this.#instance.maskWordCount;
   }
 
-  /** The instance that lives now. A matcher that knows another one is stale and must replay. */
   get instance(): LlguidanceInstance {
     return this.#instance;
   }

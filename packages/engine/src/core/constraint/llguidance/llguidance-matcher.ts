@@ -1,12 +1,24 @@
 // One sequence's place in a grammar. It remembers its tokens, so it survives the end of the instance it lives in.
 
 import { assertInvariant } from '../../../errors.ts';
+import type { TokenVocabulary } from '../../../request/token-vocabulary.ts';
 import { type ConstraintMatcher, type Grammar, GrammarRefused, MatcherFailed } from '../constraint.ts';
-import type { LlguidanceEngine } from './llguidance-engine.ts';
 import type { LlguidanceInstance } from './llguidance-instance.ts';
 
+/** The engine, as far as its matchers need it. */
+export interface MatcherHost {
+  readonly maskWordCount: number;
+  readonly vocabulary: Pick<TokenVocabulary, 'eosTokenIds'>;
+  /** The instance that lives now. A matcher that knows another one is stale and must replay. */
+  readonly instance: LlguidanceInstance;
+  /** A handle at the start of the grammar, in that instance. Throws: `GrammarRefused`, and what kills the instance. */
+  startMatcher(grammar: Grammar): number;
+  /** Runs calls of one matcher. Throws: `MatcherFailed` when they kill the instance, which is then replaced. */
+  guard<Result>(calls: () => Result): Result;
+}
+
 export class LlguidanceMatcher implements ConstraintMatcher {
-  readonly #engine: LlguidanceEngine;
+  readonly #engine: MatcherHost;
   readonly #grammar: Grammar;
   /** Accepted tokens of the text; an end token is not one of them. */
   readonly #tokenIds: number[];
@@ -16,7 +28,7 @@ export class LlguidanceMatcher implements ConstraintMatcher {
   #handle: number;
   #isDisposed = false;
 
-  constructor(engine: LlguidanceEngine, grammar: Grammar, source?: LlguidanceMatcher) {
+  constructor(engine: MatcherHost, grammar: Grammar, source?: LlguidanceMatcher) {
     this.#engine = engine;
     this.#grammar = grammar;
     this.#tokenIds = source === undefined ? [] : [...source.#tokenIds];

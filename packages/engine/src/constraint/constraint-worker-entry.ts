@@ -1,19 +1,20 @@
 // Main module of the worker that prepares constraints and checks finished texts: work whose cost a request decides.
 
 import { workerData } from 'node:worker_threads';
-import { checkFinishedText } from './core/constraint/check-finished-text.ts';
-import { GrammarTrial } from './core/constraint/grammar-trial.ts';
-import { parseJson } from './core/constraint/json-schema/json-value.ts';
-import { LlguidanceEngine } from './core/constraint/llguidance/llguidance-engine.ts';
-import { prepareConstraint } from './core/constraint/prepare-constraint.ts';
-import { trialVocabulary } from './core/constraint/trial-vocabulary.ts';
-import type { ConstraintLimits, ConstraintSpec } from './request/constraint-spec.ts';
-import type { SpecialToken } from './request/token-vocabulary.ts';
-import { serveTasks } from './text/serve-tasks.ts';
+import { checkFinishedText } from '../core/constraint/check-finished-text.ts';
+import { GrammarTrial } from '../core/constraint/grammar-trial.ts';
+import { parseJson } from '../core/constraint/json-schema/json-value.ts';
+import { LlguidanceEngine } from '../core/constraint/llguidance/llguidance-engine.ts';
+import { prepareConstraint } from '../core/constraint/prepare-constraint.ts';
+import { trialVocabulary } from '../core/constraint/trial-vocabulary.ts';
+import type { AmbiguousPatterns, ConstraintLimits, ConstraintSpec } from '../request/constraint-spec.ts';
+import type { SpecialToken } from '../request/token-vocabulary.ts';
+import { serveTasks } from '../text/serve-tasks.ts';
 
 export interface ConstraintWorkerData {
   readonly specialTokens: readonly SpecialToken[];
   readonly limits: ConstraintLimits;
+  readonly ambiguousPatterns: AmbiguousPatterns;
 }
 
 export type ConstraintTask =
@@ -21,7 +22,7 @@ export type ConstraintTask =
   | { readonly kind: 'prepare'; readonly spec: ConstraintSpec | string }
   | { readonly kind: 'check'; readonly schema: string; readonly text: string };
 
-const { specialTokens, limits } = workerData as ConstraintWorkerData;
+const { specialTokens, limits, ambiguousPatterns } = workerData as ConstraintWorkerData;
 // A trial compiles each grammar once, so nothing is worth keeping, and the memory it took is given back early.
 const engine = new LlguidanceEngine(trialVocabulary(specialTokens), { cacheBytes: 0, memoryBytes: 2 ** 28 });
 const trial = new GrammarTrial(specialTokens);
@@ -32,6 +33,7 @@ serveTasks((task: ConstraintTask) => {
     typeof task.spec === 'string' ? (parseJson(task.spec) as unknown as ConstraintSpec) : task.spec;
   return prepareConstraint(spec, {
     limits,
+    ambiguousPatterns,
     specialTokens,
     tryCompile: grammar => engine.compile(grammar).dispose(),
     canFollow: grammar => trial.canFollow(grammar),

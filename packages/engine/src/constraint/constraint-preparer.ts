@@ -1,19 +1,25 @@
 // Where a request's constraint is prepared before the request is submitted, and its finished text is checked: a worker
 // thread that is killed when a schema or grammar takes too long. Prepared constraints are kept for the next request.
 
+import { type JsonValue, printJson } from '../core/constraint/json-schema/json-value.ts';
+import type { PreparedConstraint } from '../core/constraint/prepare-constraint.ts';
+import { refuseOversize } from '../core/constraint/refuse-oversize.ts';
+import { entryModule } from '../entry-module.ts';
+import { EngineError } from '../errors.ts';
+import {
+  type AmbiguousPatterns,
+  type ConstraintSpec,
+  DEFAULT_CONSTRAINT_LIMITS,
+} from '../request/constraint-spec.ts';
+import type { TokenVocabulary } from '../request/token-vocabulary.ts';
+import { KillableWorker } from '../text/killable-worker.ts';
 import type { ConstraintTask, ConstraintWorkerData } from './constraint-worker-entry.ts';
-import { type JsonValue, printJson } from './core/constraint/json-schema/json-value.ts';
-import type { PreparedConstraint } from './core/constraint/prepare-constraint.ts';
-import { refuseOversize } from './core/constraint/refuse-oversize.ts';
-import { entryModule } from './entry-module.ts';
-import { EngineError } from './errors.ts';
-import { type ConstraintSpec, DEFAULT_CONSTRAINT_LIMITS } from './request/constraint-spec.ts';
-import type { TokenVocabulary } from './request/token-vocabulary.ts';
-import { KillableWorker } from './text/killable-worker.ts';
 
 export interface ConstraintPreparerOptions {
   readonly specialTokens: TokenVocabulary['specialTokens'];
   readonly limits?: ConstraintWorkerData['limits'];
+  /** Default: `refuse`. */
+  readonly ambiguousPatterns?: AmbiguousPatterns;
   /** Default: two seconds. */
   readonly timeLimitMs?: number;
   /** Texts of prepared constraints that are kept. Default: 16 MB. */
@@ -36,12 +42,12 @@ export class ConstraintPreparer {
 
   constructor(options: ConstraintPreparerOptions) {
     const timeLimitMs = options.timeLimitMs ?? TIME_LIMIT_MS;
-    const { specialTokens, limits = DEFAULT_CONSTRAINT_LIMITS } = options;
+    const { specialTokens, limits = DEFAULT_CONSTRAINT_LIMITS, ambiguousPatterns = 'refuse' } = options;
     this.#cacheBytes = options.cacheBytes ?? CACHE_BYTES;
     this.#sourceBytes = limits.sourceBytes;
     this.#worker = new KillableWorker({
       entry: entryModule('./constraint-worker-entry', import.meta.url),
-      workerData: { specialTokens, limits } satisfies ConstraintWorkerData,
+      workerData: { specialTokens, limits, ambiguousPatterns } satisfies ConstraintWorkerData,
       timeLimitMs,
       startLimitMs: START_LIMIT_MS,
       memoryLimitMb: MEMORY_LIMIT_MB,

@@ -2,11 +2,11 @@
 // evaluator that looks at finished answers, in a worker that is killed when a schema takes too long. It starts with the
 // first check.
 
-import type { Violation } from './core/constraint/json-schema/find-violation.ts';
-import { entryModule } from './entry-module.ts';
-import { EngineError } from './errors.ts';
+import type { Violation } from '../core/constraint/json-schema/violation.ts';
+import { entryModule } from '../entry-module.ts';
+import { EngineError } from '../errors.ts';
+import { KillableWorker } from '../text/killable-worker.ts';
 import type { SchemaTask } from './schema-worker-entry.ts';
-import { KillableWorker } from './text/killable-worker.ts';
 
 export interface JsonSchemaChecker {
   /**

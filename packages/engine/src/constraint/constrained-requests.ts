@@ -1,19 +1,22 @@
 // What a request with a constraint needs before it is submitted and after it has answered: the grammar, how the prompt
 // leaves the thinking, the vocabulary on the token side, the check of the finished answer. `linked-engine.ts` calls it.
 
+import { ThinkingEnd } from '../core/constraint/thinking-end.ts';
+import { EngineError } from '../errors.ts';
+import type { CoreLink } from '../link/core-link.ts';
+import type { SubmittedConstraint, SubmittedThinking } from '../link/messages.ts';
+import type { GenerationRequest, ThinkingMarks } from '../request/generation-request.ts';
+import type { TokenVocabulary } from '../request/token-vocabulary.ts';
+import { detokenize } from '../text/detokenizer.ts';
+import { toTokenVocabulary } from '../text/to-token-vocabulary.ts';
+import type { Tokenizer } from '../text/tokenizer.ts';
 import { ConstraintPreparer, type ConstraintPreparerOptions } from './constraint-preparer.ts';
-import { ThinkingEnd } from './core/constraint/thinking-end.ts';
-import { EngineError } from './errors.ts';
-import type { CoreLink } from './link/core-link.ts';
-import type { SubmittedConstraint, SubmittedThinking } from './link/messages.ts';
-import type { GenerationRequest, ThinkingMarks } from './request/generation-request.ts';
-import type { TokenVocabulary } from './request/token-vocabulary.ts';
-import { detokenize } from './text/detokenizer.ts';
-import { toTokenVocabulary } from './text/to-token-vocabulary.ts';
-import type { Tokenizer } from './text/tokenizer.ts';
 
 /** What the operator may say about constraints. */
-export type ConstraintOptions = Pick<ConstraintPreparerOptions, 'limits' | 'timeLimitMs'>;
+export type ConstraintOptions = Pick<
+  ConstraintPreparerOptions,
+  'limits' | 'timeLimitMs' | 'ambiguousPatterns'
+>;
 
 export interface ConstrainedRequestsOptions extends ConstraintOptions {
   readonly tokenizer: Tokenizer;
@@ -85,11 +88,12 @@ export class ConstrainedRequests {
       const message = 'This model has no end-of-sequence token, which constraints need.';
       throw new EngineError('invalid_request', message, { parameter: 'constraint' });
     }
-    const { limits, timeLimitMs } = this.#options;
+    const { limits, timeLimitMs, ambiguousPatterns } = this.#options;
     this.#preparer ??= new ConstraintPreparer({
       specialTokens,
       ...(limits !== undefined && { limits }),
       ...(timeLimitMs !== undefined && { timeLimitMs }),
+      ...(ambiguousPatterns !== undefined && { ambiguousPatterns }),
     });
     return this.#preparer;
   }
