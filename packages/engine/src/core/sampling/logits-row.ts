@@ -3,11 +3,22 @@
 
 import type { Candidates } from './candidates.ts';
 import { PlainKernels } from './kernels/plain-kernels.ts';
-import { BLOCK_LENGTH, type Buckets, type RowKernels } from './kernels/row-kernels.ts';
-import { tokenWeight, type WeightScale } from './kernels/token-weight.ts';
+import { BLOCK_LENGTH, type Buckets, type RowKernels, type SpreadTokens } from './kernels/row-kernels.ts';
+import type { WeightScale } from './kernels/token-weight.ts';
 import { WasmKernels } from './kernels/wasm-kernels.ts';
 import { Wasm } from './kernels/web-assembly.ts';
 import { kthLargest } from './kth-largest.ts';
+
+/** From the id of a token to its block. */
+const BLOCK_SHIFT = Math.log2(BLOCK_LENGTH);
+
+/** Tokens that may be drawn. */
+export interface RowCut {
+  /** They have at least this logit. */
+  readonly lowestLogit: number;
+  /** The sum of their weights, which the blocks of the row have as well. */
+  readonly mass: number;
+}
 
 export class LogitsRow {
   readonly vocabSize: number;
@@ -42,45 +53,71 @@ export class LogitsRow {
     return row.indexOf(this.largest, blockMaxima.indexOf(this.largest) * BLOCK_LENGTH);
   }
 
-  /** The sum of weights of the tokens whose logit is at least `lowestLogit`. */
+  /** The sum of weights of the tokens whose logit is at least `lowestLogit`; each is kept for the questions below. */
   weigh(scale: WeightScale, lowestLogit: number): number {
     return this.#kernels.weigh(scale, lowestLogit);
   }
 
-  /** As `weigh`, and keeps the weight of each token for the questions below, whose limits are at least this one. */
-  keepWeights(scale: WeightScale, lowestLogit: number): number {
-    return this.#kernels.keepWeights(scale, lowestLogit);
-  }
-
-  /** As of the last `keepWeights`. Shape: `[vocabSize]` and more. */
-  get keptWeights(): Float32Array {
+  /** As of the last `weigh`, of tokens that reach its limit. Shape: `[vocabSize]` and more. */
+  get weights(): Float32Array {
     return this.#kernels.weights;
   }
 
-  /** `weigh` by the kept weights. */
+  /** The same sum by the kept weights, of a limit that is at least theirs. */
   weighKept(lowestLogit: number): number {
     return this.#kernels.weighKept(lowestLogit);
   }
 
-  /** Whether the tokens with at least that logit weigh so much. Comes right after `keepWeights`. */
-  reachesKept(mass: number, lowestLogit: number): boolean {
-    const { blockMaxima, blockMasses } = this.#kernels;
-    // Blocks say most often that it cannot be.
-    let most = 0;
-    for (let block = 0; block < blockMaxima.length; block++)
-      if (blockMaxima[block]! >= lowestLogit) most += blockMasses[block]!;
-    return most >= mass && this.weighKept(lowestLogit) >= mass;
+  /** What the blocks with a token that has at least that logit weigh, all their tokens of the last sum. */
+  massOfReaching(lowestLogit: number): number {
+    return this.#kernels.massOfReaching(lowestLogit);
   }
 
-  /** The kept weights of each bucket. Valid until the next call. */
-  spreadKept(buckets: Buckets): Float64Array {
-    this.#kernels.spread(buckets);
+  /** How many blocks have a token with at least that logit. */
+  countReaching(lowestLogit: number): number {
+    const { blockMaxima } = this.#kernels;
+    let count = 0;
+    for (let block = 0; block < blockMaxima.length; block++) if (blockMaxima[block]! >= lowestLogit) count++;
+    return count;
+  }
+
+  /** The weights of each bucket: of all tokens or of a sample of them. Valid until the next call. */
+  spread(buckets: Buckets, tokens: SpreadTokens): Float64Array {
+    this.#kernels.spread(buckets, tokens);
     return this.#kernels.bucketMasses;
   }
 
-  /** Ids of the tokens of a bucket. Valid until the next call. */
-  gatherBucket(bucket: number, buckets: Buckets): Int32Array {
-    return this.#kernels.gatherBucket(bucket, buckets);
+  /** Ids of the tokens whose logit is at least `lowestLogit` and below the other. Valid until the next call. */
+  gatherBetween(lowestLogit: number, belowLogit: number): Int32Array {
+    return this.#kernels.gatherBetween(lowestLogit, belowLogit);
+  }
+
+  /** What these tokens weigh. */
+  massOf(ids: Int32Array): number {
+    const { weights } = this.#kernels;
+    let mass = 0;
+    for (let i = 0; i < ids.length; i++) mass += weights[ids[i]!]!;
+    return mass;
+  }
+
+  /**
+   * Of these tokens, of which all or none are counted in the last sum, counts those that have at least `lowestLogit`, and
+   * gives what they weigh.
+   */
+  recount(
+    ids: Int32Array,
+    { isCounted, lowestLogit }: { readonly isCounted: boolean; readonly lowestLogit: number },
+  ): number {
+    const { row, weights, blockMasses } = this.#kernels;
+    let mass = 0;
+    for (let i = 0; i < ids.length; i++) {
+      const id = ids[i]!;
+      const weight = weights[id]!;
+      const isKept = row[id]! >= lowestLogit;
+      if (isKept) mass += weight;
+      if (isKept !== isCounted) blockMasses[id >> BLOCK_SHIFT]! += isKept ? weight : -weight;
+    }
+    return mass;
   }
 
   /** Forbids the tokens of exactly that logit but for the first `keptCount` of them. Mutates: the copy. */
@@ -93,20 +130,16 @@ export class LogitsRow {
     }
   }
 
-  /**
-   * The token in id order at which the sum of weights passes `target`, which is below that of the last `weigh`: of that
-   * scale and limit.
-   */
-  tokenAtMass(target: number, scale: WeightScale, lowestLogit: number): number {
-    const { row, blockMasses } = this.#kernels;
+  /** The token in id order at which the sum of weights passes `target`, which is below the last sum: of that limit. */
+  tokenAtMass(target: number, lowestLogit: number): number {
+    const { row, weights, blockMasses } = this.#kernels;
     let left = target;
     let block = 0;
     for (; left >= blockMasses[block]!; block++) left -= blockMasses[block]!;
     // Sums of weights are exact, so the block has the token.
     for (let id = block * BLOCK_LENGTH; ; id++) {
-      const logit = row[id]!;
-      if (logit < lowestLogit) continue;
-      left -= tokenWeight(logit, scale);
+      if (row[id]! < lowestLogit) continue;
+      left -= weights[id]!;
       if (left < 0) return id;
     }
   }

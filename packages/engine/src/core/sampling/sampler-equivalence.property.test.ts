@@ -7,6 +7,7 @@ import { NEUTRAL_SAMPLING, type SamplingParams } from '../../request/sampling-pa
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import { counterKey, uniformAt } from './counter-random.ts';
 import { PlainKernels } from './kernels/plain-kernels.ts';
+import { BLOCK_LENGTH, BUCKET_COUNT, SAMPLE_LENGTH } from './kernels/row-kernels.ts';
 import { exactWeightBits, tokenWeight, weightScale } from './kernels/token-weight.ts';
 import type { LogitsProcessor } from './logits-processor.ts';
 import { readTokenLogprobs } from './logprobs.ts';
@@ -24,12 +25,15 @@ interface Case {
   readonly topLogprobCount: number | undefined;
 }
 
-/** Several blocks of a peaked row, a flat one, one of ties, one with gaps and one from end to end of float32. */
+/**
+ * Several blocks of a peaked row, a flat one, one of ties, one with gaps, one from end to end of float32, and one whose
+ * sample is like none of its other tokens.
+ */
 const rows = fc
   .tuple(
     fc.nat(),
-    fc.constantFrom(1, 2, 63, 64, 65, 200, 1000),
-    fc.constantFrom('peaked', 'flat', 'ties', 'gaps', 'extreme'),
+    fc.constantFrom(1, 2, 63, 64, 65, 200, 1000, 3000),
+    fc.constantFrom('peaked', 'flat', 'ties', 'gaps', 'extreme', 'unlike its sample'),
   )
   .map(([seed, size, kind]) => {
     const key = counterKey(BigInt(seed));
@@ -40,7 +44,8 @@ const rows = fc
       else if (kind === 'flat') row[id] = uniform * 1e-3;
       else if (kind === 'ties') row[id] = Math.floor(uniform * 5);
       else if (kind === 'gaps') row[id] = uniform < 0.7 ? -Infinity : uniform * 10;
-      else row[id] = (uniform - 0.5) * 2 ** 128;
+      else if (kind === 'extreme') row[id] = (uniform - 0.5) * 2 ** 128;
+      else row[id] = id % BLOCK_LENGTH < SAMPLE_LENGTH ? uniform - 6 : 3 * uniform;
     }
     return row;
   });
@@ -115,6 +120,22 @@ function referenceToken({ row, params, processors, seed }: Case, position: numbe
   throw new Error('The reference drew nothing.');
 }
 
+/** Says of the buckets of a row what is not so. */
+class WrongBuckets extends PlainKernels {
+  readonly #masses: readonly number[];
+
+  constructor(vocabSize: number, masses: readonly number[]) {
+    super(vocabSize);
+    this.#masses = masses;
+  }
+
+  override spread(): void {
+    const masses = this.#masses;
+    for (let bucket = 0; bucket < BUCKET_COUNT; bucket++)
+      this.bucketMasses[bucket] = masses[Math.floor((bucket * masses.length) / BUCKET_COUNT)]!;
+  }
+}
+
 describe('Sampler', () => {
   it('draws the token of the reference and reports the same log probabilities, with either kernels', () => {
     fc.assert(
@@ -140,6 +161,34 @@ describe('Sampler', () => {
         }
       }),
       { numRuns: 300 },
+    );
+  });
+
+  it('draws the same token whatever its estimates are', () => {
+    const wrongMasses = fc.array(fc.constantFrom(0, 1, 2 ** 20, 2 ** 40, 2 ** 60), {
+      minLength: 1,
+      maxLength: 9,
+    });
+    const wideCases = fc
+      .record({
+        one: cases,
+        key: fc.nat().map(seed => counterKey(BigInt(seed))),
+        width: fc.constantFrom(3, 20),
+        topP: fc.constantFrom(0.9999, 0.99, 0.5),
+        temperature: fc.constantFrom(1, 2),
+      })
+      .map(({ one, key, width, topP, temperature }) => ({
+        ...one,
+        row: Float32Array.from({ length: 2200 }, (_, id) => width * uniformAt(key, id)),
+        params: { ...NEUTRAL_SAMPLING, topP, temperature },
+        processors: [],
+      }));
+    fc.assert(
+      fc.property(wideCases, wrongMasses, (one, masses) => {
+        const sampler = new Sampler(one.row.length, new WrongBuckets(one.row.length, masses));
+        expect(sampler.sample(one.row, toStep(one, 0)).tokenId).toBe(referenceToken(one, 0));
+      }),
+      { numRuns: 200 },
     );
   });
 

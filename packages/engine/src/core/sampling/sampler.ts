@@ -7,13 +7,13 @@ import { maskLogits, onlyAllowed, type TokenMask } from '../token-mask.ts';
 import { Candidates } from './candidates.ts';
 import { type CounterKey, uniformAt } from './counter-random.ts';
 import type { RowKernels } from './kernels/row-kernels.ts';
-import { exactWeightBits, type WeightScale, weightScale } from './kernels/token-weight.ts';
+import { exactWeightBits, LARGEST_FLOAT32, weightScale } from './kernels/token-weight.ts';
 import type { LogitsProcessor, OutputView } from './logits-processor.ts';
-import { LogitsRow } from './logits-row.ts';
+import { LogitsRow, type RowCut } from './logits-row.ts';
 import { readRowLogprobs } from './logprobs.ts';
 import { minPLimit } from './processors/min-p.ts';
 import { topKLimit } from './processors/top-k.ts';
-import { topPLimit } from './processors/top-p.ts';
+import { cutByTopP } from './processors/top-p.ts';
 
 /** How one token is drawn. */
 export interface SamplingStep {
@@ -36,8 +36,6 @@ export interface SampledToken {
   /** Only when asked for. */
   readonly logprobs?: TokenLogprobs;
 }
-
-const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
 
 /** One per model; keeps buffers of the vocabulary's size. */
 export class Sampler {
@@ -121,10 +119,9 @@ export class Sampler {
   narrow(logits: Float32Array, step: SamplingStep): Candidates {
     const row = this.#row;
     const end = this.#edit(logits, step);
-    const { temperature } = step.params;
     if (end !== null) this.#candidates.keepOnly(end, row.largest);
-    else if (temperature === 0) this.#candidates.keepOnly(row.bestTokenId, row.largest);
-    else row.gather(this.#candidates, this.#lowestLogit(step.params, this.#scale(temperature)));
+    else if (step.params.temperature === 0) this.#candidates.keepOnly(row.bestTokenId, row.largest);
+    else row.gather(this.#candidates, this.#cut(step.params).lowestLogit);
     return this.#candidates;
   }
 
@@ -152,27 +149,22 @@ export class Sampler {
   #draw({ params, randomKey, position }: SamplingStep): number {
     const row = this.#row;
     if (params.temperature === 0) return row.bestTokenId;
-    const scale = this.#scale(params.temperature);
-    const lowestLogit = this.#lowestLogit(params, scale);
-    const mass = params.topP < 1 ? row.weighKept(lowestLogit) : row.weigh(scale, lowestLogit);
-    return row.tokenAtMass(Math.floor(uniformAt(randomKey, position) * mass), scale, lowestLogit);
+    const { lowestLogit, mass } = this.#cut(params);
+    return row.tokenAtMass(Math.floor(uniformAt(randomKey, position) * mass), lowestLogit);
   }
 
-  #scale(temperature: number): WeightScale {
-    return weightScale(this.#row.largest, temperature, this.#weightBits);
-  }
-
-  /** Steps 9 to 11: what a token must reach to be drawn. Mutates: the row, where equals do not all stay. */
-  #lowestLogit({ temperature, minP, topK, topP }: SamplingParams, scale: WeightScale): number {
+  /** Steps 8 to 11. Mutates: the row, where equals do not all stay. */
+  #cut({ temperature, minP, topK, topP }: SamplingParams): RowCut {
     const row = this.#row;
     const candidates = this.#candidates;
+    const scale = weightScale(row.largest, temperature, this.#weightBits);
     let lowestLogit = -LARGEST_FLOAT32;
     if (minP > 0) lowestLogit = Math.max(lowestLogit, minPLimit(row.largest, temperature, minP));
     if (topK > 0 && topK < this.vocabSize) {
       lowestLogit = topKLimit(row, topK, lowestLogit, { candidates, heap: this.#heap });
     }
-    if (topP < 1) lowestLogit = topPLimit(row, { topP, temperature, scale, lowestLogit });
-    return lowestLogit;
+    const cut = { lowestLogit, mass: row.weigh(scale, lowestLogit) };
+    return topP < 1 ? cutByTopP(row, cut, { topP, temperature, scale }) : cut;
   }
 }
 

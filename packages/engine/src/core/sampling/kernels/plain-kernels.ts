@@ -8,6 +8,8 @@ import {
   bucketOf,
   countBlocks,
   type RowKernels,
+  SAMPLE_LENGTH,
+  type SpreadTokens,
 } from './row-kernels.ts';
 import { tokenWeight, type WeightScale } from './token-weight.ts';
 
@@ -46,14 +48,6 @@ export class PlainKernels implements RowKernels {
   }
 
   weigh(scale: WeightScale, lowestLogit: number): number {
-    const { row } = this;
-    return this.#sumBlocks(lowestLogit, id => {
-      const logit = row[id]!;
-      return logit >= lowestLogit ? tokenWeight(logit, scale) : 0;
-    });
-  }
-
-  keepWeights(scale: WeightScale, lowestLogit: number): number {
     const { row, blockMaxima, weights } = this;
     for (let id = 0; id < row.length; id++) {
       if (blockMaxima[Math.floor(id / BLOCK_LENGTH)]! < lowestLogit) continue;
@@ -68,19 +62,28 @@ export class PlainKernels implements RowKernels {
     return this.#sumBlocks(lowestLogit, id => (row[id]! >= lowestLogit ? weights[id]! : 0));
   }
 
-  spread(buckets: Buckets): void {
+  massOfReaching(lowestLogit: number): number {
+    const { blockMaxima, blockMasses } = this;
+    let mass = 0;
+    for (let block = 0; block < blockMaxima.length; block++)
+      if (blockMaxima[block]! >= lowestLogit) mass += blockMasses[block]!;
+    return mass;
+  }
+
+  spread(buckets: Buckets, tokens: SpreadTokens): void {
     const { row, weights, bucketMasses } = this;
     bucketMasses.fill(0);
     for (let id = 0; id < row.length; id++) {
+      if (tokens === 'sample' && id % BLOCK_LENGTH >= SAMPLE_LENGTH) continue;
       const logit = row[id]!;
       if (logit >= buckets.lowestLogit) bucketMasses[bucketOf(logit, buckets)]! += weights[id]!;
     }
   }
 
-  gatherBucket(bucket: number, buckets: Buckets): Int32Array {
+  gatherBetween(lowestLogit: number, belowLogit: number): Int32Array {
     const ids: number[] = [];
     for (const [id, logit] of this.row.entries()) {
-      if (logit >= buckets.lowestLogit && bucketOf(logit, buckets) === bucket) ids.push(id);
+      if (logit >= lowestLogit && logit < belowLogit) ids.push(id);
     }
     return Int32Array.from(ids);
   }

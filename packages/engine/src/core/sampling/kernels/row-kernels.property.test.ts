@@ -59,9 +59,10 @@ describe('row kernels', () => {
         temperatures,
         limits,
         limits,
+        limits,
         strides,
         forbidden,
-        (row, temperature, a, b, stride, ids) => {
+        (row, temperature, a, b, reaching, stride, ids) => {
           // A forbidden token reaches no finite limit.
           const [limit, higher] = [Math.min(a, b), Math.max(a, b, -1e38)];
           const wasm = fill(new WasmKernels(row.length), row);
@@ -70,29 +71,22 @@ describe('row kernels', () => {
           wasm.scan();
           fc.pre(Number.isFinite(largest));
           const scale = weightScale(largest, temperature, exactWeightBits(row.length));
-          const expected = plain.weigh(scale, limit);
-          expect(plain.keepWeights(scale, limit)).toBe(expected);
-          expect(wasm.keepWeights(scale, limit)).toBe(expected);
+          expect(wasm.weigh(scale, limit)).toBe(plain.weigh(scale, limit));
           for (const id of ids) if (id < row.length) wasm.row[id] = plain.row[id] = -Infinity;
-          const left = plain.weigh(scale, higher);
-          const leftMasses = plain.blockMasses.slice();
-          for (const kernels of [plain, wasm]) {
-            expect(kernels.weighKept(higher)).toBe(left);
-            expect(kernels.blockMasses).toEqual(leftMasses);
+          const left = plain.weighKept(higher);
+          expect(wasm.weighKept(higher)).toBe(left);
+          expect(wasm.blockMasses).toEqual(plain.blockMasses);
+          expect(wasm.massOfReaching(reaching)).toBe(plain.massOfReaching(reaching));
+          const buckets: Buckets = { largest, stride: Math.fround(stride), lowestLogit: higher };
+          for (const tokens of ['all', 'sample'] as const) {
+            plain.spread(buckets, tokens);
+            wasm.spread(buckets, tokens);
+            expect(wasm.bucketMasses).toEqual(plain.bucketMasses);
           }
-          const buckets: Buckets = {
-            largest,
-            stride: Math.fround(stride),
-            lowestLogit: higher,
-          };
-          plain.spread(buckets);
-          wasm.spread(buckets);
-          expect(wasm.bucketMasses).toEqual(plain.bucketMasses);
-          const places = new Set(Array.from(row, logit => bucketOf(logit, buckets)));
-          for (const bucket of places) {
-            const found = plain.gatherBucket(bucket, buckets);
-            expect(wasm.gatherBucket(bucket, buckets)).toEqual(found);
-          }
+          expect(wasm.gatherBetween(limit, higher)).toEqual(plain.gatherBetween(limit, higher));
+          expect(wasm.gatherBetween(higher, Infinity)).toEqual(plain.gatherBetween(higher, Infinity));
+          plain.weigh(scale, higher);
+          expect(plain.blockMasses.reduce((a, b) => a + b)).toBe(left);
         },
       ),
       { numRuns: 400 },

@@ -6,6 +6,9 @@ import { ROUNDER, type WeightScale } from './token-weight.ts';
 /** Buckets that the weight of a row is spread over; the last one also takes all that lies below. */
 export const BUCKET_COUNT = 512;
 
+/** Tokens of each block that are in the sample of `spread`. */
+export const SAMPLE_LENGTH = 4;
+
 /** Tokens of a block. What a row is reduced to, block by block, is small enough for ordinary code. */
 export const BLOCK_LENGTH = 64;
 
@@ -23,14 +26,12 @@ export interface RowKernels {
   /** The largest logit; NaN when one of the row is. Mutates: `blockMaxima`. */
   scan(): number;
   /**
-   * The sum of weights of the tokens whose logit is at least `lowestLogit`. Comes after `scan`; the caller may have
-   * lowered logits since. Mutates: `blockMasses`.
+   * The sum of weights of the tokens whose logit is at least `lowestLogit`; each is kept for what follows. Comes after
+   * `scan`; the caller may have lowered logits since. Mutates: `blockMasses` and `weights`.
    */
   weigh(scale: WeightScale, lowestLogit: number): number;
-  /** As `weigh`, and keeps the weight of each token for what follows. Mutates: `blockMasses` and `weights`. */
-  keepWeights(scale: WeightScale, lowestLogit: number): number;
   /**
-   * The weight of each token that reaches the limit of the last `keepWeights`; of other tokens it means nothing.
+   * The weight of each token that reaches the limit of the last `weigh`; of other tokens it means nothing.
    * Shape: `[blockCount * BLOCK_LENGTH]`.
    */
   readonly weights: Float32Array;
@@ -39,16 +40,21 @@ export interface RowKernels {
    * its weight. Mutates: `blockMasses`.
    */
   weighKept(lowestLogit: number): number;
+  /** The sum of `blockMasses` of the blocks with a token that has at least that logit. */
+  massOfReaching(lowestLogit: number): number;
   /** The sum of weights of each bucket, as of the last `spread`. Shape: `[BUCKET_COUNT]`. */
   readonly bucketMasses: Float64Array;
   /**
    * Sums up the kept weights by bucket: that of a token is how far its logit lies below `largest`, times `stride`, rounded
-   * (`bucketOf`). Only tokens whose logit is at least `lowestLogit`. Mutates: `bucketMasses`.
+   * (`bucketOf`). Only tokens whose logit is at least `lowestLogit`, of all or of those of a sample: the first
+   * `SAMPLE_LENGTH` of each block. Mutates: `bucketMasses`.
    */
-  spread(buckets: Buckets): void;
-  /** Ids of the tokens of a bucket of the last `spread`, ascending. Valid until the next call. */
-  gatherBucket(bucket: number, buckets: Buckets): Int32Array;
+  spread(buckets: Buckets, tokens: SpreadTokens): void;
+  /** Ids of the tokens whose logit is at least `lowestLogit` and below the other, ascending. Valid until the next call. */
+  gatherBetween(lowestLogit: number, belowLogit: number): Int32Array;
 }
+
+export type SpreadTokens = 'all' | 'sample';
 
 /** How tokens are told apart by their logits. Numbers are float32. */
 export interface Buckets {
@@ -59,7 +65,7 @@ export interface Buckets {
   readonly lowestLogit: number;
 }
 
-/** The definition of a token's bucket; `wasm-bucket-functions.ts` repeats it. Never less for a smaller logit. */
+/** The definition of a token's bucket; `wasm-spread-functions.ts` repeats it. Never less for a smaller logit. */
 export function bucketOf(logit: number, { largest, stride }: Buckets): number {
   const place = Math.min(BUCKET_COUNT - 1, Math.fround(Math.fround(largest - logit) * stride));
   return Math.fround(place + ROUNDER) - ROUNDER;

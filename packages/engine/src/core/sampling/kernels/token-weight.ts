@@ -1,5 +1,5 @@
 // The weight of a token: its probability relative to the best one, as a whole number. This arithmetic is the definition;
-// `wasm-row-module.ts` repeats it operation by operation, four tokens at a time.
+// `wasm-weigh-functions.ts` repeats it operation by operation, four tokens at a time.
 //
 // Weights are whole numbers so small that a vocabulary of them adds up without rounding. So a sum of weights does not
 // depend on the order in which it was made, and neither does what is decided by it: which tokens top-p keeps and which
@@ -32,7 +32,7 @@ export const EXP2_COEFFICIENTS: readonly number[] = [
 ];
 const [C1, C2, C3, C4, C5, C6] = EXP2_COEFFICIENTS as [number, number, number, number, number, number];
 
-const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
+export const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
 const SMALLEST_NORMAL_FLOAT32 = 2 ** -126;
 /** Most bits of a sum that float64 holds without rounding. */
 const EXACT_BITS = 53;

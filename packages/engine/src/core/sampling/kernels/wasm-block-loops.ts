@@ -1,5 +1,5 @@
 // What the loops over a row have in common: blocks of a row, vectors of a block, and sums in float64. Callers:
-// `wasm-row-module.ts`, `wasm-bucket-functions.ts`.
+// the modules that write functions of rows.
 
 import { BLOCK_LENGTH } from './row-kernels.ts';
 import {
@@ -13,6 +13,7 @@ import {
   type Local,
   reorder,
   repeatWhile,
+  v128,
 } from './wasm-instructions.ts';
 
 export const VECTOR_BYTES = 16;
@@ -66,6 +67,11 @@ export const laneSums = {
   add: (low: Local, high: Local, vector: Code): readonly Code[] => [
     low.set(f64x2.add(low.get, f64x2.fromLowF32(vector))),
     high.set(f64x2.add(high.get, f64x2.fromLowF32(reorder(vector, HIGH_TO_LOW)))),
+  ],
+  /** As `add`, of a vector that was stored just now: what is loaded anew needs no reordering. */
+  addStored: (low: Local, high: Local, address: Code, offset: number): readonly Code[] => [
+    low.set(f64x2.add(low.get, f64x2.fromLowF32(v128.loadHalf(address, offset)))),
+    high.set(f64x2.add(high.get, f64x2.fromLowF32(v128.loadHalf(address, offset + VECTOR_BYTES / 2)))),
   ],
   /** Sets `total` to the sum of all four. */
   total: (low: Local, high: Local, total: Local): readonly Code[] => [

@@ -62,6 +62,11 @@ export const v128 = {
     ...address,
     ...[SIMD_PREFIX, 0x00, ALIGN.v128, ...unsigned(offset)],
   ],
+  /** Two lanes, and zeros. */
+  loadHalf: (address: Code, offset: number): Code => [
+    ...address,
+    ...[SIMD_PREFIX, 0x5d, ALIGN.f64, ...unsigned(offset)],
+  ],
   store: (address: Code, offset: number, value: Code): Code => [
     ...address,
     ...value,
@@ -77,6 +82,7 @@ export const f32x4 = {
   first: simd(0x1f, 0),
   lane: (value: Code, lane: number): Code => simd(0x1f, lane)(value),
   isNotEqual: simd(0x42),
+  isLess: simd(0x43),
   isAtLeast: simd(0x46),
   nearest: simd(0x6a),
   add: simd(0xe4),
@@ -91,7 +97,6 @@ export const f32x4 = {
 export const i32x4 = {
   splat: simd(0x11),
   lane: (value: Code, lane: number): Code => simd(0x1b, lane)(value),
-  isEqual: simd(0x37),
   /** A bit for each lane: its sign. */
   signs: simd(0xa4),
   shiftLeft: simd(0xab),

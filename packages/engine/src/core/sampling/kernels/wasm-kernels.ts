@@ -1,10 +1,17 @@
 // The loops over a row in WebAssembly, on memory of their own.
 
 import { assertInvariant } from '../../../errors.ts';
-import { BLOCK_LENGTH, BUCKET_COUNT, type Buckets, countBlocks, type RowKernels } from './row-kernels.ts';
-import { NO_WEIGHT_MARGIN, ROUNDER, type WeightScale } from './token-weight.ts';
-import { BUCKET_LANES } from './wasm-bucket-functions.ts';
+import {
+  BLOCK_LENGTH,
+  BUCKET_COUNT,
+  type Buckets,
+  countBlocks,
+  type RowKernels,
+  type SpreadTokens,
+} from './row-kernels.ts';
+import { LARGEST_FLOAT32, NO_WEIGHT_MARGIN, ROUNDER, type WeightScale } from './token-weight.ts';
 import { encodeRowModule, type RowFunctions } from './wasm-row-module.ts';
+import { BUCKET_LANES } from './wasm-spread-functions.ts';
 import { Wasm, type WasmModule } from './web-assembly.ts';
 
 const PAGE_BYTES = 65_536;
@@ -21,7 +28,9 @@ export class WasmKernels implements RowKernels {
   readonly bucketMasses = new Float64Array(BUCKET_COUNT);
   /** Shape: `[BUCKET_COUNT, BUCKET_LANES]`. */
   readonly #laneMasses: Float64Array;
-  readonly #bucketIds: Int32Array;
+  readonly #ids: Int32Array;
+  /** Where the weights of one block have room. Unit: bytes from the start of the memory. */
+  readonly #scratch: number;
   readonly #functions: RowFunctions;
 
   /** The process has WebAssembly. */
@@ -32,7 +41,8 @@ export class WasmKernels implements RowKernels {
     // An id is written behind the last one before it is known whether it belongs there.
     const idCount = rowLength + 1;
     const byteLength =
-      8 * (blockCount + BUCKET_COUNT * BUCKET_LANES) + 4 * (2 * rowLength + blockCount + idCount);
+      8 * (blockCount + BUCKET_COUNT * BUCKET_LANES) +
+      4 * (2 * rowLength + BLOCK_LENGTH + blockCount + idCount);
     const memory = new Wasm.Memory({ initial: Math.ceil(byteLength / PAGE_BYTES) });
     compiled ??= new Wasm.Module(encodeRowModule());
     const { exports } = new Wasm.Instance(compiled, { env: { memory } });
@@ -44,23 +54,32 @@ export class WasmKernels implements RowKernels {
     };
     this.row = new Float32Array(memory.buffer, place(4 * rowLength), rowLength).fill(-Infinity);
     this.weights = new Float32Array(memory.buffer, place(4 * rowLength), rowLength);
+    this.#scratch = place(4 * BLOCK_LENGTH);
     this.blockMasses = new Float64Array(memory.buffer, place(8 * blockCount), blockCount);
     const laneCount = BUCKET_COUNT * BUCKET_LANES;
     this.#laneMasses = new Float64Array(memory.buffer, place(8 * laneCount), laneCount);
     this.blockMaxima = new Float32Array(memory.buffer, place(4 * blockCount), blockCount);
-    this.#bucketIds = new Int32Array(memory.buffer, place(4 * idCount), idCount);
+    this.#ids = new Int32Array(memory.buffer, place(4 * idCount), idCount);
   }
 
   scan(): number {
     return this.#functions.scan(this.row.byteLength, this.blockMaxima.byteOffset);
   }
 
-  weigh(scale: WeightScale, lowestLogit: number): number {
-    return this.#weigh(this.#functions.weigh, scale, lowestLogit);
-  }
-
-  keepWeights(scale: WeightScale, lowestLogit: number): number {
-    return this.#weigh(this.#functions.keepWeights, scale, lowestLogit);
+  weigh({ largest, factor, bits }: WeightScale, lowestLogit: number): number {
+    const { weighAll, weighReaching } = this.#functions;
+    const isLimited = lowestLogit > -LARGEST_FLOAT32;
+    return (isLimited ? weighReaching : weighAll)(
+      this.row.byteLength,
+      this.blockMaxima.byteOffset,
+      this.blockMasses.byteOffset,
+      largest,
+      factor,
+      ROUNDER + bits,
+      -bits - NO_WEIGHT_MARGIN,
+      lowestLogit,
+      this.weights.byteOffset,
+    );
   }
 
   weighKept(lowestLogit: number): number {
@@ -70,14 +89,22 @@ export class WasmKernels implements RowKernels {
       blockMaxima.byteOffset,
       blockMasses.byteOffset,
       weights.byteOffset,
+      this.#scratch,
       lowestLogit,
     );
   }
 
-  spread({ largest, stride, lowestLogit }: Buckets): void {
+  massOfReaching(lowestLogit: number): number {
+    const { blockMaxima, blockMasses } = this;
+    const end = blockMaxima.byteOffset + blockMaxima.byteLength;
+    return this.#functions.massOfReaching(blockMaxima.byteOffset, end, blockMasses.byteOffset, lowestLogit);
+  }
+
+  spread({ largest, stride, lowestLogit }: Buckets, tokens: SpreadTokens): void {
+    const { spreadAll, spreadSample } = this.#functions;
     const { row, blockMaxima, weights, bucketMasses } = this;
     const lanes = this.#laneMasses.fill(0);
-    this.#functions.spread(
+    (tokens === 'all' ? spreadAll : spreadSample)(
       row.byteLength,
       blockMaxima.byteOffset,
       lanes.byteOffset,
@@ -92,31 +119,15 @@ export class WasmKernels implements RowKernels {
     }
   }
 
-  gatherBucket(bucket: number, { largest, stride, lowestLogit }: Buckets): Int32Array {
-    const ids = this.#bucketIds;
-    const end = this.#functions.gatherBucket(
+  gatherBetween(lowestLogit: number, belowLogit: number): Int32Array {
+    const ids = this.#ids;
+    const end = this.#functions.gatherBetween(
       this.row.byteLength,
       this.blockMaxima.byteOffset,
       ids.byteOffset,
-      bucket,
-      largest,
-      stride,
       lowestLogit,
+      belowLogit,
     );
     return ids.subarray(0, (end - ids.byteOffset) / Int32Array.BYTES_PER_ELEMENT);
-  }
-
-  #weigh(run: RowFunctions['weigh'], { largest, factor, bits }: WeightScale, lowestLogit: number): number {
-    return run(
-      this.row.byteLength,
-      this.blockMaxima.byteOffset,
-      this.blockMasses.byteOffset,
-      largest,
-      factor,
-      ROUNDER + bits,
-      -bits - NO_WEIGHT_MARGIN,
-      lowestLogit,
-      this.weights.byteOffset,
-    );
   }
 }

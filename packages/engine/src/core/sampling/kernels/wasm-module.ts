@@ -25,6 +25,16 @@ export function wasmFunction<Parameter extends string, Variable extends string>(
   return definition;
 }
 
+/** Variables of one type, by number: `power0`, `power1`, ... */
+export function numbered<Name extends string, Index extends number>(
+  name: Name,
+  indexes: readonly Index[],
+  type: ValueType,
+): Record<`${Name}${Index}`, ValueType> {
+  const entries = indexes.map(index => [`${name}${index}`, type] as const);
+  return Object.fromEntries(entries) as Record<`${Name}${Index}`, ValueType>;
+}
+
 /** A module that imports its memory as `env.memory` and exports the functions. */
 export function encodeModule(functions: readonly WasmFunction[]): Uint8Array<ArrayBuffer> {
   const types = functions.map(({ parameters, result }) => [

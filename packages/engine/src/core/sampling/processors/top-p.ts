@@ -1,90 +1,104 @@
 // Keeps the smallest set of best tokens whose probabilities reach a sum.
 
-import { BUCKET_COUNT } from '../kernels/row-kernels.ts';
-import type { WeightScale } from '../kernels/token-weight.ts';
-import type { LogitsRow } from '../logits-row.ts';
+import { BLOCK_LENGTH, BUCKET_COUNT, type Buckets, SAMPLE_LENGTH } from '../kernels/row-kernels.ts';
+import { LARGEST_FLOAT32, type WeightScale } from '../kernels/token-weight.ts';
+import type { LogitsRow, RowCut } from '../logits-row.ts';
+import { selectByMass } from '../select-by-mass.ts';
+import { type LogitRange, MassEstimate } from './top-p-estimate.ts';
 
 /** Most rows of a model have what top-p keeps within this score of the best token: then few blocks are looked at. */
 const NEAR_SCORE = -4;
+/** The tokens of so few blocks are told apart at once. */
+const FEW_BLOCKS = 32;
 /** Room for the rounding of a logarithm. Unit: powers of two. */
 const POWER_MARGIN = 0.01;
-const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
 
 export interface TopPSearch {
   readonly topP: number;
   readonly temperature: number;
   readonly scale: WeightScale;
-  /** What the steps before left: tokens that reach this logit. */
-  readonly lowestLogit: number;
+}
+
+/** Where the last token that stays is: it has at least `lowestLogit`, and less than the other. */
+interface Region extends LogitRange {
+  /** Of all tokens with at least `lowestLogit`. */
+  readonly mass: number;
 }
 
 /**
- * The least logit that stays. A token stays when the tokens ranked before it weigh less than `topP` of all: that is
- * vLLM's rule "sort ascending and drop while the sum is at most 1 - topP", seen from the other end. The best token
- * always stays. Equal logits are ranked by id; those that do not stay are forbidden in the row.
+ * What stays of `weighed`, the tokens that the row weighed last. A token stays when the tokens ranked before it weigh less
+ * than `topP` of all: that is vLLM's rule "sort ascending and drop while the sum is at most 1 - topP", seen from the
+ * other end. The best token always stays. Equal logits are ranked by id; those that do not stay are forbidden in the row.
  *
- * No sort: the weights are summed up by buckets of neighbouring logits, and only in the bucket where the sum is reached
- * tokens are told apart.
- * Mutates: `row`, which keeps the weights afterwards.
+ * No sort: a sample of the row says about where the limit is, one sum over the row says how far from the limit that is,
+ * and only the tokens in between are told apart. Sums are exact, so an estimate that is wrong costs time and nothing else.
+ * Mutates: `row`.
  */
-export function topPLimit(row: LogitsRow, search: TopPSearch): number {
-  const { topP, temperature, scale } = search;
-  const all = row.keepWeights(scale, search.lowestLogit);
-  const target = topP * all;
-  const nearLogit = Math.fround(scale.largest + NEAR_SCORE * temperature);
-  const isNearEnough = nearLogit > search.lowestLogit && row.reachesKept(target, nearLogit);
-  const lowestLogit = isNearEnough ? nearLogit : search.lowestLogit;
+export function cutByTopP(row: LogitsRow, weighed: RowCut, search: TopPSearch): RowCut {
+  const target = search.topP * weighed.mass;
+  let counted = weighed;
+  let region: Region = { ...weighed, belowLogit: Infinity };
+  const nearLogit = Math.fround(search.scale.largest + NEAR_SCORE * search.temperature);
+  // Blocks say most often that the tokens near the best one are not enough.
+  if (nearLogit > region.lowestLogit && row.massOfReaching(nearLogit) >= target) {
+    counted = countFrom(row, nearLogit);
+    region =
+      counted.mass >= target ? { ...counted, belowLogit: Infinity } : { ...region, belowLogit: nearLogit };
+  }
+  const isLimited = region.lowestLogit > -LARGEST_FLOAT32;
+  if (isLimited && row.countReaching(region.lowestLogit) <= FEW_BLOCKS)
+    return cutWithin(row, counted, target, region)!;
+
+  const buckets = createBuckets(row, weighed.mass, region.lowestLogit, search);
+  for (const tokens of ['sample', 'all'] as const) {
+    const masses = row.spread(buckets, tokens);
+    const estimate = new MassEstimate(masses, tokens === 'all' ? 1 : SAMPLE_LENGTH / BLOCK_LENGTH, buckets);
+    counted = countFrom(row, estimate.limitBelowWhich(region.mass - target));
+    const { lowestLogit, mass } = counted;
+    const range =
+      mass >= target
+        ? estimate.rangeAbove(lowestLogit, mass - target)
+        : estimate.rangeBelow(lowestLogit, target - mass);
+    const cut = cutWithin(row, counted, target, range);
+    if (cut !== null) return cut;
+  }
+  const { lowestLogit, mass } = counted;
+  const range =
+    mass >= target
+      ? { lowestLogit, belowLogit: Infinity }
+      : { lowestLogit: region.lowestLogit, belowLogit: lowestLogit };
+  return cutWithin(row, counted, target, range)!;
+}
+
+function countFrom(row: LogitsRow, lowestLogit: number): RowCut {
+  return { lowestLogit, mass: row.weighKept(lowestLogit) };
+}
+
+/**
+ * What stays if the last token that does is in the range, else null. The range ends or begins at the limit of what is
+ * counted now. Mutates: `row`.
+ */
+function cutWithin(row: LogitsRow, counted: RowCut, target: number, range: LogitRange): RowCut | null {
+  const ids = row.gatherBetween(range.lowestLogit, range.belowLogit);
+  const mass = row.massOf(ids);
+  const isCounted = range.lowestLogit >= counted.lowestLogit;
+  const massBefore = isCounted ? counted.mass - mass : counted.mass;
+  if (massBefore >= target || massBefore + mass < target) return null;
+  const lowestLogit = selectByMass(row, ids, massBefore, target);
+  return { lowestLogit, mass: massBefore + row.recount(ids, { isCounted, lowestLogit }) };
+}
+
+/** Buckets down to where the last token that stays can be. */
+function createBuckets(
+  row: LogitsRow,
+  mass: number,
+  lowestLogit: number,
+  { topP, scale: { largest, factor, bits } }: TopPSearch,
+): Buckets {
   // What comes after the last token that stays, and that token itself, weigh more than `1 - topP` of all: so it alone
   // weighs more than that share of a mean token.
-  const lowestPower = Math.log2(((1 - topP) * all) / row.vocabSize) - scale.bits - POWER_MARGIN;
-  const depth = Math.min(-lowestPower, (scale.largest - lowestLogit) * scale.factor);
-  const stride = Math.fround(Math.min(LARGEST_FLOAT32, ((BUCKET_COUNT - 1) * scale.factor) / depth));
-  const buckets = { largest: scale.largest, stride, lowestLogit };
-  const masses = row.spreadKept(buckets);
-  let bucket = 0;
-  let mass = 0;
-  // Sums of weights are exact, so those of the buckets reach the target as well.
-  for (; mass + masses[bucket]! < target; bucket++) mass += masses[bucket]!;
-  return cutAmong(row, row.gatherBucket(bucket, buckets), mass, target);
-}
-
-/**
- * The logit of the token at which the sum of weights, best first, reaches the target. `mass` is that of all tokens better
- * than these. Mutates: the order of `ids`, and `row` where equals do not all stay.
- */
-function cutAmong(row: LogitsRow, ids: Int32Array, mass: number, target: number): number {
-  const { logits, keptWeights } = row;
-  let [start, end, massBefore] = [0, ids.length, mass];
-  for (;;) {
-    // Better tokens to the front, worse ones to the back, equals of one of them in the middle.
-    const pivot = logits[ids[(start + end) >> 1]!]!;
-    let [better, worse] = [start, end];
-    let [betterMass, equalWeight] = [0, 0];
-    for (let i = start; i < worse; ) {
-      const id = ids[i]!;
-      const logit = logits[id]!;
-      if (logit > pivot) {
-        betterMass += keptWeights[id]!;
-        ids[i++] = ids[better]!;
-        ids[better++] = id;
-      } else if (logit < pivot) {
-        ids[i] = ids[--worse]!;
-        ids[worse] = id;
-      } else {
-        equalWeight = keptWeights[id]!;
-        i++;
-      }
-    }
-    const equalCount = worse - better;
-    if (massBefore + betterMass >= target) end = better;
-    else if (massBefore + betterMass + equalCount * equalWeight < target) {
-      massBefore += betterMass + equalCount * equalWeight;
-      start = worse;
-    } else {
-      let keptCount = 0;
-      for (let sum = massBefore + betterMass; sum < target; sum += equalWeight) keptCount++;
-      if (keptCount < equalCount) row.forbidEquals(pivot, keptCount);
-      return pivot;
-    }
-  }
+  const lowestPower = Math.log2(((1 - topP) * mass) / row.vocabSize) - bits - POWER_MARGIN;
+  const depth = Math.min(-lowestPower, (largest - lowestLogit) * factor);
+  const stride = Math.fround(Math.min(LARGEST_FLOAT32, ((BUCKET_COUNT - 1) * factor) / depth));
+  return { largest, stride, lowestLogit };
 }

@@ -1,0 +1,64 @@
+// About how much the tokens of a row weigh that lie between two logits, by what buckets of neighbouring logits weigh.
+// Caller: `top-p.ts`, which checks what comes of it.
+
+import { BUCKET_COUNT, type Buckets, bucketOf } from '../kernels/row-kernels.ts';
+
+/** Tokens with at least `lowestLogit` and less than `belowLogit`. */
+export interface LogitRange {
+  readonly lowestLogit: number;
+  readonly belowLogit: number;
+}
+
+/** How much more than what is missing a range is to have. */
+const RANGE_MARGIN = 1.25;
+
+export class MassEstimate {
+  readonly #masses: Float64Array;
+  readonly #share: number;
+  readonly #buckets: Buckets;
+
+  /** `masses` of the buckets are of that share of all tokens. */
+  constructor(masses: Float64Array, share: number, buckets: Buckets) {
+    this.#masses = masses;
+    this.#share = share;
+    this.#buckets = buckets;
+  }
+
+  /** The logit below which tokens weigh so much. */
+  limitBelowWhich(mass: number): number {
+    const masses = this.#masses;
+    let left = mass * this.#share;
+    let bucket = BUCKET_COUNT - 1;
+    for (; bucket > 0 && masses[bucket]! < left; bucket--) left -= masses[bucket]!;
+    const part = left > 0 ? Math.min(1, left / masses[bucket]!) : 0;
+    return this.#logitAt(bucket + 0.5 - part);
+  }
+
+  /** From a limit upwards, tokens that weigh so much and some more. */
+  rangeAbove(lowestLogit: number, mass: number): LogitRange {
+    let left = mass * this.#share * RANGE_MARGIN;
+    let bucket = this.#bucketAt(lowestLogit) - 1;
+    for (; bucket > 0 && left > this.#masses[bucket]!; bucket--) left -= this.#masses[bucket]!;
+    return { lowestLogit, belowLogit: bucket > 0 ? this.#logitAt(bucket - 0.5) : Infinity };
+  }
+
+  /** From a limit downwards, tokens that weigh so much and some more. */
+  rangeBelow(belowLogit: number, mass: number): LogitRange {
+    let left = mass * this.#share * RANGE_MARGIN;
+    const last = BUCKET_COUNT - 1;
+    let bucket = this.#bucketAt(belowLogit) + 1;
+    for (; bucket < last && left > this.#masses[bucket]!; bucket++) left -= this.#masses[bucket]!;
+    const { lowestLogit } = this.#buckets;
+    return { lowestLogit: bucket < last ? this.#logitAt(bucket + 0.5) : lowestLogit, belowLogit };
+  }
+
+  #bucketAt(logit: number): number {
+    return bucketOf(logit, this.#buckets);
+  }
+
+  /** Between the lowest and the largest logit. */
+  #logitAt(place: number): number {
+    const { largest, stride, lowestLogit } = this.#buckets;
+    return Math.max(lowestLogit, Math.min(largest, Math.fround(largest - place / stride)));
+  }
+}
