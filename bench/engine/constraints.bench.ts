@@ -122,7 +122,6 @@ async function createCore(
             contextLength: CONTEXT_LENGTH,
             threadCount,
             spin: false,
-            wideGraphs: false,
           },
         );
   const runner = new ToldRunner(answers, PROMPT_LENGTH, slotCount, inner);

@@ -109,7 +109,6 @@ async function createRunner(modelDir: string | undefined, batchSize: number): Pr
     contextLength: 512,
     threadCount: 2,
     spin: true,
-    wideGraphs: false,
   };
   return new TimedRunner(await createSlotsRunner(backend, modelDir, await readManifest(modelDir), options));
 }
