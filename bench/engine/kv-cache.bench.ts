@@ -9,7 +9,15 @@ import { createSlotsRunner, type RunnerRow, readManifest, selectBackend } from '
 import { describeMachine } from '../describe-machine.ts';
 import { peerModel } from '../peers/peer-models.ts';
 import { readCount } from '../read-count.ts';
-import { type Contestant, decodeRows, fillSlots, interleave, readList, tokens } from './runner-turns.ts';
+import {
+  type Contestant,
+  decodeRows,
+  differenceShare,
+  fillSlots,
+  interleave,
+  readList,
+  tokens,
+} from './runner-turns.ts';
 
 const SHAPE = 'smollm2-135m';
 const CAPACITY = 4608;
@@ -108,13 +116,7 @@ async function measurePrompts(builds: readonly Contestant[], turnCount: number) 
 
 /** Throws: when they are further apart than rounding explains. */
 function checkLogits([exact, rounding]: readonly Float32Array[]): void {
-  let differences = 0;
-  let squares = 0;
-  for (const [i, logit] of exact!.entries()) {
-    differences += (rounding![i]! - logit) ** 2;
-    squares += logit ** 2;
-  }
-  const share = Math.sqrt(differences / squares);
+  const share = differenceShare(rounding!, exact!);
   if (!(share < LOGITS_BOUND)) throw new Error(`Logits are ${share} of their size apart.`);
 }
 

@@ -53,6 +53,17 @@ export async function fillSlots(runner: SlotModelRunner, from: number, to: numbe
   for (let slot = 1; slot < runner.facts.slotCount; slot++) runner.copySlot(0, slot, to);
 }
 
+/** Root of the mean squared difference over the root of the mean square. */
+export function differenceShare(logits: Float32Array, exact: Float32Array): number {
+  let differences = 0;
+  let squares = 0;
+  for (const [i, logit] of exact.entries()) {
+    differences += (logits[i]! - logit) ** 2;
+    squares += logit ** 2;
+  }
+  return Math.sqrt(differences / squares);
+}
+
 export function tokens(start: number, length: number): Int32Array {
   return Int32Array.from({ length }, (_, i) => 256 + (((start + i) * 7919) % 48_000));
 }

@@ -8,7 +8,14 @@ import { createSlotsRunner, readManifest, selectBackend } from '@ortler/engine/t
 import { describeMachine } from '../describe-machine.ts';
 import { peerModel, SHAPE_NAMES } from '../peers/peer-models.ts';
 import { readCount } from '../read-count.ts';
-import { type Contestant, decodeRows, fillSlots, interleave, readList } from './runner-turns.ts';
+import {
+  type Contestant,
+  decodeRows,
+  differenceShare,
+  fillSlots,
+  interleave,
+  readList,
+} from './runner-turns.ts';
 
 const CAPACITY = 4608;
 
@@ -90,13 +97,7 @@ async function checkLogits(graphs: readonly Contestant[], count: number, context
       (await runner.run(decodeRows(count, context).map(change))).slice(),
     ),
   );
-  let differences = 0;
-  let squares = 0;
-  for (const [i, logit] of exact!.entries()) {
-    differences += (rounding![i]! - logit) ** 2;
-    squares += logit ** 2;
-  }
-  const share = Math.sqrt(differences / squares);
+  const share = differenceShare(rounding!, exact!);
   if (!(share < LOGITS_BOUND)) throw new Error(`Logits are ${share} of their size apart.`);
   if (share === 0) throw new Error('Both were computed by one graph.');
 }
