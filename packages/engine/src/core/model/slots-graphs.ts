@@ -62,6 +62,11 @@ export class SlotsGraphs {
     }
   }
 
+  /** Whether generated tokens may take another graph than prompts. */
+  get hasWide(): boolean {
+    return this.#wide !== undefined;
+  }
+
   /** Fills the cache only. */
   get prefill(): OrtSession | undefined {
     return this.#prefill;

@@ -127,8 +127,8 @@ class SlotsRunner implements SlotModelRunner {
     const { contextLength } = this.facts;
     const tokenIds = new Int32Array(Math.min(contextLength, 2));
     const row = { slot: 0, tokenIds, computedLength: 0, logitsCount: 1 };
-    await this.run([row]);
     await this.run([{ ...row, promptCount: tokenIds.length, prefillCount: tokenIds.length - 1 }]);
+    if (this.#graphs.hasWide) await this.run([row]);
   }
 
   async run(rows: readonly RunnerRow[]): Promise<Float32Array> {
