@@ -33,6 +33,19 @@ describe('integers beyond ±(2^53 - 1)', () => {
   );
 });
 
+// As Python: the remainder is exact and has the sign of the divisor, also where it is zero.
+it.each([
+  ['-0.5 % 0.1', '2.7755575615628914e-17'],
+  ['5.5 % -2', '-0.5'],
+  ['1.0 % -0.5', '-0.0'],
+  ['1.0 // 0.1', '9.0'],
+  ['-7 // 2', '-4'],
+  ['-7 % 3', '2'],
+  ['6 % -3', '0'],
+])('{{ %s }} is %s', (expression, text) => {
+  expect(render(`{{ ${expression} }}`)).toBe(text);
+});
+
 // A list of one entry for each place of a long text ends the process, not only the thread, when it meets the memory limit.
 it.each([
   "('-a' * 300000) | title",
