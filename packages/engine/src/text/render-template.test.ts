@@ -33,6 +33,16 @@ describe('integers beyond ±(2^53 - 1)', () => {
   );
 });
 
+// A request's integers come as integers of any size: such a number was written with a fraction or an exponent.
+it.each([
+  [1e20, '1e+20'],
+  [-1.5e300, '-1.5e+300'],
+  [2 ** 53, '9007199254740992.0'],
+  [2 ** 53 - 1, '9007199254740991'],
+])('the number %d is written as %s', (value, text) => {
+  expect(renderTemplate('{{ value }} {{ value | tojson }}', { value }, new Date(0))).toBe(`${text} ${text}`);
+});
+
 // As Python: the remainder is exact and has the sign of the divisor, also where it is zero.
 it.each([
   ['-0.5 % 0.1', '2.7755575615628914e-17'],
