@@ -33,6 +33,23 @@ describe('integers beyond ±(2^53 - 1)', () => {
   );
 });
 
+// As in Python: a key whose value is None is there. Tools without a description have such a key.
+it.each([
+  ['{{ tool.description is defined }} {{ tool.description }}', 'True None'],
+  ['{{ tool.missing is defined }}|{{ tool.missing }}', 'False|'],
+  [
+    "{{ tool.get('description', 'no') }} {{ tool.get('missing', 'no') }} {{ tool.get('missing') }}",
+    'None no None',
+  ],
+  ["{{ [tool] | map(attribute='description') | list }}", '[None]'],
+  ["{{ [tool] | selectattr('description', 'defined') | list | length }}", '1'],
+  ["{% set ns = namespace(a=none) %}{{ ns['a'] is defined }} {{ ns.a is defined }}", 'True True'],
+  ['{{ missing | default(default_value=none) }} {{ missing | default(none) }}', 'None None'],
+  ["{{ 'x' | int(default=none) }} {{ 'x' | float(none) }}", 'None None'],
+])('None is a value: %s', (source, text) => {
+  expect(renderTemplate(source, { tool: { description: null } }, new Date(0))).toBe(text);
+});
+
 // A request's integers come as integers of any size: such a number was written with a fraction or an exponent.
 it.each([
   [1e20, '1e+20'],

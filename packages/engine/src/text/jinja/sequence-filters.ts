@@ -131,8 +131,9 @@ export function readPath(item: Value, path: Value): Value {
 
 /** The original reads paths by item first. */
 function lookUp(value: Value, name: string): Value {
-  if (value instanceof Map) return value.get(name) ?? getAttribute(value, name);
-  return getItem(value, name);
+  if (!(value instanceof Map)) return getItem(value, name);
+  const found = value.get(name);
+  return found === undefined ? getAttribute(value, name) : found;
 }
 
 /** These filters take whatever is false for empty. */
