@@ -46,6 +46,7 @@ it.each([
   ["{% set ns = namespace(a=none) %}{{ ns['a'] is defined }} {{ ns.a is defined }}", 'True True'],
   ['{{ missing | default(default_value=none) }} {{ missing | default(none) }}', 'None None'],
   ["{{ 'x' | int(default=none) }} {{ 'x' | float(none) }}", 'None None'],
+  ["{{ 'ab' | join(none) }}", 'aNoneb'],
 ])('None is a value: %s', (source, text) => {
   expect(renderTemplate(source, { tool: { description: null } }, new Date(0))).toBe(text);
 });

@@ -1,6 +1,6 @@
 // Filters that look into lists: mapping, choosing, ordering, joining.
 
-import { argument, optionalInteger } from './arguments.ts';
+import { argument, argumentOr, optionalInteger } from './arguments.ts';
 import { applyBinary } from './arithmetic.ts';
 import { getAttribute, getItem } from './attributes.ts';
 import { toCodePoints } from './code-points.ts';
@@ -30,7 +30,7 @@ export const itemFilters: Readonly<Record<string, Filter>> = {
     return [...iterate(input)].reverse();
   },
   join: (input, args) => {
-    const separator = toText(argument(args, 0, 'd') ?? '');
+    const separator = toText(argumentOr(args, 0, 'd', ''));
     const attribute = argument(args, 1, 'attribute');
     const items = iterate(input);
     const texts = (attribute === undefined ? items : items.map(item => readPath(item, attribute))).map(
