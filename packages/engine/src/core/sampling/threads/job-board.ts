@@ -147,8 +147,8 @@ export class JobBoard {
 
   /** Blocks until a round begins after `round`. False: the board is closed. */
   waitForRound(round: number): boolean {
-    Atomics.wait(this.#words, WORD.round, round);
-    return Atomics.load(this.#words, WORD.closed) === 0;
+    if (this.#isOpen) Atomics.wait(this.#words, WORD.round, round);
+    return this.#isOpen;
   }
 
   /** Ends the threads that wait for rounds. */
@@ -156,6 +156,10 @@ export class JobBoard {
     Atomics.store(this.#words, WORD.closed, 1);
     Atomics.add(this.#words, WORD.round, 1);
     Atomics.notify(this.#words, WORD.round);
+  }
+
+  get #isOpen(): boolean {
+    return Atomics.load(this.#words, WORD.closed) === 0;
   }
 
   #writeJob(index: number, job: RowJob): void {
