@@ -19,7 +19,7 @@ const cases = fc.record({
     topK: fc.constantFrom(0, 0, 1, 20),
     minP: fc.constantFrom(0, 0, 0.05),
   }),
-  edits: fc.subarray([...EDIT_KINDS]),
+  edits: fc.subarray([...EDIT_KINDS], { maxLength: 2 }),
   topLogprobCount: fc.constantFrom(undefined, undefined, 0, 5, 64, 65),
 });
 
