@@ -83,7 +83,7 @@ class SlotsRunner implements SlotModelRunner {
     this.#store = new KvStore(backend, shape);
     this.#codes = kvType === 'int8' ? new CacheCodes(backend, shape) : undefined;
     const logitsLimit = countLogits(slotCount, contextLength, vocabSize);
-    this.#logits = new Float32Array(logitsLimit * vocabSize);
+    this.#logits = new Float32Array(new SharedArrayBuffer(4 * logitsLimit * vocabSize));
     this.#chunkLogits = new Float32Array(logitsLimit * vocabSize);
     this.#convention = createConvention(backend, manifest, {
       inputNames: graphs.main.inputNames,
