@@ -25,8 +25,8 @@ export interface SlotsRunnerOptions extends SlotsGraphsOptions {
 }
 
 /**
- * Throws: `model_invalid` when a graph cannot be loaded or has other inputs and outputs than expected,
- * `engine_failed` when there is no room for the cache.
+ * Throws: `model_invalid` when a graph cannot be loaded or has other inputs and outputs than expected, or when the machine
+ * is too small for the cache; `engine_failed` when there is no room for it now.
  */
 export async function createSlotsRunner(
   backend: OrtBackend,
