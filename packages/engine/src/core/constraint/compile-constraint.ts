@@ -18,12 +18,8 @@ export function compileConstraint(source: ConstraintSource, options: CompileOpti
       return compileSchema(source, options);
     case 'regex': {
       const { pattern } = source;
-      return compileFollowable(
-        pattern,
-        { kind: 'regex', text: checkRegex(pattern, limits) },
-        'regex',
-        options,
-      );
+      const grammar: Grammar = { kind: 'regex', text: checkRegex(pattern, 'regex', limits) };
+      return compileFollowable(pattern, grammar, 'regex', options);
     }
     case 'choice':
       return compileOnTrial({ kind: 'lark', text: choiceToLark(source.choices, limits) }, options);

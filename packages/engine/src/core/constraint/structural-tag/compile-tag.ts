@@ -34,9 +34,9 @@ function createLeaves(style: JsonStyle, { limits, canFollow }: CompileOptions): 
       refuseUnenforced(normalised, place);
       return withStyle(normalised.schema, style, { coercesOneOf: false, extent: 'part' });
     },
-    toRegex: pattern => {
-      const text = checkRegex(pattern, limits);
-      checkFollowable(pattern, { kind: 'regex', text }, 'regex', canFollow);
+    toRegex: (pattern, place) => {
+      const text = checkRegex(pattern, place, limits);
+      checkFollowable(pattern, { kind: 'regex', text }, place, canFollow);
       return text;
     },
     toRules: (grammar, prefix, place) => {
