@@ -17,6 +17,9 @@ export interface Int8Matrix {
 
 const LARGEST_CODE = 127;
 
+/** The largest number below a half, which added to a half gives one. */
+const BELOW_HALF = 0.5 - 2 ** -54;
+
 /** Columns are turned in strips of at most this size, so that memory does not follow the matrix. Unit: bytes. */
 const STRIP_BYTES = 64 * 2 ** 20;
 
@@ -99,10 +102,19 @@ function turnColumns(chunk: Float32Array, strip: Strip, codes: Int8Array): void 
     }
     for (let column = start; column < end; column++) {
       const at = (column - start) * rowCount + firstRow + from;
-      for (let i = 0; i < count; i++) {
-        const value = chunk[(from + i) * width + column]! * inverses[i]!;
-        codes[at + i] = Math.max(-LARGEST_CODE, Math.min(LARGEST_CODE, Math.round(value)));
-      }
+      for (let i = 0; i < count; i++)
+        codes[at + i] = code8(chunk[(from + i) * width + column]! * inverses[i]!);
     }
   }
+}
+
+/**
+ * `Math.round`, clamped. Here that has a branch that no processor can foresee, and takes three times as long; the sum below
+ * agrees with it for every number but one.
+ */
+function code8(value: number): number {
+  const code = value === BELOW_HALF ? 0 : Math.floor(value + 0.5) | 0;
+  if (code < -LARGEST_CODE) return -LARGEST_CODE;
+  if (code > LARGEST_CODE) return LARGEST_CODE;
+  return code;
 }
