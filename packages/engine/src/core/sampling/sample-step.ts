@@ -19,6 +19,7 @@ export interface SampledRow {
 }
 
 const NOTHING: readonly never[] = [];
+const NO_THREADS = new SamplingThreads({ threadCount: 0 });
 
 /** What a row of the plan asks of its logits. */
 interface RowWork {
@@ -40,7 +41,7 @@ export function sampleStep(
   plan: StepPlan,
   logits: Float32Array,
   masks: readonly (readonly TokenMask[] | Error | null)[],
-  threads: SamplingThreads = new SamplingThreads({ threadCount: 0 }),
+  threads: SamplingThreads = NO_THREADS,
 ): (SampledRow | Error)[] {
   const { vocabSize } = sampler;
   let end = 0;

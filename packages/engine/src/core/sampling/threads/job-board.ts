@@ -4,6 +4,7 @@
 // A job is claimed by lowering the count of those that are left. It is raised only when every job has been written and every
 // claimed job of the round before is done, so whoever lowers it, however late, holds a job that is there and is its own.
 
+import { NEUTRAL_SAMPLING } from '../../../request/sampling-params.ts';
 import type { SampledToken } from '../sampler.ts';
 import type { RowAnswer, RowJob } from './row-job.ts';
 
@@ -98,6 +99,7 @@ export class JobBoard {
       topCount: topCount === NO_LOGPROBS ? undefined : topCount,
       randomKey: { low: field('keyLow'), high: field('keyHigh') },
       params: {
+        ...NEUTRAL_SAMPLING,
         ...{ temperature: field('temperature'), topP: field('topP') },
         ...{ topK: field('topK'), minP: field('minP') },
       },

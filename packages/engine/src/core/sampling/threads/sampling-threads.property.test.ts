@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { caseRow, caseStep, EDIT_KINDS, ROW_KINDS } from '../../../../test/sampling-cases.ts';
+import { NEUTRAL_SAMPLING } from '../../../request/sampling-params.ts';
 import { Sampler } from '../sampler.ts';
 import type { RowJob } from './row-job.ts';
 import { SamplingThreads } from './sampling-threads.ts';
@@ -46,7 +47,7 @@ const alone = new Sampler(VOCAB_SIZE);
 const drawJob: RowJob = {
   ...{ kind: 'draw', row: 0, randomKey: { low: 1, high: 2 }, position: 3 },
   ...{ topCount: undefined, isEdited: false },
-  params: { temperature: 1, topP: 1, topK: 0, minP: 0 },
+  params: NEUTRAL_SAMPLING,
 };
 
 /** Others have that time to take jobs alone. Unit: milliseconds. */

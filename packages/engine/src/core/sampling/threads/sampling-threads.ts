@@ -62,22 +62,23 @@ export class SamplingThreads {
     jobs: readonly RowJob[],
     own: () => void,
   ): (RowAnswer | Error)[] {
+    const crew = this.#crewFor(logits, jobs.length, sampler.vocabSize);
+    if (crew === null) {
+      own();
+      return jobs.map(job => tryJob(sampler, logits, job));
+    }
     const answers: (RowAnswer | Error | undefined)[] = [];
     const shareable = [...jobs.keys()].filter(index => (jobs[index]!.topCount ?? 0) <= TOP_LIMIT);
-    const crew = this.#crewFor(logits, shareable.length, sampler.vocabSize);
-    let hasOwn = true;
-    for (let start = 0; crew !== null && start < shareable.length; start += JOB_LIMIT) {
+    for (let start = 0; start === 0 || start < shareable.length; start += JOB_LIMIT) {
       const indexes = shareable.slice(start, start + JOB_LIMIT);
       crew.board.post(
         indexes.map(index => jobs[index]!),
         Math.min(crew.workers.size, indexes.length),
       );
-      if (hasOwn) own();
-      hasOwn = false;
+      if (start === 0) own();
       if (!this.#finish(crew.board, sampler, logits, { jobs, indexes, answers })) break;
     }
-    if (hasOwn) own();
-    return Array.from(jobs, (job, index) => answers[index] ?? tryJob(sampler, logits, job));
+    return jobs.map((job, index) => answers[index] ?? tryJob(sampler, logits, job));
   }
 
   /** Ends the threads. */
