@@ -109,7 +109,7 @@ function turnColumns(chunk: Float32Array, strip: Strip, codes: Int8Array): void 
 }
 
 /**
- * `Math.round`, clamped. Here that has a branch that no processor can foresee, and takes three times as long; the sum below
+ * `Math.round`, clamped. Here that has a branch that no processor can foresee, and takes twice as long; the sum below
  * agrees with it for every number but one.
  */
 function code8(value: number): number {
