@@ -22,7 +22,7 @@ import { ModelBuildError } from './errors.ts';
 import { EXPORT_FOLDER, type ExportedFiles, findExports } from './exported/find-exports.ts';
 import { hashFolders } from './file-hashes.ts';
 import { Checkpoint, type WeightSource } from './hugging-face/checkpoint.ts';
-import { readDecoderConfig } from './hugging-face/config.ts';
+import { CONFIG_FILE, readDecoderConfig } from './hugging-face/config.ts';
 import type { DecoderConfig } from './hugging-face/decoder-config.ts';
 import { LoraAdapter } from './lora/adapter.ts';
 import { mergeAdapter } from './lora/merged-checkpoint.ts';
@@ -30,6 +30,7 @@ import { totalWeightBytes, type WriteWeightsOptions, writeWeights } from './onnx
 import { GraphRecorder } from './onnx/graph.ts';
 import { encodeModel } from './onnx/model-proto.ts';
 import { WrittenTensors } from './onnx/written-tensors.ts';
+import { checkTiedHead } from './weights/check-tied-head.ts';
 import { writing } from './write-failed.ts';
 
 const GRAPH_FILE = 'model.onnx';
@@ -121,6 +122,7 @@ export async function buildHashedModel(
     // 2. Record the graph; this checks that every tensor is there with the right shape.
     const graphs = recordGraphs({ config, checkpoint, precision, variant: variantOf(options) }, kvType);
     const parameterCount = checkpoint.usedElementCount;
+    await checkTiedHead(checkpoint, config, { configFile: join(sourceDir, CONFIG_FILE), signal });
 
     const folder = await writing(outputDir, () => createBuildFolder(outputDir));
     try {

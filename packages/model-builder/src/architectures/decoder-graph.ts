@@ -114,7 +114,7 @@ function inputNormWeight(layer: number): string {
   return `model.layers.${layer}.input_layernorm.weight`;
 }
 
-/** Tensors that transformers ignores as well: a tied head stored all the same, and tables of old versions. */
+/** A tied head stored all the same, which `checkTiedHead` compares, and tables of old versions that transformers ignores. */
 function hasNoEffect(name: string): boolean {
   return name === LM_HEAD_WEIGHT || name.endsWith('.rotary_emb.inv_freq');
 }

@@ -8,7 +8,7 @@ import { type DecoderConfig, type DecoderConfigFile, decoderConfigFile } from '.
 import { readJsonFile } from './json-file.ts';
 import { parseRopeSettings, type RopeConfig } from './rope.ts';
 
-const CONFIG_FILE = 'config.json';
+export const CONFIG_FILE = 'config.json';
 
 /** Published default of `rope_theta` in transformers for all three architectures. */
 const DEFAULT_ROPE_THETA = 10_000;
