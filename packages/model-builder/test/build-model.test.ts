@@ -232,6 +232,20 @@ describe('a build that cannot be finished leaves nothing behind', () => {
     expect(await readdir(parent)).toEqual([]);
   });
 
+  it.each([
+    ['heads', { num_attention_heads: 1e9 }, { tensor: 'model.layers.0.self_attn.q_proj.weight' }],
+    ['layers', { num_hidden_layers: 1e9 }, { tensor: 'model.layers.999999999.input_layernorm.weight' }],
+  ])('when config.json speaks of more %s than memory can list', async (label, numbers, fault) => {
+    const { parent, outputDir } = await newOutput();
+    const huge = join(folder, `huge-${label}`);
+    await createTinyCheckpoint(huge);
+    const config = JSON.parse(await readFile(join(huge, 'config.json'), 'utf8'));
+    await writeFile(join(huge, 'config.json'), JSON.stringify({ ...config, ...numbers }));
+    const build = buildModel({ sourceDir: huge, outputDir, precision: 'f32', kvType: 'int8' });
+    await expect(build).rejects.toMatchObject(fault);
+    expect(await readdir(parent)).toEqual([]);
+  });
+
   // A limit on file sizes stands in for a full disk; only a shell of Unix can set one.
   it.skipIf(process.platform === 'win32')('when the disk refuses to take more', async () => {
     const { parent, outputDir } = await newOutput();
