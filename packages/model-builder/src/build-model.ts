@@ -1,7 +1,7 @@
 // From a Hugging Face folder to an ONNX model folder: the whole build, told in one function.
 
 import { rm, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import {
   GRAPH_FORMAT_VERSION,
   type GraphVariant,
@@ -14,7 +14,12 @@ import { recordDecoderGraph, recordPrefillGraph } from './architectures/decoder-
 import type { GraphParts } from './blocks/token-rows.ts';
 import { VARIANTS, type Variant } from './blocks/variant.ts';
 import { WIDENED_OPSET } from './blocks/widened-attention.ts';
-import { createBuildFolder, publishBuildFolder, writeDurably } from './build-folder.ts';
+import {
+  createBuildFolder,
+  publishBuildFolder,
+  removeAbandonedBuilds,
+  writeDurably,
+} from './build-folder.ts';
 import type { BuildManifest } from './build-manifest.ts';
 import { BUILDER_VERSION, computeContentHash, listCompanionFiles, settleKvType } from './content-hash.ts';
 import { copyCompanions } from './copy-companions.ts';
@@ -83,6 +88,9 @@ export async function buildModel(options: BuildModelOptions): Promise<ModelManif
   const { sourceDir, adapterDir, outputDir, precision, variant = 'slots', onProgress, signal } = options;
   const { roundsActivations = false } = options;
   if ((await stat(outputDir).catch(() => undefined)) !== undefined) throw outputExists(outputDir);
+  // The folder around it is anyone's, so only what earlier builds of this output left is removed.
+  const output = resolve(outputDir);
+  await removeAbandonedBuilds(dirname(output), Date.now(), basename(output));
   const exports = await findExports(sourceDir, variant);
   if (exports !== undefined) throw needsNoBuild(sourceDir, exports);
   const contentHash = await computeContentHash({

@@ -2,7 +2,8 @@
 
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MANIFEST_FILE } from '@ortler/engine/graph-contract';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -278,6 +279,18 @@ it('ignores tensors that have no effect in transformers either', async () => {
   ]);
   const manifest = await buildModel({ sourceDir: older, outputDir, precision: 'f32' });
   expect(manifest.parameterCount).toBe(92_480);
+});
+
+it('removes what a killed build of the same output left, and nothing else', async () => {
+  const { parent, outputDir } = await newOutput();
+  // No process has this number: it is above the largest that Linux gives.
+  const leftOf = (name: string) =>
+    join(parent, `${name}.building-${hostname().replace(/[^\w.]/g, '_')}-4999999-0123abcd`);
+  const running = leftOf('model').replace('4999999', String(process.pid));
+  for (const left of [leftOf('model'), leftOf('other'), running]) await mkdir(left);
+  await buildModel({ sourceDir: source, outputDir, precision: 'f32' });
+  const expected = [outputDir, leftOf('other'), running].map(path => basename(path));
+  expect((await readdir(parent)).toSorted()).toEqual(expected.toSorted());
 });
 
 it('never touches an output folder that exists', async () => {
