@@ -2,15 +2,19 @@
 // large vocabulary. The runner returns logits that were prepared before, at once, so all time is the engine's; with
 // `--model FOLDER` a built model computes them, and the time of its calls is told apart.
 
+import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { SamplingParams } from '@ortler/engine';
 import {
+  createHostStepSampler,
   createSlotsRunner,
   EngineCore,
   NEUTRAL_SAMPLING,
   type RunnerFacts,
   type RunnerRow,
   readManifest,
+  Sampler,
+  SamplingThreads,
   type SlotModelRunner,
   selectBackend,
 } from '@ortler/engine/testing';
@@ -46,7 +50,10 @@ class PreparedRunner implements SlotModelRunner {
   readonly #logits: Float32Array;
 
   constructor(batchSize: number, shape: LogitsShape) {
-    this.#logits = createLargeLogits(shape, batchSize);
+    const logits = createLargeLogits(shape, batchSize);
+    // Where those of a model lie too, so that all sampling threads see them.
+    this.#logits = new Float32Array(new SharedArrayBuffer(logits.byteLength));
+    this.#logits.set(logits);
     this.facts = {
       kind: 'scripted',
       vocabSize: LARGE_VOCAB_SIZE,
@@ -163,6 +170,11 @@ async function createDecodingCore(
     prefixCaching: false,
     prefillChunkLength: PROMPT_LENGTH,
     maxQueuedSequences: batchSize,
+    stepSampler: createHostStepSampler(
+      runner,
+      new Sampler(runner.facts.vocabSize),
+      new SamplingThreads({ threadCount: samplingThreadCount - 1 }),
+    ),
   });
   for (let requestId = 0; requestId < batchSize; requestId++) {
     core.submit({
@@ -180,6 +192,8 @@ async function createDecodingCore(
     });
   }
   for (let step = 0; step < 4 * batchSize; step++) await core.step();
+  // Threads start while steps go on; all are there when it is measured.
+  await setTimeout(500);
   return core;
 }
 
@@ -187,18 +201,21 @@ const HELP = `Options:
   --model FOLDER   a built model computes the logits (default: logits that were prepared before)
   --logits SHAPE   of prepared ones: peaked, or flat as random weights give them (default peaked)
   --batches LIST   sequences at once (default 1,8)
-  --steps N        steps of each case (default 100)`;
+  --steps N        steps of each case (default 100)
+  --sampling-threads N   threads that sample rows (default 2)`;
 
 const { values } = parseArgs({
   options: {
     model: { type: 'string' },
     batches: { type: 'string', default: '1,8' },
     steps: { type: 'string', default: '100' },
+    'sampling-threads': { type: 'string', default: '2' },
     logits: { type: 'string', default: 'peaked' },
     help: { type: 'boolean', default: false },
   },
 });
 const stepCount = Number(values.steps);
+const samplingThreadCount = Number(values['sampling-threads']);
 const logitsShape: LogitsShape = values.logits === 'flat' ? 'flat' : 'peaked';
 if (values.help) console.log(HELP);
 else await main();
@@ -219,6 +236,7 @@ async function main(): Promise<void> {
     model: values.model !== undefined,
     logits: values.model === undefined ? logitsShape : null,
     stepCount,
+    samplingThreadCount,
     cases,
   };
   console.log(JSON.stringify({ ...result, ...describeMachine() }, null, 2));

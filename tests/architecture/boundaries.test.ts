@@ -29,7 +29,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
 const ENGINE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   request: ['errors'],
   text: ['request', 'errors', 'graph-contract', 'entry-module'],
-  core: ['request', 'errors', 'graph-contract', 'messages'],
+  core: ['request', 'errors', 'graph-contract', 'messages', 'entry-module'],
   messages: ['request', 'errors', 'core'],
   link: ['request', 'errors', 'core', 'messages', 'entry-module'],
   device: ['errors', 'core', 'entry-module'],

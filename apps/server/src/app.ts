@@ -17,6 +17,7 @@ import { createDispatcher } from './rest/dispatcher.ts';
 import { toErrorBody, toErrorHeaders, toTrpcErrorBody } from './rest/error-body.ts';
 import { chooseRequestId, createRequestContext } from './rest/request-context.ts';
 import { createRouteTable } from './rest/route-table.ts';
+import { endStalledReader } from './rest/stalled-reader.ts';
 import { type CheckedDatabase, createDatabaseChecks } from './system/database-checks.ts';
 import type { Metrics } from './system/metrics.ts';
 import { registerSystemRoutes } from './system/system-routes.ts';
@@ -31,6 +32,8 @@ export interface AppOptions {
   readonly bodyLimitBytes: number;
   /** For bodies that are read as they arrive: logged trajectories. */
   readonly streamedBodyLimitBytes: number;
+  /** How long a client may take nothing of what waits for it. 0: for ever. */
+  readonly stalledReaderMs: number;
   readonly corsOrigins: '*' | readonly string[];
   /** Ends every open request when it fires. */
   readonly stopping: AbortSignal;
@@ -57,6 +60,7 @@ export async function createApp({
   device = () => undefined,
   bodyLimitBytes,
   streamedBodyLimitBytes,
+  stalledReaderMs,
   corsOrigins,
   stopping,
   logger,
@@ -90,6 +94,10 @@ export async function createApp({
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    endStalledReader(reply.raw, {
+      timeoutMs: stalledReaderMs,
+      onStalled: () => app.log.warn({ requestId: request.id }, 'client stopped reading, connection ended'),
+    });
     done();
   });
   await app.register(cors, {

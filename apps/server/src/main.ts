@@ -89,6 +89,7 @@ export async function startServer(
     device: () => models.device.chosen,
     bodyLimitBytes: config.bodyLimitBytes,
     streamedBodyLimitBytes: config.logBodyLimitBytes,
+    stalledReaderMs: config.stalledReaderMs,
     corsOrigins: config.corsOrigins,
     stopping: stopping.signal,
     logger,

@@ -5,7 +5,7 @@ import { createFakeServices, type FakeServices, TEST_API_KEY } from '@ortler/api
 import type { ChatChunk } from '@ortler/schemas';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { expect } from 'vitest';
-import { createApp } from '../src/app.ts';
+import { type AppOptions, createApp } from '../src/app.ts';
 import { createMetrics } from '../src/system/metrics.ts';
 
 export const AUTHORIZATION = `Bearer ${TEST_API_KEY}`;
@@ -29,6 +29,7 @@ export interface TestApp {
 export async function openTestApp(
   services: FakeServices = createFakeServices(),
   bodyLimitBytes = 4_096,
+  options: Pick<AppOptions, 'logger'> & { readonly stalledReaderMs?: number } = {},
 ): Promise<TestApp> {
   const stopping = new AbortController();
   const metrics = createMetrics(services.models);
@@ -48,6 +49,8 @@ export async function openTestApp(
     streamedBodyLimitBytes: STREAMED_BODY_LIMIT,
     corsOrigins: [ALLOWED_ORIGIN],
     stopping: stopping.signal,
+    stalledReaderMs: 0,
+    ...options,
   });
   return {
     app,

@@ -53,6 +53,7 @@ describe('readConfig', () => {
       corsOrigins: '*',
       bodyLimitBytes: 8 * 1024 * 1024,
       logBodyLimitBytes: 256 * 1024 * 1024,
+      stalledReaderMs: 120_000,
       drainMs: 10_000,
       logLevel: 'warn',
     });

@@ -45,6 +45,7 @@ async function openFeedbackApp(place: FeedbackPlace): Promise<FeedbackApp> {
     metrics: createMetrics(services.models),
     bodyLimitBytes: 16 * 1024 * 1024,
     streamedBodyLimitBytes: 16 * 1024 * 1024,
+    stalledReaderMs: 0,
     corsOrigins: '*',
     stopping: new AbortController().signal,
   });

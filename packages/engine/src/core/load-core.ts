@@ -19,7 +19,9 @@ import { describeProcessorWork } from './model/processor-work.ts';
 import { readManifest } from './model/read-manifest.ts';
 import { createSlotsRunner } from './model/slots-runner.ts';
 import { samplingMemoryBytes } from './sampling/device/call-sizes.ts';
-import type { StepSampler } from './sampling/step-sampler.ts';
+import { Sampler } from './sampling/sampler.ts';
+import { createHostStepSampler, type StepSampler } from './sampling/step-sampler.ts';
+import { SamplingThreads } from './sampling/threads/sampling-threads.ts';
 import { DEVICE_DRAFTS } from './speculation/device-draft-policy.ts';
 import { PROCESSOR_DRAFTS } from './speculation/draft-policy.ts';
 import type { Drafter } from './speculation/drafter.ts';
@@ -31,6 +33,9 @@ const DEFAULT_CACHE_SLOTS = 4;
 const DEFAULT_MIXED_CHUNK_LENGTH = 32;
 /** The same on a device: about as many tokens as it computes in the time in which it reads float16 weights. */
 const DEVICE_MIXED_CHUNK_LENGTH = 128;
+
+/** Each but the first one takes 23 MB (ADR 37), and four bring the sampler well below a twentieth of a step. */
+const MOST_SAMPLING_THREADS = 4;
 
 /** What a runner is made from. */
 interface RunnerParts {
@@ -140,7 +145,11 @@ async function computeInSlots(parts: RunnerParts): Promise<Computation> {
     ...shared,
     ...(options.wideGraphs === undefined ? {} : { wideGraphs: options.wideGraphs }),
   });
-  return { runner, ...(deviceNote !== undefined && { deviceNote }) };
+  // The model's threads wait while rows are sampled, so as many threads may sample.
+  const threadCount = Math.min(threads.threadCount, MOST_SAMPLING_THREADS) - 1;
+  const sampler = new Sampler(runner.facts.vocabSize);
+  const stepSampler = createHostStepSampler(runner, sampler, new SamplingThreads({ threadCount }));
+  return { runner, stepSampler, ...(deviceNote !== undefined && { deviceNote }) };
 }
 
 /** Throws: `model_invalid` for a graph in float16. */

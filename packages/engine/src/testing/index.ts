@@ -35,6 +35,8 @@ export { createSlotsRunner, type SlotsRunnerOptions } from '../core/model/slots-
 export { counterKey } from '../core/sampling/counter-random.ts';
 export { PlainKernels } from '../core/sampling/kernels/plain-kernels.ts';
 export { Sampler, type SamplingStep } from '../core/sampling/sampler.ts';
+export { createHostStepSampler } from '../core/sampling/step-sampler.ts';
+export { SamplingThreads } from '../core/sampling/threads/sampling-threads.ts';
 export type { Drafter } from '../core/speculation/drafter.ts';
 export { startEngine, toCoreOptions } from '../create-engine.ts';
 export type { CoreOptions } from '../link/core-options.ts';

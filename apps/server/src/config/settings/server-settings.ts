@@ -60,6 +60,16 @@ export const SERVER_SETTINGS = {
     description: 'Largest body of logged trajectories, which is stored as it arrives; as --body-limit.',
     schema: byteSize(1_024, 1_024 * MEBIBYTE),
   }),
+  stalledReaderMs: setting({
+    variable: 'ORTLER_STALLED_READER_MS',
+    flag: '--stalled-reader-ms',
+    valueName: 'milliseconds',
+    // As long as a request may take to arrive: `REQUEST_TIMEOUT_MS` of `app.ts`.
+    fallback: '120000',
+    description:
+      'How long a client may take nothing of what waits for it before its connection is ended and its request aborted, as if it had left; noticed at the latest after twice that time; 0 for ever.',
+    schema: wholeNumber(0, 2_147_483_647),
+  }),
   drainMs: setting({
     variable: 'ORTLER_DRAIN_MS',
     flag: '--drain-ms',

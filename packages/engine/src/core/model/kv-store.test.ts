@@ -49,12 +49,21 @@ function keysOfSlot(store: KvStore, slot: number): Float32Array {
 }
 
 describe('KvStore', () => {
+  // No address space has room for it. 2 parts x 2 layers x 3 slots x 2 heads x 4 numbers x 4 bytes are 384 bytes a token.
+  const ENDLESS = { ...SHAPE, capacity: 2 ** 50 };
+
   it('that finds no room says which settings to lower', () => {
-    expect(() => new KvStore(new CountingBackend(), { ...SHAPE, capacity: 2 ** 50 })).toThrow(
-      expect.objectContaining({
-        code: 'engine_failed',
-        message: expect.stringMatching(/3 slots .*maxSequences.* contextLength 1125899906842624 .* lower/),
-      }),
+    expect(() => new KvStore(new CountingBackend(), ENDLESS)).toThrow(
+      /3 slots .*maxSequences.* contextLength 1125899906842624 .* 402653184\.0 GiB, .* lower/,
+    );
+  });
+
+  it.each([
+    ['invalid, as no other try succeeds, where the machine has less', 383 * 2 ** 50, 'model_invalid'],
+    ['a failure, as others may have the memory, where it has as much', 384 * 2 ** 50, 'engine_failed'],
+  ])('without room is %s', (_case, machineBytes, code) => {
+    expect(() => new KvStore(new CountingBackend(), ENDLESS, machineBytes)).toThrow(
+      expect.objectContaining({ code }),
     );
   });
 

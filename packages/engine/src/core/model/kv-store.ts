@@ -5,6 +5,7 @@
 // A run of slots is a contiguous run of memory, so any batch of neighbouring slots is a view without copying.
 // Memory that no token was written to costs nothing: the arrays are fresh zero pages, never filled.
 
+import { totalmem } from 'node:os';
 import { assertInvariant, EngineError } from '../../errors.ts';
 import { type KvPart, pastName, presentName } from '../../graph-contract.ts';
 import type { OrtBackend, OrtTensor } from './ort/backend.ts';
@@ -36,16 +37,22 @@ const PARTS: readonly KvPart[] = ['key', 'value'];
 export class KvStore {
   readonly #backend: OrtBackend;
   readonly #shape: KvShape;
+  readonly #machineBytes: number;
   readonly #pools: { readonly layer: number; readonly part: KvPart; readonly data: KvArray }[] = [];
   /** Where one head of a slot waits while two slots are exchanged. */
   readonly #spare: KvArray;
   /** By first slot and count; at most one per slot and one per batch size. */
   readonly #views = new Map<string, KvView>();
 
-  /** Throws: `engine_failed` when there is no room for the arrays. */
-  constructor(backend: OrtBackend, shape: KvShape) {
+  /**
+   * @param machineBytes Memory of the machine, whoever has it now.
+   * Throws: when there is no room for the arrays, `model_invalid` where that is more than the machine has, else
+   * `engine_failed`: others may have the memory, so another try may find it.
+   */
+  constructor(backend: OrtBackend, shape: KvShape, machineBytes = totalmem()) {
     this.#backend = backend;
     this.#shape = shape;
+    this.#machineBytes = machineBytes;
     const length = shape.slotCount * this.#slotLength;
     this.#spare = this.#allocate(shape.capacity * shape.headSize);
     for (let layer = 0; layer < shape.layerCount; layer++) {
@@ -54,18 +61,24 @@ export class KvStore {
   }
 
   #allocate(length: number): KvArray {
-    const { array } = TYPES[this.#shape.type];
     try {
-      return new array(length);
+      return new TYPES[this.#shape.type].array(length);
     } catch (cause) {
-      const { slotCount, capacity, layerCount } = this.#shape;
-      const gib = (length * array.BYTES_PER_ELEMENT * 2 * layerCount) / 2 ** 30;
-      throw new EngineError(
-        'engine_failed',
-        `The cache of ${slotCount} slots (maxSequences and cacheSlots) of contextLength ${capacity} takes up to ${gib.toFixed(1)} GiB, which cannot be reserved; lower one of them.`,
-        { cause },
-      );
+      throw this.#noRoom(cause);
     }
+  }
+
+  #noRoom(cause: unknown): EngineError {
+    const { slotCount, capacity, layerCount, type } = this.#shape;
+    const bytes = TYPES[type].array.BYTES_PER_ELEMENT * 2 * layerCount * slotCount * this.#slotLength;
+    const cache = `The cache of ${slotCount} slots (maxSequences and cacheSlots) of contextLength ${capacity} takes up to ${toGib(bytes)}`;
+    if (bytes <= this.#machineBytes)
+      return new EngineError('engine_failed', `${cache}, which cannot be reserved; lower one of them.`, {
+        cause,
+      });
+    const machine = toGib(this.#machineBytes);
+    const message = `${cache}, which cannot be reserved: this machine has ${machine} in all; lower one of them.`;
+    return new EngineError('model_invalid', message, { cause });
   }
 
   get #slotLength(): number {
@@ -130,4 +143,8 @@ export class KvStore {
     for (const { inputs } of this.#views.values()) for (const tensor of inputs.values()) tensor.dispose();
     this.#views.clear();
   }
+}
+
+function toGib(bytes: number): string {
+  return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 }

@@ -25,8 +25,8 @@ export interface SlotsRunnerOptions extends SlotsGraphsOptions {
 }
 
 /**
- * Throws: `model_invalid` when a graph cannot be loaded or has other inputs and outputs than expected,
- * `engine_failed` when there is no room for the cache.
+ * Throws: `model_invalid` when a graph cannot be loaded or has other inputs and outputs than expected, or when the machine
+ * is too small for the cache; `engine_failed` when there is no room for it now.
  */
 export async function createSlotsRunner(
   backend: OrtBackend,
@@ -83,7 +83,7 @@ class SlotsRunner implements SlotModelRunner {
     this.#store = new KvStore(backend, shape);
     this.#codes = kvType === 'int8' ? new CacheCodes(backend, shape) : undefined;
     const logitsLimit = countLogits(slotCount, contextLength, vocabSize);
-    this.#logits = new Float32Array(logitsLimit * vocabSize);
+    this.#logits = new Float32Array(new SharedArrayBuffer(4 * logitsLimit * vocabSize));
     this.#chunkLogits = new Float32Array(logitsLimit * vocabSize);
     this.#convention = createConvention(backend, manifest, {
       inputNames: graphs.main.inputNames,

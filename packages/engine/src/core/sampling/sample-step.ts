@@ -5,7 +5,11 @@ import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import type { PlannedRow, StepPlan } from '../scheduler/step-plan.ts';
 import type { Sequence } from '../sequence.ts';
 import type { TokenMask } from '../token-mask.ts';
-import type { SampledToken, Sampler, SamplingStep } from './sampler.ts';
+import type { SampledToken, Sampler } from './sampler.ts';
+import type { RowAnswer, RowJob } from './threads/row-job.ts';
+import { SamplingThreads } from './threads/sampling-threads.ts';
+import { toRowJobs } from './threads/to-row-jobs.ts';
+import { toSamplingStep } from './to-sampling-step.ts';
 
 export interface SampledRow {
   /** New tokens of the sequence, in order: at most one more than the row's draft has. Empty for a row that draws none. */
@@ -15,6 +19,17 @@ export interface SampledRow {
 }
 
 const NOTHING: readonly never[] = [];
+const NO_THREADS = new SamplingThreads({ threadCount: 0 });
+
+/** What a row of the plan asks of its logits. */
+interface RowWork {
+  readonly row: PlannedRow;
+  /** Shape: `[row.logitsCount, vocabSize]`. */
+  readonly logits: Float32Array;
+  readonly masks: readonly TokenMask[] | null;
+  /** What any thread can do. */
+  readonly jobs: readonly RowJob[];
+}
 
 /**
  * One entry for each row of the plan, in its order: what the row gave, or why it could not give it, as a fault of one
@@ -26,22 +41,61 @@ export function sampleStep(
   plan: StepPlan,
   logits: Float32Array,
   masks: readonly (readonly TokenMask[] | Error | null)[],
+  threads: SamplingThreads = NO_THREADS,
 ): (SampledRow | Error)[] {
-  let start = 0;
-  return plan.rows.map((row, index) => {
-    const end = start + row.logitsCount * sampler.vocabSize;
-    const rowLogits = logits.subarray(start, end);
-    start = end;
+  const { vocabSize } = sampler;
+  let end = 0;
+  const works = plan.rows.map((row, index): RowWork | Error => {
+    const start = end;
+    end += row.logitsCount;
     const rowMasks = masks[index]!;
     if (rowMasks instanceof Error) return rowMasks;
-    try {
-      const promptLogprobs = readPromptLogprobs(sampler, row, rowLogits);
-      const tokens = row.drawsToken ? drawTokens(sampler, row, rowLogits, rowMasks) : NOTHING;
-      return { promptLogprobs, tokens };
-    } catch (error) {
-      return error instanceof Error ? error : new Error(String(error));
-    }
+    const rowLogits = logits.subarray(start * vocabSize, end * vocabSize);
+    return attempt(() => {
+      const jobs = toRowJobs(row, start, rowLogits.subarray(-vocabSize), rowMasks);
+      return { row, logits: rowLogits, masks: rowMasks, jobs };
+    });
   });
+  let drawn: readonly (readonly SampledToken[] | Error)[] = [];
+  const jobs = works.flatMap(work => (work instanceof Error ? [] : work.jobs));
+  const answers = threads.answer(sampler, logits, jobs, () => {
+    drawn = works.map(work => (work instanceof Error ? work : attempt(() => drawAlone(sampler, work))));
+  });
+  let answered = 0;
+  return works.map((work, index) => {
+    if (work instanceof Error) return work;
+    const first = answered;
+    answered += work.jobs.length;
+    return collect(answers.slice(first, answered), drawn[index]!);
+  });
+}
+
+/** The tokens of a row whose draw is no job. */
+function drawAlone(sampler: Sampler, { row, logits, masks, jobs }: RowWork): readonly SampledToken[] {
+  if (!row.drawsToken || jobs.at(-1)?.kind === 'draw') return NOTHING;
+  return drawTokens(sampler, row, logits, masks);
+}
+
+function collect(
+  answers: readonly (RowAnswer | Error)[],
+  drawn: readonly SampledToken[] | Error,
+): SampledRow | Error {
+  const promptLogprobs: TokenLogprobs[] = [];
+  let tokens = drawn;
+  for (const answer of answers) {
+    if (answer instanceof Error) return answer;
+    if (answer.kind === 'draw') tokens = [answer.token];
+    else promptLogprobs.push(answer.logprobs);
+  }
+  return tokens instanceof Error ? tokens : { promptLogprobs, tokens };
+}
+
+function attempt<Result>(work: () => Result): Result | Error {
+  try {
+    return work();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
 }
 
 /**
@@ -90,52 +144,4 @@ function drawToken(
   mask: TokenMask | null,
 ): SampledToken {
   return sampler.sample(logits, toSamplingStep(sequence, mask));
-}
-
-/** How the next token of a sequence is drawn. */
-export function toSamplingStep(sequence: Sequence, mask: TokenMask | null): SamplingStep {
-  const { submitted, logitsProcessors } = sequence.group;
-  return {
-    params: submitted.sampling,
-    randomKey: sequence.randomKey,
-    position: sequence.outputTokenIds.length,
-    processors: logitsProcessors,
-    output: sequence,
-    topLogprobCount: submitted.logprobs?.topCount,
-    mask,
-  };
-}
-
-/**
- * The prompt tokens that the row's first logits are opinions of, as the logits at one token are those of the next one.
- * Null where nobody asked.
- */
-export function promptLogprobPositions(
-  row: PlannedRow,
-): { readonly tokenIds: readonly number[]; readonly topCount: number } | null {
-  const { promptTokenIds, submitted, isPrefilled } = row.sequence.group;
-  const { promptLogprobs } = submitted;
-  if (promptLogprobs === undefined || isPrefilled) return null;
-  const first = row.computedLength + row.tokenIds.length - row.logitsCount + 1;
-  return {
-    tokenIds: [...promptTokenIds.subarray(first, first + row.logitsCount)],
-    topCount: promptLogprobs.topCount,
-  };
-}
-
-function readPromptLogprobs(
-  sampler: Sampler,
-  row: PlannedRow,
-  logits: Float32Array,
-): readonly TokenLogprobs[] {
-  const { vocabSize } = sampler;
-  const positions = promptLogprobPositions(row);
-  if (positions === null) return NOTHING;
-  return positions.tokenIds.map((tokenId, index) =>
-    sampler.readLogprobs(
-      logits.subarray(index * vocabSize, (index + 1) * vocabSize),
-      tokenId,
-      positions.topCount,
-    ),
-  );
 }

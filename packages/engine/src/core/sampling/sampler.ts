@@ -29,6 +29,8 @@ export interface SamplingStep {
   readonly topLogprobCount: number | undefined;
   /** What a constraint allows. Absent or null: everything. */
   readonly mask?: TokenMask | null;
+  /** Whether `editInPlace` has applied the request's processors, which are none now. Default: false. */
+  readonly isEdited?: boolean;
 }
 
 export interface SampledToken {
@@ -94,6 +96,23 @@ export class Sampler {
   }
 
   /**
+   * Does to the row what takes the state of its sequence, so that `sample` may follow on any thread: without processors, without
+   * a mask, and with `isEdited` where there were processors. False, with the row as it was: it takes that state to sample it.
+   * Mutates: `logits`.
+   */
+  static editInPlace(logits: Float32Array, step: SamplingStep): boolean {
+    const { topLogprobCount, processors, output, mask = null } = step;
+    // Log probabilities are those of the row before it was edited.
+    if (processors.length > 0 && (topLogprobCount !== undefined || mask !== null)) return false;
+    if (mask !== null) {
+      if (mask.thinkTokenId !== null || onlyAllowed(mask) !== null) return false;
+      maskLogits(logits, mask);
+    }
+    for (const processor of processors) processor.edit(logits, output);
+    return true;
+  }
+
+  /**
    * What the model itself thought of a token that was not drawn here, and of the best ones. Shape: `logits` is
    * `[vocabSize]`. Throws: an Error when the row is not made of numbers.
    */
@@ -129,13 +148,14 @@ export class Sampler {
    * Steps 2 to 6. Gives the end token where they leave nothing of what a constraint allows and the answer is complete.
    * Mutates: the row.
    */
-  #edit(logits: Float32Array, { processors, output, mask = null }: SamplingStep): number | null {
+  #edit(logits: Float32Array, step: SamplingStep): number | null {
+    const { processors, output, mask = null, isEdited = processors.length > 0 } = step;
     const row = this.#row;
     row.load(logits);
     for (const processor of processors) processor.edit(row.logits, output);
     row.scan();
     if (Number.isFinite(row.largest)) return null;
-    if (row.largest === -Infinity && processors.length > 0) {
+    if (row.largest === -Infinity && isEdited) {
       if (mask === null) throw nothingLeft();
       if (mask.endTokenId !== null) return mask.endTokenId;
       row.load(logits);

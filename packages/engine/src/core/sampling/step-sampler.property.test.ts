@@ -1,5 +1,5 @@
-// Steps whose logits lie on a device against steps whose logits are in the process: the same requests get the same answers.
-// The device is ONNX Runtime's CPU provider here.
+// Steps whose logits lie on a device, and steps that several threads sample, against steps that one thread samples: the same
+// requests get the same answers. The device is ONNX Runtime's CPU provider here.
 
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -10,8 +10,12 @@ import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import { hashTokens, ScriptedModel } from '../../testing/scripted-model.ts';
 import { submission } from '../../testing/submission.ts';
 import { EngineCore } from '../engine-core.ts';
+import type { RunnerRow } from '../model/model-runner.ts';
 import { createNativeBackend } from '../model/ort/native-backend.ts';
 import type { Drafter } from '../speculation/drafter.ts';
+import { Sampler } from './sampler.ts';
+import { createHostStepSampler, type StepSampler } from './step-sampler.ts';
+import { SamplingThreads } from './threads/sampling-threads.ts';
 
 const VOCAB_SIZE = 300;
 const SLOT_COUNT = 4;
@@ -78,8 +82,25 @@ const samplers = createDeviceStepSamplers(createNativeBackend(), {
 });
 afterAll(() => samplers.dispose());
 
+const threads = new SamplingThreads({ threadCount: 2, leastTokenCount: 0 });
+afterAll(() => threads.dispose());
+const sharedLogits = new Float32Array(new SharedArrayBuffer(4 * LOGITS_LIMIT * VOCAB_SIZE));
+
+/** With logits where all threads see them. The threads outlive the sampler. */
+function createThreadedStepSampler(model: ScriptedModel): StepSampler {
+  const runner = {
+    async run(rows: readonly RunnerRow[]) {
+      const logits = await model.run(rows);
+      sharedLogits.set(logits);
+      return sharedLogits.subarray(0, logits.length);
+    },
+  };
+  const { sample } = createHostStepSampler(runner, new Sampler(VOCAB_SIZE), threads);
+  return { sample, dispose: () => Promise.resolve() };
+}
+
 /** Everything that each choice and prompt got. */
-async function answersOf(messages: readonly SubmitMessage[], kind: 'host' | 'device') {
+async function answersOf(messages: readonly SubmitMessage[], kind: 'host' | 'threads' | 'device') {
   const model = new ScriptedModel({
     ...{ vocabSize: VOCAB_SIZE, slotCount: SLOT_COUNT, nextToken, peak: 6 },
     logitsLimit: LOGITS_LIMIT,
@@ -88,6 +109,7 @@ async function answersOf(messages: readonly SubmitMessage[], kind: 'host' | 'dev
     ...{ maxSequences: SLOT_COUNT, prefillChunkLength: 8, maxQueuedSequences: 100, prefixCaching: false },
     drafter,
     ...(kind === 'device' ? { stepSampler: samplers.of(model) } : {}),
+    ...(kind === 'threads' ? { stepSampler: createThreadedStepSampler(model) } : {}),
   });
   for (const message of messages) core.submit(message);
   const tokens = new Map<string, number[]>();
@@ -108,6 +130,17 @@ async function answersOf(messages: readonly SubmitMessage[], kind: 'host' | 'dev
   await core.close();
   return { tokens, logprobs, acceptedTokenCount };
 }
+
+describe('createHostStepSampler', () => {
+  it('gives every request what it gets from one thread where several sample', async () => {
+    await fc.assert(
+      fc.asyncProperty(requests, async messages => {
+        expect(await answersOf(messages, 'threads')).toEqual(await answersOf(messages, 'host'));
+      }),
+      { numRuns: 60 },
+    );
+  }, 60_000);
+});
 
 describe('createDeviceStepSampler', () => {
   it('gives every request what it gets where logits come to the process', async () => {

@@ -10,6 +10,7 @@ import type { DeviceSampler } from './device/device-sampler.ts';
 import { sampleDeviceStep } from './device/sample-device-step.ts';
 import { type SampledRow, sampleStep } from './sample-step.ts';
 import type { Sampler } from './sampler.ts';
+import type { SamplingThreads } from './threads/sampling-threads.ts';
 
 /** What each row may draw, first and behind the tokens of its draft, or why that is not known. */
 export type StepMasks = readonly (readonly TokenMask[] | Error | null)[];
@@ -23,17 +24,18 @@ export interface StepSampler {
   dispose(): Promise<void>;
 }
 
-/** Brings all logits to the process. */
+/** Brings all logits to the process. Threads: without any, this one samples all rows. */
 export function createHostStepSampler(
   runner: { run(rows: readonly RunnerRow[]): Promise<Float32Array> },
   sampler: Sampler,
+  threads?: SamplingThreads,
 ): StepSampler {
   return {
     async sample(plan, fillMasks) {
       const [logits, masks] = await beside(runner.run(plan.rows), fillMasks);
-      return sampleStep(sampler, plan, logits, masks);
+      return sampleStep(sampler, plan, logits, masks, threads);
     },
-    dispose: () => Promise.resolve(),
+    dispose: async () => threads?.dispose(),
   };
 }
 

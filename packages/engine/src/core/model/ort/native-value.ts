@@ -62,7 +62,11 @@ export class NativeTensor extends NativeValue implements OrtTensor {
     data: ElementArray,
   ) {
     // Reading `buffer` moves a small array out of V8's heap, where a collection could move it.
-    assertInvariant(data.buffer instanceof ArrayBuffer, 'tensors live in plain memory');
+    const { buffer } = data;
+    assertInvariant(
+      buffer instanceof ArrayBuffer || buffer instanceof SharedArrayBuffer,
+      'tensors live in plain memory',
+    );
     const { type, shape } = description;
     const handle = receive(api, 'engine_failed', 'Creating a tensor', out =>
       api.functions.createTensorWithData(

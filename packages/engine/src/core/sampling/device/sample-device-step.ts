@@ -5,8 +5,11 @@ import type { TokenLogprobs } from '../../../request/token-logprobs.ts';
 import type { DeviceLogits } from '../../model/device-logits.ts';
 import type { PlannedRow, StepPlan } from '../../scheduler/step-plan.ts';
 import type { TokenMask } from '../../token-mask.ts';
-import { promptLogprobPositions, type SampledRow, toSamplingStep } from '../sample-step.ts';
+
+import { promptLogprobPositions } from '../prompt-logprob-positions.ts';
+import type { SampledRow } from '../sample-step.ts';
 import type { SampledToken } from '../sampler.ts';
+import { toSamplingStep } from '../to-sampling-step.ts';
 import type { DeviceSampler } from './device-sampler.ts';
 import type { RowQuestion } from './row-work.ts';
 

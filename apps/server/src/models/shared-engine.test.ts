@@ -1,0 +1,88 @@
+// The life of one engine, in the collection that loads it again.
+
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  createLoadedModelsByHand,
+  type LoadedModelsByHand,
+  settle,
+} from '../../test/loaded-models-by-hand.ts';
+
+let test: LoadedModelsByHand;
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  test = createLoadedModelsByHand();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('an engine', () => {
+  it('is closed when idle, and loaded again when asked for', async () => {
+    const lease = await test.opened('a');
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(test.loads[0]!.engine.closed).toBe(false);
+    lease.release();
+    lease.release();
+    await vi.advanceTimersByTimeAsync(999);
+    expect(test.loads[0]!.engine.closed).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(test.loads[0]!.engine.closed).toBe(true);
+    expect((await test.opened('a')).engine).toBe(test.loads[1]!.engine);
+  });
+
+  it('is given back by a caller that is gone', async () => {
+    (await test.opened('a')).release();
+    const caller = new AbortController();
+    await test.open('a', caller.signal);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(test.loads[0]!.engine.closed).toBe(false);
+    caller.abort();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(test.loads[0]!.engine.closed).toBe(true);
+  });
+
+  it('that is asked for while it closes is loaded again afterwards', async () => {
+    const hold = Promise.withResolvers<void>();
+    (await test.opened('a')).release();
+    vi.spyOn(test.loads[0]!.engine, 'close').mockReturnValue(hold.promise);
+    await vi.advanceTimersByTimeAsync(1_000);
+    const again = test.open('a');
+    await settle();
+    expect(test.loads).toHaveLength(1);
+    hold.resolve();
+    await settle();
+    test.loads[1]!.succeed();
+    expect((await again).engine).toBe(test.loads[1]!.engine);
+  });
+
+  it('whose process is gone for good is replaced', async () => {
+    const lease = await test.opened('a');
+    Object.assign(lease.engine.health, { state: 'failed' });
+    const again = test.open('a');
+    await settle();
+    expect(test.loads).toHaveLength(2);
+    test.loads[1]!.succeed();
+    expect((await again).engine).toBe(test.loads[1]!.engine);
+    lease.release();
+    expect(test.models.list()).toHaveLength(1);
+  });
+
+  it('that is dropped answers those who use it and then closes', async () => {
+    const lease = await test.opened('a');
+    test.models.drop(['a']);
+    await settle();
+    expect(test.loads[0]!.engine.closed).toBe(false);
+    lease.release();
+    await settle();
+    expect(test.loads[0]!.engine.closed).toBe(true);
+  });
+
+  it('that is dropped while it loads is not waited for', async () => {
+    const lease = test.open('a');
+    await settle();
+    test.models.drop(['a']);
+    await expect(lease).rejects.toMatchObject({ reason: 'model_unavailable' });
+    expect(test.loads[0]!.signal.aborted).toBe(true);
+    expect(test.failed).toEqual([]);
+  });
+});

@@ -1,0 +1,76 @@
+// Loaded models whose loads the test ends by hand, for the tests of `src/models`.
+
+import type { EngineLease } from '@ortler/api';
+import { createFakeEngine, type FakeEngine } from '@ortler/api/testing';
+import {
+  createLoadedModels,
+  type LoadedModels,
+  type LoadedModelsOptions,
+} from '../src/models/loaded-models.ts';
+
+/** One load of one key, held until the test lets it end. */
+export interface Load {
+  readonly key: string;
+  readonly signal: AbortSignal;
+  readonly engine: FakeEngine;
+  succeed(): void;
+  fail(error: Error): void;
+}
+
+export interface LoadedModelsByHand {
+  readonly models: LoadedModels;
+  /** Every load in the order they began. */
+  readonly loads: Load[];
+  readonly failed: string[];
+  readonly unloaded: string[];
+  /** What the clock of pauses shows. Unit: milliseconds. */
+  nowMs: number;
+  open(key: string, signal?: AbortSignal): Promise<EngineLease>;
+  /** The same, and lets the load that this begins succeed. */
+  opened(key: string): Promise<EngineLease>;
+}
+
+const never = new AbortController().signal;
+
+/** Two places, an idle time of one second. */
+export function createLoadedModelsByHand(options: Partial<LoadedModelsOptions> = {}): LoadedModelsByHand {
+  const loads: Load[] = [];
+  const failed: string[] = [];
+  const unloaded: string[] = [];
+  const load = (key: string, signal: AbortSignal) => {
+    const { promise, resolve, reject } = Promise.withResolvers<FakeEngine>();
+    const engine = createFakeEngine();
+    loads.push({ key, signal, engine, succeed: () => resolve(engine), fail: reject });
+    signal.addEventListener('abort', () => reject(signal.reason));
+    return promise;
+  };
+  const test: LoadedModelsByHand = {
+    models: createLoadedModels({
+      capacity: 2,
+      idleMs: 1_000,
+      waitMs: 60_000,
+      now: () => test.nowMs,
+      onFailed: name => failed.push(name),
+      onUnloaded: name => unloaded.push(name),
+      ...options,
+    }),
+    loads,
+    failed,
+    unloaded,
+    nowMs: 0,
+    open: (key, signal = never) =>
+      test.models.open({ key, name: key, load: stop => load(key, stop) }, signal),
+    async opened(key) {
+      const lease = test.open(key);
+      await settle();
+      loads.at(-1)!.succeed();
+      return lease;
+    },
+  };
+  return test;
+}
+
+/** Lets everything happen that waits for nothing from outside. */
+export function settle(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve));
+}

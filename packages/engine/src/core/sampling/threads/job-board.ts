@@ -1,0 +1,200 @@
+// Jobs and answers in memory that threads share, and who does which. One thread posts jobs, all claim them, and the one
+// that posted waits until those that others claimed are done. Users: `sampling-threads.ts`, `sampling-thread-entry.ts`.
+//
+// A job is claimed by lowering the count of those that are left. It is raised only when every job has been written and every
+// claimed job of the round before is done, so whoever lowers it, however late, holds a job that is there and is its own.
+
+import { NEUTRAL_SAMPLING } from '../../../request/sampling-params.ts';
+import type { SampledToken } from '../sampler.ts';
+import type { RowAnswer, RowJob } from './row-job.ts';
+
+/** Jobs of one round. */
+export const JOB_LIMIT = 256;
+
+/** Candidates that an answer has room for beside its token. */
+export const TOP_LIMIT = 64;
+
+/** What waits for, and is woken by, a change of one number. */
+const WORD = { left: 0, done: 1, round: 2, closed: 3 } as const;
+const WORD_COUNT = Object.keys(WORD).length;
+
+/** Fields of a job. Those of the other kind are not written. A draw without log probabilities has -1 candidates. */
+const JOB = {
+  ...{ kind: 0, row: 1, topCount: 2, tokenId: 3, position: 4, keyLow: 5, keyHigh: 6 },
+  ...{ temperature: 7, topP: 8, topK: 9, minP: 10, isEdited: 11 },
+} as const;
+const JOB_LENGTH = Object.keys(JOB).length;
+const KIND = { draw: 0, read: 1 } as const;
+const NO_LOGPROBS = -1;
+
+/** Fields of an answer. */
+const ANSWER = { tokenId: 0, topLength: 1, logprob: 2, rank: 3 } as const;
+const ANSWER_LENGTH = Object.keys(ANSWER).length;
+
+const STATE = { open: 0, answered: 1, failed: 2 } as const;
+
+const BOARD_BYTES =
+  8 * JOB_LIMIT * (JOB_LENGTH + ANSWER_LENGTH) + 4 * (WORD_COUNT + JOB_LIMIT * (1 + 2 * TOP_LIMIT));
+
+export class JobBoard {
+  readonly buffer: SharedArrayBuffer;
+  /** Shape: `[JOB_LIMIT, JOB_LENGTH]`. */
+  readonly #jobs: Float64Array;
+  /** Shape: `[JOB_LIMIT, ANSWER_LENGTH]`. */
+  readonly #answers: Float64Array;
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  /** Shape: `[JOB_LIMIT]`. */
+  readonly #states: Int32Array;
+  /** Shape: `[JOB_LIMIT, TOP_LIMIT]`. */
+  readonly #topTokenIds: Int32Array;
+  /** Shape: `[JOB_LIMIT, TOP_LIMIT]`. */
+  readonly #topLogprobs: Float32Array;
+
+  /** A new board, or the one that another thread made. */
+  constructor(buffer = new SharedArrayBuffer(BOARD_BYTES)) {
+    this.buffer = buffer;
+    let end = 0;
+    const place = (length: number, elementBytes: number): number => {
+      end += length * elementBytes;
+      return end - length * elementBytes;
+    };
+    const [jobLength, answerLength, topLength] = [JOB_LENGTH, ANSWER_LENGTH, TOP_LIMIT].map(
+      length => length * JOB_LIMIT,
+    ) as [number, number, number];
+    this.#jobs = new Float64Array(buffer, place(jobLength, 8), jobLength);
+    this.#answers = new Float64Array(buffer, place(answerLength, 8), answerLength);
+    this.#words = new Int32Array(buffer, place(WORD_COUNT, 4), WORD_COUNT);
+    this.#states = new Int32Array(buffer, place(JOB_LIMIT, 4), JOB_LIMIT);
+    this.#topTokenIds = new Int32Array(buffer, place(topLength, 4), topLength);
+    this.#topLogprobs = new Float32Array(buffer, place(topLength, 4), topLength);
+  }
+
+  /** Begins a round and wakes that many waiting threads. At most `JOB_LIMIT` jobs, whose answers have room. */
+  post(jobs: readonly RowJob[], wakeCount: number): void {
+    for (const [index, job] of jobs.entries()) this.#writeJob(index, job);
+    this.#states.fill(STATE.open, 0, jobs.length);
+    Atomics.store(this.#words, WORD.done, 0);
+    Atomics.store(this.#words, WORD.left, jobs.length);
+    Atomics.add(this.#words, WORD.round, 1);
+    Atomics.notify(this.#words, WORD.round, wakeCount);
+  }
+
+  /** The index of a job that nobody else has. Null when there is none left. */
+  claim(): number | null {
+    for (;;) {
+      const left = Atomics.load(this.#words, WORD.left);
+      if (left === 0) return null;
+      if (Atomics.compareExchange(this.#words, WORD.left, left, left - 1) === left) return left - 1;
+    }
+  }
+
+  /** Of another thread. */
+  readJob(index: number): RowJob {
+    const at = index * JOB_LENGTH;
+    const field = (name: keyof typeof JOB): number => this.#jobs[at + JOB[name]]!;
+    const [row, topCount] = [field('row'), field('topCount')];
+    if (field('kind') === KIND.read) return { kind: 'read', row, tokenId: field('tokenId'), topCount };
+    return {
+      ...{ kind: 'draw', row, position: field('position'), isEdited: field('isEdited') === 1 },
+      topCount: topCount === NO_LOGPROBS ? undefined : topCount,
+      randomKey: { low: field('keyLow'), high: field('keyHigh') },
+      params: {
+        ...NEUTRAL_SAMPLING,
+        ...{ temperature: field('temperature'), topP: field('topP') },
+        ...{ topK: field('topK'), minP: field('minP') },
+      },
+    };
+  }
+
+  /** Ends a job that another thread posted. Null: it could not be answered. */
+  writeAnswer(index: number, answer: RowAnswer | null): void {
+    if (answer?.kind === 'draw') this.#writeToken(index, answer.token);
+    else if (answer?.kind === 'read')
+      this.#writeToken(index, { tokenId: answer.logprobs.tokenId, logprobs: answer.logprobs });
+    this.#states[index] = answer === null ? STATE.failed : STATE.answered;
+    Atomics.add(this.#words, WORD.done, 1);
+    Atomics.notify(this.#words, WORD.done);
+  }
+
+  /** Of a job that others have ended. Null: they could not answer it. */
+  readAnswer(index: number): RowAnswer | null {
+    if (this.#states[index] !== STATE.answered) return null;
+    const at = index * ANSWER_LENGTH;
+    const field = (name: keyof typeof ANSWER): number => this.#answers[at + ANSWER[name]]!;
+    const [tokenId, topLength] = [field('tokenId'), field('topLength')];
+    if (topLength === NO_LOGPROBS) return { kind: 'draw', token: { tokenId } };
+    const top = index * TOP_LIMIT;
+    const logprobs = {
+      ...{ tokenId, logprob: field('logprob'), rank: field('rank') },
+      topTokenIds: this.#topTokenIds.slice(top, top + topLength),
+      topLogprobs: this.#topLogprobs.slice(top, top + topLength),
+    };
+    const isRead = this.#jobs[index * JOB_LENGTH + JOB.kind] === KIND.read;
+    return isRead ? { kind: 'read', logprobs } : { kind: 'draw', token: { tokenId, logprobs } };
+  }
+
+  /** Blocks until others have ended `count` jobs. False: they did not within that time after the last one. */
+  waitForDone(count: number, patienceMs: number): boolean {
+    for (;;) {
+      const done = Atomics.load(this.#words, WORD.done);
+      if (done >= count) return true;
+      if (Atomics.wait(this.#words, WORD.done, done, patienceMs) === 'timed-out') return false;
+    }
+  }
+
+  /** To be given to `waitForRound`. */
+  get round(): number {
+    return Atomics.load(this.#words, WORD.round);
+  }
+
+  /** Blocks until a round begins after `round`. False: the board is closed. */
+  waitForRound(round: number): boolean {
+    if (this.#isOpen) Atomics.wait(this.#words, WORD.round, round);
+    return this.#isOpen;
+  }
+
+  /** Ends the threads that wait for rounds. */
+  close(): void {
+    Atomics.store(this.#words, WORD.closed, 1);
+    Atomics.add(this.#words, WORD.round, 1);
+    Atomics.notify(this.#words, WORD.round);
+  }
+
+  get #isOpen(): boolean {
+    return Atomics.load(this.#words, WORD.closed) === 0;
+  }
+
+  #writeJob(index: number, job: RowJob): void {
+    const at = index * JOB_LENGTH;
+    const write = (name: keyof typeof JOB, value: number): void => {
+      this.#jobs[at + JOB[name]] = value;
+    };
+    write('kind', KIND[job.kind]);
+    write('row', job.row);
+    write('topCount', job.topCount ?? NO_LOGPROBS);
+    if (job.kind === 'read') {
+      write('tokenId', job.tokenId);
+      return;
+    }
+    const { position, randomKey, params, isEdited } = job;
+    write('position', position);
+    write('keyLow', randomKey.low);
+    write('keyHigh', randomKey.high);
+    write('temperature', params.temperature);
+    write('topP', params.topP);
+    write('topK', params.topK);
+    write('minP', params.minP);
+    write('isEdited', isEdited ? 1 : 0);
+  }
+
+  #writeToken(index: number, { tokenId, logprobs }: SampledToken): void {
+    const at = index * ANSWER_LENGTH;
+    this.#answers[at + ANSWER.tokenId] = tokenId;
+    this.#answers[at + ANSWER.topLength] = logprobs?.topTokenIds.length ?? NO_LOGPROBS;
+    if (logprobs === undefined) return;
+    this.#answers[at + ANSWER.logprob] = logprobs.logprob;
+    this.#answers[at + ANSWER.rank] = logprobs.rank;
+    this.#topTokenIds.set(logprobs.topTokenIds, index * TOP_LIMIT);
+    this.#topLogprobs.set(logprobs.topLogprobs, index * TOP_LIMIT);
+  }
+}

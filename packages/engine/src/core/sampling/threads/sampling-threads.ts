@@ -1,0 +1,168 @@
+// More threads for the sampler: while those of the model wait for the next tokens, these take rows of large vocabularies.
+// The thread of the step loop takes rows as well, so nothing is lost where they come late or not at all. Caller:
+// `../sample-step.ts`. What it brings: ADR 37.
+
+import { Worker } from 'node:worker_threads';
+import { type EntryModule, entryModule } from '../../../entry-module.ts';
+import type { Sampler } from '../sampler.ts';
+import { JOB_LIMIT, JobBoard, TOP_LIMIT } from './job-board.ts';
+import { answerRowJob, type RowAnswer, type RowJob } from './row-job.ts';
+
+export interface SamplingThreadsOptions {
+  /** Threads besides the one that calls. They start with the first step that is worth it. */
+  readonly threadCount: number;
+  /** Tokens of the rows of a step from which on others are woken. Default: what pays for waking them. */
+  readonly leastTokenCount?: number;
+  /** How long others may take for a row. Unit: milliseconds. */
+  readonly patienceMs?: number;
+  /** What the threads run. Default: the entry of this folder. */
+  readonly entry?: EntryModule;
+}
+
+/** What a thread is started with. */
+export interface SamplingThreadData {
+  readonly board: SharedArrayBuffer;
+  /** Begins with the first row of every step. */
+  readonly logits: SharedArrayBuffer;
+  readonly vocabSize: number;
+}
+
+/** Two rows of 131,072: waking a thread takes as long as a fifth of the cheapest of them. */
+const LEAST_TOKEN_COUNT = 262_144;
+
+/** Hundreds of times what a row takes: a thread that needs longer has died, or the machine has no time for it. */
+const PATIENCE_MS = 1_000;
+
+/** So often threads are started: where they keep failing, every attempt costs a step that long. */
+const CREW_LIMIT = 3;
+
+/** Threads with the board and the logits that they see. */
+interface Crew {
+  readonly board: JobBoard;
+  readonly logits: SharedArrayBuffer;
+  readonly workers: Set<Worker>;
+}
+
+export class SamplingThreads {
+  readonly #options: SamplingThreadsOptions;
+  #crew: Crew | null = null;
+  #crewCount = 0;
+
+  constructor(options: SamplingThreadsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The answer to each job, or why there is none. `own` is what else the caller has to do; others begin meanwhile. Only
+   * logits at the start of shared memory, always the same, are seen by others. Shape: `logits` is `[rows, vocabSize]`.
+   */
+  answer(
+    sampler: Sampler,
+    logits: Float32Array,
+    jobs: readonly RowJob[],
+    own: () => void,
+  ): (RowAnswer | Error)[] {
+    const crew = this.#crewFor(logits, jobs.length, sampler.vocabSize);
+    if (crew === null) {
+      own();
+      return jobs.map(job => tryJob(sampler, logits, job));
+    }
+    const answers: (RowAnswer | Error | undefined)[] = [];
+    const shareable = [...jobs.keys()].filter(index => (jobs[index]!.topCount ?? 0) <= TOP_LIMIT);
+    for (let start = 0; start === 0 || start < shareable.length; start += JOB_LIMIT) {
+      const indexes = shareable.slice(start, start + JOB_LIMIT);
+      crew.board.post(
+        indexes.map(index => jobs[index]!),
+        Math.min(crew.workers.size, indexes.length),
+      );
+      if (start === 0) own();
+      if (!this.#finish(crew.board, sampler, logits, { jobs, indexes, answers })) break;
+    }
+    return jobs.map((job, index) => answers[index] ?? tryJob(sampler, logits, job));
+  }
+
+  /** Ends the threads. */
+  async dispose(): Promise<void> {
+    const crew = this.#crew;
+    if (crew === null) return;
+    this.#crew = null;
+    const ended = [...crew.workers].map(worker => {
+      worker.ref();
+      return new Promise(resolve => worker.once('exit', resolve));
+    });
+    crew.board.close();
+    await Promise.all(ended);
+  }
+
+  /**
+   * Takes jobs of the board until there are none and waits for those that others took. False: they do not come back; all
+   * answers that are there are good.
+   */
+  #finish(
+    board: JobBoard,
+    sampler: Sampler,
+    logits: Float32Array,
+    round: {
+      readonly jobs: readonly RowJob[];
+      /** Of the jobs on the board. */
+      readonly indexes: readonly number[];
+      readonly answers: (RowAnswer | Error | undefined)[];
+    },
+  ): boolean {
+    const { jobs, indexes, answers } = round;
+    let otherCount = indexes.length;
+    for (let claimed = board.claim(); claimed !== null; claimed = board.claim()) {
+      const index = indexes[claimed]!;
+      answers[index] = tryJob(sampler, logits, jobs[index]!);
+      otherCount--;
+    }
+    if (!board.waitForDone(otherCount, this.#options.patienceMs ?? PATIENCE_MS)) {
+      this.#abandon();
+      return false;
+    }
+    for (const [place, index] of indexes.entries()) answers[index] ??= board.readAnswer(place) ?? undefined;
+    return true;
+  }
+
+  /** Null where nobody else can help, or it would not pay. */
+  #crewFor(logits: Float32Array, jobCount: number, vocabSize: number): Crew | null {
+    const { threadCount, leastTokenCount = LEAST_TOKEN_COUNT } = this.#options;
+    const { buffer } = logits;
+    if (threadCount === 0 || jobCount < 2 || jobCount * vocabSize < leastTokenCount) return null;
+    if (!(buffer instanceof SharedArrayBuffer) || logits.byteOffset !== 0) return null;
+    if (this.#crew === null && this.#crewCount < CREW_LIMIT) this.#crew = this.#start(buffer, vocabSize);
+    return this.#crew?.logits === buffer && this.#crew.workers.size > 0 ? this.#crew : null;
+  }
+
+  #start(logits: SharedArrayBuffer, vocabSize: number): Crew {
+    this.#crewCount++;
+    const board = new JobBoard();
+    const { threadCount, entry = entryModule('./sampling-thread-entry', import.meta.url) } = this.#options;
+    const workerData: SamplingThreadData = { board: board.buffer, logits, vocabSize };
+    const workers = new Set<Worker>();
+    for (let index = 0; index < threadCount; index++) {
+      const worker = new Worker(entry.url, { execArgv: [...entry.execArgv], workerData });
+      workers.add(worker);
+      // One that fails is done without: rows are answered by those that are left.
+      worker.on('error', () => workers.delete(worker));
+      worker.once('exit', () => workers.delete(worker));
+      // A process that has nothing else to do ends.
+      worker.unref();
+    }
+    return { board, logits, workers };
+  }
+
+  /** Lets go of threads that hold jobs: what they may still write, they write to a board that nobody reads. */
+  #abandon(): void {
+    for (const worker of this.#crew?.workers ?? []) void worker.terminate();
+    this.#crew = null;
+  }
+}
+
+function tryJob(sampler: Sampler, logits: Float32Array, job: RowJob): RowAnswer | Error {
+  try {
+    return answerRowJob(sampler, logits, job);
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
