@@ -70,10 +70,12 @@ async function build(source: string, output: string, as: Precision): Promise<voi
   const start = performance.now();
   await buildModel({ sourceDir: source, outputDir: output, precision: as });
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  // The system reports the peak in kibibytes.
-  const peak = Math.round(process.resourceUsage().maxRSS / 1024);
+  const { maxRSS, userCPUTime } = process.resourceUsage();
+  // The system reports the peak in kibibytes and the time in microseconds.
+  const peak = Math.round(maxRSS / 1024);
+  const busy = (userCPUTime / 1e6).toFixed(1);
   if (peak > PEAK_LIMIT_MEBIBYTES) throw new Error(`the build of ${as} took ${peak} MiB of memory`);
-  report(`built in ${seconds} s, peak ${peak} MiB`);
+  report(`built in ${seconds} s, ${busy} s of a core, peak ${peak} MiB`);
 }
 
 function inOwnProcess(...args: readonly string[]): string {

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { REPOSITORY } from './imports.ts';
+import { REPOSITORY, sourceFiles } from './imports.ts';
 
 /** Folders whose pages count, and groups of folders with a README each. */
 const FOLDERS = ['.', 'docs', 'docs/adr', 'bench', 'bench/model-builder', 'models/demo'];
@@ -48,6 +48,18 @@ describe('documents', () => {
     expect(links.length).toBeGreaterThan(50);
     const broken = links.filter(({ page, link }) => !existsSync(join(REPOSITORY, dirname(page), link)));
     expect(broken).toEqual([]);
+  });
+
+  test('name decision records that exist, as comments do', () => {
+    const numbers = new Set(readdirSync(join(REPOSITORY, 'docs/adr')).map(name => Number(name.slice(0, 4))));
+    const named = [...pages(), ...sourceFiles()].flatMap(file =>
+      [...readFileSync(join(REPOSITORY, file), 'utf8').matchAll(/\bADR (\d+)/g)].map(([, number]) => ({
+        file,
+        number: Number(number),
+      })),
+    );
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter(({ number }) => !numbers.has(number))).toEqual([]);
   });
 
   test('open and close every block of code alike', () => {

@@ -5,7 +5,7 @@ import { ChatTemplates } from '../src/text/chat-template.ts';
 import { PromptEncoder } from '../src/text/prompt-encoder.ts';
 import { longestTokenSpan } from '../src/text/token-bound.ts';
 import { Tokenizer } from '../src/text/tokenizer.ts';
-import { familyDir, loadFamilyFiles } from './tokenizer-families.ts';
+import { familyDir, loadFamily, loadFamilyFiles } from './tokenizer-families.ts';
 
 const files = loadFamilyFiles('llama2_style');
 const tokenizer = new Tokenizer(files);
@@ -151,20 +151,38 @@ test('the tokenizer adds its special tokens to those of the template only where 
   expect(Array.from(more)).toEqual([begin, ...plain]);
 });
 
+/** No place to split: the whole is merged at once, which takes seconds. */
+const LETTERS = Array.from({ length: 400_000 }, (_, i) => String.fromCharCode(97 + ((i * 7919) % 26))).join(
+  '',
+);
+
 describe('long texts', () => {
-  test('become the same ids in the worker as here', async () => {
-    const text = 'Hello world, the quick brown fox. '.repeat(300);
-    const ids = await prompts.encodePrompt({ kind: 'text', text });
-    expect(Array.from(ids)).toEqual(tokenizer.encode(text, { addSpecialTokens: true }));
+  test.each([300, 2_000])('become the same ids in a worker as here: %i sentences', async count => {
+    const encoder = createEncoder({}, familyDir('digits'));
+    const text = 'Hello world, the quick brown fox. '.repeat(count);
+    const ids = await encoder.encode(text, true);
+    await encoder.close();
+    expect(Array.from(ids)).toEqual(loadFamily('digits').encode(text, { addSpecialTokens: true }));
+  });
+
+  test('that take very long keep no shorter ones of others waiting', async () => {
+    const encoder = createEncoder();
+    const sentences = 'Hello world. '.repeat(300);
+    let isOver = false;
+    const noted = encoder.encode(LETTERS.repeat(9), false).finally(() => {
+      isOver = true;
+    });
+    const closed = expect(noted).rejects.toMatchObject({ code: 'engine_closed' });
+    await encoder.encode(sentences, false);
+    expect(isOver).toBe(false);
+    await encoder.close();
+    await closed;
   });
 
   test('that take too long are refused while this thread stays free', async () => {
-    const letters = Array.from({ length: 400_000 }, (_, i) =>
-      String.fromCharCode(97 + ((i * 7919) % 26)),
-    ).join('');
     let turnCount = 0;
     const timer = setInterval(() => turnCount++, 2);
-    await expect(impatient.encode(letters, false)).rejects.toMatchObject({
+    await expect(impatient.encode(LETTERS, false)).rejects.toMatchObject({
       code: 'invalid_request',
       parameter: 'prompt',
     });

@@ -26,9 +26,10 @@ import { readDecoderConfig } from './hugging-face/config.ts';
 import type { DecoderConfig } from './hugging-face/decoder-config.ts';
 import { LoraAdapter } from './lora/adapter.ts';
 import { mergeAdapter } from './lora/merged-checkpoint.ts';
-import { totalWeightBytes, writeWeights } from './onnx/external-data.ts';
+import { totalWeightBytes, type WriteWeightsOptions, writeWeights } from './onnx/external-data.ts';
 import { GraphRecorder } from './onnx/graph.ts';
-import { encodeModel, type TensorPlacement } from './onnx/model-proto.ts';
+import { encodeModel } from './onnx/model-proto.ts';
+import { WrittenTensors } from './onnx/written-tensors.ts';
 import { writing } from './write-failed.ts';
 
 const GRAPH_FILE = 'model.onnx';
@@ -130,17 +131,7 @@ export async function buildHashedModel(
         doneBytes += bytes;
         onProgress?.({ stage: 'weights', doneBytes, totalBytes });
       };
-      await writing(outputDir, async () => {
-        const written = new Map<string, TensorPlacement>();
-        for (const { graph, graphFile, weightsFile: fileName } of graphs) {
-          const placements = await writeDurably(join(folder, fileName), file =>
-            writeWeights(graph, file, { fileName, written, onBytes: report, signal }),
-          );
-          const model = encodeModel(graph, placements, String(BUILDER_VERSION));
-          await writeDurably(join(folder, graphFile), file => file.writeFile(model));
-          for (const [name, placement] of placements) written.set(name, placement);
-        }
-      });
+      await writing(outputDir, () => writeGraphs(folder, graphs, { onBytes: report, signal }));
 
       // 4. Make the folder complete, and give it its name only when all of it is on the disk.
       onProgress?.({ stage: 'finish', doneBytes, totalBytes });
@@ -216,6 +207,27 @@ function recordGraphs(
     graphs.push({ graph: prefill, graphFile: PREFILL_GRAPH_FILE, weightsFile: PREFILL_WEIGHTS_FILE });
   }
   return graphs;
+}
+
+/** Mutates: the disk, in `folder`. Throws: as `writeWeights`. */
+async function writeGraphs(
+  folder: string,
+  graphs: readonly GraphToWrite[],
+  options: Pick<WriteWeightsOptions, 'onBytes' | 'signal'>,
+): Promise<void> {
+  const written = new WrittenTensors(folder);
+  try {
+    for (const { graph, graphFile, weightsFile: fileName } of graphs) {
+      const placements = await writeDurably(join(folder, fileName), file =>
+        writeWeights(graph, file, { fileName, written, ...options }),
+      );
+      const model = encodeModel(graph, placements, String(BUILDER_VERSION));
+      await writeDurably(join(folder, graphFile), file => file.writeFile(model));
+      written.add(placements);
+    }
+  } finally {
+    await written.close();
+  }
 }
 
 function toManifest(

@@ -119,6 +119,21 @@ describe('a finished build', () => {
     expect(await readdir(parent)).toEqual([]);
   });
 
+  it.each([
+    ['q4', ['model.onnx.data', 'wide.onnx.data']],
+    ['q8', ['model.onnx.data']],
+    ['f32', ['model.onnx.data']],
+  ] as const)(
+    'of %s with a cache of 8-bit codes stores nothing for prompts alone',
+    async (precision, files) => {
+      const { outputDir } = await newOutput();
+      await buildModel({ sourceDir: source, outputDir, precision, kvType: 'int8' });
+      const { weights } = readGraph(join(outputDir, 'prefill.onnx'));
+      const places = new Set(weights.values().map(({ file }) => file));
+      expect([...places].filter(file => file !== undefined).toSorted()).toEqual(files);
+    },
+  );
+
   it('has the same bytes every time', async () => {
     const outputs = [await newOutput(), await newOutput()];
     for (const { outputDir } of outputs) await buildModel({ sourceDir: source, outputDir, precision: 'q8' });

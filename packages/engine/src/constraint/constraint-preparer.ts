@@ -1,8 +1,8 @@
 // Where a request's constraint is prepared before the request is submitted, and its finished text is checked: a worker
 // thread that is killed when a schema or grammar takes too long. Prepared constraints are kept for the next request.
 
+import type { PreparedConstraint } from '../core/constraint/constraint.ts';
 import { type JsonValue, printJson } from '../core/constraint/json-schema/json-value.ts';
-import type { PreparedConstraint } from '../core/constraint/prepare-constraint.ts';
 import { refuseOversize } from '../core/constraint/refuse-oversize.ts';
 import { entryModule } from '../entry-module.ts';
 import { EngineError } from '../errors.ts';

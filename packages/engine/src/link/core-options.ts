@@ -7,7 +7,7 @@ export interface CoreOptions {
   readonly device: 'auto' | 'cpu' | 'webgpu' | 'cuda';
   /** ONNX Runtime binding: `auto` takes `native` where its library loads, else `node`. */
   readonly backend: 'auto' | 'native' | 'node';
-  /** Threads of one model call. 0: as many as the machine has cores. */
+  /** Threads of one model call, and of sampling where the vocabulary is large (four at most). 0: as many as the machine has cores. */
   readonly threadCount: number;
   /** Threads wait for each other in a busy loop for a short while before they sleep. Default: true. */
   readonly spin?: boolean;

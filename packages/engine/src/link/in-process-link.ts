@@ -3,7 +3,8 @@
 import type { CoreLink } from './core-link.ts';
 import { CoreLoop, type LoadCore } from './core-loop.ts';
 import type { CoreOptions } from './core-options.ts';
-import { type RestartPolicy, SupervisedLink } from './supervised-link.ts';
+import type { RestartPolicy } from './restart-schedule.ts';
+import { SupervisedLink } from './supervised-link.ts';
 
 export function createInProcessLink(options: CoreOptions, load: LoadCore, policy?: RestartPolicy): CoreLink {
   return new SupervisedLink(

@@ -15,22 +15,8 @@ import type {
   ToCoreMessage,
   VocabularyMessage,
 } from './messages.ts';
+import { DEFAULT_RESTART_POLICY, type RestartPolicy, RestartSchedule } from './restart-schedule.ts';
 import { StepWatchdog } from './step-watchdog.ts';
-
-/** When a crashed token side is started again. Unit: milliseconds. */
-export interface RestartPolicy {
-  /** Wait after the first crash; it doubles with each crash that follows soon. */
-  readonly firstDelayMs: number;
-  readonly longestDelayMs: number;
-  /** A token side that lived this long counts as healthy: the wait starts over. */
-  readonly healthyMs: number;
-}
-
-export const DEFAULT_RESTART_POLICY: RestartPolicy = {
-  firstDelayMs: 250,
-  longestDelayMs: 30_000,
-  healthyMs: 60_000,
-};
 
 /** How long a token side may take to end by itself. One step of a large prompt may be running. */
 const END_GRACE_MS = 5_000;
@@ -52,28 +38,20 @@ interface Starting {
 export class SupervisedLink implements CoreLink {
   readonly #options: CoreOptions;
   readonly #open: OpenCoreChannel;
-  readonly #policy: RestartPolicy;
+  readonly #restarts: RestartSchedule;
   readonly #watchdog: StepWatchdog | null;
   #listener: CoreLinkListener | null = null;
   #starting: Starting | null = null;
   #channel: CoreChannel | null = null;
   #state: CoreLinkState = 'loading';
   #stats: CoreStats = IDLE_STATS;
-  #crashCount = 0;
-  #readyAtMs = 0;
-  #restart: { readonly timer: NodeJS.Timeout; readonly atMs: number } | null = null;
-  /** The end of a token side that said that it cannot go on; until then it holds the memory that the next one needs. */
-  #ending: Promise<void> | null = null;
-  /** The wait is over, and only that end is still waited for. */
-  #isDue = false;
-
   #closing: Promise<void> | null = null;
 
   constructor(options: CoreOptions, open: OpenCoreChannel, settings: SupervisedLinkSettings = {}) {
     const { policy = DEFAULT_RESTART_POLICY, stepTimeoutMs = 0 } = settings;
     this.#options = options;
     this.#open = open;
-    this.#policy = policy;
+    this.#restarts = new RestartSchedule(policy, () => this.#openChannel());
     this.#watchdog =
       stepTimeoutMs === 0
         ? null
@@ -134,15 +112,14 @@ export class SupervisedLink implements CoreLink {
     this.#state = 'closed';
     this.#watchdog?.stop();
     this.#stats = IDLE_STATS;
-    if (this.#restart !== null) clearTimeout(this.#restart.timer);
-    this.#isDue = false;
+    const predecessorEnded = this.#restarts.stop();
     const channel = this.#channel;
     this.#channel = null;
     const error = new EngineError('engine_closed', 'The engine was closed.');
     this.#starting?.reject(error);
     this.#starting = null;
     this.#listener?.onDown(error);
-    await Promise.all([channel?.end(END_GRACE_MS), this.#ending]);
+    await Promise.all([channel?.end(END_GRACE_MS), predecessorEnded]);
   }
 
   #openChannel(): void {
@@ -195,7 +172,7 @@ export class SupervisedLink implements CoreLink {
 
   #becomeReady(facts: CoreFacts): void {
     this.#state = 'ready';
-    this.#readyAtMs = performance.now();
+    this.#restarts.becomeReady();
     this.#stats = { ...IDLE_STATS, freeSlotCount: facts.maxSequences };
     const starting = this.#starting;
     this.#starting = null;
@@ -219,7 +196,7 @@ export class SupervisedLink implements CoreLink {
     // A model that never loaded, or whose folder became unusable, will not load by trying again.
     const isHopeless = starting !== null || error.code === 'model_invalid';
     this.#state = isHopeless ? 'failed' : 'restarting';
-    if (!isHopeless) this.#scheduleRestart(wasReady);
+    if (!isHopeless) this.#restarts.schedule({ wasReady });
     starting?.reject(error);
     if (starting === null) this.#listener?.onDown(error);
   }
@@ -228,33 +205,14 @@ export class SupervisedLink implements CoreLink {
   #endChannel(graceMs: number): void {
     const channel = this.#channel;
     this.#channel = null;
-    if (channel === null) return;
-    this.#ending = channel.end(graceMs).then(() => {
-      this.#ending = null;
-      if (this.#isDue) this.#openChannel();
-      this.#isDue = false;
-    });
-  }
-
-  #scheduleRestart(wasReady: boolean): void {
-    const { firstDelayMs, longestDelayMs, healthyMs } = this.#policy;
-    if (wasReady && performance.now() - this.#readyAtMs >= healthyMs) this.#crashCount = 0;
-    const delayMs = Math.min(longestDelayMs, firstDelayMs * 2 ** this.#crashCount);
-    this.#crashCount++;
-    const timer = setTimeout(() => {
-      this.#restart = null;
-      if (this.#ending === null) this.#openChannel();
-      else this.#isDue = true;
-    }, delayMs);
-    this.#restart = { timer, atMs: performance.now() + delayMs };
+    if (channel !== null) this.#restarts.waitFor(channel.end(graceMs));
   }
 
   #unavailable(): EngineError {
     if (this.#state === 'failed') {
       return new EngineError('model_unavailable', 'The model failed and is not started again.');
     }
-    const waitMs = this.#restart === null ? 0 : this.#restart.atMs - performance.now();
-    const retryAfterMs = Math.max(this.#policy.firstDelayMs, Math.ceil(waitMs));
+    const { retryAfterMs } = this.#restarts;
     return new EngineError('model_unavailable', 'The model is being loaded; try again later.', {
       retryAfterMs,
     });

@@ -6,7 +6,8 @@ import { type EntryModule, entryModule } from '../entry-module.ts';
 import type { CoreLink } from './core-link.ts';
 import type { CoreOptions } from './core-options.ts';
 import type { FromCoreMessage } from './messages.ts';
-import { type RestartPolicy, SupervisedLink } from './supervised-link.ts';
+import type { RestartPolicy } from './restart-schedule.ts';
+import { SupervisedLink } from './supervised-link.ts';
 
 export interface WorkerLinkSettings {
   /** The worker's main module; calls `serveWorker`. Default: the one that loads real models. */

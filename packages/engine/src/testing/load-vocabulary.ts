@@ -1,7 +1,8 @@
 // A tokenizer folder as what constraints need of it, for benchmarks that work below the text.
 
+import type { PreparedConstraint } from '../core/constraint/constraint.ts';
 import { LlguidanceEngine } from '../core/constraint/llguidance/llguidance-engine.ts';
-import { type PreparedConstraint, prepareConstraint } from '../core/constraint/prepare-constraint.ts';
+import { prepareConstraint } from '../core/constraint/prepare-constraint.ts';
 import { trialVocabulary } from '../core/constraint/trial-vocabulary.ts';
 import { type ConstraintSpec, DEFAULT_CONSTRAINT_LIMITS } from '../request/constraint-spec.ts';
 import type { TokenVocabulary } from '../request/token-vocabulary.ts';

@@ -1,4 +1,4 @@
-// Main module of the worker that encodes long texts. It loads the model's tokenizer once.
+// Main module of the workers that encode long texts. Each loads the model's tokenizer once.
 
 import { workerData } from 'node:worker_threads';
 import { serveTasks } from './serve-tasks.ts';

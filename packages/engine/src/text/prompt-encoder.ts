@@ -7,8 +7,8 @@ import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.t
 import type { Prompt } from '../request/generation-request.ts';
 import type { ChatTemplates, TemplateCall } from './chat-template.ts';
 import { cutAtMark } from './continue-final-message.ts';
-import type { EncodeTask } from './encode-worker-entry.ts';
 import { KillableWorker, type KillableWorkerOptions } from './killable-worker.ts';
+import { LongTextEncoder } from './long-text-encoder.ts';
 import { renderTemplate } from './render-template.ts';
 import type { RenderTask } from './template-worker-entry.ts';
 import type { Tokenizer } from './tokenizer.ts';
@@ -27,17 +27,13 @@ export interface PromptEncoderOptions {
 /** Texts up to this length are handled at once; so many letters without a break take 7 to 28 ms on a busy core. */
 const INLINE_TEXT_LENGTH = 2048;
 const TEMPLATE_TIME_LIMIT_MS = 2_000;
-const ENCODE_TIME_LIMIT_MS = 10_000;
-/** The largest published tokenizers take two seconds to load on a slow core. */
+/** Far above what the start of a thread takes on a slow core. */
 const WORKER_START_LIMIT_MS = 60_000;
 /**
- * Safety nets that no task should reach, as V8 may end the whole process there: the template interpreter meters
- * what it makes (half of this at most), and `LONGEST_TEXT_LENGTH` bounds the other.
+ * A safety net that no template should reach, as V8 may end the whole process there: the interpreter meters what it makes,
+ * half of this at most.
  */
 const TEMPLATE_MEMORY_MB = 1024;
-const ENCODE_MEMORY_MB = 4096;
-/** Unit: UTF-16 code units. So many letters without a break take about a gigabyte within the time limit. */
-const LONGEST_TEXT_LENGTH = 4_000_000;
 const WORKER_QUEUE_LIMIT = 256;
 
 export class PromptEncoder {
@@ -45,12 +41,11 @@ export class PromptEncoder {
   readonly #templateWorker: KillableWorker<RenderTask, string>;
   /** For templates of requests: one that hangs makes only others of its kind wait. */
   readonly #foreignTemplateWorker: KillableWorker<RenderTask, string>;
-  readonly #encodeWorker: KillableWorker<EncodeTask, Int32Array>;
+  readonly #longTexts: LongTextEncoder;
 
   constructor(options: PromptEncoderOptions) {
     this.#options = options;
     const templateTimeLimitMs = options.templateTimeLimitMs ?? TEMPLATE_TIME_LIMIT_MS;
-    const encodeTimeLimitMs = options.encodeTimeLimitMs ?? ENCODE_TIME_LIMIT_MS;
     const renderOptions: KillableWorkerOptions = {
       entry: entryModule('./template-worker-entry', import.meta.url),
       timeLimitMs: templateTimeLimitMs,
@@ -67,21 +62,9 @@ export class PromptEncoder {
     };
     this.#templateWorker = new KillableWorker(renderOptions);
     this.#foreignTemplateWorker = new KillableWorker(renderOptions);
-    this.#encodeWorker = new KillableWorker({
-      entry: entryModule('./encode-worker-entry', import.meta.url),
-      workerData: { modelDir: options.modelDir },
-      timeLimitMs: encodeTimeLimitMs,
-      startLimitMs: WORKER_START_LIMIT_MS,
-      memoryLimitMb: ENCODE_MEMORY_MB,
-      queueLimit: WORKER_QUEUE_LIMIT,
-      toError: problem =>
-        new EngineError(
-          'invalid_request',
-          problem === 'timeout'
-            ? `The prompt's text could not be encoded within ${encodeTimeLimitMs} ms.`
-            : "The prompt's text took too much memory to encode.",
-          { parameter: 'prompt' },
-        ),
+    this.#longTexts = new LongTextEncoder({
+      modelDir: options.modelDir,
+      timeLimitMs: options.encodeTimeLimitMs,
     });
   }
 
@@ -125,11 +108,7 @@ export class PromptEncoder {
     if (text.length <= INLINE_TEXT_LENGTH) {
       return Int32Array.from(this.#options.tokenizer.encode(text, { addSpecialTokens }));
     }
-    if (text.length > LONGEST_TEXT_LENGTH) {
-      const message = `A text to encode has at most ${LONGEST_TEXT_LENGTH} characters; this one has ${text.length}.`;
-      throw new EngineError('invalid_request', message, { parameter: 'prompt' });
-    }
-    return this.#encodeWorker.run({ text, addSpecialTokens }, signal);
+    return this.#longTexts.encode(text, addSpecialTokens, signal);
   }
 
   async #render(call: TemplateCall, signal?: AbortSignal): Promise<string> {
@@ -139,8 +118,8 @@ export class PromptEncoder {
   }
 
   async close(): Promise<void> {
-    const workers = [this.#templateWorker, this.#foreignTemplateWorker, this.#encodeWorker];
-    await Promise.all(workers.map(worker => worker.close()));
+    const parts = [this.#templateWorker, this.#foreignTemplateWorker, this.#longTexts];
+    await Promise.all(parts.map(part => part.close()));
   }
 
   /** Refuses a text that cannot fit the context before spending time on it. */

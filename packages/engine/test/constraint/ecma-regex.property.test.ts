@@ -2,11 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  compileEcma,
-  translateSearchPattern,
-  UntranslatablePattern,
-} from '../../src/core/constraint/ecma-regex.ts';
+import { compileEcma } from '../../src/core/constraint/compile-ecma.ts';
+import { translateSearchPattern, UntranslatablePattern } from '../../src/core/constraint/ecma-regex.ts';
 import { allows, prepare } from './feed-text.ts';
 
 const RUNS = Number(process.env.CONSTRAINT_RUNS ?? 40);

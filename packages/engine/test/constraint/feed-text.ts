@@ -1,9 +1,9 @@
 // Feeds texts to a constraint byte by byte, as if each byte were a token: the shortest way to ask what it allows.
 
-import type { ConstraintMatcher } from '../../src/core/constraint/constraint.ts';
+import type { ConstraintMatcher, PreparedConstraint } from '../../src/core/constraint/constraint.ts';
 import { GrammarTrial } from '../../src/core/constraint/grammar-trial.ts';
 import { LlguidanceEngine } from '../../src/core/constraint/llguidance/llguidance-engine.ts';
-import { type PreparedConstraint, prepareConstraint } from '../../src/core/constraint/prepare-constraint.ts';
+import { prepareConstraint } from '../../src/core/constraint/prepare-constraint.ts';
 import { trialVocabulary } from '../../src/core/constraint/trial-vocabulary.ts';
 import {
   type AmbiguousPatterns,

@@ -109,6 +109,13 @@ describe('hostile regular expressions', () => {
       );
   });
 
+  it.each(REFUSED.filter(([, reason]) => reason !== SYNTAX))(
+    '%s is refused inside a tag with the place there',
+    pattern => {
+      expect(() => prepare(tag({ type: 'regex', pattern }))).toThrow('(at #/format/pattern)');
+    },
+  );
+
   it.each<readonly [what: string, spec: ConstraintSpec, place: string]>([
     ['a pattern', json({ properties: { a: { pattern: '^(a+)+$' } } }), '#/properties/a/pattern'],
     [

@@ -9,8 +9,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkFinishedText } from '../../src/core/constraint/check-finished-text.ts';
+import type { PreparedConstraint } from '../../src/core/constraint/constraint.ts';
 import { type JsonValue, parseJson, printJson } from '../../src/core/constraint/json-schema/json-value.ts';
-import type { PreparedConstraint } from '../../src/core/constraint/prepare-constraint.ts';
 import { EngineError } from '../../src/errors.ts';
 import { allows, prepare } from './feed-text.ts';
 

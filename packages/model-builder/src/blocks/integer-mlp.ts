@@ -1,6 +1,7 @@
 // The gated feed-forward block of one layer in integer products.
 
 import { declareFloats } from '../weights/declare-weights.ts';
+import type { WrittenRows } from '../weights/written-matrix.ts';
 import { type BlockContext, weightName } from './block-context.ts';
 import { integerProduct, layerSource, quantiseRows } from './integer-product.ts';
 
@@ -29,6 +30,13 @@ export function integerMlp(context: BlockContext, layer: number, input: string):
   const path = `/model/layers.${layer}/mlp`;
   const sizes = { gate: intermediateSize, up: intermediateSize, down: hiddenSize };
   type Part = keyof typeof sizes;
+  // The graph of blocks has one product for both: see `mlp`.
+  const both = weightName(`${path}/gate_up_proj`, 'weight');
+  const codesOf: Readonly<Record<Part, WrittenRows>> = {
+    gate: { name: both, firstRow: 0 },
+    up: { name: both, firstRow: intermediateSize },
+    down: { name: weightName(`${path}/down_proj`, 'weight'), firstRow: 0 },
+  };
   const multiply = (part: Part, codes: string, width: number): string => {
     const partPath = `${path}/${part}_proj`;
     const tensor = checkpoint.tensor(`model.layers.${layer}.mlp.${part}_proj.weight`, [sizes[part], width]);
@@ -37,7 +45,7 @@ export function integerMlp(context: BlockContext, layer: number, input: string):
       codes,
       name: weightName(partPath, 'weight'),
       matrices: [tensor],
-      source: layerSource(context),
+      source: layerSource(context, codesOf[part]),
     });
   };
   const scaled = (part: Part, product: string, scale: string): string => {

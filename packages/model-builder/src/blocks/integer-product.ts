@@ -4,6 +4,7 @@
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import { int, MICROSOFT } from '../onnx/graph.ts';
 import { declareInt8, type Int8Source } from '../weights/declare-int8.ts';
+import type { WrittenRows } from '../weights/written-matrix.ts';
 import type { BlockContext } from './block-context.ts';
 
 /** Names of the constants that all products share. */
@@ -75,10 +76,11 @@ export interface IntegerProductInput {
 
 /**
  * What the integers of a layer stand for. In a `q4` build they are those of its 4-bit weights, so that all of its graphs are
- * one model; the output matrix has 8 bits in every graph.
+ * one model; the output matrix has 8 bits in every graph. `written` says where the graph of blocks, which is written before, has
+ * the codes.
  */
-export function layerSource({ precision }: BlockContext): Int8Source {
-  return precision === 'q4' ? '4-bit codes' : 'checkpoint';
+export function layerSource({ precision }: BlockContext, written: WrittenRows): Int8Source {
+  return precision === 'q4' ? { kind: '4-bit codes', ...written } : { kind: 'checkpoint' };
 }
 
 /**

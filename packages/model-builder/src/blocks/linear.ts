@@ -44,7 +44,8 @@ export function linear(context: BlockContext, { path, input, matrices, biases }:
   const declareBias = () => declareFloats(graph, weightName(path, 'bias'), biases, activation);
   if (products === 'int8') {
     const { codes, scale } = quantiseRows(context, path, input);
-    const unscaled = integerProduct(context, { path, codes, name, matrices, source: layerSource(context) });
+    const source = layerSource(context, { name, firstRow: 0 });
+    const unscaled = integerProduct(context, { path, codes, name, matrices, source });
     const product = graph.op(`${path}/Mul`, 'Mul', [unscaled, scale]);
     if (biases.length === 0) return product;
     return graph.op(`${path}/Add`, 'Add', [product, declareBias()]);

@@ -82,7 +82,7 @@ function integerHead(context: BlockContext, input: string): void {
   const { codes, scale } = quantiseRows(context, path, input);
   const product = integerProduct(context, {
     ...{ path, codes, name: LM_HEAD_WEIGHT },
-    ...{ matrices: [tensor], source: 'checkpoint' },
+    ...{ matrices: [tensor], source: { kind: 'checkpoint' } },
   });
   graph.op(`${path}/Mul`, 'Mul', [product, scale], { outputs: [SLOTS_OUTPUT.logits] });
 }

@@ -42,14 +42,18 @@ export function openTensor(
     async readFloats(from, target) {
       await file.read(rawBytesOf(type, target), entry.begin + from * elementBytes);
       widenInPlace(type, target);
-      for (let i = 0; i < target.length; i++) {
-        if (!Number.isFinite(target[i])) {
-          const message = `element ${from + i} is ${target[i]}; weights must be finite`;
-          throw fault('tensor_mismatch', file, entry, message);
-        }
-      }
+      const i = firstNotFinite(target);
+      if (i === undefined) return;
+      const message = `element ${from + i} is ${target[i]}; weights must be finite`;
+      throw fault('tensor_mismatch', file, entry, message);
     },
   };
+}
+
+/** Apart from the reading: in a function that waits, such a loop takes twice as long. */
+function firstNotFinite(values: Float32Array): number | undefined {
+  for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i])) return i;
+  return undefined;
 }
 
 function fault(

@@ -4,20 +4,28 @@ import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { totalWeightBytes, writeWeights } from './external-data.ts';
 import { GraphRecorder } from './graph.ts';
+import { WrittenTensors } from './written-tensors.ts';
 
 const folder = temporaryFolder();
 let fileCount = 0;
 
-async function write(graph: GraphRecorder, signal?: AbortSignal) {
+interface Circumstances {
+  readonly written?: WrittenTensors;
+  readonly signal?: AbortSignal;
+}
+
+async function write(
+  graph: GraphRecorder,
+  { written = new WrittenTensors(folder), signal }: Circumstances = {},
+) {
   const path = join(folder, `${fileCount++}.data`);
   const file = await open(path, 'wx');
   let reported = 0;
   const onBytes = (bytes: number) => {
     reported += bytes;
   };
-  const placements = await writeWeights(graph, file, { fileName: 'x.data', onBytes, signal }).finally(() =>
-    file.close(),
-  );
+  const options = { fileName: 'x.data', written, onBytes, signal };
+  const placements = await writeWeights(graph, file, options).finally(() => file.close());
   return { placements, reported, content: await readFile(path) };
 }
 
@@ -66,6 +74,36 @@ it('keeps small tensors out of the data file', async () => {
   expect(content.length).toBe(0);
 });
 
+it('points to what another file holds instead of writing it again', async () => {
+  const written = new WrittenTensors(folder);
+  const elsewhere = { kind: 'external', file: 'y.data', offset: 4096 } as const;
+  const known = new Map([
+    ['a', { ...elsewhere, length: 5000 }],
+    ['b', { ...elsewhere, length: 3000 }],
+  ]);
+  written.add(known);
+  const { placements, content, reported } = await write(twoTensors([[5000, 3000]]), { written });
+  expect(placements).toEqual(known);
+  expect(content.length).toBe(0);
+  expect(reported).toBe(0);
+});
+
+it('gives producers the bytes of tensors that are written', async () => {
+  const written = new WrittenTensors(folder);
+  written.add(new Map([['before', { kind: 'inline', bytes: Uint8Array.of(1, 2, 3) }]]));
+  const graph = new GraphRecorder();
+  graph.weightGroup({
+    tensors: [{ name: 'after', type: 'uint8', dims: [2] }],
+    async *produce(earlier) {
+      const bytes = new Uint8Array(2);
+      await earlier.read('before', 1, bytes);
+      yield [bytes];
+    },
+  });
+  const { placements } = await write(graph, { written });
+  expect(placements.get('after')).toEqual({ kind: 'inline', bytes: Uint8Array.of(2, 3) });
+});
+
 it('refuses a producer that gives too little or too much', async () => {
   await expect(write(twoTensors([[5000, 2999]]))).rejects.toThrow('b is incomplete');
   await expect(write(twoTensors([[5001, 3000]]))).rejects.toThrow('a is too long');
@@ -73,5 +111,5 @@ it('refuses a producer that gives too little or too much', async () => {
 
 it('stops when the signal fires', async () => {
   const reason = new Error('stopped');
-  await expect(write(twoTensors([[5000, 3000]]), AbortSignal.abort(reason))).rejects.toBe(reason);
+  await expect(write(twoTensors([[5000, 3000]]), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
 });

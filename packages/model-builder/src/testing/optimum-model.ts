@@ -13,6 +13,7 @@ import { readDecoderConfig } from '../hugging-face/config.ts';
 import { writeWeights } from '../onnx/external-data.ts';
 import { type ElementType, GraphRecorder, int, type OpOptions } from '../onnx/graph.ts';
 import { encodeModel } from '../onnx/model-proto.ts';
+import { WrittenTensors } from '../onnx/written-tensors.ts';
 
 const { attentionMask: ATTENTION_MASK, positionIds: POSITION_IDS } = MASK_INPUT;
 /** Among the inputs of GroupQueryAttention. */
@@ -65,7 +66,7 @@ export async function writeOptimumModel(options: OptimumModelOptions): Promise<v
     const graphFile = precision === 'f32' ? 'model.onnx' : `model_${precision}${halves}.onnx`;
     const fileName = `${graphFile}_data`;
     const placements = await writeDurably(join(folder, fileName), file =>
-      writeWeights(graph, file, { fileName }),
+      writeWeights(graph, file, { fileName, written: new WrittenTensors(folder) }),
     );
     await writeFile(join(folder, graphFile), encodeModel(graph, placements, 'testing'));
     for (const name of await listCompanionFiles(sourceDir)) {

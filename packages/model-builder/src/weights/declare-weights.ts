@@ -13,7 +13,7 @@ import {
 } from './quantise.ts';
 import { rowChunks } from './row-chunks.ts';
 
-/** Names of a quantised matrix in the graph. */
+/** A quantised matrix in the graph, and the names of its tensors. */
 export interface QuantisedMatrix {
   readonly bits: CodeBits;
   readonly scaleType: FloatType;
@@ -54,6 +54,18 @@ export interface QuantisedOptions {
   readonly scaleType: FloatType;
 }
 
+/** What the tensors of the quantised matrix `name` are called in every graph. */
+export function quantisedNames(
+  name: string,
+  bits: CodeBits,
+): Pick<QuantisedMatrix, 'codes' | 'scales' | 'zeroPoints'> {
+  return {
+    codes: `${name}.codes`,
+    scales: `${name}.scales`,
+    zeroPoints: bits === 4 ? `${name}.zero_points` : '',
+  };
+}
+
 /**
  * Declares matrices of equal width, joined along their rows and quantised.
  *
@@ -71,9 +83,7 @@ export function declareQuantised(
     ...{ bits, scaleType },
     rowCount,
     width,
-    codes: `${name}.codes`,
-    scales: `${name}.scales`,
-    zeroPoints: bits === 4 ? `${name}.zero_points` : '',
+    ...quantisedNames(name, bits),
   };
   const blocks = blockCount(width);
   const zeroPointDims = [rowCount, Math.ceil(blocks / 2)];

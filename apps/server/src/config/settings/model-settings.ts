@@ -52,7 +52,8 @@ export const MODEL_SETTINGS = {
     valueName: 'number',
     fallback: '0',
     shownFallback: '0, all cores',
-    description: 'Threads of one model call; 0 takes as many as the machine has cores.',
+    description:
+      'Threads of one model call, and of sampling where the vocabulary is large (four at most); 0 takes as many as the machine has cores.',
     schema: wholeNumber(0, Math.max(256, availableParallelism())),
   }),
   contextLength: setting<number | undefined>({

@@ -12,19 +12,19 @@ const ASCII_CLASSES: Readonly<Record<string, string>> = {
 };
 
 /** The pattern for llguidance. Throws: `invalid_request` for what no regular grammar can express. */
-export function checkRegex(pattern: string, limits: ConstraintLimits): string {
+export function checkRegex(pattern: string, place: string, limits: ConstraintLimits): string {
   if (Buffer.byteLength(pattern) > limits.patternBytes)
-    refuse('regex', `A regular expression may have ${limits.patternBytes} bytes at most`);
-  checkPatternSize(pattern, 'regex', limits);
+    refuse(place, `A regular expression may have ${limits.patternBytes} bytes at most`);
+  checkPatternSize(pattern, place, limits);
   if (pattern.includes('\0') || !pattern.isWellFormed())
-    refuse('regex', 'A regular expression may hold neither U+0000 nor half a character');
+    refuse(place, 'A regular expression may hold neither U+0000 nor half a character');
   let inClass = 0;
   return pattern.replace(/\\[\s\S]|\[\^?\]?|\]|\(\?<?[=!]/g, part => {
     if (part.startsWith('[')) inClass++;
     else if (part === ']') inClass = Math.max(0, inClass - 1);
     else if (part.startsWith('(') && inClass === 0)
-      refuse('regex', 'Look-ahead and look-behind are not supported');
-    else if (/^\\[1-9]$/.test(part)) refuse('regex', 'Back-references are not supported');
+      refuse(place, 'Look-ahead and look-behind are not supported');
+    else if (/^\\[1-9]$/.test(part)) refuse(place, 'Back-references are not supported');
     else if (/^\\[dws]$/i.test(part)) return asciiClass(part[1]!, inClass > 0);
     return part;
   });

@@ -9,6 +9,13 @@ export interface Grammar {
   readonly boundsWhitespace?: true;
 }
 
+/** What the front end makes of a request's constraint. */
+export interface PreparedConstraint {
+  readonly grammar: Grammar;
+  /** JSON Schema, as text, that a finished text must still be checked against; null when the grammar says it all. */
+  readonly check: string | null;
+}
+
 /** One per model. Not for several threads. */
 export interface ConstraintEngine {
   /** 32-bit words of a mask: one bit for each column of logits. */

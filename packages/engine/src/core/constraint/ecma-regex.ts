@@ -1,6 +1,9 @@
 // Regular expressions of JSON Schema (ECMA-262) -> the syntax of Rust's regex crate that llguidance reads, with the
 // meaning kept: ASCII `\d` and `\w`, JavaScript's white space and line ends, anchors turned into a whole match.
 
+import { compileEcma } from './compile-ecma.ts';
+import { isEscapedInJson, NOTHING, toJsonStringSet } from './json-string-set.ts';
+
 /** What a regular grammar over the text cannot express here; the message names it. */
 export class UntranslatablePattern extends Error {
   override readonly name = 'UntranslatablePattern';
@@ -18,16 +21,6 @@ const CONTROLS: Readonly<Record<string, string>> = { n: '\\n', r: '\\r', t: '\\t
 const ANY_CHARACTER = '(?s:.)';
 const ANYTHING = '(?s:.)*';
 const NO_LINE_END = '[^\\n\\r\\u{2028}\\u{2029}]';
-const NOTHING = '[^\\u{0}-\\u{10FFFF}]';
-/** What JSON must escape. U+007F needs none, but llguidance writes it so. */
-const ESCAPED = [...Array(0x20).keys(), 0x22, 0x5c].map(code => String.fromCharCode(code));
-/** Enough others to tell a set from one character. */
-const PLAIN = Array.from({ length: 0x300 - 0x20 }, (_, i) => String.fromCharCode(i + 0x20)).filter(
-  character => !ESCAPED.includes(character),
-);
-/** The control character that sets do without, and the one that joins a character which stands alone. */
-const MISSING = '\u0001';
-const COMPANION = '\\x7F';
 
 export interface TranslatedPattern {
   /** Matches the whole of a string. */
@@ -38,14 +31,8 @@ export interface TranslatedPattern {
 
 /**
  * A pattern that matches the whole of those strings in which `source` finds a match, when llguidance reads it as the
- * pattern of a JSON string. Strings with U+0001 are matched only where quotes and backslashes may stand too. Two faults
- * of llguidance are the reason:
- *
- * A set that holds all control characters is written with all short escapes of JSON, so `[^"]` would let `\"` through. Sets
- * without the quote or the backslash therefore do without U+0001, and so do texts: no union of them can be such a set.
- *
- * A text that ends in, or has, a character that JSON escapes hides what follows it: `\\[xy]` would be a backslash alone.
- * Such a character is therefore written as a set of two.
+ * pattern of a JSON string. Strings with U+0001 are matched only where quotes and backslashes may stand too:
+ * `json-string-set.ts` says why.
  *
  * Throws: `UntranslatablePattern` for look-around, back-references, word boundaries and anchors in the middle;
  * SyntaxError when `source` is no regular expression.
@@ -59,16 +46,6 @@ export function translateSearchPattern(source: string): TranslatedPattern {
         `${startsAnchored ? '' : ANYTHING}${body}${endsAnchored ? '' : ANYTHING}`,
     );
   return { pattern: `(?:${full.join('|')})`, isExact: !reader.hasCompanions };
-}
-
-/** The pattern as JavaScript runs it. Throws: SyntaxError. */
-export function compileEcma(source: string): RegExp {
-  try {
-    return new RegExp(source, 'u');
-  } catch {
-    // Older schemas escape characters that need none, which only the older mode allows.
-    return new RegExp(source);
-  }
 }
 
 interface Branch {
@@ -141,7 +118,7 @@ class PatternReader {
       case '$':
         return this.#anchorInside();
       default:
-        return ESCAPED.includes(character)
+        return isEscapedInJson(character)
           ? this.#asSet(() => escapeCharacter(character))
           : escapeCharacter(character);
     }
@@ -152,15 +129,9 @@ class PatternReader {
     const start = this.#at - 1;
     const written = read();
     const set = new RegExp(`^${this.#source.slice(start, this.#at)}$`, this.#isUnicode ? 'u' : '');
-    const escaped = ESCAPED.filter(character => set.test(character));
-    if (escaped.length === 0) return written;
-    if (set.test('"') && set.test('\\')) return written;
-    const others = escaped.includes(MISSING) ? `[${written}--\\x01]` : written;
-    const [first, ...more] = escaped.filter(character => character !== MISSING);
-    if (more.length > 0 || isAnyOf(set, PLAIN)) return others;
-    if (first === undefined) return NOTHING;
-    this.hasCompanions = true;
-    return `[${others}${COMPANION}]`;
+    const { pattern, isExact } = toJsonStringSet(set, written);
+    if (!isExact) this.hasCompanions = true;
+    return pattern;
   }
 
   #readGroup(): string {
@@ -274,10 +245,6 @@ class PatternReader {
     this.#at += character.length;
     return character;
   }
-}
-
-function isAnyOf(set: RegExp, characters: readonly string[]): boolean {
-  return characters.some(character => set.test(character));
 }
 
 function codePoint(code: number): string {

@@ -1,7 +1,7 @@
 // How JSON is written inside an answer: the `x-guidance` part of a schema, which llguidance reads.
 
 import type { JsonStyle } from '../../request/constraint-spec.ts';
-import type { JsonMap } from './json-schema/json-value.ts';
+import { isMap, type JsonMap, type JsonValue } from './json-schema/json-value.ts';
 import { refuse } from './refuse.ts';
 import { GAP_PATTERN } from './whitespace/json-whitespace.ts';
 
@@ -9,8 +9,22 @@ import { GAP_PATTERN } from './whitespace/json-whitespace.ts';
 export type JsonExtent = 'part' | 'whole';
 
 /** Whether white space must be bounded beside the grammar: llguidance writes its own as often as it likes. */
-export function boundsWhitespace(style: JsonStyle | undefined, extent: JsonExtent): boolean {
-  return extent === 'whole' && (style?.whitespace ?? 'bounded') === 'bounded';
+export function boundsWhitespace({ whitespace = 'bounded' }: JsonStyle, extent: JsonExtent): boolean {
+  return extent === 'whole' && whitespace === 'bounded';
+}
+
+export interface StyleOptions {
+  /** Reads `oneOf` as `anyOf`. */
+  readonly coercesOneOf: boolean;
+  readonly extent: JsonExtent;
+}
+
+/** The schema with the style in it. Throws: `invalid_request` when its white space is none of JSON. */
+export function withStyle(schema: JsonValue, style: JsonStyle, options: StyleOptions): JsonValue {
+  const guidance = toGuidance(style, options);
+  if (Object.keys(guidance).length === 0) return schema;
+  const open = isMap(schema) ? schema : schema === false ? { not: {} } : {};
+  return { 'x-guidance': guidance, ...open };
 }
 
 /**
@@ -19,8 +33,8 @@ export function boundsWhitespace(style: JsonStyle | undefined, extent: JsonExten
  * longer answer is such a pattern too: where JSON begins and ends there, only the grammar knows.
  * Throws: `invalid_request` when the pattern allows anything that JSON does not ignore.
  */
-export function toGuidance(style: JsonStyle | undefined, coercesOneOf: boolean, extent: JsonExtent): JsonMap {
-  const whitespace = style?.whitespace ?? 'bounded';
+function toGuidance(style: JsonStyle, { coercesOneOf, extent }: StyleOptions): JsonMap {
+  const { whitespace = 'bounded' } = style;
   const oneOf = coercesOneOf ? { coerce_one_of: true } : {};
   if (whitespace === 'any' || boundsWhitespace(style, extent)) return { ...oneOf };
   if (whitespace === 'none') return { ...oneOf, whitespace_flexible: false };

@@ -1,14 +1,26 @@
 // Read-only check of the bookkeeping of blocks. Tests call it after every step; it returns all violations at once.
 
-import type { BlockCacheManager } from './block-cache-manager.ts';
-import { NO_BLOCK } from './block-prefix-index.ts';
+import type { BlockPool } from './block-pool.ts';
+import { type BlockPrefixIndex, NO_BLOCK } from './block-prefix-index.ts';
 import type { BlockOwner } from './block-publisher.ts';
 import { findOwnerViolations, nameOwner } from './owner-violations.ts';
 
-type Snapshot = Pick<BlockCacheManager, 'settings' | 'pool' | 'index' | 'owners' | 'ownedCount'>;
+/** What the check reads of a manager of blocks. */
+export interface BlockBookkeeping {
+  readonly settings: {
+    readonly blockCount: number;
+    readonly blockLength: number;
+    readonly prefixCaching: boolean;
+  };
+  readonly pool: BlockPool;
+  readonly index: BlockPrefixIndex;
+  /** By place. */
+  readonly owners: readonly BlockOwner[];
+  readonly ownedCount: number;
+}
 
 /** What is wrong, in sentences; empty when nothing is. */
-export function findBlockCacheViolations(manager: Snapshot, contextLength: number): string[] {
+export function findBlockCacheViolations(manager: BlockBookkeeping, contextLength: number): string[] {
   const violations: string[] = [];
   const owners = manager.owners.filter(owner => owner.sequence !== null);
   if (owners.length !== manager.ownedCount)
@@ -29,7 +41,7 @@ export function findBlockCacheViolations(manager: Snapshot, contextLength: numbe
 
 /** A sequence has room for its tokens, shares full blocks only, and the index says of its blocks what its tokens say. */
 function findTableViolations(
-  { settings, index, pool }: Snapshot,
+  { settings, index, pool }: BlockBookkeeping,
   owner: BlockOwner,
   place: number,
 ): string[] {
@@ -61,7 +73,7 @@ function findTableViolations(
 }
 
 /** A block is used as often as it is in tables, and free when it is in none. */
-function findPoolViolations({ settings, pool, owners }: Snapshot): string[] {
+function findPoolViolations({ settings, pool, owners }: BlockBookkeeping): string[] {
   const violations: string[] = [];
   const uses = new Int32Array(settings.blockCount);
   for (const owner of owners) for (let i = 0; i < owner.blockCount; i++) uses[owner.blocks[i]!]!++;
@@ -78,7 +90,7 @@ function findPoolViolations({ settings, pool, owners }: Snapshot): string[] {
 }
 
 /** Whatever follows a block in the index is given out before it, and nothing is kept where nothing may be. */
-function findIndexViolations({ settings, pool, index }: Snapshot): string[] {
+function findIndexViolations({ settings, pool, index }: BlockBookkeeping): string[] {
   const violations: string[] = [];
   const places = new Map(pool.freeBlocks().map((block, place) => [block, place]));
   let entryCount = 0;

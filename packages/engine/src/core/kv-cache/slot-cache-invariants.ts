@@ -3,22 +3,34 @@
 import { hashBlock, hashPartition } from './block-hash.ts';
 import type { CacheSlot } from './cache-slot.ts';
 import { findOwnerViolations } from './owner-violations.ts';
-import type { SlotCacheManager } from './slot-cache-manager.ts';
+import type { SlotPrefixIndex } from './slot-prefix-index.ts';
+
+/** What the check reads of a manager of slots. */
+export interface SlotBookkeeping {
+  readonly settings: {
+    readonly slotCount: number;
+    readonly maxSequences: number;
+    readonly prefixCaching: boolean;
+  };
+  /** In the order of the pool. */
+  readonly slots: readonly CacheSlot[];
+  readonly index: SlotPrefixIndex;
+  readonly ownedCount: number;
+}
 
 /** What is wrong, in sentences; empty when nothing is. */
 export function findSlotCacheViolations(
-  manager: Pick<SlotCacheManager, 'slots' | 'settings' | 'index' | 'ownedCount'>,
+  { slots, settings, index, ownedCount }: SlotBookkeeping,
   contextLength: number,
 ): string[] {
   const violations: string[] = [];
-  const { slots, settings, index } = manager;
   if (slots.length !== settings.slotCount)
     violations.push(`There are ${slots.length} slots instead of ${settings.slotCount}.`);
   const owners = slots.flatMap(slot => slot.owner ?? []);
   if (owners.length > settings.maxSequences)
     violations.push(`${owners.length} sequences own slots but at most ${settings.maxSequences} may.`);
-  if (owners.length !== manager.ownedCount)
-    violations.push(`${owners.length} sequences own slots but ${manager.ownedCount} are counted.`);
+  if (owners.length !== ownedCount)
+    violations.push(`${owners.length} sequences own slots but ${ownedCount} are counted.`);
   if (new Set(owners).size !== owners.length) violations.push('A sequence owns two slots.');
   slots.forEach((slot, place) => {
     if (slot.index !== place) violations.push(`Slot ${place} believes its place is ${slot.index}.`);
@@ -37,7 +49,7 @@ export function findSlotCacheViolations(
 }
 
 /** The hashes of a slot are those of its tokens, and the index has the slot under each of them. */
-function findIndexViolations(slot: CacheSlot, place: number, index: SlotCacheManager['index']): string[] {
+function findIndexViolations(slot: CacheSlot, place: number, index: SlotPrefixIndex): string[] {
   const { blockLength } = index;
   if (slot.blockHashes.length * blockLength > slot.length)
     return [`Slot ${place} has hashes of tokens that it does not hold.`];

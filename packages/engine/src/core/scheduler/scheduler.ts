@@ -5,6 +5,7 @@
 import type { KvCacheManager } from '../kv-cache/kv-cache-manager.ts';
 import type { Sequence } from '../sequence.ts';
 import type { Drafter } from '../speculation/drafter.ts';
+import { planRow, wantsPromptLogits } from './plan-row.ts';
 import { RequestQueue } from './request-queue.ts';
 import { compareService, findPlace } from './service-order.ts';
 import type { PlannedRow, StepPlan } from './step-plan.ts';
@@ -240,30 +241,4 @@ function mustWaitForSibling(sequence: Sequence): boolean {
     if (!other.isPaused) isComputing = true;
   }
   return isComputing;
-}
-
-/** Whether log probabilities of the prompt are asked for and not all reported yet. */
-function wantsPromptLogits({ group }: Sequence): boolean {
-  return group.submitted.promptLogprobs !== undefined && !group.isPrefilled;
-}
-
-/** The draft comes on top of the `tokenCount` pending tokens. */
-function planRow(sequence: Sequence, tokenCount: number, draftLength = 0): PlannedRow {
-  const drawsToken = tokenCount === sequence.pendingCount;
-  const logitsCount = wantsPromptLogits(sequence) ? tokenCount : Number(drawsToken) + draftLength;
-  const promptLeft = Math.max(0, sequence.promptLength - sequence.computedLength);
-  return {
-    sequence,
-    slot: sequence.slot!,
-    blocks: sequence.blocks,
-    tokenIds: sequence.pendingTokens(tokenCount + draftLength),
-    computedLength: sequence.computedLength,
-    logitsCount,
-    promptCount: Math.min(tokenCount, promptLeft),
-    // The last token of a prompt never goes with the others before it, wherever chunks end and whether it is computed again or
-    // not: so it always takes the same graph.
-    prefillCount: Math.max(0, Math.min(tokenCount - logitsCount, promptLeft - 1)),
-    drawsToken,
-    draftLength,
-  };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileEcma } from '../ecma-regex.ts';
+import { compileEcma } from '../compile-ecma.ts';
 import {
   type CharacterSet,
   complement,

@@ -1,7 +1,7 @@
 // Checks a finished JSON value against a schema as its caller wrote it: every validation keyword of draft 2020-12 and
 // its older spellings. Runs in a worker that can be killed, so it may take a caller's patterns and recursion as they are.
 
-import { compileEcma } from '../ecma-regex.ts';
+import { compileEcma } from '../compile-ecma.ts';
 import { pointer } from '../refuse.ts';
 import { findObjectViolation } from './check-object.ts';
 import { findScalarViolation } from './check-scalar.ts';

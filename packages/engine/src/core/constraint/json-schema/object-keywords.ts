@@ -1,6 +1,6 @@
 // Keywords about objects. Names and dependencies are rewritten to alternatives where that says exactly the same.
 
-import { compileEcma } from '../ecma-regex.ts';
+import { compileEcma } from '../compile-ecma.ts';
 import { pointer, refuse } from '../refuse.ts';
 import { checkCount } from './check-count.ts';
 import { emptyMap, isList, isMap, type JsonMap, type JsonValue } from './json-value.ts';

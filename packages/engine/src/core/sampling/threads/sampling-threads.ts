@@ -27,10 +27,10 @@ export interface SamplingThreadData {
   readonly vocabSize: number;
 }
 
-/** Two rows of 131,072: waking a thread takes as long as a fifth of the cheapest of them. */
+/** Two rows of 131,072: with fewer tokens, greedy ones above all, waking a thread costs about what it saves (ADR 37). */
 const LEAST_TOKEN_COUNT = 262_144;
 
-/** Hundreds of times what a row takes: a thread that needs longer has died, or the machine has no time for it. */
+/** A thousand times what a row takes: a thread that needs longer has died, or the machine has no time for it. */
 const PATIENCE_MS = 1_000;
 
 /** So often threads are started: where they keep failing, every attempt costs a step that long. */

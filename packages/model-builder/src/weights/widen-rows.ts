@@ -1,16 +1,19 @@
-// Weights as 4-bit codes leave them, for graphs that store the same model in another way.
+// Quantised rows as numbers again, for graphs that store the same model in another way.
 
-import { allocateQuantisedRows, blockCount, QUANTISATION_BLOCK, quantiseRows4 } from './quantise.ts';
+import { blockCount, QUANTISATION_BLOCK, type QuantisedRows } from './quantise.ts';
 
 /**
- * Replaces rows by what their 4-bit codes with float32 scales stand for: the numbers that MatMulNBits multiplies with.
+ * What rows of 4-bit codes with float32 scales stand for: the numbers that MatMulNBits multiplies with.
  *
  * Shape of `values`: `[rows, width]`. Mutates: `values`.
  */
-export function roundRows4(values: Float32Array, width: number): void {
+export function widenRows4(
+  { codes, scales, zeroPoints }: QuantisedRows,
+  width: number,
+  values: Float32Array,
+): void {
   const rows = values.length / width;
   const blocks = blockCount(width);
-  const { codes, scales, zeroPoints } = quantise(values, width);
   const zeroPointBytes = Math.ceil(blocks / 2);
   for (let row = 0; row < rows; row++) {
     for (let block = 0; block < blocks; block++) {
@@ -24,12 +27,6 @@ export function roundRows4(values: Float32Array, width: number): void {
         values[start + i] = scale * (nibble(codes[codeStart + (i >> 1)]!, i) - zeroPoint);
     }
   }
-}
-
-function quantise(values: Float32Array, width: number) {
-  const target = allocateQuantisedRows(values.length / width, width, 4);
-  quantiseRows4(values, width, target);
-  return target;
 }
 
 /** Of two 4-bit numbers in a byte, the one of an even index is the low half. */

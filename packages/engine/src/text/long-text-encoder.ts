@@ -1,0 +1,70 @@
+// Encodes texts too long for the thread of all requests, in workers that can be killed. Common and very long texts have a
+// worker each, so that nobody waits for a text much longer than his own.
+
+import { entryModule } from '../entry-module.ts';
+import { EngineError } from '../errors.ts';
+import type { EncodeTask } from './encode-worker-entry.ts';
+import { KillableWorker, type KillableWorkerOptions } from './killable-worker.ts';
+
+export interface LongTextEncoderOptions {
+  readonly modelDir: string;
+  /** Unit: milliseconds for one text. Default: 10,000. */
+  readonly timeLimitMs?: number | undefined;
+}
+
+/**
+ * Texts beyond this length wait for each other only. Unit: UTF-16 code units, about 16,000 tokens of English prose, which
+ * are encoded in a tenth of a second (Qwen3's vocabulary, a busy core); longer ones take up to the time limit.
+ */
+const COMMON_TEXT_LENGTH = 65_536;
+/** Unit: UTF-16 code units. So many letters without a break take about a gigabyte within the time limit. */
+const LONGEST_TEXT_LENGTH = 4_000_000;
+const TIME_LIMIT_MS = 10_000;
+/** The largest published tokenizers take two seconds to load on a slow core. */
+const START_LIMIT_MS = 60_000;
+/** A safety net that no text should reach, as V8 may end the whole process there: `LONGEST_TEXT_LENGTH` bounds them all. */
+const MEMORY_LIMIT_MB = 4096;
+const QUEUE_LIMIT = 256;
+
+export class LongTextEncoder {
+  readonly #common: KillableWorker<EncodeTask, Int32Array>;
+  readonly #veryLong: KillableWorker<EncodeTask, Int32Array>;
+
+  /** Each worker starts with its first text. */
+  constructor({ modelDir, timeLimitMs = TIME_LIMIT_MS }: LongTextEncoderOptions) {
+    const options: KillableWorkerOptions = {
+      entry: entryModule('./encode-worker-entry', import.meta.url),
+      workerData: { modelDir },
+      timeLimitMs,
+      startLimitMs: START_LIMIT_MS,
+      memoryLimitMb: MEMORY_LIMIT_MB,
+      queueLimit: QUEUE_LIMIT,
+      toError: problem =>
+        refused(
+          problem === 'timeout'
+            ? `The prompt's text could not be encoded within ${timeLimitMs} ms.`
+            : "The prompt's text took too much memory to encode.",
+        ),
+    };
+    this.#common = new KillableWorker(options);
+    this.#veryLong = new KillableWorker(options);
+  }
+
+  /** Throws: `invalid_request` for what is too long or takes too long; `overloaded`, `aborted`, `engine_closed`. */
+  async encode(text: string, addSpecialTokens: boolean, signal?: AbortSignal): Promise<Int32Array> {
+    if (text.length > LONGEST_TEXT_LENGTH)
+      throw refused(
+        `A text to encode has at most ${LONGEST_TEXT_LENGTH} characters; this one has ${text.length}.`,
+      );
+    const worker = text.length > COMMON_TEXT_LENGTH ? this.#veryLong : this.#common;
+    return worker.run({ text, addSpecialTokens }, signal);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#common.close(), this.#veryLong.close()]);
+  }
+}
+
+function refused(message: string): EngineError {
+  return new EngineError('invalid_request', message, { parameter: 'prompt' });
+}
