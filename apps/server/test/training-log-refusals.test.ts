@@ -27,6 +27,11 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
         ['missing', 'body,trajectory_groups', 'Field required'],
       ],
     ],
+    [
+      'a split that only a prototype has',
+      '{"__proto__":{"split":"a"},"trajectory_groups":[]}',
+      [['missing', 'body,split', 'Field required']],
+    ],
     ['no body', '', [['missing', 'body', 'Field required']]],
     ['broken JSON', '{"split": x}', [['json_invalid', 'body,10', 'JSON decode error']]],
     ['a trailing comma', '{"split":"a",}', [['json_invalid', 'body,13', 'JSON decode error']]],

@@ -76,7 +76,7 @@ describe('templates of requests', () => {
     expect(ended).toEqual(['long', 'hanging', 'hanging']);
   });
 
-  test('that grow without end are refused', async () => {
+  test('that grow without end are refused', { timeout: 30_000 }, async () => {
     const grow =
       "{% set ns = namespace(s='x') %}{% for i in range(60) %}{% set ns.s = ns.s + ns.s %}{% endfor %}{{ ns.s }}";
     await expect(prompts.renderChat(USER, { template: grow })).rejects.toMatchObject({
@@ -241,6 +241,15 @@ describe('conversations', () => {
     ]);
     expect(prepare(walker, { role: 'tool', content: parts })).toEqual([{ role: 'tool', content: 'a\nb' }]);
   });
+
+  test.each(['message.content is string', "message['content'] is not string", 'content is string'])(
+    'have text as text where the template asks for it: %s',
+    question => {
+      const walker = `{% if ${question} %}{% endif %}{% for part in message.content %}{% endfor %}`;
+      expect(prepare(walker, { role: 'user', content: 'x' })).toEqual([{ role: 'user', content: 'x' }]);
+      expect(prepare(walker, { role: 'user', content: parts })).toEqual([{ role: 'user', content: parts }]);
+    },
+  );
 
   test('call the developer a system where the template knows no developer', () => {
     expect(prepare('{{ messages }}', { role: 'developer', content: 'x' })).toMatchObject([

@@ -33,6 +33,14 @@ it('puts the token first and then the best others, so there may be one more than
   expect(Object.keys(top_logprobs[0]!)).toEqual(['c', 'a', 'b']);
 });
 
+it('lists tokens that are called like a property of every object', () => {
+  const tokens = [
+    token([7, 'constructor', -1], [7, 'constructor', -1], [8, 'toString', -2], [9, '__proto__', -3]),
+  ];
+  const [top] = toCompletionLogprobs(tokens, { ...form, topCount: 3 }, 0).top_logprobs;
+  expect(JSON.stringify(top)).toBe('{"constructor":-1,"toString":-2,"__proto__":-3}');
+});
+
 it('lists the token alone when no others are asked for', () => {
   const lists = toCompletionLogprobs([token([5, 'a', -1])], { ...form, topCount: 0 }, 0);
   expect(lists.top_logprobs).toEqual([{ a: -1 }]);

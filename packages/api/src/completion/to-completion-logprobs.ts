@@ -55,9 +55,13 @@ function toTop(
 ): Record<string, number> {
   const others = token.top.filter(({ tokenId }) => tokenId !== token.tokenId);
   const ranked: readonly CandidateLogprob[] = [token, ...others].slice(0, topCount + 1);
-  const top: Record<string, number> = {};
-  for (const { tokenId, text, logprob } of ranked) top[asTokenIds ? placeholder(tokenId) : text] ??= logprob;
-  return top;
+  // A map, as in an object `constructor` and `toString` are there before any token is.
+  const top = new Map<string, number>();
+  for (const { tokenId, text, logprob } of ranked) {
+    const key = asTokenIds ? placeholder(tokenId) : text;
+    if (!top.has(key)) top.set(key, logprob);
+  }
+  return Object.fromEntries(top);
 }
 
 function placeholder(tokenId: number): string {

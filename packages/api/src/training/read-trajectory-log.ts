@@ -83,7 +83,8 @@ class LogReading {
   async read(): Promise<ReadTrajectoryLog> {
     const first = await this.#reader.peek();
     if (first === '') throw invalidInput(toDetails(groupList, undefined, [], []));
-    const head: Record<string, unknown> = {};
+    // Without a prototype, `__proto__` is a key like any other.
+    const head: Record<string, unknown> = Object.create(null);
     let groups: unknown;
     if (first === '{')
       await this.#reader.readObject(async key => {
@@ -130,7 +131,7 @@ class LogReading {
 
   async #readGroup(groupIndex: number, place: Keys): Promise<void> {
     const rest: string[] = [];
-    const restValues: Record<string, unknown> = {};
+    const restValues: Record<string, unknown> = Object.create(null);
     let restLength = 0;
     let group: Record<string, unknown> = {};
     await this.#reader.readObject(async key => {

@@ -13,7 +13,12 @@ describe('generation_config.json', () => {
     });
   });
 
-  test.each([{ top_p: 7 }, { top_k: -1 }, { temperature: -0.1 }, { min_p: 1.5 }, { repetition_penalty: 0 }])(
+  test('turns top-k off with 0 and with -1', () => {
+    expect(readSamplingDefaults({ top_k: 0 })).toEqual({ topK: 0 });
+    expect(readSamplingDefaults({ top_k: -1 })).toEqual({ topK: 0 });
+  });
+
+  test.each([{ top_p: 7 }, { top_k: -2 }, { temperature: -0.1 }, { min_p: 1.5 }, { repetition_penalty: 0 }])(
     'with %j is refused when the model is loaded',
     config => {
       expect(() => readSamplingDefaults(config)).toThrow(

@@ -22,7 +22,9 @@ export function readSamplingDefaults(config: Readonly<Record<string, unknown>>):
   const defaults: Partial<Record<(typeof FIELDS)[number][1], number>> = {};
   for (const [published, field] of FIELDS) {
     const value = config[published];
-    if (typeof value === 'number') defaults[field] = value;
+    // The other way in which published files and the reference server turn top-k off.
+    if (field === 'topK' && value === -1) defaults[field] = 0;
+    else if (typeof value === 'number') defaults[field] = value;
   }
   try {
     validateSamplingParams(defaults);

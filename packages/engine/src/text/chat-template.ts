@@ -119,27 +119,37 @@ function readNamed(config: JsonObject): Map<string, string> {
 
 /** How a template wants its messages. */
 interface TemplateTaste {
-  /** Templates that walk over content parts get a list, the others text with the parts on lines of their own. */
+  /** Templates that walk over content parts get lists, the others text with the parts on lines of their own. */
   readonly walksParts: boolean;
+  /**
+   * Templates that ask whether content is text get text where text was given. Many of them (Gemma 4, Kimi K2) walk over the
+   * parts of some messages and print the content of others as it is, which would show the list itself to the model.
+   */
+  readonly takesText: boolean;
   /** Many templates do not know the newer name of the system role. */
   readonly knowsDevelopers: boolean;
 }
 
 const WALKS_PARTS = /\{%[-+]?\s*for\s+\w+\s+in\s+(?:\w+\.content|\w+\[['"]content['"]\])/;
+const TAKES_TEXT = /\bcontent(?:['"]\])?\s+is\s+(?:not\s+)?string\b/;
 
 /** Read once for all messages, of which there may be thousands. */
 function tasteOf(source: string): TemplateTaste {
-  return { walksParts: WALKS_PARTS.test(source), knowsDevelopers: source.includes('developer') };
+  return {
+    walksParts: WALKS_PARTS.test(source),
+    takesText: TAKES_TEXT.test(source),
+    knowsDevelopers: source.includes('developer'),
+  };
 }
 
 function toTemplateMessage(
   message: ChatMessage,
-  { walksParts, knowsDevelopers }: TemplateTaste,
+  { walksParts, takesText, knowsDevelopers }: TemplateTaste,
 ): Readonly<Record<string, unknown>> {
   const { content, role, reasoning_content: reasoning } = message;
   const wantsParts = walksParts && role !== 'tool';
   let shown: unknown = content;
-  if (wantsParts && typeof content === 'string') shown = [{ type: 'text', text: content }];
+  if (wantsParts && !takesText && typeof content === 'string') shown = [{ type: 'text', text: content }];
   if (!wantsParts && typeof content !== 'string') shown = content.map(part => part.text).join('\n');
   return {
     ...message,

@@ -62,8 +62,7 @@ export class Detokenizer {
       case 'strip-one-space':
         return bytes[0] === space ? bytes.subarray(1) : bytes;
       case 'strip-marks':
-        // A space that came as a byte token is no mark.
-        return this.tokenBytes.isFallbackByte(tokenId) ? bytes : bytes.filter(byte => byte !== space);
+        return this.tokenBytes.hasMarks(tokenId) ? bytes.filter(byte => byte !== space) : bytes;
     }
   }
 

@@ -33,6 +33,47 @@ describe('integers beyond ±(2^53 - 1)', () => {
   );
 });
 
+// As in Python: a key whose value is None is there. Tools without a description have such a key.
+it.each([
+  ['{{ tool.description is defined }} {{ tool.description }}', 'True None'],
+  ['{{ tool.missing is defined }}|{{ tool.missing }}', 'False|'],
+  [
+    "{{ tool.get('description', 'no') }} {{ tool.get('missing', 'no') }} {{ tool.get('missing') }}",
+    'None no None',
+  ],
+  ["{{ [tool] | map(attribute='description') | list }}", '[None]'],
+  ["{{ [tool] | selectattr('description', 'defined') | list | length }}", '1'],
+  ["{% set ns = namespace(a=none) %}{{ ns['a'] is defined }} {{ ns.a is defined }}", 'True True'],
+  ['{{ missing | default(default_value=none) }} {{ missing | default(none) }}', 'None None'],
+  ["{{ 'x' | int(default=none) }} {{ 'x' | float(none) }}", 'None None'],
+  ["{{ 'ab' | join(none) }}", 'aNoneb'],
+])('None is a value: %s', (source, text) => {
+  expect(renderTemplate(source, { tool: { description: null } }, new Date(0))).toBe(text);
+});
+
+// A request's integers come as integers of any size: such a number was written with a fraction or an exponent.
+it.each([
+  [1e20, '1e+20'],
+  [-1.5e300, '-1.5e+300'],
+  [2 ** 53, '9007199254740992.0'],
+  [2 ** 53 - 1, '9007199254740991'],
+])('the number %d is written as %s', (value, text) => {
+  expect(renderTemplate('{{ value }} {{ value | tojson }}', { value }, new Date(0))).toBe(`${text} ${text}`);
+});
+
+// As Python: the remainder is exact and has the sign of the divisor, also where it is zero.
+it.each([
+  ['-0.5 % 0.1', '2.7755575615628914e-17'],
+  ['5.5 % -2', '-0.5'],
+  ['1.0 % -0.5', '-0.0'],
+  ['1.0 // 0.1', '9.0'],
+  ['-7 // 2', '-4'],
+  ['-7 % 3', '2'],
+  ['6 % -3', '0'],
+])('{{ %s }} is %s', (expression, text) => {
+  expect(render(`{{ ${expression} }}`)).toBe(text);
+});
+
 // A list of one entry for each place of a long text ends the process, not only the thread, when it meets the memory limit.
 it.each([
   "('-a' * 300000) | title",

@@ -10,7 +10,7 @@ export type TextStartRule = 'keep' | 'strip-one-space' | 'strip-marks';
 
 const SPACE_MARK = '▁';
 const IS_SPECIAL = 1;
-const IS_FALLBACK_BYTE = 2;
+const HAS_MARKS = 2;
 
 /** Unit: bytes. `bytesOf` is a view into one shared array; do not write to it. */
 export class TokenBytes {
@@ -43,9 +43,9 @@ export class TokenBytes {
       const fallback = scheme.hasByteFallback ? fallbackByte(token.text) : null;
       if (fallback !== null) {
         part = Uint8Array.of(fallback);
-        this.flags[id] = IS_FALLBACK_BYTE;
       } else if (scheme.kind === 'marks') {
         part = encoder.encode(token.text.replaceAll(SPACE_MARK, ' '));
+        if (token.text.includes(SPACE_MARK)) this.flags[id] = HAS_MARKS;
       } else {
         part = byteLevelBytes(token.text) ?? encoder.encode(token.text);
       }
@@ -74,9 +74,9 @@ export class TokenBytes {
     return id >= 0 && id < this.size && (this.flags[id]! & IS_SPECIAL) !== 0;
   }
 
-  /** Whether the token is one raw byte (`<0xE2>`) that may be part of a character. */
-  isFallbackByte(id: number): boolean {
-    return id >= 0 && id < this.size && (this.flags[id]! & IS_FALLBACK_BYTE) !== 0;
+  /** Whether spaces of the token are written as marks (`▁`), not as a raw byte (`<0x20>`) or as they are. */
+  hasMarks(id: number): boolean {
+    return id >= 0 && id < this.size && (this.flags[id]! & HAS_MARKS) !== 0;
   }
 }
 

@@ -60,3 +60,24 @@ test('separators that stay with the piece before them are cut as the original cu
   const { Regex } = (pre_tokenizer as unknown as { pattern: { Regex: string } }).pattern;
   expect('a  b c '.match(new RegExp(Regex, 'gu'))).toEqual(['a ', ' ', 'b ', 'c ']);
 });
+
+describe('a separator that is removed is given back to nobody', () => {
+  // The library splits by the pattern as JavaScript does, which keeps what a group of it captured.
+  test.each([
+    [{ String: ' ' }, 'a b  c', ['a', 'b', 'c']],
+    [{ String: '.*' }, 'a.*b.c', ['a', 'b.c']],
+    [{ Regex: '(\\s)+' }, 'a b  c', ['a', 'b', 'c']],
+    [{ Regex: '(?<gap> )|([(])|\\(' }, 'a b(c', ['a', 'b', 'c']],
+    [{ Regex: '(?<=a)-' }, 'a-b-c', ['a', 'b-c']],
+  ])('%j', (pattern, text, pieces) => {
+    const stage = { type: 'Split', pattern, behavior: 'Removed', invert: false };
+    const { pre_tokenizer } = adapt({ pre_tokenizer: stage });
+    const { Regex } = (pre_tokenizer as unknown as { pattern: { Regex: string } }).pattern;
+    expect(text.split(new RegExp(Regex, 'gu')).filter(piece => piece !== '')).toEqual(pieces);
+  });
+
+  test('and a pattern that needs its captures is refused', () => {
+    const stage = { type: 'Split', pattern: { Regex: '(a)\\1' }, behavior: 'Removed', invert: false };
+    expect(() => adapt({ pre_tokenizer: stage })).toThrow(/backreference/);
+  });
+});

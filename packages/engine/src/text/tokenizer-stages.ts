@@ -121,10 +121,22 @@ function adaptSplit(stage: StageJson): StageJson {
     const found = `${behavior}${inverted ? ' inverted' : ''}`;
     throw unsupported('Split behavior', found, 'Isolated, Removed, MergedWithPrevious of one character');
   }
-  if (pattern.Regex === undefined) return stage;
-  let regex = pattern.Regex;
+  if (pattern.Regex === undefined && pattern.String === undefined) return stage;
+  let regex = pattern.Regex ?? pattern.String!.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
   for (const [folded, spelled] of CASE_FOLDED_GROUPS) regex = regex.replaceAll(folded, spelled);
+  if (behavior === 'removed' && !inverted) regex = withoutCaptures(regex);
   return { ...stage, pattern: { Regex: regex } };
+}
+
+/** The library removes a separator with String.split, which gives back what a capturing group found in it. */
+function withoutCaptures(regex: string): string {
+  let classDepth = 0;
+  return regex.replace(/\\[\s\S]|[[\]]|\((?:\?<(?![=!])[^>]*>|(?!\?))/g, found => {
+    if (/^\\[1-9k]/.test(found)) throw unsupported('Split behavior', 'removed with a backreference', 'none');
+    if (found === '[') classDepth++;
+    if (found === ']' && classDepth > 0) classDepth--;
+    return found.startsWith('(') && classDepth === 0 ? '(?:' : found;
+  });
 }
 
 function split(regex: string): StageJson {

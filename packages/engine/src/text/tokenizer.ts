@@ -19,7 +19,9 @@ export class Tokenizer {
   /** The main id first, then the others of generation_config.json (or config.json). */
   readonly eosTokenIds: readonly number[];
   private readonly library: LibraryTokenizer;
+  /** Tokens of the model alone: what its words become. */
   private readonly idOf: ReadonlyMap<string, number>;
+  private readonly addedIdOf: ReadonlyMap<string, number>;
   /** The other way round; made when it is first asked for, as few callers want it. */
   private textOf: ReadonlyMap<number, string> | undefined;
   private readonly unknownId: number | undefined;
@@ -35,6 +37,7 @@ export class Tokenizer {
     const { model, normalizer } = this.library;
     if (model === null) throw new EngineError('model_invalid', 'tokenizer.json has no model.');
     this.idOf = model.tokens_to_ids;
+    this.addedIdOf = new Map(json.added_tokens.map(({ content, id }) => [content, id]));
     this.unknownId = model.unk_token_id;
     this.tokenBytes = new TokenBytes(files.tokenizer);
     this.vocabSize = this.tokenBytes.size;
@@ -57,12 +60,12 @@ export class Tokenizer {
 
   /** Id of a token by its exact vocabulary text. */
   tokenId(content: string): number | undefined {
-    return this.idOf.get(content);
+    return this.addedIdOf.get(content) ?? this.idOf.get(content);
   }
 
   /** Text of a token as the vocabulary file has it; empty for ids without a token. */
   vocabularyText(id: number): string {
-    this.textOf ??= new Map(Array.from(this.idOf, ([text, tokenId]) => [tokenId, text]));
+    this.textOf ??= new Map([...this.idOf, ...this.addedIdOf].map(([text, tokenId]) => [tokenId, text]));
     return this.textOf.get(id) ?? '';
   }
 
@@ -108,7 +111,7 @@ export class Tokenizer {
     const at = tokens.indexOf(marker);
     const toIds = (list: readonly string[]) =>
       list.map(token => {
-        const id = this.idOf.get(token);
+        const id = this.tokenId(token);
         if (id !== undefined) return id;
         throw new EngineError(
           'model_invalid',
@@ -133,8 +136,9 @@ function toIdList(value: unknown): number[] {
 
 function createLibraryTokenizer(json: TokenizerJson): LibraryTokenizer {
   try {
-    // The library's own added-token and decoding steps are not used, so it needs no configuration.
-    return new LibraryTokenizer(json, {} satisfies JsonObject);
+    // The library's own added-token and decoding steps are not used, so it needs no configuration. Added tokens are kept
+    // from it: it would give their ids to plain text, where one is not found because it stands inside a word.
+    return new LibraryTokenizer({ ...json, added_tokens: [] }, {} satisfies JsonObject);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new EngineError('model_invalid', `tokenizer.json of the model folder is unusable: ${reason}`, {

@@ -4,8 +4,16 @@ import { toText } from './print.ts';
 import { TemplateError } from './template-error.ts';
 import { type Arguments, Float, iterate, numberOf, typeName, Undefined, type Value } from './values.ts';
 
+/** Undefined for an argument that is not given; None is given. */
 export function argument(args: Arguments, position: number, name: string): Value | undefined {
-  return args.positional[position] ?? args.named.get(name);
+  const found = args.positional[position];
+  return found === undefined ? args.named.get(name) : found;
+}
+
+/** The argument, or `fallback` where it is not given. */
+export function argumentOr(args: Arguments, position: number, name: string, fallback: Value): Value {
+  const found = argument(args, position, name);
+  return found === undefined ? fallback : found;
 }
 
 export function requireText(args: Arguments, position: number, name: string): string {

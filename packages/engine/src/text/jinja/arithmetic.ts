@@ -60,14 +60,20 @@ function calculate(operator: BinaryOperator, a: number, b: number, isFloat: bool
     case '/':
       return new Float(a / nonZero(b));
     case '//':
-      return wrap(Math.floor(a / nonZero(b)));
+      return wrap(Math.round((a - remainder(a, b)) / b));
     case '%':
-      // The sign of Python's remainder is that of the divisor.
-      return wrap(a - b * Math.floor(a / nonZero(b)));
+      return wrap(remainder(a, b));
     case '**':
       if (a < 0 && !Number.isInteger(b)) throw new TemplateError('The power is a complex number.');
       return b < 0 && !isFloat ? new Float(a ** b) : wrap(a ** b);
   }
+}
+
+/** Exact, as JavaScript's is, but with the sign of the divisor, as Python's is. Throws: for a divisor of 0. */
+function remainder(a: number, b: number): number {
+  const rest = a % nonZero(b);
+  if (rest === 0) return b < 0 ? -0 : 0;
+  return rest < 0 === b < 0 ? rest : rest + b;
 }
 
 function nonZero(value: number): number {

@@ -51,8 +51,9 @@ export function getAttribute(object: Value, name: string): Value {
   const method = methodOf(object, name);
   if (method !== undefined) return method;
   refuse(object, name);
-  if (object instanceof Map) return object.get(name) ?? missing(object, name);
-  return missing(object, name);
+  const found = object instanceof Map ? object.get(name) : undefined;
+  // None is a value: whoever asks for it finds it, defined.
+  return found === undefined ? missing(object, name) : found;
 }
 
 /** `object[key]`: a key or position first, then, for texts, a method or field. */
@@ -77,7 +78,7 @@ export function getItem(object: Value, key: Value): Value {
   if (key.startsWith('_')) return unsafe(object, key);
   const method = methodOf(object, key);
   if (method === undefined) refuse(object, key);
-  return method ?? missing(object, key);
+  return method === undefined ? missing(object, key) : method;
 }
 
 /** Unit of positions in texts: code points. */

@@ -1,7 +1,7 @@
 // The filters of chat templates, one function each. Names and behaviour are those of jinja2, with the `tojson`
 // that chat templates are rendered with. A filter that is not here is refused when it is reached.
 
-import { argument, optionalInteger, requireText } from './arguments.ts';
+import { argument, argumentOr, optionalInteger, requireText } from './arguments.ts';
 import { codePointCount, toCodePoints } from './code-points.ts';
 import { countOf } from './count-of.ts';
 import type { Filter } from './filter.ts';
@@ -80,7 +80,7 @@ const valueFilters: Readonly<Record<string, Filter>> = {
     });
   },
   default: (input, args) => {
-    const fallback = argument(args, 0, 'default_value') ?? (args.positional[0] === null ? null : '');
+    const fallback = argumentOr(args, 0, 'default_value', '');
     const replacesFalsy = isTruthy(argument(args, 1, 'boolean') ?? false);
     return input instanceof Undefined || (replacesFalsy && !isTruthy(input)) ? fallback : input;
   },
@@ -88,8 +88,8 @@ const valueFilters: Readonly<Record<string, Filter>> = {
     if (input instanceof Float) return new Float(Math.abs(input.value));
     return Math.abs(requireNumber(input));
   },
-  int: (input, args) => toInteger(input, argument(args, 0, 'default') ?? 0),
-  float: (input, args) => toFloat(input, argument(args, 0, 'default') ?? new Float(0)),
+  int: (input, args) => toInteger(input, argumentOr(args, 0, 'default', 0)),
+  float: (input, args) => toFloat(input, argumentOr(args, 0, 'default', new Float(0))),
   round: (input, args) => round(input, args),
   length: input => lengthOf(input),
 };

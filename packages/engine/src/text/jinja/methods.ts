@@ -95,7 +95,8 @@ export const dictMethods: Readonly<Record<string, Method<ValueMap>>> = {
   get: (self, { positional }) => {
     const [key, fallback] = positional;
     if (key === undefined) throw new TemplateError('get expected at least 1 argument, got 0');
-    return self.get(toKey(key)) ?? fallback ?? null;
+    const found = self.get(toKey(key));
+    return found === undefined ? (fallback ?? null) : found;
   },
   items: self => [...self].map(entry => new Tuple(entry)),
   keys: self => [...self.keys()],

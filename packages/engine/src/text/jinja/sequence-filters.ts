@@ -1,6 +1,6 @@
 // Filters that look into lists: mapping, choosing, ordering, joining.
 
-import { argument, optionalInteger } from './arguments.ts';
+import { argument, argumentOr, optionalInteger } from './arguments.ts';
 import { applyBinary } from './arithmetic.ts';
 import { getAttribute, getItem } from './attributes.ts';
 import { toCodePoints } from './code-points.ts';
@@ -30,7 +30,7 @@ export const itemFilters: Readonly<Record<string, Filter>> = {
     return [...iterate(input)].reverse();
   },
   join: (input, args) => {
-    const separator = toText(argument(args, 0, 'd') ?? '');
+    const separator = toText(argumentOr(args, 0, 'd', ''));
     const attribute = argument(args, 1, 'attribute');
     const items = iterate(input);
     const texts = (attribute === undefined ? items : items.map(item => readPath(item, attribute))).map(
@@ -131,8 +131,9 @@ export function readPath(item: Value, path: Value): Value {
 
 /** The original reads paths by item first. */
 function lookUp(value: Value, name: string): Value {
-  if (value instanceof Map) return value.get(name) ?? getAttribute(value, name);
-  return getItem(value, name);
+  if (!(value instanceof Map)) return getItem(value, name);
+  const found = value.get(name);
+  return found === undefined ? getAttribute(value, name) : found;
 }
 
 /** These filters take whatever is false for empty. */

@@ -128,7 +128,8 @@ export class LoopState {
 /** A JSON value, or undefined as None is not meant, in template values. Objects become dictionaries. */
 export function toValue(json: unknown): Value {
   if (json === null || typeof json === 'boolean' || typeof json === 'string') return json;
-  if (typeof json === 'number') return Number.isInteger(json) ? json : new Float(json);
+  // Larger integers come as bigint: such a number was written with a fraction or an exponent.
+  if (typeof json === 'number') return Number.isSafeInteger(json) ? json : new Float(json);
   if (typeof json === 'bigint') return Number.isSafeInteger(Number(json)) ? Number(json) : json;
   if (Array.isArray(json)) return json.map(toValue);
   if (json instanceof Callable) return json;
