@@ -28,3 +28,37 @@ test.each([
 ])('a step that runs %j has the outcome %j', async (step, outcome) => {
   expect(await outcomeOf(step)).toBe(outcome);
 });
+
+/** Starts a program as npm does, in a shell that does not become it, and ends the shell. Gives what the program writes. */
+async function outputAfterShell(program: string, environment: NodeJS.ProcessEnv): Promise<string> {
+  const source = `
+    import { runToEnd } from '${new URL('./processes.mjs', import.meta.url).href}';
+    await runToEnd(process.execPath, ['-e', process.env.PROGRAM], process.env);`;
+  const shell = spawn('sh', ['-c', '"$NODE" --input-type=module -e "$SOURCE"; exit'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, NODE: process.execPath, SOURCE: source, PROGRAM: program, ...environment },
+  });
+  let output = '';
+  shell.stdout.on('data', text => {
+    if (output === '') shell.kill('SIGTERM');
+    output += String(text);
+  });
+  await once(shell, 'close');
+  return output;
+}
+
+/** Says who stopped it, or that nobody did. */
+const STOPPABLE = `
+  process.on('SIGTERM', () => { console.log('stopped'); process.exit(); });
+  setTimeout(() => { console.log('left alone'); process.exit(); }, 1_500);
+  console.log('running');`;
+
+test('the end of a shell that npm started stops the program', async () => {
+  const output = await outputAfterShell(STOPPABLE, { npm_lifecycle_event: 'start' });
+  expect(output).toBe('running\nstopped\n');
+});
+
+test('a shell that somebody else started may end before the program', async () => {
+  const output = await outputAfterShell(STOPPABLE, { npm_lifecycle_event: undefined });
+  expect(output).toBe('running\nleft alone\n');
+});

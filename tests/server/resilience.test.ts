@@ -125,6 +125,19 @@ it('lets open answers end after one signal and leaves no process behind', async 
   await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 5_000 });
 });
 
+it.skipIf(process.platform === 'win32')(
+  'lets open answers end when the terminal is lost, which may be told twice',
+  async () => {
+    server = await startTinyServer();
+    const reply = await post({ ...LONG, max_tokens: 200, stream: true });
+    server.child.kill('SIGHUP');
+    await vi.waitFor(() => expect(server.output()).toContain('Stopping'));
+    server.child.kill('SIGHUP');
+    expect(await reply.text()).toContain('"finish_reason":"length"');
+    expect(await server.exited).toBe(0);
+  },
+);
+
 it('does not wait for connections that ask for nothing, as browsers open them', async () => {
   server = await startTinyServer();
   const { hostname, port } = new URL(server.url);

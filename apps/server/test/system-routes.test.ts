@@ -98,6 +98,21 @@ it('counts requests and tokens under the names of vLLM', async () => {
   expect(body).toContain(`vllm:num_requests_running${labels} 0`);
   expect(body).toContain(`vllm:e2e_request_latency_seconds_count${labels} 1`);
   expect(body).toContain(`vllm:request_time_per_output_token_seconds_count${labels} 1`);
+  expect(body).toContain(`vllm:inter_token_latency_seconds_count${labels} 4`);
+  expect(body).toContain(`vllm:request_max_num_generation_tokens_sum${labels} 3`);
+});
+
+it('begins the series of every model at 0, so that the first request is an increase', async () => {
+  test = await openTestApp();
+  const { body } = await test.app.inject('/metrics');
+  const labels = 'model_name="demo",engine="0"';
+  expect(body).toContain(`vllm:generation_tokens_total{${labels}} 0`);
+  expect(body).toContain(`vllm:request_success_total{${labels},finished_reason="length"} 0`);
+  expect(body).toContain(`vllm:time_to_first_token_seconds_bucket{le="+Inf",${labels}} 0`);
+  // Told once: a scrape takes nothing back.
+  await test.post({ messages: MESSAGES });
+  const { body: later } = await test.app.inject('/metrics');
+  expect(later).toContain(`vllm:time_to_first_token_seconds_count{${labels}} 1`);
 });
 
 it('tells in /metrics where the time of requests went', async () => {
@@ -121,7 +136,7 @@ it('tells nothing of times that the engine does not know', async () => {
   await test.post({ messages: MESSAGES });
   const { body } = await test.app.inject('/metrics');
   expect(body).toContain('vllm:e2e_request_latency_seconds_count{model_name="demo",engine="0"} 1');
-  expect(body).not.toMatch(/^vllm:request_(queue|prefill|decode|inference)_time_seconds_count\{/m);
+  expect(body).not.toMatch(/^vllm:request_(queue|prefill|decode|inference)_time_seconds_count\{.*\} [^0]/m);
 });
 
 it("shows the engine's own counts of cache, preemption and speculation under the names of vLLM", async () => {

@@ -87,9 +87,13 @@ export interface GenerationReport {
   readonly promptTokenCount: number;
   readonly completionTokenCount: number;
   readonly choiceCount: number;
+  /** Tokens of the longest choice. */
+  readonly longestChoiceTokenCount: number;
   readonly durationMs: number;
   /** Null when no token came. */
   readonly firstTokenMs: number | null;
+  /** From tokens of a choice to its next ones, as they were handed on; tokens that come together are one entry. */
+  readonly tokenGapsMs: readonly number[];
   /** What the engine says of it; null where it says nothing: no token came, or the request was a search with beams. */
   readonly timing: PromptTiming | null;
   /** From the first token to the last, whenever they were read; null as `timing`, and where the end did not come. */

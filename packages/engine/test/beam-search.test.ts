@@ -158,6 +158,24 @@ describe('a beam search', () => {
     }
   });
 
+  test('keeps its place in the queue: who came later does not make each of its steps wait', async () => {
+    const single = await createScriptedEngine({ peak: 0, core: { maxSequences: 1, maxQueuedSequences: 8 } });
+    try {
+      const ended: string[] = [];
+      const beamSearch = { width: 2, lengthPenalty: 1 };
+      const note = (name: string) => () => void ended.push(name);
+      const later = { sampling: { temperature: 0 }, stop: { maxTokens: 8, ignoreEos: true } };
+      await Promise.all([
+        generate({ beamSearch, stop: { maxTokens: 3, ignoreEos: true } }, single).then(note('search')),
+        ...Array.from({ length: 8 }, () => generate(later, single).then(note('later'))),
+      ]);
+      expect(ended).toHaveLength(9);
+      expect(ended.at(-1)).toBe('later');
+    } finally {
+      await single.close();
+    }
+  });
+
   test('ends at once when the signal fires', async () => {
     const controller = new AbortController();
     const { engine } = scripted;

@@ -104,7 +104,8 @@ function showEvent(event: CatalogEvent, terminal: Terminal, bars: BuildBars): vo
   terminal.out(describeModel(modelId, event.engine.info));
 }
 
-// The first signal drains, the second ends at once. Model processes end with their channel to this one.
+// The first signal drains, the second ends at once. Model processes end with their channel to this one. A lost terminal drains
+// too, and never ends at once: its signal may come twice, from the system and from whoever started the server.
 function stopOnSignal(server: RunningServer, terminal: Terminal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let isStopping = false;
@@ -114,10 +115,15 @@ function stopOnSignal(server: RunningServer, terminal: Terminal): Promise<void> 
     terminal.out('\nStopping: open answers may end. Press Ctrl-C again to stop at once.\n');
     server.stop().then(resolve, reject);
   };
+  const onHangup = () => {
+    if (!isStopping) onSignal();
+  };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
+  process.on('SIGHUP', onHangup);
   return promise.finally(() => {
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
+    process.off('SIGHUP', onHangup);
   });
 }

@@ -125,6 +125,24 @@ describe('readConfig', () => {
     expect(problemsOf({ OTHER: 'x' })).toEqual([]);
   });
 
+  it('takes what Kubernetes sets for a Service of our name for no settings', () => {
+    const links = {
+      ORTLER_SERVICE_HOST: '10.0.0.1',
+      ORTLER_SERVICE_PORT: '80',
+      ORTLER_SERVICE_PORT_HTTP: '80',
+      ORTLER_PORT: 'tcp://10.0.0.1:80',
+      ORTLER_PORT_80_TCP: 'tcp://10.0.0.1:80',
+      ORTLER_PORT_80_TCP_ADDR: '10.0.0.1',
+      ORTLER_GPU_SERVICE_HOST: '10.0.0.2',
+      ORTLER_GPU_PORT: 'tcp://10.0.0.2:80',
+    };
+    expect(readConfig(links).port).toBe(8000);
+    expect(readConfig({ ...links, ORTLER_PORT: '9000' }).port).toBe(9000);
+    expect(problemsOf({ ...links, ORTLER_PORT: 'http' })).toHaveLength(1);
+    expect(problemsOf({ ORTLER_PORT: 'tcp://10.0.0.1:80' })).toHaveLength(1);
+    expect(problemsOf({ ...links, ORTLER_SERVICE_NAME: 'x' })).toHaveLength(1);
+  });
+
   it('reads several models and resolves their folders', () => {
     expect(readConfig({ ORTLER_MODELS: 'a=/m/a, org/b=rel' }).models).toEqual([
       { id: 'a', path: '/m/a' },

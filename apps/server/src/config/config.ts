@@ -1,6 +1,7 @@
 // Settings from flags over environment variables -> one frozen Config, or every mistake at once in plain words.
 
 import { closestWord } from './closest-word.ts';
+import { findServiceLinks } from './service-links.ts';
 import type { Setting } from './settings/setting.ts';
 import { SETTINGS } from './settings.ts';
 
@@ -27,14 +28,16 @@ export class ConfigError extends Error {
 const PREFIX = 'ORTLER_';
 
 /**
- * Reads the configuration. An empty variable counts as absent.
+ * Reads the configuration. An empty variable counts as absent, and so do those that Kubernetes sets for Services.
  * @param flags Values of flags by setting name, as text.
  * Throws: `ConfigError`.
  */
 export function readConfig(
-  environment: Readonly<Record<string, string | undefined>>,
+  variables: Readonly<Record<string, string | undefined>>,
   flags: Readonly<Record<string, string | undefined>> = {},
 ): Config {
+  const links = findServiceLinks(variables);
+  const environment = Object.fromEntries(Object.entries(variables).filter(([name]) => !links.has(name)));
   const problems = findUnknownVariables(environment);
   const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(SETTINGS) as [string, Setting<unknown>][]) {

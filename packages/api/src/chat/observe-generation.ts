@@ -2,6 +2,7 @@
 
 import { EngineError, type GenerationEvent } from '@ortler/engine';
 import type { GenerationReport, Services } from '../services.ts';
+import { TokenTimes } from './token-times.ts';
 
 export interface ObservedGeneration {
   readonly services: Pick<Services, 'generations' | 'now'>;
@@ -17,8 +18,7 @@ export async function* observeGeneration(
 ): AsyncGenerator<GenerationEvent, void, undefined> {
   let outcome: GenerationReport['outcome'] = 'aborted';
   let promptTokenCount = 0;
-  let completionTokenCount = 0;
-  let firstTokenMs: number | null = null;
+  const tokens = new TokenTimes();
   let timing: GenerationReport['timing'] = null;
   let decodeMs: number | null = null;
   const finishReasons: string[] = [];
@@ -28,8 +28,7 @@ export async function* observeGeneration(
         promptTokenCount = event.promptTokenIds.length;
         timing = event.timing ?? null;
       } else if (event.kind !== 'request-finish') {
-        firstTokenMs ??= services.now() - startedAtMs;
-        completionTokenCount += event.tokenIds.length;
+        tokens.came(event, services.now());
         if (event.kind === 'choice-finish') finishReasons.push(event.finishReason);
       } else {
         outcome = 'finished';
@@ -46,10 +45,12 @@ export async function* observeGeneration(
       outcome,
       finishReasons,
       promptTokenCount,
-      completionTokenCount,
+      completionTokenCount: tokens.count,
       choiceCount,
+      longestChoiceTokenCount: tokens.longestChoiceCount,
       durationMs: services.now() - startedAtMs,
-      firstTokenMs,
+      firstTokenMs: tokens.firstAtMs === null ? null : tokens.firstAtMs - startedAtMs,
+      tokenGapsMs: tokens.gapsMs,
       timing,
       decodeMs,
     });

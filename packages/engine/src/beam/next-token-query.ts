@@ -46,9 +46,9 @@ export class NextTokenQuery implements OpenRequest {
   }
 }
 
-/** The message of a question. `valid` is the request on whose behalf it is asked. */
+/** The message of a question. `continues`: the first question of the search; `valid`: the request on whose behalf it is asked. */
 export function toQueryMessage(
-  requestId: number,
+  { requestId, continues }: { readonly requestId: number; readonly continues: number | undefined },
   tokenIds: Int32Array,
   topCount: number,
   { priority, cachePartition }: Pick<ValidRequest, 'priority' | 'cachePartition'>,
@@ -56,6 +56,7 @@ export function toQueryMessage(
   return {
     kind: 'submit',
     requestId,
+    ...(continues !== undefined && { continues }),
     promptTokenIds: tokenIds,
     choiceCount: 1,
     sampling: { ...NEUTRAL_SAMPLING, temperature: 0, seed: 0n },

@@ -1,6 +1,6 @@
-// A beam search over a link: each question about next tokens is a request of its own. Caller: `linked-engine.ts`.
+// A beam search over a link: each question about next tokens is a request of its own, served in the place in the queue that
+// the search had when it came. Caller: `linked-engine.ts`.
 
-import { setTimeout as delay } from 'node:timers/promises';
 import { throwIfAborted } from '../aborted.ts';
 import type { CoreLink } from '../link/core-link.ts';
 import type { OpenRequests } from '../open-requests.ts';
@@ -9,7 +9,6 @@ import type { BeamSearch } from '../request/generation-request.ts';
 import type { PreparedRequest } from '../request-preparer.ts';
 import { detokenize } from '../text/detokenizer.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
-import { askAll } from './ask-all.ts';
 import { generateBeams } from './beam-generation.ts';
 import { NextTokenQuery, type NextTokens, toQueryMessage } from './next-token-query.ts';
 
@@ -30,20 +29,23 @@ export async function* searchBeams(
   const { tokenBytes, mainEosTokenId } = tokenizer;
   const { skipSpecialTokens, includeStopInOutput, logprobs, eosTokenIds } = valid;
 
+  /** The first question, which all others continue. */
+  let firstId: number | undefined;
+
   const askNextTokens = async (tokenIds: Int32Array, topCount: number): Promise<NextTokens> => {
     throwIfAborted(signal);
     const requestId = requests.newId();
     const query = new NextTokenQuery();
     const leave = requests.enter(requestId, query, signal);
     try {
-      link.submit(toQueryMessage(requestId, tokenIds, topCount, valid));
+      link.submit(toQueryMessage({ requestId, continues: firstId }, tokenIds, topCount, valid));
+      firstId ??= requestId;
       return await query.answer;
     } finally {
       leave();
     }
   };
 
-  let isAdmitted = false;
   yield* generateBeams({
     promptTokenIds,
     beamSearch,
@@ -54,17 +56,8 @@ export async function* searchBeams(
     logprobs,
     tokenBytes,
     decode: tokenIds => detokenize(tokenBytes, tokenIds, { skipSpecialTokens, shownSpecialIds }),
-    askNextTokens: async (tokenIdLists, topCount) => {
-      // A search that has not begun is refused like any request; one that is under way waits for room.
-      const wait = isAdmitted ? (ms: number) => pause(ms, signal) : null;
-      const found = await askAll(tokenIdLists, tokenIds => askNextTokens(tokenIds, topCount), wait);
-      isAdmitted = true;
-      return found;
-    },
+    // A search begins with one question, which may be refused like any request.
+    askNextTokens: (tokenIdLists, topCount) =>
+      Promise.all(tokenIdLists.map(tokenIds => askNextTokens(tokenIds, topCount))),
   });
-}
-
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  await delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
-  throwIfAborted(signal);
 }

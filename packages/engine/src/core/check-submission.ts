@@ -44,6 +44,7 @@ export function checkSubmission(message: SubmitMessage, limits: SubmissionLimits
     const problem = `choiceCount must be at most ${mostChoices} with this model; got ${choiceCount}.`;
     throw invalid('choiceCount', problem);
   }
+  if (message.continues !== undefined) return;
   // Sequences that find a free slot at the next step do not count as waiting.
   const missingCount = choiceCount - (maxQueuedSequences + freeSlotCount - waitingCount);
   if (missingCount > 0) {

@@ -170,6 +170,18 @@ describe('EngineCore', () => {
     expect(core.stats).toMatchObject({ waitingCount: 3, freeSlotCount: 2 });
   });
 
+  it('serves what continues a request in its place, also past a full queue', async () => {
+    const { core } = createCore({ ...counting, slotCount: 1 }, { maxQueuedSequences: 2 });
+    for (const requestId of [2, 3, 4]) core.submit(submission(requestId));
+    for (const requestId of [5, 6]) core.submit(submission(requestId, { continues: 1 }));
+    const order: number[] = [];
+    for (const output of await drain(core)) {
+      if (output.kind !== 'step') continue;
+      for (const { requestId, finish } of output.updates) if (finish !== undefined) order.push(requestId);
+    }
+    expect(order).toEqual([5, 6, 2, 3, 4]);
+  });
+
   it('does not let sequences whose readers are slow fill the queue', async () => {
     const { core } = createCore({ ...counting, slotCount: 1 }, { maxQueuedSequences: 1 });
     for (let requestId = 1; requestId <= 4; requestId++) {

@@ -51,7 +51,6 @@ export class EngineCore {
   readonly #settings: SettledCoreSettings;
   /** Aborted since the last drain; a step in flight must not see its sequences change. */
   #aborted = new Set<Sequence>();
-  #arrivalCount = 0;
   #stepCount = 0;
   #draftedTokenCount = 0;
   #acceptedTokenCount = 0;
@@ -118,7 +117,7 @@ export class EngineCore {
       estimateWaitMs: endCount => this.#load.waitMs(endCount, this.#scheduler.running.map(toRunningLength)),
     });
     const constraints = this.#constraints.start(message);
-    const group = createSequenceGroup(message, this.#arrivalCount++, this.#settings.now());
+    const group = createSequenceGroup(message, this.#settings.now());
     this.#groups.set(requestId, group);
     for (let choiceIndex = 0; choiceIndex < message.choiceCount; choiceIndex++) {
       const sequence = new Sequence(group, choiceIndex, constraints[choiceIndex]);

@@ -18,7 +18,7 @@ export interface SequenceGroup {
   readonly requestId: number;
   readonly promptTokenIds: Int32Array;
   readonly submitted: SubmitMessage;
-  /** Place in the order in which requests came. */
+  /** Place in the order in which requests came; that of the request which it continues, if it continues one. */
   readonly arrival: number;
   /** When it came. Unit: milliseconds; only differences matter. */
   readonly submittedAtMs: number;
@@ -36,17 +36,14 @@ export interface SequenceGroup {
   readonly promptLogprobs: (TokenLogprobs | null)[];
 }
 
-/** A request without choices yet; `arrival` is its place in the order in which requests came. */
-export function createSequenceGroup(
-  message: SubmitMessage,
-  arrival: number,
-  submittedAtMs: number,
-): SequenceGroup {
+/** A request without choices yet. */
+export function createSequenceGroup(message: SubmitMessage, submittedAtMs: number): SequenceGroup {
+  const { requestId, continues } = message;
   return {
-    requestId: message.requestId,
+    requestId,
     promptTokenIds: message.promptTokenIds,
     submitted: message,
-    arrival,
+    arrival: continues ?? requestId,
     submittedAtMs,
     startedAtMs: null,
     openSequences: new Set(),

@@ -12,10 +12,16 @@ import type { TokenVocabulary } from '../request/token-vocabulary.ts';
 import type { CoreOptions } from './core-options.ts';
 import type { CoreStats } from './core-stats.ts';
 
-/** One request as the token side sees it. `requestId` is unique within the link. */
+/** One request as the token side sees it. */
 export interface SubmitMessage {
   readonly kind: 'submit';
+  /** Unique within the link. Later requests have larger ones: it is the order in which they are served. */
   readonly requestId: number;
+  /**
+   * Id of the request whose work this one goes on with, as a step of a beam search does. It then has that one's place in the
+   * order of service and is not refused for want of room: the work was admitted already. Absent: it begins something new.
+   */
+  readonly continues?: number;
   readonly promptTokenIds: Int32Array;
   readonly choiceCount: number;
   /** Defaults filled and ranges checked; the seed is always set. */

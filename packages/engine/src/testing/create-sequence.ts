@@ -23,7 +23,7 @@ export function createSequence(
     minTokensBannedIds: [],
     ...changes,
   };
-  const group = createSequenceGroup(message, requestId, 0);
+  const group = createSequenceGroup(message, 0);
   const sequence = new Sequence(group, 0);
   group.openSequences.add(sequence);
   return sequence;

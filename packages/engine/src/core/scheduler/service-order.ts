@@ -5,7 +5,13 @@ import type { Sequence } from '../sequence.ts';
 
 /** Below 0 when `a` is served before `b`. 0 only for the same sequence. */
 export function compareService(a: Sequence, b: Sequence): number {
-  return a.priority - b.priority || a.group.arrival - b.group.arrival || a.choiceIndex - b.choiceIndex;
+  return (
+    a.priority - b.priority ||
+    a.group.arrival - b.group.arrival ||
+    // Requests that continue the same one arrived together.
+    a.group.requestId - b.group.requestId ||
+    a.choiceIndex - b.choiceIndex
+  );
 }
 
 /** Index of the first of the ordered sequences that is not served before this one. */
