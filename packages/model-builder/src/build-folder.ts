@@ -66,10 +66,18 @@ export async function keepIntactFolder(
   return false;
 }
 
-/** Removes what killed builds left in `parentDir`. Folders of builds that still run stay. */
-export async function removeAbandonedBuilds(parentDir: string, now: number): Promise<void> {
+/**
+ * Removes what killed builds left in `parentDir`: all of them, or those of the output folder of that name. Folders of builds that
+ * still run stay.
+ */
+export async function removeAbandonedBuilds(
+  parentDir: string,
+  now: number,
+  outputName?: string,
+): Promise<void> {
   const names = await readdir(parentDir).catch(() => []);
   for (const name of names) {
+    if (outputName !== undefined && !name.startsWith(`${outputName}${MARK}`)) continue;
     const owner = /\.building-(.+)-(\d+)-[0-9a-f]{8}$/.exec(name);
     if (owner === null) continue;
     const folder = join(parentDir, name);

@@ -1,7 +1,7 @@
 // From a Hugging Face folder to an ONNX model folder: the whole build, told in one function.
 
 import { rm, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import {
   GRAPH_FORMAT_VERSION,
   type GraphVariant,
@@ -14,7 +14,12 @@ import { recordDecoderGraph, recordPrefillGraph } from './architectures/decoder-
 import type { GraphParts } from './blocks/token-rows.ts';
 import { VARIANTS, type Variant } from './blocks/variant.ts';
 import { WIDENED_OPSET } from './blocks/widened-attention.ts';
-import { createBuildFolder, publishBuildFolder, writeDurably } from './build-folder.ts';
+import {
+  createBuildFolder,
+  publishBuildFolder,
+  removeAbandonedBuilds,
+  writeDurably,
+} from './build-folder.ts';
 import type { BuildManifest } from './build-manifest.ts';
 import { BUILDER_VERSION, computeContentHash, listCompanionFiles, settleKvType } from './content-hash.ts';
 import { copyCompanions } from './copy-companions.ts';
@@ -22,7 +27,7 @@ import { ModelBuildError } from './errors.ts';
 import { EXPORT_FOLDER, type ExportedFiles, findExports } from './exported/find-exports.ts';
 import { hashFolders } from './file-hashes.ts';
 import { Checkpoint, type WeightSource } from './hugging-face/checkpoint.ts';
-import { readDecoderConfig } from './hugging-face/config.ts';
+import { CONFIG_FILE, readDecoderConfig } from './hugging-face/config.ts';
 import type { DecoderConfig } from './hugging-face/decoder-config.ts';
 import { LoraAdapter } from './lora/adapter.ts';
 import { mergeAdapter } from './lora/merged-checkpoint.ts';
@@ -30,6 +35,7 @@ import { totalWeightBytes, type WriteWeightsOptions, writeWeights } from './onnx
 import { GraphRecorder } from './onnx/graph.ts';
 import { encodeModel } from './onnx/model-proto.ts';
 import { WrittenTensors } from './onnx/written-tensors.ts';
+import { checkTiedHead } from './weights/check-tied-head.ts';
 import { writing } from './write-failed.ts';
 
 const GRAPH_FILE = 'model.onnx';
@@ -82,6 +88,9 @@ export async function buildModel(options: BuildModelOptions): Promise<ModelManif
   const { sourceDir, adapterDir, outputDir, precision, variant = 'slots', onProgress, signal } = options;
   const { roundsActivations = false } = options;
   if ((await stat(outputDir).catch(() => undefined)) !== undefined) throw outputExists(outputDir);
+  // The folder around it is anyone's, so only what earlier builds of this output left is removed.
+  const output = resolve(outputDir);
+  await removeAbandonedBuilds(dirname(output), Date.now(), basename(output));
   const exports = await findExports(sourceDir, variant);
   if (exports !== undefined) throw needsNoBuild(sourceDir, exports);
   const contentHash = await computeContentHash({
@@ -121,6 +130,7 @@ export async function buildHashedModel(
     // 2. Record the graph; this checks that every tensor is there with the right shape.
     const graphs = recordGraphs({ config, checkpoint, precision, variant: variantOf(options) }, kvType);
     const parameterCount = checkpoint.usedElementCount;
+    await checkTiedHead(checkpoint, config, { configFile: join(sourceDir, CONFIG_FILE), signal });
 
     const folder = await writing(outputDir, () => createBuildFolder(outputDir));
     try {

@@ -2,7 +2,8 @@
 
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MANIFEST_FILE } from '@ortler/engine/graph-contract';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -232,6 +233,20 @@ describe('a build that cannot be finished leaves nothing behind', () => {
     expect(await readdir(parent)).toEqual([]);
   });
 
+  it.each([
+    ['heads', { num_attention_heads: 1e9 }, { tensor: 'model.layers.0.self_attn.q_proj.weight' }],
+    ['layers', { num_hidden_layers: 1e9 }, { tensor: 'model.layers.999999999.input_layernorm.weight' }],
+  ])('when config.json speaks of more %s than memory can list', async (label, numbers, fault) => {
+    const { parent, outputDir } = await newOutput();
+    const huge = join(folder, `huge-${label}`);
+    await createTinyCheckpoint(huge);
+    const config = JSON.parse(await readFile(join(huge, 'config.json'), 'utf8'));
+    await writeFile(join(huge, 'config.json'), JSON.stringify({ ...config, ...numbers }));
+    const build = buildModel({ sourceDir: huge, outputDir, precision: 'f32', kvType: 'int8' });
+    await expect(build).rejects.toMatchObject(fault);
+    expect(await readdir(parent)).toEqual([]);
+  });
+
   // A limit on file sizes stands in for a full disk; only a shell of Unix can set one.
   it.skipIf(process.platform === 'win32')('when the disk refuses to take more', async () => {
     const { parent, outputDir } = await newOutput();
@@ -260,11 +275,22 @@ it('ignores tensors that have no effect in transformers either', async () => {
   const zeros = (name: string, shape: number[]) => ({ name, shape, fill: () => undefined });
   await writeSafetensors(join(older, 'model.safetensors'), 'F32', [
     ...seededTensors(config, 1),
-    zeros('lm_head.weight', [config.vocabSize, config.hiddenSize]),
     zeros('model.layers.0.self_attn.rotary_emb.inv_freq', [8]),
   ]);
   const manifest = await buildModel({ sourceDir: older, outputDir, precision: 'f32' });
   expect(manifest.parameterCount).toBe(92_480);
+});
+
+it('removes what a killed build of the same output left, and nothing else', async () => {
+  const { parent, outputDir } = await newOutput();
+  // No process has this number: it is above the largest that Linux gives.
+  const leftOf = (name: string) =>
+    join(parent, `${name}.building-${hostname().replace(/[^\w.]/g, '_')}-4999999-0123abcd`);
+  const running = leftOf('model').replace('4999999', String(process.pid));
+  for (const left of [leftOf('model'), leftOf('other'), running]) await mkdir(left);
+  await buildModel({ sourceDir: source, outputDir, precision: 'f32' });
+  const expected = [outputDir, leftOf('other'), running].map(path => basename(path));
+  expect((await readdir(parent)).toSorted()).toEqual(expected.toSorted());
 });
 
 it('never touches an output folder that exists', async () => {

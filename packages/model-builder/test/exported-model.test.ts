@@ -1,6 +1,6 @@
 // Folders that another program exported: what becomes of them, and what is refused.
 
-import { cp, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { cp, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MANIFEST_FILE } from '@ortler/engine/graph-contract';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -156,6 +156,12 @@ describe('an exported folder that cannot be run', () => {
   it('is refused with the file that is missing', async () => {
     await rm(graphFile('model.onnx_data'));
     await refusal().toMatchObject({ code: 'source_invalid', file: graphFile('model.onnx_data') });
+  });
+
+  it.each(['model.onnx', 'model.onnx_data'])('is refused when its %s is a link to nothing', async name => {
+    await rm(graphFile(name));
+    await symlink(join(folder, 'gone'), graphFile(name));
+    await refusal().toMatchObject({ code: 'source_invalid', file: graphFile(name) });
   });
 
   it.each([0, 1, 100, 3_000])('is refused when %i bytes are left of its graph', async length => {

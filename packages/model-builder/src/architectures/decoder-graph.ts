@@ -24,6 +24,7 @@ import { ModelBuildError } from '../errors.ts';
 export function recordDecoderGraph(parts: GraphParts): void {
   const { graph, config } = parts;
   checkHeadSize(parts);
+  checkExtent(parts);
   for (const { name, type, dims } of parts.variant.inputs) graph.input(name, type, dims);
   graph.input(SHARED_INPUT.logitRows, 'int64', [DYNAMIC_DIMS.rows]);
 
@@ -106,6 +107,16 @@ function checkHeadSize({ variant, config }: GraphParts): void {
   throw new ModelBuildError('unsupported', message, { key: 'head_dim' });
 }
 
+/**
+ * Blocks make lists as long as there are heads and layers, before they ask for the weights of any: numbers that are far too large
+ * must be told before memory ends. Throws: as `WeightSource.tensor`.
+ */
+function checkExtent({ checkpoint, config }: GraphParts): void {
+  const { layerCount, headCount, headSize, hiddenSize } = config;
+  checkpoint.tensor(inputNormWeight(layerCount - 1), [hiddenSize]);
+  checkpoint.tensor('model.layers.0.self_attn.q_proj.weight', [headCount * headSize, hiddenSize]);
+}
+
 function inputNorm(layer: number): string {
   return `/model/layers.${layer}/input_layernorm`;
 }
@@ -114,7 +125,7 @@ function inputNormWeight(layer: number): string {
   return `model.layers.${layer}.input_layernorm.weight`;
 }
 
-/** Tensors that transformers ignores as well: a tied head stored all the same, and tables of old versions. */
+/** A tied head stored all the same, which `checkTiedHead` compares, and tables of old versions that transformers ignores. */
 function hasNoEffect(name: string): boolean {
   return name === LM_HEAD_WEIGHT || name.endsWith('.rotary_emb.inv_freq');
 }

@@ -4,6 +4,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GraphVariant, Precision } from '@ortler/engine/graph-contract';
+import { ModelBuildError } from '../errors.ts';
 
 /** Folder of the graphs. */
 export const EXPORT_FOLDER = 'onnx';
@@ -45,7 +46,7 @@ export interface ExportedGraph {
 
 /**
  * Undefined for a folder without graphs, and for one with weights of its own: those are built. `variant` says where the model
- * is to run: `slots` for the processor, `paged` for a GPU.
+ * is to run: `slots` for the processor, `paged` for a GPU. Throws: `source_invalid` for a link to a file that is gone.
  */
 export async function findExports(
   sourceDir: string,
@@ -61,10 +62,15 @@ export async function findExports(
     const name = candidates.find(candidate => names.includes(candidate));
     if (name === undefined) continue;
     const own = files.filter(file => file.startsWith(name));
-    const sizes = await Promise.all(
-      own.map(async file => (await stat(join(sourceDir, EXPORT_FOLDER, file))).size),
-    );
+    const sizes = await Promise.all(own.map(file => sizeOf(join(sourceDir, EXPORT_FOLDER, file))));
     graphs.set(precision as Precision, { name, bytes: sizes.reduce((sum, size) => sum + size, 0) });
   }
   return { graphs, names };
+}
+
+async function sizeOf(file: string): Promise<number> {
+  const { size } = await stat(file).catch((cause: unknown) => {
+    throw new ModelBuildError('source_invalid', `${file} is missing or cannot be read`, { file, cause });
+  });
+  return size;
 }

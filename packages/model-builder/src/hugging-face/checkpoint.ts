@@ -12,6 +12,8 @@ export const WEIGHTS_INDEX_FILE = 'model.safetensors.index.json';
 
 /** Where blocks get their matrices from: a checkpoint, or one with an adapter merged into it. */
 export interface WeightSource {
+  /** Whether any weights file holds the tensor. */
+  has(name: string): boolean;
   /** The tensor `name`, which must have exactly `shape`. Throws: `tensor_missing`, `tensor_mismatch`, `unsupported`. */
   tensor(name: string, shape: readonly number[]): CheckpointTensor;
   /** Elements of all tensors that were asked for, each counted once: the parameter count of the model. */
@@ -80,6 +82,10 @@ export class Checkpoint implements WeightSource {
       for (const file of files) await file.close();
       throw error;
     }
+  }
+
+  has(name: string): boolean {
+    return this.#tensors.has(name);
   }
 
   tensor(name: string, shape: readonly number[]): CheckpointTensor {

@@ -68,14 +68,15 @@ describe('the settings of each model type', () => {
   });
 });
 
+const LLAMA3 = {
+  rope_type: 'llama3',
+  factor: 8,
+  low_freq_factor: 1,
+  high_freq_factor: 4,
+  original_max_position_embeddings: 256,
+};
+
 describe('rotary settings', () => {
-  const llama3 = {
-    rope_type: 'llama3',
-    factor: 8,
-    low_freq_factor: 1,
-    high_freq_factor: 4,
-    original_max_position_embeddings: 256,
-  };
   const scaling = {
     kind: 'llama3',
     factor: 8,
@@ -85,7 +86,7 @@ describe('rotary settings', () => {
   };
 
   it('are read from rope_scaling', () => {
-    expect(parse({ rope_scaling: llama3, rope_theta: 5e5 }).rope).toEqual({ theta: 5e5, scaling });
+    expect(parse({ rope_scaling: LLAMA3, rope_theta: 5e5 }).rope).toEqual({ theta: 5e5, scaling });
   });
 
   it('are read from rope_scaling with the older name of the type', () => {
@@ -94,12 +95,12 @@ describe('rotary settings', () => {
   });
 
   it('are read from rope_parameters, base included', () => {
-    const rope = parse({ rope_parameters: { ...llama3, rope_theta: 5e5 } }).rope;
+    const rope = parse({ rope_parameters: { ...LLAMA3, rope_theta: 5e5 } }).rope;
     expect(rope).toEqual({ theta: 5e5, scaling });
   });
 
   it('may be given in both places when they agree', () => {
-    expect(parse({ rope_scaling: llama3, rope_parameters: llama3 }).rope.scaling).toEqual(scaling);
+    expect(parse({ rope_scaling: LLAMA3, rope_parameters: LLAMA3 }).rope.scaling).toEqual(scaling);
   });
 });
 
@@ -114,7 +115,14 @@ describe('config.json is refused', () => {
       'rope_scaling.rope_type',
       'is "yarn"; allowed are default, linear, llama3',
     ],
-    [{ rope_parameters: { full_attention: {}, rope_type: {} } }, 'rope_parameters.rope_type', 'allowed are'],
+    [{ rope_parameters: { rope_type: 3 } }, 'rope_parameters.rope_type', 'allowed are'],
+    [
+      { rope_parameters: { full_attention: { rope_type: 'yarn', factor: 4 } } },
+      'rope_parameters.full_attention',
+      'all layers must share one setting',
+    ],
+    [{ is_causal: false }, 'is_causal', 'must be absent or true'],
+    [{ per_layer_config: { 1: { rms_norm_eps: 1 } } }, 'per_layer_config', 'must be absent or empty'],
     [{ partial_rotary_factor: 0.5 }, 'partial_rotary_factor', 'must be absent or 1'],
     [
       { rope_parameters: { rope_type: 'default', partial_rotary_factor: 0.5 } },
@@ -153,6 +161,15 @@ describe('config.json is refused', () => {
     [
       { rope_scaling: { type: 'linear', factor: 2 }, rope_parameters: { rope_type: 'default' } },
       'rope_parameters',
+    ],
+    [{ rope_scaling: { rope_type: 'default', rope_theta: 777 }, rope_theta: 1e4 }, 'rope_scaling.rope_theta'],
+    [{ rope_parameters: { rope_theta: 777 }, rope_theta: 1e4 }, 'rope_parameters.rope_theta'],
+    [
+      {
+        rope_scaling: LLAMA3,
+        original_max_position_embeddings: 64,
+      },
+      'original_max_position_embeddings',
     ],
   ])('as invalid: %j', (keys, key) => {
     expect(faultOf(keys)).toMatchObject({ code: 'config_invalid', file: 'folder/config.json', key });

@@ -8,7 +8,7 @@ import { type DecoderConfig, type DecoderConfigFile, decoderConfigFile } from '.
 import { readJsonFile } from './json-file.ts';
 import { parseRopeSettings, type RopeConfig } from './rope.ts';
 
-const CONFIG_FILE = 'config.json';
+export const CONFIG_FILE = 'config.json';
 
 /** Published default of `rope_theta` in transformers for all three architectures. */
 const DEFAULT_ROPE_THETA = 10_000;
@@ -71,6 +71,15 @@ function refuseUnsupported(path: string, file: DecoderConfigFile): void {
   if ((file.partial_rotary_factor ?? 1) !== 1) {
     throw configFault('unsupported', path, 'partial_rotary_factor', 'must be absent or 1');
   }
+  // A decoder that sees what follows, as models made for embeddings do, cannot be run token by token.
+  if (file.is_causal === false) throw configFault('unsupported', path, 'is_causal', 'must be absent or true');
+  if (Object.keys(file.per_layer_config ?? {}).length > 0)
+    throw configFault(
+      'unsupported',
+      path,
+      'per_layer_config',
+      'must be absent or empty: all layers are alike',
+    );
   const otherLayer = file.layer_types?.find(type => type !== 'full_attention');
   if (otherLayer !== undefined) {
     throw configFault(
@@ -110,10 +119,36 @@ function readRope(path: string, file: DecoderConfigFile): RopeConfig {
   if (scaling && parameters && JSON.stringify(scaling.scaling) !== JSON.stringify(parameters.scaling)) {
     throw configFault('config_invalid', path, 'rope_parameters', 'says something else than rope_scaling');
   }
-  return {
-    theta: parameters?.theta ?? file.rope_theta ?? scaling?.theta ?? DEFAULT_ROPE_THETA,
-    scaling: (parameters ?? scaling)?.scaling ?? { kind: 'none' },
+  const rope = {
+    theta: readRopeTheta(path, {
+      'rope_parameters.rope_theta': parameters?.theta,
+      'rope_scaling.rope_theta': scaling?.theta,
+      rope_theta: file.rope_theta ?? undefined,
+    }),
+    scaling: (parameters ?? scaling)?.scaling ?? { kind: 'none' as const },
   };
+  checkOriginalLength(path, file, rope);
+  return rope;
+}
+
+/** Versions of transformers differ in which place counts, so all that give a base must give the same. */
+function readRopeTheta(path: string, places: Readonly<Record<string, number | undefined>>): number {
+  const [first, ...others] = Object.entries(places).filter(([, theta]) => theta !== undefined);
+  if (first === undefined) return DEFAULT_ROPE_THETA;
+  const other = others.find(([, theta]) => theta !== first[1]);
+  if (other === undefined) return first[1]!;
+  const message = `is ${first[1]}, but ${other[0]} is ${other[1]}; they must agree`;
+  throw configFault('config_invalid', path, first[0], message);
+}
+
+/** Newer versions of transformers let the key beside the block count, older ones the one in it. */
+function checkOriginalLength(path: string, file: DecoderConfigFile, { scaling }: RopeConfig): void {
+  if (scaling.kind !== 'llama3') return;
+  const beside = file.original_max_position_embeddings ?? scaling.originalContextLength;
+  if (beside === scaling.originalContextLength) return;
+  const key = 'original_max_position_embeddings';
+  const message = `is ${beside}, but the rotary scaling says ${scaling.originalContextLength}; they must agree`;
+  throw configFault('config_invalid', path, key, message);
 }
 
 function readRopeBlock(path: string, key: string, value: Record<string, unknown> | null | undefined) {

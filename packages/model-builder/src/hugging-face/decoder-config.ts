@@ -23,12 +23,15 @@ export const decoderConfigFile = z.object({
   rope_theta: z.number().positive().nullish(),
   rope_scaling: z.record(z.string(), z.unknown()).nullish(),
   rope_parameters: z.record(z.string(), z.unknown()).nullish(),
+  original_max_position_embeddings: z.number().nullish(),
   partial_rotary_factor: z.number().nullish(),
   quantization_config: z.unknown().optional(),
   use_sliding_window: z.boolean().nullish(),
   sliding_window: z.number().nullish(),
   max_window_layers: z.number().nullish(),
   layer_types: z.array(z.string()).nullish(),
+  is_causal: z.boolean().nullish(),
+  per_layer_config: z.record(z.string(), z.unknown()).nullish(),
 });
 
 export type DecoderConfigFile = z.infer<typeof decoderConfigFile>;

@@ -45,6 +45,11 @@ export type RopeResult =
 
 /** Reads the object under `rope_scaling` or `rope_parameters`; `type` is the older name of `rope_type`. */
 export function parseRopeSettings(value: Readonly<Record<string, unknown>>): RopeResult {
+  // Settings for kinds of layers apart, as models with several kinds have them.
+  const nested = Object.entries(value).find(([, entry]) => isObject(entry));
+  if (nested !== undefined) {
+    return { kind: 'unsupported', path: nested[0], fault: 'is an object; all layers must share one setting' };
+  }
   const type = value.rope_type ?? value.type ?? 'default';
   if (!(SUPPORTED_ROPE_TYPES as readonly unknown[]).includes(type)) {
     const fault = `is ${JSON.stringify(type)}; allowed are ${SUPPORTED_ROPE_TYPES.join(', ')}`;
@@ -82,4 +87,8 @@ function toScaling(settings: z.infer<typeof ropeSettings>): RopeScaling {
         originalContextLength: settings.original_max_position_embeddings,
       };
   }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

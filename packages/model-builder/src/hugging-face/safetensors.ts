@@ -10,6 +10,8 @@ import { findDuplicateKey } from './json-keys.ts';
 /** The reference implementation's own limit. Unit: bytes. */
 const MAX_HEADER_BYTES = 100_000_000;
 const LENGTH_FIELD_BYTES = 8;
+/** What a clone without Git LFS has in place of the file begins so. As a length it would be above the limit. */
+const GIT_LFS_START = 'version ';
 
 export interface TensorEntry {
   readonly name: string;
@@ -63,6 +65,9 @@ async function readHeader(path: string, handle: FileHandle): Promise<Map<string,
   }
   const lengthField = new Uint8Array(LENGTH_FIELD_BYTES);
   await readFully(path, handle, lengthField, 0);
+  if (Buffer.from(lengthField).toString('latin1') === GIT_LFS_START) {
+    throw corrupt(path, 'is a pointer of Git LFS, not the weights: fetch them with "git lfs pull"');
+  }
   const headerBytes = new DataView(lengthField.buffer).getBigUint64(0, true);
   if (headerBytes > BigInt(MAX_HEADER_BYTES)) {
     throw corrupt(path, `claims a header of ${headerBytes} bytes; at most ${MAX_HEADER_BYTES} are allowed`);

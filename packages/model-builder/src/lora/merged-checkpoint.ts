@@ -10,6 +10,7 @@ import type { LoraAdapter, LowRankPair } from './adapter.ts';
 export function mergeAdapter(base: WeightSource, adapter: LoraAdapter): WeightSource {
   const used = new Set<string>();
   return {
+    has: name => base.has(name),
     tensor(name, shape) {
       const tensor = base.tensor(name, shape);
       const pair = adapter.pairFor(name, shape);
