@@ -242,8 +242,11 @@ describe('the observer', () => {
         promptTokenCount: 3,
         completionTokenCount: 6,
         choiceCount: 2,
+        longestChoiceTokenCount: 3,
         durationMs: 0,
         firstTokenMs: 0,
+        // Two between three tokens of each choice.
+        tokenGapsMs: [0, 0, 0, 0],
         timing: null,
         decodeMs: null,
       },

@@ -18,8 +18,11 @@ import { listWeightFiles } from './hugging-face/checkpoint.ts';
 import { ADAPTER_WEIGHTS_FILE } from './lora/adapter.ts';
 import { ADAPTER_CONFIG_FILE } from './lora/adapter-config.ts';
 
-/** Raised whenever the builder writes other bytes for the same checkpoint; part of the build's identity. */
-export const BUILDER_VERSION = 6;
+/**
+ * Raised whenever the builder writes other bytes for the same checkpoint, or refuses what it built wrongly before; part of the
+ * build's identity.
+ */
+export const BUILDER_VERSION = 7;
 
 export interface ContentHashOptions extends HashOptions {
   readonly sourceDir: string;
