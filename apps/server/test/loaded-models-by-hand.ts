@@ -2,6 +2,7 @@
 
 import type { EngineLease } from '@ortler/api';
 import { createFakeEngine, type FakeEngine } from '@ortler/api/testing';
+import { it as base, vi } from 'vitest';
 import {
   createLoadedModels,
   type LoadedModels,
@@ -31,6 +32,13 @@ export interface LoadedModelsByHand {
 }
 
 const never = new AbortController().signal;
+
+/** Each test has a collection of its own, and timers that only it moves. */
+export const it = base.extend('test', ({ onTestFinished }) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  return createLoadedModelsByHand();
+});
 
 /** Two places, an idle time of one second. */
 export function createLoadedModelsByHand(options: Partial<LoadedModelsOptions> = {}): LoadedModelsByHand {

@@ -1,22 +1,9 @@
 import { ApiError } from '@ortler/api';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  createLoadedModelsByHand,
-  type LoadedModelsByHand,
-  settle,
-} from '../../test/loaded-models-by-hand.ts';
-
-let test: LoadedModelsByHand;
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  test = createLoadedModelsByHand();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+import { describe, expect, vi } from 'vitest';
+import { createLoadedModelsByHand, it, settle } from '../../test/loaded-models-by-hand.ts';
 
 describe('loading', () => {
-  it('happens once for all who ask meanwhile', async () => {
+  it('happens once for all who ask meanwhile', async ({ test }) => {
     const leases = [test.open('a'), test.open('a'), test.open('a')];
     await settle();
     expect(test.loads).toHaveLength(1);
@@ -26,14 +13,14 @@ describe('loading', () => {
     expect(test.loads).toHaveLength(1);
   });
 
-  it('of two models happens at the same time', async () => {
+  it('of two models happens at the same time', async ({ test }) => {
     void test.open('a');
     void test.open('b');
     await settle();
     expect(test.loads.map(({ key }) => key)).toEqual(['a', 'b']);
   });
 
-  it('that fails is told to all who wait, and tried again after a pause that doubles', async () => {
+  it('that fails is told to all who wait, and tried again after a pause that doubles', async ({ test }) => {
     const first = [test.open('a'), test.open('a')];
     await settle();
     test.loads[0]!.fail(new Error('no such file: /secret'));
@@ -56,7 +43,9 @@ describe('loading', () => {
     expect((await test.opened('a')).engine).toBe(test.loads[2]!.engine);
   });
 
-  it('goes on when those who asked have left, and then waits for others until it is idle', async () => {
+  it('goes on when those who asked have left, and then waits for others until it is idle', async ({
+    test,
+  }) => {
     const caller = new AbortController();
     const lease = test.open('a', caller.signal);
     await settle();
@@ -80,7 +69,7 @@ describe('loading', () => {
 });
 
 describe('room', () => {
-  it('is made by closing what was used least recently', async () => {
+  it('is made by closing what was used least recently', async ({ test }) => {
     (await test.opened('a')).release();
     (await test.opened('b')).release();
     (await test.open('a')).release();
@@ -89,7 +78,7 @@ describe('room', () => {
     expect(test.models.list().map(({ name }) => name)).toEqual(['a', 'c']);
   });
 
-  it('is waited for while every engine is in use, which no one closes', async () => {
+  it('is waited for while every engine is in use, which no one closes', async ({ test }) => {
     const a = await test.opened('a');
     const b = await test.opened('b');
     const c = test.open('c');
@@ -105,7 +94,7 @@ describe('room', () => {
     a.release();
   });
 
-  it('for one request is not made by closing two', async () => {
+  it('for one request is not made by closing two', async ({ test }) => {
     const hold = Promise.withResolvers<void>();
     (await test.opened('a')).release();
     const b = await test.opened('b');
@@ -121,7 +110,7 @@ describe('room', () => {
     void c;
   });
 
-  it('is never exceeded, whatever the order of requests', async () => {
+  it('is never exceeded, whatever the order of requests', async ({ test }) => {
     const keys = ['a', 'b', 'c', 'd', 'e', 'a', 'c', 'b', 'e', 'd'];
     const done = keys.map(async key => {
       const lease = await test.open(key);
@@ -138,7 +127,7 @@ describe('room', () => {
   });
 });
 
-it('closes everything and takes no more requests at the end', async () => {
+it('closes everything and takes no more requests at the end', async ({ test }) => {
   await test.opened('a');
   const b = test.open('b');
   await settle();

@@ -1,23 +1,10 @@
 // The life of one engine, in the collection that loads it again.
 
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  createLoadedModelsByHand,
-  type LoadedModelsByHand,
-  settle,
-} from '../../test/loaded-models-by-hand.ts';
-
-let test: LoadedModelsByHand;
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  test = createLoadedModelsByHand();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+import { describe, expect, vi } from 'vitest';
+import { it, settle } from '../../test/loaded-models-by-hand.ts';
 
 describe('an engine', () => {
-  it('is closed when idle, and loaded again when asked for', async () => {
+  it('is closed when idle, and loaded again when asked for', async ({ test }) => {
     const lease = await test.opened('a');
     await vi.advanceTimersByTimeAsync(5_000);
     expect(test.loads[0]!.engine.closed).toBe(false);
@@ -30,7 +17,7 @@ describe('an engine', () => {
     expect((await test.opened('a')).engine).toBe(test.loads[1]!.engine);
   });
 
-  it('is given back by a caller that is gone', async () => {
+  it('is given back by a caller that is gone', async ({ test }) => {
     (await test.opened('a')).release();
     const caller = new AbortController();
     await test.open('a', caller.signal);
@@ -41,7 +28,7 @@ describe('an engine', () => {
     expect(test.loads[0]!.engine.closed).toBe(true);
   });
 
-  it('that is asked for while it closes is loaded again afterwards', async () => {
+  it('that is asked for while it closes is loaded again afterwards', async ({ test }) => {
     const hold = Promise.withResolvers<void>();
     (await test.opened('a')).release();
     vi.spyOn(test.loads[0]!.engine, 'close').mockReturnValue(hold.promise);
@@ -55,7 +42,7 @@ describe('an engine', () => {
     expect((await again).engine).toBe(test.loads[1]!.engine);
   });
 
-  it('whose process is gone for good is replaced', async () => {
+  it('whose process is gone for good is replaced', async ({ test }) => {
     const lease = await test.opened('a');
     Object.assign(lease.engine.health, { state: 'failed' });
     const again = test.open('a');
@@ -67,7 +54,7 @@ describe('an engine', () => {
     expect(test.models.list()).toHaveLength(1);
   });
 
-  it('that is dropped answers those who use it and then closes', async () => {
+  it('that is dropped answers those who use it and then closes', async ({ test }) => {
     const lease = await test.opened('a');
     test.models.drop(['a']);
     await settle();
@@ -77,7 +64,7 @@ describe('an engine', () => {
     expect(test.loads[0]!.engine.closed).toBe(true);
   });
 
-  it('that is dropped while it loads is not waited for', async () => {
+  it('that is dropped while it loads is not waited for', async ({ test }) => {
     const lease = test.open('a');
     await settle();
     test.models.drop(['a']);
