@@ -18,7 +18,7 @@ export class Tokenizer {
   readonly mainEosTokenId: number | null;
   /** The main id first, then the others of generation_config.json (or config.json). */
   readonly eosTokenIds: readonly number[];
-  private readonly library: LibraryTokenizer;
+  private readonly pipeline: LibraryTokenizer;
   /** Tokens of the model alone: what its words become. */
   private readonly idOf: ReadonlyMap<string, number>;
   private readonly addedIdOf: ReadonlyMap<string, number>;
@@ -33,8 +33,8 @@ export class Tokenizer {
 
   constructor(files: Pick<TokenizerFiles, 'tokenizer' | 'config' | 'modelConfig' | 'generationConfig'>) {
     const json = adaptTokenizerJson(files.tokenizer);
-    this.library = createLibraryTokenizer(json);
-    const { model, normalizer } = this.library;
+    this.pipeline = createLibraryTokenizer(json);
+    const { model, normalizer } = this.pipeline;
     if (model === null) throw new EngineError('model_invalid', 'tokenizer.json has no model.');
     this.idOf = model.tokens_to_ids;
     this.addedIdOf = new Map(json.added_tokens.map(({ content, id }) => [content, id]));
@@ -73,7 +73,7 @@ export class Tokenizer {
   encode(text: string, options: { readonly addSpecialTokens: boolean }): number[] {
     const ids: number[] = options.addSpecialTokens ? [...this.prefixIds] : [];
     const wellFormed = text.toWellFormed();
-    const { normalizer } = this.library;
+    const { normalizer } = this.pipeline;
     for (const section of this.unnormalized.split(wellFormed)) {
       if (section.kind === 'added') {
         ids.push(section.tokenId);
@@ -91,7 +91,7 @@ export class Tokenizer {
 
   /** Mutates: `ids`, by appending. */
   private encodePlain(text: string, isFirst: boolean, ids: number[]): void {
-    const { pre_tokenizer: preTokenizer, model } = this.library;
+    const { pre_tokenizer: preTokenizer, model } = this.pipeline;
     // The library's Metaspace stage puts its prefix before the section with index 0 only.
     const prefixed = this.prefixesSpace && !text.startsWith(' ') ? ` ${text}` : text;
     const words =
@@ -105,7 +105,7 @@ export class Tokenizer {
   /** The special tokens that the post-processor puts around a text, found by processing a marker. */
   private readTemplate(): [number[], number[]] {
     const marker = '\u0000text\u0000';
-    const { post_processor: postProcessor } = this.library;
+    const { post_processor: postProcessor } = this.pipeline;
     if (postProcessor === null) return [[], []];
     const tokens: string[] = postProcessor.post_process([marker], null, true).tokens;
     const at = tokens.indexOf(marker);
