@@ -51,6 +51,11 @@ export class EngineError extends Error {
   }
 }
 
+/** What was thrown, as an error: it may be anything. */
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
 /** Throws when one of our own assumptions is broken; never reachable by user input. */
 export function assertInvariant(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`Invariant broken: ${message}`);

@@ -1,6 +1,6 @@
 // The single place where a finished step changes state. Everything before it may throw and leave no trace.
 
-import { EngineError } from '../errors.ts';
+import { asError, EngineError } from '../errors.ts';
 import type { PrefilledRequest, SequenceFinish, SequenceUpdate } from '../link/messages.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import type { SampledRow } from './sampling/sample-step.ts';
@@ -86,8 +86,7 @@ function commitTokens(sequence: Sequence, tokens: readonly SampledToken[], commi
       if (sequence.constraint !== null) answer = sequence.constraint.accept(tokenId);
     } catch (error) {
       if (isConstraintFailure(error)) commitFailure(sequence, error, committed);
-      else
-        committed.failed.push({ sequence, error: error instanceof Error ? error : new Error(String(error)) });
+      else committed.failed.push({ sequence, error: asError(error) });
       return;
     }
     if (tokenIds.length > 0) sequence.computedLength++;

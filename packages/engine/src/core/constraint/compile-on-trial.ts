@@ -25,7 +25,7 @@ export function compileOnTrial(
   try {
     tryCompile(grammar);
   } catch (error) {
-    throw toRefusal(error, place);
+    refuseUncompiled(error, place);
   }
   return { grammar, check: null };
 }
@@ -37,16 +37,12 @@ export function compiles(grammar: Grammar, { tryCompile }: CompileOptions): bool
     return true;
   } catch (error) {
     if (error instanceof GrammarRefused) return false;
-    throw toRefusal(error, '');
+    refuseUncompiled(error, '');
   }
 }
 
-function toRefusal(error: unknown, place: string): unknown {
-  if (!(error instanceof GrammarRefused) && !(error instanceof MatcherFailed)) return error;
+function refuseUncompiled(error: unknown, place: string): never {
+  if (!(error instanceof GrammarRefused) && !(error instanceof MatcherFailed)) throw error;
   const message = error.message.replaceAll('<non-verbose/>', '').trim().slice(0, 1000).replace(/\.$/, '');
-  try {
-    refuse(place, `The constraint cannot be compiled: ${message}`);
-  } catch (refusal) {
-    return refusal;
-  }
+  refuse(place, `The constraint cannot be compiled: ${message}`);
 }

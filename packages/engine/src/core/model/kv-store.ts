@@ -37,7 +37,6 @@ const PARTS: readonly KvPart[] = ['key', 'value'];
 export class KvStore {
   readonly #backend: OrtBackend;
   readonly #shape: KvShape;
-  readonly #machineBytes: number;
   readonly #pools: { readonly layer: number; readonly part: KvPart; readonly data: KvArray }[] = [];
   /** Where one head of a slot waits while two slots are exchanged. */
   readonly #spare: KvArray;
@@ -52,31 +51,27 @@ export class KvStore {
   constructor(backend: OrtBackend, shape: KvShape, machineBytes = totalmem()) {
     this.#backend = backend;
     this.#shape = shape;
-    this.#machineBytes = machineBytes;
     const length = shape.slotCount * this.#slotLength;
-    this.#spare = this.#allocate(shape.capacity * shape.headSize);
-    for (let layer = 0; layer < shape.layerCount; layer++) {
-      for (const part of PARTS) this.#pools.push({ layer, part, data: this.#allocate(length) });
-    }
-  }
-
-  #allocate(length: number): KvArray {
+    const { array } = TYPES[shape.type];
     try {
-      return new TYPES[this.#shape.type].array(length);
+      this.#spare = new array(shape.capacity * shape.headSize);
+      for (let layer = 0; layer < shape.layerCount; layer++) {
+        for (const part of PARTS) this.#pools.push({ layer, part, data: new array(length) });
+      }
     } catch (cause) {
-      throw this.#noRoom(cause);
+      throw this.#noRoom(machineBytes, cause);
     }
   }
 
-  #noRoom(cause: unknown): EngineError {
+  #noRoom(machineBytes: number, cause: unknown): EngineError {
     const { slotCount, capacity, layerCount, type } = this.#shape;
     const bytes = TYPES[type].array.BYTES_PER_ELEMENT * 2 * layerCount * slotCount * this.#slotLength;
     const cache = `The cache of ${slotCount} slots (maxSequences and cacheSlots) of contextLength ${capacity} takes up to ${toGib(bytes)}`;
-    if (bytes <= this.#machineBytes)
+    if (bytes <= machineBytes)
       return new EngineError('engine_failed', `${cache}, which cannot be reserved; lower one of them.`, {
         cause,
       });
-    const machine = toGib(this.#machineBytes);
+    const machine = toGib(machineBytes);
     const message = `${cache}, which cannot be reserved: this machine has ${machine} in all; lower one of them.`;
     return new EngineError('model_invalid', message, { cause });
   }

@@ -63,7 +63,10 @@ class SlotsRunner implements SlotModelRunner {
   /** Undefined for a cache of numbers. */
   readonly #codes: CacheCodes | undefined;
   readonly #calls: SlotsCalls;
-  /** Shape: `[logitsLimit, vocabSize]`. What `run` returns a part of; decodes write into it directly. */
+  /**
+   * Shape: `[logitsLimit, vocabSize]`. What `run` returns a part of; decodes write into it directly. Shared memory, as several
+   * threads may sample from it.
+   */
   readonly #logits: Float32Array;
   /** Shape: `[most of one row, vocabSize]`. Where chunks write: their place in `#logits` differs from call to call. */
   readonly #chunkLogits: Float32Array;
@@ -83,7 +86,9 @@ class SlotsRunner implements SlotModelRunner {
     this.#store = new KvStore(backend, shape);
     this.#codes = kvType === 'int8' ? new CacheCodes(backend, shape) : undefined;
     const logitsLimit = countLogits(slotCount, contextLength, vocabSize);
-    this.#logits = new Float32Array(new SharedArrayBuffer(4 * logitsLimit * vocabSize));
+    this.#logits = new Float32Array(
+      new SharedArrayBuffer(Float32Array.BYTES_PER_ELEMENT * logitsLimit * vocabSize),
+    );
     this.#chunkLogits = new Float32Array(logitsLimit * vocabSize);
     this.#convention = createConvention(backend, manifest, {
       inputNames: graphs.main.inputNames,

@@ -5,6 +5,7 @@ import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import type { PlannedRow, StepPlan } from '../scheduler/step-plan.ts';
 import type { Sequence } from '../sequence.ts';
 import type { TokenMask } from '../token-mask.ts';
+import { attempt } from './attempt.ts';
 import type { SampledToken, Sampler } from './sampler.ts';
 import type { RowAnswer, RowJob } from './threads/row-job.ts';
 import { SamplingThreads } from './threads/sampling-threads.ts';
@@ -88,14 +89,6 @@ function collect(
     else promptLogprobs.push(answer.logprobs);
   }
   return tokens instanceof Error ? tokens : { promptLogprobs, tokens };
-}
-
-function attempt<Result>(work: () => Result): Result | Error {
-  try {
-    return work();
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
 }
 
 /**

@@ -6,6 +6,7 @@ import type { TokenLogprobs } from '../../../request/token-logprobs.ts';
 import type { DeviceLogits } from '../../model/device-logits.ts';
 import type { OrtBackend, OrtSessionOptions, OrtValue } from '../../model/ort/backend.ts';
 import { onlyAllowed } from '../../token-mask.ts';
+import { attempt } from '../attempt.ts';
 import { uniformAt } from '../counter-random.ts';
 import type { SampledToken, Sampler } from '../sampler.ts';
 import { TokenEdits } from '../token-edits.ts';
@@ -225,13 +226,11 @@ export class DeviceSampler {
   }
 
   #sampleFetched(row: Float32Array, question: RowQuestion): SampledToken | TokenLogprobs | Error {
-    try {
-      return question.kind === 'read'
+    return attempt(() =>
+      question.kind === 'read'
         ? this.#sampler.readLogprobs(row, question.tokenId, question.topCount)
-        : this.#sampler.sample(row, question.step);
-    } catch (error) {
-      return error instanceof Error ? error : new Error(String(error));
-    }
+        : this.#sampler.sample(row, question.step),
+    );
   }
 
   async #run(call: DeviceCall): Promise<void> {

@@ -5,7 +5,6 @@ import type { TokenLogprobs } from '../../../request/token-logprobs.ts';
 import type { DeviceLogits } from '../../model/device-logits.ts';
 import type { PlannedRow, StepPlan } from '../../scheduler/step-plan.ts';
 import type { TokenMask } from '../../token-mask.ts';
-
 import { promptLogprobPositions } from '../prompt-logprob-positions.ts';
 import type { SampledRow } from '../sample-step.ts';
 import type { SampledToken } from '../sampler.ts';

@@ -31,8 +31,6 @@ const NO_LOGPROBS = -1;
 const ANSWER = { tokenId: 0, topLength: 1, logprob: 2, rank: 3 } as const;
 const ANSWER_LENGTH = Object.keys(ANSWER).length;
 
-const STATE = { open: 0, answered: 1, failed: 2 } as const;
-
 const BOARD_BYTES =
   8 * JOB_LIMIT * (JOB_LENGTH + ANSWER_LENGTH) + 4 * (WORD_COUNT + JOB_LIMIT * (1 + 2 * TOP_LIMIT));
 
@@ -43,8 +41,8 @@ export class JobBoard {
   /** Shape: `[JOB_LIMIT, ANSWER_LENGTH]`. */
   readonly #answers: Float64Array;
   readonly #words: Int32Array<SharedArrayBuffer>;
-  /** Shape: `[JOB_LIMIT]`. */
-  readonly #states: Int32Array;
+  /** 1 where the answer is there. Shape: `[JOB_LIMIT]`. */
+  readonly #isAnswered: Int32Array;
   /** Shape: `[JOB_LIMIT, TOP_LIMIT]`. */
   readonly #topTokenIds: Int32Array;
   /** Shape: `[JOB_LIMIT, TOP_LIMIT]`. */
@@ -64,7 +62,7 @@ export class JobBoard {
     this.#jobs = new Float64Array(buffer, place(jobLength, 8), jobLength);
     this.#answers = new Float64Array(buffer, place(answerLength, 8), answerLength);
     this.#words = new Int32Array(buffer, place(WORD_COUNT, 4), WORD_COUNT);
-    this.#states = new Int32Array(buffer, place(JOB_LIMIT, 4), JOB_LIMIT);
+    this.#isAnswered = new Int32Array(buffer, place(JOB_LIMIT, 4), JOB_LIMIT);
     this.#topTokenIds = new Int32Array(buffer, place(topLength, 4), topLength);
     this.#topLogprobs = new Float32Array(buffer, place(topLength, 4), topLength);
   }
@@ -72,7 +70,7 @@ export class JobBoard {
   /** Begins a round and wakes that many waiting threads. At most `JOB_LIMIT` jobs, whose answers have room. */
   post(jobs: readonly RowJob[], wakeCount: number): void {
     for (const [index, job] of jobs.entries()) this.#writeJob(index, job);
-    this.#states.fill(STATE.open, 0, jobs.length);
+    this.#isAnswered.fill(0, 0, jobs.length);
     Atomics.store(this.#words, WORD.done, 0);
     Atomics.store(this.#words, WORD.left, jobs.length);
     Atomics.add(this.#words, WORD.round, 1);
@@ -111,14 +109,14 @@ export class JobBoard {
     if (answer?.kind === 'draw') this.#writeToken(index, answer.token);
     else if (answer?.kind === 'read')
       this.#writeToken(index, { tokenId: answer.logprobs.tokenId, logprobs: answer.logprobs });
-    this.#states[index] = answer === null ? STATE.failed : STATE.answered;
+    this.#isAnswered[index] = answer === null ? 0 : 1;
     Atomics.add(this.#words, WORD.done, 1);
     Atomics.notify(this.#words, WORD.done);
   }
 
   /** Of a job that others have ended. Null: they could not answer it. */
   readAnswer(index: number): RowAnswer | null {
-    if (this.#states[index] !== STATE.answered) return null;
+    if (this.#isAnswered[index] === 0) return null;
     const at = index * ANSWER_LENGTH;
     const field = (name: keyof typeof ANSWER): number => this.#answers[at + ANSWER[name]]!;
     const [tokenId, topLength] = [field('tokenId'), field('topLength')];

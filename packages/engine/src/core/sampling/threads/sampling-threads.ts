@@ -4,6 +4,7 @@
 
 import { Worker } from 'node:worker_threads';
 import { type EntryModule, entryModule } from '../../../entry-module.ts';
+import { attempt } from '../attempt.ts';
 import type { Sampler } from '../sampler.ts';
 import { JOB_LIMIT, JobBoard, TOP_LIMIT } from './job-board.ts';
 import { answerRowJob, type RowAnswer, type RowJob } from './row-job.ts';
@@ -160,9 +161,5 @@ export class SamplingThreads {
 }
 
 function tryJob(sampler: Sampler, logits: Float32Array, job: RowJob): RowAnswer | Error {
-  try {
-    return answerRowJob(sampler, logits, job);
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
+  return attempt(() => answerRowJob(sampler, logits, job));
 }
