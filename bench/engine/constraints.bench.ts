@@ -11,13 +11,13 @@ import type { ConstraintSpec } from '@ortler/engine';
 import {
   createSlotsRunner,
   EngineCore,
-  LlguidanceEngine,
   type LoadedVocabulary,
   loadVocabulary,
   NEUTRAL_SAMPLING,
   readManifest,
-  selectBackend,
 } from '@ortler/engine/testing';
+import { selectBackend } from '@ortler/onnxruntime';
+import { LlguidanceEngine } from '@ortler/structured-output';
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
 import { peerModel } from '../peers/peer-models.ts';

@@ -13,10 +13,10 @@ import {
   type RunnerRow,
   readManifest,
   type SlotModelRunner,
-  selectBackend,
 } from '@ortler/engine/testing';
 import { buildModel } from '@ortler/model-builder';
 import { createTinyCheckpoint } from '@ortler/model-builder/testing';
+import { selectBackend } from '@ortler/onnxruntime';
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
 import { MODEL_SHAPES } from '../model-shapes.ts';

@@ -5,7 +5,8 @@
 //     npm run bench -- kv-cache --help
 
 import { parseArgs } from 'node:util';
-import { createSlotsRunner, type RunnerRow, readManifest, selectBackend } from '@ortler/engine/testing';
+import { createSlotsRunner, type RunnerRow, readManifest } from '@ortler/engine/testing';
+import { selectBackend } from '@ortler/onnxruntime';
 import { describeMachine } from '../describe-machine.ts';
 import { peerModel } from '../peers/peer-models.ts';
 import { readCount } from '../read-count.ts';

@@ -6,14 +6,9 @@
 
 import { parseArgs } from 'node:util';
 import type { SamplingParams } from '@ortler/engine';
-import {
-  counterKey,
-  encodeGraph,
-  NEUTRAL_SAMPLING,
-  PlainKernels,
-  Sampler,
-  selectBackend,
-} from '@ortler/engine/testing';
+import { counterKey, NEUTRAL_SAMPLING, PlainKernels, Sampler } from '@ortler/engine/testing';
+import { encodeGraph } from '@ortler/onnx';
+import { selectBackend } from '@ortler/onnxruntime';
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
 import { rounded } from '../rounded.ts';

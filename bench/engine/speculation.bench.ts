@@ -14,8 +14,8 @@ import {
   type RunnerRow,
   readManifest,
   type SubmitMessage,
-  selectBackend,
 } from '@ortler/engine/testing';
+import { selectBackend } from '@ortler/onnxruntime';
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
 import { peerModel } from '../peers/peer-models.ts';

@@ -16,8 +16,8 @@ import {
   Sampler,
   SamplingThreads,
   type SlotModelRunner,
-  selectBackend,
 } from '@ortler/engine/testing';
+import { selectBackend } from '@ortler/onnxruntime';
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
 import { rounded } from '../rounded.ts';

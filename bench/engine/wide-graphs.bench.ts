@@ -4,7 +4,8 @@
 //     npm run bench -- wide-graphs --help
 
 import { parseArgs } from 'node:util';
-import { createSlotsRunner, readManifest, selectBackend } from '@ortler/engine/testing';
+import { createSlotsRunner, readManifest } from '@ortler/engine/testing';
+import { selectBackend } from '@ortler/onnxruntime';
 import { describeMachine } from '../describe-machine.ts';
 import { peerModel, SHAPE_NAMES } from '../peers/peer-models.ts';
 import { readCount } from '../read-count.ts';

@@ -1,6 +1,7 @@
 // How fast a device reads and writes its memory: no decode step can be faster than reading every weight once.
 
-import { GraphWriter, type OrtBackend, type OrtDevice } from '@ortler/engine/testing';
+import { GraphWriter } from '@ortler/onnx';
+import type { OrtBackend, OrtDevice } from '@ortler/onnxruntime';
 
 /** Unit: elements of four bytes. Far more than caches hold, less than the smallest limit on a buffer. */
 const LENGTH = 32 * 2 ** 20;

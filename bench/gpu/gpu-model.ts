@@ -4,9 +4,9 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createEngine, type Engine } from '@ortler/engine';
 import { MANIFEST_FILE } from '@ortler/engine/graph-contract';
-import type { OrtDevice } from '@ortler/engine/testing';
 import { buildModel } from '@ortler/model-builder';
 import { createTinyCheckpoint } from '@ortler/model-builder/testing';
+import type { OrtDevice } from '@ortler/onnxruntime';
 import type { GpuShape } from './gpu-shapes.ts';
 
 export type GpuPrecision = 'f16' | 'q8' | 'q4';

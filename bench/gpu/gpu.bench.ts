@@ -6,8 +6,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chooseDevice } from '@ortler/engine';
-import { selectBackend } from '@ortler/engine/testing';
+import { chooseDevice, selectBackend } from '@ortler/onnxruntime';
 import { describeMachine } from '../describe-machine.ts';
 import { rounded } from '../rounded.ts';
 import { bandwidthShare } from './bandwidth-share.ts';

@@ -1,18 +1,33 @@
-// The arrows between rooms, as ARCHITECTURE.md draws them. A failure here means an import points the wrong
-// way: move the code to the room that may know both sides, or change the drawing in the same change.
+// The arrows between packages and folders, as ARCHITECTURE.md draws them. A failure here means that an import points the wrong
+// way: move the code to the place that may know both sides, or change the drawing in the same change.
 
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findCircles } from './find-circles.ts';
-import { readSourceImports, type SourceImport, sourceFiles } from './imports.ts';
+import { REPOSITORY, readSourceImports, type SourceImport, sourceFiles } from './imports.ts';
 
 const imports = readSourceImports();
 
-/** Which packages a package may import, besides Node's own modules. */
+/** Which libraries and packages a package may import, besides Node's own modules. */
 const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
+  'packages/json': [],
+  'packages/worker': [],
+  'packages/jinja': [],
+  'packages/onnx': [],
   'packages/schemas': ['zod', 'zod-openapi'],
-  'packages/engine': ['koffi', 'onnxruntime-node', '@huggingface/tokenizers'],
-  'packages/model-builder': ['zod', '@ortler/engine/graph-contract'],
   'packages/feedback-query': ['kysely'],
+  'packages/onnxruntime': ['koffi', 'onnxruntime-node', '@ortler/onnx', '@ortler/worker'],
+  'packages/structured-output': ['transformers-llguidance', '@ortler/json', '@ortler/worker'],
+  'packages/engine': [
+    '@huggingface/tokenizers',
+    '@ortler/jinja',
+    '@ortler/onnx',
+    '@ortler/onnxruntime',
+    '@ortler/structured-output',
+    '@ortler/worker',
+  ],
+  'packages/model-builder': ['zod', '@ortler/onnx', '@ortler/engine/graph-contract'],
   'packages/api': [
     'zod',
     'zod-openapi',
@@ -21,47 +36,38 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@trpc/client',
     '@ortler/engine',
     '@ortler/feedback-query',
+    '@ortler/json',
     '@ortler/schemas',
+    '@ortler/structured-output',
   ],
   'apps/server': ['*'],
 };
 
-/** Rooms inside the engine, innermost first, and the rooms each may import besides itself. */
-const ENGINE_ROOMS: Readonly<Record<string, readonly string[]>> = {
-  request: ['errors'],
-  text: ['request', 'errors', 'graph-contract', 'entry-module'],
-  core: ['request', 'errors', 'graph-contract', 'messages', 'entry-module'],
-  messages: ['request', 'errors', 'core'],
-  link: ['request', 'errors', 'core', 'messages', 'entry-module'],
-  device: ['errors', 'core', 'entry-module'],
-  constraint: ['request', 'errors', 'text', 'core', 'messages', 'link', 'entry-module'],
+/** Folders of the engine, innermost first, and the folders and loose files that each may import besides itself. */
+const ENGINE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  request: ['errors.ts'],
+  protocol: ['request', 'errors.ts'],
+  text: ['request', 'errors.ts'],
+  core: ['request', 'protocol', 'errors.ts', 'graph-contract.ts'],
+  link: ['request', 'protocol', 'core', 'errors.ts'],
+  'text-side': ['request', 'protocol', 'text', 'link', 'errors.ts', 'engine.ts'],
 };
 
-/** Single files of the engine that know nothing else of it. */
-const ENGINE_LEAVES = new Set(['errors.ts', 'graph-contract.ts', 'entry-module.ts']);
-
-/** What crosses the link is the vocabulary of both its sides, so the token side may read it. */
-const ENGINE_MESSAGES = new Set([
-  'link/messages.ts',
-  'link/core-options.ts',
-  'link/core-stats.ts',
-  'link/request-failure.ts',
-]);
-
-/** Libraries with a single door inside their package. */
+/** Libraries and packages with a single door inside a package. */
 const DOORS: readonly { readonly library: RegExp; readonly door: string }[] = [
-  { library: /^koffi$|^onnxruntime-/, door: 'packages/engine/src/core/model/ort/' },
+  { library: /^koffi$|^onnxruntime-/, door: 'packages/onnxruntime/src/' },
+  { library: /^transformers-llguidance/, door: 'packages/structured-output/src/llguidance/' },
   { library: /^@huggingface\//, door: 'packages/engine/src/text/' },
+  { library: /^@ortler\/jinja$/, door: 'packages/engine/src/text/' },
   { library: /^node:sqlite$|^pg$|^@clickhouse\//, door: 'apps/server/src/(db|stores)/' },
 ];
 
 const packageOf = (file: string) => file.split('/').slice(0, 2).join('/');
 
-function engineRoom(file: string): string | undefined {
-  const inside = file.replace('packages/engine/src/', '');
-  if (ENGINE_LEAVES.has(inside)) return inside.replace('.ts', '');
-  if (ENGINE_MESSAGES.has(inside)) return 'messages';
-  return inside.includes('/') ? inside.split('/')[0] : undefined;
+/** Where a source file lies: its package and the folder inside, or the file itself where it lies loose. */
+function placeOf(file: string): { readonly home: string; readonly folder: string } | undefined {
+  const found = /^((?:packages|apps)\/[^/]+)\/src\/([^/]+)/.exec(file);
+  return found === null ? undefined : { home: found[1]!, folder: found[2]! };
 }
 
 function broken(rule: (found: SourceImport) => boolean): readonly string[] {
@@ -69,10 +75,13 @@ function broken(rule: (found: SourceImport) => boolean): readonly string[] {
 }
 
 describe('boundaries', () => {
-  test('finds the sources it guards', () => {
-    for (const name of Object.keys(PACKAGE_ARROWS)) {
+  test('name every package, and find the sources that they guard', () => {
+    const packages = ['packages', 'apps'].flatMap(group =>
+      readdirSync(join(REPOSITORY, group)).map(name => `${group}/${name}`),
+    );
+    expect(packages.sort()).toEqual(Object.keys(PACKAGE_ARROWS).sort());
+    for (const name of packages)
       expect(sourceFiles().some(file => file.startsWith(`${name}/src/`))).toBe(true);
-    }
     expect(imports.length).toBeGreaterThan(500);
   });
 
@@ -81,27 +90,67 @@ describe('boundaries', () => {
       const arrows = PACKAGE_ARROWS[packageOf(from)] ?? [];
       if (to.startsWith('node:') || arrows.includes('*')) return true;
       if (/^(packages|apps)\//.test(to)) return packageOf(to) === packageOf(from);
-      return arrows.some(arrow => to === arrow || (to.startsWith(`${arrow}/`) && !to.startsWith('@ortler/')));
+      // Doubles and conformance suites may use those of the packages below.
+      const target = /\/src\/testing\//.test(from) ? to.replace(/\/testing$/, '') : to;
+      return arrows.some(
+        arrow => target === arrow || (to.startsWith(`${arrow}/`) && !to.startsWith('@ortler/')),
+      );
     };
     expect(broken(allowed)).toEqual([]);
+  });
+
+  test('packages declare what they import of each other, and import what they declare', () => {
+    for (const name of Object.keys(PACKAGE_ARROWS)) {
+      const found = new Set(
+        imports
+          .filter(({ from, to }) => packageOf(from) === name && to.startsWith('@ortler/'))
+          .map(({ to }) => to.split('/').slice(0, 2).join('/')),
+      );
+      const { dependencies = {}, peerDependencies = {} } = JSON.parse(
+        readFileSync(join(REPOSITORY, name, 'package.json'), 'utf8'),
+      );
+      const declared = Object.keys({ ...dependencies, ...peerDependencies });
+      expect({ name, uses: declared.filter(other => other.startsWith('@ortler/')).sort() }).toEqual({
+        name,
+        uses: [...found].sort(),
+      });
+    }
   });
 
   test('nothing imports a file inside another package', () => {
     expect(broken(({ to }) => !/^@ortler\/[^/]+\/(src|dist)\b/.test(to))).toEqual([]);
   });
 
-  test('rooms of the engine import only inner rooms', () => {
+  test('folders of the engine import only inner folders', () => {
     const allowed = ({ from, to }: SourceImport) => {
-      if (!from.startsWith('packages/engine/src/') || !to.startsWith('packages/engine/src/')) return true;
-      const room = engineRoom(from);
-      const target = engineRoom(to);
-      if (room === undefined || room === target || !(room in ENGINE_ROOMS)) return true;
-      return target !== undefined && (ENGINE_ROOMS[room] ?? []).includes(target);
+      const [source, target] = [placeOf(from), placeOf(to)];
+      if (source?.home !== 'packages/engine' || target === undefined) return true;
+      if (source.folder === target.folder || !(source.folder in ENGINE_FOLDERS)) return true;
+      return (ENGINE_FOLDERS[source.folder] ?? []).includes(target.folder);
     };
     expect(broken(allowed)).toEqual([]);
   });
 
-  // Imports of types count: two files that need each other's types cannot be read one after the other either.
+  // Imports of types count: two places that need each other's types cannot be read one after the other either.
+  test('no package imports itself through others', () => {
+    const edges = imports
+      .filter(({ to }) => to.startsWith('@ortler/'))
+      .map(({ from, to }) => ({
+        from: packageOf(from),
+        to: to.replace(/^@ortler\/([^/]+).*/, 'packages/$1'),
+      }));
+    expect(findCircles(edges)).toEqual([]);
+  });
+
+  test('no folder imports itself through others', () => {
+    const edges = imports.flatMap(({ from, to }) => {
+      const [source, target] = [placeOf(from), placeOf(to)];
+      if (source === undefined || target === undefined || source.folder === target.folder) return [];
+      return [{ from: `${source.home}/${source.folder}`, to: `${target.home}/${target.folder}` }];
+    });
+    expect(findCircles(edges)).toEqual([]);
+  });
+
   test('no file imports itself through others', () => {
     expect(findCircles(imports)).toEqual([]);
   });

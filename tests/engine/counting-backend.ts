@@ -1,7 +1,7 @@
 // A native backend that remembers what sessions allocate on a device, for tests that ask how much that is, or that put
 // something into it.
 
-import type { OrtBackend, OrtSession, OrtValue } from '@ortler/engine/testing';
+import type { OrtBackend, OrtSession, OrtValue } from '@ortler/onnxruntime';
 
 export interface CountingBackend {
   readonly backend: OrtBackend;

@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ChatMessage, createEngine, type Engine, type Prompt, type TokenLogprob } from '@ortler/engine';
-import { createSlotsRunner, type ModelRunner, readManifest, selectBackend } from '@ortler/engine/testing';
+import { createSlotsRunner, type ModelRunner, readManifest } from '@ortler/engine/testing';
 import { buildModel } from '@ortler/model-builder';
+import { selectBackend } from '@ortler/onnxruntime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const DEMO_DIR = fileURLToPath(new URL('../../models/demo', import.meta.url));

@@ -13,8 +13,6 @@ import {
   type RunnerRow,
   readManifest,
   type SlotModelRunner,
-  selectBackend,
-  whyNoWebGpu,
 } from '@ortler/engine/testing';
 import { ensureModel } from '@ortler/model-builder';
 import {
@@ -22,6 +20,8 @@ import {
   type OptimumModelOptions,
   writeOptimumModel,
 } from '@ortler/model-builder/testing';
+import { selectBackend } from '@ortler/onnxruntime';
+import { whyNoWebGpu } from '@ortler/onnxruntime/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { row, tokens } from './runner-rows.ts';
 import { createTinyModelFolder, type TinyModelFolder } from './tiny-model-folder.ts';

@@ -11,8 +11,8 @@ import {
   readManifest,
   type SlotModelRunner,
   type SubmitMessage,
-  selectBackend,
 } from '@ortler/engine/testing';
+import { selectBackend } from '@ortler/onnxruntime';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prompts, RECKLESS_DRAFTER } from './random-requests.ts';

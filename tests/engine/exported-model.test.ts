@@ -10,10 +10,10 @@ import {
   type RunnerRow,
   readManifest,
   type SlotModelRunner,
-  selectBackend,
 } from '@ortler/engine/testing';
 import { buildModel, ensureModel } from '@ortler/model-builder';
 import { createTinyCheckpoint, writeOptimumModel } from '@ortler/model-builder/testing';
+import { selectBackend } from '@ortler/onnxruntime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { row, tokens } from './runner-rows.ts';
 

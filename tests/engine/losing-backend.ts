@@ -1,7 +1,7 @@
 // A backend whose device is lost at a moment of the test's choice: from then on every call that needs the device fails, as
 // ONNX Runtime's do, while the process lives on. A driver in software is never lost by itself.
 
-import type { OrtBackend, OrtSession } from '@ortler/engine/testing';
+import type { OrtBackend, OrtSession } from '@ortler/onnxruntime';
 
 /** `isLost` is asked before every call; once it says so, the device stays lost. */
 export function loseDevice(backend: OrtBackend, isLost: () => boolean): OrtBackend {

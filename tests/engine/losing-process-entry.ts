@@ -2,7 +2,8 @@
 // that the next process keeps its device.
 
 import { existsSync, rmSync } from 'node:fs';
-import { loadCore, selectBackend, serveProcess } from '@ortler/engine/testing';
+import { loadCore, serveProcess } from '@ortler/engine/testing';
+import { selectBackend } from '@ortler/onnxruntime';
 import { loseDevice } from './losing-backend.ts';
 
 const file = process.env.LOSE_DEVICE ?? '';

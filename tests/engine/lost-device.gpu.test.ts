@@ -5,8 +5,9 @@ import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Engine } from '@ortler/engine';
-import { entryModule } from '@ortler/engine/entry-module';
-import { createProcessLink, startEngine, toCoreOptions, whyNoWebGpu } from '@ortler/engine/testing';
+import { createProcessLink, startEngine, toCoreOptions } from '@ortler/engine/testing';
+import { whyNoWebGpu } from '@ortler/onnxruntime/testing';
+import { entryModule } from '@ortler/worker';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createTinyModelFolder, type TinyModelFolder } from './tiny-model-folder.ts';
 

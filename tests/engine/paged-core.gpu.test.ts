@@ -12,9 +12,9 @@ import {
   loadCore,
   NEUTRAL_SAMPLING,
   type SubmitMessage,
-  whyNoWebGpu,
 } from '@ortler/engine/testing';
 import { buildModel } from '@ortler/model-builder';
+import { whyNoWebGpu } from '@ortler/onnxruntime/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const DEMO_DIR = fileURLToPath(new URL('../../models/demo', import.meta.url));

@@ -9,9 +9,9 @@ import {
   type RunnerRow,
   readManifest,
   type SlotModelRunner,
-  selectBackend,
-  whyNoWebGpu,
 } from '@ortler/engine/testing';
+import { selectBackend } from '@ortler/onnxruntime';
+import { whyNoWebGpu } from '@ortler/onnxruntime/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CountingBackend, countAllocations } from './counting-backend.ts';
 import { createTinyModelFolder, type TinyModelFolder } from './tiny-model-folder.ts';

@@ -9,9 +9,9 @@ import {
   NEUTRAL_SAMPLING,
   readManifest,
   type SubmitMessage,
-  selectBackend,
   type TokenLogprobs,
 } from '@ortler/engine/testing';
+import { selectBackend } from '@ortler/onnxruntime';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prompts, RECKLESS_DRAFTER } from './random-requests.ts';

@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import {
   createSlotsRunner,
   loadCore,
-  type OrtBackend,
   type RunnerRow,
   readManifest,
   type SlotModelRunner,
-  selectBackend,
 } from '@ortler/engine/testing';
+import { type OrtBackend, selectBackend } from '@ortler/onnxruntime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { row, tokens } from './runner-rows.ts';
 import { createTinyModelFolder, type TinyModelFolder } from './tiny-model-folder.ts';

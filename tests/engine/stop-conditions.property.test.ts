@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createEngine, type Engine } from '@ortler/engine';
-import { createSlotsRunner, type ModelRunner, readManifest, selectBackend } from '@ortler/engine/testing';
+import { createSlotsRunner, type ModelRunner, readManifest } from '@ortler/engine/testing';
 import { buildModel } from '@ortler/model-builder';
+import { selectBackend } from '@ortler/onnxruntime';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 

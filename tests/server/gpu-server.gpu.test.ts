@@ -4,8 +4,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { whyNoWebGpu } from '@ortler/engine/testing';
 import { createTinyCheckpoint } from '@ortler/model-builder/testing';
+import { whyNoWebGpu } from '@ortler/onnxruntime/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningServer, startServer } from '../support/server.ts';
 

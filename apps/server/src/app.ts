@@ -3,7 +3,7 @@
 
 import cors from '@fastify/cors';
 import { createAppRouter, type PublicError, type Services, toPublicError } from '@ortler/api';
-import type { DeviceChoice } from '@ortler/engine';
+import type { DeviceChoice } from '@ortler/onnxruntime';
 import { fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import {
   type FastifyBaseLogger,

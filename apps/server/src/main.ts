@@ -2,7 +2,9 @@
 
 import type { AddressInfo } from 'node:net';
 import { ApiError } from '@ortler/api';
-import { createJsonSchemaChecker, type DeviceChoice, EngineError } from '@ortler/engine';
+import { EngineError } from '@ortler/engine';
+import { type DeviceChoice, OrtError } from '@ortler/onnxruntime';
+import { createJsonSchemaChecker } from '@ortler/structured-output';
 import type { FastifyRequest } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { createApp } from './app.ts';
@@ -140,7 +142,8 @@ function logFailedModel(
   logger: Logger,
   { modelId, error, retryAfterMs }: Extract<CatalogEvent, { kind: 'failed' }>,
 ): void {
-  const isMistake = error instanceof ModelPreparationError || error instanceof EngineError;
+  const isMistake =
+    error instanceof ModelPreparationError || error instanceof EngineError || error instanceof OrtError;
   logger.error(
     {
       model: modelId,

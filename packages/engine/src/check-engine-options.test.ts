@@ -13,11 +13,6 @@ test.each([
     'stepTimeoutMs',
     'from 0 to 2147483647; got 0.5',
   ],
-  [
-    { modelDir: 'model', constraints: { ambiguousPatterns: 'off' } },
-    'constraints',
-    'constraints.ambiguousPatterns must be refuse or serve; got off',
-  ],
 ])('a caller without types is told what is wrong in %j', (options, parameter, message) => {
   expect(() => checkEngineOptions(options as unknown as EngineOptions)).toThrow(
     expect.objectContaining({ code: 'model_invalid', parameter, message: expect.stringContaining(message) }),

@@ -32,7 +32,6 @@ const OPTIONS: Readonly<Record<keyof Required<EngineOptions>, true>> = {
   onModelProcess: true,
 };
 
-const AMBIGUOUS_PATTERNS: readonly unknown[] = ['refuse', 'serve', undefined];
 const LINKS: readonly unknown[] = ['worker', 'process', 'in-process', undefined];
 
 /** What a timer can count. */
@@ -56,13 +55,6 @@ export function checkEngineOptions(options: EngineOptions): void {
       'model_invalid',
       `The option link must be worker, process or in-process; got ${String(options.link)}.`,
       { parameter: 'link' },
-    );
-  const ambiguousPatterns = options.constraints?.ambiguousPatterns;
-  if (!AMBIGUOUS_PATTERNS.includes(ambiguousPatterns))
-    throw new EngineError(
-      'model_invalid',
-      `The option constraints.ambiguousPatterns must be refuse or serve; got ${String(ambiguousPatterns)}.`,
-      { parameter: 'constraints' },
     );
   checkStepTimeout(options);
 }

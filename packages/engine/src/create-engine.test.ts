@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createEngine, toCoreOptions } from './create-engine.ts';
-import type { CoreOptions } from './link/core-options.ts';
+import type { CoreOptions } from './protocol/core-options.ts';
 
 test('every option of the token side that a caller gives gets there', () => {
   const given: Required<CoreOptions> = {

@@ -4,19 +4,19 @@
 import { checkEngineOptions } from './check-engine-options.ts';
 import { readManifest } from './core/model/read-manifest.ts';
 import type { Engine, EngineInfo, EngineOptions } from './engine.ts';
-import { EngineLinkListener } from './engine-link-listener.ts';
 import type { CoreLink } from './link/core-link.ts';
-import type { CoreOptions } from './link/core-options.ts';
 import { createInProcessLink } from './link/in-process-link.ts';
 import { createProcessLink } from './link/process-link.ts';
 import { createWorkerLink } from './link/worker-link.ts';
-import { LinkedEngine } from './linked-engine.ts';
+import type { CoreOptions } from './protocol/core-options.ts';
 import { readDefaultMaxTokens, readSamplingDefaults } from './request/sampling-defaults.ts';
 import { ChatTemplates } from './text/chat-template.ts';
 import { PromptEncoder } from './text/prompt-encoder.ts';
 import { longestTokenSpan } from './text/token-bound.ts';
 import { Tokenizer } from './text/tokenizer.ts';
 import { readTokenizerFiles } from './text/tokenizer-json.ts';
+import { EngineLinkListener } from './text-side/engine-link-listener.ts';
+import { LinkedEngine } from './text-side/linked-engine.ts';
 
 /** Most sequences that run at once unless the caller says otherwise: each has a cache slot. */
 const DEFAULT_MAX_SEQUENCES = 8;

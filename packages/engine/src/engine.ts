@@ -1,16 +1,16 @@
 // The public face of one loaded model. `createEngine` (create-engine.ts) builds it; the api package and
 // embedders use nothing else.
 
-import type { ConstraintOptions } from './constraint/constrained-requests.ts';
 import type { EngineError } from './errors.ts';
 import type { CoreLinkState } from './link/core-link.ts';
-import type { CoreOptions } from './link/core-options.ts';
-import type { CoreStats } from './link/core-stats.ts';
-import type { CoreFacts, WarmUpProgress } from './link/messages.ts';
+import type { CoreOptions } from './protocol/core-options.ts';
+import type { CoreStats } from './protocol/core-stats.ts';
+import type { CoreFacts, WarmUpProgress } from './protocol/messages.ts';
 import type { ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
 import type { GenerationEvent } from './request/generation-event.ts';
 import type { GenerationRequest } from './request/generation-request.ts';
 import type { SamplingParams } from './request/sampling-params.ts';
+import type { ConstraintOptions } from './text-side/constrained-requests.ts';
 
 export interface EngineOptions extends Partial<Omit<CoreOptions, 'modelDir'>> {
   /** Folder with `ortler-model.json` and the tokenizer files, as model-builder writes it. */

@@ -1,22 +1,18 @@
 // Public surface of @ortler/engine.
 
-export type { ConstraintOptions } from './constraint/constrained-requests.ts';
-export { createJsonSchemaChecker, type JsonSchemaChecker } from './constraint/json-schema-checker.ts';
-export { createEngine } from './create-engine.ts';
-export { chooseDevice, type DeviceChoice } from './device/choose-device.ts';
-export type { Engine, EngineHealth, EngineInfo, EngineOptions } from './engine.ts';
-export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './errors.ts';
-export type { CoreLinkState } from './link/core-link.ts';
-export type { CoreStats } from './link/core-stats.ts';
-export type { CoreFacts, WarmUpProgress } from './link/messages.ts';
-export type { ChatContentPart, ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
 export {
-  type AmbiguousPatterns,
   type ConstraintLimits,
   type ConstraintSpec,
   DEFAULT_CONSTRAINT_LIMITS,
   type JsonStyle,
-} from './request/constraint-spec.ts';
+} from '@ortler/structured-output';
+export { createEngine } from './create-engine.ts';
+export type { Engine, EngineHealth, EngineInfo, EngineOptions } from './engine.ts';
+export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './errors.ts';
+export type { CoreLinkState } from './link/core-link.ts';
+export type { CoreStats } from './protocol/core-stats.ts';
+export type { CoreFacts, WarmUpProgress } from './protocol/messages.ts';
+export type { ChatContentPart, ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
 export type { FinishReason, StopReason } from './request/finish-reason.ts';
 export type {
   CandidateLogprob,
@@ -44,3 +40,4 @@ export {
   type SamplingParams,
   validateSamplingParams,
 } from './request/sampling-params.ts';
+export type { ConstraintOptions } from './text-side/constrained-requests.ts';

@@ -6,7 +6,7 @@ import { createLogitsProcessors } from '../src/core/sampling/create-logits-proce
 import { type SampledToken, Sampler } from '../src/core/sampling/sampler.ts';
 import { TokenCounts } from '../src/core/sampling/token-counts.ts';
 import { findFinish } from '../src/core/stop-rules.ts';
-import type { SequenceFinish, SubmitMessage } from '../src/link/messages.ts';
+import type { SequenceFinish, SubmitMessage } from '../src/protocol/messages.ts';
 import { scriptedLogits } from '../src/testing/scripted-model.ts';
 import { TEXT, VOCAB_SIZE } from './core-schedules.ts';
 

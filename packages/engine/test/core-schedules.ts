@@ -1,7 +1,7 @@
 // Schedules at random: requests that come, go and wait, and cores that serve them. Callers: the property tests of EngineCore.
 
 import fc from 'fast-check';
-import type { SubmitMessage } from '../src/link/messages.ts';
+import type { SubmitMessage } from '../src/protocol/messages.ts';
 import { NEUTRAL_SAMPLING } from '../src/request/sampling-params.ts';
 import { ScriptedBlockModel } from '../src/testing/scripted-block-model.ts';
 import { hashTokens, ScriptedModel, type ScriptedModelOptions } from '../src/testing/scripted-model.ts';

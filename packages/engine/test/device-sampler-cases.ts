@@ -1,9 +1,9 @@
 // Cases for the sampler on a device, and the check that it answers as the one on the CPU does. Used on the CPU provider
 // by a unit test and on WebGPU by the GPU suite.
 
+import type { OrtBackend } from '@ortler/onnxruntime';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { OrtBackend } from '../src/core/model/ort/backend.ts';
 import type { DeviceSampler } from '../src/core/sampling/device/device-sampler.ts';
 import type { RowQuestion } from '../src/core/sampling/device/row-work.ts';
 import { Sampler } from '../src/core/sampling/sampler.ts';

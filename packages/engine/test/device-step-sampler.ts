@@ -1,8 +1,8 @@
 // A step sampler as of a model on a device, over a scripted model: its logits lie in values of ONNX Runtime's CPU provider,
 // where the device's sampler reads them.
 
+import type { OrtBackend } from '@ortler/onnxruntime';
 import type { RunnerRow } from '../src/core/model/model-runner.ts';
-import type { OrtBackend } from '../src/core/model/ort/backend.ts';
 import { DeviceSampler } from '../src/core/sampling/device/device-sampler.ts';
 import { Sampler } from '../src/core/sampling/sampler.ts';
 import { createDeviceStepSampler, type StepSampler } from '../src/core/sampling/step-sampler.ts';

@@ -1,9 +1,9 @@
 // What settings of a request do to the events, over a scripted model in this thread.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LinkedEngine } from '../src/linked-engine.ts';
 import type { TokenLogprob } from '../src/request/generation-event.ts';
 import type { GenerationRequest } from '../src/request/generation-request.ts';
+import type { LinkedEngine } from '../src/text-side/linked-engine.ts';
 import { choiceOf, collect, createScriptedEngine, echoText, type ScriptedEngine } from './scripted-engine.ts';
 
 const END_OF_TEXT = 0;

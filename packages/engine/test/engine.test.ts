@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { LinkedEngine } from '../src/linked-engine.ts';
 import type { GenerationRequest, StopConditions } from '../src/request/generation-request.ts';
+import type { LinkedEngine } from '../src/text-side/linked-engine.ts';
 import { choiceOf, collect, createScriptedEngine, echoText, type ScriptedEngine } from './scripted-engine.ts';
 
 const TEXT = 'Hello 👨‍👩‍👧‍👦 日本語 Привет, world. Hello again!';

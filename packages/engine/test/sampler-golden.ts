@@ -5,7 +5,7 @@ import { counterKey } from '../src/core/sampling/counter-random.ts';
 import { createLogitsProcessors } from '../src/core/sampling/create-logits-processors.ts';
 import { Sampler, type SamplingStep } from '../src/core/sampling/sampler.ts';
 import { TokenCounts } from '../src/core/sampling/token-counts.ts';
-import type { SubmitMessage } from '../src/link/messages.ts';
+import type { SubmitMessage } from '../src/protocol/messages.ts';
 import { validateSamplingParams } from '../src/request/sampling-params.ts';
 
 export interface GoldenRow {

@@ -7,9 +7,8 @@ import { join } from 'node:path';
 import { startEngine } from '../src/create-engine.ts';
 import { GRAPH_FORMAT_VERSION, MANIFEST_FILE, type ModelManifest } from '../src/graph-contract.ts';
 import type { CoreLink } from '../src/link/core-link.ts';
-import type { CoreOptions } from '../src/link/core-options.ts';
 import { createInProcessLink } from '../src/link/in-process-link.ts';
-import type { LinkedEngine } from '../src/linked-engine.ts';
+import type { CoreOptions } from '../src/protocol/core-options.ts';
 import type { GenerationEvent } from '../src/request/generation-event.ts';
 import type { GenerationRequest } from '../src/request/generation-request.ts';
 import {
@@ -18,6 +17,7 @@ import {
   SCRIPTED_CORE_OPTIONS,
   type ScriptedCoreSettings,
 } from '../src/testing/scripted-core.ts';
+import type { LinkedEngine } from '../src/text-side/linked-engine.ts';
 import { familyDir } from './tokenizer-families.ts';
 
 export interface ScriptedEngineOptions extends ScriptedCoreSettings {

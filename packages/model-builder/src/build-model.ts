@@ -10,7 +10,17 @@ import {
   type ModelManifest,
   type Precision,
 } from '@ortler/engine/graph-contract';
+import {
+  encodeModel,
+  GraphRecorder,
+  totalWeightBytes,
+  type WriteWeightsOptions,
+  WrittenTensors,
+  writeWeights,
+} from '@ortler/onnx';
 import { recordDecoderGraph, recordPrefillGraph } from './architectures/decoder-graph.ts';
+import { CONFIG_FILE, readDecoderConfig } from './architectures/read-decoder-config.ts';
+import { checkTiedHead } from './blocks/check-tied-head.ts';
 import type { GraphParts } from './blocks/token-rows.ts';
 import { VARIANTS, type Variant } from './blocks/variant.ts';
 import { WIDENED_OPSET } from './blocks/widened-attention.ts';
@@ -27,15 +37,9 @@ import { ModelBuildError } from './errors.ts';
 import { EXPORT_FOLDER, type ExportedFiles, findExports } from './exported/find-exports.ts';
 import { hashFolders } from './file-hashes.ts';
 import { Checkpoint, type WeightSource } from './hugging-face/checkpoint.ts';
-import { CONFIG_FILE, readDecoderConfig } from './hugging-face/config.ts';
 import type { DecoderConfig } from './hugging-face/decoder-config.ts';
 import { LoraAdapter } from './lora/adapter.ts';
 import { mergeAdapter } from './lora/merged-checkpoint.ts';
-import { totalWeightBytes, type WriteWeightsOptions, writeWeights } from './onnx/external-data.ts';
-import { GraphRecorder } from './onnx/graph.ts';
-import { encodeModel } from './onnx/model-proto.ts';
-import { WrittenTensors } from './onnx/written-tensors.ts';
-import { checkTiedHead } from './weights/check-tied-head.ts';
 import { writing } from './write-failed.ts';
 
 const GRAPH_FILE = 'model.onnx';
@@ -211,7 +215,7 @@ function recordGraphs(
   if (isInSlots && precision === 'q4')
     graphs.push({ graph: record('int8'), graphFile: WIDE_GRAPH_FILE, weightsFile: WIDE_WEIGHTS_FILE });
   if (hasCodes) {
-    const prefill = new GraphRecorder(WIDENED_OPSET);
+    const prefill = new GraphRecorder({ opset: WIDENED_OPSET });
     const products = precision === 'f32' ? 'blocks' : 'int8';
     recordPrefillGraph({ ...parts, graph: prefill, cache: 'widened', products });
     graphs.push({ graph: prefill, graphFile: PREFILL_GRAPH_FILE, weightsFile: PREFILL_WEIGHTS_FILE });

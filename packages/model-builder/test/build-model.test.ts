@@ -6,11 +6,11 @@ import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MANIFEST_FILE } from '@ortler/engine/graph-contract';
+import { readGraph } from '@ortler/onnx';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type BuildProgress, buildModel } from '../src/build-model.ts';
-import { readGraph } from '../src/onnx/read-graph.ts';
+import { createTinyCheckpoint, seededTensors } from '../src/testing/tiny-model.ts';
 import { writeSafetensors } from '../src/testing/write-safetensors.ts';
-import { createTinyCheckpoint, seededTensors } from '../src/tiny-model.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const folder = temporaryFolder();

@@ -8,7 +8,7 @@ import { buildModel } from '../src/build-model.ts';
 import { computeContentHash } from '../src/content-hash.ts';
 import { ensureModel } from '../src/ensure-model.ts';
 import type { DecoderConfig } from '../src/hugging-face/decoder-config.ts';
-import { createTinyCheckpoint, type TinyCheckpointOptions } from '../src/tiny-model.ts';
+import { createTinyCheckpoint, type TinyCheckpointOptions } from '../src/testing/tiny-model.ts';
 import { plainLogits } from './plain-decoder.ts';
 import { largestDifference, SlotsSession } from './slots-session.ts';
 import { temporaryFolder } from './temporary-folder.ts';

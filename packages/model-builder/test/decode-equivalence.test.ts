@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
-import { createTinyCheckpoint } from '../src/tiny-model.ts';
+import { createTinyCheckpoint } from '../src/testing/tiny-model.ts';
 import { largestDifference, SlotsSession } from './slots-session.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

@@ -2,8 +2,12 @@
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import {
+  createTinyCheckpoint,
+  seededTensors,
+  type TinyCheckpointOptions,
+} from '../src/testing/tiny-model.ts';
 import { writeSafetensors } from '../src/testing/write-safetensors.ts';
-import { createTinyCheckpoint, seededTensors, type TinyCheckpointOptions } from '../src/tiny-model.ts';
 import type { FloatType } from '../src/weights/float16.ts';
 import {
   allocateQuantisedRows,

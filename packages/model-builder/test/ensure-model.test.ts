@@ -21,7 +21,7 @@ import { MANIFEST_FILE } from '@ortler/engine/graph-contract';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { BuildProgress } from '../src/build-model.ts';
 import { ensureModel } from '../src/ensure-model.ts';
-import { createTinyCheckpoint } from '../src/tiny-model.ts';
+import { createTinyCheckpoint } from '../src/testing/tiny-model.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const folder = temporaryFolder();

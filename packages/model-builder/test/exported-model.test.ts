@@ -3,13 +3,13 @@
 import { cp, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MANIFEST_FILE } from '@ortler/engine/graph-contract';
+import { type FoundGraph, type FoundNode, readGraph } from '@ortler/onnx';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
 import { ensureModel } from '../src/ensure-model.ts';
 import { checkExport } from '../src/exported/check-export.ts';
-import { type FoundGraph, type FoundNode, readGraph } from '../src/onnx/read-graph.ts';
 import { writeOptimumModel } from '../src/testing/optimum-model.ts';
-import { createTinyCheckpoint } from '../src/tiny-model.ts';
+import { createTinyCheckpoint } from '../src/testing/tiny-model.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const folder = temporaryFolder();

@@ -9,8 +9,8 @@ import { Checkpoint } from '../src/hugging-face/checkpoint.ts';
 import { LoraAdapter } from '../src/lora/adapter.ts';
 import { mergeAdapter } from '../src/lora/merged-checkpoint.ts';
 import { fillSeeded } from '../src/testing/seeded-weights.ts';
+import { createTinyCheckpoint } from '../src/testing/tiny-model.ts';
 import { writeAdapter } from '../src/testing/write-adapter.ts';
-import { createTinyCheckpoint } from '../src/tiny-model.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const folder = temporaryFolder();

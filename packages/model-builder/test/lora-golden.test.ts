@@ -6,8 +6,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
 import type { CheckpointType } from '../src/hugging-face/element-types.ts';
 import { fillSeeded } from '../src/testing/seeded-weights.ts';
+import { createTinyCheckpoint } from '../src/testing/tiny-model.ts';
 import { writeAdapter } from '../src/testing/write-adapter.ts';
-import { createTinyCheckpoint } from '../src/tiny-model.ts';
 import { largestDifference, SlotsSession } from './slots-session.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

@@ -1,10 +1,10 @@
 // Graphs with a paged cache on a device, against transformers, against graphs for the processor and against themselves.
 
 import { join } from 'node:path';
-import { whyNoWebGpu } from '@ortler/engine/testing';
+import { whyNoWebGpu } from '@ortler/onnxruntime/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
-import { createTinyCheckpoint } from '../src/tiny-model.ts';
+import { createTinyCheckpoint } from '../src/testing/tiny-model.ts';
 import { DECODER_GOLDEN } from './decoder-golden.ts';
 import { QUANTISED_SHAPES, writeDequantised } from './dequantised-checkpoint.ts';
 import { type PagedRow, PagedSession, type PagedSessionOptions } from './paged-session.ts';

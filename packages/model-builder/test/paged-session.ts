@@ -16,7 +16,7 @@ import {
   type OrtSession,
   type OrtValue,
   selectBackend,
-} from '@ortler/engine/testing';
+} from '@ortler/onnxruntime';
 
 /** The tokens of one sequence in a call. */
 export interface PagedRow {

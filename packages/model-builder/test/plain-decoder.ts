@@ -3,7 +3,7 @@
 
 import { rotaryFrequencies } from '../src/blocks/rotary.ts';
 import type { DecoderConfig } from '../src/hugging-face/decoder-config.ts';
-import { seededTensors } from '../src/tiny-model.ts';
+import { seededTensors } from '../src/testing/tiny-model.ts';
 
 type Vector = Float64Array<ArrayBuffer>;
 

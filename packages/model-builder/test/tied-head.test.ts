@@ -4,8 +4,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
+import { createTinyCheckpoint, seededTensors } from '../src/testing/tiny-model.ts';
 import { writeSafetensors } from '../src/testing/write-safetensors.ts';
-import { createTinyCheckpoint, seededTensors } from '../src/tiny-model.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const folder = temporaryFolder();

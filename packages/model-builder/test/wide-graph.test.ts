@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { MANIFEST_FILE, type ModelManifest } from '@ortler/engine/graph-contract';
 import { describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
-import { createTinyCheckpoint, type TinyCheckpointOptions } from '../src/tiny-model.ts';
+import { createTinyCheckpoint, type TinyCheckpointOptions } from '../src/testing/tiny-model.ts';
 import { QUANTISED_SHAPES, writeDequantised } from './dequantised-checkpoint.ts';
 import { relativeError, SlotsSession } from './slots-session.ts';
 import { temporaryFolder } from './temporary-folder.ts';

@@ -1,4 +1,4 @@
-// Public surface: the schemas, types and examples of every endpoint, JSON that keeps big integers, and error items.
+// Public surface: the schemas, types and examples of every endpoint, and error items.
 
 export * from './chat-chunk.ts';
 export * from './chat-completion.ts';
@@ -18,9 +18,7 @@ export * from './error.ts';
 export * from './feedback.ts';
 export * from './feedback-annotation.ts';
 export * from './feedback-write.ts';
-export * from './json-text-reader.ts';
 export { laxBigInteger, laxBoolean, laxDateTime, laxInteger, laxNumber } from './lax-primitives.ts';
-export * from './lossless-json.ts';
 export { MAX_METRIC_NAME_LENGTH } from './metric-name.ts';
 export * from './model.ts';
 export type { MetadataValue } from './scalar-union.ts';

@@ -1,5 +1,5 @@
+import { parseLosslessJson, stringifyLosslessJson } from '@ortler/json';
 import { describe, expect, it } from 'vitest';
-import { parseLosslessJson, stringifyLosslessJson } from './lossless-json.ts';
 import { trajectory, trajectoryGroup, trajectoryLogBody } from './trajectory.ts';
 
 describe('trajectory', () => {

@@ -1,6 +1,7 @@
 // Where `ortler chat` gets its answers from: an engine started here, or a server that runs already.
 
-import { type ChatMessage, chooseDevice, createEngine, type Engine, EngineError } from '@ortler/engine';
+import { type ChatMessage, createEngine, type Engine, EngineError } from '@ortler/engine';
+import { chooseDevice, OrtError } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
 import type { ConfiguredModel } from '../config/setting-values.ts';
 import { ModelPreparationError, prepareModel } from '../models/prepare-model.ts';
@@ -53,7 +54,7 @@ export async function openEngineSource(
       ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
     });
   } catch (error) {
-    if (error instanceof ModelPreparationError || error instanceof EngineError)
+    if (error instanceof ModelPreparationError || error instanceof EngineError || error instanceof OrtError)
       throw new UserError(`The model ${id} cannot be used: ${error.message}`, { cause: error });
     throw error;
   } finally {

@@ -1,6 +1,6 @@
 // What the operator is told of where models run.
 
-import type { DeviceChoice } from '@ortler/engine';
+import type { DeviceChoice } from '@ortler/onnxruntime';
 
 /** A line for a GPU, or for one that does not work; nothing where the processor is all there is. */
 export function describeDevice({ device, facts, note, isFallback }: DeviceChoice): string {

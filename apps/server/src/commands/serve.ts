@@ -1,6 +1,6 @@
 // `ortler serve`: starts the server, tells the operator how to use it, and stops it on a signal.
 
-import type { DeviceChoice } from '@ortler/engine';
+import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
 import { DatabaseError } from '../db/database-errors.ts';
 import { type RunningServer, startServer } from '../main.ts';

@@ -46,7 +46,6 @@ describe('readConfig', () => {
       constraintValues: DEFAULT_CONSTRAINT_LIMITS.valueCount,
       constraintRules: DEFAULT_CONSTRAINT_LIMITS.ruleCount,
       constraintPatternSize: DEFAULT_CONSTRAINT_LIMITS.patternSize,
-      ambiguousPatterns: 'refuse',
       prefillChunk: 256,
       maxLoadedCheckpoints: 2,
       checkpointIdleMs: 600_000,

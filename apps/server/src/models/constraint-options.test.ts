@@ -6,7 +6,6 @@ import { toConstraintOptions } from './constraint-options.ts';
 it('gives the engine its own defaults where nothing is set', () => {
   expect(toConstraintOptions(readConfig({}))).toEqual({
     timeLimitMs: 2_000,
-    ambiguousPatterns: 'refuse',
     limits: DEFAULT_CONSTRAINT_LIMITS,
   });
 });
@@ -19,11 +18,9 @@ it('gives the engine every setting', () => {
     ORTLER_CONSTRAINT_VALUES: '6',
     ORTLER_CONSTRAINT_RULES: '7',
     ORTLER_CONSTRAINT_PATTERN_SIZE: '8',
-    ORTLER_AMBIGUOUS_PATTERNS: 'serve',
   });
   expect(toConstraintOptions(config)).toEqual({
     timeLimitMs: 500,
-    ambiguousPatterns: 'serve',
     limits: {
       ...DEFAULT_CONSTRAINT_LIMITS,
       sourceBytes: 4096,

@@ -6,7 +6,6 @@ import type { Config } from '../config/config.ts';
 export function toConstraintOptions(config: Config): NonNullable<EngineOptions['constraints']> {
   return {
     timeLimitMs: config.constraintTimeLimitMs,
-    ambiguousPatterns: config.ambiguousPatterns,
     limits: {
       ...DEFAULT_CONSTRAINT_LIMITS,
       sourceBytes: config.constraintSizeBytes,

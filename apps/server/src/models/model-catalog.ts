@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { CatalogModel, ModelCatalog, ModelStatus, ReasoningParser } from '@ortler/api';
 import { type Engine, EngineError, type WarmUpProgress } from '@ortler/engine';
 import type { BuildProgress } from '@ortler/model-builder';
+import { OrtError } from '@ortler/onnxruntime';
 import type { ConfiguredModel } from '../config/setting-values.ts';
 import { LoadFailures } from './load-failures.ts';
 
@@ -149,6 +150,7 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
 
 /** A process that ended, for want of memory or by a native fault, may live the next time; a wrong folder stays wrong. */
 function isCrash(error: unknown): boolean {
+  if (error instanceof OrtError) return error.code === 'runtime_failed';
   return error instanceof EngineError && error.code === 'engine_failed';
 }
 

@@ -3,10 +3,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { DeviceChoice } from '@ortler/engine';
-import { entryModule } from '@ortler/engine/entry-module';
 import type { KvType, Precision } from '@ortler/engine/graph-contract';
 import type { BuildProgress } from '@ortler/model-builder';
+import type { DeviceChoice } from '@ortler/onnxruntime';
+import { entryModule } from '@ortler/worker';
 import { DEMO_MODEL_DIR } from '../config/settings/model-settings.ts';
 import type { BuildOrder, BuildReport } from './build-messages.ts';
 import { choosePrecision } from './choose-precision.ts';

@@ -1,6 +1,6 @@
 // Where the models of this server run: chosen once, when the first one is prepared, as its graph depends on it.
 
-import { chooseDevice, type DeviceChoice } from '@ortler/engine';
+import { chooseDevice, type DeviceChoice } from '@ortler/onnxruntime';
 
 export interface ServerDevice {
   /** Resolves with the same choice each time. Throws: `EngineError` when a device asked for by name cannot be used. */

@@ -2,7 +2,8 @@
 // loaded on demand. Each runs in a process of its own, so loading one leaves the others alone.
 
 import type { CheckpointModels, CheckpointStore } from '@ortler/api';
-import { createEngine, type DeviceChoice, type WarmUpProgress } from '@ortler/engine';
+import { createEngine, type WarmUpProgress } from '@ortler/engine';
+import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
 import { createCheckpointModels } from './checkpoint-models.ts';
 import { toConstraintOptions } from './constraint-options.ts';

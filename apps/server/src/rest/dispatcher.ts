@@ -14,7 +14,7 @@ import {
   type Services,
   toPublicError,
 } from '@ortler/api';
-import { stringifyLosslessJson } from '@ortler/schemas';
+import { stringifyLosslessJson } from '@ortler/json';
 import { callTRPCProcedure } from '@trpc/server';
 import { type ErrorStyle, toErrorBody, toErrorHeaders } from './error-body.ts';
 import { writeJsonLines } from './json-lines.ts';

@@ -2,7 +2,8 @@
 
 import type { IncomingMessage } from 'node:http';
 import { ApiError, invalidInput } from '@ortler/api';
-import { JsonSyntaxError, parseLosslessJsonInSlices, toJsonSyntaxDetails } from '@ortler/schemas';
+import { JsonSyntaxError, parseLosslessJsonInSlices } from '@ortler/json';
+import { toJsonSyntaxDetails } from '@ortler/schemas';
 import type { ErrorStyle } from './error-body.ts';
 import { nextTurn } from './loop-turns.ts';
 

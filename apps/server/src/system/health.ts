@@ -1,7 +1,7 @@
 // What /health says: the true state of every model at this moment, and of databases that may fail alone.
 
 import type { CatalogModel, ModelCatalog } from '@ortler/api';
-import type { DeviceChoice } from '@ortler/engine';
+import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { DatabaseState } from './database-checks.ts';
 
 export type ModelState = 'loading' | 'ready' | 'restarting' | 'failed';

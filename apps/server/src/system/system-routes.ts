@@ -1,7 +1,7 @@
 // Routes beside the api: health, version, metrics, the OpenAPI document and its page. None of them needs a key.
 
 import { ApiError, type AppRouter, type ModelCatalog } from '@ortler/api';
-import type { DeviceChoice } from '@ortler/engine';
+import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DatabaseChecks } from './database-checks.ts';
 import { isServing, reportHealth } from './health.ts';

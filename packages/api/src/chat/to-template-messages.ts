@@ -2,12 +2,8 @@
 // arguments parsed, nulls left out. How a template wants content and roles is the engine's business.
 
 import type { ChatMessage, ChatContentPart as TextPart } from '@ortler/engine';
-import {
-  type ChatContentPart,
-  type ChatMessageToolCall,
-  parseLosslessJson,
-  type ChatMessage as WireMessage,
-} from '@ortler/schemas';
+import { parseLosslessJson } from '@ortler/json';
+import type { ChatContentPart, ChatMessageToolCall, ChatMessage as WireMessage } from '@ortler/schemas';
 import { ApiError } from '../errors.ts';
 
 /** Normalises a conversation. Throws: `invalid_parameter` for content that is not text. */

@@ -1,6 +1,6 @@
 // Ports of what annotations are checked with: specs, queues, and an evaluator of JSON Schemas.
 
-import type { JsonSchemaChecker } from '@ortler/engine';
+import type { JsonSchemaChecker } from '@ortler/structured-output';
 
 export interface AnnotationSpec {
   readonly projectId: string;

@@ -1,8 +1,8 @@
 // What feedback refers to must be there: the spec of an annotation, which also says what its value may be, and the queue.
 // Runs after `checkFeedbackType`, which has looked at everything that the request says by itself.
 
-import { EngineError } from '@ortler/engine';
 import type { FeedbackCreateRequest } from '@ortler/schemas';
+import { ConstraintError } from '@ortler/structured-output';
 import { ApiError } from '../errors.ts';
 import type { AnnotationServices } from './annotation-services.ts';
 import { parseWeaveRef } from './weave-ref.ts';
@@ -43,7 +43,7 @@ function bigintsAsNumbers(_key: string, value: unknown): unknown {
 
 /** A check that takes too long is the caller's. */
 export function rethrow(error: unknown): never {
-  if (error instanceof EngineError && error.code === 'invalid_request')
+  if (error instanceof ConstraintError && error.code === 'invalid_constraint')
     throw new ApiError('invalid_parameter', error.message, { cause: error });
   throw error;
 }

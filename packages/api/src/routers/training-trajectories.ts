@@ -1,9 +1,9 @@
 // Trajectories of a model: log them, page through them, stream them to a trainer, read their metrics.
 
+import { stringifyLosslessJson } from '@ortler/json';
 import {
   splitMetrics,
   splitMetricsInput,
-  stringifyLosslessJson,
   type TrajectoryExportInput,
   trajectoryExportInput,
   trajectoryList,

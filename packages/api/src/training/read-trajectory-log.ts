@@ -1,12 +1,9 @@
 // Reads the body of a log call as it arrives: every trajectory is checked, goes into a spool and is forgotten, so the
 // body may be larger than memory. All faults are reported together, in field order; nothing is stored if there is one.
 
+import { JsonSliceTooLongError, JsonSyntaxError, JsonTextReader, parseLosslessJson } from '@ortler/json';
 import {
-  JsonSliceTooLongError,
-  JsonSyntaxError,
-  JsonTextReader,
   MAX_DETAILS,
-  parseLosslessJson,
   toJsonSyntaxDetails,
   toValidationDetails,
   trajectory,

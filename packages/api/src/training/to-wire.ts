@@ -1,12 +1,12 @@
 // Models, checkpoints and trajectories of the stores -> the words of the wire.
 
-import {
-  type Checkpoint,
-  type CheckpointRecord,
-  parseLosslessJson,
-  type SplitMetrics,
-  type StoredTrajectoryRecord,
-  type TrainingModelRecord,
+import { parseLosslessJson } from '@ortler/json';
+import type {
+  Checkpoint,
+  CheckpointRecord,
+  SplitMetrics,
+  StoredTrajectoryRecord,
+  TrainingModelRecord,
 } from '@ortler/schemas';
 import { toCheckpointReference, toModelReference } from './model-reference.ts';
 import type { SplitMetric, StoredCheckpoint, StoredTrajectory, TrainingModel } from './training-services.ts';

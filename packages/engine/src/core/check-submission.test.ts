@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../errors.ts';
-import type { SubmitMessage } from '../link/messages.ts';
+import type { SubmitMessage } from '../protocol/messages.ts';
 import { createSequence } from '../testing/create-sequence.ts';
 import { checkSubmission, type SubmissionLimits } from './check-submission.ts';
 

@@ -1,7 +1,7 @@
 // Decides whether a request may enter the queue. It takes counts, not the scheduler, and changes nothing.
 
 import { EngineError } from '../errors.ts';
-import type { SubmitMessage } from '../link/messages.ts';
+import type { SubmitMessage } from '../protocol/messages.ts';
 
 export interface SubmissionLimits {
   readonly vocabSize: number;

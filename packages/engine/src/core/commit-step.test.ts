@@ -1,7 +1,7 @@
 // What a request is told beside its tokens, through whole steps over a scripted model.
 
 import { describe, expect, it } from 'vitest';
-import type { PrefilledRequest, SubmitMessage } from '../link/messages.ts';
+import type { PrefilledRequest, SubmitMessage } from '../protocol/messages.ts';
 import { ScriptedModel, type ScriptedModelOptions, scriptedLogits } from '../testing/scripted-model.ts';
 import { GREEDY, submission } from '../testing/submission.ts';
 import { type CoreOutput, EngineCore } from './engine-core.ts';

@@ -1,7 +1,7 @@
 // The single place where a finished step changes state. Everything before it may throw and leave no trace.
 
 import { asError, EngineError } from '../errors.ts';
-import type { PrefilledRequest, SequenceFinish, SequenceUpdate } from '../link/messages.ts';
+import type { PrefilledRequest, SequenceFinish, SequenceUpdate } from '../protocol/messages.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import type { SampledRow } from './sampling/sample-step.ts';
 import type { SampledToken } from './sampling/sampler.ts';

@@ -1,18 +1,18 @@
 // Constraints in the step loop, on a scripted model that draws from the whole vocabulary.
 
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import type { SequenceUpdate, SubmitMessage } from '../link/messages.ts';
-import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
+import type { Grammar } from '@ortler/structured-output';
 import {
   LETTER_COLUMN_COUNT,
   LETTER_ENDS,
   letterId,
   letterText,
   letterVocabulary,
-} from '../testing/letter-vocabulary.ts';
+} from '@ortler/structured-output/testing';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SequenceUpdate, SubmitMessage } from '../protocol/messages.ts';
+import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 import { ScriptedModel, type ScriptedModelOptions } from '../testing/scripted-model.ts';
-import type { Grammar } from './constraint/constraint.ts';
 import type { EngineCoreSettings } from './core-settings.ts';
 import { EngineCore } from './engine-core.ts';
 import type { Drafter } from './speculation/drafter.ts';

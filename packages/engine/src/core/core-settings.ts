@@ -1,7 +1,7 @@
 // What the step loop is told at its start, its defaults, and what it tells others about itself. `load-core.ts` fills it
 // from the options of the model; tests fill it as they like.
 
-import type { CoreFacts } from '../link/messages.ts';
+import type { CoreFacts } from '../protocol/messages.ts';
 import type { RunnerFacts } from './model/model-runner.ts';
 import type { StepSampler } from './sampling/step-sampler.ts';
 import type { Drafter } from './speculation/drafter.ts';

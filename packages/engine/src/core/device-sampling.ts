@@ -1,6 +1,6 @@
 // Sampling for a model on a device: there, when the device computes as the sampler needs it. Caller: `load-core.ts`.
 
-import type { OrtBackend, OrtSessionOptions } from './model/ort/backend.ts';
+import type { OrtBackend, OrtSessionOptions } from '@ortler/onnxruntime';
 import type { PagedRunner } from './model/paged-runner.ts';
 import { DeviceSampler } from './sampling/device/device-sampler.ts';
 import { findArithmeticFault } from './sampling/device/find-arithmetic-fault.ts';

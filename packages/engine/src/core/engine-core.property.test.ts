@@ -11,8 +11,8 @@ import {
   TEXT,
   VOCAB_SIZE,
 } from '../../test/core-schedules.ts';
-import type { CoreStats } from '../link/core-stats.ts';
-import type { PrefilledRequest, SequenceUpdate } from '../link/messages.ts';
+import type { CoreStats } from '../protocol/core-stats.ts';
+import type { PrefilledRequest, SequenceUpdate } from '../protocol/messages.ts';
 import { hashTokens, type ScriptedRunner, scriptedLogits } from '../testing/scripted-model.ts';
 import { EngineCore } from './engine-core.ts';
 import { readTokenLogprobs } from './sampling/logprobs.ts';

@@ -2,8 +2,9 @@
 // Callers: the links. A step is a transaction, plan -> reserve -> run -> sample -> commit: whatever throws
 // before the commit has changed no sequence, so the same step is simply tried again.
 
+import type { TokenVocabulary } from '@ortler/structured-output';
 import { EngineError } from '../errors.ts';
-import type { CoreStats } from '../link/core-stats.ts';
+import type { CoreStats } from '../protocol/core-stats.ts';
 import type {
   CoreFacts,
   FatalMessage,
@@ -11,12 +12,11 @@ import type {
   SequenceUpdate,
   StepMessage,
   SubmitMessage,
-} from '../link/messages.ts';
-import { toRequestFailedMessage } from '../link/request-failure.ts';
-import type { TokenVocabulary } from '../request/token-vocabulary.ts';
+} from '../protocol/messages.ts';
+import { toRequestFailedMessage } from '../protocol/request-failure.ts';
+import { CoreConstraints } from './answer-constraint/core-constraints.ts';
 import { checkSubmission } from './check-submission.ts';
 import { commitStep } from './commit-step.ts';
-import { CoreConstraints } from './constraint/core-constraints.ts';
 import {
   type EngineCoreSettings,
   type SettledCoreSettings,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CoreOptions } from '../link/core-options.ts';
+import type { CoreOptions } from '../protocol/core-options.ts';
 import { loadCore } from './load-core.ts';
 
 const OPTIONS: CoreOptions = {

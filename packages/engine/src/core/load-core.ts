@@ -3,17 +3,17 @@
 
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { type OrtBackend, type SelectedBackend, selectBackend } from '@ortler/onnxruntime';
 import { EngineError } from '../errors.ts';
 import type { ModelManifest } from '../graph-contract.ts';
-import type { CoreOptions } from '../link/core-options.ts';
-import type { WarmUpProgress } from '../link/messages.ts';
+import type { CoreOptions } from '../protocol/core-options.ts';
+import type { WarmUpProgress } from '../protocol/messages.ts';
 import { createDeviceSampling } from './device-sampling.ts';
 import { EngineCore } from './engine-core.ts';
 import { createDeviceSlotsRunner } from './model/device-slots-runner.ts';
 import { countLogits } from './model/logits-limit.ts';
 import type { ModelRunner } from './model/model-runner.ts';
-import type { OrtBackend } from './model/ort/backend.ts';
-import { type SelectedBackend, selectBackend } from './model/ort/select-backend.ts';
+import { fromOrtError } from './model/ort-failure.ts';
 import { createPagedRunner } from './model/paged-runner.ts';
 import { describeProcessorWork } from './model/processor-work.ts';
 import { readManifest } from './model/read-manifest.ts';
@@ -71,6 +71,18 @@ export async function loadCore(
   select: (choice: CoreOptions['backend']) => Promise<SelectedBackend> = selectBackend,
 ): Promise<EngineCore> {
   checkOptions(options);
+  try {
+    return await load(options, onWarmUp, select);
+  } catch (cause) {
+    throw fromOrtError(cause);
+  }
+}
+
+async function load(
+  options: CoreOptions,
+  onWarmUp: ((progress: WarmUpProgress) => void) | undefined,
+  select: (choice: CoreOptions['backend']) => Promise<SelectedBackend>,
+): Promise<EngineCore> {
   const manifest = await readManifest(options.modelDir);
   const contextLength = options.contextLength ?? manifest.contextLength;
   if (contextLength > manifest.contextLength) {

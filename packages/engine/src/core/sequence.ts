@@ -1,9 +1,9 @@
 // One token stream being generated: a choice of a request. Only `commit-step.ts`, the scheduler with its drafter and the
 // cache manager change it; the sampler does while it draws, and takes it back. Everything else reads.
 
-import type { SubmitMessage } from '../link/messages.ts';
+import type { SubmitMessage } from '../protocol/messages.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
-import type { SequenceConstraint } from './constraint/sequence-constraint.ts';
+import type { SequenceConstraint } from './answer-constraint/sequence-constraint.ts';
 import { RepetitionDetector } from './repetition-detector.ts';
 import { type CounterKey, counterKey } from './sampling/counter-random.ts';
 import { createLogitsProcessors, needsTokenCounts } from './sampling/create-logits-processors.ts';

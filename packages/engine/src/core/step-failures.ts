@@ -2,7 +2,7 @@
 // Caller: `engine-core.ts`. It counts; which requests a step held it does not know.
 
 import { EngineError } from '../errors.ts';
-import type { FatalMessage } from '../link/messages.ts';
+import type { FatalMessage } from '../protocol/messages.ts';
 import type { SettledCoreSettings } from './core-settings.ts';
 
 /** What becomes of a step that was given up. */

@@ -1,6 +1,6 @@
 // Token-level ends of a sequence. Stop strings belong to the text side.
 
-import type { SequenceFinish, SubmitMessage } from '../link/messages.ts';
+import type { SequenceFinish, SubmitMessage } from '../protocol/messages.ts';
 
 /** The newest token of an output and what is known of the tokens before it. */
 export interface NewestToken {

@@ -1,7 +1,7 @@
 // How messages get to one running token side and back. A channel lives as long as its thread or process;
 // the supervised link opens a new one after each crash.
 
-import type { FromCoreMessage, ToCoreMessage } from './messages.ts';
+import type { FromCoreMessage, ToCoreMessage } from '../protocol/messages.ts';
 
 export interface CoreChannelEvents {
   readonly onMessage: (message: FromCoreMessage) => void;

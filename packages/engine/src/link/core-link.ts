@@ -2,7 +2,7 @@
 // One conformance suite (`test/core-link-conformance.ts`) holds all three to it.
 
 import type { EngineError } from '../errors.ts';
-import type { CoreStats } from './core-stats.ts';
+import type { CoreStats } from '../protocol/core-stats.ts';
 import type {
   AbortMessage,
   CoreFacts,
@@ -11,7 +11,7 @@ import type {
   SubmitMessage,
   VocabularyMessage,
   WarmUpProgress,
-} from './messages.ts';
+} from '../protocol/messages.ts';
 
 /** What the text side listens to. Called in the order the token side sent them. */
 export interface CoreLinkListener {

@@ -4,9 +4,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EngineCore } from '../core/engine-core.ts';
 import { EngineError } from '../errors.ts';
-import type { CoreOptions } from './core-options.ts';
-import type { FromCoreMessage, SubmitMessage, ToCoreMessage, WarmUpProgress } from './messages.ts';
-import { toRequestFailedMessage } from './request-failure.ts';
+import type { CoreOptions } from '../protocol/core-options.ts';
+import type { FromCoreMessage, SubmitMessage, ToCoreMessage, WarmUpProgress } from '../protocol/messages.ts';
+import { toRequestFailedMessage } from '../protocol/request-failure.ts';
 
 /** What the loop needs of the token side. */
 export type LoopCore = Pick<

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { entryModule } from '@ortler/worker';
 import { afterEach, describe, expect, test } from 'vitest';
 import { coreLinkConformance, echoRequest, RecordingListener } from '../../test/core-link-conformance.ts';
-import { entryModule } from '../entry-module.ts';
 import { HANG_TOKEN, SCRIPTED_CORE_OPTIONS, SCRIPTED_EOS_TOKEN } from '../testing/scripted-core.ts';
 import type { CoreLink } from './core-link.ts';
 import { createProcessLink } from './process-link.ts';

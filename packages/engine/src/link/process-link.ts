@@ -4,10 +4,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { type EntryModule, entryModule } from '../entry-module.ts';
+import { type EntryModule, entryModule } from '@ortler/worker';
+import type { CoreOptions } from '../protocol/core-options.ts';
+import type { FromCoreMessage } from '../protocol/messages.ts';
 import type { CoreLink } from './core-link.ts';
-import type { CoreOptions } from './core-options.ts';
-import type { FromCoreMessage } from './messages.ts';
 import { SupervisedLink, type SupervisedLinkSettings } from './supervised-link.ts';
 
 export interface ProcessLinkSettings extends SupervisedLinkSettings {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { echoRequest, RecordingListener } from '../../test/core-link-conformance.ts';
+import type { CoreFacts, ToCoreMessage } from '../protocol/messages.ts';
 import { SCRIPTED_CORE_OPTIONS } from '../testing/scripted-core.ts';
 import type { CoreChannelEvents } from './core-channel.ts';
-import type { CoreFacts, ToCoreMessage } from './messages.ts';
 import { SupervisedLink } from './supervised-link.ts';
 
 const FACTS: CoreFacts = {

@@ -2,10 +2,8 @@
 // all three kinds of channel, so that they differ in nothing but where the model runs.
 
 import { EngineError } from '../errors.ts';
-import type { CoreChannel, OpenCoreChannel } from './core-channel.ts';
-import type { CoreLink, CoreLinkListener, CoreLinkState } from './core-link.ts';
-import type { CoreOptions } from './core-options.ts';
-import { type CoreStats, IDLE_STATS } from './core-stats.ts';
+import type { CoreOptions } from '../protocol/core-options.ts';
+import { type CoreStats, IDLE_STATS } from '../protocol/core-stats.ts';
 import type {
   AbortMessage,
   CoreFacts,
@@ -14,7 +12,9 @@ import type {
   SubmitMessage,
   ToCoreMessage,
   VocabularyMessage,
-} from './messages.ts';
+} from '../protocol/messages.ts';
+import type { CoreChannel, OpenCoreChannel } from './core-channel.ts';
+import type { CoreLink, CoreLinkListener, CoreLinkState } from './core-link.ts';
 import { DEFAULT_RESTART_POLICY, type RestartPolicy, RestartSchedule } from './restart-schedule.ts';
 import { StepWatchdog } from './step-watchdog.ts';
 

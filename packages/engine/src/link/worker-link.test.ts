@@ -1,5 +1,5 @@
+import { entryModule } from '@ortler/worker';
 import { coreLinkConformance } from '../../test/core-link-conformance.ts';
-import { entryModule } from '../entry-module.ts';
 import { createWorkerLink } from './worker-link.ts';
 
 const entry = entryModule('../testing/scripted-worker-entry', import.meta.url);

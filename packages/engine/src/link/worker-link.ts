@@ -2,10 +2,10 @@
 // A native crash takes the whole process along; process-link.ts is for hosts that must survive one.
 
 import { Worker } from 'node:worker_threads';
-import { type EntryModule, entryModule } from '../entry-module.ts';
+import { type EntryModule, entryModule } from '@ortler/worker';
+import type { CoreOptions } from '../protocol/core-options.ts';
+import type { FromCoreMessage } from '../protocol/messages.ts';
 import type { CoreLink } from './core-link.ts';
-import type { CoreOptions } from './core-options.ts';
-import type { FromCoreMessage } from './messages.ts';
 import type { RestartPolicy } from './restart-schedule.ts';
 import { SupervisedLink } from './supervised-link.ts';
 

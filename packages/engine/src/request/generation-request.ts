@@ -1,7 +1,7 @@
 // What a caller of the engine submits.
 
+import type { ConstraintSpec } from '@ortler/structured-output';
 import type { ChatMessage, ChatTemplateOptions } from './chat-message.ts';
-import type { ConstraintSpec } from './constraint-spec.ts';
 import type { SamplingParams } from './sampling-params.ts';
 
 export type Prompt =

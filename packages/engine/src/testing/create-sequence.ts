@@ -1,7 +1,7 @@
 // A sequence for tests of the scheduler and the cache bookkeeping, without a core around it.
 
 import { createSequenceGroup, Sequence } from '../core/sequence.ts';
-import type { SubmitMessage } from '../link/messages.ts';
+import type { SubmitMessage } from '../protocol/messages.ts';
 import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 
 /** A sequence of its own request, with the prompt 0, 1, 2, ...; requests come in the order of their ids. */

@@ -1,7 +1,6 @@
 // Test doubles and conformance suites for packages that build on the engine, and the token side by itself for
 // tests and benchmarks that look below the text.
 
-export { LlguidanceEngine } from '../core/constraint/llguidance/llguidance-engine.ts';
 export type { EngineCoreSettings } from '../core/core-settings.ts';
 export { type CoreOutput, EngineCore } from '../core/engine-core.ts';
 export { loadCore } from '../core/load-core.ts';
@@ -13,18 +12,6 @@ export type {
   RunnerRow,
   SlotModelRunner,
 } from '../core/model/model-runner.ts';
-export type {
-  ElementArray,
-  ElementType,
-  OrtBackend,
-  OrtDevice,
-  OrtSession,
-  OrtTensor,
-  OrtValue,
-} from '../core/model/ort/backend.ts';
-export { encodeGraph } from '../core/model/ort/encode-graph.ts';
-export { GraphWriter } from '../core/model/ort/graph-writer.ts';
-export { selectBackend } from '../core/model/ort/select-backend.ts';
 export {
   createPagedRunner,
   type PagedRunner,
@@ -39,10 +26,10 @@ export { createHostStepSampler } from '../core/sampling/step-sampler.ts';
 export { SamplingThreads } from '../core/sampling/threads/sampling-threads.ts';
 export type { Drafter } from '../core/speculation/drafter.ts';
 export { startEngine, toCoreOptions } from '../create-engine.ts';
-export type { CoreOptions } from '../link/core-options.ts';
-export type { CoreFacts, SubmitMessage } from '../link/messages.ts';
 export { createProcessLink } from '../link/process-link.ts';
 export { serveProcess } from '../link/serve-process.ts';
+export type { CoreOptions } from '../protocol/core-options.ts';
+export type { CoreFacts, SubmitMessage } from '../protocol/messages.ts';
 export { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 export type { TokenLogprobs } from '../request/token-logprobs.ts';
 export { type LoadedVocabulary, loadVocabulary } from './load-vocabulary.ts';
@@ -53,4 +40,3 @@ export {
   type ScriptedModelOptions,
   scriptedLogits,
 } from './scripted-model.ts';
-export { whyNoWebGpu } from './webgpu-tests.ts';

@@ -1,11 +1,13 @@
 // A tokenizer folder as what constraints need of it, for benchmarks that work below the text.
 
-import type { PreparedConstraint } from '../core/constraint/constraint.ts';
-import { LlguidanceEngine } from '../core/constraint/llguidance/llguidance-engine.ts';
-import { prepareConstraint } from '../core/constraint/prepare-constraint.ts';
-import { trialVocabulary } from '../core/constraint/trial-vocabulary.ts';
-import { type ConstraintSpec, DEFAULT_CONSTRAINT_LIMITS } from '../request/constraint-spec.ts';
-import type { TokenVocabulary } from '../request/token-vocabulary.ts';
+import {
+  type ConstraintSpec,
+  DEFAULT_CONSTRAINT_LIMITS,
+  LlguidanceEngine,
+  type PreparedConstraint,
+  type TokenVocabulary,
+} from '@ortler/structured-output';
+import { prepareConstraint, trialVocabulary } from '@ortler/structured-output/testing';
 import { toTokenVocabulary } from '../text/to-token-vocabulary.ts';
 import { Tokenizer } from '../text/tokenizer.ts';
 import { readTokenizerFiles } from '../text/tokenizer-json.ts';
@@ -29,7 +31,6 @@ export async function loadVocabulary(folder: string, columnCount: number): Promi
     prepare: spec =>
       prepareConstraint(spec, {
         limits: DEFAULT_CONSTRAINT_LIMITS,
-        ambiguousPatterns: 'refuse',
         specialTokens,
         tryCompile: grammar => trial.compile(grammar).dispose(),
         canFollow: () => true,

@@ -1,6 +1,6 @@
 // A process that hosts a model process and reports its id; a test kills it to see that no orphan remains.
 
-import { entryModule } from '../entry-module.ts';
+import { entryModule } from '@ortler/worker';
 import { createProcessLink } from '../link/process-link.ts';
 import { SCRIPTED_CORE_OPTIONS } from './scripted-core.ts';
 

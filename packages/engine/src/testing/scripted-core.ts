@@ -4,8 +4,8 @@
 import { EngineCore } from '../core/engine-core.ts';
 import { EngineError } from '../errors.ts';
 import type { LoopCore } from '../link/core-loop.ts';
-import type { CoreOptions } from '../link/core-options.ts';
-import type { WarmUpProgress } from '../link/messages.ts';
+import type { CoreOptions } from '../protocol/core-options.ts';
+import type { WarmUpProgress } from '../protocol/messages.ts';
 import { ScriptedModel } from './scripted-model.ts';
 
 /** The token that ends a scripted prompt: after it the model repeats what came before it. */

@@ -1,6 +1,6 @@
 // Requests for tests of the token side, as the link would bring them.
 
-import type { SubmitMessage } from '../link/messages.ts';
+import type { SubmitMessage } from '../protocol/messages.ts';
 import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 
 export const GREEDY = { ...NEUTRAL_SAMPLING, temperature: 0, seed: 1n };

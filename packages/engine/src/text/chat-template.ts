@@ -1,10 +1,11 @@
 // A model's chat templates and what they are rendered with: which template applies, how messages and special
 // tokens look to it. Where it runs is decided in prompt-encoder.ts.
 
+import type { TemplateVariables } from '@ortler/jinja';
 import { EngineError } from '../errors.ts';
 import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
 import { markFinalMessage } from './continue-final-message.ts';
-import type { TemplateVariables } from './render-template.ts';
+
 import { tokenText } from './tokenizer.ts';
 import { isObject, type JsonObject, type TokenizerFiles } from './tokenizer-json.ts';
 

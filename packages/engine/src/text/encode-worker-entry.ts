@@ -1,7 +1,8 @@
 // Main module of the workers that encode long texts. Each loads the model's tokenizer once.
 
 import { workerData } from 'node:worker_threads';
-import { serveTasks } from './serve-tasks.ts';
+import { serveTasks } from '@ortler/worker';
+import { EngineError } from '../errors.ts';
 import { Tokenizer } from './tokenizer.ts';
 import { readTokenizerFiles } from './tokenizer-json.ts';
 
@@ -11,4 +12,4 @@ export interface EncodeTask {
 }
 
 const tokenizer = new Tokenizer(await readTokenizerFiles((workerData as { modelDir: string }).modelDir));
-serveTasks((task: EncodeTask) => Int32Array.from(tokenizer.encode(task.text, task)));
+serveTasks((task: EncodeTask) => Int32Array.from(tokenizer.encode(task.text, task)), EngineError);

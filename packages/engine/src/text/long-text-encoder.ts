@@ -1,10 +1,10 @@
 // Encodes texts too long for the thread of all requests, in workers that can be killed. Common and very long texts have a
 // worker each, so that nobody waits for a text much longer than his own.
 
-import { entryModule } from '../entry-module.ts';
+import { entryModule } from '@ortler/worker';
 import { EngineError } from '../errors.ts';
 import type { EncodeTask } from './encode-worker-entry.ts';
-import { KillableWorker, type KillableWorkerOptions } from './killable-worker.ts';
+import { TextWorker, type TextWorkerOptions } from './text-worker.ts';
 
 export interface LongTextEncoderOptions {
   readonly modelDir: string;
@@ -27,27 +27,27 @@ const MEMORY_LIMIT_MB = 4096;
 const QUEUE_LIMIT = 256;
 
 export class LongTextEncoder {
-  readonly #common: KillableWorker<EncodeTask, Int32Array>;
-  readonly #veryLong: KillableWorker<EncodeTask, Int32Array>;
+  readonly #common: TextWorker<EncodeTask, Int32Array>;
+  readonly #veryLong: TextWorker<EncodeTask, Int32Array>;
 
   /** Each worker starts with its first text. */
   constructor({ modelDir, timeLimitMs = TIME_LIMIT_MS }: LongTextEncoderOptions) {
-    const options: KillableWorkerOptions = {
+    const options: TextWorkerOptions = {
       entry: entryModule('./encode-worker-entry', import.meta.url),
       workerData: { modelDir },
       timeLimitMs,
       startLimitMs: START_LIMIT_MS,
       memoryLimitMb: MEMORY_LIMIT_MB,
       queueLimit: QUEUE_LIMIT,
-      toError: problem =>
+      toLimitError: limit =>
         refused(
-          problem === 'timeout'
+          limit === 'timeout'
             ? `The prompt's text could not be encoded within ${timeLimitMs} ms.`
             : "The prompt's text took too much memory to encode.",
         ),
     };
-    this.#common = new KillableWorker(options);
-    this.#veryLong = new KillableWorker(options);
+    this.#common = new TextWorker(options);
+    this.#veryLong = new TextWorker(options);
   }
 
   /** Throws: `invalid_request` for what is too long or takes too long; `overloaded`, `aborted`, `engine_closed`. */

@@ -1,16 +1,16 @@
 // A prompt of any kind to token ids: renders, bounds and encodes. Work of bounded cost runs here; templates of
 // requests and long texts run in workers that can be killed, so that no request can block this thread.
 
-import { entryModule } from '../entry-module.ts';
+import { entryModule } from '@ortler/worker';
 import { EngineError } from '../errors.ts';
 import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
 import type { Prompt } from '../request/generation-request.ts';
 import type { ChatTemplates, TemplateCall } from './chat-template.ts';
 import { cutAtMark } from './continue-final-message.ts';
-import { KillableWorker, type KillableWorkerOptions } from './killable-worker.ts';
 import { LongTextEncoder } from './long-text-encoder.ts';
 import { renderTemplate } from './render-template.ts';
 import type { RenderTask } from './template-worker-entry.ts';
+import { TextWorker, type TextWorkerOptions } from './text-worker.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 export interface PromptEncoderOptions {
@@ -38,30 +38,30 @@ const WORKER_QUEUE_LIMIT = 256;
 
 export class PromptEncoder {
   readonly #options: PromptEncoderOptions;
-  readonly #templateWorker: KillableWorker<RenderTask, string>;
+  readonly #templateWorker: TextWorker<RenderTask, string>;
   /** For templates of requests: one that hangs makes only others of its kind wait. */
-  readonly #foreignTemplateWorker: KillableWorker<RenderTask, string>;
+  readonly #foreignTemplateWorker: TextWorker<RenderTask, string>;
   readonly #longTexts: LongTextEncoder;
 
   constructor(options: PromptEncoderOptions) {
     this.#options = options;
     const templateTimeLimitMs = options.templateTimeLimitMs ?? TEMPLATE_TIME_LIMIT_MS;
-    const renderOptions: KillableWorkerOptions = {
+    const renderOptions: TextWorkerOptions = {
       entry: entryModule('./template-worker-entry', import.meta.url),
       timeLimitMs: templateTimeLimitMs,
       startLimitMs: WORKER_START_LIMIT_MS,
       memoryLimitMb: TEMPLATE_MEMORY_MB,
       queueLimit: WORKER_QUEUE_LIMIT,
-      toError: problem =>
+      toLimitError: limit =>
         new EngineError(
           'template_failed',
-          problem === 'timeout'
+          limit === 'timeout'
             ? `The chat template took longer than ${templateTimeLimitMs} ms.`
             : `The chat template took more than ${TEMPLATE_MEMORY_MB} MB of memory.`,
         ),
     };
-    this.#templateWorker = new KillableWorker(renderOptions);
-    this.#foreignTemplateWorker = new KillableWorker(renderOptions);
+    this.#templateWorker = new TextWorker(renderOptions);
+    this.#foreignTemplateWorker = new TextWorker(renderOptions);
     this.#longTexts = new LongTextEncoder({
       modelDir: options.modelDir,
       timeLimitMs: options.encodeTimeLimitMs,
@@ -80,7 +80,7 @@ export class PromptEncoder {
     const encode = (text: string, addSpecialTokens: boolean) =>
       mayOverflow
         ? this.encode(text, addSpecialTokens, signal)
-        : this.encodeFitting(text, addSpecialTokens, signal);
+        : this.#encodeFitting(text, addSpecialTokens, signal);
     switch (prompt.kind) {
       case 'tokens':
         return Int32Array.from(prompt.tokenIds);
@@ -123,7 +123,7 @@ export class PromptEncoder {
   }
 
   /** Refuses a text that cannot fit the context before spending time on it. */
-  private encodeFitting(text: string, addSpecialTokens: boolean, signal?: AbortSignal): Promise<Int32Array> {
+  #encodeFitting(text: string, addSpecialTokens: boolean, signal?: AbortSignal): Promise<Int32Array> {
     const { longestTokenSpan, contextLength } = this.#options;
     const leastTokenCount = Math.ceil(Buffer.byteLength(text) / longestTokenSpan);
     if (leastTokenCount > contextLength) {

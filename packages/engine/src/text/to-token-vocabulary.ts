@@ -1,6 +1,6 @@
 // The tokenizer's vocabulary as plain data for the constraints of the token side.
 
-import type { SpecialToken, TokenVocabulary } from '../request/token-vocabulary.ts';
+import type { SpecialToken, TokenVocabulary } from '@ortler/structured-output';
 import type { Tokenizer } from './tokenizer.ts';
 
 /** `columnCount` is the length of the model's rows of logits; ids of the tokenizer past it cannot be generated. */

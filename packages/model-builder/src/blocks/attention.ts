@@ -1,7 +1,7 @@
 // Self-attention of one layer over a key and value cache that the operator updates in place.
 
 import { pastName, presentName } from '@ortler/engine/graph-contract';
-import { type AttributeValue, int, MICROSOFT, text } from '../onnx/graph.ts';
+import { type AttributeValue, int, MICROSOFT, text } from '@ortler/onnx';
 import type { BlockContext } from './block-context.ts';
 import { declareCacheScales, KV_PARTS, scalesName } from './cache-scales.ts';
 import { linear } from './linear.ts';

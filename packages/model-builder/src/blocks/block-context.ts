@@ -1,9 +1,9 @@
 // What every block is given besides its own inputs.
 
 import type { Precision } from '@ortler/engine/graph-contract';
+import type { GraphRecorder } from '@ortler/onnx';
 import type { WeightSource } from '../hugging-face/checkpoint.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
-import type { GraphRecorder } from '../onnx/graph.ts';
 import type { CodeBits } from '../weights/quantise.ts';
 import type { Variant } from './variant.ts';
 

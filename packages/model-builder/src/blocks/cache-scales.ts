@@ -2,7 +2,7 @@
 // values when it loads a model; graphs only say where they are used.
 
 import { CACHE_SCALES_INPUT, type KvPart } from '@ortler/engine/graph-contract';
-import { int } from '../onnx/graph.ts';
+import { int } from '@ortler/onnx';
 import type { BlockContext } from './block-context.ts';
 
 export const KV_PARTS: readonly KvPart[] = ['key', 'value'];

@@ -1,6 +1,6 @@
 // Token ids to rows of the embedding table.
 
-import { ELEMENT_TYPES, type GraphRecorder, int, MICROSOFT } from '../onnx/graph.ts';
+import { ELEMENT_TYPES, type GraphRecorder, int, MICROSOFT } from '@ortler/onnx';
 import { declareFloats, declareQuantised, type QuantisedMatrix } from '../weights/declare-weights.ts';
 import { blockCount, QUANTISATION_BLOCK } from '../weights/quantise.ts';
 import { type BlockContext, weightBits } from './block-context.ts';

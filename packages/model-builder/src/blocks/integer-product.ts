@@ -1,8 +1,8 @@
 // Matrix products in 8-bit integers with a scale for each row of the activations and for each output of the weights: the
 // products of `q8` builds, and of `q4` ones where a call has many rows.
 
+import { int, MICROSOFT } from '@ortler/onnx';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
-import { int, MICROSOFT } from '../onnx/graph.ts';
 import { declareInt8, type Int8Source } from '../weights/declare-int8.ts';
 import type { WrittenRows } from '../weights/written-matrix.ts';
 import type { BlockContext } from './block-context.ts';

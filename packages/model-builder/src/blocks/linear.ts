@@ -3,8 +3,8 @@
 // Checkpoints store a linear layer as `[out, in]`. Both operators below take that order, so weights are
 // streamed row by row and never transposed.
 
+import { int, MICROSOFT } from '@ortler/onnx';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
-import { int, MICROSOFT } from '../onnx/graph.ts';
 import { declareFloats, declareQuantised, type QuantisedMatrix } from '../weights/declare-weights.ts';
 import { QUANTISATION_BLOCK } from '../weights/quantise.ts';
 import { type BlockContext, weightBits, weightName } from './block-context.ts';

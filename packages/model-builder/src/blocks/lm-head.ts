@@ -1,7 +1,7 @@
 // From the rows that were asked for to scores over the vocabulary.
 
 import { SLOTS_OUTPUT } from '@ortler/engine/graph-contract';
-import { ELEMENT_TYPES, type GraphRecorder, int } from '../onnx/graph.ts';
+import { ELEMENT_TYPES, type GraphRecorder, int } from '@ortler/onnx';
 import { declareFloats, declareQuantised } from '../weights/declare-weights.ts';
 import { type BlockContext, weightBits } from './block-context.ts';
 import { EMBEDDING_WEIGHT, TABLE_BITS } from './embedding.ts';

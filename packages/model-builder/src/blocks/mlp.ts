@@ -1,6 +1,6 @@
 // The gated feed-forward block of one layer.
 
-import { int } from '../onnx/graph.ts';
+import { int } from '@ortler/onnx';
 import type { BlockContext } from './block-context.ts';
 import { integerMlp } from './integer-mlp.ts';
 import { linear } from './linear.ts';

@@ -1,6 +1,6 @@
 // Root-mean-square norms: alone, and fused with the residual addition before them.
 
-import { float, int, MICROSOFT } from '../onnx/graph.ts';
+import { float, int, MICROSOFT } from '@ortler/onnx';
 import { declareFloats } from '../weights/declare-weights.ts';
 import { type BlockContext, weightName } from './block-context.ts';
 

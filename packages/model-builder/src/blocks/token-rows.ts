@@ -1,7 +1,7 @@
 // The tokens of a call as rows along one axis, for graphs with integer products: there the operator that rounds activations
 // takes one axis of scales. Attention alone needs to know which token is of which sequence.
 
-import { int } from '../onnx/graph.ts';
+import { int } from '@ortler/onnx';
 import type { BlockContext } from './block-context.ts';
 import { declareIntegerProducts, declareRowZeroPoints } from './integer-product.ts';
 import { hasIntegerHead } from './lm-head.ts';

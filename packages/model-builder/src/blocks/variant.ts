@@ -2,8 +2,8 @@
 // Everything else of a decoder is the same in both.
 
 import { type GraphVariant, PAGED_INPUT, SLOTS_INPUT } from '@ortler/engine/graph-contract';
+import type { ValueInfo } from '@ortler/onnx';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
-import type { ValueInfo } from '../onnx/graph.ts';
 
 /** Names of the graph's dimensions that are known only at run time. */
 export const DYNAMIC_DIMS = {

@@ -11,7 +11,7 @@ import {
   WIDENED_INPUT,
   widenedName,
 } from '@ortler/engine/graph-contract';
-import { ELEMENT_TYPES, int, ints, MICROSOFT } from '../onnx/graph.ts';
+import { ELEMENT_TYPES, int, ints, MICROSOFT } from '@ortler/onnx';
 import type { BlockContext } from './block-context.ts';
 import { headScalesName, inverseScalesName, KV_PARTS } from './cache-scales.ts';
 import { ROTARY_TABLES } from './rotary.ts';

@@ -9,10 +9,9 @@ import {
   presentName,
   SLOTS_OUTPUT,
 } from '@ortler/engine/graph-contract';
+import { ELEMENT_TYPES, type FoundGraph, type FoundNode, type FoundValue, MICROSOFT } from '@ortler/onnx';
 import { z } from 'zod';
 import { ModelBuildError } from '../errors.ts';
-import { ELEMENT_TYPES, MICROSOFT } from '../onnx/graph.ts';
-import type { FoundGraph, FoundNode, FoundValue } from '../onnx/read-graph.ts';
 import { countParameters } from './count-parameters.ts';
 
 /** Keys of config.json that the graph does not say. */

@@ -1,6 +1,6 @@
 // How many parameters a graph of another program has, by the shapes of its weights: a number to show, nothing is made of it.
 
-import type { FoundGraph } from '../onnx/read-graph.ts';
+import type { FoundGraph } from '@ortler/onnx';
 
 /** TensorProto's float, float16, double and bfloat16. */
 const FLOAT_TYPES = new Set([1, 10, 11, 16]);

@@ -11,6 +11,7 @@ import {
   MANIFEST_FILE,
   type Precision,
 } from '@ortler/engine/graph-contract';
+import { type FoundGraph, OnnxError, readGraph } from '@ortler/onnx';
 import { createBuildFolder, keepIntactFolder, publishBuildFolder, writeDurably } from '../build-folder.ts';
 import { type BuildManifest, findDamagedFile, readBuildManifest } from '../build-manifest.ts';
 import { BUILDER_VERSION, listCompanionFiles, stampPathFor } from '../content-hash.ts';
@@ -18,7 +19,6 @@ import { copyCompanions } from '../copy-companions.ts';
 import { ModelBuildError } from '../errors.ts';
 import { type HashOptions, hashFolders } from '../file-hashes.ts';
 import { readJsonFile } from '../hugging-face/json-file.ts';
-import { readGraph } from '../onnx/read-graph.ts';
 import { writing } from '../write-failed.ts';
 import { checkExport } from './check-export.ts';
 import { EXPORT_FOLDER, type ExportedFiles } from './find-exports.ts';
@@ -44,7 +44,7 @@ export async function ensureExport(options: EnsureExportOptions): Promise<string
   const graphFile = join(sourceDir, EXPORT_FOLDER, name);
   const configPath = join(sourceDir, 'config.json');
   const companions = await listCompanionFiles(sourceDir);
-  const graph = readGraph(graphFile);
+  const graph = readExport(graphFile);
   const facts = checkExport({
     graphPath: graphFile,
     graph,
@@ -119,4 +119,14 @@ async function isWhole(folder: string, contentHash: string): Promise<boolean> {
   const manifest = await readBuildManifest(folder).catch(() => undefined);
   if (manifest?.contentHash !== contentHash) return false;
   return (await findDamagedFile(folder, manifest, { stampPath: undefined })) === undefined;
+}
+
+/** Throws: `source_invalid` for a file that cannot be read or is no ONNX model. */
+function readExport(graphFile: string): FoundGraph {
+  try {
+    return readGraph(graphFile);
+  } catch (cause) {
+    if (!(cause instanceof OnnxError)) throw cause;
+    throw new ModelBuildError('source_invalid', cause.message, { file: graphFile, cause });
+  }
 }

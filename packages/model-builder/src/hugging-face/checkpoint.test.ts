@@ -2,8 +2,8 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
+import { createTinyCheckpoint } from '../testing/tiny-model.ts';
 import { writeSafetensors } from '../testing/write-safetensors.ts';
-import { createTinyCheckpoint } from '../tiny-model.ts';
 import { Checkpoint } from './checkpoint.ts';
 
 const folder = temporaryFolder();

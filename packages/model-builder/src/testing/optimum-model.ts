@@ -4,16 +4,21 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MASK_INPUT, type Precision, SLOTS_INPUT, SLOTS_OUTPUT } from '@ortler/engine/graph-contract';
+import {
+  type ElementType,
+  encodeModel,
+  GraphRecorder,
+  int,
+  type OpOptions,
+  WrittenTensors,
+  writeWeights,
+} from '@ortler/onnx';
 import { recordDecoderGraph } from '../architectures/decoder-graph.ts';
+import { readDecoderConfig } from '../architectures/read-decoder-config.ts';
 import { DYNAMIC_DIMS, VARIANTS, type Variant } from '../blocks/variant.ts';
 import { writeDurably } from '../build-folder.ts';
 import { listCompanionFiles } from '../content-hash.ts';
 import { Checkpoint } from '../hugging-face/checkpoint.ts';
-import { readDecoderConfig } from '../hugging-face/config.ts';
-import { writeWeights } from '../onnx/external-data.ts';
-import { type ElementType, GraphRecorder, int, type OpOptions } from '../onnx/graph.ts';
-import { encodeModel } from '../onnx/model-proto.ts';
-import { WrittenTensors } from '../onnx/written-tensors.ts';
 
 const { attentionMask: ATTENTION_MASK, positionIds: POSITION_IDS } = MASK_INPUT;
 /** Among the inputs of GroupQueryAttention. */

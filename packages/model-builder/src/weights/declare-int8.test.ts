@@ -1,13 +1,11 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { GraphRecorder, WrittenTensors, writeWeights } from '@ortler/onnx';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dequantiseRows } from '../../test/dequantise.ts';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
-import { writeWeights } from '../onnx/external-data.ts';
-import { GraphRecorder } from '../onnx/graph.ts';
-import { WrittenTensors } from '../onnx/written-tensors.ts';
 import { fillSeeded } from '../testing/seeded-weights.ts';
 import { declareInt8, type Int8Source } from './declare-int8.ts';
 import { declareQuantised } from './declare-weights.ts';

@@ -2,8 +2,8 @@
 //
 //   value[out, in] ~ scales[out] * codes[in, out]      codes in [-127, 127]
 
+import type { GraphRecorder } from '@ortler/onnx';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
-import type { GraphRecorder } from '../onnx/graph.ts';
 import { bytesOf, rowChunks } from './row-chunks.ts';
 import { type WrittenRows, writtenMatrix } from './written-matrix.ts';
 

@@ -1,7 +1,7 @@
 // Declares weights of the graph whose values come from the checkpoint when the graph is written.
 
+import type { GraphRecorder } from '@ortler/onnx';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
-import type { GraphRecorder } from '../onnx/graph.ts';
 import { activationBytes, type FloatType } from './float16.ts';
 import {
   allocateQuantisedRows,

@@ -1,8 +1,8 @@
 // A matrix that an earlier graph of the build has in 4 bits, for graphs that store the same model in another way: choosing scales
 // is most of a build's work, so it is done once.
 
+import type { WrittenBytes } from '@ortler/onnx';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
-import type { WrittenBytes } from '../onnx/graph.ts';
 import { quantisedNames } from './declare-weights.ts';
 import { allocateQuantisedRows, blockCount } from './quantise.ts';
 import { bytesOf } from './row-chunks.ts';

@@ -1,6 +1,6 @@
 // Settings that bound structured outputs: time and size of what a request may ask for. Caller: `../settings.ts`.
 
-import { byteSize, MEBIBYTE, oneOf, wholeNumber } from '../setting-values.ts';
+import { byteSize, MEBIBYTE, wholeNumber } from '../setting-values.ts';
 import { setting } from './setting.ts';
 
 export const CONSTRAINT_SETTINGS = {
@@ -52,14 +52,5 @@ export const CONSTRAINT_SETTINGS = {
     fallback: '20000',
     description: 'Most characters of a regular expression once its counted repetitions are written out.',
     schema: wholeNumber(1, 10_000_000),
-  }),
-  ambiguousPatterns: setting({
-    variable: 'ORTLER_AMBIGUOUS_PATTERNS',
-    flag: '--ambiguous-patterns',
-    valueName: 'refuse or serve',
-    fallback: 'refuse',
-    description:
-      'What becomes of regular expressions such as (a+)+b, over which a checker of the answer that backtracks could hang.',
-    schema: oneOf(['refuse', 'serve']),
   }),
 } as const;

@@ -1,11 +1,11 @@
 // The small inputs of one call of our own `slots` graphs, in arrays that are made once per shape and refilled.
 
 import { endianness } from 'node:os';
+import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../errors.ts';
 import { SLOTS_INPUT } from '../../graph-contract.ts';
 import type { CallInputs, CallShape } from './call-convention.ts';
 import type { RunnerRow } from './model-runner.ts';
-import type { OrtBackend, OrtTensor } from './ort/backend.ts';
 
 /** Inputs of a call of that shape, by graph name; see `SLOTS_INPUT` for the shapes. */
 export class BatchInputs implements CallInputs {

@@ -1,7 +1,7 @@
 // How many blocks a cache on a device has: arithmetic over what the device tells, what the model needs and what is set.
 
+import type { OrtDeviceFacts } from '@ortler/onnxruntime';
 import { EngineError } from '../../errors.ts';
-import type { OrtDeviceFacts } from './ort/backend.ts';
 
 export interface BlockMemoryNeeds {
   readonly layerCount: number;

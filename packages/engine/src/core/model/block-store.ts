@@ -4,8 +4,7 @@
 //
 // made once and updated in place for as long as the model is loaded. The last block is spare: padding is written there.
 
-import { EngineError } from '../../errors.ts';
-import { type KvPart, pastName, presentName } from '../../graph-contract.ts';
+import { GraphWriter } from '@ortler/onnx';
 import type {
   ElementType,
   OrtBackend,
@@ -13,8 +12,9 @@ import type {
   OrtSession,
   OrtSessionOptions,
   OrtValue,
-} from './ort/backend.ts';
-import { GraphWriter } from './ort/graph-writer.ts';
+} from '@ortler/onnxruntime';
+import { EngineError } from '../../errors.ts';
+import { type KvPart, pastName, presentName } from '../../graph-contract.ts';
 
 export interface BlockShape {
   readonly layerCount: number;

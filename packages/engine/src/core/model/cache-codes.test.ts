@@ -1,6 +1,6 @@
+import type { OrtBackend, OrtSession, OrtTensor } from '@ortler/onnxruntime';
 import { describe, expect, it } from 'vitest';
 import { CacheCodes } from './cache-codes.ts';
-import type { OrtBackend, OrtSession, OrtTensor } from './ort/backend.ts';
 
 const CHANNELS = { layerCount: 3, kvHeadCount: 2, headSize: 4, capacity: 200 };
 

@@ -1,6 +1,7 @@
 // What calls of graphs with an 8-bit cache need besides the cache: its scales, and for prompts memory in which the codes of
 // one layer are widened to numbers.
 
+import type { OrtBackend, OrtSession, OrtTensor } from '@ortler/onnxruntime';
 import {
   CACHE_SCALES_INPUT,
   type KvPart,
@@ -9,7 +10,6 @@ import {
   widenedName,
 } from '../../graph-contract.ts';
 import { type CacheChannels, firstScales, KV_PARTS } from './find-cache-scales.ts';
-import type { OrtBackend, OrtSession, OrtTensor } from './ort/backend.ts';
 
 /** Places that are widened are a multiple of this, so that calls are kept for more than one length. Unit: tokens. */
 const SPAN_STEP = 64;

@@ -1,12 +1,12 @@
 // Calibration of an 8-bit cache: the prefill graph computes tokens that `find-cache-scales.ts` chooses, in the first slot,
 // which nobody uses yet.
 
+import type { OrtBackend, OrtSession, OrtTensor } from '@ortler/onnxruntime';
 import { scaledName } from '../../graph-contract.ts';
 import { BatchInputs } from './batch-inputs.ts';
 import type { CacheCodes } from './cache-codes.ts';
 import { type CacheChannels, findCacheScales, KV_PARTS } from './find-cache-scales.ts';
 import type { KvStore } from './kv-store.ts';
-import type { OrtBackend, OrtSession, OrtTensor } from './ort/backend.ts';
 
 export interface Calibration {
   readonly backend: OrtBackend;

@@ -1,8 +1,8 @@
 // What a runner with slots has to know of how its graph is called: small inputs, and where logits come out.
 // `lengths-convention.ts` is for our own graphs, `mask-convention.ts` for exports of other programs; runners know neither.
 
+import type { OrtTensor } from '@ortler/onnxruntime';
 import type { RunnerRow } from './model-runner.ts';
-import type { OrtTensor } from './ort/backend.ts';
 
 /** What the arrays of a call are sized for. */
 export interface CallShape {

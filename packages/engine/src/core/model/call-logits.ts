@@ -1,6 +1,6 @@
 // Where a call of a `slots` graph writes its logits: the beginning of an array that many calls share.
 
-import type { OrtBackend, OrtTensor } from './ort/backend.ts';
+import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';
 
 /** Float32 numbers, or the bits of float16 ones. */
 export type LogitsMemory = Float32Array | Uint16Array;

@@ -1,10 +1,10 @@
 // The way of calling that a manifest names.
 
+import type { OrtBackend } from '@ortler/onnxruntime';
 import type { ModelManifest } from '../../graph-contract.ts';
 import type { CallConvention } from './call-convention.ts';
 import { LengthsConvention } from './lengths-convention.ts';
 import { MaskConvention, type MaskConventionOptions } from './mask-convention.ts';
-import type { OrtBackend } from './ort/backend.ts';
 
 export function createConvention(
   backend: OrtBackend,

@@ -1,8 +1,7 @@
+import { encodeGraph } from '@ortler/onnx';
+import { addGraph, createNativeBackend } from '@ortler/onnxruntime/testing';
 import { expect, it } from 'vitest';
-import { addGraph } from '../../testing/tiny-graphs.ts';
 import { LogitsStore, logitsMemoryBytes } from './device-logits.ts';
-import { encodeGraph } from './ort/encode-graph.ts';
-import { createNativeBackend } from './ort/native-backend.ts';
 
 it.each([
   [undefined, 16],

@@ -1,7 +1,7 @@
 // Logits where a paged model left them: on the device, one value for each size, all of them on one memory if it can be bound as
 // one. What samples there reads them; `read` brings them to the process for everybody else.
 
-import type { OrtBackend, OrtSession, OrtTensor, OrtValue } from './ort/backend.ts';
+import type { OrtBackend, OrtSession, OrtTensor, OrtValue } from '@ortler/onnxruntime';
 import { powerOfTwo } from './packed-shape.ts';
 
 /** Logits of one call of the model, valid until the next step. */

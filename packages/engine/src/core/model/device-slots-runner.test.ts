@@ -1,7 +1,7 @@
+import type { OrtBackend } from '@ortler/onnxruntime';
 import { describe, expect, it } from 'vitest';
 import type { ModelManifest } from '../../graph-contract.ts';
 import { createDeviceSlotsRunner } from './device-slots-runner.ts';
-import type { OrtBackend } from './ort/backend.ts';
 
 describe('createDeviceSlotsRunner', () => {
   it('refuses a cache of 8-bit codes before it loads anything', async () => {

@@ -3,6 +3,15 @@
 // whose sequences share calls and blocks.
 
 import { resolve } from 'node:path';
+import type {
+  OrtBackend,
+  OrtBinding,
+  OrtDevice,
+  OrtSession,
+  OrtSessionOptions,
+  OrtTensor,
+  OrtValue,
+} from '@ortler/onnxruntime';
 import { assertInvariant, EngineError } from '../../errors.ts';
 import { type ModelManifest, pastName, presentName, SLOTS_OUTPUT } from '../../graph-contract.ts';
 import type { CallConvention, CallInputs, CallShape } from './call-convention.ts';
@@ -12,15 +21,7 @@ import { allocateSlot, type SlotTensors } from './device-slots.ts';
 import { KeptCalls } from './kept-calls.ts';
 import { countLogits } from './logits-limit.ts';
 import type { RunnerFacts, RunnerRow, SlotModelRunner } from './model-runner.ts';
-import type {
-  OrtBackend,
-  OrtBinding,
-  OrtDevice,
-  OrtSession,
-  OrtSessionOptions,
-  OrtTensor,
-  OrtValue,
-} from './ort/backend.ts';
+import { fromOrtError } from './ort-failure.ts';
 import { inPieces } from './row-pieces.ts';
 import { unfitModel } from './unfit-model.ts';
 import { widenHalves } from './widen-halves.ts';
@@ -84,7 +85,8 @@ export async function createDeviceSlotsRunner(
   } catch (cause) {
     for (const { value } of slots.flat()) value.dispose();
     session.dispose();
-    if (cause instanceof EngineError && cause.code === 'engine_failed') throw cause;
+    const failure = fromOrtError(cause);
+    if (failure instanceof EngineError && failure.code === 'engine_failed') throw failure;
     throw unfitModel(manifest.graphFile, modelDir, cause);
   }
 }

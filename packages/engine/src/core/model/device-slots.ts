@@ -1,9 +1,9 @@
 // Memory of slots on a device, each a set of tensors of its own: memory there has no views behind its beginning. Caller:
 // `device-slots-runner.ts`.
 
+import type { OrtDevice, OrtSession, OrtValue } from '@ortler/onnxruntime';
 import { EngineError } from '../../errors.ts';
 import type { KvPart, ModelManifest } from '../../graph-contract.ts';
-import type { OrtDevice, OrtSession, OrtValue } from './ort/backend.ts';
 
 /** Tensors of one slot, of shape `[1, kvHeadCount, capacity, headSize]`, by layer and part. */
 export type SlotTensors = readonly {

@@ -1,7 +1,7 @@
+import type { ElementArray, ElementType, OrtBackend, OrtTensor } from '@ortler/onnxruntime';
 import { describe, expect, it } from 'vitest';
 import { pastName, presentName } from '../../graph-contract.ts';
 import { KvStore } from './kv-store.ts';
-import type { ElementArray, ElementType, OrtBackend, OrtTensor } from './ort/backend.ts';
 
 const SHAPE = {
   layerCount: 2,

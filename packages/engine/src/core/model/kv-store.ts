@@ -6,9 +6,9 @@
 // Memory that no token was written to costs nothing: the arrays are fresh zero pages, never filled.
 
 import { totalmem } from 'node:os';
+import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';
 import { assertInvariant, EngineError } from '../../errors.ts';
 import { type KvPart, pastName, presentName } from '../../graph-contract.ts';
-import type { OrtBackend, OrtTensor } from './ort/backend.ts';
 
 export interface KvShape {
   readonly layerCount: number;

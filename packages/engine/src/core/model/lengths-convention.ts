@@ -1,9 +1,9 @@
 // Calls of our own `slots` graphs: lengths are numbers in arrays, so a call fits any number of computed tokens, and logits
 // come for the rows that were asked for.
 
+import type { OrtBackend } from '@ortler/onnxruntime';
 import { BatchInputs } from './batch-inputs.ts';
 import type { CallConvention, CallInputs, CallShape, LogitsPlace } from './call-convention.ts';
-import type { OrtBackend } from './ort/backend.ts';
 
 export class LengthsConvention implements CallConvention {
   readonly chunkLimit = Number.POSITIVE_INFINITY;

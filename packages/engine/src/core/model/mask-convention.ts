@@ -2,11 +2,11 @@
 // position. The mask's width is part of a call's shape.
 
 import { endianness } from 'node:os';
+import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../errors.ts';
 import { MASK_INPUT } from '../../graph-contract.ts';
 import type { CallConvention, CallInputs, CallShape, LogitsPlace } from './call-convention.ts';
 import type { RunnerRow } from './model-runner.ts';
-import type { OrtBackend, OrtTensor } from './ort/backend.ts';
 import { roundedSize } from './packed-shape.ts';
 
 export interface MaskConventionOptions {

@@ -1,10 +1,10 @@
 // The small inputs of one call of a `paged` graph, in arrays that are made once per shape and refilled.
 
 import { endianness } from 'node:os';
+import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../errors.ts';
 import { PAGED_INPUT } from '../../graph-contract.ts';
 import type { RunnerRow } from './model-runner.ts';
-import type { OrtBackend, OrtTensor } from './ort/backend.ts';
 import { type PackedShape, paddingLengths } from './packed-shape.ts';
 
 /** What the attention is told of the lengths of a call; see `PAGED_INPUT.bounds`. Unit: tokens. */

@@ -1,11 +1,11 @@
 // Calls of a `paged` graph: prepared for a shape, kept, refilled and run again. Caller: `paged-runner.ts`.
 
+import type { BindOptions, OrtBackend, OrtBinding, OrtSession, OrtValue } from '@ortler/onnxruntime';
 import { SLOTS_OUTPUT } from '../../graph-contract.ts';
 import type { BlockStore } from './block-store.ts';
 import type { LogitsStore } from './device-logits.ts';
 import { KeptCalls } from './kept-calls.ts';
 import type { RunnerRow } from './model-runner.ts';
-import type { BindOptions, OrtBackend, OrtBinding, OrtSession, OrtValue } from './ort/backend.ts';
 import { PackedInputs } from './packed-inputs.ts';
 import { type PackedShape, packedShape } from './packed-shape.ts';
 import { RecordedInputs } from './recorded-inputs.ts';

@@ -4,6 +4,7 @@
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { OrtBackend, OrtSession, OrtSessionOptions } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../errors.ts';
 import { MIN_BLOCK_LENGTH, type ModelManifest } from '../../graph-contract.ts';
 import { countBlocks } from './block-memory.ts';
@@ -11,7 +12,6 @@ import { BlockStore } from './block-store.ts';
 import { type DeviceLogits, type LogitsPart, LogitsStore, logitsMemoryBytes } from './device-logits.ts';
 import { countLogits } from './logits-limit.ts';
 import type { BlockModelRunner, RunnerFacts, RunnerRow } from './model-runner.ts';
-import type { OrtBackend, OrtSession, OrtSessionOptions } from './ort/backend.ts';
 import { type PackedLimits, splitRows } from './packed-shape.ts';
 import { PagedCalls } from './paged-calls.ts';
 import { unfitModel } from './unfit-model.ts';

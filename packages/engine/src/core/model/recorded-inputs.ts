@@ -1,9 +1,9 @@
 // The inputs of a call whose commands are recorded: on the device, written before each run. What operators read of the
 // process must be the same each time, so bounds are those of the whole block table.
 
+import type { OrtBackend, OrtSession, OrtTensor, OrtValue } from '@ortler/onnxruntime';
 import { PAGED_INPUT } from '../../graph-contract.ts';
 import type { RunnerRow } from './model-runner.ts';
-import type { OrtBackend, OrtSession, OrtTensor, OrtValue } from './ort/backend.ts';
 import { type CallBounds, PackedInputs } from './packed-inputs.ts';
 import type { PackedShape } from './packed-shape.ts';
 

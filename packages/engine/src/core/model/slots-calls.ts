@@ -1,6 +1,7 @@
 // Prepared calls of the graphs of a model with slots: inputs in arrays that are refilled, the cache of the slots they are
 // for, and where logits come out.
 
+import type { OrtBackend, OrtBinding, OrtSession, OrtTensor } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../errors.ts';
 import { SLOTS_OUTPUT } from '../../graph-contract.ts';
 import { BatchInputs } from './batch-inputs.ts';
@@ -10,7 +11,6 @@ import { createLogits } from './call-logits.ts';
 import { KeptCalls } from './kept-calls.ts';
 import type { KvStore } from './kv-store.ts';
 import type { RunnerRow } from './model-runner.ts';
-import type { OrtBackend, OrtBinding, OrtSession, OrtTensor } from './ort/backend.ts';
 import type { CallWidth, SlotsGraphs } from './slots-graphs.ts';
 
 /** A call whose arrays are refilled and run again. */

@@ -1,8 +1,8 @@
 // The graphs of a model with slots, which share its cache, and which of them computes a call.
 
 import { join, resolve } from 'node:path';
+import type { OrtBackend, OrtSession, OrtSessionOptions } from '@ortler/onnxruntime';
 import type { ModelManifest } from '../../graph-contract.ts';
-import type { OrtBackend, OrtSession, OrtSessionOptions } from './ort/backend.ts';
 
 export interface SlotsGraphsOptions extends OrtSessionOptions {
   /**

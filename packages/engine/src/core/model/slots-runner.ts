@@ -3,6 +3,7 @@
 // prefill graph, tokens that the row marks for it go through that one, into the same cache. A cache of 8-bit codes is
 // calibrated when the model is loaded.
 
+import type { OrtBackend } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../errors.ts';
 import type { ModelManifest } from '../../graph-contract.ts';
 import { CacheCodes } from './cache-codes.ts';
@@ -12,7 +13,6 @@ import { createConvention } from './create-convention.ts';
 import { KvStore } from './kv-store.ts';
 import { countLogits } from './logits-limit.ts';
 import type { RunnerFacts, RunnerRow, SlotModelRunner } from './model-runner.ts';
-import type { OrtBackend } from './ort/backend.ts';
 import { inPieces } from './row-pieces.ts';
 import { leadingDecodes, SlotsCalls } from './slots-calls.ts';
 import { SlotsGraphs, type SlotsGraphsOptions } from './slots-graphs.ts';

@@ -1,7 +1,7 @@
 // The row edits that a request asks for, in their order. Made once per request, so that a row pays only for what its
 // request uses. Caller: `../sequence.ts`.
 
-import type { SubmitMessage } from '../../link/messages.ts';
+import type { SubmitMessage } from '../../protocol/messages.ts';
 import type { LogitsProcessor } from './logits-processor.ts';
 import { allowTokens } from './processors/allowed-tokens.ts';
 import { banWords } from './processors/bad-words.ts';

@@ -4,7 +4,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SubmitMessage } from '../../link/messages.ts';
+import type { SubmitMessage } from '../../protocol/messages.ts';
 import type { SamplingParams } from '../../request/sampling-params.ts';
 import { counterKey } from './counter-random.ts';
 import { createLogitsProcessors } from './create-logits-processors.ts';

@@ -1,17 +1,17 @@
 // Steps whose logits lie on a device, and steps that several threads sample, against steps that one thread samples: the same
 // requests get the same answers. The device is ONNX Runtime's CPU provider here.
 
+import { createNativeBackend } from '@ortler/onnxruntime/testing';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createDeviceStepSamplers } from '../../../test/device-step-sampler.ts';
-import type { SubmitMessage } from '../../link/messages.ts';
+import type { SubmitMessage } from '../../protocol/messages.ts';
 import { NEUTRAL_SAMPLING } from '../../request/sampling-params.ts';
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import { hashTokens, ScriptedModel } from '../../testing/scripted-model.ts';
 import { submission } from '../../testing/submission.ts';
 import { EngineCore } from '../engine-core.ts';
 import type { RunnerRow } from '../model/model-runner.ts';
-import { createNativeBackend } from '../model/ort/native-backend.ts';
 import type { Drafter } from '../speculation/drafter.ts';
 import { Sampler } from './sampler.ts';
 import { createHostStepSampler, type StepSampler } from './step-sampler.ts';

@@ -1,7 +1,7 @@
 // From a plan to what each of its rows gave: the model call and the sampling after it, with the logits in the process or
 // where a device left them. Caller: `../engine-core.ts`.
 
-import type { DeviceSamplingStats } from '../../link/core-stats.ts';
+import type { DeviceSamplingStats } from '../../protocol/core-stats.ts';
 import type { DeviceLogits } from '../model/device-logits.ts';
 import type { RunnerRow } from '../model/model-runner.ts';
 import type { StepPlan } from '../scheduler/step-plan.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SubmitMessage } from '../../link/messages.ts';
+import type { SubmitMessage } from '../../protocol/messages.ts';
 import { createSequence } from '../../testing/create-sequence.ts';
 import { BlockCacheManager } from '../kv-cache/block-cache-manager.ts';
 import type { KvCacheManager } from '../kv-cache/kv-cache-manager.ts';

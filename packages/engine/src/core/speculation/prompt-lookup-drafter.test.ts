@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SubmitMessage } from '../../link/messages.ts';
+import type { SubmitMessage } from '../../protocol/messages.ts';
 import { createSequence } from '../../testing/create-sequence.ts';
 import type { Sequence } from '../sequence.ts';
 import { PromptLookupDrafter } from './prompt-lookup-drafter.ts';

@@ -1,7 +1,7 @@
+import type { OrtBackend, OrtSession, OrtValue } from '@ortler/onnxruntime';
+import { createNativeBackend } from '@ortler/onnxruntime/testing';
 import { expect, it } from 'vitest';
 import { caseRow, caseStep, type SamplingCase } from '../../../../test/sampling-cases.ts';
-import type { OrtBackend, OrtSession, OrtValue } from '../../model/ort/backend.ts';
-import { createNativeBackend } from '../../model/ort/native-backend.ts';
 import { Sampler } from '../sampler.ts';
 import { largestCall, samplingMemoryBytes } from './call-sizes.ts';
 import { DeviceSampler } from './device-sampler.ts';

@@ -1,7 +1,6 @@
 // The sessions of the sampling graphs and their prepared calls: arrays that are made once for a size and refilled. Caller:
 // `device-sampler.ts`, which knows what the numbers mean.
 
-import { KeptCalls } from '../../model/kept-calls.ts';
 import type {
   ElementArray,
   ElementType,
@@ -10,7 +9,8 @@ import type {
   OrtSession,
   OrtSessionOptions,
   OrtValue,
-} from '../../model/ort/backend.ts';
+} from '@ortler/onnxruntime';
+import { KeptCalls } from '../../model/kept-calls.ts';
 import type { GraphShape, ReduceFeatures } from './sampling-graphs.ts';
 import { isEdited, locateGraph, rankGraph, readGraph, reduceGraph } from './sampling-graphs.ts';
 

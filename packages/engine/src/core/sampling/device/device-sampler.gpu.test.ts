@@ -1,10 +1,9 @@
 // The cases of `device-sampler.property.test.ts` on WebGPU: what shaders make of the same graphs.
 
+import { createNativeBackend, whyNoWebGpu } from '@ortler/onnxruntime/testing';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { deviceSamplerCases, expectSameAnswers } from '../../../../test/device-sampler-cases.ts';
-import { whyNoWebGpu } from '../../../testing/webgpu-tests.ts';
-import { createNativeBackend } from '../../model/ort/native-backend.ts';
 import { Sampler } from '../sampler.ts';
 import { DeviceSampler } from './device-sampler.ts';
 import { findArithmeticFault } from './find-arithmetic-fault.ts';

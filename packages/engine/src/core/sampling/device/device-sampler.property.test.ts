@@ -1,12 +1,12 @@
 // The device's sampler against the one on the CPU, on the CPU provider of ONNX Runtime: the same graphs and the same
 // arithmetic as on a GPU. The GPU suite runs the same cases on WebGPU.
 
+import { createNativeBackend } from '@ortler/onnxruntime/testing';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { deviceSamplerCases, expectSameAnswers } from '../../../../test/device-sampler-cases.ts';
 import { caseRow, caseStep } from '../../../../test/sampling-cases.ts';
 import type { TokenLogprobs } from '../../../request/token-logprobs.ts';
-import { createNativeBackend } from '../../model/ort/native-backend.ts';
 import { Sampler } from '../sampler.ts';
 import { DeviceSampler } from './device-sampler.ts';
 import { findArithmeticFault } from './find-arithmetic-fault.ts';

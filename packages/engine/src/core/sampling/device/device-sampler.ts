@@ -2,9 +2,9 @@
 // best tokens, sums of weights over blocks, and places that the device looks up. The tokens are those that `../sampler.ts`
 // draws from the same logits; where what came back cannot tell, the row itself is fetched and given to that sampler.
 
+import type { OrtBackend, OrtSessionOptions, OrtValue } from '@ortler/onnxruntime';
 import type { TokenLogprobs } from '../../../request/token-logprobs.ts';
 import type { DeviceLogits } from '../../model/device-logits.ts';
-import type { OrtBackend, OrtSessionOptions, OrtValue } from '../../model/ort/backend.ts';
 import { onlyAllowed } from '../../token-mask.ts';
 import { attempt } from '../attempt.ts';
 import { uniformAt } from '../counter-random.ts';

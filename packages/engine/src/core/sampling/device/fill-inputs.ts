@@ -1,6 +1,6 @@
 // Writes what a row is edited by into the inputs of a call. Caller: `device-sampler.ts`.
 
-import type { ElementArray } from '../../model/ort/backend.ts';
+import type { ElementArray } from '@ortler/onnxruntime';
 import type { TokenEdits } from '../token-edits.ts';
 import type { RowShape } from './row-shape.ts';
 

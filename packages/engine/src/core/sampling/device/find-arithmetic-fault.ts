@@ -2,8 +2,8 @@
 // driver that rounds otherwise, or fuses what must not be, would draw other tokens now and then and never say so. Caller:
 // whoever makes a `DeviceSampler`, once.
 
+import type { OrtBackend } from '@ortler/onnxruntime';
 import { NEUTRAL_SAMPLING } from '../../../request/sampling-params.ts';
-import type { OrtBackend } from '../../model/ort/backend.ts';
 import { counterKey, uniformAt } from '../counter-random.ts';
 import { biasTokens } from '../processors/logit-bias.ts';
 import { penalizeRepetition } from '../processors/repetition-penalty.ts';

@@ -1,7 +1,7 @@
 // Pieces that the graphs of this folder are made of. Each operator is a kernel of its own on a device, so nothing is fused
 // and every float32 operation rounds by itself, as the definitions in `../kernels/token-weight.ts` and the processors want.
 
-import type { GraphWriter, Value } from '../../model/ort/graph-writer.ts';
+import type { GraphWriter, Value } from '@ortler/onnx';
 import { EXP2_COEFFICIENTS, LOWEST_POWER, ROUNDER } from '../kernels/token-weight.ts';
 import { BANNED_LOGIT } from '../token-edits.ts';
 import { PART_BITS, type RowShape, SUM_BLOCK_LENGTH, TOP_BLOCK_LENGTH } from './row-shape.ts';

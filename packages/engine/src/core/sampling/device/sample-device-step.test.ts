@@ -1,20 +1,20 @@
 // Steps with drafts whose logits lie on a device, under constraints: the answers are those of one token after the other.
 
-import { afterAll, describe, expect, it } from 'vitest';
-import { createDeviceStepSamplers } from '../../../../test/device-step-sampler.ts';
-import type { SubmitMessage } from '../../../link/messages.ts';
-import { NEUTRAL_SAMPLING } from '../../../request/sampling-params.ts';
+import { createNativeBackend } from '@ortler/onnxruntime/testing';
 import {
   LETTER_COLUMN_COUNT,
   LETTER_ENDS,
   letterId,
   letterText,
   letterVocabulary,
-} from '../../../testing/letter-vocabulary.ts';
+} from '@ortler/structured-output/testing';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createDeviceStepSamplers } from '../../../../test/device-step-sampler.ts';
+import type { SubmitMessage } from '../../../protocol/messages.ts';
+import { NEUTRAL_SAMPLING } from '../../../request/sampling-params.ts';
 import { ScriptedModel } from '../../../testing/scripted-model.ts';
 import { submission } from '../../../testing/submission.ts';
 import { EngineCore } from '../../engine-core.ts';
-import { createNativeBackend } from '../../model/ort/native-backend.ts';
 import { DEVICE_DRAFTS } from '../../speculation/device-draft-policy.ts';
 import { PromptLookupDrafter } from '../../speculation/prompt-lookup-drafter.ts';
 

@@ -1,7 +1,7 @@
 // The graphs that look at rows of logits where they lie. Caller: `device-sampler.ts`. Names of inputs and outputs are the
 // contract between the two.
 
-import { GraphWriter, type Value } from '../../model/ort/graph-writer.ts';
+import { GraphWriter, type Value } from '@ortler/onnx';
 import { applyEdits, applyMask, bestTokens, inSumBlocks, selectRows, weightParts } from './graph-parts.ts';
 import { PART_BITS, type RowShape, SUM_BLOCK_LENGTH } from './row-shape.ts';
 

@@ -3,7 +3,7 @@
 // `../sample-step.ts`. What it brings: ADR 37.
 
 import { Worker } from 'node:worker_threads';
-import { type EntryModule, entryModule } from '../../../entry-module.ts';
+import { type EntryModule, entryModule } from '@ortler/worker';
 import { attempt } from '../attempt.ts';
 import type { Sampler } from '../sampler.ts';
 import { JOB_LIMIT, JobBoard, TOP_LIMIT } from './job-board.ts';

@@ -1,0 +1,192 @@
+// How one sequence follows its constraint: what it thinks first is free, then every token is the matcher's to allow.
+// The step loop fills its mask while the model runs, and tells it of a token only when that is committed.
+
+import {
+  type ConstraintMatcher,
+  MatcherFailed,
+  ThinkingEnd,
+  type TokenVocabulary,
+} from '@ortler/structured-output';
+import { EngineError } from '../../errors.ts';
+import type { SubmittedThinking } from '../../protocol/messages.ts';
+import type { TokenMask } from '../token-mask.ts';
+import { onlyContinuation } from './only-continuation.ts';
+
+export interface SequenceConstraintOptions {
+  readonly vocabulary: TokenVocabulary;
+  readonly thinking: SubmittedThinking | undefined;
+  /** Those end tokens of the model that do not end this request's choices. */
+  readonly ignoredEndIds: readonly number[];
+  /** Work memory for a mask, shared by all. */
+  readonly scratch: Uint32Array;
+}
+
+export class SequenceConstraint {
+  readonly #matcher: ConstraintMatcher;
+  readonly #options: SequenceConstraintOptions;
+  readonly #thinkingEnd: ThinkingEnd | null;
+  #phase: 'start' | 'thinking' | 'answer';
+
+  /** Owns the matcher, which is at the start of an answer, or where that of `source` is. */
+  constructor(matcher: ConstraintMatcher, options: SequenceConstraintOptions, source?: SequenceConstraint) {
+    const { thinking, vocabulary } = options;
+    this.#matcher = matcher;
+    this.#options = options;
+    if (source !== undefined) {
+      this.#thinkingEnd = source.#thinkingEnd === null ? null : source.#thinkingEnd.fork();
+      this.#phase = source.#phase;
+      return;
+    }
+    this.#thinkingEnd = thinking === undefined ? null : new ThinkingEnd(vocabulary, thinking.ends);
+    this.#phase = thinking === undefined ? 'answer' : thinking.isOpen ? 'thinking' : 'start';
+  }
+
+  /**
+   * The tokens that may come next; never none. Shape: as `ConstraintMatcher.fillMask`.
+   * Mutates: `mask`, which becomes part of the result. Throws: `constraint_failed`.
+   */
+  fillMask(mask: Uint32Array): TokenMask {
+    const { vocabulary, thinking, ignoredEndIds } = this.#options;
+    const { eosTokenIds } = vocabulary;
+    if (this.#phase === 'thinking') {
+      mask.fill(0xffffffff);
+      // An end before the answer would leave the answer out.
+      clearBits(mask, eosTokenIds);
+      return { words: mask, endTokenId: null, thinkTokenId: null };
+    }
+    guard(() => this.#matcher.fillMask(mask));
+    const endTokenId = eosTokenIds.find(id => hasBit(mask, id)) ?? null;
+    // Ends that do not count are left only where nothing else may come.
+    if (endTokenId !== null && hasOtherBits(mask, eosTokenIds)) clearBits(mask, ignoredEndIds);
+    if (isEmpty(mask)) throw failed('The constraint allows no further token.');
+    const thinkTokenId = (this.#phase === 'start' ? thinking?.startTokenId : undefined) ?? null;
+    return { words: mask, endTokenId, thinkTokenId };
+  }
+
+  /** Takes a token over: `complete` when nothing can follow it, `ended` for an end token. Throws: `constraint_failed`. */
+  accept(tokenId: number): 'open' | 'complete' | 'ended' {
+    if (this.#phase === 'thinking') {
+      if (this.#thinkingEnd!.push(tokenId)) this.#phase = 'answer';
+      return 'open';
+    }
+    const { thinking, vocabulary } = this.#options;
+    if (this.#phase === 'start' && tokenId === thinking?.startTokenId) {
+      this.#phase = 'thinking';
+      return 'open';
+    }
+    this.#phase = 'answer';
+    return guard(() => {
+      if (!this.#matcher.accept(tokenId)) throw new MatcherFailed(`The constraint refuses token ${tokenId}.`);
+      if (!this.#matcher.mustStop()) return 'open';
+      return vocabulary.eosTokenIds.includes(tokenId) ? 'ended' : 'complete';
+    });
+  }
+
+  /**
+   * The tokens that may come next, and those that may come behind each token of a draft, as far as the draft can be
+   * taken over. Mutates: the first of `words`, one for each mask. Throws: `constraint_failed` when not even the first
+   * mask is known.
+   */
+  fillMasks(draft: Int32Array, words: readonly Uint32Array[]): readonly TokenMask[] {
+    const masks = [this.fillMask(words[0]!)];
+    const ahead = this.fork();
+    try {
+      for (const tokenId of draft) {
+        if (ahead.accept(tokenId) !== 'open') break;
+        masks.push(ahead.fillMask(words[masks.length]!));
+      }
+    } catch (error) {
+      // Whatever is wrong behind a drafted token is met again when that token was drawn.
+      if (!(error instanceof EngineError)) throw error;
+    } finally {
+      ahead.dispose();
+    }
+    return masks;
+  }
+
+  /**
+   * Tokens of the one way in which the answer can go on: how many were found. They are a guess, as the same text may be
+   * written in other tokens. Changes nothing. Mutates: `guess`, at most `most` tokens.
+   */
+  guessForced(guess: Int32Array, most: number): number {
+    if (this.#phase !== 'answer') return 0;
+    const { vocabulary, scratch } = this.#options;
+    let ahead: ConstraintMatcher | null = null;
+    let count = 0;
+    try {
+      while (count < most) {
+        (ahead ?? this.#matcher).fillMask(scratch);
+        const tokenId = onlyContinuation(vocabulary, scratch);
+        if (tokenId === undefined) break;
+        ahead ??= this.#matcher.fork();
+        if (!ahead.accept(tokenId)) break;
+        guess[count++] = tokenId;
+      }
+    } catch (error) {
+      // The step that gets there says what is wrong.
+      if (!(error instanceof MatcherFailed)) throw error;
+    } finally {
+      ahead?.dispose();
+    }
+    return count;
+  }
+
+  /** How many of the first `length` guessed tokens the constraint could take over, one after the other. */
+  countFitting(guess: Int32Array, length: number): number {
+    if (this.#phase === 'start') return 0;
+    if (this.#phase === 'thinking') return length;
+    try {
+      return this.#matcher.countFitting([...guess.subarray(0, length)]);
+    } catch (error) {
+      if (!(error instanceof MatcherFailed)) throw error;
+      return 0;
+    }
+  }
+
+  /** The same in the same state, for another choice or for a look ahead. */
+  fork(): SequenceConstraint {
+    return new SequenceConstraint(this.#matcher.fork(), this.#options, this);
+  }
+
+  /** Legal any number of times. */
+  dispose(): void {
+    this.#matcher.dispose();
+  }
+}
+
+/** Throws: `constraint_failed` for a matcher that failed. */
+function guard<Result>(call: () => Result): Result {
+  try {
+    return call();
+  } catch (error) {
+    if (!(error instanceof MatcherFailed)) throw error;
+    throw failed(error.message, error);
+  }
+}
+
+function failed(message: string, cause?: unknown): EngineError {
+  return new EngineError('constraint_failed', message, { cause });
+}
+
+function hasBit(mask: Uint32Array, id: number): boolean {
+  return ((mask[id >>> 5]! >>> (id & 31)) & 1) === 1;
+}
+
+function clearBits(mask: Uint32Array, ids: readonly number[]): void {
+  for (const id of ids) mask[id >>> 5]! &= ~(1 << (id & 31));
+}
+
+function isEmpty(mask: Uint32Array): boolean {
+  for (let word = 0; word < mask.length; word++) if (mask[word] !== 0) return false;
+  return true;
+}
+
+function hasOtherBits(mask: Uint32Array, ids: readonly number[]): boolean {
+  for (let word = 0; word < mask.length; word++) {
+    let bits = mask[word]!;
+    if (bits === 0) continue;
+    for (const id of ids) if (id >>> 5 === word) bits &= ~(1 << (id & 31));
+    if (bits !== 0) return true;
+  }
+  return false;
+}

@@ -1,0 +1,213 @@
+// Every message between text side and token side, both directions. Plain data that structured cloning can
+// carry between processes and threads; ids and numbers only, no text of prompts or answers.
+
+import type { Grammar, TokenVocabulary } from '@ortler/structured-output';
+import type { EngineErrorCode } from '../errors.ts';
+import type { TokenFinishReason } from '../request/finish-reason.ts';
+import type { PromptTiming } from '../request/generation-event.ts';
+import type { LogprobsRequest, RepetitionDetection } from '../request/generation-request.ts';
+import type { SamplingParams } from '../request/sampling-params.ts';
+import type { TokenLogprobs } from '../request/token-logprobs.ts';
+import type { CoreOptions } from './core-options.ts';
+import type { CoreStats } from './core-stats.ts';
+
+/** One request as the token side sees it. */
+export interface SubmitMessage {
+  readonly kind: 'submit';
+  /** Unique within the link. Later requests have larger ones: it is the order in which they are served. */
+  readonly requestId: number;
+  /**
+   * Id of the request whose work this one goes on with, as a step of a beam search does. It then has that one's place in the
+   * order of service and is not refused for want of room: the work was admitted already. Absent: it begins something new.
+   */
+  readonly continues?: number;
+  readonly promptTokenIds: Int32Array;
+  readonly choiceCount: number;
+  /** Defaults filled and ranges checked; the seed is always set. */
+  readonly sampling: SamplingParams & { readonly seed: bigint };
+  readonly maxTokens: number;
+  readonly minTokens: number;
+  /** Ends with stop reason null. Empty when end-of-sequence is ignored. */
+  readonly eosTokenIds: readonly number[];
+  /** Ends with the token id as stop reason. */
+  readonly stopTokenIds: readonly number[];
+  /** Must not be drawn before `minTokens` tokens: every end, ignored end-of-sequence ids included. */
+  readonly minTokensBannedIds: readonly number[];
+  /** Token sequences that must not be completed. Absent: none. */
+  readonly badTokenSequences?: readonly (readonly number[])[];
+  readonly logprobs?: LogprobsRequest;
+  readonly promptLogprobs?: LogprobsRequest;
+  readonly repetitionDetection?: RepetitionDetection;
+  /** Lower runs earlier; 0 unless the policy is `priority`. Default: 0. */
+  readonly priority?: number;
+  /** Default: the empty partition. */
+  readonly cachePartition?: string;
+  /** What each choice must follow. A `VocabularyMessage` comes before the first request that has one. */
+  readonly constraint?: SubmittedConstraint;
+}
+
+export interface SubmittedConstraint {
+  /** As the front end wrote it; it has been compiled for trial. */
+  readonly grammar: Grammar;
+  /** Absent: the answer begins with its first token. */
+  readonly thinking?: SubmittedThinking;
+}
+
+/** What a choice may say before its answer begins. */
+export interface SubmittedThinking {
+  /** The first token is thought already. */
+  readonly isOpen: boolean;
+  /** Begins the thinking where `isOpen` is false, if the model prefers it to every other first token. */
+  readonly startTokenId?: number;
+  /** Bytes of the texts that end the thinking. */
+  readonly ends: readonly Uint8Array[];
+}
+
+/** What the bytes of the tokens are, for constraints. Sent once to each token side that gets a constrained request. */
+export interface VocabularyMessage {
+  readonly kind: 'vocabulary';
+  readonly vocabulary: TokenVocabulary;
+}
+
+/** Ends one choice, or the whole request when `choiceIndex` is absent. Legal at any moment, any number of times. */
+export interface AbortMessage {
+  readonly kind: 'abort';
+  readonly requestId: number;
+  readonly choiceIndex?: number;
+}
+
+/**
+ * The reader of a choice has fallen behind, or has caught up. A paused choice gets no more tokens and may lose its
+ * slot to others; nothing of its output changes. Legal at any moment, any number of times.
+ */
+export interface PauseMessage {
+  readonly kind: 'pause' | 'resume';
+  readonly requestId: number;
+  readonly choiceIndex: number;
+}
+
+export interface LoadMessage {
+  readonly kind: 'load';
+  readonly options: CoreOptions;
+}
+
+/** Is answered between two steps, so a step that hangs leaves it without an answer. */
+export interface PingMessage {
+  readonly kind: 'ping';
+}
+
+/** Ends the loop; the token side frees everything and stops. */
+export interface CloseMessage {
+  readonly kind: 'close';
+}
+
+export type ToCoreMessage =
+  | LoadMessage
+  | VocabularyMessage
+  | SubmitMessage
+  | AbortMessage
+  | PauseMessage
+  | PingMessage
+  | CloseMessage;
+
+/** What the token side knows once the model is loaded. */
+export interface CoreFacts {
+  readonly backend: 'native' | 'node';
+  readonly runner: 'slots' | 'paged' | 'scripted';
+  readonly device: string;
+  readonly vocabSize: number;
+  readonly contextLength: number;
+  readonly maxSequences: number;
+  readonly onnxRuntimeVersion: string;
+  /** Why `auto` did not take the native binding. Absent when it did, or when a binding was asked for by name. */
+  readonly backendNote?: string;
+  /** Why tokens of a model on a device are drawn on the processor. Absent when they are drawn where the model runs. */
+  readonly samplingNote?: string;
+  /** What a model on a device leaves on the processor, or why it is not on a device that it may be on. */
+  readonly deviceNote?: string;
+}
+
+/** How far a device is with the calls that compile a model's kernels. */
+export interface WarmUpProgress {
+  readonly doneCount: number;
+  readonly totalCount: number;
+}
+
+/** Comes before `ready`, and only for models on a device. */
+export interface WarmUpMessage extends WarmUpProgress {
+  readonly kind: 'warm-up';
+}
+
+export interface ReadyMessage {
+  readonly kind: 'ready';
+  readonly facts: CoreFacts;
+}
+
+/** New tokens of one sequence, and its end when the last of them is its last. Mostly one; a step may give several. */
+export interface SequenceUpdate {
+  readonly requestId: number;
+  readonly choiceIndex: number;
+  readonly tokenIds: readonly number[];
+  /** One for each of `tokenIds`; only when asked for. */
+  readonly logprobs?: readonly TokenLogprobs[];
+  readonly finish?: SequenceFinish;
+  /** This choice failed, and only this one; it has no tokens any more. */
+  readonly failure?: { readonly code: EngineErrorCode; readonly message: string };
+}
+
+export interface SequenceFinish {
+  readonly reason: TokenFinishReason;
+  readonly stopTokenId: number | null;
+  /** A `stop` without a stop token: with the last token, which is text, the constrained answer is complete. */
+  readonly endsWithText?: true;
+}
+
+/** A request whose whole prompt is computed. */
+export interface PrefilledRequest {
+  readonly requestId: number;
+  readonly cachedTokenCount: number;
+  readonly timing: PromptTiming;
+  /** One for each prompt token, null for the first; only when asked for. */
+  readonly promptLogprobs?: readonly (TokenLogprobs | null)[];
+}
+
+/** Everything one step produced: one message per step, however many sequences ran. */
+export interface StepMessage {
+  readonly kind: 'step';
+  readonly updates: readonly SequenceUpdate[];
+  /** Requests whose first token came in this step: prompt tokens taken from the prefix cache. */
+  readonly prefilled: readonly PrefilledRequest[];
+  readonly stats: CoreStats;
+}
+
+/** One request failed; the others go on. */
+export interface RequestFailedMessage {
+  readonly kind: 'request-failed';
+  readonly requestId: number;
+  readonly code: EngineErrorCode;
+  readonly message: string;
+  readonly parameter?: string;
+  readonly retryAfterMs?: number;
+}
+
+/** The token side cannot go on (load failed, repeated step failures). The link reports it and ends. */
+export interface FatalMessage {
+  readonly kind: 'fatal';
+  readonly code: EngineErrorCode;
+  readonly message: string;
+}
+
+/** The answer to a ping. */
+export interface PongMessage {
+  readonly kind: 'pong';
+  /** Whether steps follow. */
+  readonly hasWork: boolean;
+}
+
+export type FromCoreMessage =
+  | WarmUpMessage
+  | ReadyMessage
+  | StepMessage
+  | RequestFailedMessage
+  | PongMessage
+  | FatalMessage;

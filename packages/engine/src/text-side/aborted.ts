@@ -1,0 +1,12 @@
+// What a signal that fired means for a request.
+
+import { EngineError } from '../errors.ts';
+
+/** Throws: `aborted`. */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw aborted(signal);
+}
+
+export function aborted(signal: AbortSignal | undefined): EngineError {
+  return new EngineError('aborted', 'The request was aborted.', { cause: signal?.reason });
+}

@@ -1,0 +1,63 @@
+// A beam search over a link: each question about next tokens is a request of its own, served in the place in the queue that
+// the search had when it came. Caller: `linked-engine.ts`.
+
+import type { CoreLink } from '../../link/core-link.ts';
+import type { GenerationEvent } from '../../request/generation-event.ts';
+import type { BeamSearch } from '../../request/generation-request.ts';
+import { detokenize } from '../../text/detokenizer.ts';
+import type { Tokenizer } from '../../text/tokenizer.ts';
+import { throwIfAborted } from '../aborted.ts';
+import type { OpenRequests } from '../open-requests.ts';
+import type { PreparedRequest } from '../request-preparer.ts';
+import { generateBeams } from './beam-generation.ts';
+import { NextTokenQuery, type NextTokens, toQueryMessage } from './next-token-query.ts';
+
+/** Who answers the questions of a search. */
+export interface BeamSearchSides {
+  readonly link: CoreLink;
+  readonly requests: OpenRequests;
+  readonly tokenizer: Tokenizer;
+}
+
+/** The events of a search. Throws: what the link fails a request with, `aborted`. */
+export async function* searchBeams(
+  { valid, promptTokenIds, maxTokens, shownSpecialIds }: PreparedRequest,
+  beamSearch: BeamSearch,
+  { link, requests, tokenizer }: BeamSearchSides,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<GenerationEvent, void, undefined> {
+  const { tokenBytes, mainEosTokenId } = tokenizer;
+  const { skipSpecialTokens, includeStopInOutput, logprobs, eosTokenIds } = valid;
+
+  /** The first question, which all others continue. */
+  let firstId: number | undefined;
+
+  const askNextTokens = async (tokenIds: Int32Array, topCount: number): Promise<NextTokens> => {
+    throwIfAborted(signal);
+    const requestId = requests.newId();
+    const query = new NextTokenQuery();
+    const leave = requests.enter(requestId, query, signal);
+    try {
+      link.submit(toQueryMessage({ requestId, continues: firstId }, tokenIds, topCount, valid));
+      firstId ??= requestId;
+      return await query.answer;
+    } finally {
+      leave();
+    }
+  };
+
+  yield* generateBeams({
+    promptTokenIds,
+    beamSearch,
+    maxTokens,
+    mainEosTokenId,
+    ignoreEos: eosTokenIds.length === 0,
+    includeStopInOutput,
+    logprobs,
+    tokenBytes,
+    decode: tokenIds => detokenize(tokenBytes, tokenIds, { skipSpecialTokens, shownSpecialIds }),
+    // A search begins with one question, which may be refused like any request.
+    askNextTokens: (tokenIdLists, topCount) =>
+      Promise.all(tokenIdLists.map(tokenIds => askNextTokens(tokenIds, topCount))),
+  });
+}

@@ -1,0 +1,163 @@
+// What a request with a constraint needs before it is submitted and after it has answered: the grammar, how the prompt
+// leaves the thinking, the vocabulary on the token side, the check of the finished answer. `linked-engine.ts` calls it.
+
+import {
+  ConstraintError,
+  type ConstraintErrorCode,
+  ConstraintPreparer,
+  type ConstraintPreparerOptions,
+  ThinkingEnd,
+  type TokenVocabulary,
+} from '@ortler/structured-output';
+import { EngineError, type EngineErrorCode } from '../errors.ts';
+import type { CoreLink } from '../link/core-link.ts';
+import type { SubmittedConstraint, SubmittedThinking } from '../protocol/messages.ts';
+import type { GenerationRequest, ThinkingMarks } from '../request/generation-request.ts';
+import { detokenize } from '../text/detokenizer.ts';
+import { toTokenVocabulary } from '../text/to-token-vocabulary.ts';
+import type { Tokenizer } from '../text/tokenizer.ts';
+
+/** What the operator may say about constraints. */
+export type ConstraintOptions = Pick<ConstraintPreparerOptions, 'limits' | 'timeLimitMs'>;
+
+export interface ConstrainedRequestsOptions extends ConstraintOptions {
+  readonly tokenizer: Tokenizer;
+  /** Length of a row of logits. */
+  readonly vocabSize: number;
+  readonly link: Pick<CoreLink, 'setVocabulary'>;
+}
+
+export interface ConstrainedRequest {
+  readonly submitted: SubmittedConstraint;
+  /**
+   * Checks the tokens of a choice that ended by itself; null when the grammar says it all.
+   * Rejects with `constraint_failed`, `overloaded`, `aborted`, `engine_closed`.
+   */
+  readonly checkAnswer: ((tokenIds: readonly number[]) => Promise<void>) | null;
+}
+
+/** Prompt tokens that surely hold the end of a template: a mark of the thinking is a few tokens long. */
+const PROMPT_TAIL_LENGTH = 32;
+
+export class ConstrainedRequests {
+  readonly #options: ConstrainedRequestsOptions;
+  #vocabulary: TokenVocabulary | null = null;
+  #preparer: ConstraintPreparer | null = null;
+  /** How often the token side had been started when it last got the vocabulary. */
+  #knownToStart = 0;
+  #isClosed = false;
+
+  constructor(options: ConstrainedRequestsOptions) {
+    this.#options = options;
+  }
+
+  /** Null for a request without a constraint. Throws: `invalid_request`, `overloaded`, `aborted`, `engine_closed`. */
+  async prepare(
+    { constraint, thinking }: GenerationRequest,
+    promptTokenIds: Int32Array,
+    signal?: AbortSignal,
+  ): Promise<ConstrainedRequest | null> {
+    if (constraint === undefined) return null;
+    const preparer = this.#startPreparer();
+    const prepared = await asEngineErrors(preparer.prepare(constraint, signal));
+    const start = thinking === undefined ? undefined : this.#toThinking(thinking, promptTokenIds);
+    const { grammar, check } = prepared;
+    return {
+      submitted: { grammar, ...(start !== undefined && { thinking: start }) },
+      checkAnswer:
+        check === null
+          ? null
+          : tokenIds => asEngineErrors(preparer.check(prepared, this.#answerText(tokenIds, start), signal)),
+    };
+  }
+
+  /** Gives the token side the vocabulary, once per start of it. To be called before a constrained submission. */
+  announce(startCount: number): void {
+    if (this.#knownToStart === startCount) return;
+    this.#knownToStart = startCount;
+    this.#options.link.setVocabulary({ kind: 'vocabulary', vocabulary: this.#readVocabulary() });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#preparer?.close();
+  }
+
+  #startPreparer(): ConstraintPreparer {
+    if (this.#isClosed) throw new EngineError('engine_closed', 'The engine was closed.');
+    const { specialTokens, eosTokenIds } = this.#readVocabulary();
+    if (eosTokenIds.length === 0) {
+      const message = 'This model has no end-of-sequence token, which constraints need.';
+      throw new EngineError('invalid_request', message, { parameter: 'constraint' });
+    }
+    const { limits, timeLimitMs } = this.#options;
+    this.#preparer ??= new ConstraintPreparer({
+      specialTokens,
+      ...(limits !== undefined && { limits }),
+      ...(timeLimitMs !== undefined && { timeLimitMs }),
+    });
+    return this.#preparer;
+  }
+
+  #readVocabulary(): TokenVocabulary {
+    const { tokenizer, vocabSize } = this.#options;
+    this.#vocabulary ??= toTokenVocabulary(tokenizer, vocabSize);
+    return this.#vocabulary;
+  }
+
+  /** Undefined when the answer begins at once. */
+  #toThinking(marks: ThinkingMarks, promptTokenIds: Int32Array): SubmittedThinking | undefined {
+    const { tokenizer } = this.#options;
+    const ends = marks.ends.map(end => new TextEncoder().encode(end));
+    const tail = detokenize(tokenizer.tokenBytes, [...promptTokenIds.subarray(-PROMPT_TAIL_LENGTH)], {
+      skipSpecialTokens: false,
+    }).trimEnd();
+    const isOpen = marks.isOpen ?? marks.starts.some(start => tail.endsWith(start));
+    if (isOpen) return { isOpen, ends };
+    if (marks.isOpen === false || marks.ends.some(end => tail.endsWith(end))) return undefined;
+    // The model may think first if one token says so; marks of several tokens cannot be told from an answer.
+    const startTokenId = marks.starts.map(start => tokenizer.tokenId(start)).find(id => id !== undefined);
+    return startTokenId === undefined ? undefined : { isOpen, startTokenId, ends };
+  }
+
+  /** The text that the constraint is about: without the thinking and the end token. */
+  #answerText(tokenIds: readonly number[], thinking: SubmittedThinking | undefined): string {
+    const { tokenizer } = this.#options;
+    const last = tokenIds.length - 1;
+    const end = tokenizer.eosTokenIds.includes(tokenIds[last]!) ? last : tokenIds.length;
+    const start = thinking === undefined ? 0 : this.#answerStart(tokenIds, thinking);
+    return detokenize(tokenizer.tokenBytes, tokenIds.slice(start, end), { skipSpecialTokens: true });
+  }
+
+  #answerStart(tokenIds: readonly number[], { isOpen, startTokenId, ends }: SubmittedThinking): number {
+    if (!isOpen && tokenIds[0] !== startTokenId) return 0;
+    const thinkingEnd = new ThinkingEnd(this.#readVocabulary(), ends);
+    const first = isOpen ? 0 : 1;
+    const index = tokenIds.findIndex((id, at) => at >= first && thinkingEnd.push(id));
+    return index === -1 ? tokenIds.length : index + 1;
+  }
+}
+
+const ENGINE_CODES = {
+  invalid_constraint: 'invalid_request',
+  unsatisfied: 'constraint_failed',
+  overloaded: 'overloaded',
+  aborted: 'aborted',
+  closed: 'engine_closed',
+  failed: 'engine_failed',
+} as const satisfies Record<ConstraintErrorCode, EngineErrorCode>;
+
+/** Throws: `ConstraintError` as `EngineError`, with the parameter where the request is at fault. */
+async function asEngineErrors<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof ConstraintError)) throw error;
+    const { message, retryAfterMs } = error;
+    throw new EngineError(ENGINE_CODES[error.code], message, {
+      cause: error,
+      ...(error.code === 'invalid_constraint' && { parameter: 'constraint' }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    });
+  }
+}

@@ -1,0 +1,47 @@
+// What the engine hears from its link: which open request each message is for, and how the model is.
+// `create-engine.ts` makes it before the engine itself, whose facts come over the same link.
+
+import type { EngineError } from '../errors.ts';
+import type { CoreLinkListener } from '../link/core-link.ts';
+import type { FromCoreMessage } from '../protocol/messages.ts';
+import { toEngineError } from '../protocol/request-failure.ts';
+import type { OpenRequest } from './open-requests.ts';
+
+/** Listens from the start, before the facts that the engine is made of are known. */
+export class EngineLinkListener implements CoreLinkListener {
+  readonly requests = new Map<number, OpenRequest>();
+  lastError: EngineError | null = null;
+  readyCount = 0;
+
+  readonly onWarmUp: CoreLinkListener['onWarmUp'];
+
+  constructor(onWarmUp?: CoreLinkListener['onWarmUp']) {
+    this.onWarmUp = onWarmUp;
+  }
+
+  readonly onReady = (): void => {
+    this.readyCount++;
+  };
+
+  readonly onDown = (error: EngineError): void => {
+    if (error.code !== 'engine_closed') this.lastError = error;
+    const open = [...this.requests.values()];
+    this.requests.clear();
+    for (const request of open) request.fail(error);
+  };
+
+  readonly onMessage = (message: Extract<FromCoreMessage, { kind: 'step' | 'request-failed' }>): void => {
+    if (message.kind === 'request-failed') {
+      this.requests.get(message.requestId)?.fail(toEngineError(message));
+      this.requests.delete(message.requestId);
+      return;
+    }
+    for (const prefilled of message.prefilled) this.requests.get(prefilled.requestId)?.start(prefilled);
+    for (const update of message.updates) {
+      const request = this.requests.get(update.requestId);
+      if (request === undefined) continue;
+      request.update(update);
+      if (request.isOver) this.requests.delete(update.requestId);
+    }
+  };
+}

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest';
+import { EngineError } from '../errors.ts';
+import type { GenerationEvent } from '../request/generation-event.ts';
+import type { TokenLogprobs } from '../request/token-logprobs.ts';
+import { ChoiceAssembler } from '../text/choice-assembler.ts';
+import { Detokenizer } from '../text/detokenizer.ts';
+import { TokenBytes } from '../text/token-bytes.ts';
+import { Generation } from './generation.ts';
+
+const tokenBytes = new TokenBytes({
+  model: { type: 'BPE', vocab: { a: 0, b: 1, c: 2 }, merges: [] },
+  added_tokens: [],
+  normalizer: null,
+  pre_tokenizer: null,
+  post_processor: null,
+  decoder: { type: 'ByteLevel' },
+});
+
+const logprobsOf = (tokenId: number): TokenLogprobs => ({
+  tokenId,
+  logprob: -1,
+  rank: 1,
+  topTokenIds: new Int32Array(0),
+  topLogprobs: new Float32Array(0),
+});
+
+const assembler = (stopStrings: readonly string[] = []) =>
+  new ChoiceAssembler({
+    detokenizer: new Detokenizer(tokenBytes, { skipSpecialTokens: true }),
+    stopStrings,
+    includeStopInOutput: false,
+    minTokens: 0,
+  });
+
+describe('Generation', () => {
+  test('ends the other choices when the check of one fails the request, read or not', async () => {
+    const aborted: number[] = [];
+    const generation = new Generation({
+      promptTokenIds: Int32Array.of(2),
+      assemblers: [assembler(), assembler(), assembler()],
+      tokenBytes,
+      eosTokenIds: [2],
+      checkAnswer: () => Promise.reject(new EngineError('overloaded', 'Too many texts wait.')),
+      abortChoice: choiceIndex => aborted.push(choiceIndex),
+      setChoicePaused: () => undefined,
+    });
+    const stop = { reason: 'stop', stopTokenId: null } as const;
+    generation.update({ requestId: 1, choiceIndex: 1, tokenIds: [0, 2], finish: stop });
+    await Promise.resolve();
+    expect(generation.isOver).toBe(true);
+    expect(aborted).toEqual([0, 2]);
+    await expect(generation.events().next()).rejects.toMatchObject({ code: 'overloaded' });
+  });
+
+  test('tells how long the answer took, however late it is read', async () => {
+    let nowMs = 100;
+    const timing = { queuedMs: 1, prefillMs: 2 };
+    const generation = new Generation({
+      promptTokenIds: Int32Array.of(2),
+      assemblers: [assembler([])],
+      tokenBytes,
+      eosTokenIds: [],
+      checkAnswer: null,
+      abortChoice: () => undefined,
+      setChoicePaused: () => undefined,
+      now: () => nowMs,
+    });
+    generation.start({ requestId: 1, cachedTokenCount: 0, timing });
+    generation.update({ requestId: 1, choiceIndex: 0, tokenIds: [0] });
+    nowMs += 30;
+    const finish = { reason: 'length', stopTokenId: null } as const;
+    generation.update({ requestId: 1, choiceIndex: 0, tokenIds: [1], finish });
+    nowMs += 1_000;
+    const events: GenerationEvent[] = [];
+    for await (const event of generation.events()) events.push(event);
+    expect(events[0]).toMatchObject({ kind: 'prompt-ready', timing });
+    expect(events.at(-1)).toMatchObject({ kind: 'request-finish', decodeMs: 30 });
+  });
+
+  test('drops the log probabilities of tokens that came after a stop string with it', async () => {
+    const generation = new Generation({
+      promptTokenIds: Int32Array.of(2),
+      assemblers: [assembler(['b'])],
+      tokenBytes,
+      eosTokenIds: [],
+      checkAnswer: null,
+      abortChoice: () => undefined,
+      setChoicePaused: () => undefined,
+    });
+    generation.start({ requestId: 1, cachedTokenCount: 0, timing: { queuedMs: 1, prefillMs: 2 } });
+    const tokenIds = [0, 1, 2];
+    generation.update({ requestId: 1, choiceIndex: 0, tokenIds, logprobs: tokenIds.map(logprobsOf) });
+    const events: GenerationEvent[] = [];
+    for await (const event of generation.events()) events.push(event);
+    expect(events[1]).toMatchObject({
+      kind: 'choice-finish',
+      text: 'a',
+      tokenIds: [0, 1],
+      logprobs: [{ text: 'a' }, { text: 'b' }],
+    });
+    expect(events[1]).toHaveProperty('logprobs.length', 2);
+  });
+});

@@ -1,0 +1,163 @@
+// The engine over any link: one prepared text side, one token side somewhere, requests in between.
+// `create-engine.ts` builds it; tests build it over scripted token sides.
+
+import type { Engine, EngineHealth, EngineInfo } from '../engine.ts';
+import { EngineError } from '../errors.ts';
+import type { CoreLink } from '../link/core-link.ts';
+import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
+import type { GenerationEvent } from '../request/generation-event.ts';
+import type { GenerationRequest } from '../request/generation-request.ts';
+import { ChoiceAssembler } from '../text/choice-assembler.ts';
+import { Detokenizer, detokenize } from '../text/detokenizer.ts';
+import type { Tokenizer } from '../text/tokenizer.ts';
+import { throwIfAborted } from './aborted.ts';
+import { searchBeams } from './beam/search-beams.ts';
+import { ConstrainedRequests, type ConstraintOptions } from './constrained-requests.ts';
+import type { EngineLinkListener } from './engine-link-listener.ts';
+import { Generation } from './generation.ts';
+import { OpenRequests } from './open-requests.ts';
+import { type PreparedRequest, RequestPreparer, type RequestPreparerParts } from './request-preparer.ts';
+import { toSubmitMessage } from './to-submit-message.ts';
+
+export interface LinkedEngineParts extends RequestPreparerParts {
+  readonly link: CoreLink;
+  readonly constraints?: ConstraintOptions | undefined;
+}
+
+export class LinkedEngine implements Engine {
+  readonly info: EngineInfo;
+  readonly #parts: LinkedEngineParts;
+  readonly #listener: EngineLinkListener;
+  readonly #preparer: RequestPreparer;
+  readonly #requests: OpenRequests;
+  readonly #constraints: ConstrainedRequests;
+  readonly #drainWaiters = new Set<() => void>();
+  #openCount = 0;
+  #isClosing = false;
+
+  constructor(parts: LinkedEngineParts, listener: EngineLinkListener) {
+    const { info, tokenizer, link } = parts;
+    this.info = info;
+    this.#parts = parts;
+    this.#listener = listener;
+    this.#preparer = new RequestPreparer(parts);
+    this.#requests = new OpenRequests(link, listener.requests);
+    const { vocabSize } = info;
+    this.#constraints = new ConstrainedRequests({ ...parts.constraints, tokenizer, vocabSize, link });
+  }
+
+  get health(): EngineHealth {
+    const { link } = this.#parts;
+    return {
+      state: link.state,
+      restartCount: Math.max(0, this.#listener.readyCount - 1),
+      lastError: this.#listener.lastError,
+      stats: link.stats,
+    };
+  }
+
+  async *generate(
+    request: GenerationRequest,
+    signal?: AbortSignal,
+  ): AsyncGenerator<GenerationEvent, void, undefined> {
+    if (this.#isClosing) throw closed();
+    this.#openCount++;
+    try {
+      yield* this.#generate(request, signal);
+    } finally {
+      this.#openCount--;
+      if (this.#openCount === 0) for (const wake of this.#drainWaiters) wake();
+    }
+  }
+
+  renderChat(messages: readonly ChatMessage[], options?: ChatTemplateOptions): Promise<string> {
+    return this.#parts.prompts.renderChat(messages, options);
+  }
+
+  async encode(text: string, options?: { readonly addSpecialTokens?: boolean }): Promise<readonly number[]> {
+    return Array.from(await this.#parts.prompts.encode(text, options?.addSpecialTokens ?? false));
+  }
+
+  decode(tokenIds: readonly number[], options?: { readonly skipSpecialTokens?: boolean }): string {
+    return detokenize(this.#parts.tokenizer.tokenBytes, tokenIds, {
+      skipSpecialTokens: options?.skipSpecialTokens ?? false,
+    });
+  }
+
+  vocabularyTexts(tokenIds: readonly number[]): readonly string[] {
+    const { tokenizer } = this.#parts;
+    return tokenIds.map(id => tokenizer.vocabularyText(id));
+  }
+
+  async close(options?: { readonly deadlineMs?: number }): Promise<void> {
+    this.#isClosing = true;
+    const deadlineMs = options?.deadlineMs ?? 0;
+    if (this.#openCount > 0 && deadlineMs > 0) await this.#drained(deadlineMs);
+    const { link, prompts } = this.#parts;
+    await Promise.all([link.close(), prompts.close(), this.#constraints.close()]);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async *#generate(
+    request: GenerationRequest,
+    signal?: AbortSignal,
+  ): AsyncGenerator<GenerationEvent, void, undefined> {
+    const { link, tokenizer } = this.#parts;
+    const prepared = await this.#preparer.prepare(request, signal);
+    const { valid, promptTokenIds } = prepared;
+    if (valid.beamSearch !== undefined) {
+      const sides = { link, tokenizer, requests: this.#requests };
+      yield* searchBeams(prepared, valid.beamSearch, sides, signal);
+      return;
+    }
+    const constrained = await this.#constraints.prepare(request, promptTokenIds, signal);
+    throwIfAborted(signal);
+    const requestId = this.#requests.newId();
+    const generation = new Generation({
+      promptTokenIds,
+      assemblers: Array.from({ length: valid.choiceCount }, () => createAssembler(tokenizer, prepared)),
+      tokenBytes: tokenizer.tokenBytes,
+      eosTokenIds: this.info.eosTokenIds,
+      checkAnswer: constrained?.checkAnswer ?? null,
+      abortChoice: choiceIndex => link.abort({ kind: 'abort', requestId, choiceIndex }),
+      setChoicePaused: (choiceIndex, { isPaused }) =>
+        link.setPaused({ kind: isPaused ? 'pause' : 'resume', requestId, choiceIndex }),
+    });
+    const leave = this.#requests.enter(requestId, generation, signal);
+    try {
+      if (constrained !== null) this.#constraints.announce(this.#listener.readyCount);
+      link.submit(toSubmitMessage(requestId, prepared, constrained?.submitted));
+      yield* generation.events();
+    } finally {
+      leave();
+    }
+  }
+
+  async #drained(deadlineMs: number): Promise<void> {
+    await new Promise<void>(resolve => {
+      const timer = setTimeout(() => wake(), deadlineMs);
+      const wake = (): void => {
+        clearTimeout(timer);
+        this.#drainWaiters.delete(wake);
+        resolve();
+      };
+      this.#drainWaiters.add(wake);
+    });
+  }
+}
+
+function createAssembler(
+  { tokenBytes }: Tokenizer,
+  { valid, promptTokenIds, shownSpecialIds }: PreparedRequest,
+): ChoiceAssembler {
+  const { skipSpecialTokens, stopStrings, includeStopInOutput, minTokens } = valid;
+  const detokenizer = new Detokenizer(tokenBytes, { skipSpecialTokens, shownSpecialIds, promptTokenIds });
+  return new ChoiceAssembler({ detokenizer, stopStrings, includeStopInOutput, minTokens });
+}
+
+function closed(): EngineError {
+  return new EngineError('engine_closed', 'The engine was closed.');
+}

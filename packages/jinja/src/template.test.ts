@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { Template, type TemplateVariables } from './template.ts';
+import { TemplateError } from './template-error.ts';
+
+const BIG = 2n ** 63n - 1n;
+
+const INTEGERS = { big: BIG, small: 5n, bounds: { maximum: BIG, ids: [BIG] } };
+
+function render(source: string, variables: TemplateVariables = INTEGERS): string {
+  return new Template(source).render(variables, new Date(0));
+}
+
+// As Python prints them: tool schemas and ids often hold integers that a JavaScript number cannot.
+describe('integers beyond ±(2^53 - 1)', () => {
+  it.each([
+    ['{{ big }}', '9223372036854775807'],
+    ['{{ bounds }}', "{'maximum': 9223372036854775807, 'ids': [9223372036854775807]}"],
+    ['{{ bounds | tojson }}', '{"maximum": 9223372036854775807, "ids": [9223372036854775807]}'],
+    ['{{ {big: 1} | tojson }}', '{"9223372036854775807": 1}'],
+    ['{{ big is integer }} {{ big is number }} {{ big is string }}', 'True True False'],
+    ['{{ big == bounds.maximum }} {{ big == 5 }} {{ 5 == big }}', 'True False False'],
+    ['{{ big > 5 }} {{ 5.5 < big }} {{ big <= big }}', 'True True True'],
+    ['{{ "yes" if big else "no" }}', 'yes'],
+    ['{{ small + 1 }}', '6'],
+  ])('%s', (source, text) => {
+    expect(render(source)).toBe(text);
+  });
+
+  it.each(['{{ big + 1 }}', '{{ -big }}', '{{ big * 2 }}', '{{ big | float }}', '{{ "a" * big }}'])(
+    '%s is refused, because the result would be rounded',
+    source => {
+      expect(() => render(source)).toThrow(TemplateError);
+      expect(() => render(source)).toThrow(/9223372036854775807 is too large to calculate with/);
+    },
+  );
+});
+
+// As in Python: a key whose value is None is there. Tools without a description have such a key.
+it.each([
+  ['{{ tool.description is defined }} {{ tool.description }}', 'True None'],
+  ['{{ tool.missing is defined }}|{{ tool.missing }}', 'False|'],
+  [
+    "{{ tool.get('description', 'no') }} {{ tool.get('missing', 'no') }} {{ tool.get('missing') }}",
+    'None no None',
+  ],
+  ["{{ [tool] | map(attribute='description') | list }}", '[None]'],
+  ["{{ [tool] | selectattr('description', 'defined') | list | length }}", '1'],
+  ["{% set ns = namespace(a=none) %}{{ ns['a'] is defined }} {{ ns.a is defined }}", 'True True'],
+  ['{{ missing | default(default_value=none) }} {{ missing | default(none) }}', 'None None'],
+  ["{{ 'x' | int(default=none) }} {{ 'x' | float(none) }}", 'None None'],
+  ["{{ 'ab' | join(none) }}", 'aNoneb'],
+])('None is a value: %s', (source, text) => {
+  expect(render(source, { tool: { description: null } })).toBe(text);
+});
+
+// A request's integers come as integers of any size: such a number was written with a fraction or an exponent.
+it.each([
+  [1e20, '1e+20'],
+  [-1.5e300, '-1.5e+300'],
+  [2 ** 53, '9007199254740992.0'],
+  [2 ** 53 - 1, '9007199254740991'],
+])('the number %d is written as %s', (value, text) => {
+  expect(render('{{ value }} {{ value | tojson }}', { value })).toBe(`${text} ${text}`);
+});
+
+// As Python: the remainder is exact and has the sign of the divisor, also where it is zero.
+it.each([
+  ['-0.5 % 0.1', '2.7755575615628914e-17'],
+  ['5.5 % -2', '-0.5'],
+  ['1.0 % -0.5', '-0.0'],
+  ['1.0 // 0.1', '9.0'],
+  ['-7 // 2', '-4'],
+  ['-7 % 3', '2'],
+  ['6 % -3', '0'],
+])('{{ %s }} is %s', (expression, text) => {
+  expect(render(`{{ ${expression} }}`)).toBe(text);
+});
+
+// A list of one entry for each place of a long text ends the process, not only the thread, when it meets the memory limit.
+it.each([
+  "('-a' * 300000) | title",
+  "('a ' * 300000).title()",
+  "('%%' * 300000) % ()",
+  "('{{' * 300000).format()",
+  "strftime_now('%%' * 300000)",
+  "('\\n' * 600000) | indent",
+  "('é' * 600000) | tojson(ensure_ascii=true)",
+  "(['x' * 1000000] * 15) | map('upper') | list",
+  "(['X' * 1000000] * 15) | sort",
+])('charges for what is made of the places of a long text before it is made: %s', expression => {
+  // Most of what a run may make is gone before.
+  const source = `{% set used = 'x' * 60000000 %}{{ (${expression}) | length }}`;
+  expect(() => render(source, {})).toThrow('The template needs too much memory.');
+});
+
+it('counts the words of a text of any length', () => {
+  expect(render("{{ ('two words ' * 100000) | wordcount }}", {})).toBe('200000');
+});

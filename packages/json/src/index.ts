@@ -1,0 +1,18 @@
+// Public surface of @ortler/json.
+
+export {
+  type JsonSlice,
+  JsonSliceTooLongError,
+  JsonTextReader,
+} from './json-text-reader.ts';
+export { emptyMap, equalJson, isList, isMap, type JsonMap, type JsonValue } from './json-value.ts';
+export {
+  JsonSyntaxError,
+  type LosslessJsonOptions,
+  parseJson,
+  parseLosslessJson,
+  parseLosslessJsonInSlices,
+  printJson,
+  type SlicedJsonOptions,
+  stringifyLosslessJson,
+} from './lossless-json.ts';

@@ -1,0 +1,159 @@
+// JSON that keeps 64-bit integers: numbers outside ±(2^53 - 1) are read as bigint and written back digit by digit.
+// Request bodies are read, and whatever came from one is written, through here.
+
+import { findJsonFault } from './json-fault.ts';
+import { findStringEnd, readSlices, SliceFault, TooDeep } from './json-slices.ts';
+import type { JsonValue } from './json-value.ts';
+
+/** Text that is not acceptable JSON. */
+export class JsonSyntaxError extends SyntaxError {
+  override readonly name = 'JsonSyntaxError';
+  /** Characters from the start of the text to the fault. Unit: UTF-16 code units. */
+  readonly position: number;
+
+  constructor(reason: string, position: number, options?: ErrorOptions) {
+    super(`${reason} at position ${position}`, options);
+    this.position = position;
+  }
+}
+
+export interface LosslessJsonOptions {
+  /** How deep objects and lists may be nested. Default: 128. */
+  readonly maxDepth?: number;
+}
+
+export interface SlicedJsonOptions extends LosslessJsonOptions {
+  /** Characters that are read at once, unless a text or number is longer. Default: 32 KB, at most a millisecond's work. */
+  readonly sliceLength?: number;
+}
+
+const DEFAULT_MAX_DEPTH = 128;
+const DEFAULT_SLICE_LENGTH = 32 * 1024;
+
+/**
+ * Only such text can hold an integer above 2^53 (16 digits that are no fraction) or a number beyond all doubles (a
+ * three-digit exponent). Log probabilities have long fractions, and the exact reading costs ten times the fast one.
+ */
+const MAY_HOLD_BIG_NUMBER = /(?:^|[^\d.])\d{16}|\d[eE]\+?\d{3}/;
+const STARTS_NESTED = /^[ \t\n\r]*[{[]/;
+const INTEGER = /^-?\d+$/;
+
+/** What Node and V8 offer beyond the declared JSON object. */
+interface JsonWithSource {
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+  ): unknown;
+  rawJSON(text: string): object;
+}
+const jsonWithSource = JSON as unknown as JsonWithSource;
+
+/**
+ * As `JSON.parse`, but integers outside ±(2^53 - 1) become bigint. A number never becomes an infinity.
+ * Throws: JsonSyntaxError for malformed text, for nesting past the limit and for numbers that no double can hold.
+ */
+export function parseLosslessJson(text: string, options: LosslessJsonOptions = {}): unknown {
+  checkDepth(text, options.maxDepth ?? DEFAULT_MAX_DEPTH);
+  try {
+    return parseNumbers(text);
+  } catch (error) {
+    const fault = findJsonFault(text);
+    throw new JsonSyntaxError(fault.reason, fault.position, { cause: error });
+  }
+}
+
+/**
+ * As `parseLosslessJson`, in slices: yields between them, so that the caller can do other work while a large text is read.
+ * Of several faults the first is thrown.
+ */
+export function* parseLosslessJsonInSlices(
+  text: string,
+  options: SlicedJsonOptions = {},
+): Generator<void, unknown> {
+  const { maxDepth = DEFAULT_MAX_DEPTH, sliceLength = DEFAULT_SLICE_LENGTH } = options;
+  if (!STARTS_NESTED.test(text)) return parseLosslessJson(text, options);
+  try {
+    return yield* readSlices(text, { maxDepth, sliceLength, parse: parseNumbers });
+  } catch (error) {
+    if (error instanceof TooDeep) throw tooDeep(maxDepth, error.position);
+    if (!(error instanceof SliceFault)) throw error;
+    const { reason, position } = findJsonFault(error.head + text.slice(error.start));
+    throw new JsonSyntaxError(reason, position - error.head.length + error.start, { cause: error });
+  }
+}
+
+/**
+ * As `JSON.stringify`, but bigints are written as integers.
+ * Throws: TypeError for NaN and infinities, which JSON does not have.
+ */
+export function stringifyLosslessJson(value: unknown): string {
+  return JSON.stringify(value, replaceNumber);
+}
+
+/**
+ * As `parseLosslessJson` without its limits: any depth, and a number beyond all doubles is an infinity. For text whose size and
+ * depth are bounded elsewhere. Throws: SyntaxError.
+ */
+export function parseJson(text: string): JsonValue {
+  return jsonWithSource.parse(text, reviveInteger) as JsonValue;
+}
+
+/** The text of a value, with bigints as integers. Throws: TypeError for anything but a tree of JSON values. */
+export function printJson(value: JsonValue): string {
+  try {
+    // A replacer costs five times as much, and only bigints need one.
+    return JSON.stringify(value);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return JSON.stringify(value, replaceBigInt);
+  }
+}
+
+/** Throws: SyntaxError, RangeError. */
+function parseNumbers(text: string): unknown {
+  return MAY_HOLD_BIG_NUMBER.test(text) ? jsonWithSource.parse(text, reviveNumber) : JSON.parse(text);
+}
+
+function tooDeep(maxDepth: number, position: number): JsonSyntaxError {
+  return new JsonSyntaxError(`More than ${maxDepth} nested levels`, position);
+}
+
+function reviveNumber(key: string, value: unknown, context: { source?: string }): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('number out of range');
+  return reviveInteger(key, value, context);
+}
+
+function reviveInteger(_key: string, value: unknown, context: { source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+  return INTEGER.test(context.source ?? '') ? BigInt(context.source!) : value;
+}
+
+function replaceNumber(key: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`JSON has no ${value}.`);
+  return replaceBigInt(key, value);
+}
+
+function replaceBigInt(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? jsonWithSource.rawJSON(String(value)) : value;
+}
+
+/** Deep nesting would exhaust the stack of every recursive reader behind the parser, so it is refused before. */
+function checkDepth(text: string, maxDepth: number): void {
+  let depth = 0;
+  for (let position = 0; position < text.length; position++) {
+    switch (text.charCodeAt(position)) {
+      case 0x22: // "
+        position = findStringEnd(text, position);
+        break;
+      case 0x5b: // [
+      case 0x7b: // {
+        depth++;
+        if (depth > maxDepth) throw tooDeep(maxDepth, position);
+        break;
+      case 0x5d: // ]
+      case 0x7d: // }
+        depth--;
+        break;
+    }
+  }
+}

@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { ModelBuildError } from '../errors.ts';
+import { parseDecoderConfig } from './read-decoder-config.ts';
+
+const base = {
+  model_type: 'llama',
+  hidden_size: 64,
+  intermediate_size: 128,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+  vocab_size: 300,
+  max_position_embeddings: 512,
+  rms_norm_eps: 1e-5,
+};
+
+const parse = (keys: Record<string, unknown>) =>
+  parseDecoderConfig('folder/config.json', { ...base, ...keys });
+
+function faultOf(keys: Record<string, unknown>): ModelBuildError {
+  try {
+    parse(keys);
+  } catch (error) {
+    if (error instanceof ModelBuildError) return error;
+  }
+  throw new Error('expected a ModelBuildError');
+}
+
+describe('the settings of each model type', () => {
+  it('are those of transformers when config.json leaves them out', () => {
+    expect(parse({})).toMatchObject({
+      headSize: 16,
+      rope: { theta: 10_000, scaling: { kind: 'none' } },
+      tiedEmbeddings: false,
+      qkvBias: false,
+      attentionOutputBias: false,
+      mlpBias: false,
+      queryKeyNorm: false,
+    });
+  });
+
+  it('give llama as many key heads as query heads when none are named', () => {
+    expect(parse({ num_key_value_heads: undefined }).kvHeadCount).toBe(4);
+  });
+
+  it('give llama its biases from config.json', () => {
+    expect(parse({ attention_bias: true, mlp_bias: true })).toMatchObject({
+      qkvBias: true,
+      attentionOutputBias: true,
+      mlpBias: true,
+    });
+  });
+
+  it('give qwen2 biases on queries, keys and values only', () => {
+    expect(parse({ model_type: 'qwen2' })).toMatchObject({ qkvBias: true, attentionOutputBias: false });
+  });
+
+  it('give qwen3 norms on queries and keys and heads of 128', () => {
+    expect(parse({ model_type: 'qwen3' })).toMatchObject({
+      queryKeyNorm: true,
+      qkvBias: false,
+      headSize: 128,
+    });
+  });
+
+  it('let head_dim differ from hidden_size over heads', () => {
+    expect(parse({ head_dim: 32 }).headSize).toBe(32);
+  });
+});
+
+const LLAMA3 = {
+  rope_type: 'llama3',
+  factor: 8,
+  low_freq_factor: 1,
+  high_freq_factor: 4,
+  original_max_position_embeddings: 256,
+};
+
+describe('rotary settings', () => {
+  const scaling = {
+    kind: 'llama3',
+    factor: 8,
+    lowFrequencyFactor: 1,
+    highFrequencyFactor: 4,
+    originalContextLength: 256,
+  };
+
+  it('are read from rope_scaling', () => {
+    expect(parse({ rope_scaling: LLAMA3, rope_theta: 5e5 }).rope).toEqual({ theta: 5e5, scaling });
+  });
+
+  it('are read from rope_scaling with the older name of the type', () => {
+    const rope = parse({ rope_scaling: { type: 'linear', factor: 2 } }).rope;
+    expect(rope.scaling).toEqual({ kind: 'linear', factor: 2 });
+  });
+
+  it('are read from rope_parameters, base included', () => {
+    const rope = parse({ rope_parameters: { ...LLAMA3, rope_theta: 5e5 } }).rope;
+    expect(rope).toEqual({ theta: 5e5, scaling });
+  });
+
+  it('may be given in both places when they agree', () => {
+    expect(parse({ rope_scaling: LLAMA3, rope_parameters: LLAMA3 }).rope.scaling).toEqual(scaling);
+  });
+});
+
+describe('config.json is refused', () => {
+  it.each<[Record<string, unknown>, string, string]>([
+    [{ model_type: 'mamba' }, 'model_type', 'is "mamba"; allowed are llama, qwen2, qwen3'],
+    [{ model_type: undefined }, 'model_type', 'allowed are llama, qwen2, qwen3'],
+    [{ hidden_act: 'gelu' }, 'hidden_act', 'is "gelu"; allowed is "silu"'],
+    [{ quantization_config: { quant_method: 'gptq' } }, 'quantization_config', 'must be absent'],
+    [
+      { rope_scaling: { rope_type: 'yarn', factor: 4 } },
+      'rope_scaling.rope_type',
+      'is "yarn"; allowed are default, linear, llama3',
+    ],
+    [{ rope_parameters: { rope_type: 3 } }, 'rope_parameters.rope_type', 'allowed are'],
+    [
+      { rope_parameters: { full_attention: { rope_type: 'yarn', factor: 4 } } },
+      'rope_parameters.full_attention',
+      'all layers must share one setting',
+    ],
+    [{ is_causal: false }, 'is_causal', 'must be absent or true'],
+    [{ per_layer_config: { 1: { rms_norm_eps: 1 } } }, 'per_layer_config', 'must be absent or empty'],
+    [{ partial_rotary_factor: 0.5 }, 'partial_rotary_factor', 'must be absent or 1'],
+    [
+      { rope_parameters: { rope_type: 'default', partial_rotary_factor: 0.5 } },
+      'rope_parameters.partial_rotary_factor',
+      'must be absent or 1',
+    ],
+    [{ head_dim: 20 }, 'head_dim', 'is 20; allowed are multiples of 16'],
+    [{ num_attention_heads: 6, num_key_value_heads: 3 }, 'head_dim', 'allowed are multiples of 16'],
+    [
+      { model_type: 'qwen2', use_sliding_window: true, sliding_window: 128, max_window_layers: 1 },
+      'use_sliding_window',
+      'must be false',
+    ],
+    [
+      { model_type: 'qwen3', layer_types: ['full_attention', 'sliding_attention'] },
+      'layer_types',
+      'holds "sliding_attention"',
+    ],
+  ])('as not supported: %j', (keys, key, message) => {
+    const fault = faultOf(keys);
+    expect(fault).toMatchObject({ code: 'unsupported', file: 'folder/config.json', key });
+    expect(fault.message).toContain(`folder/config.json, key ${key}`);
+    expect(fault.message).toContain(message);
+  });
+
+  it.each<[Record<string, unknown>, string]>([
+    [{ hidden_size: undefined }, 'hidden_size'],
+    [{ vocab_size: '300' }, 'vocab_size'],
+    [{ num_hidden_layers: 0 }, 'num_hidden_layers'],
+    [{ rms_norm_eps: -1 }, 'rms_norm_eps'],
+    [{ num_key_value_heads: 3 }, 'num_key_value_heads'],
+    [{ tie_word_embeddings: 'yes' }, 'tie_word_embeddings'],
+    [{ rope_scaling: { rope_type: 'linear' } }, 'rope_scaling.factor'],
+    [{ rope_scaling: { rope_type: 'llama3', factor: 8 } }, 'rope_scaling.low_freq_factor'],
+    [{ rope_parameters: { rope_type: 'default', rope_theta: 'big' } }, 'rope_parameters.rope_theta'],
+    [
+      { rope_scaling: { type: 'linear', factor: 2 }, rope_parameters: { rope_type: 'default' } },
+      'rope_parameters',
+    ],
+    [{ rope_scaling: { rope_type: 'default', rope_theta: 777 }, rope_theta: 1e4 }, 'rope_scaling.rope_theta'],
+    [{ rope_parameters: { rope_theta: 777 }, rope_theta: 1e4 }, 'rope_parameters.rope_theta'],
+    [
+      {
+        rope_scaling: LLAMA3,
+        original_max_position_embeddings: 64,
+      },
+      'original_max_position_embeddings',
+    ],
+  ])('as invalid: %j', (keys, key) => {
+    expect(faultOf(keys)).toMatchObject({ code: 'config_invalid', file: 'folder/config.json', key });
+  });
+});
+
+it('accepts sliding windows that no layer uses', () => {
+  const off = { model_type: 'qwen2', use_sliding_window: false, sliding_window: 128, max_window_layers: 1 };
+  expect(parse(off).modelType).toBe('qwen2');
+  expect(parse({ ...off, use_sliding_window: true, max_window_layers: 2 }).modelType).toBe('qwen2');
+});

@@ -1,0 +1,129 @@
+// The only door to ONNX Runtime. Two implementations: `native-backend.ts` (C API through FFI, updates the
+// cache in place without copies) and `node-backend.ts` (onnxruntime-node's own API: the oracle and the
+// fallback where no prebuilt FFI exists). `../../../testing/ort-backend-conformance.ts` holds both to this.
+
+export type ElementType = 'float32' | 'float16' | 'int64' | 'int32' | 'uint8' | 'int8' | 'uint32' | 'bool';
+
+export type ElementArray =
+  | Float32Array
+  | Uint16Array
+  | BigInt64Array
+  | Int32Array
+  | Uint8Array
+  | Int8Array
+  | Uint32Array;
+
+/**
+ * Where a session computes and keeps what it allocates. `webgpu` is the provider inside onnxruntime-node (Vulkan,
+ * Direct3D or Metal underneath), `cuda` the one whose libraries are installed separately.
+ */
+export type OrtDevice = 'cpu' | 'webgpu' | 'cuda';
+
+/** Memory with a shape, in the process or on a device. */
+export interface OrtValue {
+  /** `cpu` is the memory of the process. */
+  readonly device: OrtDevice;
+  readonly type: ElementType;
+  readonly shape: readonly number[];
+  /** Frees the runtime's handle, and memory that the runtime allocated. */
+  dispose(): void;
+}
+
+/** A view of the process's memory. The array stays owned by the caller and is read and written in place. */
+export interface OrtTensor extends OrtValue {
+  readonly data: ElementArray;
+}
+
+export interface OrtSessionOptions {
+  readonly threadCount: number;
+  /** Threads wait for the next operator in a busy loop, for `SPIN_MICROSECONDS` at most, before they sleep. */
+  readonly spin: boolean;
+  /** Default: `cpu`. Sessions on one device of a process share it, and their values. */
+  readonly device?: OrtDevice;
+  /**
+   * Some prepared calls are to be recorded and replayed, see `OrtSession.bind`. Only on WebGPU, and only for graphs whose
+   * operators all run there. Default: false.
+   */
+  readonly recordsCalls?: boolean;
+}
+
+/** What is known of a device without running anything on it. Absent: nobody tells. */
+export interface OrtDeviceFacts {
+  readonly device: OrtDevice;
+  /** As its driver calls it: `NVIDIA GeForce RTX 4090`. */
+  readonly name?: string;
+  /** A driver that computes on the processor: right, but slower than a `cpu` session. */
+  readonly isSoftware?: boolean;
+  /** Memory of the device's own, or what it shares with the processor. */
+  readonly memoryBytes?: number;
+  /** Largest part of one tensor that a kernel can reach. */
+  readonly maxTensorBytes?: number;
+}
+
+/**
+ * Longer than nearly every gap between two operators of a step, shorter than what other programs feel. Two threads that
+ * share two cores with other work are as fast with it as threads that sleep, where endless spinning is half as fast.
+ */
+export const SPIN_MICROSECONDS = 200;
+
+/** A prepared call: fixed inputs and outputs, run any number of times while the arrays change. */
+export interface OrtBinding {
+  /** Runs the model once. Outputs are in their arrays when the promise resolves. */
+  run(): Promise<void>;
+  dispose(): void;
+}
+
+export interface BindOptions {
+  /**
+   * Only of a session with `recordsCalls`: the first run is recorded, later ones repeat what it told the device. What lies
+   * there is read anew; what operators read of the process stays as it was in the first run. Default: false.
+   */
+  readonly isRecorded?: boolean;
+}
+
+export interface OrtSession {
+  readonly device: OrtDevice;
+  readonly inputNames: readonly string[];
+  readonly outputNames: readonly string[];
+  /** Operators that a session on a device runs on the processor, as `Softmax /lm_head/Softmax`; each costs copies. */
+  readonly processorOperators: readonly string[];
+  /**
+   * Prepares a call. An input and an output may be the same value: the operator then updates it in place. Values may be
+   * in the process or on the session's device, and then of another session there; what is in the process is copied to
+   * the device at each run, or back.
+   */
+  bind(
+    inputs: ReadonlyMap<string, OrtValue>,
+    outputs: ReadonlyMap<string, OrtValue>,
+    options?: BindOptions,
+  ): OrtBinding;
+  /**
+   * Memory on the session's device. What it holds at first is undefined. It is to be disposed before its session, and
+   * neither happens while something runs on the device. Throws: `runtime_failed` when the device has no room.
+   */
+  allocate(type: ElementType, shape: readonly number[]): OrtValue;
+  /**
+   * The first elements of a value that a session of this device allocated, as a value of that shape in the same memory. It
+   * is to be disposed before that one.
+   */
+  view(value: OrtValue, shape: readonly number[]): OrtValue;
+  dispose(): void;
+}
+
+export interface OrtBackend {
+  readonly name: 'native' | 'node';
+  /** Version of the loaded ONNX Runtime library. */
+  readonly version: string;
+  /**
+   * Loads a graph from a file (external data beside it) or from bytes.
+   * Throws: `model_invalid`; `runtime_failed` when the device cannot be used, with the reason.
+   */
+  createSession(model: string | Uint8Array, options: OrtSessionOptions): Promise<OrtSession>;
+  createTensor(type: ElementType, shape: readonly number[], data: ElementArray): OrtTensor;
+  /** Copies between values of the same type and shape, wherever they are. Mutates: `target`. */
+  copy(source: OrtValue, target: OrtValue): Promise<void>;
+  /** Copies arrays of the process to values of the same types and shapes on one device, in one call. Mutates: `targets`. */
+  upload(sources: readonly OrtTensor[], targets: readonly OrtValue[]): Promise<void>;
+  /** Asks the driver, not ONNX Runtime; says less where the driver does. */
+  describeDevice(device: OrtDevice): OrtDeviceFacts;
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { chooseDevice, type DeviceSurroundings } from './choose-device.ts';
+import type { ProbeReport } from './probe-entry.ts';
+
+const GPU: ProbeReport = { kind: 'works', facts: { device: 'webgpu', name: 'Some GPU', isSoftware: false } };
+const SOFTWARE: ProbeReport = {
+  kind: 'works',
+  facts: { device: 'webgpu', name: 'llvmpipe', isSoftware: true },
+};
+const BROKEN: ProbeReport = { kind: 'fails', reason: 'no driver' };
+
+function surroundings(report: ProbeReport, hasGraphicsDevice = true) {
+  const probed: string[] = [];
+  const settings: DeviceSurroundings = {
+    hasGraphicsDevice: () => hasGraphicsDevice,
+    probe: async device => {
+      probed.push(device);
+      return report;
+    },
+  };
+  return { settings, probed };
+}
+
+describe('chooseDevice', () => {
+  it('takes a real GPU that works', async () => {
+    const { settings } = surroundings(GPU);
+    expect(await chooseDevice('auto', settings)).toMatchObject({
+      device: 'webgpu',
+      facts: { name: 'Some GPU' },
+    });
+  });
+
+  it('tries nothing for the processor, nor where there is no graphics device', async () => {
+    const { settings, probed } = surroundings(GPU, false);
+    expect(await chooseDevice('cpu', settings)).toEqual({ device: 'cpu' });
+    expect(await chooseDevice('auto', settings)).toMatchObject({
+      device: 'cpu',
+      note: expect.stringContaining('no graphics'),
+    });
+    expect(probed).toEqual([]);
+  });
+
+  it('falls back with the reason when the GPU does not work', async () => {
+    const { settings } = surroundings(BROKEN);
+    expect(await chooseDevice('auto', settings)).toEqual({
+      device: 'cpu',
+      note: 'The GPU cannot be used: no driver',
+      isFallback: true,
+    });
+  });
+
+  it('takes a software driver only when asked to', async () => {
+    const { settings } = surroundings(SOFTWARE);
+    expect(await chooseDevice('auto', settings)).toMatchObject({
+      device: 'cpu',
+      note: expect.stringContaining('llvmpipe'),
+    });
+    expect(await chooseDevice('webgpu', settings)).toMatchObject({ device: 'webgpu' });
+  });
+
+  it.each(['webgpu', 'cuda'] as const)('refuses %s by name where it does not work', async device => {
+    const { settings, probed } = surroundings(BROKEN);
+    await expect(chooseDevice(device, settings)).rejects.toMatchObject({
+      code: 'runtime_failed',
+      message: 'no driver',
+    });
+    expect(probed).toEqual([device]);
+  });
+});

@@ -1,0 +1,74 @@
+// Where a model runs: what was asked for, tried first, or with `auto` a real GPU where one works. Callers: hosts, before
+// they build a model, since graphs for a device are other ones.
+
+import { readdirSync } from 'node:fs';
+import type { OrtDevice, OrtDeviceFacts } from '../backend.ts';
+import { OrtError } from '../errors.ts';
+import { runProbe } from './run-probe.ts';
+
+export interface DeviceChoice {
+  readonly device: OrtDevice;
+  /** Absent: nobody asked, as for `cpu`. */
+  readonly facts?: OrtDeviceFacts;
+  /** Why `auto` settled for the processor. */
+  readonly note?: string;
+  /** Whether there is a GPU that could be expected to work: worth telling somebody who did not ask. */
+  readonly isFallback?: boolean;
+}
+
+/** What the choice rests on; tests put their own in. */
+export interface DeviceSurroundings {
+  readonly hasGraphicsDevice: () => boolean;
+  readonly probe: typeof runProbe;
+}
+
+/** Device files of GPUs on Linux: render nodes, NVIDIA's, Windows' own under WSL. */
+const GPU_FILES = /^(nvidia\d+|dxg|kgsl-3d0|mali\d+)$/;
+
+/**
+ * `auto` takes WebGPU where a child process could compute on a real GPU with it, else the processor, with a note. Without
+ * a graphics device nothing is started. A software driver counts only for `webgpu`.
+ * Throws: `runtime_failed` when the device asked for by name cannot be used, with the reason.
+ */
+export async function chooseDevice(
+  wanted: 'auto' | OrtDevice,
+  { hasGraphicsDevice, probe }: DeviceSurroundings = {
+    hasGraphicsDevice: findGraphicsDevice,
+    probe: runProbe,
+  },
+): Promise<DeviceChoice> {
+  if (wanted === 'cpu') return { device: 'cpu' };
+  if (wanted !== 'auto') {
+    const report = await probe(wanted);
+    if (report.kind === 'fails') throw new OrtError('runtime_failed', report.reason);
+    return { device: wanted, facts: report.facts };
+  }
+  if (!hasGraphicsDevice()) return { device: 'cpu', note: 'This machine has no graphics device.' };
+  const report = await probe('webgpu');
+  if (report.kind === 'fails')
+    return { device: 'cpu', note: `The GPU cannot be used: ${report.reason}`, isFallback: true };
+  const { facts } = report;
+  if (facts.isSoftware === true) {
+    const note = `The only graphics driver is in software (${facts.name}), which is slower than the processor itself.`;
+    return { device: 'cpu', note };
+  }
+  return { device: 'webgpu', facts };
+}
+
+/** Elsewhere than on Linux there mostly is one, and only a try can tell. */
+function findGraphicsDevice(): boolean {
+  if (process.platform !== 'linux') return true;
+  return listFolder('/dev/dri').some(name => name.startsWith('render')) || listFolder('/dev').some(isGpuFile);
+}
+
+function isGpuFile(name: string): boolean {
+  return GPU_FILES.test(name);
+}
+
+function listFolder(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,19 @@
+// Public surface of @ortler/onnxruntime.
+
+export type {
+  BindOptions,
+  ElementArray,
+  ElementType,
+  OrtBackend,
+  OrtBinding,
+  OrtDevice,
+  OrtDeviceFacts,
+  OrtSession,
+  OrtSessionOptions,
+  OrtTensor,
+  OrtValue,
+} from './backend.ts';
+export { chooseDevice, type DeviceChoice } from './device/choose-device.ts';
+export { bytesOf, ELEMENT_TYPES } from './element-types.ts';
+export { OrtError, type OrtErrorCode } from './errors.ts';
+export { type SelectedBackend, selectBackend } from './select-backend.ts';

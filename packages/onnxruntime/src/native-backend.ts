@@ -1,0 +1,149 @@
+// OrtBackend over ONNX Runtime's C API. Outputs land in the caller's arrays, or stay on the device, without any copy,
+// which is what makes a cache that is updated in place cheap.
+//
+// Memory rule: an OrtValue keeps the bare address of a typed array. A NativeTensor holds that array, a binding
+// holds its tensors, and the runner holds its bindings, so nothing is collected while native code may look at it.
+
+import {
+  type ElementArray,
+  type ElementType,
+  type OrtBackend,
+  type OrtDevice,
+  type OrtDeviceFacts,
+  type OrtSession,
+  type OrtSessionOptions,
+  type OrtTensor,
+  type OrtValue,
+  SPIN_MICROSECONDS,
+} from './backend.ts';
+import { checkStatus, loadCApi, type OrtCApi, receive, receiveStatus } from './c-api.ts';
+import { CallRecorder } from './call-recorder.ts';
+import { describeDevice } from './device-facts.ts';
+import { DeviceQueue } from './device-queue.ts';
+import { assertSameKind, checkTensor, copyArray } from './element-types.ts';
+import { assertInvariant } from './errors.ts';
+import { type Accelerator, appendDevice } from './execution-provider.ts';
+import { findOrtLibrary } from './find-library.ts';
+import { NativeSession, type SessionSurroundings } from './native-session.ts';
+import { NativeTensor, type NativeValue, toNativeValue } from './native-value.ts';
+import { PLACEMENT_SETTING } from './read-placement.ts';
+
+/** Nothing on the console: warnings are about optimisations, and every error comes back as a status. */
+const LOG_LEVEL_FATAL = 4;
+const ARENA_ALLOCATOR = 1;
+const DEFAULT_MEMORY = 0;
+const NO_STREAM = 0n;
+
+/** By device: backends of a process share them, as they share the library. */
+const QUEUES: Readonly<Record<Accelerator, DeviceQueue>> = {
+  webgpu: new DeviceQueue(),
+  cuda: new DeviceQueue(),
+};
+
+/** Throws: when the platform has no prebuilt FFI or library, or the library has another version. */
+export function createNativeBackend(): OrtBackend {
+  const library = findOrtLibrary();
+  return new NativeBackend(loadCApi(library.file, library.version));
+}
+
+class NativeBackend implements OrtBackend {
+  readonly name = 'native';
+  readonly version: string;
+  readonly #surroundings: SessionSurroundings;
+
+  constructor(api: OrtCApi) {
+    const { functions } = api;
+    this.version = api.version;
+    this.#surroundings = {
+      api,
+      // Lives as long as the process: ONNX Runtime's environment is one per process and shared.
+      env: receive(api, 'runtime_failed', 'Starting ONNX Runtime', out =>
+        functions.createEnv(LOG_LEVEL_FATAL, 'ortler', out),
+      ),
+      memoryInfo: receive(api, 'runtime_failed', 'Describing memory', out =>
+        functions.createCpuMemoryInfo(ARENA_ALLOCATOR, DEFAULT_MEMORY, out),
+      ),
+      allocator: receive(api, 'runtime_failed', 'Getting the allocator', out =>
+        functions.getAllocatorWithDefaultOptions(out),
+      ),
+    };
+  }
+
+  async createSession(model: string | Uint8Array, options: OrtSessionOptions): Promise<OrtSession> {
+    const { device = 'cpu', recordsCalls = false } = options;
+    assertInvariant(!recordsCalls || device === 'webgpu', 'calls are recorded on WebGPU only');
+    const create = (): OrtSession => this.#createSession(model, options, device);
+    return device === 'cpu' ? create() : await QUEUES[device].run(create);
+  }
+
+  createTensor(type: ElementType, shape: readonly number[], data: ElementArray): OrtTensor {
+    checkTensor(type, shape, data);
+    const { api, memoryInfo } = this.#surroundings;
+    return new NativeTensor(api, memoryInfo, { type, shape }, data);
+  }
+
+  async copy(source: OrtValue, target: OrtValue): Promise<void> {
+    const [from, to] = [toNativeValue(source), toNativeValue(target)];
+    if (from instanceof NativeTensor && to instanceof NativeTensor) return copyArray(from, to);
+    await this.#copy([from], [to]);
+  }
+
+  async upload(sources: readonly OrtTensor[], targets: readonly OrtValue[]): Promise<void> {
+    assertInvariant(sources.length === targets.length, 'every array has a value that it goes to');
+    await this.#copy(sources.map(toNativeValue), targets.map(toNativeValue));
+  }
+
+  describeDevice(device: OrtDevice): OrtDeviceFacts {
+    return describeDevice(device);
+  }
+
+  /** At least one side of each pair is on the same device. */
+  async #copy(sources: readonly NativeValue[], targets: readonly NativeValue[]): Promise<void> {
+    for (const [index, source] of sources.entries()) assertSameKind(source, targets[index]!);
+    const [from, to] = [sources[0]!.device, targets[0]!.device];
+    const handles = [sources, targets].map(values => BigUint64Array.from(values, ({ handle }) => handle));
+    const { api, env } = this.#surroundings;
+    const copy = (): Promise<void> =>
+      receiveStatus(api, `Copying from "${from}" to "${to}"`, done =>
+        api.functions.copyTensors.async(env, handles[0]!, handles[1]!, NO_STREAM, sources.length, done),
+      );
+    const device = from === 'cpu' ? to : from;
+    assertInvariant(device !== 'cpu', 'a value that is no array is on a device');
+    await QUEUES[device].run(copy);
+    // Also keeps all alive until here.
+    const isLost = [...sources, ...targets].some(({ isDisposed }) => isDisposed);
+    assertInvariant(!isLost, 'a tensor is not disposed while it is copied');
+  }
+
+  #createSession(model: string | Uint8Array, options: OrtSessionOptions, device: OrtDevice): OrtSession {
+    const { api, env } = this.#surroundings;
+    const { functions } = api;
+    const sessionOptions = receive(api, 'runtime_failed', 'Creating session options', out =>
+      functions.createSessionOptions(out),
+    );
+    try {
+      const check = (status: number | bigint): void =>
+        checkStatus(functions, status, 'runtime_failed', 'Setting a session option');
+      check(functions.setIntraOpNumThreads(sessionOptions, options.threadCount));
+      const configure = (key: string, value: string): void =>
+        check(functions.addSessionConfigEntry(sessionOptions, `session.intra_op.${key}`, value));
+      configure('allow_spinning', options.spin ? '1' : '0');
+      if (options.spin) configure('spin_duration_us', String(SPIN_MICROSECONDS));
+      if (device !== 'cpu') {
+        check(functions.addSessionConfigEntry(sessionOptions, PLACEMENT_SETTING, '1'));
+        appendDevice(api, sessionOptions, { device, recordsCalls: options.recordsCalls ?? false });
+      }
+      const doing = typeof model === 'string' ? `Loading ${model}` : 'Loading a graph';
+      const session = receive(api, 'model_invalid', doing, out =>
+        typeof model === 'string'
+          ? functions.createSession(env, model, sessionOptions, out)
+          : functions.createSessionFromArray(env, model, model.byteLength, sessionOptions, out),
+      );
+      const queue = device === 'cpu' ? undefined : QUEUES[device];
+      const recorder = options.recordsCalls === true ? new CallRecorder(api, session) : undefined;
+      return new NativeSession(this.#surroundings, session, { device, queue, recorder });
+    } finally {
+      functions.releaseSessionOptions(sessionOptions);
+    }
+  }
+}

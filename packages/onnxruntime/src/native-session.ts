@@ -1,0 +1,192 @@
+// Sessions and prepared calls of the native backend: one `Run` on prepared pointers, on a thread of koffi's, so
+// the event loop stays free.
+
+import koffi from 'koffi';
+import type { BindOptions, ElementType, OrtBinding, OrtDevice, OrtSession, OrtValue } from './backend.ts';
+import { checkStatus, type Handle, type OrtCApi, receive, receiveStatus } from './c-api.ts';
+import type { CallRecorder } from './call-recorder.ts';
+import { checkNames } from './check-names.ts';
+import { DeviceMemory } from './device-memory.ts';
+import type { DeviceQueue } from './device-queue.ts';
+import { countElements, ELEMENT_TYPES } from './element-types.ts';
+import { assertInvariant } from './errors.ts';
+import { NativeTensor, toNativeValue } from './native-value.ts';
+import { readProcessorOperators } from './read-placement.ts';
+
+const NO_RUN_OPTIONS = 0n;
+
+/** What a session shares with the others of its process. */
+export interface SessionSurroundings {
+  readonly api: OrtCApi;
+  readonly env: Handle;
+  /** Of the process's memory, for views of arrays. */
+  readonly memoryInfo: Handle;
+  /** Of what the runtime gives out in that memory. */
+  readonly allocator: Handle;
+}
+
+/** Where a session computes. */
+export interface SessionDevice {
+  readonly device: OrtDevice;
+  /** Absent: sessions on the processor run side by side. */
+  readonly queue: DeviceQueue | undefined;
+  /** Absent: the session records no calls. */
+  readonly recorder: CallRecorder | undefined;
+}
+
+export class NativeSession implements OrtSession {
+  readonly device: OrtDevice;
+  readonly inputNames: readonly string[];
+  readonly outputNames: readonly string[];
+  readonly processorOperators: readonly string[];
+  readonly #surroundings: SessionSurroundings;
+  readonly #queue: DeviceQueue | undefined;
+  readonly #recorder: CallRecorder | undefined;
+  /** Zero-terminated names by name; their addresses are handed to every call. */
+  readonly #nameBytes = new Map<string, Uint8Array>();
+  #session: Handle | null;
+  /** Made for the first value. */
+  #deviceMemory: DeviceMemory | undefined;
+  #runningCount = 0;
+
+  constructor(
+    surroundings: SessionSurroundings,
+    session: Handle,
+    { device, queue, recorder }: SessionDevice,
+  ) {
+    const { api, allocator } = surroundings;
+    const { functions } = api;
+    this.#surroundings = surroundings;
+    this.#session = session;
+    this.device = device;
+    this.#queue = queue;
+    this.#recorder = recorder;
+    const read = (
+      count: (session: Handle, out: BigUint64Array) => number | bigint,
+      name: (session: Handle, index: number, allocator: Handle, out: BigUint64Array) => number | bigint,
+    ): string[] => {
+      const total = Number(receive(api, 'model_invalid', 'Reading names', out => count(session, out)));
+      return Array.from({ length: total }, (_, index) => {
+        const address = receive(api, 'model_invalid', 'Reading names', out =>
+          name(session, index, allocator, out),
+        );
+        const text = koffi.decode.string(address);
+        checkStatus(
+          functions,
+          functions.allocatorFree(allocator, address),
+          'runtime_failed',
+          'Freeing a name',
+        );
+        return text;
+      });
+    };
+    this.inputNames = read(functions.sessionGetInputCount, functions.sessionGetInputName);
+    this.outputNames = read(functions.sessionGetOutputCount, functions.sessionGetOutputName);
+    this.processorOperators = device === 'cpu' ? [] : readProcessorOperators(api, session);
+    for (const name of [...this.inputNames, ...this.outputNames])
+      this.#nameBytes.set(name, Buffer.from(`${name}\0`));
+  }
+
+  bind(
+    inputs: ReadonlyMap<string, OrtValue>,
+    outputs: ReadonlyMap<string, OrtValue>,
+    { isRecorded = false }: BindOptions = {},
+  ): OrtBinding {
+    checkNames(this, inputs, outputs);
+    const values = [...inputs.values(), ...outputs.values()].map(toNativeValue);
+    for (const { device } of values)
+      assertInvariant(
+        device === 'cpu' || device === this.device,
+        `a ${device} tensor is not used on ${this.device}`,
+      );
+    const inputNames = this.#nameAddresses(inputs.keys());
+    const outputNames = this.#nameAddresses(outputs.keys());
+    const inputValues = BigUint64Array.from(values.slice(0, inputs.size), value => value.handle);
+    const outputValues = BigUint64Array.from(values.slice(inputs.size), value => value.handle);
+    assertInvariant(!isRecorded || this.#recorder !== undefined, 'only sessions that record have such calls');
+    const recording = isRecorded ? this.#recorder?.record() : undefined;
+    const runOptions = recording?.handle ?? this.#recorder?.plain ?? NO_RUN_OPTIONS;
+    let isRunning = false;
+    const call = (): Promise<void> => {
+      assertInvariant(this.#session !== null, 'a disposed session is not run');
+      for (const value of values) assertInvariant(!value.isDisposed, 'a disposed tensor is not used');
+      const session = this.#session;
+      const { api } = this.#surroundings;
+      return receiveStatus(api, 'Running the model', done =>
+        api.functions.run.async(
+          session,
+          runOptions,
+          inputNames,
+          inputValues,
+          inputValues.length,
+          outputNames,
+          outputValues.length,
+          outputValues,
+          done,
+        ),
+      );
+    };
+    return {
+      run: async () => {
+        assertInvariant(!isRunning, 'a binding runs once at a time');
+        isRunning = true;
+        this.#runningCount++;
+        try {
+          await (this.#queue === undefined ? call() : this.#queue.run(call));
+        } finally {
+          isRunning = false;
+          this.#runningCount--;
+        }
+      },
+      dispose: () => {
+        assertInvariant(!isRunning, 'a running binding is not disposed');
+        recording?.close();
+      },
+    };
+  }
+
+  allocate(type: ElementType, shape: readonly number[]): OrtValue {
+    assertInvariant(this.#session !== null, 'a disposed session allocates nothing');
+    const { api, memoryInfo } = this.#surroundings;
+    if (this.device === 'cpu' || this.#queue === undefined) {
+      const data = new ELEMENT_TYPES[type].array(countElements(shape));
+      return new NativeTensor(api, memoryInfo, { type, shape }, data);
+    }
+    return this.#memory().allocate(type, shape);
+  }
+
+  view(value: OrtValue, shape: readonly number[]): OrtValue {
+    const whole = toNativeValue(value);
+    assertInvariant(countElements(shape) <= countElements(whole.shape), 'a view is no larger than its value');
+    if (!(whole instanceof NativeTensor)) return this.#memory().view(whole, shape);
+    const { api, memoryInfo } = this.#surroundings;
+    const data = whole.data.subarray(0, countElements(shape));
+    return new NativeTensor(api, memoryInfo, { type: whole.type, shape }, data);
+  }
+
+  dispose(): void {
+    if (this.#session === null) return;
+    assertInvariant(this.#runningCount === 0, 'a running session is not disposed');
+    this.#deviceMemory?.dispose();
+    this.#recorder?.dispose();
+    this.#surroundings.api.functions.releaseSession(this.#session);
+    this.#session = null;
+  }
+
+  #memory(): DeviceMemory {
+    const { device } = this;
+    const session = this.#session;
+    const queue = this.#queue;
+    assertInvariant(
+      session !== null && device !== 'cpu' && queue !== undefined,
+      'a session on a device is open',
+    );
+    const { api, env, memoryInfo: processMemory } = this.#surroundings;
+    this.#deviceMemory ??= new DeviceMemory({ api, env, device, processMemory, session, queue });
+    return this.#deviceMemory;
+  }
+
+  #nameAddresses(names: Iterable<string>): BigUint64Array {
+    return BigUint64Array.from(names, name => koffi.address(this.#nameBytes.get(name)));
+  }
+}

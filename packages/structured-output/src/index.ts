@@ -1,0 +1,22 @@
+// Public surface of @ortler/structured-output.
+
+export {
+  type ConstraintEngine,
+  type ConstraintMatcher,
+  type Grammar,
+  GrammarRefused,
+  MatcherFailed,
+  type PreparedConstraint,
+} from './constraint.ts';
+export {
+  type ConstraintLimits,
+  type ConstraintSpec,
+  DEFAULT_CONSTRAINT_LIMITS,
+  type JsonStyle,
+} from './constraint-spec.ts';
+export { ConstraintError, type ConstraintErrorCode, type ConstraintErrorDetails } from './errors.ts';
+export { LlguidanceEngine } from './llguidance/llguidance-engine.ts';
+export { ThinkingEnd } from './thinking-end.ts';
+export type { SpecialToken, TokenVocabulary } from './token-vocabulary.ts';
+export { ConstraintPreparer, type ConstraintPreparerOptions } from './worker/constraint-preparer.ts';
+export { createJsonSchemaChecker, type JsonSchemaChecker } from './worker/json-schema-checker.ts';

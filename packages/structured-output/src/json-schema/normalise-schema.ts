@@ -1,0 +1,236 @@
+// JSON Schema -> the part of it that llguidance compiles and gets right. What cannot be written there is left out of
+// the result and reported, so that the caller refuses it or checks the finished text. The result allows everything
+// that the schema allows in the declared order of properties.
+
+import { emptyMap, isList, isMap, type JsonMap, type JsonValue } from '@ortler/json';
+import { pointer, refuse } from '../refuse.ts';
+import { checkCount } from './check-count.ts';
+import { isLegacyDraft, readTuple, rewriteExclusiveBounds } from './legacy-drafts.ts';
+import { normaliseObjectKeywords } from './object-keywords.ts';
+import { removeEndless } from './remove-endless.ts';
+import { DATA_KEYWORDS, SchemaReferences } from './resolve-ref.ts';
+import type { KeywordNormaliser, NormaliseOptions, SchemaPlace } from './schema-place.ts';
+import { normaliseStringKeywords } from './string-keywords.ts';
+
+/** A keyword that the grammar does not enforce, and where it stands (JSON pointer). */
+export interface UnenforcedKeyword {
+  readonly keyword: string;
+  readonly place: string;
+}
+
+export interface NormalisedSchema {
+  readonly schema: JsonValue;
+  /** Not enforced at all. */
+  readonly unenforced: readonly UnenforcedKeyword[];
+  /** `oneOf` places: enforced only where llguidance proves that no two branches overlap. */
+  readonly oneOfs: readonly UnenforcedKeyword[];
+  /** Enforced except for rare texts (a key written twice, U+007F in a pattern), so the finished text is still worth a look. */
+  readonly isApproximate: boolean;
+}
+
+const TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
+const NUMBER_KEYWORDS = new Set(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']);
+const COUNT_KEYWORDS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength']);
+/** Checked on the finished text only. */
+const UNENFORCED_KEYWORDS = new Set(['not', 'contains', 'unevaluatedProperties', 'unevaluatedItems']);
+/** Where they point depends on the way there, which neither the grammar nor the check at the end follows. */
+const DYNAMIC_KEYWORDS = ['$dynamicRef', '$recursiveRef'] as const;
+
+/** Throws: `invalid_constraint` naming the place of what is malformed, too large, or refers to another document. */
+export function normaliseSchema(document: JsonValue, options: NormaliseOptions): NormalisedSchema {
+  return new SchemaNormaliser(document, options).run();
+}
+
+class SchemaNormaliser implements KeywordNormaliser {
+  readonly options: NormaliseOptions;
+  readonly #references: SchemaReferences;
+  readonly #isLegacy: boolean;
+  readonly #names = new Map<JsonValue, string>();
+  readonly #definitions = emptyMap<JsonValue>();
+  readonly #unenforced: UnenforcedKeyword[] = [];
+  readonly #oneOfs: UnenforcedKeyword[] = [];
+  #isApproximate = false;
+  #valueCount = 0;
+
+  constructor(document: JsonValue, options: NormaliseOptions) {
+    this.options = options;
+    this.#references = new SchemaReferences(document);
+    this.#isLegacy = isLegacyDraft(document);
+  }
+
+  run(): NormalisedSchema {
+    const { schema, base } = this.#references.root;
+    refuseDynamic(schema, '#');
+    const root = this.normalise(schema, { base, place: '#', depth: 0, chain: [] });
+    const definitions = Object.keys(this.#definitions).length > 0 ? { $defs: this.#definitions } : {};
+    return {
+      schema: removeEndless(isMap(root) ? { ...root, ...definitions } : root),
+      unenforced: this.#unenforced,
+      oneOfs: this.#oneOfs,
+      isApproximate: this.#isApproximate,
+    };
+  }
+
+  /** The schema at one place, as llguidance is to see it. */
+  normalise(schema: JsonValue, at: SchemaPlace): JsonValue {
+    if (typeof schema === 'boolean') return schema;
+    if (!isMap(schema)) refuse(at.place, 'A schema must be an object or a boolean');
+    if (at.depth > this.options.limits.depth)
+      refuse(at.place, `The schema is nested deeper than ${this.options.limits.depth} levels`);
+    if (at.chain.includes(schema)) refuse(at.place, 'The schema refers to itself without an end');
+    const here = {
+      ...at,
+      base: this.#references.enter(schema, at.base),
+      chain: [...at.chain, schema],
+    };
+    // Drafts up to 7: whatever stands beside a reference is ignored.
+    if (this.#isLegacy && typeof schema.$ref === 'string') return { $ref: this.#refer(schema.$ref, here) };
+    const out = emptyMap<JsonValue>();
+    const also: JsonValue[] = [];
+    const source = readTuple(rewriteExclusiveBounds(schema));
+    normaliseObjectKeywords(this, source, here, out, also);
+    for (const [keyword, value] of Object.entries(source))
+      this.#takeKeyword(keyword, value, source, here, out);
+    normaliseStringKeywords(this, source, here, out, also);
+    if (also.length > 0) out.allOf = [...((out.allOf as JsonValue[] | undefined) ?? []), ...also];
+    return inOrderOf(source, out);
+  }
+
+  descend(schema: JsonValue, at: SchemaPlace, ...steps: readonly (string | number)[]): JsonValue {
+    return this.normalise(schema, {
+      base: at.base,
+      place: pointer(at.place, ...steps),
+      depth: at.depth + 1,
+      chain: [],
+    });
+  }
+
+  branch(schema: JsonValue, at: SchemaPlace, ...steps: readonly (string | number)[]): JsonValue {
+    return this.normalise(schema, { ...at, place: pointer(at.place, ...steps), depth: at.depth + 1 });
+  }
+
+  leaveOut(keyword: string, at: SchemaPlace): void {
+    this.#unenforced.push({ keyword, place: pointer(at.place, keyword) });
+  }
+
+  markApproximate(): void {
+    this.#isApproximate = true;
+  }
+
+  #takeKeyword(keyword: string, value: JsonValue, source: JsonMap, at: SchemaPlace, out: JsonOut): void {
+    const place = pointer(at.place, keyword);
+    if (keyword === '$ref') out.$ref = this.#refer(value, at);
+    else if (keyword === 'type') out.type = checkType(value, place);
+    else if (keyword === 'enum') out.enum = this.#checkEnum(value, place);
+    else if (keyword === 'const') out.const = refuseLongNumbers(value, place);
+    else if (NUMBER_KEYWORDS.has(keyword)) out[keyword] = this.#takeNumber(keyword, value, place);
+    else if (COUNT_KEYWORDS.has(keyword)) out[keyword] = checkCount(value, place);
+    else if (keyword === 'items') out.items = this.descend(value, at, keyword);
+    else if (keyword === 'prefixItems')
+      out.prefixItems = checkSchemas(value, place).map((item, i) => this.descend(item, at, keyword, i));
+    else if (keyword === 'allOf' || keyword === 'anyOf' || keyword === 'oneOf') {
+      const branches = checkSchemas(value, place);
+      if (branches.length === 0) refuse(place, `${keyword} needs at least one schema`);
+      out[keyword] = branches.map((branch, i) => this.branch(branch, at, keyword, i));
+      if (keyword === 'oneOf' && branches.length > 1) this.#oneOfs.push({ keyword, place });
+    } else if (UNENFORCED_KEYWORDS.has(keyword)) this.#leaveOutSchema(keyword, value, at);
+    else if (keyword === 'if' && (source.then !== undefined || source.else !== undefined))
+      this.leaveOut(keyword, at);
+    else if (keyword === 'uniqueItems' && value === true) this.leaveOut(keyword, at);
+    // Every other keyword is an annotation, or belongs to one of those above (`then`, `minContains`).
+  }
+
+  #leaveOutSchema(keyword: string, value: JsonValue, at: SchemaPlace): void {
+    if (typeof value !== 'boolean' && !isMap(value))
+      refuse(pointer(at.place, keyword), 'A schema must be an object or a boolean');
+    const isVacuous = keyword.startsWith('unevaluated')
+      ? value === true
+      : keyword === 'not' && value === false;
+    if (!isVacuous) this.leaveOut(keyword, at);
+  }
+
+  /** The place of a definition in the result, which the target is written to when it is first met. */
+  #refer(reference: JsonValue, at: SchemaPlace): string {
+    const place = pointer(at.place, '$ref');
+    if (typeof reference !== 'string') refuse(place, '$ref must be a string');
+    const target = this.#references.resolve(reference, at.base);
+    if (target === null)
+      refuse(
+        place,
+        `${JSON.stringify(reference)} points to nothing in the schema; other documents are not read`,
+      );
+    if (at.chain.includes(target.schema)) refuse(place, 'The schema refers to itself without an end');
+    const known = this.#names.get(target.schema);
+    if (known !== undefined && typeof target.schema !== 'boolean') return `#/$defs/${known}`;
+    const name = String(Object.keys(this.#definitions).length);
+    this.#names.set(target.schema, name);
+    this.#definitions[name] = true;
+    const inside = { base: target.base, place, depth: at.depth + 1, chain: at.chain };
+    this.#definitions[name] = this.normalise(target.schema, inside);
+    return `#/$defs/${name}`;
+  }
+
+  #checkEnum(value: JsonValue, place: string): JsonValue {
+    if (!isList(value) || value.length === 0) refuse(place, 'enum must be a list of at least one value');
+    this.#valueCount += value.length;
+    const { valueCount } = this.options.limits;
+    if (this.#valueCount > valueCount)
+      refuse(place, `The enums of the schema have more than ${valueCount} values together`);
+    return refuseLongNumbers(value, place);
+  }
+
+  #takeNumber(keyword: string, value: JsonValue, place: string): JsonValue {
+    const number = checkNumber(value, keyword, place);
+    if (typeof number === 'bigint') this.#isApproximate = true;
+    return Number(number);
+  }
+}
+
+/** llguidance reads numbers as doubles, so most values past 2^53 would come out as their neighbours. */
+function refuseLongNumbers(value: JsonValue, place: string): JsonValue {
+  if (typeof value === 'bigint' && String(Number(value)) !== String(value))
+    refuse(place, `The number ${value} has too many digits to be enforced; write it as a string`);
+  if (isList(value)) for (const item of value) refuseLongNumbers(item, place);
+  if (isMap(value)) for (const item of Object.values(value)) refuseLongNumbers(item, place);
+  return value;
+}
+
+/** The keywords in the order of the source: llguidance fixes the order of an object's keys by it. */
+function inOrderOf(source: JsonMap, out: JsonOut): JsonMap {
+  const ordered = emptyMap<JsonValue>();
+  for (const keyword of [...Object.keys(source), ...Object.keys(out)])
+    if (Object.hasOwn(out, keyword)) ordered[keyword] = out[keyword]!;
+  return ordered;
+}
+
+type JsonOut = Record<string, JsonValue>;
+
+/** Anywhere, as parts that the grammar leaves out are read by the check at the end. */
+function refuseDynamic(value: JsonValue, place: string): void {
+  if (isList(value)) for (const [i, item] of value.entries()) refuseDynamic(item, pointer(place, i));
+  if (!isMap(value)) return;
+  for (const keyword of DYNAMIC_KEYWORDS)
+    if (typeof value[keyword] === 'string')
+      refuse(pointer(place, keyword), `${keyword} is not supported; use $ref`);
+  for (const [key, item] of Object.entries(value))
+    if (!DATA_KEYWORDS.has(key)) refuseDynamic(item, pointer(place, key));
+}
+
+function checkType(value: JsonValue, place: string): JsonValue {
+  const names = isList(value) ? value : [value];
+  if (names.length === 0 || !names.every(name => typeof name === 'string' && TYPES.has(name)))
+    refuse(place, `type must be one or several of ${[...TYPES].join(', ')}`);
+  return value;
+}
+
+function checkNumber(value: JsonValue, keyword: string, place: string): number | bigint {
+  const isNumber = typeof value === 'number' || typeof value === 'bigint';
+  if (!isNumber || (keyword === 'multipleOf' && value <= 0))
+    refuse(place, `${keyword} must be a number${keyword === 'multipleOf' ? ' above 0' : ''}`);
+  return value;
+}
+
+function checkSchemas(value: JsonValue, place: string): readonly JsonValue[] {
+  if (!isList(value)) refuse(place, 'A list of schemas was expected');
+  return value;
+}

@@ -1,0 +1,181 @@
+// Keywords about objects. Names and dependencies are rewritten to alternatives where that says exactly the same.
+
+import { emptyMap, isList, isMap, type JsonMap, type JsonValue } from '@ortler/json';
+import { pointer, refuse } from '../refuse.ts';
+import { compileEcma } from '../regex/compile-ecma.ts';
+import { checkCount } from './check-count.ts';
+import { readDependencies } from './legacy-drafts.ts';
+import type { KeywordNormaliser, SchemaPlace } from './schema-place.ts';
+import { translatePattern } from './string-keywords.ts';
+
+/** Each dependency doubles the alternatives of an object. */
+const MOST_DEPENDENCIES = 4;
+/** `minProperties: 1` becomes one alternative for each property. */
+const MOST_ALTERNATIVES = 32;
+
+/** Mutates: `out`, and `also`, schemas that hold as well. */
+export function normaliseObjectKeywords(
+  normaliser: KeywordNormaliser,
+  source: JsonMap,
+  at: SchemaPlace,
+  out: Record<string, JsonValue>,
+  also: JsonValue[],
+): void {
+  const required = readRequired(source.required, at);
+  if (required.length > 0) out.required = required;
+  const properties = readMap(source.properties, at, 'properties');
+  if (properties !== null) {
+    const normalised = emptyMap<JsonValue>();
+    for (const [name, schema] of Object.entries(properties))
+      normalised[name] = normaliser.descend(schema, at, 'properties', name);
+    out.properties = normalised;
+  }
+  takeOpenProperties(normaliser, source, at, out);
+  takeCounts(normaliser, source, at, out, also, required);
+  takeDependencies(normaliser, source, at, also);
+}
+
+/** `patternProperties`, `additionalProperties` and `propertyNames`: what properties beyond the declared ones may be. */
+function takeOpenProperties(
+  normaliser: KeywordNormaliser,
+  source: JsonMap,
+  at: SchemaPlace,
+  out: Record<string, JsonValue>,
+): void {
+  const { additionalProperties, propertyNames } = source;
+  const patterns = readMap(source.patternProperties, at, 'patternProperties');
+  const isUndecided =
+    additionalProperties === undefined && (out.properties !== undefined || patterns !== null);
+  const additional =
+    additionalProperties === undefined
+      ? !(isUndecided && normaliser.options.closeObjects)
+      : normaliser.descend(additionalProperties, at, 'additionalProperties');
+  const isSaid = additionalProperties !== undefined || additional === false;
+  if (patterns !== null) {
+    if (normaliser.options.leavesOutPatterns === true && Object.keys(patterns).length > 1) {
+      normaliser.leaveOut('patternProperties', at);
+      return;
+    }
+    const normalised = emptyMap<JsonValue>();
+    for (const [pattern, schema] of Object.entries(patterns)) {
+      const place = pointer(at.place, 'patternProperties', pattern);
+      const translated = translatePattern(pattern, place, normaliser);
+      if (translated === null) {
+        // Without this pattern nothing can be said about properties that are not declared.
+        normaliser.leaveOut('patternProperties', at);
+        return;
+      }
+      const value = normaliser.descend(schema, at, 'patternProperties', pattern);
+      normalised[translated] = value;
+      restrictDeclared(out, pattern, value);
+    }
+    out.patternProperties = normalised;
+    if (isSaid) out.additionalProperties = additional;
+    if (propertyNames !== undefined && propertyNames !== true) normaliser.leaveOut('propertyNames', at);
+    return;
+  }
+  const names = propertyNames === undefined || propertyNames === true ? null : namePattern(propertyNames);
+  if (propertyNames === undefined || propertyNames === true || names === null) {
+    if (isSaid) out.additionalProperties = additional;
+    if (propertyNames !== undefined && propertyNames !== true) normaliser.leaveOut('propertyNames', at);
+    return;
+  }
+  const translated = translatePattern(names, pointer(at.place, 'propertyNames'), normaliser);
+  if (translated === null || out.properties !== undefined) {
+    if (isSaid) out.additionalProperties = additional;
+    normaliser.leaveOut('propertyNames', at);
+    return;
+  }
+  out.patternProperties = { [translated]: additional };
+  out.additionalProperties = false;
+}
+
+/** A declared property must fit every pattern that its name matches too; llguidance reads its own schema only. */
+function restrictDeclared(out: Record<string, JsonValue>, pattern: string, value: JsonValue): void {
+  const properties = (out.properties ?? {}) as Record<string, JsonValue>;
+  const matcher = compileEcma(pattern);
+  for (const [name, schema] of Object.entries(properties))
+    if (matcher.test(name)) properties[name] = { allOf: [schema, value] };
+}
+
+/** A pattern for the names that a simple schema allows; null for other schemas. */
+function namePattern(schema: JsonValue): string | null {
+  if (!isMap(schema)) return null;
+  const { type, title: _, description: __, ...rest } = schema;
+  const keywords = Object.keys(rest);
+  if ((type !== undefined && type !== 'string') || keywords.length !== 1) return null;
+  const value = rest[keywords[0]!]!;
+  if (keywords[0] === 'pattern' && typeof value === 'string') return value;
+  const list = keywords[0] === 'enum' && isList(value) ? value : keywords[0] === 'const' ? [value] : null;
+  if (list === null || !list.every(name => typeof name === 'string')) return null;
+  return `^(?:${list.map(name => name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|')})$`;
+}
+
+function takeCounts(
+  normaliser: KeywordNormaliser,
+  source: JsonMap,
+  at: SchemaPlace,
+  out: Record<string, JsonValue>,
+  also: JsonValue[],
+  required: readonly string[],
+): void {
+  const names = Object.keys((out.properties as JsonMap | undefined) ?? {});
+  const isClosed = out.additionalProperties === false && out.patternProperties === undefined;
+  const allRequired = names.every(name => required.includes(name));
+  const most = readCount(source.maxProperties, at, 'maxProperties');
+  const least = readCount(source.minProperties, at, 'minProperties') ?? 0;
+  if (most !== null && !(isClosed && names.length <= most)) {
+    if (allRequired) out.maxProperties = most;
+    else normaliser.leaveOut('maxProperties', at);
+  }
+  if (least <= required.length) return;
+  if (allRequired) {
+    out.minProperties = least;
+    // A key beyond the declared ones can be written twice, and then counts once.
+    if (least > required.length + 1) normaliser.markApproximate();
+  } else if (least === 1 && isClosed && names.length <= MOST_ALTERNATIVES) {
+    also.push({ anyOf: names.map(name => ({ required: [name] })) });
+  } else normaliser.leaveOut('minProperties', at);
+}
+
+/** "When `a` is there, so is ..." -> either `a` is not there, or all of it is. */
+function takeDependencies(
+  normaliser: KeywordNormaliser,
+  source: JsonMap,
+  at: SchemaPlace,
+  also: JsonValue[],
+): void {
+  const { required, schemas } = readDependencies(source);
+  if (required.length + schemas.length > MOST_DEPENDENCIES) {
+    for (const keyword of ['dependentRequired', 'dependentSchemas', 'dependencies'])
+      if (source[keyword] !== undefined) normaliser.leaveOut(keyword, at);
+    return;
+  }
+  const without = (name: string): JsonValue => ({ properties: { [name]: false } });
+  for (const [name, needed] of required) {
+    const names = readRequired(needed, at);
+    also.push({ anyOf: [without(name), { required: [name, ...names] }] });
+  }
+  for (const [name, schema] of schemas) {
+    const branch = normaliser.branch(schema, at, 'dependentSchemas', name);
+    also.push({ anyOf: [without(name), { allOf: [{ required: [name] }, branch] }] });
+  }
+}
+
+function readRequired(value: JsonValue | undefined, at: SchemaPlace): readonly string[] {
+  // Draft 3 wrote `required: true` inside the property.
+  if (value === undefined || typeof value === 'boolean') return [];
+  if (!isList(value) || !value.every(name => typeof name === 'string'))
+    refuse(pointer(at.place, 'required'), 'A list of property names was expected');
+  return [...new Set(value as readonly string[])];
+}
+
+function readMap(value: JsonValue | undefined, at: SchemaPlace, keyword: string): JsonMap | null {
+  if (value === undefined) return null;
+  if (!isMap(value)) refuse(pointer(at.place, keyword), `${keyword} must be an object of schemas`);
+  return value;
+}
+
+function readCount(value: JsonValue | undefined, at: SchemaPlace, keyword: string): number | null {
+  return value === undefined ? null : checkCount(value, pointer(at.place, keyword));
+}

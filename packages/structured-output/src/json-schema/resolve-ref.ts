@@ -1,0 +1,98 @@
+// Where the references of a JSON Schema point: pointers, anchors and ids inside the one document. Nothing is fetched.
+
+import { isList, isMap, type JsonMap, type JsonValue } from '@ortler/json';
+
+/** A schema and the URI that relative references inside it start from. */
+export interface Located {
+  readonly schema: JsonValue;
+  readonly base: string;
+}
+
+/** Stands for the document itself where it has no id; the scheme is one that nothing can fetch. */
+const ROOT = 'schema://document/root';
+/** Keywords whose values are data, not schemas: an `$id` inside them is none. */
+export const DATA_KEYWORDS = new Set(['enum', 'const', 'default', 'examples']);
+
+export class SchemaReferences {
+  readonly root: Located;
+  readonly #byUri = new Map<string, Located>();
+
+  constructor(document: JsonValue) {
+    this.root = { schema: document, base: baseOf(document, ROOT) };
+    this.#byUri.set(ROOT, this.root);
+    this.#index(document, ROOT);
+  }
+
+  /** Base URI inside a schema that is entered with `base`. */
+  enter(schema: JsonValue, base: string): string {
+    return baseOf(schema, base);
+  }
+
+  /** Null when the document has no such place. */
+  resolve(reference: string, base: string): Located | null {
+    const uri = URL.parse(reference, base);
+    if (uri === null) return null;
+    const fragment = decodeFragment(uri.hash.slice(1));
+    uri.hash = '';
+    if (fragment === null) return null;
+    if (fragment !== '' && !fragment.startsWith('/'))
+      return this.#byUri.get(`${uri.href}#${fragment}`) ?? null;
+    const resource = this.#byUri.get(uri.href);
+    return resource === undefined ? null : walk(resource, fragment);
+  }
+
+  #index(value: JsonValue, base: string): void {
+    if (isList(value)) for (const item of value) this.#index(item, base);
+    if (!isMap(value)) return;
+    const inner = baseOf(value, base);
+    if (inner !== base || idOf(value) !== null) this.#add(withoutHash(inner), value, inner);
+    for (const key of ['$anchor', '$dynamicAnchor', 'id', '$id']) {
+      const anchor = value[key];
+      if (typeof anchor !== 'string') continue;
+      const name = key.endsWith('nchor') ? anchor : anchor.startsWith('#') ? anchor.slice(1) : '';
+      if (name !== '') this.#add(`${withoutHash(inner)}#${name}`, value, inner);
+    }
+    for (const [key, item] of Object.entries(value)) if (!DATA_KEYWORDS.has(key)) this.#index(item, inner);
+  }
+
+  #add(uri: string, schema: JsonValue, base: string): void {
+    if (!this.#byUri.has(uri)) this.#byUri.set(uri, { schema, base });
+  }
+}
+
+/** Follows a JSON pointer, taking over the ids on its way. */
+function walk(from: Located, path: string): Located | null {
+  let { schema, base } = from;
+  for (const step of path.split('/').slice(1)) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (!(isMap(schema) || isList(schema)) || !Object.hasOwn(schema, key)) return null;
+    schema = (schema as JsonMap)[key]!;
+    base = baseOf(schema, base);
+  }
+  return { schema, base };
+}
+
+function baseOf(schema: JsonValue, base: string): string {
+  const id = isMap(schema) ? idOf(schema) : null;
+  if (id === null) return base;
+  return withoutHash(URL.parse(id, base)?.href ?? base);
+}
+
+/** The id that names a resource; one that is only a fragment is an anchor (drafts up to 7). */
+function idOf(schema: JsonMap): string | null {
+  const id = schema.$id ?? schema.id;
+  return typeof id === 'string' && !id.startsWith('#') ? id : null;
+}
+
+function withoutHash(uri: string): string {
+  const at = uri.indexOf('#');
+  return at === -1 ? uri : uri.slice(0, at);
+}
+
+function decodeFragment(fragment: string): string | null {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return null;
+  }
+}

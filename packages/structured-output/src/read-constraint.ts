@@ -1,0 +1,83 @@
+// First stage of the front end: what a request asks for, parsed and within its limits. Nothing of it is translated yet.
+
+import { isList, isMap, type JsonValue, parseJson, printJson } from '@ortler/json';
+import type { ConstraintLimits, ConstraintSpec, JsonStyle } from './constraint-spec.ts';
+import { isEbnf } from './ebnf/is-ebnf.ts';
+import { refuse } from './refuse.ts';
+import { parseTag } from './structural-tag/parse-tag.ts';
+import type { TagNode } from './structural-tag/tag-node.ts';
+
+export type ConstraintSource =
+  | {
+      readonly kind: 'json';
+      readonly document: JsonValue;
+      readonly isStrict: boolean;
+      readonly style: JsonStyle;
+    }
+  | { readonly kind: 'regex'; readonly pattern: string }
+  | { readonly kind: 'choice'; readonly choices: readonly string[] }
+  | { readonly kind: 'ebnf' | 'lark'; readonly text: string }
+  | { readonly kind: 'tag'; readonly tag: TagNode; readonly style: JsonStyle };
+
+/** Throws: `invalid_constraint` for what is no JSON, no tag, empty, or larger or deeper than is allowed. */
+export function readConstraint(spec: ConstraintSpec, limits: ConstraintLimits): ConstraintSource {
+  switch (spec.kind) {
+    case 'json-schema': {
+      const { schema, strict: isStrict = false, style = {} } = spec;
+      return { kind: 'json', document: readDocument(schema, limits), isStrict, style };
+    }
+    case 'json-object':
+      return { kind: 'json', document: { type: 'object' }, isStrict: true, style: spec.style ?? {} };
+    case 'regex':
+      return { kind: 'regex', pattern: spec.pattern };
+    case 'choice':
+      checkSize(spec.choices.join('\n'), limits);
+      return { kind: 'choice', choices: spec.choices };
+    case 'grammar':
+      checkSize(spec.text, limits);
+      if (spec.text.trim() === '') refuse('grammar', 'The grammar is empty');
+      return { kind: isEbnf(spec.text) ? 'ebnf' : 'lark', text: spec.text };
+    case 'structural-tag': {
+      const { tag, style = {} } = spec;
+      if (typeof tag === 'string') checkSize(tag, limits);
+      else checkDocument(tag as JsonValue, limits);
+      return { kind: 'tag', tag: parseTag(tag, limits), style };
+    }
+  }
+}
+
+function readDocument(schema: unknown, limits: ConstraintLimits): JsonValue {
+  let document = schema as JsonValue;
+  if (typeof schema === 'string') {
+    checkSize(schema, limits);
+    try {
+      document = parseJson(schema);
+    } catch (error) {
+      refuse('json', `The JSON Schema is not JSON: ${(error as Error).message}`);
+    }
+  }
+  checkDocument(document, limits);
+  if (!isMap(document) && typeof document !== 'boolean')
+    refuse('#', 'A JSON Schema must be an object or a boolean');
+  return document;
+}
+
+/** Walks without recursion, as a document of any depth arrives here. */
+function checkDocument(document: JsonValue, limits: ConstraintLimits): void {
+  // A schema may hold lists and objects of values, which nest too.
+  const most = limits.depth * 2;
+  let level: JsonValue[] = [document];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > most) refuse('#', `The constraint is nested deeper than ${most} levels`);
+    level = level.flatMap(value => (isList(value) ? value : isMap(value) ? Object.values(value) : []));
+  }
+  checkSize(printJson(document), limits);
+}
+
+function checkSize(text: string, limits: ConstraintLimits): void {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > limits.sourceBytes)
+    refuse('', `The constraint has ${bytes} bytes; ${limits.sourceBytes} are allowed`);
+  if (text.includes('\0')) refuse('', 'The constraint contains the character U+0000');
+  if (!text.isWellFormed()) refuse('', 'The constraint contains half a character (a single surrogate)');
+}

@@ -1,0 +1,50 @@
+// Refuses a constraint that is surely too large before anything is done with it: to print a schema of a megabyte, or to
+// hand it to a worker, would stop the thread that streams to everybody.
+
+import type { ConstraintSpec } from './constraint-spec.ts';
+import { refuse } from './refuse.ts';
+
+/**
+ * Looks at no more of it than the limit allows. Sizes are those that the text has at least; the front end measures
+ * what passes here. Throws: `invalid_constraint`.
+ */
+export function refuseOversize(spec: ConstraintSpec, sourceBytes: number): void {
+  const open: object[] = [];
+  let bytes = 0;
+  const look = (value: unknown): void => {
+    // With a separator behind a text; whatever else is there takes a byte at least, whether it was looked into or waits.
+    bytes += typeof value === 'string' ? value.length + 1 : 1;
+    // Behind the first one there is no separator.
+    if (bytes - 1 > sourceBytes)
+      refuse('', `The constraint has more bytes than the ${sourceBytes} that are allowed`);
+    if (typeof value === 'object' && value !== null) open.push(value);
+  };
+  look(contentOf(spec));
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (Array.isArray(value)) {
+      for (const item of value) look(item);
+      continue;
+    }
+    for (const key of Object.keys(value)) {
+      bytes += key.length;
+      look((value as Readonly<Record<string, unknown>>)[key]);
+    }
+  }
+}
+
+function contentOf(spec: ConstraintSpec): unknown {
+  switch (spec.kind) {
+    case 'json-schema':
+      return spec.schema;
+    case 'regex':
+      return spec.pattern;
+    case 'choice':
+      return spec.choices;
+    case 'grammar':
+      return spec.text;
+    case 'structural-tag':
+      return spec.tag;
+    case 'json-object':
+      return null;
+  }
+}

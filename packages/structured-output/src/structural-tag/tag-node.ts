@@ -1,0 +1,35 @@
+// A structural tag in one form, whichever of the two published shapes it came in. Made by parse-tag.ts only.
+
+import type { JsonValue } from '@ortler/json';
+
+export type TagNode =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'json'; readonly schema: JsonValue; readonly place: string }
+  | { readonly kind: 'regex'; readonly pattern: string; readonly place: string }
+  | { readonly kind: 'grammar'; readonly text: string; readonly place: string }
+  | { readonly kind: 'any-text'; readonly place: string }
+  | { readonly kind: 'sequence'; readonly items: readonly TagNode[] }
+  | { readonly kind: 'choice'; readonly items: readonly TagNode[] }
+  | TaggedNode
+  /** Free text in which each of the triggers begins a tag. */
+  | {
+      readonly kind: 'triggered';
+      readonly triggers: readonly string[];
+      readonly tags: readonly TaggedNode[];
+      readonly needsOne: boolean;
+      readonly stopsAfterFirst: boolean;
+    }
+  | {
+      readonly kind: 'separated';
+      readonly separator: string;
+      readonly tags: readonly TaggedNode[];
+      readonly needsOne: boolean;
+      readonly stopsAfterFirst: boolean;
+    };
+
+export interface TaggedNode {
+  readonly kind: 'tag';
+  readonly begin: string;
+  readonly content: TagNode;
+  readonly ends: readonly string[];
+}

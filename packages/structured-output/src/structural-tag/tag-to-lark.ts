@@ -1,0 +1,191 @@
+// Tag nodes -> Lark. Free text is read lazily up to the text that ends it, so that text is decided as soon as it stands
+// there; names of special tokens inside texts become the tokens themselves, as no text matches those.
+
+import type { JsonValue } from '@ortler/json';
+import { larkJson, larkLiteral, larkRegex } from '../lark.ts';
+import { refuse } from '../refuse.ts';
+import type { SpecialToken } from '../token-vocabulary.ts';
+import type { TaggedNode, TagNode } from './tag-node.ts';
+
+/** How the leaves of a tag become Lark; each may refuse. */
+export interface TagLeaves {
+  readonly toJson: (schema: JsonValue, place: string) => JsonValue;
+  readonly toRegex: (pattern: string, place: string) => string;
+  /** Rules whose names begin with `prefix`, and the name of the first. */
+  readonly toRules: (
+    text: string,
+    prefix: string,
+    place: string,
+  ) => { readonly definitions: string; readonly start: string };
+}
+
+const ANY_TEXT = '/(?s:.*)/';
+
+/** A grammar of the whole answer. Throws: `invalid_constraint` naming the place. */
+export function tagToLark(node: TagNode, specialTokens: readonly SpecialToken[], leaves: TagLeaves): string {
+  return new TagWriter(specialTokens, leaves).write(node);
+}
+
+class TagWriter {
+  readonly #specialTokens: readonly SpecialToken[];
+  readonly #leaves: TagLeaves;
+  readonly #lines: string[] = [];
+
+  constructor(specialTokens: readonly SpecialToken[], leaves: TagLeaves) {
+    // The longest name first, should one contain another.
+    this.#specialTokens = [...specialTokens].sort((a, b) => b.name.length - a.name.length);
+    this.#leaves = leaves;
+  }
+
+  write(node: TagNode): string {
+    const start = this.#toExpression(node, []);
+    return [`start: ${start}`, ...this.#lines].join('\n');
+  }
+
+  /** `until`: texts of which one follows; free text needs to know them. Empty: the answer ends here. */
+  #toExpression(node: TagNode, until: readonly string[]): string {
+    switch (node.kind) {
+      case 'text':
+        return this.#literal(node.text);
+      case 'json':
+        return this.#define(larkJson(this.#leaves.toJson(node.schema, node.place)));
+      case 'regex':
+        return this.#define(larkRegex(this.#leaves.toRegex(node.pattern, node.place)));
+      case 'grammar': {
+        const prefix = `g${this.#lines.length}_`;
+        const { definitions, start } = this.#leaves.toRules(node.text, prefix, node.place);
+        this.#lines.push(definitions);
+        return start;
+      }
+      case 'any-text':
+        if (until.length > 0) refuse(node.place, 'Free text must stand directly before the end of its tag');
+        return this.#define(ANY_TEXT);
+      case 'sequence':
+        return this.#sequence(node.items, until);
+      case 'choice':
+        return `(${node.items.map(item => this.#toExpression(item, until)).join(' | ')})`;
+      case 'tag':
+        return `${this.#literal(node.begin)} ${this.#contentAndEnd(node)}`;
+      case 'triggered':
+        if (until.length > 0)
+          refuse('', 'Triggered tags read free text to the end of the answer, so nothing may follow');
+        return this.#triggered(node);
+      case 'separated':
+        return this.#separated(node);
+    }
+  }
+
+  /** Free text before a constant text, or at the end, is all that can be told apart. */
+  #sequence(items: readonly TagNode[], until: readonly string[]): string {
+    const parts: string[] = [];
+    for (let i = 0; i < items.length; i++) {
+      const item = items[i]!;
+      const next = items[i + 1];
+      if (item.kind === 'any-text' && next?.kind === 'text') {
+        parts.push(this.#textUntil([next.text]));
+        i++;
+      } else parts.push(this.#toExpression(item, next === undefined ? until : ['']));
+    }
+    return `(${parts.join(' ')})`;
+  }
+
+  #contentAndEnd({ content, ends }: TaggedNode): string {
+    const isLastAnyText = content.kind === 'any-text' && !ends.includes('');
+    if (isLastAnyText) return this.#textUntil(ends);
+    const following = ends.includes('') ? [] : ends;
+    if (content.kind === 'sequence' && content.items.at(-1)?.kind === 'any-text' && following.length > 0) {
+      const head = this.#sequence(content.items.slice(0, -1), ['']);
+      return `${content.items.length > 1 ? head : ''} ${this.#textUntil(ends)}`;
+    }
+    const end = ends.map(text => this.#literal(text)).join(' | ');
+    return `${this.#toExpression(content, following)} (${end})`;
+  }
+
+  /** Free text with the first of `ends` at its end. */
+  #textUntil(ends: readonly string[]): string {
+    const special = ends.filter(end => this.#split(end).some(part => typeof part !== 'string'));
+    if (special.length === 0) {
+      const name = `lazy${this.#lines.length}`;
+      this.#lines.push(`${name}[lazy]: ${ANY_TEXT} (${ends.map(larkLiteral).join(' | ')})`);
+      return name;
+    }
+    // Text never matches a special token, so free text ends there by itself.
+    if (special.length < ends.length || special.some(end => typeof this.#split(end)[0] === 'string'))
+      refuse('', 'An end of free text must be text only, or begin with a special token');
+    return `${this.#define(ANY_TEXT)} (${ends.map(end => this.#literal(end)).join(' | ')})`;
+  }
+
+  #triggered({ triggers, tags, needsOne, stopsAfterFirst }: Extract<TagNode, { kind: 'triggered' }>): string {
+    const calls = triggers.map(trigger => {
+      const mine = tags.filter(tag => longestTrigger(triggers, tag.begin) === trigger);
+      const rest = mine.map(tag => {
+        const begin = tag.begin.slice(trigger.length);
+        return `${begin === '' ? '' : this.#literal(begin)} ${this.#contentAndEnd(tag)}`;
+      });
+      return this.#define(`${this.#textUntil([trigger])} (${rest.join(' | ')})`);
+    });
+    const call = `(${calls.join(' | ')})`;
+    const plain = triggers.filter(trigger => this.#split(trigger).every(part => typeof part === 'string'));
+    const rest = this.#freeOf(plain);
+    if (stopsAfterFirst) return needsOne ? call : `(${call} | ${rest})`;
+    return `${call}${needsOne ? '+' : '*'} ${rest}`;
+  }
+
+  /** Text that contains none of the triggers: after one of them there would have to be a tag. */
+  #freeOf(triggers: readonly string[]): string {
+    if (triggers.length === 0) return this.#define(ANY_TEXT);
+    const name = `FREE${this.#lines.length}`;
+    const excluded = triggers.map(trigger => `~(${ANY_TEXT} ${larkLiteral(trigger)} ${ANY_TEXT})`);
+    this.#lines.push(`${name}: ${[ANY_TEXT, ...excluded].join(' & ')}`);
+    return name;
+  }
+
+  #separated({
+    separator,
+    tags,
+    needsOne,
+    stopsAfterFirst,
+  }: Extract<TagNode, { kind: 'separated' }>): string {
+    const tag = this.#define(
+      tags.map(each => `${this.#literal(each.begin)} ${this.#contentAndEnd(each)}`).join(' | '),
+    );
+    const all = stopsAfterFirst ? tag : `(${tag} (${this.#literal(separator)} ${tag})*)`;
+    return needsOne ? all : `(${all})?`;
+  }
+
+  #define(body: string): string {
+    const name = `part${this.#lines.length}`;
+    this.#lines.push(`${name}: ${body}`);
+    return name;
+  }
+
+  #literal(text: string): string {
+    if (text === '') return '""';
+    const parts = this.#split(text).map(part =>
+      typeof part === 'string' ? larkLiteral(part) : `<[${part.id}]>`,
+    );
+    return parts.length === 1 ? parts[0]! : `(${parts.join(' ')})`;
+  }
+
+  #split(text: string): readonly (string | SpecialToken)[] {
+    const parts: (string | SpecialToken)[] = [];
+    let plain = '';
+    for (let at = 0; at < text.length; ) {
+      const special = this.#specialTokens.find(({ name }) => name !== '' && text.startsWith(name, at));
+      if (special === undefined) {
+        plain += text[at++];
+        continue;
+      }
+      if (plain !== '') parts.push(plain);
+      parts.push(special);
+      plain = '';
+      at += special.name.length;
+    }
+    if (plain !== '') parts.push(plain);
+    return parts;
+  }
+}
+
+function longestTrigger(triggers: readonly string[], begin: string): string | undefined {
+  return triggers.filter(trigger => begin.startsWith(trigger)).sort((a, b) => b.length - a.length)[0];
+}

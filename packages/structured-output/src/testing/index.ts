@@ -1,0 +1,12 @@
+// The front end without its worker, and a vocabulary of letters, for tests and benchmarks.
+
+export { prepareConstraint } from '../prepare-constraint.ts';
+export { trialVocabulary } from '../trial-vocabulary.ts';
+export {
+  LETTER_COLUMN_COUNT,
+  LETTER_ENDS,
+  LETTER_TOKENS,
+  letterId,
+  letterText,
+  letterVocabulary,
+} from './letter-vocabulary.ts';

@@ -1,0 +1,32 @@
+// Feeds texts to a constraint byte by byte, as if each byte were a token: the shortest way to ask what it allows.
+
+import type { ConstraintMatcher, PreparedConstraint } from '../src/constraint.ts';
+import { type ConstraintSpec, DEFAULT_CONSTRAINT_LIMITS } from '../src/constraint-spec.ts';
+import { GrammarTrial } from '../src/grammar-trial.ts';
+import { LlguidanceEngine } from '../src/llguidance/llguidance-engine.ts';
+import { prepareConstraint } from '../src/prepare-constraint.ts';
+import { trialVocabulary } from '../src/trial-vocabulary.ts';
+
+/** Byte `b` is token `b`; token 256 ends. */
+export const byteEngine = new LlguidanceEngine(trialVocabulary([]));
+const trial = new GrammarTrial([]);
+
+export function prepare(spec: ConstraintSpec): PreparedConstraint {
+  return prepareConstraint(spec, {
+    limits: DEFAULT_CONSTRAINT_LIMITS,
+    specialTokens: [],
+    tryCompile: grammar => byteEngine.compile(grammar).dispose(),
+    canFollow: grammar => trial.canFollow(grammar),
+  });
+}
+
+/** Whether the grammar allows the whole text and may end there. */
+export function allows({ grammar }: PreparedConstraint, text: string): boolean {
+  const matcher: ConstraintMatcher = byteEngine.compile(grammar);
+  try {
+    for (const byte of new TextEncoder().encode(text)) if (!matcher.accept(byte)) return false;
+    return matcher.canStop();
+  } finally {
+    matcher.dispose();
+  }
+}

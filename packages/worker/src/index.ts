@@ -1,0 +1,6 @@
+// Public surface of @ortler/worker.
+
+export { type EntryModule, entryModule } from './entry-module.ts';
+export { WorkerError, type WorkerErrorCode, type WorkerErrorDetails } from './errors.ts';
+export { KillableWorker, type KillableWorkerOptions } from './killable-worker.ts';
+export { type RefusalClass, serveTasks } from './serve-tasks.ts';

@@ -1,0 +1,181 @@
+// Runs one kind of pure task in a worker thread, one at a time, and kills the thread when a task takes too
+// long or too much memory. For work whose cost its input decides: templates, schemas and long texts of requests.
+
+import { Worker } from 'node:worker_threads';
+import type { EntryModule } from './entry-module.ts';
+import { WorkerError } from './errors.ts';
+
+export interface KillableWorkerOptions {
+  readonly entry: EntryModule;
+  readonly workerData?: unknown;
+  /** From the moment the worker begins the task. */
+  readonly timeLimitMs: number;
+  /** From the start of the thread until it takes its first task. */
+  readonly startLimitMs: number;
+  readonly memoryLimitMb: number;
+  readonly queueLimit: number;
+}
+
+/** What the worker sends back. */
+export type WorkerReply =
+  | { readonly kind: 'started' }
+  | { readonly kind: 'done'; readonly result: unknown }
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string };
+
+interface Task {
+  readonly input: unknown;
+  isBegun: boolean;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class KillableWorker<Input, Result> {
+  readonly #options: KillableWorkerOptions;
+  #worker: Worker | null = null;
+  #current: Task | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  readonly #queue: Task[] = [];
+  #isClosed = false;
+
+  constructor(options: KillableWorkerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs one task. An aborted caller's task is dropped while it waits and ignored once it runs.
+   * Throws: `WorkerError`.
+   */
+  run(input: Input, signal?: AbortSignal): Promise<Result> {
+    if (this.#isClosed) return Promise.reject(closed());
+    if (this.#queue.length >= this.#options.queueLimit) {
+      return Promise.reject(new WorkerError('queue_full', 'Too many tasks wait for the worker.'));
+    }
+    return new Promise<Result>((resolve, reject) => {
+      const onAbort = (): void => this.#dropWaiting(task);
+      const settle = (): void => signal?.removeEventListener('abort', onAbort);
+      const task: Task = {
+        input,
+        isBegun: false,
+        resolve: result => {
+          settle();
+          resolve(result as Result);
+        },
+        reject: error => {
+          settle();
+          reject(error);
+        },
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#queue.push(task);
+      this.#next();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const task of this.#queue.splice(0)) task.reject(closed());
+    const current = this.#takeCurrent();
+    current?.reject(closed());
+    await this.#kill();
+  }
+
+  #dropWaiting(task: Task): void {
+    const index = this.#queue.indexOf(task);
+    if (index === -1) return;
+    this.#queue.splice(index, 1);
+    task.reject(new WorkerError('aborted', 'The task was aborted.'));
+  }
+
+  #next(): void {
+    if (this.#current !== null) return;
+    const task = this.#queue.shift();
+    if (task === undefined) {
+      // An idle worker must not keep the process alive.
+      this.#worker?.unref();
+      return;
+    }
+    this.#current = task;
+    this.#worker ??= this.#start();
+    this.#worker.ref();
+    this.#limit(this.#options.startLimitMs);
+    try {
+      this.#worker.postMessage(task.input);
+    } catch (cause) {
+      this.#takeCurrent();
+      task.reject(new WorkerError('not_cloneable', 'The input cannot be copied to the worker.', { cause }));
+      this.#next();
+    }
+  }
+
+  #start(): Worker {
+    const { entry, workerData, memoryLimitMb } = this.#options;
+    const worker = new Worker(entry.url, {
+      workerData,
+      execArgv: [...entry.execArgv],
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: memoryLimitMb },
+    });
+    worker.on('message', (reply: WorkerReply) => {
+      if (worker === this.#worker) this.#receive(reply);
+    });
+    // A thread that is out of memory reports an error, then exits.
+    worker.on('error', () => this.#fail(worker, 'crashed'));
+    worker.on('exit', () => this.#fail(worker, 'crashed'));
+    return worker;
+  }
+
+  #receive(reply: WorkerReply): void {
+    if (reply.kind === 'started') {
+      if (this.#current !== null) this.#current.isBegun = true;
+      this.#limit(this.#options.timeLimitMs);
+      return;
+    }
+    const task = this.#takeCurrent();
+    if (reply.kind === 'done') task?.resolve(reply.result);
+    else task?.reject(new WorkerError('task_failed', reply.message, { taskCode: reply.code }));
+    this.#next();
+  }
+
+  #fail(worker: Worker, code: 'timeout' | 'crashed'): void {
+    if (worker !== this.#worker) return;
+    void this.#kill();
+    const task = this.#takeCurrent();
+    // Before the task has begun, only the thread itself can be at fault.
+    task?.reject(
+      task.isBegun
+        ? toTaskError(code)
+        : new WorkerError('start_failed', 'The worker thread could not start.'),
+    );
+    this.#next();
+  }
+
+  #limit(ms: number): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    const worker = this.#worker;
+    this.#timer = setTimeout(() => {
+      if (worker !== null) this.#fail(worker, 'timeout');
+    }, ms);
+  }
+
+  #takeCurrent(): Task | null {
+    const task = this.#current;
+    this.#current = null;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    return task;
+  }
+
+  async #kill(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = null;
+    await worker?.terminate();
+  }
+}
+
+function closed(): WorkerError {
+  return new WorkerError('closed', 'The worker was closed.');
+}
+
+function toTaskError(code: 'timeout' | 'crashed'): WorkerError {
+  return new WorkerError(code, code === 'timeout' ? 'The task took too long.' : 'The task ended its thread.');
+}
