@@ -6,7 +6,17 @@ import { describe, expect, test } from 'vitest';
 import { REPOSITORY, sourceFiles } from './imports.ts';
 
 /** Folders whose pages count, and groups of folders with a README each. */
-const FOLDERS = ['.', 'docs', 'docs/adr', 'bench', 'bench/model-builder', 'models/demo'];
+const FOLDERS = [
+  '.',
+  'docs',
+  'docs/adr',
+  'bench',
+  'bench/history',
+  'bench/model-builder',
+  'bench/peers',
+  'models/demo',
+  'tests',
+];
 const GROUPS = ['packages', 'apps', 'examples'];
 
 function pages(): readonly string[] {
