@@ -6,7 +6,17 @@ import { describe, expect, test } from 'vitest';
 import { REPOSITORY, sourceFiles } from './imports.ts';
 
 /** Folders whose pages count, and groups of folders with a README each. */
-const FOLDERS = ['.', 'docs', 'docs/adr', 'bench', 'bench/model-builder', 'models/demo'];
+const FOLDERS = [
+  '.',
+  'docs',
+  'docs/adr',
+  'bench',
+  'bench/history',
+  'bench/model-builder',
+  'bench/peers',
+  'models/demo',
+  'tests',
+];
 const GROUPS = ['packages', 'apps', 'examples'];
 
 function pages(): readonly string[] {
@@ -42,6 +52,15 @@ function sourceNames(): ReadonlySet<string> {
   return names;
 }
 
+/** A decision record as its row of the index shows it. Its file is named by its number. */
+function recordRow(name: string) {
+  const text = readFileSync(join(REPOSITORY, 'docs/adr', name), 'utf8');
+  const [, digits, title] = /^# (\d{4})\. (.+)\n/.exec(text) ?? [];
+  const status = /^Date: \d{4}-\d{2}-\d{2}[^#]*?\bStatus: (\w+)/m.exec(text)?.[1];
+  expect(name.startsWith(`${digits}-`), name).toBe(true);
+  return { number: Number(digits), title, name, status };
+}
+
 describe('documents', () => {
   test('link to files that exist', () => {
     const links = pages().flatMap(page => linksOf(page).map(link => ({ page, link })));
@@ -60,6 +79,20 @@ describe('documents', () => {
     );
     expect(named.length).toBeGreaterThan(50);
     expect(named.filter(({ number }) => !numbers.has(number))).toEqual([]);
+  });
+
+  test('list every decision record in the index, by its number, title and status, and nothing else', () => {
+    const records = readdirSync(join(REPOSITORY, 'docs/adr'))
+      .filter(name => name !== 'README.md')
+      .sort()
+      .map(recordRow);
+    const index = readFileSync(join(REPOSITORY, 'docs/adr/README.md'), 'utf8');
+    const rows = [...index.matchAll(/^\| (\d+) +\| \[(.+?)\]\((\S+?)\) +\| (\w+)[^|]*\| \S/gm)].map(
+      ([, number, title, name, status]) => ({ number: Number(number), title, name, status }),
+    );
+    expect(rows.length).toBeGreaterThan(30);
+    expect(rows).toEqual(records);
+    expect(index.match(/^\|/gm)).toHaveLength(rows.length + 2);
   });
 
   test('open and close every block of code alike', () => {
