@@ -1,10 +1,10 @@
 // What an attacker may send: it is refused, or it gives correct rows, in bounded time and SQL of bounded size.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bindFeedbackQuery } from '../src/bind-query.ts';
-import { explainFeedbackQuery } from '../src/compile-query.ts';
+import { bindFeedbackQuery } from '../src/bind/bind-query.ts';
+import { explainFeedbackQuery } from '../src/compile/compile-query.ts';
 import { QueryError } from '../src/errors.ts';
-import { DEFAULT_QUERY_LIMITS } from '../src/limits.ts';
+import { DEFAULT_QUERY_LIMITS } from '../src/parse/limits.ts';
 import { feedbackRow, VECTOR_ROWS } from './feedback-row.ts';
 import { ask, idsOf, type TestDatabase } from './test-database.ts';
 

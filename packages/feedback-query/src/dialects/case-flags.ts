@@ -1,6 +1,6 @@
 // Flags in databases that write conditions with CASE: SQLite and PostgreSQL.
 
-import { fragment, type SqlFragment } from '../sql-fragment.ts';
+import { fragment, type SqlFragment } from '../compile/sql-fragment.ts';
 
 /** 1 and 0 for the texts true and false, else the flag that a number gives. */
 export function flagOf(text: SqlFragment, numberFlag: SqlFragment): SqlFragment {

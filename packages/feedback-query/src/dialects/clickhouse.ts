@@ -1,12 +1,9 @@
 // ClickHouse 24.8 and later. The payload is a String column of JSON text, list columns are Array(String), map
 // columns Map(String, String or Float64), created_at is DateTime64(3, 'UTC').
 import { PostgresAdapter } from 'kysely';
-import type { Cast, PayloadReading } from '../bound-node.ts';
-import { toIsoMs } from '../datetime-literal.ts';
-import { assertNever } from '../errors.ts';
-import type { Column, PathSegment } from '../fields.ts';
-import { fragment, joinFragments, parameter, type SqlFragment, trustedSql } from '../sql-fragment.ts';
-import { ClickHouseQueryCompiler } from './clickhouse-query-compiler.ts';
+import type { Cast, PayloadReading } from '../bind/bound-node.ts';
+import { toIsoMs } from '../bind/datetime-literal.ts';
+import type { Column, PathSegment } from '../bind/fields.ts';
 import {
   type DialectSyntax,
   isPlainKey,
@@ -14,8 +11,11 @@ import {
   NUMERIC_TEXT_LENGTH,
   type QueryDialect,
   TABLE_ALIAS,
-} from './dialect.ts';
-import { NumberingSyntax } from './numbering-syntax.ts';
+} from '../compile/dialect.ts';
+import { fragment, joinFragments, parameter, type SqlFragment, trustedSql } from '../compile/sql-fragment.ts';
+import { assertNever } from '../errors.ts';
+import { NumberingSyntax } from './base-syntax.ts';
+import { ClickHouseQueryCompiler } from './clickhouse-query-compiler.ts';
 
 export const clickHouseDialect: QueryDialect = Object.freeze({
   name: 'clickhouse',

@@ -2,12 +2,9 @@
 // jsonb is fast to read but rewrites numbers and key order, so texts of anything but strings come from the dump.
 // List columns are text[], map columns jsonb, datetimes timestamptz(3).
 import { PostgresAdapter, PostgresQueryCompiler } from 'kysely';
-import type { Cast, PayloadReading } from '../bound-node.ts';
-import { toIsoMs } from '../datetime-literal.ts';
-import { assertNever } from '../errors.ts';
-import type { Column, PathSegment } from '../fields.ts';
-import { fragment, joinFragments, parameter, type SqlFragment, trustedSql } from '../sql-fragment.ts';
-import { byteOf, flagOf } from './case-flags.ts';
+import type { Cast, PayloadReading } from '../bind/bound-node.ts';
+import { toIsoMs } from '../bind/datetime-literal.ts';
+import type { Column, PathSegment } from '../bind/fields.ts';
 import {
   type DialectSyntax,
   isPlainKey,
@@ -17,8 +14,11 @@ import {
   NUMERIC_TEXT_LENGTH,
   type QueryDialect,
   TABLE_ALIAS,
-} from './dialect.ts';
-import { NumberingSyntax } from './numbering-syntax.ts';
+} from '../compile/dialect.ts';
+import { fragment, joinFragments, parameter, type SqlFragment, trustedSql } from '../compile/sql-fragment.ts';
+import { assertNever } from '../errors.ts';
+import { NumberingSyntax } from './base-syntax.ts';
+import { byteOf, flagOf } from './case-flags.ts';
 
 export const postgresDialect: QueryDialect = Object.freeze({
   name: 'postgres',

@@ -1,12 +1,9 @@
 // SQLite 3.45 and later. Structured columns are JSON text; datetimes are 24-character ISO text, whose order is
 // time order. JSON values are read by their json_type, because SQLite orders every text after every number.
 import { SqliteAdapter, SqliteQueryCompiler } from 'kysely';
-import type { Cast, PayloadReading } from '../bound-node.ts';
-import { toIsoMs } from '../datetime-literal.ts';
-import { assertNever } from '../errors.ts';
-import type { Column, PathSegment } from '../fields.ts';
-import { fragment, parameter, type SqlFragment, trustedSql } from '../sql-fragment.ts';
-import { byteOf, flagOf } from './case-flags.ts';
+import type { Cast, PayloadReading } from '../bind/bound-node.ts';
+import { toIsoMs } from '../bind/datetime-literal.ts';
+import type { Column, PathSegment } from '../bind/fields.ts';
 import {
   type DialectSyntax,
   isPlainPath,
@@ -14,8 +11,11 @@ import {
   NUMERIC_TEXT_LENGTH,
   type QueryDialect,
   TABLE_ALIAS,
-} from './dialect.ts';
-import { NumberingSyntax } from './numbering-syntax.ts';
+} from '../compile/dialect.ts';
+import { fragment, parameter, type SqlFragment, trustedSql } from '../compile/sql-fragment.ts';
+import { assertNever } from '../errors.ts';
+import { NumberingSyntax } from './base-syntax.ts';
+import { byteOf, flagOf } from './case-flags.ts';
 
 export const sqliteDialect: QueryDialect = Object.freeze({
   name: 'sqlite',

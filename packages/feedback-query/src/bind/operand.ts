@@ -1,10 +1,11 @@
 // What an operand is before the operator around it decides how it is read, and the readings themselves.
 // Shared by the binder's comparison rules and its operator rules; refuses what has no meaning.
+
+import { assertNever, QueryError, type QueryErrorCode } from '../errors.ts';
+import type { LiteralValue } from '../parse/expr-node.ts';
+import { type ExprPath, toQueryPath } from '../parse/expr-path.ts';
 import type { BoundCondition, BoundValue, PayloadReading } from './bound-node.ts';
 import { valueType } from './bound-node.ts';
-import { assertNever, QueryError, type QueryErrorCode } from './errors.ts';
-import type { LiteralValue } from './expr-node.ts';
-import { type ExprPath, toQueryPath } from './expr-path.ts';
 import type { Column, PathSegment } from './fields.ts';
 
 export type Operand = PresentOperand | { readonly kind: 'null' };

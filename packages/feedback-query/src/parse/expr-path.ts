@@ -1,6 +1,6 @@
 // The way from the request's root to a part of it, as a linked list: taking one more step costs one small
 // object, and the array form is built only when an error needs it. Used by the parser and the binder.
-import type { QueryPath } from './errors.ts';
+import type { QueryPath } from '../errors.ts';
 
 export interface ExprPath {
   readonly parent: ExprPath | null;

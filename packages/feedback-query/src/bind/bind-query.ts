@@ -1,13 +1,14 @@
 // A whole request, from what the caller sent to a bound query that any dialect can compile.
 // The envelope has been checked for types at the door; here its values get their meaning.
+
+import { QueryError } from '../errors.ts';
+import { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../parse/limits.ts';
+import { parseQuery } from '../parse/parse-expr.ts';
+import { checkStorableText } from '../parse/storable-text.ts';
 import { bindExpr } from './bind-expr.ts';
 import type { BoundCondition } from './bound-node.ts';
-import { QueryError } from './errors.ts';
-import { DEFAULT_QUERY_LIMITS, type QueryLimits } from './limits.ts';
-import { parseQuery } from './parse-expr.ts';
 import { bindSelection, type Selection } from './selection.ts';
 import { bindSortOrder, type Cursor, type SortKey, type SortTerm } from './sort-order.ts';
-import { checkStorableText } from './storable-text.ts';
 
 /** A request for feedback rows. */
 export interface FeedbackQuery {

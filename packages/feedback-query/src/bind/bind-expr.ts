@@ -1,13 +1,20 @@
 // Gives a parsed tree its columns and types: the last place that can refuse an expression. Every operator of the
 // grammar is lowered here to the few conditions the compiler knows. Knows nothing of SQL text or databases.
+
+import { assertNever } from '../errors.ts';
+import type {
+  CompareNode,
+  ConvertNode,
+  ExprNode,
+  MembershipNode,
+  TextMatchNode,
+} from '../parse/expr-node.ts';
+import { EXPR_ROOT, type ExprPath, step, toQueryPath } from '../parse/expr-path.ts';
+import { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../parse/limits.ts';
 import { bindComparison, commonType, isPresent, readAs, type Side } from './bind-comparison.ts';
 import type { BoundCondition, BoundValue, SharedValue, SqlComparison } from './bound-node.ts';
 import { valueType } from './bound-node.ts';
-import { assertNever } from './errors.ts';
-import type { CompareNode, ConvertNode, ExprNode, MembershipNode, TextMatchNode } from './expr-node.ts';
-import { EXPR_ROOT, type ExprPath, step, toQueryPath } from './expr-path.ts';
 import { parseField } from './fields.ts';
-import { DEFAULT_QUERY_LIMITS, type QueryLimits } from './limits.ts';
 import {
   NEVER,
   negate,

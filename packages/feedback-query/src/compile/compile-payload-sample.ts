@@ -2,18 +2,18 @@
 // Rows without a trigger_ref are one group. Newest groups come first, so a small sample sees what is used now.
 // The choice is made on moments and ids alone; payloads are then fetched for the chosen rows only.
 import type { CompiledQuery } from 'kysely';
-import type { BoundCondition, BoundValue } from './bound-node.ts';
+import type { BoundCondition, BoundValue } from '../bind/bound-node.ts';
+import { isStorableMoment } from '../bind/datetime-literal.ts';
+import { COLUMNS } from '../bind/fields.ts';
+import { textParameter } from '../bind/operand.ts';
+import { compareCreated } from '../bind/time-window.ts';
+import { QueryError } from '../errors.ts';
+import { checkStorableText } from '../parse/storable-text.ts';
 import { compileCondition } from './compile-expr.ts';
 import type { CompileOptions } from './compile-query.ts';
-import { isStorableMoment } from './datetime-literal.ts';
-import { type QueryDialect, TABLE_ALIAS } from './dialects/dialect.ts';
-import { QueryError } from './errors.ts';
-import { COLUMNS } from './fields.ts';
-import { textParameter } from './operand.ts';
+import { type QueryDialect, TABLE_ALIAS } from './dialect.ts';
 import { fragment, type SqlFragment, toExpression, trustedSql } from './sql-fragment.ts';
 import { sqlWriter } from './sql-writer.ts';
-import { checkStorableText } from './storable-text.ts';
-import { compareCreated } from './time-window.ts';
 
 /** Most refs of one sample. */
 export const MAX_SAMPLE_LIMIT = 5_000;

@@ -1,5 +1,5 @@
 // The one rule for texts a caller sends: what no database stores is refused at the door, not found missing later.
-import { QueryError, type QueryPath } from './errors.ts';
+import { QueryError, type QueryPath } from '../errors.ts';
 
 /**
  * Throws: `QueryError` `invalid_text` when the text holds NUL or half of a surrogate pair.

@@ -1,9 +1,9 @@
 // A bound condition to SQL. Two-valued logic: a comparison with a missing value is false. SQL says null there,
 // which a WHERE clause reads as false too, so guards stand only where null and false differ: under NOT.
-import type { BoundCondition, BoundValue, SharedValue, SqlComparison } from './bound-node.ts';
-import { isNullable, valueType } from './bound-node.ts';
-import type { DialectSyntax } from './dialects/dialect.ts';
-import { assertNever } from './errors.ts';
+import type { BoundCondition, BoundValue, SharedValue, SqlComparison } from '../bind/bound-node.ts';
+import { isNullable, valueType } from '../bind/bound-node.ts';
+import { assertNever } from '../errors.ts';
+import type { DialectSyntax } from './dialect.ts';
 import { fragment, joinFragments, type SqlFragment, trustedSql } from './sql-fragment.ts';
 
 const OPERATORS = {

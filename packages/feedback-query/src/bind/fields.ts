@@ -1,8 +1,8 @@
 // Which columns a feedback row has, and what a field name in a request stands for.
 // Used by the binder for expressions, selected fields and sort keys; knows nothing of SQL.
-import { QueryError, type QueryPath } from './errors.ts';
-import { DEFAULT_QUERY_LIMITS, type QueryLimits } from './limits.ts';
-import { checkStorableText } from './storable-text.ts';
+import { QueryError, type QueryPath } from '../errors.ts';
+import { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../parse/limits.ts';
+import { checkStorableText } from '../parse/storable-text.ts';
 
 /**
  * What a column holds.

@@ -1,16 +1,17 @@
 // The order of an answer: sort keys of a request become terms, ended by created_at and id, so that no two rows
 // tie and pages never overlap. A cursor is the values of all terms of one row; the next page starts after it.
+
+import { compileValue } from '../compile/compile-expr.ts';
+import type { DialectSyntax } from '../compile/dialect.ts';
+import { fragment, joinFragments, type SqlFragment, trustedSql } from '../compile/sql-fragment.ts';
+import { assertNever, QueryError } from '../errors.ts';
+import type { QueryLimits } from '../parse/limits.ts';
+import { checkStorableText } from '../parse/storable-text.ts';
 import type { BoundValue, ValueType } from './bound-node.ts';
 import { isNullable, valueType } from './bound-node.ts';
-import { compileValue } from './compile-expr.ts';
 import { parseDatetimeLiteral } from './datetime-literal.ts';
-import type { DialectSyntax } from './dialects/dialect.ts';
-import { assertNever, QueryError } from './errors.ts';
 import { type Field, parseField } from './fields.ts';
-import type { QueryLimits } from './limits.ts';
 import { readPayload } from './operand.ts';
-import { fragment, joinFragments, type SqlFragment, trustedSql } from './sql-fragment.ts';
-import { checkStorableText } from './storable-text.ts';
 
 export type SortDirection = 'asc' | 'desc';
 

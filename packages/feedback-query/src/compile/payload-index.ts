@@ -1,8 +1,9 @@
 // The expression of an index on a payload path. It is the very text that a query on the path compiles to, so the
 // database recognises it.
-import { isPlainPath, type QueryDialect, TABLE_ALIAS } from './dialects/dialect.ts';
-import { QueryError } from './errors.ts';
-import { parseField } from './fields.ts';
+
+import { parseField } from '../bind/fields.ts';
+import { QueryError } from '../errors.ts';
+import { isPlainPath, type QueryDialect, TABLE_ALIAS } from './dialect.ts';
 
 /** Readings that an index can hold; a boolean has too few values for one. */
 export type IndexReading = 'text' | 'number';

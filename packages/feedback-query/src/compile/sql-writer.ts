@@ -1,6 +1,6 @@
 // A Kysely without a database, which only writes SQL. One per dialect is enough.
 import { DummyDriver, Kysely, SqliteIntrospector } from 'kysely';
-import type { QueryDialect } from './dialects/dialect.ts';
+import type { QueryDialect } from './dialect.ts';
 
 /** Tables of any name with expressions of our own; column types play no part. */
 export type AnyTables = Record<string, Record<string, never>>;

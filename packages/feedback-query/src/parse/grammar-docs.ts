@@ -1,5 +1,5 @@
 // The grammar table as a Markdown table and as a JSON schema, so that neither can drift from the parser.
-import { assertNever } from './errors.ts';
+import { assertNever } from '../errors.ts';
 import { CONVERT_TARGETS } from './expr-node.ts';
 import { GRAMMAR, type GrammarRule } from './grammar.ts';
 

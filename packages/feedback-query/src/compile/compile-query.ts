@@ -1,19 +1,19 @@
 // A bound query to one SELECT statement of a dialect. The project is a condition of its own beside the user's
 // filter, joined by AND, so no expression can widen it. Runs nothing: a store executes the compiled query.
 import type { CompiledQuery } from 'kysely';
-import type { BoundFeedbackQuery } from './bind-query.ts';
-import { compileCondition } from './compile-expr.ts';
-import { type DialectSyntax, type QueryDialect, TABLE_ALIAS } from './dialects/dialect.ts';
-import { assertNever } from './errors.ts';
-import type { Field } from './fields.ts';
-import { columnAlias, type ResultRow, type Selection, toResultRow } from './selection.ts';
+import type { BoundFeedbackQuery } from '../bind/bind-query.ts';
+import type { Field } from '../bind/fields.ts';
+import { columnAlias, type ResultRow, type Selection, toResultRow } from '../bind/selection.ts';
 import {
   type Cursor,
   compileAfter,
   compileCursorValue,
   compileSortOrder,
   type SortTerm,
-} from './sort-order.ts';
+} from '../bind/sort-order.ts';
+import { assertNever } from '../errors.ts';
+import { compileCondition } from './compile-expr.ts';
+import { type DialectSyntax, type QueryDialect, TABLE_ALIAS } from './dialect.ts';
 import { fragment, joinFragments, type SqlFragment, toExpression, trustedSql } from './sql-fragment.ts';
 import { sqlWriter } from './sql-writer.ts';
 

@@ -1,8 +1,8 @@
 // Which fields an answer shows: the names in a request, what they select, and how a database row becomes the
 // object a client sees. Result columns have names of our own (c0, c1, ...), never the caller's text.
-import { assertNever, QueryError } from './errors.ts';
+import { assertNever, QueryError } from '../errors.ts';
+import type { QueryLimits } from '../parse/limits.ts';
 import { COLUMNS, type Field, PAYLOAD_DUMP, parseField } from './fields.ts';
-import type { QueryLimits } from './limits.ts';
 
 export interface SelectedField {
   /** Key in the answer: the name as sent, except `payload_dump`, which shows as `payload`. */

@@ -1,8 +1,8 @@
 // Narrowing to a window keeps the rest of the query, and direction is told from the first sort key alone.
 import { expect, it } from 'vitest';
+import { explainFeedbackQuery } from '../compile/compile-query.ts';
+import { sqliteDialect } from '../dialects/sqlite.ts';
 import { bindFeedbackQuery } from './bind-query.ts';
-import { explainFeedbackQuery } from './compile-query.ts';
-import { sqliteDialect } from './dialects/sqlite.ts';
 import { cursorMoment, timeDirection, withinWindow } from './time-window.ts';
 
 const bind = (parts: object) => bindFeedbackQuery({ projectId: 'p', fields: ['id'], ...parts });

@@ -1,6 +1,6 @@
 // Unknown JSON to a frozen expression tree, or a QueryError that names the place of the first fault.
 // Knows the shape of the grammar (grammar.ts) and the limits; knows nothing of fields, types or databases.
-import { assertNever, QueryError, type QueryErrorCode } from './errors.ts';
+import { assertNever, QueryError, type QueryErrorCode } from '../errors.ts';
 import { CONVERT_TARGETS, type ConvertTarget, type ExprNode, type LiteralValue } from './expr-node.ts';
 import { EXPR_ROOT, type ExprPath, step, toQueryPath } from './expr-path.ts';
 import { GRAMMAR, GRAMMAR_BY_NAME, type GrammarRule } from './grammar.ts';

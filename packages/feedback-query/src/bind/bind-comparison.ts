@@ -1,10 +1,11 @@
 // Which type two sides are compared in, and the comparison itself. A payload value takes the type of the other
 // side; columns and computed values are never cast. Null equals only an absent value and has no order.
+
+import { assertNever } from '../errors.ts';
+import { type ExprPath, step } from '../parse/expr-path.ts';
 import type { BoundCondition, BoundValue, SqlComparison } from './bound-node.ts';
 import { valueType } from './bound-node.ts';
 import { parseDatetimeLiteral } from './datetime-literal.ts';
-import { assertNever } from './errors.ts';
-import { type ExprPath, step } from './expr-path.ts';
 import {
   absenceOf,
   NEVER,

@@ -1,8 +1,8 @@
 // Which expressions have no meaning, and where the binder says so.
 import { describe, expect, it } from 'vitest';
+import type { QueryErrorCode, QueryPath } from '../errors.ts';
+import { parseExpr } from '../parse/parse-expr.ts';
 import { bindExpr } from './bind-expr.ts';
-import type { QueryErrorCode, QueryPath } from './errors.ts';
-import { parseExpr } from './parse-expr.ts';
 
 const get = (name: string) => ({ $getField: name });
 const literal = (value: unknown) => ({ $literal: value });

@@ -1,9 +1,9 @@
 // What a database must be able to say. The compiler speaks only through this interface; adding a database means
 // writing one `DialectSyntax`. All implementations must agree with test/reference-evaluator.ts.
 import type { DialectAdapter, QueryCompiler } from 'kysely';
-import type { Cast, PayloadReading } from '../bound-node.ts';
-import type { Column, PathSegment } from '../fields.ts';
-import type { SqlFragment } from '../sql-fragment.ts';
+import type { Cast, PayloadReading } from '../bind/bound-node.ts';
+import type { Column, PathSegment } from '../bind/fields.ts';
+import type { SqlFragment } from './sql-fragment.ts';
 
 /** Alias of the feedback table in every query; columns are always qualified with it. */
 export const TABLE_ALIAS = 'f';

@@ -1,8 +1,8 @@
 // What every `DialectSyntax` has in common: columns by name, and names for values that are computed once.
 
-import type { Column } from '../fields.ts';
-import { type SqlFragment, trustedSql } from '../sql-fragment.ts';
-import { TABLE_ALIAS } from './dialect.ts';
+import type { Column } from '../bind/fields.ts';
+import { TABLE_ALIAS } from '../compile/dialect.ts';
+import { type SqlFragment, trustedSql } from '../compile/sql-fragment.ts';
 
 /** Made anew for each query. */
 export abstract class NumberingSyntax {

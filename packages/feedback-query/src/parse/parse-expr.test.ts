@@ -1,9 +1,9 @@
 // What the parser refuses, where it says the fault is, and that printing and parsing are inverse.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyExpr } from '../test/arbitraries.ts';
-import { printExpr } from '../test/print-expr.ts';
-import { QueryError, type QueryErrorCode, type QueryPath } from './errors.ts';
+import { anyExpr } from '../../test/arbitraries.ts';
+import { printExpr } from '../../test/print-expr.ts';
+import { QueryError, type QueryErrorCode, type QueryPath } from '../errors.ts';
 import { GRAMMAR } from './grammar.ts';
 import { DEFAULT_QUERY_LIMITS } from './limits.ts';
 import { parseExpr, parseQuery } from './parse-expr.ts';
