@@ -1,10 +1,14 @@
 // Public surface: parse and bind a feedback query, compile it for a database, discover payload paths.
 export { bindExpr } from './bind/bind-expr.ts';
 export { type BoundFeedbackQuery, bindFeedbackQuery, type FeedbackQuery } from './bind/bind-query.ts';
-export type { FeedbackColumns, FeedbackRecord } from './bind/columns.ts';
-export { COLUMNS, type Column, type ColumnType } from './bind/fields.ts';
+export {
+  COLUMNS,
+  type Column,
+  type ColumnType,
+  type FeedbackColumns,
+  type FeedbackRecord,
+} from './bind/columns.ts';
 export { pinnedIds } from './bind/pinned-ids.ts';
-export type { ResultRow } from './bind/selection.ts';
 export type { Cursor, SortDirection, SortKey } from './bind/sort-order.ts';
 export { cursorMoment, type TimeWindow, timeDirection, withinWindow } from './bind/time-window.ts';
 export {
@@ -24,6 +28,7 @@ export {
 } from './compile/compile-query.ts';
 export type { QueryDialect } from './compile/dialect.ts';
 export { type IndexReading, payloadIndexExpression } from './compile/payload-index.ts';
+export type { ResultRow } from './compile/result-row.ts';
 export { clickHouseDialect } from './dialects/clickhouse.ts';
 export { toClickHousePayload } from './dialects/clickhouse-payload.ts';
 export { ClickHouseQueryCompiler, toClickHouseParams } from './dialects/clickhouse-query-compiler.ts';

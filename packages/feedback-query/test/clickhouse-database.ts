@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CompiledQuery } from 'kysely';
-import { COLUMNS, type ColumnType } from '../src/bind/fields.ts';
+import { COLUMNS, type ColumnType } from '../src/bind/columns.ts';
 import { clickHouseDialect } from '../src/dialects/clickhouse.ts';
 import { toClickHousePayload } from '../src/dialects/clickhouse-payload.ts';
 import { toClickHouseParams } from '../src/dialects/clickhouse-query-compiler.ts';

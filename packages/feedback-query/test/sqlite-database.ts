@@ -1,7 +1,7 @@
 // A real SQLite in memory, through Kysely's own dialect over `node:sqlite`.
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { type CompiledQuery, Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
-import { COLUMNS } from '../src/bind/fields.ts';
+import { COLUMNS } from '../src/bind/columns.ts';
 import { sqliteDialect } from '../src/dialects/sqlite.ts';
 import type { FeedbackRow } from './feedback-row.ts';
 import type { TestDatabase } from './test-database.ts';

@@ -1,10 +1,10 @@
 // What the conformance tests need of a database, and how they ask it.
 import type { CompiledQuery } from 'kysely';
 import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind/bind-query.ts';
-import type { ResultRow } from '../src/bind/selection.ts';
 import type { Cursor, SortKey } from '../src/bind/sort-order.ts';
 import { type CompileOptions, compileFeedbackQuery } from '../src/compile/compile-query.ts';
 import type { QueryDialect } from '../src/compile/dialect.ts';
+import type { ResultRow } from '../src/compile/result-row.ts';
 import type { FeedbackRow } from './feedback-row.ts';
 
 export interface TestDatabase {

@@ -2,9 +2,8 @@
 // The envelope has been checked for types at the door; here its values get their meaning.
 
 import { QueryError } from '../errors.ts';
-import { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../parse/limits.ts';
+import { checkStorableText, DEFAULT_QUERY_LIMITS, type QueryLimits } from '../parse/limits.ts';
 import { parseQuery } from '../parse/parse-expr.ts';
-import { checkStorableText } from '../parse/storable-text.ts';
 import { bindExpr } from './bind-expr.ts';
 import type { BoundCondition } from './bound-node.ts';
 import { bindSelection, type Selection } from './selection.ts';

@@ -1,6 +1,7 @@
 // The tree after binding: every field is a column or a payload path, every operand has one type, and nothing can
 // be refused any more. Made by bind-expr.ts, read by compile-expr.ts.
-import type { Column, PathSegment } from './fields.ts';
+import type { Column } from './columns.ts';
+import type { PathSegment } from './fields.ts';
 
 /**
  * Type of a value in SQL. `integer` is a whole double that has one text form in every database;

@@ -1,6 +1,54 @@
-// One piece of feedback by the names of its columns. Who stores rows, who imports them and the tests all start from here.
+// The columns of a feedback row: their types for the query language, and the record that stores write.
 
-/** The columns that look the same wherever a row is. */
+/**
+ * What a column holds.
+ *
+ * - `text`, `datetime` (UTC, milliseconds), `json` (one JSON object)
+ * - `text-list`: list of texts
+ * - `text-map`, `number-map`: texts or numbers by key
+ */
+export type ColumnType = 'text' | 'datetime' | 'json' | 'text-list' | 'text-map' | 'number-map';
+
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly nullable: boolean;
+}
+
+function column(name: string, type: ColumnType = 'text', nullable = false): Column {
+  return Object.freeze({ name, type, nullable });
+}
+
+/** Every column of a feedback row, in the order a whole row shows them. */
+export const COLUMNS: readonly Column[] = Object.freeze([
+  column('id'),
+  column('project_id'),
+  column('weave_ref'),
+  column('wb_user_id'),
+  column('creator', 'text', true),
+  column('created_at', 'datetime'),
+  column('feedback_type'),
+  column('payload', 'json'),
+  column('annotation_ref', 'text', true),
+  column('runnable_ref', 'text', true),
+  column('call_ref', 'text', true),
+  column('trigger_ref', 'text', true),
+  column('queue_id', 'text', true),
+  column('scorer_tags', 'text-list'),
+  column('scorer_tag_reasons', 'text-map'),
+  column('scorer_tag_confidences', 'number-map'),
+  column('scorer_ratings', 'number-map'),
+  column('scorer_rating_reasons', 'text-map'),
+  column('scorer_rating_confidences', 'number-map'),
+  column('span_agent_name'),
+  column('span_agent_version'),
+  column('span_status_code'),
+  column('span_conversation_id'),
+  column('span_trace_id'),
+  column('scorer_trace_id'),
+]);
+
+/** The columns that are represented the same in every database. */
 export interface FeedbackColumns {
   readonly id: string;
   readonly project_id: string;
@@ -27,7 +75,7 @@ export interface FeedbackColumns {
   readonly scorer_trace_id: string;
 }
 
-/** A piece of feedback to store. Every text is storable: no NUL, well formed. */
+/** A feedback row to store. No text holds NUL or an unpaired surrogate. */
 export interface FeedbackRecord extends FeedbackColumns {
   /** Unit: milliseconds since 1970. */
   readonly created_at_ms: number;

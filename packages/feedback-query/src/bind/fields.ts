@@ -1,56 +1,8 @@
-// Which columns a feedback row has, and what a field name in a request stands for.
+// Field names of a request, resolved to columns, map keys and payload paths.
 // Used by the binder for expressions, selected fields and sort keys; knows nothing of SQL.
 import { QueryError, type QueryPath } from '../errors.ts';
-import { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../parse/limits.ts';
-import { checkStorableText } from '../parse/storable-text.ts';
-
-/**
- * What a column holds.
- *
- * - `text`, `datetime` (UTC, milliseconds), `json` (one JSON object)
- * - `text-list`: list of texts
- * - `text-map`, `number-map`: texts or numbers by key
- */
-export type ColumnType = 'text' | 'datetime' | 'json' | 'text-list' | 'text-map' | 'number-map';
-
-export interface Column {
-  readonly name: string;
-  readonly type: ColumnType;
-  readonly nullable: boolean;
-}
-
-function column(name: string, type: ColumnType = 'text', nullable = false): Column {
-  return Object.freeze({ name, type, nullable });
-}
-
-/** Every column of a feedback row, in the order a whole row shows them. */
-export const COLUMNS: readonly Column[] = Object.freeze([
-  column('id'),
-  column('project_id'),
-  column('weave_ref'),
-  column('wb_user_id'),
-  column('creator', 'text', true),
-  column('created_at', 'datetime'),
-  column('feedback_type'),
-  column('payload', 'json'),
-  column('annotation_ref', 'text', true),
-  column('runnable_ref', 'text', true),
-  column('call_ref', 'text', true),
-  column('trigger_ref', 'text', true),
-  column('queue_id', 'text', true),
-  column('scorer_tags', 'text-list'),
-  column('scorer_tag_reasons', 'text-map'),
-  column('scorer_tag_confidences', 'number-map'),
-  column('scorer_ratings', 'number-map'),
-  column('scorer_rating_reasons', 'text-map'),
-  column('scorer_rating_confidences', 'number-map'),
-  column('span_agent_name'),
-  column('span_agent_version'),
-  column('span_status_code'),
-  column('span_conversation_id'),
-  column('span_trace_id'),
-  column('scorer_trace_id'),
-]);
+import { checkStorableText, DEFAULT_QUERY_LIMITS, type QueryLimits } from '../parse/limits.ts';
+import { COLUMNS, type Column } from './columns.ts';
 
 const COLUMNS_BY_NAME: ReadonlyMap<string, Column> = new Map(COLUMNS.map(item => [item.name, item]));
 

@@ -6,7 +6,8 @@ import type { LiteralValue } from '../parse/expr-node.ts';
 import { type ExprPath, toQueryPath } from '../parse/expr-path.ts';
 import type { BoundCondition, BoundValue, PayloadReading } from './bound-node.ts';
 import { valueType } from './bound-node.ts';
-import type { Column, PathSegment } from './fields.ts';
+import type { Column } from './columns.ts';
+import type { PathSegment } from './fields.ts';
 
 export type Operand = PresentOperand | { readonly kind: 'null' };
 

@@ -3,8 +3,8 @@
 // answer is whole.
 import type { BoundFeedbackQuery } from './bind-query.ts';
 import type { BoundCondition, BoundValue } from './bound-node.ts';
+import { COLUMNS } from './columns.ts';
 import { parseDatetimeLiteral } from './datetime-literal.ts';
-import { COLUMNS } from './fields.ts';
 import type { SortDirection } from './sort-order.ts';
 
 /** Unit: milliseconds since 1970. Both ends are included. */

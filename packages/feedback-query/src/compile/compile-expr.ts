@@ -4,7 +4,7 @@ import type { BoundCondition, BoundValue, SharedValue, SqlComparison } from '../
 import { isNullable, valueType } from '../bind/bound-node.ts';
 import { assertNever } from '../errors.ts';
 import type { DialectSyntax } from './dialect.ts';
-import { fragment, joinFragments, type SqlFragment, trustedSql } from './sql-fragment.ts';
+import { clauses, fragment, joinFragments, type SqlFragment, trustedSql } from './sql-fragment.ts';
 
 const OPERATORS = {
   eq: trustedSql('='),
@@ -116,7 +116,11 @@ class ExprCompiler {
         return syntax.cast(node.cast, this.value(node.input));
       case 'from-condition': {
         const [yes, no] = node.as === 'integer' ? ['1', '0'] : ["'true'", "'false'"];
-        return fragment`CASE WHEN ${this.condition(node.input)} THEN ${trustedSql(yes)} ELSE ${trustedSql(no)} END`;
+        return clauses(
+          fragment`CASE WHEN ${this.condition(node.input)}`,
+          fragment`THEN ${trustedSql(yes)}`,
+          fragment`ELSE ${trustedSql(no)} END`,
+        );
       }
       case 'shared':
         return this.#shared.get(node)!;
@@ -146,7 +150,13 @@ class ExprCompiler {
     const operator = OPERATORS[node.operator];
     const leftText = syntax.payload(left, 'text');
     const ordered = node.operator === 'eq' ? leftText : syntax.byteOrder(leftText);
-    return fragment`(CASE WHEN ${syntax.payloadIsNumber(left)} AND ${syntax.payloadIsNumber(right)} THEN ${syntax.payload(left, 'number')} ${operator} ${syntax.payload(right, 'number')} ELSE ${ordered} ${operator} ${syntax.payload(right, 'text')} END)`;
+    return clauses(
+      fragment`(CASE`,
+      fragment`WHEN ${syntax.payloadIsNumber(left)} AND ${syntax.payloadIsNumber(right)}`,
+      fragment`THEN ${syntax.payload(left, 'number')} ${operator} ${syntax.payload(right, 'number')}`,
+      fragment`ELSE ${ordered} ${operator} ${syntax.payload(right, 'text')}`,
+      fragment`END)`,
+    );
   }
 }
 

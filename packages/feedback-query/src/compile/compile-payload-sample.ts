@@ -3,12 +3,12 @@
 // The choice is made on moments and ids alone; payloads are then fetched for the chosen rows only.
 import type { CompiledQuery } from 'kysely';
 import type { BoundCondition, BoundValue } from '../bind/bound-node.ts';
+import { COLUMNS } from '../bind/columns.ts';
 import { isStorableMoment } from '../bind/datetime-literal.ts';
-import { COLUMNS } from '../bind/fields.ts';
 import { textParameter } from '../bind/operand.ts';
 import { compareCreated } from '../bind/time-window.ts';
 import { QueryError } from '../errors.ts';
-import { checkStorableText } from '../parse/storable-text.ts';
+import { checkStorableText } from '../parse/limits.ts';
 import { compileCondition } from './compile-expr.ts';
 import type { CompileOptions } from './compile-query.ts';
 import { type QueryDialect, TABLE_ALIAS } from './dialect.ts';

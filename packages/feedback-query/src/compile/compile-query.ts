@@ -3,17 +3,13 @@
 import type { CompiledQuery } from 'kysely';
 import type { BoundFeedbackQuery } from '../bind/bind-query.ts';
 import type { Field } from '../bind/fields.ts';
-import { columnAlias, type ResultRow, type Selection, toResultRow } from '../bind/selection.ts';
-import {
-  type Cursor,
-  compileAfter,
-  compileCursorValue,
-  compileSortOrder,
-  type SortTerm,
-} from '../bind/sort-order.ts';
+import type { Selection } from '../bind/selection.ts';
+import type { Cursor, SortTerm } from '../bind/sort-order.ts';
 import { assertNever } from '../errors.ts';
 import { compileCondition } from './compile-expr.ts';
+import { compileAfter, compileCursorValue, compileSortOrder } from './compile-sort-order.ts';
 import { type DialectSyntax, type QueryDialect, TABLE_ALIAS } from './dialect.ts';
+import { columnAlias, type ResultRow, toResultRow } from './result-row.ts';
 import { fragment, joinFragments, type SqlFragment, toExpression, trustedSql } from './sql-fragment.ts';
 import { sqlWriter } from './sql-writer.ts';
 

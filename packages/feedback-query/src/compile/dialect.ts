@@ -2,7 +2,8 @@
 // writing one `DialectSyntax`. All implementations must agree with test/reference-evaluator.ts.
 import type { DialectAdapter, QueryCompiler } from 'kysely';
 import type { Cast, PayloadReading } from '../bind/bound-node.ts';
-import type { Column, PathSegment } from '../bind/fields.ts';
+import type { Column } from '../bind/columns.ts';
+import type { PathSegment } from '../bind/fields.ts';
 import type { SqlFragment } from './sql-fragment.ts';
 
 /** Alias of the feedback table in every query; columns are always qualified with it. */

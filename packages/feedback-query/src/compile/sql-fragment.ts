@@ -43,6 +43,11 @@ export function joinFragments(parts: readonly SqlFragment[], separator: string):
   return { texts, values };
 }
 
+/** An expression of several clauses, one per line of the source; a blank stands between them in the SQL. */
+export function clauses(...parts: readonly SqlFragment[]): SqlFragment {
+  return joinFragments(parts, ' ');
+}
+
 function append(texts: string[], values: ParameterValue[], part: SqlFragment, after: string): void {
   texts[texts.length - 1] += part.texts[0]!;
   for (let index = 0; index < part.values.length; index += 1) {

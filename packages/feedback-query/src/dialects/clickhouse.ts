@@ -2,8 +2,9 @@
 // columns Map(String, String or Float64), created_at is DateTime64(3, 'UTC').
 import { PostgresAdapter } from 'kysely';
 import type { Cast, PayloadReading } from '../bind/bound-node.ts';
+import type { Column } from '../bind/columns.ts';
 import { toIsoMs } from '../bind/datetime-literal.ts';
-import type { Column, PathSegment } from '../bind/fields.ts';
+import type { PathSegment } from '../bind/fields.ts';
 import {
   type DialectSyntax,
   isPlainKey,
@@ -12,9 +13,16 @@ import {
   type QueryDialect,
   TABLE_ALIAS,
 } from '../compile/dialect.ts';
-import { fragment, joinFragments, parameter, type SqlFragment, trustedSql } from '../compile/sql-fragment.ts';
+import {
+  clauses,
+  fragment,
+  joinFragments,
+  parameter,
+  type SqlFragment,
+  trustedSql,
+} from '../compile/sql-fragment.ts';
 import { assertNever } from '../errors.ts';
-import { NumberingSyntax } from './base-syntax.ts';
+import { BaseSyntax } from './base-syntax.ts';
 import { ClickHouseQueryCompiler } from './clickhouse-query-compiler.ts';
 
 export const clickHouseDialect: QueryDialect = Object.freeze({
@@ -30,7 +38,7 @@ const NUMERIC = trustedSql(`'${NUMERIC_TEXT}'`);
 const MAX_NUMERIC_LENGTH = trustedSql(String(NUMERIC_TEXT_LENGTH));
 const NUMBER_TYPES = trustedSql(`('Int64', 'UInt64', 'Double')`);
 
-class ClickHouseSyntax extends NumberingSyntax implements DialectSyntax {
+class ClickHouseSyntax extends BaseSyntax implements DialectSyntax {
   text(value: string): SqlFragment {
     return parameter(value);
   }
@@ -106,10 +114,12 @@ class ClickHouseSyntax extends NumberingSyntax implements DialectSyntax {
     );
   }
   payloadSize(segments: readonly PathSegment[]): SqlFragment {
-    return this.#at(
-      segments,
-      json =>
-        fragment`multiIf(${json('JSONType')} IN ('Array', 'Object'), ${json('JSONLength')}, ${json('JSONType')} = 'String', lengthUTF8(${json('JSONExtractString')}), NULL)`,
+    return this.#at(segments, json =>
+      clauses(
+        fragment`multiIf(${json('JSONType')} IN ('Array', 'Object'), ${json('JSONLength')},`,
+        fragment`${json('JSONType')} = 'String', lengthUTF8(${json('JSONExtractString')}),`,
+        fragment`NULL)`,
+      ),
     );
   }
 
@@ -125,10 +135,12 @@ class ClickHouseSyntax extends NumberingSyntax implements DialectSyntax {
           value => fragment`if(${value} BETWEEN 0 AND 255 AND ${value} = trunc(${value}), ${value}, NULL)`,
         );
       case 'number-to-integer':
-        return this.share(
-          input,
-          value =>
-            fragment`if(${value} >= -9223372036854775808. AND ${value} < 9223372036854775808., trunc(${value}), NULL)`,
+        return this.share(input, value =>
+          clauses(
+            fragment`if(${value} >= -9223372036854775808. AND ${value} < 9223372036854775808.,`,
+            fragment`trunc(${value}),`,
+            fragment`NULL)`,
+          ),
         );
       case 'integer-to-text':
         return fragment`toString(toInt64(${input}))`;
@@ -196,7 +208,12 @@ function jsonCall(doc: SqlFragment, keys: readonly SqlFragment[]): JsonCall {
 }
 
 function textAt(json: JsonCall): SqlFragment {
-  return fragment`multiIf(${json('JSONType')} = 'String', ${json('JSONExtractString')}, ${json('JSONType')} = 'Null', NULL, ${json('JSONType')} = 'Double', ${withPlus(json('JSONExtractRaw'))}, ${json('JSONExtractRaw')})`;
+  return clauses(
+    fragment`multiIf(${json('JSONType')} = 'String', ${json('JSONExtractString')},`,
+    fragment`${json('JSONType')} = 'Null', NULL,`,
+    fragment`${json('JSONType')} = 'Double', ${withPlus(json('JSONExtractRaw'))},`,
+    fragment`${json('JSONExtractRaw')})`,
+  );
 }
 
 /** ClickHouse writes `1e21` where JSON.stringify writes `1e+21`. */
@@ -205,11 +222,19 @@ function withPlus(text: SqlFragment): SqlFragment {
 }
 
 function numberAt(json: JsonCall): SqlFragment {
-  return fragment`multiIf(${json('JSONType')} IN ${NUMBER_TYPES}, ${json('JSONExtractFloat')}, ${json('JSONType')} = 'String', ${numberFromText(json('JSONExtractString'))}, NULL)`;
+  return clauses(
+    fragment`multiIf(${json('JSONType')} IN ${NUMBER_TYPES}, ${json('JSONExtractFloat')},`,
+    fragment`${json('JSONType')} = 'String', ${numberFromText(json('JSONExtractString'))},`,
+    fragment`NULL)`,
+  );
 }
 
 function numberFromText(text: SqlFragment): SqlFragment {
-  return fragment`if(lengthUTF8(${text}) <= ${MAX_NUMERIC_LENGTH} AND match(${text}, ${NUMERIC}), toFloat64OrNull(${text}), NULL)`;
+  return clauses(
+    fragment`if(lengthUTF8(${text}) <= ${MAX_NUMERIC_LENGTH} AND match(${text}, ${NUMERIC}),`,
+    fragment`toFloat64OrNull(${text}),`,
+    fragment`NULL)`,
+  );
 }
 
 function flagOf(text: SqlFragment, numberFlag: SqlFragment): SqlFragment {

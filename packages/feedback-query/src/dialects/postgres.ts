@@ -3,8 +3,9 @@
 // List columns are text[], map columns jsonb, datetimes timestamptz(3).
 import { PostgresAdapter, PostgresQueryCompiler } from 'kysely';
 import type { Cast, PayloadReading } from '../bind/bound-node.ts';
+import type { Column } from '../bind/columns.ts';
 import { toIsoMs } from '../bind/datetime-literal.ts';
-import type { Column, PathSegment } from '../bind/fields.ts';
+import type { PathSegment } from '../bind/fields.ts';
 import {
   type DialectSyntax,
   isPlainKey,
@@ -15,10 +16,16 @@ import {
   type QueryDialect,
   TABLE_ALIAS,
 } from '../compile/dialect.ts';
-import { fragment, joinFragments, parameter, type SqlFragment, trustedSql } from '../compile/sql-fragment.ts';
+import {
+  clauses,
+  fragment,
+  joinFragments,
+  parameter,
+  type SqlFragment,
+  trustedSql,
+} from '../compile/sql-fragment.ts';
 import { assertNever } from '../errors.ts';
-import { NumberingSyntax } from './base-syntax.ts';
-import { byteOf, flagOf } from './case-flags.ts';
+import { BaseSyntax, byteOf, flagOf } from './base-syntax.ts';
 
 export const postgresDialect: QueryDialect = Object.freeze({
   name: 'postgres',
@@ -33,7 +40,7 @@ const PAYLOAD = trustedSql(`${TABLE_ALIAS}.payload`);
 const NUMERIC = trustedSql(`'${NUMERIC_TEXT}'`);
 const MAX_NUMERIC_LENGTH = trustedSql(String(NUMERIC_TEXT_LENGTH));
 
-class PostgresSyntax extends NumberingSyntax implements DialectSyntax {
+class PostgresSyntax extends BaseSyntax implements DialectSyntax {
   text(value: string): SqlFragment {
     return fragment`${parameter(value)}::text`;
   }
@@ -57,7 +64,11 @@ class PostgresSyntax extends NumberingSyntax implements DialectSyntax {
   }
   hasElement(column: Column, needle: SqlFragment, foldCase: boolean): SqlFragment {
     if (!foldCase) return fragment`(${needle} = ANY(${this.column(column)}))`;
-    return fragment`EXISTS (SELECT 1 FROM unnest(${this.column(column)}) AS element(value) WHERE ${this.foldCase(trustedSql('element.value'))} = ${this.foldCase(needle)})`;
+    return clauses(
+      fragment`EXISTS (SELECT 1`,
+      fragment`FROM unnest(${this.column(column)}) AS element(value)`,
+      fragment`WHERE ${this.foldCase(trustedSql('element.value'))} = ${this.foldCase(needle)})`,
+    );
   }
   columnOutput(column: Column): SqlFragment {
     switch (column.type) {
@@ -101,11 +112,23 @@ class PostgresSyntax extends NumberingSyntax implements DialectSyntax {
   }
   payloadTruth(segments: readonly PathSegment[]): SqlFragment {
     const value = jsonbAt(segments);
-    return fragment`(CASE jsonb_typeof(${value}) WHEN 'boolean' THEN ${value}::boolean WHEN 'number' THEN ${value}::float8 <> 0 WHEN 'string' THEN ${value} #>> '{}' <> '' WHEN 'null' THEN false ELSE ${value} IS NOT NULL END)`;
+    return clauses(
+      fragment`(CASE jsonb_typeof(${value})`,
+      fragment`WHEN 'boolean' THEN ${value}::boolean`,
+      fragment`WHEN 'number' THEN ${value}::float8 <> 0`,
+      fragment`WHEN 'string' THEN ${value} #>> '{}' <> ''`,
+      fragment`WHEN 'null' THEN false`,
+      fragment`ELSE ${value} IS NOT NULL END)`,
+    );
   }
   payloadSize(segments: readonly PathSegment[]): SqlFragment {
     const value = jsonbAt(segments);
-    return fragment`CASE jsonb_typeof(${value}) WHEN 'array' THEN jsonb_array_length(${value}) WHEN 'object' THEN (SELECT count(*) FROM jsonb_object_keys(${value})) WHEN 'string' THEN char_length(${value} #>> '{}') END`;
+    return clauses(
+      fragment`CASE jsonb_typeof(${value})`,
+      fragment`WHEN 'array' THEN jsonb_array_length(${value})`,
+      fragment`WHEN 'object' THEN (SELECT count(*) FROM jsonb_object_keys(${value}))`,
+      fragment`WHEN 'string' THEN char_length(${value} #>> '{}') END`,
+    );
   }
 
   cast(cast: Cast, input: SqlFragment): SqlFragment {
@@ -117,10 +140,12 @@ class PostgresSyntax extends NumberingSyntax implements DialectSyntax {
       case 'number-to-flag':
         return this.share(input, byteOf);
       case 'number-to-integer':
-        return this.share(
-          input,
-          value =>
-            fragment`CASE WHEN ${value} >= -9223372036854775808::float8 AND ${value} < 9223372036854775808::float8 THEN trunc(${value}) END`,
+        return this.share(input, value =>
+          clauses(
+            fragment`CASE WHEN ${value} >= -9223372036854775808::float8`,
+            fragment`AND ${value} < 9223372036854775808::float8`,
+            fragment`THEN trunc(${value}) END`,
+          ),
         );
       case 'integer-to-text':
         return fragment`(${input})::bigint::text`;
@@ -183,13 +208,26 @@ function stepInto(base: SqlFragment, segments: readonly PathSegment[]): SqlFragm
 }
 
 function textAt(value: SqlFragment, segments: readonly PathSegment[]): SqlFragment {
-  return fragment`CASE jsonb_typeof(${value}) WHEN 'string' THEN ${value} #>> '{}' WHEN 'null' THEN NULL ELSE ${dumpAt(segments)} END`;
+  return clauses(
+    fragment`CASE jsonb_typeof(${value})`,
+    fragment`WHEN 'string' THEN ${value} #>> '{}'`,
+    fragment`WHEN 'null' THEN NULL`,
+    fragment`ELSE ${dumpAt(segments)} END`,
+  );
 }
 
 function numberAt(value: SqlFragment): SqlFragment {
-  return fragment`CASE jsonb_typeof(${value}) WHEN 'number' THEN ${value}::float8 WHEN 'string' THEN ${numberFromText(fragment`(${value} #>> '{}')`)} END`;
+  return clauses(
+    fragment`CASE jsonb_typeof(${value})`,
+    fragment`WHEN 'number' THEN ${value}::float8`,
+    fragment`WHEN 'string' THEN ${numberFromText(fragment`(${value} #>> '{}')`)} END`,
+  );
 }
 
 function numberFromText(text: SqlFragment): SqlFragment {
-  return fragment`CASE WHEN char_length(${text}) <= ${MAX_NUMERIC_LENGTH} AND ${text} ~ ${NUMERIC} THEN ${text}::float8 END`;
+  return clauses(
+    fragment`CASE WHEN char_length(${text}) <= ${MAX_NUMERIC_LENGTH}`,
+    fragment`AND ${text} ~ ${NUMERIC}`,
+    fragment`THEN ${text}::float8 END`,
+  );
 }

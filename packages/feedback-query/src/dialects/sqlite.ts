@@ -2,8 +2,9 @@
 // time order. JSON values are read by their json_type, because SQLite orders every text after every number.
 import { SqliteAdapter, SqliteQueryCompiler } from 'kysely';
 import type { Cast, PayloadReading } from '../bind/bound-node.ts';
+import type { Column } from '../bind/columns.ts';
 import { toIsoMs } from '../bind/datetime-literal.ts';
-import type { Column, PathSegment } from '../bind/fields.ts';
+import type { PathSegment } from '../bind/fields.ts';
 import {
   type DialectSyntax,
   isPlainPath,
@@ -12,10 +13,9 @@ import {
   type QueryDialect,
   TABLE_ALIAS,
 } from '../compile/dialect.ts';
-import { fragment, parameter, type SqlFragment, trustedSql } from '../compile/sql-fragment.ts';
+import { clauses, fragment, parameter, type SqlFragment, trustedSql } from '../compile/sql-fragment.ts';
 import { assertNever } from '../errors.ts';
-import { NumberingSyntax } from './base-syntax.ts';
-import { byteOf, flagOf } from './case-flags.ts';
+import { BaseSyntax, byteOf, flagOf } from './base-syntax.ts';
 
 export const sqliteDialect: QueryDialect = Object.freeze({
   name: 'sqlite',
@@ -32,7 +32,7 @@ const PAYLOAD = trustedSql(`${TABLE_ALIAS}.payload_dump`);
 const PAYLOAD_TEXT = trustedSql(`+${TABLE_ALIAS}.payload_dump`);
 const MAX_NUMERIC_LENGTH = trustedSql(String(NUMERIC_TEXT_LENGTH));
 
-class SqliteSyntax extends NumberingSyntax implements DialectSyntax {
+class SqliteSyntax extends BaseSyntax implements DialectSyntax {
   text(value: string): SqlFragment {
     return parameter(value);
   }
@@ -57,7 +57,11 @@ class SqliteSyntax extends NumberingSyntax implements DialectSyntax {
   hasElement(column: Column, needle: SqlFragment, foldCase: boolean): SqlFragment {
     const value = trustedSql(foldCase ? 'lower(element.value)' : 'element.value');
     const wanted = foldCase ? this.foldCase(needle) : needle;
-    return fragment`EXISTS (SELECT 1 FROM json_each(${this.column(column)}) AS element WHERE ${value} = ${wanted})`;
+    return clauses(
+      fragment`EXISTS (SELECT 1`,
+      fragment`FROM json_each(${this.column(column)}) AS element`,
+      fragment`WHERE ${value} = ${wanted})`,
+    );
   }
   columnOutput(column: Column): SqlFragment {
     return column.type === 'json' ? PAYLOAD : this.column(column);
@@ -88,11 +92,23 @@ class SqliteSyntax extends NumberingSyntax implements DialectSyntax {
   payloadTruth(segments: readonly PathSegment[]): SqlFragment {
     const path = pathFragment(segments);
     const value = valueAt(path);
-    return fragment`(CASE ${typeAt(path)} WHEN 'text' THEN ${value} <> '' WHEN 'null' THEN 0 WHEN 'object' THEN 1 WHEN 'array' THEN 1 ELSE ${value} <> 0 END)`;
+    return clauses(
+      fragment`(CASE ${typeAt(path)}`,
+      fragment`WHEN 'text' THEN ${value} <> ''`,
+      fragment`WHEN 'null' THEN 0`,
+      fragment`WHEN 'object' THEN 1`,
+      fragment`WHEN 'array' THEN 1`,
+      fragment`ELSE ${value} <> 0 END)`,
+    );
   }
   payloadSize(segments: readonly PathSegment[]): SqlFragment {
     const path = pathFragment(segments);
-    return fragment`CASE ${typeAt(path)} WHEN 'array' THEN json_array_length(${PAYLOAD}, ${path}) WHEN 'object' THEN (SELECT count(*) FROM json_each(${PAYLOAD}, ${path})) WHEN 'text' THEN length(${valueAt(path)}) END`;
+    return clauses(
+      fragment`CASE ${typeAt(path)}`,
+      fragment`WHEN 'array' THEN json_array_length(${PAYLOAD}, ${path})`,
+      fragment`WHEN 'object' THEN (SELECT count(*) FROM json_each(${PAYLOAD}, ${path}))`,
+      fragment`WHEN 'text' THEN length(${valueAt(path)}) END`,
+    );
   }
 
   cast(cast: Cast, input: SqlFragment): SqlFragment {
@@ -104,10 +120,12 @@ class SqliteSyntax extends NumberingSyntax implements DialectSyntax {
       case 'number-to-flag':
         return this.share(input, byteOf);
       case 'number-to-integer':
-        return this.share(
-          input,
-          value =>
-            fragment`CASE WHEN ${value} >= -9223372036854775808.0 AND ${value} < 9223372036854775808.0 THEN trunc(${value}) END`,
+        return this.share(input, value =>
+          clauses(
+            fragment`CASE WHEN ${value} >= -9223372036854775808.0`,
+            fragment`AND ${value} < 9223372036854775808.0`,
+            fragment`THEN trunc(${value}) END`,
+          ),
         );
       case 'integer-to-text':
         return fragment`CAST(CAST(${input} AS INTEGER) AS TEXT)`;
@@ -156,17 +174,33 @@ function valueAt(path: SqlFragment): SqlFragment {
 }
 
 function textAt(path: SqlFragment): SqlFragment {
-  return fragment`CASE ${typeAt(path)} WHEN 'text' THEN ${valueAt(path)} WHEN 'null' THEN NULL ELSE ${PAYLOAD} -> ${path} END`;
+  return clauses(
+    fragment`CASE ${typeAt(path)}`,
+    fragment`WHEN 'text' THEN ${valueAt(path)}`,
+    fragment`WHEN 'null' THEN NULL`,
+    fragment`ELSE ${PAYLOAD} -> ${path} END`,
+  );
 }
 
 function numberAt(path: SqlFragment): SqlFragment {
   const value = valueAt(path);
-  return fragment`CASE ${typeAt(path)} WHEN 'real' THEN ${value} WHEN 'integer' THEN CAST(${value} AS REAL) WHEN 'text' THEN ${numberFromText(value)} END`;
+  return clauses(
+    fragment`CASE ${typeAt(path)}`,
+    fragment`WHEN 'real' THEN ${value}`,
+    fragment`WHEN 'integer' THEN CAST(${value} AS REAL)`,
+    fragment`WHEN 'text' THEN ${numberFromText(value)} END`,
+  );
 }
 
 /** Only number characters and valid JSON together mean: a JSON number without blanks around it. */
 function numberFromText(text: SqlFragment): SqlFragment {
-  return fragment`CASE WHEN length(${text}) <= ${MAX_NUMERIC_LENGTH} AND ${text} NOT GLOB '*[^-+.0-9eE]*' AND ${text} NOT GLOB '*[eE]*[0-9][0-9][0-9]' AND json_valid(${text}) THEN CAST(${text} AS REAL) END`;
+  return clauses(
+    fragment`CASE WHEN length(${text}) <= ${MAX_NUMERIC_LENGTH}`,
+    fragment`AND ${text} NOT GLOB '*[^-+.0-9eE]*'`,
+    fragment`AND ${text} NOT GLOB '*[eE]*[0-9][0-9][0-9]'`,
+    fragment`AND json_valid(${text})`,
+    fragment`THEN CAST(${text} AS REAL) END`,
+  );
 }
 
 /** Plain paths are literals, so that expression indexes match; any other path is a parameter. */

@@ -1,4 +1,5 @@
-// How large a query may be. The limits bound the time of the compiler and the work a database can be asked for.
+// Limits on a query: its size, which bounds the compiler's time and the database's work, and the text it may hold.
+import { QueryError, type QueryPath } from '../errors.ts';
 
 export interface QueryLimits {
   /** Most operators nested in one another. */
@@ -29,3 +30,14 @@ export const DEFAULT_QUERY_LIMITS: QueryLimits = Object.freeze({
   maxFieldCount: 100,
   maxRowCount: 10_000,
 });
+
+/**
+ * Refuses text that no database stores. Checked at the door, because such a text would otherwise match nothing.
+ *
+ * Throws: `QueryError` `invalid_text` when the text holds NUL or half of a surrogate pair.
+ */
+export function checkStorableText(text: string, path: QueryPath): void {
+  if (text.includes('\0') || !text.isWellFormed()) {
+    throw new QueryError('invalid_text', path, 'Text must not hold NUL or half of a surrogate pair');
+  }
+}

@@ -4,8 +4,7 @@ import { assertNever, QueryError, type QueryErrorCode } from '../errors.ts';
 import { CONVERT_TARGETS, type ConvertTarget, type ExprNode, type LiteralValue } from './expr-node.ts';
 import { EXPR_ROOT, type ExprPath, step, toQueryPath } from './expr-path.ts';
 import { GRAMMAR, GRAMMAR_BY_NAME, type GrammarRule } from './grammar.ts';
-import { DEFAULT_QUERY_LIMITS, type QueryLimits } from './limits.ts';
-import { checkStorableText } from './storable-text.ts';
+import { checkStorableText, DEFAULT_QUERY_LIMITS, type QueryLimits } from './limits.ts';
 
 const ALL_NAMES = GRAMMAR.map(rule => rule.name).join(', ');
 const CONDITION_NAMES = GRAMMAR.filter(rule => rule.result === 'condition')
