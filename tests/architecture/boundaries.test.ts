@@ -48,6 +48,18 @@ const ENGINE_MESSAGES = new Set([
   'link/request-failure.ts',
 ]);
 
+/** Folders and files directly below the src of a package, and which of the others each may import. */
+const FOLDER_ARROWS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'packages/feedback-query': {
+    'errors.ts': [],
+    parse: ['errors.ts'],
+    bind: ['errors.ts', 'parse'],
+    compile: ['errors.ts', 'parse', 'bind'],
+    dialects: ['errors.ts', 'parse', 'bind', 'compile'],
+    'index.ts': ['errors.ts', 'parse', 'bind', 'compile', 'dialects'],
+  },
+};
+
 /** Libraries with a single door inside their package. */
 const DOORS: readonly { readonly library: RegExp; readonly door: string }[] = [
   { library: /^koffi$|^onnxruntime-/, door: 'packages/engine/src/core/model/ort/' },
@@ -56,6 +68,7 @@ const DOORS: readonly { readonly library: RegExp; readonly door: string }[] = [
 ];
 
 const packageOf = (file: string) => file.split('/').slice(0, 2).join('/');
+const folderOf = (file: string) => file.split('/')[3] ?? '';
 
 function engineRoom(file: string): string | undefined {
   const inside = file.replace('packages/engine/src/', '');
@@ -100,6 +113,20 @@ describe('boundaries', () => {
     };
     expect(broken(allowed)).toEqual([]);
   });
+
+  test.each(Object.entries(FOLDER_ARROWS))(
+    'folders of %s import only what their arrows allow',
+    (name, arrows) => {
+      const files = sourceFiles().filter(file => file.startsWith(`${name}/src/`));
+      expect([...new Set(files.map(folderOf))].sort()).toEqual(Object.keys(arrows).sort());
+      const allowed = ({ from, to }: SourceImport) => {
+        if (packageOf(from) !== name || packageOf(to) !== name) return true;
+        const [folder, target] = [folderOf(from), folderOf(to)];
+        return folder === target || (arrows[folder] ?? []).includes(target);
+      };
+      expect(broken(allowed)).toEqual([]);
+    },
+  );
 
   // Imports of types count: two files that need each other's types cannot be read one after the other either.
   test('no file imports itself through others', () => {
