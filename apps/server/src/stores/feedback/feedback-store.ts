@@ -11,13 +11,13 @@ import {
   sqliteDialect,
 } from '@ortler/feedback-query';
 import type { CompiledQuery, Transaction } from 'kysely';
-import type { Database } from '../../db/database.ts';
+import type { Database, DatabaseKind } from '../../db/database.ts';
 import { guardedName } from '../../db/sqlite/guarded-tables.ts';
+import type { FeedbackTable } from '../../db/tables/feedback.ts';
 import type { Tables } from '../../db/tables.ts';
 import { asNew, asStored } from './inserted-feedback.ts';
 import { toPublicFailure } from './public-failure.ts';
 import { samplePayloads } from './sample-payloads.ts';
-import { toStoredFeedback } from './to-stored-feedback.ts';
 
 /** Rows of one statement: 25 columns each, and SQLite takes 32,766 parameters. */
 const ROWS_PER_STATEMENT = 1_000;
@@ -113,4 +113,19 @@ function groupRecords(records: readonly FeedbackRecord[]): readonly (readonly Fe
     else groups.push(new Map([[record.id, record]]));
   }
   return groups.map(group => [...group.values()]);
+}
+
+/** The record as a row of the `feedback` table. */
+function toStoredFeedback(kind: DatabaseKind, record: FeedbackRecord): FeedbackTable {
+  const { created_at_ms, ...same } = record;
+  return {
+    ...same,
+    created_at: new Date(created_at_ms).toISOString(),
+    scorer_tags: kind === 'postgres' ? record.scorer_tags : JSON.stringify(record.scorer_tags),
+    scorer_tag_reasons: JSON.stringify(record.scorer_tag_reasons),
+    scorer_tag_confidences: JSON.stringify(record.scorer_tag_confidences),
+    scorer_ratings: JSON.stringify(record.scorer_ratings),
+    scorer_rating_reasons: JSON.stringify(record.scorer_rating_reasons),
+    scorer_rating_confidences: JSON.stringify(record.scorer_rating_confidences),
+  };
 }
