@@ -1,4 +1,4 @@
-// Public surface: parse and bind a feedback query, compile it for a database, discover payload paths.
+// Public API: parse and bind a feedback query, compile it to SQL, discover payload paths.
 export { bindExpr } from './bind/bind-expr.ts';
 export { type BoundFeedbackQuery, bindFeedbackQuery, type FeedbackQuery } from './bind/bind-query.ts';
 export {

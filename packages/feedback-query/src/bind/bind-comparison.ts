@@ -1,5 +1,6 @@
-// Which type two sides are compared in, and the comparison itself. A payload value takes the type of the other
-// side; columns and computed values are never cast. Null equals only an absent value and has no order.
+// Binds comparisons: finds the common type of two operands and reads both as that type. A payload value takes the
+// type of the other side; columns and computed values are never cast. Null equals only an absent value and is never
+// less or greater.
 
 import { assertNever } from '../errors.ts';
 import { type ExprPath, step } from '../parse/expr-path.ts';
@@ -18,13 +19,13 @@ import {
   textOf,
 } from './operand.ts';
 
-/** An operand and where it stands in the request. */
+/** An operand and its path in the request. */
 export interface Side<O extends Operand = PresentOperand> {
   readonly operand: O;
   readonly path: ExprPath;
 }
 
-/** Type of one side as far as the query tells it. */
+/** Static type of one side. */
 type SideType = 'payload' | 'text' | 'number' | 'boolean' | 'datetime' | 'collection';
 
 /**
@@ -43,7 +44,7 @@ export function bindComparison(
   return isPresent(right) ? absenceOf(right.operand) : TRUE;
 }
 
-/** Whether a side is anything but the literal null. */
+/** Whether a side is not the literal null. */
 export function isPresent(side: Side<Operand>): side is Side {
   return side.operand.kind !== 'null';
 }
@@ -58,7 +59,7 @@ function bindPresent(operator: SqlComparison, left: Side, right: Side): BoundCon
   return { kind: 'compare', operator, type: sqlType, left: readAs(type, left), right: readAs(type, right) };
 }
 
-/** A type in which two sides can be compared. */
+/** A type for the comparison of two operands. */
 export type CommonType = 'text' | 'number' | 'boolean' | 'datetime';
 
 const LITERAL_TYPES = { string: 'text', number: 'number', boolean: 'boolean' } as const;
@@ -82,7 +83,7 @@ function sideType({ operand }: Side): SideType {
 }
 
 /**
- * The type in which two sides meet; elements of a list that meet the value in one type share one `IN`.
+ * The common type of two sides. List elements with the same common type share one `IN`.
  *
  * Throws: `QueryError` `no_common_type`.
  */
@@ -101,7 +102,7 @@ export function commonType(left: Side, right: Side): CommonType {
   );
 }
 
-/** Types a payload value can be read as. */
+/** Whether a payload value can be read as the type. */
 function isCastTarget(type: SideType): type is 'text' | 'number' | 'boolean' {
   return type === 'text' || isNumeric(type);
 }
@@ -114,7 +115,7 @@ function isDateLiteral({ operand }: Side): boolean {
   return operand.kind === 'literal' && typeof operand.value !== 'boolean';
 }
 
-/** A side read as the common type. */
+/** The bound value of a side, read as the common type. */
 export function readAs(type: CommonType, side: Side): BoundValue {
   const { operand, path } = side;
   switch (type) {
@@ -139,7 +140,7 @@ function readDatetime({ operand, path }: Side): BoundValue {
     throw refusal(
       'invalid_datetime',
       step(path, '$literal'),
-      'A date is ISO 8601 text or Unix seconds, in the years 1 to 9999',
+      'A date must be ISO 8601 text or Unix seconds, in the years 1 to 9999',
     );
   }
   return { kind: 'datetime-parameter', epochMs };

@@ -1,5 +1,5 @@
-// Gives a parsed tree its columns and types: the last place that can refuse an expression. Every operator of the
-// grammar is lowered here to the few conditions the compiler knows. Knows nothing of SQL text or databases.
+// The binder: resolves fields and types of an expression tree, and lowers every operator of the grammar to the few
+// bound conditions of bound-node.ts. The last stage that can refuse an expression. Knows nothing of SQL or databases.
 
 import { assertNever } from '../errors.ts';
 import type {
@@ -81,7 +81,7 @@ function valued(bound: BoundValue): Operand {
   return { kind: 'value', value: bound };
 }
 
-/** One operand stands for itself. */
+/** A single operand needs no `and` or `or` around it. */
 function anyOrAll(operator: 'and' | 'or', operands: readonly BoundCondition[]): BoundCondition {
   return operands.length === 1 ? operands[0]! : { kind: 'logic', operator, operands };
 }
@@ -111,7 +111,7 @@ function bindCompare(node: CompareNode, path: ExprPath, limits: QueryLimits): Bo
   return bindComparison(node.operator satisfies SqlComparison, left, right);
 }
 
-/** A list means: equal to any of its elements. Literals that meet the value in one type become one `IN`. */
+/** Equal to any element of the list. Literals that are compared in the same type become one `IN`. */
 function bindMembership(node: MembershipNode, path: ExprPath, limits: QueryLimits): BoundCondition {
   const operand = bindOperand(node.value, step(path, 0), limits);
   const { operand: shared, wrap } = shareOperand(operand);
@@ -138,7 +138,7 @@ function bindMembership(node: MembershipNode, path: ExprPath, limits: QueryLimit
   return node.operator === 'in' ? bound : negate(bound);
 }
 
-/** Computed operands are evaluated once, however many elements they are compared with. */
+/** Binds a computed operand as a shared value, so that it is evaluated once for all elements. */
 function shareOperand(operand: Operand): {
   readonly operand: Operand;
   readonly wrap: (body: BoundCondition) => BoundCondition;
@@ -147,7 +147,7 @@ function shareOperand(operand: Operand): {
   if (input === null) return { operand, wrap: body => body };
   const shared: SharedValue = { kind: 'shared', input };
   return {
-    // A condition stays a condition, because a payload beside it is read as a flag, not as a number.
+    // A condition stays a condition: a payload path compared with it is read as a flag, not as a number.
     operand: operand.kind === 'condition' ? condition({ kind: 'truth', value: shared }) : valued(shared),
     wrap: body => ({ kind: 'share', shared, body }),
   };

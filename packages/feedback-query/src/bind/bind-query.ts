@@ -1,5 +1,5 @@
-// A whole request, from what the caller sent to a bound query that any dialect can compile.
-// The envelope has been checked for types at the door; here its values get their meaning.
+// Binds a whole request: filter, selection, sort order and paging. The result can be compiled for every dialect.
+// The types of the envelope are checked by the caller; its values are checked here.
 
 import { QueryError } from '../errors.ts';
 import { checkStorableText, DEFAULT_QUERY_LIMITS, type QueryLimits } from '../parse/limits.ts';
@@ -12,17 +12,17 @@ import { bindSortOrder, type Cursor, type SortKey, type SortTerm } from './sort-
 /** A request for feedback rows. */
 export interface FeedbackQuery {
   readonly projectId: string;
-  /** Names of the fields to show; absent or empty means every column. */
+  /** Selected field names; absent or empty means every column. */
   readonly fields?: readonly string[] | null;
-  /** `{ $expr: operation }`, not yet looked at; absent means every row of the project. */
+  /** `{ $expr: operation }`, not validated yet; absent means every row of the project. */
   readonly query?: unknown;
   readonly sortBy?: readonly SortKey[] | null;
-  /** Most rows; absent means as many as `QueryLimits.maxRowCount` allows. */
+  /** Most rows; absent means `QueryLimits.maxRowCount`. */
   readonly limit?: number | null;
   readonly offset?: number | null;
-  /** Keyset paging: only rows after this cursor, which `CompiledFeedbackQuery.toCursor` gave for the same sort. */
+  /** Keyset pagination: rows after this cursor of `CompiledFeedbackQuery.toCursor`, for the same sort order. */
   readonly after?: Cursor | null;
-  /** Also select what a cursor needs. */
+  /** Also selects the cursor's values. */
   readonly withCursor?: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface BoundFeedbackQuery {
 /**
  * Parses and binds a request.
  *
- * Throws: `QueryError`, with the place of the fault as a path from the request's root.
+ * Throws: `QueryError`, with the path of the error from the request's root.
  */
 export function bindFeedbackQuery(
   request: FeedbackQuery,
@@ -51,7 +51,7 @@ export function bindFeedbackQuery(
   const selection = bindSelection(request.fields, limits);
   const after = request.after ?? null;
   if (after !== null && selection.kind === 'count') {
-    throw new QueryError('invalid_cursor', ['after'], 'A count has no pages');
+    throw new QueryError('invalid_cursor', ['after'], 'count(*) cannot be paged');
   }
   return Object.freeze({
     projectId: request.projectId,

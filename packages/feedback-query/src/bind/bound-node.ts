@@ -1,22 +1,21 @@
-// The tree after binding: every field is a column or a payload path, every operand has one type, and nothing can
-// be refused any more. Made by bind-expr.ts, read by compile-expr.ts.
+// The bound tree: every field is a column or a payload path, every operand has one type, and compilation cannot fail.
+// Created by bind-expr.ts, compiled by compile/compile-expr.ts.
 import type { Column } from './columns.ts';
 import type { PathSegment } from './fields.ts';
 
 /**
- * Type of a value in SQL. `integer` is a whole double that has one text form in every database;
- * `number` is any double.
+ * SQL type of a value. `integer` is a whole number with the same text in every database; `number` is any double.
  */
 export type ValueType = 'text' | 'number' | 'integer' | 'datetime';
 
 export type SqlComparison = 'eq' | 'gt' | 'gte' | 'lt' | 'lte';
 
 /**
- * How a payload value is read.
+ * The type as which a payload value is read.
  *
- * - `text`: a text as it is, anything else as its JSON text; null when missing or null.
- * - `number`: a number, or a text that is a JSON number; else null.
- * - `flag`: true and `"true"` are 1, false and `"false"` are 0, whole numbers 0 to 255 are themselves; else null.
+ * - `text`: a string unchanged, any other value as its JSON text; null when missing or null.
+ * - `number`: a number, or a string that is a JSON number; else null.
+ * - `flag`: 1 for true and `"true"`, 0 for false and `"false"`, whole numbers from 0 to 255 unchanged; else null.
  */
 export type PayloadReading = 'text' | 'number' | 'flag';
 
@@ -31,12 +30,12 @@ export type BoundValue =
   | { readonly kind: 'payload-size'; readonly segments: readonly PathSegment[] }
   | { readonly kind: 'column-size'; readonly column: Column }
   | { readonly kind: 'text-length'; readonly input: BoundValue }
-  /** One type made from another; null where the input has no such value. */
+  /** A type conversion; null where the conversion fails. */
   | { readonly kind: 'cast'; readonly cast: Cast; readonly input: BoundValue }
   | { readonly kind: 'from-condition'; readonly as: 'integer' | 'text'; readonly input: BoundCondition }
   | SharedValue;
 
-/** A value several parts of one condition use; stands only inside the body of its `share` condition. */
+/** A value used several times in one condition; occurs only in the body of its `share` condition. */
 export interface SharedValue {
   readonly kind: 'shared';
   readonly input: BoundValue;
@@ -51,9 +50,9 @@ export type Cast =
   | 'datetime-to-text';
 
 export type BoundCondition =
-  /** A literal as a condition; its truth is a parameter, so that the SQL text does not depend on it. */
+  /** A literal as a condition. A parameter in the SQL, so that the SQL text does not depend on the value. */
   | { readonly kind: 'constant'; readonly value: boolean }
-  /** Written into the SQL text: follows from the shape of the query alone. */
+  /** Always false, in the SQL text, because it follows from the shape of the query alone. */
   | { readonly kind: 'never' }
   | { readonly kind: 'logic'; readonly operator: 'and' | 'or'; readonly operands: readonly BoundCondition[] }
   | { readonly kind: 'not'; readonly operand: BoundCondition }
@@ -64,7 +63,7 @@ export type BoundCondition =
       readonly left: BoundValue;
       readonly right: BoundValue;
     }
-  /** Two payload values: as numbers when both are JSON numbers, else as texts. */
+  /** Two payload values, compared as numbers when both are JSON numbers, else as texts. */
   | {
       readonly kind: 'compare-payload';
       readonly operator: SqlComparison;
@@ -73,7 +72,7 @@ export type BoundCondition =
     }
   /** The value equals one of these parameters of one type. */
   | { readonly kind: 'one-of'; readonly value: BoundValue; readonly list: readonly BoundValue[] }
-  /** Evaluates the shared value once for all its uses inside the body. */
+  /** Evaluates the shared value once for all its uses in the body. */
   | { readonly kind: 'share'; readonly shared: SharedValue; readonly body: BoundCondition }
   | { readonly kind: 'is-null'; readonly value: BoundValue }
   | { readonly kind: 'payload-exists'; readonly segments: readonly PathSegment[] }
@@ -93,7 +92,7 @@ export type BoundCondition =
       readonly foldCase: boolean;
     };
 
-/** The type a value has in SQL. */
+/** The SQL type of a value. */
 export function valueType(value: BoundValue): ValueType {
   switch (value.kind) {
     case 'text-parameter':
@@ -130,7 +129,7 @@ const CAST_RESULTS = {
   'datetime-to-text': 'text',
 } as const satisfies Record<Cast, ValueType>;
 
-/** Whether a value can be null; a comparison of values that cannot needs no guard. */
+/** Whether a value can be null. A comparison of values that cannot be null needs no `coalesce`. */
 export function isNullable(value: BoundValue): boolean {
   switch (value.kind) {
     case 'text-parameter':

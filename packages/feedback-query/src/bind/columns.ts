@@ -1,7 +1,7 @@
 // The columns of a feedback row: their types for the query language, and the record that stores write.
 
 /**
- * What a column holds.
+ * Type of a column.
  *
  * - `text`, `datetime` (UTC, milliseconds), `json` (one JSON object)
  * - `text-list`: list of texts
@@ -19,7 +19,7 @@ function column(name: string, type: ColumnType = 'text', nullable = false): Colu
   return Object.freeze({ name, type, nullable });
 }
 
-/** Every column of a feedback row, in the order a whole row shows them. */
+/** Every column of a feedback row, in the order of an answer. */
 export const COLUMNS: readonly Column[] = Object.freeze([
   column('id'),
   column('project_id'),

@@ -1,4 +1,4 @@
-// Which literals are a moment, and which moment.
+// Which literals are dates, and their time.
 import { describe, expect, it } from 'vitest';
 import { parseDatetimeLiteral } from './datetime-literal.ts';
 

@@ -1,4 +1,4 @@
-// Literals compared with created_at, and the text forms of a moment. Pure; no clock.
+// Parses date literals and formats dates. Pure; no clock.
 
 const MIN_EPOCH_MS = Date.parse('0001-01-01T00:00:00.000Z');
 const MAX_EPOCH_MS = Date.parse('9999-12-31T23:59:59.999Z');
@@ -7,8 +7,8 @@ const ISO_8601 =
   /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
 /**
- * A moment from ISO 8601 text (no offset means UTC) or Unix seconds; null when the value is neither.
- * Parts of a millisecond are cut off, because rows are stored in whole milliseconds.
+ * Parses ISO 8601 text (without offset: UTC) or Unix seconds; null when the value is neither.
+ * Truncates to milliseconds, the precision of stored rows.
  *
  * Unit: milliseconds since 1970.
  */
@@ -17,7 +17,7 @@ export function parseDatetimeLiteral(value: string | number): number | null {
   return isStorableMoment(epochMs) ? epochMs : null;
 }
 
-/** Whether a moment has the 24-character ISO form: a whole millisecond in the years 1 to 9999. */
+/** Whether a time has a 24-character ISO form: a whole millisecond in the years 1 to 9999. */
 export function isStorableMoment(epochMs: number): boolean {
   return Number.isInteger(epochMs) && epochMs >= MIN_EPOCH_MS && epochMs <= MAX_EPOCH_MS;
 }
@@ -28,7 +28,7 @@ function parseIso(text: string): number {
   const [, date, minutes = '00:00', seconds = '00', fraction = '', offset = 'Z'] = match;
   const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
   const day = Date.parse(`${date}T00:00:00Z`);
-  // Date.parse rolls 31 February over; such a date is not one.
+  // Date.parse turns 31 February into 3 March; such a date is refused.
   if (Number.isNaN(day) || toIsoMs(day).slice(0, 10) !== date) return Number.NaN;
   return Date.parse(`${date}T${minutes}:${seconds}.${milliseconds}${normalOffset(offset)}`);
 }

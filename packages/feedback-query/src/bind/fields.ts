@@ -6,16 +6,16 @@ import { COLUMNS, type Column } from './columns.ts';
 
 const COLUMNS_BY_NAME: ReadonlyMap<string, Column> = new Map(COLUMNS.map(item => [item.name, item]));
 
-/** What may stand where a field is asked for, in the words of an error. */
+/** The valid field names, for error messages. */
 const FIELD_NAMES = `fields are payload.<key> and ${COLUMNS.map(({ name }) => name).join(', ')}`;
 
-/** Name under which the original's clients also know the payload. */
+/** The original API's second name of the payload. */
 export const PAYLOAD_DUMP = 'payload_dump';
 
 /** One step into a JSON value: a key of an object or a position in a list. */
 export type PathSegment = string | number;
 
-/** What a field name stands for. */
+/** A resolved field name. */
 export type Field =
   | { readonly kind: 'column'; readonly column: Column }
   | { readonly kind: 'map-key'; readonly column: Column; readonly key: string }
@@ -24,7 +24,7 @@ export type Field =
 
 const WHOLE_PAYLOAD: Field = Object.freeze({ kind: 'payload', segments: Object.freeze([]) });
 
-/** Largest list position every database takes. */
+/** Largest list position in every database. */
 const MAX_INDEX = 2_147_483_647;
 const INTEGER = /^[+-]?[0-9]+$/;
 
@@ -35,7 +35,11 @@ const INTEGER = /^[+-]?[0-9]+$/;
  */
 export function parseField(name: string, path: QueryPath, limits: QueryLimits = DEFAULT_QUERY_LIMITS): Field {
   if (name.length > limits.maxFieldLength) {
-    throw new QueryError('too_large', path, `A field name has at most ${limits.maxFieldLength} units`);
+    throw new QueryError(
+      'too_large',
+      path,
+      `A field name has at most ${limits.maxFieldLength} UTF-16 code units`,
+    );
   }
   checkStorableText(name, path);
   if (name === 'payload' || name === PAYLOAD_DUMP) return WHOLE_PAYLOAD;
@@ -60,7 +64,7 @@ export function parseField(name: string, path: QueryPath, limits: QueryLimits = 
   throw new QueryError('unknown_field', path, `Unknown field: ${name}; ${FIELD_NAMES}`);
 }
 
-/** Splits at dots; a dot after a backslash belongs to the key, and the backslash is dropped. */
+/** Splits at dots. `\.` is a dot inside a key. */
 function parseSegments(text: string, path: QueryPath): readonly PathSegment[] {
   const keys = text.split(/(?<!\\)\./).map(key => key.replaceAll('\\.', '.'));
   return Object.freeze(keys.map(key => toSegment(key, path)));

@@ -1,5 +1,5 @@
-// What an operand is before the operator around it decides how it is read, and the readings themselves.
-// Shared by the binder's comparison rules and its operator rules; refuses what has no meaning.
+// Operands: bound, but not yet read as a type, and the functions that read them as condition, text or number.
+// Shared by bind-expr.ts and bind-comparison.ts.
 
 import { assertNever, QueryError, type QueryErrorCode } from '../errors.ts';
 import type { LiteralValue } from '../parse/expr-node.ts';
@@ -11,10 +11,10 @@ import type { PathSegment } from './fields.ts';
 
 export type Operand = PresentOperand | { readonly kind: 'null' };
 
-/** Any operand but the literal null. */
+/** An operand other than the literal null. */
 export type PresentOperand =
   | { readonly kind: 'literal'; readonly value: NonNullable<LiteralValue> }
-  /** A payload path: its type is only known row by row, so the other side of an operator decides. */
+  /** A payload path. Its type differs by row, so the operator and the other operand decide how it is read. */
   | { readonly kind: 'payload'; readonly segments: readonly PathSegment[] }
   /** A whole list or map column. */
   | { readonly kind: 'collection'; readonly column: Column }
@@ -38,7 +38,7 @@ export function negate(operand: BoundCondition): BoundCondition {
   return { kind: 'not', operand };
 }
 
-/** The operand as a condition: empty, zero, false, null and missing are false; anything else is true. */
+/** The operand as a condition: empty, zero, false, null and missing are false, all other values true. */
 export function truthOf(operand: Operand): BoundCondition {
   switch (operand.kind) {
     case 'null':
@@ -58,7 +58,7 @@ export function truthOf(operand: Operand): BoundCondition {
   }
 }
 
-/** Whether the operand has no value: null, a missing key, an explicit JSON null. */
+/** Whether the operand is absent: null, a missing key or an explicit JSON null. */
 export function absenceOf(operand: Operand): BoundCondition {
   switch (operand.kind) {
     case 'null':
@@ -76,7 +76,7 @@ export function absenceOf(operand: Operand): BoundCondition {
   }
 }
 
-/** Whether the operand is present; unlike its absence, a payload key with the value null counts as present. */
+/** Whether the operand is present. Not the opposite of absence: a payload key with the value null is both. */
 export function presenceOf(operand: Operand): BoundCondition {
   if (operand.kind === 'payload') return { kind: 'payload-exists', segments: operand.segments };
   return negate(absenceOf(operand));
@@ -92,7 +92,11 @@ export function textOf(operand: PresentOperand, path: ExprPath): BoundValue {
     case 'condition':
       return { kind: 'from-condition', as: 'text', input: operand.condition };
     case 'collection':
-      throw refusal('unsupported_operand', path, `${operand.column.name} has no text; name one key of it`);
+      throw refusal(
+        'unsupported_operand',
+        path,
+        `${operand.column.name} cannot be read as text; use one of its keys`,
+      );
     case 'value':
       return textOfValue(operand.value, path);
     default:
@@ -113,14 +117,14 @@ function textOfValue(value: BoundValue, path: ExprPath): BoundValue {
       throw refusal(
         'unsupported_operand',
         path,
-        'A computed double has no text that is the same in every database; convert it to int first',
+        'The text of a computed double differs between databases; convert it to int before string',
       );
     default:
       return assertNever(type);
   }
 }
 
-/** The operand as a number; a text or payload value that is none becomes null. */
+/** The operand as a number; null for a text or payload value that is not numeric. */
 export function numberOf(operand: PresentOperand, path: ExprPath): BoundValue {
   switch (operand.kind) {
     case 'literal':
@@ -135,12 +139,12 @@ export function numberOf(operand: PresentOperand, path: ExprPath): BoundValue {
       throw refusal(
         'unsupported_operand',
         path,
-        `${operand.column.name} is not a number; name one key of it`,
+        `${operand.column.name} cannot be read as a number; use one of its keys`,
       );
     case 'value': {
       const type = valueType(operand.value);
       if (type === 'datetime')
-        throw refusal('unsupported_operand', path, 'A date is not converted to a number');
+        throw refusal('unsupported_operand', path, 'A date cannot be read as a number');
       return type === 'text' ? { kind: 'cast', cast: 'text-to-number', input: operand.value } : operand.value;
     }
     default:
@@ -148,7 +152,7 @@ export function numberOf(operand: PresentOperand, path: ExprPath): BoundValue {
   }
 }
 
-/** An error at a place of the expression. */
+/** An error at a path of the expression. */
 export function refusal(code: QueryErrorCode, path: ExprPath, message: string): QueryError {
   return new QueryError(code, toQueryPath(path), message);
 }

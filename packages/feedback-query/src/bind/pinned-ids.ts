@@ -1,8 +1,8 @@
-// Which ids a query can only be about. A store that finds ids quickly need not look at anything else.
+// The ids that a filter requires. A store with a fast lookup by id needs to read no other rows.
 import type { BoundFeedbackQuery } from './bind-query.ts';
 import type { BoundCondition, BoundValue } from './bound-node.ts';
 
-/** The ids that the filter asks for, or null when rows of other ids may match too. */
+/** The only ids that can match the filter; null when rows with other ids may match. */
 export function pinnedIds({ filter }: BoundFeedbackQuery): readonly string[] | null {
   return filter === null ? null : idsOf(filter);
 }

@@ -6,14 +6,14 @@ import { COLUMNS } from './columns.ts';
 import { type Field, PAYLOAD_DUMP, parseField } from './fields.ts';
 
 export interface SelectedField {
-  /** Key in the answer: the name as sent, except `payload_dump`, which shows as `payload`. */
+  /** Key in the answer: the name of the request, but `payload` for `payload_dump`. */
   readonly key: string;
   readonly field: Field;
 }
 
 export type Selection =
   | { readonly kind: 'fields'; readonly fields: readonly SelectedField[] }
-  /** One row that counts all matches; several spellings may be asked for at once. */
+  /** One row with the number of matches, under one or more spellings of `count(*)`. */
   | { readonly kind: 'count'; readonly keys: readonly string[] };
 
 const COUNT = /^count\(\*\)$/i;
@@ -23,7 +23,7 @@ const ALL_FIELDS: readonly SelectedField[] = Object.freeze(
 );
 
 /**
- * Resolves the requested field names; no names means every column.
+ * Resolves the requested field names; without names, every column.
  *
  * Throws: `QueryError` `unknown_field`, `negative_index`, `mixed_count` or `too_large` at `fields.<n>`.
  */

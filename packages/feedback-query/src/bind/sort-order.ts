@@ -18,7 +18,7 @@ export interface SortKey {
 export interface SortTerm {
   readonly value: BoundValue;
   readonly direction: SortDirection;
-  /** Text that stands for a missing value, where the order must treat it as a text. */
+  /** The text that replaces a missing value, in a term that must not be null. */
   readonly absentAs?: '';
 }
 
@@ -57,7 +57,7 @@ function checkDirection(direction: SortDirection | null | undefined, index: numb
   throw new QueryError('literal_error', ['sort_by', index, 'direction'], "Input should be 'asc' or 'desc'");
 }
 
-/** A payload path sorts rows that have the key first, then by number, then by text. */
+/** A payload path sorts by presence of the key first, then by number, then by text. */
 function termsOf(
   field: Field,
   direction: SortDirection,
@@ -84,7 +84,11 @@ function termsOf(
       if (column.type === 'text' || column.type === 'datetime') {
         return [{ value: { kind: 'column', column }, direction }];
       }
-      throw new QueryError('unsupported_operand', path, `${column.name} has no order; name one key of it`);
+      throw new QueryError(
+        'unsupported_operand',
+        path,
+        `${column.name} cannot be sorted; use one of its keys`,
+      );
     }
     default:
       return assertNever(field);

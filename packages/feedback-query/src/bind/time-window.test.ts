@@ -1,4 +1,4 @@
-// Narrowing to a window keeps the rest of the query, and direction is told from the first sort key alone.
+// A time window keeps the rest of the query; the direction depends on the first sort key alone.
 import { expect, it } from 'vitest';
 import { explainFeedbackQuery } from '../compile/compile-query.ts';
 import { sqliteDialect } from '../dialects/sqlite.ts';

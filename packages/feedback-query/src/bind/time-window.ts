@@ -1,6 +1,5 @@
-// Narrowing a bound query to a part of time. A store whose table lies in the order of time answers "the newest hundred" from
-// a small window first; that changes how much it reads, never what it finds, as long as it widens the window until the
-// answer is whole.
+// Restricts a bound query to a time window. A store whose table is sorted by time answers "the newest hundred" from a
+// small window first and widens it until the page is full: that changes how much it reads, never the answer.
 import type { BoundFeedbackQuery } from './bind-query.ts';
 import type { BoundCondition, BoundValue } from './bound-node.ts';
 import { COLUMNS } from './columns.ts';
@@ -13,7 +12,7 @@ export interface TimeWindow {
   readonly toMs?: number;
 }
 
-/** The query over the rows of the window only. */
+/** The query, restricted to rows of the window. */
 export function withinWindow(query: BoundFeedbackQuery, { fromMs, toMs }: TimeWindow): BoundFeedbackQuery {
   const operands: BoundCondition[] = [];
   if (fromMs !== undefined) operands.push(compareCreated('gte', fromMs));
@@ -23,14 +22,14 @@ export function withinWindow(query: BoundFeedbackQuery, { fromMs, toMs }: TimeWi
   return { ...query, filter: { kind: 'logic', operator: 'and', operands } };
 }
 
-/** How an answer runs through time, or null when it is a count or sorted by something else first. */
+/** The direction of a query sorted by created_at first; null for a count or another order. */
 export function timeDirection({ selection, sort }: BoundFeedbackQuery): SortDirection | null {
   const [first] = sort;
   if (selection.kind === 'count' || first?.value.kind !== 'column') return null;
   return first.value.column.name === 'created_at' ? first.direction : null;
 }
 
-/** Where an answer that runs through time begins behind its cursor; null without a cursor. Unit: milliseconds since 1970. */
+/** created_at of the cursor, for a query sorted by time; null without a cursor. Unit: milliseconds since 1970. */
 export function cursorMoment({ after }: BoundFeedbackQuery): number | null {
   const first = after?.[0];
   return first === undefined || first === null ? null : parseDatetimeLiteral(first);

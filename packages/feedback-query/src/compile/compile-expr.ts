@@ -1,5 +1,5 @@
-// A bound condition to SQL. Two-valued logic: a comparison with a missing value is false. SQL says null there,
-// which a WHERE clause reads as false too, so guards stand only where null and false differ: under NOT.
+// Bound conditions and values to SQL. Two-valued logic: a comparison with a missing value is false. In SQL it is null,
+// which a WHERE clause treats as false, so `coalesce` is needed only where null and false differ: under NOT.
 import type { BoundCondition, BoundValue, SharedValue, SqlComparison } from '../bind/bound-node.ts';
 import { isNullable, valueType } from '../bind/bound-node.ts';
 import { assertNever } from '../errors.ts';
@@ -14,10 +14,10 @@ const OPERATORS = {
   lte: trustedSql('<='),
 } as const satisfies Record<SqlComparison, SqlFragment>;
 
-/** Longest flat chain of AND or OR; SQLite counts every link of a chain as one level of at most 1000. */
+/** Longest flat chain of AND or OR. SQLite counts each operand as one level of nesting, of at most 1000. */
 const MAX_CHAIN_LENGTH = 50;
 
-/** SQL of a condition for a WHERE clause; null stands for false. Always parenthesised or a single call. */
+/** SQL of a condition for a WHERE clause; null means false. Parenthesised, or a single function call. */
 export function compileCondition(condition: BoundCondition, syntax: DialectSyntax): SqlFragment {
   return new ExprCompiler(syntax).condition(condition);
 }
@@ -160,7 +160,7 @@ class ExprCompiler {
   }
 }
 
-/** Whether a condition is never null in SQL. */
+/** Whether the SQL of a condition is never null. */
 function isTotal(node: BoundCondition): boolean {
   switch (node.kind) {
     case 'constant':

@@ -1,6 +1,6 @@
-// The rows payload-schema discovery looks at: of each trigger_ref in a time range, the newest payload.
-// Rows without a trigger_ref are one group. Newest groups come first, so a small sample sees what is used now.
-// The choice is made on moments and ids alone; payloads are then fetched for the chosen rows only.
+// The sample for payload schema discovery: the newest payload of each trigger_ref in a time range. Rows without a
+// trigger_ref are one group. Newest groups come first, so a small sample reflects current payloads. One query selects
+// keys (created_at and id), a second reads the payloads of these keys only.
 import type { CompiledQuery } from 'kysely';
 import type { BoundCondition, BoundValue } from '../bind/bound-node.ts';
 import { COLUMNS } from '../bind/columns.ts';
@@ -32,7 +32,7 @@ export interface PayloadSampleQuery {
   readonly sampleLimit?: number;
 }
 
-/** A chosen row: its moment and its id as one text, whose greatest is the newest of a group. */
+/** Key of a sampled row: created_at and id as one text; the maximum of a group is its newest row. */
 export interface SampledKey {
   readonly newest: string;
 }
@@ -47,7 +47,7 @@ function column(name: string): SqlFragment {
 }
 
 /**
- * Compiles the choice of rows of one project, newest first.
+ * Compiles the query for the keys of a sample, newest first.
  *
  * Throws: `QueryError` `int_type`, `invalid_datetime` or `invalid_text`.
  */
@@ -58,7 +58,11 @@ export function compilePayloadSampleQuery(
 ): CompiledQuery<SampledKey> {
   const sampleLimit = query.sampleLimit ?? DEFAULT_SAMPLE_LIMIT;
   if (!Number.isSafeInteger(sampleLimit) || sampleLimit < 1 || sampleLimit > MAX_SAMPLE_LIMIT) {
-    throw new QueryError('int_type', ['sample_limit'], `A whole number from 1 to ${MAX_SAMPLE_LIMIT}`);
+    throw new QueryError(
+      'int_type',
+      ['sample_limit'],
+      `Input should be a whole number from 1 to ${MAX_SAMPLE_LIMIT}`,
+    );
   }
   const syntax = dialect.createSyntax();
   const statement = sqlWriter(dialect)
@@ -69,7 +73,7 @@ export function compilePayloadSampleQuery(
       ),
     )
     .where(toExpression<boolean>(compileCondition(sampleCondition(query), syntax)))
-    // Null groups with null.
+    // GROUP BY puts all nulls into one group.
     .groupBy(toExpression(column('trigger_ref')))
     .orderBy(toExpression(fragment`max(${column('created_at')}) DESC, ${column('trigger_ref')} NULLS LAST`))
     .limit(toExpression<number>(syntax.rowCount(sampleLimit)))
@@ -78,8 +82,8 @@ export function compilePayloadSampleQuery(
 }
 
 /**
- * Compiles the fetch of the payloads of chosen rows, in no order.
- * @param keys At least one; neighbours in time, so that a table in the order of time is read in one place.
+ * Compiles the query for the payloads of sampled keys, in no order.
+ * @param keys At least one; adjacent in time, so that a table sorted by time is read in one range.
  */
 export function compileSampledPayloadsQuery(
   projectId: string,
@@ -104,7 +108,7 @@ export function compileSampledPayloadsQuery(
   return statement as CompiledQuery<SampledPayload>;
 }
 
-/** `2026-01-01T00:00:00.000Z <id>`, or as a database writes a moment by itself. */
+/** `2026-01-01T00:00:00.000Z <id>`, or with the database's own date format. */
 const KEY = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)Z? ([\s\S]*)$/;
 
 function readKey({ newest }: SampledKey): { readonly epochMs: number; readonly id: string } {
@@ -123,7 +127,7 @@ function sampleCondition(query: PayloadSampleQuery): BoundCondition {
   return { kind: 'logic', operator: 'and', operands };
 }
 
-/** `mon:*` keeps its colon, so that it covers the versions of `mon` and not those of `monday`. */
+/** The prefix of `mon:*` includes the colon, so that it matches versions of `mon`, not of `monday`. */
 function triggerCondition(triggerRef: string): BoundCondition {
   if (!triggerRef.endsWith(':*')) return equal('trigger_ref', triggerRef);
   checkStorableText(triggerRef, ['trigger_ref']);
@@ -149,7 +153,7 @@ function equal(name: string, value: string): BoundCondition {
 
 function checkMoment(epochMs: number, name: string): number {
   if (isStorableMoment(epochMs)) return epochMs;
-  throw new QueryError('invalid_datetime', [name], 'A moment lies in the years 1 to 9999');
+  throw new QueryError('invalid_datetime', [name], 'Input should be a date in the years 1 to 9999');
 }
 
 function columnValue(name: string): BoundValue {

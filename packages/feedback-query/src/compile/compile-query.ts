@@ -1,5 +1,5 @@
-// A bound query to one SELECT statement of a dialect. The project is a condition of its own beside the user's
-// filter, joined by AND, so no expression can widen it. Runs nothing: a store executes the compiled query.
+// A bound query to one SELECT statement. The project is a separate condition, joined by AND with the filter, so no
+// expression can widen it. Does not run the query; a store does.
 import type { CompiledQuery } from 'kysely';
 import type { BoundFeedbackQuery } from '../bind/bind-query.ts';
 import type { Field } from '../bind/fields.ts';
@@ -14,16 +14,16 @@ import { fragment, joinFragments, type SqlFragment, toExpression, trustedSql } f
 import { sqlWriter } from './sql-writer.ts';
 
 export interface CompiledFeedbackQuery {
-  /** Run it with `db.executeQuery(statement)`. */
+  /** Run with `db.executeQuery(statement)`. */
   readonly statement: CompiledQuery<ResultRow>;
-  /** The object a client sees, from a row of the result. */
+  /** Decodes a row of the result. */
   readonly toResult: (row: ResultRow) => ResultRow;
   /** The cursor of a row, or null when the query was bound without `withCursor`. */
   readonly toCursor: (row: ResultRow) => Cursor | null;
 }
 
 export interface CompileOptions {
-  /** Name of the feedback table; written into the SQL as an identifier. */
+  /** Table name, as an SQL identifier. */
   readonly tableName?: string;
 }
 
@@ -61,7 +61,7 @@ export function compileFeedbackQuery(
   });
 }
 
-/** What a query becomes in SQL, for people; the values are beside the text, in order. */
+/** The SQL of a query for inspection, with its parameters in order. */
 export function explainFeedbackQuery(
   query: BoundFeedbackQuery,
   dialect: QueryDialect,
@@ -89,7 +89,7 @@ function selectField(field: Field, syntax: DialectSyntax): SqlFragment {
   }
 }
 
-/** Project first and apart; then the user's filter and the cursor, each in parentheses of its own. */
+/** The WHERE clause: project, then filter, then cursor, each in its own parentheses. */
 function compileScope(query: BoundFeedbackQuery, syntax: DialectSyntax): SqlFragment {
   const parts = [fragment`${trustedSql(`${TABLE_ALIAS}.project_id`)} = ${syntax.text(query.projectId)}`];
   if (query.filter !== null) parts.push(compileCondition(query.filter, syntax));

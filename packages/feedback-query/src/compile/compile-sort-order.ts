@@ -19,17 +19,17 @@ export function compileSortOrder(terms: readonly SortTerm[], syntax: DialectSynt
   return joinFragments(parts, ', ');
 }
 
-/** A term as a cursor stores it: datetimes as text. */
+/** The value of a term in a cursor: datetimes as text. */
 export function compileCursorValue(term: SortTerm, syntax: DialectSyntax): SqlFragment {
   const value = compileTerm(term, syntax);
   return valueType(term.value) === 'datetime' ? syntax.cast('datetime-to-text', value) : value;
 }
 
 /**
- * The condition "comes after the cursor": equal in the first terms and later in the next one.
- * Its text depends on which cursor values are null, never on the values.
+ * The keyset pagination predicate: rows equal to the cursor in the first terms and after it in the next one.
+ * Its SQL text depends on which cursor values are null, never on the values.
  *
- * Throws: `QueryError` `invalid_cursor` when the cursor was not made by this sort order.
+ * Throws: `QueryError` `invalid_cursor` when the cursor belongs to another sort order.
  */
 export function compileAfter(terms: readonly SortTerm[], cursor: Cursor, syntax: DialectSyntax): SqlFragment {
   if (cursor.length !== terms.length) throw invalidCursor();
@@ -56,7 +56,7 @@ export function compileAfter(terms: readonly SortTerm[], cursor: Cursor, syntax:
   return bound === null ? later : fragment`(${bound} AND ${later})`;
 }
 
-/** Says nothing new, but lets an index on the first term start at the cursor, so deep pages cost what the first costs. */
+/** A redundant bound on the first term: an index scan starts at the cursor, so every page costs the same. */
 function compileFirstBound(term: SortTerm, value: Cursor[number], syntax: DialectSyntax): SqlFragment | null {
   if (value === null || isNullableTerm(term) || term.value.kind !== 'column') return null;
   const operator = trustedSql(term.direction === 'asc' ? '>=' : '<=');

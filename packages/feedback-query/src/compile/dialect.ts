@@ -1,40 +1,40 @@
-// What a database must be able to say. The compiler speaks only through this interface; adding a database means
-// writing one `DialectSyntax`. All implementations must agree with test/reference-evaluator.ts.
+// The interface of an SQL dialect. The compiler writes database-specific SQL only through it; dialects/ implements it,
+// and a new database is one more `DialectSyntax`. All implementations must agree with test/reference-evaluator.ts.
 import type { DialectAdapter, QueryCompiler } from 'kysely';
 import type { Cast, PayloadReading } from '../bind/bound-node.ts';
 import type { Column } from '../bind/columns.ts';
 import type { PathSegment } from '../bind/fields.ts';
 import type { SqlFragment } from './sql-fragment.ts';
 
-/** Alias of the feedback table in every query; columns are always qualified with it. */
+/** Alias of the feedback table in every query; every column is qualified with it. */
 export const TABLE_ALIAS = 'f';
 
-/** A database this package can compile for. */
+/** A target database. */
 export interface QueryDialect {
   readonly name: 'sqlite' | 'postgres' | 'clickhouse';
-  /** Writers of one query's SQL; made anew per query, because it numbers the names it invents. */
+  /** A new instance per query, because it numbers generated names. */
   createSyntax(): DialectSyntax;
   createQueryCompiler(): QueryCompiler;
   createAdapter(): DialectAdapter;
 }
 
-/** SQL for the leaves of a query. Null stands for a missing value everywhere. */
+/** SQL of values and predicates. A missing value is null. */
 export interface DialectSyntax {
   /** Parameters. Datetime unit: milliseconds since 1970. */
   text(value: string): SqlFragment;
   number(value: number): SqlFragment;
   datetime(epochMs: number): SqlFragment;
-  /** The row window; both are whole numbers of at least 0. */
+  /** LIMIT or OFFSET; a whole number of at least 0. */
   rowCount(value: number): SqlFragment;
 
-  /** A text or datetime column as it is stored. */
+  /** A stored text or datetime column. */
   column(column: Column): SqlFragment;
   mapValue(column: Column, key: string): SqlFragment;
-  /** Elements of a list column or keys of a map column. */
+  /** Number of elements of a list column or keys of a map column. */
   columnSize(column: Column): SqlFragment;
-  /** Whether a list column has this element. */
+  /** Whether a list column contains the element. */
   hasElement(column: Column, needle: SqlFragment, foldCase: boolean): SqlFragment;
-  /** The column as an answer shows it: ISO text for datetimes, JSON text for anything structured. */
+  /** The column in an answer: ISO text for datetimes, JSON text for lists, maps and the payload. */
   columnOutput(column: Column): SqlFragment;
 
   payload(segments: readonly PathSegment[], reading: PayloadReading): SqlFragment;
@@ -46,39 +46,39 @@ export interface DialectSyntax {
   payloadIsNumber(segments: readonly PathSegment[]): SqlFragment;
   /** False for null, false, 0 and the empty text; true for any other value; null or false when missing. */
   payloadTruth(segments: readonly PathSegment[]): SqlFragment;
-  /** Elements of a list, keys of an object, characters of a text; else null. */
+  /** Number of elements of a list, keys of an object or characters of a string; else null. */
   payloadSize(segments: readonly PathSegment[]): SqlFragment;
 
   cast(cast: Cast, input: SqlFragment): SqlFragment;
   /** Unit: Unicode characters. */
   textLength(input: SqlFragment): SqlFragment;
-  /** Lower case for ASCII letters only, the same in every database. */
+  /** Lower case of ASCII letters only, the same in every database. */
   foldCase(input: SqlFragment): SqlFragment;
   contains(input: SqlFragment, needle: SqlFragment): SqlFragment;
   startsWith(input: SqlFragment, needle: SqlFragment): SqlFragment;
-  /** The text so that it is ordered by its UTF-8 bytes. */
+  /** The text with a collation that compares UTF-8 bytes. */
   byteOrder(input: SqlFragment): SqlFragment;
 
   /** Evaluates a value once for all its uses, so that the SQL text stays linear in the size of the query. */
   share(value: SqlFragment, use: (shared: SqlFragment) => SqlFragment): SqlFragment;
-  /** `<moment> <id>` as one text, whose byte order is that of the moments, then of the ids. */
+  /** `<created_at> <id>` as one text that sorts by time, then by id. */
   momentAndId(moment: SqlFragment, id: SqlFragment): SqlFragment;
   countRows(): SqlFragment;
 }
 
-/** A text is numeric when it is a JSON number of at most this many characters ... */
+/** A text is numeric when it is a JSON number of at most this many characters, ... */
 export const NUMERIC_TEXT_LENGTH = 64;
-/** ... with at most two digits of exponent, so that no database overflows while reading it. */
+/** ... with at most two exponent digits, so that no database overflows when it parses it. */
 export const NUMERIC_TEXT = '^-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][-+]?[0-9]{1,2})?$';
 
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
-/** A key that may be written into SQL text as a literal, so that an expression index on it can be used. */
+/** Whether a key may be part of the SQL text, so that an expression index on it can be used. */
 export function isPlainKey(key: string): boolean {
   return PLAIN_KEY.test(key);
 }
 
-/** A path of plain keys and list positions. */
+/** Whether a path has only plain keys and list positions. */
 export function isPlainPath(segments: readonly PathSegment[]): boolean {
   return segments.every(segment => typeof segment === 'number' || isPlainKey(segment));
 }

@@ -1,19 +1,18 @@
-// The expression of an index on a payload path. It is the very text that a query on the path compiles to, so the
+// The expression of an expression index on a payload path: the same SQL that a filter on the path compiles to, so the
 // database recognises it.
 
 import { parseField } from '../bind/fields.ts';
 import { QueryError } from '../errors.ts';
 import { isPlainPath, type QueryDialect, TABLE_ALIAS } from './dialect.ts';
 
-/** Readings that an index can hold; a boolean has too few values for one. */
+/** Readings that can be indexed; a boolean has too few values for an index. */
 export type IndexReading = 'text' | 'number';
 
-/** Columns of the table as a query writes them: behind a blank or a bracket, never inside a quoted key. */
+/** A qualified column in the SQL: after a space or a parenthesis, never inside a quoted key. */
 const QUALIFIED_COLUMN = new RegExp(`(^|[ (])${TABLE_ALIAS}\\.`, 'g');
 
 /**
- * SQL text for `CREATE INDEX`, without the alias of the table: what a filter on the path compares when the literal beside
- * it is a text or a number.
+ * SQL text for `CREATE INDEX`, without the table alias: the expression that a filter compares with a text or a number.
  *
  * Throws: `QueryError` for a name that is no payload path of letters, digits and `_`.
  */

@@ -1,8 +1,8 @@
-// Pieces of SQL text with bound parameters between them. The compiler joins fragments and hands Kysely one raw
-// node per clause, which is much cheaper than one Kysely node per operator and keeps values out of the text.
+// SQL fragments: SQL text with bound parameters. The compiler joins fragments and passes Kysely one raw node per
+// clause, which is much cheaper than one Kysely node per operator, and keeps values out of the SQL text.
 import { ExpressionWrapper, RawNode, ValueNode } from 'kysely';
 
-/** What a database driver takes as a parameter. */
+/** A parameter of a database driver. */
 export type ParameterValue = string | number | bigint;
 
 /**
@@ -13,7 +13,7 @@ export interface SqlFragment {
   readonly values: readonly ParameterValue[];
 }
 
-/** SQL text as a tagged template; every part is itself a fragment, so no value can slip into the text. */
+/** SQL text as a tagged template. Every part is a fragment, so no value can enter the text. */
 export function fragment(strings: TemplateStringsArray, ...parts: readonly SqlFragment[]): SqlFragment {
   const texts: string[] = [strings[0]!];
   const values: ParameterValue[] = [];
@@ -28,12 +28,12 @@ export function parameter(value: ParameterValue): SqlFragment {
   return { texts: ['', ''], values: [value] };
 }
 
-/** SQL text written by this package; must never hold anything a caller sent. */
+/** SQL text of this package. Must never contain input of a caller. */
 export function trustedSql(text: string): SqlFragment {
   return { texts: [text], values: [] };
 }
 
-/** Fragments with the same text between them. */
+/** Fragments joined by a separator. */
 export function joinFragments(parts: readonly SqlFragment[], separator: string): SqlFragment {
   const texts: string[] = [''];
   const values: ParameterValue[] = [];
@@ -43,7 +43,7 @@ export function joinFragments(parts: readonly SqlFragment[], separator: string):
   return { texts, values };
 }
 
-/** An expression of several clauses, one per line of the source; a blank stands between them in the SQL. */
+/** Clauses joined by spaces, so that long SQL is written one clause per line of source. */
 export function clauses(...parts: readonly SqlFragment[]): SqlFragment {
   return joinFragments(parts, ' ');
 }
@@ -57,7 +57,7 @@ function append(texts: string[], values: ParameterValue[], part: SqlFragment, af
   texts[texts.length - 1] += after;
 }
 
-/** The fragment as a Kysely expression, to stand anywhere in a Kysely query. */
+/** The fragment as a Kysely expression. */
 export function toExpression<T>(part: SqlFragment): ExpressionWrapper<never, never, T> {
   const values = part.values.map(value => ValueNode.create(value));
   return new ExpressionWrapper(RawNode.create(part.texts, values));

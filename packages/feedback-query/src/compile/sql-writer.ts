@@ -1,13 +1,13 @@
-// A Kysely without a database, which only writes SQL. One per dialect is enough.
+// A Kysely instance without a database that only compiles SQL; one per dialect.
 import { DummyDriver, Kysely, SqliteIntrospector } from 'kysely';
 import type { QueryDialect } from './dialect.ts';
 
-/** Tables of any name with expressions of our own; column types play no part. */
+/** Any table name; column types are not used. */
 export type AnyTables = Record<string, Record<string, never>>;
 
 const writers = new Map<QueryDialect, Kysely<AnyTables>>();
 
-/** The writer of a dialect; its queries can be compiled, not run. */
+/** The Kysely instance of a dialect. Its queries can be compiled, not run. */
 export function sqlWriter(dialect: QueryDialect): Kysely<AnyTables> {
   let writer = writers.get(dialect);
   if (writer === undefined) {

@@ -29,7 +29,7 @@ export const clickHouseDialect: QueryDialect = Object.freeze({
   name: 'clickhouse',
   createSyntax: () => new ClickHouseSyntax(),
   createQueryCompiler: () => new ClickHouseQueryCompiler(),
-  // Kysely asks an adapter about inserts and migrations only; no SELECT depends on it.
+  // Kysely uses the adapter for inserts and migrations only, not for SELECT.
   createAdapter: () => new PostgresAdapter(),
 });
 
@@ -166,7 +166,7 @@ class ClickHouseSyntax extends BaseSyntax implements DialectSyntax {
     return input;
   }
 
-  /** A lambda over a list of one: the value is computed once. */
+  /** A lambda over an array of one element evaluates the value once. */
   share(value: SqlFragment, use: (shared: SqlFragment) => SqlFragment): SqlFragment {
     const name = this.newName();
     return fragment`arrayElement(arrayMap(${name} -> ${use(name)}, [${value}]), 1)`;
@@ -178,7 +178,7 @@ class ClickHouseSyntax extends BaseSyntax implements DialectSyntax {
     return trustedSql('count()');
   }
 
-  /** Calls `use` with a writer of JSON function calls at the path. */
+  /** Calls `use` with a function that writes a JSON function call at the path. */
   #at(segments: readonly PathSegment[], use: (json: JsonCall) => SqlFragment): SqlFragment {
     let doc = PAYLOAD;
     let keys: SqlFragment[] = [];
@@ -187,7 +187,7 @@ class ClickHouseSyntax extends BaseSyntax implements DialectSyntax {
         keys.push(isPlainKey(segment) ? trustedSql(`'${segment}'`) : parameter(segment));
         continue;
       }
-      // A number would pick the n-th member of an object, so lists are looked into by themselves.
+      // A number would select the n-th member of an object, so a list position is extracted from lists only.
       const place = trustedSql(String(segment + 1));
       doc = this.share(
         jsonCall(doc, keys)('JSONExtractRaw'),

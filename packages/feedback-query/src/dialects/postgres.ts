@@ -1,5 +1,5 @@
-// PostgreSQL 15 and later. `payload_dump` holds the JSON text as it was written and `payload` the same as jsonb:
-// jsonb is fast to read but rewrites numbers and key order, so texts of anything but strings come from the dump.
+// PostgreSQL 15 and later. `payload_dump` is the JSON text as stored and `payload` the same as jsonb: jsonb is fast to
+// read, but rewrites numbers and key order, so the text of anything but a string is read from `payload_dump`.
 // List columns are text[], map columns jsonb, datetimes timestamptz(3).
 import { PostgresAdapter, PostgresQueryCompiler } from 'kysely';
 import type { Cast, PayloadReading } from '../bind/bound-node.ts';
@@ -171,12 +171,12 @@ class PostgresSyntax extends BaseSyntax implements DialectSyntax {
     return fragment`(${input}) COLLATE "C"`;
   }
 
-  /** OFFSET 0 keeps the planner from pasting the value back into each use. */
+  /** OFFSET 0 keeps the planner from inlining the value into each use. */
   share(value: SqlFragment, use: (shared: SqlFragment) => SqlFragment): SqlFragment {
     const name = this.newName();
     return fragment`(SELECT ${use(name)} FROM (SELECT ${value} AS ${name} OFFSET 0) AS t)`;
   }
-  /** A blank sorts before the dot of a fraction, which PostgreSQL leaves out on whole seconds. */
+  /** A space sorts before the dot of a fraction, which PostgreSQL omits on whole seconds. */
   momentAndId(moment: SqlFragment, id: SqlFragment): SqlFragment {
     return fragment`((${moment} AT TIME ZONE 'UTC')::text || ' ' || ${id}) COLLATE "C"`;
   }
@@ -185,7 +185,7 @@ class PostgresSyntax extends BaseSyntax implements DialectSyntax {
   }
 }
 
-/** A key at a time; a path into a list goes through a strict JSON path, because `'5'::jsonb -> 0` is 5. */
+/** One `->` per key; a path with a list position is a strict JSON path, because `'5'::jsonb -> 0` is 5. */
 function jsonbAt(segments: readonly PathSegment[]): SqlFragment {
   if (!segments.some(segment => typeof segment === 'number')) return stepInto(PAYLOAD, segments);
   const path = `strict ${jsonPath(segments)}`;
@@ -193,7 +193,7 @@ function jsonbAt(segments: readonly PathSegment[]): SqlFragment {
   return fragment`jsonb_path_query_first(${PAYLOAD}, ${written}, '{}', true)`;
 }
 
-/** Text of the value as it was written. */
+/** JSON text of the value as stored. */
 function dumpAt(segments: readonly PathSegment[]): SqlFragment {
   return segments.length === 0 ? DUMP : fragment`${stepInto(DUMP_JSON, segments)}::text`;
 }

@@ -26,8 +26,8 @@ export const sqliteDialect: QueryDialect = Object.freeze({
 
 const PAYLOAD = trustedSql(`${TABLE_ALIAS}.payload_dump`);
 /**
- * The payload as a value to compare. Without the plus, SQLite would put the other side of an equality in place of the column
- * everywhere in the condition, also where it is read as JSON: `payload = '' and payload.a exists` was malformed JSON.
+ * The payload as a comparable value. Without the plus, SQLite propagates the constant of an equality to every use of the
+ * column, also where it is parsed as JSON: `payload = '' and payload.a exists` failed with "malformed JSON".
  */
 const PAYLOAD_TEXT = trustedSql(`+${TABLE_ALIAS}.payload_dump`);
 const MAX_NUMERIC_LENGTH = trustedSql(String(NUMERIC_TEXT_LENGTH));
@@ -151,7 +151,7 @@ class SqliteSyntax extends BaseSyntax implements DialectSyntax {
     return input;
   }
 
-  /** SQLite never flattens a subquery without FROM, so the value is computed once. */
+  /** SQLite does not flatten a subquery without FROM, so the value is evaluated once. */
   share(value: SqlFragment, use: (shared: SqlFragment) => SqlFragment): SqlFragment {
     const name = this.newName();
     return fragment`(SELECT ${use(name)} FROM (SELECT ${value} AS ${name}))`;
@@ -192,7 +192,7 @@ function numberAt(path: SqlFragment): SqlFragment {
   );
 }
 
-/** Only number characters and valid JSON together mean: a JSON number without blanks around it. */
+/** Only characters of a number, and valid JSON: together a JSON number without spaces around it. */
 function numberFromText(text: SqlFragment): SqlFragment {
   return clauses(
     fragment`CASE WHEN length(${text}) <= ${MAX_NUMERIC_LENGTH}`,
@@ -203,7 +203,7 @@ function numberFromText(text: SqlFragment): SqlFragment {
   );
 }
 
-/** Plain paths are literals, so that expression indexes match; any other path is a parameter. */
+/** Plain paths are SQL literals, so that expression indexes match; any other path is a parameter. */
 function pathFragment(segments: readonly PathSegment[]): SqlFragment {
   return isPlainPath(segments) ? trustedSql(`'${jsonPath(segments)}'`) : parameter(jsonPath(segments));
 }

@@ -1,5 +1,5 @@
-// The tree a filter expression is parsed into: one frozen node per operator of the grammar, nothing resolved yet.
-// Only the parser makes these nodes; the binder and the reference evaluator read them.
+// The expression tree: one frozen node per operator of the grammar, with unresolved field names. The parser creates
+// the nodes; the binder reads them.
 
 export type LiteralValue = string | number | boolean | null;
 export type CompareOperator = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte';
@@ -12,7 +12,7 @@ export interface LiteralNode {
 }
 export interface FieldNode {
   readonly kind: 'field';
-  /** The name as sent: `payload.a\.b`. */
+  /** The name as in the request: `payload.a\.b`. */
   readonly name: string;
 }
 export interface ConvertNode {
@@ -57,7 +57,7 @@ export interface ExistsNode {
   readonly input: ExprNode;
 }
 
-/** One parsed operand. Consumers switch on `kind` and end with `assertNever`. */
+/** A parsed operand. Consumers switch on `kind` and end with `assertNever`. */
 export type ExprNode =
   | LiteralNode
   | FieldNode

@@ -1,20 +1,22 @@
-// The grammar table as a Markdown table and as a JSON schema, so that neither can drift from the parser.
+// The grammar table as a Markdown table and as a JSON Schema, so that neither can drift from the parser.
 import { assertNever } from '../errors.ts';
 import { CONVERT_TARGETS } from './expr-node.ts';
 import { GRAMMAR, type GrammarRule } from './grammar.ts';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** One row per operator: how it is written, what it means, where its spelling comes from. */
+/** A Markdown table with one row per operator: syntax, result, meaning, MongoDB equivalent. */
 export function grammarMarkdown(): string {
   const rows = GRAMMAR.map(rule => {
     const name = `\`${rule.name}\`${rule.extension ? ' (extension)' : ''}`;
     const mongo = `[$${rule.mongo}](https://www.mongodb.com/docs/manual/reference/operator/aggregation/${rule.mongo}/)`;
     return `| ${name} | \`${usage(rule)}\` | ${rule.result} | ${rule.doc} | ${mongo} |`;
   });
-  return ['| Operator | Written | Gives | Meaning | After MongoDB |', '|---|---|---|---|---|', ...rows].join(
-    '\n',
-  );
+  return [
+    '| Operator | Syntax | Result | Meaning | MongoDB equivalent |',
+    '|---|---|---|---|---|',
+    ...rows,
+  ].join('\n');
 }
 
 function usage(rule: GrammarRule): string {

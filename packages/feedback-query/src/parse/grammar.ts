@@ -1,5 +1,5 @@
-// The grammar as one table. The parser reads it to know how an operator takes its operands; the documentation
-// and the JSON schema are generated from it. A new operator of a known form is one row here.
+// The grammar as one table of operators. It drives the parser, and the documentation and the JSON Schema are generated
+// from it. A new operator of an existing form is one row here.
 import {
   type ConvertTarget,
   compareNode,
@@ -16,7 +16,7 @@ import {
   textMatchNode,
 } from './expr-node.ts';
 
-/** How an operator takes its operands, and how the parsed operands become a node. */
+/** The syntax of an operator's operands, and the constructor of its node. */
 export type OperatorForm =
   | { readonly form: 'literal'; readonly build: (value: LiteralValue) => ExprNode }
   | { readonly form: 'field'; readonly build: (name: string) => ExprNode }
@@ -31,16 +31,16 @@ export type OperatorForm =
   | { readonly form: 'convert'; readonly build: (input: ExprNode, to: ConvertTarget) => ExprNode }
   | {
       readonly form: 'text-match';
-      /** Name of the argument that holds the searched text. */
+      /** Name of the argument with the substring or prefix. */
       readonly needleKey: 'substr' | 'prefix';
       readonly build: (input: ExprNode, needle: ExprNode, caseInsensitive: boolean) => ExprNode;
     };
 
 export type GrammarRule = OperatorForm & {
   readonly name: `$${string}`;
-  /** `condition`: true or false, may stand at the top. `value`: stands only inside an operation. */
+  /** `condition`: true or false, allowed at the top. `value`: allowed only inside an operation. */
   readonly result: 'condition' | 'value';
-  /** True when the original API does not have this operator. */
+  /** Whether the original API lacks this operator. */
   readonly extension: boolean;
   readonly doc: string;
   /** The MongoDB aggregation operator whose spelling this one follows. */
@@ -60,10 +60,10 @@ function compareRule(operator: 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte', doc: s
   );
 }
 
-/** Every operator, in the order the documentation shows them. */
+/** Every operator, in the order of the documentation. */
 export const GRAMMAR: readonly GrammarRule[] = Object.freeze([
   rule(
-    { name: '$literal', result: 'value', extension: false, doc: 'A text, number, boolean or null.' },
+    { name: '$literal', result: 'value', extension: false, doc: 'A string, number, boolean or null.' },
     { form: 'literal', build: literalNode },
   ),
   rule(
@@ -80,7 +80,7 @@ export const GRAMMAR: readonly GrammarRule[] = Object.freeze([
       name: '$convert',
       result: 'value',
       extension: false,
-      doc: 'The input as another type; null when it has no such value. `exists` tells whether the field is present.',
+      doc: 'The input converted to another type; null when the conversion fails. `exists`: whether the field is present.',
     },
     { form: 'convert', build: convertNode },
   ),
@@ -89,7 +89,7 @@ export const GRAMMAR: readonly GrammarRule[] = Object.freeze([
       name: '$size',
       result: 'value',
       extension: false,
-      doc: 'Elements of a list, keys of an object, characters of a text.',
+      doc: 'The number of elements of a list, keys of an object or characters of a string.',
     },
     { form: 'operand', build: sizeNode },
   ),
@@ -112,7 +112,7 @@ export const GRAMMAR: readonly GrammarRule[] = Object.freeze([
   compareRule('lt', 'Left is less than right.'),
   compareRule('lte', 'Left is less than or equal to right.'),
   rule(
-    { name: '$in', result: 'condition', extension: false, doc: 'The value equals an element of the list.' },
+    { name: '$in', result: 'condition', extension: false, doc: 'The value equals one element of the list.' },
     { form: 'value-and-list', build: (value, list) => membershipNode('in', value, list) },
   ),
   rule(
@@ -124,7 +124,7 @@ export const GRAMMAR: readonly GrammarRule[] = Object.freeze([
       name: '$contains',
       result: 'condition',
       extension: false,
-      doc: 'The text holds the searched text, letter by letter. On `scorer_tags`: a tag equals the searched text.',
+      doc: 'The input contains the substring, matched literally. On `scorer_tags`: a tag equals the substring.',
       mongo: 'indexOfCP',
     },
     {
@@ -138,7 +138,7 @@ export const GRAMMAR: readonly GrammarRule[] = Object.freeze([
       name: '$startsWith',
       result: 'condition',
       extension: true,
-      doc: 'The text begins with the searched text.',
+      doc: 'The input starts with the prefix.',
       mongo: 'indexOfCP',
     },
     {
@@ -152,7 +152,7 @@ export const GRAMMAR: readonly GrammarRule[] = Object.freeze([
       name: '$exists',
       result: 'condition',
       extension: true,
-      doc: 'The field is present; a payload key whose value is null is present.',
+      doc: 'The field is present; a payload key with the value null is present.',
       mongo: 'type',
     },
     { form: 'operand', build: existsNode },

@@ -2,9 +2,9 @@
 import { QueryError, type QueryPath } from '../errors.ts';
 
 export interface QueryLimits {
-  /** Most operators nested in one another. */
+  /** Deepest nesting of operators. */
   readonly maxDepth: number;
-  /** Most operators, fields and literals together. */
+  /** Most operators, fields and literals in total. */
   readonly maxNodeCount: number;
   /** Most elements of one `$in` list or operands of one `$and`. */
   readonly maxListLength: number;
@@ -32,12 +32,12 @@ export const DEFAULT_QUERY_LIMITS: QueryLimits = Object.freeze({
 });
 
 /**
- * Refuses text that no database stores. Checked at the door, because such a text would otherwise match nothing.
+ * Refuses text that no database stores; as a literal it could match nothing.
  *
- * Throws: `QueryError` `invalid_text` when the text holds NUL or half of a surrogate pair.
+ * Throws: `QueryError` `invalid_text` when the text contains NUL or an unpaired surrogate.
  */
 export function checkStorableText(text: string, path: QueryPath): void {
   if (text.includes('\0') || !text.isWellFormed()) {
-    throw new QueryError('invalid_text', path, 'Text must not hold NUL or half of a surrogate pair');
+    throw new QueryError('invalid_text', path, 'Text must not contain NUL or an unpaired surrogate');
   }
 }

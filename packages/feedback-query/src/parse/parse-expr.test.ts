@@ -102,10 +102,10 @@ describe('parseExpr', () => {
   });
 
   it.each([
-    [0.5, '; a value is written {"$literal": 0.5}'],
-    [null, '; a value is written {"$literal": null}'],
-    ['id', '; a value is written {"$literal": "id"}'],
-    ['$payload.score', '; a field is written {"$getField": "payload.score"}'],
+    [0.5, '; write a value as {"$literal": 0.5}'],
+    [null, '; write a value as {"$literal": null}'],
+    ['id', '; write a value as {"$literal": "id"}'],
+    ['$payload.score', '; write a field as {"$getField": "payload.score"}'],
     ['x'.repeat(100), '$exists'],
     [[], '$exists'],
     [undefined, '$exists'],

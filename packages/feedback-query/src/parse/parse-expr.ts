@@ -1,5 +1,5 @@
-// Unknown JSON to a frozen expression tree, or a QueryError that names the place of the first fault.
-// Knows the shape of the grammar (grammar.ts) and the limits; knows nothing of fields, types or databases.
+// The parser: unknown JSON to a frozen expression tree, or a QueryError with the path of the first error.
+// Knows the grammar (grammar.ts) and the limits; knows nothing of fields, types or databases.
 import { assertNever, QueryError, type QueryErrorCode } from '../errors.ts';
 import { CONVERT_TARGETS, type ConvertTarget, type ExprNode, type LiteralValue } from './expr-node.ts';
 import { EXPR_ROOT, type ExprPath, step, toQueryPath } from './expr-path.ts';
@@ -11,16 +11,16 @@ const CONDITION_NAMES = GRAMMAR.filter(rule => rule.result === 'condition')
   .map(rule => rule.name)
   .join(', ');
 
-/** Longest bare value that an error repeats. Unit: UTF-16 code units of its JSON. */
+/** Longest unwrapped value that an error message repeats. Unit: UTF-16 code units of its JSON. */
 const MAX_SHOWN_LENGTH = 100;
 
-/** The spellings of a boolean that clients of the original API may send. */
+/** The spellings of a boolean that the original API accepts. */
 const LAX_BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   ...[true, 1, '1', 'true', 't', 'yes', 'y', 'on'].map(value => [value, true] as const),
   ...[false, 0, null, '0', 'false', 'f', 'no', 'n', 'off'].map(value => [value, false] as const),
 ]);
 
-/** How far a parse has come; one object per call. */
+/** State of one parser run. */
 interface ParseState {
   readonly limits: QueryLimits;
   nodeCount: number;
@@ -47,7 +47,7 @@ export function parseQuery(query: unknown, limits: QueryLimits = DEFAULT_QUERY_L
 /**
  * Parses the value of `$expr`, which must be an operation.
  *
- * Throws: as `parseQuery`.
+ * Throws: like `parseQuery`.
  */
 export function parseExpr(input: unknown, limits: QueryLimits = DEFAULT_QUERY_LIMITS): ExprNode {
   const rule = ruleOf(input, EXPR_ROOT);
@@ -55,7 +55,7 @@ export function parseExpr(input: unknown, limits: QueryLimits = DEFAULT_QUERY_LI
     throw fault(
       'operation_expected',
       EXPR_ROOT,
-      `${rule.name} cannot stand alone; use one of ${CONDITION_NAMES}`,
+      `${rule.name} is not a condition; use one of ${CONDITION_NAMES}`,
     );
   }
   return parseOperand(input, EXPR_ROOT, 1, { limits, nodeCount: 0 });
@@ -63,7 +63,8 @@ export function parseExpr(input: unknown, limits: QueryLimits = DEFAULT_QUERY_LI
 
 function parseOperand(input: unknown, path: ExprPath, depth: number, state: ParseState): ExprNode {
   const { maxDepth, maxNodeCount } = state.limits;
-  if (depth > maxDepth) throw fault('too_deep', path, `Expressions nest at most ${maxDepth} levels`);
+  if (depth > maxDepth)
+    throw fault('too_deep', path, `An expression may be nested at most ${maxDepth} levels deep`);
   state.nodeCount += 1;
   if (state.nodeCount > maxNodeCount) {
     throw fault(
@@ -76,21 +77,25 @@ function parseOperand(input: unknown, path: ExprPath, depth: number, state: Pars
   return parseArguments(rule, (input as JsonObject)[rule.name], step(path, rule.name), depth, state);
 }
 
-/** The operand that a bare value was meant for; as elsewhere, a text that begins with a dollar sign names a field. */
-function howToWrite(bare: unknown): string {
+/** A hint for an unwrapped value: the operand to write. As in MongoDB, a text that starts with `$` names a field. */
+function hintFor(bare: unknown): string {
   if (bare !== null && !['string', 'number', 'boolean'].includes(typeof bare)) return '';
   const text = JSON.stringify(bare);
   if (text.length > MAX_SHOWN_LENGTH) return '';
   const isField = typeof bare === 'string' && bare.startsWith('$');
   return isField
-    ? `; a field is written {"$getField": ${JSON.stringify(bare.slice(1))}}`
-    : `; a value is written {"$literal": ${text}}`;
+    ? `; write a field as {"$getField": ${JSON.stringify(bare.slice(1))}}`
+    : `; write a value as {"$literal": ${text}}`;
 }
 
-/** The rule of the only operator in an object; other keys without a dollar sign are not looked at. */
+/** The rule of the single operator in an object; keys without a dollar sign are ignored. */
 function ruleOf(input: unknown, path: ExprPath): GrammarRule {
   if (!isObject(input)) {
-    throw fault('object_type', path, `An operand is an object with one of ${ALL_NAMES}${howToWrite(input)}`);
+    throw fault(
+      'object_type',
+      path,
+      `An operand must be an object with one of ${ALL_NAMES}${hintFor(input)}`,
+    );
   }
   let found: GrammarRule | undefined;
   for (const key of Object.keys(input)) {
@@ -100,7 +105,7 @@ function ruleOf(input: unknown, path: ExprPath): GrammarRule {
       throw fault('unknown_operator', step(path, key), `Unknown operator; operators are ${ALL_NAMES}`);
     }
     if (found !== undefined) {
-      throw fault('ambiguous_operator', path, `Both ${found.name} and ${key} in one object; write one`);
+      throw fault('ambiguous_operator', path, `Both ${found.name} and ${key} in one object; use only one`);
     }
     found = rule;
   }
@@ -176,7 +181,7 @@ function parseLiteral(input: unknown, path: ExprPath, limits: QueryLimits): Lite
   if (isWrappedStructure(input)) {
     throw fault('structured_literal', path, 'Objects and lists cannot be compared; compare their text');
   }
-  throw fault('literal_type', path, 'A literal is a text, a number, a boolean or null');
+  throw fault('literal_type', path, 'A literal must be a string, a number, a boolean or null');
 }
 
 /** True for `{}`, `[]` and structures of which every value is itself wrapped in `$literal`. */
@@ -185,10 +190,11 @@ function isWrappedStructure(input: unknown): boolean {
   return Object.values(input).every(value => isObject(value) && Object.hasOwn(value, '$literal'));
 }
 
-/** A text no longer than the limit that every database can store. */
+/** A storable text within the length limit. */
 function parseText(input: unknown, path: ExprPath, maxLength: number): string {
   if (typeof input !== 'string') throw fault('string_type', path, 'Input should be a valid string');
-  if (input.length > maxLength) throw fault('too_large', path, `Text is longer than ${maxLength} units`);
+  if (input.length > maxLength)
+    throw fault('too_large', path, `Text is longer than ${maxLength} UTF-16 code units`);
   checkStorableText(input, toQueryPath(path));
   return input;
 }

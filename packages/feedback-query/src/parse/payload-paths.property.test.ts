@@ -43,7 +43,7 @@ function bruteForce(payloads: readonly string[]): readonly PayloadPath[] {
   const leaves = new Map<string, unknown[]>();
   for (const payload of payloads)
     for (const { way, leaf } of ways(JSON.parse(payload), [])) {
-      // A list counts only as the last step, and stands for its own place.
+      // A list is a leaf only as the last step, at its own path.
       const isList = 'index' in way.at(-1)!;
       const keys = isList ? way.slice(0, -1) : way;
       if (keys.some(step => 'index' in step)) continue;

@@ -1,10 +1,10 @@
-// From sampled payloads to the leaf paths they have and the kind of value found there. Pure; an explicit stack
-// instead of recursion, so that a deeply nested payload cannot exhaust the call stack.
+// Payload schema discovery: the leaf paths of sampled payloads and the type of their values. Pure. Walks with an
+// explicit stack instead of recursion, so that a deeply nested payload cannot overflow the call stack.
 import { DEFAULT_QUERY_LIMITS } from './limits.ts';
 
 export type PayloadValueType = 'numeric' | 'boolean' | 'categorical';
 
-/** Wire format of one discovered path. */
+/** A discovered path, in the wire format. */
 export interface PayloadPath {
   readonly json_path: string;
   readonly value_type: PayloadValueType;
@@ -15,24 +15,24 @@ type LeafType = 'number' | 'boolean' | 'string' | 'null';
 const { maxSegmentCount, maxFieldLength } = DEFAULT_QUERY_LIMITS;
 const MAX_PATH_LENGTH = maxFieldLength - 'payload.'.length;
 
-/** A key a client can write into a query without escapes. */
+/** A key that needs no escapes in a field name. */
 const PLAIN_KEY = /^[A-Za-z0-9_ ]+$/;
 
 /**
- * Leaf paths of payloads that come one after the other; only paths and types are kept of them. A list of scalars is a
- * leaf at its own path; lists of objects or lists, empty containers, and keys that are blank or hold other than ASCII
- * letters, digits, `_` and blanks give no path; nor does a path longer than a query may name.
+ * Collects the leaf paths of payloads, one payload at a time; keeps only paths and types. A list of scalars is a leaf at
+ * its own path. These give no path: lists of objects or lists, empty containers, keys that are blank or contain other
+ * characters than ASCII letters, digits, `_` and spaces, and paths above the limits of a query.
  */
 export class PayloadPathCollector {
   readonly #typesByPath = new Map<string, Set<LeafType>>();
 
-  /** Takes a payload as JSON text. One that is not a JSON object is passed over, as the original does. */
+  /** Adds a payload as JSON text. Anything but a JSON object is ignored, as in the original service. */
   add(payload: string): void {
     const parsed = parseObject(payload);
     if (parsed !== null) collectLeaves(parsed, this.#typesByPath);
   }
 
-  /** All paths so far, sorted by code point. */
+  /** All paths collected so far, sorted by code point. */
   paths(): readonly PayloadPath[] {
     return [...this.#typesByPath.keys()]
       .sort(byCodePoint)
@@ -81,14 +81,14 @@ function record(typesByPath: Map<string, Set<LeafType>>, path: string, value: un
   typesByPath.set(path, types);
 }
 
-/** Nulls say nothing about the others; a path that is always null counts as boolean, as in the original. */
+/** Nulls do not change the type; a path that is always null is boolean, as in the original service. */
 function valueTypeOf(types: ReadonlySet<LeafType>): PayloadValueType {
   if (types.has('string')) return 'categorical';
   if (!types.has('number')) return 'boolean';
   return types.has('boolean') ? 'categorical' : 'numeric';
 }
 
-/** Paths are ASCII here, where UTF-16 order is code-point order. */
+/** Paths are ASCII, so UTF-16 order is code point order. */
 function byCodePoint(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
