@@ -20,7 +20,7 @@ const COLUMN_TYPES = {
   'number-map': 'Map(String, Float64)',
 } as const satisfies Record<ColumnType, string>;
 
-/** How a parameter is written: as a field of a tab-separated file. */
+/** A parameter, escaped like a field of a tab-separated file. */
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
 /** Opens an empty database with the feedback table. */

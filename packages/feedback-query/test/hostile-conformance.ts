@@ -1,4 +1,4 @@
-// What an attacker may send: it is refused, or it gives correct rows, in bounded time and SQL of bounded size.
+// Hostile input: it is refused or returns correct rows, in bounded time and with SQL of bounded size.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bindFeedbackQuery } from '../src/bind/bind-query.ts';
@@ -55,7 +55,7 @@ const hostileText = fc
   )
   .map(parts => parts.join(''));
 
-/** What `action` gives, or the code with which it was refused. */
+/** The result of `action`, or the code of its QueryError. */
 async function outcome<T>(action: () => Promise<T>): Promise<T | string> {
   try {
     return await action();

@@ -80,7 +80,7 @@ function boolean(value: boolean): Value {
   return { type: 'boolean', value };
 }
 
-/** What a field holds in a row. */
+/** The value of a field in a row. */
 export function readField(name: string, row: FeedbackRow): Value {
   if (name === 'payload' || name === 'payload_dump') return { type: 'json', value: row.payload };
   if (name.startsWith('payload.')) return { type: 'json', value: readPayload(name.slice(8), row.payload) };

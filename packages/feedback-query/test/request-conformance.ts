@@ -1,4 +1,4 @@
-// What every database must give for whole requests: fields, order, pages, counts, cursors and payload samples.
+// Conformance of whole requests on every database: fields, order, pages, counts, cursors and payload samples.
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind/bind-query.ts';

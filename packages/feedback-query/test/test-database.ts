@@ -1,4 +1,4 @@
-// What the conformance tests need of a database, and how they ask it.
+// The interface of a database under test, and queries on it.
 import type { CompiledQuery } from 'kysely';
 import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind/bind-query.ts';
 import type { Cursor, SortKey } from '../src/bind/sort-order.ts';
@@ -9,7 +9,7 @@ import type { FeedbackRow } from './feedback-row.ts';
 
 export interface TestDatabase {
   readonly dialect: QueryDialect;
-  /** Where the rows are, unless it is `feedback`. */
+  /** Table name, if not `feedback`. */
   readonly tableName?: string;
   readonly insert: (rows: readonly FeedbackRow[]) => Promise<void>;
   readonly clear: () => Promise<void>;
@@ -61,7 +61,7 @@ export async function idsByPage(
   return ids;
 }
 
-/** How queries are compiled for a database. */
+/** Compiler options for a database. */
 export function optionsOf({ tableName }: TestDatabase): CompileOptions {
   return tableName === undefined ? {} : { tableName };
 }

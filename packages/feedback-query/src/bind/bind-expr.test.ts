@@ -1,4 +1,4 @@
-// Which expressions have no meaning, and where the binder says so.
+// Expressions that the binder refuses, with code and path.
 import { describe, expect, it } from 'vitest';
 import type { QueryErrorCode, QueryPath } from '../errors.ts';
 import { parseExpr } from '../parse/parse-expr.ts';

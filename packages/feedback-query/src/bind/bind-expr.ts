@@ -2,32 +2,14 @@
 // bound conditions of bound-node.ts. The last stage that can refuse an expression. Knows nothing of SQL or databases.
 
 import { assertNever } from '../errors.ts';
-import type {
-  CompareNode,
-  ConvertNode,
-  ExprNode,
-  MembershipNode,
-  TextMatchNode,
-} from '../parse/expr-node.ts';
+import type { CompareNode, ExprNode, MembershipNode, TextMatchNode } from '../parse/expr-node.ts';
 import { EXPR_ROOT, type ExprPath, step, toQueryPath } from '../parse/expr-path.ts';
 import { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../parse/limits.ts';
 import { bindComparison, commonType, isPresent, readAs, type Side } from './bind-comparison.ts';
 import type { BoundCondition, BoundValue, SharedValue, SqlComparison } from './bound-node.ts';
-import { valueType } from './bound-node.ts';
+import { convertTo, sizeOf } from './convert-operand.ts';
 import { parseField } from './fields.ts';
-import {
-  NEVER,
-  negate,
-  numberOf,
-  type Operand,
-  type PresentOperand,
-  presenceOf,
-  readPayload,
-  refusal,
-  textOf,
-  textParameter,
-  truthOf,
-} from './operand.ts';
+import { condition, NEVER, negate, type Operand, presenceOf, textOf, truthOf, valued } from './operand.ts';
 
 /**
  * Binds an expression as the condition of a query.
@@ -49,10 +31,14 @@ function bindOperand(node: ExprNode, path: ExprPath, limits: QueryLimits): Opera
       return node.value === null ? { kind: 'null' } : { kind: 'literal', value: node.value };
     case 'field':
       return bindField(node.name, step(path, '$getField'), limits);
-    case 'convert':
-      return bindConvert(node, step(path, '$convert', 'input'), limits);
-    case 'size':
-      return bindSize(node.input, step(path, '$size'), limits);
+    case 'convert': {
+      const at = step(path, '$convert', 'input');
+      return convertTo(node.to, bindOperand(node.input, at, limits), at);
+    }
+    case 'size': {
+      const at = step(path, '$size');
+      return sizeOf(bindOperand(node.input, at, limits), at);
+    }
     case 'logic': {
       const at = step(path, `$${node.operator}`);
       const operands = node.operands.map((operand, index) => bindCondition(operand, step(at, index), limits));
@@ -71,14 +57,6 @@ function bindOperand(node: ExprNode, path: ExprPath, limits: QueryLimits): Opera
     default:
       return assertNever(node);
   }
-}
-
-function condition(bound: BoundCondition): Operand {
-  return { kind: 'condition', condition: bound };
-}
-
-function valued(bound: BoundValue): Operand {
-  return { kind: 'value', value: bound };
 }
 
 /** A single operand needs no `and` or `or` around it. */
@@ -174,56 +152,4 @@ function bindTextMatch(node: TextMatchNode, path: ExprPath, limits: QueryLimits)
   }
   const input = textOf(operand, inputPath);
   return { kind: 'text-match', operator: node.operator, input, needle, foldCase };
-}
-
-function bindSize(node: ExprNode, path: ExprPath, limits: QueryLimits): Operand {
-  const operand = bindOperand(node, path, limits);
-  if (operand.kind === 'collection') {
-    return valued({ kind: 'column-size', column: operand.column });
-  }
-  if (operand.kind === 'payload') {
-    return valued({ kind: 'payload-size', segments: operand.segments });
-  }
-  if (operand.kind === 'literal' && typeof operand.value === 'string') {
-    return valued({ kind: 'text-length', input: textParameter(operand.value) });
-  }
-  if (operand.kind === 'value' && valueType(operand.value) === 'text') {
-    return valued({ kind: 'text-length', input: operand.value });
-  }
-  throw refusal('unsupported_operand', path, '$size takes a text, a list, a map or a payload path');
-}
-
-function bindConvert(node: ConvertNode, path: ExprPath, limits: QueryLimits): Operand {
-  const operand = bindOperand(node.input, path, limits);
-  if (node.to === 'exists') return condition(presenceOf(operand));
-  if (operand.kind === 'null') return operand;
-  switch (node.to) {
-    case 'string':
-      return valued(textOf(operand, path));
-    case 'double':
-      return valued(numberOf(operand, path));
-    case 'int': {
-      const input = numberOf(operand, path);
-      if (valueType(input) === 'integer') return valued(input);
-      return valued({ kind: 'cast', cast: 'number-to-integer', input });
-    }
-    case 'bool':
-      return bindConvertToBool(operand, path);
-    default:
-      return assertNever(node.to);
-  }
-}
-
-function bindConvertToBool(operand: PresentOperand, path: ExprPath): Operand {
-  if (operand.kind === 'condition') return operand;
-  if (operand.kind === 'payload') return valued(readPayload(operand.segments, 'flag'));
-  if (operand.kind === 'value' && valueType(operand.value) === 'text') {
-    return valued({ kind: 'cast', cast: 'text-to-flag', input: operand.value });
-  }
-  if (operand.kind === 'literal' && typeof operand.value === 'string') {
-    const input = textParameter(operand.value);
-    return valued({ kind: 'cast', cast: 'text-to-flag', input });
-  }
-  const input = numberOf(operand, path);
-  return valued({ kind: 'cast', cast: 'number-to-flag', input });
 }

@@ -1,4 +1,4 @@
-// How field names resolve.
+// Resolution of field names.
 import { describe, expect, it } from 'vitest';
 import { parseField } from './fields.ts';
 

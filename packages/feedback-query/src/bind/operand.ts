@@ -38,6 +38,16 @@ export function negate(operand: BoundCondition): BoundCondition {
   return { kind: 'not', operand };
 }
 
+/** A bound condition as an operand. */
+export function condition(bound: BoundCondition): Operand {
+  return { kind: 'condition', condition: bound };
+}
+
+/** A bound value as an operand. */
+export function valued(bound: BoundValue): Operand {
+  return { kind: 'value', value: bound };
+}
+
 /** The operand as a condition: empty, zero, false, null and missing are false, all other values true. */
 export function truthOf(operand: Operand): BoundCondition {
   switch (operand.kind) {

@@ -1,4 +1,4 @@
-// What the parser refuses, where it says the fault is, and that printing and parsing are inverse.
+// Expressions that the parser refuses, with code and path; and parsing as the inverse of printing.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyExpr } from '../../test/arbitraries.ts';

@@ -1,10 +1,22 @@
 // The parser: unknown JSON to a frozen expression tree, or a QueryError with the path of the first error.
 // Knows the grammar (grammar.ts) and the limits; knows nothing of fields, types or databases.
-import { assertNever, QueryError, type QueryErrorCode } from '../errors.ts';
-import { CONVERT_TARGETS, type ConvertTarget, type ExprNode, type LiteralValue } from './expr-node.ts';
-import { EXPR_ROOT, type ExprPath, step, toQueryPath } from './expr-path.ts';
+import { assertNever } from '../errors.ts';
+import type { ExprNode } from './expr-node.ts';
+import { EXPR_ROOT, type ExprPath, step } from './expr-path.ts';
 import { GRAMMAR, GRAMMAR_BY_NAME, type GrammarRule } from './grammar.ts';
-import { checkStorableText, DEFAULT_QUERY_LIMITS, type QueryLimits } from './limits.ts';
+import {
+  fault,
+  isObject,
+  type JsonObject,
+  listOf,
+  namedArguments,
+  parseFlag,
+  parseLiteral,
+  parseTarget,
+  parseText,
+  tupleOf,
+} from './json-arguments.ts';
+import { DEFAULT_QUERY_LIMITS, type QueryLimits } from './limits.ts';
 
 const ALL_NAMES = GRAMMAR.map(rule => rule.name).join(', ');
 const CONDITION_NAMES = GRAMMAR.filter(rule => rule.result === 'condition')
@@ -14,19 +26,11 @@ const CONDITION_NAMES = GRAMMAR.filter(rule => rule.result === 'condition')
 /** Longest unwrapped value that an error message repeats. Unit: UTF-16 code units of its JSON. */
 const MAX_SHOWN_LENGTH = 100;
 
-/** The spellings of a boolean that the original API accepts. */
-const LAX_BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
-  ...[true, 1, '1', 'true', 't', 'yes', 'y', 'on'].map(value => [value, true] as const),
-  ...[false, 0, null, '0', 'false', 'f', 'no', 'n', 'off'].map(value => [value, false] as const),
-]);
-
 /** State of one parser run. */
 interface ParseState {
   readonly limits: QueryLimits;
   nodeCount: number;
 }
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
  * Parses the `query` of a request: `{ $expr: operation }`; null and undefined mean no filter.
@@ -168,104 +172,4 @@ function parseArguments(
     default:
       return assertNever(rule);
   }
-}
-
-function parseLiteral(input: unknown, path: ExprPath, limits: QueryLimits): LiteralValue {
-  if (input === null || typeof input === 'boolean') return input;
-  if (typeof input === 'string') return parseText(input, path, limits.maxTextLength);
-  if (typeof input === 'bigint') return Number(input);
-  if (typeof input === 'number') {
-    if (!Number.isFinite(input)) throw fault('finite_number', path, 'A number literal must be finite');
-    return input;
-  }
-  if (isWrappedStructure(input)) {
-    throw fault('structured_literal', path, 'Objects and lists cannot be compared; compare their text');
-  }
-  throw fault('literal_type', path, 'A literal must be a string, a number, a boolean or null');
-}
-
-/** True for `{}`, `[]` and structures of which every value is itself wrapped in `$literal`. */
-function isWrappedStructure(input: unknown): boolean {
-  if (typeof input !== 'object' || input === null) return false;
-  return Object.values(input).every(value => isObject(value) && Object.hasOwn(value, '$literal'));
-}
-
-/** A storable text within the length limit. */
-function parseText(input: unknown, path: ExprPath, maxLength: number): string {
-  if (typeof input !== 'string') throw fault('string_type', path, 'Input should be a valid string');
-  if (input.length > maxLength)
-    throw fault('too_large', path, `Text is longer than ${maxLength} UTF-16 code units`);
-  checkStorableText(input, toQueryPath(path));
-  return input;
-}
-
-function parseTarget(input: unknown, path: ExprPath): ConvertTarget {
-  const target = CONVERT_TARGETS.find(name => name === input);
-  if (target !== undefined) return target;
-  throw fault('literal_error', path, "Input should be 'double', 'string', 'int', 'bool' or 'exists'");
-}
-
-function parseFlag(input: unknown, path: ExprPath): boolean {
-  if (input === undefined) return false;
-  const flag = LAX_BOOLEANS.get(typeof input === 'string' ? input.toLowerCase() : input);
-  if (flag === undefined) throw fault('bool_type', path, 'Input should be a valid boolean');
-  return flag;
-}
-
-function tupleOf(input: unknown, path: ExprPath, length: number): readonly unknown[] {
-  if (!Array.isArray(input)) throw fault('tuple_type', path, 'Input should be a valid tuple');
-  if (input.length < length) throw fault('missing', step(path, input.length), 'Field required');
-  if (input.length > length) {
-    const items = length === 1 ? 'item' : 'items';
-    throw fault(
-      'too_long',
-      path,
-      `Tuple should have at most ${length} ${items} after validation, not ${input.length}`,
-    );
-  }
-  return input;
-}
-
-function listOf(input: unknown, path: ExprPath, limits: QueryLimits): readonly unknown[] {
-  if (!Array.isArray(input)) throw fault('list_type', path, 'Input should be a valid list');
-  if (input.length > limits.maxListLength) {
-    throw fault(
-      'too_large',
-      path,
-      `A list has at most ${limits.maxListLength} elements, not ${input.length}`,
-    );
-  }
-  return input;
-}
-
-function namedArguments(
-  input: unknown,
-  path: ExprPath,
-  required: readonly string[],
-  optional: readonly string[],
-): JsonObject {
-  const names = [...required, ...optional];
-  if (!isObject(input))
-    throw fault('object_type', path, `Input should be an object with ${names.join(', ')}`);
-  for (const key of Object.keys(input)) {
-    if (!names.includes(key)) {
-      throw fault(
-        'extra_forbidden',
-        step(path, key),
-        `Extra inputs are not permitted; keys are ${names.join(', ')}`,
-      );
-    }
-  }
-  for (const key of required) {
-    if (!Object.hasOwn(input, key)) throw fault('missing', step(path, key), 'Field required');
-  }
-  return input;
-}
-
-function isObject(input: unknown): input is JsonObject {
-  return typeof input === 'object' && input !== null && !Array.isArray(input);
-}
-
-function fault(code: QueryErrorCode, path: ExprPath, message: string): QueryError {
-  return new QueryError(code, toQueryPath(path), message);
 }
