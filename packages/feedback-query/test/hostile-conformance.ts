@@ -13,7 +13,7 @@ const get = (name: string) => ({ $getField: name });
 const literal = (value: unknown) => ({ $literal: value });
 const { maxDepth, maxListLength } = DEFAULT_QUERY_LIMITS;
 
-/** Texts made of what has meaning to some SQL or JSON path parser. */
+/** Texts of characters with a meaning in SQL or in JSON paths. */
 const hostileText = fc
   .array(
     fc.oneof(

@@ -1,4 +1,4 @@
-// The README tells the truth: its examples are files that run here, its grammar table is the generated one.
+// The README is correct: its examples are files that run here, its grammar table is generated.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { GRAMMAR } from '../src/parse/grammar.ts';

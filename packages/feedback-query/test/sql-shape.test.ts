@@ -1,4 +1,4 @@
-// SQL text is a function of the shape of a query: no value a caller sends can reach it.
+// SQL injection: the SQL text depends only on the shape of a query, never on values of the caller.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind/bind-query.ts';

@@ -17,7 +17,7 @@ export interface CheckpointsTable {
   readonly id: string;
   readonly model_id: string;
   readonly step: number;
-  /** JSON object of what was registered; metrics of logged trajectories stand in `split_metrics`. */
+  /** JSON object of the registered metrics; metrics of logged trajectories are in `split_metrics`. */
   readonly metrics: string;
   readonly weights_kind: 'full' | 'lora' | null;
   readonly weights_path: string | null;
