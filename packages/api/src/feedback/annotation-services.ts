@@ -1,11 +1,11 @@
-// Ports of what annotations are checked with: specs, queues, and an evaluator of JSON Schemas.
+// Ports for the validation of annotations: specs, queues and a JSON Schema validator.
 
 import type { JsonSchemaChecker } from '@ortler/structured-output';
 
 export interface AnnotationSpec {
   readonly projectId: string;
   readonly name: string;
-  /** Follows from the schema: the same spec made twice is one. */
+  /** Hash of the schema, so that creating the same spec twice gives one spec. */
   readonly digest: string;
   /** JSON Schema of the value, as JSON text. */
   readonly fieldSchema: string;
@@ -13,16 +13,16 @@ export interface AnnotationSpec {
 
 export interface AnnotationSpecStore {
   find(key: Omit<AnnotationSpec, 'fieldSchema'>): Promise<AnnotationSpec | null>;
-  /** A spec that is there already is no error. */
+  /** Idempotent: a spec that exists already is no error. */
   save(spec: AnnotationSpec): Promise<void>;
 }
 
 export interface AnnotationQueueStore {
-  /** Whether there is such a queue that was not deleted. */
+  /** Whether the queue exists and is not deleted. */
   isOpen(projectId: string, id: string): Promise<boolean>;
-  /** Opens a queue, also one that was deleted. */
+  /** Creates a queue, or reopens a deleted one. */
   open(projectId: string, id: string): Promise<void>;
-  /** A queue that is not there is no error. */
+  /** Idempotent: a queue that does not exist is no error. */
   delete(projectId: string, id: string): Promise<void>;
 }
 

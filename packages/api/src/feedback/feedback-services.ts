@@ -1,5 +1,4 @@
-// Ports of the feedback room: stored feedback, and the specs that annotations are checked with. apps/server implements
-// them on its databases. Moments are milliseconds since 1970.
+// The port of the feedback store. apps/server implements it on its databases. Times are in milliseconds since 1970.
 
 import type {
   BoundFeedbackQuery,
@@ -11,34 +10,34 @@ import type {
 
 export type { FeedbackRecord } from '@ortler/feedback-query';
 
-/** What became of one record of an insert. */
+/** The outcome of one inserted record. */
 export interface InsertedFeedback {
-  /** When the record was stored first: earlier than now when the same feedback was sent before. */
+  /** The time of the first insert: earlier than now when the same feedback was sent before. */
   readonly createdAtMs: number;
   readonly userId: string;
 }
 
 export interface FeedbackPage {
   readonly rows: readonly ResultRow[];
-  /** Of the last row; null for an empty page and when the query was bound without `withCursor`. */
+  /** Cursor of the last row; null for an empty page and when the query was bound without `withCursor`. */
   readonly lastCursor: Cursor | null;
 }
 
 export interface FeedbackStore {
-  /** Throws: `QueryError` for a foreign cursor; `ApiError` `query_timeout` and `answer_too_large`. */
+  /** Throws: `QueryError` for a cursor of another query; `ApiError` `query_timeout` and `answer_too_large`. */
   query(query: BoundFeedbackQuery): Promise<FeedbackPage>;
   /**
-   * Payload texts of the sampled refs, a few at a time, so that no sample is too large.
+   * Payload texts of the sampled refs in chunks, so that a large sample fits into memory.
    * Throws: `QueryError`; `ApiError` `query_timeout`.
    */
   samplePayloads(query: PayloadSampleQuery): AsyncIterable<readonly string[]>;
   /**
-   * Stores all records or none, in one transaction; what resolves is durable. A record whose id is stored already with
+   * Stores all records or none, in one transaction; durable when it resolves. A record whose id is stored already with
    * the same content changes nothing. Throws: `ApiError` `conflict` for an id with other content.
    */
   insert(records: readonly FeedbackRecord[]): Promise<readonly InsertedFeedback[]>;
-  /** Removes one id and stores the record, together or not at all. Throws: as `insert`. */
+  /** Deletes one id and stores the record, in one transaction. Throws: like `insert`. */
   replace(removedId: string, record: FeedbackRecord): Promise<InsertedFeedback>;
-  /** Ids that are not there are no error. */
+  /** Idempotent: unknown ids are no error. */
   delete(projectId: string, ids: readonly string[]): Promise<void>;
 }

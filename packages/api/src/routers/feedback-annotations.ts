@@ -1,5 +1,5 @@
-// POST /feedback/annotation_spec/create, /feedback/queue/create and /feedback/queue/delete: what annotations and queues of
-// feedback are checked with. For internal services, which make them before annotators come.
+// POST /feedback/annotation_spec/create, /feedback/queue/create and /feedback/queue/delete: the specs and queues that
+// annotations refer to. For internal services, which create them before annotators start.
 
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -66,7 +66,7 @@ export function createFeedbackAnnotationProcedures(services: Services) {
   });
 }
 
-/** Throws: `invalid_parameter` for a project that no reference can name: a spec of it could not be asked for. */
+/** Throws: `invalid_parameter` for a project id that cannot be part of a reference. */
 function checkProject(projectId: string): void {
   if (/^[^/]+\/[^/]+$/.test(projectId)) return;
   throw new ApiError('invalid_parameter', 'project_id must be written <entity>/<project>', {

@@ -1,5 +1,5 @@
-// POST /feedback/*: query and discover stored feedback, store it, take it back. REST callers prove themselves with Basic
-// credentials; internal services call the same procedures over tRPC with either scheme.
+// POST /feedback/*: query feedback, discover payload schemas, create, replace and purge feedback. REST callers
+// authenticate with Basic credentials; internal services call the same procedures over tRPC with either scheme.
 
 import { randomBytes } from 'node:crypto';
 import { bindFeedbackQuery, PayloadPathCollector } from '@ortler/feedback-query';
@@ -38,7 +38,7 @@ import { createBasicProcedure, type ProcedureMeta, router } from '../trpc.ts';
 import { createFeedbackAnnotationProcedures } from './feedback-annotations.ts';
 import { feedbackRoute } from './feedback-route.ts';
 
-/** Router of feedback. */
+/** Creates the feedback router. */
 export function createFeedbackRouter(services: Services) {
   const { feedback, annotations, now } = services;
   const basic = createBasicProcedure(services).use(reportFaults);
@@ -112,7 +112,7 @@ export function createFeedbackRouter(services: Services) {
       .output(feedbackBatchCreateResult)
       .mutation(async ({ ctx, input }) => {
         const records: FeedbackRecord[] = [];
-        // One by one: the first that is wrong is the one that is named.
+        // One by one, so that the error names the first invalid item.
         for (const request of input.batch) records.push(await toRecord(request, ctx.principal));
         const inserted = await feedback.insert(records);
         return { res: records.map((record, index) => toCreateResult(record, inserted[index]!)) };
