@@ -40,6 +40,13 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@ortler/schemas',
     '@ortler/structured-output',
   ],
+  'packages/ortler': [
+    '@ortler/engine',
+    '@ortler/demo-model/package.json',
+    '@ortler/model-builder',
+    '@ortler/onnxruntime',
+    '@ortler/server/cli',
+  ],
   'apps/server': ['*'],
 };
 
@@ -141,6 +148,31 @@ describe('boundaries', () => {
         uses: [...found].sort(),
       });
     }
+  });
+
+  // Data without code, such as the demo model, is no package of the table.
+  test('the table of ARCHITECTURE.md shows the imports of every package', () => {
+    const text = readFileSync(join(REPOSITORY, 'ARCHITECTURE.md'), 'utf8');
+    const rows = [...text.matchAll(/^\| `([a-z-]+)` +\|[^|]+\|([^|]+)\|$/gm)];
+    const drawn = Object.fromEntries(
+      rows.map(([, name, cell]) => [name, cell!.trim() === 'nothing' ? [] : cell!.trim().split(', ').sort()]),
+    );
+    const names = Object.keys(PACKAGE_ARROWS).map(home => home.split('/')[1]!);
+    const found = Object.fromEntries(
+      Object.keys(PACKAGE_ARROWS).map(home => {
+        const targets = imports
+          .filter(({ from, to }) => packageOf(from) === home && to.startsWith('@ortler/'))
+          .map(({ to }) => to.split('/')[1]!)
+          .filter(name => names.includes(name));
+        return [home.split('/')[1], [...new Set(targets)].sort()];
+      }),
+    );
+    expect(drawn).toEqual(found);
+    // A package stands above all that it imports.
+    const order = Object.keys(drawn);
+    for (const [name, targets] of Object.entries(drawn))
+      for (const target of targets)
+        expect(order.indexOf(target), `${name} stands above ${target}`).toBeGreaterThan(order.indexOf(name));
   });
 
   test('nothing imports a file inside another package', () => {
