@@ -7,7 +7,7 @@ it('tells which databases answer, and counts silence as no answer', async () => 
     { name: 'failing', ping: async () => Promise.reject(new Error('no')) },
     { name: 'silent', ping: () => new Promise(() => undefined) },
   ]);
-  expect(await checks.look()).toEqual([
+  expect(await checks.check()).toEqual([
     { name: 'well', state: 'ready' },
     { name: 'failing', state: 'unreachable' },
     { name: 'silent', state: 'unreachable' },
@@ -24,6 +24,6 @@ it('asks once for everybody who looks at the same time', async () => {
       },
     },
   ]);
-  for (let look = 0; look < 5; look++) await checks.look();
+  for (let count = 0; count < 5; count++) await checks.check();
   expect(count).toBe(1);
 });

@@ -36,7 +36,7 @@ export const MODEL_SETTINGS = {
     valueName: 'name',
     fallback: 'auto',
     description:
-      'Weight quantisation of models built here: q4 (4-bit, weight-only), q8 (8-bit; W8A8 on the CPU), none (f32 on the CPU, f16 on a GPU), or auto: by size.',
+      'Weight precision of models built here: f32 (CPU) or f16 (GPU); quantised q8 (8-bit; W8A8 on the CPU) or q4 (4-bit, weight-only; W4A16 on a GPU); auto chooses by size.',
     schema: oneOf(['auto', 'f32', 'f16', 'q8', 'q4']),
   }),
   kvCache: setting({
@@ -45,7 +45,7 @@ export const MODEL_SETTINGS = {
     valueName: 'name',
     fallback: 'auto',
     description:
-      'Type of the KV cache of models built here: f32 on the CPU, f16 on a GPU, auto for these, or an int8 KV cache on the CPU: a quarter of the memory and faster decoding at long contexts, for a small loss of accuracy.',
+      'KV cache type of models built here: auto (f32 on the CPU, f16 on a GPU), or int8 on the CPU: an int8 KV cache takes a quarter of the memory and decodes faster at long contexts, for a small loss of accuracy.',
     schema: oneOf(['auto', 'f32', 'f16', 'int8']),
   }),
   threads: setting({
