@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createDatabaseChecks } from './database-checks.ts';
 
-it('tells which databases answer, and counts silence as no answer', async () => {
+it('reports which databases answer, and a timeout as unreachable', async () => {
   const checks = createDatabaseChecks([
     { name: 'well', ping: async () => undefined },
     { name: 'failing', ping: async () => Promise.reject(new Error('no')) },
@@ -14,7 +14,7 @@ it('tells which databases answer, and counts silence as no answer', async () => 
   ]);
 });
 
-it('asks once for everybody who looks at the same time', async () => {
+it('pings once for all checks within a short time', async () => {
   let count = 0;
   const checks = createDatabaseChecks([
     {
@@ -24,6 +24,6 @@ it('asks once for everybody who looks at the same time', async () => {
       },
     },
   ]);
-  for (let count = 0; count < 5; count++) await checks.check();
+  for (let round = 0; round < 5; round++) await checks.check();
   expect(count).toBe(1);
 });

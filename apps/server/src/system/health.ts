@@ -23,10 +23,10 @@ export interface HealthReport {
   /** `ok`: every model answers; `degraded`: some do; `loading`: none yet; `unavailable`: none. */
   readonly status: 'ok' | 'degraded' | 'loading' | 'unavailable';
   /** Absent until the first model is prepared. */
-  readonly device?: DeviceReport | undefined;
+  readonly device?: DeviceReport;
   readonly models: readonly { readonly id: string; readonly state: ModelState; readonly detail?: string }[];
   /** Databases besides the main one. They do not affect `status`, because the models do not depend on them. */
-  readonly databases?: readonly DatabaseState[] | undefined;
+  readonly databases?: readonly DatabaseState[];
 }
 
 /** Reports the state of every model. The server should get requests when the status is `ok` or `degraded`. */
@@ -39,8 +39,8 @@ export function reportHealth(
 ): HealthReport {
   return {
     ...reportModels(catalog),
-    device: device && toDeviceReport(device),
-    databases: databases.length > 0 ? databases : undefined,
+    ...(device && { device: toDeviceReport(device) }),
+    ...(databases.length > 0 && { databases }),
   };
 }
 
