@@ -1,4 +1,4 @@
-// Public surface: the schemas, types and examples of every endpoint, JSON that keeps big integers, and error items.
+// Public surface: schemas, types and examples of every endpoint, lossless JSON, and validation errors.
 
 export * from './chat-chunk.ts';
 export * from './chat-completion.ts';
