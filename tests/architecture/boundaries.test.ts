@@ -154,7 +154,7 @@ describe('boundaries', () => {
   test('the table of ARCHITECTURE.md shows the imports of every package', () => {
     const text = readFileSync(join(REPOSITORY, 'ARCHITECTURE.md'), 'utf8');
     const rows = [...text.matchAll(/^\| `([a-z-]+)` +\|[^|]+\|([^|]+)\|$/gm)];
-    const drawn = Object.fromEntries(
+    const drawn: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
       rows.map(([, name, cell]) => [name, cell!.trim() === 'nothing' ? [] : cell!.trim().split(', ').sort()]),
     );
     const names = Object.keys(PACKAGE_ARROWS).map(home => home.split('/')[1]!);

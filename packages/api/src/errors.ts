@@ -1,5 +1,5 @@
-// The one table of errors: our codes -> tRPC code, HTTP status and OpenAI error `type`. Everything a client sees of
-// a failure is made here, for REST and tRPC alike; nothing else may decide a status.
+// The table of errors: api error codes -> tRPC code, HTTP status and OpenAI error `type`. All errors that clients see are
+// built here, for REST and tRPC alike; no other file chooses a status.
 
 import type { EngineErrorCode } from '@ortler/engine';
 import { toChatValidationError, type ValidationDetail } from '@ortler/schemas';
@@ -13,15 +13,15 @@ interface ErrorRow {
   readonly type: string;
 }
 
-/** Every way a call can fail. `malformed_request` is a body the schema refuses, `invalid_parameter` a value. */
+/** All error codes. `malformed_request` is a body that the schema refuses, `invalid_parameter` a value out of range. */
 export const ERROR_TABLE = {
   malformed_request: { trpcCode: 'BAD_REQUEST', status: 400, type: 'Bad Request' },
   invalid_parameter: { trpcCode: 'BAD_REQUEST', status: 400, type: 'BadRequestError' },
   unsupported_parameter: { trpcCode: 'BAD_REQUEST', status: 400, type: 'BadRequestError' },
-  /** A request the schema refuses, on endpoints that answer with a list of faults. */
+  /** A request that the schema refuses, on endpoints that answer with a list of faults. */
   invalid_input: { trpcCode: 'UNPROCESSABLE_CONTENT', status: 422, type: 'Unprocessable Entity' },
   unauthorized: { trpcCode: 'UNAUTHORIZED', status: 401, type: 'Unauthorized' },
-  /** The key is known, but what it asks for belongs to another team by its name. */
+  /** The key is valid, but the request names an entity of another team. */
   forbidden: { trpcCode: 'FORBIDDEN', status: 403, type: 'PermissionDeniedError' },
   model_not_found: { trpcCode: 'NOT_FOUND', status: 404, type: 'NotFoundError' },
   not_found: { trpcCode: 'NOT_FOUND', status: 404, type: 'NotFoundError' },
@@ -31,7 +31,7 @@ export const ERROR_TABLE = {
   body_too_large: { trpcCode: 'PAYLOAD_TOO_LARGE', status: 413, type: 'Request Entity Too Large' },
   overloaded: { trpcCode: 'TOO_MANY_REQUESTS', status: 429, type: 'TooManyRequestsError' },
   aborted: { trpcCode: 'CLIENT_CLOSED_REQUEST', status: 499, type: 'ClientClosedRequest' },
-  /** The answer would be larger than the server sends at once. */
+  /** The answer would exceed the size limit of one reply. */
   answer_too_large: { trpcCode: 'BAD_REQUEST', status: 400, type: 'BadRequestError' },
   constraint_failed: { trpcCode: 'INTERNAL_SERVER_ERROR', status: 500, type: 'InternalServerError' },
   internal: { trpcCode: 'INTERNAL_SERVER_ERROR', status: 500, type: 'InternalServerError' },
@@ -41,7 +41,7 @@ export const ERROR_TABLE = {
 
 export type ApiErrorCode = keyof typeof ERROR_TABLE;
 
-/** What each refusal of the engine is on the wire. A failure inside the engine is ours, so it stays `internal`. */
+/** Wire code of each engine error. Failures inside the engine are bugs or crashes, so they are `internal`. */
 export const ENGINE_ERROR_TABLE = {
   invalid_request: 'invalid_parameter',
   prompt_too_long: 'invalid_parameter',
@@ -65,7 +65,7 @@ export interface ApiErrorDetails {
   readonly cause?: unknown;
 }
 
-/** A failure with a public message. It is a `TRPCError`, so tRPC reports the right status by itself. */
+/** An error with a public message. It extends `TRPCError`, so that tRPC reports the right status. */
 export class ApiError extends TRPCError {
   readonly reason: ApiErrorCode;
   readonly param: string | null;
@@ -81,7 +81,7 @@ export class ApiError extends TRPCError {
   }
 }
 
-/** A failure as clients see it, whichever transport carries it. */
+/** An error as clients see it, on any transport. */
 export interface PublicError {
   readonly reason: ApiErrorCode;
   readonly status: number;
@@ -94,8 +94,8 @@ export interface PublicError {
 }
 
 /**
- * Anything thrown -> what the client may know. Internal failures become a fixed text with the request id.
- * @param input The body that a schema refused; it tells missing fields from wrong ones.
+ * Maps any thrown value to a public error. Internal failures get a fixed message with the request id.
+ * @param input The body that a schema refused, which distinguishes missing fields from wrong ones.
  */
 export function toPublicError(error: unknown, requestId: string, input?: unknown): PublicError {
   const known = toApiError(error, input);
@@ -122,7 +122,7 @@ function fromZodError(error: ZodError, input: unknown): ApiError {
   return new ApiError('malformed_request', message, { param });
 }
 
-// tRPC itself throws these before a procedure of ours runs.
+// Errors that tRPC throws before a procedure runs.
 function reasonOfTrpcCode(code: TRPC_ERROR_CODE_KEY): ApiErrorCode {
   switch (code) {
     case 'BAD_REQUEST':

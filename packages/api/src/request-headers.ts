@@ -1,4 +1,4 @@
-// Request headers that the documented routes understand. None is required.
+// Request headers of the documented routes. All are optional.
 
 import { z } from 'zod';
 
@@ -6,12 +6,12 @@ export const requestHeaders = z.object({
   'X-Request-Id': z
     .string()
     .optional()
-    .describe('Id of this request. It becomes part of the reply id, stands in the log and is sent back.'),
+    .describe('Id of this request. It becomes part of the reply id, is logged and is sent back.'),
   'Vendor-Project': z
     .string()
     .optional()
     .describe(
-      '`<team>/<project>` that the usage belongs to. Accepted without effect, like `OpenAI-Project`: usage belongs to ' +
+      '`<team>/<project>` for usage accounting. Accepted without effect, like `OpenAI-Project`: usage is attributed to ' +
         'the team of the key.',
     ),
 });
@@ -22,6 +22,6 @@ export const logRequestHeaders = requestHeaders.extend({
     .string()
     .optional()
     .describe(
-      'Makes a repeated call harmless: with the same key and body it gives the first reply and stores nothing.',
+      'Idempotency: a repeated call with the same key and body returns the first reply and stores nothing.',
     ),
 });

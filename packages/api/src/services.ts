@@ -1,5 +1,5 @@
-// The ports of the api: what it needs from whoever hosts it. apps/server implements them; tests use fakes.
-// Nothing here knows HTTP, files or SQL.
+// The ports of the api: services that its host provides. apps/server implements them; tests use fakes. They are
+// independent of HTTP, files and SQL.
 
 import type { Engine, PromptTiming } from '@ortler/engine';
 import type { ReasoningParser } from './chat/reasoning/reasoning-format.ts';
@@ -7,15 +7,15 @@ import type { AnnotationServices } from './feedback/annotation-services.ts';
 import type { FeedbackStore } from './feedback/feedback-services.ts';
 import type { TrainingServices } from './training/training-services.ts';
 
-/** What a model can do now. A ready model may still be restarting inside; its engine then says so itself. */
+/** State of a model. A ready model may still be restarting; see the health of its engine. */
 export type ModelStatus =
   | { readonly kind: 'loading'; readonly detail: string }
   | { readonly kind: 'ready'; readonly engine: Engine }
-  /** Loading failed and is tried again. Unit of the pause before that: milliseconds. */
+  /** Loading failed and is retried. Unit of the pause before that: milliseconds. */
   | { readonly kind: 'restarting'; readonly detail: string; readonly retryAfterMs: number }
   | { readonly kind: 'failed'; readonly detail: string };
 
-/** What the model list says of a model. */
+/** A model's entry in the model list. */
 export interface ModelIdentity {
   readonly id: string;
   /** Unit: seconds since 1970. The same on every start. */
@@ -23,34 +23,34 @@ export interface ModelIdentity {
   readonly ownedBy: string;
   /** Id of the model this one derives from; its own id for a base model. */
   readonly root: string;
-  /** How what the model thinks is told from what it answers; `auto` reads it off the chat template. */
+  /** Parser that separates reasoning from the answer; `auto` chooses by the chat template. */
   readonly reasoningParser: ReasoningParser;
 }
 
-/** A model of the operator: always loaded, or on its way there. */
+/** A configured model: loaded, or being loaded. */
 export interface CatalogModel extends ModelIdentity {
   readonly status: ModelStatus;
 }
 
-/** An engine that stays loaded until it is given back. */
+/** A lease that keeps an engine loaded until it is released. */
 export interface EngineLease {
   readonly engine: Engine;
-  /** Call it once, when the request has ended however it did. */
+  /** Must be called once, when the request has ended for any reason. */
   release(): void;
 }
 
-/** A registered checkpoint as a model: loaded when a request needs it. */
+/** A registered checkpoint as a model, loaded on demand. */
 export interface CheckpointModel extends ModelIdentity {
-  /** What answers are signed with: the checkpoint itself, also when it was named as the newest of its model. */
+  /** `model` of its answers: the id of the checkpoint, even if the request named the newest of its model. */
   readonly servedId: string;
-  /** Loads the model if need be, and waits for that up to a limit. Throws: `ApiError` `model_unavailable`. */
+  /** Leases the engine, after loading it if needed, within a time limit. Throws: `ApiError` `model_unavailable`. */
   open(signal: AbortSignal): Promise<EngineLease>;
 }
 
-/** Everything that a chat request may name. */
+/** All models that a request may name. */
 export type ServedModel = CatalogModel | CheckpointModel;
 
-/** Models of the operator. Their ids win over those of checkpoints. */
+/** The configured models. Their ids take precedence over those of checkpoints. */
 export interface ModelCatalog {
   /** Answers requests that name no model. */
   readonly defaultModelId: string;
@@ -58,30 +58,30 @@ export interface ModelCatalog {
   find(id: string): CatalogModel | undefined;
 }
 
-/** Checkpoints that can answer. */
+/** Checkpoints that can be served. */
 export interface CheckpointModels {
-  /** Those that the caller may reach. */
+  /** The checkpoints that the caller has access to. */
   list(caller: Principal): Promise<readonly CheckpointModel[]>;
-  /** Undefined also for a checkpoint that the caller may not reach. Names without an entity are those of its team. */
+  /** Undefined also without access. Names without an entity belong to the caller's team. */
   find(id: string, caller: Principal): Promise<CheckpointModel | undefined>;
 }
 
-/** Who a key belongs to. */
+/** The owner of an API key. */
 export interface Principal {
   readonly keyId: string;
-  /** Absent: the key belongs to no team and reaches what all teams have; see team.ts. */
+  /** Absent: the key has no team and has access to the data of all teams; see team.ts. */
   readonly team?: string;
 }
 
 export interface CredentialVerifier {
-  /** The owner of an API key, or null for a key that is not known. Its time says nothing about the known keys. */
+  /** The owner of an API key, or null for an unknown key. Its duration reveals nothing about the known keys. */
   verifyBearer(token: string): Promise<Principal | null>;
 }
 
-/** What is known when a generation ends, for metrics and logs. Unit of all durations: milliseconds. */
+/** Facts about an ended generation, for metrics and logs. Unit of all durations: milliseconds. */
 export interface GenerationReport {
   readonly modelId: string;
-  /** `refused`: the request never ran, because a value was wrong or there was no room. */
+  /** `refused`: the request never ran, because a value was invalid or the queue was full. */
   readonly outcome: 'finished' | 'aborted' | 'failed' | 'refused';
   readonly finishReasons: readonly string[];
   readonly promptTokenCount: number;
@@ -90,13 +90,13 @@ export interface GenerationReport {
   /** Tokens of the longest choice. */
   readonly longestChoiceTokenCount: number;
   readonly durationMs: number;
-  /** Null when no token came. */
+  /** Time to first token (TTFT); null without tokens. */
   readonly firstTokenMs: number | null;
-  /** From tokens of a choice to its next ones, as they were handed on; tokens that come together are one entry. */
+  /** Inter-token latencies (ITL) of all choices, as delivered; tokens delivered together are one entry. */
   readonly tokenGapsMs: readonly number[];
-  /** What the engine says of it; null where it says nothing: no token came, or the request was a search with beams. */
+  /** Queue and prefill time reported by the engine; null without tokens and for beam search. */
   readonly timing: PromptTiming | null;
-  /** From the first token to the last, whenever they were read; null as `timing`, and where the end did not come. */
+  /** From the first token to the last, as generated; null like `timing`, and for generations that did not finish. */
   readonly decodeMs: number | null;
 }
 
@@ -104,13 +104,13 @@ export interface GenerationObserver {
   generationEnded(report: GenerationReport): void;
 }
 
-/** Everything the procedures call. Clock and ids come in, so that tests know them. */
+/** All services of the procedures. The clock is injected, so that tests control it. */
 export interface Services {
   readonly models: ModelCatalog;
   readonly checkpointModels: CheckpointModels;
   readonly credentials: CredentialVerifier;
   readonly generations: GenerationObserver;
-  /** Whose requests may share cached prompts: those of one team, or those of everybody on this server. */
+  /** Prefix caching: whether cached prompts are shared within a team only or by all callers. */
   readonly promptCacheScope: 'team' | 'server';
   readonly feedback: FeedbackStore;
   readonly annotations: AnnotationServices;

@@ -64,7 +64,7 @@ type Defined<Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], undefined
 
 /** The fields that have a value: an option that is undefined counts as not given. */
 function definedOnly<Fields extends object>(fields: Fields): Partial<Defined<Fields>> {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as Partial<Defined<Fields>>;
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<
+    Defined<Fields>
+  >;
 }

@@ -1,6 +1,13 @@
 // A loaded model and its four calls. Each is a loop over the engine's events.
 
-import type { Engine, FinishReason, GenerationEvent, StopReason, TokenLogprob, TokenUsage } from '@ortler/engine';
+import type {
+  Engine,
+  FinishReason,
+  GenerationEvent,
+  StopReason,
+  TokenLogprob,
+  TokenUsage,
+} from '@ortler/engine';
 import { ObjectError } from './errors.ts';
 import { type GenerateOptions, type Messages, toGenerationRequest } from './generate-options.ts';
 import { type ObjectSchema, toJsonSchema, validate } from './object-schema.ts';
@@ -32,7 +39,10 @@ export class Model implements AsyncDisposable {
   }
 
   /** The text of one answer while it is generated, without its reasoning. Throws: `EngineError`. */
-  async *textStream(messages: Messages, options: GenerateOptions = {}): AsyncGenerator<string, void, undefined> {
+  async *textStream(
+    messages: Messages,
+    options: GenerateOptions = {},
+  ): AsyncGenerator<string, void, undefined> {
     for await (const event of this.stream(messages, options))
       if (event.kind === 'token-delta' && event.text !== '') yield event.text;
   }
@@ -68,7 +78,11 @@ export class Model implements AsyncDisposable {
     const constraint = { jsonSchema: toJsonSchema(schema) };
     const answer = await this.generateText(messages, { ...options, constraint });
     if (answer.finishReason !== 'stop')
-      throw new ObjectError('truncated', `The answer ended before its object (${answer.finishReason}).`, answer);
+      throw new ObjectError(
+        'truncated',
+        `The answer ended before its object (${answer.finishReason}).`,
+        answer,
+      );
     const result = await validate(schema, JSON.parse(answer.text));
     if (result.kind === 'invalid')
       throw new ObjectError('invalid', `The object does not satisfy its schema: ${result.problem}.`, answer);
@@ -78,7 +92,10 @@ export class Model implements AsyncDisposable {
   /** The engine's events: the prompt, each step's tokens with text and reasoning apart, the usage. Throws: `EngineError`. */
   stream(messages: Messages, options: GenerateOptions = {}): AsyncIterable<GenerationEvent> {
     const { signal, ...others } = options;
-    return this.engine.generate(toGenerationRequest(messages, others), signal === undefined ? {} : { signal });
+    return this.engine.generate(
+      toGenerationRequest(messages, others),
+      signal === undefined ? {} : { signal },
+    );
   }
 
   /** Waits for open calls up to `deadlineMs`, aborts the rest, and frees the model's memory. */

@@ -33,7 +33,9 @@ export function toJsonSchema(schema: ObjectSchema<unknown>): JsonSchema {
 export async function validate<Output>(
   schema: ObjectSchema<Output>,
   value: unknown,
-): Promise<{ readonly kind: 'valid'; readonly value: Output } | { readonly kind: 'invalid'; readonly problem: string }> {
+): Promise<
+  { readonly kind: 'valid'; readonly value: Output } | { readonly kind: 'invalid'; readonly problem: string }
+> {
   if (!isStandard(schema)) return { kind: 'valid', value: value as Output };
   const result = await schema['~standard'].validate(value);
   if (result.issues === undefined) return { kind: 'valid', value: result.value };

@@ -1,4 +1,4 @@
-// Where `ortler chat` gets its answers from: an engine started here, or a server that runs already.
+// Sources of answers for `ortler chat`: an engine in this process, or a running server.
 
 import { type ChatMessage, createEngine, type Engine, EngineError } from '@ortler/engine';
 import { chooseDevice, OrtError } from '@ortler/onnxruntime';
@@ -74,7 +74,7 @@ export async function openEngineSource(
   };
 }
 
-/** Asks a running server over tRPC. */
+/** Sends requests to a running server over tRPC. Throws: `UserError` for a bad address or a missing key. */
 export async function openServerSource(
   url: string,
   apiKey: string | undefined,

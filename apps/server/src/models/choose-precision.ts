@@ -1,5 +1,5 @@
-// Which precision `auto` means for a checkpoint: as exact as its size allows, of those that the device has graphs in, or of
-// those that another program exported.
+// Resolves the precision `auto` of a checkpoint by its size, among the precisions that the device has graphs for, or among
+// the files of an ONNX export.
 
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,14 +8,14 @@ import { type ExportedFiles, findExports } from '@ortler/model-builder';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Checkpoints up to this size stay float32, or float16 on a device: they are fast anyway, and small models lose most by rounding. */
+/** Checkpoints up to this size stay float32, or float16 on a GPU: they are fast anyway, and lose most by quantisation. */
 const MAX_F32_BYTES = 256 * MEBIBYTE;
-/** Checkpoints up to this size get 8 bits, whose loss can hardly be measured. Larger ones get 4. */
+/** Checkpoints up to this size are quantised to 8 bits, whose loss is hardly measurable. Larger ones to 4 bits. */
 const MAX_Q8_BYTES = 4_096 * MEBIBYTE;
 
 /**
- * The precision to build with. A folder that cannot be read counts as small; the builder then says what is wrong, also
- * about a precision that the variant does not have.
+ * The precision to build with. A folder that cannot be read counts as small, because the builder reports the fault, as it
+ * does for a precision that the variant does not have.
  */
 export async function choosePrecision(
   wanted: 'auto' | Precision,
@@ -33,16 +33,16 @@ export async function choosePrecision(
   return bytes <= MAX_Q8_BYTES ? 'q8' : 'q4';
 }
 
-/** Of exports that are too large for float32: on a GPU, graphs in 8-bit integers have no kernels. */
+/** Preference among exports that are too large for float32. On a GPU, W8A8 graphs have no kernels, so q8 is the last. */
 const EXPORT_ORDER: Readonly<Record<GraphVariant, readonly Precision[]>> = {
   slots: ['q4', 'q8', 'f32'],
   paged: ['q4', 'f16', 'f32', 'q8'],
 };
 
-/** Where none can be run, the builder says so. */
+/** Falls back to `f32` where none can be run; the builder then reports that. */
 function chooseExport({ graphs }: ExportedFiles, variant: GraphVariant): Precision {
   const exact = graphs.get('f32');
-  // A number in float32 takes twice as much as in most checkpoints.
+  // Most checkpoints are in 16 bits, so the same model takes twice as many bytes in float32.
   if (exact !== undefined && exact.bytes <= 2 * MAX_F32_BYTES) return 'f32';
   return EXPORT_ORDER[variant].find(precision => graphs.has(precision)) ?? 'f32';
 }

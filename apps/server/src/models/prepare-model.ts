@@ -1,4 +1,4 @@
-// From a configured folder to a built model folder, in a worker thread: building never blocks the event loop.
+// Builds a configured folder into a model folder, in a worker thread, so that a build never blocks the event loop.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,10 +8,10 @@ import type { BuildProgress } from '@ortler/model-builder';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import { entryModule } from '@ortler/worker';
 import { DEMO_MODEL_DIR } from '../config/settings/model-settings.ts';
-import type { BuildOrder, BuildReport } from './build-messages.ts';
+import type { BuildOrder, BuildReport } from './build-worker.ts';
 import { choosePrecision } from './choose-precision.ts';
 
-/** A folder that cannot become a model; the message says why and is meant for the operator. */
+/** A folder that cannot be built; the message gives the reason to the operator. */
 export class ModelPreparationError extends Error {
   override readonly name = 'ModelPreparationError';
 }
@@ -20,18 +20,18 @@ export interface PrepareModelOptions {
   readonly sourceDir: string;
   /** Folder of a LoRA adapter to merge into the weights. */
   readonly adapterDir?: string | undefined;
-  /** Built models are kept in `models` below this folder. */
+  /** Built models are cached in `models` below this folder. */
   readonly dataDir: string;
   readonly precision: 'auto' | Precision;
-  /** Default: what the device has, or an existing build. */
+  /** KV cache type. Default: that of an existing build, else the device's default. */
   readonly kvType?: KvType | undefined;
-  /** Where the model is to run. */
+  /** Device that the model will run on. */
   readonly device: DeviceChoice['device'];
   readonly onProgress?: (progress: BuildProgress) => void;
   readonly signal?: AbortSignal;
 }
 
-/** Gives the folder of the built model, building it first where needed. Throws: `ModelPreparationError`. */
+/** Returns the folder of the built model, after building it if needed. Throws: `ModelPreparationError`. */
 export async function prepareModel({
   sourceDir,
   adapterDir,
@@ -59,7 +59,7 @@ export async function prepareModel({
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const { url, execArgv } = entryModule('./build-worker', import.meta.url);
   const worker = new Worker(url, { workerData: order, execArgv: [...execArgv] });
-  // A build that is cut off leaves nothing behind but a folder that the next build removes.
+  // An aborted build leaves only a temporary folder, which the next build removes.
   const stop = () => reject(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
   worker.on('message', (report: BuildReport) => {

@@ -1,5 +1,5 @@
-// All models of a server, wired from its configuration: those of the operator, always loaded, and registered checkpoints,
-// loaded on demand. Each runs in a process of its own, so loading one leaves the others alone.
+// Wires all models of a server from its configuration: configured models, which stay loaded, and registered checkpoints,
+// which are loaded on demand. Each runs in its own process, so loading one does not affect the others.
 
 import type { CheckpointModels, CheckpointStore } from '@ortler/api';
 import { createEngine, type WarmUpProgress } from '@ortler/engine';
@@ -14,8 +14,8 @@ import { createServerDevice, type ServerDevice } from './server-device.ts';
 import { toKvType } from './to-kv-type.ts';
 
 /**
- * How long a request waits for its checkpoint to be loaded: proxies commonly give up on a silent answer after 60 s. The
- * answer is then 503 with Retry-After, on which clients try again by themselves; loading goes on meanwhile.
+ * How long a request waits for its checkpoint to load: proxies commonly time out after 60 s without a byte. After that it
+ * gets 503 with Retry-After, on which clients retry; loading continues meanwhile.
  */
 const LOAD_WAIT_MS = 55_000;
 
@@ -23,9 +23,9 @@ export interface ServerModelsOptions {
   readonly config: Config;
   readonly checkpoints: Pick<CheckpointStore, 'listServable' | 'findServable'>;
   readonly onEvent: (event: CatalogEvent) => void;
-  /** A checkpoint left memory. */
+  /** A checkpoint was unloaded. */
   readonly onUnloaded: (modelId: string) => void;
-  /** Where models run is settled: before the first of them is built. */
+  /** The device was chosen, before the first model is built. */
   readonly onDevice: (choice: DeviceChoice) => void;
 }
 
@@ -39,7 +39,7 @@ export interface ServerModels {
   close(): Promise<void>;
 }
 
-/** Makes both kinds; nothing is loaded yet. */
+/** Creates both kinds of models without loading anything. */
 export async function createServerModels(options: ServerModelsOptions): Promise<ServerModels> {
   const { config, checkpoints, onEvent, onUnloaded, onDevice } = options;
   const { dataDir, precision } = config;

@@ -1,4 +1,4 @@
-// Models that are being trained: create, read, delete.
+// Procedures of models under training: create, read, delete.
 
 import {
   trainingModel,
@@ -33,7 +33,7 @@ export function createTrainingModelProcedures(services: Services) {
           operationId: 'createTrainingModel',
           tags,
           requestHeaders,
-          summary: 'Make a model to train',
+          summary: 'Create a model to train',
         },
       })
       .input(trainingModelRequest)
@@ -65,7 +65,7 @@ export function createTrainingModelProcedures(services: Services) {
           operationId: 'getTrainingModel',
           tags,
           requestHeaders,
-          summary: 'Read a model that is being trained',
+          summary: 'Read a model under training',
         },
       })
       .input(trainingModelInput)
@@ -84,7 +84,7 @@ export function createTrainingModelProcedures(services: Services) {
           operationId: 'deleteTrainingModel',
           tags,
           requestHeaders,
-          summary: 'Delete a model with everything logged and registered for it',
+          summary: 'Delete a model with its trajectories and checkpoints',
           description: 'Weights stay on disk.',
         },
       })

@@ -1,4 +1,4 @@
-// Token ids -> their text, special tokens included.
+// Decodes token ids to text, including special tokens.
 
 import type { DetokenizeRequest, DetokenizeResult } from '@ortler/schemas';
 import { ApiError } from '../errors.ts';

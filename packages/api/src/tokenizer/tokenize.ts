@@ -1,4 +1,4 @@
-// A text or conversation -> its tokens, as a completion or a chat with the same fields would see them.
+// Encodes a text or conversation to token ids, exactly as a completion or chat with the same fields does.
 
 import type { Engine } from '@ortler/engine';
 import type { TokenizeRequest, TokenizeResult } from '@ortler/schemas';
@@ -10,7 +10,7 @@ import { findModel, withEngine } from '../ready-engine.ts';
 import type { Services } from '../services.ts';
 import type { CallerContext } from '../trpc.ts';
 
-/** Throws: `invalid_parameter` for a template that fails and for text too long to encode in time. */
+/** Throws: `invalid_parameter` for a failing chat template and for text that is too long to encode in time. */
 export async function tokenize(
   services: Services,
   request: TokenizeRequest,

@@ -1,4 +1,4 @@
-// A checked trajectory -> the record that stores keep: flat columns beside the text that was sent.
+// Maps a validated trajectory to the stored record: columns for queries, and the text as it was sent.
 
 import type { Trajectory } from '@ortler/schemas';
 import type { TrajectoryRecord } from './training-services.ts';
@@ -10,7 +10,7 @@ export interface RecordPlace {
   readonly receivedAtMs: number;
 }
 
-/** @param json The text of the same trajectory. */
+/** @param json The text of the trajectory as it was sent. */
 export function toTrajectoryRecord(
   trajectory: Trajectory,
   json: string,

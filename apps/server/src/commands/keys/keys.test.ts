@@ -31,8 +31,8 @@ it('makes a key that stands alone on standard output, lists it without its text,
   const made = record();
   await createKey(config, { name: 'trainer', team: 'acme' }, made.terminal);
   expect(made.written.out).toMatch(/^ortler-[\w-]{43}\n$/);
-  expect(made.written.err).toContain('reaches what the team acme has');
-  expect(made.written.err).toContain(`only its hash is kept, in ${folder}.`);
+  expect(made.written.err).toContain('has access to the data of the team acme');
+  expect(made.written.err).toContain(`its hash is stored in ${folder}.`);
 
   const listed = record();
   await showKeys(config, listed.terminal);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { nextTurn } from './loop-turns.ts';
+import { yieldToEventLoop } from './yield-to-event-loop.ts';
 
-describe('turns of the event loop', () => {
-  it('are given one by one, in the order in which they were asked for, and other callbacks come in between', async () => {
+describe('yielding to the event loop', () => {
+  it('resumes waiting tasks round-robin, one per turn, with other callbacks in between', async () => {
     const events: string[] = [];
     const work = async (name: string) => {
       for (let step = 0; step < 3; step++) {
-        await nextTurn();
+        await yieldToEventLoop();
         events.push(name);
       }
     };
