@@ -27,7 +27,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@ortler/structured-output',
     '@ortler/worker',
   ],
-  'packages/model-builder': ['zod', '@ortler/onnx', '@ortler/engine/graph-contract'],
+  'packages/model-builder': ['zod', '@ortler/onnx', '@ortler/worker', '@ortler/engine/graph-contract'],
   'packages/api': [
     'zod',
     'zod-openapi',

@@ -3,6 +3,7 @@
 import type { AddressInfo } from 'node:net';
 import { ApiError } from '@ortler/api';
 import { EngineError } from '@ortler/engine';
+import { ModelBuildError } from '@ortler/model-builder';
 import { type DeviceChoice, OrtError } from '@ortler/onnxruntime';
 import { createJsonSchemaChecker } from '@ortler/structured-output';
 import type { FastifyRequest } from 'fastify';
@@ -11,7 +12,6 @@ import { createApp } from './app.ts';
 import type { Config } from './config/config.ts';
 import { openDatabase } from './db/open-database.ts';
 import type { CatalogEvent, ServerModelCatalog } from './models/model-catalog.ts';
-import { ModelPreparationError } from './models/prepare-model.ts';
 import { createServerModels } from './models/server-models.ts';
 import { trackIdleConnections } from './rest/idle-connections.ts';
 import { createApiKeyStore } from './stores/api-keys.ts';
@@ -143,7 +143,7 @@ function logFailedModel(
   { modelId, error, retryAfterMs }: Extract<CatalogEvent, { kind: 'failed' }>,
 ): void {
   const isMistake =
-    error instanceof ModelPreparationError || error instanceof EngineError || error instanceof OrtError;
+    error instanceof ModelBuildError || error instanceof EngineError || error instanceof OrtError;
   const fault = isMistake ? { reason: error.message } : { err: error };
   logger.error({ model: modelId, ...fault, retryAfterMs }, 'model could not be loaded');
 }

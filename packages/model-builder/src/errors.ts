@@ -11,6 +11,7 @@
  * - `tensor_missing`: the architecture needs a tensor that no weights file holds.
  * - `tensor_mismatch`: a tensor has a shape, type or value that the architecture does not allow.
  * - `output_exists`: the output folder is already there; a build never overwrites.
+ * - `build_failed`: the thread of the build ended early, mostly for want of memory, or met a fault of the builder.
  * - `write_failed`: the model could not be written (disk full, no permission).
  */
 export type ModelBuildErrorCode =
@@ -21,7 +22,8 @@ export type ModelBuildErrorCode =
   | 'tensor_missing'
   | 'tensor_mismatch'
   | 'output_exists'
-  | 'write_failed';
+  | 'write_failed'
+  | 'build_failed';
 
 /** Where the fault lies, for callers that show or log it in their own words. */
 export interface ModelBuildErrorDetails {

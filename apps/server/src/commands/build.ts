@@ -3,10 +3,9 @@
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { Precision } from '@ortler/engine/graph-contract';
-import { buildModel, ModelBuildError } from '@ortler/model-builder';
+import { buildModel, choosePrecision, ModelBuildError } from '@ortler/model-builder';
 import type { Config } from '../config/config.ts';
-import { choosePrecision } from '../models/choose-precision.ts';
-import { toKvType } from '../models/to-kv-type.ts';
+import { toKvType } from '../models/build-options.ts';
 import { createBuildBars } from './build-bars.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';

@@ -15,10 +15,10 @@ import {
   toModelReference,
 } from '@ortler/api';
 import type { Engine } from '@ortler/engine';
+import { ModelBuildError } from '@ortler/model-builder';
 import { isStorableText } from '@ortler/schemas';
 import type { LoadedModels } from './loaded-models.ts';
 import { OWNER } from './model-catalog.ts';
-import { ModelPreparationError } from './prepare-model.ts';
 
 /** The folders that a checkpoint is built from. */
 export interface CheckpointFolders {
@@ -57,7 +57,8 @@ export function createCheckpointModels(options: CheckpointModelsOptions): Checkp
     if (weights.kind === 'full') return { sourceDir: weights.path };
     const sourceDir = baseFolder(baseModel);
     if (sourceDir !== undefined) return { sourceDir, adapterDir: weights.path };
-    throw new ModelPreparationError(
+    throw new ModelBuildError(
+      'source_invalid',
       `Its adapter needs the base model ${baseModel}, which this server does not have.`,
     );
   }

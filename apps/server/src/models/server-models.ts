@@ -3,15 +3,15 @@
 
 import type { CheckpointModels, CheckpointStore } from '@ortler/api';
 import { createEngine, type WarmUpProgress } from '@ortler/engine';
+import { prepareModel } from '@ortler/model-builder';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
+import { toBuildOptions } from './build-options.ts';
 import { createCheckpointModels } from './checkpoint-models.ts';
 import { toConstraintOptions } from './constraint-options.ts';
 import { createLoadedModels, type LoadedModels } from './loaded-models.ts';
 import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from './model-catalog.ts';
-import { prepareModel } from './prepare-model.ts';
 import { createServerDevice, type ServerDevice } from './server-device.ts';
-import { toKvType } from './to-kv-type.ts';
 
 /**
  * How long a request waits for its checkpoint to load: proxies commonly time out after 60 s without a byte. After that it
@@ -42,8 +42,6 @@ export interface ServerModels {
 /** Creates both kinds of models without loading anything. */
 export async function createServerModels(options: ServerModelsOptions): Promise<ServerModels> {
   const { config, checkpoints, onEvent, onUnloaded, onDevice } = options;
-  const { dataDir, precision } = config;
-  const kvType = toKvType(config.kvCache);
   const device = createServerDevice(config.device, onDevice);
   const load = async (modelDir: string, onWarmUp?: (progress: WarmUpProgress) => void) => {
     const { device: chosen } = await device.choose();
@@ -78,10 +76,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
     prepare: async (sourceDir, onProgress, signal) =>
       prepareModel({
         sourceDir,
-        dataDir,
-        precision,
-        kvType,
-        device: (await device.choose()).device,
+        ...toBuildOptions(config, (await device.choose()).device),
         onProgress,
         signal,
       }),
@@ -104,10 +99,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
     prepare: async (folders, modelId, signal) =>
       prepareModel({
         ...folders,
-        dataDir,
-        precision,
-        kvType,
-        device: (await device.choose()).device,
+        ...toBuildOptions(config, (await device.choose()).device),
         onProgress: progress => onEvent({ kind: 'building', modelId, progress }),
         signal,
       }),

@@ -2,13 +2,14 @@
 // Caller: `../settings.ts`.
 
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { REASONING_PARSERS } from '@ortler/api';
 import { modelList, oneOf, reasoningParsers, wholeNumber } from '../setting-values.ts';
 import { setting } from './setting.ts';
 
-/** The demo model of the repository: `<repository>/models/demo`. */
-export const DEMO_MODEL_DIR = resolve(import.meta.dirname, '../../../../../models/demo');
+/** The folder of the package @ortler/demo-model. */
+export const DEMO_MODEL_DIR = dirname(fileURLToPath(import.meta.resolve('@ortler/demo-model/package.json')));
 
 export const MODEL_SETTINGS = {
   models: setting({
@@ -16,7 +17,7 @@ export const MODEL_SETTINGS = {
     flag: '--models',
     valueName: 'id=path,...',
     fallback: `ortler-demo=${DEMO_MODEL_DIR}`,
-    shownFallback: 'ortler-demo=<repository>/models/demo',
+    shownFallback: 'ortler-demo, a small model that comes with Ortler',
     description:
       'Models to serve, each an id and a folder. The first one answers requests that name no model.',
     schema: modelList(),

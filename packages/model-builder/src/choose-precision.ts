@@ -4,7 +4,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type GraphVariant, type Precision, VARIANT_PRECISIONS } from '@ortler/engine/graph-contract';
-import { type ExportedFiles, findExports } from '@ortler/model-builder';
+import { type ExportedFiles, findExports } from './exported/find-exports.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
