@@ -121,7 +121,7 @@ describe('an exported folder that cannot be run', () => {
     await rename(graphFile(), graphFile('decoder.onnx'));
     await refusal().toMatchObject({
       code: 'unsupported',
-      message: expect.stringMatching(/decoder\.onnx: none of them can be run/),
+      message: expect.stringMatching(/decoder\.onnx: none of them can run/),
     });
   });
 
@@ -131,7 +131,7 @@ describe('an exported folder that cannot be run', () => {
     await refusal().toMatchObject({
       code: 'unsupported',
       message: expect.stringMatching(
-        /it has model_q4f16\.onnx: none of them can be run on the processor: it must be model\.onnx, model_q8\.onnx or model_q4\.onnx/,
+        /it has model_q4f16\.onnx: none of them can run on the CPU: it must be model\.onnx, model_q8\.onnx or model_q4\.onnx/,
       ),
     });
   });
@@ -263,7 +263,7 @@ describe('a graph', () => {
     [
       'in float16, for the processor,',
       graph => ({ ...graph, inputs: graph.inputs.map(input => ({ ...input, ...halfCache(input) })) }),
-      /float16, which need a GPU; on the processor take model.onnx, model_q8.onnx or model_q4.onnx/,
+      /float16, which need a GPU; on the CPU use model.onnx, model_q8.onnx or model_q4.onnx/,
     ],
     [
       'in bfloat16',

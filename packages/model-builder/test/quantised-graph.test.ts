@@ -21,7 +21,7 @@ const prompt = Array.from({ length: 64 }, (_, i) => (i * 37 + 11) % 256);
  * two layers chain nine of them.
  */
 const ROOT_MEAN_SQUARE_BOUND = 0.03;
-/** With integer products, where weights are rounded as coarsely as activations and each by a whole row. */
+/** W8A8, where weights are rounded as coarsely as activations, with one scale per whole row. */
 const INTEGER_ROOT_MEAN_SQUARE_BOUND = 0.04;
 const LARGEST_BOUND = 0.15;
 
