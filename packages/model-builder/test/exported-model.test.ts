@@ -1,4 +1,4 @@
-// Folders that another program exported: what becomes of them, and what is refused.
+// ONNX exports of other programs: their model folders, and refusals.
 
 import { cp, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -125,7 +125,7 @@ describe('an exported folder that cannot be run', () => {
     });
   });
 
-  it('says that its float16 graphs are for a GPU when it has no others', async () => {
+  it('with float16 graphs only is refused on the CPU, because they need a GPU', async () => {
     await rename(graphFile('model_q4.onnx'), graphFile('model_q4f16.onnx'));
     await rm(graphFile());
     await refusal().toMatchObject({
@@ -136,7 +136,7 @@ describe('an exported folder that cannot be run', () => {
     });
   });
 
-  it('needs no build, and says what to do with it', async () => {
+  it('needs no build, and the refusal names the command that serves it', async () => {
     const build = buildModel({ sourceDir: source, outputDir: join(cacheDir, 'built'), precision: 'f32' });
     await expect(build).rejects.toMatchObject({
       code: 'unsupported',
@@ -253,7 +253,7 @@ describe('a graph', () => {
       /cache of layer 1 with GroupQueryAttention and Shape/,
     ],
     [
-      'with an input that nobody knows',
+      'with an unknown input',
       graph => ({ ...graph, inputs: [...graph.inputs, { ...graph.inputs[0]!, name: 'use_cache_branch' }] }),
       /has an input "use_cache_branch"; allowed are input_ids, attention_mask, position_ids and past/,
     ],
@@ -261,7 +261,7 @@ describe('a graph', () => {
     ['without a cache', graph => without(graph, 'past_key_values.0.key'), /no input "past_key_values.0.key"/],
     ['with half a cache', graph => without(graph, 'past_key_values.1.value'), /"past_key_values.1.value"/],
     [
-      'in float16, for the processor,',
+      'in float16, for the CPU,',
       graph => ({ ...graph, inputs: graph.inputs.map(input => ({ ...input, ...halfCache(input) })) }),
       /float16, which need a GPU; on the CPU use model.onnx, model_q8.onnx or model_q4.onnx/,
     ],
