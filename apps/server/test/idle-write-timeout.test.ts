@@ -1,4 +1,5 @@
-// Clients that read slowly or not at all, over real sockets. Times are short; a stall is found after one to two of them.
+// The idle write timeout, with clients that read slowly or not at all, over real sockets. Timeouts are short; a stopped reader
+// is detected after one to two of them.
 
 import { connect, type Socket } from 'node:net';
 import { setTimeout as rest } from 'node:timers/promises';
@@ -22,15 +23,15 @@ const TRPC_STREAM: Request = {
   headers: 'Trpc-Accept: application/jsonl\r\n',
 };
 
-/** Together several times what the system buffers within one machine. */
+/** Together several times the size of the kernel's socket buffers. */
 const PIECES = Array.from({ length: 400 }, () => 'x'.repeat(64 * 1024));
 const ANSWER_BYTES = PIECES.length * PIECES[0]!.length;
-/** A slow reader rests after each so many bytes, of which the system tells in steps of 1.4 MB. */
+/** A slow reader pauses after this many bytes. The kernel reports progress in steps of 1.4 MB. */
 const SLOW_PART_BYTES = 1024 * 1024;
 const SLOW_REST_MS = 100;
 /**
- * The slow reader needs more than twice this time for its answer, so it would be found if it counted as stalled. Several
- * rests fit in, as the machine may rest too.
+ * The slow reader needs more than twice this time for its answer, so it would be detected if it counted as stopped. Several
+ * pauses fit in, because the machine may be slow too.
  */
 const SLOW_READER_LIMIT_MS = 1_000;
 
@@ -52,7 +53,7 @@ async function open(engine: FakeEngine, stalledReaderMs: number): Promise<string
   return test.listen();
 }
 
-/** Sends a request on a connection of its own, which reads nothing by itself. */
+/** Sends a request on a new connection, which is paused. */
 function ask(url: string, { path, body, headers = '' }: Request, requestId = 'mine'): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).pause();
@@ -65,7 +66,7 @@ function ask(url: string, { path, body, headers = '' }: Request, requestId = 'mi
   return socket;
 }
 
-/** Reads to the end and gives the number of bytes. */
+/** Reads to the end and returns the number of bytes. */
 async function read(socket: Socket, restMs = 0): Promise<number> {
   let length = 0;
   let restAt = SLOW_PART_BYTES;
@@ -87,21 +88,27 @@ it.each([
   ['a whole body', BODY],
   ['a stream of tRPC', TRPC_STREAM],
   ['a whole body of tRPC', TRPC_BODY],
-])('ends the connection that nobody reads %s from, and logs whose it was', async (_kind, request) => {
-  ask(await open(createFakeEngine({ pieces: PIECES }), 100), request, 'unread');
-  await vi.waitFor(() => expect(lines).toMatchObject([{ requestId: 'unread' }]), PATIENCE);
-  await vi.waitFor(async () => expect(await countConnections()).toBe(0), PATIENCE);
-});
+])(
+  'closes the connection of a client that stopped reading %s, and logs the request id',
+  async (_kind, request) => {
+    ask(await open(createFakeEngine({ pieces: PIECES }), 100), request, 'unread');
+    await vi.waitFor(() => expect(lines).toMatchObject([{ requestId: 'unread' }]), PATIENCE);
+    await vi.waitFor(async () => expect(await countConnections()).toBe(0), PATIENCE);
+  },
+);
 
 it.each([
   ['server-sent events', EVENTS],
   ['a stream of tRPC', TRPC_STREAM],
-])('aborts %s that nobody reads as if the client had left', async (_kind, request) => {
-  const engine = createFakeEngine({ pieces: PIECES });
-  ask(await open(engine, 100), request);
-  await vi.waitFor(() => expect(engine.abortedCount).toBe(1), PATIENCE);
-  expect(test.services.reports).toMatchObject([{ outcome: 'aborted' }]);
-});
+])(
+  'aborts %s of a client that stopped reading like that of one that disconnected',
+  async (_kind, request) => {
+    const engine = createFakeEngine({ pieces: PIECES });
+    ask(await open(engine, 100), request);
+    await vi.waitFor(() => expect(engine.abortedCount).toBe(1), PATIENCE);
+    expect(test.services.reports).toMatchObject([{ outcome: 'aborted' }]);
+  },
+);
 
 it('leaves the streams of others alone', async () => {
   const engine = createFakeEngine({ pieces: PIECES });

@@ -128,7 +128,7 @@ it('holds the engine back while the reader is slow, and loses nothing', async ()
       .on('error', reject)
       .end(JSON.stringify({ messages: MESSAGES, stream: true }));
   });
-  // Nobody reads: the 25 MB answer cannot all be in buffers of the kernel.
+  // The client does not read: the 25 MB answer does not fit into the kernel's buffers.
   await new Promise(resolve => setTimeout(resolve, 150));
   expect(produced).toBeLessThan(399);
   let length = 0;

@@ -109,7 +109,7 @@ it('begins the series of every model at 0, so that the first request is an incre
   expect(body).toContain(`vllm:generation_tokens_total{${labels}} 0`);
   expect(body).toContain(`vllm:request_success_total{${labels},finished_reason="length"} 0`);
   expect(body).toContain(`vllm:time_to_first_token_seconds_bucket{le="+Inf",${labels}} 0`);
-  // Told once: a scrape takes nothing back.
+  // Counted once: a scrape does not reset counters.
   await test.post({ messages: MESSAGES });
   const { body: later } = await test.app.inject('/metrics');
   expect(later).toContain(`vllm:time_to_first_token_seconds_count{${labels}} 1`);
@@ -221,7 +221,7 @@ it('serves the docs page and its script from this machine', async () => {
   expect(page.body).toContain('"proxyUrl":""');
   expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
   expect((await test.app.inject('/docs/?from=a-link')).body).toBe(page.body);
-  // Nothing is loaded from elsewhere, nor from a place that a proxy may have put something else at.
+  // Nothing is loaded from other hosts, nor from paths outside the prefix of a proxy.
   for (const [, target] of page.body.matchAll(/(?:src|href)="([^"]+)"/g))
     expect(target).toMatch(/^(data:|js\/)/);
   const [, script] = /<script[^>]* src="([^"]+)"/.exec(page.body)!;

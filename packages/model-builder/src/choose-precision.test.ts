@@ -14,7 +14,7 @@ describe('choosePrecision', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  /** A file of that size that takes no room on the disk. */
+  /** A sparse file of that size. */
   async function write(name: string, mebibytes: number): Promise<void> {
     await writeFile(join(folder, name), '');
     await truncate(join(folder, name), mebibytes * MEBIBYTE);
@@ -52,7 +52,7 @@ describe('choosePrecision', () => {
     expect(await auto()).toBe('q8');
   });
 
-  it('leaves it to the builder to say that an export has nothing that can be run', async () => {
+  it('leaves an export without a usable graph to the builder, which reports it', async () => {
     await write('onnx/model_fp16.onnx', 1);
     expect(await auto()).toBe('f32');
   });

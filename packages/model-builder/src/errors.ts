@@ -5,8 +5,8 @@
  * Why a checkpoint was refused or a build failed.
  *
  * - `source_invalid`: the checkpoint folder lacks a file or a file of it cannot be read.
- * - `config_invalid`: `config.json` is not what its `model_type` says it should be; `key` names the value.
- * - `unsupported`: the checkpoint is well formed but uses something this builder does not build.
+ * - `config_invalid`: `config.json` is not valid for its `model_type`; `key` names the value.
+ * - `unsupported`: the checkpoint is well formed but uses a feature that this builder does not support.
  * - `weights_corrupt`: a weights file is truncated, damaged or contradicts itself.
  * - `tensor_missing`: the architecture needs a tensor that no weights file holds.
  * - `tensor_mismatch`: a tensor has a shape, type or value that the architecture does not allow.
@@ -25,7 +25,7 @@ export type ModelBuildErrorCode =
   | 'write_failed'
   | 'build_failed';
 
-/** Where the fault lies, for callers that show or log it in their own words. */
+/** Location of the fault, for callers that show or log it themselves. */
 export interface ModelBuildErrorDetails {
   /** Path of the file at fault. */
   readonly file?: string;
@@ -53,7 +53,7 @@ export class ModelBuildError extends Error {
   }
 }
 
-/** Throws when one of our own assumptions is broken; never reachable by user input. */
+/** Throws when an invariant of the builder is violated; never reachable by user input. */
 export function assertInvariant(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`Invariant broken: ${message}`);
 }

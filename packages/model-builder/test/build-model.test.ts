@@ -1,4 +1,4 @@
-// What a build leaves on the disk, whether it succeeds, fails or is stopped.
+// The output folder of builds that succeed, fail or are aborted.
 
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
@@ -58,7 +58,7 @@ describe('a finished build', () => {
     expect(manifest.prefillGraphFile).toBeUndefined();
   });
 
-  it('of the paged variant has one graph, and says what its cache holds', async () => {
+  it('of the paged variant has one graph and the KV cache type in its manifest', async () => {
     const { outputDir } = await newOutput();
     const variant = 'paged';
     const manifest = await buildModel({ sourceDir: source, outputDir, precision: 'q4', variant });
@@ -79,7 +79,7 @@ describe('a finished build', () => {
     expect(await readdir(parent)).toEqual([]);
   });
 
-  it('of the paged variant takes activations as they are, unless it is told to round them', async () => {
+  it('of the paged variant keeps float activations, unless roundsActivations is set', async () => {
     const build = async (roundsActivations: boolean) => {
       const { outputDir } = await newOutput();
       const options = { sourceDir: source, outputDir, precision: 'q4', variant: 'paged' } as const;

@@ -1,4 +1,4 @@
-// Builds with a cache of 8-bit codes: both graphs against a decoder in plain loops that rounds alike, and against each other.
+// Builds with an int8 KV cache: both graphs against a plain decoder that quantises alike, and against each other.
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,12 +25,12 @@ const SHAPES: readonly (TinyCheckpointOptions & { readonly label: string })[] = 
 ];
 
 /**
- * Sums in another order may turn the rounding of a number that lies between two codes, by one step. Logits are of the order
+ * Sums in another order may change the code of a number between two codes by one step. Logits are of the order
  * of 1, and one step of one channel moves them by a few thousandths.
  */
 const TURNED_ROUNDING = 5e-3;
 
-/** Ordinary rounding: steps of 1/40 where numbers are of the order of 1, and other ones for each channel. */
+/** Ordinary scales: about 1/40 for numbers of the order of 1, different for each channel. */
 const FINE = (row: number, channel: number) => 0.02 + 0.01 * ((row + channel) % 2);
 /** Nearly half of all numbers are beyond 127 steps. */
 const SATURATING = (row: number) => (row % 2 === 0 ? 0.006 : 0.005);
@@ -80,7 +80,7 @@ describe.each(SHAPES)('a cache of codes in a $label', shape => {
     const scales = scalesOf(choose);
     const expected = plainLogits(config, prompt, { scales });
     const exact = plainLogits(config, prompt);
-    // What is tested is there: without the rounding, logits are others.
+    // Makes sure that the cache is quantised: without it, logits differ.
     expect(largest(expected, exact)).toBeGreaterThan(3 * TURNED_ROUNDING);
     expect(largest(await logitsAfter(scales, 0, 1), expected)).toBeLessThan(TURNED_ROUNDING);
     for (const [prefillCount, chunk] of [

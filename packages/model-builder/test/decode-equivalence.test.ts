@@ -1,4 +1,4 @@
-// However the tokens of a sequence are divided over calls and batches, its logits are the same.
+// Batch invariance: the logits of a sequence do not depend on how its tokens are divided into calls and batches.
 
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// The cache of builds: found again, built again when the content differs, and safe with several processes.
+// The build cache: hits, rebuilds when the content differs, and concurrent processes.
 
 import { execFile } from 'node:child_process';
 import {

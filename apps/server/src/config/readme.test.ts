@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeSettings, SETTINGS } from './settings.ts';
 
-/** Cells of all table rows; how wide a column is drawn does not matter. */
+/** Cells of all table rows, without their padding. */
 function readRows(markdown: string): string[] {
   return markdown
     .split('\n')

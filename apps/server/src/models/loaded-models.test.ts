@@ -20,7 +20,9 @@ describe('loading', () => {
     expect(test.loads.map(({ key }) => key)).toEqual(['a', 'b']);
   });
 
-  it('that fails is told to all who wait, and tried again after a pause that doubles', async ({ test }) => {
+  it('that fails is reported to all waiting requests, and retried after a pause that doubles', async ({
+    test,
+  }) => {
     const first = [test.open('a'), test.open('a')];
     await settle();
     test.loads[0]!.fail(new Error('no such file: /secret'));
@@ -68,7 +70,7 @@ describe('loading', () => {
   });
 });
 
-describe('room', () => {
+describe('capacity', () => {
   it('is made by closing what was used least recently', async ({ test }) => {
     (await test.opened('a')).release();
     (await test.opened('b')).release();

@@ -1,4 +1,4 @@
-// The life of one engine, in the collection that loads it again.
+// The life cycle of one shared engine, inside the pool that loads it again.
 
 import { describe, expect, vi } from 'vitest';
 import { it, settle } from '../../test/loaded-models-by-hand.ts';

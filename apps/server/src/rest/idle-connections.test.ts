@@ -26,7 +26,7 @@ async function open(bytes: string): Promise<Socket> {
   return socket;
 }
 
-/** Resolves when the connection is gone; unread bytes make that an error on the client's side. */
+/** Resolves when the connection is closed, which is an error on the client's side if it has unread bytes. */
 function closed(socket: Socket): Promise<void> {
   return new Promise(resolve => socket.on('error', () => undefined).once('close', () => resolve()));
 }

@@ -60,7 +60,7 @@ export class MetricTallies {
   #add(name: string, value: number): void {
     if (Math.abs(value) > MAX_METRIC_SIZE)
       throw new MetricError(
-        `${JSON.stringify(name)} must lie within ±${MAX_METRIC_SIZE}, so that a mean can be told`,
+        `${JSON.stringify(name)} must lie within ±${MAX_METRIC_SIZE}, so that a mean can be computed`,
       );
     this.#addMany(name, value, 1);
   }

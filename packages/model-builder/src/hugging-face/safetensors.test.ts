@@ -125,7 +125,7 @@ describe('a damaged file', () => {
       'is truncated: this tensor ends',
       'b',
     ],
-    ['data nobody claims', { a: entry(0, 8) }, 9, undefined, '1 bytes after the last tensor', undefined],
+    ['unclaimed data', { a: entry(0, 8) }, 9, undefined, '1 bytes after the last tensor', undefined],
     [
       'a name twice',
       '{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}',

@@ -1,5 +1,5 @@
-// Attention over an 8-bit cache for the many tokens of a prompt: they round and widen once what ONNX Runtime's operator
-// would widen again for each of them (ADR 33).
+// Prefill attention over an int8 KV cache. The graph dequantises the cache once per call, where ONNX Runtime's operator
+// dequantises it again for each token of the prompt (ADR 33). Caller: `attention.ts`.
 
 import {
   type KvPart,
@@ -17,12 +17,12 @@ import { headScalesName, inverseScalesName, KV_PARTS } from './cache-scales.ts';
 import { ROTARY_TABLES } from './rotary.ts';
 import { DYNAMIC_DIMS, NO_SINKS } from './variant.ts';
 
-/** Version of standard ONNX's operators that has `TensorScatter`, which writes into the cache in place. */
-export const WIDENED_OPSET = 24;
+/** Opset of standard ONNX with `TensorScatter`, which writes into the cache in place. */
+export const TENSOR_SCATTER_OPSET = 24;
 
-/** Names of the values that all layers share. */
+/** Names of the values shared by all layers. */
 const SHARED = {
-  /** Position of the call's first token. Shape: `[1]`. */
+  /** Position of the first token of the call. Shape: `[1]`. */
   start: 'widened/start',
   cacheBegin: 'widened/cache_begin',
   positionAxis: 'widened/position_axis',
@@ -32,8 +32,8 @@ const SHARED = {
   noTokens: 'widened/no_tokens',
 } as const;
 
-/** Declares the input and what all layers share. To be called once, before the first layer. */
-export function declareWidenedAttention({ graph, config }: BlockContext): void {
+/** Declares the input and the shared values. Call it once, before the first layer. */
+export function declareDequantisedAttention({ graph, config }: BlockContext): void {
   const { kvHeadCount, headSize } = config;
   graph.input(WIDENED_INPUT.length, 'int64', [1]);
   const one = graph.constant('widened/one_token', 'int64', [1]);
@@ -54,7 +54,7 @@ export function declareWidenedAttention({ graph, config }: BlockContext): void {
   graph.op('widened/ConstantOfShape', 'ConstantOfShape', [empty], { outputs: [SHARED.noTokens] });
 }
 
-/** A layer's projections, and norms where the model has them. Shape: `[1, length, heads * headSize]` each. */
+/** Projections of a layer, after query and key norms if the model has them. Shape: `[1, length, heads * headSize]` each. */
 export interface ProjectedTokens {
   readonly query: string;
   readonly key: string;
@@ -71,16 +71,16 @@ export interface ProjectedTokens {
  *             |
  *            TensorScatter      <- past         present: the same memory
  *             |
- *            Slice, Cast                        widened float32 [1, kvHeads, widened length, headSize]
+ *            Slice, Cast                        float32 [1, kvHeads, cached length, headSize], without the scale
  *             |
- *   GroupQueryAttention         <- query * scale of keys; no new tokens: they are in the cache already
+ *   GroupQueryAttention         <- query * scale of keys; no new tokens, because they are in the cache already
  *             |
  *            Mul scale of values                [1, length, heads * headSize]
  * ```
- * Codes are widened without their scales: those of keys are with the query instead, which may happen before its rotation
- * because channels that are rotated together share a scale, and those of values with the sum.
+ * The cast leaves out the scales. Those of keys are applied to the query, before its rotation, which is exact because channels
+ * that rotate together share a scale; those of values are applied to the output.
  */
-export function widenedAttention(
+export function dequantisedAttention(
   context: BlockContext,
   layer: number,
   path: string,
@@ -88,18 +88,24 @@ export function widenedAttention(
 ): string {
   const { graph, config, variant } = context;
   const present = appendTokens(context, layer, path, { key, value });
-  const widened = KV_PARTS.map(part => widen(context, layer, `${path}/${part}`, part, present[part]));
+  const cached = KV_PARTS.map(part => castCache(context, layer, `${path}/${part}`, part, present[part]));
   const scaledQuery = graph.op(`${path}/ScaleQuery`, 'Mul', [query, headScalesName(layer, 'key')]);
   const node = `${path}/GroupQueryAttention`;
   const output = graph.op(
     node,
     'GroupQueryAttention',
     [
-      ...[scaledQuery, SHARED.noTokens, SHARED.noTokens, ...widened],
+      scaledQuery,
+      SHARED.noTokens,
+      SHARED.noTokens,
+      ...cached,
       ...variant.attentionInputs,
-      ...[ROTARY_TABLES.cosine, ROTARY_TABLES.sine],
-      // Position ids and a bias of the scores, which we do not use.
-      ...['', '', NO_SINKS],
+      ROTARY_TABLES.cosine,
+      ROTARY_TABLES.sine,
+      // Position ids and an attention bias, which are not used.
+      '',
+      '',
+      NO_SINKS,
     ],
     {
       domain: MICROSOFT,
@@ -112,12 +118,12 @@ export function widenedAttention(
       outputs: [`${node}/output_0`, ...KV_PARTS.map(part => sharedName(layer, part))],
     },
   );
-  const dims = [1, config.kvHeadCount, DYNAMIC_DIMS.widened, config.headSize];
+  const dims = [1, config.kvHeadCount, DYNAMIC_DIMS.cached, config.headSize];
   for (const part of KV_PARTS) graph.output(sharedName(layer, part), 'float32', dims);
   return graph.op(`${path}/ScaleOutput`, 'Mul', [output, headScalesName(layer, 'value')]);
 }
 
-/** The upper part of it: writes keys and values into the cache. Returns the names of the caches. */
+/** The upper half: quantises keys and values and writes them into the cache. Returns the names of the caches. */
 export function appendTokens(
   context: BlockContext,
   layer: number,
@@ -162,8 +168,8 @@ function appendPart(
   return present;
 }
 
-/** All of a layer's keys or values as numbers, without their scales. */
-function widen(
+/** Casts all cached keys or values of a layer to float32, without their scales. */
+function castCache(
   { graph, config }: BlockContext,
   layer: number,
   path: string,
@@ -176,10 +182,10 @@ function widen(
     WIDENED_INPUT.length,
     SHARED.positionAxis,
   ]);
-  const widened = graph.op(`${path}/Cast`, 'Cast', [used], {
+  const cast = graph.op(`${path}/Cast`, 'Cast', [used], {
     attributes: { to: int(ELEMENT_TYPES.float32.onnxType) },
     outputs: [widenedName(layer, part)],
   });
-  graph.output(widened, 'float32', [1, config.kvHeadCount, DYNAMIC_DIMS.widened, config.headSize]);
-  return widened;
+  graph.output(cast, 'float32', [1, config.kvHeadCount, DYNAMIC_DIMS.cached, config.headSize]);
+  return cast;
 }

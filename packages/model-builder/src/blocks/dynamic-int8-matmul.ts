@@ -1,5 +1,5 @@
-// Matrix products in 8-bit integers with a scale for each row of the activations and for each output of the weights: the
-// products of `q8` builds, and of `q4` ones where a call has many rows.
+// Dynamic int8 quantisation (W8A8): matrix products of int8 activations, with a scale per row found at run time, and int8
+// weights, with a scale per output. For `q8` builds, and for the wide graph of `q4` builds (prefill and large batches).
 
 import { int, MICROSOFT } from '@ortler/onnx';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
@@ -7,7 +7,7 @@ import { declareInt8, type Int8Source } from '../weights/declare-int8.ts';
 import type { WrittenRows } from '../weights/written-matrix.ts';
 import type { BlockContext } from './block-context.ts';
 
-/** Names of the constants that all products share. */
+/** Names of the shared constants. */
 const SHARED = {
   lastAxis: 'int8/last_axis',
   vector: 'int8/vector',
@@ -16,11 +16,11 @@ const SHARED = {
   zeroPoint: 'int8/zero_point',
 } as const;
 
-/** The middle of unsigned 8-bit codes: activations are signed, but the fast kernels take them unsigned. */
+/** Zero point of activations in uint8: activations are signed, but the fast kernels take unsigned codes. */
 const ZERO_POINT = 128;
 
-/** Declares what all integer products share. To be called once, before the first `declareRowZeroPoints`. */
-export function declareIntegerProducts({ graph }: BlockContext): void {
+/** Declares the shared constants. Call it once, before the first `declareRowZeroPoints`. */
+export function declareInt8MatMuls({ graph }: BlockContext): void {
   graph.constant(SHARED.lastAxis, 'int64', [-1]);
   graph.constant(SHARED.vector, 'int64', [-1]);
   graph.constant(SHARED.inverse127, 'float32', [1 / 127]);
@@ -28,30 +28,35 @@ export function declareIntegerProducts({ graph }: BlockContext): void {
   graph.constant(SHARED.zeroPoint, 'uint8', [ZERO_POINT]);
 }
 
-/** A zero point for each row of activations, as many as `values`, a vector, has elements. Returns their name. */
+/** Declares one zero point per row of activations, as many as the vector `values` has elements. Returns their name. */
 export function declareRowZeroPoints({ graph }: BlockContext, path: string, values: string): string {
   const length = graph.op(`${path}/Shape`, 'Shape', [values]);
   return graph.op(`${path}/Expand`, 'Expand', [SHARED.zeroPoint, length]);
 }
 
-/** Rows of activations as integers. */
-export interface RowCodes {
-  /** Name of the codes, uint8. Shape: `[..., rows, size]`. */
+/** Names of quantised activations. */
+export interface Int8Activations {
+  /** Codes, uint8. Shape: `[..., rows, size]`. */
   readonly codes: string;
-  /** Name of what a code less 128 is multiplied with. Shape: `[..., rows, 1]`. */
+  /** Scales: a value is `scale * (code - 128)`. Shape: `[..., rows, 1]`. */
   readonly scale: string;
 }
 
 /**
- * Each row has its own scale, so its codes do not depend on the rows beside it. An activation is off by at most the largest
- * magnitude of its row divided by 254. The codes of a row of zeros mean nothing; its scale is zero.
+ * Quantises activations at run time, with one scale per row, so that the codes of a row do not depend on other rows (batch
+ * invariance). The error of an activation is at most the largest magnitude of its row divided by 254. A row of zeros has the
+ * scale 0 and arbitrary codes.
  * ```
  *   input [1, rows, size] or [rows, size]
  *     |------> Abs, ReduceMax, Mul 1/127       scale [..., rows, 1]
  *   QuantizeLinear (scale, 128)                codes uint8 [..., rows, size]
  * ```
  */
-export function quantiseRows({ graph, rowZeroPoints }: BlockContext, path: string, input: string): RowCodes {
+export function quantiseActivations(
+  { graph, rowZeroPoints }: BlockContext,
+  path: string,
+  input: string,
+): Int8Activations {
   const magnitudes = graph.op(`${path}/Abs`, 'Abs', [input]);
   const largest = graph.op(`${path}/ReduceMax`, 'ReduceMax', [magnitudes, SHARED.lastAxis], {
     attributes: { keepdims: int(1) },
@@ -64,9 +69,9 @@ export function quantiseRows({ graph, rowZeroPoints }: BlockContext, path: strin
   return { codes, scale };
 }
 
-export interface IntegerProductInput {
+export interface Int8MatMulInput {
   readonly path: string;
-  /** Codes of the rows. */
+  /** Name of the quantised activations. */
   readonly codes: string;
   /** Name of the weights. */
   readonly name: string;
@@ -75,21 +80,21 @@ export interface IntegerProductInput {
 }
 
 /**
- * What the integers of a layer stand for. In a `q4` build they are those of its 4-bit weights, so that all of its graphs are
- * one model; the output matrix has 8 bits in every graph. `written` says where the graph of blocks, which is written before, has
- * the codes.
+ * Source of a layer's int8 weights. In a `q4` build it is the dequantised 4-bit weights, so that all graphs of the build are
+ * one model; the output matrix has 8 bits in every graph. `written` locates the 4-bit codes of the weight-only graph, which
+ * is written first.
  */
 export function layerSource({ precision }: BlockContext, written: WrittenRows): Int8Source {
   return precision === 'q4' ? { kind: '4-bit codes', ...written } : { kind: 'checkpoint' };
 }
 
 /**
- * Declares the weights and multiplies. Returns the name of the product, `[..., rows, out]`, which still is to be multiplied
- * with the scale of each row. A weight is off by at most the largest magnitude of its output divided by 254.
+ * Declares the weights and multiplies. Returns the name of the product, `[..., rows, out]`, which the caller must multiply by
+ * the scales of the rows. The error of a weight is at most the largest magnitude of its output divided by 254.
  */
-export function integerProduct(
+export function int8MatMul(
   { graph }: BlockContext,
-  { path, codes, name, matrices, source }: IntegerProductInput,
+  { path, codes, name, matrices, source }: Int8MatMulInput,
 ): string {
   const weights = declareInt8(graph, name, matrices, source);
   const inputs = [codes, weights.codes, SHARED.one, weights.scales, SHARED.zeroPoint];

@@ -1,13 +1,13 @@
-// Quantised rows as numbers again, for graphs that store the same model in another way.
+// Dequantises rows of 4-bit codes, for graphs that store the same weights in another format. Caller: `written-matrix.ts`.
 
 import { blockCount, QUANTISATION_BLOCK, type QuantisedRows } from './quantise.ts';
 
 /**
- * What rows of 4-bit codes with float32 scales stand for: the numbers that MatMulNBits multiplies with.
+ * Dequantises 4-bit codes with float32 scales, to exactly the values that MatMulNBits computes with.
  *
  * Shape of `values`: `[rows, width]`. Mutates: `values`.
  */
-export function widenRows4(
+export function dequantiseRows4(
   { codes, scales, zeroPoints }: QuantisedRows,
   width: number,
   values: Float32Array,
@@ -29,7 +29,7 @@ export function widenRows4(
   }
 }
 
-/** Of two 4-bit numbers in a byte, the one of an even index is the low half. */
+/** One of two 4-bit codes in a byte; even indexes are in the low half. */
 function nibble(byte: number, index: number): number {
   return (index & 1) === 0 ? byte & 15 : byte >> 4;
 }

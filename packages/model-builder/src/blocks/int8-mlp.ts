@@ -1,9 +1,9 @@
-// The gated feed-forward block of one layer in integer products.
+// The gated feed-forward block of one layer in W8A8 (dynamic int8 quantisation). Caller: `mlp.ts`.
 
 import { declareFloats } from '../weights/declare-weights.ts';
 import type { WrittenRows } from '../weights/written-matrix.ts';
 import { type BlockContext, weightName } from './block-context.ts';
-import { integerProduct, layerSource, quantiseRows } from './integer-product.ts';
+import { int8MatMul, layerSource, quantiseActivations } from './dynamic-int8-matmul.ts';
 
 /**
  * ```
@@ -22,15 +22,16 @@ import { integerProduct, layerSource, quantiseRows } from './integer-product.ts'
  *          |                  |
  *       down_proj            Mul          [..., rows, hidden]
  * ```
- * A scale of a row may wait: rows are rounded relative to their largest magnitude. With biases it cannot.
+ * The scale of a row can be applied late, because rows are quantised relative to their largest magnitude; but not with
+ * biases.
  */
-export function integerMlp(context: BlockContext, layer: number, input: string): string {
+export function int8Mlp(context: BlockContext, layer: number, input: string): string {
   const { graph, checkpoint, config } = context;
   const { hiddenSize, intermediateSize, mlpBias } = config;
   const path = `/model/layers.${layer}/mlp`;
   const sizes = { gate: intermediateSize, up: intermediateSize, down: hiddenSize };
   type Part = keyof typeof sizes;
-  // The graph of blocks has one product for both: see `mlp`.
+  // The weight-only graph has one product for both: see `mlp`.
   const both = weightName(`${path}/gate_up_proj`, 'weight');
   const codesOf: Readonly<Record<Part, WrittenRows>> = {
     gate: { name: both, firstRow: 0 },
@@ -40,7 +41,7 @@ export function integerMlp(context: BlockContext, layer: number, input: string):
   const multiply = (part: Part, codes: string, width: number): string => {
     const partPath = `${path}/${part}_proj`;
     const tensor = checkpoint.tensor(`model.layers.${layer}.mlp.${part}_proj.weight`, [sizes[part], width]);
-    return integerProduct(context, {
+    return int8MatMul(context, {
       path: partPath,
       codes,
       name: weightName(partPath, 'weight'),
@@ -59,13 +60,17 @@ export function integerMlp(context: BlockContext, layer: number, input: string):
     ]);
   };
 
-  const rows = quantiseRows(context, `${path}/input`, input);
+  const rows = quantiseActivations(context, `${path}/input`, input);
   const gate = scaled('gate', multiply('gate', rows.codes, hiddenSize), rows.scale);
   const product = multiply('up', rows.codes, hiddenSize);
   const up = mlpBias ? scaled('up', product, rows.scale) : product;
   const sigmoid = graph.op(`${path}/act/Sigmoid`, 'Sigmoid', [gate]);
   const activated = graph.op(`${path}/act/Mul`, 'Mul', [gate, sigmoid]);
-  const gated = quantiseRows(context, `${path}/gated`, graph.op(`${path}/Mul`, 'Mul', [activated, up]));
+  const gated = quantiseActivations(
+    context,
+    `${path}/gated`,
+    graph.op(`${path}/Mul`, 'Mul', [activated, up]),
+  );
   const scale = mlpBias ? gated.scale : graph.op(`${path}/Scale`, 'Mul', [gated.scale, rows.scale]);
   return scaled('down', multiply('down', gated.codes, intermediateSize), scale);
 }
