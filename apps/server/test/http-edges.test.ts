@@ -28,7 +28,7 @@ async function exchange(bytes: string): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-describe('routes beside the api', () => {
+describe('routes outside the api', () => {
   it.each(['/health', '/version', '/metrics', '/openapi.json'])(
     '%s refuses other methods with the ones it has',
     async url => {
@@ -59,7 +59,7 @@ describe('routes beside the api', () => {
     }
   });
 
-  it('the docs page answers an unknown file as everything else does', async () => {
+  it('the docs page answers an unknown file with the usual error', async () => {
     test = await openTestApp();
     expect((await test.app.inject('/docs/nothing')).json()).toEqual(errorBody(404, 'Not Found'));
   }, 20_000);

@@ -157,7 +157,7 @@ it('ends a stream that stalls after a long wait for its first token', async () =
   await vi.waitFor(() => expect(engine.abortedCount).toBe(1), PATIENCE);
 });
 
-it('waits for ever where the time is 0', async () => {
+it('waits without limit when the timeout is 0', async () => {
   const socket = ask(await open(createFakeEngine({ pieces: PIECES }), 0), EVENTS);
   await rest(300);
   expect(await read(socket)).toBeGreaterThan(ANSWER_BYTES);

@@ -18,8 +18,8 @@ it.each([
     2_000,
   ],
   [
-    { kind: 'restarting', detail: 'loading it failed and is tried again', retryAfterMs: 4_000 } as const,
-    'The model a is not ready: loading it failed and is tried again.',
+    { kind: 'restarting', detail: 'loading failed and is retried', retryAfterMs: 4_000 } as const,
+    'The model a is not ready: loading failed and is retried.',
     4_000,
   ],
   [{ kind: 'failed', detail: '/secret/folder' } as const, 'The model a could not be loaded.', undefined],

@@ -31,7 +31,7 @@ describe('choosePrecision', () => {
     expect(await auto(variant)).toBe(expected);
   });
 
-  it('takes a small export in float32, also on a device, and a large one in the fewest bits there are', async () => {
+  it('chooses float32 for a small export, also on a GPU, and the fewest bits for a large one', async () => {
     await write('onnx/model.onnx', 1);
     await write('onnx/model.onnx_data', 511);
     await write('onnx/model_quantized.onnx', 150);
@@ -42,7 +42,7 @@ describe('choosePrecision', () => {
     expect(await auto()).toBe('q4');
   });
 
-  it('takes an export in float16 on a device, and none there whose products are integers', async () => {
+  it('chooses a float16 export on a GPU, and no W8A8 export there', async () => {
     await write('onnx/model_quantized.onnx', 150);
     await write('onnx/model_fp16.onnx', 300);
     expect(await auto('paged')).toBe('f16');
@@ -57,7 +57,7 @@ describe('choosePrecision', () => {
     expect(await auto()).toBe('f32');
   });
 
-  it('takes what was asked for', async () => {
+  it('keeps a precision that is given', async () => {
     await write('onnx/model.onnx', 1);
     expect(await choosePrecision('q4', folder, 'slots')).toBe('q4');
   });

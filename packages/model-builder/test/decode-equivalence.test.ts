@@ -78,7 +78,7 @@ describe.each(
     for (const session of [together, ...alone]) await session.close();
   });
 
-  it('rows are scored alike whichever others are asked for', async () => {
+  it('logits of a row do not depend on which other rows are requested', async () => {
     const prompt = tokens(12, 4);
     const session = await SlotsSession.open(built);
     const all = await session.run([prompt], [0]);

@@ -46,7 +46,7 @@ describe('an exported folder', () => {
     expect(await readFile(join(path, tokenizer))).toEqual(await readFile(join(source, tokenizer)));
   });
 
-  it('in float16 is for a GPU, where it goes before the one in float32', async () => {
+  it('in float16 is for a GPU, where it is preferred to float32', async () => {
     const options = { sourceDir: checkpoint, outputDir: source, precision: 'q4', logits: 'all' } as const;
     await writeOptimumModel({ ...options, halves: 'logits too' });
     const manifestOf = async (variant: 'slots' | 'paged') => {
@@ -60,7 +60,7 @@ describe('an exported folder', () => {
     expect(single).not.toHaveProperty('logitsType');
   });
 
-  it('has about as many parameters in blocks of codes as in float32', async () => {
+  it('has about as many parameters in 4-bit blocks as in float32', async () => {
     const counts: number[] = [];
     for (const precision of ['f32', 'q4'] as const) {
       const path = await ensureModel({ sourceDir: source, cacheDir, precision });
@@ -105,7 +105,7 @@ describe('an exported folder', () => {
   });
 });
 
-describe('an exported folder that cannot be run', () => {
+describe('an exported folder that cannot run', () => {
   const refusal = (precision: 'f32' | 'q8' | 'f16' = 'f32', adapterDir?: string) =>
     expect(ensureModel({ sourceDir: source, cacheDir, precision, adapterDir })).rejects;
 
@@ -116,7 +116,7 @@ describe('an exported folder that cannot be run', () => {
     });
   });
 
-  it('names the files that could be run when it has none', async () => {
+  it('names the file names that could run when it has none', async () => {
     await rm(graphFile('model_q4.onnx'));
     await rename(graphFile(), graphFile('decoder.onnx'));
     await refusal().toMatchObject({

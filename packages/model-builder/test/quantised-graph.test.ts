@@ -64,7 +64,7 @@ describe.each(
   });
 });
 
-it('computes with tokens whose embedding is all zeros, alone and beside others', async () => {
+it('computes with tokens whose embedding is all zeros, alone and in a batch', async () => {
   const [source, built] = [join(folder, 'zeros source'), join(folder, 'zeros built')];
   const config = await createTinyCheckpoint(source, { modelType: 'llama' });
   const tensors = seededTensors(config, 1).map(tensor => {

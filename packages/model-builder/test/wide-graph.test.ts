@@ -27,7 +27,7 @@ async function build(from: string, to: string, precision: 'f32' | 'q4'): Promise
 }
 
 describe.each(QUANTISED_SHAPES)('the wide graph of $label', shape => {
-  it('computes the model of the 4-bit codes, also in turns with the other graph', async () => {
+  it('computes the model of the dequantised 4-bit weights, also in turns with the weight-only graph', async () => {
     const name = shape.label;
     await createTinyCheckpoint(join(folder, `${name} source`), shape);
     await writeDequantised(join(folder, `${name} codes`), shape, 4);
@@ -71,7 +71,7 @@ describe('a build with a wide graph', () => {
     return build(`${name} source`, name, precision);
   };
 
-  it('stores what both graphs share once', async () => {
+  it('stores shared tensors of both graphs once', async () => {
     await tiny('shared', 'q4');
     const weights = await stat(join(folder, 'shared', 'wide.onnx.data'));
     // Two layers without tables, norms, embedding and output matrix: integer codes, their scales, and gaps to whole pages.
@@ -79,7 +79,7 @@ describe('a build with a wide graph', () => {
     expect(weights.size).toBeLessThan(codes + 20 * 4096);
   });
 
-  it('has none in float32, where it would only be coarser', async () => {
+  it('has none in float32, where it would only lose accuracy', async () => {
     const manifest = await tiny('plain', 'f32');
     expect(manifest.wideGraphFile).toBeUndefined();
     const written = await readFile(join(folder, 'plain', MANIFEST_FILE), 'utf8');

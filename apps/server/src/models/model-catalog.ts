@@ -121,7 +121,7 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
       failures.add(modelId, modelId);
       const retryAfterMs = Math.max(1, failures.pauseMs(modelId) ?? 0);
       // The reason goes to the log only, because it may name files of the server.
-      setStatus({ kind: 'restarting', detail: 'loading it failed and is tried again', retryAfterMs });
+      setStatus({ kind: 'restarting', detail: 'loading failed and is retried', retryAfterMs });
       onEvent?.({ kind: 'failed', modelId, error, retryAfterMs });
       return retryAfterMs;
     } finally {

@@ -41,7 +41,7 @@ it.each([
   await gone;
 });
 
-it('closes a connection that goes on sending nothing, and only that', async () => {
+it('closes a connection that never sends a byte, and only that', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   trackIdleConnections(other, 20);
   await once(other, 'listening');

@@ -148,7 +148,7 @@ describe('a damaged file', () => {
     expect((await faultOf(path)).message).toContain('holds 5 bytes');
   });
 
-  it('is refused: cut anywhere', async () => {
+  it('is refused: truncated anywhere', async () => {
     const whole = newPath();
     await writeSafetensors(whole, 'BF16', [{ name: 'a', shape: [3], fill: () => undefined }]);
     const content = await readFile(whole);

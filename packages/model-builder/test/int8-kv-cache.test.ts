@@ -35,7 +35,7 @@ const FINE = (row: number, channel: number) => 0.02 + 0.01 * ((row + channel) % 
 /** Nearly half of all numbers are beyond 127 steps. */
 const SATURATING = (row: number) => (row % 2 === 0 ? 0.006 : 0.005);
 
-describe.each(SHAPES)('a cache of codes in a $label', shape => {
+describe.each(SHAPES)('an int8 KV cache in a $label', shape => {
   const base = join(folder, shape.label);
   const source = join(base, 'source');
   const built = join(base, 'built');
@@ -93,7 +93,7 @@ describe.each(SHAPES)('a cache of codes in a $label', shape => {
     }
   });
 
-  it('holds the very codes that the other graph writes, in the first layer', async () => {
+  it('gets the same codes from both graphs, in the first layer', async () => {
     const scales = scalesOf(FINE);
     const prefill = await SlotsSession.open(built, { graphFile: 'prefill.onnx', scales });
     const decoder = await SlotsSession.open(built, { scales });
@@ -110,7 +110,7 @@ describe.each(SHAPES)('a cache of codes in a $label', shape => {
 });
 
 describe('the identity of a build', () => {
-  it('is another one with a cache of codes, and the usual one where the usual cache is named', async () => {
+  it('differs with an int8 KV cache, and is the default one when the default type is named', async () => {
     const source = join(folder, 'identity');
     await createTinyCheckpoint(source);
     const hash = (kvType?: 'float32' | 'int8') =>
@@ -131,7 +131,7 @@ describe('the identity of a build', () => {
     expect(await ensureModel({ ...options, sourceDir: path })).toBe(path);
   });
 
-  it('is refused for graphs of blocks on a device', async () => {
+  it('is refused for paged graphs of a GPU', async () => {
     const source = join(folder, 'refused');
     await createTinyCheckpoint(source);
     const build = buildModel({
