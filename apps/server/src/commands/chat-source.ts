@@ -68,7 +68,8 @@ export async function openEngineSource(
         sampling: temperature === undefined ? {} : { temperature },
         stop: maxTokens === undefined ? {} : { maxTokens },
       } as const;
-      for await (const event of engine.generate(request, signal)) if ('text' in event) yield event.text;
+      for await (const event of engine.generate(request, signal)) 
+        if (event.kind === 'token-delta') yield event.text;
     },
     close: () => engine.close(),
   };

@@ -1,7 +1,7 @@
 // What a client sends, as JSON that every database stores: numbers are doubles, texts hold no NUL and no half of a
 // surrogate pair, structures have a limited depth.
 
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../trpc/errors.ts';
 
 /** Source: the original service. Unit: UTF-16 units of the JSON text. */
 export const MAX_PAYLOAD_LENGTH = 1_048_576;

@@ -1,10 +1,8 @@
 // How a trained model is named: `<entity>/<project>/<name>`, shortened to `<name>` where entity and project are the
 // default, and `:step<N>` behind it for one checkpoint. Servers list and answer chats under these names.
 
-import type { TrainingModelName } from './training-services.ts';
-
-/** Project of models whose client named none, and their entity when their key has no team. */
-export const DEFAULT_NAMESPACE = 'default';
+import type { TrainingModelName } from '../ports/training-services.ts';
+import { DEFAULT_NAMESPACE } from '../team.ts';
 
 /** A model's name in one text. No part may hold a slash or a colon, so two models never share it. */
 export function toModelReference({ entity, project, name }: TrainingModelName): string {

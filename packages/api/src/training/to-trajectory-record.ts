@@ -1,7 +1,7 @@
 // A checked trajectory -> the record that stores keep: flat columns beside the text that was sent.
 
 import type { Trajectory } from '@ortler/schemas';
-import type { TrajectoryRecord } from './training-services.ts';
+import type { TrajectoryRecord } from '../ports/training-services.ts';
 
 export interface RecordPlace {
   readonly groupIndex: number;

@@ -1,6 +1,6 @@
 // Which cached prompts a request may share. What one caller sent must not show in another caller's waiting time.
 
-import type { Principal, Services } from '../services.ts';
+import type { Principal, Services } from '../ports/services.ts';
 
 /**
  * Name of the partition. Two requests share cached prompts only when their callers' teams and their salts are the

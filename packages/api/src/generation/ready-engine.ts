@@ -1,7 +1,7 @@
 // From the `model` of a request to an engine that can answer it. Every endpoint that runs a model starts here.
 
-import { ApiError } from './errors.ts';
-import type { EngineLease, Principal, ServedModel, Services } from './services.ts';
+import type { EngineLease, Principal, ServedModel, Services } from '../ports/services.ts';
+import { ApiError } from '../trpc/errors.ts';
 
 /** Unit: milliseconds. A loading model is usually there after this. */
 const LOADING_RETRY_MS = 2_000;

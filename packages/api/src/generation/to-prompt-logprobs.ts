@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TokenLogprob } from '@ortler/engine';
 import type { PromptLogprobs } from '@ortler/schemas';
-import { ApiError } from './errors.ts';
+import { ApiError } from '../trpc/errors.ts';
 
 /** Tokens that are written in one go, each with up to twenty candidates: a millisecond or less. */
 const TOKENS_PER_TURN = 128;

@@ -2,9 +2,9 @@
 
 import { initTRPC } from '@trpc/server';
 import type { ZodObject } from 'zod';
+import type { Principal, Services } from '../ports/services.ts';
 import { ApiError, type ApiErrorCode, type PublicError, toPublicError } from './errors.ts';
 import { int64Transformer } from './int64-transformer.ts';
-import type { Principal, Services } from './services.ts';
 
 /** The Authorization header, parsed. `other` is a scheme nobody here understands. */
 export type Credentials =

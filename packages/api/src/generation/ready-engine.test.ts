@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { createFakeEngine } from '../testing/fake-engine.ts';
+import { createFakeServices } from '../testing/fake-services.ts';
 import { openEngine } from './ready-engine.ts';
-import { createFakeEngine } from './testing/fake-engine.ts';
-import { createFakeServices } from './testing/fake-services.ts';
 
 const { signal } = new AbortController();
 

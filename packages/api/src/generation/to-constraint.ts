@@ -3,7 +3,7 @@
 
 import type { ConstraintSpec, JsonStyle } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../trpc/errors.ts';
 
 type Fields = Pick<ChatCompletionRequest, 'response_format' | 'structured_outputs' | 'use_beam_search'>;
 type StructuredOutputs = NonNullable<Fields['structured_outputs']>;

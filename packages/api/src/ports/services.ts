@@ -2,10 +2,9 @@
 // Nothing here knows HTTP, files or SQL.
 
 import type { Engine, PromptTiming } from '@ortler/engine';
-import type { ReasoningParser } from './chat/reasoning/reasoning-format.ts';
-import type { AnnotationServices } from './feedback/annotation-services.ts';
-import type { FeedbackStore } from './feedback/feedback-services.ts';
-import type { TrainingServices } from './training/training-services.ts';
+import type { AnnotationServices } from './annotation-services.ts';
+import type { FeedbackStore } from './feedback-services.ts';
+import type { TrainingServices } from './training-services.ts';
 
 /** What a model can do now. A ready model may still be restarting inside; its engine then says so itself. */
 export type ModelStatus =
@@ -23,8 +22,6 @@ export interface ModelIdentity {
   readonly ownedBy: string;
   /** Id of the model this one derives from; its own id for a base model. */
   readonly root: string;
-  /** How what the model thinks is told from what it answers; `auto` reads it off the chat template. */
-  readonly reasoningParser: ReasoningParser;
 }
 
 /** A model of the operator: always loaded, or on its way there. */

@@ -1,8 +1,8 @@
 import type { CandidateLogprob, TokenLogprob } from '@ortler/engine';
 import { chatCompletionRequest, completionRequest } from '@ortler/schemas';
 import { describe, expect, it } from 'vitest';
-import { toChatCompletion } from './chat/to-chat-completion.ts';
-import { toCompletion } from './completion/to-completion.ts';
+import { toChatCompletion } from '../chat/to-chat-completion.ts';
+import { toCompletion } from '../completion/to-completion.ts';
 import { MAX_PROMPT_LOGPROB_COUNT, toPromptLogprobs } from './to-prompt-logprobs.ts';
 
 const candidate = (tokenId: number, text: string, logprob: number, rank: number): CandidateLogprob => ({
@@ -62,7 +62,7 @@ describe('answers with too many', () => {
         (async function* () {
           yield ready(count);
         })(),
-        request,
+        { request, form: { withIds: false, logprobs: null } },
       );
     await expect(answer(limit + 1)).rejects.toThrow(tooLarge);
     // What is short enough is read on, to the end that these events lack.

@@ -1,6 +1,6 @@
 import { EngineError } from '@ortler/engine';
 import { expect, it } from 'vitest';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../trpc/errors.ts';
 import { fromEngineError } from './engine-error.ts';
 
 function translate(parameter: string, message: string, max_completion_tokens: number | null = null) {

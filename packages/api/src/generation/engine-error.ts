@@ -2,7 +2,7 @@
 
 import { EngineError } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
-import { ApiError, ENGINE_ERROR_TABLE } from '../errors.ts';
+import { ApiError, ENGINE_ERROR_TABLE } from '../trpc/errors.ts';
 import { constraintField } from './to-constraint.ts';
 
 /** What of a request decides the names. Completions have a `prompt` where chats have `messages`. */
