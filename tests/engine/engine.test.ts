@@ -43,7 +43,9 @@ async function collect(events: AsyncIterable<GenerationEvent>): Promise<Generati
 }
 
 function choiceOf(events: readonly GenerationEvent[], choiceIndex: number) {
-  const own = events.filter(event => event.kind === 'token-delta' && event.choiceIndex === choiceIndex);
+  const own = events
+    .filter(event => event.kind === 'token-delta')
+    .filter(event => event.choiceIndex === choiceIndex);
   return {
     text: own.map(event => event.text).join(''),
     reasoning: own.map(event => event.reasoning).join(''),

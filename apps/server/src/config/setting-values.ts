@@ -2,7 +2,7 @@
 // `settings`.
 
 import { resolve } from 'node:path';
-import { REASONING_PARSERS, type ReasoningParser } from '@ortler/api';
+import { REASONING_PARSERS, type ReasoningParser } from '@ortler/engine';
 import { z } from 'zod';
 
 export const MEBIBYTE = 1024 * 1024;

@@ -7,7 +7,6 @@ it('asks the store for no name that a database could not keep: PostgreSQL would 
   const models = createCheckpointModels({
     store: { findServable, listServable: async () => [] },
     loaded: { open: never, list: () => [], listKeys: () => [], drop: never, close: never },
-    reasoningParserOf: () => 'auto',
     baseFolder: () => undefined,
     prepare: never,
     start: never,

@@ -51,7 +51,7 @@ it('tells how far a device is with compiling a model', async () => {
   const catalog = await createModelCatalog({
     models: [{ id: 'a', path: '/a' }],
     prepare: async path => path,
-    load: (_modelDir, onWarmUp) => {
+    load: (_modelDir, _modelId, onWarmUp) => {
       warmUp = onWarmUp;
       return hold.promise;
     },

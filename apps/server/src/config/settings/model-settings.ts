@@ -3,7 +3,7 @@
 
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { REASONING_PARSERS } from '@ortler/api';
+import { REASONING_PARSERS } from '@ortler/engine';
 import { modelList, oneOf, reasoningParsers, wholeNumber } from '../setting-values.ts';
 import { setting } from './setting.ts';
 
