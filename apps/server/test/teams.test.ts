@@ -58,7 +58,6 @@ describeOnEveryDatabase('keys of teams', ({ open }) => {
     return createCheckpointModels({
       store: checkpoints,
       loaded,
-      reasoningParserOf: () => 'auto',
       baseFolder: () => '/base',
       prepare: async () => '/built',
       start: async () => createFakeEngine(),

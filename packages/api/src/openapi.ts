@@ -18,8 +18,8 @@ import { generateOpenApiDocument } from 'trpc-to-openapi';
 import { z } from 'zod';
 import type { AppRouter } from './app-router.ts';
 import { describeSupport } from './chat/parameter-support.ts';
-import { type ApiErrorCode, ERROR_TABLE } from './errors.ts';
 import { listRestRoutes, type RestRoute } from './rest-routes.ts';
+import { type ApiErrorCode, ERROR_TABLE } from './trpc/errors.ts';
 
 type Json = { [key: string]: unknown };
 

@@ -1,9 +1,11 @@
 // Access rules of teams. All stored data belongs to an entity: the first part of `<entity>/<project>`. The entity of a team
 // has the team's name. A key of a team has access to that entity only, a key without a team to all entities.
 
-import { ApiError } from './errors.ts';
-import type { Principal } from './services.ts';
-import { DEFAULT_NAMESPACE } from './training/model-reference.ts';
+import type { Principal } from './ports/services.ts';
+import { ApiError } from './trpc/errors.ts';
+
+/** Project of models whose client named none, and their entity when their key has no team. */
+export const DEFAULT_NAMESPACE = 'default';
 
 type Caller = Pick<Principal, 'team'>;
 

@@ -48,6 +48,7 @@ export async function openEngineSource(
       isDeviceOptional: config.device === 'auto',
       threadCount: config.threads,
       maxSequences: 1,
+      reasoningParser: config.reasoningParsers.ofModel.get(id) ?? config.reasoningParsers.ofOthers,
       ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
     });
   } catch (error) {
@@ -65,7 +66,8 @@ export async function openEngineSource(
         sampling: temperature === undefined ? {} : { temperature },
         stop: maxTokens === undefined ? {} : { maxTokens },
       } as const;
-      for await (const event of engine.generate(request, signal)) if ('text' in event) yield event.text;
+      for await (const event of engine.generate(request, signal))
+        if (event.kind === 'token-delta') yield event.text;
     },
     close: () => engine.close(),
   };

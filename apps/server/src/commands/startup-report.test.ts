@@ -40,6 +40,7 @@ const INFO: EngineInfo = {
   kvType: 'float32',
   parameterCount: 4_790_000,
   eosTokenIds: [2],
+  reasoningFormat: null,
   chatTemplate: '{{ messages }}',
   samplingDefaults: {},
 };

@@ -1,7 +1,7 @@
 // Schemas of setting values, one function per kind: numbers, folders, sizes, lists. Callers: the tables in `settings`.
 
 import { resolve } from 'node:path';
-import { REASONING_PARSERS, type ReasoningParser } from '@ortler/api';
+import { REASONING_PARSERS, type ReasoningParser } from '@ortler/engine';
 import { z } from 'zod';
 
 export const MEBIBYTE = 1024 * 1024;

@@ -7,7 +7,6 @@ it('does not query the store for names that cannot be stored, which PostgreSQL w
   const models = createCheckpointModels({
     store: { findServable, listServable: async () => [] },
     loaded: { open: never, list: () => [], listKeys: () => [], drop: never, close: never },
-    reasoningParserOf: () => 'auto',
     baseFolder: () => undefined,
     prepare: never,
     start: never,

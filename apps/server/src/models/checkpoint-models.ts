@@ -9,7 +9,6 @@ import {
   mayReach,
   parseCheckpointReference,
   parseModelReference,
-  type ReasoningParser,
   type ServableCheckpoint,
   toCheckpointReference,
   toModelReference,
@@ -29,24 +28,23 @@ export interface CheckpointFolders {
 export interface CheckpointModelsOptions {
   readonly store: Pick<CheckpointStore, 'listServable' | 'findServable'>;
   readonly loaded: LoadedModels;
-  /** Reasoning parser of the base model of a checkpoint. */
-  readonly reasoningParserOf: (baseModelId: string) => ReasoningParser;
   /** Folder of a configured model, which adapters can be merged into. */
   readonly baseFolder: (modelId: string) => string | undefined;
   /** Builds the model where needed. Returns the folder of the built model. */
   readonly prepare: (folders: CheckpointFolders, name: string, signal: AbortSignal) => Promise<string>;
-  readonly start: (modelDir: string, name: string) => Promise<Engine>;
+  /** A checkpoint shares the settings of the model that it derives from. */
+  readonly start: (modelDir: string, name: string, baseModelId: string) => Promise<Engine>;
 }
 
 /** Creates the models of a checkpoint store. */
 export function createCheckpointModels(options: CheckpointModelsOptions): CheckpointModels {
-  const { store, loaded, reasoningParserOf, baseFolder, prepare, start } = options;
+  const { store, loaded, baseFolder, prepare, start } = options;
 
   async function load(checkpoint: ServableCheckpoint, signal: AbortSignal): Promise<Engine> {
     const name = nameOf(checkpoint);
     const modelDir = await prepare(foldersOf(checkpoint), name, signal);
     signal.throwIfAborted();
-    const engine = await start(modelDir, name);
+    const engine = await start(modelDir, name, checkpoint.baseModel);
     // The checkpoint was deleted meanwhile, or the server stops.
     if (signal.aborted) await engine.close();
     signal.throwIfAborted();
@@ -71,7 +69,6 @@ export function createCheckpointModels(options: CheckpointModelsOptions): Checkp
       createdAtSeconds: Math.floor(checkpoint.createdAtMs / 1000),
       ownedBy: OWNER,
       root: id === servedId ? checkpoint.baseModel : servedId,
-      reasoningParser: reasoningParserOf(checkpoint.baseModel),
       open: signal =>
         loaded.open({ key: keyOf(checkpoint), name: servedId, load: stop => load(checkpoint, stop) }, signal),
     };

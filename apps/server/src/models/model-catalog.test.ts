@@ -51,7 +51,7 @@ it('reports the progress of compiling a model for a GPU', async () => {
   const catalog = await createModelCatalog({
     models: [{ id: 'a', path: '/a' }],
     prepare: async path => path,
-    load: (_modelDir, onWarmUp) => {
+    load: (_modelDir, _modelId, onWarmUp) => {
       warmUp = onWarmUp;
       return hold.promise;
     },

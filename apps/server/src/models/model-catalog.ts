@@ -3,7 +3,7 @@
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CatalogModel, ModelCatalog, ModelStatus, ReasoningParser } from '@ortler/api';
+import type { CatalogModel, ModelCatalog, ModelStatus } from '@ortler/api';
 import { type Engine, EngineError, type WarmUpProgress } from '@ortler/engine';
 import type { BuildProgress } from '@ortler/model-builder';
 import { OrtError } from '@ortler/onnxruntime';
@@ -12,15 +12,17 @@ import { LoadFailures } from './load-failures.ts';
 
 export interface ModelCatalogOptions {
   readonly models: readonly ConfiguredModel[];
-  /** Reasoning parser of a model. Default: chosen by its chat template. */
-  readonly reasoningParserOf?: (modelId: string) => ReasoningParser;
   /** Builds the model where needed. Returns the folder of the built model. */
   readonly prepare: (
     sourceDir: string,
     onProgress: (progress: BuildProgress) => void,
     signal: AbortSignal,
   ) => Promise<string>;
-  readonly load: (modelDir: string, onWarmUp: (progress: WarmUpProgress) => void) => Promise<Engine>;
+  readonly load: (
+    modelDir: string,
+    modelId: string,
+    onWarmUp: (progress: WarmUpProgress) => void,
+  ) => Promise<Engine>;
   readonly onEvent?: (event: CatalogEvent) => void;
 }
 
@@ -58,8 +60,7 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
     models.map(async ({ id, path }): Promise<Entry> => {
       const status: ModelStatus = { kind: 'loading', detail: 'waiting to be loaded' };
       const createdAtSeconds = await readCreationTime(path);
-      const reasoningParser = options.reasoningParserOf?.(id) ?? 'auto';
-      return { path, model: { id, createdAtSeconds, ownedBy: OWNER, root: id, reasoningParser, status } };
+      return { path, model: { id, createdAtSeconds, ownedBy: OWNER, root: id, status } };
     }),
   );
   const byId = new Map<string, CatalogModel>(entries.map(({ model }) => [model.id, model]));
@@ -104,7 +105,7 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
     let isStarting = true;
     setStatus({ kind: 'loading', detail: 'starting the engine' });
     try {
-      const engine = await load(modelDir, ({ doneCount, totalCount }) => {
+      const engine = await load(modelDir, modelId, ({ doneCount, totalCount }) => {
         // A restart warms up again; the health of the engine then reports its state.
         if (!isStarting) return;
         setStatus({ kind: 'loading', detail: `compiling for the device: ${doneCount} of ${totalCount}` });

@@ -43,7 +43,12 @@ export interface ServerModels {
 export async function createServerModels(options: ServerModelsOptions): Promise<ServerModels> {
   const { config, checkpoints, onEvent, onUnloaded, onDevice } = options;
   const device = createServerDevice(config.device, onDevice);
-  const load = async (modelDir: string, onWarmUp?: (progress: WarmUpProgress) => void) => {
+  const { reasoningParsers } = config;
+  const load = async (
+    modelDir: string,
+    baseModelId: string,
+    onWarmUp?: (progress: WarmUpProgress) => void,
+  ) => {
     const { device: chosen } = await device.choose();
     return createEngine({
       modelDir,
@@ -64,15 +69,13 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       prefillChunkLength: config.prefillChunk,
       ...(config.mixedChunk !== undefined && { mixedChunkLength: config.mixedChunk }),
       constraints: toConstraintOptions(config),
+      reasoningParser: reasoningParsers.ofModel.get(baseModelId) ?? reasoningParsers.ofOthers,
       ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
       ...(config.cacheBytes !== undefined && chosen !== 'cpu' && { cacheBytes: config.cacheBytes }),
     });
   };
-  const { reasoningParsers } = config;
-  const reasoningParserOf = (id: string) => reasoningParsers.ofModel.get(id) ?? reasoningParsers.ofOthers;
   const catalog = await createModelCatalog({
     models: config.models,
-    reasoningParserOf,
     prepare: async (sourceDir, onProgress, signal) =>
       prepareModel({
         sourceDir,
@@ -93,7 +96,6 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
   });
   const checkpointModels = createCheckpointModels({
     store: checkpoints,
-    reasoningParserOf,
     loaded: loadedCheckpoints,
     baseFolder: id => config.models.find(model => model.id === id)?.path,
     prepare: async (folders, modelId, signal) =>
@@ -103,8 +105,8 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
         onProgress: progress => onEvent({ kind: 'building', modelId, progress }),
         signal,
       }),
-    async start(modelDir, modelId) {
-      const engine = await load(modelDir);
+    async start(modelDir, modelId, baseModelId) {
+      const engine = await load(modelDir, baseModelId);
       onEvent({ kind: 'ready', modelId, engine });
       return engine;
     },

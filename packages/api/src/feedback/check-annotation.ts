@@ -3,8 +3,8 @@
 
 import type { FeedbackCreateRequest } from '@ortler/schemas';
 import { ConstraintError } from '@ortler/structured-output';
-import { ApiError } from '../errors.ts';
-import type { AnnotationServices } from './annotation-services.ts';
+import type { AnnotationServices } from '../ports/annotation-services.ts';
+import { ApiError } from '../trpc/errors.ts';
 import { parseWeaveRef } from './weave-ref.ts';
 
 /** Throws: `invalid_parameter` with the violated rule. */

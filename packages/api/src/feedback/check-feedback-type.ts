@@ -2,7 +2,7 @@
 // references. Returns the payload to store. Source: the original's create request.
 
 import type { FeedbackCreateRequest } from '@ortler/schemas';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../trpc/errors.ts';
 import { describeReaction, isSingleEmoji } from './reaction.ts';
 import { parseWeaveRef, type WeaveRef } from './weave-ref.ts';
 

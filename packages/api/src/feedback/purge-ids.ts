@@ -1,7 +1,7 @@
 // The ids of a purge query. Purging accepts ids only, so that a wrong filter cannot empty a project.
 
 import { type ExprNode, parseQuery } from '@ortler/feedback-query';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../trpc/errors.ts';
 
 const RULE =
   'Purging works by explicit ids only: {"$eq": [{"$getField": "id"}, {"$literal": "<id>"}]}, or an $or of such';

@@ -2,8 +2,8 @@
 // message (400).
 
 import { QueryError } from '@ortler/feedback-query';
-import { ApiError } from '../errors.ts';
-import { invalidInput } from '../report-faults.ts';
+import { ApiError } from '../trpc/errors.ts';
+import { invalidInput } from '../trpc/report-faults.ts';
 
 /** Runs `work`. Throws: `ApiError` in place of every `QueryError`. */
 export async function withQueryErrors<Result>(work: () => Result | Promise<Result>): Promise<Result> {

@@ -1,7 +1,7 @@
 // Client input as JSON that every database stores: numbers are doubles, text contains no NUL and no unpaired
 // surrogates, nesting is limited.
 
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../trpc/errors.ts';
 
 /** Source: the original service. Unit: UTF-16 units of the JSON text. */
 export const MAX_PAYLOAD_LENGTH = 1_048_576;

@@ -1,9 +1,9 @@
 // Validates a create request and maps it to the record to store.
 
 import type { FeedbackCreateRequest } from '@ortler/schemas';
-import { ApiError } from '../errors.ts';
+import type { FeedbackRecord } from '../ports/feedback-services.ts';
+import { ApiError } from '../trpc/errors.ts';
 import { checkFeedbackType } from './check-feedback-type.ts';
-import type { FeedbackRecord } from './feedback-services.ts';
 import { checkText, toPayloadDump, toStorable } from './storable-json.ts';
 
 const MAX_ID_LENGTH = 256;

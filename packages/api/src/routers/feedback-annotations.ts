@@ -10,13 +10,13 @@ import {
   annotationSpecRequest,
   annotationSpecResult,
 } from '@ortler/schemas';
-import { ApiError } from '../errors.ts';
 import { rethrow } from '../feedback/check-annotation.ts';
 import { checkText, toStorable } from '../feedback/storable-json.ts';
-import { reportFaults } from '../report-faults.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../ports/services.ts';
 import { requireProject } from '../team.ts';
-import { createBasicProcedure, router } from '../trpc.ts';
+import { ApiError } from '../trpc/errors.ts';
+import { reportFaults } from '../trpc/report-faults.ts';
+import { createBasicProcedure, router } from '../trpc/trpc.ts';
 import { feedbackRoute } from './feedback-route.ts';
 
 export function createFeedbackAnnotationProcedures(services: Services) {

@@ -21,9 +21,7 @@ import {
   feedbackReplaceRequest,
 } from '@ortler/schemas';
 import type { z } from 'zod';
-import { refuseLargeFaultyInput } from '../bounded-input.ts';
 import { checkAnnotation } from '../feedback/check-annotation.ts';
-import type { FeedbackRecord, InsertedFeedback } from '../feedback/feedback-services.ts';
 import { decodeCursor, encodeCursor } from '../feedback/page-cursor.ts';
 import { readPurgeIds } from '../feedback/purge-ids.ts';
 import { withQueryErrors } from '../feedback/query-error.ts';
@@ -31,10 +29,12 @@ import { checkText } from '../feedback/storable-json.ts';
 import { toFeedbackRecord } from '../feedback/to-feedback-record.ts';
 import { uuidV7 } from '../feedback/uuid-v7.ts';
 import { toWireMoment } from '../feedback/wire-moment.ts';
-import { reportFaults } from '../report-faults.ts';
-import type { Principal, Services } from '../services.ts';
+import type { FeedbackRecord, InsertedFeedback } from '../ports/feedback-services.ts';
+import type { Principal, Services } from '../ports/services.ts';
 import { requireProject } from '../team.ts';
-import { createBasicProcedure, type ProcedureMeta, router } from '../trpc.ts';
+import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
+import { reportFaults } from '../trpc/report-faults.ts';
+import { createBasicProcedure, type ProcedureMeta, router } from '../trpc/trpc.ts';
 import { createFeedbackAnnotationProcedures } from './feedback-annotations.ts';
 import { feedbackRoute } from './feedback-route.ts';
 

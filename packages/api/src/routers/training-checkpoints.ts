@@ -11,14 +11,14 @@ import {
   checkpointRegistrationInput,
   isStorableText,
 } from '@ortler/schemas';
-import { ApiError } from '../errors.ts';
-import { invalidInput, reportFaults } from '../report-faults.ts';
-import { requestHeaders } from '../request-headers.ts';
-import type { Principal, Services } from '../services.ts';
+import type { Principal, Services } from '../ports/services.ts';
+import type { CheckpointWeights } from '../ports/training-services.ts';
 import { findModel, unknownModel } from '../training/find-model.ts';
 import { toCheckpoint, toCheckpointRecord } from '../training/to-wire.ts';
-import type { CheckpointWeights } from '../training/training-services.ts';
-import { createBearerProcedure, router } from '../trpc.ts';
+import { ApiError } from '../trpc/errors.ts';
+import { invalidInput, reportFaults } from '../trpc/report-faults.ts';
+import { requestHeaders } from '../trpc/request-headers.ts';
+import { createBearerProcedure, router } from '../trpc/trpc.ts';
 
 const tags = ['checkpoints'];
 const common = { auth: 'bearer', errors: 'detail', fails: ['not_found'] } as const;

@@ -6,15 +6,15 @@ import {
   trainingModelInput,
   trainingModelRequest,
 } from '@ortler/schemas';
-import { ApiError } from '../errors.ts';
-import { reportFaults } from '../report-faults.ts';
-import { requestHeaders } from '../request-headers.ts';
-import type { Services } from '../services.ts';
-import { homeEntity, requireEntity } from '../team.ts';
+import type { Services } from '../ports/services.ts';
+import { DEFAULT_NAMESPACE, homeEntity, requireEntity } from '../team.ts';
 import { findModel } from '../training/find-model.ts';
-import { DEFAULT_NAMESPACE, toModelReference } from '../training/model-reference.ts';
+import { toModelReference } from '../training/model-reference.ts';
 import { toModelRecord } from '../training/to-wire.ts';
-import { createBearerProcedure, router } from '../trpc.ts';
+import { ApiError } from '../trpc/errors.ts';
+import { reportFaults } from '../trpc/report-faults.ts';
+import { requestHeaders } from '../trpc/request-headers.ts';
+import { createBearerProcedure, router } from '../trpc/trpc.ts';
 
 const common = { auth: 'bearer', errors: 'detail' } as const;
 const tags = ['training models'];

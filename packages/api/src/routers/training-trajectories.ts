@@ -12,15 +12,15 @@ import {
   trajectoryLogResult,
 } from '@ortler/schemas';
 import { z } from 'zod';
-import { chunkStream, isAsyncIterable } from '../chunk-stream.ts';
-import { reportFaults } from '../report-faults.ts';
-import { logRequestHeaders, requestHeaders } from '../request-headers.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../ports/services.ts';
+import type { TrajectoryFilter } from '../ports/training-services.ts';
 import { findModel } from '../training/find-model.ts';
 import { logTrajectories } from '../training/log-trajectories.ts';
 import { toSplitMetrics, toTrajectoryItem, toTrajectoryLine } from '../training/to-wire.ts';
-import type { TrajectoryFilter } from '../training/training-services.ts';
-import { createBearerProcedure, router } from '../trpc.ts';
+import { chunkStream, isAsyncIterable } from '../trpc/chunk-stream.ts';
+import { reportFaults } from '../trpc/report-faults.ts';
+import { logRequestHeaders, requestHeaders } from '../trpc/request-headers.ts';
+import { createBearerProcedure, router } from '../trpc/trpc.ts';
 
 /** A streamed request body. Only transports in this process can create one; no value parsed from JSON is accepted. */
 export interface BytesInput {

@@ -1,7 +1,7 @@
 // The router of the training endpoints: models, checkpoints, trajectories.
 
-import type { Services } from '../services.ts';
-import { router } from '../trpc.ts';
+import type { Services } from '../ports/services.ts';
+import { router } from '../trpc/trpc.ts';
 import { createCheckpointProcedures } from './training-checkpoints.ts';
 import { createTrainingModelProcedures } from './training-models.ts';
 import { createTrajectoryProcedures } from './training-trajectories.ts';

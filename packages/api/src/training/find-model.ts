@@ -1,11 +1,11 @@
 // Resolves the model of a path: by id, or by name with escaped slashes.
 
 import { isStorableText } from '@ortler/schemas';
-import { ApiError } from '../errors.ts';
-import type { Principal, Services } from '../services.ts';
+import type { Principal, Services } from '../ports/services.ts';
+import type { TrainingModel } from '../ports/training-services.ts';
 import { homeEntity, mayReach } from '../team.ts';
+import { ApiError } from '../trpc/errors.ts';
 import { parseModelReference } from './model-reference.ts';
-import type { TrainingModel } from './training-services.ts';
 
 const SHOWN_LENGTH = 200;
 

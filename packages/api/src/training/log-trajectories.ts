@@ -2,9 +2,9 @@
 
 import { createHash } from 'node:crypto';
 import type { TrajectoryLogResult } from '@ortler/schemas';
-import { invalidInput } from '../report-faults.ts';
-import type { Services } from '../services.ts';
-import type { CallerContext } from '../trpc.ts';
+import type { Services } from '../ports/services.ts';
+import { invalidInput } from '../trpc/report-faults.ts';
+import type { CallerContext } from '../trpc/trpc.ts';
 import { findModel, unknownModel } from './find-model.ts';
 import { readTrajectoryLog } from './read-trajectory-log.ts';
 

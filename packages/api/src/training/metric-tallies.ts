@@ -3,7 +3,7 @@
 // dashboards of training clients.
 
 import { isStorableText, MAX_METRIC_NAME_LENGTH } from '@ortler/schemas';
-import type { MeanTally } from './training-services.ts';
+import type { MeanTally } from '../ports/training-services.ts';
 
 /** Most distinct metrics of one call. */
 export const MAX_METRIC_NAMES = 1_000;

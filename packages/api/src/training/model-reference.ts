@@ -1,10 +1,8 @@
 // References of trained models: `<entity>/<project>/<name>`, shortened to `<name>` if entity and project are the default,
 // with the suffix `:step<N>` for one checkpoint. Models are listed and served under these names.
 
-import type { TrainingModelName } from './training-services.ts';
-
-/** Default project, and default entity of keys without a team. */
-export const DEFAULT_NAMESPACE = 'default';
+import type { TrainingModelName } from '../ports/training-services.ts';
+import { DEFAULT_NAMESPACE } from '../team.ts';
 
 /** The reference of a model. It is unique, because no part may contain a slash or a colon. */
 export function toModelReference({ entity, project, name }: TrainingModelName): string {

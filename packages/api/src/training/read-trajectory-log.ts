@@ -12,11 +12,11 @@ import {
   type ValidationDetail,
 } from '@ortler/schemas';
 import { z } from 'zod';
-import { safeParseBounded } from '../bounded-input.ts';
-import { invalidInput } from '../report-faults.ts';
+import type { TrajectoryLog, TrajectorySpool } from '../ports/training-services.ts';
+import { safeParseBounded } from '../trpc/bounded-input.ts';
+import { invalidInput } from '../trpc/report-faults.ts';
 import { MetricError, MetricTallies } from './metric-tallies.ts';
 import { toTrajectoryRecord } from './to-trajectory-record.ts';
-import type { TrajectoryLog, TrajectorySpool } from './training-services.ts';
 
 /** Longest single trajectory, and longest rest of a group. Unit: UTF-16 code units. */
 export const MAX_TRAJECTORY_LENGTH = 16 * 1024 * 1024;

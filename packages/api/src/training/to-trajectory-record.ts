@@ -1,7 +1,7 @@
 // Maps a validated trajectory to the stored record: columns for queries, and the text as it was sent.
 
 import type { Trajectory } from '@ortler/schemas';
-import type { TrajectoryRecord } from './training-services.ts';
+import type { TrajectoryRecord } from '../ports/training-services.ts';
 
 export interface RecordPlace {
   readonly groupIndex: number;

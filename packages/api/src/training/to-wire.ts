@@ -8,8 +8,13 @@ import type {
   StoredTrajectoryRecord,
   TrainingModelRecord,
 } from '@ortler/schemas';
+import type {
+  SplitMetric,
+  StoredCheckpoint,
+  StoredTrajectory,
+  TrainingModel,
+} from '../ports/training-services.ts';
 import { toCheckpointReference, toModelReference } from './model-reference.ts';
-import type { SplitMetric, StoredCheckpoint, StoredTrajectory, TrainingModel } from './training-services.ts';
 
 export function toModelRecord(model: TrainingModel): TrainingModelRecord {
   const { id, entity, project, name, baseModel, createdAtMs } = model;

@@ -4,7 +4,7 @@
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { REASONING_PARSERS } from '@ortler/api';
+import { REASONING_PARSERS } from '@ortler/engine';
 import { modelList, oneOf, reasoningParsers, wholeNumber } from '../setting-values.ts';
 import { setting } from './setting.ts';
 
