@@ -24,7 +24,7 @@ export async function startEvents(
 ): Promise<AsyncGenerator<GenerationEvent, void, undefined>> {
   const { engine, release } = await openEngine(model, signal);
   const events = translateErrors(
-    observeGeneration(engine.generate(request, signal), {
+    observeGeneration(engine.generate(request, { signal }), {
       services,
       modelId: servedId(model),
       choiceCount: request.choiceCount ?? 1,

@@ -34,7 +34,7 @@ const DEFAULT_STEP_TIMEOUT_MS = 300_000;
  * @example
  * const engine = await createEngine({ modelDir: './model' });
  * const messages = [{ role: 'user', content: 'Hello!' }];
- * for await (const event of engine.generate({ prompt: { kind: 'chat', messages } })) {
+ * for await (const event of engine.generate({ prompt: { messages } })) {
  *   if ('text' in event) process.stdout.write(event.text);
  * }
  * await engine.close();

@@ -65,6 +65,11 @@ export interface EngineHealth {
   readonly stats: CoreStats;
 }
 
+export interface GenerateOptions {
+  /** Aborts the request within one step. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface Engine {
   readonly info: EngineInfo;
   readonly health: EngineHealth;
@@ -74,7 +79,7 @@ export interface Engine {
    * Ending the loop early or firing `signal` aborts the request within one step.
    * Throws: any `EngineErrorCode`.
    */
-  generate(request: GenerationRequest, signal?: AbortSignal): AsyncIterable<GenerationEvent>;
+  generate(request: GenerationRequest, options?: GenerateOptions): AsyncIterable<GenerationEvent>;
   /** Prompt text of a conversation. Throws: `template_failed`. */
   renderChat(messages: readonly ChatMessage[], options?: ChatTemplateOptions): Promise<string>;
   /** Throws: `invalid_request` for text too long to encode in time. */

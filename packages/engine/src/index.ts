@@ -7,7 +7,7 @@ export {
   type JsonStyle,
 } from '@ortler/structured-output';
 export { createEngine } from './create-engine.ts';
-export type { Engine, EngineHealth, EngineInfo, EngineOptions } from './engine.ts';
+export type { Engine, EngineHealth, EngineInfo, EngineOptions, GenerateOptions } from './engine.ts';
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './errors.ts';
 export type { CoreLinkState } from './link/core-link.ts';
 export type { CoreStats } from './protocol/core-stats.ts';
@@ -27,12 +27,15 @@ export type {
 } from './request/generation-event.ts';
 export type {
   BeamSearch,
+  ChatPrompt,
   GenerationRequest,
   LogprobsRequest,
   Prompt,
   RepetitionDetection,
   StopConditions,
+  TextPrompt,
   ThinkingMarks,
+  TokenPrompt,
 } from './request/generation-request.ts';
 export {
   type LogitBias,

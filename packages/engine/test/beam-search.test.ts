@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => scripted.close());
 
 const generate = (request: Partial<GenerationRequest>, { engine } = scripted) =>
-  collect(engine.generate({ prompt: { kind: 'tokens', tokenIds: PROMPT }, ...request }));
+  collect(engine.generate({ prompt: { tokenIds: PROMPT }, ...request }));
 
 const finishes = (events: Awaited<ReturnType<typeof generate>>): readonly ChoiceFinishEvent[] =>
   events.filter(event => event.kind === 'choice-finish');
@@ -96,7 +96,7 @@ describe('a beam search', () => {
   test('ends a beam at the end of sequence with its id, kept only when asked for and never in the text', async () => {
     const ending = await createScriptedEngine();
     try {
-      const prompt = { kind: 'tokens', tokenIds: [40, 41, 1] } as const;
+      const prompt = { tokenIds: [40, 41, 1] } as const;
       const beamSearch = { width: 1, lengthPenalty: 1 };
       for (const includeInOutput of [false, true]) {
         const request = { prompt, beamSearch, stop: { maxTokens: 9, includeInOutput } };
@@ -181,11 +181,11 @@ describe('a beam search', () => {
     const { engine } = scripted;
     const events = engine.generate(
       {
-        prompt: { kind: 'tokens', tokenIds: PROMPT },
+        prompt: { tokenIds: PROMPT },
         beamSearch: { width: 2, lengthPenalty: 1 },
         stop: { maxTokens: 200, ignoreEos: true },
       },
-      controller.signal,
+      { signal: controller.signal },
     );
     const read = (async () => {
       for await (const event of events) if (event.kind === 'prompt-ready') controller.abort();

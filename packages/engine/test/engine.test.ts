@@ -196,7 +196,7 @@ describe('stop conditions', () => {
     try {
       expect(other.engine.info.eosTokenIds).toEqual([END_OF_TEXT, 3]);
       const request: GenerationRequest = {
-        prompt: { kind: 'tokens', tokenIds: [10, 3, 11, 1] },
+        prompt: { tokenIds: [10, 3, 11, 1] },
         sampling: { temperature: 0 },
       };
       expect(choiceOf(await collect(other.engine.generate(request))).finish).toEqual({
@@ -242,20 +242,15 @@ describe('refusals come before any event and name the parameter', () => {
       'choiceCount',
     ],
     ['no choice', { choiceCount: 0 }, 'invalid_request', 'choiceCount'],
-    ['an empty prompt', { prompt: { kind: 'tokens', tokenIds: [] } }, 'invalid_request', 'prompt'],
+    ['an empty prompt', { prompt: { tokenIds: [] } }, 'invalid_request', 'prompt'],
     [
       'a prompt id outside the vocabulary',
-      { prompt: { kind: 'tokens', tokenIds: [-1] } },
+      { prompt: { tokenIds: [-1] } },
       'invalid_request',
       'prompt.tokenIds[0]',
     ],
-    ['no messages', { prompt: { kind: 'chat', messages: [] } }, 'invalid_request', 'prompt.messages'],
-    [
-      'a full context',
-      { prompt: { kind: 'tokens', tokenIds: Array(256).fill(5) } },
-      'prompt_too_long',
-      'prompt',
-    ],
+    ['no messages', { prompt: { messages: [] } }, 'invalid_request', 'prompt.messages'],
+    ['a full context', { prompt: { tokenIds: Array(256).fill(5) } }, 'prompt_too_long', 'prompt'],
   ];
   test.each(cases)('%s', async (_, more, code, parameter) => {
     const request = await echoText(engine, 'Hi', more);
@@ -278,13 +273,13 @@ describe('leaving early', () => {
     const request = await echoText(engine, 'Hi', { stop: { ignoreEos: true } });
     const kinds: string[] = [];
     await expect(async () => {
-      for await (const event of engine.generate(request, controller.signal)) {
+      for await (const event of engine.generate(request, { signal: controller.signal })) {
         kinds.push(event.kind);
         controller.abort();
       }
     }).rejects.toMatchObject({ code: 'aborted' });
     expect(kinds[0]).toBe('prompt-ready');
-    await expect(collect(engine.generate(request, controller.signal))).rejects.toMatchObject({
+    await expect(collect(engine.generate(request, { signal: controller.signal }))).rejects.toMatchObject({
       code: 'aborted',
     });
     await collect(engine.generate(await echoText(engine, 'Hi')));
@@ -375,9 +370,7 @@ describe('chats', () => {
   test('are rendered by the template of the model, its special tokens and all', async () => {
     const messages = [{ role: 'user', content: 'Hello again' }];
     expect(await engine.renderChat(messages)).toBe('Hello again<|im_start|>');
-    const events = await collect(
-      engine.generate({ prompt: { kind: 'chat', messages }, sampling: { temperature: 0 } }),
-    );
+    const events = await collect(engine.generate({ prompt: { messages }, sampling: { temperature: 0 } }));
     expect(choiceOf(events).text).toBe('Hello again');
   });
 
@@ -385,7 +378,7 @@ describe('chats', () => {
     const messages = [{ role: 'user', content: 'a<|endoftext|>b' }];
     const events = await collect(
       engine.generate({
-        prompt: { kind: 'chat', messages },
+        prompt: { messages },
         sampling: { temperature: 0 },
         stop: { maxTokens: 1 },
       }),

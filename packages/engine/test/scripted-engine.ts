@@ -87,7 +87,7 @@ export async function echoText(
 ): Promise<GenerationRequest> {
   const tokenIds = await engine.encode(text);
   return {
-    prompt: { kind: 'tokens', tokenIds: [...tokenIds, ECHO_TOKEN] },
+    prompt: { tokenIds: [...tokenIds, ECHO_TOKEN] },
     sampling: { temperature: 0 },
     ...more,
   };

@@ -64,11 +64,11 @@ export async function openEngineSource(
     name: id,
     async *answer(messages, { temperature, maxTokens }, signal) {
       const request = {
-        prompt: { kind: 'chat', messages },
+        prompt: { messages },
         sampling: temperature === undefined ? {} : { temperature },
         stop: maxTokens === undefined ? {} : { maxTokens },
-      } as const;
-      for await (const event of engine.generate(request, signal)) if ('text' in event) yield event.text;
+      };
+      for await (const event of engine.generate(request, { signal })) if ('text' in event) yield event.text;
     },
     close: () => engine.close(),
   };

@@ -58,7 +58,7 @@ export function toGenerationRequest(
 ): GenerationRequest {
   const { logprobs, top_logprobs: topCount, prompt_logprobs: ofPrompt, echo } = request;
   return {
-    prompt: { kind: 'chat', messages, template: toTemplate(request) },
+    prompt: { messages, template: toTemplate(request) },
     // Source: the service this wire format comes from shows the prompt's probabilities with every echo.
     ...toGenerationSettings(
       { ...request, prompt_logprobs: ofPrompt ?? (echo ? topCount : null) },

@@ -1,7 +1,7 @@
 // The engine over any link: one prepared text side, one token side somewhere, requests in between.
 // `create-engine.ts` builds it; tests build it over scripted token sides.
 
-import type { Engine, EngineHealth, EngineInfo } from '../engine.ts';
+import type { Engine, EngineHealth, EngineInfo, GenerateOptions } from '../engine.ts';
 import { EngineError } from '../errors.ts';
 import type { CoreLink } from '../link/core-link.ts';
 import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
@@ -58,7 +58,7 @@ export class LinkedEngine implements Engine {
 
   async *generate(
     request: GenerationRequest,
-    signal?: AbortSignal,
+    { signal }: GenerateOptions = {},
   ): AsyncGenerator<GenerationEvent, void, undefined> {
     if (this.#isClosing) throw closed();
     this.#openCount++;
@@ -151,11 +151,11 @@ export class LinkedEngine implements Engine {
 
 function createAssembler(
   { tokenBytes }: Tokenizer,
-  { valid, promptTokenIds, shownSpecialIds }: PreparedRequest,
+  { valid, rules, promptTokenIds, shownSpecialIds }: PreparedRequest,
 ): ChoiceAssembler {
-  const { skipSpecialTokens, stopStrings, includeStopInOutput, minTokens } = valid;
+  const { skipSpecialTokens, stopStrings, includeStopInOutput } = valid;
   const detokenizer = new Detokenizer(tokenBytes, { skipSpecialTokens, shownSpecialIds, promptTokenIds });
-  return new ChoiceAssembler({ detokenizer, stopStrings, includeStopInOutput, minTokens });
+  return new ChoiceAssembler({ detokenizer, stopStrings, includeStopInOutput, minTokens: rules.minTokens });
 }
 
 function closed(): EngineError {

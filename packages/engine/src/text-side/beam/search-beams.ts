@@ -21,13 +21,13 @@ export interface BeamSearchSides {
 
 /** The events of a search. Throws: what the link fails a request with, `aborted`. */
 export async function* searchBeams(
-  { valid, promptTokenIds, maxTokens, shownSpecialIds }: PreparedRequest,
+  { valid, promptTokenIds, rules, shownSpecialIds }: PreparedRequest,
   beamSearch: BeamSearch,
   { link, requests, tokenizer }: BeamSearchSides,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<GenerationEvent, void, undefined> {
   const { tokenBytes, mainEosTokenId } = tokenizer;
-  const { skipSpecialTokens, includeStopInOutput, logprobs, eosTokenIds } = valid;
+  const { skipSpecialTokens, includeStopInOutput, logprobs } = valid;
 
   /** The first question, which all others continue. */
   let firstId: number | undefined;
@@ -49,9 +49,9 @@ export async function* searchBeams(
   yield* generateBeams({
     promptTokenIds,
     beamSearch,
-    maxTokens,
+    maxTokens: rules.maxTokens,
     mainEosTokenId,
-    ignoreEos: eosTokenIds.length === 0,
+    ignoreEos: rules.eosTokenIds.length === 0,
     includeStopInOutput,
     logprobs,
     tokenBytes,
