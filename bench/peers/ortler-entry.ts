@@ -11,7 +11,7 @@ serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength, ...o
     threadCount,
     maxSequences: maxStreams,
     contextLength,
-    ...(own.mixedChunkLength === undefined ? {} : { mixedChunkLength: own.mixedChunkLength }),
+    tuning: { mixedChunkLength: own.mixedChunkLength },
   });
   return {
     version: `ONNX Runtime ${engine.info.onnxRuntimeVersion}, ${engine.info.backend}`,

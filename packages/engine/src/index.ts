@@ -7,11 +7,13 @@ export {
   type JsonStyle,
 } from '@ortler/structured-output';
 export { createEngine } from './create-engine.ts';
-export type { Engine, EngineHealth, EngineInfo, EngineOptions, GenerateOptions } from './engine.ts';
+export type { Engine, EngineHealth, EngineInfo, GenerateOptions } from './engine.ts';
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './errors.ts';
-export type { CoreLinkState } from './link/core-link.ts';
+export type { ConstraintOptions } from './protocol/constraint-options.ts';
+export type { CoreLinkState } from './protocol/core-link-state.ts';
 export type { CoreStats } from './protocol/core-stats.ts';
 export type { CoreFacts, WarmUpProgress } from './protocol/messages.ts';
+export type { EngineOptions, TuningOptions } from './protocol/options.ts';
 export type { ChatContentPart, ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
 export type { FinishReason, StopReason } from './request/finish-reason.ts';
 export type {
@@ -43,4 +45,3 @@ export {
   type SamplingParams,
   validateSamplingParams,
 } from './request/sampling-params.ts';
-export type { ConstraintOptions } from './text-side/constrained-requests.ts';

@@ -135,7 +135,10 @@ describe('a beam search', () => {
   });
 
   test('gives the same beside other requests, in few slots and with a short queue', async () => {
-    const small = await createScriptedEngine({ peak: 0, core: { maxSequences: 2, maxQueuedSequences: 1 } });
+    const small = await createScriptedEngine({
+      peak: 0,
+      core: { maxSequences: 2, tuning: { maxQueuedSequences: 1 } },
+    });
     try {
       await fc.assert(
         fc.asyncProperty(
@@ -159,7 +162,10 @@ describe('a beam search', () => {
   });
 
   test('keeps its place in the queue: who came later does not make each of its steps wait', async () => {
-    const single = await createScriptedEngine({ peak: 0, core: { maxSequences: 1, maxQueuedSequences: 8 } });
+    const single = await createScriptedEngine({
+      peak: 0,
+      core: { maxSequences: 1, tuning: { maxQueuedSequences: 8 } },
+    });
     try {
       const ended: string[] = [];
       const beamSearch = { width: 2, lengthPenalty: 1 };

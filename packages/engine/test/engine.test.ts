@@ -307,7 +307,7 @@ describe('slow readers', () => {
 
   test('that are far behind are not computed for, give their slot to others, and miss nothing', async () => {
     // One token a step, so that steps count tokens.
-    const core = { contextLength: 1_000, maxSequences: 1, speculation: 'off' } as const;
+    const core = { contextLength: 1_000, maxSequences: 1, tuning: { speculativeDecoding: 'off' } } as const;
     const small = await createScriptedEngine({ core });
     try {
       const stop = { ignoreEos: true, maxTokens: 900 };

@@ -8,7 +8,7 @@ import { startEngine } from '../src/create-engine.ts';
 import { GRAPH_FORMAT_VERSION, MANIFEST_FILE, type ModelManifest } from '../src/graph-contract.ts';
 import type { CoreLink } from '../src/link/core-link.ts';
 import { createInProcessLink } from '../src/link/in-process-link.ts';
-import type { CoreOptions } from '../src/protocol/core-options.ts';
+import type { CoreOptions } from '../src/protocol/options.ts';
 import type { GenerationEvent } from '../src/request/generation-event.ts';
 import type { GenerationRequest } from '../src/request/generation-request.ts';
 import {

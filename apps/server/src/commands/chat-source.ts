@@ -51,7 +51,7 @@ export async function openEngineSource(
       isDeviceOptional: config.device === 'auto',
       threadCount: config.threads,
       maxSequences: 1,
-      ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
+      contextLength: config.contextLength,
     });
   } catch (error) {
     if (error instanceof ModelPreparationError || error instanceof EngineError || error instanceof OrtError)

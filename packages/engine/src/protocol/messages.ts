@@ -9,8 +9,8 @@ import type { LogprobsRequest } from '../request/generation-request.ts';
 import type { SamplingParams } from '../request/sampling-params.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import type { TokenRules } from '../request/token-rules.ts';
-import type { CoreOptions } from './core-options.ts';
 import type { CoreStats } from './core-stats.ts';
+import type { CoreOptions } from './options.ts';
 
 /** One request as the token side sees it. */
 export interface SubmitMessage extends TokenRules {

@@ -4,6 +4,7 @@
 import type { Engine, EngineHealth, EngineInfo, GenerateOptions } from '../engine.ts';
 import { EngineError } from '../errors.ts';
 import type { CoreLink } from '../link/core-link.ts';
+import type { ConstraintOptions } from '../protocol/constraint-options.ts';
 import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
 import type { GenerationEvent } from '../request/generation-event.ts';
 import type { GenerationRequest } from '../request/generation-request.ts';
@@ -12,7 +13,7 @@ import { Detokenizer, detokenize } from '../text/detokenizer.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { throwIfAborted } from './aborted.ts';
 import { searchBeams } from './beam/search-beams.ts';
-import { ConstrainedRequests, type ConstraintOptions } from './constrained-requests.ts';
+import { ConstrainedRequests } from './constrained-requests.ts';
 import type { EngineLinkListener } from './engine-link-listener.ts';
 import { Generation } from './generation.ts';
 import { OpenRequests } from './open-requests.ts';
