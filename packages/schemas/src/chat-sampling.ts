@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { boundedList, boundedRecord } from './bounded-collections.ts';
+import { promptFields } from './chat-prompt.ts';
 import {
   laxBigInteger,
   laxBoolean,
@@ -11,11 +12,9 @@ import {
   laxNumber,
   nullAsDefault,
   reportRule,
+  WIRE_INT64_LIMIT,
 } from './lax-primitives.ts';
 import { laxTokenIdList } from './token-ids.ts';
-
-/** The published bounds of 64-bit integers, which are the doubles next to them. Inclusive. */
-export const WIRE_INT64_LIMIT = 9_223_372_036_854_776_000n;
 
 /** Most entries of `logit_bias`. */
 export const MAX_LOGIT_BIAS_COUNT = 4_096;
@@ -61,25 +60,6 @@ export const samplingFields = {
   top_p: laxNumber()
     .nullish()
     .describe('Draws from the most probable tokens whose probabilities sum to this. Above 0, at most 1.'),
-  use_beam_search: laxBoolean()
-    .prefault(false)
-    .describe(
-      'Searches for the `n` most probable outputs instead of drawing tokens. Fields about drawing, stopping and the ' +
-        'prompt’s log probabilities have no effect then; a constraint is refused.',
-    ),
-  top_k: laxInteger().nullish().describe('Draws from this many most probable tokens. 0 and -1 are off.'),
-  min_p: laxNumber()
-    .nullish()
-    .describe('Drops tokens less probable than this share of the most probable one. 0 to 1.'),
-  repetition_penalty: laxNumber()
-    .nullish()
-    .describe('Above 1 lowers the score of tokens that the prompt or the output has. Must be above 0.'),
-  length_penalty: laxNumber()
-    .prefault(1)
-    .describe('For beam search: the power of the length that scores are divided by.'),
-  allowed_token_ids: tokenIds.describe('Only these tokens may be generated.'),
-  bad_words: boundedList(z.string()).prefault([]).describe('Words that must not be generated.'),
-  repetition_detection: repetitionDetection.nullish(),
 } as const;
 
 export const stoppingFields = {
@@ -96,12 +76,6 @@ export const stoppingFields = {
     .transform((stop): string[] => (typeof stop === 'string' ? [stop] : (stop ?? [])))
     .prefault([])
     .describe('Text, or list of texts, that ends a choice; the output stops before it.'),
-  stop_token_ids: tokenIds.describe('Tokens that end a choice, beside those of the model.'),
-  include_stop_str_in_output: laxBoolean()
-    .prefault(false)
-    .describe('Keeps the matched stop text in the output.'),
-  ignore_eos: laxBoolean().prefault(false).describe('Goes on after the model’s own end tokens.'),
-  min_tokens: laxInteger().prefault(0).describe('No choice ends before this many tokens.'),
 } as const;
 
 export const logprobFields = {
@@ -110,9 +84,6 @@ export const logprobFields = {
   top_logprobs: nullAsDefault(laxIntegerButNoText(), 0).describe(
     'With `logprobs`: how many of the most probable tokens to list at each place, at most 20.',
   ),
-  prompt_logprobs: laxIntegerButNoText()
-    .nullish()
-    .describe('Adds the log probabilities of the prompt’s tokens, with this many alternatives each.'),
   return_tokens_as_token_ids: laxBoolean()
     .nullish()
     .describe('With `logprobs`: tokens are written as `token_id:` and the id.'),
@@ -122,4 +93,43 @@ export const logprobFields = {
       'Adds token ids beside the text. In a stream the first chunk has `prompt_token_ids` and each chunk the ' +
         '`token_ids` of its text.',
     ),
+} as const;
+
+/** The extensions of the published table that chats and completions have in a row, in its order. */
+export const extendedFields = {
+  use_beam_search: laxBoolean()
+    .prefault(false)
+    .describe(
+      'Searches for the `n` most probable outputs instead of drawing tokens. Fields about drawing, stopping and the ' +
+        'prompt’s log probabilities have no effect then; a constraint is refused.',
+    ),
+  top_k: laxInteger().nullish().describe('Draws from this many most probable tokens. 0 and -1 are off.'),
+  min_p: laxNumber()
+    .nullish()
+    .describe('Drops tokens less probable than this share of the most probable one. 0 to 1.'),
+  repetition_penalty: laxNumber()
+    .nullish()
+    .describe('Above 1 lowers the score of tokens that the prompt or the output has. Must be above 0.'),
+  length_penalty: laxNumber()
+    .prefault(1)
+    .describe('For beam search: the power of the length that scores are divided by.'),
+  stop_token_ids: tokenIds.describe('Tokens that end a choice, beside those of the model.'),
+  include_stop_str_in_output: laxBoolean()
+    .prefault(false)
+    .describe('Keeps the matched stop text in the output.'),
+  ignore_eos: laxBoolean().prefault(false).describe('Goes on after the model’s own end tokens.'),
+  min_tokens: laxInteger().prefault(0).describe('No choice ends before this many tokens.'),
+  skip_special_tokens: promptFields.skip_special_tokens,
+  spaces_between_special_tokens: promptFields.spaces_between_special_tokens,
+  truncate_prompt_tokens: promptFields.truncate_prompt_tokens,
+  prompt_logprobs: laxIntegerButNoText()
+    .nullish()
+    .describe('Adds the log probabilities of the prompt’s tokens, with this many alternatives each.'),
+  allowed_token_ids: tokenIds.describe('Only these tokens may be generated.'),
+  bad_words: boundedList(z.string()).prefault([]).describe('Words that must not be generated.'),
+} as const;
+
+/** What stands last in the published table of both; a new parameter follows here. */
+export const latestFields = {
+  repetition_detection: repetitionDetection.nullish(),
 } as const;

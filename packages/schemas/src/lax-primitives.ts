@@ -12,6 +12,9 @@ import {
   readNumber,
 } from './lax-values.ts';
 
+/** The published bounds of 64-bit integers, which are the doubles next to them. Inclusive. */
+export const WIRE_INT64_LIMIT = 9_223_372_036_854_776_000n;
+
 /** Inclusive bounds; they are checked and documented. */
 export interface Bounds {
   readonly minimum?: number;

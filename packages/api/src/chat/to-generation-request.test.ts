@@ -17,6 +17,7 @@ it('leaves every default to the engine when only messages are given', () => {
     sampling: {},
     stop: { strings: [], includeInOutput: false, ignoreEos: false, minTokens: 0 },
     choiceCount: 1,
+    badWords: [],
     skipSpecialTokens: true,
     cachePartition: 'p',
   });
