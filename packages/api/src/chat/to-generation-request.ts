@@ -10,9 +10,9 @@ import type {
   StopConditions,
 } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
+import { DIRECT_FIELDS } from '../generation/parameter-support.ts';
 import { toConstraint } from '../generation/to-constraint.ts';
 import { ApiError } from '../trpc/errors.ts';
-import { DIRECT_FIELDS } from './parameter-support.ts';
 
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;

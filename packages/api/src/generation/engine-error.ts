@@ -2,8 +2,8 @@
 
 import { EngineError } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
-import { WIRE_NAMES } from '../chat/parameter-support.ts';
 import { ApiError, ENGINE_ERROR_TABLE } from '../trpc/errors.ts';
+import { WIRE_NAMES } from './parameter-support.ts';
 import { constraintField } from './to-constraint.ts';
 
 /** What of a request decides the names. Completions have a `prompt` where chats have `messages`. */
