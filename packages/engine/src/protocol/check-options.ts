@@ -2,13 +2,8 @@
 // checked where it is loaded. Caller: create-engine.ts.
 
 import { EngineError } from '../errors.ts';
-import {
-  type EngineOptions,
-  HOST_OPTIONS,
-  MODEL_OPTIONS,
-  type OptionEntry,
-  TUNING_OPTIONS,
-} from './options.ts';
+import type { EngineOptions } from './engine-options.ts';
+import { HOST_OPTIONS, MODEL_OPTIONS, type OptionEntry, TUNING_OPTIONS } from './options.ts';
 
 /** Throws: `model_invalid` naming the option. */
 export function checkOptions(options: EngineOptions): void {
