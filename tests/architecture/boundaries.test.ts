@@ -46,6 +46,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
 /** Folders of the engine, innermost first, and the folders and loose files that each may import besides itself. */
 const ENGINE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   request: ['errors.ts'],
+  'engine.ts': ['request', 'protocol', 'errors.ts'],
   protocol: ['request', 'errors.ts'],
   text: ['request', 'errors.ts'],
   core: ['request', 'protocol', 'errors.ts', 'graph-contract.ts'],

@@ -24,11 +24,15 @@ export function wrongOption(name: string, problem: string): EngineError {
   return new EngineError('model_invalid', `The option ${name} ${problem}.`, { parameter: name });
 }
 
-function checkRanges(path: string, table: object, values: object): void {
-  const given = values as Readonly<Record<string, unknown>>;
-  for (const [name, entry] of Object.entries<OptionEntry<unknown>>(table as never)) {
-    const value = given[name];
-    if (value !== undefined && !entry.isInRange(value))
-      throw wrongOption(`${path}${name}`, `must be ${entry.range}; got ${String(value)}`);
+function checkRanges(
+  path: string,
+  table: Readonly<Record<string, Pick<OptionEntry<never>, 'range' | 'isInRange'>>>,
+  values: object,
+): void {
+  const given = new Map(Object.entries(values));
+  for (const [name, { range, isInRange }] of Object.entries(table)) {
+    const value = given.get(name);
+    if (value !== undefined && !isInRange(value as never))
+      throw wrongOption(`${path}${name}`, `must be ${range}; got ${String(value)}`);
   }
 }
