@@ -12,8 +12,9 @@ export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './er
 export type { ConstraintOptions } from './protocol/constraint-options.ts';
 export type { CoreLinkState } from './protocol/core-link-state.ts';
 export type { CoreStats } from './protocol/core-stats.ts';
+export type { EngineOptions } from './protocol/engine-options.ts';
 export type { CoreFacts, WarmUpProgress } from './protocol/messages.ts';
-export type { EngineOptions, TuningOptions } from './protocol/options.ts';
+export type { TuningOptions } from './protocol/options.ts';
 export type { ChatContentPart, ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
 export type { FinishReason, StopReason } from './request/finish-reason.ts';
 export type {

@@ -1,4 +1,4 @@
-// What the step loop is told at its start, its defaults, and what it tells others about itself. `load-core.ts` fills it
+// The settings of the step loop and the facts that it reports. Defaults of options come from the table of options. `load-core.ts` fills it
 // from the options of the model; tests fill it as they like.
 
 import type { CoreFacts } from '../protocol/messages.ts';

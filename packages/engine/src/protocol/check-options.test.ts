@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkOptions } from './check-options.ts';
-import type { EngineOptions } from './options.ts';
+import type { EngineOptions } from './engine-options.ts';
 
 const REFUSALS: readonly (readonly [Partial<EngineOptions>, string, string])[] = [
   [{ threadCount: -1 }, 'threadCount', 'at least 0; got -1'],

@@ -2,13 +2,8 @@
 // checked where it is loaded. Caller: create-engine.ts.
 
 import { EngineError } from '../errors.ts';
-import {
-  type EngineOptions,
-  HOST_OPTIONS,
-  MODEL_OPTIONS,
-  type OptionEntry,
-  TUNING_OPTIONS,
-} from './options.ts';
+import type { EngineOptions } from './engine-options.ts';
+import { HOST_OPTIONS, MODEL_OPTIONS, type OptionEntry, TUNING_OPTIONS } from './options.ts';
 
 /** Throws: `model_invalid` naming the option. */
 export function checkOptions(options: EngineOptions): void {
@@ -29,11 +24,15 @@ export function wrongOption(name: string, problem: string): EngineError {
   return new EngineError('model_invalid', `The option ${name} ${problem}.`, { parameter: name });
 }
 
-function checkRanges(path: string, table: object, values: object): void {
-  const given = values as Readonly<Record<string, unknown>>;
-  for (const [name, entry] of Object.entries<OptionEntry<unknown>>(table as never)) {
-    const value = given[name];
-    if (value !== undefined && !entry.isInRange(value))
-      throw wrongOption(`${path}${name}`, `must be ${entry.range}; got ${String(value)}`);
+function checkRanges(
+  path: string,
+  table: Readonly<Record<string, Pick<OptionEntry<never>, 'range' | 'isInRange'>>>,
+  values: object,
+): void {
+  const given = new Map(Object.entries(values));
+  for (const [name, { range, isInRange }] of Object.entries(table)) {
+    const value = given.get(name);
+    if (value !== undefined && !isInRange(value as never))
+      throw wrongOption(`${path}${name}`, `must be ${range}; got ${String(value)}`);
   }
 }

@@ -3,8 +3,6 @@
 // Options that reach the token side are plain data, because they cross processes and threads.
 
 import { REASONING_PARSERS } from '../request/reasoning-parser.ts';
-import type { ConstraintOptions } from './constraint-options.ts';
-import type { WarmUpProgress } from './messages.ts';
 
 /** What is known of one option. */
 export interface OptionEntry<Value, Default extends Value | undefined = Value | undefined> {
@@ -112,7 +110,7 @@ export const HOST_OPTIONS = {
 } as const;
 
 type ValueOf<Entry> = Entry extends { readonly isInRange: (value: infer Value) => boolean } ? Value : never;
-type ValuesOf<Table> = { readonly [Name in keyof Table]?: ValueOf<Table[Name]> | undefined };
+export type ValuesOf<Table> = { readonly [Name in keyof Table]?: ValueOf<Table[Name]> | undefined };
 
 export interface TuningOptions extends ValuesOf<typeof TUNING_OPTIONS> {}
 
@@ -121,17 +119,6 @@ export interface CoreOptions extends ValuesOf<typeof MODEL_OPTIONS> {
   /** Folder with `ortler-model.json` and the tokenizer files, as model-builder writes it. */
   readonly modelDir: string;
   readonly tuning?: TuningOptions | undefined;
-}
-
-export interface EngineOptions extends CoreOptions, ValuesOf<typeof HOST_OPTIONS> {
-  /** Limits on the constraints of requests. */
-  readonly constraints?: ConstraintOptions | undefined;
-  /** Called while a device compiles the model, before it is loaded and again after each restart. */
-  readonly onWarmUp?: ((progress: WarmUpProgress) => void) | undefined;
-  /** A line that the model's process wrote to its output or error stream. Default: this process's error stream. */
-  readonly onModelOutput?: ((line: string) => void) | undefined;
-  /** Id of each child process that the model runs in; only with `link: 'process'`. */
-  readonly onModelProcess?: ((pid: number) => void) | undefined;
 }
 
 function flag(cpuDefault: boolean, { deviceDefault = cpuDefault } = {}): OptionEntry<boolean, boolean> {

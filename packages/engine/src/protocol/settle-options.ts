@@ -52,10 +52,12 @@ export function settleOptions(options: CoreOptions, { device, contextLength }: L
   };
 }
 
-function defaultsOf(table: object, device: ModelDevice): Readonly<Record<string, unknown>> {
-  const entries = Object.entries<OptionEntry<unknown>>(table as never);
+function defaultsOf(
+  table: Readonly<Record<string, Pick<OptionEntry<unknown>, 'cpuDefault' | 'deviceDefault'>>>,
+  device: ModelDevice,
+): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    entries.map(([name, { cpuDefault, deviceDefault }]) => [
+    Object.entries(table).map(([name, { cpuDefault, deviceDefault }]) => [
       name,
       device === 'cpu' ? cpuDefault : deviceDefault,
     ]),

@@ -1,5 +1,5 @@
-// Checks what a request wants to be told beside the text (log probabilities) and the two features that replace or
-// end sampling: beam search and repetition detection.
+// Checks the log probabilities that a request asks for, and the two features that replace or end sampling: beam search and
+// repetition detection.
 
 import type { BeamSearch, LogprobsRequest, RepetitionDetection } from './generation-request.ts';
 import { checkCount, wrongParameter } from './parameter-checks.ts';
