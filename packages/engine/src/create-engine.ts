@@ -2,7 +2,7 @@
 // asked for, and puts the two together.
 
 import { checkEngineOptions } from './check-engine-options.ts';
-import { readManifest } from './core/model/read-manifest.ts';
+import { readManifest } from './core/manifest/read-manifest.ts';
 import type { Engine, EngineInfo, EngineOptions } from './engine.ts';
 import type { CoreLink } from './link/core-link.ts';
 import { createInProcessLink } from './link/in-process-link.ts';

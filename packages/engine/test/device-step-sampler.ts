@@ -2,10 +2,10 @@
 // where the device's sampler reads them.
 
 import type { OrtBackend } from '@ortler/onnxruntime';
-import type { RunnerRow } from '../src/core/model/model-runner.ts';
+import type { RunnerRow } from '../src/core/runners/model-runner.ts';
 import { DeviceSampler } from '../src/core/sampling/device/device-sampler.ts';
 import { Sampler } from '../src/core/sampling/sampler.ts';
-import { createDeviceStepSampler, type StepSampler } from '../src/core/sampling/step-sampler.ts';
+import { createDeviceStepSampler, type StepSampler } from '../src/core/step/step-runner.ts';
 import type { ScriptedModel } from '../src/testing/scripted-model.ts';
 
 export interface DeviceStepSamplers {

@@ -15,7 +15,7 @@ import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 import { ScriptedModel, type ScriptedModelOptions } from '../testing/scripted-model.ts';
 import type { EngineCoreSettings } from './core-settings.ts';
 import { EngineCore } from './engine-core.ts';
-import type { Drafter } from './speculation/drafter.ts';
+import type { Drafter } from './speculative-decoding/drafter.ts';
 
 const regex = (text: string): Grammar => ({ kind: 'regex', text });
 

@@ -2,10 +2,10 @@
 // from the options of the model; tests fill it as they like.
 
 import type { CoreFacts } from '../protocol/messages.ts';
-import type { RunnerFacts } from './model/model-runner.ts';
-import type { StepSampler } from './sampling/step-sampler.ts';
-import type { Drafter } from './speculation/drafter.ts';
-import { PromptLookupDrafter } from './speculation/prompt-lookup-drafter.ts';
+import type { RunnerFacts } from './runners/model-runner.ts';
+import type { Drafter } from './speculative-decoding/drafter.ts';
+import { PromptLookupDrafter } from './speculative-decoding/prompt-lookup-drafter.ts';
+import type { StepSampler } from './step/step-runner.ts';
 
 export interface EngineCoreSettings {
   /** Most sequences that run at the same time. Default: as many as the runner has slots. */

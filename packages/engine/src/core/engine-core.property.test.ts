@@ -17,7 +17,7 @@ import { hashTokens, type ScriptedRunner, scriptedLogits } from '../testing/scri
 import { EngineCore } from './engine-core.ts';
 import { readTokenLogprobs } from './sampling/logprobs.ts';
 import type { Sequence } from './sequence.ts';
-import type { Drafter } from './speculation/drafter.ts';
+import type { Drafter } from './speculative-decoding/drafter.ts';
 
 /**
  * Drafts that no policy would make: of any length, beside prompts and in some of the sequences, with right tokens, wrong

@@ -16,7 +16,6 @@ import type {
 import { toRequestFailedMessage } from '../protocol/request-failure.ts';
 import { CoreConstraints } from './answer-constraint/core-constraints.ts';
 import { checkSubmission } from './check-submission.ts';
-import { commitStep } from './commit-step.ts';
 import {
   type EngineCoreSettings,
   type SettledCoreSettings,
@@ -25,15 +24,16 @@ import {
 } from './core-settings.ts';
 import { createKvCacheManager } from './kv-cache/create-kv-cache-manager.ts';
 import type { KvCacheManager } from './kv-cache/kv-cache-manager.ts';
-import type { ModelRunner } from './model/model-runner.ts';
-import type { SampledRow } from './sampling/sample-step.ts';
+import type { ModelRunner } from './runners/model-runner.ts';
 import { Sampler } from './sampling/sampler.ts';
-import { createHostStepSampler, type StepSampler } from './sampling/step-sampler.ts';
 import { LoadEstimate, type RunningLength } from './scheduler/load-estimate.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { StepPlan } from './scheduler/step-plan.ts';
 import { createSequenceGroup, Sequence, type SequenceGroup } from './sequence.ts';
-import { StepFailures } from './step-failures.ts';
+import { commitStep } from './step/commit-step.ts';
+import type { SampledRow } from './step/sample-step.ts';
+import { StepFailures } from './step/step-failures.ts';
+import { createHostStepSampler, type StepSampler } from './step/step-runner.ts';
 
 /** What a step has to tell the text side. */
 export type CoreOutput = StepMessage | RequestFailedMessage | FatalMessage;

@@ -9,7 +9,7 @@ import { type CounterKey, counterKey } from './sampling/counter-random.ts';
 import { createLogitsProcessors, needsTokenCounts } from './sampling/create-logits-processors.ts';
 import type { LogitsProcessor } from './sampling/logits-processor.ts';
 import { TokenCounts } from './sampling/token-counts.ts';
-import { FIRST_RATES, type GuessSource, updateRate } from './speculation/draft-policy.ts';
+import { FIRST_RATES, type GuessSource, updateRate } from './speculative-decoding/draft-policy.ts';
 
 const NO_BLOCKS = new Int32Array(0);
 

@@ -5,7 +5,7 @@ import { BlockCacheManager } from '../kv-cache/block-cache-manager.ts';
 import type { KvCacheManager } from '../kv-cache/kv-cache-manager.ts';
 import { SlotCacheManager } from '../kv-cache/slot-cache-manager.ts';
 import { Sequence } from '../sequence.ts';
-import type { Drafter } from '../speculation/drafter.ts';
+import type { Drafter } from '../speculative-decoding/drafter.ts';
 import { Scheduler } from './scheduler.ts';
 
 interface Machine {

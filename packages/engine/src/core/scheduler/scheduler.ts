@@ -4,7 +4,7 @@
 
 import type { KvCacheManager } from '../kv-cache/kv-cache-manager.ts';
 import type { Sequence } from '../sequence.ts';
-import type { Drafter } from '../speculation/drafter.ts';
+import type { Drafter } from '../speculative-decoding/drafter.ts';
 import { planRow, wantsPromptLogits } from './plan-row.ts';
 import { RequestQueue } from './request-queue.ts';
 import { compareService, findPlace } from './service-order.ts';

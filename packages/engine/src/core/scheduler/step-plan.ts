@@ -1,6 +1,6 @@
 // What one step computes: frozen data, made by the scheduler, read by the runner, the sampler and the commit.
 
-import type { RunnerRow } from '../model/model-runner.ts';
+import type { RunnerRow } from '../runners/model-runner.ts';
 import type { Sequence } from '../sequence.ts';
 
 /** Some pending tokens of one sequence. */

@@ -10,7 +10,7 @@ import type {
   OrtSessionOptions,
   OrtValue,
 } from '@ortler/onnxruntime';
-import { KeptCalls } from '../../model/kept-calls.ts';
+import { KeptCalls } from '../../runners/prepared-calls.ts';
 import type { GraphShape, ReduceFeatures } from './sampling-graphs.ts';
 import { isEdited, locateGraph, rankGraph, readGraph, reduceGraph } from './sampling-graphs.ts';
 

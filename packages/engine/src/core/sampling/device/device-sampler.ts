@@ -4,7 +4,7 @@
 
 import type { OrtBackend, OrtSessionOptions, OrtValue } from '@ortler/onnxruntime';
 import type { TokenLogprobs } from '../../../request/token-logprobs.ts';
-import type { DeviceLogits } from '../../model/device-logits.ts';
+import type { DeviceLogits } from '../../runners/paged/device-logits.ts';
 import { onlyAllowed } from '../../token-mask.ts';
 import { attempt } from '../attempt.ts';
 import { uniformAt } from '../counter-random.ts';

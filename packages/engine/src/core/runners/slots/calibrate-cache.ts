@@ -1,0 +1,59 @@
+// Calibration of an 8-bit cache: the prefill graph computes tokens that `find-cache-scales.ts` chooses, in the first slot,
+// which nobody uses yet.
+
+import type { OrtBackend, OrtSession, OrtTensor } from '@ortler/onnxruntime';
+import { scaledName } from '../../../graph-contract.ts';
+import { BatchInputs } from '../conventions/batch-inputs.ts';
+import { type CacheChannels, findCacheScales, KV_PARTS } from './find-cache-scales.ts';
+import type { CacheCodes } from './int8-cache.ts';
+import type { KvStore } from './slot-store.ts';
+
+export interface Calibration {
+  readonly backend: OrtBackend;
+  readonly prefill: OrtSession;
+  readonly store: KvStore;
+  readonly codes: CacheCodes;
+  readonly model: CacheChannels & { readonly vocabSize: number };
+  readonly contextLength: number;
+}
+
+/** Mutates: the scales of `codes`, the first slot of `store`. Throws: `model_invalid` for a graph that does not fit. */
+export async function calibrateCache(calibration: Calibration): Promise<void> {
+  const { codes, model, contextLength } = calibration;
+  const sizes = { vocabSize: model.vocabSize, contextLength };
+  await findCacheScales(codes.scales, model, sizes, tokenIds => computeScaled(calibration, tokenIds));
+}
+
+/** New keys and values over their scales. Shape of each row: `[tokens, kvHeadCount * headSize]`. */
+async function computeScaled(
+  { backend, prefill, store, codes, model }: Calibration,
+  tokenIds: Int32Array,
+): Promise<readonly Float32Array[]> {
+  const { length } = tokenIds;
+  const width = model.kvHeadCount * model.headSize;
+  const rows: Float32Array[] = [];
+  const scaled = new Map<string, OrtTensor>();
+  for (let layer = 0; layer < model.layerCount; layer++)
+    for (const part of KV_PARTS) {
+      const row = new Float32Array(length * width);
+      rows.push(row);
+      scaled.set(scaledName(layer, part), backend.createTensor('float32', [1, length, width], row));
+    }
+  const inputs = new BatchInputs(backend, { batchSize: 1, length, logitsPerRow: 0 });
+  const cache = store.view(0, 1);
+  const widened = codes.widen(prefill, codes.span(length));
+  const binding = prefill.bind(
+    new Map([...inputs.tensors, ...cache.inputs, ...widened.inputs]),
+    new Map([...cache.outputs, ...widened.outputs, ...scaled]),
+  );
+  try {
+    inputs.fillOne({ slot: 0, tokenIds, computedLength: 0, logitsCount: 0 });
+    await binding.run();
+    return rows;
+  } finally {
+    binding.dispose();
+    widened.dispose();
+    inputs.dispose();
+    for (const tensor of scaled.values()) tensor.dispose();
+  }
+}
