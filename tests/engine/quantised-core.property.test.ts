@@ -5,6 +5,7 @@ import {
   type CoreOptions,
   createSlotsRunner,
   EngineCore,
+  HostStepRunner,
   loadCore,
   NEUTRAL_SAMPLING,
   readManifest,
@@ -128,7 +129,7 @@ describe.each(MODELS)('EngineCore on a tiny $precision model with a $kvType cach
     cores.push(
       await load({ maxSequences: 8, prefillChunkLength: 7, mixedChunkLength: 3, cacheSlots: 3 }),
       await load({ maxSequences: 2, prefillChunkLength: 5, cacheSlots: 0 }),
-      new EngineCore(runner, {
+      new EngineCore(new HostStepRunner(runner), {
         ...{ maxSequences: 6, prefillChunkLength: 11, maxQueuedSequences: 50, schedulingPolicy: 'priority' },
         drafter: RECKLESS_DRAFTER,
       }),

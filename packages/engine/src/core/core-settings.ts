@@ -5,7 +5,6 @@ import type { CoreFacts } from '../protocol/messages.ts';
 import type { RunnerFacts } from './runners/model-runner.ts';
 import type { Drafter } from './speculative-decoding/drafter.ts';
 import { PromptLookupDrafter } from './speculative-decoding/prompt-lookup-drafter.ts';
-import type { StepSampler } from './step/step-runner.ts';
 
 export interface EngineCoreSettings {
   /** Most sequences that run at the same time. Default: as many as the runner has slots. */
@@ -20,7 +19,7 @@ export interface EngineCoreSettings {
   readonly prefixCaching?: boolean;
   /** Tokens of a block of the prefix index: no shorter prefix is ever found. Default: 16. */
   readonly cacheBlockLength?: number;
-  /** What guesses tokens ahead. Default: a lookup in the sequence's own text; null: nothing does. */
+  /** Speculative decoding. Default: prompt lookup; null: none. */
   readonly drafter?: Drafter | null;
   /** Most sequences waiting for a slot; more is `overloaded`. */
   readonly maxQueuedSequences: number;
@@ -30,8 +29,6 @@ export interface EngineCoreSettings {
   readonly fatalFailureLimit?: number;
   /** The time. Unit: milliseconds. Default: the process's monotonic clock. */
   readonly now?: () => number;
-  /** How a step is computed and sampled. Default: logits come to the process. */
-  readonly stepSampler?: StepSampler;
   /** Why the ONNX Runtime binding in use is not the preferred one; shown in the facts. */
   readonly backendNote?: string;
   /** Why a model on a device is not sampled there; shown in the facts. */
@@ -44,7 +41,7 @@ export interface EngineCoreSettings {
 type Notes = Pick<EngineCoreSettings, 'backendNote' | 'samplingNote' | 'deviceNote'>;
 
 /** Settings with every default filled in. */
-export type SettledCoreSettings = Required<Omit<EngineCoreSettings, keyof Notes | 'stepSampler'>>;
+export type SettledCoreSettings = Required<Omit<EngineCoreSettings, keyof Notes>>;
 
 /** Tokens of a block: small enough that short system prompts are found, large enough that indexing costs nothing. */
 const DEFAULT_BLOCK_LENGTH = 16;

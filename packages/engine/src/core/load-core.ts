@@ -1,5 +1,5 @@
-// Builds the token side of one model: ONNX Runtime binding, the runner that fits the model and its device, step loop. The
-// links call it and nothing else of this room.
+// Builds the token side of one model: ONNX Runtime binding, the runner that fits the model and its device, step runner, step
+// loop. The links call it and nothing else of this folder.
 
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
@@ -10,22 +10,21 @@ import type { CoreOptions } from '../protocol/core-options.ts';
 import type { WarmUpProgress } from '../protocol/messages.ts';
 import { EngineCore } from './engine-core.ts';
 import { readManifest } from './manifest/read-manifest.ts';
-import { describeProcessorWork } from './runners/device-slots/cpu-operators.ts';
+import { describeCpuOperators } from './runners/device-slots/cpu-operators.ts';
 import { createDeviceSlotsRunner } from './runners/device-slots/device-slots-runner.ts';
 import { countLogits } from './runners/logits-memory.ts';
-import type { ModelRunner } from './runners/model-runner.ts';
 import { fromOrtError } from './runners/ort-failure.ts';
 import { createPagedRunner } from './runners/paged/paged-runner.ts';
 import { createSlotsRunner } from './runners/slots/slots-runner.ts';
 import { samplingMemoryBytes } from './sampling/device/call-sizes.ts';
-import { Sampler } from './sampling/sampler.ts';
 import { SamplingThreads } from './sampling/threads/sampling-threads.ts';
 import { DEVICE_DRAFTS } from './speculative-decoding/device-draft-policy.ts';
-import { PROCESSOR_DRAFTS } from './speculative-decoding/draft-policy.ts';
+import { CPU_DRAFTS } from './speculative-decoding/draft-policy.ts';
 import type { Drafter } from './speculative-decoding/drafter.ts';
 import { PromptLookupDrafter } from './speculative-decoding/prompt-lookup-drafter.ts';
-import { createDeviceSampling } from './step/device-sampling.ts';
-import { createHostStepSampler, type StepSampler } from './step/step-runner.ts';
+import { createDeviceStepRunner } from './step/device-step-runner.ts';
+import { HostStepRunner } from './step/host-step-runner.ts';
+import type { StepRunner } from './step/step-runner.ts';
 
 /** Slots for computed prompts alone: enough for some conversations that come back while others run. */
 const DEFAULT_CACHE_SLOTS = 4;
@@ -37,7 +36,7 @@ const DEVICE_MIXED_CHUNK_LENGTH = 128;
 /** Each but the first one takes 23 MB (ADR 37), and four bring the sampler well below a twentieth of a step. */
 const MOST_SAMPLING_THREADS = 4;
 
-/** What a runner is made from. */
+/** The parts of a step runner. */
 interface RunnerParts {
   readonly backend: OrtBackend;
   readonly manifest: ModelManifest;
@@ -46,10 +45,9 @@ interface RunnerParts {
   readonly onWarmUp: ((progress: WarmUpProgress) => void) | undefined;
 }
 
-/** What computes the model's steps. */
-interface Computation {
-  readonly runner: ModelRunner;
-  readonly stepSampler?: StepSampler;
+/** Runs the model's steps, with notes for the facts. */
+interface FoundStepRunner {
+  readonly stepRunner: StepRunner;
   readonly samplingNote?: string;
   readonly deviceNote?: string;
 }
@@ -92,39 +90,33 @@ async function load(
     );
   }
   const { backend, note } = await select(options.backend);
-  const create = manifest.variant === 'paged' ? computeInBlocks : computeInSlots;
-  const { runner, ...others } = await create({ backend, manifest, options, contextLength, onWarmUp });
-  const isOnDevice = runner.facts.device !== 'cpu';
-  return new EngineCore(runner, {
+  const create = manifest.variant === 'paged' ? createPagedStepRunner : createSlotsStepRunner;
+  const { stepRunner, ...notes } = await create({ backend, manifest, options, contextLength, onWarmUp });
+  const isOnDevice = stepRunner.model.facts.device !== 'cpu';
+  return new EngineCore(stepRunner, {
     maxSequences: options.maxSequences,
     prefillChunkLength: options.prefillChunkLength,
     mixedChunkLength:
       options.mixedChunkLength ?? (isOnDevice ? DEVICE_MIXED_CHUNK_LENGTH : DEFAULT_MIXED_CHUNK_LENGTH),
     schedulingPolicy: options.schedulingPolicy ?? 'fcfs',
     prefixCaching: options.prefixCaching ?? true,
-    drafter: createDrafter(options, isOnDevice, others.stepSampler),
+    drafter: createDrafter(options, stepRunner),
     maxQueuedSequences: options.maxQueuedSequences,
     ...(note === undefined ? {} : { backendNote: note }),
     ...(isOnDevice ? { fatalFailureLimit: DEVICE_FAILURE_LIMIT } : {}),
-    ...others,
+    ...notes,
   });
 }
 
-/**
- * On a device, drafts pay where all rows of a step are one call and their logits stay where they are. Null: none are made.
- */
-function createDrafter(
-  { speculation }: CoreOptions,
-  isOnDevice: boolean,
-  stepSampler: StepSampler | undefined,
-): Drafter | null {
+/** Speculative decoding pays on a device where all rows of a step are one call and logits stay there. Null: none. */
+function createDrafter({ speculation }: CoreOptions, stepRunner: StepRunner): Drafter | null {
   if (speculation === 'off') return null;
-  if (!isOnDevice) return new PromptLookupDrafter(PROCESSOR_DRAFTS);
-  return stepSampler === undefined ? null : new PromptLookupDrafter(DEVICE_DRAFTS);
+  if (stepRunner.model.facts.device === 'cpu') return new PromptLookupDrafter(CPU_DRAFTS);
+  return stepRunner.deviceStats === undefined ? null : new PromptLookupDrafter(DEVICE_DRAFTS);
 }
 
 /** On a device where one is named: such a graph runs there too, only not as well as a paged one. */
-async function computeInSlots(parts: RunnerParts): Promise<Computation> {
+async function createSlotsStepRunner(parts: RunnerParts): Promise<FoundStepRunner> {
   const { backend, manifest, options, contextLength } = parts;
   const { device, modelDir, maxSequences, cacheBytes, graphCapture } = options;
   if (graphCapture === true) throw wrongOption('graphCapture', 'is for models with a paged cache');
@@ -136,38 +128,39 @@ async function computeInSlots(parts: RunnerParts): Promise<Computation> {
   let deviceNote: string | undefined;
   const isForDevice = device === 'webgpu' || device === 'cuda';
   if (isForDevice && options.isDeviceOptional === true && manifest.kvType === 'int8') {
-    deviceNote =
-      'The model was built with a cache of 8 bits, which only the processor has, so it runs there.';
+    deviceNote = 'The model was built with an int8 KV cache, which only the CPU has, so it runs there.';
   } else if (isForDevice) {
     const graphFile = resolve(modelDir, manifest.graphFile);
     const session = await backend.createSession(graphFile, { ...threads, device });
-    const work = describeProcessorWork(session.processorOperators);
-    // Such a graph has no place on the processor to stay.
+    const work = describeCpuOperators(session.processorOperators);
+    // A graph in float16 cannot stay on the CPU.
     const mayStay = options.isDeviceOptional === true && !needsDevice(manifest);
-    if (work !== undefined) deviceNote = noteProcessorWork(device, work, { mayStay });
+    if (work !== undefined) deviceNote = noteCpuOperators(device, work, { mayStay });
     if (work === undefined || !mayStay) {
       const onDevice = { ...shared, device, session };
       const runner = await createDeviceSlotsRunner(backend, modelDir, manifest, onDevice);
-      return { runner, ...(deviceNote !== undefined && { deviceNote }) };
+      return withNote(new HostStepRunner(runner), deviceNote);
     }
     session.dispose();
   }
-  checkForProcessor(modelDir, manifest);
+  checkForCpu(modelDir, manifest);
   const runner = await createSlotsRunner(backend, modelDir, manifest, {
     ...shared,
     ...(options.wideGraphs === undefined ? {} : { wideGraphs: options.wideGraphs }),
   });
   // The model's threads wait while rows are sampled, so as many threads may sample.
   const threadCount = Math.min(threads.threadCount, MOST_SAMPLING_THREADS) - 1;
-  const sampler = new Sampler(runner.facts.vocabSize);
-  const stepSampler = createHostStepSampler(runner, sampler, new SamplingThreads({ threadCount }));
-  return { runner, stepSampler, ...(deviceNote !== undefined && { deviceNote }) };
+  return withNote(new HostStepRunner(runner, new SamplingThreads({ threadCount })), deviceNote);
+}
+
+function withNote(stepRunner: StepRunner, deviceNote: string | undefined): FoundStepRunner {
+  return deviceNote === undefined ? { stepRunner } : { stepRunner, deviceNote };
 }
 
 /** Throws: `model_invalid` for a graph in float16. */
-function checkForProcessor(modelDir: string, manifest: ModelManifest): void {
+function checkForCpu(modelDir: string, manifest: ModelManifest): void {
   if (!needsDevice(manifest)) return;
-  const message = `${manifest.graphFile}, which ${modelDir} names, has caches or logits in float16 and so needs a GPU (device "webgpu"). On the processor, take a graph in float32: model.onnx, model_q8.onnx or model_q4.onnx.`;
+  const message = `${manifest.graphFile}, which ${modelDir} names, has caches or logits in float16 and so needs a GPU (device "webgpu"). On the CPU, take a graph in float32: model.onnx, model_q8.onnx or model_q4.onnx.`;
   throw new EngineError('model_invalid', message, { parameter: 'device' });
 }
 
@@ -175,14 +168,14 @@ function needsDevice({ kvType, logitsType }: ModelManifest): boolean {
   return kvType === 'float16' || logitsType === 'float16';
 }
 
-function noteProcessorWork(device: string, work: string, { mayStay }: { readonly mayStay: boolean }): string {
+function noteCpuOperators(device: string, work: string, { mayStay }: { readonly mayStay: boolean }): string {
   const left = `The device "${device}" has no kernels for some operators of this graph: ${work}.`;
   return mayStay
-    ? `${left} So the whole model runs on the processor.`
-    : `${left} They run on the processor, with copies at each step; a build of the checkpoint for a GPU has none of them.`;
+    ? `${left} So the whole model runs on the CPU.`
+    : `${left} They run on the CPU, with copies at each step; a build of the checkpoint for a GPU has none of them.`;
 }
 
-async function computeInBlocks(parts: RunnerParts): Promise<Computation> {
+async function createPagedStepRunner(parts: RunnerParts): Promise<FoundStepRunner> {
   const { backend, manifest, options, contextLength, onWarmUp } = parts;
   const { modelDir, maxSequences, prefillChunkLength, cacheBytes } = options;
   const { vocabSize } = manifest;
@@ -191,21 +184,24 @@ async function computeInBlocks(parts: RunnerParts): Promise<Computation> {
     const problem = `"cpu" cannot run ${modelDir}, which was built as "paged" for a GPU; use "webgpu" or "cuda"`;
     throw wrongOption('device', problem);
   }
-  // What stays on the processor is little: threads that spin would only take a core from the rest.
+  // Little stays on the CPU: threads that spin would only take a core from the rest.
   const sessionOptions = { device, threadCount: settleThreadCount(options), spin: options.spin ?? false };
   const { graphCapture: recordsCalls = false } = options;
   if (recordsCalls && device !== 'webgpu') throw wrongOption('graphCapture', 'is for the device "webgpu"');
   const runner = await createPagedRunner(backend, modelDir, manifest, {
-    ...{ maxSequences, contextLength, prefillChunkLength, cacheBytes },
+    ...sessionOptions,
+    maxSequences,
+    contextLength,
+    prefillChunkLength,
+    cacheBytes,
+    recordsCalls,
     spareContexts: settleCacheSlots(options),
     // Sampling begins when the cache is there already, so its memory must have been left.
     otherBytes: samplingMemoryBytes(vocabSize, countLogits(maxSequences, contextLength, vocabSize)),
     onWarmUp: (doneCount, totalCount) => onWarmUp?.({ doneCount, totalCount }),
-    ...{ ...sessionOptions, recordsCalls },
   });
   try {
-    const { stepSampler, note } = await createDeviceSampling(backend, runner, sessionOptions);
-    return { runner, ...(stepSampler && { stepSampler }), ...(note !== undefined && { samplingNote: note }) };
+    return await createDeviceStepRunner(backend, runner, sessionOptions);
   } catch (cause) {
     await runner.close();
     throw cause;

@@ -2,6 +2,7 @@
 // tells it to say.
 
 import { EngineCore } from '../core/engine-core.ts';
+import { HostStepRunner } from '../core/step/host-step-runner.ts';
 import { EngineError } from '../errors.ts';
 import type { LoopCore } from '../link/core-loop.ts';
 import type { CoreOptions } from '../protocol/core-options.ts';
@@ -53,7 +54,7 @@ export function loadScriptedCore(settings: ScriptedCoreSettings = {}) {
       ...(settings.delayMs === undefined ? {} : { delayMs: settings.delayMs }),
     });
     const drafter = options.speculation === 'off' ? { drafter: null } : {};
-    const core = new EngineCore(model, { ...options, ...drafter });
+    const core = new EngineCore(new HostStepRunner(model), { ...options, ...drafter });
     const submit = core.submit.bind(core);
     let isHanging = false;
     core.submit = message => {

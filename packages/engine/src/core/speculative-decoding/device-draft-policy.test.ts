@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEVICE_DRAFTS } from './device-draft-policy.ts';
-import { PROCESSOR_DRAFTS } from './draft-policy.ts';
+import { CPU_DRAFTS } from './draft-policy.ts';
 
 const COUNTS = [1, 2, 4, 8, 16, 32, 64];
 
@@ -29,7 +29,7 @@ describe('drafts on a device', () => {
   });
 
   it('are made where a processor would batch instead', () => {
-    expect(PROCESSOR_DRAFTS.chooseLength(0.95, 8)).toBe(0);
+    expect(CPU_DRAFTS.chooseLength(0.95, 8)).toBe(0);
     expect(DEVICE_DRAFTS.chooseLength(0.95, 8)).toBeGreaterThan(0);
   });
 

@@ -1,5 +1,5 @@
-// When a guess is worth its cost on a device: there, drafts are rows of the call that everybody's next token is in, and the
-// call lasts as long as reading the weights until arithmetic takes longer. ADR 35 has the numbers behind the table.
+// When speculative decoding is worth its cost on a GPU: drafts are rows of the one call of a step, and the call lasts as
+// long as reading the weights until arithmetic takes longer. ADR 35 has the numbers behind the table.
 
 import { DRAFT_LENGTHS, type DraftPolicy, expectedTokens, LEAST_GAIN } from './draft-policy.ts';
 

@@ -1,13 +1,13 @@
-// When a guess at the next tokens is worth its cost: pure arithmetic over how often guesses were right, with costs
-// from a table instead of a clock, so that a schedule can be repeated. What is here holds for processors, or for both;
-// `device-draft-policy.ts` is for devices. Caller: `prompt-lookup-drafter.ts`.
+// When speculative decoding is worth its cost: pure arithmetic over acceptance rates, with costs from a table instead of a
+// clock, so that a schedule can be repeated. The policy here is that of the CPU, `device-draft-policy.ts` has that of GPUs.
+// Caller: `prompt-lookup-drafter.ts`.
 
 /** Which drafts pay on one kind of machine. */
 export interface DraftPolicy {
-  /** Length of the draft of one of `sequenceCount` running sequences whose guesses are right so often; 0: none. */
+  /** Length of the draft of one of `sequenceCount` running sequences with this acceptance rate; 0: none. */
   chooseLength(rate: number, sequenceCount: number): number;
   /**
-   * What the drafts of one step may have at most, when they were chosen one by one; 0 for those that are not made. One entry
+   * The lengths of all drafts of one step, from those that were chosen one by one; 0 for drafts that are not made. One entry
    * for each running sequence.
    */
   settle(offers: readonly DraftOffer[]): readonly number[];
@@ -24,32 +24,32 @@ export const LONGEST_DRAFT = 15;
 const TOKEN_COST = 0.2;
 const SEQUENCE_COST = 0.3;
 
-/** Most drafted tokens of a step: whoever arrives meanwhile waits for as long as for a chunk of a prompt. */
+/** Most drafted tokens of a step: a request that arrives meanwhile waits for as long as for a chunk of a prompt. */
 const STEP_LIMIT = 32;
 
 /** Estimates err: a draft is made only if it promises this many times the tokens of a plain step in the same time. */
 export const LEAST_GAIN = 1.1;
 
-/** Where a guess comes from: what followed the same words before, or what a constraint leaves as the only way. */
-export type GuessSource = 'text' | 'constraint';
+/** Where a draft comes from: prompt lookup in the text, or jump-forward decoding under a constraint. */
+export type DraftSource = 'text' | 'constraint';
 
 /**
- * Share of right guesses before anything is known. From the text two right ones in a row bring the first draft; the only
- * way of a constraint is mostly written in the tokens that are guessed.
+ * Acceptance rates before any token was proposed. Prompt lookup drafts after two right tokens in a row; the only way on
+ * under a constraint is mostly written in the longest tokens, which are proposed.
  */
-export const FIRST_RATES: Readonly<Record<GuessSource, number>> = { text: 0.1, constraint: 0.9 };
-/** Weight of the newest guess in the running share. */
+export const FIRST_RATES: Readonly<Record<DraftSource, number>> = { text: 0.1, constraint: 0.9 };
+/** Weight of the newest token in the running acceptance rate. */
 const NEWEST_WEIGHT = 0.2;
 
 /** A draft that is considered. */
 export interface DraftOffer {
-  /** Share of guessed tokens that are drawn, of those whose predecessors were drawn. */
+  /** Acceptance rate: share of proposed tokens that are drawn, of those whose predecessors were drawn. */
   readonly rate: number;
   /** 0: no draft. */
   readonly length: number;
 }
 
-/** The running share of right guesses after one more. */
+/** The running acceptance rate after one more token. */
 export function updateRate(rate: number, { isRight }: { readonly isRight: boolean }): number {
   return rate + NEWEST_WEIGHT * (Number(isRight) - rate);
 }
@@ -64,7 +64,7 @@ function batchCost(sequenceCount: number): number {
   return 1 + SEQUENCE_COST * (sequenceCount - 1);
 }
 
-/** How many tokens a call with a draft gives on average: one that is drawn anyway, and the right part of the draft. */
+/** How many tokens a call with a draft gives on average: one that is drawn anyway, and the accepted part of the draft. */
 export function expectedTokens({ rate, length }: DraftOffer): number {
   let expected = 1;
   for (let i = 1, chance = rate; i <= length; i++, chance *= rate) expected += chance;
@@ -100,7 +100,7 @@ export function areWorthwhile(offers: readonly DraftOffer[]): boolean {
 }
 
 /** All of the sequences draft or none does: a draft is a call of its own, for which the others wait. */
-export const PROCESSOR_DRAFTS: DraftPolicy = {
+export const CPU_DRAFTS: DraftPolicy = {
   chooseLength: chooseDraftLength,
   settle(offers) {
     const isMade = offers.every(({ length }) => length > 0) && areWorthwhile(offers);

@@ -1,4 +1,5 @@
-// Finds how a text may go on by finding where its end stood before. Pure; caller: `prompt-lookup-drafter.ts`.
+// Prompt lookup: finds how a text may go on by finding where its last tokens stood before. Pure. Caller:
+// `prompt-lookup-drafter.ts`.
 // Source: prompt lookup decoding (Saxena 2023); the copy that may overlap its own result is that of LZ77.
 
 /** Fewer tokens than these repeat by chance. */

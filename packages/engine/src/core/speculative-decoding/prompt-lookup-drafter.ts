@@ -1,60 +1,55 @@
-// Drafts from the sequence's own text: where its last tokens stood before, it may go on in the same way. Guesses in
-// every step, because looking is cheap and shows how good guesses are; drafts only where the policy says that it pays.
-// Where a constraint leaves one way to go on, that way is the guess, and every other guess is cut to what it allows.
+// Speculative decoding by prompt lookup: where the last tokens of a sequence stood before in its own text, the tokens that
+// followed there are proposed. Under a constraint that leaves one way to go on, that way is proposed (jump-forward
+// decoding), and a lookup is cut to the tokens that the constraint allows. Proposals are made in every step, because a
+// lookup is cheap and shows how good they are; they are verified only where the policy says that it pays.
 
-import type { Sequence } from '../sequence.ts';
-import { type DraftOffer, type DraftPolicy, LONGEST_DRAFT, PROCESSOR_DRAFTS } from './draft-policy.ts';
-import type { Drafter, DraftStep } from './drafter.ts';
+import type { DraftPolicy } from './draft-policy.ts';
+import { CPU_DRAFTS, type DraftOffer, LONGEST_DRAFT } from './draft-policy.ts';
+import type { Draft, DraftableSequence, Drafter, DraftStep } from './drafter.ts';
 import { lookUpContinuation } from './look-up-continuation.ts';
+
+type Proposal = Pick<Draft, 'proposed' | 'source'>;
+
+const NOTHING: Proposal = { proposed: new Int32Array(0), source: 'text' };
 
 export class PromptLookupDrafter implements Drafter {
   readonly #policy: DraftPolicy;
-  readonly #guess = new Int32Array(LONGEST_DRAFT);
-  /** Refilled by every call. */
-  readonly #offers: DraftOffer[] = [];
+  /** Work memory of a proposal. */
+  readonly #found = new Int32Array(LONGEST_DRAFT);
 
-  constructor(policy: DraftPolicy = PROCESSOR_DRAFTS) {
+  constructor(policy: DraftPolicy = CPU_DRAFTS) {
     this.#policy = policy;
   }
 
-  draft(decodes: readonly Sequence[], { isAlone, logitsRoom }: DraftStep): readonly number[] {
+  draft(decodes: readonly DraftableSequence[], { isAlone, logitsRoom }: DraftStep): readonly Draft[] {
     const policy = this.#policy;
-    const offers = this.#offers;
-    offers.length = 0;
+    // Jump-forward decoding fills a mask before the model call: only where a draft that is surely right would be verified.
+    const jumpsForward = isAlone && policy.chooseLength(1, decodes.length) > 0;
+    const proposals = decodes.map(sequence => this.#propose(sequence, { jumpsForward }));
     let roomLeft = logitsRoom;
-    // The look ahead costs a mask before the model call: only where a draft that is surely right would be made.
-    const looksAhead = isAlone && policy.chooseLength(1, decodes.length) > 0;
-    for (const sequence of decodes) {
-      this.#guessNext(sequence, { looksAhead });
-      const { guessLength, guessRate: rate } = sequence;
-      const length = Math.min(policy.chooseLength(rate, decodes.length), guessLength, roomLeft);
+    const offers = proposals.map(({ proposed, source }, index): DraftOffer => {
+      const rate = decodes[index]!.acceptance.of(source);
+      const length = Math.min(policy.chooseLength(rate, decodes.length), proposed.length, roomLeft);
       roomLeft -= length;
-      offers.push({ rate, length });
-    }
-    return isAlone ? policy.settle(offers) : offers.map(() => 0);
+      return { rate, length };
+    });
+    const lengths = isAlone ? policy.settle(offers) : offers.map(() => 0);
+    return proposals.map((proposal, index) => ({ ...proposal, length: lengths[index]! }));
   }
 
-  #guessNext(sequence: Sequence, { looksAhead }: { readonly looksAhead: boolean }): void {
+  #propose(sequence: DraftableSequence, { jumpsForward }: { readonly jumpsForward: boolean }): Proposal {
     const { group, outputTokenIds, tokenIds, tokenCount, constraint } = sequence;
     const { maxTokens, eosTokenIds, stopTokenIds } = group.submitted;
-    const guess = this.#guess;
+    const found = this.#found;
     // The last token before the limit is drawn after the draft.
-    const left = Math.min(guess.length, maxTokens - outputTokenIds.length - 1);
-    const forced = looksAhead && constraint !== null ? constraint.guessForced(guess, left) : 0;
-    if (forced > 0) {
-      sequence.setGuess(guess, forced, 'constraint');
-      return;
-    }
-    const isFound = left > 0 && lookUpContinuation(tokenIds, tokenCount, guess);
+    const most = Math.min(found.length, maxTokens - outputTokenIds.length - 1);
+    const onlyCount = jumpsForward && constraint !== null ? constraint.jumpForward(found, most) : 0;
+    if (onlyCount > 0) return { proposed: found.slice(0, onlyCount), source: 'constraint' };
+    if (most <= 0 || !lookUpContinuation(tokenIds, tokenCount, found)) return NOTHING;
+    const continues = (tokenId: number) => !eosTokenIds.includes(tokenId) && !stopTokenIds.includes(tokenId);
     let length = 0;
-    while (
-      isFound &&
-      length < left &&
-      !eosTokenIds.includes(guess[length]!) &&
-      !stopTokenIds.includes(guess[length]!)
-    )
-      length++;
-    if (constraint !== null && length > 0) length = constraint.countFitting(guess, length);
-    sequence.setGuess(guess, length);
+    while (length < most && continues(found[length]!)) length++;
+    if (constraint !== null && length > 0) length = constraint.countAllowed(found, length);
+    return length === 0 ? NOTHING : { proposed: found.slice(0, length), source: 'text' };
   }
 }

@@ -6,6 +6,7 @@ import { ScriptedModel, type ScriptedModelOptions, scriptedLogits } from '../../
 import { GREEDY, submission } from '../../testing/submission.ts';
 import { type CoreOutput, EngineCore } from '../engine-core.ts';
 import { readTokenLogprobs } from '../sampling/logprobs.ts';
+import { HostStepRunner } from './host-step-runner.ts';
 
 const VOCAB_SIZE = 64;
 
@@ -14,7 +15,7 @@ async function run(
   model: ScriptedModelOptions = {},
   prefillChunkLength = 16,
 ): Promise<CoreOutput[]> {
-  const core = new EngineCore(new ScriptedModel({ vocabSize: VOCAB_SIZE, ...model }), {
+  const core = new EngineCore(new HostStepRunner(new ScriptedModel({ vocabSize: VOCAB_SIZE, ...model })), {
     prefillChunkLength,
     maxQueuedSequences: 16,
   });

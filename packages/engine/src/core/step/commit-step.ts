@@ -1,10 +1,11 @@
-// The single place where a finished step changes state. Everything before it may throw and leave no trace.
+// The single place where a finished step changes sequences: it appends tokens, advances constraints and computed lengths, and
+// records log probabilities and acceptance rates. Everything before it may throw and leave no trace.
 
 import { asError, EngineError } from '../../errors.ts';
 import type { PrefilledRequest, SequenceFinish, SequenceUpdate } from '../../protocol/messages.ts';
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import type { SampledToken } from '../sampling/sampler.ts';
-import type { StepPlan } from '../scheduler/step-plan.ts';
+import type { PlannedRow, StepPlan } from '../scheduler/step-plan.ts';
 import type { Sequence } from '../sequence.ts';
 import type { SampledRow } from './sample-step.ts';
 import { findFinish } from './stop-rules.ts';
@@ -20,14 +21,14 @@ export interface CommittedStep {
   readonly ended: Sequence[];
   /** Rows that gave no token. Their sequences are as they were; the caller fails their requests. */
   readonly failed: { readonly sequence: Sequence; readonly error: Error }[];
-  /** Tokens that were drafted, and those of them that were drawn. */
+  /** Drafted tokens that were verified, and those of them that were accepted. */
   draftedTokenCount: number;
   acceptedTokenCount: number;
 }
 
 /**
  * Takes over what the step computed. `sampled` has an entry for each row, in the plan's order.
- * Rows whose sequence is in `aborted` are skipped: nobody waits for their tokens any more.
+ * Rows whose sequence is in `aborted` are skipped.
  * Mutates: the planned sequences and their groups.
  *
  * @param nowMs When the step ended. Unit: milliseconds.
@@ -48,7 +49,8 @@ export function commitStep(
     draftedTokenCount: 0,
     acceptedTokenCount: 0,
   };
-  for (const [index, { sequence, computedLength, tokenIds, draftLength }] of plan.rows.entries()) {
+  for (const [index, planned] of plan.rows.entries()) {
+    const { sequence, computedLength, tokenIds, draftLength } = planned;
     const row = sampled[index]!;
     if (aborted.has(sequence)) continue;
     if (isConstraintFailure(row)) {
@@ -63,7 +65,7 @@ export function commitStep(
     for (const [offset, logprobs] of row.promptLogprobs.entries()) {
       sequence.group.promptLogprobs[computedLength + 1 + offset] = logprobs;
     }
-    if (row.tokens.length > 0) commitTokens(sequence, row.tokens, committed);
+    if (row.tokens.length > 0) commitTokens(planned, row.tokens, committed);
     if (draftLength === 0) continue;
     committed.draftedTokenCount += draftLength;
     committed.acceptedTokenCount += sequence.computedLength - computedLength - 1;
@@ -72,10 +74,14 @@ export function commitStep(
 }
 
 /**
- * Takes over the drawn tokens up to the one that ends the sequence. Each but the last was drafted, so that its keys and
- * values exist; those of the draft's rest lie behind the computed tokens, where nothing reads them.
+ * Takes over the drawn tokens up to the one that ends the sequence. Each but the last is an accepted token of the draft, so
+ * that its keys and values exist; those of rejected tokens lie behind the computed tokens, where nothing reads them.
  */
-function commitTokens(sequence: Sequence, tokens: readonly SampledToken[], committed: CommittedStep): void {
+function commitTokens(
+  { sequence, draft }: PlannedRow,
+  tokens: readonly SampledToken[],
+  committed: CommittedStep,
+): void {
   const { group, choiceIndex } = sequence;
   const { requestId, submitted } = group;
   const tokenIds: number[] = [];
@@ -100,6 +106,7 @@ function commitTokens(sequence: Sequence, tokens: readonly SampledToken[], commi
     });
     if (finish !== undefined) break;
   }
+  if (draft !== null) sequence.acceptance.observe(draft, tokenIds);
   commitPrefill(sequence, committed);
   committed.advanced.push(sequence);
   if (finish !== undefined) committed.ended.push(sequence);
@@ -129,7 +136,7 @@ function commitFailure(sequence: Sequence, { code, message }: EngineError, commi
   });
 }
 
-/** With the first word about a request's output its prompt is reported. */
+/** The first output of a request reports its prompt. */
 function commitPrefill({ group }: Sequence, committed: CommittedStep): void {
   if (group.isPrefilled) return;
   group.isPrefilled = true;
@@ -144,7 +151,7 @@ function commitPrefill({ group }: Sequence, committed: CommittedStep): void {
   });
 }
 
-/** A constraint that can no longer be followed is the affair of its own choice. */
+/** A constraint that can no longer be followed ends its own choice only. */
 function isConstraintFailure(error: unknown): error is EngineError {
   return error instanceof EngineError && error.code === 'constraint_failed';
 }

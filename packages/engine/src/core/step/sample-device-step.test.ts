@@ -9,7 +9,7 @@ import {
   letterVocabulary,
 } from '@ortler/structured-output/testing';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createDeviceStepSamplers } from '../../../test/device-step-sampler.ts';
+import { createDeviceStepRunners } from '../../../test/device-step-runner.ts';
 import type { SubmitMessage } from '../../protocol/messages.ts';
 import { NEUTRAL_SAMPLING } from '../../request/sampling-params.ts';
 import { ScriptedModel } from '../../testing/scripted-model.ts';
@@ -17,10 +17,11 @@ import { submission } from '../../testing/submission.ts';
 import { EngineCore } from '../engine-core.ts';
 import { DEVICE_DRAFTS } from '../speculative-decoding/device-draft-policy.ts';
 import { PromptLookupDrafter } from '../speculative-decoding/prompt-lookup-drafter.ts';
+import { HostStepRunner } from './host-step-runner.ts';
 
 const MODEL = { vocabSize: LETTER_COLUMN_COUNT, slotCount: 4, logitsLimit: 44 } as const;
-const samplers = createDeviceStepSamplers(createNativeBackend(), MODEL);
-afterAll(() => samplers.dispose());
+const stepRunners = createDeviceStepRunners(createNativeBackend(), MODEL);
+afterAll(() => stepRunners.dispose());
 
 const TEXT = 'abcdefgh{"abcdcd';
 const TOKENS = ['abc', 'd', 'e', 'f', 'g', 'h', '{"', 'abc', 'd', 'cd'].map(letterId);
@@ -47,10 +48,11 @@ async function play(kind: 'device' | 'host', messages: readonly SubmitMessage[])
     peak: 100,
     nextToken: history => TOKENS[history.length - 3] ?? LETTER_ENDS[0],
   });
-  const core = new EngineCore(runner, {
-    ...{ prefillChunkLength: 16, maxQueuedSequences: 64 },
+  const stepRunner = kind === 'device' ? stepRunners.of(runner) : new HostStepRunner(runner);
+  const core = new EngineCore(stepRunner, {
+    prefillChunkLength: 16,
+    maxQueuedSequences: 64,
     drafter: kind === 'device' ? new PromptLookupDrafter(DEVICE_DRAFTS) : null,
-    ...(kind === 'device' ? { stepSampler: samplers.of(runner) } : {}),
   });
   core.setVocabulary(letterVocabulary);
   for (const message of messages) core.submit(message);

@@ -1,16 +1,16 @@
-// The sampling part of a step whose logits lie on a device: what `../sample-step.ts` is for logits in the process, with the
-// same answers. All rows are asked about together. Caller: `../step-sampler.ts`.
+// The sampling part of a step whose logits lie on a device, with the same results as `sample-step.ts` on the CPU. All rows
+// are sampled together. It changes no sequence. Caller: `device-step-runner.ts`.
 
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import type { DeviceLogits } from '../runners/paged/device-logits.ts';
 import type { DeviceSampler } from '../sampling/device/device-sampler.ts';
 import type { RowQuestion } from '../sampling/device/row-work.ts';
 import type { SampledToken } from '../sampling/sampler.ts';
+import { TentativeOutput } from '../sampling/tentative-output.ts';
 import type { PlannedRow, StepPlan } from '../scheduler/step-plan.ts';
 import type { TokenMask } from '../token-mask.ts';
-import { promptLogprobPositions } from './prompt-logprob-positions.ts';
+import { promptLogprobPositions, toSamplingStep } from './row-questions.ts';
 import type { SampledRow } from './sample-step.ts';
-import { toSamplingStep } from './to-sampling-step.ts';
 
 /** A row of the plan on its way to its answer. */
 interface RowProgress {
@@ -20,13 +20,16 @@ interface RowProgress {
   /** Of its logits: the first, and the one behind the last. */
   readonly start: number;
   readonly end: number;
+  /** Accepted tokens. */
   readonly tokens: SampledToken[];
+  /** The output behind those, for a row with a draft; null: the sequence's own. */
+  readonly output: TentativeOutput | null;
   promptLogprobs: readonly TokenLogprobs[];
   error: Error | null;
 }
 
 /**
- * One entry for each row of the plan, in its order, as `sampleStep` gives them. Afterwards every sequence is as it was.
+ * One entry for each row of the plan, in its order, as `sampleStep` gives them.
  */
 export async function sampleDeviceStep(
   sampler: DeviceSampler,
@@ -43,7 +46,12 @@ export async function sampleDeviceStep(
     return {
       row,
       masks: rowMasks instanceof Error ? null : rowMasks,
-      ...{ start, end, tokens: [], promptLogprobs: [], error },
+      start,
+      end,
+      tokens: [],
+      output: row.draftLength > 0 ? new TentativeOutput(row.sequence) : null,
+      promptLogprobs: [],
+      error,
     };
   });
   await readPromptLogprobs(sampler, logits, all);
@@ -75,64 +83,58 @@ async function readPromptLogprobs(
 }
 
 /**
- * All tokens of a row are asked for at once, each as if the guesses before it were right. Mostly one round: another one is
- * for a row whose guesses were right up to a place that the device left open.
+ * All tokens of a row are sampled at once, each as if the drafted tokens before it were accepted. Mostly one round: another
+ * one is for a row whose draft was accepted up to a place that the device left open.
  */
 async function drawTokens(
   sampler: DeviceSampler,
   logits: DeviceLogits,
   all: readonly RowProgress[],
 ): Promise<void> {
-  const lengths = all.map(({ row }) => row.sequence.outputTokenIds.length);
   let open = all.filter(({ row, error }) => row.drawsToken && error === null);
-  try {
-    while (open.length > 0) {
-      const answers = await sampler.answer(logits, questionsOf(open));
-      let next = 0;
-      open = open.filter(progress => {
-        const count = 1 + guessesOf(progress).length;
-        const own = answers.slice(next, next + count) as (SampledToken | Error | null)[];
-        next += count;
-        return takeAnswers(progress, own);
-      });
-    }
-  } finally {
-    for (const [index, { row }] of all.entries())
-      while (row.sequence.outputTokenIds.length > lengths[index]!) row.sequence.untryToken();
+  while (open.length > 0) {
+    const answers = await sampler.answer(logits, questionsOf(open));
+    let next = 0;
+    open = open.filter(progress => {
+      const count = 1 + draftOf(progress).length;
+      const own = answers.slice(next, next + count) as (SampledToken | Error | null)[];
+      next += count;
+      return takeAnswers(progress, own);
+    });
   }
 }
 
-/** Guessed tokens behind those that are drawn, as far as the row's constraint can follow them. */
-function guessesOf({ row, masks, tokens }: RowProgress): Int32Array {
+/** Drafted tokens behind those that are accepted, as far as the row's constraint can follow them. */
+function draftOf({ row, masks, tokens }: RowProgress): Int32Array {
   const { tokenIds, draftLength } = row;
-  const draft = tokenIds.subarray(tokenIds.length - draftLength);
-  return draft.subarray(tokens.length, masks === null ? draftLength : masks.length - 1);
+  const whole = tokenIds.subarray(tokenIds.length - draftLength);
+  return whole.subarray(tokens.length, masks === null ? draftLength : masks.length - 1);
 }
 
-/** Shows each sequence with the guesses before a question while that is taken. */
+/** The output of a row with a draft goes on with the drafted tokens before a question while that is taken. */
 function* questionsOf(open: readonly RowProgress[]): Generator<RowQuestion> {
   for (const progress of open) {
-    const { row, masks, end, tokens } = progress;
+    const { row, masks, end, tokens, output } = progress;
     const { sequence, draftLength } = row;
-    const guesses = guessesOf(progress);
-    for (let ahead = 0; ahead <= guesses.length; ahead++) {
+    const draft = draftOf(progress);
+    for (let ahead = 0; ahead <= draft.length; ahead++) {
       const place = tokens.length + ahead;
       const mask = masks === null ? null : masks[place]!;
-      const step = toSamplingStep(sequence, mask);
+      const step = toSamplingStep(sequence, output ?? sequence, mask);
       yield { kind: 'draw', row: end - 1 - (draftLength - place), step, isTentative: ahead > 0 };
-      if (ahead < guesses.length) sequence.tryToken(guesses[ahead]!);
+      if (ahead < draft.length) output!.append(draft[ahead]!);
     }
-    for (let tried = 0; tried < guesses.length; tried++) sequence.untryToken();
+    for (let tried = 0; tried < draft.length; tried++) output!.takeBack();
   }
 }
 
 /**
- * Takes the tokens up to the one that was guessed wrong. Whether the next one is still to be asked for. Mutates: the row's
- * progress and, for a while, its sequence.
+ * Accepts tokens up to the first that differs from the draft. Returns whether the next one is still to be sampled. Mutates:
+ * the row's progress.
  */
 function takeAnswers(progress: RowProgress, answers: readonly (SampledToken | Error | null)[]): boolean {
-  const { row, tokens } = progress;
-  const guesses = guessesOf(progress);
+  const { tokens } = progress;
+  const draft = draftOf(progress);
   for (const [ahead, answer] of answers.entries()) {
     if (answer === null) return true;
     if (answer instanceof Error) {
@@ -141,8 +143,8 @@ function takeAnswers(progress: RowProgress, answers: readonly (SampledToken | Er
       return false;
     }
     tokens.push(answer);
-    if (ahead === guesses.length || answer.tokenId !== guesses[ahead]) return false;
-    row.sequence.tryToken(answer.tokenId);
+    if (ahead === draft.length || answer.tokenId !== draft[ahead]) return false;
+    progress.output!.append(answer.tokenId);
   }
   return false;
 }

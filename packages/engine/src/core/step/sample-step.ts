@@ -1,16 +1,16 @@
-// The sampling part of a step: rows of logits in, what each row of the plan gave out. Afterwards every sequence is as it was.
-// Caller: `../engine-core.ts`, between the model call and the commit.
+// The sampling part of a step on the CPU: rows of logits in, tokens and log probabilities of each row of the plan out. It
+// changes no sequence. Caller: `host-step-runner.ts`.
 
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import { attempt } from '../sampling/attempt.ts';
+import type { OutputView } from '../sampling/logits-processor.ts';
 import type { SampledToken, Sampler } from '../sampling/sampler.ts';
+import { TentativeOutput } from '../sampling/tentative-output.ts';
 import type { RowAnswer, RowJob } from '../sampling/threads/row-job.ts';
-import { SamplingThreads } from '../sampling/threads/sampling-threads.ts';
+import type { SamplingThreads } from '../sampling/threads/sampling-threads.ts';
 import type { PlannedRow, StepPlan } from '../scheduler/step-plan.ts';
-import type { Sequence } from '../sequence.ts';
 import type { TokenMask } from '../token-mask.ts';
-import { toRowJobs } from './to-row-jobs.ts';
-import { toSamplingStep } from './to-sampling-step.ts';
+import { toRowJobs, toSamplingStep } from './row-questions.ts';
 
 export interface SampledRow {
   /** New tokens of the sequence, in order: at most one more than the row's draft has. Empty for a row that draws none. */
@@ -20,7 +20,6 @@ export interface SampledRow {
 }
 
 const NOTHING: readonly never[] = [];
-const NO_THREADS = new SamplingThreads({ threadCount: 0 });
 
 /** What a row of the plan asks of its logits. */
 interface RowWork {
@@ -39,10 +38,10 @@ interface RowWork {
  */
 export function sampleStep(
   sampler: Sampler,
+  threads: SamplingThreads,
   plan: StepPlan,
   logits: Float32Array,
   masks: readonly (readonly TokenMask[] | Error | null)[],
-  threads: SamplingThreads = NO_THREADS,
 ): (SampledRow | Error)[] {
   const { vocabSize } = sampler;
   let end = 0;
@@ -104,22 +103,23 @@ function drawTokens(
 ): SampledToken[] {
   const { sequence, draftLength, tokenIds } = row;
   const { vocabSize } = sampler;
-  const outputLength = sequence.outputTokenIds.length;
-  const maskAt = (index: number) => (masks === null ? null : masks[index]!);
-  const tokens = [drawToken(sampler, sequence, rowFromEnd(logits, draftLength, vocabSize), maskAt(0))];
+  const draw = (index: number, output: OutputView): SampledToken => {
+    const step = toSamplingStep(sequence, output, masks === null ? null : masks[index]!);
+    return sampler.sample(rowFromEnd(logits, draftLength - index, vocabSize), step);
+  };
+  const tokens = [draw(0, sequence)];
   const reach = masks === null ? draftLength : masks.length - 1;
+  if (reach === 0) return tokens;
+  const output = new TentativeOutput(sequence);
   try {
     for (let index = 0; index < reach; index++) {
       const { tokenId } = tokens[index]!;
       if (tokenId !== tokenIds[tokenIds.length - draftLength + index]) break;
-      sequence.tryToken(tokenId);
-      const row = rowFromEnd(logits, draftLength - index - 1, vocabSize);
-      tokens.push(drawToken(sampler, sequence, row, maskAt(index + 1)));
+      output.append(tokenId);
+      tokens.push(draw(index + 1, output));
     }
   } catch {
     // The next step begins at this very token and meets the same fault: until then the tokens before it are good.
-  } finally {
-    while (sequence.outputTokenIds.length > outputLength) sequence.untryToken();
   }
   return tokens;
 }
@@ -128,13 +128,4 @@ function drawTokens(
 function rowFromEnd(logits: Float32Array, behind: number, vocabSize: number): Float32Array {
   const end = logits.length - behind * vocabSize;
   return logits.subarray(end - vocabSize, end);
-}
-
-function drawToken(
-  sampler: Sampler,
-  sequence: Sequence,
-  logits: Float32Array,
-  mask: TokenMask | null,
-): SampledToken {
-  return sampler.sample(logits, toSamplingStep(sequence, mask));
 }

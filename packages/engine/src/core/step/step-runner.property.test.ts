@@ -4,7 +4,7 @@
 import { createNativeBackend } from '@ortler/onnxruntime/testing';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createDeviceStepSamplers } from '../../../test/device-step-sampler.ts';
+import { createDeviceStepRunners } from '../../../test/device-step-runner.ts';
 import type { SubmitMessage } from '../../protocol/messages.ts';
 import { NEUTRAL_SAMPLING } from '../../request/sampling-params.ts';
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
@@ -12,10 +12,10 @@ import { hashTokens, ScriptedModel } from '../../testing/scripted-model.ts';
 import { submission } from '../../testing/submission.ts';
 import { EngineCore } from '../engine-core.ts';
 import type { RunnerRow } from '../runners/model-runner.ts';
-import { Sampler } from '../sampling/sampler.ts';
 import { SamplingThreads } from '../sampling/threads/sampling-threads.ts';
 import type { Drafter } from '../speculative-decoding/drafter.ts';
-import { createHostStepSampler, type StepSampler } from './step-runner.ts';
+import { HostStepRunner } from './host-step-runner.ts';
+import type { StepRunner } from './step-runner.ts';
 
 const VOCAB_SIZE = 300;
 const SLOT_COUNT = 4;
@@ -25,7 +25,7 @@ function nextToken(history: readonly number[]): number {
   return history[0]! % 3 === 0 ? hashTokens(history) % VOCAB_SIZE : 10 + ((history.at(-1)! + 1) % 3);
 }
 
-/** Guesses the repetition to go on, as far as the step has room: some guesses are right, some are not. */
+/** Proposes that the repetition goes on, as far as the step has room: some tokens are right, some are not. */
 const drafter: Drafter = {
   draft(decodes, { logitsRoom }) {
     let roomLeft = logitsRoom;
@@ -35,11 +35,8 @@ const drafter: Drafter = {
       const length = Math.min(roomLeft, left, 1 + (outputTokenIds.length % 3));
       roomLeft -= length;
       const last = outputTokenIds.at(-1)!;
-      sequence.setGuess(
-        Int32Array.from({ length }, (_, i) => 10 + ((last + 1 + i + (i >> 1)) % 3)),
-        length,
-      );
-      return length;
+      const proposed = Int32Array.from({ length }, (_, i) => 10 + ((last + 1 + i + (i >> 1)) % 3));
+      return { proposed, source: 'text', length };
     });
   },
 };
@@ -76,40 +73,47 @@ const requests = fc
   );
 
 const LOGITS_LIMIT = SLOT_COUNT + 20;
-const samplers = createDeviceStepSamplers(createNativeBackend(), {
+const stepRunners = createDeviceStepRunners(createNativeBackend(), {
   vocabSize: VOCAB_SIZE,
   logitsLimit: LOGITS_LIMIT,
 });
-afterAll(() => samplers.dispose());
+afterAll(() => stepRunners.dispose());
 
 const threads = new SamplingThreads({ threadCount: 2, leastTokenCount: 0 });
 afterAll(() => threads.dispose());
 const sharedLogits = new Float32Array(new SharedArrayBuffer(4 * LOGITS_LIMIT * VOCAB_SIZE));
 
 /** With logits where all threads see them. The threads outlive the sampler. */
-function createThreadedStepSampler(model: ScriptedModel): StepSampler {
-  const runner = {
-    async run(rows: readonly RunnerRow[]) {
-      const logits = await model.run(rows);
-      sharedLogits.set(logits);
-      return sharedLogits.subarray(0, logits.length);
-    },
+function createThreadedStepRunner(model: ScriptedModel): StepRunner {
+  const run = async (rows: readonly RunnerRow[]) => {
+    const logits = await ScriptedModel.prototype.run.call(model, rows);
+    sharedLogits.set(logits);
+    return sharedLogits.subarray(0, logits.length);
   };
-  const { sample } = createHostStepSampler(runner, new Sampler(VOCAB_SIZE), threads);
-  return { sample, dispose: () => Promise.resolve() };
+  const runner = new HostStepRunner(Object.assign(model, { run }), threads);
+  return { model, run: (plan, fillMasks) => runner.run(plan, fillMasks), close: () => model.close() };
+}
+
+function createStepRunner(model: ScriptedModel, kind: 'host' | 'threads' | 'device'): StepRunner {
+  if (kind === 'host') return new HostStepRunner(model);
+  return kind === 'threads' ? createThreadedStepRunner(model) : stepRunners.of(model);
 }
 
 /** Everything that each choice and prompt got. */
 async function answersOf(messages: readonly SubmitMessage[], kind: 'host' | 'threads' | 'device') {
   const model = new ScriptedModel({
-    ...{ vocabSize: VOCAB_SIZE, slotCount: SLOT_COUNT, nextToken, peak: 6 },
+    vocabSize: VOCAB_SIZE,
+    slotCount: SLOT_COUNT,
+    nextToken,
+    peak: 6,
     logitsLimit: LOGITS_LIMIT,
   });
-  const core = new EngineCore(model, {
-    ...{ maxSequences: SLOT_COUNT, prefillChunkLength: 8, maxQueuedSequences: 100, prefixCaching: false },
+  const core = new EngineCore(createStepRunner(model, kind), {
+    maxSequences: SLOT_COUNT,
+    prefillChunkLength: 8,
+    maxQueuedSequences: 100,
+    prefixCaching: false,
     drafter,
-    ...(kind === 'device' ? { stepSampler: samplers.of(model) } : {}),
-    ...(kind === 'threads' ? { stepSampler: createThreadedStepSampler(model) } : {}),
   });
   for (const message of messages) core.submit(message);
   const tokens = new Map<string, number[]>();
@@ -131,7 +135,7 @@ async function answersOf(messages: readonly SubmitMessage[], kind: 'host' | 'thr
   return { tokens, logprobs, acceptedTokenCount };
 }
 
-describe('createHostStepSampler', () => {
+describe('HostStepRunner', () => {
   it('gives every request what it gets from one thread where several sample', async () => {
     await fc.assert(
       fc.asyncProperty(requests, async messages => {
@@ -142,7 +146,7 @@ describe('createHostStepSampler', () => {
   }, 60_000);
 });
 
-describe('createDeviceStepSampler', () => {
+describe('DeviceStepRunner', () => {
   it('gives every request what it gets where logits come to the process', async () => {
     let acceptedCount = 0;
     await fc.assert(
@@ -171,11 +175,7 @@ describe('createDeviceStepSampler', () => {
       nextToken,
       logitsFault: history => history[0] === 7,
     });
-    const core = new EngineCore(model, {
-      prefillChunkLength: 8,
-      maxQueuedSequences: 100,
-      stepSampler: samplers.of(model),
-    });
+    const core = new EngineCore(stepRunners.of(model), { prefillChunkLength: 8, maxQueuedSequences: 100 });
     core.submit(submission(1, { promptTokenIds: Int32Array.of(8) }));
     core.submit(submission(2, { promptTokenIds: Int32Array.of(7) }));
     const failures: unknown[] = [];

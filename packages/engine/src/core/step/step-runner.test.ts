@@ -1,17 +1,13 @@
 import { expect, it } from 'vitest';
-import { Sampler } from '../sampling/sampler.ts';
-import { createHostStepSampler } from './step-runner.ts';
+import { computeAndMask } from './step-runner.ts';
 
 it('fails only when the model call has ended, also where masks cannot be filled', async () => {
   const call = Promise.withResolvers<Float32Array>();
-  const stepSampler = createHostStepSampler({ run: () => call.promise }, new Sampler(8));
   const order: string[] = [];
-  const step = stepSampler
-    .sample({ rows: [] }, () => {
-      order.push('masks');
-      throw new Error('no masks');
-    })
-    .catch((error: Error) => order.push(error.message));
+  const step = computeAndMask(call.promise, () => {
+    order.push('masks');
+    throw new Error('no masks');
+  }).catch((error: Error) => order.push(error.message));
   await new Promise(setImmediate);
   order.push('call ends');
   call.resolve(new Float32Array(0));
@@ -20,8 +16,7 @@ it('fails only when the model call has ended, also where masks cannot be filled'
 });
 
 it('tells of the model call where both fail', async () => {
-  const stepSampler = createHostStepSampler({ run: () => Promise.reject(new Error('lost')) }, new Sampler(8));
-  const step = stepSampler.sample({ rows: [] }, () => {
+  const step = computeAndMask(Promise.reject(new Error('lost')), () => {
     throw new Error('no masks');
   });
   await expect(step).rejects.toThrow('lost');

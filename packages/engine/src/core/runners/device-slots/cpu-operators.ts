@@ -9,9 +9,9 @@ const LENGTH_OPERATORS: ReadonlySet<string> = new Set([
 ]);
 
 /** The other operators with their counts, as `MatMulInteger (12)`; undefined where there are none. */
-export function describeProcessorWork(processorOperators: readonly string[]): string | undefined {
+export function describeCpuOperators(cpuOperators: readonly string[]): string | undefined {
   const counts = new Map<string, number>();
-  for (const operator of processorOperators) {
+  for (const operator of cpuOperators) {
     const type = operator.split(' ', 1)[0]!;
     if (!LENGTH_OPERATORS.has(type)) counts.set(type, (counts.get(type) ?? 0) + 1);
   }

@@ -41,8 +41,8 @@ export interface PagedRunnerOptions extends OrtSessionOptions {
 /** A runner whose logits may be sampled where they are. */
 export interface PagedRunner extends BlockModelRunner {
   /** As `run`, but the logits stay on the device. */
-  compute(rows: readonly RunnerRow[]): Promise<DeviceLogits>;
-  /** Brings logits of the last `compute` to the process. Shape: `[rowCount, vocabSize]`, valid until the next call. */
+  runOnDevice(rows: readonly RunnerRow[]): Promise<DeviceLogits>;
+  /** Brings logits of the last `runOnDevice` to the process. Shape: `[rowCount, vocabSize]`, valid until the next call. */
   read(logits: DeviceLogits): Promise<Float32Array>;
 }
 
@@ -143,10 +143,10 @@ class DevicePagedRunner implements PagedRunner {
   }
 
   async run(rows: readonly RunnerRow[]): Promise<Float32Array> {
-    return this.read(await this.compute(rows));
+    return this.read(await this.runOnDevice(rows));
   }
 
-  async compute(rows: readonly RunnerRow[]): Promise<DeviceLogits> {
+  async runOnDevice(rows: readonly RunnerRow[]): Promise<DeviceLogits> {
     const { store, limits } = this.#parts;
     await store.copyWaiting();
     const parts: LogitsPart[] = [];
