@@ -44,7 +44,10 @@ describe('readManifest', () => {
   it('takes float16 caches and logits of exports of other programs', async () => {
     const manifest = {
       ...MANIFEST,
-      ...{ inputConvention: 'mask', precision: 'f16', kvType: 'float16', logitsType: 'float16' },
+      inputConvention: 'mask',
+      precision: 'f16',
+      kvType: 'float16',
+      logitsType: 'float16',
     };
     expect(await read(JSON.stringify(manifest))).toEqual(manifest);
   });

@@ -2,7 +2,7 @@
 // and `../sampling/device/device-calls.ts`.
 
 /** What is kept needs to be let go in the end. */
-export class KeptCalls<Call> {
+export class PreparedCalls<Call> {
   readonly #limit: number;
   readonly #dispose: (call: Call) => void;
   /** Least recently used first. */

@@ -1,8 +1,8 @@
 // The sampling part of a step on the CPU: rows of logits in, tokens and log probabilities of each row of the plan out. It
 // changes no sequence. Caller: `host-step-runner.ts`.
 
+import { attempt } from '../../errors.ts';
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
-import { attempt } from '../sampling/attempt.ts';
 import type { OutputView } from '../sampling/logits-processor.ts';
 import type { SampledToken, Sampler } from '../sampling/sampler.ts';
 import { TentativeOutput } from '../sampling/tentative-output.ts';

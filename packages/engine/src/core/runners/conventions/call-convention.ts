@@ -1,4 +1,4 @@
-// What a runner with slots has to know of how its graph is called: small inputs, and where logits come out.
+// The interface between runners with slots and the ways of calling a graph: its small inputs, and where logits come out.
 // `lengths-convention.ts` is for our own graphs, `mask-convention.ts` for exports of other programs; runners know neither.
 
 import type { OrtTensor } from '@ortler/onnxruntime';
@@ -41,4 +41,18 @@ export interface CallConvention {
   /** Inputs of some calls of a convention share memory: they are filled directly before each run. */
   createInputs(shape: CallShape): CallInputs;
   logitsPlace(shape: CallShape): LogitsPlace;
+}
+
+/** The row as rows of at most `limit` tokens, one after the other, which together have its logits. */
+export function inPieces(row: RunnerRow, limit: number): readonly RunnerRow[] {
+  const { slot, tokenIds, computedLength, logitsCount } = row;
+  if (tokenIds.length <= limit) return [row];
+  const firstLogit = tokenIds.length - logitsCount;
+  const pieces: RunnerRow[] = [];
+  for (let start = 0; start < tokenIds.length; start += limit) {
+    const part = tokenIds.subarray(start, start + limit);
+    const count = Math.min(part.length, Math.max(0, start + part.length - firstLogit));
+    pieces.push({ slot, tokenIds: part, computedLength: computedLength + start, logitsCount: count });
+  }
+  return pieces;
 }

@@ -1,12 +1,12 @@
-// What a graph on a device leaves on the processor that matters: every operator but those that compute lengths and shapes,
-// which ONNX Runtime keeps there on purpose. Caller: `../load-core.ts`.
+// Operators of a graph on a device that fall back to the CPU and cost time: all but those that compute lengths and shapes,
+// which ONNX Runtime keeps on the CPU on purpose. Caller: `../../load-core.ts`.
 
 /** Operators over a few numbers, in graphs whose lengths follow from the shapes of their inputs. */
-const LENGTH_OPERATORS: ReadonlySet<string> = new Set([
-  ...['Shape', 'Size', 'Gather', 'Slice', 'Concat', 'Squeeze', 'Unsqueeze', 'Reshape', 'Cast', 'Range'],
-  ...['Add', 'Sub', 'Mul', 'Div', 'Min', 'Max', 'Equal', 'Greater', 'Less', 'Where', 'Expand'],
-  ...['ReduceSum', 'ReduceMax', 'ConstantOfShape', 'Identity', 'Constant'],
-]);
+const LENGTH_OPERATORS: ReadonlySet<string> = new Set(
+  `Shape Size Gather Slice Concat Squeeze Unsqueeze Reshape Cast Range
+  Add Sub Mul Div Min Max Equal Greater Less Where
+  Expand ReduceSum ReduceMax ConstantOfShape Identity Constant`.split(/\s+/),
+);
 
 /** The other operators with their counts, as `MatMulInteger (12)`; undefined where there are none. */
 export function describeCpuOperators(cpuOperators: readonly string[]): string | undefined {

@@ -14,15 +14,13 @@ import type {
 } from '@ortler/onnxruntime';
 import { assertInvariant, EngineError } from '../../../errors.ts';
 import { type ModelManifest, pastName, presentName, SLOTS_OUTPUT } from '../../../graph-contract.ts';
-import { createLogits, type LogitsMemory } from '../call-logits.ts';
 import type { CallConvention, CallInputs, CallShape } from '../conventions/call-convention.ts';
+import { inPieces } from '../conventions/call-convention.ts';
 import { createConvention } from '../conventions/create-convention.ts';
-import { inPieces } from '../conventions/row-pieces.ts';
-import { countLogits } from '../logits-memory.ts';
+import { countLogits, createLogits, type LogitsMemory } from '../logits-memory.ts';
 import type { RunnerFacts, RunnerRow, SlotModelRunner } from '../model-runner.ts';
-import { fromOrtError } from '../ort-failure.ts';
-import { KeptCalls } from '../prepared-calls.ts';
-import { unfitModel } from '../runner-errors.ts';
+import { PreparedCalls } from '../prepared-calls.ts';
+import { fromOrtError, unfitModel } from '../runner-errors.ts';
 import { allocateSlot, type SlotTensors } from './device-slots.ts';
 import { widenHalves } from './float16-to-float32.ts';
 
@@ -103,7 +101,7 @@ class DeviceSlotsRunner implements SlotModelRunner {
   readonly #logits: Float32Array;
   /** Shape: `[logitsLimit, vocabSize]`. Where calls write: the place in `#logits` differs from step to step. */
   readonly #callLogits: LogitsMemory;
-  readonly #calls = new KeptCalls<PreparedCall>(CALL_LIMIT, disposeCall);
+  readonly #calls = new PreparedCalls<PreparedCall>(CALL_LIMIT, disposeCall);
   /** Numbers for the tensors of a slot, which keep their calls when slots are exchanged. */
   readonly #numbers = new Map<SlotTensors, number>();
   #chunkLimit = SAFE_CHUNK_LENGTH;
@@ -127,12 +125,19 @@ class DeviceSlotsRunner implements SlotModelRunner {
     const CallMemory = logitsType === 'float32' ? Float32Array : Uint16Array;
     this.#callLogits = new CallMemory(logitsLimit * vocabSize);
     this.#convention = createConvention(backend, manifest, {
-      ...{ inputNames: session.inputNames, batchLimit: 1, maskWidth: 'exact' },
-      ...{ contextLength, logitsLimit },
+      inputNames: session.inputNames,
+      batchLimit: 1,
+      maskWidth: 'exact',
+      contextLength,
+      logitsLimit,
     });
     this.facts = {
       kind: 'slots',
-      ...{ vocabSize, contextLength, slotCount, logitsLimit, device },
+      vocabSize,
+      contextLength,
+      slotCount,
+      logitsLimit,
+      device,
       backend: backend.name,
       onnxRuntimeVersion: backend.version,
     };

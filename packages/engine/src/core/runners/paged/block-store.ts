@@ -59,7 +59,7 @@ export class BlockStore {
     return new BlockStore(backend, model, copySession, shape);
   }
 
-  private constructor(backend: OrtBackend, model: OrtSession, copySession: OrtSession, shape: BlockShape) {
+  constructor(backend: OrtBackend, model: OrtSession, copySession: OrtSession, shape: BlockShape) {
     const { layerCount, blockCount } = shape;
     const inputs = new Map<string, OrtValue>();
     const outputs = new Map<string, OrtValue>();

@@ -3,7 +3,7 @@
 import type { BindOptions, OrtBackend, OrtBinding, OrtSession, OrtValue } from '@ortler/onnxruntime';
 import { SLOTS_OUTPUT } from '../../../graph-contract.ts';
 import type { RunnerRow } from '../model-runner.ts';
-import { KeptCalls } from '../prepared-calls.ts';
+import { PreparedCalls } from '../prepared-calls.ts';
 import type { BlockStore } from './block-store.ts';
 import type { LogitsStore } from './device-logits.ts';
 import { PackedInputs } from './packed-inputs.ts';
@@ -42,8 +42,8 @@ const RECORDED_CALL_COUNT = 32;
 
 export class PagedCalls {
   readonly #parts: PagedCallsParts;
-  readonly #plain = new KeptCalls<PagedCall>(KEPT_CALL_COUNT, disposeCall);
-  readonly #recorded = new KeptCalls<PagedCall>(RECORDED_CALL_COUNT, disposeCall);
+  readonly #plain = new PreparedCalls<PagedCall>(KEPT_CALL_COUNT, disposeCall);
+  readonly #recorded = new PreparedCalls<PagedCall>(RECORDED_CALL_COUNT, disposeCall);
 
   constructor(parts: PagedCallsParts) {
     this.#parts = parts;

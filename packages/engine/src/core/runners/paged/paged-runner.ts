@@ -99,7 +99,11 @@ async function createParts(
   const logitsShape = { vocabSize, rowLimit: logitsLimit, maxTensorBytes: deviceFacts.maxTensorBytes };
   const needs = {
     ...manifest,
-    ...{ contextLength, maxSequences, spareContexts, blockLength, cacheBytes },
+    contextLength,
+    maxSequences,
+    spareContexts,
+    blockLength,
+    cacheBytes,
     elementBytes: kvType === 'float16' ? 2 : 4,
     weightBytes: await readWeightBytes(join(modelDir, manifest.graphFile)),
     keptBytes: logitsMemoryBytes(logitsShape) + otherBytes,
@@ -116,7 +120,10 @@ async function createParts(
   }
   const facts: RunnerFacts = {
     kind: 'paged',
-    ...{ vocabSize, contextLength, logitsLimit, device },
+    vocabSize,
+    contextLength,
+    logitsLimit,
+    device,
     slotCount: maxSequences,
     backend: backend.name,
     onnxRuntimeVersion: backend.version,

@@ -3,30 +3,30 @@
 
 import type { OrtBackend, OrtSession, OrtTensor } from '@ortler/onnxruntime';
 import { scaledName } from '../../../graph-contract.ts';
-import { BatchInputs } from '../conventions/batch-inputs.ts';
+import { BatchInputs } from '../conventions/lengths-convention.ts';
 import { type CacheChannels, findCacheScales, KV_PARTS } from './find-cache-scales.ts';
-import type { CacheCodes } from './int8-cache.ts';
+import type { Int8Cache } from './int8-cache.ts';
 import type { KvStore } from './slot-store.ts';
 
 export interface Calibration {
   readonly backend: OrtBackend;
   readonly prefill: OrtSession;
   readonly store: KvStore;
-  readonly codes: CacheCodes;
+  readonly int8Cache: Int8Cache;
   readonly model: CacheChannels & { readonly vocabSize: number };
   readonly contextLength: number;
 }
 
-/** Mutates: the scales of `codes`, the first slot of `store`. Throws: `model_invalid` for a graph that does not fit. */
+/** Mutates: the scales of `int8Cache`, the first slot of `store`. Throws: `model_invalid` for a graph that does not fit. */
 export async function calibrateCache(calibration: Calibration): Promise<void> {
-  const { codes, model, contextLength } = calibration;
+  const { int8Cache, model, contextLength } = calibration;
   const sizes = { vocabSize: model.vocabSize, contextLength };
-  await findCacheScales(codes.scales, model, sizes, tokenIds => computeScaled(calibration, tokenIds));
+  await findCacheScales(int8Cache.scales, model, sizes, tokenIds => computeScaled(calibration, tokenIds));
 }
 
 /** New keys and values over their scales. Shape of each row: `[tokens, kvHeadCount * headSize]`. */
 async function computeScaled(
-  { backend, prefill, store, codes, model }: Calibration,
+  { backend, prefill, store, int8Cache, model }: Calibration,
   tokenIds: Int32Array,
 ): Promise<readonly Float32Array[]> {
   const { length } = tokenIds;
@@ -41,10 +41,10 @@ async function computeScaled(
     }
   const inputs = new BatchInputs(backend, { batchSize: 1, length, logitsPerRow: 0 });
   const cache = store.view(0, 1);
-  const widened = codes.widen(prefill, codes.span(length));
+  const dequantised = int8Cache.dequantise(prefill, int8Cache.span(length));
   const binding = prefill.bind(
-    new Map([...inputs.tensors, ...cache.inputs, ...widened.inputs]),
-    new Map([...cache.outputs, ...widened.outputs, ...scaled]),
+    new Map([...inputs.tensors, ...cache.inputs, ...dequantised.inputs]),
+    new Map([...cache.outputs, ...dequantised.outputs, ...scaled]),
   );
   try {
     inputs.fillOne({ slot: 0, tokenIds, computedLength: 0, logitsCount: 0 });
@@ -52,7 +52,7 @@ async function computeScaled(
     return rows;
   } finally {
     binding.dispose();
-    widened.dispose();
+    dequantised.dispose();
     inputs.dispose();
     for (const tensor of scaled.values()) tensor.dispose();
   }

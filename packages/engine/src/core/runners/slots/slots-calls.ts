@@ -4,12 +4,12 @@
 import type { OrtBackend, OrtBinding, OrtSession, OrtTensor } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../../errors.ts';
 import { SLOTS_OUTPUT } from '../../../graph-contract.ts';
-import { createLogits } from '../call-logits.ts';
-import { BatchInputs } from '../conventions/batch-inputs.ts';
 import type { CallConvention, CallInputs, CallShape } from '../conventions/call-convention.ts';
+import { BatchInputs } from '../conventions/lengths-convention.ts';
+import { createLogits } from '../logits-memory.ts';
 import type { RunnerRow } from '../model-runner.ts';
-import { KeptCalls } from '../prepared-calls.ts';
-import type { CacheCodes } from './int8-cache.ts';
+import { PreparedCalls } from '../prepared-calls.ts';
+import type { Int8Cache } from './int8-cache.ts';
 import type { KvStore } from './slot-store.ts';
 import type { CallWidth, SlotsGraphs } from './slots-graphs.ts';
 
@@ -38,7 +38,7 @@ export interface CallParts {
   readonly convention: CallConvention;
   readonly store: KvStore;
   /** Undefined for a cache of numbers. */
-  readonly codes: CacheCodes | undefined;
+  readonly int8Cache: Int8Cache | undefined;
   readonly vocabSize: number;
   readonly slotCount: number;
   /** Where decodes write. */
@@ -59,14 +59,14 @@ const DECODE_CALL_LIMIT = 64;
 export class SlotsCalls {
   readonly #parts: CallParts;
   /** By graph, batch size and span. */
-  readonly #decodes: KeptCalls<PreparedCall>;
+  readonly #decodes: PreparedCalls<PreparedCall>;
   /** By graph, slot, length, positions with logits and span. */
-  readonly #chunks = new KeptCalls<PreparedCall>(CHUNK_CALL_LIMIT, disposeCall);
+  readonly #chunks = new PreparedCalls<PreparedCall>(CHUNK_CALL_LIMIT, disposeCall);
 
   constructor(parts: CallParts) {
     this.#parts = parts;
     // Without spans, those of all batch sizes are kept.
-    this.#decodes = new KeptCalls(Math.max(parts.slotCount, DECODE_CALL_LIMIT), disposeCall);
+    this.#decodes = new PreparedCalls(Math.max(parts.slotCount, DECODE_CALL_LIMIT), disposeCall);
   }
 
   decode(decodes: Decodes): PreparedCall {
@@ -98,18 +98,18 @@ export class SlotsCalls {
 
   /** The first `length` tokens of the row, into the cache only. */
   prefill(graph: OrtSession, { slot, computedLength }: RunnerRow, length: number): PreparedCall {
-    const { backend, store, codes } = this.#parts;
-    const span = codes?.span(computedLength + length) ?? 0;
+    const { backend, store, int8Cache } = this.#parts;
+    const span = int8Cache?.span(computedLength + length) ?? 0;
     return this.#chunks.take(`prefill/${slot}/${length}/${span}`, () => {
       const inputs = new BatchInputs(backend, { batchSize: 1, length, logitsPerRow: 0 });
       const cache = store.view(slot, 1);
-      const widened = codes?.widen(graph, span);
+      const dequantised = int8Cache?.dequantise(graph, span);
       const binding = graph.bind(
-        new Map([...inputs.tensors, ...cache.inputs, ...(widened?.inputs ?? [])]),
-        new Map([...cache.outputs, ...(widened?.outputs ?? [])]),
+        new Map([...inputs.tensors, ...cache.inputs, ...(dequantised?.inputs ?? [])]),
+        new Map([...cache.outputs, ...(dequantised?.outputs ?? [])]),
       );
       const call = { inputs, logits: null, firstRow: 0, binding };
-      return widened === undefined ? call : { ...call, dispose: () => widened.dispose() };
+      return dequantised === undefined ? call : { ...call, dispose: () => dequantised.dispose() };
     });
   }
 
@@ -124,13 +124,13 @@ export class SlotsCalls {
 
   /** Logits go to the start of `target`. */
   #prepare(graph: OrtSession, firstSlot: number, shape: CallShape, target: Float32Array): PreparedCall {
-    const { backend, convention, store, codes, vocabSize } = this.#parts;
+    const { backend, convention, store, int8Cache, vocabSize } = this.#parts;
     const inputs = convention.createInputs(shape);
     const cache = store.view(firstSlot, shape.batchSize);
     const { dims, firstRow } = convention.logitsPlace(shape);
     const logits = createLogits(backend, [...dims, vocabSize], target);
     const binding = graph.bind(
-      new Map([...inputs.tensors, ...cache.inputs, ...(codes?.inputs ?? [])]),
+      new Map([...inputs.tensors, ...cache.inputs, ...(int8Cache?.inputs ?? [])]),
       new Map([[SLOTS_OUTPUT.logits, logits], ...cache.outputs]),
     );
     return { inputs, logits, firstRow, binding };

@@ -29,7 +29,7 @@ export class SlotsGraphs {
   readonly #wide: OrtSession | undefined;
   #prefill: OrtSession | undefined;
 
-  private constructor(main: OrtSession, wide: OrtSession | undefined, prefill: OrtSession | undefined) {
+  constructor(main: OrtSession, wide: OrtSession | undefined, prefill: OrtSession | undefined) {
     this.main = main;
     this.#wide = wide;
     this.#prefill = prefill;

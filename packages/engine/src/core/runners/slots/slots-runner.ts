@@ -1,19 +1,19 @@
 // Runs the graphs of a model with slots: GroupQueryAttention over a contiguous cache that is updated in place. All decodes are
 // one call on the first slots of the pool; a chunk of a prompt is one call on its own slot. Where the model has a
-// prefill graph, tokens that the row marks for it go through that one, into the same cache. A cache of 8-bit codes is
+// prefill graph, tokens that the row marks for it go through that one, into the same cache. A cache of 8-bit int8Cache is
 // calibrated when the model is loaded.
 
 import type { OrtBackend } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../../errors.ts';
 import type { ModelManifest } from '../../../graph-contract.ts';
 import type { CallConvention } from '../conventions/call-convention.ts';
+import { inPieces } from '../conventions/call-convention.ts';
 import { createConvention } from '../conventions/create-convention.ts';
-import { inPieces } from '../conventions/row-pieces.ts';
 import { countLogits } from '../logits-memory.ts';
 import type { RunnerFacts, RunnerRow, SlotModelRunner } from '../model-runner.ts';
 import { unfitModel } from '../runner-errors.ts';
 import { calibrateCache } from './calibrate-cache.ts';
-import { CacheCodes } from './int8-cache.ts';
+import { Int8Cache } from './int8-cache.ts';
 import { KvStore } from './slot-store.ts';
 import { leadingDecodes, SlotsCalls } from './slots-calls.ts';
 import { SlotsGraphs, type SlotsGraphsOptions } from './slots-graphs.ts';
@@ -61,7 +61,7 @@ class SlotsRunner implements SlotModelRunner {
   readonly #convention: CallConvention;
   readonly #store: KvStore;
   /** Undefined for a cache of numbers. */
-  readonly #codes: CacheCodes | undefined;
+  readonly #int8Cache: Int8Cache | undefined;
   readonly #calls: SlotsCalls;
   /**
    * Shape: `[logitsLimit, vocabSize]`. What `run` returns a part of; decodes write into it directly. Shared memory, as several
@@ -84,7 +84,7 @@ class SlotsRunner implements SlotModelRunner {
     this.#graphs = graphs;
     const shape = { ...manifest, slotCount, capacity: contextLength, type: kvType };
     this.#store = new KvStore(backend, shape);
-    this.#codes = kvType === 'int8' ? new CacheCodes(backend, shape) : undefined;
+    this.#int8Cache = kvType === 'int8' ? new Int8Cache(backend, shape) : undefined;
     const logitsLimit = countLogits(slotCount, contextLength, vocabSize);
     this.#logits = new Float32Array(
       new SharedArrayBuffer(Float32Array.BYTES_PER_ELEMENT * logitsLimit * vocabSize),
@@ -92,11 +92,21 @@ class SlotsRunner implements SlotModelRunner {
     this.#chunkLogits = new Float32Array(logitsLimit * vocabSize);
     this.#convention = createConvention(backend, manifest, {
       inputNames: graphs.main.inputNames,
-      ...{ batchLimit: slotCount, contextLength, logitsLimit, maskWidth: 'rounded' },
+      batchLimit: slotCount,
+      contextLength,
+      logitsLimit,
+      maskWidth: 'rounded',
     });
     this.#calls = new SlotsCalls({
-      ...{ backend, graphs, convention: this.#convention, store: this.#store, codes: this.#codes },
-      ...{ vocabSize, slotCount, logits: this.#logits, chunkLogits: this.#chunkLogits },
+      backend,
+      graphs,
+      convention: this.#convention,
+      store: this.#store,
+      int8Cache: this.#int8Cache,
+      vocabSize,
+      slotCount,
+      logits: this.#logits,
+      chunkLogits: this.#chunkLogits,
     });
     this.facts = {
       kind: 'slots',
@@ -110,10 +120,10 @@ class SlotsRunner implements SlotModelRunner {
     };
   }
 
-  /** Finds the scales of a cache of codes. Throws: `model_invalid` for a graph that does not fit. */
+  /** Finds the scales of a cache of int8Cache. Throws: `model_invalid` for a graph that does not fit. */
   async calibrate(model: ModelManifest): Promise<void> {
-    const codes = this.#codes;
-    if (codes === undefined) return;
+    const int8Cache = this.#int8Cache;
+    if (int8Cache === undefined) return;
     const { prefill } = this.#graphs;
     assertInvariant(prefill !== undefined, 'a manifest with an int8 cache names a graph for prompts');
     const { contextLength } = this.facts;
@@ -121,7 +131,7 @@ class SlotsRunner implements SlotModelRunner {
       backend: this.#backend,
       prefill,
       store: this.#store,
-      codes,
+      int8Cache,
       model,
       contextLength,
     });
@@ -176,7 +186,7 @@ class SlotsRunner implements SlotModelRunner {
 
   async close(): Promise<void> {
     this.#calls.dispose();
-    this.#codes?.dispose();
+    this.#int8Cache?.dispose();
     this.#store.dispose();
     this.#graphs.dispose();
   }

@@ -3,7 +3,6 @@
 import { BLOCK_LENGTH, BUCKET_COUNT, type Buckets, SAMPLE_LENGTH } from '../kernels/row-kernels.ts';
 import { LARGEST_FLOAT32, type WeightScale } from '../kernels/token-weight.ts';
 import type { LogitsRow, RowCut } from '../logits-row.ts';
-import { selectByMass } from '../select-by-mass.ts';
 import { type LogitRange, MassEstimate } from './top-p-estimate.ts';
 
 /** Most rows of a model have what top-p keeps within this score of the best token: then few blocks are looked at. */
@@ -84,7 +83,7 @@ function cutWithin(row: LogitsRow, counted: RowCut, target: number, range: Logit
   const isCounted = range.lowestLogit >= counted.lowestLogit;
   const massBefore = isCounted ? counted.mass - mass : counted.mass;
   if (massBefore >= target || massBefore + mass < target) return null;
-  const lowestLogit = selectByMass(row, ids, massBefore, target);
+  const lowestLogit = selectByCumulativeWeight(row, ids, massBefore, target);
   return { lowestLogit, mass: massBefore + row.recount(ids, { isCounted, lowestLogit }) };
 }
 
@@ -101,4 +100,52 @@ function createBuckets(
   const depth = Math.min(-lowestPower, (largest - lowestLogit) * factor);
   const stride = Math.fround(Math.min(LARGEST_FLOAT32, ((BUCKET_COUNT - 1) * factor) / depth));
   return { largest, stride, lowestLogit };
+}
+
+/**
+ * The logit of the token at which the sum of weights, best first, reaches the target: `massBefore` is that of all tokens
+ * better than these. Equals are ranked by id, and those behind the token are forbidden in the row. Mutates: the order of
+ * `ids`, and `row` where equals do not all stay.
+ */
+function selectByCumulativeWeight(
+  row: LogitsRow,
+  ids: Int32Array,
+  massBefore: number,
+  target: number,
+): number {
+  const { logits, weights } = row;
+  let [start, end] = [0, ids.length];
+  let mass = massBefore;
+  for (;;) {
+    // Better tokens to the front, worse ones to the back, equals of one of them in the middle.
+    const pivot = logits[ids[(start + end) >> 1]!]!;
+    let [better, worse] = [start, end];
+    let [betterMass, equalWeight] = [0, 0];
+    for (let i = start; i < worse; ) {
+      const id = ids[i]!;
+      const logit = logits[id]!;
+      if (logit > pivot) {
+        betterMass += weights[id]!;
+        ids[i++] = ids[better]!;
+        ids[better++] = id;
+      } else if (logit < pivot) {
+        ids[i] = ids[--worse]!;
+        ids[worse] = id;
+      } else {
+        equalWeight = weights[id]!;
+        i++;
+      }
+    }
+    const equalCount = worse - better;
+    if (mass + betterMass >= target) end = better;
+    else if (mass + betterMass + equalCount * equalWeight < target) {
+      mass += betterMass + equalCount * equalWeight;
+      start = worse;
+    } else {
+      let keptCount = 0;
+      for (let sum = mass + betterMass; sum < target; sum += equalWeight) keptCount++;
+      if (keptCount < equalCount) row.forbidEquals(pivot, keptCount);
+      return pivot;
+    }
+  }
 }
