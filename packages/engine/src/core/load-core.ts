@@ -26,7 +26,7 @@ import { createDeviceStepRunner } from './step/device-step-runner.ts';
 import { HostStepRunner } from './step/host-step-runner.ts';
 import type { StepRunner } from './step/step-runner.ts';
 
-/** Slots for computed prompts alone: enough for some conversations that come back while others run. */
+/** Slots for cached prefixes alone: enough for some conversations that come back while others run. */
 const DEFAULT_CACHE_SLOTS = 4;
 /** About as long as a step of eight decodes on two cores at the beginning of a prompt; ADR 12 has the measurement. */
 const DEFAULT_MIXED_CHUNK_LENGTH = 32;

@@ -1,4 +1,4 @@
-// The constraints of all sequences of one model: it compiles what requests bring, and fills the masks of a step.
+// Structured output in the step loop: compiles the constraints of requests and fills the token masks of a step.
 // Caller: `../engine-core.ts`. The grammar engine is made for the first request that needs it: a model that never gets
 // one pays neither time nor memory for it.
 

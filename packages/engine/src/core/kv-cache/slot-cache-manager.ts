@@ -3,7 +3,7 @@
 // having a slot is the reservation. Caller: the scheduler.
 //
 //     slot   0 ......... decodes ......... slotCount
-//            | decodes   | prompts in the making, paused sequences, cached prefixes, empty slots, in any order |
+//            | decodes   | prefills, paused sequences, cached prefixes, empty slots, in any order |
 
 import { assertInvariant } from '../../errors.ts';
 import type { Sequence } from '../sequence.ts';

@@ -1,6 +1,6 @@
-// The interface between the step loop and whatever computes logits. Implementations: `slots-runner.ts`
-// (ONNX graph with GroupQueryAttention), `paged-runner.ts` (with PagedAttention) and `../../testing/scripted-model.ts`
-// (a known function of history).
+// The interface of models that compute logits. Implementations: `slots/slots-runner.ts` (ONNX graph with GroupQueryAttention
+// on the CPU), `device-slots/device-slots-runner.ts` (the same on a GPU), `paged/paged-runner.ts` (PagedAttention on a GPU) and
+// `../../testing/scripted-model.ts` (a known function of history).
 
 /** One row of a step: some tokens of one sequence to compute. */
 export interface RunnerRow {

@@ -1,7 +1,6 @@
-// Prepared calls of one graph or another: some are kept, the least recently used one is dropped first. Callers: the runners
-// and `../sampling/device/device-calls.ts`.
+// A least-recently-used cache of prepared calls of a graph. Callers: the runners and `../sampling/device/device-calls.ts`.
 
-/** What is kept needs to be let go in the end. */
+/** Calls are disposed when they are dropped. */
 export class PreparedCalls<Call> {
   readonly #limit: number;
   readonly #dispose: (call: Call) => void;

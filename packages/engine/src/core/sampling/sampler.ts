@@ -96,8 +96,9 @@ export class Sampler {
   }
 
   /**
-   * Does to the row what takes the state of its sequence, so that `sample` may follow on any thread: without processors, without
-   * a mask, and with `isEdited` where there were processors. False, with the row as it was: it takes that state to sample it.
+   * Applies the edits that need the state of the sequence, so that `sample` may follow on any thread: without processors,
+   * without a mask, and with `isEdited` where there were processors. False, with the row as it was: sampling it needs that
+   * state.
    * Mutates: `logits`.
    */
   static editInPlace(logits: Float32Array, step: SamplingStep): boolean {
@@ -113,7 +114,7 @@ export class Sampler {
   }
 
   /**
-   * What the model itself thought of a token that was not drawn here, and of the best ones. Shape: `logits` is
+   * Log probabilities of a token that was not drawn here, and of the best ones. Shape: `logits` is
    * `[vocabSize]`. Throws: an Error when the row is not made of numbers.
    */
   readLogprobs(logits: Float32Array, tokenId: number, topCount: number): TokenLogprobs {

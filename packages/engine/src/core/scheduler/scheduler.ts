@@ -159,7 +159,7 @@ export class Scheduler {
 
   /**
    * Shares the budget among prompts, running and waiting ones together in service order. The first waiting sequence
-   * that finds no room ends the admissions of this step: nobody overtakes.
+   * that finds no room ends the admissions of this step: none overtakes another.
    *
    * Each turn starts again from the last prompt that had its turn, whatever was admitted and preempted since. That one is
    * still running: only sequences behind a waiting one are preempted for it, or paused ones, and neither has had a turn.

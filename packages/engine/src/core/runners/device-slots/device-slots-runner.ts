@@ -1,6 +1,6 @@
-// Runs a `slots` graph on a device: for graphs with GroupQueryAttention that have no paged form. Every row is a call of
-// its own, as memory on a device has no views: each slot is a set of tensors. Right, and slower than a `paged` graph,
-// whose sequences share calls and blocks.
+// The runner for a `slots` graph on a GPU: for graphs with GroupQueryAttention that have no paged form. Every row is a call
+// of its own, because memory on a device has no views: each slot is a set of tensors. Slower than a `paged` graph, whose
+// sequences share calls and blocks.
 
 import { resolve } from 'node:path';
 import type {
@@ -22,7 +22,7 @@ import type { RunnerFacts, RunnerRow, SlotModelRunner } from '../model-runner.ts
 import { PreparedCalls } from '../prepared-calls.ts';
 import { fromOrtError, unfitModel } from '../runner-errors.ts';
 import { allocateSlot, type SlotTensors } from './device-slots.ts';
-import { widenHalves } from './float16-to-float32.ts';
+import { float16ToFloat32 } from './float16-to-float32.ts';
 
 export interface DeviceSlotsRunnerOptions extends OrtSessionOptions {
   readonly device: Exclude<OrtDevice, 'cpu'>;
@@ -70,7 +70,7 @@ export async function createDeviceSlotsRunner(
   const { graphFile, kvType } = manifest;
   if (kvType === 'int8') {
     options.session?.dispose();
-    const message = `${modelDir} was built with a cache in ${kvType}, which only the processor has; build it with one in float32 or use "cpu"`;
+    const message = `${modelDir} was built with a cache in ${kvType}, which only the CPU has; build it with one in float32 or use "cpu"`;
     throw new EngineError('model_invalid', message, { parameter: 'device' });
   }
   const session = options.session ?? (await backend.createSession(resolve(modelDir, graphFile), options));
@@ -174,7 +174,7 @@ class DeviceSlotsRunner implements SlotModelRunner {
       const start = call.firstRow * vocabSize;
       const found = this.#callLogits.subarray(start, start + length);
       if (found instanceof Float32Array) this.#logits.set(found, logitsEnd);
-      else widenHalves(found, this.#logits.subarray(logitsEnd, logitsEnd + length));
+      else float16ToFloat32(found, this.#logits.subarray(logitsEnd, logitsEnd + length));
       logitsEnd += length;
     }
     return this.#logits.subarray(0, logitsEnd);
@@ -204,7 +204,7 @@ class DeviceSlotsRunner implements SlotModelRunner {
   #call({ slot, tokenIds, computedLength, logitsCount }: RunnerRow): PreparedCall {
     const tensors = this.#slots[slot]!;
     const length = tokenIds.length;
-    // The graph computes logits for at least one position, also where nobody reads them.
+    // The graph computes logits for at least one position, also where they are not read.
     const logitsPerRow = Math.max(1, logitsCount);
     const span = this.#convention.span(computedLength + length);
     return this.#calls.take(`${this.#numbers.get(tensors)}/${length}/${logitsPerRow}/${span}`, () => {

@@ -1,4 +1,4 @@
-// Memory of slots on a device, each a set of tensors of its own: memory there has no views behind its beginning. Caller:
+// Memory of slots on a device, each a set of tensors of its own: views there must start at the beginning. Caller:
 // `device-slots-runner.ts`.
 
 import type { OrtDevice, OrtSession, OrtValue } from '@ortler/onnxruntime';

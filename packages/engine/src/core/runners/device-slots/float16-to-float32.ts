@@ -1,10 +1,10 @@
 // Float16 numbers as float32, for logits that come to the process in the form that a graph gives them.
 
-/** All float16 numbers by their bits; made when the first are widened. */
+/** All float16 numbers by their bits; made when the first are converted. */
 let table: Float32Array | undefined;
 
 /** Mutates: `target`, as long as `source`, which has the bits of float16 numbers. */
-export function widenHalves(source: Uint16Array, target: Float32Array): void {
+export function float16ToFloat32(source: Uint16Array, target: Float32Array): void {
   table ??= createTable();
   for (let i = 0; i < source.length; i++) target[i] = table[source[i]!]!;
 }

@@ -1,4 +1,5 @@
-// How many blocks a cache on a device has: arithmetic over what the device tells, what the model needs and what is set.
+// How many blocks the KV cache of a device has: arithmetic over the memory of the device, the needs of the model and the
+// settings.
 
 import type { OrtDeviceFacts } from '@ortler/onnxruntime';
 import { EngineError } from '../../../errors.ts';
@@ -25,9 +26,9 @@ export interface BlockMemoryNeeds {
 
 /** Part of the memory beside what is kept there that a cache takes by itself; the rest is for activations and for others. */
 const DEVICE_SHARE = 0.75;
-/** The same where the memory is the processor's. */
+/** The same where the memory is that of the CPU. */
 const SHARED_MEMORY_SHARE = 0.25;
-/** Tokens of each sequence where nobody tells how much memory there is: a long conversation. */
+/** Tokens of each sequence where the memory of the device is unknown: a long conversation. */
 const TOKENS_WITHOUT_FACTS = 2_048;
 
 /**
@@ -68,7 +69,7 @@ export function countBlocks(needs: BlockMemoryNeeds, facts: OrtDeviceFacts): num
   );
 }
 
-/** Undefined where nobody tells how much memory the device has. */
+/** Undefined where the memory of the device is unknown. */
 function availableBytes(
   { weightBytes, keptBytes }: BlockMemoryNeeds,
   facts: OrtDeviceFacts,

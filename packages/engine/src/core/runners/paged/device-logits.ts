@@ -1,5 +1,5 @@
-// Logits where a paged model left them: on the device, one value for each size, all of them on one memory if it can be bound as
-// one. What samples there reads them; `read` brings them to the process for everybody else.
+// Logits of a paged model on the device: one value for each size, all of them views of one memory if it can be bound as one.
+// The device's sampler reads them there; `read` copies them to the process for all others.
 
 import type { OrtBackend, OrtSession, OrtTensor, OrtValue } from '@ortler/onnxruntime';
 import { powerOfTwo } from './packed-shape.ts';
@@ -15,7 +15,7 @@ export interface LogitsShape {
   readonly vocabSize: number;
   /** Most rows of a step. */
   readonly rowLimit: number;
-  /** Largest part of one tensor that a kernel can reach. Absent: nobody tells. */
+  /** Largest part of one tensor that a kernel can reach. Absent: unknown. */
   readonly maxTensorBytes?: number | undefined;
 }
 

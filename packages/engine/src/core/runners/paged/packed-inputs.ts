@@ -7,7 +7,7 @@ import { PAGED_INPUT } from '../../../graph-contract.ts';
 import type { RunnerRow } from '../model-runner.ts';
 import { type PackedShape, paddingLengths } from './packed-shape.ts';
 
-/** What the attention is told of the lengths of a call; see `PAGED_INPUT.bounds`. Unit: tokens. */
+/** The lengths of a call that the attention operator takes; see `PAGED_INPUT.bounds`. Unit: tokens. */
 export interface CallBounds {
   readonly longestQuery: number;
   readonly longest: number;

@@ -10,7 +10,7 @@ export interface PackedShape {
   readonly batchSize: number;
   /** Blocks of a sequence in the block table. */
   readonly tableWidth: number;
-  /** Rows of logits. At least 1: the graph computes some, also where nobody reads them. */
+  /** Rows of logits. At least 1: the graph computes some, also where they are not read. */
   readonly logitsCount: number;
 }
 

@@ -1,6 +1,6 @@
-// Runs a `paged` graph on a device: PagedAttention over blocks that stay there. A step is one call, whatever its rows are,
-// chunks of prompts and decodes side by side, unless they are too many for one. Inputs are a few small arrays; the cache never
-// moves, and logits stay on the device until somebody reads them.
+// The runner for a `paged` graph on a GPU: PagedAttention over a KV cache of blocks that stay there. A step is one call, chunks
+// of prompts and decodes side by side, unless they are too many for one. Inputs are a few small arrays; the cache never moves,
+// and logits stay on the device until they are read.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ export interface PagedRunner extends BlockModelRunner {
   read(logits: DeviceLogits): Promise<Float32Array>;
 }
 
-/** What the memory of a runner is made of. */
+/** The memory and calls of a runner. */
 interface Parts {
   readonly session: OrtSession;
   readonly store: BlockStore;

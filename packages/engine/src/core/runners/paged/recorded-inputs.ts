@@ -1,5 +1,5 @@
-// The inputs of a call whose commands are recorded: on the device, written before each run. What operators read of the
-// process must be the same each time, so bounds are those of the whole block table.
+// Inputs of a call under graph capture: on the device, written before each run. Values that operators read on the CPU must be
+// the same each time, so bounds are those of the whole block table.
 
 import type { OrtBackend, OrtSession, OrtTensor, OrtValue } from '@ortler/onnxruntime';
 import { PAGED_INPUT } from '../../../graph-contract.ts';

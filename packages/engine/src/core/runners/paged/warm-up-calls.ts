@@ -12,7 +12,7 @@ export interface WarmUpLimits {
   readonly chunkLength: number;
 }
 
-/** Rows of each call. They write blocks from the first one on, in which nobody has anything yet. */
+/** Rows of each call. They write blocks from the first one on, which are still empty. */
 export function warmUpCalls(limits: WarmUpLimits): readonly (readonly RunnerRow[])[] {
   const { blockCount, blockLength, contextLength, slotCount } = limits;
   const chunkLength = Math.min(limits.chunkLength, contextLength);

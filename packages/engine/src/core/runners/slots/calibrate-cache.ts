@@ -1,5 +1,5 @@
-// Calibration of an 8-bit cache: the prefill graph computes tokens that `find-cache-scales.ts` chooses, in the first slot,
-// which nobody uses yet.
+// Calibration of the int8 KV cache: the prefill graph computes tokens that `find-cache-scales.ts` chooses, in the first slot,
+// before it is used.
 
 import type { OrtBackend, OrtSession, OrtTensor } from '@ortler/onnxruntime';
 import { scaledName } from '../../../graph-contract.ts';

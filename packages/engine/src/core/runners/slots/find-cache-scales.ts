@@ -1,6 +1,6 @@
-// Scales of an 8-bit cache, found when a model is loaded: some tokens are computed, and the largest magnitude of each channel
-// of keys and values, with room above it, becomes what 127 stands for. Everything here is fixed, so that the same model has
-// the same scales in every process.
+// Scales of the int8 KV cache (static quantisation per channel, symmetric), found when a model is loaded: some tokens are
+// computed, and the largest magnitude of each channel of keys and values, times a headroom, is quantised to 127. Everything
+// here is fixed, so that the same model has the same scales in every process.
 
 import type { KvPart } from '../../../graph-contract.ts';
 
@@ -13,14 +13,14 @@ export interface CacheChannels {
 export const KV_PARTS: readonly KvPart[] = ['key', 'value'];
 
 /**
- * How much larger than in calibration a magnitude may be before it is held at the limit. Rounding grows with it: a code is off
- * by half of `HEADROOM / 127` of the largest magnitude seen.
+ * How much larger than in calibration a magnitude may be before it is clipped. The quantisation error grows with it: at most
+ * half of `HEADROOM / 127` of the largest magnitude seen.
  */
 const HEADROOM = 2;
 
-const LARGEST_CODE = 127;
+const LARGEST_INT8 = 127;
 
-/** Scales are powers of this: a difference in the last bits of a magnitude, as between processors, rarely changes one. */
+/** Scales are powers of this: a difference in the last bits of a magnitude, as between CPUs, rarely changes one. */
 const GRID = 2 ** (1 / 8);
 
 /** No channel of a head counts as quieter than this share of its loudest: it may only have been quiet in calibration. */
@@ -138,5 +138,5 @@ function setRow(
 /** The next power of the grid. A head that is silent gets 1, with which nothing is rounded to much. */
 function toScale(magnitude: number): number {
   if (magnitude === 0) return 1;
-  return GRID ** Math.ceil(Math.log((HEADROOM * magnitude) / LARGEST_CODE) / Math.log(GRID));
+  return GRID ** Math.ceil(Math.log((HEADROOM * magnitude) / LARGEST_INT8) / Math.log(GRID));
 }

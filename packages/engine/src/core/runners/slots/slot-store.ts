@@ -1,4 +1,4 @@
-// The physical key and value cache: the only file that knows its memory layout. One array per layer and part,
+// The physical KV cache as slots: the only file that knows its memory layout. One array per layer and part,
 //
 //     [slotCount, kvHeadCount, capacity, headSize]   float32 or int8
 //
@@ -44,9 +44,9 @@ export class KvStore {
   readonly #views = new Map<string, KvView>();
 
   /**
-   * @param machineBytes Memory of the machine, whoever has it now.
+   * @param machineBytes All memory of the machine, in use or not.
    * Throws: when there is no room for the arrays, `model_invalid` where that is more than the machine has, else
-   * `engine_failed`: others may have the memory, so another try may find it.
+   * `engine_failed`: other programs may hold the memory, so another try may find it.
    */
   constructor(backend: OrtBackend, shape: KvShape, machineBytes = totalmem()) {
     this.#backend = backend;

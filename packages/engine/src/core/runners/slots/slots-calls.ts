@@ -1,5 +1,5 @@
-// Prepared calls of the graphs of a model with slots: inputs in arrays that are refilled, the cache of the slots they are
-// for, and where logits come out.
+// Prepared calls of the graphs of a model with slots: their inputs in arrays that are refilled, their part of the cache, and
+// the memory of their logits. Caller: `slots-runner.ts`.
 
 import type { OrtBackend, OrtBinding, OrtSession, OrtTensor } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../../errors.ts';
@@ -21,7 +21,7 @@ export interface PreparedCall {
   /** Rows of logits before the first of those that were asked for. */
   readonly firstRow: number;
   readonly binding: OrtBinding;
-  /** What else goes with the call. */
+  /** Frees further memory of the call. */
   readonly dispose?: () => void;
 }
 
@@ -31,13 +31,13 @@ export interface Decodes extends CallWidth {
   readonly longest: number;
 }
 
-/** What calls are made of. */
+/** Shared by all calls of a model. */
 export interface CallParts {
   readonly backend: OrtBackend;
   readonly graphs: SlotsGraphs;
   readonly convention: CallConvention;
   readonly store: KvStore;
-  /** Undefined for a cache of numbers. */
+  /** Undefined for a float32 cache. */
   readonly int8Cache: Int8Cache | undefined;
   readonly vocabSize: number;
   readonly slotCount: number;
@@ -88,7 +88,7 @@ export class SlotsCalls {
   }: RunnerRow): PreparedCall {
     const { graphs, convention, chunkLogits } = this.#parts;
     const graph = graphs.for({ rowCount: length, hasPrompt: promptCount > 0 });
-    // The graph computes logits for at least one position, also where nobody reads them.
+    // The graph computes logits for at least one position, also where they are not read.
     const logitsPerRow = Math.max(1, logitsCount);
     const span = convention.span(computedLength + length);
     const shape = { batchSize: 1, length, logitsPerRow, span };

@@ -1,4 +1,5 @@
-// The graphs of a model with slots, which share its cache, and which of them computes a call.
+// The graphs of a model with slots, which share its cache: the W4A16 graph for few rows, the W8A8 graph for many rows ("wide":
+// weights and activations in int8), and the prefill graph, which only fills the cache. Chooses the graph of a call.
 
 import { join, resolve } from 'node:path';
 import type { OrtBackend, OrtSession, OrtSessionOptions } from '@ortler/onnxruntime';
@@ -6,20 +7,20 @@ import type { ModelManifest } from '../../../graph-contract.ts';
 
 export interface SlotsGraphsOptions extends OrtSessionOptions {
   /**
-   * Take the graphs that are faster with prompts and batches, where the model has them; they are a second copy of the
-   * weights. A cache of 8-bit codes is calibrated by its graph for prompts in any case. Default: true.
+   * Use the wide and the prefill graph, which are faster with prompts and batches, where the model has them; they are a
+   * second copy of the weights. An int8 KV cache is calibrated by the prefill graph in any case. Default: true.
    */
   readonly wideGraphs?: boolean;
 }
 
-/** What decides on the graph of a call with logits. */
+/** The facts that decide on the graph of a call with logits. */
 export interface CallWidth {
   readonly rowCount: number;
   /** Whether tokens of a prompt are among its rows. */
   readonly hasPrompt: boolean;
 }
 
-/** Rows of a call from which on the wide graph is faster (SmolLM2-135M in 4 bits, two cores; ADR 36 has the measurement). */
+/** Rows of a call from which on the wide graph is faster (SmolLM2-135M in W4A16, two cores; ADR 36 has the measurement). */
 const WIDE_ROW_COUNT = 4;
 
 export class SlotsGraphs {

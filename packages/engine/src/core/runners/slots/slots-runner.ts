@@ -1,7 +1,7 @@
-// Runs the graphs of a model with slots: GroupQueryAttention over a contiguous cache that is updated in place. All decodes are
-// one call on the first slots of the pool; a chunk of a prompt is one call on its own slot. Where the model has a
-// prefill graph, tokens that the row marks for it go through that one, into the same cache. A cache of 8-bit int8Cache is
-// calibrated when the model is loaded.
+// The runner for models with slots on the CPU: GroupQueryAttention over a contiguous KV cache that is updated in place. All
+// decodes are one call on the first slots of the pool; a chunk of a prompt is one call on its own slot. Where the model has
+// a prefill graph, tokens that the row marks for it go through that one, into the same cache. An int8 KV cache is calibrated
+// when the model is loaded.
 
 import type { OrtBackend } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../../errors.ts';
@@ -60,7 +60,7 @@ class SlotsRunner implements SlotModelRunner {
   readonly #graphs: SlotsGraphs;
   readonly #convention: CallConvention;
   readonly #store: KvStore;
-  /** Undefined for a cache of numbers. */
+  /** Undefined for a float32 cache. */
   readonly #int8Cache: Int8Cache | undefined;
   readonly #calls: SlotsCalls;
   /**
@@ -120,7 +120,7 @@ class SlotsRunner implements SlotModelRunner {
     };
   }
 
-  /** Finds the scales of a cache of int8Cache. Throws: `model_invalid` for a graph that does not fit. */
+  /** Finds the scales of an int8 KV cache. Throws: `model_invalid` for a graph that does not fit. */
   async calibrate(model: ModelManifest): Promise<void> {
     const int8Cache = this.#int8Cache;
     if (int8Cache === undefined) return;

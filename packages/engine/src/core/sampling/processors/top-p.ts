@@ -1,4 +1,4 @@
-// Keeps the smallest set of best tokens whose probabilities reach a sum.
+// Top-p: keeps the smallest set of best tokens whose cumulative probability reaches `topP`.
 
 import { BLOCK_LENGTH, BUCKET_COUNT, type Buckets, SAMPLE_LENGTH } from '../kernels/row-kernels.ts';
 import { LARGEST_FLOAT32, type WeightScale } from '../kernels/token-weight.ts';
