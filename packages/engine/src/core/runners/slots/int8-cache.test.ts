@@ -18,28 +18,28 @@ function createBackend() {
   return { backend: backend as OrtBackend, state };
 }
 
-/** A graph whose last layer widens nothing. */
+/** A graph whose last layer dequantises nothing. */
 const PREFILL = {
   outputNames: [0, 1].flatMap(layer =>
-    ['key', 'value'].flatMap(part => [`dequantised.${layer}.${part}`, `shared.${layer}.${part}`]),
+    ['key', 'value'].flatMap(part => [`widened.${layer}.${part}`, `shared.${layer}.${part}`]),
   ),
 } as unknown as OrtSession;
 
 describe('Int8Cache', () => {
-  it('widens whole steps of 64 places, and never more than the cache has', () => {
+  it('dequantises whole steps of 64 positions, and never more than the cache has', () => {
     const int8Cache = new Int8Cache(createBackend().backend, CHANNELS);
     expect([1, 64, 65, 128, 193, 200].map(total => int8Cache.span(total))).toEqual([
       64, 64, 128, 128, 200, 200,
     ]);
   });
 
-  it('passes one memory for keys and one for values, to all layers that widen', () => {
+  it('passes one memory for keys and one for values, to all layers that dequantise', () => {
     const int8Cache = new Int8Cache(createBackend().backend, CHANNELS);
     const { inputs, outputs } = int8Cache.dequantise(PREFILL, 128);
     expect([...outputs.keys()].toSorted()).toEqual([...PREFILL.outputNames].toSorted());
-    const [keys, values] = [outputs.get('dequantised.0.key')!, outputs.get('dequantised.0.value')!];
+    const [keys, values] = [outputs.get('widened.0.key')!, outputs.get('widened.0.value')!];
     expect(keys.shape).toEqual([1, 2, 128, 4]);
-    for (const name of ['shared.0', 'dequantised.1', 'shared.1']) {
+    for (const name of ['shared.0', 'widened.1', 'shared.1']) {
       expect(outputs.get(`${name}.key`)).toBe(keys);
       expect(outputs.get(`${name}.value`)).toBe(values);
     }
