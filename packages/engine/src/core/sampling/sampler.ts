@@ -170,8 +170,8 @@ export class Sampler {
   #draw({ params, randomKey, position }: SamplingStep): number {
     const row = this.#row;
     if (params.temperature === 0) return row.bestTokenId;
-    const { lowestLogit, mass } = this.#cut(params);
-    return row.tokenAtMass(Math.floor(uniformAt(randomKey, position) * mass), lowestLogit);
+    const { lowestLogit, weightSum } = this.#cut(params);
+    return row.tokenAtWeightSum(Math.floor(uniformAt(randomKey, position) * weightSum), lowestLogit);
   }
 
   /** Steps 8 to 11. Mutates: the row, where equals do not all stay. */
@@ -184,7 +184,7 @@ export class Sampler {
     if (topK > 0 && topK < this.vocabSize) {
       lowestLogit = topKLimit(row, topK, lowestLogit, { candidates, heap: this.#heap });
     }
-    const cut = { lowestLogit, mass: row.weigh(scale, lowestLogit) };
+    const cut = { lowestLogit, weightSum: row.weigh(scale, lowestLogit) };
     return topP < 1 ? cutByTopP(row, cut, { topP, temperature, scale }) : cut;
   }
 }

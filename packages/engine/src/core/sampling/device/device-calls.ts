@@ -76,9 +76,9 @@ export class DeviceCalls {
       }
       if (features.penalties)
         for (const name of ['penalties', 'penaltyHalves']) call.add('inputs', name, 'float32', editShape);
-      if (features.masses) {
+      if (features.weightSums) {
         call.add('inputs', 'factor', 'float32', [rowCount, 1]);
-        call.add('outputs', 'masses', 'float32', [rowCount, partCount, sumBlockCount]);
+        call.add('outputs', 'weightSums', 'float32', [rowCount, partCount, sumBlockCount]);
       }
       call.add('outputs', 'best', 'float32', [rowCount, 2, candidateCount]);
       call.outputs.set('edited', this.#rowsOf(session, 'edited', rowCount));

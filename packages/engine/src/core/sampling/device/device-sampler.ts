@@ -147,9 +147,11 @@ export class DeviceSampler {
       return;
     }
     const best = readBest(rowOf(arrays, 'best', index, 2 * candidateCount), vocabSize);
-    const masses = features.masses ? rowOf(arrays, 'masses', index, partCount * sumBlockCount) : null;
+    const weightSums = features.weightSums
+      ? rowOf(arrays, 'weightSums', index, partCount * sumBlockCount)
+      : null;
     const random = step.params.temperature === 0 ? 0 : uniformAt(step.randomKey, step.position);
-    work.take(decideToken(best, masses, step.params, random, this.#shape));
+    work.take(decideToken(best, weightSums, step.params, random, this.#shape));
   }
 
   /** Finds the tokens that lie within a block. */

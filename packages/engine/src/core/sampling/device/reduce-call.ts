@@ -16,12 +16,12 @@ export function featuresFor(batch: readonly RowWork[], shape: GraphShape): Reduc
     allowed: some(({ edits }) => edits.allowedTokenIds !== null),
     edits: some(({ edits }) => edits.tokenIds.length > 0),
     penalties: some(({ edits }) => edits.penalties.some(penalty => penalty !== 1)),
-    masses: some(work => needsMasses(work, shape)),
+    weightSums: some(work => needsWeightSums(work, shape)),
     logprobs: some(({ topCount }) => topCount !== undefined),
   };
 }
 
-function needsMasses({ question }: RowWork, { vocabSize, candidateCount }: GraphShape): boolean {
+function needsWeightSums({ question }: RowWork, { vocabSize, candidateCount }: GraphShape): boolean {
   if (question.kind === 'read') return false;
   const { temperature, topK, minP } = question.step.params;
   return temperature > 0 && minP === 0 && (topK === 0 || topK >= vocabSize) && vocabSize > candidateCount;
@@ -43,12 +43,12 @@ export function fillReduce(
     if (features.mask) fillMask(arrays.get('mask') as Int32Array, index, mask?.words ?? null, shape);
     if (features.allowed) fillMask(arrays.get('allowed') as Int32Array, index, edits.allowedTokenIds, shape);
     if (features.edits) fillEdits(arrays, index, edits, places);
-    if (features.masses) arrays.get('factor')![index] = weightScale(0, temperature || 1, 0).factor;
+    if (features.weightSums) arrays.get('factor')![index] = weightScale(0, temperature || 1, 0).factor;
   });
   // Rows that only fill up the call are not read, but must be something that can be computed.
   for (let index = batch.length; index < rowCount; index++) {
     if (features.edits) fillEdits(arrays, index, NO_EDITS, places);
-    if (features.masses) arrays.get('factor')![index] = 1;
+    if (features.weightSums) arrays.get('factor')![index] = 1;
   }
 }
 
