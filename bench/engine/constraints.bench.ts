@@ -11,6 +11,7 @@ import type { ConstraintSpec } from '@ortler/engine';
 import {
   createSlotsRunner,
   EngineCore,
+  HostStepRunner,
   type LoadedVocabulary,
   loadVocabulary,
   NEUTRAL_SAMPLING,
@@ -125,7 +126,7 @@ async function createCore(
           },
         );
   const runner = new ToldRunner(answers, PROMPT_LENGTH, slotCount, inner);
-  const core = new EngineCore(runner, {
+  const core = new EngineCore(new HostStepRunner(runner), {
     prefixCaching: false,
     prefillChunkLength: slotCount * PROMPT_LENGTH,
     maxQueuedSequences: slotCount,

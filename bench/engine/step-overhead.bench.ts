@@ -6,14 +6,13 @@ import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { SamplingParams } from '@ortler/engine';
 import {
-  createHostStepSampler,
   createSlotsRunner,
   EngineCore,
+  HostStepRunner,
   NEUTRAL_SAMPLING,
   type RunnerFacts,
   type RunnerRow,
   readManifest,
-  Sampler,
   SamplingThreads,
   type SlotModelRunner,
 } from '@ortler/engine/testing';
@@ -165,16 +164,12 @@ async function createDecodingCore(
   { topCount, ...params }: Settings,
 ): Promise<EngineCore> {
   const { slotCount: batchSize, contextLength } = runner.facts;
-  const core = new EngineCore(runner, {
+  const threads = new SamplingThreads({ threadCount: samplingThreadCount - 1 });
+  const core = new EngineCore(new HostStepRunner(runner, threads), {
     maxSequences: batchSize,
     prefixCaching: false,
     prefillChunkLength: PROMPT_LENGTH,
     maxQueuedSequences: batchSize,
-    stepSampler: createHostStepSampler(
-      runner,
-      new Sampler(runner.facts.vocabSize),
-      new SamplingThreads({ threadCount: samplingThreadCount - 1 }),
-    ),
   });
   for (let requestId = 0; requestId < batchSize; requestId++) {
     core.submit({

@@ -143,7 +143,7 @@ describe.skipIf(reason !== undefined)(
       const facts = await factsOf('q8', true);
       expect(facts).toMatchObject({
         device: 'cpu',
-        deviceNote: expect.stringMatching(/QuantizeLinear .*So the whole model runs on the processor/),
+        deviceNote: expect.stringMatching(/QuantizeLinear .*So the whole model runs on the CPU/),
       });
     });
   },

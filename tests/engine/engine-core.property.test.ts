@@ -6,6 +6,7 @@ import {
   type CoreOptions,
   createSlotsRunner,
   EngineCore,
+  HostStepRunner,
   loadCore,
   NEUTRAL_SAMPLING,
   readManifest,
@@ -161,7 +162,7 @@ async function createFailingCore(modelDir: string): Promise<EngineCore> {
     swapSlots: (a, b, length) => runner.swapSlots(a, b, length),
     close: () => runner.close(),
   };
-  return new EngineCore(failing, {
+  return new EngineCore(new HostStepRunner(failing), {
     maxSequences: 3,
     prefillChunkLength: 11,
     maxQueuedSequences: 50,

@@ -5,6 +5,7 @@ import {
   type CoreOptions,
   createSlotsRunner,
   EngineCore,
+  HostStepRunner,
   loadCore,
   NEUTRAL_SAMPLING,
   readManifest,
@@ -137,7 +138,7 @@ describe.each(MODELS)('EngineCore on a tiny $precision model with a $kvType cach
     cores.push(
       await load({ prefillChunkLength: 7, mixedChunkLength: 3, cacheSlots: 3 }, { maxSequences: 8 }),
       await load({ prefillChunkLength: 5, cacheSlots: 0 }, { maxSequences: 2 }),
-      new EngineCore(runner, {
+      new EngineCore(new HostStepRunner(runner), {
         ...{ maxSequences: 6, prefillChunkLength: 11, maxQueuedSequences: 50, schedulingPolicy: 'priority' },
         drafter: RECKLESS_DRAFTER,
       }),

@@ -27,16 +27,13 @@ export const RECKLESS_DRAFTER: Drafter = {
         tokenCount % (mostLength + 1),
         group.submitted.maxTokens - outputTokenIds.length - 1,
       );
-      const forced = new Int32Array(Math.max(0, length));
-      const forcedCount = sequence.constraint?.guessForced(forced, forced.length) ?? 0;
-      if (forcedCount > 0) {
-        sequence.setGuess(forced, forcedCount, 'constraint');
-        return forcedCount;
-      }
+      const only = new Int32Array(Math.max(0, length));
+      const onlyCount = sequence.constraint?.jumpForward(only, only.length) ?? 0;
+      if (onlyCount > 0)
+        return { proposed: only.subarray(0, onlyCount), source: 'constraint', length: onlyCount };
       const before = tokenIds.lastIndexOf(tokenIds[tokenCount - 1]!, tokenCount - 2);
-      const guess = Int32Array.from({ length }, (_, i) => tokenIds[(before + 1 + i) % tokenCount]!);
-      sequence.setGuess(guess, length);
-      return length;
+      const proposed = Int32Array.from({ length }, (_, i) => tokenIds[(before + 1 + i) % tokenCount]!);
+      return { proposed, source: 'text', length: proposed.length };
     });
   },
 };

@@ -1,7 +1,7 @@
 // Builds an engine for one model folder: reads what the text side needs, starts the token side where it was
 // asked for, and puts the two together.
 
-import { readManifest } from './core/model/read-manifest.ts';
+import { readManifest } from './core/manifest/read-manifest.ts';
 import type { Engine, EngineInfo } from './engine.ts';
 import type { CoreLink } from './link/core-link.ts';
 import { createInProcessLink } from './link/in-process-link.ts';

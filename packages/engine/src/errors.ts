@@ -56,6 +56,15 @@ export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
+/** The result of `work`, or its error as a value: a fault of one row is no fault of the others. */
+export function attempt<Result>(work: () => Result): Result | Error {
+  try {
+    return work();
+  } catch (error) {
+    return asError(error);
+  }
+}
+
 /** Throws when one of our own assumptions is broken; never reachable by user input. */
 export function assertInvariant(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`Invariant broken: ${message}`);

@@ -5,7 +5,7 @@ import { counterKey } from '../src/core/sampling/counter-random.ts';
 import { createLogitsProcessors } from '../src/core/sampling/create-logits-processors.ts';
 import { type SampledToken, Sampler } from '../src/core/sampling/sampler.ts';
 import { TokenCounts } from '../src/core/sampling/token-counts.ts';
-import { findFinish } from '../src/core/stop-rules.ts';
+import { findFinish } from '../src/core/step/stop-rules.ts';
 import type { SequenceFinish, SubmitMessage } from '../src/protocol/messages.ts';
 import { scriptedLogits } from '../src/testing/scripted-model.ts';
 import { TEXT, VOCAB_SIZE } from './core-schedules.ts';

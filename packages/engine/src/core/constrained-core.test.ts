@@ -15,7 +15,8 @@ import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 import { ScriptedModel, type ScriptedModelOptions } from '../testing/scripted-model.ts';
 import type { EngineCoreSettings } from './core-settings.ts';
 import { EngineCore } from './engine-core.ts';
-import type { Drafter } from './speculation/drafter.ts';
+import type { Drafter } from './speculative-decoding/drafter.ts';
+import { HostStepRunner } from './step/host-step-runner.ts';
 
 const regex = (text: string): Grammar => ({ kind: 'regex', text });
 
@@ -52,7 +53,11 @@ const MODEL: ScriptedModelOptions = {
 
 function createCore(model: ScriptedModelOptions = {}, settings: Partial<EngineCoreSettings> = {}) {
   const runner = new ScriptedModel({ ...MODEL, ...model });
-  const core = new EngineCore(runner, { prefillChunkLength: 16, maxQueuedSequences: 64, ...settings });
+  const core = new EngineCore(new HostStepRunner(runner), {
+    prefillChunkLength: 16,
+    maxQueuedSequences: 64,
+    ...settings,
+  });
   core.setVocabulary(letterVocabulary);
   return { core, runner };
 }
@@ -276,13 +281,14 @@ const RECKLESS: Drafter = {
     let roomLeft = logitsRoom;
     return decodes.map(sequence => {
       const { group, outputTokenIds, constraint } = sequence;
-      const guess = new Int32Array(6);
+      const proposed = new Int32Array(6);
       const most = Math.min(6, roomLeft, group.submitted.maxTokens - outputTokenIds.length - 1);
-      const right = constraint === null ? 0 : constraint.guessForced(guess, most);
-      for (let i = right; i < most; i++) guess[i] = (outputTokenIds.length * 5 + i * 7) % LETTER_COLUMN_COUNT;
-      roomLeft -= Math.max(0, most);
-      sequence.setGuess(guess, Math.max(0, most));
-      return Math.max(0, most);
+      const right = constraint === null ? 0 : constraint.jumpForward(proposed, most);
+      for (let i = right; i < most; i++)
+        proposed[i] = (outputTokenIds.length * 5 + i * 7) % LETTER_COLUMN_COUNT;
+      const length = Math.max(0, most);
+      roomLeft -= length;
+      return { proposed: proposed.subarray(0, length), source: 'text', length };
     });
   },
 };

@@ -3,10 +3,9 @@
 
 import type { CoreFacts } from '../protocol/messages.ts';
 import { MODEL_OPTIONS, TUNING_OPTIONS } from '../protocol/options.ts';
-import type { RunnerFacts } from './model/model-runner.ts';
-import type { StepSampler } from './sampling/step-sampler.ts';
-import type { Drafter } from './speculation/drafter.ts';
-import { PromptLookupDrafter } from './speculation/prompt-lookup-drafter.ts';
+import type { RunnerFacts } from './runners/model-runner.ts';
+import type { Drafter } from './speculative-decoding/drafter.ts';
+import { PromptLookupDrafter } from './speculative-decoding/prompt-lookup-drafter.ts';
 
 export interface EngineCoreSettings {
   /** Most sequences that run at the same time. Default: as many as the runner has slots. */
@@ -21,7 +20,7 @@ export interface EngineCoreSettings {
   readonly prefixCaching?: boolean | undefined;
   /** Tokens of a block of the prefix index: no shorter prefix is ever found. Default: 16. */
   readonly cacheBlockLength?: number;
-  /** What guesses tokens ahead. Default: a lookup in the sequence's own text; null: nothing does. */
+  /** Speculative decoding. Default: prompt lookup; null: none. */
   readonly drafter?: Drafter | null | undefined;
   /** Most sequences waiting for a slot; more is `overloaded`. */
   readonly maxQueuedSequences: number;
@@ -31,8 +30,6 @@ export interface EngineCoreSettings {
   readonly fatalFailureLimit?: number | undefined;
   /** The time. Unit: milliseconds. Default: the process's monotonic clock. */
   readonly now?: () => number;
-  /** How a step is computed and sampled. Default: logits come to the process. */
-  readonly stepSampler?: StepSampler | undefined;
   /** Why the ONNX Runtime binding in use is not the preferred one; shown in the facts. */
   readonly backendNote?: string | undefined;
   /** Why a model on a device is not sampled there; shown in the facts. */
@@ -46,7 +43,7 @@ type Notes = Pick<EngineCoreSettings, 'backendNote' | 'samplingNote' | 'deviceNo
 
 /** Settings with every default filled in. */
 export type SettledCoreSettings = {
-  readonly [Name in Exclude<keyof EngineCoreSettings, keyof Notes | 'stepSampler'>]-?: Exclude<
+  readonly [Name in Exclude<keyof EngineCoreSettings, keyof Notes>]-?: Exclude<
     EngineCoreSettings[Name],
     undefined
   >;

@@ -13,6 +13,7 @@ import {
 } from '../../test/core-schedules.ts';
 import { hashTokens } from '../testing/scripted-model.ts';
 import { EngineCore } from './engine-core.ts';
+import { HostStepRunner } from './step/host-step-runner.ts';
 
 /** When the model fails: a function of the call, and of the text. */
 interface Faults {
@@ -26,7 +27,7 @@ function createCore(machine: Machine, { callSalt, textSalt }: Faults): EngineCor
     failsAt: call => hashTokens([call >> 2, callSalt]) % 5 === 0,
     logitsFault: history => hashTokens([...history, textSalt]) % 97 === 0,
   });
-  return new EngineCore(model, {
+  return new EngineCore(new HostStepRunner(model), {
     ...machine,
     ...(machine.drafting === 'none' ? { drafter: null } : {}),
     maxQueuedSequences: 100,

@@ -16,8 +16,8 @@ import type { PrefilledRequest, SequenceUpdate } from '../protocol/messages.ts';
 import { hashTokens, type ScriptedRunner, scriptedLogits } from '../testing/scripted-model.ts';
 import { EngineCore } from './engine-core.ts';
 import { readTokenLogprobs } from './sampling/logprobs.ts';
-import type { Sequence } from './sequence.ts';
-import type { Drafter } from './speculation/drafter.ts';
+import type { DraftableSequence, Drafter } from './speculative-decoding/drafter.ts';
+import { HostStepRunner } from './step/host-step-runner.ts';
 
 /**
  * Drafts that no policy would make: of any length, beside prompts and in some of the sequences, with right tokens, wrong
@@ -27,24 +27,23 @@ const RANDOM_DRAFTER: Drafter = {
   draft(decodes, { logitsRoom }) {
     let roomLeft = logitsRoom;
     return decodes.map(sequence => {
-      const length = Math.min(randomGuess(sequence), roomLeft);
+      const proposed = randomProposal(sequence);
+      const length = Math.min(proposed.length, roomLeft);
       roomLeft -= length;
-      return length;
+      return { proposed, source: 'text', length };
     });
   },
 };
 
-function randomGuess(sequence: Sequence): number {
+function randomProposal(sequence: DraftableSequence): Int32Array {
   const { group, choiceIndex, outputTokenIds } = sequence;
   const hash = hashTokens([group.requestId, choiceIndex, outputTokenIds.length]);
   const said = outputTokenIds.length;
   const length = Math.min(hash % 7, group.submitted.maxTokens - said - 1);
   const right = expectedAnswer(group.submitted, choiceIndex).tokenIds;
-  const guess = Int32Array.from({ length }, (_, i) =>
+  return Int32Array.from({ length }, (_, i) =>
     (hash >>> (8 + i)) % 4 === 0 ? (hash >>> i) % VOCAB_SIZE : (right[said + i] ?? EOS_TOKEN_ID),
   );
-  sequence.setGuess(guess, length);
-  return length;
 }
 
 function createCore(machine: Machine): { core: EngineCore; model: ScriptedRunner } {
@@ -54,7 +53,10 @@ function createCore(machine: Machine): { core: EngineCore; model: ScriptedRunner
     failsAt: call => failureSalt !== null && (call * 7 + failureSalt) % 5 < 2 && call % 3 !== 0,
   });
   const drafter = { lookup: {}, random: { drafter: RANDOM_DRAFTER }, none: { drafter: null } }[drafting];
-  return { model, core: new EngineCore(model, { ...machine, ...drafter, maxQueuedSequences: 100 }) };
+  return {
+    model,
+    core: new EngineCore(new HostStepRunner(model), { ...machine, ...drafter, maxQueuedSequences: 100 }),
+  };
 }
 
 /** A core, its model, and everything that was heard of the schedule so far. */

@@ -4,10 +4,15 @@ import { ScriptedModel, type ScriptedModelOptions } from '../testing/scripted-mo
 import { submission } from '../testing/submission.ts';
 import type { EngineCoreSettings } from './core-settings.ts';
 import { type CoreOutput, EngineCore } from './engine-core.ts';
+import { HostStepRunner } from './step/host-step-runner.ts';
 
 function createCore(model: ScriptedModelOptions = {}, settings: Partial<EngineCoreSettings> = {}) {
   const runner = new ScriptedModel(model);
-  const core = new EngineCore(runner, { prefillChunkLength: 16, maxQueuedSequences: 16, ...settings });
+  const core = new EngineCore(new HostStepRunner(runner), {
+    prefillChunkLength: 16,
+    maxQueuedSequences: 16,
+    ...settings,
+  });
   return { runner, core };
 }
 

@@ -1,6 +1,6 @@
-// The token side of one model: requests in, tokens out, one step at a time. It knows ids and numbers only.
-// Callers: the links. A step is a transaction, plan -> reserve -> run -> sample -> commit: whatever throws
-// before the commit has changed no sequence, so the same step is simply tried again.
+// The token side of one model: requests in, tokens out, one step at a time (continuous batching). It knows ids and numbers
+// only. Callers: the links. A step is a transaction: the scheduler plans it, the step runner runs it, and the commit alone
+// changes sequences by its result. A failed run has changed no token of them, so the same step is simply tried again.
 
 import type { TokenVocabulary } from '@ortler/structured-output';
 import { EngineError } from '../errors.ts';
@@ -16,7 +16,6 @@ import type {
 import { toRequestFailedMessage } from '../protocol/request-failure.ts';
 import { CoreConstraints } from './answer-constraint/core-constraints.ts';
 import { checkSubmission } from './check-submission.ts';
-import { commitStep } from './commit-step.ts';
 import {
   type EngineCoreSettings,
   type SettledCoreSettings,
@@ -25,23 +24,32 @@ import {
 } from './core-settings.ts';
 import { createKvCacheManager } from './kv-cache/create-kv-cache-manager.ts';
 import type { KvCacheManager } from './kv-cache/kv-cache-manager.ts';
-import type { ModelRunner } from './model/model-runner.ts';
-import type { SampledRow } from './sampling/sample-step.ts';
-import { Sampler } from './sampling/sampler.ts';
-import { createHostStepSampler, type StepSampler } from './sampling/step-sampler.ts';
 import { LoadEstimate, type RunningLength } from './scheduler/load-estimate.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { StepPlan } from './scheduler/step-plan.ts';
 import { createSequenceGroup, Sequence, type SequenceGroup } from './sequence.ts';
-import { StepFailures } from './step-failures.ts';
+import { commitStep } from './step/commit-step.ts';
+import type { SampledRow } from './step/sample-step.ts';
+import { StepFailures } from './step/step-failures.ts';
+import type { StepRunner } from './step/step-runner.ts';
 
-/** What a step has to tell the text side. */
+/** Messages of a step to the text side. */
 export type CoreOutput = StepMessage | RequestFailedMessage | FatalMessage;
+
+/** A run that gave something, and when it did. Unit: milliseconds. */
+interface SampledRun {
+  readonly kind: 'sampled';
+  /** For each row of the plan. */
+  readonly rows: readonly (SampledRow | Error)[];
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+}
+
+type StepRun = SampledRun | { readonly kind: 'failed'; readonly cause: unknown };
 
 export class EngineCore {
   readonly facts: CoreFacts;
-  readonly #runner: ModelRunner;
-  readonly #stepSampler: StepSampler;
+  readonly #stepRunner: StepRunner;
   readonly #cache: KvCacheManager;
   readonly #constraints = new CoreConstraints();
   readonly #failures: StepFailures;
@@ -57,19 +65,19 @@ export class EngineCore {
   #isStepping = false;
   #isClosed = false;
 
-  constructor(runner: ModelRunner, settings: EngineCoreSettings) {
-    this.#runner = runner;
-    this.#stepSampler =
-      settings.stepSampler ?? createHostStepSampler(runner, new Sampler(runner.facts.vocabSize));
-    const { slotCount, logitsLimit } = runner.facts;
-    const settled = settleCoreSettings(settings, runner.facts);
+  /** Owns the step runner. */
+  constructor(stepRunner: StepRunner, settings: EngineCoreSettings) {
+    this.#stepRunner = stepRunner;
+    const { model } = stepRunner;
+    const { slotCount, logitsLimit } = model.facts;
+    const settled = settleCoreSettings(settings, model.facts);
     const { maxSequences, cacheBlockLength: indexBlockLength } = settled;
     this.#settings = settled;
     this.#failures = new StepFailures(settled);
-    this.#cache = createKvCacheManager(runner, { ...settled, indexBlockLength });
+    this.#cache = createKvCacheManager(model, { ...settled, indexBlockLength });
     const limits = { ...settled, promptLogitsLimit: logitsLimit - slotCount };
     this.#scheduler = new Scheduler(this.#cache, limits, settled.drafter);
-    this.facts = toCoreFacts(runner.facts, maxSequences, settings);
+    this.facts = toCoreFacts(model.facts, maxSequences, settings);
   }
 
   /** Whether `step` has something to do. */
@@ -79,7 +87,7 @@ export class EngineCore {
 
   get stats(): CoreStats {
     const { queriedTokenCount, hitTokenCount } = this.#cache.counters;
-    const { deviceStats } = this.#stepSampler;
+    const { deviceStats } = this.#stepRunner;
     return {
       runningCount: this.#cache.ownedCount,
       waitingCount: this.#scheduler.waitingCount,
@@ -95,7 +103,7 @@ export class EngineCore {
     };
   }
 
-  /** What the tokens' bytes are. Must come before the first request with a constraint. */
+  /** The bytes of each token. Must come before the first request with a constraint. */
   setVocabulary(vocabulary: TokenVocabulary): void {
     this.#constraints.setVocabulary(vocabulary);
   }
@@ -120,9 +128,7 @@ export class EngineCore {
     const group = createSequenceGroup(message, this.#settings.now());
     this.#groups.set(requestId, group);
     for (let choiceIndex = 0; choiceIndex < message.choiceCount; choiceIndex++) {
-      const sequence = new Sequence(group, choiceIndex, constraints[choiceIndex]);
-      group.openSequences.add(sequence);
-      this.#scheduler.add(sequence);
+      this.#scheduler.add(new Sequence(group, choiceIndex, constraints[choiceIndex]));
     }
   }
 
@@ -139,8 +145,8 @@ export class EngineCore {
   }
 
   /**
-   * Tells that the reader of a choice has fallen behind or has caught up. Takes effect with the next step. Legal at any
-   * moment and any number of times; unknown choices are ignored.
+   * Backpressure: pauses a choice while its reader is slow. Takes effect with the next step. Legal at any moment and any
+   * number of times; unknown choices are ignored.
    */
   setPaused(requestId: number, choiceIndex: number, state: { readonly isPaused: boolean }): void {
     for (const sequence of this.#groups.get(requestId)?.openSequences ?? []) {
@@ -165,32 +171,32 @@ export class EngineCore {
   }
 
   async #step(): Promise<readonly CoreOutput[]> {
-    const updates: SequenceUpdate[] = [];
-    this.#endAborted(this.#takeAborted(), updates);
-    const plan = this.#scheduler.plan();
-    if (plan === null) return updates.length === 0 ? [] : [this.#toStepMessage(updates, [])];
+    const aborted = this.#endAborted(this.#takeAborted());
+    const plan = this.#scheduler.schedule(this.#settings.now());
+    if (plan === null) return this.#report(aborted);
+    const run = await this.#run(plan);
+    return run.kind === 'sampled' ? this.#commit(plan, run, aborted) : this.#giveUp(plan, run.cause, aborted);
+  }
 
+  async #run(plan: StepPlan): Promise<StepRun> {
     const startedAtMs = this.#settings.now();
-    for (const { sequence } of plan.rows) sequence.group.startedAtMs ??= startedAtMs;
-    let sampled: readonly (SampledRow | Error)[];
     try {
-      sampled = await this.#stepSampler.sample(plan, () => this.#constraints.fillMasks(plan.rows));
+      const rows = await this.#stepRunner.run(plan, () => this.#constraints.fillMasks(plan.rows));
+      return { kind: 'sampled', rows, startedAtMs, endedAtMs: this.#settings.now() };
     } catch (cause) {
-      const outputs = this.#handleFailure(plan, cause);
-      if (updates.length === 0 && outputs.length === 0) return [];
-      // Failed requests have left: the message also tells how many run now.
-      return [this.#toStepMessage(updates, []), ...outputs];
+      return { kind: 'failed', cause };
     }
+  }
 
+  /** Takes over what the step gave, but for choices that were aborted meanwhile, and ends what has ended. */
+  #commit(plan: StepPlan, run: SampledRun, endedBefore: readonly SequenceUpdate[]): readonly CoreOutput[] {
     const aborted = this.#takeAborted();
-    const endedAtMs = this.#settings.now();
-    const committed = commitStep(plan, sampled, aborted, endedAtMs);
-    this.#load.stepTook(endedAtMs - startedAtMs);
+    const committed = commitStep(plan, run.rows, aborted, run.endedAtMs);
+    this.#load.stepTook(run.endedAtMs - run.startedAtMs);
     for (const { outputTokenIds } of committed.ended) this.#load.answerEnded(outputTokenIds.length);
     this.#end(committed.ended, { keepsPrefix: true });
     for (const sequence of committed.advanced) if (sequence.slot !== null) this.#cache.publish(sequence);
-    updates.push(...committed.updates);
-    this.#endAborted(aborted, updates);
+    const updates = [...endedBefore, ...committed.updates, ...this.#endAborted(aborted)];
     const failures = committed.failed.flatMap(({ sequence, error }) =>
       this.#failRequest(sequence.group, error),
     );
@@ -201,9 +207,24 @@ export class EngineCore {
     return [this.#toStepMessage(updates, committed.prefilled), ...failures];
   }
 
+  /** Leaves everything as it was, so that the step is tried again; after too many attempts its requests fail. */
+  #giveUp(plan: StepPlan, cause: unknown, endedBefore: readonly SequenceUpdate[]): readonly CoreOutput[] {
+    const givenUp = this.#failures.attemptFailed(cause);
+    if (givenUp === null) return this.#report(endedBefore);
+    const { error, fatal } = givenUp;
+    const failed = plan.rows.flatMap(row => this.#failRequest(row.sequence.group, error));
+    return this.#report(endedBefore, fatal === undefined ? failed : [...failed, fatal]);
+  }
+
+  /** A step without a commit. The message also says how many sequences run now, so it goes with failures as well. */
+  #report(updates: readonly SequenceUpdate[], failures: readonly CoreOutput[] = []): readonly CoreOutput[] {
+    if (updates.length === 0 && failures.length === 0) return [];
+    return [this.#toStepMessage(updates, []), ...failures];
+  }
+
   /** Violations of the cache bookkeeping; empty when all is well. For tests and diagnosis. */
   findViolations(): string[] {
-    return this.#cache.findViolations(this.#runner.facts.contextLength);
+    return this.#cache.findViolations(this.#stepRunner.model.facts.contextLength);
   }
 
   /** Frees the model. Must not be called while a step runs; open requests end without a message. */
@@ -211,23 +232,14 @@ export class EngineCore {
     if (this.#isClosed) return;
     if (this.#isStepping) throw new Error('close() was called while a step was running.');
     this.#isClosed = true;
-    await this.#stepSampler.dispose();
-    await this.#runner.close();
-  }
-
-  #handleFailure(plan: StepPlan, cause: unknown): readonly CoreOutput[] {
-    const givenUp = this.#failures.attemptFailed(cause);
-    if (givenUp === null) return [];
-    const { error, fatal } = givenUp;
-    const failed = plan.rows.flatMap(row => this.#failRequest(row.sequence.group, error));
-    return fatal === undefined ? failed : [...failed, fatal];
+    await this.#stepRunner.close();
   }
 
   /** Ends all choices of a request. Empty when they have ended. */
   #failRequest({ requestId, openSequences }: SequenceGroup, error: Error): RequestFailedMessage[] {
     if (openSequences.size === 0) return [];
     for (const sequence of openSequences) this.#aborted.delete(sequence);
-    // What a failed call left in the slot is not worth the risk of a later hit.
+    // The cache content that a failed call left is not worth the risk of a later hit.
     this.#end([...openSequences], { keepsPrefix: false });
     const failure = error instanceof EngineError ? error : new EngineError('engine_failed', error.message);
     return [toRequestFailedMessage(requestId, failure)];
@@ -239,24 +251,23 @@ export class EngineCore {
     return aborted;
   }
 
-  /** Mutates: appends an `abort` end for each aborted sequence that had not ended by itself. */
-  #endAborted(aborted: ReadonlySet<Sequence>, updates: SequenceUpdate[]): void {
+  /** Ends aborted sequences. Returns their ends, but of those that had ended by themselves. */
+  #endAborted(aborted: ReadonlySet<Sequence>): readonly SequenceUpdate[] {
     const open = [...aborted].filter(sequence => sequence.group.openSequences.has(sequence));
-    for (const { group, choiceIndex } of open) {
-      const finish = { reason: 'abort', stopTokenId: null } as const;
-      updates.push({ requestId: group.requestId, choiceIndex, tokenIds: [], finish });
-    }
     this.#end(open, { keepsPrefix: true });
+    const finish = { reason: 'abort', stopTokenId: null } as const;
+    return open.map(({ group, choiceIndex }) => {
+      return { requestId: group.requestId, choiceIndex, tokenIds: [], finish };
+    });
   }
 
   /** Forgets sequences that ended and frees their slots. */
   #end(sequences: readonly Sequence[], options: { readonly keepsPrefix: boolean }): void {
     for (const sequence of sequences) {
-      const { group } = sequence;
-      group.openSequences.delete(sequence);
-      sequence.constraint?.dispose();
-      if (group.openSequences.size === 0) this.#groups.delete(group.requestId);
+      const { group, constraint } = sequence;
       this.#scheduler.remove(sequence, options);
+      constraint?.dispose();
+      if (group.openSequences.size === 0) this.#groups.delete(group.requestId);
     }
   }
 

@@ -1,4 +1,4 @@
-// The tokens that a constraint allows, packed as bits, and what a row of logits looks like under them.
+// Token masks: the tokens that a constraint allows, packed as bits, and their effect on a row of logits.
 
 export interface TokenMask {
   /** Bit `i % 32` of word `i / 32` is token `i`. At least one is set. Shape: `[ceil(vocabSize / 32)]`. */

@@ -1,5 +1,6 @@
-// A sequence for tests of the scheduler and the cache bookkeeping, without a core around it.
+// Sequences for tests of the scheduler and the cache bookkeeping, without a core around them.
 
+import type { KvCacheManager } from '../core/kv-cache/kv-cache-manager.ts';
 import { createSequenceGroup, Sequence } from '../core/sequence.ts';
 import type { SubmitMessage } from '../protocol/messages.ts';
 import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
@@ -27,4 +28,23 @@ export function createSequence(
   const sequence = new Sequence(group, 0);
   group.openSequences.add(sequence);
   return sequence;
+}
+
+/** Admits a sequence as the scheduler does. Returns whether there was room. */
+export function admit(cache: KvCacheManager, sequence: Sequence): boolean {
+  const admission = cache.admit(sequence);
+  if (admission === null) return false;
+  sequence.enterCache(admission.place, admission.cachedLength);
+  sequence.group.cachedTokenCount ??= Math.min(admission.cachedLength, sequence.promptLength);
+  return true;
+}
+
+/** Takes a sequence out of the cache as the scheduler does. */
+export function release(
+  cache: KvCacheManager,
+  sequence: Sequence,
+  options: { readonly keepsPrefix: boolean },
+): void {
+  cache.release(sequence, options);
+  sequence.leaveCache();
 }

@@ -4,27 +4,28 @@
 export type { EngineCoreSettings } from '../core/core-settings.ts';
 export { type CoreOutput, EngineCore } from '../core/engine-core.ts';
 export { loadCore } from '../core/load-core.ts';
-export { createDeviceSlotsRunner } from '../core/model/device-slots-runner.ts';
+export { readManifest } from '../core/manifest/read-manifest.ts';
+export { createDeviceSlotsRunner } from '../core/runners/device-slots/device-slots-runner.ts';
 export type {
   BlockModelRunner,
   ModelRunner,
   RunnerFacts,
   RunnerRow,
   SlotModelRunner,
-} from '../core/model/model-runner.ts';
+} from '../core/runners/model-runner.ts';
 export {
   createPagedRunner,
   type PagedRunner,
   type PagedRunnerOptions,
-} from '../core/model/paged-runner.ts';
-export { readManifest } from '../core/model/read-manifest.ts';
-export { createSlotsRunner, type SlotsRunnerOptions } from '../core/model/slots-runner.ts';
+} from '../core/runners/paged/paged-runner.ts';
+export { createSlotsRunner, type SlotsRunnerOptions } from '../core/runners/slots/slots-runner.ts';
 export { counterKey } from '../core/sampling/counter-random.ts';
 export { PlainKernels } from '../core/sampling/kernels/plain-kernels.ts';
 export { Sampler, type SamplingStep } from '../core/sampling/sampler.ts';
-export { createHostStepSampler } from '../core/sampling/step-sampler.ts';
 export { SamplingThreads } from '../core/sampling/threads/sampling-threads.ts';
-export type { Drafter } from '../core/speculation/drafter.ts';
+export type { Drafter } from '../core/speculative-decoding/drafter.ts';
+export { HostStepRunner } from '../core/step/host-step-runner.ts';
+export type { StepRunner } from '../core/step/step-runner.ts';
 export { startEngine } from '../create-engine.ts';
 export { createProcessLink } from '../link/process-link.ts';
 export { serveProcess } from '../link/serve-process.ts';

@@ -1,7 +1,7 @@
 // The scripted model over a cache of blocks. Each block holds the tokens that were written into it, so a wrong block
 // table, a missed copy or a block given to two shows up as a wrong next token or as an error.
 
-import type { BlockModelRunner, RunnerRow } from '../core/model/model-runner.ts';
+import type { BlockModelRunner, RunnerRow } from '../core/runners/model-runner.ts';
 import { type ScriptedModelOptions, ScriptedRunner } from './scripted-model.ts';
 
 export interface ScriptedBlockModelOptions extends ScriptedModelOptions {

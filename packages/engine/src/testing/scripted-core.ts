@@ -2,6 +2,7 @@
 // tells it to say.
 
 import { EngineCore } from '../core/engine-core.ts';
+import { HostStepRunner } from '../core/step/host-step-runner.ts';
 import { EngineError } from '../errors.ts';
 import type { LoopCore } from '../link/core-loop.ts';
 import type { WarmUpProgress } from '../protocol/messages.ts';
@@ -54,7 +55,7 @@ export function loadScriptedCore(settings: ScriptedCoreSettings = {}) {
       ...(settings.peak === undefined ? {} : { peak: settings.peak }),
       ...(settings.delayMs === undefined ? {} : { delayMs: settings.delayMs }),
     });
-    const core = new EngineCore(model, {
+    const core = new EngineCore(new HostStepRunner(model), {
       maxSequences,
       schedulingPolicy,
       prefixCaching,

@@ -2,7 +2,7 @@
 // tokens of each slot, so a wrong slot, a missed copy or a lost chunk shows up as a wrong next token.
 // `scripted-block-model.ts` is the same over blocks.
 
-import type { RunnerFacts, RunnerRow, SlotModelRunner } from '../core/model/model-runner.ts';
+import type { RunnerFacts, RunnerRow, SlotModelRunner } from '../core/runners/model-runner.ts';
 
 export interface ScriptedModelOptions {
   readonly vocabSize?: number;

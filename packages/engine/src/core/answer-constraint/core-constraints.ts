@@ -1,4 +1,4 @@
-// The constraints of all sequences of one model: it compiles what requests bring, and fills the masks of a step.
+// Structured output in the step loop: compiles the constraints of requests and fills the token masks of a step.
 // Caller: `../engine-core.ts`. The grammar engine is made for the first request that needs it: a model that never gets
 // one pays neither time nor memory for it.
 
@@ -18,12 +18,12 @@ import { SequenceConstraint } from './sequence-constraint.ts';
 /** Of a row: one mask for the next token and one behind each token of its draft; null where anything may come. */
 export type RowMasks = readonly TokenMask[] | EngineError | null;
 
-/** What a row has to say of itself. */
+/** The part of a planned row that its masks depend on. */
 export interface ConstrainedRow {
   readonly slot: number;
   readonly drawsToken: boolean;
   readonly tokenIds: Int32Array;
-  /** How many of the last tokens are a guess. */
+  /** How many of the last tokens are a draft. */
   readonly draftLength: number;
   readonly sequence: { readonly constraint: SequenceConstraint | null };
 }
@@ -78,8 +78,8 @@ export class CoreConstraints {
   }
 
   /**
-   * What each row may draw, in the plan's order; a fault of one row is no fault of the others. Valid until the next
-   * call. Meant for the time in which the model computes these rows; it never throws.
+   * The masks of each row, in the plan's order; a fault of one row is no fault of the others. Valid until the next call.
+   * Runs while the model computes these rows; it never throws.
    */
   fillMasks(rows: readonly ConstrainedRow[]): readonly RowMasks[] {
     const masks = this.#masks;

@@ -1,11 +1,11 @@
-// Whether a mask leaves one way for the text to go on, and the token that goes furthest on it.
+// Jump-forward decoding: whether a mask leaves one way for the text to go on, and the token that goes furthest on it.
 
 import type { TokenVocabulary } from '@ortler/structured-output';
 
 /**
- * The longest allowed token, when every other allowed one is a beginning of it: most models write a text that they have
- * no choice about in the longest tokens. A guess, as the tokenizer may cut the text otherwise. Undefined where tokens
- * disagree, and where the text may end. Shape: `mask` is `[ceil(columnCount / 32)]`.
+ * The longest allowed token, when every other allowed one is a prefix of it: most models write a text without alternatives in
+ * the longest tokens. A proposal only, because the tokenizer may cut the text otherwise. Undefined where tokens disagree,
+ * and where the text may end. Shape: `mask` is `[ceil(columnCount / 32)]`.
  */
 export function onlyContinuation(
   { bytes, offsets, specialTokens, eosTokenIds }: TokenVocabulary,

@@ -1,5 +1,5 @@
-// How one sequence follows its constraint: what it thinks first is free, then every token is the matcher's to allow.
-// The step loop fills its mask while the model runs, and tells it of a token only when that is committed.
+// The constraint of one sequence (structured output): thinking is free, then the matcher decides about every token.
+// The step loop fills its mask while the model runs, and advances it only by committed tokens.
 
 import {
   type ConstraintMatcher,
@@ -96,7 +96,7 @@ export class SequenceConstraint {
         masks.push(ahead.fillMask(words[masks.length]!));
       }
     } catch (error) {
-      // Whatever is wrong behind a drafted token is met again when that token was drawn.
+      // A fault behind a drafted token is met again when that token was drawn.
       if (!(error instanceof EngineError)) throw error;
     } finally {
       ahead.dispose();
@@ -105,10 +105,11 @@ export class SequenceConstraint {
   }
 
   /**
-   * Tokens of the one way in which the answer can go on: how many were found. They are a guess, as the same text may be
-   * written in other tokens. Changes nothing. Mutates: `guess`, at most `most` tokens.
+   * Jump-forward decoding: proposes the tokens of the only way in which the answer can go on, and returns how many. The
+   * model may still draw others, because the same text can be written in other tokens. The constraint stays as it is.
+   * Mutates: `proposed`, at most `most` tokens.
    */
-  guessForced(guess: Int32Array, most: number): number {
+  jumpForward(proposed: Int32Array, most: number): number {
     if (this.#phase !== 'answer') return 0;
     const { vocabulary, scratch } = this.#options;
     let ahead: ConstraintMatcher | null = null;
@@ -120,10 +121,10 @@ export class SequenceConstraint {
         if (tokenId === undefined) break;
         ahead ??= this.#matcher.fork();
         if (!ahead.accept(tokenId)) break;
-        guess[count++] = tokenId;
+        proposed[count++] = tokenId;
       }
     } catch (error) {
-      // The step that gets there says what is wrong.
+      // The step that gets there reports the fault.
       if (!(error instanceof MatcherFailed)) throw error;
     } finally {
       ahead?.dispose();
@@ -131,12 +132,12 @@ export class SequenceConstraint {
     return count;
   }
 
-  /** How many of the first `length` guessed tokens the constraint could take over, one after the other. */
-  countFitting(guess: Int32Array, length: number): number {
+  /** How many of the first `length` proposed tokens the constraint allows, one after the other. */
+  countAllowed(proposed: Int32Array, length: number): number {
     if (this.#phase === 'start') return 0;
     if (this.#phase === 'thinking') return length;
     try {
-      return this.#matcher.countFitting([...guess.subarray(0, length)]);
+      return this.#matcher.countFitting([...proposed.subarray(0, length)]);
     } catch (error) {
       if (!(error instanceof MatcherFailed)) throw error;
       return 0;

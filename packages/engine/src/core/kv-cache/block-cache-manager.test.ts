@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSequence } from '../../testing/create-sequence.ts';
+import { admit, createSequence, release } from '../../testing/create-sequence.ts';
 import { Sequence } from '../sequence.ts';
 import { BlockCacheManager, type BlockCacheSettings } from './block-cache-manager.ts';
 
@@ -43,11 +43,11 @@ function blocksOf(sequence: Sequence, count: number): number[] {
 /** Runs a request to its end and leaves its prompt in the cache. */
 function cache(manager: BlockCacheManager, requestId: number, prompt: readonly number[]): number[] {
   const sequence = sequenceOf(requestId, prompt);
-  expect(manager.admit(sequence)).toBe(true);
+  expect(admit(manager, sequence)).toBe(true);
   const blocks = blocksOf(sequence, Math.ceil(prompt.length / 4));
   compute(manager, sequence);
   sequence.computedLength = prompt.length;
-  manager.release(sequence, { keepsPrefix: true });
+  release(manager, sequence, { keepsPrefix: true });
   return blocks;
 }
 
@@ -55,14 +55,14 @@ describe('BlockCacheManager', () => {
   it('gives a sequence blocks for all its tokens and one more when it grows beyond them', () => {
     const { manager } = createManager();
     const sequence = sequenceOf(1, range(8));
-    expect(manager.admit(sequence)).toBe(true);
+    expect(admit(manager, sequence)).toBe(true);
     expect(manager.pool.freeCount).toBe(10);
     expect(manager.reserve(sequence, 8)).toBe(true);
     expect(manager.pool.freeCount).toBe(10);
     expect(manager.reserve(sequence, 9)).toBe(true);
     expect(manager.pool.freeCount).toBe(9);
     expect(manager.usedShare).toBe(0.25);
-    manager.release(sequence, { keepsPrefix: false });
+    release(manager, sequence, { keepsPrefix: false });
     expect(manager.pool.freeCount).toBe(12);
     expect(manager.findViolations(CONTEXT_LENGTH)).toEqual([]);
   });
@@ -71,7 +71,7 @@ describe('BlockCacheManager', () => {
     const { manager, copies } = createManager();
     const cached = cache(manager, 1, range(10));
     const next = sequenceOf(2, [...range(10), 50, 51]);
-    manager.admit(next);
+    admit(manager, next);
     expect(blocksOf(next, 2)).toEqual(cached.slice(0, 2));
     expect(copies).toEqual([[cached[2], next.blocks[2]]]);
     expect(next.computedLength).toBe(10);
@@ -82,7 +82,7 @@ describe('BlockCacheManager', () => {
     const { manager, copies } = createManager({ blockLength: 8 });
     cache(manager, 1, range(9));
     const next = sequenceOf(2, [...range(9), 50]);
-    manager.admit(next);
+    admit(manager, next);
     expect(copies).toEqual([]);
     expect(next.computedLength).toBe(8);
   });
@@ -91,7 +91,7 @@ describe('BlockCacheManager', () => {
     const { manager, copies } = createManager();
     const cached = cache(manager, 1, range(8));
     const same = sequenceOf(2, range(8));
-    manager.admit(same);
+    admit(manager, same);
     expect(same.computedLength).toBe(7);
     expect(copies).toEqual([[cached[1], same.blocks[1]]]);
     expect(manager.findViolations(CONTEXT_LENGTH)).toEqual([]);
@@ -100,8 +100,8 @@ describe('BlockCacheManager', () => {
   it('keeps one block of what two computed at the same time', () => {
     const { manager } = createManager();
     const [first, second] = [sequenceOf(1, range(9)), sequenceOf(2, range(9))];
-    manager.admit(first);
-    manager.admit(second);
+    admit(manager, first);
+    admit(manager, second);
     expect(manager.pool.freeCount).toBe(6);
     compute(manager, first);
     compute(manager, second);
@@ -114,7 +114,7 @@ describe('BlockCacheManager', () => {
     const { manager } = createManager();
     cache(manager, 1, range(8));
     const other = sequenceOf(2, range(9), 'b');
-    manager.admit(other);
+    admit(manager, other);
     expect(other.computedLength).toBe(0);
   });
 
@@ -123,12 +123,12 @@ describe('BlockCacheManager', () => {
     const [first, second] = [cache(manager, 1, range(12)), cache(manager, 2, range(12, 100))];
     expect(new Set([...first, ...second]).size).toBe(6);
     const stranger = sequenceOf(3, range(12, 200));
-    manager.admit(stranger);
+    admit(manager, stranger);
     // Two blocks were empty; the third is the end of the older prefix.
     expect(stranger.blocks[2]).toBe(first[2]);
-    manager.release(stranger, { keepsPrefix: false });
+    release(manager, stranger, { keepsPrefix: false });
     const back = sequenceOf(4, range(12));
-    manager.admit(back);
+    admit(manager, back);
     expect(back.computedLength).toBe(8);
     expect(manager.findViolations(CONTEXT_LENGTH)).toEqual([]);
   });
@@ -137,11 +137,11 @@ describe('BlockCacheManager', () => {
     for (const prefixCaching of [true, false]) {
       const { manager, copies } = createManager({ prefixCaching });
       const first = sequenceOf(1, range(10));
-      manager.admit(first);
+      admit(manager, first);
       compute(manager, first);
       const second = new Sequence(first.group, 1);
       first.group.openSequences.add(second);
-      manager.admit(second);
+      admit(manager, second);
       expect(second.computedLength).toBe(9);
       expect(blocksOf(second, 2)).toEqual(blocksOf(first, 2));
       expect(copies).toEqual([[first.blocks[2], second.blocks[2]]]);
@@ -152,17 +152,17 @@ describe('BlockCacheManager', () => {
   it('says when there is no room, and changes nothing then', () => {
     const { manager } = createManager({ blockCount: 8 });
     const first = sequenceOf(1, range(16));
-    manager.admit(first);
+    admit(manager, first);
     const second = sequenceOf(2, range(16, 50));
     // Its four blocks are there, but then the first one could not grow.
-    expect(manager.admit(second)).toBe(false);
+    expect(admit(manager, second)).toBe(false);
     expect(second.slot).toBeNull();
     const third = sequenceOf(3, range(12, 50));
-    expect(manager.admit(third)).toBe(true);
+    expect(admit(manager, third)).toBe(true);
     expect(manager.reserve(third, 16)).toBe(true);
     expect(manager.reserve(first, 17)).toBe(false);
     expect(manager.findViolations(CONTEXT_LENGTH)).toEqual([]);
-    manager.release(third, { keepsPrefix: false });
+    release(manager, third, { keepsPrefix: false });
     expect(manager.reserve(first, 17)).toBe(true);
   });
 
@@ -170,7 +170,7 @@ describe('BlockCacheManager', () => {
     const { manager } = createManager({ blockCount: CONTEXT_LENGTH / 4 });
     cache(manager, 1, range(30));
     const whole = sequenceOf(2, range(CONTEXT_LENGTH));
-    expect(manager.admit(whole)).toBe(true);
+    expect(admit(manager, whole)).toBe(true);
     expect(whole.computedLength).toBe(30);
     expect(manager.findViolations(CONTEXT_LENGTH)).toEqual([]);
   });
@@ -178,14 +178,14 @@ describe('BlockCacheManager', () => {
   it('forgets what a failed sequence alone has', () => {
     const { manager } = createManager();
     const good = sequenceOf(1, range(9));
-    manager.admit(good);
+    admit(manager, good);
     compute(manager, good);
     const failed = sequenceOf(2, range(14));
-    manager.admit(failed);
+    admit(manager, failed);
     compute(manager, failed);
-    manager.release(failed, { keepsPrefix: false });
+    release(manager, failed, { keepsPrefix: false });
     const next = sequenceOf(3, range(14));
-    manager.admit(next);
+    admit(manager, next);
     expect(next.computedLength).toBe(8);
     expect(manager.findViolations(CONTEXT_LENGTH)).toEqual([]);
   });
@@ -193,10 +193,10 @@ describe('BlockCacheManager', () => {
   it('does not publish what no token was drawn from', () => {
     const { manager } = createManager();
     const running = sequenceOf(1, range(12));
-    manager.admit(running);
+    admit(manager, running);
     running.computedLength = 8;
     const next = sequenceOf(2, range(12));
-    manager.admit(next);
+    admit(manager, next);
     expect(next.computedLength).toBe(0);
   });
 
@@ -215,7 +215,7 @@ describe('findBlockCacheViolations', () => {
   function violationsAfter(breakIt: Break): string {
     const { manager } = createManager();
     const sequence = sequenceOf(1, range(9));
-    manager.admit(sequence);
+    admit(manager, sequence);
     compute(manager, sequence);
     cache(manager, 2, [...range(8), 70, 71, 72, 73, 74]);
     expect(manager.findViolations(CONTEXT_LENGTH)).toEqual([]);
@@ -224,10 +224,13 @@ describe('findBlockCacheViolations', () => {
   }
 
   it.each<[string, Break]>([
-    ['believes its slot is 3', (_, sequence) => (sequence.slot = 3)],
+    ['believes its slot is 3', (_, sequence) => (sequence.place = { slot: 3, blocks: sequence.blocks })],
     ['has no pending token', (_, sequence) => (sequence.computedLength = sequence.tokenCount)],
     ['has ended', (_, sequence) => sequence.group.openSequences.clear()],
-    ['has the blocks of another place', (_, sequence) => (sequence.blocks = new Int32Array(8))],
+    [
+      'has the blocks of another place',
+      (_, sequence) => (sequence.place = { slot: 0, blocks: new Int32Array(8) }),
+    ],
     ['has a block twice', (_, sequence) => (sequence.blocks[1] = sequence.blocks[0]!)],
     [
       'has 3 blocks for 14 tokens',

@@ -1,5 +1,6 @@
-// Which sequence has which blocks of the cache. Sequences that begin alike share blocks; what one has left behind stays
-// until its block is needed, longest unused first. The scheduler asks it for everything; it alone tells the runner to copy.
+// The KV cache as blocks: which sequence has which blocks. Sequences with a common prefix share its blocks; blocks of ended
+// sequences stay cached until they are needed, least recently used first. It alone makes the runner copy blocks. Caller:
+// the scheduler.
 //
 //     tokens   0 ............................ computedLength ........ tokenCount
 //              | full blocks, may be shared | last block, its own  | reserved    |
@@ -13,7 +14,7 @@ import { findBlockCacheViolations } from './block-cache-invariants.ts';
 import { BlockPool } from './block-pool.ts';
 import { BlockPrefixIndex, NO_BLOCK } from './block-prefix-index.ts';
 import { type BlockOwner, BlockPublisher } from './block-publisher.ts';
-import type { CacheCounters, KvCacheManager } from './kv-cache-manager.ts';
+import type { Admission, CacheCounters, KvCacheManager } from './kv-cache-manager.ts';
 import { mustComputePrompt, PrefixCounters } from './prefix-counters.ts';
 
 /** What the manager needs of the runner. */
@@ -65,7 +66,8 @@ export class BlockCacheManager implements KvCacheManager {
     this.#publisher = new BlockPublisher(this.pool, this.index, blockLength);
     this.#mover = mover;
     this.#leastTail = Math.max(1, blockLength >> 2);
-    this.owners = Array.from({ length: maxSequences }, () => ({
+    this.owners = Array.from({ length: maxSequences }, (_, slot) => ({
+      slot,
       sequence: null,
       blocks: new Int32Array(blocksPerSequence),
       blockCount: 0,
@@ -90,19 +92,18 @@ export class BlockCacheManager implements KvCacheManager {
   }
 
   /**
-   * There is room when the sequence's tokens fit and every other one in the cache can still take a block: whoever is
-   * admitted should not have to give way in the next steps.
+   * There is room when the sequence's tokens fit and every other one in the cache can still take a block: an admitted
+   * sequence should not be preempted in the next steps.
    */
-  admit(sequence: Sequence): boolean {
+  admit(sequence: Sequence): Admission | null {
     assertInvariant(sequence.slot === null, 'a sequence has at most one place');
     const { blockLength } = this.settings;
     const hit = this.#findPrefix(sequence);
     const revivedCount = hit.blocks.filter(block => this.pool.useCount(block) === 0).length;
     const newCount = Math.ceil(sequence.tokenCount / blockLength) - hit.blocks.length;
-    if (newCount + revivedCount + this.#ownedCount > this.pool.freeCount) return false;
-    const slot = this.owners.findIndex(owner => owner.sequence === null);
-    assertInvariant(slot >= 0, 'a place is free when a sequence is admitted');
-    const owner = this.owners[slot]!;
+    if (newCount + revivedCount + this.#ownedCount > this.pool.freeCount) return null;
+    const owner = this.owners.find(({ sequence }) => sequence === null);
+    assertInvariant(owner !== undefined, 'a place is free when a sequence is admitted');
     for (const [index, block] of hit.blocks.entries()) {
       this.pool.retain(block);
       owner.blocks[index] = block;
@@ -117,12 +118,10 @@ export class BlockCacheManager implements KvCacheManager {
     for (let count = 0; count < newCount; count++) this.#append(owner);
     if (hit.tail !== NO_BLOCK && hit.tail !== owner.blocks[tailBlock])
       this.#mover.copyBlock(hit.tail, owner.blocks[tailBlock]!);
-    sequence.slot = slot;
-    sequence.blocks = owner.blocks;
-    sequence.computedLength = hit.blocks.length * blockLength + hit.tailLength;
+    const cachedLength = hit.blocks.length * blockLength + hit.tailLength;
     this.#ownedCount++;
-    this.#counters.count(sequence, sequence.computedLength);
-    return true;
+    this.#counters.count(sequence, cachedLength);
+    return { place: owner, cachedLength };
   }
 
   reserve(sequence: Sequence, tokenCount: number): boolean {
@@ -142,7 +141,6 @@ export class BlockCacheManager implements KvCacheManager {
 
   /** Without `keepsPrefix` what the sequence alone has is forgotten, also if others could have found it before. */
   release(sequence: Sequence, options: { readonly keepsPrefix: boolean }): void {
-    if (sequence.slot === null) return;
     const owner = this.#ownerOf(sequence);
     if (options.keepsPrefix && this.settings.prefixCaching) {
       this.#publisher.publishFull(owner);
@@ -158,8 +156,6 @@ export class BlockCacheManager implements KvCacheManager {
     }
     owner.sequence = null;
     owner.blockCount = 0;
-    sequence.slot = null;
-    sequence.computedLength = 0;
     this.#ownedCount--;
   }
 
@@ -215,7 +211,7 @@ export class BlockCacheManager implements KvCacheManager {
       best = this.#ownerOf(other);
     }
     if (best === null) return NO_HIT;
-    // Who shares a block that is published shares those before it: none of them is given out before it.
+    // A sequence that shares a published block shares those before it: none of them is given out before it.
     if (this.settings.prefixCaching) this.#publisher.publishFull(best);
     const blocks = Array.from(best.blocks.subarray(0, Math.floor(length / blockLength)));
     const tailLength = length % blockLength;

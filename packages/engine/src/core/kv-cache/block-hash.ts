@@ -1,5 +1,5 @@
 // Names for prefixes: the tokens of a block hashed together with the hash of everything before it. Equal prefixes
-// have equal hashes; equal hashes need not mean equal prefixes, so whoever finds one compares the tokens.
+// have equal hashes; equal hashes need not mean equal prefixes, so a lookup compares the tokens as well.
 
 /** A hash is a whole number below 2 ** 53, which a Map takes as a key without boxing it into text. */
 export type BlockHash = number;

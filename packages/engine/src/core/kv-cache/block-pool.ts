@@ -1,5 +1,5 @@
 // Which blocks of the cache are in use and by how many sequences, and in which order the free ones are given out. It knows
-// numbers only; what is in a block is the affair of `block-prefix-index.ts`.
+// numbers only; `block-prefix-index.ts` knows the content of blocks.
 //
 //     free list   first ......................................... last
 //                 | blocks with nothing to keep | kept, longest unused first |

@@ -1,12 +1,12 @@
-// Tells the index of cached prefixes which blocks hold which tokens, and keeps one block where two sequences computed the
-// same. Caller: `block-cache-manager.ts`.
+// Publishes blocks of computed tokens in the prefix index, and keeps one block where two sequences computed the same tokens.
+// Caller: `block-cache-manager.ts`.
 
-import type { Sequence } from '../sequence.ts';
+import type { CachePlace, Sequence } from '../sequence.ts';
 import type { BlockPool } from './block-pool.ts';
 import { type BlockPrefixIndex, NO_BLOCK, type PrefixPlace } from './block-prefix-index.ts';
 
-/** A sequence in the cache. Its place in the list of them is its `slot`, its blocks are a row of the block table. */
-export interface BlockOwner {
+/** A place for a sequence in the cache. Its blocks are a row of the block table. */
+export interface BlockOwner extends CachePlace {
   sequence: Sequence | null;
   /** Shape: `[most blocks of a sequence]`. Of these the first `blockCount` count. */
   readonly blocks: Int32Array;
@@ -26,7 +26,7 @@ export class BlockPublisher {
     this.#blockLength = blockLength;
   }
 
-  /** Mutates: tells the index of the full blocks since the last time; one that it has already takes the place of the own. */
+  /** Mutates: publishes the full blocks since the last time; one that the index has already takes the place of the own. */
   publishFull(owner: BlockOwner): void {
     const blockLength = this.#blockLength;
     const fullCount = Math.floor(owner.sequence!.computedLength / blockLength);
@@ -47,7 +47,7 @@ export class BlockPublisher {
     }
   }
 
-  /** Mutates: tells the index of the computed tokens behind the last full block, unless it has a block that begins so. */
+  /** Mutates: publishes the computed tokens behind the last full block, unless the index has a block that begins so. */
   publishTail(owner: BlockOwner): void {
     const blockLength = this.#blockLength;
     const length = owner.sequence!.computedLength % blockLength;

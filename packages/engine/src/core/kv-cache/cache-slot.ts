@@ -1,7 +1,7 @@
-// What is known about one slot of the physical cache: who uses it, which tokens it holds, which of its prefixes
-// the index has been told about. Only the cache manager and the prefix index touch it.
+// The bookkeeping of one slot of the physical cache: its owner, the tokens it holds, and which of its prefixes are in the
+// prefix index. Only the cache manager and the prefix index change it.
 
-import type { Sequence } from '../sequence.ts';
+import { type CachePlace, NO_BLOCKS, type Sequence } from '../sequence.ts';
 import type { BlockHash } from './block-hash.ts';
 
 /** Tokens whose keys and values stayed in a slot after their sequence left it. */
@@ -12,11 +12,12 @@ export interface CachedPrefix {
 
 /**
  * At most one of `owner` and `cached` is set; with neither the slot is empty. A slot object keeps its tokens for
- * life: when contents move to another place of the pool, the object moves along and `index` changes.
+ * life: when contents move to another slot of the pool, the object moves along and `slot` changes.
  */
-export class CacheSlot {
-  /** Place in the pool. */
-  index: number;
+export class CacheSlot implements CachePlace {
+  /** Index in the pool. */
+  slot: number;
+  readonly blocks = NO_BLOCKS;
   owner: Sequence | null = null;
   cached: CachedPrefix | null = null;
   /** Hashes of the first full blocks of its tokens, as many as the index knows. */
@@ -24,8 +25,8 @@ export class CacheSlot {
   /** The manager's clock when the content was last used: the smallest goes first. */
   lastUsed = 0;
 
-  constructor(index: number) {
-    this.index = index;
+  constructor(slot: number) {
+    this.slot = slot;
   }
 
   /** How many tokens' keys and values it holds. */

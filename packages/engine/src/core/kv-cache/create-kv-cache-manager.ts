@@ -1,6 +1,6 @@
 // The cache manager that fits a runner: the only place that looks at what the runner's cache is made of.
 
-import type { ModelRunner } from '../model/model-runner.ts';
+import type { ModelRunner } from '../runners/model-runner.ts';
 import { BlockCacheManager } from './block-cache-manager.ts';
 import type { KvCacheManager } from './kv-cache-manager.ts';
 import { SlotCacheManager } from './slot-cache-manager.ts';

@@ -1,4 +1,4 @@
-// What must hold for every sequence in the cache, whatever the cache is made of. The checks of both managers use it.
+// Invariants of every sequence in the cache, over slots and over blocks. The checks of both managers use it.
 
 import type { Sequence } from '../sequence.ts';
 
@@ -13,8 +13,6 @@ export function findOwnerViolations(sequence: Sequence, place: number, contextLe
   const name = nameOwner(sequence, place);
   if (sequence.slot !== place) violations.push(`${name} believes its slot is ${sequence.slot}.`);
   if (sequence.pendingCount < 1) violations.push(`${name} has no pending token.`);
-  if (sequence.guessLength > 0 && sequence.tokenCount + sequence.guessLength > contextLength)
-    violations.push(`${name} has guesses beyond the context.`);
   if (sequence.tokenCount > contextLength) violations.push(`${name} is longer than the context.`);
   if (!sequence.group.openSequences.has(sequence)) violations.push(`${name} has ended.`);
   return violations;

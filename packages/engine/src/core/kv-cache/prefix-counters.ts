@@ -1,4 +1,4 @@
-// Counts what lookups in the cache were about and what they found. Both cache managers keep one.
+// Counts lookups in the prefix cache and cache hits. Both cache managers keep one.
 
 import type { Sequence } from '../sequence.ts';
 import type { CacheCounters } from './kv-cache-manager.ts';
@@ -7,15 +7,11 @@ export class PrefixCounters implements CacheCounters {
   queriedTokenCount = 0;
   hitTokenCount = 0;
 
-  /**
-   * Counts the lookup of a request once: later choices and returns after a preemption are no new prompts.
-   * Mutates: the group's count of cached tokens.
-   */
+  /** Counts the lookup of a request once: later choices and returns after a preemption are no new prompts. */
   count({ group, promptLength }: Sequence, hitLength: number): void {
     if (group.cachedTokenCount !== null) return;
-    group.cachedTokenCount = Math.min(hitLength, promptLength);
     this.queriedTokenCount += promptLength;
-    this.hitTokenCount += group.cachedTokenCount;
+    this.hitTokenCount += Math.min(hitLength, promptLength);
   }
 }
 

@@ -33,7 +33,7 @@ export function findSlotCacheViolations(
     violations.push(`${owners.length} sequences own slots but ${ownedCount} are counted.`);
   if (new Set(owners).size !== owners.length) violations.push('A sequence owns two slots.');
   slots.forEach((slot, place) => {
-    if (slot.index !== place) violations.push(`Slot ${place} believes its place is ${slot.index}.`);
+    if (slot.slot !== place) violations.push(`Slot ${place} believes its place is ${slot.slot}.`);
     if (slot.owner !== null && slot.cached !== null)
       violations.push(`Slot ${place} is owned and holds a cached prefix.`);
     if (slot.cached !== null && !settings.prefixCaching)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSequence } from '../../testing/create-sequence.ts';
+import { admit, createSequence, release } from '../../testing/create-sequence.ts';
 import type { Sequence } from '../sequence.ts';
 import { findSlotCacheViolations } from './slot-cache-invariants.ts';
 import { SlotCacheManager, type SlotCacheSettings } from './slot-cache-manager.ts';
@@ -36,10 +36,10 @@ function cache(
   partition = '',
 ): number {
   const sequence = sequenceOf(requestId, prompt, partition);
-  manager.admit(sequence);
+  admit(manager, sequence);
   const slot = sequence.slot!;
   compute(sequence);
-  manager.release(sequence, { keepsPrefix: true });
+  release(manager, sequence, { keepsPrefix: true });
   return slot;
 }
 
@@ -48,7 +48,7 @@ describe('SlotCacheManager', () => {
     const { manager, moves } = createManager();
     const slot = cache(manager, 1, [1, 2, 3, 4]);
     const next = sequenceOf(2, [1, 2, 3, 4, 5, 6]);
-    manager.admit(next);
+    admit(manager, next);
     expect(next).toMatchObject({ slot, computedLength: 4 });
     expect(moves).toEqual([]);
     expect(manager.counters).toEqual({ queriedTokenCount: 10, hitTokenCount: 4 });
@@ -58,11 +58,11 @@ describe('SlotCacheManager', () => {
     const { manager, moves } = createManager();
     const slot = cache(manager, 1, [1, 2, 3, 4]);
     const next = sequenceOf(2, [1, 2, 3, 9, 9]);
-    manager.admit(next);
+    admit(manager, next);
     expect(moves).toEqual([['copy', slot, next.slot, 3]]);
     expect(next.computedLength).toBe(3);
     const again = sequenceOf(3, [1, 2, 3, 4, 4]);
-    manager.admit(again);
+    admit(manager, again);
     expect(again.computedLength).toBe(4);
   });
 
@@ -76,7 +76,7 @@ describe('SlotCacheManager', () => {
       const rest = Array.from({ length: restLength }, (_, index) => 100 + index);
       const slot = cache(manager, 1, [...shared, ...rest]);
       const next = sequenceOf(2, [...shared, 200, 201]);
-      manager.admit(next);
+      admit(manager, next);
       expect(next.computedLength).toBe(64);
       expect(moves).toEqual(isCopied ? [['copy', slot, next.slot, 64]] : []);
       expect(next.slot === slot).toBe(!isCopied);
@@ -87,10 +87,10 @@ describe('SlotCacheManager', () => {
   it('copies from a sequence that still runs', () => {
     const { manager, moves } = createManager();
     const running = sequenceOf(1, [1, 2, 3, 4, 5]);
-    manager.admit(running);
+    admit(manager, running);
     running.computedLength = 4;
     const next = sequenceOf(2, [1, 2, 3, 4, 5, 6]);
-    manager.admit(next);
+    admit(manager, next);
     expect(moves).toEqual([['copy', 0, 1, 4]]);
   });
 
@@ -98,7 +98,7 @@ describe('SlotCacheManager', () => {
     const { manager } = createManager();
     cache(manager, 1, [1, 2, 3, 4]);
     const same = sequenceOf(2, [1, 2, 3, 4]);
-    manager.admit(same);
+    admit(manager, same);
     expect(same.computedLength).toBe(3);
     expect(same.group.cachedTokenCount).toBe(3);
   });
@@ -107,7 +107,7 @@ describe('SlotCacheManager', () => {
     const { manager } = createManager();
     cache(manager, 1, [1, 2, 3, 4], 'a');
     const other = sequenceOf(2, [1, 2, 3, 4], 'b');
-    manager.admit(other);
+    admit(manager, other);
     expect(other.computedLength).toBe(0);
   });
 
@@ -122,10 +122,10 @@ describe('SlotCacheManager', () => {
     // A use of the first one makes the second one the oldest.
     expect(cache(manager, 4, [1, 1, 1, 1, 5])).toBe(first);
     const stranger = sequenceOf(5, [9, 9, 9]);
-    manager.admit(stranger);
+    admit(manager, stranger);
     expect(stranger.slot).toBe(second);
     const back = sequenceOf(6, [3, 3, 3, 3, 3]);
-    manager.admit(back);
+    admit(manager, back);
     expect(back).toMatchObject({ slot: third, computedLength: 4 });
   });
 
@@ -133,23 +133,23 @@ describe('SlotCacheManager', () => {
     const { manager } = createManager({ prefixCaching: false });
     cache(manager, 1, [1, 2, 3, 4]);
     const [first, second] = [sequenceOf(2, [1, 2, 3, 4]), sequenceOf(3, [1, 2, 3, 4])];
-    manager.admit(first);
+    admit(manager, first);
     expect(first.computedLength).toBe(0);
     compute(first);
-    manager.admit(second);
+    admit(manager, second);
     expect(second.computedLength).toBe(0);
     second.group.openSequences.add(first);
-    manager.release(second, { keepsPrefix: true });
-    manager.admit(second);
+    release(manager, second, { keepsPrefix: true });
+    admit(manager, second);
     expect(second.computedLength).toBe(3);
 
     const caching = createManager().manager;
     const failed = sequenceOf(1, [1, 2, 3, 4]);
-    caching.admit(failed);
+    admit(caching, failed);
     compute(failed);
-    caching.release(failed, { keepsPrefix: false });
+    release(caching, failed, { keepsPrefix: false });
     const next = sequenceOf(2, [1, 2, 3, 4]);
-    caching.admit(next);
+    admit(caching, next);
     expect(next.computedLength).toBe(0);
   });
 
@@ -160,13 +160,13 @@ describe('SlotCacheManager', () => {
       promptTokenIds: Int32Array.of(1, 2, 3, 4),
       promptLogprobs: { topCount: 0 },
     });
-    manager.admit(sequence);
+    admit(manager, sequence);
     expect(sequence.computedLength).toBe(0);
     compute(sequence);
     sequence.append(5);
     sequence.group.isPrefilled = true;
-    manager.release(sequence, { keepsPrefix: true });
-    manager.admit(sequence);
+    release(manager, sequence, { keepsPrefix: true });
+    admit(manager, sequence);
     expect(sequence.computedLength).toBe(4);
     expect(sequence.group.cachedTokenCount).toBe(0);
   });
@@ -178,7 +178,7 @@ describe('SlotCacheManager', () => {
     cache(manager, 3, [3, 3, 3]);
     expect(manager.slots.filter(slot => slot.cached !== null)).toHaveLength(3);
     const running = sequenceOf(4, [1, 1, 1, 1]);
-    manager.admit(running);
+    admit(manager, running);
     expect(running.computedLength).toBe(3);
     expect(manager.freeCount).toBe(0);
     expect(manager.usedShare).toBe(1);
@@ -189,11 +189,11 @@ describe('SlotCacheManager', () => {
     const { manager, moves } = createManager();
     const sequences = [1, 2, 3, 4].map(id => sequenceOf(id, [id, id, id]));
     for (const sequence of sequences) {
-      manager.admit(sequence);
+      admit(manager, sequence);
       compute(sequence).append(9);
     }
-    manager.release(sequences[0]!, { keepsPrefix: true });
-    manager.release(sequences[2]!, { keepsPrefix: false });
+    release(manager, sequences[0]!, { keepsPrefix: true });
+    release(manager, sequences[2]!, { keepsPrefix: false });
     const decodes = [sequences[1]!, sequences[3]!];
     manager.arrange(decodes);
     expect(moves).toEqual([['swap', 3, 0, 3]]);
@@ -202,17 +202,17 @@ describe('SlotCacheManager', () => {
     manager.arrange(decodes);
     expect(moves).toHaveLength(1);
     const back = sequenceOf(5, [1, 1, 1, 1]);
-    manager.admit(back);
+    admit(manager, back);
     expect(back).toMatchObject({ slot: 3, computedLength: 3 });
   });
 
   it('copies instead of exchanging where nothing is lost', () => {
     const { manager, moves } = createManager({ prefixCaching: false });
     const [first, second] = [sequenceOf(1, [1, 1, 1]), sequenceOf(2, [2, 2, 2])];
-    manager.admit(first);
-    manager.admit(second);
+    admit(manager, first);
+    admit(manager, second);
     compute(second);
-    manager.release(first, { keepsPrefix: true });
+    release(manager, first, { keepsPrefix: true });
     manager.arrange([second]);
     expect(moves).toEqual([['copy', 1, 0, 3]]);
   });
@@ -222,16 +222,16 @@ describe('findSlotCacheViolations', () => {
   function violationsAfter(breakIt: (manager: SlotCacheManager, sequence: Sequence) => void): string {
     const { manager } = createManager({ maxSequences: 2 });
     const sequence = sequenceOf(1, [1, 2, 3, 4, 5]);
-    manager.admit(sequence);
+    admit(manager, sequence);
     sequence.computedLength = 4;
-    manager.admit(sequenceOf(2, [1, 2, 3, 4, 5]));
+    admit(manager, sequenceOf(2, [1, 2, 3, 4, 5]));
     expect(findSlotCacheViolations(manager, 10)).toEqual([]);
     breakIt(manager, sequence);
     return findSlotCacheViolations(manager, 10).join(' ');
   }
 
   it.each<[string, (manager: SlotCacheManager, sequence: Sequence) => void]>([
-    ['believes its slot is 3', (_, sequence) => (sequence.slot = 3)],
+    ['believes its slot is 3', (_, sequence) => (sequence.place = { slot: 3, blocks: sequence.blocks })],
     ['has no pending token', (_, sequence) => compute(sequence)],
     ['has ended', (_, sequence) => sequence.group.openSequences.clear()],
     [
@@ -242,7 +242,7 @@ describe('findSlotCacheViolations', () => {
     ],
     ['A sequence owns two slots', (manager, sequence) => (manager.slots[3]!.owner = sequence)],
     ['at most 2 may', manager => (manager.slots[3]!.owner = sequenceOf(9, [1]))],
-    ['believes its place is 7', manager => (manager.slots[3]!.index = 7)],
+    ['believes its place is 7', manager => (manager.slots[3]!.slot = 7)],
     [
       'is owned and holds a cached prefix',
       manager => (manager.slots[0]!.cached = { partition: '', tokenIds: Int32Array.of(1) }),

@@ -1,14 +1,14 @@
-// Which sequence has which slot of the cache, and what the slots that nobody owns still hold. The scheduler asks
-// it for everything; it alone tells the runner to copy or exchange slots. A slot holds a whole context, so a
-// sequence that has one can always finish: having a slot is the reservation.
+// The KV cache as slots: which sequence has which slot, and which prefixes are cached in slots without an owner. It alone
+// makes the runner copy or exchange slots. A slot holds a whole context, so a sequence that has one can always finish:
+// having a slot is the reservation. Caller: the scheduler.
 //
 //     slot   0 ......... decodes ......... slotCount
-//            | decodes   | prompts in the making, paused sequences, cached prefixes, empty slots, in any order |
+//            | decodes   | prefills, paused sequences, cached prefixes, empty slots, in any order |
 
 import { assertInvariant } from '../../errors.ts';
 import type { Sequence } from '../sequence.ts';
 import { CacheSlot } from './cache-slot.ts';
-import type { CacheCounters, KvCacheManager } from './kv-cache-manager.ts';
+import type { Admission, CacheCounters, KvCacheManager } from './kv-cache-manager.ts';
 import { mustComputePrompt, PrefixCounters } from './prefix-counters.ts';
 import { findSlotCacheViolations } from './slot-cache-invariants.ts';
 import { type PrefixHit, SlotPrefixIndex } from './slot-prefix-index.ts';
@@ -86,7 +86,7 @@ export class SlotCacheManager implements KvCacheManager {
    * near to it that the rest costs less than a copy, or whose slot would be taken anyway, is taken over where it is; else
    * the tokens are copied.
    */
-  admit(sequence: Sequence): boolean {
+  admit(sequence: Sequence): Admission {
     assertInvariant(this.freeCount > 0, 'a slot is free when a sequence is admitted');
     assertInvariant(sequence.slot === null, 'a sequence holds at most one slot');
     const hit = this.#findPrefix(sequence);
@@ -97,16 +97,14 @@ export class SlotCacheManager implements KvCacheManager {
       this.index.cut(slot, length);
     } else {
       this.#empty(slot);
-      if (hit !== null) this.#mover.copySlot(hit.slot.index, slot.index, length);
+      if (hit !== null) this.#mover.copySlot(hit.slot.slot, slot.slot, length);
     }
     slot.cached = null;
     slot.owner = sequence;
     slot.lastUsed = ++this.#clock;
-    sequence.slot = slot.index;
-    sequence.computedLength = length;
     this.#ownedCount++;
     this.#counters.count(sequence, length);
-    return true;
+    return { place: slot, cachedLength: length };
   }
 
   /** A slot has room for all that a sequence may come to. */
@@ -114,13 +112,12 @@ export class SlotCacheManager implements KvCacheManager {
     return true;
   }
 
-  /** Running sequences are looked at when one is admitted: nothing has to be told. */
+  /** Running sequences are looked up when one is admitted: nothing has to be done before. */
   publish(): void {}
 
   release(sequence: Sequence, options: { readonly keepsPrefix: boolean }): void {
-    if (sequence.slot === null) return;
-    const slot = this.#slots[sequence.slot]!;
-    assertInvariant(slot.owner === sequence, 'a sequence releases its own slot');
+    const slot = sequence.slot === null ? undefined : this.#slots[sequence.slot];
+    assertInvariant(slot?.owner === sequence, 'a sequence releases its own slot');
     const length = sequence.computedLength;
     if (options.keepsPrefix && this.settings.prefixCaching && length > 0) {
       this.index.extend(slot);
@@ -130,15 +127,13 @@ export class SlotCacheManager implements KvCacheManager {
     } else {
       this.#empty(slot);
     }
-    sequence.slot = null;
-    sequence.computedLength = 0;
     this.#ownedCount--;
   }
 
   /**
    * Brings these sequences into the slots `[0, decodes.length)`: all decodes are then one contiguous range of the pool,
    * which the runner passes to the model without copying. Only sequences outside that range move.
-   * Mutates: `slot` of the sequences that change places; `decodes`, which is in slot order afterwards.
+   * Mutates: the slots of sequences that change places; `decodes`, which is in slot order afterwards.
    */
   arrange(decodes: Sequence[]): void {
     const count = decodes.length;
@@ -204,14 +199,12 @@ export class SlotCacheManager implements KvCacheManager {
 
   /** Mutates: both slots change places with all they hold. `from` has an owner. */
   #exchange(from: CacheSlot, to: CacheSlot): void {
-    const [fromIndex, toIndex] = [from.index, to.index];
+    const [fromIndex, toIndex] = [from.slot, to.slot];
     if (to.length > 0) this.#mover.swapSlots(fromIndex, toIndex, Math.max(from.length, to.length));
     else if (from.length > 0) this.#mover.copySlot(fromIndex, toIndex, from.length);
     this.#slots[toIndex] = from;
     this.#slots[fromIndex] = to;
-    from.index = toIndex;
-    to.index = fromIndex;
-    if (from.owner !== null) from.owner.slot = toIndex;
-    if (to.owner !== null) to.owner.slot = fromIndex;
+    from.slot = toIndex;
+    to.slot = fromIndex;
   }
 }

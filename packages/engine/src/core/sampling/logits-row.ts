@@ -17,7 +17,7 @@ export interface RowCut {
   /** They have at least this logit. */
   readonly lowestLogit: number;
   /** The sum of their weights, which the blocks of the row have as well. */
-  readonly mass: number;
+  readonly weightSum: number;
 }
 
 export class LogitsRow {
@@ -69,8 +69,8 @@ export class LogitsRow {
   }
 
   /** What the blocks with a token that has at least that logit weigh, all their tokens of the last sum. */
-  massOfReaching(lowestLogit: number): number {
-    return this.#kernels.massOfReaching(lowestLogit);
+  weightReaching(lowestLogit: number): number {
+    return this.#kernels.weightReaching(lowestLogit);
   }
 
   /** How many blocks have a token with at least that logit. */
@@ -84,7 +84,7 @@ export class LogitsRow {
   /** The weights of each bucket: of all tokens or of a sample of them. Valid until the next call. */
   spread(buckets: Buckets, tokens: SpreadTokens): Float64Array {
     this.#kernels.spread(buckets, tokens);
-    return this.#kernels.bucketMasses;
+    return this.#kernels.bucketWeightSums;
   }
 
   /** Ids of the tokens whose logit is at least `lowestLogit` and below the other. Valid until the next call. */
@@ -93,11 +93,11 @@ export class LogitsRow {
   }
 
   /** What these tokens weigh. */
-  massOf(ids: Int32Array): number {
+  weightSumOf(ids: Int32Array): number {
     const { weights } = this.#kernels;
-    let mass = 0;
-    for (let i = 0; i < ids.length; i++) mass += weights[ids[i]!]!;
-    return mass;
+    let weightSum = 0;
+    for (let i = 0; i < ids.length; i++) weightSum += weights[ids[i]!]!;
+    return weightSum;
   }
 
   /**
@@ -108,16 +108,16 @@ export class LogitsRow {
     ids: Int32Array,
     { isCounted, lowestLogit }: { readonly isCounted: boolean; readonly lowestLogit: number },
   ): number {
-    const { row, weights, blockMasses } = this.#kernels;
-    let mass = 0;
+    const { row, weights, blockWeightSums } = this.#kernels;
+    let weightSum = 0;
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i]!;
       const weight = weights[id]!;
       const isKept = row[id]! >= lowestLogit;
-      if (isKept) mass += weight;
-      if (isKept !== isCounted) blockMasses[id >> BLOCK_SHIFT]! += isKept ? weight : -weight;
+      if (isKept) weightSum += weight;
+      if (isKept !== isCounted) blockWeightSums[id >> BLOCK_SHIFT]! += isKept ? weight : -weight;
     }
-    return mass;
+    return weightSum;
   }
 
   /** Forbids the tokens of exactly that logit but for the first `keptCount` of them. Mutates: the copy. */
@@ -131,11 +131,11 @@ export class LogitsRow {
   }
 
   /** The token in id order at which the sum of weights passes `target`, which is below the last sum: of that limit. */
-  tokenAtMass(target: number, lowestLogit: number): number {
-    const { row, weights, blockMasses } = this.#kernels;
+  tokenAtWeightSum(target: number, lowestLogit: number): number {
+    const { row, weights, blockWeightSums } = this.#kernels;
     let left = target;
     let block = 0;
-    for (; left >= blockMasses[block]!; block++) left -= blockMasses[block]!;
+    for (; left >= blockWeightSums[block]!; block++) left -= blockWeightSums[block]!;
     // Sums of weights are exact, so the block has the token.
     for (let id = block * BLOCK_LENGTH; ; id++) {
       if (row[id]! < lowestLogit) continue;

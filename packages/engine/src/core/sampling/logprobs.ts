@@ -8,7 +8,7 @@ import { FINEST_BITS, weightScale } from './kernels/token-weight.ts';
 import { LogitsRow } from './logits-row.ts';
 
 /**
- * What the model itself thought of `tokenId` and of the `topCount` best tokens, equals in the order of their ids. The
+ * Log probabilities of `tokenId` and of the `topCount` best tokens, equals in the order of their ids. The
  * row is scanned. Results are float32. Mutates: `candidates`.
  * Throws: when the row is not made of numbers, that is, when the model is broken.
  */

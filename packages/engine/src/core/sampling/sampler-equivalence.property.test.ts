@@ -104,10 +104,10 @@ function referenceToken({ row, params, processors, seed }: Case, position: numbe
   if (worst !== undefined) kept = kept.filter(id => logits[id]! >= logits[worst]!);
   if (topP < 1) {
     const target = topP * sum(kept);
-    let mass = 0;
+    let weightSum = 0;
     kept = kept.filter(id => {
-      const isNeeded = mass < target;
-      mass += weightOf(id);
+      const isNeeded = weightSum < target;
+      weightSum += weightOf(id);
       return isNeeded;
     });
   }
@@ -122,17 +122,17 @@ function referenceToken({ row, params, processors, seed }: Case, position: numbe
 
 /** Says of the buckets of a row what is not so. */
 class WrongBuckets extends PlainKernels {
-  readonly #masses: readonly number[];
+  readonly #weightSums: readonly number[];
 
-  constructor(vocabSize: number, masses: readonly number[]) {
+  constructor(vocabSize: number, weightSums: readonly number[]) {
     super(vocabSize);
-    this.#masses = masses;
+    this.#weightSums = weightSums;
   }
 
   override spread(): void {
-    const masses = this.#masses;
+    const weightSums = this.#weightSums;
     for (let bucket = 0; bucket < BUCKET_COUNT; bucket++)
-      this.bucketMasses[bucket] = masses[Math.floor((bucket * masses.length) / BUCKET_COUNT)]!;
+      this.bucketWeightSums[bucket] = weightSums[Math.floor((bucket * weightSums.length) / BUCKET_COUNT)]!;
   }
 }
 
@@ -165,7 +165,7 @@ describe('Sampler', () => {
   });
 
   it('draws the same token whatever its estimates are', () => {
-    const wrongMasses = fc.array(fc.constantFrom(0, 1, 2 ** 20, 2 ** 40, 2 ** 60), {
+    const wrongWeightSums = fc.array(fc.constantFrom(0, 1, 2 ** 20, 2 ** 40, 2 ** 60), {
       minLength: 1,
       maxLength: 9,
     });
@@ -184,8 +184,8 @@ describe('Sampler', () => {
         processors: [],
       }));
     fc.assert(
-      fc.property(wideCases, wrongMasses, (one, masses) => {
-        const sampler = new Sampler(one.row.length, new WrongBuckets(one.row.length, masses));
+      fc.property(wideCases, wrongWeightSums, (one, weightSums) => {
+        const sampler = new Sampler(one.row.length, new WrongBuckets(one.row.length, weightSums));
         expect(sampler.sample(one.row, toStep(one, 0)).tokenId).toBe(referenceToken(one, 0));
       }),
       { numRuns: 200 },

@@ -96,8 +96,9 @@ export class Sampler {
   }
 
   /**
-   * Does to the row what takes the state of its sequence, so that `sample` may follow on any thread: without processors, without
-   * a mask, and with `isEdited` where there were processors. False, with the row as it was: it takes that state to sample it.
+   * Applies the edits that need the state of the sequence, so that `sample` may follow on any thread: without processors,
+   * without a mask, and with `isEdited` where there were processors. False, with the row as it was: sampling it needs that
+   * state.
    * Mutates: `logits`.
    */
   static editInPlace(logits: Float32Array, step: SamplingStep): boolean {
@@ -113,7 +114,7 @@ export class Sampler {
   }
 
   /**
-   * What the model itself thought of a token that was not drawn here, and of the best ones. Shape: `logits` is
+   * Log probabilities of a token that was not drawn here, and of the best ones. Shape: `logits` is
    * `[vocabSize]`. Throws: an Error when the row is not made of numbers.
    */
   readLogprobs(logits: Float32Array, tokenId: number, topCount: number): TokenLogprobs {
@@ -169,8 +170,8 @@ export class Sampler {
   #draw({ params, randomKey, position }: SamplingStep): number {
     const row = this.#row;
     if (params.temperature === 0) return row.bestTokenId;
-    const { lowestLogit, mass } = this.#cut(params);
-    return row.tokenAtMass(Math.floor(uniformAt(randomKey, position) * mass), lowestLogit);
+    const { lowestLogit, weightSum } = this.#cut(params);
+    return row.tokenAtWeightSum(Math.floor(uniformAt(randomKey, position) * weightSum), lowestLogit);
   }
 
   /** Steps 8 to 11. Mutates: the row, where equals do not all stay. */
@@ -183,7 +184,7 @@ export class Sampler {
     if (topK > 0 && topK < this.vocabSize) {
       lowestLogit = topKLimit(row, topK, lowestLogit, { candidates, heap: this.#heap });
     }
-    const cut = { lowestLogit, mass: row.weigh(scale, lowestLogit) };
+    const cut = { lowestLogit, weightSum: row.weigh(scale, lowestLogit) };
     return topP < 1 ? cutByTopP(row, cut, { topP, temperature, scale }) : cut;
   }
 }

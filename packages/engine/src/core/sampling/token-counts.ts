@@ -1,5 +1,5 @@
-// How often each token was generated: what the penalties need of an output, kept up to date token by token so that
-// no step goes through the whole output. One per sequence with penalties; changed by its `Sequence` only.
+// How often each token was generated: the input of the penalties, kept up to date token by token so that no step goes through
+// the whole output. One per sequence with penalties, changed by its `Sequence`, and one per tentative output of it.
 
 import { assertInvariant } from '../../errors.ts';
 
@@ -9,6 +9,15 @@ export class TokenCounts {
   /** Times each of `tokenIds` was generated, at the same index. */
   readonly counts: number[] = [];
   readonly #indexOf = new Map<number, number>();
+
+  /** The same counts, to be changed apart from these. */
+  copy(): TokenCounts {
+    const copy = new TokenCounts();
+    copy.tokenIds.push(...this.tokenIds);
+    copy.counts.push(...this.counts);
+    for (const [tokenId, index] of this.#indexOf) copy.#indexOf.set(tokenId, index);
+    return copy;
+  }
 
   /** Mutates: counts one more `tokenId`. */
   add(tokenId: number): void {

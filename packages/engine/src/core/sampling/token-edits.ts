@@ -1,5 +1,5 @@
-// What the processors of one row do to single tokens, for a sampler that has the row on a device and not in its hands.
-// Filled by `LogitsProcessor.describe`, read by `device/`. One instance per row of a step; reused.
+// The edits of logits processors, token by token, for a sampler whose rows lie on a device. Filled by
+// `LogitsProcessor.describe`, read by `device/`. One instance per row of a step; reused.
 
 const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
 /** Penalties outside this range come near the ends of float32, where a division in parts is not exact. */

@@ -10,7 +10,7 @@ export class RequestQueue {
     return this.#items.length;
   }
 
-  /** Mutates: puts the sequence into its place. New ones go to the end, which moves nobody. */
+  /** Mutates: puts the sequence into its place. New ones go to the end, which moves no other. */
   push(sequence: Sequence): void {
     this.#items.splice(findPlace(this.#items, sequence), 0, sequence);
   }

@@ -5,7 +5,7 @@ import { BlockCacheManager } from '../kv-cache/block-cache-manager.ts';
 import type { KvCacheManager } from '../kv-cache/kv-cache-manager.ts';
 import { SlotCacheManager } from '../kv-cache/slot-cache-manager.ts';
 import { Sequence } from '../sequence.ts';
-import type { Drafter } from '../speculation/drafter.ts';
+import type { Drafter } from '../speculative-decoding/drafter.ts';
 import { Scheduler } from './scheduler.ts';
 
 interface Machine {
@@ -46,7 +46,7 @@ class Bench {
 
   /** One step: which requests computed how many tokens. Sequences that reach their length end. */
   step(): [requestId: number, tokenCount: number][] {
-    const plan = this.scheduler.plan();
+    const plan = this.scheduler.schedule(0);
     const rows = plan?.rows.map((row): [number, number] => [
       row.sequence.group.requestId,
       row.tokenIds.length,
@@ -109,8 +109,7 @@ describe('Scheduler', () => {
       draft: decodes =>
         decodes.map(sequence => {
           const length = sequence.group.requestId === 1 ? 3 : 0;
-          sequence.setGuess(Int32Array.of(7, 8, 9), length);
-          return length;
+          return { proposed: Int32Array.of(7, 8, 9), source: 'text', length };
         }),
     };
     const bench = new Bench({ maxSequences: 3, drafter });
@@ -118,7 +117,7 @@ describe('Scheduler', () => {
     bench.add(2);
     bench.step();
     bench.add(3);
-    const rows = bench.scheduler.plan()?.rows ?? [];
+    const rows = bench.scheduler.schedule(0)?.rows ?? [];
     expect(
       rows.map(({ slot, sequence, tokenIds, logitsCount, draftLength }) => ({
         slot,
@@ -307,7 +306,7 @@ describe('Scheduler', () => {
     for (let requestId = 1; requestId <= 30; requestId++)
       bench.add(requestId, 1 + ((requestId * 5) % 11), { maxTokens: 1 + (requestId % 6) });
     while (bench.scheduler.hasWork) {
-      const rows = bench.scheduler.plan()!.rows;
+      const rows = bench.scheduler.schedule(0)!.rows;
       const decodes = rows.filter(row => row.drawsToken && row.tokenIds.length === 1);
       expect(decodes.map(row => row.slot)).toEqual(decodes.map((_, index) => index));
       bench.step();
@@ -355,10 +354,7 @@ describe('Scheduler over blocks', () => {
   it('drafts only what the blocks have room for', () => {
     const drafter: Drafter = {
       draft: decodes =>
-        decodes.map(sequence => {
-          sequence.setGuess(Int32Array.of(7, 7, 7, 7), 4);
-          return 4;
-        }),
+        decodes.map(() => ({ proposed: Int32Array.of(7, 7, 7, 7), source: 'text', length: 4 })),
     };
     const bench = new Bench({ maxSequences: 1, blockCount: 2, drafter });
     bench.add(1, 4, { maxTokens: 4 });

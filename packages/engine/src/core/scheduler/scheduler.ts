@@ -1,20 +1,14 @@
-// Decides what the next step computes: every running answer gets its next token, prompts share the token budget
-// in service order, waiting sequences are admitted while room and budget last. It asks the cache manager for room
-// and is the only one besides `commit-step.ts` that changes sequences.
+// Schedules steps: every running sequence gets its next token (decode), prompts share the token budget in service order
+// (prefill), waiting sequences are admitted while cache and budget last. Between steps it is the only writer of sequences:
+// it admits, preempts, releases and pauses them.
 
-import type { KvCacheManager } from '../kv-cache/kv-cache-manager.ts';
+import type { Admission, KvCacheManager } from '../kv-cache/kv-cache-manager.ts';
 import type { Sequence } from '../sequence.ts';
-import type { Drafter } from '../speculation/drafter.ts';
-import { planRow, wantsPromptLogits } from './plan-row.ts';
+import type { Draft, Drafter } from '../speculative-decoding/drafter.ts';
 import { RequestQueue } from './request-queue.ts';
 import { compareService, findPlace } from './service-order.ts';
-import type { PlannedRow, StepPlan } from './step-plan.ts';
+import { planRow, type RowShare, type StepPlan, wantsPromptLogits } from './step-plan.ts';
 import { type PrefillLimits, TokenBudget } from './token-budget.ts';
-
-interface DraftedSequence {
-  readonly sequence: Sequence;
-  readonly draftLength: number;
-}
 
 export class Scheduler {
   readonly #cache: KvCacheManager;
@@ -24,12 +18,8 @@ export class Scheduler {
   readonly #running: Sequence[] = [];
   /** Paused sequences without a slot: they do not wait for one either. */
   readonly #parked = new Set<Sequence>();
-  #preemptionCount = 0;
-  /** Refilled by every plan. */
-  readonly #plan: { readonly rows: PlannedRow[] } = { rows: [] };
-  readonly #decodes: Sequence[] = [];
-  readonly #drafted: DraftedSequence[] = [];
   readonly #drafter: Drafter | null;
+  #preemptionCount = 0;
 
   /** `drafter`: null for steps of one token per answer. */
   constructor(cache: KvCacheManager, limits: PrefillLimits, drafter: Drafter | null = null) {
@@ -53,7 +43,7 @@ export class Scheduler {
     return this.#queue.length;
   }
 
-  /** Slots that waiting sequences can have: free ones, and those of paused sequences, which give way. */
+  /** Slots that waiting sequences can have: free ones, and those of paused sequences, which are preempted for them. */
   get availableSlotCount(): number {
     let count = this.#cache.freeCount;
     for (const sequence of this.#running) if (sequence.isPaused) count++;
@@ -65,24 +55,22 @@ export class Scheduler {
     return this.#preemptionCount;
   }
 
-  /** Whether `plan` would find something to compute. */
+  /** Whether `schedule` would find something to compute. */
   get hasWork(): boolean {
     return this.#queue.length > 0 || this.#running.some(sequence => !sequence.isPaused);
   }
 
-  /** Mutates: the sequence waits in its place. */
+  /** Mutates: the sequence is open and waits in its place. */
   add(sequence: Sequence): void {
+    sequence.group.openSequences.add(sequence);
     this.#queue.push(sequence);
   }
 
-  /** Forgets a sequence that ended, wherever it is. Mutates: frees its slot. */
+  /** Forgets a sequence that ended, wherever it is. Mutates: it is no longer open, and its slot is free. */
   remove(sequence: Sequence, options: { readonly keepsPrefix: boolean }): void {
-    if (sequence.slot === null) {
-      if (!this.#parked.delete(sequence)) this.#queue.remove(sequence);
-      return;
-    }
-    this.#running.splice(this.#running.indexOf(sequence), 1);
-    this.#cache.release(sequence, options);
+    sequence.group.openSequences.delete(sequence);
+    if (sequence.place !== null) this.#release(sequence, options);
+    else if (!this.#parked.delete(sequence)) this.#queue.remove(sequence);
   }
 
   /** A paused sequence gets no steps, and its slot goes to the next one that waits without a slot. */
@@ -100,33 +88,29 @@ export class Scheduler {
   }
 
   /**
-   * The next step, or null when nothing can run. The plan is valid until the next call, which refills it.
+   * Decides the next step; null when nothing can run.
    *
    * Decodes come first, in the order that the cache manager gives them; then those with drafts, then chunks of prompts.
    * Mutates: admits waiting sequences and preempts running ones.
+   *
+   * @param nowMs When the step begins. Unit: milliseconds.
    */
-  plan(): StepPlan | null {
-    const { rows } = this.#plan;
-    rows.length = 0;
+  schedule(nowMs: number): StepPlan | null {
     this.#makeRoom();
     this.#budget.reset({ hasDecodes: this.#running.some(isDecode) });
     const chunks = this.#grantChunks();
-    const decodes = this.#decodes;
-    decodes.length = 0;
-    for (const sequence of this.#running) if (isDecode(sequence)) decodes.push(sequence);
-    const drafted = this.#takeDrafted({ isAlone: chunks.length === 0 });
-    this.#cache.arrange(decodes);
-    for (const sequence of decodes) rows.push(planRow(sequence, 1));
-    // Only now: bringing the decodes into order may have moved the slots of others.
-    for (const { sequence, draftLength } of drafted) rows.push(planRow(sequence, 1, draftLength));
-    for (const { sequence, tokenCount } of chunks) rows.push(planRow(sequence, tokenCount));
-    return rows.length === 0 ? null : this.#plan;
+    const { plain, drafted } = this.#draft({ isAlone: chunks.length === 0 });
+    // Before any row is planned: bringing the decodes into order may move the slots of others.
+    const decodes = this.#arrange(plain);
+    const rows = [...decodes, ...drafted, ...chunks].map(planRow);
+    for (const { sequence } of rows) sequence.group.startedAtMs ??= nowMs;
+    return rows.length === 0 ? null : { rows };
   }
 
   /**
-   * Gives every running answer room for its next token, in service order: where none is left, the last ones give way.
-   * The first one always finds room, as the cache holds at least one whole context. Prompts got their room when they
-   * were admitted. Mutates: preempts running sequences.
+   * Reserves room for the next token of every running answer, in service order; where none is left, the last ones are
+   * preempted. The first one always finds room, because the cache holds at least one whole context. Prompts got their room
+   * when they were admitted. Mutates: preempts running sequences.
    */
   #makeRoom(): void {
     const running = this.#running;
@@ -135,78 +119,102 @@ export class Scheduler {
       if (!isDecode(sequence)) continue;
       while (sequence.slot !== null && !this.#cache.reserve(sequence, sequence.tokenCount)) {
         this.#preempt(running.findLast(other => other.isPaused) ?? running.at(-1)!);
-        // A paused one that gave way may have stood before this one.
+        // A preempted one that was paused may have stood before this one.
         index = running.indexOf(sequence);
       }
     }
   }
 
-  /** Mutates: takes the sequences that draft out of `#decodes`. */
-  #takeDrafted({ isAlone }: { readonly isAlone: boolean }): readonly DraftedSequence[] {
-    const drafted = this.#drafted;
-    drafted.length = 0;
-    const decodes = this.#decodes;
-    if (this.#drafter === null || decodes.length === 0) return drafted;
-    const lengths = this.#drafter.draft(decodes, { isAlone, logitsRoom: this.#budget.logitsLeft });
-    let kept = 0;
-    for (let index = 0; index < decodes.length; index++) {
-      const sequence = decodes[index]!;
-      // A prompt of one token whose log probabilities are asked for is a decode with logits that are not drawn from.
-      const draftLength = wantsPromptLogits(sequence) ? 0 : lengths[index]!;
-      const hasRoom = draftLength > 0 && this.#cache.reserve(sequence, sequence.tokenCount + draftLength);
-      if (!hasRoom) decodes[kept++] = sequence;
-      else drafted.push({ sequence, draftLength });
+  /** The decodes of the step: those with a draft that the cache has room for, and the others. */
+  #draft({ isAlone }: { readonly isAlone: boolean }): { plain: RowShare[]; drafted: RowShare[] } {
+    const decodes = this.#running.filter(isDecode);
+    const drafts =
+      decodes.length === 0
+        ? undefined
+        : this.#drafter?.draft(decodes, { isAlone, logitsRoom: this.#budget.logitsLeft });
+    const plain: RowShare[] = [];
+    const drafted: RowShare[] = [];
+    for (const [index, sequence] of decodes.entries()) {
+      const draft = drafts?.[index] ?? null;
+      const draftLength = this.#reserveDraft(sequence, draft);
+      (draftLength > 0 ? drafted : plain).push({ sequence, tokenCount: 1, draft, draftLength });
     }
-    decodes.length = kept;
-    return drafted;
+    return { plain, drafted };
+  }
+
+  /** How many tokens of the draft have room. */
+  #reserveDraft(sequence: Sequence, draft: Draft | null): number {
+    // A prompt of one token whose log probabilities are asked for is a decode with logits that are not drawn from.
+    if (draft === null || draft.length === 0 || wantsPromptLogits(sequence)) return 0;
+    return this.#cache.reserve(sequence, sequence.tokenCount + draft.length) ? draft.length : 0;
+  }
+
+  /** Brings decodes into the order in which the runner wants them. */
+  #arrange(decodes: readonly RowShare[]): readonly RowShare[] {
+    const sequences = decodes.map(({ sequence }) => sequence);
+    this.#cache.arrange(sequences);
+    const shareOf = new Map(decodes.map(share => [share.sequence, share]));
+    return sequences.map(sequence => shareOf.get(sequence)!);
   }
 
   /**
    * Shares the budget among prompts, running and waiting ones together in service order. The first waiting sequence
-   * that finds no room ends the admissions of this step: nobody overtakes.
+   * that finds no room ends the admissions of this step: none overtakes another.
+   *
+   * Each turn starts again from the last prompt that had its turn, whatever was admitted and preempted since. That one is
+   * still running: only sequences behind a waiting one are preempted for it, or paused ones, and neither has had a turn.
    */
-  #grantChunks(): { readonly sequence: Sequence; readonly tokenCount: number }[] {
-    const chunks: { sequence: Sequence; tokenCount: number }[] = [];
-    const running = this.#running;
+  #grantChunks(): readonly RowShare[] {
+    const chunks: RowShare[] = [];
+    let last: Sequence | null = null;
     let mayAdmit = true;
-    let index = 0;
     while (!this.#budget.isSpent) {
-      while (index < running.length && !isPrefill(running[index]!)) index++;
-      const candidate = running[index];
+      const next = this.#nextPrefill(last);
       const waiting = mayAdmit ? this.#queue.peek() : undefined;
-      if (waiting !== undefined && (candidate === undefined || compareService(waiting, candidate) < 0)) {
+      if (waiting !== undefined && (next === undefined || compareService(waiting, next) < 0)) {
         mayAdmit = this.#admit(waiting);
-        // All before its place had their turn; it is the next candidate if it is a prompt. Without room for it the
-        // candidate is still the next one, unless it gave way.
-        const next = mayAdmit ? waiting : candidate;
-        index = next === undefined ? running.length : findPlace(running, next);
         continue;
       }
-      if (candidate === undefined) break;
-      const promptLogits = wantsPromptLogits(candidate);
-      const { pendingCount, computedLength } = candidate;
+      if (next === undefined) break;
+      const { pendingCount, computedLength } = next;
+      const promptLogits = wantsPromptLogits(next);
       const tokenCount = this.#budget.grant({ pendingCount, computedLength, promptLogits });
-      if (tokenCount > 0) chunks.push({ sequence: candidate, tokenCount });
-      index++;
+      if (tokenCount > 0) chunks.push({ sequence: next, tokenCount, draft: null, draftLength: 0 });
+      last = next;
     }
     return chunks;
+  }
+
+  /** The first running prompt behind `last` in service order. */
+  #nextPrefill(last: Sequence | null): Sequence | undefined {
+    return this.#running.find(
+      sequence => isPrefill(sequence) && (last === null || compareService(last, sequence) < 0),
+    );
   }
 
   /** Whether the first waiting sequence was admitted. */
   #admit(sequence: Sequence): boolean {
     if (mustWaitForSibling(sequence)) return false;
-    while (this.#cache.freeCount === 0 || !this.#cache.admit(sequence)) {
+    let admission = this.#tryAdmit(sequence);
+    while (admission === null) {
       const victim = this.#findVictim(sequence);
       if (victim === undefined) return false;
       this.#preempt(victim);
+      admission = this.#tryAdmit(sequence);
     }
-    // Its place: one that was preempted for it may stand before it now.
+    const { group, promptLength } = sequence;
+    sequence.enterCache(admission.place, admission.cachedLength);
+    group.cachedTokenCount ??= Math.min(admission.cachedLength, promptLength);
     this.#queue.remove(sequence);
     this.#running.splice(findPlace(this.#running, sequence), 0, sequence);
     return true;
   }
 
-  /** Who gives way: the last paused sequence; else the last running one, if its priority is lower. */
+  #tryAdmit(sequence: Sequence): Admission | null {
+    return this.#cache.freeCount === 0 ? null : this.#cache.admit(sequence);
+  }
+
+  /** The sequence to preempt: the last paused one; else the last running one, if its priority is lower. */
   #findVictim(waiting: Sequence): Sequence | undefined {
     const paused = this.#running.findLast(sequence => sequence.isPaused);
     if (paused !== undefined) return paused;
@@ -214,12 +222,18 @@ export class Scheduler {
     return last !== undefined && last.priority > waiting.priority ? last : undefined;
   }
 
-  /** Mutates: takes the place away. What was computed stays cached if it can; the rest is computed again later. */
+  /** Mutates: takes the place in the cache away. Computed tokens stay cached if they can; others are computed again. */
   #preempt(sequence: Sequence): void {
-    this.remove(sequence, { keepsPrefix: true });
+    this.#release(sequence, { keepsPrefix: true });
     this.#preemptionCount++;
     if (sequence.isPaused) this.#parked.add(sequence);
     else this.#queue.push(sequence);
+  }
+
+  #release(sequence: Sequence, options: { readonly keepsPrefix: boolean }): void {
+    this.#running.splice(this.#running.indexOf(sequence), 1);
+    this.#cache.release(sequence, options);
+    sequence.leaveCache();
   }
 }
 

@@ -1,18 +1,67 @@
-// What one step computes: frozen data, made by the scheduler, read by the runner, the sampler and the commit.
+// What one step computes: read-only data, made by the scheduler for one step, read by the step runner and the commit.
 
-import type { RunnerRow } from '../model/model-runner.ts';
+import type { RunnerRow } from '../runners/model-runner.ts';
 import type { Sequence } from '../sequence.ts';
+import type { Draft } from '../speculative-decoding/drafter.ts';
 
-/** Some pending tokens of one sequence. */
+/** Some pending tokens of one sequence, and a draft behind them. */
 export interface PlannedRow extends RunnerRow {
   readonly sequence: Sequence;
   /** Whether these are all pending tokens: the row's last logits, one more than the draft has tokens, give new ones. */
   readonly drawsToken: boolean;
-  /** How many of the row's last tokens are a guess at what is drawn; 0 for most rows. */
+  /** How many of the row's last tokens are a draft; 0 for most rows. */
   readonly draftLength: number;
+  /** The draft, of which the row may have less than was proposed. Null: none was asked for. */
+  readonly draft: Draft | null;
 }
 
 export interface StepPlan {
-  /** In slot order. Never empty. */
+  /** Decodes in slot order, then decodes with drafts, then chunks of prompts. Never empty. */
   readonly rows: readonly PlannedRow[];
+}
+
+/** A sequence that gets a part of the step. */
+export interface RowShare {
+  readonly sequence: Sequence;
+  /** Pending tokens that the step computes. */
+  readonly tokenCount: number;
+  readonly draft: Draft | null;
+  /** Tokens of the draft that the step verifies, only behind all pending tokens. */
+  readonly draftLength: number;
+}
+
+/** Whether log probabilities of the prompt are asked for and not all reported yet. */
+export function wantsPromptLogits({ group }: Sequence): boolean {
+  return group.submitted.promptLogprobs !== undefined && !group.isPrefilled;
+}
+
+/** The row of an admitted sequence. */
+export function planRow({ sequence, tokenCount, draft, draftLength }: RowShare): PlannedRow {
+  const { place, computedLength, promptLength } = sequence;
+  const drawsToken = tokenCount === sequence.pendingCount;
+  const logitsCount = wantsPromptLogits(sequence) ? tokenCount : Number(drawsToken) + draftLength;
+  const promptLeft = Math.max(0, promptLength - computedLength);
+  const pending = sequence.pendingTokens(tokenCount);
+  return {
+    sequence,
+    slot: place!.slot,
+    blocks: place!.blocks,
+    tokenIds: draftLength === 0 ? pending : joined(pending, draft!.proposed.subarray(0, draftLength)),
+    computedLength,
+    logitsCount,
+    promptCount: Math.min(tokenCount, promptLeft),
+    // The last token of a prompt never goes with the others before it, wherever chunks end and whether it is computed again
+    // or not: so it always takes the same graph.
+    prefillCount: Math.max(0, Math.min(tokenCount - logitsCount, promptLeft - 1)),
+    drawsToken,
+    draftLength,
+    draft,
+  };
+}
+
+function joined(first: Int32Array, second: Int32Array): Int32Array {
+  const both = new Int32Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
 }

@@ -47,7 +47,10 @@ it('says what the sampler keeps on the device, whatever it is asked', async () =
   const options = { threadCount: 1, spin: false, logitsType: 'float32', rowLimit: ROW_LIMIT } as const;
   const sampler = new DeviceSampler(new Sampler(VOCAB_SIZE), backend, options);
   const one = (seed: number): SamplingCase => ({
-    ...{ kind: 'model', seed, params: { temperature: 1 }, topLogprobCount: 3 },
+    kind: 'model',
+    seed,
+    params: { temperature: 1 },
+    topLogprobCount: 3,
     edits: seed % 2 === 0 ? [] : ['bias', 'counts'],
   });
   for (let count = 1; count <= ROW_LIMIT; count++) {

@@ -40,12 +40,12 @@ export type OpenReason = 'numbers' | 'ties' | 'many';
 const LARGEST_LOGIT = 1e30;
 
 /**
- * `masses` has, for each part of a weight, the sum over each block; null where nobody asked. Shape: `[partCount,
+ * `weightSums` has, for each part of a weight, the sum over each block; null where nobody asked. Shape: `[partCount,
  * sumBlockCount]`. `random` is in [0, 1).
  */
 export function decideToken(
   best: BestTokens,
-  masses: Float32Array | null,
+  weightSums: Float32Array | null,
   params: SamplingParams,
   random: number,
   shape: RowShape,
@@ -65,15 +65,17 @@ export function decideToken(
     reached = countReaching(best, limit);
     if (!reached.isAll) return open('ties');
   }
-  if (!reached.isAll && (masses === null || limit > BANNED_LOGIT)) return open('many');
+  if (!reached.isAll && (weightSums === null || limit > BANNED_LOGIT)) return open('many');
 
   if (topP < 1) {
-    const mass = reached.isAll ? massOf(best, reached.count, scale) : massOfAll(masses!, shape);
-    const count = countForMass(best, reached, topP * mass, scale);
+    const weightSum = reached.isAll
+      ? weightSumOf(best, reached.count, scale)
+      : weightOfAll(weightSums!, shape);
+    const count = countForWeightSum(best, reached, topP * weightSum, scale);
     return count === null ? open('many') : drawAmong(best, count, scale, random);
   }
   if (reached.isAll) return drawAmong(best, reached.count, scale, random);
-  return drawFromAll(masses!, scale, random, shape);
+  return drawFromAll(weightSums!, scale, random, shape);
 }
 
 interface Reached {
@@ -88,19 +90,24 @@ function countReaching({ logits, knownCount, isAll }: BestTokens, limit: number)
   return { count, isAll: isAll || count <= knownCount };
 }
 
-/** How many of the best tokens reach the mass. Null: more than came. */
-function countForMass(best: BestTokens, reached: Reached, target: number, scale: WeightScale): number | null {
+/** How many of the best tokens reach the cumulative weight. Null: more than came. */
+function countForWeightSum(
+  best: BestTokens,
+  reached: Reached,
+  target: number,
+  scale: WeightScale,
+): number | null {
   const end = reached.isAll ? reached.count : best.knownCount;
-  let mass = 0;
+  let weightSum = 0;
   let count = 0;
-  while (count < end && mass < target) mass += tokenWeight(best.logits[count++]!, scale);
-  return mass < target && !reached.isAll ? null : count;
+  while (count < end && weightSum < target) weightSum += tokenWeight(best.logits[count++]!, scale);
+  return weightSum < target && !reached.isAll ? null : count;
 }
 
-function massOf({ logits }: BestTokens, count: number, scale: WeightScale): number {
-  let mass = 0;
-  for (let i = 0; i < count; i++) mass += tokenWeight(logits[i]!, scale);
-  return mass;
+function weightSumOf({ logits }: BestTokens, count: number, scale: WeightScale): number {
+  let weightSum = 0;
+  for (let i = 0; i < count; i++) weightSum += tokenWeight(logits[i]!, scale);
+  return weightSum;
 }
 
 function drawAmong(
@@ -120,26 +127,36 @@ function drawAmong(
   }
 }
 
-function drawFromAll(masses: Float32Array, scale: WeightScale, random: number, shape: RowShape): Decision {
-  let left = Math.floor(random * massOfAll(masses, shape));
+function drawFromAll(
+  weightSums: Float32Array,
+  scale: WeightScale,
+  random: number,
+  shape: RowShape,
+): Decision {
+  let left = Math.floor(random * weightOfAll(weightSums, shape));
   for (let block = 0; ; block++) {
-    const mass = massOfBlock(masses, block, shape);
-    if (left < mass) return { kind: 'in-block', block, target: left, scale };
-    left -= mass;
+    const weightSum = weightOfBlock(weightSums, block, shape);
+    if (left < weightSum) return { kind: 'in-block', block, target: left, scale };
+    left -= weightSum;
   }
 }
 
-function massOfAll(masses: Float32Array, shape: RowShape): number {
-  let mass = 0;
-  for (let block = 0; block < shape.sumBlockCount; block++) mass += massOfBlock(masses, block, shape);
-  return mass;
+function weightOfAll(weightSums: Float32Array, shape: RowShape): number {
+  let weightSum = 0;
+  for (let block = 0; block < shape.sumBlockCount; block++)
+    weightSum += weightOfBlock(weightSums, block, shape);
+  return weightSum;
 }
 
-function massOfBlock(masses: Float32Array, block: number, { partCount, sumBlockCount }: RowShape): number {
-  let mass = 0;
+function weightOfBlock(
+  weightSums: Float32Array,
+  block: number,
+  { partCount, sumBlockCount }: RowShape,
+): number {
+  let weightSum = 0;
   for (let part = 0; part < partCount; part++)
-    mass += masses[part * sumBlockCount + block]! * 2 ** (PART_BITS * part);
-  return mass;
+    weightSum += weightSums[part * sumBlockCount + block]! * 2 ** (PART_BITS * part);
+  return weightSum;
 }
 
 function token(tokenId: number): Decision {
@@ -148,4 +165,25 @@ function token(tokenId: number): Decision {
 
 function open(reason: OpenReason): Decision {
   return { kind: 'open', reason };
+}
+
+/**
+ * Shape: `values` is `[2, count]`, logits and ids, logits descending; places behind the vocabulary and banned tokens come
+ * last and are left out. A device may order equals as it likes, and may have left out equals of the last one.
+ */
+export function readBest(values: Float32Array, vocabSize: number): BestTokens {
+  const count = values.length / 2;
+  const last = values[count - 1]!;
+  // Everything else that came has a place behind the vocabulary or is banned.
+  const isAll = last <= BANNED_LOGIT || count >= vocabSize;
+  let kept = 0;
+  while (kept < count && values[kept]! > BANNED_LOGIT) kept++;
+  const ranks = Array.from({ length: kept }, (_, index) => index).sort(
+    (a, b) => values[b]! - values[a]! || values[count + a]! - values[count + b]!,
+  );
+  const logits = Float32Array.from(ranks, rank => values[rank]!);
+  const tokenIds = Int32Array.from(ranks, rank => values[count + rank]!);
+  let knownCount = kept;
+  if (!isAll) while (knownCount > 0 && logits[knownCount - 1] === last) knownCount--;
+  return { logits, tokenIds, knownCount, isAll };
 }

@@ -10,7 +10,7 @@ import type {
   OrtSessionOptions,
   OrtValue,
 } from '@ortler/onnxruntime';
-import { KeptCalls } from '../../model/kept-calls.ts';
+import { PreparedCalls } from '../../runners/prepared-calls.ts';
 import type { GraphShape, ReduceFeatures } from './sampling-graphs.ts';
 import { isEdited, locateGraph, rankGraph, readGraph, reduceGraph } from './sampling-graphs.ts';
 
@@ -44,7 +44,7 @@ export class DeviceCalls {
   readonly #options: OrtSessionOptions;
   readonly #shape: DeviceCallsShape;
   readonly #sessions = new Map<string, Promise<OrtSession>>();
-  readonly #calls = new KeptCalls<DeviceCall>(KEPT_CALL_COUNT, call => call.dispose());
+  readonly #calls = new PreparedCalls<DeviceCall>(KEPT_CALL_COUNT, call => call.dispose());
   /** Rows that stay on the device from one graph to the next, and views of their beginnings by count. */
   readonly #rows = new Map<KeptRows, { readonly whole: OrtValue; readonly views: Map<number, OrtValue> }>();
   readonly #logitsIds = new Map<OrtValue, number>();
@@ -76,9 +76,9 @@ export class DeviceCalls {
       }
       if (features.penalties)
         for (const name of ['penalties', 'penaltyHalves']) call.add('inputs', name, 'float32', editShape);
-      if (features.masses) {
+      if (features.weightSums) {
         call.add('inputs', 'factor', 'float32', [rowCount, 1]);
-        call.add('outputs', 'masses', 'float32', [rowCount, partCount, sumBlockCount]);
+        call.add('outputs', 'weightSums', 'float32', [rowCount, partCount, sumBlockCount]);
       }
       call.add('outputs', 'best', 'float32', [rowCount, 2, candidateCount]);
       call.outputs.set('edited', this.#rowsOf(session, 'edited', rowCount));

@@ -3,22 +3,20 @@
 // draws from the same logits; where what came back cannot tell, the row itself is fetched and given to that sampler.
 
 import type { OrtBackend, OrtSessionOptions, OrtValue } from '@ortler/onnxruntime';
+import { attempt } from '../../../errors.ts';
 import type { TokenLogprobs } from '../../../request/token-logprobs.ts';
-import type { DeviceLogits } from '../../model/device-logits.ts';
+import type { DeviceLogits } from '../../runners/paged/device-logits.ts';
 import { onlyAllowed } from '../../token-mask.ts';
-import { attempt } from '../attempt.ts';
 import { uniformAt } from '../counter-random.ts';
 import type { SampledToken, Sampler } from '../sampler.ts';
 import { TokenEdits } from '../token-edits.ts';
 import { editCountFor, largestCall, MOST_ROWS, rowCountFor } from './call-sizes.ts';
-import { decideToken } from './decide-token.ts';
-import { describeQuestion } from './describe-question.ts';
+import { decideToken, readBest } from './decide-token.ts';
 import { type DeviceCall, DeviceCalls } from './device-calls.ts';
 import { standingOf, toTokenLogprobs } from './own-logprobs.ts';
-import { readBest } from './read-best.ts';
 import { featuresFor, fillReduce } from './reduce-call.ts';
 import { PART_BITS, rowShape, SUM_BLOCK_LENGTH } from './row-shape.ts';
-import { type FetchReason, isTentative, type RowQuestion, RowWork } from './row-work.ts';
+import { describeQuestion, type FetchReason, isTentative, type RowQuestion, RowWork } from './row-work.ts';
 import type { GraphShape, ReduceFeatures } from './sampling-graphs.ts';
 
 export interface DeviceSamplerCounters {
@@ -149,9 +147,11 @@ export class DeviceSampler {
       return;
     }
     const best = readBest(rowOf(arrays, 'best', index, 2 * candidateCount), vocabSize);
-    const masses = features.masses ? rowOf(arrays, 'masses', index, partCount * sumBlockCount) : null;
+    const weightSums = features.weightSums
+      ? rowOf(arrays, 'weightSums', index, partCount * sumBlockCount)
+      : null;
     const random = step.params.temperature === 0 ? 0 : uniformAt(step.randomKey, step.position);
-    work.take(decideToken(best, masses, step.params, random, this.#shape));
+    work.take(decideToken(best, weightSums, step.params, random, this.#shape));
   }
 
   /** Finds the tokens that lie within a block. */

@@ -1,9 +1,9 @@
-// Log probabilities of a row from what the device sent of it. Caller: `device-sampler.ts`.
+// Log probabilities of a row from its best tokens and its sum, which the device sent. Caller: `device-sampler.ts`.
 
 import type { TokenLogprobs } from '../../../request/token-logprobs.ts';
 import type { BestTokens } from './decide-token.ts';
 
-/** What the model itself thought, as far as it came. */
+/** The row before any edit, as far as it came. */
 export interface OwnOpinion {
   readonly best: BestTokens;
   /** Sum over all tokens of their probabilities relative to the best one. */

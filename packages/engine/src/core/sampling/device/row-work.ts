@@ -1,4 +1,4 @@
-// A question about one row of logits, and how far its answer is. Only `device-sampler.ts` changes it.
+// A question about one row of logits and its answer in progress, changed by `device-sampler.ts` only.
 
 import type { TokenLogprobs } from '../../../request/token-logprobs.ts';
 import type { TokenMask } from '../../token-mask.ts';
@@ -7,19 +7,19 @@ import { TokenEdits } from '../token-edits.ts';
 import type { Decision, OpenReason } from './decide-token.ts';
 import type { OwnOpinion } from './own-logprobs.ts';
 
-/** What is asked of one row of a step's logits. */
+/** A question about one row of a step's logits. */
 export type RowQuestion =
   | {
       readonly kind: 'draw';
       readonly row: number;
       readonly step: SamplingStep;
       /**
-       * Its token counts only where guesses before it were right. The row is not fetched for it, as its output may be another
-       * one by then. Default: false.
+       * Its token counts only where the drafted tokens before it are accepted. The row is not fetched for it, because its output
+       * may be another one by then. Default: false.
        */
       readonly isTentative?: boolean;
     }
-  /** What the model thought of a token. */
+  /** The log probabilities of a known token. */
   | { readonly kind: 'read'; readonly row: number; readonly tokenId: number; readonly topCount: number };
 
 /** Why rows were fetched, besides those of `OpenReason`. */
@@ -71,4 +71,19 @@ export class RowWork {
     else if (decision.kind === 'in-block') this.place = decision;
     else this.fetch = decision.reason;
   }
+}
+
+/** Null, or why the device cannot answer the question. Mutates: `edits`, which are those of the row afterwards. */
+export function describeQuestion(
+  question: RowQuestion,
+  edits: TokenEdits,
+  logprobLimit: number,
+): FetchReason | null {
+  edits.clear();
+  if (question.kind === 'read') return question.topCount > logprobLimit ? 'logprobs' : null;
+  const { step } = question;
+  for (const processor of step.processors) processor.describe(edits, step.output);
+  if (step.mask && step.mask.thinkTokenId !== null) return 'thinking';
+  if (!edits.isExact) return 'edits';
+  return (step.topLogprobCount ?? 0) > logprobLimit ? 'logprobs' : null;
 }

@@ -14,7 +14,7 @@ export interface ReduceFeatures {
   readonly edits: boolean;
   readonly penalties: boolean;
   /** Sums of weights. */
-  readonly masses: boolean;
+  readonly weightSums: boolean;
   /** Best tokens and sum of the row before `allowed` and `edits`. */
   readonly logprobs: boolean;
 }
@@ -34,7 +34,7 @@ export interface GraphShape extends RowShape {
 
 /**
  * Rows to what decides most draws. Inputs: `logits` `[any, vocabSize]`, `rows` int32 `[rowCount]`, `factor` `[rowCount, 1]`
- * and what the features need. Outputs: `best` `[rowCount, 2, candidateCount]` (logits, ids), `masses` `[rowCount,
+ * and what the features need. Outputs: `best` `[rowCount, 2, candidateCount]` (logits, ids), `weightSums` `[rowCount,
  * partCount, sumBlockCount]`, `ownBest`, `ownSum`, and, for the graphs below, `edited` and, where it is another
  * row, `own` `[rowCount, paddedLength]`.
  */
@@ -63,7 +63,7 @@ export function reduceGraph(shape: GraphShape, features: ReduceFeatures): Uint8A
 
   writeBest(graph, 'best', edited, candidateCount, shape);
   graph.output('edited', edited, 'float32', ['rowCount', paddedLength]);
-  if (features.masses) {
+  if (features.weightSums) {
     const scale = { largest: largestOf(graph, edited), factor: perRow('factor', 'float32', 1) };
     const sums = weightParts(graph, edited, scale, shape).map(part =>
       graph.reshape(
@@ -71,8 +71,8 @@ export function reduceGraph(shape: GraphShape, features: ReduceFeatures): Uint8A
         ...[-1, 1, sumBlockCount],
       ),
     );
-    const masses = sums.length === 1 ? sums[0]! : graph.op('Concat', sums, { axis: 1 });
-    graph.output('masses', masses, 'float32', ['rowCount', partCount, sumBlockCount]);
+    const weightSums = sums.length === 1 ? sums[0]! : graph.op('Concat', sums, { axis: 1 });
+    graph.output('weightSums', weightSums, 'float32', ['rowCount', partCount, sumBlockCount]);
   }
   if (features.logprobs) {
     const shares = graph.op('Exp', [graph.subtract(own, largestOf(graph, own))]);

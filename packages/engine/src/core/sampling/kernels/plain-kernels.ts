@@ -17,15 +17,15 @@ export class PlainKernels implements RowKernels {
   readonly name = 'plain';
   readonly row: Float32Array;
   readonly blockMaxima: Float32Array;
-  readonly blockMasses: Float64Array;
+  readonly blockWeightSums: Float64Array;
   readonly weights: Float32Array;
-  readonly bucketMasses = new Float64Array(BUCKET_COUNT);
+  readonly bucketWeightSums = new Float64Array(BUCKET_COUNT);
 
   constructor(vocabSize: number) {
     const blockCount = countBlocks(vocabSize);
     this.row = new Float32Array(blockCount * BLOCK_LENGTH).fill(-Infinity);
     this.blockMaxima = new Float32Array(blockCount);
-    this.blockMasses = new Float64Array(blockCount);
+    this.blockWeightSums = new Float64Array(blockCount);
     this.weights = new Float32Array(this.row.length);
   }
 
@@ -62,21 +62,21 @@ export class PlainKernels implements RowKernels {
     return this.#sumBlocks(lowestLogit, id => (row[id]! >= lowestLogit ? weights[id]! : 0));
   }
 
-  massOfReaching(lowestLogit: number): number {
-    const { blockMaxima, blockMasses } = this;
-    let mass = 0;
+  weightReaching(lowestLogit: number): number {
+    const { blockMaxima, blockWeightSums } = this;
+    let weightSum = 0;
     for (let block = 0; block < blockMaxima.length; block++)
-      if (blockMaxima[block]! >= lowestLogit) mass += blockMasses[block]!;
-    return mass;
+      if (blockMaxima[block]! >= lowestLogit) weightSum += blockWeightSums[block]!;
+    return weightSum;
   }
 
   spread(buckets: Buckets, tokens: SpreadTokens): void {
-    const { row, weights, bucketMasses } = this;
-    bucketMasses.fill(0);
+    const { row, weights, bucketWeightSums } = this;
+    bucketWeightSums.fill(0);
     for (let id = 0; id < row.length; id++) {
       if (tokens === 'sample' && id % BLOCK_LENGTH >= SAMPLE_LENGTH) continue;
       const logit = row[id]!;
-      if (logit >= buckets.lowestLogit) bucketMasses[bucketOf(logit, buckets)]! += weights[id]!;
+      if (logit >= buckets.lowestLogit) bucketWeightSums[bucketOf(logit, buckets)]! += weights[id]!;
     }
   }
 
@@ -88,12 +88,12 @@ export class PlainKernels implements RowKernels {
     return Int32Array.from(ids);
   }
 
-  /** The sum of weights of each block whose best token reaches the limit, and of all. Mutates: `blockMasses`. */
+  /** The sum of weights of each block whose best token reaches the limit, and of all. Mutates: `blockWeightSums`. */
   #sumBlocks(lowestLogit: number, weightAt: (id: number) => number): number {
-    const { blockMaxima, blockMasses } = this;
+    const { blockMaxima, blockWeightSums } = this;
     let total = 0;
-    for (let block = 0; block < blockMasses.length; block++) {
-      blockMasses[block] = 0;
+    for (let block = 0; block < blockWeightSums.length; block++) {
+      blockWeightSums[block] = 0;
       if (blockMaxima[block]! < lowestLogit) continue;
       // Four sums, added crosswise at the end: as the lanes of the other implementation.
       let sum0 = 0;
@@ -107,9 +107,9 @@ export class PlainKernels implements RowKernels {
         sum2 += weightAt(id + 2);
         sum3 += weightAt(id + 3);
       }
-      const mass = sum0 + sum2 + (sum1 + sum3);
-      blockMasses[block] = mass;
-      total += mass;
+      const weightSum = sum0 + sum2 + (sum1 + sum3);
+      blockWeightSums[block] = weightSum;
+      total += weightSum;
     }
     return total;
   }

@@ -44,7 +44,7 @@ describe('row kernels', () => {
         const bits = isFinest ? FINEST_BITS : exactWeightBits(row.length);
         const scale = weightScale(largest, temperature, bits);
         expect(wasm.weigh(scale, limit)).toBe(plain.weigh(scale, limit));
-        expect(wasm.blockMasses).toEqual(plain.blockMasses);
+        expect(wasm.blockWeightSums).toEqual(plain.blockWeightSums);
       }),
       { numRuns: 400 },
     );
@@ -75,18 +75,18 @@ describe('row kernels', () => {
           for (const id of ids) if (id < row.length) wasm.row[id] = plain.row[id] = -Infinity;
           const left = plain.weighKept(higher);
           expect(wasm.weighKept(higher)).toBe(left);
-          expect(wasm.blockMasses).toEqual(plain.blockMasses);
-          expect(wasm.massOfReaching(reaching)).toBe(plain.massOfReaching(reaching));
+          expect(wasm.blockWeightSums).toEqual(plain.blockWeightSums);
+          expect(wasm.weightReaching(reaching)).toBe(plain.weightReaching(reaching));
           const buckets: Buckets = { largest, stride: Math.fround(stride), lowestLogit: higher };
           for (const tokens of ['all', 'sample'] as const) {
             plain.spread(buckets, tokens);
             wasm.spread(buckets, tokens);
-            expect(wasm.bucketMasses).toEqual(plain.bucketMasses);
+            expect(wasm.bucketWeightSums).toEqual(plain.bucketWeightSums);
           }
           expect(wasm.gatherBetween(limit, higher)).toEqual(plain.gatherBetween(limit, higher));
           expect(wasm.gatherBetween(higher, Infinity)).toEqual(plain.gatherBetween(higher, Infinity));
           plain.weigh(scale, higher);
-          expect(plain.blockMasses.reduce((a, b) => a + b)).toBe(left);
+          expect(plain.blockWeightSums.reduce((a, b) => a + b)).toBe(left);
         },
       ),
       { numRuns: 400 },

@@ -22,12 +22,12 @@ export interface RowKernels {
   /** The largest logit of each block, as of the last `scan`. Shape: `[blockCount]`. */
   readonly blockMaxima: Float32Array;
   /** The sum of weights of each block, as of the last `weigh`. Shape: `[blockCount]`. */
-  readonly blockMasses: Float64Array;
+  readonly blockWeightSums: Float64Array;
   /** The largest logit; NaN when one of the row is. Mutates: `blockMaxima`. */
   scan(): number;
   /**
    * The sum of weights of the tokens whose logit is at least `lowestLogit`; each is kept for what follows. Comes after
-   * `scan`; the caller may have lowered logits since. Mutates: `blockMasses` and `weights`.
+   * `scan`; the caller may have lowered logits since. Mutates: `blockWeightSums` and `weights`.
    */
   weigh(scale: WeightScale, lowestLogit: number): number;
   /**
@@ -37,17 +37,17 @@ export interface RowKernels {
   readonly weights: Float32Array;
   /**
    * As `weigh` by the kept weights. The limit is at least theirs, and finite: a token that was forbidden since still has
-   * its weight. Mutates: `blockMasses`.
+   * its weight. Mutates: `blockWeightSums`.
    */
   weighKept(lowestLogit: number): number;
-  /** The sum of `blockMasses` of the blocks with a token that has at least that logit. */
-  massOfReaching(lowestLogit: number): number;
+  /** The sum of `blockWeightSums` of the blocks with a token that has at least that logit. */
+  weightReaching(lowestLogit: number): number;
   /** The sum of weights of each bucket, as of the last `spread`. Shape: `[BUCKET_COUNT]`. */
-  readonly bucketMasses: Float64Array;
+  readonly bucketWeightSums: Float64Array;
   /**
    * Sums up the kept weights by bucket: that of a token is how far its logit lies below `largest`, times `stride`, rounded
    * (`bucketOf`). Only tokens whose logit is at least `lowestLogit`, of all or of those of a sample: the first
-   * `SAMPLE_LENGTH` of each block. Mutates: `bucketMasses`.
+   * `SAMPLE_LENGTH` of each block. Mutates: `bucketWeightSums`.
    */
   spread(buckets: Buckets, tokens: SpreadTokens): void;
   /** Ids of the tokens whose logit is at least `lowestLogit` and below the other, ascending. Valid until the next call. */

@@ -26,16 +26,16 @@ export interface KeptFunctions {
   weighKept(
     rowEnd: number,
     blockMaxima: number,
-    blockMasses: number,
+    blockWeightSums: number,
     weights: number,
     scratch: number,
     lowestLogit: number,
   ): number;
   /** The sum of the blocks with a token that has at least `lowestLogit`, of all their tokens. */
-  massOfReaching(
+  weightReaching(
     blockMaxima: number,
     blockMaximaEnd: number,
-    blockMasses: number,
+    blockWeightSums: number,
     lowestLogit: number,
   ): number;
   /** Writes the ids of the tokens between two logits, ascending, and gives the address behind the last one. */
@@ -57,7 +57,7 @@ const WEIGH_KEPT = wasmFunction({
   parameters: {
     rowEnd: 'i32',
     blockMaximum: 'i32',
-    blockMass: 'i32',
+    blockWeightSum: 'i32',
     weight: 'i32',
     scratch: 'i32',
     lowestLogit: 'f32',
@@ -65,36 +65,36 @@ const WEIGH_KEPT = wasmFunction({
   result: 'f64',
   variables: {
     at: 'i32',
-    mass: 'f64',
+    weightSum: 'f64',
     total: 'f64',
     limits: 'v128',
     low: 'v128',
     high: 'v128',
   },
   body(locals) {
-    const { rowEnd, blockMaximum, blockMass, weight, scratch, lowestLogit } = locals;
-    const { at, mass, total, limits, low, high } = locals;
+    const { rowEnd, blockMaximum, blockWeightSum, weight, scratch, lowestLogit } = locals;
+    const { at, weightSum, total, limits, low, high } = locals;
     const isKept = (offset: number): Code => f32x4.isAtLeast(v128.load(at.get, offset), limits.get);
     const storeKept = (offset: number): readonly Code[] => [
       v128.store(scratch.get, offset, v128.and(isKept(offset), v128.load(weight.get, offset))),
     ];
     const addKept = (offset: number): readonly Code[] => laneSums.addStored(low, high, scratch.get, offset);
     const others = [
-      [blockMass, Float64Array.BYTES_PER_ELEMENT],
+      [blockWeightSum, Float64Array.BYTES_PER_ELEMENT],
       [weight, BLOCK_BYTES],
     ] as const;
     return [
       limits.set(f32x4.splat(lowestLogit.get)),
       eachBlock({ at, rowEnd, blockMaximum, others }, [
-        mass.set(f64.constant(0)),
+        weightSum.set(f64.constant(0)),
         ifBlockReaches(lowestLogit, blockMaximum, [
           ...laneSums.clear(low, high),
           ...eachVector(storeKept),
           ...eachVector(addKept),
-          ...laneSums.total(low, high, mass),
+          ...laneSums.total(low, high, weightSum),
         ]),
-        f64.store(blockMass.get, mass.get),
-        total.set(f64.add(total.get, mass.get)),
+        f64.store(blockWeightSum.get, weightSum.get),
+        total.set(f64.add(total.get, weightSum.get)),
       ]),
       total.get,
     ];
@@ -102,19 +102,19 @@ const WEIGH_KEPT = wasmFunction({
 });
 
 const MASS_OF_REACHING = wasmFunction({
-  name: 'massOfReaching',
-  parameters: { blockMaximum: 'i32', blockMaximaEnd: 'i32', blockMass: 'i32', lowestLogit: 'f32' },
+  name: 'weightReaching',
+  parameters: { blockMaximum: 'i32', blockMaximaEnd: 'i32', blockWeightSum: 'i32', lowestLogit: 'f32' },
   result: 'f64',
   variables: { total: 'v128', limits: 'v128', reaches: 'v128' },
-  body({ blockMaximum, blockMaximaEnd, blockMass, lowestLogit, total, limits, reaches }) {
+  body({ blockMaximum, blockMaximaEnd, blockWeightSum, lowestLogit, total, limits, reaches }) {
     return [
       limits.set(f32x4.splat(lowestLogit.get)),
       // Without a branch, which would be foreseen wrongly most often.
       repeatWhile(i32.isLess(blockMaximum.get, blockMaximaEnd.get), [
         reaches.set(f32x4.isAtLeast(f32x4.splat(f32.load(blockMaximum.get)), limits.get)),
-        total.set(f64x2.add(total.get, v128.and(reaches.get, v128.loadHalf(blockMass.get, 0)))),
+        total.set(f64x2.add(total.get, v128.and(reaches.get, v128.loadHalf(blockWeightSum.get, 0)))),
         advance(blockMaximum, Float32Array.BYTES_PER_ELEMENT),
-        advance(blockMass, Float64Array.BYTES_PER_ELEMENT),
+        advance(blockWeightSum, Float64Array.BYTES_PER_ELEMENT),
       ]),
       f64x2.first(total.get),
     ];

@@ -23,11 +23,11 @@ export class WasmKernels implements RowKernels {
   readonly name = 'wasm';
   readonly row: Float32Array;
   readonly blockMaxima: Float32Array;
-  readonly blockMasses: Float64Array;
+  readonly blockWeightSums: Float64Array;
   readonly weights: Float32Array;
-  readonly bucketMasses = new Float64Array(BUCKET_COUNT);
+  readonly bucketWeightSums = new Float64Array(BUCKET_COUNT);
   /** Shape: `[BUCKET_COUNT, BUCKET_LANES]`. */
-  readonly #laneMasses: Float64Array;
+  readonly #laneWeightSums: Float64Array;
   readonly #ids: Int32Array;
   /** Where the weights of one block have room. Unit: bytes from the start of the memory. */
   readonly #scratch: number;
@@ -55,9 +55,9 @@ export class WasmKernels implements RowKernels {
     this.row = new Float32Array(memory.buffer, place(4 * rowLength), rowLength).fill(-Infinity);
     this.weights = new Float32Array(memory.buffer, place(4 * rowLength), rowLength);
     this.#scratch = place(4 * BLOCK_LENGTH);
-    this.blockMasses = new Float64Array(memory.buffer, place(8 * blockCount), blockCount);
+    this.blockWeightSums = new Float64Array(memory.buffer, place(8 * blockCount), blockCount);
     const laneCount = BUCKET_COUNT * BUCKET_LANES;
-    this.#laneMasses = new Float64Array(memory.buffer, place(8 * laneCount), laneCount);
+    this.#laneWeightSums = new Float64Array(memory.buffer, place(8 * laneCount), laneCount);
     this.blockMaxima = new Float32Array(memory.buffer, place(4 * blockCount), blockCount);
     this.#ids = new Int32Array(memory.buffer, place(4 * idCount), idCount);
   }
@@ -72,7 +72,7 @@ export class WasmKernels implements RowKernels {
     return (isLimited ? weighReaching : weighAll)(
       this.row.byteLength,
       this.blockMaxima.byteOffset,
-      this.blockMasses.byteOffset,
+      this.blockWeightSums.byteOffset,
       largest,
       factor,
       ROUNDER + bits,
@@ -83,27 +83,32 @@ export class WasmKernels implements RowKernels {
   }
 
   weighKept(lowestLogit: number): number {
-    const { row, blockMaxima, blockMasses, weights } = this;
+    const { row, blockMaxima, blockWeightSums, weights } = this;
     return this.#functions.weighKept(
       row.byteLength,
       blockMaxima.byteOffset,
-      blockMasses.byteOffset,
+      blockWeightSums.byteOffset,
       weights.byteOffset,
       this.#scratch,
       lowestLogit,
     );
   }
 
-  massOfReaching(lowestLogit: number): number {
-    const { blockMaxima, blockMasses } = this;
+  weightReaching(lowestLogit: number): number {
+    const { blockMaxima, blockWeightSums } = this;
     const end = blockMaxima.byteOffset + blockMaxima.byteLength;
-    return this.#functions.massOfReaching(blockMaxima.byteOffset, end, blockMasses.byteOffset, lowestLogit);
+    return this.#functions.weightReaching(
+      blockMaxima.byteOffset,
+      end,
+      blockWeightSums.byteOffset,
+      lowestLogit,
+    );
   }
 
   spread({ largest, stride, lowestLogit }: Buckets, tokens: SpreadTokens): void {
     const { spreadAll, spreadSample } = this.#functions;
-    const { row, blockMaxima, weights, bucketMasses } = this;
-    const lanes = this.#laneMasses.fill(0);
+    const { row, blockMaxima, weights, bucketWeightSums } = this;
+    const lanes = this.#laneWeightSums.fill(0);
     (tokens === 'all' ? spreadAll : spreadSample)(
       row.byteLength,
       blockMaxima.byteOffset,
@@ -115,7 +120,7 @@ export class WasmKernels implements RowKernels {
     );
     for (let bucket = 0; bucket < BUCKET_COUNT; bucket++) {
       const at = bucket * BUCKET_LANES;
-      bucketMasses[bucket] = lanes[at]! + lanes[at + 1]! + (lanes[at + 2]! + lanes[at + 3]!);
+      bucketWeightSums[bucket] = lanes[at]! + lanes[at + 1]! + (lanes[at + 2]! + lanes[at + 3]!);
     }
   }
 

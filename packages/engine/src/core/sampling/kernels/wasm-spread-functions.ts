@@ -16,7 +16,7 @@ export interface SpreadFunctions {
   spreadAll(
     rowEnd: number,
     blockMaxima: number,
-    bucketMasses: number,
+    bucketWeightSums: number,
     weights: number,
     largest: number,
     stride: number,
@@ -40,7 +40,7 @@ function spreading(name: keyof SpreadFunctions): WasmFunction {
     parameters: {
       rowEnd: 'i32',
       blockMaximum: 'i32',
-      bucketMass: 'i32',
+      bucketWeightSum: 'i32',
       weight: 'i32',
       largest: 'f32',
       stride: 'f32',
@@ -61,7 +61,7 @@ function spreading(name: keyof SpreadFunctions): WasmFunction {
       rounderBits: 'v128',
     },
     body(locals) {
-      const { rowEnd, blockMaximum, bucketMass, weight, largest, stride, lowestLogit } = locals;
+      const { rowEnd, blockMaximum, bucketWeightSum, weight, largest, stride, lowestLogit } = locals;
       const { at, address, logits, buckets, counted } = locals;
       const { limits, largests, strides, lastBuckets, rounders, rounderBits } = locals;
       // `bucketOf`, as integers: behind the bits of the rounder a sum with it has those of the rounded number.
@@ -73,7 +73,7 @@ function spreading(name: keyof SpreadFunctions): WasmFunction {
           const sum = f64.load(address.get, lane * Float64Array.BYTES_PER_ELEMENT);
           const added = f64.fromF32(f32x4.lane(counted.get, lane));
           return [
-            address.set(i32.add(bucketMass.get, i32x4.lane(buckets.get, lane))),
+            address.set(i32.add(bucketWeightSum.get, i32x4.lane(buckets.get, lane))),
             f64.store(address.get, f64.add(sum, added), lane * Float64Array.BYTES_PER_ELEMENT),
           ];
         };

@@ -30,7 +30,7 @@ export interface WeighFunctions {
   weighAll(
     rowEnd: number,
     blockMaxima: number,
-    blockMasses: number,
+    blockWeightSums: number,
     largest: number,
     factor: number,
     rounder: number,
@@ -75,7 +75,7 @@ function weighing(name: keyof WeighFunctions): WasmFunction {
     parameters: {
       rowEnd: 'i32',
       blockMaximum: 'i32',
-      blockMass: 'i32',
+      blockWeightSum: 'i32',
       largest: 'f32',
       factor: 'f32',
       rounder: 'f32',
@@ -88,7 +88,7 @@ function weighing(name: keyof WeighFunctions): WasmFunction {
       at: 'i32',
       blockEnd: 'i32',
       blockWeight: 'i32',
-      mass: 'f64',
+      weightSum: 'f64',
       total: 'f64',
       largests: 'v128',
       factors: 'v128',
@@ -103,8 +103,9 @@ function weighing(name: keyof WeighFunctions): WasmFunction {
       ...numbered('weight', GROUP, 'v128'),
     },
     body(locals) {
-      const { rowEnd, blockMaximum, blockMass, largest, factor, rounder, lowestPower, lowestLogit } = locals;
-      const { weights, at, blockEnd, blockWeight, mass, total, limits, low, high } = locals;
+      const { rowEnd, blockMaximum, blockWeightSum, largest, factor, rounder, lowestPower, lowestLogit } =
+        locals;
+      const { weights, at, blockEnd, blockWeight, weightSum, total, limits, low, high } = locals;
       const { largests, factors, rounders, lowestPowers } = locals;
       const coefficients = COEFFICIENT_INDEXES.map(index => locals[`coefficient${index}`]);
       const group = GROUP.map(index => ({
@@ -136,7 +137,7 @@ function weighing(name: keyof WeighFunctions): WasmFunction {
         // The inner loop moves `at`, so this one has its own end.
         repeatWhile(i32.isLess(at.get, rowEnd.get), [
           blockEnd.set(i32.add(at.get, i32.constant(BLOCK_BYTES))),
-          mass.set(f64.constant(0)),
+          weightSum.set(f64.constant(0)),
           ifElse(
             hasWeight,
             [
@@ -148,7 +149,7 @@ function weighing(name: keyof WeighFunctions): WasmFunction {
               // Only now: weights that are added one by one as they are made hold up those that come next.
               ...laneSums.clear(low, high),
               ...addWeights,
-              ...laneSums.total(low, high, mass),
+              ...laneSums.total(low, high, weightSum),
             ],
             [
               ifTrue(
@@ -157,10 +158,10 @@ function weighing(name: keyof WeighFunctions): WasmFunction {
               ),
             ],
           ),
-          f64.store(blockMass.get, mass.get),
-          total.set(f64.add(total.get, mass.get)),
+          f64.store(blockWeightSum.get, weightSum.get),
+          total.set(f64.add(total.get, weightSum.get)),
           advance(blockMaximum, Float32Array.BYTES_PER_ELEMENT),
-          advance(blockMass, Float64Array.BYTES_PER_ELEMENT),
+          advance(blockWeightSum, Float64Array.BYTES_PER_ELEMENT),
           at.set(blockEnd.get),
         ]),
         total.get,

@@ -12,42 +12,42 @@ export interface LogitRange {
 /** How much more than what is missing a range is to have. */
 const RANGE_MARGIN = 1.25;
 
-export class MassEstimate {
-  readonly #masses: Float64Array;
+export class WeightSumEstimate {
+  readonly #weightSums: Float64Array;
   readonly #share: number;
   readonly #buckets: Buckets;
 
-  /** `masses` of the buckets are of that share of all tokens. */
-  constructor(masses: Float64Array, share: number, buckets: Buckets) {
-    this.#masses = masses;
+  /** `weightSums` of the buckets are of that share of all tokens. */
+  constructor(weightSums: Float64Array, share: number, buckets: Buckets) {
+    this.#weightSums = weightSums;
     this.#share = share;
     this.#buckets = buckets;
   }
 
   /** The logit below which tokens weigh so much. */
-  limitBelowWhich(mass: number): number {
-    const masses = this.#masses;
-    let left = mass * this.#share;
+  limitBelowWhich(weightSum: number): number {
+    const weightSums = this.#weightSums;
+    let left = weightSum * this.#share;
     let bucket = BUCKET_COUNT - 1;
-    for (; bucket > 0 && masses[bucket]! < left; bucket--) left -= masses[bucket]!;
-    const part = left > 0 ? Math.min(1, left / masses[bucket]!) : 0;
+    for (; bucket > 0 && weightSums[bucket]! < left; bucket--) left -= weightSums[bucket]!;
+    const part = left > 0 ? Math.min(1, left / weightSums[bucket]!) : 0;
     return this.#logitAt(bucket + 0.5 - part);
   }
 
   /** From a limit upwards, tokens that weigh so much and some more. */
-  rangeAbove(lowestLogit: number, mass: number): LogitRange {
-    let left = mass * this.#share * RANGE_MARGIN;
+  rangeAbove(lowestLogit: number, weightSum: number): LogitRange {
+    let left = weightSum * this.#share * RANGE_MARGIN;
     let bucket = this.#bucketAt(lowestLogit) - 1;
-    for (; bucket > 0 && left > this.#masses[bucket]!; bucket--) left -= this.#masses[bucket]!;
+    for (; bucket > 0 && left > this.#weightSums[bucket]!; bucket--) left -= this.#weightSums[bucket]!;
     return { lowestLogit, belowLogit: bucket > 0 ? this.#logitAt(bucket - 0.5) : Infinity };
   }
 
   /** From a limit downwards, tokens that weigh so much and some more. */
-  rangeBelow(belowLogit: number, mass: number): LogitRange {
-    let left = mass * this.#share * RANGE_MARGIN;
+  rangeBelow(belowLogit: number, weightSum: number): LogitRange {
+    let left = weightSum * this.#share * RANGE_MARGIN;
     const last = BUCKET_COUNT - 1;
     let bucket = this.#bucketAt(belowLogit) + 1;
-    for (; bucket < last && left > this.#masses[bucket]!; bucket++) left -= this.#masses[bucket]!;
+    for (; bucket < last && left > this.#weightSums[bucket]!; bucket++) left -= this.#weightSums[bucket]!;
     const { lowestLogit } = this.#buckets;
     return { lowestLogit: bucket < last ? this.#logitAt(bucket + 0.5) : lowestLogit, belowLogit };
   }

@@ -1,10 +1,9 @@
-// Keeps the smallest set of best tokens whose probabilities reach a sum.
+// Top-p: keeps the smallest set of best tokens whose cumulative probability reaches `topP`.
 
 import { BLOCK_LENGTH, BUCKET_COUNT, type Buckets, SAMPLE_LENGTH } from '../kernels/row-kernels.ts';
 import { LARGEST_FLOAT32, type WeightScale } from '../kernels/token-weight.ts';
 import type { LogitsRow, RowCut } from '../logits-row.ts';
-import { selectByMass } from '../select-by-mass.ts';
-import { type LogitRange, MassEstimate } from './top-p-estimate.ts';
+import { type LogitRange, WeightSumEstimate } from './top-p-estimate.ts';
 
 /** Most rows of a model have what top-p keeps within this score of the best token: then few blocks are looked at. */
 const NEAR_SCORE = -4;
@@ -22,7 +21,7 @@ export interface TopPSearch {
 /** Where the last token that stays is: it has at least `lowestLogit`, and less than the other. */
 interface Region extends LogitRange {
   /** Of all tokens with at least `lowestLogit`. */
-  readonly mass: number;
+  readonly weightSum: number;
 }
 
 /**
@@ -35,43 +34,49 @@ interface Region extends LogitRange {
  * Mutates: `row`.
  */
 export function cutByTopP(row: LogitsRow, weighed: RowCut, search: TopPSearch): RowCut {
-  const target = search.topP * weighed.mass;
+  const target = search.topP * weighed.weightSum;
   let counted = weighed;
   let region: Region = { ...weighed, belowLogit: Infinity };
   const nearLogit = Math.fround(search.scale.largest + NEAR_SCORE * search.temperature);
   // Blocks say most often that the tokens near the best one are not enough.
-  if (nearLogit > region.lowestLogit && row.massOfReaching(nearLogit) >= target) {
+  if (nearLogit > region.lowestLogit && row.weightReaching(nearLogit) >= target) {
     counted = countFrom(row, nearLogit);
     region =
-      counted.mass >= target ? { ...counted, belowLogit: Infinity } : { ...region, belowLogit: nearLogit };
+      counted.weightSum >= target
+        ? { ...counted, belowLogit: Infinity }
+        : { ...region, belowLogit: nearLogit };
   }
   const isLimited = region.lowestLogit > -LARGEST_FLOAT32;
   if (isLimited && row.countReaching(region.lowestLogit) <= FEW_BLOCKS)
     return cutWithin(row, counted, target, region)!;
 
-  const buckets = createBuckets(row, weighed.mass, region.lowestLogit, search);
+  const buckets = createBuckets(row, weighed.weightSum, region.lowestLogit, search);
   for (const tokens of ['sample', 'all'] as const) {
-    const masses = row.spread(buckets, tokens);
-    const estimate = new MassEstimate(masses, tokens === 'all' ? 1 : SAMPLE_LENGTH / BLOCK_LENGTH, buckets);
-    counted = countFrom(row, estimate.limitBelowWhich(region.mass - target));
-    const { lowestLogit, mass } = counted;
+    const weightSums = row.spread(buckets, tokens);
+    const estimate = new WeightSumEstimate(
+      weightSums,
+      tokens === 'all' ? 1 : SAMPLE_LENGTH / BLOCK_LENGTH,
+      buckets,
+    );
+    counted = countFrom(row, estimate.limitBelowWhich(region.weightSum - target));
+    const { lowestLogit, weightSum } = counted;
     const range =
-      mass >= target
-        ? estimate.rangeAbove(lowestLogit, mass - target)
-        : estimate.rangeBelow(lowestLogit, target - mass);
+      weightSum >= target
+        ? estimate.rangeAbove(lowestLogit, weightSum - target)
+        : estimate.rangeBelow(lowestLogit, target - weightSum);
     const cut = cutWithin(row, counted, target, range);
     if (cut !== null) return cut;
   }
-  const { lowestLogit, mass } = counted;
+  const { lowestLogit, weightSum } = counted;
   const range =
-    mass >= target
+    weightSum >= target
       ? { lowestLogit, belowLogit: Infinity }
       : { lowestLogit: region.lowestLogit, belowLogit: lowestLogit };
   return cutWithin(row, counted, target, range)!;
 }
 
 function countFrom(row: LogitsRow, lowestLogit: number): RowCut {
-  return { lowestLogit, mass: row.weighKept(lowestLogit) };
+  return { lowestLogit, weightSum: row.weighKept(lowestLogit) };
 }
 
 /**
@@ -80,25 +85,73 @@ function countFrom(row: LogitsRow, lowestLogit: number): RowCut {
  */
 function cutWithin(row: LogitsRow, counted: RowCut, target: number, range: LogitRange): RowCut | null {
   const ids = row.gatherBetween(range.lowestLogit, range.belowLogit);
-  const mass = row.massOf(ids);
+  const weightSum = row.weightSumOf(ids);
   const isCounted = range.lowestLogit >= counted.lowestLogit;
-  const massBefore = isCounted ? counted.mass - mass : counted.mass;
-  if (massBefore >= target || massBefore + mass < target) return null;
-  const lowestLogit = selectByMass(row, ids, massBefore, target);
-  return { lowestLogit, mass: massBefore + row.recount(ids, { isCounted, lowestLogit }) };
+  const weightSumBefore = isCounted ? counted.weightSum - weightSum : counted.weightSum;
+  if (weightSumBefore >= target || weightSumBefore + weightSum < target) return null;
+  const lowestLogit = selectByCumulativeWeight(row, ids, weightSumBefore, target);
+  return { lowestLogit, weightSum: weightSumBefore + row.recount(ids, { isCounted, lowestLogit }) };
 }
 
 /** Buckets down to where the last token that stays can be. */
 function createBuckets(
   row: LogitsRow,
-  mass: number,
+  weightSum: number,
   lowestLogit: number,
   { topP, scale: { largest, factor, bits } }: TopPSearch,
 ): Buckets {
   // What comes after the last token that stays, and that token itself, weigh more than `1 - topP` of all: so it alone
   // weighs more than that share of a mean token.
-  const lowestPower = Math.log2(((1 - topP) * mass) / row.vocabSize) - bits - POWER_MARGIN;
+  const lowestPower = Math.log2(((1 - topP) * weightSum) / row.vocabSize) - bits - POWER_MARGIN;
   const depth = Math.min(-lowestPower, (largest - lowestLogit) * factor);
   const stride = Math.fround(Math.min(LARGEST_FLOAT32, ((BUCKET_COUNT - 1) * factor) / depth));
   return { largest, stride, lowestLogit };
+}
+
+/**
+ * The logit of the token at which the sum of weights, best first, reaches the target: `weightSumBefore` is that of all tokens
+ * better than these. Equals are ranked by id, and those behind the token are forbidden in the row. Mutates: the order of
+ * `ids`, and `row` where equals do not all stay.
+ */
+function selectByCumulativeWeight(
+  row: LogitsRow,
+  ids: Int32Array,
+  weightSumBefore: number,
+  target: number,
+): number {
+  const { logits, weights } = row;
+  let [start, end] = [0, ids.length];
+  let weightSum = weightSumBefore;
+  for (;;) {
+    // Better tokens to the front, worse ones to the back, equals of one of them in the middle.
+    const pivot = logits[ids[(start + end) >> 1]!]!;
+    let [better, worse] = [start, end];
+    let [betterWeightSum, equalWeight] = [0, 0];
+    for (let i = start; i < worse; ) {
+      const id = ids[i]!;
+      const logit = logits[id]!;
+      if (logit > pivot) {
+        betterWeightSum += weights[id]!;
+        ids[i++] = ids[better]!;
+        ids[better++] = id;
+      } else if (logit < pivot) {
+        ids[i] = ids[--worse]!;
+        ids[worse] = id;
+      } else {
+        equalWeight = weights[id]!;
+        i++;
+      }
+    }
+    const equalCount = worse - better;
+    if (weightSum + betterWeightSum >= target) end = better;
+    else if (weightSum + betterWeightSum + equalCount * equalWeight < target) {
+      weightSum += betterWeightSum + equalCount * equalWeight;
+      start = worse;
+    } else {
+      let keptCount = 0;
+      for (let sum = weightSum + betterWeightSum; sum < target; sum += equalWeight) keptCount++;
+      if (keptCount < equalCount) row.forbidEquals(pivot, keptCount);
+      return pivot;
+    }
+  }
 }

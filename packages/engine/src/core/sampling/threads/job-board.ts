@@ -1,8 +1,8 @@
-// Jobs and answers in memory that threads share, and who does which. One thread posts jobs, all claim them, and the one
-// that posted waits until those that others claimed are done. Users: `sampling-threads.ts`, `sampling-thread-entry.ts`.
+// Jobs and answers in memory shared by threads. One thread posts jobs, all claim them, and the one that posted waits until
+// the jobs that others claimed are done. Callers: `sampling-threads.ts`, `sampling-thread-entry.ts`.
 //
 // A job is claimed by lowering the count of those that are left. It is raised only when every job has been written and every
-// claimed job of the round before is done, so whoever lowers it, however late, holds a job that is there and is its own.
+// claimed job of the round before is done, so a thread that lowers it, however late, holds a job that is there and is its own.
 
 import { NEUTRAL_SAMPLING } from '../../../request/sampling-params.ts';
 import type { SampledToken } from '../sampler.ts';
@@ -14,21 +14,31 @@ export const JOB_LIMIT = 256;
 /** Candidates that an answer has room for beside its token. */
 export const TOP_LIMIT = 64;
 
-/** What waits for, and is woken by, a change of one number. */
+/** Words that threads wait for and are woken by. */
 const WORD = { left: 0, done: 1, round: 2, closed: 3 } as const;
 const WORD_COUNT = Object.keys(WORD).length;
 
-/** Fields of a job. Those of the other kind are not written. A draw without log probabilities has -1 candidates. */
+/** Fields of a job. Those of the other kind are not written; `topCount` is written only with `hasLogprobs`. Flags are 0 or 1. */
 const JOB = {
-  ...{ kind: 0, row: 1, topCount: 2, tokenId: 3, position: 4, keyLow: 5, keyHigh: 6 },
-  ...{ temperature: 7, topP: 8, topK: 9, minP: 10, isEdited: 11 },
+  kind: 0,
+  row: 1,
+  hasLogprobs: 2,
+  topCount: 3,
+  tokenId: 4,
+  position: 5,
+  keyLow: 6,
+  keyHigh: 7,
+  temperature: 8,
+  topP: 9,
+  topK: 10,
+  minP: 11,
+  isEdited: 12,
 } as const;
 const JOB_LENGTH = Object.keys(JOB).length;
 const KIND = { draw: 0, read: 1 } as const;
-const NO_LOGPROBS = -1;
 
-/** Fields of an answer. */
-const ANSWER = { tokenId: 0, topLength: 1, logprob: 2, rank: 3 } as const;
+/** Fields of an answer. Those behind `hasLogprobs` are written only with it. */
+const ANSWER = { tokenId: 0, hasLogprobs: 1, topLength: 2, logprob: 3, rank: 4 } as const;
 const ANSWER_LENGTH = Object.keys(ANSWER).length;
 
 const BOARD_BYTES =
@@ -90,16 +100,22 @@ export class JobBoard {
   readJob(index: number): RowJob {
     const at = index * JOB_LENGTH;
     const field = (name: keyof typeof JOB): number => this.#jobs[at + JOB[name]]!;
-    const [row, topCount] = [field('row'), field('topCount')];
-    if (field('kind') === KIND.read) return { kind: 'read', row, tokenId: field('tokenId'), topCount };
+    const row = field('row');
+    if (field('kind') === KIND.read)
+      return { kind: 'read', row, tokenId: field('tokenId'), topCount: field('topCount') };
     return {
-      ...{ kind: 'draw', row, position: field('position'), isEdited: field('isEdited') === 1 },
-      topCount: topCount === NO_LOGPROBS ? undefined : topCount,
+      kind: 'draw',
+      row,
+      position: field('position'),
+      isEdited: field('isEdited') === 1,
+      topCount: field('hasLogprobs') === 1 ? field('topCount') : undefined,
       randomKey: { low: field('keyLow'), high: field('keyHigh') },
       params: {
         ...NEUTRAL_SAMPLING,
-        ...{ temperature: field('temperature'), topP: field('topP') },
-        ...{ topK: field('topK'), minP: field('minP') },
+        temperature: field('temperature'),
+        topP: field('topP'),
+        topK: field('topK'),
+        minP: field('minP'),
       },
     };
   }
@@ -119,11 +135,14 @@ export class JobBoard {
     if (this.#isAnswered[index] === 0) return null;
     const at = index * ANSWER_LENGTH;
     const field = (name: keyof typeof ANSWER): number => this.#answers[at + ANSWER[name]]!;
-    const [tokenId, topLength] = [field('tokenId'), field('topLength')];
-    if (topLength === NO_LOGPROBS) return { kind: 'draw', token: { tokenId } };
+    const tokenId = field('tokenId');
+    if (field('hasLogprobs') === 0) return { kind: 'draw', token: { tokenId } };
     const top = index * TOP_LIMIT;
+    const topLength = field('topLength');
     const logprobs = {
-      ...{ tokenId, logprob: field('logprob'), rank: field('rank') },
+      tokenId,
+      logprob: field('logprob'),
+      rank: field('rank'),
       topTokenIds: this.#topTokenIds.slice(top, top + topLength),
       topLogprobs: this.#topLogprobs.slice(top, top + topLength),
     };
@@ -169,7 +188,8 @@ export class JobBoard {
     };
     write('kind', KIND[job.kind]);
     write('row', job.row);
-    write('topCount', job.topCount ?? NO_LOGPROBS);
+    write('hasLogprobs', job.topCount === undefined ? 0 : 1);
+    if (job.topCount !== undefined) write('topCount', job.topCount);
     if (job.kind === 'read') {
       write('tokenId', job.tokenId);
       return;
@@ -188,8 +208,9 @@ export class JobBoard {
   #writeToken(index: number, { tokenId, logprobs }: SampledToken): void {
     const at = index * ANSWER_LENGTH;
     this.#answers[at + ANSWER.tokenId] = tokenId;
-    this.#answers[at + ANSWER.topLength] = logprobs?.topTokenIds.length ?? NO_LOGPROBS;
+    this.#answers[at + ANSWER.hasLogprobs] = logprobs === undefined ? 0 : 1;
     if (logprobs === undefined) return;
+    this.#answers[at + ANSWER.topLength] = logprobs.topTokenIds.length;
     this.#answers[at + ANSWER.logprob] = logprobs.logprob;
     this.#answers[at + ANSWER.rank] = logprobs.rank;
     this.#topTokenIds.set(logprobs.topTokenIds, index * TOP_LIMIT);

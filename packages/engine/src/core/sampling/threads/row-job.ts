@@ -1,5 +1,5 @@
-// What may be asked of one row of logits without knowing the sequence that it belongs to. So any thread that sees the logits
-// can answer, with the same bits. Asked by `../sample-step.ts`, answered here by whoever has a sampler.
+// Questions about one row of logits that take nothing of its sequence: any thread that sees the logits gives the same bits.
+// Asked by `../../step/sample-step.ts`, answered here with a sampler.
 
 import type { SamplingParams } from '../../../request/sampling-params.ts';
 import type { TokenLogprobs } from '../../../request/token-logprobs.ts';

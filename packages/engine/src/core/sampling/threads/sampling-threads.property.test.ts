@@ -45,8 +45,12 @@ const logits = new Float32Array(new SharedArrayBuffer(4 * MOST_ROWS * VOCAB_SIZE
 const threads = new SamplingThreads({ threadCount: 2, leastTokenCount: 0 });
 const alone = new Sampler(VOCAB_SIZE);
 const drawJob: RowJob = {
-  ...{ kind: 'draw', row: 0, randomKey: { low: 1, high: 2 }, position: 3 },
-  ...{ topCount: undefined, isEdited: false },
+  kind: 'draw',
+  row: 0,
+  randomKey: { low: 1, high: 2 },
+  position: 3,
+  topCount: undefined,
+  isEdited: false,
   params: NEUTRAL_SAMPLING,
 };
 

@@ -1,10 +1,10 @@
-// More threads for the sampler: while those of the model wait for the next tokens, these take rows of large vocabularies.
+// Worker threads of the sampler: while those of the model wait for the next tokens, these take rows of large vocabularies.
 // The thread of the step loop takes rows as well, so nothing is lost where they come late or not at all. Caller:
-// `../sample-step.ts`. What it brings: ADR 37.
+// `../../step/sample-step.ts`. Measurements: ADR 37.
 
 import { Worker } from 'node:worker_threads';
 import { type EntryModule, entryModule } from '@ortler/worker';
-import { attempt } from '../attempt.ts';
+import { attempt } from '../../../errors.ts';
 import type { Sampler } from '../sampler.ts';
 import { JOB_LIMIT, JobBoard, TOP_LIMIT } from './job-board.ts';
 import { answerRowJob, type RowAnswer, type RowJob } from './row-job.ts';

@@ -1,0 +1,170 @@
+// Chooses and builds the step runner of a model: paged on a GPU, slots on the CPU, or slots on a GPU for graphs with
+// GroupQueryAttention. Caller: `load-core.ts`.
+
+import { resolve } from 'node:path';
+import type { OrtBackend } from '@ortler/onnxruntime';
+import { EngineError } from '../errors.ts';
+import type { ModelManifest } from '../graph-contract.ts';
+import { wrongOption } from '../protocol/check-options.ts';
+import type { WarmUpProgress } from '../protocol/messages.ts';
+import type { ModelDevice, SettledOptions } from '../protocol/settle-options.ts';
+import { describeCpuOperators } from './runners/device-slots/cpu-operators.ts';
+import { createDeviceSlotsRunner } from './runners/device-slots/device-slots-runner.ts';
+import { countLogits } from './runners/logits-memory.ts';
+import { createPagedRunner } from './runners/paged/paged-runner.ts';
+import { createSlotsRunner } from './runners/slots/slots-runner.ts';
+import { samplingMemoryBytes } from './sampling/device/call-sizes.ts';
+import { SamplingThreads } from './sampling/threads/sampling-threads.ts';
+import { createDeviceStepRunner } from './step/device-step-runner.ts';
+import { HostStepRunner } from './step/host-step-runner.ts';
+import type { StepRunner } from './step/step-runner.ts';
+
+/** Each but the first one takes 23 MB (ADR 37), and four bring the sampler well below a twentieth of a step. */
+const MOST_SAMPLING_THREADS = 4;
+
+export interface StepRunnerParts {
+  readonly backend: OrtBackend;
+  readonly manifest: ModelManifest;
+  /** Settled for the device that the model is to run on. */
+  readonly options: SettledOptions;
+  /** The options of a model that stays on the CPU after all. */
+  readonly settleForCpu: () => SettledOptions;
+  readonly onWarmUp: ((progress: WarmUpProgress) => void) | undefined;
+}
+
+/** The step runner, with notes for the facts of the model. */
+export interface FoundStepRunner {
+  readonly stepRunner: StepRunner;
+  /** Settled for the device that the model runs on. */
+  readonly options: SettledOptions;
+  readonly samplingNote?: string | undefined;
+  readonly deviceNote?: string | undefined;
+}
+
+/** Throws: `model_invalid` where graph and device do not fit, `engine_failed`, and errors of ONNX Runtime. */
+export function createStepRunner(parts: StepRunnerParts): Promise<FoundStepRunner> {
+  return parts.manifest.variant === 'paged' ? createPaged(parts) : createSlots(parts);
+}
+
+/** On a device where one is named: such a graph runs there too, only not as well as a paged one. */
+async function createSlots(parts: StepRunnerParts): Promise<FoundStepRunner> {
+  const { device, tuning } = parts.options;
+  if (tuning.cacheBytes !== undefined) {
+    const problem = 'is for models with a paged cache; with slots maxSequences decides';
+    throw wrongOption('tuning.cacheBytes', problem);
+  }
+  if (device === 'cpu') return createCpuSlots(parts, undefined);
+  const onDevice = await createDeviceSlots(parts, device);
+  return onDevice.kind === 'on-device' ? onDevice.found : createCpuSlots(parts, onDevice.deviceNote);
+}
+
+/** Whether a graph with slots runs on the device; the note says why it stays on the CPU. */
+type DeviceSlots =
+  | { readonly kind: 'on-device'; readonly found: FoundStepRunner }
+  | { readonly kind: 'stays'; readonly deviceNote: string };
+
+async function createDeviceSlots(
+  { backend, manifest, options }: StepRunnerParts,
+  device: Exclude<ModelDevice, 'cpu'>,
+): Promise<DeviceSlots> {
+  const { modelDir, isDeviceOptional, threadCount, contextLength, tuning } = options;
+  if (isDeviceOptional && manifest.kvType === 'int8') {
+    const deviceNote = 'The model was built with an int8 KV cache, which only the CPU has, so it runs there.';
+    return { kind: 'stays', deviceNote };
+  }
+  const threads = { threadCount, spin: tuning.spin };
+  const session = await backend.createSession(resolve(modelDir, manifest.graphFile), { ...threads, device });
+  const operators = describeCpuOperators(session.processorOperators);
+  // A graph in float16 cannot stay on the CPU.
+  const mayStay = isDeviceOptional && !needsDevice(manifest);
+  if (operators !== undefined && mayStay) {
+    session.dispose();
+    return { kind: 'stays', deviceNote: noteCpuOperators(device, operators, { stays: true }) };
+  }
+  const runner = await createDeviceSlotsRunner(backend, modelDir, manifest, {
+    ...threads,
+    slotCount: countSlots(options),
+    contextLength,
+    device,
+    session,
+  });
+  const deviceNote =
+    operators === undefined ? undefined : noteCpuOperators(device, operators, { stays: false });
+  return { kind: 'on-device', found: { stepRunner: new HostStepRunner(runner), options, deviceNote } };
+}
+
+async function createCpuSlots(
+  { backend, manifest, settleForCpu }: StepRunnerParts,
+  deviceNote: string | undefined,
+): Promise<FoundStepRunner> {
+  const options = settleForCpu();
+  const { modelDir, contextLength, threadCount, tuning } = options;
+  checkForCpu(modelDir, manifest);
+  const runner = await createSlotsRunner(backend, modelDir, manifest, {
+    slotCount: countSlots(options),
+    contextLength,
+    threadCount,
+    spin: tuning.spin,
+    wideGraphs: tuning.w8a8Prefill,
+  });
+  // The model's threads wait while rows are sampled, so as many threads may sample.
+  const samplingThreads = new SamplingThreads({
+    threadCount: Math.min(threadCount, MOST_SAMPLING_THREADS) - 1,
+  });
+  return { stepRunner: new HostStepRunner(runner, samplingThreads), options, deviceNote };
+}
+
+async function createPaged({
+  backend,
+  manifest,
+  options,
+  onWarmUp,
+}: StepRunnerParts): Promise<FoundStepRunner> {
+  const { modelDir, maxSequences, contextLength, device, threadCount, tuning } = options;
+  const { prefillChunkLength, cacheBytes, cacheSlots, spin } = tuning;
+  const { vocabSize } = manifest;
+  if (device === 'cpu') {
+    const problem = `"cpu" cannot run ${modelDir}, which was built as "paged" for a GPU; use "webgpu" or "cuda"`;
+    throw wrongOption('device', problem);
+  }
+  const sessionOptions = { device, threadCount, spin };
+  const runner = await createPagedRunner(backend, modelDir, manifest, {
+    ...sessionOptions,
+    maxSequences,
+    contextLength,
+    prefillChunkLength,
+    cacheBytes,
+    spareContexts: cacheSlots,
+    // Sampling begins when the cache is there already, so its memory must have been left.
+    otherBytes: samplingMemoryBytes(vocabSize, countLogits(maxSequences, contextLength, vocabSize)),
+    onWarmUp: (doneCount, totalCount) => onWarmUp?.({ doneCount, totalCount }),
+  });
+  try {
+    return { ...(await createDeviceStepRunner(backend, runner, sessionOptions)), options };
+  } catch (cause) {
+    await runner.close();
+    throw cause;
+  }
+}
+
+function countSlots({ maxSequences, tuning }: SettledOptions): number {
+  return maxSequences + tuning.cacheSlots;
+}
+
+/** Throws: `model_invalid` for a graph in float16. */
+function checkForCpu(modelDir: string, manifest: ModelManifest): void {
+  if (!needsDevice(manifest)) return;
+  const message = `${manifest.graphFile}, which ${modelDir} names, has caches or logits in float16 and so needs a GPU (device "webgpu"). On the CPU, take a graph in float32: model.onnx, model_q8.onnx or model_q4.onnx.`;
+  throw new EngineError('model_invalid', message, { parameter: 'device' });
+}
+
+function needsDevice({ kvType, logitsType }: ModelManifest): boolean {
+  return kvType === 'float16' || logitsType === 'float16';
+}
+
+function noteCpuOperators(device: string, operators: string, { stays }: { readonly stays: boolean }): string {
+  const left = `The device "${device}" has no kernels for some operators of this graph: ${operators}.`;
+  return stays
+    ? `${left} So the whole model runs on the CPU.`
+    : `${left} They run on the CPU, with copies at each step; a build of the checkpoint for a GPU has none of them.`;
+}

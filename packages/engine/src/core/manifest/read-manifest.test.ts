@@ -1,0 +1,99 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MANIFEST_FILE, type ModelManifest } from '../../graph-contract.ts';
+import { readManifest } from './read-manifest.ts';
+
+const MANIFEST: ModelManifest = {
+  formatVersion: 2,
+  variant: 'slots',
+  precision: 'q4',
+  modelType: 'llama',
+  graphFile: 'model.onnx',
+  layerCount: 2,
+  headCount: 4,
+  kvHeadCount: 2,
+  headSize: 16,
+  hiddenSize: 64,
+  vocabSize: 288,
+  contextLength: 512,
+  kvType: 'float32',
+  parameterCount: 1000,
+  contentHash: 'abc',
+};
+
+describe('readManifest', () => {
+  let dir: string;
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'ortler-manifest-'));
+  });
+
+  afterAll(() => rm(dir, { recursive: true }));
+
+  async function read(content: string): Promise<ModelManifest> {
+    await writeFile(join(dir, MANIFEST_FILE), content);
+    return readManifest(dir);
+  }
+
+  it('returns what the file says', async () => {
+    expect(await read(JSON.stringify(MANIFEST))).toEqual(MANIFEST);
+  });
+
+  it('takes float16 caches and logits of exports of other programs', async () => {
+    const manifest = {
+      ...MANIFEST,
+      inputConvention: 'mask',
+      precision: 'f16',
+      kvType: 'float16',
+      logitsType: 'float16',
+    };
+    expect(await read(JSON.stringify(manifest))).toEqual(manifest);
+  });
+
+  it.each([
+    [{ formatVersion: 1 }, 'formatVersion must be 2; got 1.'],
+    [{ variant: 'rows' }, 'variant must be slots or paged; got "rows".'],
+    [{ precision: 'q2' }, 'precision must be f32 or q8 or q4 with variant slots; got "q2".'],
+    [{ precision: 'f16' }, 'precision must be f32 or q8 or q4 with variant slots; got "f16".'],
+    [
+      { variant: 'paged', precision: 'f32' },
+      'precision must be f16 or q8 or q4 with variant paged; got "f32".',
+    ],
+    [{ kvType: 'float16' }, 'kvType must be float32 or int8 with variant slots; got "float16".'],
+    [{ variant: 'paged' }, 'kvType must be float16 with variant paged; got "float32".'],
+    [{ kvType: 'int8' }, 'prefillGraphFile must be there with kvType int8; got nothing.'],
+    [{ layerCount: 0 }, 'layerCount must be a whole number above 0; got 0.'],
+    [{ vocabSize: '288' }, 'vocabSize must be a whole number above 0; got "288".'],
+    [
+      { inputConvention: 'mask', precision: 'q2' },
+      'precision must be f32 or f16 or q8 or q4 in an export; got "q2".',
+    ],
+    [
+      { inputConvention: 'mask', kvType: 'int8' },
+      'kvType must be float32 or float16 in an export; got "int8".',
+    ],
+    [{ logitsType: 'float16' }, 'logitsType must be float32, or absent; got "float16".'],
+    [{ inputConvention: 'rows' }, 'inputConvention must be lengths or mask, or absent; got "rows".'],
+    [{ graphFile: '' }, 'graphFile must be a text that is not empty; got "".'],
+    [{ headCount: 5 }, 'headCount must be a multiple of kvHeadCount (2); got 5.'],
+    [{ contextLength: undefined }, 'contextLength must be a whole number above 0; got nothing.'],
+  ])('refuses %j with the file, the field and what is allowed', async (change, message) => {
+    await expect(read(JSON.stringify({ ...MANIFEST, ...change }))).rejects.toMatchObject({
+      code: 'model_invalid',
+      message: `${join(dir, MANIFEST_FILE)}: ${message}`,
+    });
+  });
+
+  it.each(['{', '[]', 'null'])('refuses a file that holds %s', async content => {
+    await expect(read(content)).rejects.toMatchObject({ code: 'model_invalid' });
+  });
+
+  it('says how a model folder is made when there is no manifest', async () => {
+    await expect(readManifest(join(dir, 'nowhere'))).rejects.toMatchObject({
+      code: 'model_invalid',
+      message: expect.stringContaining('ortler build'),
+    });
+  });
+});

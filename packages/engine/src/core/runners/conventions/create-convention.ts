@@ -1,0 +1,20 @@
+// The way of calling that a manifest names.
+
+import type { OrtBackend } from '@ortler/onnxruntime';
+import type { ModelManifest } from '../../../graph-contract.ts';
+import type { CallConvention } from './call-convention.ts';
+import { LengthsConvention } from './lengths-convention.ts';
+import { MaskConvention, type MaskConventionOptions } from './mask-convention.ts';
+
+export function createConvention(
+  backend: OrtBackend,
+  { inputConvention = 'lengths' }: ModelManifest,
+  options: MaskConventionOptions,
+): CallConvention {
+  switch (inputConvention) {
+    case 'lengths':
+      return new LengthsConvention(backend);
+    case 'mask':
+      return new MaskConvention(backend, options);
+  }
+}

@@ -1,0 +1,44 @@
+// Memory of slots on a device, each a set of tensors of its own: views there must start at the beginning. Caller:
+// `device-slots-runner.ts`.
+
+import type { OrtDevice, OrtSession, OrtValue } from '@ortler/onnxruntime';
+import { EngineError } from '../../../errors.ts';
+import type { KvPart, ModelManifest } from '../../../graph-contract.ts';
+
+/** Tensors of one slot, of shape `[1, kvHeadCount, capacity, headSize]`, by layer and part. */
+export type SlotTensors = readonly {
+  readonly layer: number;
+  readonly part: KvPart;
+  readonly value: OrtValue;
+}[];
+
+export interface DeviceSlotsShape {
+  readonly device: OrtDevice;
+  readonly slotCount: number;
+  /** Most tokens of a sequence. */
+  readonly contextLength: number;
+}
+
+const PARTS: readonly KvPart[] = ['key', 'value'];
+
+/** Throws: `engine_failed`, naming the settings to lower. */
+export function allocateSlot(
+  session: OrtSession,
+  { layerCount, kvHeadCount, headSize, kvType }: ModelManifest,
+  { contextLength, slotCount, device }: DeviceSlotsShape,
+): SlotTensors {
+  const shape = [1, kvHeadCount, contextLength, headSize];
+  const tensors: { layer: number; part: KvPart; value: OrtValue }[] = [];
+  try {
+    for (let layer = 0; layer < layerCount; layer++)
+      for (const part of PARTS) tensors.push({ layer, part, value: session.allocate(kvType, shape) });
+    return tensors;
+  } catch (cause) {
+    for (const { value } of tensors) value.dispose();
+    const elementBytes = kvType === 'float16' ? 2 : 4;
+    const elementCount = kvHeadCount * contextLength * headSize * 2 * layerCount * slotCount;
+    const gib = (elementBytes * elementCount) / 2 ** 30;
+    const message = `The cache of ${slotCount} slots (maxSequences and cacheSlots) of contextLength ${contextLength} takes ${gib.toFixed(1)} GiB on the device "${device}", which has no room for it; lower one of them.`;
+    throw new EngineError('engine_failed', message, { cause });
+  }
+}

@@ -1,0 +1,76 @@
+// The interface of models that compute logits. Implementations: `slots/slots-runner.ts` (ONNX graph with GroupQueryAttention
+// on the CPU), `device-slots/device-slots-runner.ts` (the same on a GPU), `paged/paged-runner.ts` (PagedAttention on a GPU) and
+// `../../testing/scripted-model.ts` (a known function of history).
+
+/** One row of a step: some tokens of one sequence to compute. */
+export interface RunnerRow {
+  /** Place of the sequence among those in the cache: for a runner with slots, the slot of its keys and values. */
+  readonly slot: number;
+  /** Only for a runner with blocks: those of the sequence's tokens, these ones included, in their order. */
+  readonly blocks?: Int32Array;
+  /** Tokens to compute now, directly after the `computedLength` tokens whose keys and values exist. */
+  readonly tokenIds: Int32Array;
+  readonly computedLength: number;
+  /**
+   * How many of these tokens, counted from the last one back, get logits: none for a chunk inside a prompt, 1
+   * where the next token is drawn, more where log probabilities of the prompt are asked for.
+   */
+  readonly logitsCount: number;
+  /** How many of these tokens, from the first one on, are of the prompt. Default: 0. */
+  readonly promptCount?: number;
+  /**
+   * How many of those, from the first one on, may be computed by a graph that only fills the cache, if the model has one: not
+   * the prompt's last. They get no logits. Default: 0.
+   */
+  readonly prefillCount?: number;
+}
+
+export interface RunnerFacts {
+  readonly kind: 'slots' | 'paged' | 'scripted';
+  readonly vocabSize: number;
+  readonly contextLength: number;
+  /** Most sequences in the cache at the same time. */
+  readonly slotCount: number;
+  /** Most logits rows of one `run`, over all its rows: what its memory for them holds. At least `slotCount`. */
+  readonly logitsLimit: number;
+  readonly backend: 'native' | 'node';
+  readonly device: string;
+  readonly onnxRuntimeVersion: string;
+}
+
+interface RunnerBase {
+  readonly facts: RunnerFacts;
+  /**
+   * Computes all rows. With slots, decodes share one model call and chunks of prompts may take one each; with blocks, all
+   * rows are one call.
+   *
+   * Returns logits in row order and, within a row, in token order. Shape: `[sum of logitsCount, vocabSize]`, float32.
+   * The array is valid until the next call.
+   * Mutates: the cache of the rows' sequences, from `computedLength` on. When it throws, tokens before
+   * `computedLength` are untouched, so the same step may be tried again.
+   */
+  run(rows: readonly RunnerRow[]): Promise<Float32Array>;
+  close(): Promise<void>;
+}
+
+/** Each sequence has a contiguous place for a whole context. */
+export interface SlotModelRunner extends RunnerBase {
+  readonly cacheKind: 'slots';
+  /** Makes slot `to` a copy of the first `length` tokens of slot `from`. */
+  copySlot(from: number, to: number, length: number): void;
+  /** Exchanges the first `length` tokens of two slots. */
+  swapSlots(a: number, b: number, length: number): void;
+}
+
+/** Sequences have blocks of a pool, which they may share. */
+export interface BlockModelRunner extends RunnerBase {
+  readonly cacheKind: 'blocks';
+  readonly blockCount: number;
+  /** Tokens of a block. */
+  readonly blockLength: number;
+  /** Makes block `to` a copy of block `from`. Copies happen in the order of their calls, before the next `run`. */
+  copyBlock(from: number, to: number): void;
+}
+
+/** Computes keys, values and logits. Holds the cache; knows nothing of requests, sampling or text. */
+export type ModelRunner = SlotModelRunner | BlockModelRunner;

@@ -1,0 +1,149 @@
+import type { ElementArray, ElementType, OrtBackend, OrtTensor } from '@ortler/onnxruntime';
+import { describe, expect, it } from 'vitest';
+import { pastName, presentName } from '../../../graph-contract.ts';
+import { KvStore } from './slot-store.ts';
+
+const SHAPE = {
+  layerCount: 2,
+  kvHeadCount: 2,
+  headSize: 4,
+  slotCount: 3,
+  capacity: 5,
+  type: 'float32',
+} as const;
+const SLOT_LENGTH = SHAPE.kvHeadCount * SHAPE.capacity * SHAPE.headSize;
+
+/** Tensors that count how many of them live. */
+class CountingBackend implements OrtBackend {
+  readonly name = 'node';
+  readonly version = 'none';
+  liveCount = 0;
+
+  createSession(): never {
+    throw new Error('not used');
+  }
+
+  createTensor(type: ElementType, shape: readonly number[], data: ElementArray): OrtTensor {
+    this.liveCount++;
+    const dispose = (): void => {
+      this.liveCount--;
+    };
+    return { device: 'cpu', type, shape, data, dispose };
+  }
+
+  copy(): never {
+    throw new Error('not used');
+  }
+
+  upload(): never {
+    throw new Error('not used');
+  }
+
+  describeDevice(): never {
+    throw new Error('not used');
+  }
+}
+
+function keysOfSlot(store: KvStore, slot: number): Float32Array {
+  return store.view(slot, 1).inputs.get(pastName(1, 'key'))!.data as Float32Array;
+}
+
+describe('KvStore', () => {
+  // No address space has room for it. 2 parts x 2 layers x 3 slots x 2 heads x 4 numbers x 4 bytes are 384 bytes a token.
+  const ENDLESS = { ...SHAPE, capacity: 2 ** 50 };
+
+  it('that finds no room says which settings to lower', () => {
+    expect(() => new KvStore(new CountingBackend(), ENDLESS)).toThrow(
+      /3 slots .*maxSequences.* contextLength 1125899906842624 .* 402653184\.0 GiB, .* lower/,
+    );
+  });
+
+  it.each([
+    ['invalid, as no other try succeeds, where the machine has less', 383 * 2 ** 50, 'model_invalid'],
+    ['a failure, as others may have the memory, where it has as much', 384 * 2 ** 50, 'engine_failed'],
+  ])('without room is %s', (_case, machineBytes, code) => {
+    expect(() => new KvStore(new CountingBackend(), ENDLESS, machineBytes)).toThrow(
+      expect.objectContaining({ code }),
+    );
+  });
+
+  it('passes the same tensor as past and present, for every layer and part', () => {
+    const { inputs, outputs } = new KvStore(new CountingBackend(), SHAPE).view(0, 2);
+    expect([...inputs.keys()]).toEqual(
+      [0, 1].flatMap(layer => [pastName(layer, 'key'), pastName(layer, 'value')]),
+    );
+    for (const layer of [0, 1]) {
+      for (const part of ['key', 'value'] as const) {
+        const tensor = inputs.get(pastName(layer, part))!;
+        expect(tensor).toBe(outputs.get(presentName(layer, part)));
+        expect(tensor.shape).toEqual([2, 2, 5, 4]);
+      }
+    }
+  });
+
+  it('gives views of the same memory for overlapping slots', () => {
+    const store = new KvStore(new CountingBackend(), SHAPE);
+    keysOfSlot(store, 1).fill(7);
+    const pair = store.view(0, 2).inputs.get(pastName(1, 'key'))!.data as Float32Array;
+    expect(pair.subarray(0, SLOT_LENGTH).every(value => value === 0)).toBe(true);
+    expect(pair.subarray(SLOT_LENGTH).every(value => value === 7)).toBe(true);
+  });
+
+  it('copies the first tokens of every head and leaves the rest of the slot alone', () => {
+    const store = new KvStore(new CountingBackend(), SHAPE);
+    keysOfSlot(store, 0).forEach((_, index, data) => {
+      data[index] = 100 + index;
+    });
+    keysOfSlot(store, 2).fill(-1);
+    store.copySlot(0, 2, 3);
+    const headLength = SHAPE.capacity * SHAPE.headSize;
+    const copiedLength = 3 * SHAPE.headSize;
+    const expected = Array.from({ length: SLOT_LENGTH }, (_, index) =>
+      index % headLength < copiedLength ? 100 + index : -1,
+    );
+    expect([...keysOfSlot(store, 2)]).toEqual(expected);
+  });
+
+  it('exchanges the first tokens of every head of two slots and leaves the rest alone', () => {
+    const store = new KvStore(new CountingBackend(), SHAPE);
+    for (const slot of [0, 1, 2])
+      keysOfSlot(store, slot).forEach((_, index, data) => {
+        data[index] = 100 * slot + index;
+      });
+    store.swapSlots(0, 2, 2);
+    const headLength = SHAPE.capacity * SHAPE.headSize;
+    const expectedOf = (slot: number, other: number) =>
+      Array.from({ length: SLOT_LENGTH }, (_, index) =>
+        index % headLength < 2 * SHAPE.headSize ? 100 * other + index : 100 * slot + index,
+      );
+    expect([...keysOfSlot(store, 0)]).toEqual(expectedOf(0, 2));
+    expect([...keysOfSlot(store, 1)]).toEqual(expectedOf(1, 1));
+    expect([...keysOfSlot(store, 2)]).toEqual(expectedOf(2, 0));
+  });
+
+  it('makes each view once and frees every tensor at the end', () => {
+    const backend = new CountingBackend();
+    const store = new KvStore(backend, SHAPE);
+    expect(store.view(1, 2)).toBe(store.view(1, 2));
+    store.view(0, 1);
+    expect(backend.liveCount).toBe(8);
+    store.dispose();
+    expect(backend.liveCount).toBe(0);
+  });
+
+  it('takes no memory for tokens that were never written', () => {
+    const before = process.memoryUsage.rss();
+    const store = new KvStore(new CountingBackend(), {
+      layerCount: 8,
+      kvHeadCount: 8,
+      headSize: 64,
+      slotCount: 16,
+      capacity: 4096,
+      type: 'float32',
+    });
+    store.view(0, 16);
+    // The arrays are 2 GiB together.
+    expect(process.memoryUsage.rss() - before).toBeLessThan(64 * 2 ** 20);
+    store.dispose();
+  });
+});

@@ -1,0 +1,145 @@
+// The physical KV cache as slots: the only file that knows its memory layout. One array per layer and part,
+//
+//     [slotCount, kvHeadCount, capacity, headSize]   float32 or int8
+//
+// A run of slots is a contiguous run of memory, so any batch of neighbouring slots is a view without copying.
+// Memory that no token was written to costs nothing: the arrays are fresh zero pages, never filled.
+
+import { totalmem } from 'node:os';
+import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';
+import { assertInvariant, EngineError } from '../../../errors.ts';
+import { type KvPart, pastName, presentName } from '../../../graph-contract.ts';
+
+export interface KvShape {
+  readonly layerCount: number;
+  readonly kvHeadCount: number;
+  readonly headSize: number;
+  readonly slotCount: number;
+  /** Most tokens of a slot. */
+  readonly capacity: number;
+  readonly type: KvStoreType;
+}
+
+export type KvStoreType = 'float32' | 'int8';
+
+/** The cache of some neighbouring slots, by graph name; both maps hold the same tensors. */
+export interface KvView {
+  readonly inputs: ReadonlyMap<string, OrtTensor>;
+  readonly outputs: ReadonlyMap<string, OrtTensor>;
+}
+
+type KvArray = Float32Array | Int8Array;
+
+const TYPES = { float32: { array: Float32Array }, int8: { array: Int8Array } } as const;
+
+const PARTS: readonly KvPart[] = ['key', 'value'];
+
+export class KvStore {
+  readonly #backend: OrtBackend;
+  readonly #shape: KvShape;
+  readonly #pools: { readonly layer: number; readonly part: KvPart; readonly data: KvArray }[] = [];
+  /** Where one head of a slot waits while two slots are exchanged. */
+  readonly #spare: KvArray;
+  /** By first slot and count; at most one per slot and one per batch size. */
+  readonly #views = new Map<string, KvView>();
+
+  /**
+   * @param machineBytes All memory of the machine, in use or not.
+   * Throws: when there is no room for the arrays, `model_invalid` where that is more than the machine has, else
+   * `engine_failed`: other programs may hold the memory, so another try may find it.
+   */
+  constructor(backend: OrtBackend, shape: KvShape, machineBytes = totalmem()) {
+    this.#backend = backend;
+    this.#shape = shape;
+    const length = shape.slotCount * this.#slotLength;
+    const { array } = TYPES[shape.type];
+    try {
+      this.#spare = new array(shape.capacity * shape.headSize);
+      for (let layer = 0; layer < shape.layerCount; layer++) {
+        for (const part of PARTS) this.#pools.push({ layer, part, data: new array(length) });
+      }
+    } catch (cause) {
+      throw this.#noRoom(machineBytes, cause);
+    }
+  }
+
+  #noRoom(machineBytes: number, cause: unknown): EngineError {
+    const { slotCount, capacity, layerCount, type } = this.#shape;
+    const bytes = TYPES[type].array.BYTES_PER_ELEMENT * 2 * layerCount * slotCount * this.#slotLength;
+    const cache = `The cache of ${slotCount} slots (maxSequences and cacheSlots) of contextLength ${capacity} takes up to ${toGib(bytes)}`;
+    if (bytes <= machineBytes)
+      return new EngineError('engine_failed', `${cache}, which cannot be reserved; lower one of them.`, {
+        cause,
+      });
+    const machine = toGib(machineBytes);
+    const message = `${cache}, which cannot be reserved: this machine has ${machine} in all; lower one of them.`;
+    return new EngineError('model_invalid', message, { cause });
+  }
+
+  get #slotLength(): number {
+    const { kvHeadCount, capacity, headSize } = this.#shape;
+    return kvHeadCount * capacity * headSize;
+  }
+
+  /** Slots `[firstSlot, firstSlot + count)` as tensors of shape `[count, kvHeadCount, capacity, headSize]`. */
+  view(firstSlot: number, count: number): KvView {
+    const key = `${firstSlot}+${count}`;
+    const known = this.#views.get(key);
+    if (known !== undefined) return known;
+    const { kvHeadCount, capacity, headSize, slotCount, type } = this.#shape;
+    assertInvariant(firstSlot >= 0 && firstSlot + count <= slotCount, 'a view covers existing slots');
+    const shape = [count, kvHeadCount, capacity, headSize];
+    const inputs = new Map<string, OrtTensor>();
+    const outputs = new Map<string, OrtTensor>();
+    for (const { layer, part, data } of this.#pools) {
+      const start = firstSlot * this.#slotLength;
+      const rows = data.subarray(start, start + count * this.#slotLength);
+      const tensor = this.#backend.createTensor(type, shape, rows);
+      inputs.set(pastName(layer, part), tensor);
+      outputs.set(presentName(layer, part), tensor);
+    }
+    const view = { inputs, outputs };
+    this.#views.set(key, view);
+    return view;
+  }
+
+  /** Mutates: makes the first `length` tokens of slot `to` those of slot `from`. */
+  copySlot(from: number, to: number, length: number): void {
+    const { kvHeadCount, capacity, headSize } = this.#shape;
+    assertInvariant(length <= capacity, 'a slot holds at most its capacity');
+    const headLength = capacity * headSize;
+    for (const { data } of this.#pools) {
+      for (let head = 0; head < kvHeadCount; head++) {
+        const source = (from * kvHeadCount + head) * headLength;
+        data.copyWithin((to * kvHeadCount + head) * headLength, source, source + length * headSize);
+      }
+    }
+  }
+
+  /** Mutates: exchanges the first `length` tokens of two slots. */
+  swapSlots(a: number, b: number, length: number): void {
+    const { kvHeadCount, capacity, headSize } = this.#shape;
+    assertInvariant(length <= capacity, 'a slot holds at most its capacity');
+    const headLength = capacity * headSize;
+    const size = length * headSize;
+    const spare = this.#spare.subarray(0, size);
+    for (const { data } of this.#pools) {
+      for (let head = 0; head < kvHeadCount; head++) {
+        const startA = (a * kvHeadCount + head) * headLength;
+        const startB = (b * kvHeadCount + head) * headLength;
+        spare.set(data.subarray(startA, startA + size));
+        data.copyWithin(startA, startB, startB + size);
+        data.set(spare, startB);
+      }
+    }
+  }
+
+  dispose(): void {
+    for (const { inputs } of this.#views.values()) for (const tensor of inputs.values()) tensor.dispose();
+    this.#views.clear();
+  }
+}
+
+function toGib(bytes: number): string {
+  return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+}
