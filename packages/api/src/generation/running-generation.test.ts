@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { createFakeEngine, createFakeServices, type FakeEngineScript } from '../testing/index.ts';
 import { RunningGeneration } from './running-generation.ts';
 
-const request = { prompt: { kind: 'text', text: 'a' } } as const;
+const request = { prompt: { text: 'a' } } as const;
 
 function begin(script: FakeEngineScript = {}) {
   const engine = createFakeEngine(script);
