@@ -102,7 +102,7 @@ export class ConstrainedRequests {
     return this.#vocabulary;
   }
 
-  /** The text that the constraint is about: without the thinking and the end token. */
+  /** The text that the constraint applies to: without the reasoning and the end token. */
   #answerText(tokenIds: readonly number[], thinking: SubmittedThinking | undefined): string {
     const { tokenizer } = this.#options;
     const last = tokenIds.length - 1;
