@@ -2,10 +2,10 @@
 
 import type { ConstraintMatcher, PreparedConstraint } from '../src/constraint.ts';
 import { type ConstraintSpec, DEFAULT_CONSTRAINT_LIMITS } from '../src/constraint-spec.ts';
-import { GrammarTrial } from '../src/grammar-trial.ts';
+import { GrammarTrial } from '../src/dry-run/mask-cost-probe.ts';
 import { LlguidanceEngine } from '../src/llguidance/llguidance-engine.ts';
-import { prepareConstraint } from '../src/prepare-constraint.ts';
-import { trialVocabulary } from '../src/trial-vocabulary.ts';
+import { prepareConstraint } from '../src/front-end/prepare-constraint.ts';
+import { trialVocabulary } from '../src/dry-run/byte-vocabulary.ts';
 
 /** Byte `b` is token `b`; token 256 ends. */
 export const byteEngine = new LlguidanceEngine(trialVocabulary([]));

@@ -1,7 +1,7 @@
 // EBNF rules -> Lark: rules of terminals, and the terminals. Which parts are terminals, `choose-terminals.ts` decides.
 
 import type { ConstraintLimits } from '../constraint-spec.ts';
-import { larkLiteral, larkRegex } from '../lark.ts';
+import { larkLiteral, larkRegex } from '../lark/write-lark.ts';
 import { chooseTerminals } from './choose-terminals.ts';
 import type { CharacterRanges, EbnfGrammar, EbnfNode } from './ebnf-node.ts';
 import { parseEbnf } from './parse-ebnf.ts';

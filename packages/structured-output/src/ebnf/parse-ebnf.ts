@@ -3,7 +3,7 @@
 import type { ConstraintLimits } from '../constraint-spec.ts';
 import { refuse } from '../refuse.ts';
 import { complement, type EbnfGrammar, type EbnfNode, toRanges } from './ebnf-node.ts';
-import { removeEndless } from './remove-endless.ts';
+import { removeEndless } from './remove-unproductive.ts';
 import { rulesIn } from './rules-in.ts';
 import { writtenSize } from './written-size.ts';
 

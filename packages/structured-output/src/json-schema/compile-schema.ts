@@ -1,10 +1,10 @@
 // A JSON Schema -> the grammar of llguidance that comes nearest to it, and whether a finished text must still be checked.
 
 import { type JsonValue, printJson } from '@ortler/json';
-import { type CompileOptions, compileOnTrial, compiles } from '../compile-on-trial.ts';
+import { type CompileOptions, compileOnTrial, compiles } from '../dry-run/dry-run.ts';
 import { type Grammar, GrammarRefused, type PreparedConstraint } from '../constraint.ts';
 import type { JsonStyle } from '../constraint-spec.ts';
-import { boundsWhitespace, withStyle } from '../json-style.ts';
+import { boundsWhitespace, withStyle } from './json-style.ts';
 import { refuse } from '../refuse.ts';
 import { type NormalisedSchema, normaliseSchema } from './normalise-schema.ts';
 import { refuseUnenforced } from './refuse-unenforced.ts';

@@ -4,8 +4,8 @@
 import { isList, isMap, type JsonMap, type JsonValue } from '@ortler/json';
 import { pointer } from '../refuse.ts';
 import { compileEcma } from '../regex/compile-ecma.ts';
-import { findObjectViolation } from './check-object.ts';
-import { findScalarViolation } from './check-scalar.ts';
+import { findObjectViolation } from './object-violation.ts';
+import { findScalarViolation } from './scalar-violation.ts';
 import { isLegacyDraft, readTuple, rewriteExclusiveBounds } from './legacy-drafts.ts';
 import { SchemaReferences } from './resolve-ref.ts';
 import { addSeen, noneSeen, type PartChecker, type Seen, type Violation } from './violation.ts';

@@ -7,7 +7,7 @@ import { pointer, refuse } from '../refuse.ts';
 import { checkCount } from './check-count.ts';
 import { isLegacyDraft, readTuple, rewriteExclusiveBounds } from './legacy-drafts.ts';
 import { normaliseObjectKeywords } from './object-keywords.ts';
-import { removeEndless } from './remove-endless.ts';
+import { removeEndless } from './remove-unproductive.ts';
 import { DATA_KEYWORDS, SchemaReferences } from './resolve-ref.ts';
 import type { KeywordNormaliser, NormaliseOptions, SchemaPlace } from './schema-place.ts';
 import { normaliseStringKeywords } from './string-keywords.ts';

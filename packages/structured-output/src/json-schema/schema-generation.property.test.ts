@@ -7,7 +7,7 @@ import { prepare } from '../../test/feed-text.ts';
 import { judge } from '../../test/independent-validator.ts';
 import { isJsonPrefix } from '../../test/json-prefix.ts';
 import { generate } from '../../test/random-generation.ts';
-import { checkFinishedText } from '../check-finished-text.ts';
+import { checkFinishedText } from './check-finished-text.ts';
 import { ConstraintError } from '../errors.ts';
 
 const bounds = (low: string, high: string, scale = 1) =>

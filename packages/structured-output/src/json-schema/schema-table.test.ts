@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { allows, prepare } from '../../test/feed-text.ts';
 import { SCHEMA_CASES, type SchemaCase } from '../../test/schema-table.ts';
-import { checkFinishedText } from '../check-finished-text.ts';
+import { checkFinishedText } from './check-finished-text.ts';
 import { ConstraintError } from '../errors.ts';
 
 /** Valid texts that cannot be generated: other spellings of what can be. */

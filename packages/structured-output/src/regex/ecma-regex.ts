@@ -1,7 +1,7 @@
 // Regular expressions of JSON Schema (ECMA-262) -> the syntax of Rust's regex crate that llguidance reads, with the
 // meaning kept: ASCII `\d` and `\w`, JavaScript's white space and line ends, anchors turned into a whole match.
 
-import { isEscapedInJson, NOTHING, toJsonStringSet } from '../json-string-set.ts';
+import { isEscapedInJson, NOTHING, toJsonStringSet } from './json-string-set.ts';
 import { compileEcma } from './compile-ecma.ts';
 
 /** What a regular grammar over the text cannot express here; the message names it. */

@@ -1,14 +1,14 @@
 // A structural tag -> one grammar. The schemas, patterns and grammars inside it must be enforced in full: nothing is left to
 // a check, as only the grammar knows where in a text they begin.
 
-import { type CompileOptions, compileOnTrial } from '../compile-on-trial.ts';
+import { type CompileOptions, compileOnTrial } from '../dry-run/dry-run.ts';
 import type { PreparedConstraint } from '../constraint.ts';
 import type { JsonStyle } from '../constraint-spec.ts';
 import { ebnfToRules } from '../ebnf/ebnf-to-lark.ts';
 import { isEbnf } from '../ebnf/is-ebnf.ts';
 import { normaliseSchema } from '../json-schema/normalise-schema.ts';
 import { refuseUnenforced } from '../json-schema/refuse-unenforced.ts';
-import { withStyle } from '../json-style.ts';
+import { withStyle } from '../json-schema/json-style.ts';
 import { refuse } from '../refuse.ts';
 import { checkFollowable, checkRegex } from '../regex/check-regex.ts';
 import type { TagNode } from './tag-node.ts';

@@ -2,7 +2,7 @@
 // there; names of special tokens inside texts become the tokens themselves, as no text matches those.
 
 import type { JsonValue } from '@ortler/json';
-import { larkJson, larkLiteral, larkRegex } from '../lark.ts';
+import { larkJson, larkLiteral, larkRegex } from '../lark/write-lark.ts';
 import { refuse } from '../refuse.ts';
 import type { SpecialToken } from '../token-vocabulary.ts';
 import type { TaggedNode, TagNode } from './tag-node.ts';

@@ -6,7 +6,7 @@ import { entryModule, KillableWorker } from '@ortler/worker';
 import type { PreparedConstraint } from '../constraint.ts';
 import { type ConstraintSpec, DEFAULT_CONSTRAINT_LIMITS } from '../constraint-spec.ts';
 import { ConstraintError } from '../errors.ts';
-import { refuseOversize } from '../refuse-oversize.ts';
+import { refuseOversize } from '../front-end/refuse-oversize.ts';
 import type { TokenVocabulary } from '../token-vocabulary.ts';
 import type { ConstraintTask, ConstraintWorkerData } from './constraint-worker-entry.ts';
 import { toConstraintError } from './to-constraint-error.ts';

@@ -3,14 +3,14 @@
 import { workerData } from 'node:worker_threads';
 import { parseJson } from '@ortler/json';
 import { serveTasks } from '@ortler/worker';
-import { checkFinishedText } from '../check-finished-text.ts';
+import { checkFinishedText } from '../json-schema/check-finished-text.ts';
 import type { ConstraintLimits, ConstraintSpec } from '../constraint-spec.ts';
 import { ConstraintError } from '../errors.ts';
-import { GrammarTrial } from '../grammar-trial.ts';
+import { GrammarTrial } from '../dry-run/mask-cost-probe.ts';
 import { LlguidanceEngine } from '../llguidance/llguidance-engine.ts';
-import { prepareConstraint } from '../prepare-constraint.ts';
+import { prepareConstraint } from '../front-end/prepare-constraint.ts';
 import type { SpecialToken } from '../token-vocabulary.ts';
-import { trialVocabulary } from '../trial-vocabulary.ts';
+import { trialVocabulary } from '../dry-run/byte-vocabulary.ts';
 
 export interface ConstraintWorkerData {
   readonly specialTokens: readonly SpecialToken[];

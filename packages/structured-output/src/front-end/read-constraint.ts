@@ -1,11 +1,11 @@
 // First stage of the front end: what a request asks for, parsed and within its limits. Nothing of it is translated yet.
 
 import { isList, isMap, type JsonValue, parseJson, printJson } from '@ortler/json';
-import type { ConstraintLimits, ConstraintSpec, JsonStyle } from './constraint-spec.ts';
-import { isEbnf } from './ebnf/is-ebnf.ts';
-import { refuse } from './refuse.ts';
-import { parseTag } from './structural-tag/parse-tag.ts';
-import type { TagNode } from './structural-tag/tag-node.ts';
+import type { ConstraintLimits, ConstraintSpec, JsonStyle } from '../constraint-spec.ts';
+import { isEbnf } from '../ebnf/is-ebnf.ts';
+import { refuse } from '../refuse.ts';
+import { parseTag } from '../structural-tag/parse-tag.ts';
+import type { TagNode } from '../structural-tag/tag-node.ts';
 
 export type ConstraintSource =
   | {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ConstraintSpec } from './constraint-spec.ts';
+import type { ConstraintSpec } from '../constraint-spec.ts';
 import { refuseOversize } from './refuse-oversize.ts';
 
 const isRefused = (spec: ConstraintSpec, limit: number): boolean => {

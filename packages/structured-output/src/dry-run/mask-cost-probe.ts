@@ -2,11 +2,11 @@
 // be read in so many ways that the work for a mask passes its limit; better to know it before an answer is begun.
 // The worker that prepares constraints owns one.
 
-import { type ConstraintMatcher, type Grammar, MatcherFailed } from './constraint.ts';
-import { LlguidanceEngine } from './llguidance/llguidance-engine.ts';
-import { DEFAULT_LLGUIDANCE_LIMITS } from './llguidance/llguidance-instance.ts';
-import type { SpecialToken } from './token-vocabulary.ts';
-import { trialVocabulary } from './trial-vocabulary.ts';
+import { type ConstraintMatcher, type Grammar, MatcherFailed } from '../constraint.ts';
+import { LlguidanceEngine } from '../llguidance/llguidance-engine.ts';
+import { DEFAULT_LLGUIDANCE_LIMITS } from '../llguidance/llguidance-instance.ts';
+import type { SpecialToken } from '../token-vocabulary.ts';
+import { trialVocabulary } from './byte-vocabulary.ts';
 
 /**
  * Of the work that a mask may take. A mask over a vocabulary looks several characters ahead, one over single bytes only one:

@@ -2,9 +2,9 @@
 // It runs callers' patterns and compiles callers' grammars, so it runs in a worker that can be killed.
 
 import { compileConstraint } from './compile-constraint.ts';
-import type { CompileOptions } from './compile-on-trial.ts';
-import type { PreparedConstraint } from './constraint.ts';
-import type { ConstraintSpec } from './constraint-spec.ts';
+import type { CompileOptions } from '../dry-run/dry-run.ts';
+import type { PreparedConstraint } from '../constraint.ts';
+import type { ConstraintSpec } from '../constraint-spec.ts';
 import { readConstraint } from './read-constraint.ts';
 
 /** Throws: `invalid_constraint` saying what is wrong with the constraint, and where. */

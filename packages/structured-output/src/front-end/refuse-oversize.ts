@@ -1,8 +1,8 @@
 // Refuses a constraint that is surely too large before anything is done with it: to print a schema of a megabyte, or to
 // hand it to a worker, would stop the thread that streams to everybody.
 
-import type { ConstraintSpec } from './constraint-spec.ts';
-import { refuse } from './refuse.ts';
+import type { ConstraintSpec } from '../constraint-spec.ts';
+import { refuse } from '../refuse.ts';
 
 /**
  * Looks at no more of it than the limit allows. Sizes are those that the text has at least; the front end measures

@@ -1,14 +1,14 @@
 // Second stage of the front end: each kind of constraint -> a grammar that llguidance compiles, and what is left to check.
 
-import { checkLark } from './check-lark.ts';
-import { choiceToLark } from './choice-to-lark.ts';
-import { type CompileOptions, compileOnTrial } from './compile-on-trial.ts';
-import type { Grammar, PreparedConstraint } from './constraint.ts';
-import { ebnfToLark } from './ebnf/ebnf-to-lark.ts';
-import { compileSchema } from './json-schema/compile-schema.ts';
+import { checkLark } from '../lark/check-lark.ts';
+import { choiceToLark } from '../lark/choice-to-lark.ts';
+import { type CompileOptions, compileOnTrial } from '../dry-run/dry-run.ts';
+import type { Grammar, PreparedConstraint } from '../constraint.ts';
+import { ebnfToLark } from '../ebnf/ebnf-to-lark.ts';
+import { compileSchema } from '../json-schema/compile-schema.ts';
 import type { ConstraintSource } from './read-constraint.ts';
-import { checkFollowable, checkRegex } from './regex/check-regex.ts';
-import { compileTag } from './structural-tag/compile-tag.ts';
+import { checkFollowable, checkRegex } from '../regex/check-regex.ts';
+import { compileTag } from '../structural-tag/compile-tag.ts';
 
 /** Throws: `invalid_constraint` saying what is wrong with the constraint, and where. */
 export function compileConstraint(source: ConstraintSource, options: CompileOptions): PreparedConstraint {

@@ -1,8 +1,8 @@
 // Grammars in Lark go to llguidance as they are, after a look at their size and at what would reach past the answer.
 
-import type { ConstraintLimits } from './constraint-spec.ts';
-import { refuse } from './refuse.ts';
-import { checkPatternSize } from './regex/check-regex.ts';
+import type { ConstraintLimits } from '../constraint-spec.ts';
+import { refuse } from '../refuse.ts';
+import { checkPatternSize } from '../regex/check-regex.ts';
 
 const RULE = /^[ \t]*[?!]?([A-Za-z_][A-Za-z0-9_-]*)(?:\.-?\d+)?[ \t]*(?:\[[^\]\n]*\])?[ \t]*:/gm;
 /** Rule options that hide tokens from the model, change its sampling, or end a rule by length. */

@@ -1,8 +1,8 @@
 // What each kind of constraint allows and refuses, on single bytes.
 
 import { describe, expect, it } from 'vitest';
-import { allows, prepare } from '../test/feed-text.ts';
-import type { ConstraintSpec, JsonStyle } from './constraint-spec.ts';
+import { allows, prepare } from '../../test/feed-text.ts';
+import type { ConstraintSpec, JsonStyle } from '../constraint-spec.ts';
 
 const schema = (value: unknown, style?: JsonStyle): ConstraintSpec => ({
   kind: 'json-schema',

@@ -1,7 +1,7 @@
 // A vocabulary of single bytes for compiling on trial: it costs nothing to load and finds the same faults in a grammar
 // as the model's own, whose special tokens it shares.
 
-import type { SpecialToken, TokenVocabulary } from './token-vocabulary.ts';
+import type { SpecialToken, TokenVocabulary } from '../token-vocabulary.ts';
 
 export function trialVocabulary(specialTokens: readonly SpecialToken[]): TokenVocabulary {
   const taken = new Set(specialTokens.map(({ id }) => id));

@@ -1,10 +1,10 @@
 // Every grammar of a request is compiled on trial before it is handed on: what the grammar engine says against it becomes a
 // refusal of the request.
 
-import { type Grammar, GrammarRefused, MatcherFailed, type PreparedConstraint } from './constraint.ts';
-import type { ConstraintLimits } from './constraint-spec.ts';
-import { refuse } from './refuse.ts';
-import type { SpecialToken } from './token-vocabulary.ts';
+import { type Grammar, GrammarRefused, MatcherFailed, type PreparedConstraint } from '../constraint.ts';
+import type { ConstraintLimits } from '../constraint-spec.ts';
+import { refuse } from '../refuse.ts';
+import type { SpecialToken } from '../token-vocabulary.ts';
 
 /** What the translation of a constraint needs besides it. */
 export interface CompileOptions {

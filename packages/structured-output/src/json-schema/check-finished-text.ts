@@ -1,8 +1,8 @@
 // The last look at a finished text whose grammar did not say everything.
 
 import { type JsonValue, parseJson } from '@ortler/json';
-import { ConstraintError } from './errors.ts';
-import { findViolation } from './json-schema/find-violation.ts';
+import { ConstraintError } from '../errors.ts';
+import { findViolation } from './find-violation.ts';
 
 /** Throws: `unsatisfied` naming the keyword of the schema that the text breaks, and the place in the text. */
 export function checkFinishedText(schema: string, text: string): void {

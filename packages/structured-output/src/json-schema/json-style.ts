@@ -1,9 +1,9 @@
 // How JSON is written inside an answer: the `x-guidance` part of a schema, which llguidance reads.
 
 import { isMap, type JsonMap, type JsonValue } from '@ortler/json';
-import type { JsonStyle } from './constraint-spec.ts';
-import { refuse } from './refuse.ts';
-import { GAP_PATTERN } from './whitespace/json-whitespace.ts';
+import type { JsonStyle } from '../constraint-spec.ts';
+import { refuse } from '../refuse.ts';
+import { GAP_PATTERN } from '../whitespace/json-whitespace.ts';
 
 /** Whether the JSON is a part of the answer or all of it. */
 export type JsonExtent = 'part' | 'whole';

@@ -1,8 +1,8 @@
 // A choice of texts -> Lark. Equal texts are one; the order means nothing.
 
-import type { ConstraintLimits } from './constraint-spec.ts';
-import { larkLiteral } from './lark.ts';
-import { refuse } from './refuse.ts';
+import type { ConstraintLimits } from '../constraint-spec.ts';
+import { larkLiteral } from './write-lark.ts';
+import { refuse } from '../refuse.ts';
 
 /** Throws: `invalid_constraint` when there is no text, or too many. */
 export function choiceToLark(choices: readonly string[], limits: ConstraintLimits): string {
