@@ -1,6 +1,6 @@
-// What a caller may ask of the form of an answer. Plain data; `core/constraint` gives it its meaning.
+// The constraints that a caller may put on an answer, and the limits on their size. Plain data.
 
-/** How JSON is written, and how open objects are. */
+/** White space of generated JSON, and the default of additional properties. */
 export interface JsonStyle {
   /**
    * White space between the parts of JSON: little (a blank, or line ends with an indent of up to 20; inside a structural
@@ -30,7 +30,7 @@ export type ConstraintSpec =
   /** JSON text or parsed value, in either published shape: `format`, or `structures` and `triggers`. */
   | { readonly kind: 'structural-tag'; readonly tag: unknown; readonly style?: JsonStyle };
 
-/** Limits on one constraint; what goes past one is refused before any of it is compiled. */
+/** Limits on one constraint, checked before anything is compiled. */
 export interface ConstraintLimits {
   /** Unit: bytes of UTF-8. */
   readonly sourceBytes: number;

@@ -1,4 +1,4 @@
-// A model's vocabulary by bytes, as the text side hands it to the token side for constraints: plain data.
+// A tokenizer's vocabulary as bytes, which token masks are computed for. Plain data.
 
 /** Ids from the tokenizer's size up to `columnCount` are padding of the model and are never allowed. */
 export interface TokenVocabulary {

@@ -1,9 +1,9 @@
-// A vocabulary of single bytes for compiling on trial: it costs nothing to load and finds the same faults in a grammar
-// as the model's own, whose special tokens it shares.
+// A vocabulary of single bytes for dry runs: it loads in milliseconds and shows the same faults of a grammar as the model's
+// vocabulary, whose special tokens it shares.
 
 import type { SpecialToken, TokenVocabulary } from '../token-vocabulary.ts';
 
-export function trialVocabulary(specialTokens: readonly SpecialToken[]): TokenVocabulary {
+export function byteVocabulary(specialTokens: readonly SpecialToken[]): TokenVocabulary {
   const taken = new Set(specialTokens.map(({ id }) => id));
   const byteIds: number[] = [];
   for (let id = 0; byteIds.length < 257; id++) if (!taken.has(id)) byteIds.push(id);

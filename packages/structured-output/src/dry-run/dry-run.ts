@@ -1,27 +1,23 @@
-// Every grammar of a request is compiled on trial before it is handed on: what the grammar engine says against it becomes a
-// refusal of the request.
+// Dry run: every grammar is compiled once, on a vocabulary of single bytes, before it is used. A grammar that llguidance
+// rejects becomes an `invalid_constraint` error with llguidance's message.
 
 import { type Grammar, GrammarRefused, MatcherFailed, type PreparedConstraint } from '../constraint.ts';
 import type { ConstraintLimits } from '../constraint-spec.ts';
 import { refuse } from '../refuse.ts';
 import type { SpecialToken } from '../token-vocabulary.ts';
 
-/** What the translation of a constraint needs besides it. */
+/** What the compilation of a constraint depends on. */
 export interface CompileOptions {
   readonly limits: ConstraintLimits;
   readonly specialTokens: readonly SpecialToken[];
-  /** Compiles for trial. Throws: `GrammarRefused`, `MatcherFailed`. */
+  /** Compiles a grammar and drops the result. Throws: `GrammarRefused`, `MatcherFailed`. */
   readonly tryCompile: (grammar: Grammar) => void;
-  /** False when short texts already lead to a mask that costs too much. Throws: `GrammarRefused`. */
-  readonly canFollow: (grammar: Grammar) => boolean;
+  /** False when a mask exceeds its budget after a short text already. Throws: `GrammarRefused`. */
+  readonly fitsMaskBudget: (grammar: Grammar) => boolean;
 }
 
-/** The grammar as a constraint that leaves nothing to check. Throws: `invalid_constraint` saying why it cannot be compiled. */
-export function compileOnTrial(
-  grammar: Grammar,
-  { tryCompile }: CompileOptions,
-  place = '',
-): PreparedConstraint {
+/** The grammar as a constraint without a final check. Throws: `invalid_constraint` with the reason llguidance gives. */
+export function dryRun(grammar: Grammar, { tryCompile }: CompileOptions, place = ''): PreparedConstraint {
   try {
     tryCompile(grammar);
   } catch (error) {
@@ -30,7 +26,7 @@ export function compileOnTrial(
   return { grammar, check: null };
 }
 
-/** Whether the grammar engine takes the grammar. Throws: `invalid_constraint` when it broke of it. */
+/** Whether llguidance compiles the grammar. Throws: `invalid_constraint` when its instance died. */
 export function compiles(grammar: Grammar, { tryCompile }: CompileOptions): boolean {
   try {
     tryCompile(grammar);

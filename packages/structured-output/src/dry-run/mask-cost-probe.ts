@@ -1,23 +1,22 @@
-// Tries on short texts whether a grammar can be followed at all. Counted repetitions of something that is counted itself can
-// be read in so many ways that the work for a mask passes its limit; better to know it before an answer is begun.
-// The worker that prepares constraints owns one.
+// Measures the cost of token masks on short random walks through a grammar. Nested counted repetitions have so many parses
+// that a mask can exceed its lexer fuel; such a grammar is refused before generation starts. Owned by the constraint worker.
 
 import { type ConstraintMatcher, type Grammar, MatcherFailed } from '../constraint.ts';
 import { LlguidanceEngine } from '../llguidance/llguidance-engine.ts';
 import { DEFAULT_LLGUIDANCE_LIMITS } from '../llguidance/llguidance-instance.ts';
 import type { SpecialToken } from '../token-vocabulary.ts';
-import { trialVocabulary } from './byte-vocabulary.ts';
+import { byteVocabulary } from './byte-vocabulary.ts';
 
 /**
- * Of the work that a mask may take. A mask over a vocabulary looks several characters ahead, one over single bytes only one:
- * with a quarter, the patterns that fail here are those that fail on 151,936 tokens.
+ * Share of a mask's lexer fuel. A mask over a real vocabulary reads several characters ahead, one over single bytes reads
+ * one: with a quarter, the patterns that fail here are those that fail on 151,936 tokens.
  */
 const FUEL_SHARE = 0.25;
 const WALKS = 3;
 const WALK_LENGTH = 150;
 const MEMORY_BYTES = 2 ** 28;
 
-export class GrammarTrial {
+export class MaskCostProbe {
   readonly #specialTokens: readonly SpecialToken[];
   #engine: LlguidanceEngine | null = null;
 
@@ -25,9 +24,9 @@ export class GrammarTrial {
     this.#specialTokens = specialTokens;
   }
 
-  /** False when a text of up to 150 characters leads to a mask that costs too much. Throws: `GrammarRefused`. */
-  canFollow(grammar: Grammar): boolean {
-    this.#engine ??= new LlguidanceEngine(trialVocabulary(this.#specialTokens), {
+  /** False when a mask exceeds its budget within 150 characters. Throws: `GrammarRefused`. */
+  fitsBudget(grammar: Grammar): boolean {
+    this.#engine ??= new LlguidanceEngine(byteVocabulary(this.#specialTokens), {
       cacheBytes: 0,
       memoryBytes: MEMORY_BYTES,
       limits: {
@@ -50,7 +49,7 @@ export class GrammarTrial {
   }
 }
 
-/** Takes one of the allowed bytes after the other: always the same sort with seed 0, otherwise any. */
+/** Accepts one allowed byte after the other: the median one with seed 0, otherwise a pseudo-random one. */
 function walk(
   matcher: ConstraintMatcher,
   { maskWordCount, vocabulary }: LlguidanceEngine,
@@ -66,7 +65,7 @@ function walk(
       if (isAllowed && !vocabulary.eosTokenIds.includes(id)) allowed.push(id);
     }
     if (allowed.length === 0) return;
-    // Numerical Recipes' generator: any spread will do.
+    // The linear congruential generator of Numerical Recipes: its quality does not matter here.
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     const pick = seed === 0 ? allowed.length >> 1 : Math.floor((state / 2 ** 32) * allowed.length);
     if (!matcher.accept(allowed[pick]!)) return;

@@ -1,8 +1,7 @@
-// What becomes of a rule in the grammar for llguidance: the same tree, in which some parts are terminals and every character
-// that is left is a terminal of its own.
+// The rules as llguidance gets them: the same tree, split into parser rules and lexer terminals. A character outside the
+// larger terminals is a terminal of its own.
 
-import type { EbnfGrammar, EbnfNode } from './ebnf-node.ts';
-import { rulesIn } from './rules-in.ts';
+import { type EbnfGrammar, type EbnfNode, referencedRules } from './ebnf-node.ts';
 
 export type PlanNode =
   | { readonly kind: 'lexeme'; readonly key: string; readonly node: EbnfNode }
@@ -16,20 +15,20 @@ export type PlanNode =
       readonly most: number | null;
     };
 
-/** What planning needs to know of the grammar. */
+/** Facts about the grammar that the split needs. */
 export interface PlanContext {
   readonly rules: EbnfGrammar;
-  /** Rules that do not lead back to themselves. */
+  /** Rules that are not recursive. */
   readonly regular: ReadonlySet<string>;
-  /** Rules that the empty text satisfies. */
+  /** Rules that match the empty text. */
   readonly nullable: ReadonlySet<string>;
-  /** Names a node by what it says. */
+  /** A key of the node's content: equal nodes have equal keys. */
   readonly keyOf: (node: EbnfNode) => string;
-  /** Whether the part may be a terminal, as far as is known. */
+  /** Whether the part may be a terminal: nothing has ruled it out yet. */
   readonly isTerminal: (key: string, node: EbnfNode) => boolean;
 }
 
-/** The rules that are needed from `root`, with the largest terminals that are allowed. */
+/** The rules reachable from `root`, with the largest terminals that are allowed. */
 export function planRules(context: PlanContext): ReadonlyMap<string, PlanNode> {
   const plans = new Map<string, PlanNode>();
   const open = ['root'];
@@ -46,7 +45,7 @@ function planNode(node: EbnfNode, context: PlanContext): PlanNode {
   const { keyOf, nullable, regular } = context;
   if (node.kind === 'characters') return { kind: 'lexeme', key: keyOf(node), node };
   if (node.kind === 'text' && [...node.text].length < 2) return planCharacters(node.text, context);
-  const isRegular = [...rulesIn(node)].every(name => regular.has(name));
+  const isRegular = [...referencedRules(node)].every(name => regular.has(name));
   if (isRegular && !isNullable(node, nullable)) {
     const key = keyOf(node);
     if (context.isTerminal(key, node)) return { kind: 'lexeme', key, node };
@@ -80,7 +79,7 @@ function planCharacters(text: string, { keyOf }: PlanContext): PlanNode {
   return items.length === 1 ? items[0]! : { kind: 'sequence', items };
 }
 
-/** Whether the empty text satisfies a node. `nullable`: the rules that it satisfies. */
+/** Whether a node matches the empty text. `nullable`: the rules that do. */
 export function isNullable(node: EbnfNode, nullable: ReadonlySet<string>): boolean {
   switch (node.kind) {
     case 'characters':

@@ -1,8 +1,8 @@
-// First stage of the front end: what a request asks for, parsed and within its limits. Nothing of it is translated yet.
+// First stage of the front end: parses a constraint and checks its limits. Nothing is translated yet.
 
 import { isList, isMap, type JsonValue, parseJson, printJson } from '@ortler/json';
 import type { ConstraintLimits, ConstraintSpec, JsonStyle } from '../constraint-spec.ts';
-import { isEbnf } from '../ebnf/is-ebnf.ts';
+import { isEbnf } from '../ebnf/parse-ebnf.ts';
 import { refuse } from '../refuse.ts';
 import { parseTag } from '../structural-tag/parse-tag.ts';
 import type { TagNode } from '../structural-tag/tag-node.ts';
@@ -19,7 +19,7 @@ export type ConstraintSource =
   | { readonly kind: 'ebnf' | 'lark'; readonly text: string }
   | { readonly kind: 'tag'; readonly tag: TagNode; readonly style: JsonStyle };
 
-/** Throws: `invalid_constraint` for what is no JSON, no tag, empty, or larger or deeper than is allowed. */
+/** Throws: `invalid_constraint` for malformed JSON, a malformed tag, an empty grammar, and excess size or depth. */
 export function readConstraint(spec: ConstraintSpec, limits: ConstraintLimits): ConstraintSource {
   switch (spec.kind) {
     case 'json-schema': {
@@ -62,7 +62,7 @@ function readDocument(schema: unknown, limits: ConstraintLimits): JsonValue {
   return document;
 }
 
-/** Walks without recursion, as a document of any depth arrives here. */
+/** Without recursion, because a document of any depth arrives here. */
 function checkDocument(document: JsonValue, limits: ConstraintLimits): void {
   // A schema may hold lists and objects of values, which nest too.
   const most = limits.depth * 2;

@@ -1,12 +1,12 @@
-// Refuses a constraint that is surely too large before anything is done with it: to print a schema of a megabyte, or to
-// hand it to a worker, would stop the thread that streams to everybody.
+// Refuses an oversized constraint on the calling thread before it is serialised or posted to the worker: either would block
+// the event loop for a schema of megabytes.
 
 import type { ConstraintSpec } from '../constraint-spec.ts';
 import { refuse } from '../refuse.ts';
 
 /**
- * Looks at no more of it than the limit allows. Sizes are those that the text has at least; the front end measures
- * what passes here. Throws: `invalid_constraint`.
+ * Reads no more of it than the limit allows. Counts a lower bound of its size; the front end measures exactly. Throws:
+ * `invalid_constraint`.
  */
 export function refuseOversize(spec: ConstraintSpec, sourceBytes: number): void {
   const open: object[] = [];

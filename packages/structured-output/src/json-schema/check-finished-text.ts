@@ -1,4 +1,4 @@
-// The last look at a finished text whose grammar did not say everything.
+// Final check of a finished text whose schema the grammar does not enforce in full.
 
 import { type JsonValue, parseJson } from '@ortler/json';
 import { ConstraintError } from '../errors.ts';

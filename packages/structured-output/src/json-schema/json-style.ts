@@ -1,4 +1,4 @@
-// How JSON is written inside an answer: the `x-guidance` part of a schema, which llguidance reads.
+// White space and `oneOf` handling of generated JSON: the `x-guidance` keyword of a schema, which llguidance reads.
 
 import { isMap, type JsonMap, type JsonValue } from '@ortler/json';
 import type { JsonStyle } from '../constraint-spec.ts';
@@ -8,7 +8,7 @@ import { GAP_PATTERN } from '../whitespace/json-whitespace.ts';
 /** Whether the JSON is a part of the answer or all of it. */
 export type JsonExtent = 'part' | 'whole';
 
-/** Whether white space must be bounded beside the grammar: llguidance writes its own as often as it likes. */
+/** Whether the matcher must bound white space: the flexible white space of llguidance is unbounded. */
 export function boundsWhitespace({ whitespace = 'bounded' }: JsonStyle, extent: JsonExtent): boolean {
   return extent === 'whole' && whitespace === 'bounded';
 }
@@ -28,9 +28,9 @@ export function withStyle(schema: JsonValue, style: JsonStyle, options: StyleOpt
 }
 
 /**
- * `none` writes `{"a":[1,2]}`. A pattern allows white space around commas and colons; as a range of repetitions must
- * hold, and this build of llguidance repeats its own white space, brackets then have none. Bounded white space inside a
- * longer answer is such a pattern too: where JSON begins and ends there, only the grammar knows.
+ * `none` writes `{"a":[1,2]}`. A pattern allows white space around commas and colons, and none beside brackets, where this
+ * build of llguidance would repeat the pattern. Bounded white space inside a longer answer is such a pattern too, because only
+ * the grammar knows where that JSON begins and ends.
  * Throws: `invalid_constraint` when the pattern allows anything that JSON does not ignore.
  */
 function toGuidance(style: JsonStyle, { coercesOneOf, extent }: StyleOptions): JsonMap {

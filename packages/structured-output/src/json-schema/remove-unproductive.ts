@@ -1,57 +1,57 @@
-// Parts of a schema that only an endless value satisfies: an object whose required property is such an object again.
-// They become `false`, so that no answer walks into one; where that is all there is, the schema is refused with its place.
+// Unproductive parts of a schema, which only an infinite value satisfies, such as an object that requires a property of its
+// own schema. They become `false`, so that no generation enters them. An unproductive root is refused with its place.
 
 import { emptyMap, isList, isMap, type JsonMap, type JsonValue } from '@ortler/json';
 import { pointer, refuse } from '../refuse.ts';
 
-/** A normalised schema in which nothing refers to what has no end. Throws: `invalid_constraint` when the whole has none. */
-export function removeEndless(root: JsonValue): JsonValue {
+/** The normalised schema with productive parts only. Throws: `invalid_constraint` when the root is unproductive. */
+export function removeUnproductive(root: JsonValue): JsonValue {
   if (!isMap(root) || !isMap(root.$defs)) return root;
-  const endings = new Endings(root.$defs);
-  if (endings.isComplete) return root;
-  if (!endings.has(root))
+  const productive = new ProductiveSchemas(root.$defs);
+  if (productive.isComplete) return root;
+  if (!productive.has(root))
     refuse(
-      endings.whyNot(root, '#'),
+      productive.placeOfCycle(root, '#'),
       'Nothing satisfies the schema: what is required here contains itself without an end',
     );
   const { $defs: definitions, ...rest } = root;
-  const left = emptyMap<JsonValue>();
+  const kept = emptyMap<JsonValue>();
   for (const [name, schema] of Object.entries(definitions as JsonMap))
-    if (endings.has({ $ref: toReference(name) })) left[name] = endings.prune(schema);
-  return { ...(endings.prune(rest) as JsonMap), $defs: left };
+    if (productive.has({ $ref: toReference(name) })) kept[name] = productive.prune(schema);
+  return { ...(productive.prune(rest) as JsonMap), $defs: kept };
 }
 
-/** Which definitions have a value that ends. `false` counts as ending: the compiler knows it. */
-class Endings {
+/** The definitions that a finite value satisfies. `false` counts as one: the compiler handles it. */
+class ProductiveSchemas {
   readonly #definitions: JsonMap;
-  readonly #ending = new Set<string>();
+  readonly #productive = new Set<string>();
 
   constructor(definitions: JsonMap) {
     this.#definitions = definitions;
-    // Definitions mostly refer to later ones, so few rounds are enough from the back.
+    // Definitions mostly refer to later ones: from the back few rounds are enough.
     const open = Object.entries(definitions).reverse();
     let before = -1;
-    while (before !== this.#ending.size) {
-      before = this.#ending.size;
+    while (before !== this.#productive.size) {
+      before = this.#productive.size;
       for (const [name, schema] of open)
-        if (!this.#ending.has(name) && this.has(schema)) this.#ending.add(name);
+        if (!this.#productive.has(name) && this.has(schema)) this.#productive.add(name);
     }
   }
 
   get isComplete(): boolean {
-    return this.#ending.size === Object.keys(this.#definitions).length;
+    return this.#productive.size === Object.keys(this.#definitions).length;
   }
 
-  /** False only when every value of the schema contains itself. */
+  /** False only when every value of the schema is infinite. */
   has(schema: JsonValue | undefined): boolean {
-    return this.#firstEndless(schema) === null;
+    return this.#firstUnproductive(schema) === null;
   }
 
-  /** Where a schema without an end first refers to what contains itself. */
-  whyNot(schema: JsonValue, place: string): string {
+  /** The first reference of an unproductive schema to a part that contains itself. */
+  placeOfCycle(schema: JsonValue, place: string): string {
     const seen = new Map<string, string>();
     for (let at = schema, here = place; ; ) {
-      const step = this.#firstEndless(at);
+      const step = this.#firstUnproductive(at);
       if (step === null) return here;
       here = pointer(here, ...step.steps);
       at = step.schema;
@@ -63,7 +63,7 @@ class Endings {
     }
   }
 
-  /** The schema with `false` for each part that has no end. Itself it has one. */
+  /** A productive schema with `false` for each unproductive part. */
   prune(schema: JsonValue): JsonValue {
     if (!isMap(schema)) return schema;
     const copy = emptyMap<JsonValue>();
@@ -84,11 +84,11 @@ class Endings {
     return this.has(part) ? this.prune(part) : false;
   }
 
-  /** The first part that keeps every value of a schema from its end, and the way there; null when one has an end. */
-  #firstEndless(schema: JsonValue | undefined): Step | null {
+  /** The first unproductive part that makes a schema unproductive, and the steps to it; null for a productive schema. */
+  #firstUnproductive(schema: JsonValue | undefined): Step | null {
     if (!isMap(schema)) return null;
     const reference = typeof schema.$ref === 'string' ? toName(schema.$ref) : null;
-    if (reference !== null && !this.#ending.has(reference))
+    if (reference !== null && !this.#productive.has(reference))
       return { steps: ['$ref'], schema: this.#definitions[reference]! };
     for (const [i, part] of listOf(schema.allOf).entries())
       if (!this.has(part)) return { steps: ['allOf', i], schema: part };
@@ -133,7 +133,7 @@ interface Step {
 const PARTS = new Set(['items', 'additionalProperties']);
 const PART_LISTS = new Set(['prefixItems', 'allOf', 'anyOf', 'oneOf']);
 
-/** Without `type` a schema allows a number, which has an end. */
+/** Without `type` a schema allows a number, which is finite. */
 function typesOf({ type }: JsonMap): readonly JsonValue[] {
   return type === undefined ? ['number'] : isList(type) ? type : [type];
 }

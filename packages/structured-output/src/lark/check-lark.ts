@@ -1,4 +1,4 @@
-// Grammars in Lark go to llguidance as they are, after a look at their size and at what would reach past the answer.
+// Checks a caller's Lark grammar, which llguidance compiles as it is: its size, and rule options that would change sampling.
 
 import type { ConstraintLimits } from '../constraint-spec.ts';
 import { refuse } from '../refuse.ts';
@@ -8,7 +8,7 @@ const RULE = /^[ \t]*[?!]?([A-Za-z_][A-Za-z0-9_-]*)(?:\.-?\d+)?[ \t]*(?:\[[^\]\n
 /** Rule options that hide tokens from the model, change its sampling, or end a rule by length. */
 const FORBIDDEN = /^[^"/\n]*\[[^\]\n]*\b(stop|stop_capture|temperature|max_tokens)\s*=/m;
 
-/** Texts and comments, in which a slash is a slash, and regular expressions between slashes. */
+/** String literals, comments, and regular expressions between slashes. */
 const PATTERN = /"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|#[^\n]*|\/((?:[^/\\\n]|\\.)+)\//g;
 
 /** The grammar with a `start` rule. Throws: `invalid_constraint`. */

@@ -1,4 +1,4 @@
-// Writing Lark, the grammar notation of llguidance: literals and JSON parts.
+// Writes Lark, the grammar notation of llguidance: literals, regular expressions and embedded JSON Schemas.
 
 import { type JsonValue, printJson } from '@ortler/json';
 

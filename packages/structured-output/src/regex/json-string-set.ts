@@ -1,4 +1,4 @@
-// Sets of characters inside a pattern of a JSON string, written around two faults of llguidance:
+// Character classes inside the pattern of a JSON string, written around two bugs of llguidance:
 //
 // A set that holds all control characters is written with all short escapes of JSON, so `[^"]` would let `\"` through. Sets
 // without the quote or the backslash therefore do without U+0001, and so do texts: no union of them can be such a set.
@@ -6,7 +6,7 @@
 // A text that ends in, or has, a character that JSON escapes hides what follows it: `\\[xy]` would be a backslash alone.
 // Such a character is therefore written as a set of two.
 
-/** What JSON must escape. U+007F needs none, but llguidance writes it so. */
+/** Characters that JSON must escape. U+007F needs none, but llguidance escapes it. */
 const ESCAPED = [...Array(0x20).keys(), 0x22, 0x5c].map(code => String.fromCharCode(code));
 /** Enough others to tell a set from one character. */
 const PLAIN = Array.from({ length: 0x300 - 0x20 }, (_, i) => String.fromCharCode(i + 0x20)).filter(
