@@ -41,7 +41,7 @@ export interface OrtSessionOptions {
   /** Default: `cpu`. Sessions on one device of a process share it, and their values. */
   readonly device?: OrtDevice;
   /**
-   * Some prepared calls are to be recorded and replayed, see `OrtSession.bind`. Only on WebGPU, and only for graphs whose
+   * Graph capture: bindings may be recorded and replayed, see `OrtSession.bind`. Only on WebGPU, and only for graphs whose
    * operators all run there. Default: false.
    */
   readonly recordsCalls?: boolean;
@@ -75,8 +75,8 @@ export interface OrtBinding {
 
 export interface BindOptions {
   /**
-   * Only of a session with `recordsCalls`: the first run is recorded, later ones repeat what it told the device. What lies
-   * there is read anew; what operators read of the process stays as it was in the first run. Default: false.
+   * Graph capture, for sessions with `recordsCalls`: the first run is recorded, later ones replay its device commands. Device
+   * memory is read anew; process memory keeps the content of the first run. Default: false.
    */
   readonly isRecorded?: boolean;
 }
