@@ -9,12 +9,12 @@ export type EbnfNode =
   | { readonly kind: 'rule'; readonly name: string }
   | { readonly kind: 'sequence'; readonly items: readonly EbnfNode[] }
   | { readonly kind: 'choice'; readonly items: readonly EbnfNode[] }
-  /** `most` is null where there is no upper bound. */
+  /** `max` is null where there is no upper bound. */
   | {
       readonly kind: 'repeat';
       readonly item: EbnfNode;
-      readonly least: number;
-      readonly most: number | null;
+      readonly min: number;
+      readonly max: number | null;
     };
 
 /** Rules by name, in the order in which they were written. */
@@ -77,6 +77,6 @@ export function expandedSize(node: EbnfNode): number {
     case 'choice':
       return node.items.reduce((sum, item) => sum + expandedSize(item), 0);
     case 'repeat':
-      return expandedSize(node.item) * Math.max(1, node.most ?? node.least);
+      return expandedSize(node.item) * Math.max(1, node.max ?? node.min);
   }
 }

@@ -63,7 +63,7 @@ class LarkWriter {
           plan.items.map(item => this.#printPlan(item, names)),
         );
       case 'repeat':
-        return printRepeat(this.#printPlan(plan.item, names), plan.least, plan.most);
+        return printRepeat(this.#printPlan(plan.item, names), plan.min, plan.max);
     }
   }
 
@@ -117,9 +117,9 @@ class LarkWriter {
       case 'choice':
         return `(?:${node.items.map(item => this.#printRegex(item)).join('|')})`;
       case 'repeat': {
-        const { least, most } = node;
-        const bounds = most === null && least < 2 ? (least === 0 ? '*' : '+') : `{${least},${most ?? ''}}`;
-        return most === 0 ? '' : `(?:${this.#printRegex(node.item)})${bounds}`;
+        const { min, max } = node;
+        const bounds = max === null && min < 2 ? (min === 0 ? '*' : '+') : `{${min},${max ?? ''}}`;
+        return max === 0 ? '' : `(?:${this.#printRegex(node.item)})${bounds}`;
       }
     }
   }
@@ -149,7 +149,7 @@ function printNode(node: EbnfNode, printName: (rule: Extract<EbnfNode, { kind: '
         node.items.map(item => printNode(item, printName)),
       );
     case 'repeat':
-      return printRepeat(printNode(node.item, printName), node.least, node.most);
+      return printRepeat(printNode(node.item, printName), node.min, node.max);
   }
 }
 
@@ -157,11 +157,11 @@ function printItems(kind: 'sequence' | 'choice', items: readonly string[]): stri
   return items.length === 0 ? '""' : `(${items.join(kind === 'sequence' ? ' ' : ' | ')})`;
 }
 
-function printRepeat(item: string, least: number, most: number | null): string {
-  if (most === 0) return '""';
-  if (most === null && least < 2) return `(${item})${least === 0 ? '*' : '+'}`;
-  if (least === 0 && most === 1) return `(${item})?`;
-  return `(${item}){${least},${most ?? ''}}`;
+function printRepeat(item: string, min: number, max: number | null): string {
+  if (max === 0) return '""';
+  if (max === null && min < 2) return `(${item})${min === 0 ? '*' : '+'}`;
+  if (min === 0 && max === 1) return `(${item})?`;
+  return `(${item}){${min},${max ?? ''}}`;
 }
 
 function printCharacters(ranges: CharacterRanges): string {

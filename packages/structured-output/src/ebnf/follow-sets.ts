@@ -68,7 +68,7 @@ class FollowSetFinder {
       case 'choice':
         return new Set(plan.items.flatMap(item => [...this.#visit(item, after)]));
       case 'repeat': {
-        const again = plan.most === null || plan.most > 1 ? this.#firstOf(plan.item) : [];
+        const again = plan.max === null || plan.max > 1 ? this.#firstOf(plan.item) : [];
         const begins = this.#visit(plan.item, new Set([...after, ...again]));
         return this.#withAfter(plan, begins, after);
       }
@@ -88,7 +88,7 @@ class FollowSetFinder {
       case 'choice':
         return new Set(plan.items.flatMap(item => [...this.#firstOf(item)]));
       case 'repeat':
-        return plan.most === 0 ? new Set() : this.#firstOf(plan.item);
+        return plan.max === 0 ? new Set() : this.#firstOf(plan.item);
       case 'sequence': {
         const first = new Set<string>();
         for (const item of plan.items) {
@@ -111,7 +111,7 @@ class FollowSetFinder {
       case 'sequence':
         return plan.items.every(item => this.#isNullable(item));
       case 'repeat':
-        return plan.least === 0 || this.#isNullable(plan.item);
+        return plan.min === 0 || this.#isNullable(plan.item);
     }
   }
 }

@@ -98,7 +98,7 @@ class GlushkovAutomaton {
       case 'choice':
         return this.#anyOf(node.items);
       case 'repeat':
-        return this.#repeat(node.item, node.least, node.most);
+        return this.#repeat(node.item, node.min, node.max);
     }
   }
 
@@ -171,14 +171,14 @@ class GlushkovAutomaton {
     };
   }
 
-  #repeat(item: EbnfNode, least: number, most: number | null): Part | null {
+  #repeat(item: EbnfNode, min: number, max: number | null): Part | null {
     let whole = EMPTY;
-    const copies = most ?? Math.max(1, least);
+    const copies = max ?? Math.max(1, min);
     for (let count = 1; count <= copies; count++) {
       const part = this.add(item);
       if (part === null) return null;
-      if (most === null && count === copies) this.#connect(part.last, part.first);
-      whole = this.#join(whole, count > least ? { ...part, isNullable: true } : part);
+      if (max === null && count === copies) this.#connect(part.last, part.first);
+      whole = this.#join(whole, count > min ? { ...part, isNullable: true } : part);
     }
     return whole;
   }

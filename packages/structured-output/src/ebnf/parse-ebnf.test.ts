@@ -17,7 +17,7 @@ describe('EBNF', () => {
         items: [
           {
             kind: 'sequence',
-            items: [text('a'), { kind: 'repeat', item: text('b'), least: 0, most: null }],
+            items: [text('a'), { kind: 'repeat', item: text('b'), min: 0, max: null }],
           },
           text('c'),
         ],
@@ -32,8 +32,8 @@ describe('EBNF', () => {
     ['{ 2 , 5 }', 2, 5],
     ['+', 1, null],
     ['?', 0, 1],
-  ])('counts repetitions: %s', (bounds, least, most) => {
-    expect(parse(`root ::= "a"${bounds}`).root).toEqual({ kind: 'repeat', item: text('a'), least, most });
+  ])('counts repetitions: %s', (bounds, min, max) => {
+    expect(parse(`root ::= "a"${bounds}`).root).toEqual({ kind: 'repeat', item: text('a'), min, max });
   });
 
   it.each([

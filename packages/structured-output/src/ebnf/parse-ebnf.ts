@@ -122,23 +122,23 @@ class EbnfReader {
       if (next === undefined || !'*+?{'.includes(next)) return item;
       if (count === this.#limits.depth) this.#fail('too many quantifiers in a row');
       this.#at++;
-      if (next === '*') item = { kind: 'repeat', item, least: 0, most: null };
-      else if (next === '+') item = { kind: 'repeat', item, least: 1, most: null };
-      else if (next === '?') item = { kind: 'repeat', item, least: 0, most: 1 };
+      if (next === '*') item = { kind: 'repeat', item, min: 0, max: null };
+      else if (next === '+') item = { kind: 'repeat', item, min: 1, max: null };
+      else if (next === '?') item = { kind: 'repeat', item, min: 0, max: 1 };
       else item = { kind: 'repeat', item, ...this.#readBounds() };
     }
   }
 
-  #readBounds(): { least: number; most: number | null } {
+  #readBounds(): { min: number; max: number | null } {
     const bounds = this.#match(/\s*(?:\d+\s*(?:,\s*\d*)?|,\s*\d+)\s*\}/y);
     if (bounds === null) this.#fail('bounds like {2}, {2,}, {,5} or {2,5} were expected');
     const [low = '', high] = bounds.slice(0, -1).split(',');
-    const least = Number(low.trim() || 0);
-    const most = high === undefined ? least : high.trim() === '' ? null : Number(high);
-    if (Math.max(least, most ?? 0) > MAX_REPETITIONS)
+    const min = Number(low.trim() || 0);
+    const max = high === undefined ? min : high.trim() === '' ? null : Number(high);
+    if (Math.max(min, max ?? 0) > MAX_REPETITIONS)
       this.#fail(`repetitions may be ${MAX_REPETITIONS} at most`);
-    if (most !== null && most < least) this.#fail(`the bounds {${bounds} are the wrong way round`);
-    return { least, most };
+    if (max !== null && max < min) this.#fail(`the bounds {${bounds} are the wrong way round`);
+    return { min, max };
   }
 
   #readText(): string {

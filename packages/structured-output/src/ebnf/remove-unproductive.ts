@@ -45,7 +45,7 @@ function isProductive(node: EbnfNode, productive: ReadonlySet<string>): boolean 
     case 'choice':
       return node.items.some(item => isProductive(item, productive));
     case 'repeat':
-      return node.least === 0 || isProductive(node.item, productive);
+      return node.min === 0 || isProductive(node.item, productive);
   }
 }
 

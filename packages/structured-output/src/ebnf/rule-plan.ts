@@ -11,8 +11,8 @@ export type PlanNode =
   | {
       readonly kind: 'repeat';
       readonly item: PlanNode;
-      readonly least: number;
-      readonly most: number | null;
+      readonly min: number;
+      readonly max: number | null;
     };
 
 /** Facts about the grammar that the split needs. */
@@ -59,13 +59,13 @@ function planNode(node: EbnfNode, context: PlanContext): PlanNode {
     case 'choice':
       return { kind: node.kind, items: node.items.map(item => planNode(item, context)) };
     case 'repeat': {
-      const { item, least, most } = node;
+      const { item, min, max } = node;
       // A terminal is never empty, so "any number of" is "perhaps some of".
-      if (isRegular && least === 0 && most !== 0 && most !== 1 && !isNullable(item, nullable)) {
-        const some = planNode({ kind: 'repeat', item, least: 1, most }, context);
-        if (some.kind === 'lexeme') return { kind: 'repeat', item: some, least: 0, most: 1 };
+      if (isRegular && min === 0 && max !== 0 && max !== 1 && !isNullable(item, nullable)) {
+        const some = planNode({ kind: 'repeat', item, min: 1, max }, context);
+        if (some.kind === 'lexeme') return { kind: 'repeat', item: some, min: 0, max: 1 };
       }
-      return { kind: 'repeat', item: planNode(item, context), least, most };
+      return { kind: 'repeat', item: planNode(item, context), min, max };
     }
   }
 }
@@ -93,7 +93,7 @@ export function isNullable(node: EbnfNode, nullable: ReadonlySet<string>): boole
     case 'choice':
       return node.items.some(item => isNullable(item, nullable));
     case 'repeat':
-      return node.least === 0 || isNullable(node.item, nullable);
+      return node.min === 0 || isNullable(node.item, nullable);
   }
 }
 
