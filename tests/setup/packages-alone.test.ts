@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { REPOSITORY } from '../support/server.ts';
 import { listPackages, readExamples, runExample, writeExamples } from './readme-examples.ts';
@@ -50,6 +50,10 @@ const LIBRARIES = ['es2024', 'esnext.iterator', 'esnext.disposable', 'esnext.flo
 /** Declarations of third parties that name types of browsers: @trpc/client has `RequestInfo`. */
 const FURTHER_LIBRARIES: Readonly<Record<string, readonly string[]>> = { api: ['dom'] };
 
+/** With pnpm at its end: where the machine has none, the set-up has put one there. */
+const PATH = [dirname(process.execPath), process.env.PATH, join(REPOSITORY, '.tools/node_modules/.bin')].join(
+  delimiter,
+);
 const TSC = join(REPOSITORY, 'node_modules/typescript/bin/tsc');
 const packages = listPackages();
 /** By folder: the packages, and the apps, on which a package may depend. */
@@ -78,7 +82,7 @@ beforeAll(() => {
   execFileSync(
     'pnpm',
     ['--config.verify-deps-before-run=false', ...filters, 'pack', '--pack-destination', tarballs],
-    { cwd: copy, stdio: 'pipe' },
+    { cwd: copy, stdio: 'pipe', env: { ...process.env, PATH } },
   );
   for (const folder of buildOrder) {
     const { name, version } = manifests.get(folder)!;
