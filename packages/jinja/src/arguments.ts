@@ -1,8 +1,16 @@
-// Reading the arguments of filters and methods, by position or by name.
+// The type of filters, and access to the arguments of filters and methods, by position or by name.
 
 import { toText } from './print.ts';
 import { TemplateError } from './template-error.ts';
 import { type Arguments, Float, iterate, numberOf, typeName, Undefined, type Value } from './values.ts';
+
+/** Access to other filters and tests, for filters such as `map` and `select`. */
+export interface FilterContext {
+  readonly applyFilter: (name: string, input: Value, args: Arguments) => Value;
+  readonly applyTest: (name: string, input: Value, args: Arguments) => boolean;
+}
+
+export type Filter = (input: Value, args: Arguments, context: FilterContext) => Value;
 
 /** Undefined for an argument that is not given; None is given. */
 export function argument(args: Arguments, position: number, name: string): Value | undefined {

@@ -1,4 +1,4 @@
-// `value.name`, `value[key]` and slices. The original's sandbox hides names that begin with an underscore and
+// `value.name`, `value[key]` and slices. The sandbox of jinja2 hides names that begin with an underscore and
 // refuses methods that would change a list or a dictionary.
 
 import { codePointAt, isPlain, toCodePoints } from './code-points.ts';
@@ -32,7 +32,7 @@ const MUTATORS: readonly string[] = [
   'popitem',
 ];
 
-/** What Python's values have besides; missing here, but not to be taken for undefined. */
+/** Further attributes of Python's values: not implemented, and therefore an error instead of undefined. */
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
   str: 'center encode expandtabs format_map isascii isdecimal isidentifier isnumeric isprintable istitle ljust maketrans rindex rjust translate zfill'.split(
     ' ',
@@ -52,7 +52,7 @@ export function getAttribute(object: Value, name: string): Value {
   if (method !== undefined) return method;
   refuse(object, name);
   const found = object instanceof Map ? object.get(name) : undefined;
-  // None is a value: whoever asks for it finds it, defined.
+  // None is a value, and a key that holds it is defined.
   return found === undefined ? missing(object, name) : found;
 }
 

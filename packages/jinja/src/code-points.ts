@@ -1,4 +1,4 @@
-// Texts by code points, as Python counts, without making a list of them where that can be helped.
+// Strings by code points, the unit in which Python counts, without a list of them where possible.
 
 import { chargeItems } from './meter.ts';
 
@@ -26,4 +26,12 @@ export function codePointAt(text: string, index: number): string | undefined {
 /** Whether positions of the text are the same in UTF-16 units. */
 export function isPlain(text: string): boolean {
   return !SURROGATE.test(text);
+}
+
+/** How often a part occurs without overlap, to meter a result before it is built; an empty part occurs between all units. */
+export function countOccurrences(text: string, part: string): number {
+  if (part === '') return text.length + 1;
+  let count = 0;
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) count++;
+  return count;
 }

@@ -1,8 +1,8 @@
 // Expressions to values. Knows scopes, not statements.
 
+import type { FilterContext } from './arguments.ts';
 import { applyBinary, compare, negate } from './arithmetic.ts';
 import { getAttribute, getItem, getSlice } from './attributes.ts';
-import type { FilterContext } from './filter.ts';
 import { FILTERS } from './filters.ts';
 import { chargeItems, chargeJoin, chargeText } from './meter.ts';
 import type { CallArguments, Expression } from './nodes.ts';

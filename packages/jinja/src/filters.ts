@@ -1,10 +1,8 @@
 // The filters of chat templates, one function each. Names and behaviour are those of jinja2, with the `tojson`
 // that chat templates are rendered with. A filter that is not here is refused when it is reached.
 
-import { argument, argumentOr, optionalInteger, requireText } from './arguments.ts';
-import { codePointCount, toCodePoints } from './code-points.ts';
-import { countOf } from './count-of.ts';
-import type { Filter } from './filter.ts';
+import { argument, argumentOr, type Filter, optionalInteger, requireText } from './arguments.ts';
+import { codePointCount, countOccurrences, toCodePoints } from './code-points.ts';
 import { formatPercent } from './format.ts';
 import { chargeItems, chargeJoin } from './meter.ts';
 import { capitalize, mapPieces, replaceText, stripText } from './methods.ts';
@@ -122,7 +120,7 @@ function titleWords(text: string): string {
 }
 
 function indentLines(text: string, prefix: string, first: boolean, blank: boolean): string {
-  chargeItems(countOf(text, '\n'));
+  chargeItems(countOccurrences(text, '\n'));
   const lines = `${text}\n`.split('\n').slice(0, -1);
   chargeJoin(lines, prefix.length + 1);
   const indented = lines.map((line, i) => {

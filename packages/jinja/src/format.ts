@@ -1,7 +1,7 @@
-// Python's two ways to fill text: `'%s' % value` and `'{}'.format(value)`, as far as chat templates need them.
-// What is left out is refused, never approximated.
+// Python's string formatting, `'%s' % value` and `'{}'.format(value)`, as far as chat templates need it. Any other format is
+// an error, never an approximation.
 
-import { countOf } from './count-of.ts';
+import { countOccurrences } from './code-points.ts';
 import { chargeItems, chargeText } from './meter.ts';
 import { toRepr, toText } from './print.ts';
 import { TemplateError } from './template-error.ts';
@@ -16,7 +16,7 @@ export function formatPercent(template: string, value: Value): string {
     return item;
   };
   // Every match is kept until the last one is found.
-  chargeItems(countOf(template, '%'));
+  chargeItems(countOccurrences(template, '%'));
   const text = template.replace(/%(?:(?:\.(\d+))?([a-zA-Z%])|[\s\S]?)/g, (whole, precision, code) => {
     if (code === '%') return '%';
     if (code === 's' && precision === undefined) return charged(toText(next()));
@@ -39,7 +39,7 @@ export function formatPercent(template: string, value: Value): string {
 
 export function formatBraces(template: string, args: Arguments): string {
   let next = 0;
-  chargeItems(countOf(template, '{') + countOf(template, '}'));
+  chargeItems(countOccurrences(template, '{') + countOccurrences(template, '}'));
   return template.replace(/\{\{|\}\}|\{([^{}]*)\}|[{}]/g, (whole, field: string | undefined) => {
     if (whole === '{{') return '{';
     if (whole === '}}') return '}';

@@ -5,7 +5,7 @@ import { strftime } from './strftime.ts';
 import { TemplateError } from './template-error.ts';
 import { Callable, Namespace, numberOf, sequenceItems, toKey, type Value, type ValueMap } from './values.ts';
 
-/** As in the original's sandbox. */
+/** The limit of jinja2's sandbox. */
 const RANGE_LIMIT = 100_000;
 
 /** `now` is the clock of `strftime_now`. */

@@ -44,7 +44,7 @@ class Lexer {
   #at = 0;
   #line = 1;
   #counted = 0;
-  /** What follows begins a line, as far as `lstrip_blocks` cares. */
+  /** The next character begins a line in the sense of `lstrip_blocks`. */
   #isLineStart = true;
 
   constructor(source: string) {

@@ -1,12 +1,12 @@
-// What one run of a template may make in all. A thread's memory limit is no safe bound: V8 ends the whole
-// process when one large allocation meets it. So whatever makes long values charges for them first.
-// A run is synchronous, so one meter per thread is enough; `runTemplate` starts it anew.
+// Memory limit of one run: everything that allocates a long value charges the meter first. The memory limit of a thread is no
+// substitute, because V8 ends the whole process when a single large allocation exceeds it.
+// A run is synchronous, so one meter per thread is enough; `runTemplate` resets it.
 
 import { TemplateError } from './template-error.ts';
 
 /** Unit: about a byte. A long conversation needs a few million. */
 const BUDGET = 128 * 1024 * 1024;
-/** What an item of a list costs with its own header. */
+/** Cost of a list item with its header. */
 const ITEM_COST = 32;
 
 let remaining = BUDGET;
@@ -15,7 +15,7 @@ export function startMeter(): void {
   remaining = BUDGET;
 }
 
-/** For a text of this length. Throws: `TemplateError` when the run has made too much. */
+/** For a text of this length. Throws: `TemplateError` when the run exceeds its limit. */
 export function chargeText(length: number): void {
   remaining -= length;
   if (!(remaining >= 0)) throw new TemplateError('The template needs too much memory.');

@@ -2,8 +2,7 @@
 // attribute, which fails when it is called.
 
 import { iterateTexts, optionalInteger, requireText } from './arguments.ts';
-import { codePointCount, toCodePoints } from './code-points.ts';
-import { countOf } from './count-of.ts';
+import { codePointCount, countOccurrences, toCodePoints } from './code-points.ts';
 import { formatBraces } from './format.ts';
 import { chargeItems, chargeJoin, chargeText } from './meter.ts';
 import { TemplateError } from './template-error.ts';
@@ -55,7 +54,7 @@ export const stringMethods: Readonly<Record<string, Method<string>>> = {
   },
   count: (self, args) => {
     const part = requireText(args, 0, 'sub');
-    return part === '' ? codePointCount(self) + 1 : countOf(self, part);
+    return part === '' ? codePointCount(self) + 1 : countOccurrences(self, part);
   },
   join: (self, args) => {
     const texts = iterateTexts(args);
@@ -135,7 +134,7 @@ export function mapPieces(text: string, pattern: RegExp, change: (piece: string)
 
 /** At most `count` replacements; all for a negative count. */
 export function replaceText(text: string, from: string, to: string, count: number): string {
-  chargeText(text.length + countOf(text, from) * to.length);
+  chargeText(text.length + countOccurrences(text, from) * to.length);
   if (count < 0)
     return from === ''
       ? toCodePoints(text)
@@ -193,7 +192,7 @@ function split(self: string, args: Arguments, fromRight: boolean): Value[] {
   if (separator !== null && typeof separator !== 'string')
     throw new TemplateError('must be str or None as separator');
   if (separator === null) return splitSpaces(self, limit, fromRight);
-  chargeItems(countOf(self, separator) + 1);
+  chargeItems(countOccurrences(self, separator) + 1);
   const parts = self.split(separator);
   if (limit < 0 || parts.length <= limit + 1) return parts;
   if (fromRight) {

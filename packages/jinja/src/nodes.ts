@@ -1,4 +1,4 @@
-// The tree of a template: plain data, made by the parser, walked by the interpreter.
+// The syntax tree of a template: plain data, built by the parser, walked by the interpreter.
 
 export type Expression =
   | { readonly kind: 'literal'; readonly value: null | boolean | number | string; readonly line: number }
@@ -78,7 +78,7 @@ export interface CallArguments {
   readonly named: readonly (readonly [string, Expression])[];
 }
 
-/** What a value is assigned to. */
+/** The target of an assignment. */
 export type Target =
   | { readonly kind: 'name'; readonly name: string; readonly line: number }
   | { readonly kind: 'namespace'; readonly name: string; readonly attribute: string; readonly line: number }

@@ -1,4 +1,4 @@
-// What stands between the operators of an expression: values, names, calls, items, and the filters and tests behind them.
+// Operands of an expression: literals, names, calls, items and slices, with the filters and tests applied to them.
 
 import type { CallArguments, Expression, FilterCall, SliceParts } from './nodes.ts';
 import { parseStringLiteral } from './string-literal.ts';

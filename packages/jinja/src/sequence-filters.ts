@@ -1,10 +1,9 @@
-// Filters that look into lists: mapping, choosing, ordering, joining.
+// Filters of sequences: map, select, reject, sort, group, join and others.
 
-import { argument, argumentOr, optionalInteger } from './arguments.ts';
+import { argument, argumentOr, type Filter, type FilterContext, optionalInteger } from './arguments.ts';
 import { applyBinary } from './arithmetic.ts';
 import { getAttribute, getItem } from './attributes.ts';
 import { toCodePoints } from './code-points.ts';
-import type { Filter, FilterContext } from './filter.ts';
 import { chargeItems, chargeJoin, chargeText } from './meter.ts';
 import { toText } from './print.ts';
 import { TemplateError } from './template-error.ts';

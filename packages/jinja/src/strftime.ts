@@ -1,6 +1,6 @@
 // `strftime_now` of chat templates: a time by the directives of Python's strftime, in English, local time.
 
-import { countOf } from './count-of.ts';
+import { countOccurrences } from './code-points.ts';
 import { chargeItems } from './meter.ts';
 import { TemplateError } from './template-error.ts';
 
@@ -58,7 +58,7 @@ const DIRECTIVES: Readonly<Record<string, Directive>> = {
 
 /** Throws: `TemplateError` for a directive that is not in the table. */
 export function strftime(format: string, date: Date): string {
-  chargeItems(countOf(format, '%'));
+  chargeItems(countOccurrences(format, '%'));
   return format.replace(/%(-?[\s\S]?)/g, (whole, name: string) => {
     const directive = DIRECTIVES[name];
     if (directive === undefined)

@@ -1,4 +1,4 @@
-// A chat template, parsed once and rendered with variables. The only door to the interpreter.
+// A template: parsed once, rendered with variables any number of times. The only entry point of the interpreter.
 
 import { templateGlobals } from './globals.ts';
 import { runTemplate } from './interpreter.ts';

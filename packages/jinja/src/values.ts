@@ -1,6 +1,5 @@
-// What template expressions evaluate to, with Python's meaning: None is null, integers are whole numbers, and
-// what JavaScript cannot tell apart (floats, tuples, missing values) has a class here. Integers that a number cannot hold
-// exactly are bigints, as the ids and bounds of tools often are.
+// Python's values in JavaScript: None is null, an int is a whole number, and types that JavaScript lacks (float, tuple,
+// undefined) have a class here. Integers beyond 2^53 are bigints: ids and bounds in tool schemas often are.
 
 import { toCodePoints } from './code-points.ts';
 import { TemplateError } from './template-error.ts';
@@ -239,7 +238,7 @@ export function sequenceItems(value: Value): readonly Value[] | null {
   return value instanceof Tuple ? value.items : null;
 }
 
-/** What a `for` walks over. Throws for values that cannot be walked over. */
+/** The items that a `for` iterates over. Throws for values that are not iterable. */
 export function iterate(value: Value): readonly Value[] {
   if (typeof value === 'string') return toCodePoints(value);
   if (value instanceof Map) return [...value.keys()];

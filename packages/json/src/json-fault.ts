@@ -1,5 +1,5 @@
-// Finds where and why text is not JSON. Runs only after the fast parser has refused the text, because the messages of
-// the JavaScript engine do not always tell the position.
+// Position and reason of a JSON syntax error. Runs only after the native parser has refused the text, because the messages of
+// V8 do not always name a position.
 
 /** Unit of `position`: UTF-16 code units from the start. */
 export interface JsonFault {

@@ -1,5 +1,5 @@
-// Reads large JSON slice by slice, so that a server can serve others in between. A slice is a run of whole items that the
-// native parser reads at once; only objects and lists that are larger than a slice are put together here.
+// Incremental parsing of large JSON in slices, so that the event loop is free in between. A slice is a run of whole items for
+// the native parser; only objects and lists that are larger than a slice are assembled here.
 // Called by `lossless-json.ts`, which knows how numbers are read and finds the place of a fault.
 
 export interface SliceOptions {
@@ -14,7 +14,7 @@ export interface SliceOptions {
 /** Text that is not acceptable JSON, as a shorter text with the same fault. */
 export class SliceFault extends Error {
   override readonly name = 'SliceFault';
-  /** What takes the place of everything ahead of `start`. */
+  /** Replaces the text ahead of `start`. */
   readonly head: string;
   readonly start: number;
 

@@ -1,5 +1,5 @@
-// Reads JSON that arrives in pieces and may be larger than memory: the caller walks the outer objects and lists and
-// takes the values inside as text, each under a size limit. What is inside such a value is checked by whoever parses it.
+// Streaming reader for JSON that may be larger than memory: the caller walks the outer objects and lists and takes the inner
+// values as text, each under a size limit. Their syntax is checked when the caller parses them.
 
 import { JsonSyntaxError } from './lossless-json.ts';
 
@@ -87,7 +87,7 @@ export class JsonTextReader {
       text += this.#buffer.slice(this.#index, end);
       if (text.length > maxLength) throw new JsonSliceTooLongError(`longer than ${maxLength} characters`);
       this.#index = end;
-      // An unfinished value is told by whoever parses its text.
+      // An incomplete value is an error when the caller parses its text.
       if (scanner.isDone || !(await this.#fill())) return { text, position };
     }
   }

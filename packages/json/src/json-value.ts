@@ -1,4 +1,4 @@
-// The type of a JSON value without loss, integers past 2^53 as bigints, with the guards and the equality it needs.
+// The type of a lossless JSON value (integers beyond 2^53 are bigint), its type guards and equality.
 
 export type JsonValue =
   | null

@@ -1,5 +1,4 @@
-// JSON that keeps 64-bit integers: numbers outside ±(2^53 - 1) are read as bigint and written back digit by digit.
-// Request bodies are read, and whatever came from one is written, through here.
+// Lossless JSON: integers outside ±(2^53 - 1) are parsed as bigint and written back digit by digit.
 
 import { findJsonFault } from './json-fault.ts';
 import { findStringEnd, readSlices, SliceFault, TooDeep } from './json-slices.ts';
@@ -38,7 +37,7 @@ const MAY_HOLD_BIG_NUMBER = /(?:^|[^\d.])\d{16}|\d[eE]\+?\d{3}/;
 const STARTS_NESTED = /^[ \t\n\r]*[{[]/;
 const INTEGER = /^-?\d+$/;
 
-/** What Node and V8 offer beyond the declared JSON object. */
+/** The proposal JSON.parse source text access, which V8 has and TypeScript does not declare. */
 interface JsonWithSource {
   parse(
     text: string,
@@ -49,7 +48,7 @@ interface JsonWithSource {
 const jsonWithSource = JSON as unknown as JsonWithSource;
 
 /**
- * As `JSON.parse`, but integers outside ±(2^53 - 1) become bigint. A number never becomes an infinity.
+ * Like `JSON.parse`, but integers outside ±(2^53 - 1) become bigint. A number never becomes an infinity.
  * Throws: JsonSyntaxError for malformed text, for nesting past the limit and for numbers that no double can hold.
  */
 export function parseLosslessJson(text: string, options: LosslessJsonOptions = {}): unknown {
@@ -63,8 +62,8 @@ export function parseLosslessJson(text: string, options: LosslessJsonOptions = {
 }
 
 /**
- * As `parseLosslessJson`, in slices: yields between them, so that the caller can do other work while a large text is read.
- * Of several faults the first is thrown.
+ * Like `parseLosslessJson`, in slices: yields between them, so that other work can run while a large text is parsed. Throws
+ * the first of several faults.
  */
 export function* parseLosslessJsonInSlices(
   text: string,
@@ -83,7 +82,7 @@ export function* parseLosslessJsonInSlices(
 }
 
 /**
- * As `JSON.stringify`, but bigints are written as integers.
+ * Like `JSON.stringify`, but bigints are written as integers.
  * Throws: TypeError for NaN and infinities, which JSON does not have.
  */
 export function stringifyLosslessJson(value: unknown): string {
@@ -91,7 +90,7 @@ export function stringifyLosslessJson(value: unknown): string {
 }
 
 /**
- * As `parseLosslessJson` without its limits: any depth, and a number beyond all doubles is an infinity. For text whose size and
+ * Like `parseLosslessJson` without its limits: any depth, and a number beyond all doubles is an infinity. For text whose size and
  * depth are bounded elsewhere. Throws: SyntaxError.
  */
 export function parseJson(text: string): JsonValue {

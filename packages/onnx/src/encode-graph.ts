@@ -1,5 +1,5 @@
-// A small ONNX graph without weight files, described as data, as the bytes of a model. Callers: `graph-writer.ts`, and tests
-// that describe a graph of a few nodes.
+// Encodes a small ONNX graph, described as plain data, with its constants inside the model. Callers: `graph-writer.ts`, and
+// hosts that describe a graph of a few nodes.
 
 import { type ElementType, GraphRecorder, int } from './graph.ts';
 import { encodeModel, type TensorPlacement } from './model-proto.ts';
@@ -36,7 +36,7 @@ export interface GraphDescription {
   readonly nodes: readonly GraphNode[];
 }
 
-/** The oldest version of the operators that has everything these graphs use. */
+/** The oldest opset with all operators that these graphs use. */
 const OPSET_VERSION = 18;
 
 /** Bytes of the model, with its constants inside. */

@@ -1,4 +1,4 @@
-// Writes a small ONNX graph node by node, without weight files: graphs for sampling, for copies, and to probe devices.
+// Builds a small ONNX graph call by call, with its constants inside the model: for tests, sampling and device probes.
 
 import { encodeGraph, type GraphConstant, type GraphNode, type GraphValue } from './encode-graph.ts';
 import { ELEMENT_TYPES, type ElementType } from './graph.ts';
@@ -34,7 +34,7 @@ export class GraphWriter {
     this.#outputs.push({ name, type, shape });
   }
 
-  /** Adds a node whose output is one of the graph: where it is bound to an input's memory, the operator works in place. */
+  /** Adds a node whose output is a graph output: bound to the memory of an input, it is updated in place. */
   resultOf(
     opType: string,
     inputs: readonly Value[],
@@ -56,12 +56,12 @@ export class GraphWriter {
     return this.#constant('int64', [values.length], BigInt64Array.from(values, BigInt));
   }
 
-  /** Adds a node. Attributes are whole numbers. Gives its first output. */
+  /** Adds a node with integer attributes. Returns its first output. */
   op(type: string, inputs: readonly Value[], integers: Readonly<Record<string, number>> = {}): Value {
     return this.ops(type, inputs, 1, integers)[0]!;
   }
 
-  /** Adds a node of several outputs. */
+  /** Adds a node with several outputs. */
   ops(
     type: string,
     inputs: readonly Value[],
@@ -79,7 +79,7 @@ export class GraphWriter {
   reshape = (a: Value, ...shape: readonly number[]): Value => this.op('Reshape', [a, this.int64(...shape)]);
   cast = (a: Value, type: GraphType): Value => this.op('Cast', [a], { to: ELEMENT_TYPES[type].onnxType });
 
-  /** Bytes of the model. */
+  /** The model as protobuf bytes. */
   encode(): Uint8Array {
     return encodeGraph({
       name: this.#name,

@@ -1,5 +1,5 @@
-// Recorder of an ONNX graph: inputs, operators, weights and outputs, in the order a block describes them.
-// Weights are only declared here, with a way to produce their bytes later; nothing is read while recording.
+// Records an ONNX graph: inputs, nodes, weights and outputs. Weights are declared with a function that produces their bytes
+// later; nothing is read while recording.
 
 import { assertInvariant } from './errors.ts';
 

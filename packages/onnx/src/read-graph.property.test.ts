@@ -38,8 +38,11 @@ describe('readGraph', () => {
     expect(rest).toEqual({
       nodes: [
         {
-          ...{ path: '/node', opType: 'Thing', domain: MICROSOFT },
-          ...{ inputs: ['x', '', 'inside', 'outside'], outputs: ['y', 'z'] },
+          path: '/node',
+          opType: 'Thing',
+          domain: MICROSOFT,
+          inputs: ['x', '', 'inside', 'outside'],
+          outputs: ['y', 'z'],
           integers: new Map([
             ['num_heads', 300],
             ['axis', -1],

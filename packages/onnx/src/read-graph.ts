@@ -1,5 +1,5 @@
-// What an ONNX file says of its graph: inputs, outputs, operators, and the names and shapes of its weights, whose content
-// is not read. Field numbers are those of onnx.proto (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto).
+// Reads the structure of an ONNX file: inputs, outputs, operators, and names and shapes of its weights, whose content is not
+// read. Field numbers are those of onnx.proto (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto).
 
 import { OnnxError } from './errors.ts';
 import { MalformedProto, type ProtoField, ProtoFile } from './protobuf-reader.ts';
@@ -17,7 +17,7 @@ export interface FoundNode {
   /** Empty text: an optional input that is not given. */
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
-  /** Attributes that are integers; others count as 0. */
+  /** Integer attributes; others are 0. */
   readonly integers: ReadonlyMap<string, number>;
 }
 
@@ -96,8 +96,12 @@ function nodeOf(file: ProtoFile, message: ProtoField): FoundNode {
   }
   const text = (number: number) => texts.get(number) ?? '';
   return {
-    ...{ path: text(NODE.name), opType: text(NODE.opType), domain: text(NODE.domain) },
-    ...{ inputs, outputs, integers },
+    path: text(NODE.name),
+    opType: text(NODE.opType),
+    domain: text(NODE.domain),
+    inputs,
+    outputs,
+    integers,
   };
 }
 

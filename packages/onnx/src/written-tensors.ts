@@ -1,4 +1,4 @@
-// The tensors that the files of a build hold so far: graphs that are written later point to them, or read them again.
+// Tensors in external data files that are complete: graphs that are written later refer to them, or read them back.
 
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';

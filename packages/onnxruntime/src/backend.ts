@@ -1,6 +1,6 @@
-// The only door to ONNX Runtime. Two implementations: `native-backend.ts` (C API through FFI, updates the
-// cache in place without copies) and `node-backend.ts` (onnxruntime-node's own API: the oracle and the
-// fallback where no prebuilt FFI exists). `../../../testing/ort-backend-conformance.ts` holds both to this.
+// The interface to ONNX Runtime. Two implementations: `native-backend.ts` (C API through FFI, updates tensors in place) and
+// `node-backend.ts` (the API of onnxruntime-node: oracle of the tests, and fallback where FFI does not load).
+// `testing/ort-backend-conformance.ts` tests both.
 
 export type ElementType = 'float32' | 'float16' | 'int64' | 'int32' | 'uint8' | 'int8' | 'uint32' | 'bool';
 
@@ -41,20 +41,20 @@ export interface OrtSessionOptions {
   /** Default: `cpu`. Sessions on one device of a process share it, and their values. */
   readonly device?: OrtDevice;
   /**
-   * Some prepared calls are to be recorded and replayed, see `OrtSession.bind`. Only on WebGPU, and only for graphs whose
+   * Graph capture: bindings may be recorded and replayed, see `OrtSession.bind`. Only on WebGPU, and only for graphs whose
    * operators all run there. Default: false.
    */
   readonly recordsCalls?: boolean;
 }
 
-/** What is known of a device without running anything on it. Absent: nobody tells. */
+/** Facts about a device, read without running anything on it. Absent: unknown. */
 export interface OrtDeviceFacts {
   readonly device: OrtDevice;
-  /** As its driver calls it: `NVIDIA GeForce RTX 4090`. */
+  /** The driver's name for it: `NVIDIA GeForce RTX 4090`. */
   readonly name?: string;
-  /** A driver that computes on the processor: right, but slower than a `cpu` session. */
+  /** A driver that computes on the CPU: right, but slower than a `cpu` session. */
   readonly isSoftware?: boolean;
-  /** Memory of the device's own, or what it shares with the processor. */
+  /** Memory of the device's own, or what it shares with the CPU. */
   readonly memoryBytes?: number;
   /** Largest part of one tensor that a kernel can reach. */
   readonly maxTensorBytes?: number;
@@ -66,7 +66,7 @@ export interface OrtDeviceFacts {
  */
 export const SPIN_MICROSECONDS = 200;
 
-/** A prepared call: fixed inputs and outputs, run any number of times while the arrays change. */
+/** Bound inputs and outputs (IO binding), run any number of times while the arrays change. */
 export interface OrtBinding {
   /** Runs the model once. Outputs are in their arrays when the promise resolves. */
   run(): Promise<void>;
@@ -75,8 +75,8 @@ export interface OrtBinding {
 
 export interface BindOptions {
   /**
-   * Only of a session with `recordsCalls`: the first run is recorded, later ones repeat what it told the device. What lies
-   * there is read anew; what operators read of the process stays as it was in the first run. Default: false.
+   * Graph capture, for sessions with `recordsCalls`: the first run is recorded, later ones replay its device commands. Device
+   * memory is read anew; process memory keeps the content of the first run. Default: false.
    */
   readonly isRecorded?: boolean;
 }
@@ -85,7 +85,7 @@ export interface OrtSession {
   readonly device: OrtDevice;
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
-  /** Operators that a session on a device runs on the processor, as `Softmax /lm_head/Softmax`; each costs copies. */
+  /** Operators of a device session that fell back to the CPU, such as `Softmax /lm_head/Softmax`; each costs copies. */
   readonly processorOperators: readonly string[];
   /**
    * Prepares a call. An input and an output may be the same value: the operator then updates it in place. Values may be
@@ -99,7 +99,7 @@ export interface OrtSession {
   ): OrtBinding;
   /**
    * Memory on the session's device. What it holds at first is undefined. It is to be disposed before its session, and
-   * neither happens while something runs on the device. Throws: `runtime_failed` when the device has no room.
+   * neither happens while something runs on the device. Throws: `runtime_failed` when the device is out of memory.
    */
   allocate(type: ElementType, shape: readonly number[]): OrtValue;
   /**

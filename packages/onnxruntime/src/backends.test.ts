@@ -60,7 +60,8 @@ describe('the native backend', () => {
 
 describe('takenDevice', () => {
   const device = (name: string, kind: VulkanDevice['kind']): VulkanDevice => ({
-    ...{ name, kind },
+    name,
+    kind,
     memoryBytes: 1,
     maxTensorBytes: 1,
   });

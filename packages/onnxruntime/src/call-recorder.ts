@@ -1,9 +1,9 @@
-// Recording of prepared calls on a device: ONNX Runtime keeps what a call told the device under a number and repeats it when
-// it is run with that number again. Caller: `native-session.ts`.
+// Graph capture of bound calls on WebGPU: ONNX Runtime records the device commands of a run under an id and replays them when
+// a run has that id again. Caller: `native-session.ts`.
 
 import { checkStatus, type Handle, type OrtCApi, receive } from './c-api.ts';
 
-/** Setting of a run: the number of its recording. */
+/** Run option: the id of the captured graph. */
 const RECORDING_SETTING = 'gpu_graph_id';
 const NOT_RECORDED = -1;
 

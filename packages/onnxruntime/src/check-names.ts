@@ -1,5 +1,4 @@
-// Compares the tensors of a binding with the names of the graph. A difference means that the model folder holds
-// another kind of graph than its manifest says.
+// Compares the names of bound values with those of the graph: a difference is an error of the caller, or another model.
 
 import { OrtError } from './errors.ts';
 
@@ -15,7 +14,7 @@ export function checkNames(
   if (unknownOutput !== undefined) throw unknownName('output', unknownOutput, graph.outputNames);
   const missing = graph.inputNames.find(name => !inputs.has(name));
   if (missing !== undefined)
-    throw new OrtError('model_invalid', `The graph needs an input "${missing}" that the engine has not.`);
+    throw new OrtError('model_invalid', `The graph has an input "${missing}" that is not bound.`);
 }
 
 function unknownName(kind: 'input' | 'output', name: string, known: readonly string[]): OrtError {

@@ -1,5 +1,5 @@
-// What a device is called and how much it holds. ONNX Runtime does not tell, so the drivers are asked, through FFI
-// and without making any device. Where no driver tells (Direct3D, Metal), only the device's kind is known.
+// Name and memory of a device, read from its driver through FFI without creating a device, because ONNX Runtime does not
+// report them. For drivers without such a query (Direct3D, Metal) only the device's kind is known.
 
 import type { OrtDevice, OrtDeviceFacts } from './backend.ts';
 import { readCudaDevice } from './cuda-device.ts';

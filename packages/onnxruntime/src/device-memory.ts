@@ -1,4 +1,4 @@
-// What one session allocates on its device: values, and the allocator they come from, which is the session's.
+// Device memory of one session: its allocator, and the values that come from it.
 
 import type { ElementType } from './backend.ts';
 import { checkStatus, type Handle, type OrtCApi, receive } from './c-api.ts';
@@ -63,7 +63,7 @@ export class DeviceMemory {
     const value = this.#take({ device, type, shape }, handle);
     if (device === 'cuda' || this.#keepsWhatIsWritten(handle)) return value;
     value.dispose();
-    throw new OrtError('runtime_failed', `${doing}: there is no room for it.`);
+    throw new OrtError('runtime_failed', `${doing}: out of memory.`);
   }
 
   /** The first elements of a value on this device, on the same memory; the value must outlive the view. */

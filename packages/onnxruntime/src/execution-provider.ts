@@ -1,10 +1,10 @@
-// What ONNX Runtime calls a device: the execution provider that computes there and the memory it allocates.
+// Execution providers of ONNX Runtime by device, and the names of their memory.
 
 import koffi from 'koffi';
 import type { OrtDevice } from './backend.ts';
 import { checkStatus, type Handle, type OrtCApi, receive } from './c-api.ts';
 
-/** Devices besides the processor. */
+/** Devices besides the CPU. */
 export type Accelerator = Exclude<OrtDevice, 'cpu'>;
 
 /** Names of memory on a device. Source: allocator.h of ONNX Runtime. */
@@ -29,7 +29,7 @@ const RECORDING_KEYS = new CStrings('enableGraphCapture');
 const RECORDING_VALUES = new CStrings('1');
 
 /**
- * Lets a session compute on the device; operators that it has no kernels for stay on the processor.
+ * Lets a session compute on the device; operators that it has no kernels for stay on the CPU.
  * Throws: `runtime_failed` when there is no such device, or no library for it.
  */
 export function appendDevice(

@@ -11,7 +11,7 @@ import type { DeviceQueue } from './device-queue.ts';
 import { countElements, ELEMENT_TYPES } from './element-types.ts';
 import { assertInvariant } from './errors.ts';
 import { NativeTensor, toNativeValue } from './native-value.ts';
-import { readProcessorOperators } from './read-placement.ts';
+import { readCpuOperators } from './read-placement.ts';
 
 const NO_RUN_OPTIONS = 0n;
 
@@ -28,7 +28,7 @@ export interface SessionSurroundings {
 /** Where a session computes. */
 export interface SessionDevice {
   readonly device: OrtDevice;
-  /** Absent: sessions on the processor run side by side. */
+  /** Absent: sessions on the CPU run side by side. */
   readonly queue: DeviceQueue | undefined;
   /** Absent: the session records no calls. */
   readonly recorder: CallRecorder | undefined;
@@ -82,7 +82,7 @@ export class NativeSession implements OrtSession {
     };
     this.inputNames = read(functions.sessionGetInputCount, functions.sessionGetInputName);
     this.outputNames = read(functions.sessionGetOutputCount, functions.sessionGetOutputName);
-    this.processorOperators = device === 'cpu' ? [] : readProcessorOperators(api, session);
+    this.processorOperators = device === 'cpu' ? [] : readCpuOperators(api, session);
     for (const name of [...this.inputNames, ...this.outputNames])
       this.#nameBytes.set(name, Buffer.from(`${name}\0`));
   }

@@ -62,7 +62,7 @@ class NodeBackend implements OrtBackend {
   }
 
   async createSession(model: string | Uint8Array, options: OrtSessionOptions): Promise<OrtSession> {
-    assertProcessor(options.device ?? 'cpu');
+    assertCpu(options.device ?? 'cpu');
     const sessionOptions = toSessionOptions(options.threadCount, options.spin);
     try {
       const session =
@@ -92,12 +92,12 @@ class NodeBackend implements OrtBackend {
   }
 
   describeDevice(device: OrtDevice): OrtDeviceFacts {
-    assertProcessor(device);
+    assertCpu(device);
     return { device };
   }
 }
 
-function assertProcessor(device: OrtDevice): void {
+function assertCpu(device: OrtDevice): void {
   if (device === 'cpu') return;
   const message = `onnxruntime-node's own API keeps no tensors on devices, so it cannot use "${device}"; the native binding can.`;
   throw new OrtError('runtime_failed', message);

@@ -1,4 +1,4 @@
-// Which operators of a session on a device ONNX Runtime left on the processor: each costs copies and a wait at every run.
+// Operators of a device session that fell back to the CPU: each costs copies and a synchronisation at every run.
 
 import koffi from 'koffi';
 import { type Handle, type OrtCApi, receive } from './c-api.ts';
@@ -6,17 +6,17 @@ import { type Handle, type OrtCApi, receive } from './c-api.ts';
 /** Session setting that makes ONNX Runtime remember where each operator runs. */
 export const PLACEMENT_SETTING = 'session.record_ep_graph_assignment_info';
 
-const PROCESSOR = 'CPUExecutionProvider';
+const CPU_PROVIDER = 'CPUExecutionProvider';
 const DOING = 'Reading where operators run';
 
-/** Operators on the processor, as `Softmax /lm_head/Softmax`. The session was made with `PLACEMENT_SETTING`. */
-export function readProcessorOperators(api: OrtCApi, session: Handle): readonly string[] {
+/** Operators on the CPU, as `Softmax /lm_head/Softmax`. The session was made with `PLACEMENT_SETTING`. */
+export function readCpuOperators(api: OrtCApi, session: Handle): readonly string[] {
   const { functions } = api;
   const text = (call: (out: BigUint64Array) => number | bigint): string =>
     koffi.decode.string(receive(api, 'model_invalid', DOING, call));
   const parts = receiveList(api, (list, count) => functions.sessionGetPlacement(session, list, count));
   return parts
-    .filter(part => text(out => functions.placementGetProvider(part, out)) === PROCESSOR)
+    .filter(part => text(out => functions.placementGetProvider(part, out)) === CPU_PROVIDER)
     .flatMap(part => receiveList(api, (list, count) => functions.placementGetNodes(part, list, count)))
     .map(node => {
       const type = text(out => functions.placedNodeGetType(node, out));

@@ -1,5 +1,5 @@
-// Chooses the ONNX Runtime binding. Both are loaded on demand, because importing the FFI library throws on
-// platforms that it has no prebuilt code for.
+// Selects the ONNX Runtime binding. Both are loaded on demand, because importing the FFI library throws on platforms without a
+// prebuilt binary.
 
 import type { OrtBackend } from './backend.ts';
 import { OrtError } from './errors.ts';
@@ -34,7 +34,7 @@ export async function selectBackend(
     return { backend: await load('native', loaders) };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const note = `${reason} Using onnxruntime-node's own API, which copies the whole cache at each step.`;
+    const note = `${reason} Using the API of onnxruntime-node, which copies every output, also a KV cache.`;
     return { backend: await load('node', loaders), note };
   }
 }

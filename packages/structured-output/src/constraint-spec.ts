@@ -1,6 +1,6 @@
-// The constraints that a caller may put on an answer: plain data, which `read-constraint.ts` reads.
+// The constraints that a caller may put on an answer, and the limits on their size. Plain data.
 
-/** How JSON is written, and how open objects are. */
+/** White space of generated JSON, and the default of additional properties. */
 export interface JsonStyle {
   /**
    * White space between the parts of JSON: little (a blank, or line ends with an indent of up to 20; inside a structural
@@ -42,7 +42,7 @@ export interface JsonSchemaConstraint {
   readonly style?: JsonStyle;
 }
 
-/** Limits on one constraint; what goes past one is refused before any of it is compiled. */
+/** Limits on one constraint, checked before anything is compiled. */
 export interface ConstraintLimits {
   /** Unit: bytes of UTF-8. */
   readonly sourceBytes: number;

@@ -1,18 +1,18 @@
-// What a constraint is to the token side: a grammar that was prepared from a request, an engine that compiles it for
-// the model's vocabulary, and a matcher for each sequence. llguidance is the one implementation.
+// The interface of constrained decoding: a prepared grammar, an engine that compiles it for one vocabulary, and a matcher for
+// each sequence. llguidance is the one implementation.
 
-/** A whole-answer grammar in one of the notations of llguidance, as `prepareConstraint` writes it. */
+/** A grammar of the whole answer, in one of the notations of llguidance. */
 export interface Grammar {
   readonly kind: 'json_schema' | 'regex' | 'lark';
   readonly text: string;
-  /** The answer is JSON as a whole, with as much white space between its parts as indented lines need. Default: no bound. */
+  /** The whole answer is JSON, with at most the white space that indented lines need. Default: unbounded. */
   readonly boundsWhitespace?: true;
 }
 
-/** What the front end makes of a request's constraint. */
+/** A constraint that was compiled by the front end: plain data that can cross threads. */
 export interface PreparedConstraint {
   readonly grammar: Grammar;
-  /** JSON Schema, as text, that a finished text must still be checked against; null when the grammar says it all. */
+  /** JSON Schema, as text, for the final check of a finished text; null when the grammar enforces all of it. */
   readonly check: string | null;
 }
 
@@ -25,8 +25,8 @@ export interface ConstraintEngine {
 }
 
 /**
- * Follows one sequence. Every method throws `MatcherFailed` when the grammar became too costly or broke the engine;
- * such a matcher is of no further use, all others go on.
+ * The parser state of one sequence. Every method throws `MatcherFailed` when a limit was exceeded or the instance died; such a
+ * matcher is of no further use, all others go on.
  */
 export interface ConstraintMatcher {
   /**
@@ -34,9 +34,9 @@ export interface ConstraintMatcher {
    * tokens are allowed exactly when the text so far is complete. Mutates: `mask`.
    */
   fillMask(mask: Uint32Array): void;
-  /** Takes a token over; false, and nothing changes, when it may not come next. */
+  /** Advances by one token; false, and nothing changes, when the grammar does not allow it. */
   accept(tokenId: number): boolean;
-  /** How many of the tokens, one after the other, could be accepted. Changes nothing. */
+  /** Length of the longest prefix of the tokens that the grammar allows, for draft tokens. Changes nothing. */
   countFitting(tokenIds: readonly number[]): number;
   /** The text so far is complete; more may follow unless `mustStop`. */
   canStop(): boolean;

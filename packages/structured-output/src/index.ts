@@ -9,6 +9,11 @@ export {
   type PreparedConstraint,
 } from './constraint.ts';
 export {
+  allowsToken,
+  type CompiledConstraint,
+  ConstraintCompiler,
+} from './constraint-compiler.ts';
+export {
   type ConstraintLimits,
   type ConstraintSpec,
   DEFAULT_CONSTRAINT_LIMITS,
@@ -17,6 +22,11 @@ export {
 export { ConstraintError, type ConstraintErrorCode, type ConstraintErrorDetails } from './errors.ts';
 export { LlguidanceEngine } from './llguidance/llguidance-engine.ts';
 export { ThinkingEnd } from './thinking-end.ts';
-export type { SpecialToken, TokenVocabulary } from './token-vocabulary.ts';
+export {
+  createTokenVocabulary,
+  type SpecialToken,
+  type TokenVocabulary,
+  type TokenVocabularyOptions,
+} from './token-vocabulary.ts';
 export { ConstraintPreparer, type ConstraintPreparerOptions } from './worker/constraint-preparer.ts';
 export { createJsonSchemaChecker, type JsonSchemaChecker } from './worker/json-schema-checker.ts';

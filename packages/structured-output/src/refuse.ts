@@ -1,4 +1,4 @@
-// Refusals of the front end: what is wrong, at which place of the caller's schema, grammar or tag.
+// Errors of the front end: the fault and its place in the caller's schema, grammar or tag.
 
 import { ConstraintError } from './errors.ts';
 

@@ -1,4 +1,4 @@
-// Finds the end of the thinking in the bytes of the tokens, as the text that marks it may be cut into tokens anyhow.
+// Finds the end marker of a reasoning block in the bytes of the tokens, because a tokenizer may split the marker anywhere.
 
 import type { TokenVocabulary } from './token-vocabulary.ts';
 
@@ -6,10 +6,10 @@ export class ThinkingEnd {
   readonly #vocabulary: TokenVocabulary;
   readonly #ends: readonly Uint8Array[];
   readonly #keptLength: number;
-  /** The last bytes of the thought: as many as the longest end has. */
+  /** The last bytes of the reasoning: as many as the longest end marker has. */
   readonly #tail: number[];
 
-  /** `tail`: the last bytes of what was thought so far. */
+  /** `tail`: the last bytes of the reasoning so far. */
   constructor(vocabulary: TokenVocabulary, ends: readonly Uint8Array[], tail: readonly number[] = []) {
     this.#vocabulary = vocabulary;
     this.#ends = ends;
@@ -23,8 +23,8 @@ export class ThinkingEnd {
   }
 
   /**
-   * Whether the thinking ends with this token: an end mark and at most blanks behind it. A token that goes on with
-   * other text has begun something else. Mutates: remembers the token.
+   * Whether the reasoning ends with this token: an end marker, followed by white space at most. A token with other text
+   * behind the marker does not end it. Mutates: appends the token.
    */
   push(tokenId: number): boolean {
     const { bytes, offsets } = this.#vocabulary;

@@ -2,21 +2,21 @@
 
 import type { ConstraintMatcher, PreparedConstraint } from '../src/constraint.ts';
 import { type ConstraintSpec, DEFAULT_CONSTRAINT_LIMITS } from '../src/constraint-spec.ts';
-import { GrammarTrial } from '../src/grammar-trial.ts';
+import { byteVocabulary } from '../src/dry-run/byte-vocabulary.ts';
+import { MaskCostProbe } from '../src/dry-run/mask-cost-probe.ts';
+import { prepareConstraint } from '../src/front-end/prepare-constraint.ts';
 import { LlguidanceEngine } from '../src/llguidance/llguidance-engine.ts';
-import { prepareConstraint } from '../src/prepare-constraint.ts';
-import { trialVocabulary } from '../src/trial-vocabulary.ts';
 
 /** Byte `b` is token `b`; token 256 ends. */
-export const byteEngine = new LlguidanceEngine(trialVocabulary([]));
-const trial = new GrammarTrial([]);
+export const byteEngine = new LlguidanceEngine(byteVocabulary([]));
+const probe = new MaskCostProbe([]);
 
 export function prepare(spec: ConstraintSpec): PreparedConstraint {
   return prepareConstraint(spec, {
     limits: DEFAULT_CONSTRAINT_LIMITS,
     specialTokens: [],
     tryCompile: grammar => byteEngine.compile(grammar).dispose(),
-    canFollow: grammar => trial.canFollow(grammar),
+    fitsMaskBudget: grammar => probe.fitsBudget(grammar),
   });
 }
 

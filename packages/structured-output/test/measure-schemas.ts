@@ -9,9 +9,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type JsonValue, parseJson, printJson } from '@ortler/json';
-import { checkFinishedText } from '../src/check-finished-text.ts';
 import type { PreparedConstraint } from '../src/constraint.ts';
 import { ConstraintError } from '../src/errors.ts';
+import { checkFinishedText } from '../src/json-schema/check-finished-text.ts';
 import { allows, prepare } from './feed-text.ts';
 
 interface SchemaFile {

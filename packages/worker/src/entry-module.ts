@@ -1,5 +1,5 @@
-// Where the entry file of a thread or child process lies: beside the module that starts it, as TypeScript
-// source in a checkout and as JavaScript in the published package.
+// URL of the entry module of a thread or child process, beside the module that starts it: TypeScript in a checkout, JavaScript
+// in a published package.
 
 export interface EntryModule {
   readonly url: URL;

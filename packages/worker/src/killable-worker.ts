@@ -1,5 +1,5 @@
-// Runs one kind of pure task in a worker thread, one at a time, and kills the thread when a task takes too
-// long or too much memory. For work whose cost its input decides: templates, schemas and long texts of requests.
+// Runs tasks in a worker thread, one at a time, and terminates the thread when a task exceeds its time or memory limit. For
+// untrusted input that decides the cost of the work: templates, schemas, regular expressions.
 
 import { Worker } from 'node:worker_threads';
 import type { EntryModule } from './entry-module.ts';
@@ -8,7 +8,7 @@ import { WorkerError } from './errors.ts';
 export interface KillableWorkerOptions {
   readonly entry: EntryModule;
   readonly workerData?: unknown;
-  /** From the moment the worker begins the task. */
+  /** From the moment the thread begins the task. */
   readonly timeLimitMs: number;
   /** From the start of the thread until it takes its first task. */
   readonly startLimitMs: number;
@@ -16,7 +16,7 @@ export interface KillableWorkerOptions {
   readonly queueLimit: number;
 }
 
-/** What the worker sends back. */
+/** Messages from the thread. */
 export type WorkerReply =
   | { readonly kind: 'started' }
   | { readonly kind: 'done'; readonly result: unknown }
@@ -29,6 +29,7 @@ interface Task {
   readonly reject: (error: Error) => void;
 }
 
+/** One thread, started with the first task and restarted after a task that was terminated. */
 export class KillableWorker<Input, Result> {
   readonly #options: KillableWorkerOptions;
   #worker: Worker | null = null;

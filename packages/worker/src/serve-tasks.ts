@@ -1,4 +1,4 @@
-// The main function of a killable worker: one task after the other, expected errors sent back as data.
+// The main function of the thread of a `KillableWorker`: serves one task after the other and sends expected errors back as data.
 
 import { parentPort } from 'node:worker_threads';
 import type { WorkerReply } from './killable-worker.ts';

@@ -7,7 +7,7 @@ import {
   type PreparedConstraint,
   type TokenVocabulary,
 } from '@ortler/structured-output';
-import { prepareConstraint, trialVocabulary } from '@ortler/structured-output/testing';
+import { byteVocabulary, prepareConstraint } from '@ortler/structured-output/testing';
 import { toTokenVocabulary } from '../text/to-token-vocabulary.ts';
 import { Tokenizer } from '../text/tokenizer.ts';
 import { readTokenizerFiles } from '../text/tokenizer-json.ts';
@@ -24,7 +24,7 @@ export async function loadVocabulary(folder: string, columnCount: number): Promi
   const tokenizer = new Tokenizer(await readTokenizerFiles(folder));
   const vocabulary = toTokenVocabulary(tokenizer, columnCount);
   const { specialTokens } = vocabulary;
-  const trial = new LlguidanceEngine(trialVocabulary(specialTokens), { cacheBytes: 0 });
+  const dryRunEngine = new LlguidanceEngine(byteVocabulary(specialTokens), { cacheBytes: 0 });
   return {
     vocabulary,
     encode: text => tokenizer.encode(text, { addSpecialTokens: false }),
@@ -32,8 +32,8 @@ export async function loadVocabulary(folder: string, columnCount: number): Promi
       prepareConstraint(spec, {
         limits: DEFAULT_CONSTRAINT_LIMITS,
         specialTokens,
-        tryCompile: grammar => trial.compile(grammar).dispose(),
-        canFollow: () => true,
+        tryCompile: grammar => dryRunEngine.compile(grammar).dispose(),
+        fitsMaskBudget: () => true,
       }),
   };
 }

@@ -30,7 +30,7 @@ describe('chooseDevice', () => {
     });
   });
 
-  it('tries nothing for the processor, nor where there is no graphics device', async () => {
+  it('tries nothing for the CPU, nor where there is no graphics device', async () => {
     const { settings, probed } = surroundings(GPU, false);
     expect(await chooseDevice('cpu', settings)).toEqual({ device: 'cpu' });
     expect(await chooseDevice('auto', settings)).toMatchObject({

@@ -1,5 +1,5 @@
-// Where a model runs: what was asked for, tried first, or with `auto` a real GPU where one works. Callers: hosts, before
-// they build a model, since graphs for a device are other ones.
+// Chooses the device of a model: the one that was requested, after a probe, or with `auto` a real GPU where one works. Hosts
+// call it before they build a model, because a graph is built for its device.
 
 import { readdirSync } from 'node:fs';
 import type { OrtDevice, OrtDeviceFacts } from '../backend.ts';
@@ -8,15 +8,15 @@ import { runProbe } from './run-probe.ts';
 
 export interface DeviceChoice {
   readonly device: OrtDevice;
-  /** Absent: nobody asked, as for `cpu`. */
+  /** Absent where nothing was probed, such as for `cpu`. */
   readonly facts?: OrtDeviceFacts;
-  /** Why `auto` settled for the processor. */
+  /** Why `auto` settled for the CPU. */
   readonly note?: string;
-  /** Whether there is a GPU that could be expected to work: worth telling somebody who did not ask. */
+  /** A GPU is present that could not be used: worth a warning. */
   readonly isFallback?: boolean;
 }
 
-/** What the choice rests on; tests put their own in. */
+/** Inputs of the choice; tests replace them. */
 export interface DeviceSurroundings {
   readonly hasGraphicsDevice: () => boolean;
   readonly probe: typeof runProbe;
@@ -26,7 +26,7 @@ export interface DeviceSurroundings {
 const GPU_FILES = /^(nvidia\d+|dxg|kgsl-3d0|mali\d+)$/;
 
 /**
- * `auto` takes WebGPU where a child process could compute on a real GPU with it, else the processor, with a note. Without
+ * `auto` takes WebGPU where a child process could compute on a real GPU with it, else the CPU, with a note. Without
  * a graphics device nothing is started. A software driver counts only for `webgpu`.
  * Throws: `runtime_failed` when the device asked for by name cannot be used, with the reason.
  */
@@ -49,13 +49,13 @@ export async function chooseDevice(
     return { device: 'cpu', note: `The GPU cannot be used: ${report.reason}`, isFallback: true };
   const { facts } = report;
   if (facts.isSoftware === true) {
-    const note = `The only graphics driver is in software (${facts.name}), which is slower than the processor itself.`;
+    const note = `The only graphics driver is in software (${facts.name}), which is slower than the CPU itself.`;
     return { device: 'cpu', note };
   }
   return { device: 'webgpu', facts };
 }
 
-/** Elsewhere than on Linux there mostly is one, and only a try can tell. */
+/** Other systems than Linux mostly have one: only a probe decides. */
 function findGraphicsDevice(): boolean {
   if (process.platform !== 'linux') return true;
   return listFolder('/dev/dri').some(name => name.startsWith('render')) || listFolder('/dev').some(isGpuFile);

@@ -1,5 +1,5 @@
-// What the CUDA provider needs and does not find here. The provider itself is not part of the npm package, as it is too
-// large for the registry.
+// Missing libraries of the CUDA execution provider. The provider itself is not part of the npm package, because it is too large
+// for the registry.
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

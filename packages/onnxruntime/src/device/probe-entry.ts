@@ -2,7 +2,7 @@
 
 import { probeDevice } from './probe-device.ts';
 
-/** What the child found. */
+/** Result of the probe. */
 export type ProbeReport =
   | { readonly kind: 'works'; readonly facts: Awaited<ReturnType<typeof probeDevice>> }
   | { readonly kind: 'fails'; readonly reason: string };

@@ -1,4 +1,4 @@
-// Tries a device in a child process under a time limit: a driver may crash, or wait for ever.
+// Probes a device in a child process under a time limit, because a driver may crash or hang.
 
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

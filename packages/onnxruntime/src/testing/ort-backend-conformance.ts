@@ -127,7 +127,7 @@ export const ORT_BACKEND_CONFORMANCE: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'allocates tensors in the process for sessions on the processor, and copies between tensors',
+    name: 'allocates tensors in the process for sessions on the CPU, and copies between tensors',
     async check(backend) {
       await withAddSession(backend, async session => {
         assert.equal(session.device, 'cpu');

@@ -1,5 +1,5 @@
 // The rules that a binding keeps for sessions on a device, beside those of `ort-backend-conformance.ts`: what is
-// computed there equals the processor, and memory there is the runner's to keep.
+// computed there equals the CPU, and memory there is the runner's to keep.
 
 import assert from 'node:assert/strict';
 import { encodeGraph, type GraphDescription } from '@ortler/onnx';
@@ -70,7 +70,7 @@ export const ORT_DEVICE_CONFORMANCE: readonly DeviceConformanceCase[] = [
       }),
   },
   {
-    name: 'hands what one session leaves on the device to another, and to one on the processor after a copy',
+    name: 'hands what one session leaves on the device to another, and to one on the CPU after a copy',
     check: (backend, device) =>
       withSession(backend, device, addGraph(), first =>
         withSession(backend, device, addGraph(), async second => {
@@ -152,12 +152,12 @@ export const ORT_DEVICE_CONFORMANCE: readonly DeviceConformanceCase[] = [
     },
   },
   {
-    name: 'updates an attention cache on the device in place, as the processor does',
+    name: 'updates an attention cache on the device in place, as the CPU does',
     check: (backend, device) =>
       withSession(backend, device, attentionGraph(), session =>
-        withSession(backend, 'cpu', attentionGraph(), async processorSession => {
+        withSession(backend, 'cpu', attentionGraph(), async cpuSession => {
           const attention = createAttention(backend, session, { isInPlace: true });
-          const expected = createAttention(backend, processorSession, { isInPlace: true });
+          const expected = createAttention(backend, cpuSession, { isInPlace: true });
           for (let position = 0; position < ATTENTION.capacity; position++) {
             await attention.step(position);
             await expected.step(position);
@@ -214,16 +214,16 @@ export const ORT_DEVICE_CONFORMANCE: readonly DeviceConformanceCase[] = [
       }),
   },
   {
-    name: 'is told apart from the processor: a session there takes no value of a device',
+    name: 'is told apart from the CPU: a session there takes no value of a device',
     check: (backend, device) =>
       withSession(backend, device, addGraph(), session =>
-        withSession(backend, 'cpu', addGraph(), async processorSession => {
+        withSession(backend, 'cpu', addGraph(), async cpuSession => {
           const value = session.allocate('float32', [1]);
           const inputs = new Map([
             ['a', value],
             ['b', value],
           ]);
-          assert.throws(() => processorSession.bind(inputs, new Map()), /not used on cpu/);
+          assert.throws(() => cpuSession.bind(inputs, new Map()), /not used on cpu/);
           value.dispose();
         }),
       ),

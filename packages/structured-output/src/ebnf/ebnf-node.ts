@@ -1,4 +1,4 @@
-// The tree of an EBNF grammar. Frozen by type; made by parse-ebnf.ts only.
+// The syntax tree of an EBNF grammar, read-only by type. Only parse-ebnf.ts makes one.
 
 /** Characters as ranges of code points, both ends included, ascending and apart; never surrogates. */
 export type CharacterRanges = readonly (readonly [number, number])[];
@@ -9,12 +9,12 @@ export type EbnfNode =
   | { readonly kind: 'rule'; readonly name: string }
   | { readonly kind: 'sequence'; readonly items: readonly EbnfNode[] }
   | { readonly kind: 'choice'; readonly items: readonly EbnfNode[] }
-  /** `most` is null where there is no upper bound. */
+  /** `max` is null where there is no upper bound. */
   | {
       readonly kind: 'repeat';
       readonly item: EbnfNode;
-      readonly least: number;
-      readonly most: number | null;
+      readonly min: number;
+      readonly max: number | null;
     };
 
 /** Rules by name, in the order in which they were written. */
@@ -54,4 +54,29 @@ function withoutSurrogates(low: number, high: number): [number, number][] {
   if (low < first) parts.push([low, first - 1]);
   if (high > last) parts.push([last + 1, high]);
   return parts;
+}
+
+/** Names of the rules that a node refers to, each once. */
+export function referencedRules(node: EbnfNode, found = new Set<string>()): ReadonlySet<string> {
+  if (node.kind === 'rule') found.add(node.name);
+  else if (node.kind === 'repeat') referencedRules(node.item, found);
+  else if (node.kind === 'sequence' || node.kind === 'choice')
+    for (const item of node.items) referencedRules(item, found);
+  return found;
+}
+
+/** Characters and references in a node once its counted repetitions are expanded. */
+export function expandedSize(node: EbnfNode): number {
+  switch (node.kind) {
+    case 'characters':
+    case 'rule':
+      return 1;
+    case 'text':
+      return node.text.length;
+    case 'sequence':
+    case 'choice':
+      return node.items.reduce((sum, item) => sum + expandedSize(item), 0);
+    case 'repeat':
+      return expandedSize(node.item) * Math.max(1, node.max ?? node.min);
+  }
 }

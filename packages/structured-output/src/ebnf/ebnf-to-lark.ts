@@ -1,14 +1,14 @@
-// EBNF rules -> Lark: rules of terminals, and the terminals. Which parts are terminals, `choose-terminals.ts` decides.
+// EBNF -> Lark: parser rules and lexer terminals, as `choose-terminals.ts` splits them.
 
 import type { ConstraintLimits } from '../constraint-spec.ts';
-import { larkLiteral, larkRegex } from '../lark.ts';
+import { larkLiteral, larkRegex } from '../lark/write-lark.ts';
 import { chooseTerminals } from './choose-terminals.ts';
 import type { CharacterRanges, EbnfGrammar, EbnfNode } from './ebnf-node.ts';
 import { parseEbnf } from './parse-ebnf.ts';
 import type { PlanNode } from './rule-plan.ts';
 
-/** Rules that mention each other twice double what stands written out. */
-const MOST_REGEX_PARTS = 10_000;
+/** Largest terminal with its rules inlined: rules that refer to others twice double it. */
+const MAX_REGEX_PARTS = 10_000;
 
 export interface LarkRules {
   readonly definitions: string;
@@ -21,7 +21,7 @@ export function ebnfToLark(text: string, limits: ConstraintLimits): string {
   return `start: ${start}\n${definitions}`;
 }
 
-/** Rules to stand in a larger grammar, whose names all begin with `prefix`. Throws: as `ebnfToLark`. */
+/** Rules for a larger grammar; their names all begin with `prefix`. Throws: as `ebnfToLark`. */
 export function ebnfToRules(text: string, limits: ConstraintLimits, prefix: string): LarkRules {
   return new LarkWriter(parseEbnf(text, limits), prefix).write(true);
 }
@@ -31,7 +31,7 @@ class LarkWriter {
   readonly #prefix: string;
   /** Texts of terminals by their names. */
   readonly #terminals = new Map<string, string>();
-  /** Names of terminals by what they say. */
+  /** Names of terminals by the keys of their content. */
   readonly #names = new Map<string, string>();
   readonly #keys = new Map<EbnfNode, string>();
 
@@ -63,7 +63,7 @@ class LarkWriter {
           plan.items.map(item => this.#printPlan(item, names)),
         );
       case 'repeat':
-        return printRepeat(this.#printPlan(plan.item, names), plan.least, plan.most);
+        return printRepeat(this.#printPlan(plan.item, names), plan.min, plan.max);
     }
   }
 
@@ -72,7 +72,7 @@ class LarkWriter {
     if (known !== undefined) return known;
     const name = `${this.#prefix.toUpperCase()}T${this.#names.size}`;
     this.#names.set(key, name);
-    const text = this.#writtenSize(node) <= MOST_REGEX_PARTS ? this.#regex(node) : this.#compose(node);
+    const text = this.#inlinedSize(node) <= MAX_REGEX_PARTS ? this.#regex(node) : this.#compose(node);
     this.#terminals.set(name, text);
     return name;
   }
@@ -84,21 +84,21 @@ class LarkWriter {
     );
   }
 
-  /** Characters of a terminal with its rules written out, as far as they are of interest. */
-  #writtenSize(node: EbnfNode): number {
-    if (node.kind === 'rule') return this.#writtenSize(this.#rules.get(node.name)!);
+  /** Characters of a terminal with its rules inlined; exact up to the limit only. */
+  #inlinedSize(node: EbnfNode): number {
+    if (node.kind === 'rule') return this.#inlinedSize(this.#rules.get(node.name)!);
     if (node.kind === 'characters') return 1;
     if (node.kind === 'text') return node.text.length;
-    if (node.kind === 'repeat') return this.#writtenSize(node.item);
+    if (node.kind === 'repeat') return this.#inlinedSize(node.item);
     let size = 0;
     for (const item of node.items) {
-      size += 1 + this.#writtenSize(item);
-      if (size > MOST_REGEX_PARTS) return size;
+      size += 1 + this.#inlinedSize(item);
+      if (size > MAX_REGEX_PARTS) return size;
     }
     return size;
   }
 
-  /** An empty one would begin a comment. */
+  /** In a group: an empty pattern between slashes would begin a comment. */
   #regex(node: EbnfNode): string {
     return larkRegex(`(?:${this.#printRegex(node)})`);
   }
@@ -117,9 +117,9 @@ class LarkWriter {
       case 'choice':
         return `(?:${node.items.map(item => this.#printRegex(item)).join('|')})`;
       case 'repeat': {
-        const { least, most } = node;
-        const bounds = most === null && least < 2 ? (least === 0 ? '*' : '+') : `{${least},${most ?? ''}}`;
-        return most === 0 ? '' : `(?:${this.#printRegex(node.item)})${bounds}`;
+        const { min, max } = node;
+        const bounds = max === null && min < 2 ? (min === 0 ? '*' : '+') : `{${min},${max ?? ''}}`;
+        return max === 0 ? '' : `(?:${this.#printRegex(node.item)})${bounds}`;
       }
     }
   }
@@ -149,7 +149,7 @@ function printNode(node: EbnfNode, printName: (rule: Extract<EbnfNode, { kind: '
         node.items.map(item => printNode(item, printName)),
       );
     case 'repeat':
-      return printRepeat(printNode(node.item, printName), node.least, node.most);
+      return printRepeat(printNode(node.item, printName), node.min, node.max);
   }
 }
 
@@ -157,11 +157,11 @@ function printItems(kind: 'sequence' | 'choice', items: readonly string[]): stri
   return items.length === 0 ? '""' : `(${items.join(kind === 'sequence' ? ' ' : ' | ')})`;
 }
 
-function printRepeat(item: string, least: number, most: number | null): string {
-  if (most === 0) return '""';
-  if (most === null && least < 2) return `(${item})${least === 0 ? '*' : '+'}`;
-  if (least === 0 && most === 1) return `(${item})?`;
-  return `(${item}){${least},${most ?? ''}}`;
+function printRepeat(item: string, min: number, max: number | null): string {
+  if (max === 0) return '""';
+  if (max === null && min < 2) return `(${item})${min === 0 ? '*' : '+'}`;
+  if (min === 0 && max === 1) return `(${item})?`;
+  return `(${item}){${min},${max ?? ''}}`;
 }
 
 function printCharacters(ranges: CharacterRanges): string {

@@ -1,27 +1,34 @@
-// Terminals by which llguidance, which reads greedily, would read another language than the rules say. One is safe when
+// Terminals with which llguidance's greedy lexer would accept another language than the rules. A terminal is safe when
 //
-// - behind a whole text of it, no byte can both go on with it and begin what follows it;
-// - wherever it may begin, nothing else that may begin there begins with the same byte.
+// - after a complete match, no byte both extends it and begins a terminal of its FOLLOW set;
+// - wherever it may begin, no other terminal that may begin there has the same first byte.
 
 import { findFollowSets } from './follow-sets.ts';
-import { addLeads, addSet, type ByteSet, emptySet, type LexemeBytes, meets } from './lexeme-bytes.ts';
+import {
+  addLeadBytes,
+  addSet,
+  type ByteSet,
+  emptySet,
+  intersects,
+  type LexemeBytes,
+} from './lexeme-bytes.ts';
 import type { PlanNode } from './rule-plan.ts';
 
-/** Stands for what comes behind a grammar that is part of a larger one: it may be anything. */
+/** The terminal after a grammar that is part of a larger one: any text. */
 const OUTSIDE = 'outside';
 
 export interface TerminalFacts {
-  /** Rules that the empty text satisfies. */
+  /** Rules that match the empty text. */
   readonly nullable: ReadonlySet<string>;
-  /** Something may follow the grammar's text. */
+  /** The grammar is part of a larger one: text may follow. */
   readonly isPart: boolean;
-  /** Of terminals that are more than one character. */
+  /** For terminals of more than one character. */
   readonly bytesOf: (key: string) => LexemeBytes;
 }
 
 interface Terminals {
   readonly bytes: ReadonlyMap<string, LexemeBytes>;
-  /** Those of one character, which end by themselves. */
+  /** Terminals of one character: they never extend. */
   readonly single: ReadonlySet<string>;
 }
 
@@ -35,12 +42,12 @@ export function findUnsafeTerminals(
   const end = new Set(facts.isPart ? [OUTSIDE] : []);
   const { start, after } = findFollowSets(plans, facts.nullable, end);
   const unsafe = new Set<string>();
-  for (const place of [start, ...placesBehind(after, terminals)]) addMeeting(place, terminals, unsafe);
+  for (const place of [start, ...followPlaces(after, terminals)]) addOverlapping(place, terminals, unsafe);
   for (const [key, followers] of after) {
     if (single.has(key)) continue;
     const next = emptySet();
     for (const other of followers) addSet(next, bytes.get(other)!.first);
-    if (meets(bytes.get(key)!.further, next)) unsafe.add(key);
+    if (intersects(bytes.get(key)!.further, next)) unsafe.add(key);
   }
   return unsafe;
 }
@@ -61,7 +68,7 @@ function collectTerminals(
     else if (plan.kind === 'sequence' || plan.kind === 'choice') for (const item of plan.items) collect(item);
     else if (plan.kind === 'lexeme' && plan.node.kind === 'characters') {
       const first = emptySet();
-      addLeads(first, plan.node.ranges);
+      addLeadBytes(first, plan.node.ranges);
       bytes.set(plan.key, { first, further: emptySet() });
       single.add(plan.key);
     } else if (plan.kind === 'lexeme') bytes.set(plan.key, bytesOf(plan.key));
@@ -70,8 +77,8 @@ function collectTerminals(
   return { bytes, single };
 }
 
-/** What may begin behind each terminal; behind characters that may be the same one, whatever may follow either. */
-function placesBehind(
+/** The FOLLOW set of each terminal; overlapping single characters share the union of theirs. */
+function followPlaces(
   after: ReadonlyMap<string, ReadonlySet<string>>,
   { bytes: bytesOf, single }: Terminals,
 ): readonly ReadonlySet<string>[] {
@@ -86,11 +93,11 @@ function placesBehind(
     const joined = new Set(followers);
     for (let at = groups.length - 1; at >= 0; at--) {
       const group = groups[at]!;
-      if (!meets(group.bytes, bytes)) continue;
+      if (!intersects(group.bytes, bytes)) continue;
       addSet(bytes, group.bytes);
       for (const other of group.after) joined.add(other);
       groups.splice(at, 1);
-      // What was passed may meet the larger group.
+      // The larger group may overlap groups that were passed already.
       at = groups.length;
     }
     groups.push({ bytes, after: joined });
@@ -98,11 +105,12 @@ function placesBehind(
   return [...places, ...groups.map(group => group.after)];
 }
 
-/** Adds the terminals of one place that begin like something else there. Mutates: `unsafe`. */
-function addMeeting(place: ReadonlySet<string>, { bytes, single }: Terminals, unsafe: Set<string>): void {
+/** Adds the terminals of one place whose first bytes overlap those of another. Mutates: `unsafe`. */
+function addOverlapping(place: ReadonlySet<string>, { bytes, single }: Terminals, unsafe: Set<string>): void {
   for (const key of place) {
     if (single.has(key) || unsafe.has(key)) continue;
     const { first } = bytes.get(key)!;
-    for (const other of place) if (other !== key && meets(first, bytes.get(other)!.first)) unsafe.add(key);
+    for (const other of place)
+      if (other !== key && intersects(first, bytes.get(other)!.first)) unsafe.add(key);
   }
 }

@@ -1,18 +1,18 @@
-// Which terminals may begin a text of the planned rules, and which may follow each terminal: the sets called FIRST and FOLLOW
-// in the theory of parsers, grown until nothing is added any more.
+// FIRST and FOLLOW sets of the planned rules, as a fixed point: the terminals that may begin a text, and those that may
+// follow each terminal.
 
 import type { PlanNode } from './rule-plan.ts';
 
 type Keys = ReadonlySet<string>;
 
 export interface FollowSets {
-  /** Terminals that a text may begin with; what follows the text, where it may be empty. */
+  /** FIRST of the grammar, and its FOLLOW where it is nullable. */
   readonly start: Keys;
-  /** By terminal: those that may come directly behind it. */
+  /** FOLLOW by terminal. */
   readonly after: ReadonlyMap<string, Keys>;
 }
 
-/** `nullable`: rules that the empty text satisfies. `end`: what may follow a whole text. */
+/** `nullable`: rules that match the empty text. `end`: the FOLLOW set of the whole grammar. */
 export function findFollowSets(plans: ReadonlyMap<string, PlanNode>, nullable: Keys, end: Keys): FollowSets {
   return new FollowSetFinder(plans, nullable, end).find();
 }
@@ -20,7 +20,7 @@ export function findFollowSets(plans: ReadonlyMap<string, PlanNode>, nullable: K
 class FollowSetFinder {
   readonly #plans: ReadonlyMap<string, PlanNode>;
   readonly #nullable: Keys;
-  /** Of rules: the terminals they may begin with; of rules and terminals: those that may follow. */
+  /** FIRST of rules; FOLLOW of rules and of terminals. */
   readonly #first = new Map<string, Set<string>>();
   readonly #afterRule = new Map<string, Set<string>>();
   readonly #afterLexeme = new Map<string, Set<string>>();
@@ -53,7 +53,7 @@ class FollowSetFinder {
     if (set.size > before) this.#hasGrown = true;
   }
 
-  /** Notes what follows each part of a plan when `after` follows it all; what may begin where it begins. */
+  /** Grows FOLLOW of each part of a plan that `after` follows. Gives FIRST of the plan, with `after` where it is nullable. */
   #visit(plan: PlanNode, after: Keys): Keys {
     switch (plan.kind) {
       case 'lexeme':
@@ -68,7 +68,7 @@ class FollowSetFinder {
       case 'choice':
         return new Set(plan.items.flatMap(item => [...this.#visit(item, after)]));
       case 'repeat': {
-        const again = plan.most === null || plan.most > 1 ? this.#firstOf(plan.item) : [];
+        const again = plan.max === null || plan.max > 1 ? this.#firstOf(plan.item) : [];
         const begins = this.#visit(plan.item, new Set([...after, ...again]));
         return this.#withAfter(plan, begins, after);
       }
@@ -88,7 +88,7 @@ class FollowSetFinder {
       case 'choice':
         return new Set(plan.items.flatMap(item => [...this.#firstOf(item)]));
       case 'repeat':
-        return plan.most === 0 ? new Set() : this.#firstOf(plan.item);
+        return plan.max === 0 ? new Set() : this.#firstOf(plan.item);
       case 'sequence': {
         const first = new Set<string>();
         for (const item of plan.items) {
@@ -111,7 +111,7 @@ class FollowSetFinder {
       case 'sequence':
         return plan.items.every(item => this.#isNullable(item));
       case 'repeat':
-        return plan.least === 0 || this.#isNullable(plan.item);
+        return plan.min === 0 || this.#isNullable(plan.item);
     }
   }
 }

@@ -1,36 +1,36 @@
-// What an automaton that reads a terminal byte by byte can see: the bytes it may begin with, and those with which it may go
-// on when it could also end. Called by `choose-terminals.ts`.
+// The bytes by which a lexer decides on a terminal: the first byte of a match, and the byte that extends a complete match.
+// Called by `choose-terminals.ts`.
 
 import type { CharacterRanges, EbnfGrammar, EbnfNode } from './ebnf-node.ts';
 
-/** Which of 256 bytes: a bit for each. */
+/** A set of bytes as a bit mask of 256 bits. */
 export type ByteSet = Uint32Array;
 
 export interface LexemeBytes {
   readonly first: ByteSet;
-  /** Behind a whole text of the terminal, when a longer text of it begins so. */
+  /** Bytes that extend a complete match to a longer one. */
   readonly further: ByteSet;
 }
 
-/** Characters of a terminal with its repetitions written out; larger ones are not looked at. */
-const MOST_PLACES = 300;
+/** Largest terminal that is analysed. Unit: characters, repetitions expanded. */
+const MAX_POSITIONS = 300;
 
-/** Work that is left for the terminals of one grammar, in pairs of places that may match the same text. */
-export interface LookBudget {
+/** Work left for the terminals of one grammar. Unit: pairs of positions. */
+export interface AnalysisBudget {
   steps: number;
 }
 
 /**
- * Null for a terminal that is too large to be looked at. It is not recursive, and no text of it is empty.
+ * Null for a terminal that is too large. It is not recursive and not nullable.
  * Mutates: `budget`.
  */
-export function lexemeBytes(node: EbnfNode, rules: EbnfGrammar, budget: LookBudget): LexemeBytes | null {
-  const places = new Places(rules);
-  const whole = places.add(node);
+export function lexemeBytes(node: EbnfNode, rules: EbnfGrammar, budget: AnalysisBudget): LexemeBytes | null {
+  const automaton = new GlushkovAutomaton(rules);
+  const whole = automaton.add(node);
   if (whole === null) return null;
   const first = emptySet();
-  for (const place of whole.first) addLeads(first, places.ranges[place]!);
-  const further = places.findFurther(whole, budget);
+  for (const position of whole.first) addLeadBytes(first, automaton.ranges[position]!);
+  const further = automaton.findFurther(whole, budget);
   return further === null ? null : { first, further };
 }
 
@@ -43,24 +43,24 @@ export function addSet(set: ByteSet, other: ByteSet): void {
   for (let word = 0; word < 8; word++) set[word]! |= other[word]!;
 }
 
-export function meets(a: ByteSet, b: ByteSet): boolean {
+export function intersects(a: ByteSet, b: ByteSet): boolean {
   for (let word = 0; word < 8; word++) if ((a[word]! & b[word]!) !== 0) return true;
   return false;
 }
 
-/** The first bytes of the characters in UTF-8. Mutates: `set`. */
-export function addLeads(set: ByteSet, ranges: CharacterRanges): void {
+/** Adds the lead bytes of the characters in UTF-8. Mutates: `set`. */
+export function addLeadBytes(set: ByteSet, ranges: CharacterRanges): void {
   for (const [low, high] of ranges)
-    for (let byte = lead(low); byte <= lead(high); byte++) set[byte >>> 5]! |= 1 << (byte & 31);
+    for (let byte = leadByte(low); byte <= leadByte(high); byte++) set[byte >>> 5]! |= 1 << (byte & 31);
 }
 
-function lead(code: number): number {
+function leadByte(code: number): number {
   if (code < 0x80) return code;
   if (code < 0x800) return 0xc0 | (code >> 6);
   return code < 0x10000 ? 0xe0 | (code >> 12) : 0xf0 | (code >> 18);
 }
 
-/** A part of the terminal: where its texts begin and end. */
+/** A part of the terminal: the positions that a match may begin and end with. */
 interface Part {
   readonly isNullable: boolean;
   readonly first: readonly number[];
@@ -69,8 +69,8 @@ interface Part {
 
 const EMPTY: Part = { isNullable: true, first: [], last: [] };
 
-/** The characters of a terminal as numbered places, and which place may follow which. Source: Glushkov's construction. */
-class Places {
+/** The Glushkov automaton of a terminal: numbered positions (one for each character) and their followers. */
+class GlushkovAutomaton {
   readonly ranges: CharacterRanges[] = [];
   readonly #next: number[][] = [];
   readonly #rules: EbnfGrammar;
@@ -79,16 +79,16 @@ class Places {
     this.#rules = rules;
   }
 
-  /** Null when there are too many places. */
+  /** Null when there are too many positions. */
   add(node: EbnfNode): Part | null {
     switch (node.kind) {
       case 'characters':
-        return this.#place(node.ranges);
+        return this.#position(node.ranges);
       case 'text':
         return this.#inARow(
           [...node.text].map(character => {
             const code = character.codePointAt(0)!;
-            return () => this.#place([[code, code]]);
+            return () => this.#position([[code, code]]);
           }),
         );
       case 'rule':
@@ -98,22 +98,22 @@ class Places {
       case 'choice':
         return this.#anyOf(node.items);
       case 'repeat':
-        return this.#repeat(node.item, node.least, node.most);
+        return this.#repeat(node.item, node.min, node.max);
     }
   }
 
   /** Null when it takes too long. */
-  findFurther({ first, last }: Part, budget: LookBudget): ByteSet | null {
+  findFurther({ first, last }: Part, budget: AnalysisBudget): ByteSet | null {
     const further = emptySet();
     const ends = new Set(last);
     const seen = new Set<number>();
-    /** Pairs of places that the same text leads to. */
+    /** Pairs of positions that the same text reaches. */
     const open: number[] = [];
     const pair = (some: readonly number[], others: readonly number[]): void => {
       for (const a of some)
         for (const b of others) {
           budget.steps--;
-          const key = a * MOST_PLACES + b;
+          const key = a * MAX_POSITIONS + b;
           if (seen.has(key) || !intersect(this.ranges[a]!, this.ranges[b]!)) continue;
           seen.add(key);
           open.push(key);
@@ -122,20 +122,20 @@ class Places {
     pair(first, first);
     for (let key = open.pop(); key !== undefined; key = open.pop()) {
       if (budget.steps < 0) return null;
-      const a = Math.floor(key / MOST_PLACES);
-      const b = key % MOST_PLACES;
-      if (ends.has(a)) for (const place of this.#next[b]!) addLeads(further, this.ranges[place]!);
+      const a = Math.floor(key / MAX_POSITIONS);
+      const b = key % MAX_POSITIONS;
+      if (ends.has(a)) for (const position of this.#next[b]!) addLeadBytes(further, this.ranges[position]!);
       pair(this.#next[a]!, this.#next[b]!);
     }
     return further;
   }
 
-  #place(ranges: CharacterRanges): Part | null {
-    const place = this.ranges.length;
-    if (place === MOST_PLACES) return null;
+  #position(ranges: CharacterRanges): Part | null {
+    const position = this.ranges.length;
+    if (position === MAX_POSITIONS) return null;
     this.ranges.push(ranges);
     this.#next.push([]);
-    return { isNullable: false, first: [place], last: [place] };
+    return { isNullable: false, first: [position], last: [position] };
   }
 
   #inARow(parts: readonly (() => Part | null)[]): Part | null {
@@ -171,21 +171,21 @@ class Places {
     };
   }
 
-  #repeat(item: EbnfNode, least: number, most: number | null): Part | null {
+  #repeat(item: EbnfNode, min: number, max: number | null): Part | null {
     let whole = EMPTY;
-    const copies = most ?? Math.max(1, least);
+    const copies = max ?? Math.max(1, min);
     for (let count = 1; count <= copies; count++) {
       const part = this.add(item);
       if (part === null) return null;
-      if (most === null && count === copies) this.#connect(part.last, part.first);
-      whole = this.#join(whole, count > least ? { ...part, isNullable: true } : part);
+      if (max === null && count === copies) this.#connect(part.last, part.first);
+      whole = this.#join(whole, count > min ? { ...part, isNullable: true } : part);
     }
     return whole;
   }
 
   #connect(from: readonly number[], to: readonly number[]): void {
-    for (const place of from)
-      for (const next of to) if (!this.#next[place]!.includes(next)) this.#next[place]!.push(next);
+    for (const position of from)
+      for (const next of to) if (!this.#next[position]!.includes(next)) this.#next[position]!.push(next);
   }
 }
 

@@ -2,13 +2,18 @@
 
 import type { ConstraintLimits } from '../constraint-spec.ts';
 import { refuse } from '../refuse.ts';
-import { complement, type EbnfGrammar, type EbnfNode, toRanges } from './ebnf-node.ts';
-import { removeEndless } from './remove-endless.ts';
-import { rulesIn } from './rules-in.ts';
-import { writtenSize } from './written-size.ts';
+import {
+  complement,
+  type EbnfGrammar,
+  type EbnfNode,
+  expandedSize,
+  referencedRules,
+  toRanges,
+} from './ebnf-node.ts';
+import { removeUnproductive } from './remove-unproductive.ts';
 
-/** Repetitions past this are refused; each one is an item of the grammar. */
-const MOST_REPETITIONS = 10_000;
+/** Largest bound of a counted repetition: each repetition is an Earley item. */
+const MAX_REPETITIONS = 10_000;
 const NAME = /[A-Za-z0-9_-]+/y;
 const DEFINITION = /[A-Za-z0-9_-]+[ \t]*::=/y;
 const SPACE = /(?:[ \t\r\n]|#[^\n]*)+/y;
@@ -19,15 +24,20 @@ const HEX_ESCAPES: Readonly<Record<string, RegExp>> = {
   U: /[0-9A-Fa-f]{8}/y,
 };
 
+/** Whether a grammar is EBNF, otherwise it is Lark, which never has two colons before an equals sign. */
+export function isEbnf(text: string): boolean {
+  return text.includes('::=');
+}
+
 /** Throws: `invalid_constraint` naming the line. */
 export function parseEbnf(text: string, limits: ConstraintLimits): EbnfGrammar {
   const rules = new EbnfReader(text, limits).readRules();
   for (const [name, node] of rules)
-    for (const used of rulesIn(node))
+    for (const used of referencedRules(node))
       if (!rules.has(used)) refuse('grammar', `The rule ${name} uses ${used}, which is not defined`);
   if (!rules.has('root'))
     refuse('grammar', 'An EBNF grammar starts with the rule root, which is not defined');
-  return removeEndless(rules);
+  return removeUnproductive(rules);
 }
 
 class EbnfReader {
@@ -52,7 +62,7 @@ class EbnfReader {
       if (rules.size === this.#limits.ruleCount)
         this.#fail(`more than ${this.#limits.ruleCount} rules are not allowed`);
       const node = this.#readChoice();
-      const size = writtenSize(node);
+      const size = expandedSize(node);
       if (size > this.#limits.ruleSize)
         this.#fail(
           `with its repetitions written out the rule ${name} has ${size} characters; ${this.#limits.ruleSize} are allowed`,
@@ -112,23 +122,23 @@ class EbnfReader {
       if (next === undefined || !'*+?{'.includes(next)) return item;
       if (count === this.#limits.depth) this.#fail('too many quantifiers in a row');
       this.#at++;
-      if (next === '*') item = { kind: 'repeat', item, least: 0, most: null };
-      else if (next === '+') item = { kind: 'repeat', item, least: 1, most: null };
-      else if (next === '?') item = { kind: 'repeat', item, least: 0, most: 1 };
+      if (next === '*') item = { kind: 'repeat', item, min: 0, max: null };
+      else if (next === '+') item = { kind: 'repeat', item, min: 1, max: null };
+      else if (next === '?') item = { kind: 'repeat', item, min: 0, max: 1 };
       else item = { kind: 'repeat', item, ...this.#readBounds() };
     }
   }
 
-  #readBounds(): { least: number; most: number | null } {
+  #readBounds(): { min: number; max: number | null } {
     const bounds = this.#match(/\s*(?:\d+\s*(?:,\s*\d*)?|,\s*\d+)\s*\}/y);
     if (bounds === null) this.#fail('bounds like {2}, {2,}, {,5} or {2,5} were expected');
     const [low = '', high] = bounds.slice(0, -1).split(',');
-    const least = Number(low.trim() || 0);
-    const most = high === undefined ? least : high.trim() === '' ? null : Number(high);
-    if (Math.max(least, most ?? 0) > MOST_REPETITIONS)
-      this.#fail(`repetitions may be ${MOST_REPETITIONS} at most`);
-    if (most !== null && most < least) this.#fail(`the bounds {${bounds} are the wrong way round`);
-    return { least, most };
+    const min = Number(low.trim() || 0);
+    const max = high === undefined ? min : high.trim() === '' ? null : Number(high);
+    if (Math.max(min, max ?? 0) > MAX_REPETITIONS)
+      this.#fail(`repetitions may be ${MAX_REPETITIONS} at most`);
+    if (max !== null && max < min) this.#fail(`the bounds {${bounds} are the wrong way round`);
+    return { min, max };
   }
 
   #readText(): string {

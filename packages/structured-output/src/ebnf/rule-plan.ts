@@ -1,8 +1,7 @@
-// What becomes of a rule in the grammar for llguidance: the same tree, in which some parts are terminals and every character
-// that is left is a terminal of its own.
+// The rules as llguidance gets them: the same tree, split into parser rules and lexer terminals. A character outside the
+// larger terminals is a terminal of its own.
 
-import type { EbnfGrammar, EbnfNode } from './ebnf-node.ts';
-import { rulesIn } from './rules-in.ts';
+import { type EbnfGrammar, type EbnfNode, referencedRules } from './ebnf-node.ts';
 
 export type PlanNode =
   | { readonly kind: 'lexeme'; readonly key: string; readonly node: EbnfNode }
@@ -12,24 +11,24 @@ export type PlanNode =
   | {
       readonly kind: 'repeat';
       readonly item: PlanNode;
-      readonly least: number;
-      readonly most: number | null;
+      readonly min: number;
+      readonly max: number | null;
     };
 
-/** What planning needs to know of the grammar. */
+/** Facts about the grammar that the split needs. */
 export interface PlanContext {
   readonly rules: EbnfGrammar;
-  /** Rules that do not lead back to themselves. */
+  /** Rules that are not recursive. */
   readonly regular: ReadonlySet<string>;
-  /** Rules that the empty text satisfies. */
+  /** Rules that match the empty text. */
   readonly nullable: ReadonlySet<string>;
-  /** Names a node by what it says. */
+  /** A key of the node's content: equal nodes have equal keys. */
   readonly keyOf: (node: EbnfNode) => string;
-  /** Whether the part may be a terminal, as far as is known. */
+  /** Whether the part may be a terminal: nothing has ruled it out yet. */
   readonly isTerminal: (key: string, node: EbnfNode) => boolean;
 }
 
-/** The rules that are needed from `root`, with the largest terminals that are allowed. */
+/** The rules reachable from `root`, with the largest terminals that are allowed. */
 export function planRules(context: PlanContext): ReadonlyMap<string, PlanNode> {
   const plans = new Map<string, PlanNode>();
   const open = ['root'];
@@ -46,7 +45,7 @@ function planNode(node: EbnfNode, context: PlanContext): PlanNode {
   const { keyOf, nullable, regular } = context;
   if (node.kind === 'characters') return { kind: 'lexeme', key: keyOf(node), node };
   if (node.kind === 'text' && [...node.text].length < 2) return planCharacters(node.text, context);
-  const isRegular = [...rulesIn(node)].every(name => regular.has(name));
+  const isRegular = [...referencedRules(node)].every(name => regular.has(name));
   if (isRegular && !isNullable(node, nullable)) {
     const key = keyOf(node);
     if (context.isTerminal(key, node)) return { kind: 'lexeme', key, node };
@@ -60,13 +59,13 @@ function planNode(node: EbnfNode, context: PlanContext): PlanNode {
     case 'choice':
       return { kind: node.kind, items: node.items.map(item => planNode(item, context)) };
     case 'repeat': {
-      const { item, least, most } = node;
+      const { item, min, max } = node;
       // A terminal is never empty, so "any number of" is "perhaps some of".
-      if (isRegular && least === 0 && most !== 0 && most !== 1 && !isNullable(item, nullable)) {
-        const some = planNode({ kind: 'repeat', item, least: 1, most }, context);
-        if (some.kind === 'lexeme') return { kind: 'repeat', item: some, least: 0, most: 1 };
+      if (isRegular && min === 0 && max !== 0 && max !== 1 && !isNullable(item, nullable)) {
+        const some = planNode({ kind: 'repeat', item, min: 1, max }, context);
+        if (some.kind === 'lexeme') return { kind: 'repeat', item: some, min: 0, max: 1 };
       }
-      return { kind: 'repeat', item: planNode(item, context), least, most };
+      return { kind: 'repeat', item: planNode(item, context), min, max };
     }
   }
 }
@@ -80,7 +79,7 @@ function planCharacters(text: string, { keyOf }: PlanContext): PlanNode {
   return items.length === 1 ? items[0]! : { kind: 'sequence', items };
 }
 
-/** Whether the empty text satisfies a node. `nullable`: the rules that it satisfies. */
+/** Whether a node matches the empty text. `nullable`: the rules that do. */
 export function isNullable(node: EbnfNode, nullable: ReadonlySet<string>): boolean {
   switch (node.kind) {
     case 'characters':
@@ -94,7 +93,7 @@ export function isNullable(node: EbnfNode, nullable: ReadonlySet<string>): boole
     case 'choice':
       return node.items.some(item => isNullable(item, nullable));
     case 'repeat':
-      return node.least === 0 || isNullable(node.item, nullable);
+      return node.min === 0 || isNullable(node.item, nullable);
   }
 }
 

@@ -1,17 +1,16 @@
-// A JSON Schema -> the grammar of llguidance that comes nearest to it, and whether a finished text must still be checked.
+// A JSON Schema -> the closest grammar of llguidance, and whether a finished text still has to be checked.
 
 import { type JsonValue, printJson } from '@ortler/json';
-import { type CompileOptions, compileOnTrial, compiles } from '../compile-on-trial.ts';
 import { type Grammar, GrammarRefused, type PreparedConstraint } from '../constraint.ts';
 import type { JsonStyle } from '../constraint-spec.ts';
-import { boundsWhitespace, withStyle } from '../json-style.ts';
+import { type CompileOptions, compiles, dryRun } from '../dry-run/dry-run.ts';
 import { refuse } from '../refuse.ts';
+import { boundsWhitespace, withStyle } from './json-style.ts';
 import { type NormalisedSchema, normaliseSchema } from './normalise-schema.ts';
-import { refuseUnenforced } from './refuse-unenforced.ts';
 
 export interface SchemaSource {
   readonly document: JsonValue;
-  /** Refuses what the grammar cannot enforce, instead of leaving it to a check. */
+  /** Refuses what the grammar cannot enforce, instead of checking the finished text. */
   readonly isStrict: boolean;
   readonly style: JsonStyle;
 }
@@ -22,17 +21,25 @@ export function compileSchema(source: SchemaSource, options: CompileOptions): Pr
   const normalised = normaliseDisjoint(source, options);
   if (isStrict) refuseUnenforced(normalised);
   const { grammar, isExact } = compileOneOfs(normalised, source, options);
-  const saysAll = isExact && normalised.unenforced.length === 0 && !normalised.isApproximate;
-  return { grammar, check: saysAll ? null : printJson(document) };
+  const isEnforced = isExact && normalised.unenforced.length === 0 && !normalised.isApproximate;
+  return { grammar, check: isEnforced ? null : printJson(document) };
 }
 
-/** llguidance compiles several `patternProperties` only where no name matches two of them; others are left to the check. */
+/** For grammars without a final check. `within`: the place of the schema in the caller's text. Throws: `invalid_constraint`. */
+export function refuseUnenforced({ unenforced }: NormalisedSchema, within = '#'): void {
+  const first = unenforced[0];
+  if (first === undefined) return;
+  const place = within + first.place.slice(1);
+  refuse(place, `The keyword ${first.keyword} cannot be enforced while the text is generated`);
+}
+
+/** llguidance compiles several `patternProperties` only where they are disjoint; others are checked in the finished text. */
 function normaliseDisjoint({ document, style }: SchemaSource, options: CompileOptions): NormalisedSchema {
-  const { limits, canFollow } = options;
-  const normaliseOptions = { closeObjects: style.closeObjects ?? false, limits, canFollow };
+  const { limits, fitsMaskBudget } = options;
+  const normaliseOptions = { closeObjects: style.closeObjects ?? false, limits, fitsMaskBudget };
   const whole = normaliseSchema(document, normaliseOptions);
   return hasOverlappingPatterns(whole, options)
-    ? normaliseSchema(document, { ...normaliseOptions, leavesOutPatterns: true })
+    ? normaliseSchema(document, { ...normaliseOptions, omitsPatterns: true })
     : whole;
 }
 
@@ -47,7 +54,7 @@ function hasOverlappingPatterns({ schema }: NormalisedSchema, { tryCompile }: Co
   }
 }
 
-/** `oneOf` as it is where llguidance proves its branches apart; otherwise as `anyOf`, which is then to be checked. */
+/** `oneOf` where llguidance proves its branches disjoint; otherwise `anyOf` with a check of the finished text. */
 function compileOneOfs(
   { schema, oneOfs }: NormalisedSchema,
   { style, isStrict }: SchemaSource,
@@ -60,9 +67,9 @@ function compileOneOfs(
   });
   const exact = write(false);
   const [first] = oneOfs;
-  if (first === undefined) return { grammar: compileOnTrial(exact, options).grammar, isExact: true };
+  if (first === undefined) return { grammar: dryRun(exact, options).grammar, isExact: true };
   if (compiles(exact, options)) return { grammar: exact, isExact: true };
-  const coerced = compileOnTrial(write(true), options);
+  const coerced = dryRun(write(true), options);
   if (isStrict)
     refuse(
       first.place,

@@ -1,13 +1,13 @@
-// Checks a finished JSON value against a schema as its caller wrote it: every validation keyword of draft 2020-12 and
-// its older spellings. Runs in a worker that can be killed, so it may take a caller's patterns and recursion as they are.
+// JSON Schema evaluator for finished values: every validation keyword of draft 2020-12 and its older spellings. It runs a
+// caller's patterns and recursion as written, so it belongs in a worker thread that can be killed.
 
 import { isList, isMap, type JsonMap, type JsonValue } from '@ortler/json';
 import { pointer } from '../refuse.ts';
-import { compileEcma } from '../regex/compile-ecma.ts';
-import { findObjectViolation } from './check-object.ts';
-import { findScalarViolation } from './check-scalar.ts';
+import { compileEcma } from '../regex/ecma-regex.ts';
 import { isLegacyDraft, readTuple, rewriteExclusiveBounds } from './legacy-drafts.ts';
+import { findObjectViolation } from './object-violation.ts';
 import { SchemaReferences } from './resolve-ref.ts';
+import { findScalarViolation } from './scalar-violation.ts';
 import { addSeen, noneSeen, type PartChecker, type Seen, type Violation } from './violation.ts';
 
 /** Null when the value satisfies the schema, whose shape `normaliseSchema` has checked. */

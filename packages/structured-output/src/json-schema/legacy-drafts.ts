@@ -1,8 +1,8 @@
-// What older drafts of JSON Schema wrote differently, rewritten to the words of draft 2020-12.
+// Keywords of older JSON Schema drafts, rewritten to those of draft 2020-12.
 
 import { isList, isMap, type JsonMap, type JsonValue } from '@ortler/json';
 
-/** Drafts 3 to 7 ignore what stands beside a reference. A schema that names no draft is read as 2020-12. */
+/** Drafts 3 to 7 ignore keywords beside `$ref`. A schema without `$schema` is read as 2020-12. */
 export function isLegacyDraft(document: JsonValue): boolean {
   const draft = isMap(document) ? document.$schema : undefined;
   return typeof draft === 'string' && /json-schema\.org\/draft-0[3-7]\//.test(draft);

@@ -1,15 +1,19 @@
-// JSON Schema -> the part of it that llguidance compiles and gets right. What cannot be written there is left out of
-// the result and reported, so that the caller refuses it or checks the finished text. The result allows everything
-// that the schema allows in the declared order of properties.
+// JSON Schema -> the subset that llguidance compiles correctly. Keywords outside the subset are dropped and reported, so that
+// the caller refuses the schema or checks the finished text. The result is never stricter than the schema, except that
+// properties keep their declared order.
 
 import { emptyMap, isList, isMap, type JsonMap, type JsonValue } from '@ortler/json';
 import { pointer, refuse } from '../refuse.ts';
-import { checkCount } from './check-count.ts';
+import {
+  checkCount,
+  type KeywordNormaliser,
+  type NormaliseOptions,
+  type SchemaPlace,
+} from './keyword-normaliser.ts';
 import { isLegacyDraft, readTuple, rewriteExclusiveBounds } from './legacy-drafts.ts';
 import { normaliseObjectKeywords } from './object-keywords.ts';
-import { removeEndless } from './remove-endless.ts';
+import { removeUnproductive } from './remove-unproductive.ts';
 import { DATA_KEYWORDS, SchemaReferences } from './resolve-ref.ts';
-import type { KeywordNormaliser, NormaliseOptions, SchemaPlace } from './schema-place.ts';
 import { normaliseStringKeywords } from './string-keywords.ts';
 
 /** A keyword that the grammar does not enforce, and where it stands (JSON pointer). */
@@ -33,7 +37,7 @@ const NUMBER_KEYWORDS = new Set(['minimum', 'maximum', 'exclusiveMinimum', 'excl
 const COUNT_KEYWORDS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength']);
 /** Checked on the finished text only. */
 const UNENFORCED_KEYWORDS = new Set(['not', 'contains', 'unevaluatedProperties', 'unevaluatedItems']);
-/** Where they point depends on the way there, which neither the grammar nor the check at the end follows. */
+/** Dynamically scoped references: neither the grammar nor the final check resolves them. */
 const DYNAMIC_KEYWORDS = ['$dynamicRef', '$recursiveRef'] as const;
 
 /** Throws: `invalid_constraint` naming the place of what is malformed, too large, or refers to another document. */
@@ -64,14 +68,14 @@ class SchemaNormaliser implements KeywordNormaliser {
     const root = this.normalise(schema, { base, place: '#', depth: 0, chain: [] });
     const definitions = Object.keys(this.#definitions).length > 0 ? { $defs: this.#definitions } : {};
     return {
-      schema: removeEndless(isMap(root) ? { ...root, ...definitions } : root),
+      schema: removeUnproductive(isMap(root) ? { ...root, ...definitions } : root),
       unenforced: this.#unenforced,
       oneOfs: this.#oneOfs,
       isApproximate: this.#isApproximate,
     };
   }
 
-  /** The schema at one place, as llguidance is to see it. */
+  /** The schema at one place, in the subset of llguidance. */
   normalise(schema: JsonValue, at: SchemaPlace): JsonValue {
     if (typeof schema === 'boolean') return schema;
     if (!isMap(schema)) refuse(at.place, 'A schema must be an object or a boolean');
@@ -109,7 +113,7 @@ class SchemaNormaliser implements KeywordNormaliser {
     return this.normalise(schema, { ...at, place: pointer(at.place, ...steps), depth: at.depth + 1 });
   }
 
-  leaveOut(keyword: string, at: SchemaPlace): void {
+  markUnenforced(keyword: string, at: SchemaPlace): void {
     this.#unenforced.push({ keyword, place: pointer(at.place, keyword) });
   }
 
@@ -133,20 +137,20 @@ class SchemaNormaliser implements KeywordNormaliser {
       if (branches.length === 0) refuse(place, `${keyword} needs at least one schema`);
       out[keyword] = branches.map((branch, i) => this.branch(branch, at, keyword, i));
       if (keyword === 'oneOf' && branches.length > 1) this.#oneOfs.push({ keyword, place });
-    } else if (UNENFORCED_KEYWORDS.has(keyword)) this.#leaveOutSchema(keyword, value, at);
+    } else if (UNENFORCED_KEYWORDS.has(keyword)) this.#markSchemaUnenforced(keyword, value, at);
     else if (keyword === 'if' && (source.then !== undefined || source.else !== undefined))
-      this.leaveOut(keyword, at);
-    else if (keyword === 'uniqueItems' && value === true) this.leaveOut(keyword, at);
+      this.markUnenforced(keyword, at);
+    else if (keyword === 'uniqueItems' && value === true) this.markUnenforced(keyword, at);
     // Every other keyword is an annotation, or belongs to one of those above (`then`, `minContains`).
   }
 
-  #leaveOutSchema(keyword: string, value: JsonValue, at: SchemaPlace): void {
+  #markSchemaUnenforced(keyword: string, value: JsonValue, at: SchemaPlace): void {
     if (typeof value !== 'boolean' && !isMap(value))
       refuse(pointer(at.place, keyword), 'A schema must be an object or a boolean');
     const isVacuous = keyword.startsWith('unevaluated')
       ? value === true
       : keyword === 'not' && value === false;
-    if (!isVacuous) this.leaveOut(keyword, at);
+    if (!isVacuous) this.markUnenforced(keyword, at);
   }
 
   /** The place of a definition in the result, which the target is written to when it is first met. */
@@ -205,7 +209,7 @@ function inOrderOf(source: JsonMap, out: JsonOut): JsonMap {
 
 type JsonOut = Record<string, JsonValue>;
 
-/** Anywhere, as parts that the grammar leaves out are read by the check at the end. */
+/** Searches the whole schema, because the final check also reads the parts that the grammar drops. */
 function refuseDynamic(value: JsonValue, place: string): void {
   if (isList(value)) for (const [i, item] of value.entries()) refuseDynamic(item, pointer(place, i));
   if (!isMap(value)) return;

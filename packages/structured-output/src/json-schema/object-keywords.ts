@@ -1,17 +1,16 @@
-// Keywords about objects. Names and dependencies are rewritten to alternatives where that says exactly the same.
+// Keywords about objects. Property names and dependencies are rewritten to equivalent alternatives where there are any.
 
 import { emptyMap, isList, isMap, type JsonMap, type JsonValue } from '@ortler/json';
 import { pointer, refuse } from '../refuse.ts';
-import { compileEcma } from '../regex/compile-ecma.ts';
-import { checkCount } from './check-count.ts';
+import { compileEcma } from '../regex/ecma-regex.ts';
+import { checkCount, type KeywordNormaliser, type SchemaPlace } from './keyword-normaliser.ts';
 import { readDependencies } from './legacy-drafts.ts';
-import type { KeywordNormaliser, SchemaPlace } from './schema-place.ts';
 import { translatePattern } from './string-keywords.ts';
 
 /** Each dependency doubles the alternatives of an object. */
-const MOST_DEPENDENCIES = 4;
+const MAX_DEPENDENCIES = 4;
 /** `minProperties: 1` becomes one alternative for each property. */
-const MOST_ALTERNATIVES = 32;
+const MAX_ALTERNATIVES = 32;
 
 /** Mutates: `out`, and `also`, schemas that hold as well. */
 export function normaliseObjectKeywords(
@@ -50,10 +49,10 @@ function takeOpenProperties(
     additionalProperties === undefined
       ? !(isUndecided && normaliser.options.closeObjects)
       : normaliser.descend(additionalProperties, at, 'additionalProperties');
-  const isSaid = additionalProperties !== undefined || additional === false;
+  const isExplicit = additionalProperties !== undefined || additional === false;
   if (patterns !== null) {
-    if (normaliser.options.leavesOutPatterns === true && Object.keys(patterns).length > 1) {
-      normaliser.leaveOut('patternProperties', at);
+    if (normaliser.options.omitsPatterns === true && Object.keys(patterns).length > 1) {
+      normaliser.markUnenforced('patternProperties', at);
       return;
     }
     const normalised = emptyMap<JsonValue>();
@@ -61,8 +60,8 @@ function takeOpenProperties(
       const place = pointer(at.place, 'patternProperties', pattern);
       const translated = translatePattern(pattern, place, normaliser);
       if (translated === null) {
-        // Without this pattern nothing can be said about properties that are not declared.
-        normaliser.leaveOut('patternProperties', at);
+        // Without this pattern nothing is known about undeclared properties.
+        normaliser.markUnenforced('patternProperties', at);
         return;
       }
       const value = normaliser.descend(schema, at, 'patternProperties', pattern);
@@ -70,20 +69,20 @@ function takeOpenProperties(
       restrictDeclared(out, pattern, value);
     }
     out.patternProperties = normalised;
-    if (isSaid) out.additionalProperties = additional;
-    if (propertyNames !== undefined && propertyNames !== true) normaliser.leaveOut('propertyNames', at);
+    if (isExplicit) out.additionalProperties = additional;
+    if (propertyNames !== undefined && propertyNames !== true) normaliser.markUnenforced('propertyNames', at);
     return;
   }
   const names = propertyNames === undefined || propertyNames === true ? null : namePattern(propertyNames);
   if (propertyNames === undefined || propertyNames === true || names === null) {
-    if (isSaid) out.additionalProperties = additional;
-    if (propertyNames !== undefined && propertyNames !== true) normaliser.leaveOut('propertyNames', at);
+    if (isExplicit) out.additionalProperties = additional;
+    if (propertyNames !== undefined && propertyNames !== true) normaliser.markUnenforced('propertyNames', at);
     return;
   }
   const translated = translatePattern(names, pointer(at.place, 'propertyNames'), normaliser);
   if (translated === null || out.properties !== undefined) {
-    if (isSaid) out.additionalProperties = additional;
-    normaliser.leaveOut('propertyNames', at);
+    if (isExplicit) out.additionalProperties = additional;
+    normaliser.markUnenforced('propertyNames', at);
     return;
   }
   out.patternProperties = { [translated]: additional };
@@ -126,16 +125,16 @@ function takeCounts(
   const least = readCount(source.minProperties, at, 'minProperties') ?? 0;
   if (most !== null && !(isClosed && names.length <= most)) {
     if (allRequired) out.maxProperties = most;
-    else normaliser.leaveOut('maxProperties', at);
+    else normaliser.markUnenforced('maxProperties', at);
   }
   if (least <= required.length) return;
   if (allRequired) {
     out.minProperties = least;
     // A key beyond the declared ones can be written twice, and then counts once.
     if (least > required.length + 1) normaliser.markApproximate();
-  } else if (least === 1 && isClosed && names.length <= MOST_ALTERNATIVES) {
+  } else if (least === 1 && isClosed && names.length <= MAX_ALTERNATIVES) {
     also.push({ anyOf: names.map(name => ({ required: [name] })) });
-  } else normaliser.leaveOut('minProperties', at);
+  } else normaliser.markUnenforced('minProperties', at);
 }
 
 /** "When `a` is there, so is ..." -> either `a` is not there, or all of it is. */
@@ -146,9 +145,9 @@ function takeDependencies(
   also: JsonValue[],
 ): void {
   const { required, schemas } = readDependencies(source);
-  if (required.length + schemas.length > MOST_DEPENDENCIES) {
+  if (required.length + schemas.length > MAX_DEPENDENCIES) {
     for (const keyword of ['dependentRequired', 'dependentSchemas', 'dependencies'])
-      if (source[keyword] !== undefined) normaliser.leaveOut(keyword, at);
+      if (source[keyword] !== undefined) normaliser.markUnenforced(keyword, at);
     return;
   }
   const without = (name: string): JsonValue => ({ properties: { [name]: false } });

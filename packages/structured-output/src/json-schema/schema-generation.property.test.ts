@@ -7,8 +7,8 @@ import { prepare } from '../../test/feed-text.ts';
 import { judge } from '../../test/independent-validator.ts';
 import { isJsonPrefix } from '../../test/json-prefix.ts';
 import { generate } from '../../test/random-generation.ts';
-import { checkFinishedText } from '../check-finished-text.ts';
 import { ConstraintError } from '../errors.ts';
+import { checkFinishedText } from './check-finished-text.ts';
 
 const bounds = (low: string, high: string, scale = 1) =>
   fc.tuple(fc.integer({ min: -20, max: 20 }), fc.nat(30)).map(([from, more]) => ({

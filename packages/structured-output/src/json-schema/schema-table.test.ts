@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { allows, prepare } from '../../test/feed-text.ts';
 import { SCHEMA_CASES, type SchemaCase } from '../../test/schema-table.ts';
-import { checkFinishedText } from '../check-finished-text.ts';
 import { ConstraintError } from '../errors.ts';
+import { checkFinishedText } from './check-finished-text.ts';
 
 /** Valid texts that cannot be generated: other spellings of what can be. */
 const NOT_GENERATED = new Set(['integer written with a fraction of zero', 'properties out of order']);

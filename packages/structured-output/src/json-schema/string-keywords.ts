@@ -2,10 +2,10 @@
 
 import type { JsonMap, JsonValue } from '@ortler/json';
 import { pointer, refuse } from '../refuse.ts';
-import { checkFollowable, checkPatternSize } from '../regex/check-regex.ts';
+import { checkMaskCost, checkPatternSize } from '../regex/check-regex.ts';
 import { translateSearchPattern, UntranslatablePattern } from '../regex/ecma-regex.ts';
 import { STRING_FORMATS } from './formats.ts';
-import type { KeywordNormaliser, SchemaPlace } from './schema-place.ts';
+import type { KeywordNormaliser, SchemaPlace } from './keyword-normaliser.ts';
 
 /** Mutates: `out`, and `also`, schemas that hold as well. */
 export function normaliseStringKeywords(
@@ -20,7 +20,7 @@ export function normaliseStringKeywords(
     const place = pointer(at.place, 'pattern');
     if (typeof pattern !== 'string') refuse(place, 'pattern must be a string');
     const translated = translatePattern(pattern, place, normaliser);
-    if (translated === null) normaliser.leaveOut('pattern', at);
+    if (translated === null) normaliser.markUnenforced('pattern', at);
     else out.pattern = translated;
   }
   const known = typeof format === 'string' ? STRING_FORMATS.get(format) : undefined;
@@ -37,7 +37,7 @@ export function translatePattern(
   place: string,
   normaliser: KeywordNormaliser,
 ): string | null {
-  const { limits, canFollow } = normaliser.options;
+  const { limits, fitsMaskBudget } = normaliser.options;
   const { patternBytes } = limits;
   if (Buffer.byteLength(pattern) > patternBytes)
     refuse(place, `A pattern may have ${patternBytes} bytes at most`);
@@ -45,8 +45,8 @@ export function translatePattern(
   try {
     const translated = translateSearchPattern(pattern);
     if (!translated.isExact) normaliser.markApproximate();
-    if (canFollow !== undefined)
-      checkFollowable(pattern, { kind: 'regex', text: translated.pattern }, place, canFollow);
+    if (fitsMaskBudget !== undefined)
+      checkMaskCost(pattern, { kind: 'regex', text: translated.pattern }, place, fitsMaskBudget);
     return `^${translated.pattern}$`;
   } catch (error) {
     if (error instanceof UntranslatablePattern) return null;

@@ -1,4 +1,4 @@
-// What the check of a value finds and remembers, and what its keywords ask of whoever checks the parts.
+// Types of the JSON Schema evaluator: a violation, the properties and items that were evaluated, and the recursion into parts.
 
 import type { JsonValue } from '@ortler/json';
 
@@ -8,14 +8,14 @@ export interface Violation {
   readonly place: string;
 }
 
-/** Names and items that some keyword has looked at, for the `unevaluated...` keywords. Mutates on the way. */
+/** Properties and items evaluated so far, for the `unevaluated...` keywords. Filled during the evaluation. */
 export interface Seen {
   readonly names: Set<string>;
   readonly items: Set<number>;
 }
 
 export interface PartChecker {
-  /** Mutates: adds to `seen` what a satisfied schema has looked at. */
+  /** Mutates: adds to `seen` what a satisfied schema has evaluated. */
   find(schema: JsonValue, value: JsonValue, base: string, place: string, seen: Seen): Violation | null;
   satisfies(schema: JsonValue, value: JsonValue, base: string): boolean;
   /** Whether the pattern is found in the text. */

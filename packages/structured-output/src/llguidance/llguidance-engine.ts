@@ -19,7 +19,7 @@ export interface LlguidanceEngineOptions {
   readonly limits?: LlguidanceLimits;
   /** Estimated size of the compiled grammars that are kept for later requests. Default: 32 MB. */
   readonly cacheBytes?: number;
-  /** Memory of the instance past which it is built anew, as its memory never shrinks. Default: 1 GB. */
+  /** Memory of the instance above which it is replaced, because WebAssembly memory never shrinks. Default: 1 GB. */
   readonly memoryBytes?: number;
 }
 

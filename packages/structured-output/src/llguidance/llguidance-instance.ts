@@ -5,7 +5,7 @@ import { type Grammar, GrammarRefused, MatcherFailed } from '../constraint.ts';
 import type { TokenVocabulary } from '../token-vocabulary.ts';
 import { instantiate, type LlguidanceExports } from './instantiate.ts';
 
-/** What one grammar may cost. Source: the limits of llguidance; the numbers are its own defaults. */
+/** Limits of llguidance on one grammar; the values are its defaults. */
 export interface LlguidanceLimits {
   /** Most Earley items of one position. */
   readonly rowItemCount: number;

@@ -1,5 +1,5 @@
-// Finds and checks the WebAssembly build of llguidance inside the pinned npm package. The struct layouts of this
-// room belong to exactly that build, so any other one is refused.
+// Finds and checks the WebAssembly build of llguidance inside the pinned npm package. The struct layouts in
+// this folder belong to exactly that build, so any other one is refused.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';

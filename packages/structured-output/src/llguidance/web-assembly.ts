@@ -1,4 +1,4 @@
-// The part of the WebAssembly API that this room uses, typed: the type definitions of Node leave it out.
+// Types of the WebAssembly API as far as this folder uses it: Node's type definitions lack it.
 
 export interface WasmMemory {
   /** A new buffer whenever the memory has grown; views of the old one are then empty. */

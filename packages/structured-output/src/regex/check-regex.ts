@@ -3,7 +3,7 @@
 import type { Grammar } from '../constraint.ts';
 import type { ConstraintLimits } from '../constraint-spec.ts';
 import { refuse } from '../refuse.ts';
-import { countsWhatIsCounted, patternSize } from './pattern-size.ts';
+import { hasNestedCounts, patternSize } from './pattern-size.ts';
 
 const ASCII_CLASSES: Readonly<Record<string, string>> = {
   d: '0-9',
@@ -11,7 +11,7 @@ const ASCII_CLASSES: Readonly<Record<string, string>> = {
   s: ' \\t\\n\\r\\x0B\\x0C',
 };
 
-/** The pattern for llguidance. Throws: `invalid_constraint` for what no regular grammar can express. */
+/** The pattern for llguidance. Throws: `invalid_constraint` for constructs that no regular grammar expresses. */
 export function checkRegex(pattern: string, place: string, limits: ConstraintLimits): string {
   if (Buffer.byteLength(pattern) > limits.patternBytes)
     refuse(place, `A regular expression may have ${limits.patternBytes} bytes at most`);
@@ -41,16 +41,16 @@ export function checkPatternSize(pattern: string, place: string, limits: Constra
 }
 
 /**
- * Throws: `invalid_constraint` when `source`, of which `grammar` was made, counts repetitions inside repetitions in more ways
- * than can be followed.
+ * Throws: `invalid_constraint` when `source`, from which `grammar` was made, nests counted repetitions and a mask would cost
+ * more than its budget.
  */
-export function checkFollowable(
+export function checkMaskCost(
   source: string,
   grammar: Grammar,
   place: string,
-  canFollow: (grammar: Grammar) => boolean,
+  fitsMaskBudget: (grammar: Grammar) => boolean,
 ): void {
-  if (countsWhatIsCounted(source) && !canFollow(grammar))
+  if (hasNestedCounts(source) && !fitsMaskBudget(grammar))
     refuse(
       place,
       'A counted repetition holds another one, and texts fit them in too many ways to be followed; separate the repetitions by a character, or leave out the bounds of one',

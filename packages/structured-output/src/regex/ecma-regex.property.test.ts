@@ -3,8 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { allows, prepare } from '../../test/feed-text.ts';
-import { compileEcma } from './compile-ecma.ts';
-import { translateSearchPattern, UntranslatablePattern } from './ecma-regex.ts';
+import { compileEcma, translateSearchPattern, UntranslatablePattern } from './ecma-regex.ts';
 
 const RUNS = Number(process.env.CONSTRAINT_RUNS ?? 40);
 

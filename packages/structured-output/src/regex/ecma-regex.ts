@@ -1,10 +1,9 @@
 // Regular expressions of JSON Schema (ECMA-262) -> the syntax of Rust's regex crate that llguidance reads, with the
 // meaning kept: ASCII `\d` and `\w`, JavaScript's white space and line ends, anchors turned into a whole match.
 
-import { isEscapedInJson, NOTHING, toJsonStringSet } from '../json-string-set.ts';
-import { compileEcma } from './compile-ecma.ts';
+import { isEscapedInJson, NOTHING, toJsonStringSet } from './json-string-set.ts';
 
-/** What a regular grammar over the text cannot express here; the message names it. */
+/** A pattern that no regular grammar expresses; the message names the construct. */
 export class UntranslatablePattern extends Error {
   override readonly name = 'UntranslatablePattern';
 }
@@ -46,6 +45,16 @@ export function translateSearchPattern(source: string): TranslatedPattern {
         `${startsAnchored ? '' : ANYTHING}${body}${endsAnchored ? '' : ANYTHING}`,
     );
   return { pattern: `(?:${full.join('|')})`, isExact: !reader.hasCompanions };
+}
+
+/** The pattern as JavaScript compiles it. Throws: SyntaxError. */
+export function compileEcma(source: string): RegExp {
+  try {
+    return new RegExp(source, 'u');
+  } catch {
+    // Older schemas escape characters that need none, which only the mode without the flag allows.
+    return new RegExp(source);
+  }
 }
 
 interface Branch {
@@ -124,7 +133,7 @@ class PatternReader {
     }
   }
 
-  /** What `read` writes of the set or character whose first one has just been read, in the form that llguidance reads right. */
+  /** The set or character that `read` translates, in a form that llguidance reads right. Its first character was read before. */
   #asSet(read: () => string): string {
     const start = this.#at - 1;
     const written = read();

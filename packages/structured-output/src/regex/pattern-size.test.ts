@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countsWhatIsCounted, patternSize } from './pattern-size.ts';
+import { hasNestedCounts, patternSize } from './pattern-size.ts';
 
 const SIZES: readonly (readonly [pattern: string, size: number])[] = [
   ['', 0],
@@ -32,11 +32,11 @@ describe('the size of a pattern', () => {
   });
 });
 
-describe('counts of what is counted', () => {
+describe('nested counted repetitions', () => {
   it.each(['(?:a{1,9}b){2}', '(a{1,9}){0,3}', '((a{0,5})*){2,}', '(?:x(?:[{}]{1,2}y)z){1,2}'])(
     'are in %s',
     pattern => {
-      expect(countsWhatIsCounted(pattern)).toBe(true);
+      expect(hasNestedCounts(pattern)).toBe(true);
     },
   );
 
@@ -49,6 +49,6 @@ describe('counts of what is counted', () => {
     '(?:a{1,9}){1}',
     '[({1,2}){3}]',
   ])('are not in %s', pattern => {
-    expect(countsWhatIsCounted(pattern)).toBe(false);
+    expect(hasNestedCounts(pattern)).toBe(false);
   });
 });

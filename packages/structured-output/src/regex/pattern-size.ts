@@ -1,17 +1,17 @@
-// How large a regular expression is once its repetitions are written out, and whether it counts what is counted itself:
-// what makes an automaton large is mostly a repetition inside another. Works on all notations that callers use: ECMA-262,
-// Rust's, and roughly on those of grammars.
+// The size of a regular expression with its counted repetitions expanded, and whether counted repetitions are nested: both
+// predict the size of its automaton. Works on every notation that callers use: ECMA-262, Rust's, and roughly on those of
+// grammars.
 
 const BOUNDS = /\{(\d+)(?:(,)(\d*))?\}/y;
 const GROUP_START = /\((?:\?(?:<?[=!]|P?<[^>]*>|[A-Za-z-]*:))?/y;
 const ESCAPE = /\\(?:[pPu]\{[^}]*\}|x\{[^}]*\}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|[\s\S]?)/y;
 
-/** Characters and classes of the pattern, each as often as the counts around it say. Unbounded repetitions count once. */
+/** Characters and classes of the pattern with counted repetitions expanded. Unbounded repetitions count once. */
 export function patternSize(pattern: string): number {
-  /** Sizes of what stands before, in each open group. */
+  /** Size before each open group. */
   const open: number[] = [];
   let size = 0;
-  /** Of the last character, class or group. */
+  /** For the last character, class or group. */
   let last = 0;
   for (let at = 0; at < pattern.length; ) {
     const next = pattern[at]!;
@@ -46,12 +46,12 @@ export function patternSize(pattern: string): number {
   return open.reduce((sum, each) => sum + each, size);
 }
 
-/** Whether something is repeated a counted number of times that has in it a counted repetition of various lengths. */
-export function countsWhatIsCounted(pattern: string): boolean {
-  /** Of each open group: whether there is a count of various lengths in it. */
+/** Whether a counted repetition of variable length, such as `x{1,9}`, is inside another counted repetition. */
+export function hasNestedCounts(pattern: string): boolean {
+  /** For each open group: whether it holds a counted repetition of variable length. */
   const open: boolean[] = [];
   let hasCount = false;
-  /** Of the last character, class or group. */
+  /** For the last character, class or group. */
   let last = false;
   for (let at = 0; at < pattern.length; ) {
     const next = pattern[at]!;

@@ -1,42 +1,42 @@
-// A structural tag -> one grammar. The schemas, patterns and grammars inside it must be enforced in full: nothing is left to
-// a check, as only the grammar knows where in a text they begin.
+// A structural tag -> one Lark grammar. The schemas, patterns and grammars inside it must be enforced in full: a finished text
+// cannot be checked, because only the grammar knows where in it they begin.
 
-import { type CompileOptions, compileOnTrial } from '../compile-on-trial.ts';
 import type { PreparedConstraint } from '../constraint.ts';
 import type { JsonStyle } from '../constraint-spec.ts';
+import { type CompileOptions, dryRun } from '../dry-run/dry-run.ts';
 import { ebnfToRules } from '../ebnf/ebnf-to-lark.ts';
-import { isEbnf } from '../ebnf/is-ebnf.ts';
+import { isEbnf } from '../ebnf/parse-ebnf.ts';
+import { refuseUnenforced } from '../json-schema/compile-schema.ts';
+import { withStyle } from '../json-schema/json-style.ts';
 import { normaliseSchema } from '../json-schema/normalise-schema.ts';
-import { refuseUnenforced } from '../json-schema/refuse-unenforced.ts';
-import { withStyle } from '../json-style.ts';
 import { refuse } from '../refuse.ts';
-import { checkFollowable, checkRegex } from '../regex/check-regex.ts';
+import { checkMaskCost, checkRegex } from '../regex/check-regex.ts';
 import type { TagNode } from './tag-node.ts';
 import { type TagLeaves, tagToLark } from './tag-to-lark.ts';
 
 export interface TagSource {
   readonly tag: TagNode;
-  /** Of the JSON inside the tag. */
+  /** Style of the JSON inside the tag. */
   readonly style: JsonStyle;
 }
 
 /** Throws: `invalid_constraint` naming the place. */
 export function compileTag({ tag, style }: TagSource, options: CompileOptions): PreparedConstraint {
   const text = tagToLark(tag, options.specialTokens, createLeaves(style, options));
-  return compileOnTrial({ kind: 'lark', text }, options);
+  return dryRun({ kind: 'lark', text }, options);
 }
 
-function createLeaves(style: JsonStyle, { limits, canFollow }: CompileOptions): TagLeaves {
+function createLeaves(style: JsonStyle, { limits, fitsMaskBudget }: CompileOptions): TagLeaves {
   return {
     toJson: (schema, place) => {
       const { closeObjects = false } = style;
-      const normalised = normaliseSchema(schema, { closeObjects, limits, canFollow });
+      const normalised = normaliseSchema(schema, { closeObjects, limits, fitsMaskBudget });
       refuseUnenforced(normalised, place);
       return withStyle(normalised.schema, style, { coercesOneOf: false, extent: 'part' });
     },
     toRegex: (pattern, place) => {
       const text = checkRegex(pattern, place, limits);
-      checkFollowable(pattern, { kind: 'regex', text }, place, canFollow);
+      checkMaskCost(pattern, { kind: 'regex', text }, place, fitsMaskBudget);
       return text;
     },
     toRules: (grammar, prefix, place) => {

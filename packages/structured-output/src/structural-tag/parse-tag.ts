@@ -1,5 +1,5 @@
 // Structural tag JSON -> tag nodes. Both published shapes: `structures` with `triggers`, and the newer tree under
-// `format`. What this engine does not know is refused with its place, never skipped.
+// `format`. Unknown keys and types are refused with their place, never skipped.
 
 import { isList, isMap, type JsonMap, type JsonValue, parseJson } from '@ortler/json';
 import type { ConstraintLimits } from '../constraint-spec.ts';

@@ -1,4 +1,4 @@
-// A structural tag in one form, whichever of the two published shapes it came in. Made by parse-tag.ts only.
+// The syntax tree of a structural tag, the same for both published shapes. Only parse-tag.ts makes one.
 
 import type { JsonValue } from '@ortler/json';
 

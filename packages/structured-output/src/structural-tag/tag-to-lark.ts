@@ -1,13 +1,13 @@
-// Tag nodes -> Lark. Free text is read lazily up to the text that ends it, so that text is decided as soon as it stands
-// there; names of special tokens inside texts become the tokens themselves, as no text matches those.
+// Tag nodes -> Lark. Free text is a lazy terminal that stops at the first match of its end text. Names of special tokens
+// inside texts become token references, because no text matches a special token.
 
 import type { JsonValue } from '@ortler/json';
-import { larkJson, larkLiteral, larkRegex } from '../lark.ts';
+import { larkJson, larkLiteral, larkRegex } from '../lark/write-lark.ts';
 import { refuse } from '../refuse.ts';
 import type { SpecialToken } from '../token-vocabulary.ts';
 import type { TaggedNode, TagNode } from './tag-node.ts';
 
-/** How the leaves of a tag become Lark; each may refuse. */
+/** Compilers of the leaves of a tag to Lark. Each throws `invalid_constraint`. */
 export interface TagLeaves {
   readonly toJson: (schema: JsonValue, place: string) => JsonValue;
   readonly toRegex: (pattern: string, place: string) => string;
@@ -42,7 +42,7 @@ class TagWriter {
     return [`start: ${start}`, ...this.#lines].join('\n');
   }
 
-  /** `until`: texts of which one follows; free text needs to know them. Empty: the answer ends here. */
+  /** `until`: the texts that may follow, at which free text ends. Empty: the answer ends here. */
   #toExpression(node: TagNode, until: readonly string[]): string {
     switch (node.kind) {
       case 'text':
@@ -75,7 +75,7 @@ class TagWriter {
     }
   }
 
-  /** Free text before a constant text, or at the end, is all that can be told apart. */
+  /** Free text is supported before a constant text or at the end: anywhere else its end is undefined. */
   #sequence(items: readonly TagNode[], until: readonly string[]): string {
     const parts: string[] = [];
     for (let i = 0; i < items.length; i++) {

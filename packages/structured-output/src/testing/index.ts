@@ -1,7 +1,7 @@
-// The front end without its worker, and a vocabulary of letters, for tests and benchmarks.
+// The front end without its worker thread, and two small vocabularies, for tests and benchmarks.
 
-export { prepareConstraint } from '../prepare-constraint.ts';
-export { trialVocabulary } from '../trial-vocabulary.ts';
+export { byteVocabulary } from '../dry-run/byte-vocabulary.ts';
+export { prepareConstraint } from '../front-end/prepare-constraint.ts';
 export {
   LETTER_COLUMN_COUNT,
   LETTER_ENDS,

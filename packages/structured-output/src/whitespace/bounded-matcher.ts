@@ -1,5 +1,5 @@
-// A matcher of an answer that is JSON from its first byte to its last, with little white space between its parts.
-// llguidance has no bounds for it: what it allows is narrowed here.
+// A matcher for JSON answers that bounds the white space between tokens of JSON. llguidance has no such bound, so its masks are
+// narrowed here.
 
 import type { ConstraintMatcher } from '../constraint.ts';
 import { type GapState, OUTSIDE, TOO_WIDE } from './json-whitespace.ts';
@@ -9,7 +9,7 @@ export class BoundedMatcher implements ConstraintMatcher {
   readonly #inner: ConstraintMatcher;
   readonly #limit: WhitespaceLimit;
   readonly #endTokenIds: readonly number[];
-  /** Behind each accepted token, as they may be taken back. */
+  /** After each accepted token, for rollback. */
   readonly #states: GapState[];
 
   /** Owns `inner`, which is at the start of an answer unless `states` says what it has accepted. */

@@ -1,5 +1,5 @@
-// How much white space stands between two parts of JSON, followed byte by byte. Enough for one line with blanks and for
-// indented lines; never enough to fill an answer with nothing. Callers: `whitespace-limit.ts`, `../json-style.ts`.
+// State machine of the white space between tokens of JSON, byte by byte. It allows one-line and indented JSON, and never
+// enough white space to fill an answer. Callers: `whitespace-limit.ts`, `../json-schema/json-style.ts`.
 
 /** Line ends in a row: one, and an empty line after the mark that ends a thought. */
 const LINE_ENDS = 2;
@@ -9,7 +9,7 @@ const INDENT = 20;
 /** One gap as a regular expression: nothing, a blank, or line ends with an indent. */
 export const GAP_PATTERN = `(?: |\\n{1,${LINE_ENDS}}[ \\t]{0,${INDENT}})?`;
 
-/** Where a byte of JSON stands. Outside strings it tells how much of a gap was written. */
+/** State of the machine. Outside strings it encodes the length of the current gap. */
 export type GapState = number;
 
 /** Not in a string, and no white space directly before. JSON begins here. */

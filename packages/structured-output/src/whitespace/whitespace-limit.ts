@@ -1,5 +1,5 @@
-// Which tokens of a vocabulary would write too much white space into JSON. One per model; a state's tokens are looked for
-// when it is first reached (a millisecond at 150,000 tokens), and kept as bits.
+// The tokens of a vocabulary that would exceed the white space bound of JSON, by state. One per model; the mask of a state is
+// computed when it is first reached (a millisecond at 150,000 tokens) and cached.
 
 import type { TokenVocabulary } from '../token-vocabulary.ts';
 import { GAP_STATE_COUNT, type GapState, isInString, nextGapState, TOO_WIDE } from './json-whitespace.ts';
@@ -9,11 +9,11 @@ const QUOTE = 0x22;
 export class WhitespaceLimit {
   readonly #vocabulary: TokenVocabulary;
   readonly #wordCount: number;
-  /** Text tokens with white space: no other one can widen a gap. */
+  /** Text tokens with white space: no other token extends a gap. */
   readonly #spaced: readonly number[];
   /** Those of them that can end a string. */
   readonly #spacedWithQuote: readonly number[];
-  /** By state: one bit for each token that may come; null where all may, undefined where nobody has looked. */
+  /** By state: the mask of allowed tokens; null where all are, undefined before it is computed. */
   readonly #allowed: (Uint32Array | null | undefined)[] = new Array(GAP_STATE_COUNT);
 
   constructor(vocabulary: TokenVocabulary) {

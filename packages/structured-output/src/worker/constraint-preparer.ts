@@ -1,12 +1,12 @@
-// Where a request's constraint is prepared before the request is submitted, and its finished text is checked: a worker
-// thread that is killed when a schema or grammar takes too long. Prepared constraints are kept for the next request.
+// Prepares constraints and checks finished texts in a worker thread, which is killed when a schema or grammar takes too long.
+// Prepared constraints are cached.
 
 import { type JsonValue, printJson } from '@ortler/json';
 import { entryModule, KillableWorker } from '@ortler/worker';
 import type { PreparedConstraint } from '../constraint.ts';
 import { type ConstraintSpec, DEFAULT_CONSTRAINT_LIMITS } from '../constraint-spec.ts';
 import { ConstraintError } from '../errors.ts';
-import { refuseOversize } from '../refuse-oversize.ts';
+import { refuseOversize } from '../front-end/refuse-oversize.ts';
 import type { TokenVocabulary } from '../token-vocabulary.ts';
 import type { ConstraintTask, ConstraintWorkerData } from './constraint-worker-entry.ts';
 import { toConstraintError } from './to-constraint-error.ts';
@@ -16,7 +16,7 @@ export interface ConstraintPreparerOptions {
   readonly limits?: ConstraintWorkerData['limits'];
   /** Default: two seconds. */
   readonly timeLimitMs?: number;
-  /** Texts of prepared constraints that are kept. Default: 16 MB. */
+  /** Size of the cache of prepared constraints. Default: 16 MB. */
   readonly cacheBytes?: number;
 }
 
@@ -112,7 +112,7 @@ export class ConstraintPreparer {
   }
 }
 
-/** Null for a spec that cannot be printed, or not cheaply; the worker then looks at it. */
+/** Null for a spec that cannot be serialised; the worker then refuses it. */
 function keyOf(spec: ConstraintSpec): string | null {
   try {
     return printJson(spec as unknown as JsonValue);

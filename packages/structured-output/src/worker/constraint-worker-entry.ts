@@ -1,16 +1,16 @@
-// Main module of the worker that prepares constraints and checks finished texts: work whose cost a request decides.
+// Main module of the worker thread that prepares constraints and checks finished texts: the caller's input decides the cost.
 
 import { workerData } from 'node:worker_threads';
 import { parseJson } from '@ortler/json';
 import { serveTasks } from '@ortler/worker';
-import { checkFinishedText } from '../check-finished-text.ts';
 import type { ConstraintLimits, ConstraintSpec } from '../constraint-spec.ts';
+import { byteVocabulary } from '../dry-run/byte-vocabulary.ts';
+import { MaskCostProbe } from '../dry-run/mask-cost-probe.ts';
 import { ConstraintError } from '../errors.ts';
-import { GrammarTrial } from '../grammar-trial.ts';
+import { prepareConstraint } from '../front-end/prepare-constraint.ts';
+import { checkFinishedText } from '../json-schema/check-finished-text.ts';
 import { LlguidanceEngine } from '../llguidance/llguidance-engine.ts';
-import { prepareConstraint } from '../prepare-constraint.ts';
 import type { SpecialToken } from '../token-vocabulary.ts';
-import { trialVocabulary } from '../trial-vocabulary.ts';
 
 export interface ConstraintWorkerData {
   readonly specialTokens: readonly SpecialToken[];
@@ -18,14 +18,14 @@ export interface ConstraintWorkerData {
 }
 
 export type ConstraintTask =
-  /** As JSON text where it can be one: a text is handed over at once, a tree value by value. */
+  /** As JSON text where possible: a string is cloned at once, a tree value by value. */
   | { readonly kind: 'prepare'; readonly spec: ConstraintSpec | string }
   | { readonly kind: 'check'; readonly schema: string; readonly text: string };
 
 const { specialTokens, limits } = workerData as ConstraintWorkerData;
-// A trial compiles each grammar once, so nothing is worth keeping, and the memory it took is given back early.
-const engine = new LlguidanceEngine(trialVocabulary(specialTokens), { cacheBytes: 0, memoryBytes: 2 ** 28 });
-const trial = new GrammarTrial(specialTokens);
+// A dry run compiles each grammar once: no cache, and the instance is replaced early to give its memory back.
+const engine = new LlguidanceEngine(byteVocabulary(specialTokens), { cacheBytes: 0, memoryBytes: 2 ** 28 });
+const probe = new MaskCostProbe(specialTokens);
 
 serveTasks((task: ConstraintTask) => {
   if (task.kind === 'check') return checkFinishedText(task.schema, task.text);
@@ -35,6 +35,6 @@ serveTasks((task: ConstraintTask) => {
     limits,
     specialTokens,
     tryCompile: grammar => engine.compile(grammar).dispose(),
-    canFollow: grammar => trial.canFollow(grammar),
+    fitsMaskBudget: grammar => probe.fitsBudget(grammar),
   });
 }, ConstraintError);

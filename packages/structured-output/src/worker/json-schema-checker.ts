@@ -1,5 +1,5 @@
-// JSON Schema validation for hosts: whether a schema can be checked, and whether a value satisfies it. The evaluator of finished
-// answers, in a worker that is killed when a schema takes too long. It starts with the first check.
+// JSON Schema validation in a worker thread that is killed when a schema takes too long: the evaluator of finished answers,
+// for any value. The thread starts with the first check.
 
 import { entryModule, KillableWorker } from '@ortler/worker';
 import type { Violation } from '../json-schema/violation.ts';

@@ -1,4 +1,4 @@
-// Main module of the worker that checks JSON values against JSON Schemas: both come from callers, and so does the time it takes.
+// Main module of the worker thread that validates JSON values: the caller's schema and value decide the cost.
 
 import { parseJson } from '@ortler/json';
 import { serveTasks } from '@ortler/worker';

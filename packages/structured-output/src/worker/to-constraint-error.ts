@@ -1,4 +1,4 @@
-// Failures of the worker thread in the words of this package.
+// Maps errors of the worker thread to `ConstraintError`.
 
 import { WorkerError } from '@ortler/worker';
 import { ConstraintError } from '../errors.ts';

@@ -1,0 +1,43 @@
+// The interface between `normalise-schema.ts`, which walks a schema, and the files that normalise single keywords.
+
+import type { JsonValue } from '@ortler/json';
+import type { Grammar } from '../constraint.ts';
+import type { ConstraintLimits } from '../constraint-spec.ts';
+import { refuse } from '../refuse.ts';
+
+export interface NormaliseOptions {
+  readonly closeObjects: boolean;
+  readonly limits: ConstraintLimits;
+  /** Leave several `patternProperties` of one object to the final check: they may overlap. Default: false. */
+  readonly omitsPatterns?: boolean;
+  /** Whether the masks of a pattern stay within their budget. Absent: nothing is generated. */
+  readonly fitsMaskBudget?: (grammar: Grammar) => boolean;
+}
+
+/** The position of the walk in the schema. */
+export interface SchemaPlace {
+  readonly base: string;
+  readonly place: string;
+  readonly depth: number;
+  /** Schemas entered since the last step into a value: meeting one again is infinite recursion. */
+  readonly chain: readonly JsonValue[];
+}
+
+export interface KeywordNormaliser {
+  readonly options: NormaliseOptions;
+  /** The schema one step into the value: a property or an item. */
+  descend(schema: JsonValue, at: SchemaPlace, ...steps: readonly (string | number)[]): JsonValue;
+  /** A schema for the same value. */
+  branch(schema: JsonValue, at: SchemaPlace, ...steps: readonly (string | number)[]): JsonValue;
+  /** The keyword is not enforced by the grammar. */
+  markUnenforced(keyword: string, at: SchemaPlace): void;
+  /** The finished text is checked although every keyword is enforced. */
+  markApproximate(): void;
+}
+
+/** Throws: `invalid_constraint` unless the value is a count such as `minItems`: a whole number of at least 0. */
+export function checkCount(value: JsonValue, place: string): number {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0)
+    refuse(place, 'A count must be a whole number of at least 0');
+  return value;
+}

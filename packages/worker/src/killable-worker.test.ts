@@ -1,0 +1,122 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Task } from '../test/tasks-entry.ts';
+import { entryModule } from './entry-module.ts';
+import { KillableWorker, type KillableWorkerOptions } from './killable-worker.ts';
+
+const workers: KillableWorker<Task, unknown>[] = [];
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map(worker => worker.close()));
+});
+
+function start(options: Partial<KillableWorkerOptions> = {}): KillableWorker<Task, unknown> {
+  const worker = new KillableWorker<Task, unknown>({
+    entry: entryModule('../test/tasks-entry', import.meta.url),
+    timeLimitMs: 30_000,
+    startLimitMs: 30_000,
+    memoryLimitMb: 64,
+    queueLimit: 10,
+    ...options,
+  });
+  workers.push(worker);
+  return worker;
+}
+
+describe('a killable worker', () => {
+  it('answers tasks in the order in which they came', async () => {
+    const worker = start();
+    const order: number[] = [];
+    await Promise.all(
+      [1, 2, 3].map(async double => {
+        expect(await worker.run({ double })).toBe(2 * double);
+        order.push(double);
+      }),
+    );
+    expect(order).toEqual([1, 2, 3]);
+  });
+
+  it('passes on a refusal with its code, and goes on', async () => {
+    const worker = start();
+    await expect(worker.run('refuse')).rejects.toMatchObject({
+      name: 'WorkerError',
+      code: 'task_failed',
+      taskCode: 'refused',
+      message: 'The task is refused.',
+    });
+    expect(await worker.run('answer')).toBe('answer');
+  });
+
+  it('terminates a task that exceeds its time limit, and runs the next one in a new thread', async () => {
+    const worker = start({ timeLimitMs: 100 });
+    const hanging = worker.run('hang');
+    const next = worker.run('answer');
+    await expect(hanging).rejects.toMatchObject({ code: 'timeout' });
+    expect(await next).toBe('answer');
+  });
+
+  it('survives a task that exceeds the memory limit', async () => {
+    const worker = start({ memoryLimitMb: 32 });
+    await expect(worker.run('fill memory')).rejects.toMatchObject({ code: 'crashed' });
+    expect(await worker.run('answer')).toBe('answer');
+  });
+
+  it('says nothing of an error that is no refusal', async () => {
+    const failure = await start()
+      .run('throw')
+      .catch((error: Error) => error);
+    expect(failure).toMatchObject({ code: 'crashed' });
+    expect(String(failure)).not.toContain('secret');
+  });
+
+  it('fails a task whose thread does not start', async () => {
+    await expect(start({ workerData: 'never starts' }).run('answer')).rejects.toMatchObject({
+      code: 'start_failed',
+    });
+  });
+
+  it('refuses tasks beyond the queue limit', async () => {
+    const worker = start({ queueLimit: 1 });
+    const running = worker.run('answer');
+    const waiting = worker.run('answer');
+    await expect(worker.run('answer')).rejects.toMatchObject({ code: 'queue_full' });
+    expect(await Promise.all([running, waiting])).toEqual(['answer', 'answer']);
+  });
+
+  it('drops a waiting task when its signal fires, and lets a running one end', async () => {
+    const worker = start();
+    const abort = new AbortController();
+    const running = worker.run('answer', abort.signal);
+    const waiting = worker.run('answer', abort.signal);
+    abort.abort();
+    await expect(waiting).rejects.toMatchObject({ code: 'aborted' });
+    expect(await running).toBe('answer');
+  });
+
+  it('refuses an input that cannot be cloned, and goes on', async () => {
+    const worker = start();
+    const input = { double: 1, callback: () => 0 };
+    await expect(worker.run(input)).rejects.toMatchObject({ code: 'not_cloneable' });
+    expect(await worker.run('answer')).toBe('answer');
+  });
+
+  it('rejects running, waiting and later tasks when it is closed', async () => {
+    const worker = start();
+    const open = [worker.run('hang'), worker.run('answer')];
+    const settled = Promise.allSettled(open);
+    await worker.close();
+    for (const each of [...(await settled), ...(await Promise.allSettled([worker.run('answer')]))])
+      expect(each).toMatchObject({ status: 'rejected', reason: { code: 'closed' } });
+  });
+});
+
+describe('an entry module', () => {
+  it('is TypeScript beside TypeScript, and JavaScript beside JavaScript', () => {
+    expect(entryModule('./entry', 'file:///app/src/main.ts')).toEqual({
+      url: new URL('file:///app/src/entry.ts'),
+      execArgv: ['--conditions=source'],
+    });
+    expect(entryModule('./entry', 'file:///app/dist/main.js')).toEqual({
+      url: new URL('file:///app/dist/entry.js'),
+      execArgv: [],
+    });
+  });
+});
