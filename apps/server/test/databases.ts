@@ -5,15 +5,14 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PGlite, types } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect } from 'kysely';
 import pg from 'pg';
 import { describe } from 'vitest';
 import { createDatabase, type Database } from '../src/db/database.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { openDatabase } from '../src/db/open-database.ts';
-import { toSafeInteger } from '../src/db/postgres/open-postgres.ts';
 import type { Tables } from '../src/db/tables.ts';
+import { borrowPglite } from './pglite-pool.ts';
 
 /** A database of its own, empty but for its tables. `close` removes it. */
 export type OpenTestDatabase = (options?: { readonly queryTimeLimitMs?: number }) => Promise<Database>;
@@ -50,10 +49,10 @@ const openTestSqlite: OpenTestDatabase = async ({ queryTimeLimitMs = DEFAULT_LIM
 };
 
 const openTestPglite: OpenTestDatabase = async () => {
-  const pglite = await PGlite.create({ parsers: { [types.INT8]: toSafeInteger } });
+  const { pglite, giveBack } = await borrowPglite();
   const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite }) });
   await migrate(db, 'postgres');
-  return createDatabase('postgres', db, db);
+  return { ...createDatabase('postgres', db, db), close: giveBack };
 };
 
 const openTestPostgres: OpenTestDatabase = async ({ queryTimeLimitMs = DEFAULT_LIMIT_MS } = {}) => {

@@ -1,6 +1,7 @@
 // Constraints in the step loop, on a scripted model that draws from the whole vocabulary.
 
 import fc from 'fast-check';
+import { IS_FULL_RUN, runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
 import type { SequenceUpdate, SubmitMessage } from '../link/messages.ts';
 import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
@@ -357,8 +358,10 @@ describe('constrained choices under random schedules', () => {
             expect(together.get(`${message.requestId}/${choiceIndex}`)).toEqual(answer);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runs({ daily: 15, full: 60 }) },
     );
+    // A few cases may miss what is rare.
+    if (!IS_FULL_RUN) return;
     expect(counts.accepted).toBeGreaterThan(30);
     expect(counts.drafted).toBeGreaterThan(counts.accepted + 30);
   }, 60_000);

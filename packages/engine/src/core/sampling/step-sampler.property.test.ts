@@ -2,6 +2,7 @@
 // requests get the same answers. The device is ONNX Runtime's CPU provider here.
 
 import fc from 'fast-check';
+import { IS_FULL_RUN, runs } from 'test-runs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createDeviceStepSamplers } from '../../../test/device-step-sampler.ts';
 import type { SubmitMessage } from '../../link/messages.ts';
@@ -137,7 +138,7 @@ describe('createHostStepSampler', () => {
       fc.asyncProperty(requests, async messages => {
         expect(await answersOf(messages, 'threads')).toEqual(await answersOf(messages, 'host'));
       }),
-      { numRuns: 60 },
+      { numRuns: runs({ daily: 15, full: 60 }) },
     );
   }, 60_000);
 });
@@ -160,9 +161,10 @@ describe('createDeviceStepSampler', () => {
         expect(device.acceptedTokenCount).toBe(host.acceptedTokenCount);
         acceptedCount += device.acceptedTokenCount;
       }),
-      { numRuns: 15 },
+      { numRuns: runs({ daily: 6, full: 15 }) },
     );
-    expect(acceptedCount).toBeGreaterThan(0);
+    // A few cases may miss what is rare.
+    if (IS_FULL_RUN) expect(acceptedCount).toBeGreaterThan(0);
   }, 60_000);
 
   it('fails only the request whose logits are not numbers', async () => {
