@@ -35,29 +35,34 @@ const RANDOM_KEY_TESTS = [
   'packages/feedback-query/test/{sqlite,postgres,clickhouse}.test.ts',
 ];
 
-/** Workers of all tests but those of GPUs. Vitest would keep one core to itself, but has little to do. */
-const workers = {
-  maxWorkers: Math.max(2, availableParallelism() - 1),
+/** One worker more than cores, because some of the tests wait for a time limit. */
+const unit = {
+  maxWorkers: availableParallelism() + 1,
   sequence: { groupOrder: 1 },
   restoreMocks: true,
+  // Databases start in hooks, several test files at once.
+  hookTimeout: 60_000,
 };
 
 /**
  * The files of a worker share its process and the modules they import, which saves a start of Node and the imports for each
  * file, and lets them use one PostgreSQL in WebAssembly one after the other.
  */
-const sharing = { ...workers, isolate: false };
+const sharing = { isolate: false };
 
-export default defineConfig({
+/** `vitest --mode check`, as `pnpm check` runs it, leaves PostgreSQL out: PGlite takes seconds to start. */
+const databasesOf = (mode: string) => (mode === 'check' ? { TEST_DATABASES: 'sqlite' } : {});
+
+export default defineConfig(({ mode }) => ({
   test: {
     projects: [
       {
         ...shared,
         test: {
+          ...unit,
           ...sharing,
           name: 'unit',
-          // Databases start in hooks, several test files at once.
-          hookTimeout: 60_000,
+          env: databasesOf(mode),
           include: UNIT_TESTS,
           exclude: [...GPU_TESTS, ...RANDOM_KEY_TESTS, INSTALLED],
         },
@@ -65,9 +70,9 @@ export default defineConfig({
       {
         ...shared,
         test: {
-          ...workers,
+          ...unit,
           name: 'unit-alone',
-          hookTimeout: 60_000,
+          env: databasesOf(mode),
           include: RANDOM_KEY_TESTS,
           exclude: [INSTALLED],
         },
@@ -77,6 +82,10 @@ export default defineConfig({
         test: {
           ...sharing,
           name: 'e2e',
+          // Servers and their models are processes beside the workers. Vitest would keep one core to itself, but has
+          // little to do.
+          maxWorkers: Math.max(2, availableParallelism() - 1),
+          sequence: { groupOrder: 2 },
           include: ['tests/**/*.test.ts'],
           exclude: [...GPU_TESTS, INSTALLED],
           // One of the AI SDK's dependencies publishes its TypeScript under the condition that our own packages use.
@@ -96,11 +105,11 @@ export default defineConfig({
           // software driver takes all cores.
           pool: 'forks',
           fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },
       },
     ],
   },
-});
+}));

@@ -1,5 +1,6 @@
 // Runs the same tests on every database the server knows: SQLite, PGlite (PostgreSQL compiled to WebAssembly) and,
 // where TEST_POSTGRES_URL names one, a real PostgreSQL server. `scripts/ci/with-postgres.mjs` starts such a server.
+// TEST_DATABASES=sqlite leaves the others out, as `pnpm check` does.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -32,12 +33,17 @@ export const DATABASE_HOOK_TIMEOUT_MS = 60_000;
 /** Address of a PostgreSQL server on which the tests may make databases. */
 export const TEST_POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 
+const IS_SQLITE_ONLY = process.env.TEST_DATABASES === 'sqlite';
+
 /** Describes `body` once per database. Without a PostgreSQL server its tests are skipped and the name says why. */
 export function describeOnEveryDatabase(name: string, body: (database: TestDatabaseKind) => void): void {
   describe(`${name} on sqlite`, () => body({ name: 'sqlite', open: openTestSqlite, isConcurrent: true }));
-  describe(`${name} on pglite`, () => body({ name: 'pglite', open: openTestPglite, isConcurrent: false }));
-  const reason = TEST_POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : '';
-  describe.skipIf(TEST_POSTGRES_URL === undefined)(`${name} on postgres${reason}`, () =>
+  const noPglite = IS_SQLITE_ONLY ? ' (skipped: TEST_DATABASES=sqlite)' : '';
+  describe.skipIf(IS_SQLITE_ONLY)(`${name} on pglite${noPglite}`, () =>
+    body({ name: 'pglite', open: openTestPglite, isConcurrent: false }),
+  );
+  const noPostgres = TEST_POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : noPglite;
+  describe.skipIf(TEST_POSTGRES_URL === undefined || IS_SQLITE_ONLY)(`${name} on postgres${noPostgres}`, () =>
     body({ name: 'postgres', open: openTestPostgres, isConcurrent: true }),
   );
 }

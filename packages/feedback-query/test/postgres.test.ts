@@ -11,7 +11,10 @@ const COUNTS = {
 };
 const url = process.env.TEST_POSTGRES_URL;
 
-describeConformance('pglite', openPglite, COUNTS);
+const isLeftOut = process.env.TEST_DATABASES === 'sqlite';
+describe.skipIf(isLeftOut)(`in WebAssembly${isLeftOut ? ' (skipped: TEST_DATABASES=sqlite)' : ''}`, () =>
+  describeConformance('pglite', openPglite, COUNTS),
+);
 describe.skipIf(url === undefined)(
   `on a server${url === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,
   () => describeConformance('postgres', () => openPostgres(url!), COUNTS),
