@@ -253,7 +253,7 @@ describe('EngineCore under random schedules', () => {
           expectPromptLogprobsAreRight(schedule, play);
           expectCachedCountsArePossible(schedule, play, machine);
         }),
-        { numRuns: runs({ daily: 100, full: 1_200 }) },
+        { numRuns: runs({ daily: 60, full: 1_200 }) },
       );
       expect(counts.none).toEqual([0, 0]);
       // A few cases may miss what is rare.

@@ -1,12 +1,13 @@
 // Patterns of JSON Schema, translated, against JavaScript's own regular expressions on random texts.
 
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
 import { compileEcma } from '../../src/core/constraint/compile-ecma.ts';
 import { translateSearchPattern, UntranslatablePattern } from '../../src/core/constraint/ecma-regex.ts';
 import { allows, prepare } from './feed-text.ts';
 
-const RUNS = Number(process.env.CONSTRAINT_RUNS ?? 40);
+const RUNS = runs({ daily: 40, full: 40 });
 
 const PATTERNS = [
   'b',

@@ -2,12 +2,13 @@
 // others allow every value that ends. The judge looks for values itself, to a depth behind which nothing new comes.
 
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/core/constraint/json-schema/json-value.ts';
 import { allows, prepare } from './feed-text.ts';
 
 const NAMES = ['a', 'b', 'c'];
-const RUNS = Number(process.env.CONSTRAINT_RUNS ?? 100);
+const RUNS = runs({ daily: 40, full: 100 });
 
 type Part =
   | { readonly kind: 'end' }

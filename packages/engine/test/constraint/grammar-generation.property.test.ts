@@ -2,12 +2,13 @@
 // language for an independent recogniser.
 
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
 import { allows, prepare } from './feed-text.ts';
 import { generate, type RandomText, randomNumbers } from './random-generation.ts';
 import { printRules, randomRules, randomSentences, recognises, sampleText } from './random-grammar.ts';
 
-const RUNS = Number(process.env.CONSTRAINT_RUNS ?? 30);
+const RUNS = runs({ daily: 30, full: 30 });
 
 /** A grammar without an end, and one of single characters that can be read in more ways than a mask may look at. */
 const EXPECTED = /nothing satisfies|Too many items/i;
