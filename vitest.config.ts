@@ -40,7 +40,7 @@ const unit = {
   maxWorkers: availableParallelism() + 1,
   sequence: { groupOrder: 1 },
   restoreMocks: true,
-  // No test is about time: what hangs ends here, what is slow on a busy machine does not.
+  // The limit ends tests that hang; a test that is slow on a busy machine must not reach it.
   testTimeout: 30_000,
   // Databases start in hooks, several test files at once.
   hookTimeout: 60_000,

@@ -215,7 +215,7 @@ describe.each(['float32', 'int8'] as const)('EngineCore on the tiny model with a
       }),
       { numRuns: runs({ daily: 20, full: 60 }), seed: 20_261_120 },
     );
-    // A few cases may miss what is rare.
+    // A daily run may miss these rare events.
     if (!IS_FULL_RUN) return;
     const stats = cores.map(core => core.stats);
     expect(stats.every(({ preemptionCount }) => preemptionCount > 10)).toBe(true);

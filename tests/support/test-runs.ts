@@ -4,16 +4,16 @@
 /** `full`: the counts of continuous integration. A number: that many times those, for a long search. */
 const ASKED = process.env.TEST_RUNS;
 
-/** Whether everything that continuous integration proves is asked for. Absent: a daily run, with fewer cases. */
+/** Whether this run proves as much as continuous integration; a daily run, without TEST_RUNS, tries fewer cases. */
 export const IS_FULL_RUN = ASKED !== undefined;
 
 const FACTOR = ASKED === undefined || ASKED === 'full' ? 1 : Number(ASKED);
 if (!(FACTOR >= 1)) throw new Error(`TEST_RUNS must be "full" or a number from 1; got "${ASKED}".`);
 
 export interface RunCounts {
-  /** Enough to catch what usually breaks. */
+  /** Enough to catch the usual mistake. */
   readonly daily: number;
-  /** Enough to find what is rare. */
+  /** Enough to find a rare mistake. */
   readonly full: number;
 }
 

@@ -360,7 +360,7 @@ describe('constrained choices under random schedules', () => {
       }),
       { numRuns: runs({ daily: 15, full: 60 }) },
     );
-    // A few cases may miss what is rare.
+    // A daily run may miss these rare events.
     if (!IS_FULL_RUN) return;
     expect(counts.accepted).toBeGreaterThan(30);
     expect(counts.drafted).toBeGreaterThan(counts.accepted + 30);

@@ -136,7 +136,7 @@ it.each(['slots', 'blocks'] as const)(
       }),
       { numRuns: runs({ daily: 40, full: 300 }) },
     );
-    // A few cases may miss what is rare.
+    // A daily run may miss these rare events.
     if (IS_FULL_RUN) expect(failedCount).toBeGreaterThan(100);
   },
   120_000,

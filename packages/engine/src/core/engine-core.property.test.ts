@@ -256,7 +256,7 @@ describe('EngineCore under random schedules', () => {
         { numRuns: runs({ daily: 60, full: 1_200 }) },
       );
       expect(counts.none).toEqual([0, 0]);
-      // A few cases may miss what is rare.
+      // A daily run may miss these rare events.
       if (!IS_FULL_RUN) return;
       for (const [drafted, accepted] of [counts.lookup, counts.random]) {
         expect(accepted).toBeGreaterThan(100);

@@ -163,7 +163,7 @@ describe('createDeviceStepSampler', () => {
       }),
       { numRuns: runs({ daily: 6, full: 15 }) },
     );
-    // A few cases may miss what is rare.
+    // A daily run may miss these rare events.
     if (IS_FULL_RUN) expect(acceptedCount).toBeGreaterThan(0);
   }, 60_000);
 
