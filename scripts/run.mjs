@@ -13,7 +13,7 @@ const USAGE = `Usage: node scripts/run.mjs <command> [options for the command]
 
   start   set up what is missing and serve the API (options: see "npm start -- --help")
   ortler  set up what is missing and run the command line: npm run ortler -- chat "Hello"
-  test    set up what is missing and run the whole test suite (options go to vitest)
+  test    set up what is missing and run all tests but those of GPUs (options go to vitest)
   dev     set up what is missing and serve from the TypeScript sources, restarting on edits
   bench   set up what is missing and run a benchmark: npm run bench -- <name>
   pack    set up what is missing and pack the packages for npm: npm run pack -- <folder>
@@ -23,7 +23,10 @@ const USAGE = `Usage: node scripts/run.mjs <command> [options for the command]
 const COMMANDS = {
   start: { build: true, node: args => ['apps/server/dist/cli.js', 'serve', ...args] },
   ortler: { build: true, node: args => ['apps/server/dist/cli.js', ...args] },
-  test: { build: true, node: args => ['node_modules/vitest/vitest.mjs', 'run', ...args] },
+  test: {
+    build: false,
+    node: args => ['node_modules/vitest/vitest.mjs', 'run', ...projectsOf(args), ...args],
+  },
   dev: {
     build: false,
     node: args => ['--conditions=source', '--watch', 'apps/server/src/cli.ts', 'serve', ...args],
@@ -36,6 +39,18 @@ const COMMANDS = {
   },
   setup: { build: true },
 };
+
+/**
+ * The projects of vitest that the caller names, or all but those of GPUs: many desktops have a driver in software, which
+ * takes minutes for each of their files.
+ */
+function projectsOf(args) {
+  if (args.some(arg => arg.startsWith('--project'))) return [];
+  console.error('Tests of GPUs are left out; `pnpm gpu` runs them.');
+  if (process.env.TEST_RUNS === undefined)
+    console.error('Random tests try few cases; with TEST_RUNS=full as many as continuous integration.');
+  return ['unit', 'unit-alone', 'e2e'].flatMap(name => ['--project', name]);
+}
 
 function packArguments(folder) {
   return [

@@ -15,6 +15,7 @@ import {
 } from '@ortler/engine/testing';
 import { selectBackend } from '@ortler/onnxruntime';
 import fc from 'fast-check';
+import { IS_FULL_RUN, runs } from 'test-runs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prompts, RECKLESS_DRAFTER } from './random-requests.ts';
 import { createTinyModelFolder, type TinyModelFolder } from './tiny-model-folder.ts';
@@ -163,10 +164,11 @@ describe.each(MODELS)('EngineCore on a tiny $precision model with a $kvType cach
             equalCount += compare(tokens, own, model.bound);
           }
       }),
-      { numRuns: 25, seed: 20_261_122 },
+      { numRuns: runs({ daily: 10, full: 25 }), seed: 20_261_122 },
     );
     // Most places are no near ties; of what follows one, nothing is compared.
     expect(equalCount / tokenCount).toBeGreaterThan(0.8);
-    expect(cores.every(({ stats }) => stats.preemptionCount > 0)).toBe(true);
+    // A daily run may miss these rare events.
+    if (IS_FULL_RUN) expect(cores.every(({ stats }) => stats.preemptionCount > 0)).toBe(true);
   });
 });

@@ -11,6 +11,7 @@ import { createSlotsRunner, type ModelRunner, readManifest } from '@ortler/engin
 import { buildModel } from '@ortler/model-builder';
 import { selectBackend } from '@ortler/onnxruntime';
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const DEMO_DIR = fileURLToPath(new URL('../../models/demo', import.meta.url));
@@ -168,6 +169,6 @@ test('every mix of stop conditions gives what the plain reference gives', async 
       expect({ text, tokenIds, finish }).toEqual(await reference(prompt, one));
       expect(completionTokenCount).toBe(tokenIds.length);
     }),
-    { numRuns: 60 },
+    { numRuns: runs({ daily: 20, full: 60 }) },
   );
 });

@@ -1,14 +1,15 @@
 // REST == tRPC == joined stream: random valid requests with any mix of fields give one answer, however they are asked.
-// CHAT_MATRIX_COUNT sets how many (500 takes some minutes), CHAT_MATRIX_SEED which ones.
+// TEST_RUNS sets how many (12 times as many take some minutes), CHAT_MATRIX_SEED which ones.
 
 import { createOrtlerClient } from '@ortler/api/client';
 import type { ChatCompletionRequestInput } from '@ortler/schemas';
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ChatClient, createChatClient, type Json } from '../support/chat-client.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
 
-const REQUEST_COUNT = Number(process.env.CHAT_MATRIX_COUNT ?? 40);
+const REQUEST_COUNT = runs({ daily: 20, full: 40 });
 const SEED = Number(process.env.CHAT_MATRIX_SEED ?? 20_261_121);
 
 let server: RunningServer;

@@ -5,11 +5,12 @@ import { createOrtlerClient, type OrtlerClient } from '@ortler/api/client';
 import { createTinyCheckpoint } from '@ortler/model-builder/testing';
 import type { Completion, CompletionLogprobs } from '@ortler/schemas';
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeServerFolder, type RunningServer, startServer } from '../support/server.ts';
 import { readEvents } from '../support/sse.ts';
 
-const REQUEST_COUNT = 60;
+const REQUEST_COUNT = runs({ daily: 30, full: 60 });
 
 let server: RunningServer;
 let client: OrtlerClient;

@@ -1,11 +1,12 @@
 // Joined chunks == body: the same request, plain and streamed, gives the same text, tokens, ends and usage.
 
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunningServer, startServer } from '../support/server.ts';
 import { readEvents } from '../support/sse.ts';
 
-const REQUEST_COUNT = 200;
+const REQUEST_COUNT = runs({ daily: 50, full: 200 });
 
 let server: RunningServer;
 beforeAll(async () => {

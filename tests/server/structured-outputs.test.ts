@@ -1,13 +1,14 @@
 // Structured outputs of the demo model over REST: whatever it finishes is valid, whatever else the request asks for.
-// `CONSTRAINT_RUNS=2000` makes the random ones as many.
+// `TEST_RUNS=50` tries fifty times the random ones.
 
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHAT_PATH, type ChatClient, createChatClient, type Json, USER } from '../support/chat-client.ts';
 import { type RandomConstraint, randomConstraints } from '../support/random-constraints.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
 
-const RUNS = Number(process.env.CONSTRAINT_RUNS ?? 40);
+const RUNS = runs({ daily: 40, full: 40 });
 const BATCH = 8;
 
 let server: RunningServer;

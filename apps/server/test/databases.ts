@@ -1,19 +1,19 @@
 // Runs the same tests on every database the server knows: SQLite, PGlite (PostgreSQL compiled to WebAssembly) and,
 // where TEST_POSTGRES_URL names one, a real PostgreSQL server. `scripts/ci/with-postgres.mjs` starts such a server.
+// TEST_DATABASES=sqlite leaves the others out, as `pnpm check` does.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PGlite, types } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect } from 'kysely';
 import pg from 'pg';
 import { describe } from 'vitest';
 import { createDatabase, type Database } from '../src/db/database.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { openDatabase } from '../src/db/open-database.ts';
-import { toSafeInteger } from '../src/db/postgres/open-postgres.ts';
 import type { Tables } from '../src/db/tables.ts';
+import { borrowPglite } from './pglite-pool.ts';
 
 /** A database of its own, empty but for its tables. `close` removes it. */
 export type OpenTestDatabase = (options?: { readonly queryTimeLimitMs?: number }) => Promise<Database>;
@@ -33,12 +33,17 @@ export const DATABASE_HOOK_TIMEOUT_MS = 60_000;
 /** Address of a PostgreSQL server on which the tests may make databases. */
 export const TEST_POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 
+const IS_SQLITE_ONLY = process.env.TEST_DATABASES === 'sqlite';
+
 /** Describes `body` once per database. Without a PostgreSQL server its tests are skipped and the name says why. */
 export function describeOnEveryDatabase(name: string, body: (database: TestDatabaseKind) => void): void {
   describe(`${name} on sqlite`, () => body({ name: 'sqlite', open: openTestSqlite, isConcurrent: true }));
-  describe(`${name} on pglite`, () => body({ name: 'pglite', open: openTestPglite, isConcurrent: false }));
-  const reason = TEST_POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : '';
-  describe.skipIf(TEST_POSTGRES_URL === undefined)(`${name} on postgres${reason}`, () =>
+  const noPglite = IS_SQLITE_ONLY ? ' (skipped: TEST_DATABASES=sqlite)' : '';
+  describe.skipIf(IS_SQLITE_ONLY)(`${name} on pglite${noPglite}`, () =>
+    body({ name: 'pglite', open: openTestPglite, isConcurrent: false }),
+  );
+  const noPostgres = TEST_POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : noPglite;
+  describe.skipIf(TEST_POSTGRES_URL === undefined || IS_SQLITE_ONLY)(`${name} on postgres${noPostgres}`, () =>
     body({ name: 'postgres', open: openTestPostgres, isConcurrent: true }),
   );
 }
@@ -50,10 +55,10 @@ const openTestSqlite: OpenTestDatabase = async ({ queryTimeLimitMs = DEFAULT_LIM
 };
 
 const openTestPglite: OpenTestDatabase = async () => {
-  const pglite = await PGlite.create({ parsers: { [types.INT8]: toSafeInteger } });
+  const { pglite, giveBack } = await borrowPglite();
   const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite }) });
   await migrate(db, 'postgres');
-  return createDatabase('postgres', db, db);
+  return { ...createDatabase('postgres', db, db), close: giveBack };
 };
 
 const openTestPostgres: OpenTestDatabase = async ({ queryTimeLimitMs = DEFAULT_LIMIT_MS } = {}) => {

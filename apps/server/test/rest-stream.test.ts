@@ -12,6 +12,9 @@ import {
   type TestApp,
 } from './open-test-app.ts';
 
+/** Long enough for a busy machine; a wait ends as soon as its condition holds. */
+const PATIENCE = { timeout: 20_000 };
+
 let test: TestApp;
 afterEach(() => test.app.close());
 
@@ -89,7 +92,7 @@ it('aborts the generation when the client disconnects', async () => {
   await reader.read();
   expect(engine.abortedCount).toBe(0);
   leave.abort();
-  await vi.waitFor(() => expect(engine.abortedCount).toBe(1));
+  await vi.waitFor(() => expect(engine.abortedCount).toBe(1), PATIENCE);
   expect(test.services.reports).toMatchObject([{ outcome: 'aborted' }]);
 });
 
@@ -105,10 +108,10 @@ it('aborts a request without streaming when the client disconnects', async () =>
     body: JSON.stringify({ messages: MESSAGES }),
     signal: leave.signal,
   });
-  await vi.waitFor(() => expect(engine.requests).toHaveLength(1));
+  await vi.waitFor(() => expect(engine.requests).toHaveLength(1), PATIENCE);
   leave.abort();
   await expect(reply).rejects.toThrow();
-  await vi.waitFor(() => expect(engine.abortedCount).toBe(1));
+  await vi.waitFor(() => expect(engine.abortedCount).toBe(1), PATIENCE);
 });
 
 it('applies backpressure to the engine while the reader is slow, and loses nothing', async () => {

@@ -6,6 +6,9 @@ import { TRPCClientError } from '@trpc/client';
 import { afterEach, expect, it, vi } from 'vitest';
 import { MESSAGES, openTestApp, type TestApp } from './open-test-app.ts';
 
+/** Long enough for a busy machine; a wait ends as soon as its condition holds. */
+const PATIENCE = { timeout: 20_000 };
+
 let test: TestApp;
 afterEach(() => test.app.close());
 
@@ -96,7 +99,7 @@ it('aborts the generation when the client aborts', async () => {
     for await (const chunk of stream) if (chunk.choices[0]?.delta.content === 'Hello') leave.abort();
   };
   await expect(read()).rejects.toThrow();
-  await vi.waitFor(() => expect(engine.abortedCount).toBe(1));
+  await vi.waitFor(() => expect(engine.abortedCount).toBe(1), PATIENCE);
 });
 
 it('keeps no listeners of ended calls on the stop signal of the server', async () => {
@@ -105,7 +108,7 @@ it('keeps no listeners of ended calls on the stop signal of the server', async (
     await client.models.list.query();
     for await (const _ of await client.chat.stream.mutate({ messages: MESSAGES }));
   }
-  await vi.waitFor(() => expect(getEventListeners(test.stopping.signal, 'abort')).toEqual([]));
+  await vi.waitFor(() => expect(getEventListeners(test.stopping.signal, 'abort')).toEqual([]), PATIENCE);
 });
 
 it('documents every route, and routes everything that is documented', async () => {

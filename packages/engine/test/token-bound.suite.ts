@@ -1,6 +1,7 @@
 // For one family: the bound on the fewest tokens of a text holds. Run by tokenizers.test.ts.
 
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { expect, test } from 'vitest';
 import { longestTokenSpan } from '../src/text/token-bound.ts';
 import { checkTokenizerJson } from '../src/text/tokenizer-json.ts';
@@ -23,7 +24,7 @@ export function tokenBoundSuite(family: Family): void {
         const count = tokenizer.encode(text, { addSpecialTokens: false }).length;
         expect(count).toBeGreaterThanOrEqual(Math.ceil(Buffer.byteLength(text.toWellFormed()) / span));
       }),
-      { numRuns: 50 },
+      { numRuns: runs({ daily: 10, full: 50 }) },
     );
   });
 }

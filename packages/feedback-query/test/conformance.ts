@@ -16,7 +16,6 @@ import {
   sizeNode,
 } from '../src/parse/expr-node.ts';
 import { anyExpr, anyRows, anySortKeys, NUMBERS, TEXTS } from './arbitraries.ts';
-import type { CaseCounts } from './case-count.ts';
 import { feedbackRow, VECTOR_ROWS } from './feedback-row.ts';
 import { describeHostile } from './hostile-conformance.ts';
 import { printExpr } from './print-expr.ts';
@@ -25,6 +24,13 @@ import { matches } from './reference-evaluator.ts';
 import { orderedIds } from './reference-order.ts';
 import { describeRequests } from './request-conformance.ts';
 import { ask, idsByPage, idsOf, type TestDatabase } from './test-database.ts';
+
+/** How many random cases a database is tried with. */
+export interface CaseCounts {
+  readonly expressions: number;
+  /** Hostile texts and keys each. */
+  readonly hostile: number;
+}
 
 export function describeConformance(
   name: string,

@@ -1,5 +1,6 @@
 // SQL injection: the SQL text depends only on the shape of a query, never on values of the caller.
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
 import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind/bind-query.ts';
 import { explainFeedbackQuery } from '../src/compile/compile-query.ts';
@@ -50,7 +51,7 @@ describe.each(DIALECTS)('$name', dialect => {
         if (!(error instanceof QueryError)) throw error;
       }
     });
-    fc.assert(property, { numRuns: 1_000 });
+    fc.assert(property, { numRuns: runs({ daily: 200, full: 1_000 }) });
   });
 
   it('keeps the SQL text when the window or the cursor changes', () => {
@@ -77,7 +78,7 @@ describe.each(DIALECTS)('$name', dialect => {
         if (!(error instanceof QueryError)) throw error;
       }
     });
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, { numRuns: runs({ daily: 100, full: 500 }) });
   });
 
   it('writes plain payload paths as literals, so that an expression index matches', () => {

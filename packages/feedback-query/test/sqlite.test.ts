@@ -1,6 +1,11 @@
 // The conformance suite on SQLite.
-import { caseCounts } from './case-count.ts';
+import { runs } from 'test-runs';
 import { describeConformance } from './conformance.ts';
 import { openSqlite } from './sqlite-database.ts';
 
-describeConformance('sqlite', openSqlite, caseCounts({ expressions: 3_000, hostile: 300 }));
+const COUNTS = {
+  expressions: runs({ daily: 600, full: 3_000 }),
+  hostile: runs({ daily: 60, full: 300 }),
+};
+
+describeConformance('sqlite', openSqlite, COUNTS);

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
 import {
   JsonSyntaxError,
@@ -47,7 +48,7 @@ describe('JSON that is read in slices', () => {
         expect(read).toStrictEqual(expected);
         expect(JSON.stringify(read, printBig)).toBe(JSON.stringify(expected, printBig));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs({ daily: 200, full: 1_000 }) },
     );
   });
 
@@ -81,6 +82,7 @@ describe('JSON that is read in slices', () => {
         '{"b":2,',
       ],
     );
+    const count = runs({ daily: 1_000, full: 10_000 });
     let refused = 0;
     fc.assert(
       fc.property(
@@ -93,9 +95,9 @@ describe('JSON that is read in slices', () => {
           expect(outcome(() => readInSlices(text, { sliceLength }).value)).toEqual(expected);
         },
       ),
-      { numRuns: 10_000 },
+      { numRuns: count },
     );
-    expect(refused).toBeGreaterThan(5_000);
+    expect(refused).toBeGreaterThan(count / 2);
   });
 
   it('is refused at the same place after one character of it was changed', () => {
@@ -114,7 +116,7 @@ describe('JSON that is read in slices', () => {
           );
         },
       ),
-      { numRuns: 5_000 },
+      { numRuns: runs({ daily: 500, full: 5_000 }) },
     );
   });
 

@@ -9,6 +9,7 @@ import {
   letterVocabulary,
 } from '@ortler/structured-output/testing';
 import fc from 'fast-check';
+import { IS_FULL_RUN, runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
 import type { SequenceUpdate, SubmitMessage } from '../protocol/messages.ts';
 import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
@@ -363,8 +364,10 @@ describe('constrained choices under random schedules', () => {
             expect(together.get(`${message.requestId}/${choiceIndex}`)).toEqual(answer);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runs({ daily: 15, full: 60 }) },
     );
+    // A daily run may miss these rare events.
+    if (!IS_FULL_RUN) return;
     expect(counts.accepted).toBeGreaterThan(30);
     expect(counts.drafted).toBeGreaterThan(counts.accepted + 30);
   }, 60_000);

@@ -2,6 +2,7 @@
 // to others, a request ends once, with right tokens until then, and nothing of it stays.
 
 import fc from 'fast-check';
+import { IS_FULL_RUN, runs } from 'test-runs';
 import { expect, it } from 'vitest';
 import { expectedAnswer } from '../../test/answer-alone.ts';
 import {
@@ -134,9 +135,10 @@ it.each(['slots', 'blocks'] as const)(
         for (const arrival of schedule) expectRightUntilTheEnd(arrival, play);
         failedCount += play.failed.size;
       }),
-      { numRuns: 300 },
+      { numRuns: runs({ daily: 40, full: 300 }) },
     );
-    expect(failedCount).toBeGreaterThan(100);
+    // A daily run may miss these rare events.
+    if (IS_FULL_RUN) expect(failedCount).toBeGreaterThan(100);
   },
   120_000,
 );

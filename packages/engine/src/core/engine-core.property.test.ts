@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { IS_FULL_RUN, runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
 import { type Answer, expectedAnswer } from '../../test/answer-alone.ts';
 import {
@@ -254,9 +255,11 @@ describe('EngineCore under random schedules', () => {
           expectPromptLogprobsAreRight(schedule, play);
           expectCachedCountsArePossible(schedule, play, machine);
         }),
-        { numRuns: 1_200 },
+        { numRuns: runs({ daily: 60, full: 1_200 }) },
       );
       expect(counts.none).toEqual([0, 0]);
+      // A daily run may miss these rare events.
+      if (!IS_FULL_RUN) return;
       for (const [drafted, accepted] of [counts.lookup, counts.random]) {
         expect(accepted).toBeGreaterThan(100);
         expect(drafted).toBeGreaterThan(accepted! + 10);

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { expect, test } from 'vitest';
 import { Utf8Decoder } from './utf8-decoder.ts';
 
@@ -31,7 +32,7 @@ test('gives what the platform decoder gives, whatever the division into pieces',
       text += decoder.push(all.subarray(at)) + decoder.finish();
       expect(text).toBe(new TextDecoder('utf-8', { ignoreBOM: true }).decode(all));
     }),
-    { numRuns: 500 },
+    { numRuns: runs({ daily: 100, full: 500 }) },
   );
 });
 

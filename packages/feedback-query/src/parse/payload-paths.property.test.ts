@@ -1,5 +1,6 @@
 // Discovery against brute force: every way from the root of every payload to a scalar, then the rules, one by one.
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { expect, it } from 'vitest';
 import { discoverPayloadPaths, type PayloadPath } from './payload-paths.ts';
 
@@ -73,6 +74,6 @@ it('finds what brute force finds, in payloads of any shape', () => {
       const texts = payloads.map(payload => JSON.stringify(payload));
       expect(discoverPayloadPaths(texts)).toEqual(bruteForce(texts));
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs({ daily: 400, full: 2_000 }) },
   );
 });

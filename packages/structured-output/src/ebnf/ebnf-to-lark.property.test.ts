@@ -2,6 +2,7 @@
 // language for an independent recogniser.
 
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
 import { allows, prepare } from '../../test/feed-text.ts';
 import { generate, type RandomText, randomNumbers } from '../../test/random-generation.ts';
@@ -13,7 +14,7 @@ import {
   sampleText,
 } from '../../test/random-grammar.ts';
 
-const RUNS = Number(process.env.CONSTRAINT_RUNS ?? 30);
+const RUNS = runs({ daily: 30, full: 30 });
 
 /** A grammar without an end, and one of single characters that can be read in more ways than a mask may look at. */
 const EXPECTED = /nothing satisfies|Too many items/i;

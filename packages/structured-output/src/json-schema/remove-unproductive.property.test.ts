@@ -3,11 +3,12 @@
 
 import type { JsonValue } from '@ortler/json';
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
 import { allows, prepare } from '../../test/feed-text.ts';
 
 const NAMES = ['a', 'b', 'c'];
-const RUNS = Number(process.env.CONSTRAINT_RUNS ?? 100);
+const RUNS = runs({ daily: 40, full: 100 });
 
 type Part =
   | { readonly kind: 'end' }

@@ -2,6 +2,7 @@
 // what is cut off is the beginning of JSON.
 
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
 import { prepare } from '../../test/feed-text.ts';
 import { judge } from '../../test/independent-validator.ts';
@@ -161,7 +162,7 @@ function run(hasUnenforced: boolean, numRuns: number): { finished: number; cut: 
   return seen;
 }
 
-const RUNS = Number(process.env.CONSTRAINT_RUNS ?? 40);
+const RUNS = runs({ daily: 40, full: 40 });
 
 describe('texts generated under random schemas', () => {
   it('are valid whenever they are finished', { timeout: 600_000 }, () => {

@@ -1,11 +1,12 @@
 // Patterns of JSON Schema, translated, against JavaScript's own regular expressions on random texts.
 
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
 import { allows, prepare } from '../../test/feed-text.ts';
 import { compileEcma, translateSearchPattern, UntranslatablePattern } from './ecma-regex.ts';
 
-const RUNS = Number(process.env.CONSTRAINT_RUNS ?? 40);
+const RUNS = runs({ daily: 40, full: 40 });
 
 const PATTERNS = [
   'b',

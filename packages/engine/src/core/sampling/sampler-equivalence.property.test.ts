@@ -2,6 +2,7 @@
 // the settings, with either implementation of the loops. Weights are whole numbers, so there is no border to leave out.
 
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
 import { NEUTRAL_SAMPLING, type SamplingParams } from '../../request/sampling-params.ts';
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
@@ -160,7 +161,7 @@ describe('Sampler', () => {
           }
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs({ daily: 75, full: 300 }) },
     );
   });
 
@@ -188,7 +189,7 @@ describe('Sampler', () => {
         const sampler = new Sampler(one.row.length, new WrongBuckets(one.row.length, weightSums));
         expect(sampler.sample(one.row, toStep(one, 0)).tokenId).toBe(referenceToken(one, 0));
       }),
-      { numRuns: 200 },
+      { numRuns: runs({ daily: 40, full: 200 }) },
     );
   });
 

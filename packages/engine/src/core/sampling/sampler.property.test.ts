@@ -3,6 +3,7 @@
 // all rows, with the sampler's own weights.
 
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
 import type { SubmitMessage } from '../../protocol/messages.ts';
 import type { SamplingParams } from '../../request/sampling-params.ts';
@@ -193,7 +194,7 @@ describe('Sampler against the naive reference', () => {
           expect(kept.map(({ id }) => id)).toContain(draw(one, sampler, { seed, position }));
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs({ daily: 100, full: 500 }) },
     );
   });
 
@@ -211,7 +212,7 @@ describe('Sampler against the naive reference', () => {
         const expected = kept.filter(({ probability }) => probability > 0.02).map(({ id }) => id);
         expect([...drawn].filter(id => expected.includes(id)).sort((a, b) => a - b)).toEqual(expected);
       }),
-      { numRuns: 60 },
+      { numRuns: runs({ daily: 15, full: 60 }) },
     );
   });
 
@@ -225,7 +226,7 @@ describe('Sampler against the naive reference', () => {
         const token = draw(greedy, new Sampler(one.row.length), {});
         expect(token).toBe(edited.indexOf(Math.max(...edited)));
       }),
-      { numRuns: 500 },
+      { numRuns: runs({ daily: 100, full: 500 }) },
     );
   });
 

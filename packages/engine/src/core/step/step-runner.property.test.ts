@@ -3,6 +3,7 @@
 
 import { createNativeBackend } from '@ortler/onnxruntime/testing';
 import fc from 'fast-check';
+import { IS_FULL_RUN, runs } from 'test-runs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createDeviceStepRunners } from '../../../test/device-step-runner.ts';
 import type { SubmitMessage } from '../../protocol/messages.ts';
@@ -141,7 +142,7 @@ describe('HostStepRunner', () => {
       fc.asyncProperty(requests, async messages => {
         expect(await answersOf(messages, 'threads')).toEqual(await answersOf(messages, 'host'));
       }),
-      { numRuns: 60 },
+      { numRuns: runs({ daily: 15, full: 60 }) },
     );
   }, 60_000);
 });
@@ -164,9 +165,10 @@ describe('DeviceStepRunner', () => {
         expect(device.acceptedTokenCount).toBe(host.acceptedTokenCount);
         acceptedCount += device.acceptedTokenCount;
       }),
-      { numRuns: 15 },
+      { numRuns: runs({ daily: 6, full: 15 }) },
     );
-    expect(acceptedCount).toBeGreaterThan(0);
+    // A daily run may miss these rare events.
+    if (IS_FULL_RUN) expect(acceptedCount).toBeGreaterThan(0);
   }, 60_000);
 
   it('fails only the request whose logits are not numbers', async () => {

@@ -7,6 +7,6 @@ it('gives every float16 number', () => {
   float16ToFloat32(bits, found);
   const view = new DataView(bits.buffer);
   const isLittle = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
-  for (let index = 0; index < bits.length; index++)
-    expect(Object.is(found[index], view.getFloat16(2 * index, isLittle)), `bits ${index}`).toBe(true);
+  const wrong = [...bits].filter(index => !Object.is(found[index], view.getFloat16(2 * index, isLittle)));
+  expect(wrong).toEqual([]);
 });

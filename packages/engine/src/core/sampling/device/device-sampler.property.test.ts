@@ -3,6 +3,7 @@
 
 import { createNativeBackend } from '@ortler/onnxruntime/testing';
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { deviceSamplerCases, expectSameAnswers } from '../../../../test/device-sampler-cases.ts';
 import { caseRow, caseStep } from '../../../../test/sampling-cases.ts';
@@ -41,7 +42,7 @@ describe('DeviceSampler', () => {
         fc.asyncProperty(fc.array(deviceSamplerCases, { minLength: 1, maxLength: 5 }), cases =>
           expectSameAnswers(backend, samplerFor(vocabSize), cases, vocabSize),
         ),
-        { numRuns: 60 },
+        { numRuns: runs({ daily: 15, full: 60 }) },
       );
     },
     60_000,

@@ -1,6 +1,7 @@
 // The two implementations of the loops against each other, bit for bit, and the weights against the exponential.
 
 import fc from 'fast-check';
+import { runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
 import { PlainKernels } from './plain-kernels.ts';
 import { BLOCK_LENGTH, BUCKET_COUNT, type Buckets, bucketOf, type RowKernels } from './row-kernels.ts';
@@ -46,7 +47,7 @@ describe('row kernels', () => {
         expect(wasm.weigh(scale, limit)).toBe(plain.weigh(scale, limit));
         expect(wasm.blockWeightSums).toEqual(plain.blockWeightSums);
       }),
-      { numRuns: 400 },
+      { numRuns: runs({ daily: 80, full: 400 }) },
     );
   });
 
@@ -89,7 +90,7 @@ describe('row kernels', () => {
           expect(plain.blockWeightSums.reduce((a, b) => a + b)).toBe(left);
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runs({ daily: 80, full: 400 }) },
     );
   });
 
@@ -134,7 +135,7 @@ describe('tokenWeight', () => {
         const tolerance = 2e-7 + Math.abs(score) * 3 * 2 ** -24;
         expect(Math.abs(tokenWeight(other, scale) / expected - 1)).toBeLessThan(tolerance);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs({ daily: 400, full: 2_000 }) },
     );
   });
 
