@@ -1,0 +1,28 @@
+// Token counts of the engine -> the AI SDK's usage.
+
+import type { LanguageModelV4Usage } from '@ai-sdk/provider';
+import type { TokenUsage } from '@ortler/engine';
+
+export interface AnswerUsage extends TokenUsage {
+  /** Tokens up to the last one of the reasoning, marks included. */
+  readonly reasoningTokenCount: number;
+}
+
+export function toUsage(usage: AnswerUsage): LanguageModelV4Usage {
+  const { promptTokenCount, cachedTokenCount, completionTokenCount, reasoningTokenCount } = usage;
+  return {
+    inputTokens: {
+      total: promptTokenCount,
+      noCache: promptTokenCount - cachedTokenCount,
+      cacheRead: cachedTokenCount,
+      // The engine keeps what it computes as long as there is room and does not count it.
+      cacheWrite: undefined,
+    },
+    outputTokens: {
+      total: completionTokenCount,
+      text: completionTokenCount - reasoningTokenCount,
+      reasoning: reasoningTokenCount,
+    },
+    raw: { promptTokenCount, cachedTokenCount, completionTokenCount },
+  };
+}
