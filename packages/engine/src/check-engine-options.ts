@@ -30,6 +30,7 @@ const OPTIONS: Readonly<Record<keyof Required<EngineOptions>, true>> = {
   onWarmUp: true,
   onModelOutput: true,
   onModelProcess: true,
+  reasoningParser: true,
 };
 
 const LINKS: readonly unknown[] = ['worker', 'process', 'in-process', undefined];

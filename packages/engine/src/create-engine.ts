@@ -12,6 +12,7 @@ import type { CoreOptions } from './protocol/core-options.ts';
 import { readDefaultMaxTokens, readSamplingDefaults } from './request/sampling-defaults.ts';
 import { ChatTemplates } from './text/chat-template.ts';
 import { PromptEncoder } from './text/prompt-encoder.ts';
+import { chooseReasoningFormat } from './text/reasoning/reasoning-format.ts';
 import { longestTokenSpan } from './text/token-bound.ts';
 import { Tokenizer } from './text/tokenizer.ts';
 import { readTokenizerFiles } from './text/tokenizer-json.ts';
@@ -35,7 +36,7 @@ const DEFAULT_STEP_TIMEOUT_MS = 300_000;
  * const engine = await createEngine({ modelDir: './model' });
  * const messages = [{ role: 'user', content: 'Hello!' }];
  * for await (const event of engine.generate({ prompt: { kind: 'chat', messages } })) {
- *   if ('text' in event) process.stdout.write(event.text);
+ *   if (event.kind === 'token-delta') process.stdout.write(event.text);
  * }
  * await engine.close();
  */
@@ -48,9 +49,9 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
 export async function startEngine(
   modelDir: string,
   link: CoreLink,
-  options: Pick<EngineOptions, 'modelDefaults' | 'constraints' | 'onWarmUp'> = {},
+  options: Pick<EngineOptions, 'modelDefaults' | 'constraints' | 'onWarmUp' | 'reasoningParser'> = {},
 ): Promise<LinkedEngine> {
-  const { modelDefaults = true, constraints, onWarmUp } = options;
+  const { modelDefaults = true, constraints, onWarmUp, reasoningParser = 'auto' } = options;
   const [files, manifest] = await Promise.all([readTokenizerFiles(modelDir), readManifest(modelDir)]);
   // Whatever the folder's text files may be refused for comes before a thread or process is started.
   const tokenizer = new Tokenizer(files);
@@ -69,6 +70,7 @@ export async function startEngine(
     parameterCount: manifest.parameterCount,
     eosTokenIds: tokenizer.eosTokenIds,
     chatTemplate: templates.source,
+    reasoningFormat: chooseReasoningFormat(reasoningParser, templates.source),
     samplingDefaults,
   };
   const prompts = new PromptEncoder({

@@ -10,6 +10,7 @@ import type { ChatMessage, ChatTemplateOptions } from './request/chat-message.ts
 import type { GenerationEvent } from './request/generation-event.ts';
 import type { GenerationRequest } from './request/generation-request.ts';
 import type { SamplingParams } from './request/sampling-params.ts';
+import type { ReasoningFormatName, ReasoningParser } from './text/reasoning/reasoning-format.ts';
 import type { ConstraintOptions } from './text-side/constrained-requests.ts';
 
 export interface EngineOptions extends Partial<Omit<CoreOptions, 'modelDir'>> {
@@ -33,6 +34,11 @@ export interface EngineOptions extends Partial<Omit<CoreOptions, 'modelDir'>> {
    * native call. Unit: milliseconds. 0: never. Default: 300,000.
    */
   readonly stepTimeoutMs?: number;
+  /**
+   * Reasoning format of the model, by name. `auto`: the format whose mark the chat template has. `none`: no format, so
+   * events carry all output in `text`. Default: auto.
+   */
+  readonly reasoningParser?: ReasoningParser;
   /** Limits on the constraints of requests. */
   readonly constraints?: ConstraintOptions;
   /** Told how far a device is with compiling the model, before it is loaded and again after each restart. */
@@ -54,6 +60,8 @@ export interface EngineInfo extends CoreFacts {
   readonly eosTokenIds: readonly number[];
   /** The model's own chat template, for conversations without tools; null when it has none. */
   readonly chatTemplate: string | null;
+  /** Format by which events tell `reasoning` from `text` after a chat prompt; null when nothing is split. */
+  readonly reasoningFormat: ReasoningFormatName | null;
   /** Sampling defaults of generation_config.json; empty where it names none, and without `modelDefaults`. */
   readonly samplingDefaults: Partial<SamplingParams>;
 }

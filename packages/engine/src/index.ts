@@ -16,7 +16,7 @@ export type { ChatContentPart, ChatMessage, ChatTemplateOptions } from './reques
 export type { FinishReason, StopReason } from './request/finish-reason.ts';
 export type {
   CandidateLogprob,
-  ChoiceFinishEvent,
+  ChoiceFinish,
   GenerationEvent,
   PromptReadyEvent,
   PromptTiming,
@@ -32,7 +32,6 @@ export type {
   Prompt,
   RepetitionDetection,
   StopConditions,
-  ThinkingMarks,
 } from './request/generation-request.ts';
 export {
   type LogitBias,
@@ -40,4 +39,9 @@ export {
   type SamplingParams,
   validateSamplingParams,
 } from './request/sampling-params.ts';
+export {
+  REASONING_PARSERS,
+  type ReasoningFormatName,
+  type ReasoningParser,
+} from './text/reasoning/reasoning-format.ts';
 export type { ConstraintOptions } from './text-side/constrained-requests.ts';

@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTokenLogprobs } from '../src/core/sampling/logprobs.ts';
-import type { ChoiceFinishEvent } from '../src/request/generation-event.ts';
+import type { TokenDeltaEvent } from '../src/request/generation-event.ts';
 import type { GenerationRequest } from '../src/request/generation-request.ts';
 import { scriptedLogits } from '../src/testing/scripted-model.ts';
 import { BeamSearch, stepsOf } from '../src/text-side/beam/beam-search.ts';
@@ -26,8 +26,8 @@ afterAll(() => scripted.close());
 const generate = (request: Partial<GenerationRequest>, { engine } = scripted) =>
   collect(engine.generate({ prompt: { kind: 'tokens', tokenIds: PROMPT }, ...request }));
 
-const finishes = (events: Awaited<ReturnType<typeof generate>>): readonly ChoiceFinishEvent[] =>
-  events.filter(event => event.kind === 'choice-finish');
+const answers = (events: Awaited<ReturnType<typeof generate>>): readonly TokenDeltaEvent[] =>
+  events.filter(event => event.kind === 'token-delta');
 
 /** The answers by the search alone, over the same logits. */
 function answersOf(width: number, maxTokens: number) {
@@ -57,19 +57,20 @@ describe('a beam search', () => {
     const events = await generate({ beamSearch, stop: { maxTokens: 6 } });
     expect(events.map(({ kind }) => kind)).toEqual([
       'prompt-ready',
-      ...Array(width).fill('choice-finish'),
+      ...Array(width).fill('token-delta'),
       'request-finish',
     ]);
     const expected = answersOf(width, 6);
-    for (const [index, event] of finishes(events).entries()) {
+    for (const [index, event] of answers(events).entries()) {
       const tokenIds = [...expected[index]!.tokenIds.subarray(PROMPT.length)];
       expect(event).toEqual({
-        kind: 'choice-finish',
+        kind: 'token-delta',
         choiceIndex: index,
         text: scripted.engine.decode(tokenIds, { skipSpecialTokens: true }),
+        reasoning: '',
+        isReasoning: false,
         tokenIds,
-        finishReason: 'length',
-        stopReason: null,
+        finish: { reason: 'length', stopReason: null },
       });
     }
     expect(events.at(-1)).toMatchObject({ usage: { promptTokenCount: 3, completionTokenCount: 18 } });
@@ -83,7 +84,7 @@ describe('a beam search', () => {
         logprobs: { topCount },
       });
       const expected = answersOf(2, 4);
-      for (const [index, { logprobs = [] }] of finishes(events).entries()) {
+      for (const [index, { logprobs = [] }] of answers(events).entries()) {
         const steps = stepsOf(expected[index]!);
         expect(logprobs.map(({ tokenId, logprob, rank }) => ({ tokenId, logprob, rank }))).toEqual(
           steps.map(({ tokenId, logprob, rank }) => ({ tokenId, logprob, rank })),
@@ -116,7 +117,7 @@ describe('a beam search', () => {
   test('is not touched by sampling settings', async () => {
     const search = { beamSearch: { width: 2, lengthPenalty: 1 }, stop: { maxTokens: 4 } };
     const plain = await generate(search);
-    const [best] = finishes(plain);
+    const [best] = answers(plain);
     const changed = await generate({
       ...search,
       stop: { maxTokens: 4, minTokens: 9, strings: [best!.text], tokenIds: [best!.tokenIds[0]!] },

@@ -83,7 +83,7 @@ describe('log probabilities', () => {
   const entriesOf = async (changes: Partial<GenerationRequest>, text?: string) => {
     const events = await generate({ logprobs: { topCount: 2 }, ...changes }, text);
     return events.flatMap((event): readonly TokenLogprob[] =>
-      event.kind === 'token-delta' || event.kind === 'choice-finish' ? (event.logprobs ?? []) : [],
+      event.kind === 'token-delta' ? (event.logprobs ?? []) : [],
     );
   };
 

@@ -9,7 +9,7 @@ import { GRAPH_FORMAT_VERSION, MANIFEST_FILE, type ModelManifest } from '../src/
 import type { CoreLink } from '../src/link/core-link.ts';
 import { createInProcessLink } from '../src/link/in-process-link.ts';
 import type { CoreOptions } from '../src/protocol/core-options.ts';
-import type { GenerationEvent } from '../src/request/generation-event.ts';
+import type { ChoiceFinish, GenerationEvent } from '../src/request/generation-event.ts';
 import type { GenerationRequest } from '../src/request/generation-request.ts';
 import {
   ECHO_TOKEN,
@@ -17,6 +17,7 @@ import {
   SCRIPTED_CORE_OPTIONS,
   type ScriptedCoreSettings,
 } from '../src/testing/scripted-core.ts';
+import type { ReasoningParser } from '../src/text/reasoning/reasoning-format.ts';
 import type { LinkedEngine } from '../src/text-side/linked-engine.ts';
 import { familyDir } from './tokenizer-families.ts';
 
@@ -24,6 +25,7 @@ export interface ScriptedEngineOptions extends ScriptedCoreSettings {
   readonly core?: Partial<CoreOptions>;
   readonly generationConfig?: Readonly<Record<string, unknown>>;
   readonly modelDefaults?: boolean;
+  readonly reasoningParser?: ReasoningParser;
   readonly chatTemplate?: string;
   readonly createLink?: (options: CoreOptions) => CoreLink;
 }
@@ -99,17 +101,19 @@ export async function collect(events: AsyncIterable<GenerationEvent>): Promise<G
   return all;
 }
 
-/** Joined text, ids and end of one choice. */
+/** Joined text, reasoning, ids and end of one choice. */
 export function choiceOf(events: readonly GenerationEvent[], choiceIndex = 0) {
   let text = '';
   const tokenIds: number[] = [];
-  let finish: { reason: string; stopReason: string | number | null } | null = null;
+  let reasoning = '';
+  let finish: ChoiceFinish | null = null;
   for (const event of events) {
-    if (event.kind !== 'token-delta' && event.kind !== 'choice-finish') continue;
+    if (event.kind !== 'token-delta') continue;
     if (event.choiceIndex !== choiceIndex) continue;
     text += event.text;
     tokenIds.push(...event.tokenIds);
-    if (event.kind === 'choice-finish') finish = { reason: event.finishReason, stopReason: event.stopReason };
+    reasoning += event.reasoning;
+    finish = event.finish;
   }
-  return { text, tokenIds, finish };
+  return { text, reasoning, tokenIds, finish };
 }

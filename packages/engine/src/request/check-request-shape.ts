@@ -15,7 +15,6 @@ const REQUEST_FIELDS: FieldsOf<GenerationRequest> = {
   stop: true,
   choiceCount: true,
   skipSpecialTokens: true,
-  shownSpecialTokens: true,
   badWords: true,
   logprobs: true,
   promptLogprobs: true,
@@ -23,7 +22,6 @@ const REQUEST_FIELDS: FieldsOf<GenerationRequest> = {
   beamSearch: true,
   truncatePromptTokens: true,
   constraint: true,
-  thinking: true,
   priority: true,
   cachePartition: true,
 };

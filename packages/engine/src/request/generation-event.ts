@@ -1,5 +1,5 @@
-// What `Engine.generate` yields, in order: one `prompt-ready`, any number of `token-delta` and one
-// `choice-finish` per choice, and last one `request-finish`. Failures are thrown as `EngineError`.
+// Events of `Engine.generate`, in order: one `prompt-ready`, one or more `token-delta` per choice, the last of which has
+// its `finish`, and at the end one `request-finish`. Failures are thrown as `EngineError`.
 
 import type { FinishReason, StopReason } from './finish-reason.ts';
 
@@ -40,26 +40,30 @@ export interface PromptReadyEvent {
   readonly promptLogprobs?: readonly (TokenLogprob | null)[];
 }
 
-/** New tokens of one choice. `text` may be empty while a character or a possible stop string is held back. */
+/** How a choice ended. */
+export interface ChoiceFinish {
+  readonly reason: FinishReason;
+  readonly stopReason: StopReason;
+}
+
+/**
+ * New tokens of one choice and their text. Joined over all deltas of a choice, `text` is the whole answer and `reasoning`
+ * is all of its reasoning. Both may be empty while a character, a reasoning mark or a possible stop string is incomplete.
+ */
 export interface TokenDeltaEvent {
   readonly kind: 'token-delta';
   readonly choiceIndex: number;
+  /** New text of the answer, without reasoning. */
   readonly text: string;
+  /** New text of the reasoning, without its marks. Empty for models without a reasoning format, and for raw prompts. */
+  readonly reasoning: string;
+  /** The choice is inside its reasoning after this delta. */
+  readonly isReasoning: boolean;
   readonly tokenIds: readonly number[];
   /** One for each of `tokenIds`; only when asked for. */
   readonly logprobs?: readonly TokenLogprob[];
-}
-
-/** End of one choice, with the last text and tokens, so that joined texts are the whole answer. */
-export interface ChoiceFinishEvent {
-  readonly kind: 'choice-finish';
-  readonly choiceIndex: number;
-  readonly text: string;
-  readonly tokenIds: readonly number[];
-  /** One for each of `tokenIds`; only when asked for. */
-  readonly logprobs?: readonly TokenLogprob[];
-  readonly finishReason: FinishReason;
-  readonly stopReason: StopReason;
+  /** Set on the last delta of a choice. */
+  readonly finish: ChoiceFinish | null;
 }
 
 export interface TokenUsage {
@@ -76,4 +80,4 @@ export interface RequestFinishEvent {
   readonly decodeMs?: number;
 }
 
-export type GenerationEvent = PromptReadyEvent | TokenDeltaEvent | ChoiceFinishEvent | RequestFinishEvent;
+export type GenerationEvent = PromptReadyEvent | TokenDeltaEvent | RequestFinishEvent;

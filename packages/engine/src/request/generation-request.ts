@@ -54,25 +54,14 @@ export interface BeamSearch {
   readonly lengthPenalty: number;
 }
 
-/** How a model marks what it thinks before it answers. */
-export interface ThinkingMarks {
-  /** Begin the thinking. Only those that are one token of the vocabulary can be written by the model itself. */
-  readonly starts: readonly string[];
-  readonly ends: readonly string[];
-  /** Whether the first token is thought already. Default: what the end of the prompt shows. */
-  readonly isOpen?: boolean;
-}
-
 export interface GenerationRequest {
   readonly prompt: Prompt;
   readonly sampling?: Partial<SamplingParams>;
   readonly stop?: StopConditions;
   /** Independent answers to the same prompt. Default: 1. */
   readonly choiceCount?: number;
-  /** Leave the text of special tokens out of the output. Default: true. */
+  /** Leave the text of special tokens out of the output. The marks of the reasoning format are read first. Default: true. */
   readonly skipSpecialTokens?: boolean;
-  /** Texts of special tokens that `skipSpecialTokens` does not leave out; texts that are no token count for nothing. */
-  readonly shownSpecialTokens?: readonly string[];
   /** Texts that must not occur, as far as their tokenization is the usual one. */
   readonly badWords?: readonly string[];
   readonly logprobs?: LogprobsRequest;
@@ -82,10 +71,11 @@ export interface GenerationRequest {
   readonly beamSearch?: BeamSearch;
   /** Keep only the last tokens of the prompt. -1: as many as fit. Default: no truncation. */
   readonly truncatePromptTokens?: number;
-  /** The form that every choice has when it ends by itself; one that is cut off has the beginning of that form. */
+  /**
+   * The form that every choice has when it ends by itself; one that is cut off has the beginning of that form. After a
+   * chat prompt it applies to the answer, behind the reasoning.
+   */
   readonly constraint?: ConstraintSpec;
-  /** Of a model that thinks: a constraint then holds for what comes after the thinking. Default: it does not think. */
-  readonly thinking?: ThinkingMarks;
   /** Lower runs earlier. Only engines with the scheduling policy `priority` take a value other than 0. */
   readonly priority?: number;
   /** Cached prompts are shared only between requests with the same partition. Default: the empty one. */

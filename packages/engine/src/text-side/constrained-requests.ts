@@ -1,5 +1,5 @@
-// What a request with a constraint needs before it is submitted and after it has answered: the grammar, how the prompt
-// leaves the thinking, the vocabulary on the token side, the check of the finished answer. `linked-engine.ts` calls it.
+// Prepares requests with a constraint and checks their finished answers: the grammar, the reasoning before the answer, the
+// vocabulary on the token side. `linked-engine.ts` calls it.
 
 import {
   ConstraintError,
@@ -12,10 +12,12 @@ import {
 import { EngineError, type EngineErrorCode } from '../errors.ts';
 import type { CoreLink } from '../link/core-link.ts';
 import type { SubmittedConstraint, SubmittedThinking } from '../protocol/messages.ts';
-import type { GenerationRequest, ThinkingMarks } from '../request/generation-request.ts';
+import type { GenerationRequest } from '../request/generation-request.ts';
 import { detokenize } from '../text/detokenizer.ts';
 import { toTokenVocabulary } from '../text/to-token-vocabulary.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
+import type { PreparedRequest } from './request-preparer.ts';
+import { toSubmittedThinking } from './request-reasoning.ts';
 
 /** What the operator may say about constraints. */
 export type ConstraintOptions = Pick<ConstraintPreparerOptions, 'limits' | 'timeLimitMs'>;
@@ -36,9 +38,6 @@ export interface ConstrainedRequest {
   readonly checkAnswer: ((tokenIds: readonly number[]) => Promise<void>) | null;
 }
 
-/** Prompt tokens that surely hold the end of a template: a mark of the thinking is a few tokens long. */
-const PROMPT_TAIL_LENGTH = 32;
-
 export class ConstrainedRequests {
   readonly #options: ConstrainedRequestsOptions;
   #vocabulary: TokenVocabulary | null = null;
@@ -53,21 +52,22 @@ export class ConstrainedRequests {
 
   /** Null for a request without a constraint. Throws: `invalid_request`, `overloaded`, `aborted`, `engine_closed`. */
   async prepare(
-    { constraint, thinking }: GenerationRequest,
-    promptTokenIds: Int32Array,
+    { constraint }: Pick<GenerationRequest, 'constraint'>,
+    { reasoning }: Pick<PreparedRequest, 'reasoning'>,
     signal?: AbortSignal,
   ): Promise<ConstrainedRequest | null> {
     if (constraint === undefined) return null;
     const preparer = this.#startPreparer();
     const prepared = await asEngineErrors(preparer.prepare(constraint, signal));
-    const start = thinking === undefined ? undefined : this.#toThinking(thinking, promptTokenIds);
+    const thinking = reasoning === null ? undefined : toSubmittedThinking(reasoning, this.#options.tokenizer);
     const { grammar, check } = prepared;
     return {
-      submitted: { grammar, ...(start !== undefined && { thinking: start }) },
+      submitted: { grammar, ...(thinking !== undefined && { thinking }) },
       checkAnswer:
         check === null
           ? null
-          : tokenIds => asEngineErrors(preparer.check(prepared, this.#answerText(tokenIds, start), signal)),
+          : tokenIds =>
+              asEngineErrors(preparer.check(prepared, this.#answerText(tokenIds, thinking), signal)),
     };
   }
 
@@ -103,21 +103,6 @@ export class ConstrainedRequests {
     const { tokenizer, vocabSize } = this.#options;
     this.#vocabulary ??= toTokenVocabulary(tokenizer, vocabSize);
     return this.#vocabulary;
-  }
-
-  /** Undefined when the answer begins at once. */
-  #toThinking(marks: ThinkingMarks, promptTokenIds: Int32Array): SubmittedThinking | undefined {
-    const { tokenizer } = this.#options;
-    const ends = marks.ends.map(end => new TextEncoder().encode(end));
-    const tail = detokenize(tokenizer.tokenBytes, [...promptTokenIds.subarray(-PROMPT_TAIL_LENGTH)], {
-      skipSpecialTokens: false,
-    }).trimEnd();
-    const isOpen = marks.isOpen ?? marks.starts.some(start => tail.endsWith(start));
-    if (isOpen) return { isOpen, ends };
-    if (marks.isOpen === false || marks.ends.some(end => tail.endsWith(end))) return undefined;
-    // The model may think first if one token says so; marks of several tokens cannot be told from an answer.
-    const startTokenId = marks.starts.map(start => tokenizer.tokenId(start)).find(id => id !== undefined);
-    return startTokenId === undefined ? undefined : { isOpen, startTokenId, ends };
   }
 
   /** The text that the constraint is about: without the thinking and the end token. */

@@ -4,6 +4,7 @@ import type { GenerationEvent } from '../request/generation-event.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import { ChoiceAssembler } from '../text/choice-assembler.ts';
 import { Detokenizer } from '../text/detokenizer.ts';
+import { createPlainSplitter } from '../text/reasoning/split-reasoning.ts';
 import { TokenBytes } from '../text/token-bytes.ts';
 import { Generation } from './generation.ts';
 
@@ -32,12 +33,20 @@ const assembler = (stopStrings: readonly string[] = []) =>
     minTokens: 0,
   });
 
+async function readAll(generation: Generation): Promise<GenerationEvent[]> {
+  const events: GenerationEvent[] = [];
+  for (let event = await generation.next(); event !== null; event = await generation.next())
+    events.push(event);
+  return events;
+}
+
 describe('Generation', () => {
   test('ends the other choices when the check of one fails the request, read or not', async () => {
     const aborted: number[] = [];
     const generation = new Generation({
       promptTokenIds: Int32Array.of(2),
       assemblers: [assembler(), assembler(), assembler()],
+      splitters: [createPlainSplitter(), createPlainSplitter(), createPlainSplitter()],
       tokenBytes,
       eosTokenIds: [2],
       checkAnswer: () => Promise.reject(new EngineError('overloaded', 'Too many texts wait.')),
@@ -49,7 +58,7 @@ describe('Generation', () => {
     await Promise.resolve();
     expect(generation.isOver).toBe(true);
     expect(aborted).toEqual([0, 2]);
-    await expect(generation.events().next()).rejects.toMatchObject({ code: 'overloaded' });
+    await expect(generation.next()).rejects.toMatchObject({ code: 'overloaded' });
   });
 
   test('tells how long the answer took, however late it is read', async () => {
@@ -58,6 +67,7 @@ describe('Generation', () => {
     const generation = new Generation({
       promptTokenIds: Int32Array.of(2),
       assemblers: [assembler([])],
+      splitters: [createPlainSplitter()],
       tokenBytes,
       eosTokenIds: [],
       checkAnswer: null,
@@ -71,8 +81,7 @@ describe('Generation', () => {
     const finish = { reason: 'length', stopTokenId: null } as const;
     generation.update({ requestId: 1, choiceIndex: 0, tokenIds: [1], finish });
     nowMs += 1_000;
-    const events: GenerationEvent[] = [];
-    for await (const event of generation.events()) events.push(event);
+    const events = await readAll(generation);
     expect(events[0]).toMatchObject({ kind: 'prompt-ready', timing });
     expect(events.at(-1)).toMatchObject({ kind: 'request-finish', decodeMs: 30 });
   });
@@ -81,6 +90,7 @@ describe('Generation', () => {
     const generation = new Generation({
       promptTokenIds: Int32Array.of(2),
       assemblers: [assembler(['b'])],
+      splitters: [createPlainSplitter()],
       tokenBytes,
       eosTokenIds: [],
       checkAnswer: null,
@@ -90,11 +100,11 @@ describe('Generation', () => {
     generation.start({ requestId: 1, cachedTokenCount: 0, timing: { queuedMs: 1, prefillMs: 2 } });
     const tokenIds = [0, 1, 2];
     generation.update({ requestId: 1, choiceIndex: 0, tokenIds, logprobs: tokenIds.map(logprobsOf) });
-    const events: GenerationEvent[] = [];
-    for await (const event of generation.events()) events.push(event);
+    const events = await readAll(generation);
     expect(events[1]).toMatchObject({
-      kind: 'choice-finish',
+      kind: 'token-delta',
       text: 'a',
+      finish: { reason: 'stop', stopReason: 'b' },
       tokenIds: [0, 1],
       logprobs: [{ text: 'a' }, { text: 'b' }],
     });

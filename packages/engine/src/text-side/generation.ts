@@ -1,17 +1,22 @@
-// One open request on the text side: steps of the token side in, events for the caller out. `unread-events.ts` holds them until
+// One open request on the text side: steps of the token side in, events for the caller out. `event-queue.ts` holds them until
 // they are read.
 
 import { EngineError } from '../errors.ts';
 import type { PrefilledRequest, SequenceUpdate } from '../protocol/messages.ts';
 import type { GenerationEvent } from '../request/generation-event.ts';
+import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import type { ChoiceAssembler, ChoiceDelta } from '../text/choice-assembler.ts';
+import type { ReasoningSplitter } from '../text/reasoning/reasoning-splitter.ts';
+import { EventQueue, type EventQueueOptions } from './event-queue.ts';
 import type { OpenRequest } from './open-requests.ts';
-import { UnreadEvents, type UnreadEventsOptions, type UnreadFinish } from './unread-events.ts';
+import { splitDelta } from './request-reasoning.ts';
 
-export interface GenerationOptions extends UnreadEventsOptions {
+export interface GenerationOptions extends EventQueueOptions {
   readonly promptTokenIds: Int32Array;
   /** One per choice, in order. */
   readonly assemblers: readonly ChoiceAssembler[];
+  /** One per choice, in order. */
+  readonly splitters: readonly ReasoningSplitter[];
   /** End tokens of the model: an answer that one of them ended is whole. */
   readonly eosTokenIds: readonly number[];
   /** Checks the tokens of a whole answer before its end is reported; null when there is nothing to check. */
@@ -22,9 +27,11 @@ export interface GenerationOptions extends UnreadEventsOptions {
   readonly now?: () => number;
 }
 
+type NewText = Pick<ChoiceDelta, 'text' | 'tokenIds' | 'finish'>;
+
 export class Generation implements OpenRequest {
   readonly #options: GenerationOptions;
-  readonly #unread: UnreadEvents;
+  readonly #queue: EventQueue;
   /** Tokens of each choice, where its answer will be checked. */
   readonly #answers: number[][];
   #failedChoiceCount = 0;
@@ -36,7 +43,7 @@ export class Generation implements OpenRequest {
 
   constructor(options: GenerationOptions) {
     this.#options = options;
-    this.#unread = new UnreadEvents(options);
+    this.#queue = new EventQueue(options);
     this.#now = options.now ?? (() => performance.now());
     this.#openChoiceCount = options.assemblers.length;
     this.#answers = options.checkAnswer === null ? [] : options.assemblers.map(() => []);
@@ -44,7 +51,7 @@ export class Generation implements OpenRequest {
 
   /** All choices ended or the request failed: nothing more comes from the token side. */
   get isOver(): boolean {
-    return this.#openChoiceCount === 0 || this.#unread.error !== null;
+    return this.#openChoiceCount === 0 || this.#queue.error !== null;
   }
 
   /** The prompt is computed; comes before the request's first tokens. */
@@ -54,45 +61,36 @@ export class Generation implements OpenRequest {
     this.#cachedTokenCount = cachedTokenCount;
     this.#startedAtMs = this.#now();
     const promptTokenIds = Array.from(this.#options.promptTokenIds);
-    this.#unread.put({ kind: 'prompt-ready', promptTokenIds, cachedTokenCount, timing, promptLogprobs });
+    this.#queue.put({ kind: 'prompt-ready', promptTokenIds, cachedTokenCount, timing, promptLogprobs });
   }
 
   update(update: SequenceUpdate): void {
     const { choiceIndex } = update;
     const assembler = this.#options.assemblers[choiceIndex];
     // What was under way when the text ended a choice no longer counts.
-    if (assembler === undefined || assembler.isFinished || this.#unread.error !== null) return;
+    if (assembler === undefined || assembler.isFinished || this.#queue.error !== null) return;
     if (update.failure !== undefined) {
       const { code, message } = update.failure;
       this.#failChoice(choiceIndex, new EngineError(code, message));
       return;
     }
     const delta = assembler.push(update.tokenIds, update.finish ?? null);
-    const { text, tokenIds } = delta;
+    const { tokenIds } = delta;
     // Tokens after a stop string do not count.
     const logprobs = update.logprobs?.slice(0, tokenIds.length);
     for (const id of tokenIds) this.#answers[choiceIndex]?.push(id);
     if (delta.finish === null) {
-      this.#unread.putDelta({ kind: 'token-delta', choiceIndex, text, tokenIds: [...tokenIds], logprobs });
+      this.#putDelta(choiceIndex, delta, logprobs);
       return;
     }
     if (delta.endedByText) this.#options.abortChoice(choiceIndex);
-    const finish: UnreadFinish = {
-      kind: 'choice-finish',
-      choiceIndex,
-      text,
-      tokenIds,
-      logprobs,
-      finishReason: delta.finish.reason,
-      stopReason: delta.finish.stopReason,
-    };
     const { checkAnswer } = this.#options;
     if (checkAnswer === null || !this.#isWhole(delta.finish)) {
-      this.#finishChoice(finish);
+      this.#finishChoice(choiceIndex, delta, logprobs);
       return;
     }
     checkAnswer(this.#answers[choiceIndex]!).then(
-      () => this.#finishChoice(finish),
+      () => this.#finishChoice(choiceIndex, delta, logprobs),
       (error: EngineError) => this.#failChoice(choiceIndex, error),
     );
   }
@@ -103,9 +101,24 @@ export class Generation implements OpenRequest {
     return stopReason === null || this.#options.eosTokenIds.includes(stopReason);
   }
 
-  #finishChoice(finish: UnreadFinish): void {
-    if (this.#unread.error !== null) return;
-    this.#unread.put(finish);
+  #putDelta(choiceIndex: number, { text, tokenIds, finish }: NewText, logprobs?: TokenLogprobs[]): void {
+    const splitter = this.#options.splitters[choiceIndex]!;
+    const { reasoning, answer } = splitDelta(splitter, text, { isLast: finish !== null });
+    this.#queue.putDelta({
+      kind: 'token-delta',
+      choiceIndex,
+      text: answer,
+      reasoning,
+      isReasoning: splitter.isReasoning,
+      tokenIds: [...tokenIds],
+      logprobs,
+      finish,
+    });
+  }
+
+  #finishChoice(choiceIndex: number, delta: NewText, logprobs?: TokenLogprobs[]): void {
+    if (this.#queue.error !== null) return;
+    this.#putDelta(choiceIndex, delta, logprobs);
     this.#openChoiceCount--;
     if (this.#openChoiceCount === 0) this.#putRequestFinish();
   }
@@ -118,15 +131,8 @@ export class Generation implements OpenRequest {
       this.fail(error);
       return;
     }
-    this.#finishChoice({
-      kind: 'choice-finish',
-      choiceIndex,
-      text: '',
-      tokenIds: [],
-      logprobs: undefined,
-      finishReason: 'error',
-      stopReason: error.code,
-    });
+    const finish = { reason: 'error', stopReason: error.code } as const;
+    this.#finishChoice(choiceIndex, { text: '', tokenIds: [], finish });
   }
 
   /** The request has failed here, which the token side cannot know. */
@@ -135,20 +141,20 @@ export class Generation implements OpenRequest {
       if (!isFinished) this.#options.abortChoice(choiceIndex);
   }
 
-  /** Ends the events with an error after those that are unread. */
+  /** Ends the events with an error behind those in the queue. */
   fail(error: EngineError): void {
-    if (!this.isOver) this.#unread.fail(error);
+    if (!this.isOver) this.#queue.fail(error);
   }
 
-  /** The events, to be read once. Throws: what `fail` was given. */
-  events(): AsyncGenerator<GenerationEvent, void, undefined> {
-    return this.#unread.read();
+  /** The next event, waited for; null after the last one. Throws: the error of `fail`. */
+  next(): Promise<GenerationEvent | null> {
+    return this.#queue.next();
   }
 
   #putRequestFinish(): void {
     let completionTokenCount = 0;
     for (const assembler of this.#options.assemblers) completionTokenCount += assembler.tokenCount;
-    this.#unread.put({
+    this.#queue.put({
       kind: 'request-finish',
       usage: {
         promptTokenCount: this.#options.promptTokenIds.length,

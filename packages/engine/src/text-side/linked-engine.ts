@@ -12,11 +12,16 @@ import { Detokenizer, detokenize } from '../text/detokenizer.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { throwIfAborted } from './aborted.ts';
 import { searchBeams } from './beam/search-beams.ts';
-import { ConstrainedRequests, type ConstraintOptions } from './constrained-requests.ts';
+import {
+  type ConstrainedRequest,
+  ConstrainedRequests,
+  type ConstraintOptions,
+} from './constrained-requests.ts';
 import type { EngineLinkListener } from './engine-link-listener.ts';
 import { Generation } from './generation.ts';
 import { OpenRequests } from './open-requests.ts';
 import { type PreparedRequest, RequestPreparer, type RequestPreparerParts } from './request-preparer.ts';
+import { createSplitter } from './request-reasoning.ts';
 import { toSubmitMessage } from './to-submit-message.ts';
 
 export interface LinkedEngineParts extends RequestPreparerParts {
@@ -62,9 +67,29 @@ export class LinkedEngine implements Engine {
   ): AsyncGenerator<GenerationEvent, void, undefined> {
     if (this.#isClosing) throw closed();
     this.#openCount++;
+    let leave: (() => void) | undefined;
     try {
-      yield* this.#generate(request, signal);
+      const { link, tokenizer } = this.#parts;
+      const prepared = await this.#preparer.prepare(request, signal);
+      const { beamSearch } = prepared.valid;
+      if (beamSearch !== undefined) {
+        yield* searchBeams(prepared, beamSearch, { link, tokenizer, requests: this.#requests }, signal);
+        return;
+      }
+      const constrained = await this.#constraints.prepare(request, prepared, signal);
+      throwIfAborted(signal);
+      const requestId = this.#requests.newId();
+      const generation = this.#openGeneration(requestId, prepared, constrained);
+      leave = this.#requests.enter(requestId, generation, signal);
+      if (constrained !== null) this.#constraints.announce(this.#listener.readyCount);
+      link.submit(toSubmitMessage(requestId, prepared, constrained?.submitted));
+      for (;;) {
+        const event = await generation.next();
+        if (event === null) return;
+        yield event;
+      }
     } finally {
+      leave?.();
       this.#openCount--;
       if (this.#openCount === 0) for (const wake of this.#drainWaiters) wake();
     }
@@ -101,24 +126,18 @@ export class LinkedEngine implements Engine {
     return this.close();
   }
 
-  async *#generate(
-    request: GenerationRequest,
-    signal?: AbortSignal,
-  ): AsyncGenerator<GenerationEvent, void, undefined> {
+  #openGeneration(
+    requestId: number,
+    prepared: PreparedRequest,
+    constrained: ConstrainedRequest | null,
+  ): Generation {
     const { link, tokenizer } = this.#parts;
-    const prepared = await this.#preparer.prepare(request, signal);
-    const { valid, promptTokenIds } = prepared;
-    if (valid.beamSearch !== undefined) {
-      const sides = { link, tokenizer, requests: this.#requests };
-      yield* searchBeams(prepared, valid.beamSearch, sides, signal);
-      return;
-    }
-    const constrained = await this.#constraints.prepare(request, promptTokenIds, signal);
-    throwIfAborted(signal);
-    const requestId = this.#requests.newId();
-    const generation = new Generation({
+    const { valid, promptTokenIds, reasoning } = prepared;
+    const ofEachChoice = <Part>(create: () => Part) => Array.from({ length: valid.choiceCount }, create);
+    return new Generation({
       promptTokenIds,
-      assemblers: Array.from({ length: valid.choiceCount }, () => createAssembler(tokenizer, prepared)),
+      assemblers: ofEachChoice(() => createAssembler(tokenizer, prepared)),
+      splitters: ofEachChoice(() => createSplitter(reasoning)),
       tokenBytes: tokenizer.tokenBytes,
       eosTokenIds: this.info.eosTokenIds,
       checkAnswer: constrained?.checkAnswer ?? null,
@@ -126,14 +145,6 @@ export class LinkedEngine implements Engine {
       setChoicePaused: (choiceIndex, { isPaused }) =>
         link.setPaused({ kind: isPaused ? 'pause' : 'resume', requestId, choiceIndex }),
     });
-    const leave = this.#requests.enter(requestId, generation, signal);
-    try {
-      if (constrained !== null) this.#constraints.announce(this.#listener.readyCount);
-      link.submit(toSubmitMessage(requestId, prepared, constrained?.submitted));
-      yield* generation.events();
-    } finally {
-      leave();
-    }
   }
 
   async #drained(deadlineMs: number): Promise<void> {
@@ -151,10 +162,14 @@ export class LinkedEngine implements Engine {
 
 function createAssembler(
   { tokenBytes }: Tokenizer,
-  { valid, promptTokenIds, shownSpecialIds }: PreparedRequest,
+  { valid, promptTokenIds, reasoning }: PreparedRequest,
 ): ChoiceAssembler {
   const { skipSpecialTokens, stopStrings, includeStopInOutput, minTokens } = valid;
-  const detokenizer = new Detokenizer(tokenBytes, { skipSpecialTokens, shownSpecialIds, promptTokenIds });
+  const detokenizer = new Detokenizer(tokenBytes, {
+    skipSpecialTokens,
+    ...(reasoning !== null && { shownSpecialIds: reasoning.specialIds }),
+    promptTokenIds,
+  });
   return new ChoiceAssembler({ detokenizer, stopStrings, includeStopInOutput, minTokens });
 }
 

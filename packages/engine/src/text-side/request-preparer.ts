@@ -16,14 +16,15 @@ import type { PromptEncoder } from '../text/prompt-encoder.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { truncatePrompt } from '../text/truncate-prompt.ts';
 import { throwIfAborted } from './aborted.ts';
+import { type RequestReasoning, readReasoning } from './request-reasoning.ts';
 
 export interface PreparedRequest {
   readonly valid: ValidRequest;
   readonly promptTokenIds: Int32Array;
   readonly badTokenSequences: readonly (readonly number[])[];
   readonly maxTokens: number;
-  /** Special tokens whose text is shown all the same. */
-  readonly shownSpecialIds: ReadonlySet<number>;
+  /** Null when the output is not split. */
+  readonly reasoning: RequestReasoning | null;
 }
 
 export interface RequestPreparerParts {
@@ -58,8 +59,9 @@ export class RequestPreparer {
     const promptTokenIds = truncatePrompt(encoded, { keep, maxTokens: valid.maxTokens, contextLength });
     const maxTokens = settleMaxTokens(valid, promptTokenIds.length, contextLength, defaultMaxTokens);
     throwIfAborted(signal);
-    const shownSpecialIds = this.#specialIds(request.shownSpecialTokens);
-    return { valid, promptTokenIds, badTokenSequences, maxTokens, shownSpecialIds };
+    const { info, tokenizer } = this.#parts;
+    const reasoning = readReasoning(info.reasoningFormat, request.prompt, promptTokenIds, tokenizer);
+    return { valid, promptTokenIds, badTokenSequences, maxTokens, reasoning };
   }
 
   async #tokenizeBadWords(valid: ValidRequest): Promise<readonly (readonly number[])[]> {
@@ -69,11 +71,5 @@ export class RequestPreparer {
     const banned = [...bannedAlone, ...valid.minTokensBannedIds];
     checkSomeTokenLeft(valid.sampling.allowedTokenIds, banned, 'badWords and stop.minTokens');
     return sequences;
-  }
-
-  /** Ids of the texts that are special tokens of this vocabulary. */
-  #specialIds(texts: readonly string[] = []): ReadonlySet<number> {
-    const { tokenizer } = this.#parts;
-    return new Set(texts.map(text => tokenizer.tokenId(text)).filter(id => id !== undefined));
   }
 }

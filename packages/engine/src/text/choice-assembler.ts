@@ -1,7 +1,8 @@
 // One choice of a request: token ids in, text deltas out. Decides the ends that only text can show (stop
 // strings) and turns the token side's ends into finish reasons. Knows nothing of links or other choices.
 
-import type { FinishReason, StopReason, TokenFinishReason } from '../request/finish-reason.ts';
+import type { StopReason, TokenFinishReason } from '../request/finish-reason.ts';
+import type { ChoiceFinish } from '../request/generation-event.ts';
 import type { Detokenizer } from './detokenizer.ts';
 import { StopStringMatcher } from './stop-strings.ts';
 
@@ -18,7 +19,7 @@ export interface ChoiceAssemblerOptions {
 export interface ChoiceDelta {
   readonly text: string;
   readonly tokenIds: readonly number[];
-  readonly finish: { readonly reason: FinishReason; readonly stopReason: StopReason } | null;
+  readonly finish: ChoiceFinish | null;
   /** The text ended the choice, so the token side does not know yet. */
   readonly endedByText: boolean;
 }

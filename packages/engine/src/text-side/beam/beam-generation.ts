@@ -5,7 +5,9 @@ import type { GenerationEvent } from '../../request/generation-event.ts';
 import type { BeamSearch as BeamSearchRequest, LogprobsRequest } from '../../request/generation-request.ts';
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import { toTokenLogprob } from '../../text/logprob-text.ts';
+import type { ReasoningSplitter } from '../../text/reasoning/reasoning-splitter.ts';
 import type { TokenBytes } from '../../text/token-bytes.ts';
+import { splitDelta } from '../request-reasoning.ts';
 import { BeamSearch, type FinishedBeam, stepsOf } from './beam-search.ts';
 import type { NextTokens } from './next-token-query.ts';
 
@@ -20,6 +22,8 @@ export interface BeamGenerationOptions {
   readonly tokenBytes: TokenBytes;
   /** Text of a whole answer. */
   readonly decode: (tokenIds: Int32Array) => string;
+  /** The splitter of one answer. */
+  readonly createSplitter: () => ReasoningSplitter;
   /** The `topCount` best tokens after each list of tokens. */
   readonly askNextTokens: (
     tokenIdLists: readonly Int32Array[],
@@ -28,7 +32,9 @@ export interface BeamGenerationOptions {
 }
 
 /** Throws: what `askNextTokens` throws. */
-export async function* generateBeams(options: BeamGenerationOptions): AsyncGenerator<GenerationEvent> {
+export async function* generateBeams(
+  options: BeamGenerationOptions,
+): AsyncGenerator<GenerationEvent, void, undefined> {
   const { promptTokenIds, beamSearch, mainEosTokenId, logprobs } = options;
   const search = new BeamSearch({
     ...beamSearch,
@@ -55,18 +61,22 @@ export async function* generateBeams(options: BeamGenerationOptions): AsyncGener
   for (const [choiceIndex, beam] of search.answers().entries()) {
     const tokenIds = Array.from(beam.tokenIds.subarray(promptTokenIds.length));
     completionTokenCount += tokenIds.length;
+    const splitter = options.createSplitter();
+    const text = options.decode(textTokensOf(beam, options));
+    const { reasoning, answer } = splitDelta(splitter, text, { isLast: true });
     yield {
-      kind: 'choice-finish',
+      kind: 'token-delta',
       choiceIndex,
-      text: options.decode(textTokensOf(beam, options)),
+      text: answer,
+      reasoning,
+      isReasoning: splitter.isReasoning,
       tokenIds,
       ...(logprobs !== undefined && {
         logprobs: stepsOf(beam).map(step =>
           toTokenLogprob(options.tokenBytes, cutTop(step, logprobs.topCount)),
         ),
       }),
-      finishReason: beam.reason,
-      stopReason: beam.reason === 'stop' ? mainEosTokenId : null,
+      finish: { reason: beam.reason, stopReason: beam.reason === 'stop' ? mainEosTokenId : null },
     };
   }
   yield {

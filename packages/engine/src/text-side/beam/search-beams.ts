@@ -9,6 +9,7 @@ import type { Tokenizer } from '../../text/tokenizer.ts';
 import { throwIfAborted } from '../aborted.ts';
 import type { OpenRequests } from '../open-requests.ts';
 import type { PreparedRequest } from '../request-preparer.ts';
+import { createSplitter } from '../request-reasoning.ts';
 import { generateBeams } from './beam-generation.ts';
 import { NextTokenQuery, type NextTokens, toQueryMessage } from './next-token-query.ts';
 
@@ -20,8 +21,8 @@ export interface BeamSearchSides {
 }
 
 /** The events of a search. Throws: what the link fails a request with, `aborted`. */
-export async function* searchBeams(
-  { valid, promptTokenIds, maxTokens, shownSpecialIds }: PreparedRequest,
+export function searchBeams(
+  { valid, promptTokenIds, maxTokens, reasoning }: PreparedRequest,
   beamSearch: BeamSearch,
   { link, requests, tokenizer }: BeamSearchSides,
   signal: AbortSignal | undefined,
@@ -46,7 +47,7 @@ export async function* searchBeams(
     }
   };
 
-  yield* generateBeams({
+  return generateBeams({
     promptTokenIds,
     beamSearch,
     maxTokens,
@@ -55,7 +56,12 @@ export async function* searchBeams(
     includeStopInOutput,
     logprobs,
     tokenBytes,
-    decode: tokenIds => detokenize(tokenBytes, tokenIds, { skipSpecialTokens, shownSpecialIds }),
+    decode: tokenIds =>
+      detokenize(tokenBytes, tokenIds, {
+        skipSpecialTokens,
+        ...(reasoning !== null && { shownSpecialIds: reasoning.specialIds }),
+      }),
+    createSplitter: () => createSplitter(reasoning),
     // A search begins with one question, which may be refused like any request.
     askNextTokens: (tokenIdLists, topCount) =>
       Promise.all(tokenIdLists.map(tokenIds => askNextTokens(tokenIds, topCount))),

@@ -1,16 +1,14 @@
-// The published ways in which models mark what they think before they answer, and which one a model uses.
-// Operators choose one by name; otherwise the model's chat template tells.
+// Reasoning formats: the published marks that separate a model's reasoning from its answer, and the choice of the format
+// of a model, by name or by its chat template.
 
-import type { ThinkingMarks } from '@ortler/engine';
-
-/** Thinking stands between a start and an end, at the beginning of the answer. */
+/** The reasoning is between a start and an end mark, before the answer. */
 export interface TagFormat {
   readonly kind: 'tags';
   readonly starts: readonly string[];
   readonly ends: readonly string[];
 }
 
-/** The answer is a sequence of messages, each with a channel in its header. */
+/** The output is a sequence of messages, each with a channel in its header. */
 export interface ChannelFormat {
   readonly kind: 'channels';
 }
@@ -21,7 +19,7 @@ interface NamedFormat {
   readonly format: ReasoningFormat;
   /** A text that only chat templates of such models have. */
   readonly templateMark: string;
-  /** Who publishes models that write like this. */
+  /** Models that use it. */
   readonly usedBy: string;
   /** Special tokens that the format is written with, in the vocabularies where they are special. */
   readonly specialTokens: readonly string[];
@@ -32,9 +30,6 @@ const tags = (starts: readonly string[], ends: readonly string[]): TagFormat => 
   starts,
   ends,
 });
-
-/** Opens the message with the answer. */
-const ANSWER_HEADER = '<|channel|>final<|message|>';
 
 /** All formats by name. `auto` takes the first one whose mark the chat template has. */
 export const REASONING_FORMATS = {
@@ -82,7 +77,7 @@ export const REASONING_FORMATS = {
 } as const satisfies Record<string, NamedFormat>;
 
 export type ReasoningFormatName = keyof typeof REASONING_FORMATS;
-/** What an operator may say of a model. */
+/** Value of the engine's option: a format, `auto` for the one of the chat template, `none` to split nothing. */
 export type ReasoningParser = ReasoningFormatName | 'auto' | 'none';
 
 export const REASONING_PARSERS: readonly ReasoningParser[] = [
@@ -91,7 +86,7 @@ export const REASONING_PARSERS: readonly ReasoningParser[] = [
   ...(Object.keys(REASONING_FORMATS) as ReasoningFormatName[]),
 ];
 
-/** The format of a model; null when what it writes is all answer. */
+/** The format of a model; null when all of its output is answer. */
 export function chooseReasoningFormat(
   parser: ReasoningParser,
   chatTemplate: string | null,
@@ -102,23 +97,34 @@ export function chooseReasoningFormat(
   return names.find(name => chatTemplate?.includes(REASONING_FORMATS[name].templateMark)) ?? null;
 }
 
-/** Whether a text ends inside the thinking, so that what follows it is thought. */
-export function endsInThinking(format: ReasoningFormat, text: string): boolean {
-  if (format.kind !== 'tags') return false;
+/** Whether a text ends inside the reasoning, so that the text after it is reasoning. */
+function endsInReasoning(format: TagFormat, text: string): boolean {
   const last = (marks: readonly string[]) => Math.max(...marks.map(mark => text.lastIndexOf(mark)));
   return last(format.starts) > last(format.ends);
 }
 
-/** Whether a prompt ends with the opening of the thinking, as templates write it. */
-export function opensThinking(format: ReasoningFormat, prompt: string): boolean {
-  const end = prompt.trimEnd();
-  return format.kind === 'tags' && format.starts.some(start => end.endsWith(start));
+/**
+ * Where a prompt leaves the reasoning of the answer. `open`: the first token is reasoning. `closed`: the answer begins
+ * with the first token. `possible`: the model may begin its reasoning with the first token.
+ */
+export type ReasoningStart = 'open' | 'closed' | 'possible';
+
+/** The end of a prompt, as far as it decides about reasoning. */
+export interface PromptEnd {
+  /** Text of the prompt's last tokens. */
+  readonly tail: string;
+  /** Text of the last message, where the answer continues it; null otherwise. */
+  readonly continuedText: string | null;
 }
 
-/** What the engine must know to hold a constraint back while the model thinks. `continuedText` as in replies. */
-export function toThinkingMarks(format: ReasoningFormat, continuedText: string | null): ThinkingMarks {
-  // Messages of other channels come before the one that answers.
-  if (format.kind === 'channels') return { starts: [], ends: [ANSWER_HEADER], isOpen: true };
-  const { starts, ends } = format;
-  return { starts, ends, ...(continuedText !== null && { isOpen: endsInThinking(format, continuedText) }) };
+/** Decides for the splitter and for constraints whether the prompt has opened the reasoning. */
+export function findReasoningStart(
+  format: ReasoningFormat,
+  { tail, continuedText }: PromptEnd,
+): ReasoningStart {
+  if (format.kind === 'channels') return 'possible';
+  if (continuedText !== null) return endsInReasoning(format, continuedText) ? 'open' : 'closed';
+  const end = tail.trimEnd();
+  if (format.starts.some(start => end.endsWith(start))) return 'open';
+  return format.ends.some(mark => end.endsWith(mark)) ? 'closed' : 'possible';
 }

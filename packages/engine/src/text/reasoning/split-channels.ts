@@ -1,8 +1,8 @@
-// Separates thinking from answer where a model writes whole messages with a channel each, as gpt-oss does:
+// Splits reasoning from the answer where a model writes messages with a channel each, like gpt-oss:
 //
-//   <|channel|>analysis<|message|>thought<|end|><|start|>assistant<|channel|>final<|message|>answer<|return|>
+//   <|channel|>analysis<|message|>reasoning<|end|><|start|>assistant<|channel|>final<|message|>answer<|return|>
 //
-// The channel `analysis` is thought; every other one is part of the answer. Text without a header is the answer.
+// The channel `analysis` is reasoning; every other one is part of the answer. Text without a header is the answer.
 
 import { findFirst, longestOpenMark } from './find-marks.ts';
 import type { ReasoningSplitter, SplitText } from './reasoning-splitter.ts';
@@ -11,26 +11,26 @@ const HEADER_STARTS = ['<|start|>', '<|channel|>'];
 const HEADER_END = ['<|message|>'];
 const MESSAGE_ENDS = ['<|end|>', '<|return|>', '<|call|>'];
 const BODY_ENDS = [...MESSAGE_ENDS, ...HEADER_STARTS];
-const THINKING_HEADER = /<\|channel\|>\s*analysis\b/;
+const REASONING_HEADER = /<\|channel\|>\s*analysis\b/;
 
 /** A splitter of one choice. */
 export function createChannelSplitter(): ReasoningSplitter {
   let state: 'header' | 'body' = 'body';
-  let isThinking = false;
+  let isReasoning = false;
   let held = '';
 
   function push(text: string): SplitText {
     held += text;
-    const given = { reasoning: '', content: '' };
+    const given = { reasoning: '', answer: '' };
     const give = (length: number): void => {
-      given[isThinking ? 'reasoning' : 'content'] += held.slice(0, length);
+      given[isReasoning ? 'reasoning' : 'answer'] += held.slice(0, length);
       held = held.slice(length);
     };
     for (;;) {
       if (state === 'header') {
         const end = findFirst(held, HEADER_END);
         if (end === null) return given;
-        isThinking = THINKING_HEADER.test(held.slice(0, end.at));
+        isReasoning = REASONING_HEADER.test(held.slice(0, end.at));
         held = held.slice(end.at + end.mark.length);
         state = 'body';
         continue;
@@ -46,7 +46,7 @@ export function createChannelSplitter(): ReasoningSplitter {
         state = 'header';
       } else {
         held = held.slice(end.mark.length);
-        isThinking = false;
+        isReasoning = false;
       }
     }
   }
@@ -57,10 +57,10 @@ export function createChannelSplitter(): ReasoningSplitter {
       // A header that never ended is no text.
       const rest = state === 'header' ? '' : held;
       held = '';
-      return isThinking ? { reasoning: rest, content: '' } : { reasoning: '', content: rest };
+      return isReasoning ? { reasoning: rest, answer: '' } : { reasoning: '', answer: rest };
     },
-    get isThinking() {
-      return isThinking;
+    get isReasoning() {
+      return isReasoning;
     },
   };
 }

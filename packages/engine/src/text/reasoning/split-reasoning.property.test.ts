@@ -4,11 +4,11 @@ import { REASONING_FORMATS, type ReasoningFormatName } from './reasoning-format.
 import { createReasoningSplitter } from './split-reasoning.ts';
 
 function split(name: ReasoningFormatName, pieces: readonly string[], isOpen = false) {
-  const splitter = createReasoningSplitter(REASONING_FORMATS[name].format, isOpen);
+  const splitter = createReasoningSplitter(REASONING_FORMATS[name].format, isOpen ? 'open' : 'possible');
   const parts = [...pieces.map(piece => splitter.push(piece)), splitter.finish()];
   return {
     reasoning: parts.map(part => part.reasoning).join(''),
-    content: parts.map(part => part.content).join(''),
+    answer: parts.map(part => part.answer).join(''),
   };
 }
 
@@ -49,9 +49,9 @@ it('loses no text but the marks and the blanks before the first one', () => {
   const tagged = fc.constantFrom('think', 'mistral', 'seed') as fc.Arbitrary<'think' | 'mistral' | 'seed'>;
   fc.assert(
     fc.property(tagged, text, (name, whole) => {
-      const { reasoning, content } = split(name, [whole]);
+      const { reasoning, answer } = split(name, [whole]);
       const { starts, ends } = REASONING_FORMATS[name].format;
-      const asWritten = [content, starts[0] + reasoning, starts[0] + reasoning + ends[0] + content];
+      const asWritten = [answer, starts[0] + reasoning, starts[0] + reasoning + ends[0] + answer];
       expect([whole, whole.trimStart()].some(shown => asWritten.includes(shown))).toBe(true);
     }),
   );
@@ -75,8 +75,8 @@ describe.each<[ReasoningFormatName, string, string]>([
     ['a second thought', [`${start}a${end}b${start}c${end}`], false, 'a', `b${start}c${end}`],
     ['half an end', [`${start}a${end.slice(0, -1)}`], false, `a${end.slice(0, -1)}`, ''],
     ['half a start', [start.slice(0, -1)], false, '', start.slice(0, -1)],
-  ])('splits %s', (_what, pieces, isOpen, reasoning, content) => {
-    expect(split(name, pieces, isOpen)).toEqual({ reasoning, content });
+  ])('splits %s', (_what, pieces, isOpen, reasoning, answer) => {
+    expect(split(name, pieces, isOpen)).toEqual({ reasoning, answer });
   });
 });
 
@@ -99,17 +99,17 @@ describe('channels', () => {
       'ab',
       '{}',
     ],
-  ])('split %s', (_what, whole, reasoning, content) => {
-    expect(split('channels', [whole])).toEqual({ reasoning, content });
-    expect(split('channels', [...whole])).toEqual({ reasoning, content });
+  ])('split %s', (_what, whole, reasoning, answer) => {
+    expect(split('channels', [whole])).toEqual({ reasoning, answer });
+    expect(split('channels', [...whole])).toEqual({ reasoning, answer });
   });
 });
 
-it('gives thought out as it comes, all but what may be the beginning of the end', () => {
-  const splitter = createReasoningSplitter(REASONING_FORMATS.think.format, false);
+it('streams the reasoning, but for text that may be the beginning of the end mark', () => {
+  const splitter = createReasoningSplitter(REASONING_FORMATS.think.format, 'possible');
   const given = ['<th', 'ink>One', ' two </', 'b> </think', '>!'].map(piece => {
-    const { reasoning, content } = splitter.push(piece);
-    return [reasoning, content, splitter.isThinking];
+    const { reasoning, answer } = splitter.push(piece);
+    return [reasoning, answer, splitter.isReasoning];
   });
   expect(given).toEqual([
     ['', '', false],
