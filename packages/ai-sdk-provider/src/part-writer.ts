@@ -2,9 +2,15 @@
 // the usage and our metadata.
 
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import type { PromptReadyEvent, RequestFinishEvent, TokenLogprob } from '@ortler/engine';
+import type {
+  ChoiceFinish,
+  GenerationEvent,
+  PromptReadyEvent,
+  RequestFinishEvent,
+  TokenDeltaEvent,
+  TokenLogprob,
+} from '@ortler/engine';
 import { FAILED, toFinishReason } from './finish-reason.ts';
-import type { AnswerDelta, AnswerEvent } from './generation-engine.ts';
 import { toProviderMetadata } from './response-metadata.ts';
 import { toUsage } from './usage.ts';
 
@@ -19,14 +25,14 @@ export class PartWriter {
   #completionTokenCount = 0;
   #reasoningTokenCount = 0;
   readonly #logprobs: TokenLogprob[] = [];
-  #finish: AnswerDelta['finish'] = null;
+  #finish: ChoiceFinish | null = null;
 
   constructor(prompt: PromptReadyEvent) {
     this.#prompt = prompt;
   }
 
   /** Parts of the next event. Mutates: the state of the answer. */
-  *write(event: AnswerEvent): StreamParts {
+  *write(event: GenerationEvent): StreamParts {
     if (event.kind === 'token-delta') {
       this.#count(event);
       yield* this.#writeDelta('reasoning', event.reasoning);
@@ -79,7 +85,7 @@ export class PartWriter {
     };
   }
 
-  #count({ tokenIds, logprobs, reasoning, finish }: AnswerDelta): void {
+  #count({ tokenIds, logprobs, reasoning, finish }: TokenDeltaEvent): void {
     this.#completionTokenCount += tokenIds.length;
     // Tokens of a mark or of an incomplete character have no text of their own: they count to the reasoning that follows.
     if (reasoning !== '') this.#reasoningTokenCount = this.#completionTokenCount;

@@ -21,7 +21,10 @@ const constraint = z.union(
 
 const jsonStyle = z.strictObject({
   whitespace: z
-    .union([z.enum(['bounded', 'any', 'none']), z.strictObject({ pattern: z.string() })])
+    .union(
+      [z.enum(['bounded', 'any', 'none']), z.strictObject({ pattern: z.string() })],
+      'expected bounded, any, none or { pattern }',
+    )
     .optional(),
   closeObjects: z.boolean().optional(),
 });
@@ -69,11 +72,13 @@ export function parseProviderOptions(options: SharedV4ProviderOptions | undefine
   const parsed = ortlerProviderOptions.safeParse(options?.[PROVIDER_NAME] ?? {});
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
+  // The issue of a record's key holds the reason.
+  const { message } = (issue.code === 'invalid_key' ? issue.issues[0] : undefined) ?? issue;
   const argument = ['providerOptions', PROVIDER_NAME, ...issue.path].join('.');
   const allowed = issue.path.length === 0 ? ` Its options: ${OPTION_NAMES.join(', ')}.` : '';
   throw new InvalidArgumentError({
     argument,
-    message: `${argument}: ${issue.message}.${allowed}`,
+    message: `${argument}: ${message}.${allowed}`,
     cause: parsed.error,
   });
 }

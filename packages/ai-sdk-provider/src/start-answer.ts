@@ -2,20 +2,20 @@
 // retries or rejects, before there is a stream.
 
 import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
-import type { PromptReadyEvent } from '@ortler/engine';
+import type { GenerationEvent, PromptReadyEvent } from '@ortler/engine';
 import { fromEngineError } from './from-engine-error.ts';
-import { type AnswerEvent, type GenerationEngine, generateAnswer } from './generation-engine.ts';
+import { type GenerationEngine, generateAnswer } from './generation-engine.ts';
 import { toGenerationRequest } from './to-generation-request.ts';
 
 export interface StartedAnswer {
   readonly warnings: readonly SharedV4Warning[];
   readonly prompt: PromptReadyEvent;
   /** All events after `prompt`. Ends with an error of the AI SDK or of the engine. */
-  readonly events: AsyncGenerator<AnswerEvent, void, undefined>;
+  readonly events: AsyncGenerator<GenerationEvent, void, undefined>;
   /** Whether the caller's signal fired or `stop` was called. */
   readonly isAborted: () => boolean;
-  /** Ends the generation within one step; legal at any time. */
-  readonly stop: () => void;
+  /** Ends the generation within one step, also where no event was read; legal at any time. */
+  readonly stop: () => Promise<void>;
 }
 
 /** Throws: every refusal of the request. */
@@ -37,14 +37,17 @@ export async function startAnswer(
     prompt,
     events,
     isAborted: () => signal.aborted,
-    stop: () => own.abort(),
+    stop: async () => {
+      own.abort();
+      await events.return();
+    },
   };
 }
 
 async function* translateErrors(
-  events: AsyncIterable<AnswerEvent>,
+  events: AsyncIterable<GenerationEvent>,
   translate: (error: unknown) => unknown,
-): AsyncGenerator<AnswerEvent, void, undefined> {
+): AsyncGenerator<GenerationEvent, void, undefined> {
   try {
     yield* events;
   } catch (error) {

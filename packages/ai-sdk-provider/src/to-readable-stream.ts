@@ -3,10 +3,10 @@
 
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 
-/** `stop` ends a read that waits for the engine. */
+/** `stop` ends the generation, also while a read waits for it. */
 export function toReadableStream(
   parts: AsyncGenerator<LanguageModelV4StreamPart, void, undefined>,
-  stop: () => void,
+  stop: () => Promise<void>,
 ): ReadableStream<LanguageModelV4StreamPart> {
   return new ReadableStream(
     {
@@ -16,7 +16,7 @@ export function toReadableStream(
         else controller.enqueue(value);
       },
       async cancel() {
-        stop();
+        await stop();
         await parts.return();
       },
     },
