@@ -38,7 +38,17 @@ const COMMANDS = {
 };
 
 function packArguments(folder) {
-  return ['--filter', './packages/*', '--filter', './apps/*', 'pack', '--pack-destination', folder];
+  return [
+    '--filter',
+    './packages/*',
+    '--filter',
+    './apps/*',
+    '--filter',
+    './models/*',
+    'pack',
+    '--pack-destination',
+    folder,
+  ];
 }
 
 async function main([name, ...args]) {

@@ -22,7 +22,7 @@ serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength, ...o
         stop: { maxTokens: outputLength, ignoreEos: true },
       });
       for await (const event of events) {
-        if (event.kind === 'token-delta' || event.kind === 'choice-finish') yield* event.tokenIds;
+        if (event.kind === 'token-delta') yield* event.tokenIds;
       }
     },
   };

@@ -13,7 +13,7 @@ export interface SourceImport {
 }
 
 const IMPORT =
-  /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?from\s*['"]([^'"]+)['"]|\bimport\s*\(?\s*['"]([^'"]+)['"]/g;
+  /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?from\s*['"]([^'"]+)['"]|\bimport(?:\.meta\.resolve)?\s*\(?\s*['"]([^'"]+)['"]/g;
 
 /** All imports of the product's sources (tests left out), static and dynamic, types included. */
 export function readSourceImports(): readonly SourceImport[] {

@@ -136,7 +136,7 @@ test('the golden file says how it was made and has cases', () => {
 describe('the engine with the demo model', () => {
   let engine: Engine;
   beforeAll(async () => {
-    engine = await createEngine({ modelDir, threadCount: 1, maxSequences: 4 });
+    engine = await createEngine({ modelDir, threadCount: 1, maxSequences: 4, reasoningParser: 'none' });
   });
   afterAll(() => engine.close());
 
@@ -163,11 +163,11 @@ describe('the engine with the demo model', () => {
       } as const;
       for await (const event of engine.generate(request)) {
         if (event.kind === 'prompt-ready') promptTokenIds = event.promptTokenIds;
-        if ('text' in event) {
+        if (event.kind === 'token-delta') {
           text += event.text;
           tokenIds.push(...event.tokenIds);
+          finishReason = event.finish?.reason;
         }
-        if (event.kind === 'choice-finish') finishReason = event.finishReason;
       }
       return { promptTokenIds, tokenIds, text, finishReason };
     };
@@ -198,7 +198,7 @@ describe('the engine with the demo model', () => {
       const found = { tokenIds: [] as number[], text: '' };
       for await (const event of engine.generate(request)) {
         if (event.kind === 'prompt-ready') promptTokenIds = event.promptTokenIds;
-        if (!('text' in event)) continue;
+        if (event.kind !== 'token-delta') continue;
         found.text += event.text;
         found.tokenIds.push(...event.tokenIds);
       }
@@ -224,7 +224,7 @@ describe('the engine with the demo model', () => {
       } as const;
       for await (const event of engine.generate(request)) {
         if (event.kind === 'prompt-ready') prompt = event.promptLogprobs ?? [];
-        if ('text' in event) generated.push(...(event.logprobs ?? []));
+        if (event.kind === 'token-delta') generated.push(...(event.logprobs ?? []));
       }
       expect(prompt[0]).toBeNull();
       expectLogprobs(prompt.slice(1), one.prompt_token_ids.slice(1), promptEntries, index =>

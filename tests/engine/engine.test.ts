@@ -43,11 +43,14 @@ async function collect(events: AsyncIterable<GenerationEvent>): Promise<Generati
 }
 
 function choiceOf(events: readonly GenerationEvent[], choiceIndex: number) {
-  const own = events.filter(event => 'choiceIndex' in event && event.choiceIndex === choiceIndex);
+  const own = events
+    .filter(event => event.kind === 'token-delta')
+    .filter(event => event.choiceIndex === choiceIndex);
   return {
-    text: own.map(event => ('text' in event ? event.text : '')).join(''),
-    tokenIds: own.flatMap(event => ('tokenIds' in event ? [...event.tokenIds] : [])),
-    finish: own.find(event => event.kind === 'choice-finish'),
+    text: own.map(event => event.text).join(''),
+    reasoning: own.map(event => event.reasoning).join(''),
+    tokenIds: own.flatMap(event => event.tokenIds),
+    finish: own.at(-1)?.finish,
   };
 }
 

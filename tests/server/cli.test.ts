@@ -90,7 +90,7 @@ describe('ortler chat', () => {
     expect(err).not.toMatch(NO_STACK);
   });
 
-  it('asks a running server, and says when that does not know the key', async () => {
+  it('asks a running server, and says when that rejects the key', async () => {
     const server = await startTinyServer();
     try {
       const chat = ['chat', 'Hello!', '--url', server.url, ...settings];
@@ -101,7 +101,7 @@ describe('ortler chat', () => {
       expect(refused).toEqual({
         code: 1,
         out: '',
-        err: 'The server does not know the key of ORTLER_API_KEY or --api-key.\n',
+        err: 'The server rejects the key of ORTLER_API_KEY or --api-key.\n',
       });
     } finally {
       await server.dispose();

@@ -69,7 +69,7 @@ describe.skipIf(!isCheckout)('first start of a clean clone (skipped outside a gi
         const engine = await createEngine({ modelDir });
         const messages = [{ role: 'user', content: 'What is the capital of France?' }];
         for await (const event of engine.generate({ prompt: { kind: 'chat', messages } }))
-          if (event.kind === 'token-delta' || event.kind === 'choice-finish') process.stdout.write(event.text);
+          if (event.kind === 'token-delta') process.stdout.write(event.text);
         await engine.close();`;
       writeFileSync(join(project, 'engine.ts'), source);
       expect(execFileSync(process.execPath, ['engine.ts'], { cwd: project, encoding: 'utf8' })).toContain(

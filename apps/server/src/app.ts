@@ -1,5 +1,5 @@
-// The HTTP application: REST and tRPC over the same procedures, and the routes beside them. It opens no port, so
-// tests call `app.inject`.
+// The HTTP application: REST and tRPC over the same procedures, and the system routes. It opens no port, so tests call
+// `app.inject`.
 
 import cors from '@fastify/cors';
 import { createAppRouter, type PublicError, type Services, toPublicError } from '@ortler/api';
@@ -15,9 +15,9 @@ import {
 import { answerBrokenRequest } from './rest/broken-request.ts';
 import { createDispatcher } from './rest/dispatcher.ts';
 import { toErrorBody, toErrorHeaders, toTrpcErrorBody } from './rest/error-body.ts';
+import { setIdleWriteTimeout } from './rest/idle-write-timeout.ts';
 import { chooseRequestId, createRequestContext } from './rest/request-context.ts';
 import { createRouteTable } from './rest/route-table.ts';
-import { endStalledReader } from './rest/stalled-reader.ts';
 import { type CheckedDatabase, createDatabaseChecks } from './system/database-checks.ts';
 import type { Metrics } from './system/metrics.ts';
 import { registerSystemRoutes } from './system/system-routes.ts';
@@ -25,14 +25,14 @@ import { registerSystemRoutes } from './system/system-routes.ts';
 export interface AppOptions {
   readonly services: Services;
   readonly metrics: Metrics;
-  /** Databases whose state `/health` shows. */
+  /** Databases whose state `/health` reports. */
   readonly databases?: readonly CheckedDatabase[];
-  /** Where models run, once that is settled. Absent: nobody knows. */
+  /** The device that models run on, once it is chosen. */
   readonly device?: () => DeviceChoice | undefined;
   readonly bodyLimitBytes: number;
-  /** For bodies that are read as they arrive: logged trajectories. */
+  /** Limit of bodies that are streamed to the store: logged trajectories. */
   readonly streamedBodyLimitBytes: number;
-  /** How long a client may take nothing of what waits for it. 0: for ever. */
+  /** Idle write timeout: longest time a client may read nothing of a reply that is waiting for it. 0: no limit. */
   readonly stalledReaderMs: number;
   readonly corsOrigins: '*' | readonly string[];
   /** Ends every open request when it fires. */
@@ -41,15 +41,15 @@ export interface AppOptions {
   readonly logger?: FastifyBaseLogger;
 }
 
-/** Longest path segment; tRPC puts procedure names of a batch into one. */
+/** Longest path segment; tRPC joins the procedure names of a batch into one. */
 const MAX_PARAM_LENGTH = 5_000;
-/** A client must have sent its request by then. */
+/** Longest time a client may take to send its request. */
 const REQUEST_TIMEOUT_MS = 120_000;
-/** Calls in one tRPC request. */
+/** Most calls in one tRPC request. */
 const MAX_TRPC_BATCH = 16;
-/** What stands before the path, with its slash, where a request line has a whole address. */
+/** Origin of a request line in absolute form, with the first slash of its path. */
 const ORIGIN = /^https?:\/\/[^/?#]*\/?/i;
-/** How long browsers may remember a CORS answer. Unit: seconds. */
+/** How long browsers may cache a preflight response. Unit: seconds. */
 const CORS_MAX_AGE_S = 600;
 
 /** Builds the application. */
@@ -72,7 +72,7 @@ export async function createApp({
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     forceCloseConnections: 'idle',
     genReqId: chooseRequestId,
-    // Proxies may name the whole address. Source: RFC 9112, section 3.2.2.
+    // Proxies may send the absolute form of the request target. Source: RFC 9112, section 3.2.2.
     rewriteUrl: ({ url = '/' }) => url.replace(ORIGIN, '/'),
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply: FastifyReply) => {
@@ -94,9 +94,9 @@ export async function createApp({
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
-    endStalledReader(reply.raw, {
+    setIdleWriteTimeout(reply.raw, {
       timeoutMs: stalledReaderMs,
-      onStalled: () => app.log.warn({ requestId: request.id }, 'client stopped reading, connection ended'),
+      onTimeout: () => app.log.warn({ requestId: request.id }, 'client stopped reading, connection ended'),
     });
     done();
   });
@@ -125,12 +125,12 @@ export async function createApp({
   });
 
   await app.register(async trpc => {
-    // As for streams of REST: proxies that know it hand on what comes and leave the pace to the reader.
+    // Disables buffering in proxies that know the header, so that streams arrive at once. REST streams send it too.
     trpc.addHook('onRequest', (_request, reply, done) => {
       reply.header('x-accel-buffering', 'no');
       done();
     });
-    // What Fastify refuses before tRPC sees it, such as a body past the limit, is told the way tRPC clients read.
+    // Errors that Fastify raises before tRPC sees the request, such as a body past the limit, in tRPC's error shape.
     trpc.setErrorHandler((error, request, reply) => {
       const known: PublicError = { ...toPublicError(error, request.id), ...frameworkFault(error) };
       onError(error, known, request.id);
@@ -165,7 +165,7 @@ export async function createApp({
     // The dispatcher reads bodies itself, after it has checked the credentials.
     rest.removeAllContentTypeParsers();
     rest.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    // A Content-Type that is none, which Fastify finds first, is refused by the dispatcher like every other one.
+    // Fastify checks the syntax of Content-Type first; the dispatcher refuses a malformed one like any other wrong one.
     rest.setErrorHandler((error, request, reply) =>
       isBrokenMediaType(error) ? answer(request, reply) : reply.send(error),
     );
@@ -176,7 +176,7 @@ export async function createApp({
       handler: answer,
     });
   });
-  // Methods that Fastify does not know by itself.
+  // Methods that Fastify does not route.
   app.setNotFoundHandler(answer);
   return app;
 }
@@ -185,7 +185,7 @@ function isBrokenMediaType(error: unknown): boolean {
   return (error as { readonly code?: unknown }).code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE';
 }
 
-// Failures that Fastify finds before any of our code runs.
+// Errors that Fastify raises before any of our code runs.
 function frameworkFault(error: unknown): Partial<PublicError> {
   const { statusCode, message } = error as { readonly statusCode?: number; readonly message?: string };
   if (statusCode === undefined || statusCode >= 500 || message === undefined) return {};

@@ -1,16 +1,15 @@
 #!/usr/bin/env node
-// The command line. Commands load their code when they run, so `--help` and a start stay quick.
+// The `ortler` command line. Commands import their code when they run, so that `--help` and startup are fast.
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { registerFeedbackCommands } from './commands/feedback/register-feedback.ts';
 import { registerKeyCommands } from './commands/keys/register-keys.ts';
-import { onLostReader, processTerminal } from './commands/terminal.ts';
+import { onClosedPipe, processTerminal } from './commands/terminal.ts';
 import { registerTrainingCommands } from './commands/training/register-training.ts';
 import { UserError } from './commands/user-error.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
-import { shownDefault } from './config/describe-settings.ts';
 import type { Setting } from './config/settings/setting.ts';
-import { SETTINGS } from './config/settings.ts';
+import { SETTINGS, shownDefault } from './config/settings.ts';
 import { VERSION } from './system/version.ts';
 
 type SettingName = keyof typeof SETTINGS;
@@ -28,18 +27,20 @@ const CHAT_SETTINGS: readonly SettingName[] = [
 
 const EXAMPLES = `
 Examples:
-  ortler serve                                        serves a small demo model in a clone, and prints a key once
-  ortler chat "What is the capital of France?"        asks it without a server
-  ortler serve --models my-model=path/to/folder       serves a Hugging Face folder; built on first use
-  ortler keys create --team acme --name trainer       a key that reaches what the team acme has
-  ortler <command> --help                             says what a command takes
+  ortler serve                                     serve the demo model of a clone; prints an API key on first start
+  ortler chat "What is the capital of France?"     ask the demo model without a server
+  ortler serve --models my-model=path/to/folder    serve a Hugging Face folder; it is built on first use
+  ortler build path/to/folder --precision q4       quantise it ahead of time (4-bit, weight-only)
+  ortler keys create --team acme --name trainer    create an API key with access to the data of the team acme
+  ortler <command> --help                          arguments, settings and examples of a command
 `;
 const SERVE_EXAMPLES = `
-A flag wins over its variable, a variable over the default.
+A flag overrides its variable, a variable overrides the default.
 
 Examples:
   ortler serve --models big=path/to/big,small=path/to/small
-  ORTLER_API_KEY=<a key of yours> ortler serve --host 0.0.0.0 --port 8080
+  ortler serve --precision q4 --kv-cache int8 --max-sequences 16     4-bit weights, int8 KV cache, batches of 16
+  ORTLER_API_KEY=<your key> ortler serve --host 0.0.0.0 --port 8080
 `;
 const CHAT_EXAMPLES = `
 Examples:
@@ -48,20 +49,27 @@ Examples:
   ORTLER_API_KEY=<key> ortler chat --url http://127.0.0.1:8000 "What is the capital of France?"
 `;
 
+const BUILD_EXAMPLES = `
+Examples:
+  ortler build path/to/SmolLM2-135M-Instruct --precision q4
+  ortler build path/to/SmolLM2-135M-Instruct --adapter path/to/lora --output my-model
+  ortler serve --models my-model=my-model
+`;
+
 const program = new Command('ortler')
   .description('LLM inference on ONNX Runtime: a server, a chat in the terminal, and a model builder.')
   .version(VERSION)
   .addHelpText('after', EXAMPLES)
-  .showHelpAfterError('Run `ortler --help` for what is allowed.');
+  .showHelpAfterError('Run `ortler --help` for commands and examples.');
 
 addSettings(
-  program.command('serve').description('Serve models over HTTP (OpenAI wire format and tRPC).'),
+  program.command('serve').description('Serve models over HTTP: OpenAI-compatible REST and tRPC.'),
   ALL_SETTINGS,
 )
   .addHelpText('after', SERVE_EXAMPLES)
   .action(async (flags: Flags) => {
-    // A server goes on without a reader of its messages.
-    onLostReader(() => undefined);
+    // A server keeps running when the pipe of its messages closes.
+    onClosedPipe(() => undefined);
     const config = configFrom(flags);
     const { serve } = await import('./commands/serve.ts');
     await serve(config, processTerminal);
@@ -71,11 +79,11 @@ addSettings(
   program
     .command('chat')
     .description(
-      'Ask one question, or talk when none is given. Runs the model here unless --url names a server.',
+      'Answer one question, or start a conversation without one. The model runs in this process unless --url names a server.',
     )
-    .argument('[question]', 'the question')
-    .option('--model <folder or id>', 'model to ask; default: the first configured one')
-    .option('--url <address>', 'a running server to ask instead; needs a key')
+    .argument('[question]', 'the question; without it, a conversation until Ctrl-D')
+    .option('--model <folder or id>', 'model to use; default: the first of --models')
+    .option('--url <address>', 'send requests to this running server; needs an API key')
     .option(
       '--api-key <key>',
       `key for the server of --url. Prefer the variable: flags show in process lists. [${SETTINGS.apiKey.variable}]`,
@@ -83,16 +91,16 @@ addSettings(
     .option('--system <text>', 'system message')
     .option(
       '--temperature <number>',
-      '0 always gives the same answer; default: what the model recommends',
+      'sampling temperature; 0 is greedy decoding; default: as generation_config.json of the model says',
       toNumber,
     )
-    .option('--max-tokens <number>', 'longest answer', toNumber),
+    .option('--max-tokens <number>', 'most tokens of an answer', toNumber),
   CHAT_SETTINGS,
 )
   .addHelpText('after', CHAT_EXAMPLES)
   .action(async (question: string | undefined, flags: Flags & ChatFlags) => {
     const { model, url, system, temperature, maxTokens } = flags;
-    onLostReader(() => process.exit());
+    onClosedPipe(() => process.exit());
     const config = configFrom(flags);
     const { chat } = await import('./commands/chat.ts');
     await chat({ question, model, url, system, temperature, maxTokens }, config, processTerminal);
@@ -100,10 +108,12 @@ addSettings(
 
 program
   .command('build')
-  .description('Turn a Hugging Face folder (config.json, tokenizer.json, *.safetensors) into a model folder.')
-  .argument('<folder>', 'the folder to read')
+  .description(
+    'Build a Hugging Face folder (config.json, tokenizer.json, *.safetensors) into an ONNX model folder, quantised if asked.',
+  )
+  .argument('<folder>', 'the Hugging Face folder')
   .option('--adapter <folder>', 'a PEFT LoRA adapter to merge into the weights')
-  .option('--output <folder>', 'the folder to make; default: <name>-<precision> here')
+  .option('--output <folder>', 'the folder to create; default: ./<name>-<precision>')
   .addOption(
     new Option('--precision <name>', SETTINGS.precision.description)
       .choices(['auto', 'f32', 'f16', 'q8', 'q4'])
@@ -115,12 +125,13 @@ program
       .default('auto'),
   )
   .addOption(
-    new Option('--device <name>', 'where the model is to run: graphs for a GPU are other ones')
+    new Option('--device <name>', 'device that the model will run on; CPU and GPU need different graphs')
       .choices(['cpu', 'gpu'])
       .default('cpu'),
   )
+  .addHelpText('after', BUILD_EXAMPLES)
   .action(async (folder: string, flags: BuildFlags) => {
-    onLostReader(() => process.exit());
+    onClosedPipe(() => process.exit());
     const { build } = await import('./commands/build.ts');
     const { adapter, output, precision, kvCache, device } = flags;
     await build({ folder, adapter, output, precision, kvCache, device }, processTerminal);
@@ -169,7 +180,7 @@ function addSettings(command: Command, names: readonly SettingName[]): Command {
 function configFrom(flags: Readonly<Record<string, unknown>>): Config {
   const texts: Record<string, string> = {};
   for (const name of ALL_SETTINGS) {
-    // Commander names values after the flag; the table's name of a setting may differ (bodyLimitBytes, --body-limit).
+    // Commander names values after the flag, which may differ from the setting (--body-limit, bodyLimitBytes).
     const key = SETTINGS[name].flag
       .slice(2)
       .replace(/-(.)/g, (_match, letter: string) => letter.toUpperCase());
@@ -193,7 +204,7 @@ try {
     throw new UserError(`Ortler needs Node ${MIN_NODE_MAJOR} or newer; this is ${process.version}.`);
   await program.parseAsync();
 } catch (error) {
-  // Mistakes get their message; anything else is a fault of ours and keeps its stack.
+  // Mistakes of the user show their message; anything else is a bug and keeps its stack.
   if (!(error instanceof UserError || error instanceof ConfigError)) throw error;
   processTerminal.err(`${error.message}\n`);
   process.exitCode = 1;

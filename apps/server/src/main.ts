@@ -1,8 +1,9 @@
-// Builds the server from its configuration, listens, and stops it again. The command line and tests call it.
+// Creates a server from its configuration, listens, and shuts down gracefully. Callers: the command line and tests.
 
 import type { AddressInfo } from 'node:net';
 import { ApiError } from '@ortler/api';
 import { EngineError } from '@ortler/engine';
+import { ModelBuildError } from '@ortler/model-builder';
 import { type DeviceChoice, OrtError } from '@ortler/onnxruntime';
 import { createJsonSchemaChecker } from '@ortler/structured-output';
 import type { FastifyRequest } from 'fastify';
@@ -11,7 +12,6 @@ import { createApp } from './app.ts';
 import type { Config } from './config/config.ts';
 import { openDatabase } from './db/open-database.ts';
 import type { CatalogEvent, ServerModelCatalog } from './models/model-catalog.ts';
-import { ModelPreparationError } from './models/prepare-model.ts';
 import { createServerModels } from './models/server-models.ts';
 import { trackIdleConnections } from './rest/idle-connections.ts';
 import { createApiKeyStore } from './stores/api-keys.ts';
@@ -21,22 +21,22 @@ import { createTrainingServices } from './stores/training/training-services.ts';
 import { createMetrics } from './system/metrics.ts';
 
 export interface RunningServer {
-  /** Address that it answers on. */
+  /** Address that the server listens on. */
   readonly url: string;
   readonly catalog: ServerModelCatalog;
-  /** The key made at this start, or null when there was one already. It is shown to the operator once. */
+  /** The API key created at this start, to be shown once; null when there was one already. */
   readonly firstKey: string | null;
-  /** Resolves when every model is ready or has failed once. */
+  /** Resolves when each model is ready or has failed once. */
   readonly loaded: Promise<void>;
-  /** Lets open answers end within the configured time, ends the rest, then frees everything. */
+  /** Graceful shutdown: lets open requests end within `drainMs`, aborts the rest, then frees everything. */
   stop(): Promise<void>;
 }
 
-/** After open answers were told to end, connections of readers that do not read are cut this much later. */
+/** Time between aborting open requests and closing the connections of clients that do not read. */
 const CUT_CONNECTIONS_MS = 1_000;
 const CLOSE_IDLE_INTERVAL_MS = 50;
 
-/** Starts a server. It listens at once; models are built and loaded meanwhile. Throws: when it cannot listen. */
+/** Starts a server. It listens before its models are built and loaded. Throws: when it cannot listen. */
 export async function startServer(
   config: Config,
   onCatalogEvent: (event: CatalogEvent) => void = () => undefined,
@@ -63,11 +63,11 @@ export async function startServer(
       if (event.kind === 'ready') logDeviceNote(logger, event.modelId, event.engine.info.deviceNote);
       onCatalogEvent(event);
     },
-    onUnloaded: modelId => logger.info({ model: modelId }, 'checkpoint left memory'),
+    onUnloaded: modelId => logger.info({ model: modelId }, 'checkpoint unloaded'),
     onDevice: choice => {
-      // A GPU that does not work is worth a line to those who did not ask for it by name.
-      if (choice.isFallback) logger.warn(choice, 'models run on the processor');
-      else logger.info(choice, 'device of the models');
+      // With device `auto`, a GPU that cannot be used is a warning.
+      if (choice.isFallback) logger.warn(choice, 'GPU not usable, models run on the CPU');
+      else logger.info(choice, 'device chosen');
       onDevice(choice);
     },
   });
@@ -105,7 +105,7 @@ export async function startServer(
       config.drainMs,
     );
     const cut = setTimeout(() => app.server.closeAllConnections(), config.drainMs + CUT_CONNECTIONS_MS);
-    // A connection without an open request would hold the server open until its client lets go.
+    // Idle keep-alive connections would delay the close until their clients disconnect.
     idleConnections.close();
     const closeIdle = setInterval(() => idleConnections.close(), CLOSE_IDLE_INTERVAL_MS);
     try {
@@ -126,7 +126,7 @@ export async function startServer(
     await closeDatabases();
     throw error;
   }
-  // Only a server that can listen makes a key: the key is shown once, so nobody may miss it.
+  // Created only after listening has succeeded, because the key is shown once.
   const firstKey = await keys.createFirstKey();
   return {
     url: addressOf(app.server.address() as AddressInfo),
@@ -137,28 +137,22 @@ export async function startServer(
   };
 }
 
-// What the operator got wrong needs no stack; a fault of ours does.
+// A mistake of the operator is logged without a stack, a bug with one.
 function logFailedModel(
   logger: Logger,
   { modelId, error, retryAfterMs }: Extract<CatalogEvent, { kind: 'failed' }>,
 ): void {
   const isMistake =
-    error instanceof ModelPreparationError || error instanceof EngineError || error instanceof OrtError;
-  logger.error(
-    {
-      model: modelId,
-      ...(isMistake ? { reason: error.message } : { err: error }),
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
-    },
-    'model could not be loaded',
-  );
+    error instanceof ModelBuildError || error instanceof EngineError || error instanceof OrtError;
+  const fault = isMistake ? { reason: error.message } : { err: error };
+  logger.error({ model: modelId, ...fault, retryAfterMs }, 'model could not be loaded');
 }
 
 function logDeviceNote(logger: Logger, modelId: string, note: string | undefined): void {
-  if (note !== undefined) logger.warn({ model: modelId, note }, 'model leaves work on the processor');
+  if (note !== undefined) logger.warn({ model: modelId, note }, 'some operators of the model run on the CPU');
 }
 
-// A query may hold what a caller asks for, in tRPC the whole input, so it stays out of the log.
+// The query is left out of the log, because it may hold personal data; with tRPC it holds the whole input.
 function toLoggedRequest({ method, url, host, ip, socket }: FastifyRequest) {
   return {
     method,

@@ -1,5 +1,5 @@
-// What lies beside the usual request: other methods, odd paths, bodies nobody reads, and bytes that are not HTTP.
-// Everything is answered in one error shape, with the request's id.
+// Edge cases of HTTP: other methods, odd paths, unread bodies, and bytes that are not HTTP. All errors have one shape, with
+// the request's id.
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -17,7 +17,7 @@ function manyEntries<Value>(count: number, value: Value): Record<string, Value> 
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [index, value]));
 }
 
-/** Sends bytes as they are; gives the whole reply. */
+/** Sends raw bytes; returns the whole reply. */
 async function exchange(bytes: string): Promise<string> {
   const { hostname, port } = new URL(await test.listen());
   const socket = connect(Number(port), hostname);
@@ -28,7 +28,7 @@ async function exchange(bytes: string): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-describe('routes beside the api', () => {
+describe('routes outside the api', () => {
   it.each(['/health', '/version', '/metrics', '/openapi.json'])(
     '%s refuses other methods with the ones it has',
     async url => {
@@ -59,7 +59,7 @@ describe('routes beside the api', () => {
     }
   });
 
-  it('the docs page answers an unknown file as everything else does', async () => {
+  it('the docs page answers an unknown file with the usual error', async () => {
     test = await openTestApp();
     expect((await test.app.inject('/docs/nothing')).json()).toEqual(errorBody(404, 'Not Found'));
   }, 20_000);
@@ -184,13 +184,13 @@ describe('bodies', () => {
     const reply = await test.post(body);
     expect(reply.statusCode).toBe(400);
     expect(reply.json<{ error: { param: string } }>().error.param).toMatch(new RegExp(`^${field}`));
-    // Tenths of seconds with writing and reading the body; with every fault collected it was seconds, in which nothing
-    // else was answered. Time of the processor, so that a busy machine does not count.
+    // Takes tenths of seconds, including writing and reading the body; collecting every fault took seconds, in which no other
+    // request was answered. CPU time, so that a busy machine does not matter.
     const { user, system } = process.cpuUsage(before);
     expect(user + system).toBeLessThan(1_500_000);
   });
 
-  it('a tRPC body past the limit is told in the shape of tRPC', async () => {
+  it('a tRPC body past the limit gets an error in the shape of tRPC', async () => {
     test = await openTestApp();
     const reply = await test.app.inject({
       method: 'POST',

@@ -1,4 +1,4 @@
-// Loaded models whose loads the test ends by hand, for the tests of `src/models`.
+// A pool of loaded models whose loads and clock are controlled by the test, for the tests of `src/models`.
 
 import type { EngineLease } from '@ortler/api';
 import { createFakeEngine, type FakeEngine } from '@ortler/api/testing';
@@ -9,7 +9,7 @@ import {
   type LoadedModelsOptions,
 } from '../src/models/loaded-models.ts';
 
-/** One load of one key, held until the test lets it end. */
+/** One load of one key, pending until the test ends it. */
 export interface Load {
   readonly key: string;
   readonly signal: AbortSignal;
@@ -24,7 +24,7 @@ export interface LoadedModelsByHand {
   readonly loads: Load[];
   readonly failed: string[];
   readonly unloaded: string[];
-  /** What the clock of pauses shows. Unit: milliseconds. */
+  /** Time of the clock. Unit: milliseconds. */
   nowMs: number;
   open(key: string, signal?: AbortSignal): Promise<EngineLease>;
   /** The same, and lets the load that this begins succeed. */
@@ -33,14 +33,14 @@ export interface LoadedModelsByHand {
 
 const never = new AbortController().signal;
 
-/** Each test has a collection of its own, and timers that only it moves. */
+/** Each test has its own pool and fake timers. */
 export const it = base.extend('test', ({ onTestFinished }) => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   return createLoadedModelsByHand();
 });
 
-/** Two places, an idle time of one second. */
+/** A capacity of two and an idle time of one second. */
 export function createLoadedModelsByHand(options: Partial<LoadedModelsOptions> = {}): LoadedModelsByHand {
   const loads: Load[] = [];
   const failed: string[] = [];
@@ -78,7 +78,7 @@ export function createLoadedModelsByHand(options: Partial<LoadedModelsOptions> =
   return test;
 }
 
-/** Lets everything happen that waits for nothing from outside. */
+/** Runs all pending microtasks. */
 export function settle(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve));
 }

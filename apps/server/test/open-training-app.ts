@@ -17,7 +17,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   /** The parsed body. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into many shapes, and a wrong look fails the test.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read many shapes, and a wrong access fails the test.
   readonly body: any;
   readonly text: string;
 }
@@ -41,8 +41,8 @@ export interface TrainingApp {
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /**
- * Opens a database and the application over it for the tests of a description, and closes both behind them. What is
- * given has its members as soon as a test or a later hook runs.
+ * Opens a database and the application over it for the tests of a `describe` block, and closes both afterwards. The returned
+ * object has its members as soon as a test or a later hook runs.
  * @param clock As for `openTrainingApp`.
  */
 export function useTrainingApp(open: OpenTestDatabase, clock?: { nowMs: number }): TrainingApp {

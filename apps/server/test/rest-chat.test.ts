@@ -41,7 +41,7 @@ describe('a chat over REST', () => {
     expect(reply.statusCode).toBe(200);
   });
 
-  it('may hold fields that nobody knows', async () => {
+  it('may have unknown fields', async () => {
     expect((await test.post({ messages: MESSAGES, foo: 1 })).statusCode).toBe(200);
   });
 
@@ -105,7 +105,7 @@ describe('a bad body', () => {
     expect(reply.statusCode).toBe(200);
   });
 
-  it('without messages is told so', async () => {
+  it('without messages is refused', async () => {
     const { error } = (await test.post({ model: 'demo' })).json();
     expect(error).toEqual({
       message: expect.stringContaining('messages'),
@@ -129,7 +129,7 @@ describe('a bad body', () => {
     expect(await reply.json()).toMatchObject({ error: { type: 'Request Entity Too Large', code: 413 } });
   });
 
-  it('past the limit is told so while it is still being sent', async () => {
+  it('past the limit is refused while it is still being sent', async () => {
     const url = await test.listen();
     const headers = { authorization: AUTHORIZATION, 'content-type': 'application/json' };
     const body = 'x'.repeat(32 * 2 ** 20);

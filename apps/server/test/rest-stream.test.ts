@@ -71,7 +71,7 @@ it('ends a broken stream with an error event and [DONE]', async () => {
   });
 });
 
-it('aborts the generation when the client leaves', async () => {
+it('aborts the generation when the client disconnects', async () => {
   const hold = Promise.withResolvers<void>();
   const engine = createFakeEngine({
     beforeToken: number => (number === 2 ? hold.promise : Promise.resolve()),
@@ -93,7 +93,7 @@ it('aborts the generation when the client leaves', async () => {
   expect(test.services.reports).toMatchObject([{ outcome: 'aborted' }]);
 });
 
-it('aborts a plain request when the client leaves', async () => {
+it('aborts a request without streaming when the client disconnects', async () => {
   const hold = Promise.withResolvers<void>();
   const engine = createFakeEngine({ beforeToken: () => hold.promise });
   await openWith(engine);
@@ -111,7 +111,7 @@ it('aborts a plain request when the client leaves', async () => {
   await vi.waitFor(() => expect(engine.abortedCount).toBe(1));
 });
 
-it('holds the engine back while the reader is slow, and loses nothing', async () => {
+it('applies backpressure to the engine while the reader is slow, and loses nothing', async () => {
   const text = 'x'.repeat(64 * 1024);
   let produced = 0;
   const engine = createFakeEngine({
@@ -128,7 +128,7 @@ it('holds the engine back while the reader is slow, and loses nothing', async ()
       .on('error', reject)
       .end(JSON.stringify({ messages: MESSAGES, stream: true }));
   });
-  // Nobody reads: the 25 MB answer cannot all be in buffers of the kernel.
+  // The client does not read: the 25 MB answer does not fit into the kernel's buffers.
   await new Promise(resolve => setTimeout(resolve, 150));
   expect(produced).toBeLessThan(399);
   let length = 0;

@@ -100,7 +100,7 @@ async function ask(model: string) {
 
 const textOf = (body: { choices: { message: { content: string } }[] }) => body.choices[0]!.message.content;
 
-it('lists the checkpoints behind the models of the operator, the newest of each model by its bare name', async () => {
+it('lists the checkpoints after the configured models, the newest of each model by its bare name', async () => {
   const response = await test.app.inject({ url: '/v1/models', headers: { authorization: AUTHORIZATION } });
   const data: { id: string; root: string; created: number }[] = response.json().data;
   expect(data.map(({ id, root }) => [id, root])).toEqual([
@@ -113,7 +113,7 @@ it('lists the checkpoints behind the models of the operator, the newest of each 
 });
 
 describe('a chat', () => {
-  it('with an adapter answers differently from its base, which goes on unchanged', async () => {
+  it('with an adapter answers differently from its base, which is unchanged', async () => {
     const before = await ask('base');
     const adapted = await ask('clerk:step1');
     expect(adapted.response.statusCode).toBe(200);
@@ -123,7 +123,7 @@ describe('a chat', () => {
     expect(textOf((await ask('clerk:step1')).body)).toBe(textOf(adapted.body));
   }, 60_000);
 
-  it('by the bare name is answered by the newest, which takes the place of another', async () => {
+  it('by the bare name is answered by the newest, which evicts another checkpoint', async () => {
     await ask('clerk:step1');
     const { response, body } = await ask('clerk');
     expect(response.statusCode).toBe(200);
@@ -142,7 +142,7 @@ describe('a chat', () => {
     expect(readyCount()).toBe(before + 1);
   }, 60_000);
 
-  it('is not answered by a checkpoint that was deleted, which leaves memory', async () => {
+  it('is not answered by a deleted checkpoint, which is unloaded', async () => {
     await ask('clerk:step1');
     checkpoints = [];
     const { response, body } = await ask('clerk:step1');

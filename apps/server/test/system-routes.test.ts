@@ -9,7 +9,7 @@ afterEach(() => test.app.close());
 const loading = { kind: 'loading', detail: 'building 10%' } as const;
 const restarting = {
   kind: 'restarting',
-  detail: 'loading it failed and is tried again',
+  detail: 'loading failed and is retried',
   retryAfterMs: 3_100,
 } as const;
 const failed = { kind: 'failed', detail: '/secret/folder is broken' } as const;
@@ -38,7 +38,7 @@ describe('/health', () => {
   });
 });
 
-it('tells in /health where models run, once that is settled', () => {
+it('reports in /health the device of the models, once it is chosen', () => {
   const catalog = createFakeServices().models;
   expect(reportHealth(catalog)).not.toHaveProperty('device');
   const facts = {
@@ -62,7 +62,7 @@ it('tells in /health where models run, once that is settled', () => {
   });
 });
 
-it('tells in /health why a model is not where the others are', () => {
+it('reports in /health which operators of a model run on the CPU', () => {
   const deviceNote = 'The device "webgpu" has no kernels for MatMulInteger (3).';
   const engine = createFakeEngine({ info: { deviceNote }, health: { restartCount: 2 } });
   expect(reportHealth(createFakeServices({ a: engine }).models).models).toEqual([
@@ -70,17 +70,17 @@ it('tells in /health why a model is not where the others are', () => {
   ]);
 });
 
-it('tells in /health that loading is tried again, and when', () => {
+it('reports in /health that loading is retried, and when', () => {
   expect(reportHealth(createFakeServices({ a: restarting }).models).models).toEqual([
     {
       id: 'a',
       state: 'restarting',
-      detail: 'loading it failed and is tried again within 4 s; the server log has the reason',
+      detail: 'loading failed and is retried within 4 s; the server log has the reason',
     },
   ]);
 });
 
-it('tells the version', async () => {
+it('reports the version', async () => {
   test = await openTestApp();
   expect((await test.app.inject('/version')).json()).toEqual({
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
@@ -102,20 +102,20 @@ it('counts requests and tokens under the names of vLLM', async () => {
   expect(body).toContain(`vllm:request_max_num_generation_tokens_sum${labels} 3`);
 });
 
-it('begins the series of every model at 0, so that the first request is an increase', async () => {
+it('initialises the series of every model to 0, so that the first request is an increase', async () => {
   test = await openTestApp();
   const { body } = await test.app.inject('/metrics');
   const labels = 'model_name="demo",engine="0"';
   expect(body).toContain(`vllm:generation_tokens_total{${labels}} 0`);
   expect(body).toContain(`vllm:request_success_total{${labels},finished_reason="length"} 0`);
   expect(body).toContain(`vllm:time_to_first_token_seconds_bucket{le="+Inf",${labels}} 0`);
-  // Told once: a scrape takes nothing back.
+  // Counted once: a scrape does not reset counters.
   await test.post({ messages: MESSAGES });
   const { body: later } = await test.app.inject('/metrics');
   expect(later).toContain(`vllm:time_to_first_token_seconds_count{${labels}} 1`);
 });
 
-it('tells in /metrics where the time of requests went', async () => {
+it('reports queue, prefill, decode and inference times in /metrics', async () => {
   const timing = { queuedMs: 250, prefillMs: 1_000 };
   test = await openTestApp(createFakeServices({ demo: createFakeEngine({ timing, decodeMs: 3_000 }) }));
   await test.post({ messages: MESSAGES });
@@ -131,7 +131,7 @@ it('tells in /metrics where the time of requests went', async () => {
     );
 });
 
-it('tells nothing of times that the engine does not know', async () => {
+it('omits times that the engine does not report', async () => {
   test = await openTestApp();
   await test.post({ messages: MESSAGES });
   const { body } = await test.app.inject('/metrics');
@@ -139,7 +139,7 @@ it('tells nothing of times that the engine does not know', async () => {
   expect(body).not.toMatch(/^vllm:request_(queue|prefill|decode|inference)_time_seconds_count\{.*\} [^0]/m);
 });
 
-it("shows the engine's own counts of cache, preemption and speculation under the names of vLLM", async () => {
+it("reports the engine's counts of prefix caching, preemption and speculative decoding under the names of vLLM", async () => {
   const stats = {
     runningCount: 2,
     waitingCount: 1,
@@ -212,7 +212,7 @@ it('measures its own process', async () => {
   expect(measured('process_start_time_seconds')).toBeGreaterThan(1.7e9);
 });
 
-it('serves the docs page and its script from this machine', async () => {
+it('serves the docs page and its script locally', async () => {
   test = await openTestApp();
   expect((await test.app.inject('/docs')).headers.location).toBe('docs/');
   const page = await test.app.inject('/docs/');
@@ -221,7 +221,7 @@ it('serves the docs page and its script from this machine', async () => {
   expect(page.body).toContain('"proxyUrl":""');
   expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
   expect((await test.app.inject('/docs/?from=a-link')).body).toBe(page.body);
-  // Nothing is loaded from elsewhere, nor from a place that a proxy may have put something else at.
+  // Nothing is loaded from other hosts, nor from paths outside the prefix of a proxy.
   for (const [, target] of page.body.matchAll(/(?:src|href)="([^"]+)"/g))
     expect(target).toMatch(/^(data:|js\/)/);
   const [, script] = /<script[^>]* src="([^"]+)"/.exec(page.body)!;

@@ -1,4 +1,4 @@
-// Keys of teams: what belongs to one team is, for another, as if it were not there; keys without a team reach everything.
+// Access of teams: data of one team does not exist for another one; keys without a team have access to all data.
 
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ describeOnEveryDatabase('keys of teams', ({ open }) => {
   let database: Database;
   let loaded: LoadedModels;
   let test: TrainingApp;
-  /** Id of the model `clerk` of each team, and of the one made without a team. */
+  /** Id of the model `clerk` of each team, and of the one created without a team. */
   const ids = new Map<string | null, string>();
   let checkpointId: string;
 
@@ -58,7 +58,6 @@ describeOnEveryDatabase('keys of teams', ({ open }) => {
     return createCheckpointModels({
       store: checkpoints,
       loaded,
-      reasoningParserOf: () => 'auto',
       baseFolder: () => '/base',
       prepare: async () => '/built',
       start: async () => createFakeEngine(),
@@ -97,7 +96,7 @@ describeOnEveryDatabase('keys of teams', ({ open }) => {
       ['PATCH', '/checkpoints/CHECKPOINT', { metrics: { a: 1 } }],
     ];
 
-    it.each(calls)('is answered by %s %s exactly as one that nobody made', async (method, path, body) => {
+    it.each(calls)('is answered by %s %s exactly like an unknown one', async (method, path, body) => {
       const ask = (name: string) => {
         const url = `/v1/preview/models/${encodeURIComponent(name)}${path.replace('CHECKPOINT', checkpointId)}`;
         return send(method, url, 'acme', body, name);
@@ -294,7 +293,7 @@ describeOnEveryDatabase('keys of teams', ({ open }) => {
         expect((await post('create', team, item(`${team}/app`))).statusCode).toBe(200);
       const count = async (team: string | null, project: string) =>
         (await post('query', team, { project_id: project })).json().result.length;
-      // The batch that was refused left nothing.
+      // The refused batch stored nothing.
       expect(await count('acme', 'acme/app')).toBe(1);
       expect(await count('beta', 'beta/app')).toBe(1);
       expect(await count(null, 'beta/app')).toBe(1);

@@ -147,7 +147,7 @@ describeOnEveryDatabase('models and checkpoints', ({ open }) => {
     expect((await list(await training.createModel(), '?limit=100')).status).toBe(200);
   });
 
-  it('refuses a cursor that nobody gave and one of another model alike', async () => {
+  it('refuses an unknown cursor and one of another model alike', async () => {
     const [id, other] = [await training.createModel(), await training.createModel()];
     const [foreign] = await training.addCheckpoints(other, 1);
     const unknown = await list(id, '?after=01998d2f-3a40-7c52-9d3e-5a2b8f7c6d1e');

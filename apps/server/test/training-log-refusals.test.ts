@@ -1,4 +1,4 @@
-// Every way in which the log endpoint refuses, on every database: with each fault in its place, and nothing stored.
+// All refusals of the log endpoint, on every database: each fault has its location, and nothing is stored.
 
 import { beforeAll, expect, it } from 'vitest';
 import { describeOnEveryDatabase } from './databases.ts';

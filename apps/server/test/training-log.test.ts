@@ -1,4 +1,4 @@
-// The log endpoint: what it stores, what it averages and what a repeated call gives, on every database.
+// The log endpoint on every database: storage, averaged metrics, idempotency.
 
 import { expect, it } from 'vitest';
 import { describeOnEveryDatabase } from './databases.ts';

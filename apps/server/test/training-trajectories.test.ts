@@ -1,4 +1,4 @@
-// Reading trajectories back: filters, pages while others insert, streams; and both transports alike.
+// Queries of trajectories over both transports: filters, pages during concurrent inserts, streams.
 
 import { createOrtlerClient } from '@ortler/api/client';
 import { TEST_API_KEY } from '@ortler/api/testing';
@@ -99,7 +99,7 @@ describeOnEveryDatabase('trajectories', ({ open, isConcurrent }) => {
     const running: Promise<unknown>[] = [];
     const items = await walk(id, '', 4, async () => {
       if (next >= 1100) return;
-      // Several calls at once, of different lengths, so that their commits come in any order.
+      // Concurrent calls of different lengths, so that they commit in any order.
       for (const count of [7, 1, 3]) {
         running.push(logSome(next, count));
         next += count;

@@ -37,7 +37,7 @@ it('gives the same completion, chunks and models as REST', async () => {
   expect(await client.models.list.query()).toEqual(models.json());
 });
 
-it('asks proxies not to hold streams back', async () => {
+it('asks proxies not to buffer streams', async () => {
   test = await openTestApp();
   const reply = await test.app.inject({
     method: 'POST',
@@ -99,7 +99,7 @@ it('aborts the generation when the client aborts', async () => {
   await vi.waitFor(() => expect(engine.abortedCount).toBe(1));
 });
 
-it('keeps nothing of a call that has ended: the signal of the server outlives all of them', async () => {
+it('keeps no listeners of ended calls on the stop signal of the server', async () => {
   const client = await connect();
   for (let call = 0; call < 3; call++) {
     await client.models.list.query();

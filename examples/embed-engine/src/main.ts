@@ -24,7 +24,7 @@ const request = {
 
 try {
   for await (const event of engine.generate(request, controller.signal)) {
-    if (event.kind === 'token-delta' || event.kind === 'choice-finish') process.stdout.write(event.text);
+    if (event.kind === 'token-delta') process.stdout.write(event.text);
     if (event.kind === 'request-finish') {
       process.stdout.write('\n');
       console.error(

@@ -11,7 +11,7 @@ import {
   type FakeServices,
   TEST_API_KEY,
 } from './testing/index.ts';
-import type { ApiContext } from './trpc.ts';
+import type { ApiContext } from './trpc/trpc.ts';
 
 const messages = [{ role: 'user', content: 'hi' }];
 

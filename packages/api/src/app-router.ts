@@ -1,13 +1,13 @@
 // The whole api as one tRPC router. REST routes are read from the procedures' metadata.
 
+import type { Services } from './ports/services.ts';
 import { createChatRouter } from './routers/chat.ts';
 import { createCompletionsRouter } from './routers/completions.ts';
 import { createFeedbackRouter } from './routers/feedback.ts';
 import { createModelsRouter } from './routers/models.ts';
 import { createTokenizerRouter } from './routers/tokenizer.ts';
 import { createTrainingRouter } from './routers/training.ts';
-import type { Services } from './services.ts';
-import { router } from './trpc.ts';
+import { router } from './trpc/trpc.ts';
 
 /** Builds every procedure over the given services. */
 export function createAppRouter(services: Services) {

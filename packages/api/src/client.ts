@@ -2,7 +2,7 @@
 
 import { createTRPCClient, httpBatchStreamLink, type TRPCClient } from '@trpc/client';
 import type { AppRouter } from './app-router.ts';
-import { int64Transformer } from './int64-transformer.ts';
+import { int64Transformer } from './trpc/int64-transformer.ts';
 
 export { int64Transformer };
 export type OrtlerClient = TRPCClient<AppRouter>;

@@ -1,31 +1,19 @@
 // Public surface of @ortler/api: the router over its ports, the errors, and the context that transports build.
 
 export { type AppRouter, createAppRouter } from './app-router.ts';
-export { REASONING_PARSERS, type ReasoningParser } from './chat/reasoning/reasoning-format.ts';
-export { isAsyncIterable } from './chunk-stream.ts';
-export {
-  ApiError,
-  type ApiErrorCode,
-  ERROR_TABLE,
-  type PublicError,
-  toPublicError,
-} from './errors.ts';
+export { type RecordContext, toFeedbackRecord } from './feedback/to-feedback-record.ts';
 export type {
   AnnotationQueueStore,
   AnnotationServices,
   AnnotationSpec,
   AnnotationSpecStore,
-} from './feedback/annotation-services.ts';
+} from './ports/annotation-services.ts';
 export type {
   FeedbackPage,
   FeedbackRecord,
   FeedbackStore,
   InsertedFeedback,
-} from './feedback/feedback-services.ts';
-export { type RecordContext, toFeedbackRecord } from './feedback/to-feedback-record.ts';
-export { invalidInput } from './report-faults.ts';
-export { listRestRoutes, type RestRoute } from './rest-routes.ts';
-export type { BytesInput } from './routers/training-trajectories.ts';
+} from './ports/feedback-services.ts';
 export type {
   CatalogModel,
   CheckpointModel,
@@ -40,15 +28,7 @@ export type {
   Principal,
   ServedModel,
   Services,
-} from './services.ts';
-export { homeEntity, mayReach } from './team.ts';
-export { meanOf } from './training/metric-tallies.ts';
-export {
-  parseCheckpointReference,
-  parseModelReference,
-  toCheckpointReference,
-  toModelReference,
-} from './training/model-reference.ts';
+} from './ports/services.ts';
 export type {
   CheckpointListOptions,
   CheckpointStore,
@@ -70,5 +50,24 @@ export type {
   TrajectorySpool,
   TrajectoryStore,
   WeightsFolders,
-} from './training/training-services.ts';
-export { type ApiContext, type Credentials, type ProcedureMeta, requireBearer } from './trpc.ts';
+} from './ports/training-services.ts';
+export { listRestRoutes, type RestRoute } from './rest-routes.ts';
+export type { BytesInput } from './routers/training-trajectories.ts';
+export { homeEntity, mayReach } from './team.ts';
+export { meanOf } from './training/metric-tallies.ts';
+export {
+  parseCheckpointReference,
+  parseModelReference,
+  toCheckpointReference,
+  toModelReference,
+} from './training/model-reference.ts';
+export { isAsyncIterable } from './trpc/chunk-stream.ts';
+export {
+  ApiError,
+  type ApiErrorCode,
+  ERROR_TABLE,
+  type PublicError,
+  toPublicError,
+} from './trpc/errors.ts';
+export { invalidInput } from './trpc/report-faults.ts';
+export { type ApiContext, type Credentials, type ProcedureMeta, requireBearer } from './trpc/trpc.ts';

@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document, generated from the procedures and finished with what the generator cannot say: which
-// security scheme an operation takes, the error bodies by style, and streamed replies.
+// The OpenAPI 3.1 document, generated from the procedures and completed with parts that the generator does not support:
+// security schemes, error bodies by style, streamed replies.
 
 import {
   chatChunk,
@@ -18,18 +18,18 @@ import { generateOpenApiDocument } from 'trpc-to-openapi';
 import { z } from 'zod';
 import type { AppRouter } from './app-router.ts';
 import { describeSupport } from './chat/parameter-support.ts';
-import { type ApiErrorCode, ERROR_TABLE } from './errors.ts';
 import { listRestRoutes, type RestRoute } from './rest-routes.ts';
+import { type ApiErrorCode, ERROR_TABLE } from './trpc/errors.ts';
 
 type Json = { [key: string]: unknown };
 
 export interface OpenApiOptions {
   readonly version: string;
-  /** Where paths begin, as seen from the document. Default: beside it, so that a path that a proxy puts in front counts. */
+  /** Server address, which may be relative to the document. Default: `.`, which includes the path prefix of a proxy. */
   readonly baseUrl?: string;
 }
 
-/** In the order in which a reader of the document meets them. */
+/** In the order of the document. */
 const TAGS = [
   'chat',
   'completions',
@@ -41,7 +41,7 @@ const TAGS = [
   'feedback',
 ];
 
-/** Reasons that belong to every route of a style; routes list them by status. */
+/** Errors of every route of a style, which are documented by status. */
 const REASONS = {
   openai: {
     common: ['malformed_request', 'unauthorized', 'internal'],
@@ -53,7 +53,7 @@ const REASONS = {
   },
 } as const;
 
-/** What the docs page sends when a reader tries an operation; the generator would fill in empty texts. */
+/** Example bodies for trying an operation on the docs page; the generator would fill in empty strings. */
 const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   createChatCompletion: chatCompletionRequestExamples.valid[0],
   queryFeedback: feedbackQueryRequestExamples.valid[1],
@@ -65,7 +65,7 @@ const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
 
 const REQUEST_ID_HEADER = {
   'X-Request-Id': {
-    description: 'The id sent by the client, or the one made for this request.',
+    description: 'The id sent by the client, or the one generated for this request.',
     schema: { type: 'string' },
   },
 };
@@ -76,7 +76,7 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '.
     title: 'Ortler',
     version,
     description:
-      'LLM inference on ONNX Runtime: chat completions, completions, tokens, the models behind them, what their training needs, and feedback on what they said.',
+      'LLM inference on ONNX Runtime: chat completions, completions, tokenization, models, training (trajectories and checkpoints), and feedback.',
     baseUrl,
     tags: TAGS,
     securitySchemes: {
@@ -91,7 +91,7 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '.
   const paths = document.paths as Record<string, Record<string, Json>>;
   for (const route of listRestRoutes(router))
     finishOperation(paths[route.path]![route.method.toLowerCase()]!, route);
-  // Fields of one name mean the same in both, or are served in both.
+  // Fields of the same name have the same support in both endpoints.
   for (const path of ['/v1/chat/completions', '/v1/completions']) describeParameters(paths[path]!.post!);
   const components = document.components as Record<string, Json>;
   components.schemas = {
@@ -105,7 +105,7 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '.
   return document;
 }
 
-// What this version does not do with a field stands beside what the field means.
+// Appends the support of each field, such as "accepted without effect", to its description.
 function describeParameters(operation: Json): void {
   const { content } = operation.requestBody as { content: Record<string, { schema: Json }> };
   const properties = content['application/json']!.schema.properties as Record<string, Json>;
@@ -126,7 +126,7 @@ function finishOperation(operation: Json, { method, auth, errors, streams, lines
   const success: Json = { ...ok, headers: REQUEST_ID_HEADER };
   if (streams !== null) {
     const content = success.content as Record<string, { schema: Json }>;
-    // The generator sees a union with the stream; as JSON only the completion comes.
+    // The generator documents a union of completion and stream; the JSON reply is the completion alone.
     const [completion] = (content['application/json']!.schema.anyOf ?? []) as Json[];
     success.content = {
       'application/json': { schema: completion },
@@ -141,7 +141,10 @@ function finishOperation(operation: Json, { method, auth, errors, streams, lines
     };
   }
   if (lines) {
-    const schema = { type: 'string', description: 'One JSON object per line, as the items of the list.' };
+    const schema = {
+      type: 'string',
+      description: 'One JSON object per line, in the shape of the list items.',
+    };
     success.content = { 'application/x-ndjson': { schema } };
   }
   if (method === 'DELETE') moveQueryToBody(operation);
@@ -150,7 +153,7 @@ function finishOperation(operation: Json, { method, auth, errors, streams, lines
   operation.responses = { 200: success, ...errorResponses(reasons, errors) };
 }
 
-/** The generator knows no body of DELETE and documents its fields as query parameters. */
+/** Moves the fields of DELETE to the body, because the generator documents them as query parameters. */
 function moveQueryToBody(operation: Json): void {
   const parameters = (operation.parameters ?? []) as {
     in: string;

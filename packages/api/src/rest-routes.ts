@@ -2,8 +2,8 @@
 // document are both made from this list, so they cannot differ.
 
 import type { AppRouter } from './app-router.ts';
-import type { ApiErrorCode } from './errors.ts';
-import type { ProcedureMeta } from './trpc.ts';
+import type { ApiErrorCode } from './trpc/errors.ts';
+import type { ProcedureMeta } from './trpc/trpc.ts';
 
 /** One REST route and the procedure behind it. */
 export interface RestRoute {

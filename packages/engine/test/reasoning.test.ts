@@ -69,6 +69,21 @@ test('output is reasoning from its first token on where the prompt ends with the
   }
 });
 
+test.each([
+  ['<think>so', { reasoning: ' so', text: 'yes' }],
+  ['<think>so so</think>', { reasoning: '', text: 'yes' }],
+])('an answer that continues %j has %j', async (begun, parts) => {
+  const scripted = await createScriptedEngine({ chatTemplate: TEMPLATE });
+  try {
+    const messages = [{ role: 'assistant', content: `${ANSWER}<|im_start|>${begun}` }];
+    const template = { addGenerationPrompt: false, continueFinalMessage: true };
+    const request = { ...chat(''), prompt: { kind: 'chat', messages, template } } as const;
+    expect(choiceOf(await collect(scripted.engine.generate(request)))).toMatchObject(parts);
+  } finally {
+    await scripted.close();
+  }
+});
+
 test('reasoningParser none leaves marks and reasoning in the text', async () => {
   const scripted = await createScriptedEngine({ chatTemplate: TEMPLATE, reasoningParser: 'none' });
   try {

@@ -1,27 +1,27 @@
-// The one error class of this package and its closed list of codes.
-// The door of a service turns `fault` into a status and `path` into a location; nothing here knows HTTP.
+// The error class of this package and its closed list of codes. A service maps `fault` to a status and `path` to a
+// location; nothing here knows HTTP.
 
 /**
- * Why a query is refused, by whose fault.
+ * The class of an error.
  *
- * - `malformed`: the value has not the shape the grammar asks for.
- * - `unanswerable`: the shape is right, but the query asks for something that has no meaning.
+ * - `malformed`: the value does not match the grammar.
+ * - `unanswerable`: the value matches the grammar, but the query has no meaning.
  */
 export type QueryFault = 'malformed' | 'unanswerable';
 
-/** Every code of a refusal, with the fault it belongs to. */
+/** Every error code and its class. */
 export const QUERY_ERROR_FAULTS = Object.freeze({
   /** A required key or operand is absent. */
   missing: 'malformed',
   /** A key is not part of the grammar. */
   extra_forbidden: 'malformed',
-  /** The object names no operator this grammar has. */
+  /** The object has no operator of the grammar. */
   unknown_operator: 'malformed',
   /** Two operators in one object. */
   ambiguous_operator: 'malformed',
-  /** A literal, field or value operator stands where only an operation may stand. */
+  /** A literal, a field or a value operator where an operation is required. */
   operation_expected: 'malformed',
-  /** An operator got more operands than it takes. */
+  /** An operator has too many operands. */
   too_long: 'malformed',
   object_type: 'malformed',
   tuple_type: 'malformed',
@@ -29,18 +29,18 @@ export const QUERY_ERROR_FAULTS = Object.freeze({
   string_type: 'malformed',
   bool_type: 'malformed',
   int_type: 'malformed',
-  /** The value is none of a fixed set. */
+  /** The value is not in a fixed set. */
   literal_error: 'malformed',
   /** A literal is neither a JSON scalar nor a structure of wrapped literals. */
   literal_type: 'malformed',
-  /** A text holds NUL or half of a surrogate pair, which no database stores. */
+  /** A text contains NUL or an unpaired surrogate, which no database stores. */
   invalid_text: 'malformed',
   /** A number is not finite. */
   finite_number: 'malformed',
   negative_index: 'malformed',
   /** `count(*)` next to other fields. */
   mixed_count: 'malformed',
-  /** The expression nests deeper than the limit. */
+  /** The expression is nested deeper than the limit. */
   too_deep: 'malformed',
   /** The expression, a list or a text is larger than its limit. */
   too_large: 'malformed',
@@ -49,9 +49,9 @@ export const QUERY_ERROR_FAULTS = Object.freeze({
   unknown_field: 'unanswerable',
   /** `$and` or `$or` without an operand. */
   empty_operation: 'unanswerable',
-  /** A literal object or list: no database type holds it. */
+  /** A literal object or list, which has no SQL type. */
   structured_literal: 'unanswerable',
-  /** The two sides of a comparison can never be equal in type. */
+  /** The two sides of a comparison have no common type. */
   no_common_type: 'unanswerable',
   /** A literal compared with a date is neither ISO 8601 nor Unix seconds. */
   invalid_datetime: 'unanswerable',
@@ -63,10 +63,10 @@ export const QUERY_ERROR_FAULTS = Object.freeze({
 
 export type QueryErrorCode = keyof typeof QUERY_ERROR_FAULTS;
 
-/** Where in the request a fault lies: object keys and list positions from the request's root. */
+/** Location of an error: object keys and list positions from the request's root. */
 export type QueryPath = readonly (string | number)[];
 
-/** The error every public function of this package throws for a query it refuses. */
+/** Thrown by every public function of this package for an invalid query. */
 export class QueryError extends Error {
   override readonly name = 'QueryError';
   readonly code: QueryErrorCode;
@@ -78,13 +78,13 @@ export class QueryError extends Error {
     this.path = path;
   }
 
-  /** Whether the shape or the meaning is wrong. */
+  /** The class of the code. */
   get fault(): QueryFault {
     return QUERY_ERROR_FAULTS[this.code];
   }
 }
 
-/** Ends an exhaustive switch; the type checker proves that it is never reached. */
+/** The default case of an exhaustive switch; the type checker proves that it is unreachable. */
 export function assertNever(value: never): never {
   throw new Error(`Unreachable variant: ${JSON.stringify(value)}`);
 }

@@ -1,6 +1,16 @@
-// Public surface: parse and bind a feedback query, compile it for a database, discover payload paths.
-export { bindExpr } from './bind-expr.ts';
-export { type BoundFeedbackQuery, bindFeedbackQuery, type FeedbackQuery } from './bind-query.ts';
+// Public API: parse and bind a feedback query, compile it to SQL, discover payload paths.
+export { bindExpr } from './bind/bind-expr.ts';
+export { type BoundFeedbackQuery, bindFeedbackQuery, type FeedbackQuery } from './bind/bind-query.ts';
+export {
+  COLUMNS,
+  type Column,
+  type ColumnType,
+  type FeedbackColumns,
+  type FeedbackRecord,
+} from './bind/columns.ts';
+export { pinnedIds } from './bind/pinned-ids.ts';
+export type { Cursor, SortDirection, SortKey } from './bind/sort-order.ts';
+export { cursorMoment, type TimeWindow, timeDirection, withinWindow } from './bind/time-window.ts';
 export {
   compilePayloadSampleQuery,
   compileSampledPayloadsQuery,
@@ -9,17 +19,19 @@ export {
   type PayloadSampleQuery,
   type SampledKey,
   type SampledPayload,
-} from './compile-payload-sample.ts';
+} from './compile/compile-payload-sample.ts';
 export {
   type CompiledFeedbackQuery,
   type CompileOptions,
   compileFeedbackQuery,
   explainFeedbackQuery,
-} from './compile-query.ts';
+} from './compile/compile-query.ts';
+export type { QueryDialect } from './compile/dialect.ts';
+export { type IndexReading, payloadIndexExpression } from './compile/payload-index.ts';
+export type { ResultRow } from './compile/result-row.ts';
 export { clickHouseDialect } from './dialects/clickhouse.ts';
 export { toClickHousePayload } from './dialects/clickhouse-payload.ts';
 export { ClickHouseQueryCompiler, toClickHouseParams } from './dialects/clickhouse-query-compiler.ts';
-export type { QueryDialect } from './dialects/dialect.ts';
 export { postgresDialect } from './dialects/postgres.ts';
 export { sqliteDialect } from './dialects/sqlite.ts';
 export {
@@ -29,21 +41,14 @@ export {
   type QueryFault,
   type QueryPath,
 } from './errors.ts';
-export type { ExprNode } from './expr-node.ts';
-export type { FeedbackColumns, FeedbackRecord } from './feedback-record.ts';
-export { COLUMNS, type Column, type ColumnType } from './fields.ts';
-export { GRAMMAR, type GrammarRule } from './grammar.ts';
-export { grammarJsonSchema, grammarMarkdown } from './grammar-docs.ts';
-export { DEFAULT_QUERY_LIMITS, type QueryLimits } from './limits.ts';
-export { parseExpr, parseQuery } from './parse-expr.ts';
-export { type IndexReading, payloadIndexExpression } from './payload-index.ts';
+export type { ExprNode } from './parse/expr-node.ts';
+export { GRAMMAR, type GrammarRule } from './parse/grammar.ts';
+export { grammarJsonSchema, grammarMarkdown } from './parse/grammar-docs.ts';
+export { DEFAULT_QUERY_LIMITS, type QueryLimits } from './parse/limits.ts';
+export { parseExpr, parseQuery } from './parse/parse-expr.ts';
 export {
   discoverPayloadPaths,
   type PayloadPath,
   PayloadPathCollector,
   type PayloadValueType,
-} from './payload-paths.ts';
-export { pinnedIds } from './pinned-ids.ts';
-export type { ResultRow } from './selection.ts';
-export type { Cursor, SortDirection, SortKey } from './sort-order.ts';
-export { cursorMoment, type TimeWindow, timeDirection, withinWindow } from './time-window.ts';
+} from './parse/payload-paths.ts';

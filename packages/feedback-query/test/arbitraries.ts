@@ -1,6 +1,7 @@
 // Random rows and expressions. Values come from small pools that meet often and hold every trap we know of:
 // numeric texts, near-numbers, booleans as text, JSON nulls, odd keys, lists where objects are expected.
 import fc from 'fast-check';
+import type { SortKey } from '../src/bind/sort-order.ts';
 import {
   compareNode,
   convertNode,
@@ -13,8 +14,7 @@ import {
   notNode,
   sizeNode,
   textMatchNode,
-} from '../src/expr-node.ts';
-import type { SortKey } from '../src/sort-order.ts';
+} from '../src/parse/expr-node.ts';
 import { type FeedbackRow, feedbackRow } from './feedback-row.ts';
 
 /** Texts on the edge of being something else. */

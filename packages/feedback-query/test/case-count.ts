@@ -1,4 +1,4 @@
-// How many random cases a database is tried with. TEST_CASE_COUNT asks for another number, for long runs:
+// Number of random cases per database. TEST_CASE_COUNT sets another number, for long runs:
 // `TEST_CASE_COUNT=20000 npx vitest run --project unit packages/feedback-query/test`. Hostile input gets half of it.
 
 export interface CaseCounts {

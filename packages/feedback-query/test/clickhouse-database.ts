@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CompiledQuery } from 'kysely';
+import { COLUMNS, type ColumnType } from '../src/bind/columns.ts';
 import { clickHouseDialect } from '../src/dialects/clickhouse.ts';
 import { toClickHousePayload } from '../src/dialects/clickhouse-payload.ts';
 import { toClickHouseParams } from '../src/dialects/clickhouse-query-compiler.ts';
-import { COLUMNS, type ColumnType } from '../src/fields.ts';
 import type { FeedbackRow } from './feedback-row.ts';
 import { startChdb } from './start-chdb.ts';
 import type { TestDatabase } from './test-database.ts';
@@ -20,7 +20,7 @@ const COLUMN_TYPES = {
   'number-map': 'Map(String, Float64)',
 } as const satisfies Record<ColumnType, string>;
 
-/** How a parameter is written: as a field of a tab-separated file. */
+/** A parameter, escaped like a field of a tab-separated file. */
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
 /** Opens an empty database with the feedback table. */

@@ -1,7 +1,7 @@
 // One body of tests that every database must pass: the vectors, and random expressions against the evaluator.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bindExpr } from '../src/bind-expr.ts';
+import { bindExpr } from '../src/bind/bind-expr.ts';
 import { QueryError } from '../src/errors.ts';
 import {
   CONVERT_TARGETS,
@@ -14,7 +14,7 @@ import {
   membershipNode,
   notNode,
   sizeNode,
-} from '../src/expr-node.ts';
+} from '../src/parse/expr-node.ts';
 import { anyExpr, anyRows, anySortKeys, NUMBERS, TEXTS } from './arbitraries.ts';
 import type { CaseCounts } from './case-count.ts';
 import { feedbackRow, VECTOR_ROWS } from './feedback-row.ts';

@@ -1,6 +1,6 @@
 // A feedback row as plain data, the common ground of the reference evaluator and the test databases, and the ten
 // rows the test vectors are about.
-import type { FeedbackColumns, FeedbackRecord } from '../src/feedback-record.ts';
+import type { FeedbackColumns, FeedbackRecord } from '../src/bind/columns.ts';
 
 export interface FeedbackRow extends FeedbackColumns {
   /** ISO 8601 with milliseconds and Z. */

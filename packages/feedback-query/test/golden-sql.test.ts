@@ -1,4 +1,4 @@
-// The SQL of every kind of condition is what it was when it was last read, and parameters match their places.
+// The SQL of every kind of condition equals the golden file, and parameters match their placeholders.
 import { describe, expect, it } from 'vitest';
 import golden from './golden/compiled-sql.json' with { type: 'json' };
 import { compileGoldenSql } from './golden-sql.ts';

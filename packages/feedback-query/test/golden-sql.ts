@@ -1,12 +1,12 @@
-// One query per kind of condition, and what each dialect makes of it. The golden file holds the SQL as it was when a
-// person last read it; make it anew with `node --conditions=source test/make-golden-sql.ts` and read the difference.
-import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind-query.ts';
+// One query per kind of condition, compiled for each dialect. The golden file holds the reviewed SQL; regenerate it with
+// `node --conditions=source test/make-golden-sql.ts` and review the difference.
+import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind/bind-query.ts';
 import {
   compilePayloadSampleQuery,
   compileSampledPayloadsQuery,
   type PayloadSampleQuery,
-} from '../src/compile-payload-sample.ts';
-import { explainFeedbackQuery } from '../src/compile-query.ts';
+} from '../src/compile/compile-payload-sample.ts';
+import { explainFeedbackQuery } from '../src/compile/compile-query.ts';
 import { clickHouseDialect } from '../src/dialects/clickhouse.ts';
 import { postgresDialect } from '../src/dialects/postgres.ts';
 import { sqliteDialect } from '../src/dialects/sqlite.ts';

@@ -1,10 +1,10 @@
-// What an attacker may send: it is refused, or it gives correct rows, in bounded time and SQL of bounded size.
+// Hostile input: it is refused or returns correct rows, in bounded time and with SQL of bounded size.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bindFeedbackQuery } from '../src/bind-query.ts';
-import { explainFeedbackQuery } from '../src/compile-query.ts';
+import { bindFeedbackQuery } from '../src/bind/bind-query.ts';
+import { explainFeedbackQuery } from '../src/compile/compile-query.ts';
 import { QueryError } from '../src/errors.ts';
-import { DEFAULT_QUERY_LIMITS } from '../src/limits.ts';
+import { DEFAULT_QUERY_LIMITS } from '../src/parse/limits.ts';
 import { feedbackRow, VECTOR_ROWS } from './feedback-row.ts';
 import { ask, idsOf, type TestDatabase } from './test-database.ts';
 
@@ -13,7 +13,7 @@ const get = (name: string) => ({ $getField: name });
 const literal = (value: unknown) => ({ $literal: value });
 const { maxDepth, maxListLength } = DEFAULT_QUERY_LIMITS;
 
-/** Texts made of what has meaning to some SQL or JSON path parser. */
+/** Texts of characters with a meaning in SQL or in JSON paths. */
 const hostileText = fc
   .array(
     fc.oneof(
@@ -55,7 +55,7 @@ const hostileText = fc
   )
   .map(parts => parts.join(''));
 
-/** What `action` gives, or the code with which it was refused. */
+/** The result of `action`, or the code of its QueryError. */
 async function outcome<T>(action: () => Promise<T>): Promise<T | string> {
   try {
     return await action();

@@ -1,5 +1,5 @@
 // Writes test/golden/compiled-sql.json. Run it with `node --conditions=source test/make-golden-sql.ts` from the
-// package after a change of SQL that is meant, and read the difference before committing it.
+// package after an intended change of SQL, and review the difference before committing it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { compileGoldenSql } from './golden-sql.ts';

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { PGlite } from '@electric-sql/pglite';
 import { type CompiledQuery, Kysely, PGliteDialect, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
+import { COLUMNS, type ColumnType } from '../src/bind/columns.ts';
 import { postgresDialect } from '../src/dialects/postgres.ts';
-import { COLUMNS, type ColumnType } from '../src/fields.ts';
 import type { FeedbackRow } from './feedback-row.ts';
 import type { TestDatabase } from './test-database.ts';
 

@@ -1,6 +1,6 @@
 // A tree back to the JSON it was parsed from.
 import { assertNever } from '../src/errors.ts';
-import type { ExprNode } from '../src/expr-node.ts';
+import type { ExprNode } from '../src/parse/expr-node.ts';
 
 /** Inverse of `parseExpr`. */
 export function printExpr(node: ExprNode): Readonly<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-// Expressions on the rows of feedback-row.ts and what they must give: the ids of project acme/app, or an error code.
+// Query vectors: expressions on the rows of feedback-row.ts with the expected ids of project acme/app, or error code.
 import type { QueryErrorCode } from '../src/errors.ts';
 
 export type QueryVector = readonly [

@@ -1,9 +1,9 @@
-// The README tells the truth: its examples are files that run here, its grammar table is the generated one.
+// The README is correct: its examples are files that run here, its grammar table is generated.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { GRAMMAR } from '../src/grammar.ts';
-import { grammarJsonSchema, grammarMarkdown } from '../src/grammar-docs.ts';
-import { DEFAULT_QUERY_LIMITS } from '../src/limits.ts';
+import { GRAMMAR } from '../src/parse/grammar.ts';
+import { grammarJsonSchema, grammarMarkdown } from '../src/parse/grammar-docs.ts';
+import { DEFAULT_QUERY_LIMITS } from '../src/parse/limits.ts';
 import { result as explained } from './examples/explain.ts';
 import { result as found } from './examples/query-sqlite.ts';
 import { result as refused } from './examples/refuse.ts';

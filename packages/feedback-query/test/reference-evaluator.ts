@@ -1,7 +1,7 @@
 // The oracle: what an expression means on one plain row, written for clarity alone and without the binder or any
 // SQL. It trusts that the expression binds; every database must return the rows for which it says true.
 import { assertNever } from '../src/errors.ts';
-import type { ExprNode } from '../src/expr-node.ts';
+import type { ExprNode } from '../src/parse/expr-node.ts';
 import type { FeedbackRow } from './feedback-row.ts';
 
 /** A value with the type the query gives it. `json` undefined means: no such key. */
@@ -80,7 +80,7 @@ function boolean(value: boolean): Value {
   return { type: 'boolean', value };
 }
 
-/** What a field holds in a row. */
+/** The value of a field in a row. */
 export function readField(name: string, row: FeedbackRow): Value {
   if (name === 'payload' || name === 'payload_dump') return { type: 'json', value: row.payload };
   if (name.startsWith('payload.')) return { type: 'json', value: readPayload(name.slice(8), row.payload) };

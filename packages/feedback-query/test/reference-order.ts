@@ -1,5 +1,5 @@
 // The oracle of order: which of two rows comes first under some sort keys. Kept apart from the SQL as the evaluator is.
-import type { SortKey } from '../src/sort-order.ts';
+import type { SortKey } from '../src/bind/sort-order.ts';
 import type { FeedbackRow } from './feedback-row.ts';
 import { readField, toNumber, toText, type Value } from './reference-evaluator.ts';
 

@@ -1,15 +1,15 @@
-// What every database must give for whole requests: fields, order, pages, counts, cursors and payload samples.
+// Conformance of whole requests on every database: fields, order, pages, counts, cursors and payload samples.
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind-query.ts';
+import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind/bind-query.ts';
+import type { SortKey } from '../src/bind/sort-order.ts';
 import {
   compilePayloadSampleQuery,
   compileSampledPayloadsQuery,
   type PayloadSampleQuery,
-} from '../src/compile-payload-sample.ts';
-import { compileFeedbackQuery } from '../src/compile-query.ts';
-import { discoverPayloadPaths } from '../src/payload-paths.ts';
-import type { SortKey } from '../src/sort-order.ts';
+} from '../src/compile/compile-payload-sample.ts';
+import { compileFeedbackQuery } from '../src/compile/compile-query.ts';
+import { discoverPayloadPaths } from '../src/parse/payload-paths.ts';
 import { type FeedbackRow, feedbackRow, VECTOR_ROWS } from './feedback-row.ts';
 import { ask, idsByPage, optionsOf, type TestDatabase } from './test-database.ts';
 

@@ -1,8 +1,8 @@
-// SQL text is a function of the shape of a query: no value a caller sends can reach it.
+// SQL injection: the SQL text depends only on the shape of a query, never on values of the caller.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind-query.ts';
-import { explainFeedbackQuery } from '../src/compile-query.ts';
+import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind/bind-query.ts';
+import { explainFeedbackQuery } from '../src/compile/compile-query.ts';
 import { clickHouseDialect } from '../src/dialects/clickhouse.ts';
 import { postgresDialect } from '../src/dialects/postgres.ts';
 import { sqliteDialect } from '../src/dialects/sqlite.ts';

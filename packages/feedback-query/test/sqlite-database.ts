@@ -1,8 +1,8 @@
 // A real SQLite in memory, through Kysely's own dialect over `node:sqlite`.
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { type CompiledQuery, Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
+import { COLUMNS } from '../src/bind/columns.ts';
 import { sqliteDialect } from '../src/dialects/sqlite.ts';
-import { COLUMNS } from '../src/fields.ts';
 import type { FeedbackRow } from './feedback-row.ts';
 import type { TestDatabase } from './test-database.ts';
 

@@ -1,5 +1,5 @@
-// Starts ClickHouse's own engine behind its HTTP interface, in a process of its own, for tests and benchmarks. TEST_PYTHON
-// names a Python that has chdb; `.ci/run` makes one.
+// Starts chdb, ClickHouse's engine, behind an HTTP interface in a separate process, for tests and benchmarks. TEST_PYTHON
+// names a Python with chdb; `.ci/run` creates one.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -14,7 +14,7 @@ export interface RunningChdb {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
   readonly child: ChildProcess;
-  /** Ends it after what it is doing. */
+  /** Ends the process after its current statement. */
   stop(): Promise<void>;
 }
 

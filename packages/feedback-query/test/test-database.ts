@@ -1,15 +1,15 @@
-// What the conformance tests need of a database, and how they ask it.
+// The interface of a database under test, and queries on it.
 import type { CompiledQuery } from 'kysely';
-import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind-query.ts';
-import { type CompileOptions, compileFeedbackQuery } from '../src/compile-query.ts';
-import type { QueryDialect } from '../src/dialects/dialect.ts';
-import type { ResultRow } from '../src/selection.ts';
-import type { Cursor, SortKey } from '../src/sort-order.ts';
+import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind/bind-query.ts';
+import type { Cursor, SortKey } from '../src/bind/sort-order.ts';
+import { type CompileOptions, compileFeedbackQuery } from '../src/compile/compile-query.ts';
+import type { QueryDialect } from '../src/compile/dialect.ts';
+import type { ResultRow } from '../src/compile/result-row.ts';
 import type { FeedbackRow } from './feedback-row.ts';
 
 export interface TestDatabase {
   readonly dialect: QueryDialect;
-  /** Where the rows are, unless it is `feedback`. */
+  /** Table name, if not `feedback`. */
   readonly tableName?: string;
   readonly insert: (rows: readonly FeedbackRow[]) => Promise<void>;
   readonly clear: () => Promise<void>;
@@ -61,7 +61,7 @@ export async function idsByPage(
   return ids;
 }
 
-/** How queries are compiled for a database. */
+/** Compiler options for a database. */
 export function optionsOf({ tableName }: TestDatabase): CompileOptions {
   return tableName === undefined ? {} : { tableName };
 }

@@ -1,5 +1,5 @@
-// What other workspace packages use in their own tests of feedback: the vectors, their rows and the generators. Not part
-// of the published package.
+// Test doubles for other packages: query vectors with their rows, generators, the reference evaluator and chdb. Not part of
+// the published package.
 export { anyExpr, anyRows } from './arbitraries.ts';
 export { type FeedbackRow, feedbackRow, toRecord, VECTOR_ROWS } from './feedback-row.ts';
 export { printExpr } from './print-expr.ts';

@@ -1,4 +1,4 @@
-// The folder a build is written into before it has its final name: whole or absent, never half there.
+// Atomic output folders: a build is written into a temporary folder, which is renamed when it is complete.
 
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -7,10 +7,10 @@ import { basename, dirname, join } from 'node:path';
 
 const MARK = '.building-';
 
-/** A build of another machine that shares the disk is taken for dead after this long without a write. */
+/** A build of another machine on a shared disk counts as abandoned after this long without a write. */
 const STALE_AFTER_MS = 60 * 60 * 1000;
 
-/** Makes an empty folder beside `outputDir`; its name says which process of which machine is filling it. */
+/** Creates a temporary folder beside `outputDir`; its name identifies the host and process of the build. */
 export async function createBuildFolder(outputDir: string): Promise<string> {
   const owner = `${safeHostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
   const folder = join(dirname(outputDir), `${basename(outputDir)}${MARK}${owner}`);
@@ -19,7 +19,7 @@ export async function createBuildFolder(outputDir: string): Promise<string> {
   return folder;
 }
 
-/** Writes a file and waits until it is on the disk. */
+/** Writes a file and syncs it to disk. */
 export async function writeDurably<T>(path: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
   const file = await open(path, 'wx');
   try {
@@ -32,9 +32,9 @@ export async function writeDurably<T>(path: string, write: (file: FileHandle) =>
 }
 
 /**
- * Gives a finished folder its final name.
+ * Renames a finished folder to its final name.
  *
- * Returns false, and leaves the build folder, when the name is taken: somebody else finished first.
+ * Returns false, and keeps the build folder, when the name is taken because another build finished first.
  */
 export async function publishBuildFolder(folder: string, outputDir: string): Promise<boolean> {
   await syncFolder(folder);
@@ -52,9 +52,9 @@ export async function publishBuildFolder(folder: string, outputDir: string): Pro
 }
 
 /**
- * Whether a finished folder is there to be used. Folders get their name when they are whole, so one that is not intact was
- * damaged later, and is removed. Whether it exists is asked first: a folder that another process finishes between the two
- * questions must not be removed. Mutates: the disk, at `outputDir`.
+ * Whether an intact finished folder exists. A folder that is not intact was damaged after its build, and is removed. Existence
+ * is checked first, so that a folder that another process finishes in between is not removed. Mutates: the disk, at
+ * `outputDir`.
  */
 export async function keepIntactFolder(
   outputDir: string,
@@ -67,8 +67,7 @@ export async function keepIntactFolder(
 }
 
 /**
- * Removes what killed builds left in `parentDir`: all of them, or those of the output folder of that name. Folders of builds that
- * still run stay.
+ * Removes the folders of killed builds in `parentDir`: all of them, or those of one output folder. Running builds are kept.
  */
 export async function removeAbandonedBuilds(
   parentDir: string,
@@ -104,7 +103,7 @@ function isProcessAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Signal 0 only asks; a process of another user answers with a refusal.
+    // Signal 0 only tests for existence; a process of another user fails with EPERM.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
@@ -124,7 +123,7 @@ function safeHostname(): string {
   return hostname().replace(/[^\w.]/g, '_');
 }
 
-/** Whether something lies at the path. */
+/** Whether the path exists. */
 export async function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,

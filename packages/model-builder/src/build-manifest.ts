@@ -1,5 +1,5 @@
-// What a built folder says of itself, and whether that is still true: the manifest lists the hash of every other file,
-// so a file that was cut off, changed or lost after the build is noticed before the engine reads it.
+// The manifest of a built folder and its integrity check: it has the hash of every other file, so that a truncated, changed
+// or missing file is detected before the engine reads it.
 
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -8,18 +8,18 @@ import { z } from 'zod';
 import { ModelBuildError } from './errors.ts';
 import { type HashOptions, hashFolders } from './file-hashes.ts';
 
-/** The manifest as this builder writes it. The engine reads the part that is its own. */
+/** The manifest as this builder writes it. The engine reads the fields of `ModelManifest`. */
 export interface BuildManifest extends ModelManifest {
   /** Hex SHA-256 of the other files of the folder, by name. */
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** What has to be known of any manifest, whoever wrote it. */
+/** The fields that are read from the manifest of any builder version. */
 const foundManifest = z.looseObject({
   formatVersion: z.unknown(),
   contentHash: z.string().optional(),
   kvType: z.unknown(),
-  // Plain names: a manifest must not make anyone read outside its folder.
+  // Names without a folder, so that a manifest cannot point outside its folder.
   files: z
     .record(
       z.string().refine(name => name === basename(name)),
@@ -53,8 +53,8 @@ export async function readBuildManifest(folder: string): Promise<FoundManifest |
 }
 
 /**
- * Path of the first file that is missing or not what the manifest says; undefined when all are. Files that did not
- * change since the last look are not read again. A manifest of a builder without hashes proves nothing and passes.
+ * Path of the first file that is missing or differs from the manifest; undefined when all are intact. Files that have not
+ * changed since the last check are not read again. A manifest without hashes passes.
  */
 export async function findDamagedFile(
   folder: string,

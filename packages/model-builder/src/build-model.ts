@@ -1,4 +1,4 @@
-// From a Hugging Face folder to an ONNX model folder: the whole build, told in one function.
+// Builds a Hugging Face folder into an ONNX model folder. `buildHashedModel` is the whole build, step by step.
 
 import { rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -21,9 +21,9 @@ import {
 import { recordDecoderGraph, recordPrefillGraph } from './architectures/decoder-graph.ts';
 import { CONFIG_FILE, readDecoderConfig } from './architectures/read-decoder-config.ts';
 import { checkTiedHead } from './blocks/check-tied-head.ts';
+import { TENSOR_SCATTER_OPSET } from './blocks/dequantised-attention.ts';
 import type { GraphParts } from './blocks/token-rows.ts';
 import { VARIANTS, type Variant } from './blocks/variant.ts';
-import { WIDENED_OPSET } from './blocks/widened-attention.ts';
 import {
   createBuildFolder,
   publishBuildFolder,
@@ -46,15 +46,15 @@ const GRAPH_FILE = 'model.onnx';
 /** Data of the graph's weights, beside it. */
 const WEIGHTS_FILE = 'model.onnx.data';
 
-/** The graph for calls of many rows, and those of its weights that the first graph does not have. */
+/** The wide graph (W8A8, for prefill and large batches), and the weights that it does not share with the first graph. */
 const WIDE_GRAPH_FILE = 'wide.onnx';
 const WIDE_WEIGHTS_FILE = 'wide.onnx.data';
 
-/** The graph that computes prompts, and those of its weights that no other graph has. */
+/** The prefill graph of builds with an int8 KV cache, and the weights that it does not share with other graphs. */
 const PREFILL_GRAPH_FILE = 'prefill.onnx';
 const PREFILL_WEIGHTS_FILE = 'prefill.onnx.data';
 
-/** What a build is doing and how far it is. `hash` reads the checkpoint, `weights` writes the model. */
+/** Stage and progress of a build. `hash` reads the checkpoint, `weights` writes the model. */
 export interface BuildProgress {
   readonly stage: 'hash' | 'weights' | 'finish';
   readonly doneBytes: number;
@@ -66,24 +66,24 @@ export interface BuildModelOptions {
   readonly sourceDir: string;
   /** Folder of a PEFT LoRA adapter (`adapter_config.json`, `adapter_model.safetensors`) to merge into the weights. */
   readonly adapterDir?: string | undefined;
-  /** Folder to make; it must not exist. */
+  /** Folder to create; it must not exist. */
   readonly outputDir: string;
   readonly precision: Precision;
-  /** Which runner the graph is for. Default: `slots`. Each has precisions of its own: `VARIANT_PRECISIONS`. */
+  /** Runner of the graph: `slots` for the CPU, `paged` for a GPU. Default: `slots`. Precisions: `VARIANT_PRECISIONS`. */
   readonly variant?: GraphVariant | undefined;
   /**
-   * Only for `paged` in 4 or 8 bits: products round the activations that they read to 8 bits. Whether a GPU is faster with it
-   * is to be measured there. Default: false.
+   * Only for `paged` in q4 or q8: quantises activations to int8 in the products (`accuracy_level` 4 of MatMulNBits), which may
+   * or may not be faster on a GPU. Default: false.
    */
   readonly roundsActivations?: boolean | undefined;
-  /** Type of the cache. Default: the first of the variant's `VARIANT_KV_TYPES`. */
+  /** Type of the KV cache. Default: the first of the variant's `VARIANT_KV_TYPES`. */
   readonly kvType?: KvType | undefined;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Builds a model folder. Either the whole folder is there at the end, or nothing is.
+ * Builds a model folder atomically: after a failure nothing is left.
  *
  * Mutates: the disk, at and beside `outputDir`.
  * Throws: `ModelBuildError`, or the reason of `signal`.
@@ -92,7 +92,7 @@ export async function buildModel(options: BuildModelOptions): Promise<ModelManif
   const { sourceDir, adapterDir, outputDir, precision, variant = 'slots', onProgress, signal } = options;
   const { roundsActivations = false } = options;
   if ((await stat(outputDir).catch(() => undefined)) !== undefined) throw outputExists(outputDir);
-  // The folder around it is anyone's, so only what earlier builds of this output left is removed.
+  // The parent folder may hold other data, so only remains of earlier builds of this output are removed.
   const output = resolve(outputDir);
   await removeAbandonedBuilds(dirname(output), Date.now(), basename(output));
   const exports = await findExports(sourceDir, variant);
@@ -100,7 +100,10 @@ export async function buildModel(options: BuildModelOptions): Promise<ModelManif
   const contentHash = await computeContentHash({
     sourceDir,
     adapterDir,
-    ...{ precision, variant, kvType: options.kvType, roundsActivations },
+    precision,
+    variant,
+    kvType: options.kvType,
+    roundsActivations,
     onBytes: (doneBytes, totalBytes) => onProgress?.({ stage: 'hash', doneBytes, totalBytes }),
     signal,
   });
@@ -111,14 +114,14 @@ export async function buildModel(options: BuildModelOptions): Promise<ModelManif
 
 export type HashedBuildResult =
   | { readonly kind: 'built'; readonly manifest: ModelManifest }
-  /** Another process gave a folder this name while this build ran. */
+  /** Another process created a folder of this name while this build ran. */
   | { readonly kind: 'taken' };
 
-/** The build itself, for callers that have hashed the checkpoint already. Throws: as `buildModel`. */
+/** Builds a checkpoint that the caller has hashed already. Throws: as `buildModel`. */
 export async function buildHashedModel(
   options: BuildModelOptions & {
     readonly contentHash: string;
-    /** Where the hashes of the built files are remembered. */
+    /** File that caches the hashes of the built files. */
     readonly stampPath?: string;
   },
 ): Promise<HashedBuildResult> {
@@ -127,18 +130,18 @@ export async function buildHashedModel(
   const kvType = settleKvType(variant, options.kvType);
   const outputDir = resolve(options.outputDir);
 
-  // 1. Understand the checkpoint. Nothing is written while it may still turn out to be unusable.
+  // 1. Validate the checkpoint before anything is written.
   const config = await readDecoderConfig(sourceDir);
   const checkpoint = await openWeights(sourceDir, adapterDir);
   try {
-    // 2. Record the graph; this checks that every tensor is there with the right shape.
+    // 2. Record the graphs, which checks that every tensor exists with the right shape.
     const graphs = recordGraphs({ config, checkpoint, precision, variant: variantOf(options) }, kvType);
     const parameterCount = checkpoint.usedElementCount;
     await checkTiedHead(checkpoint, config, { configFile: join(sourceDir, CONFIG_FILE), signal });
 
     const folder = await writing(outputDir, () => createBuildFolder(outputDir));
     try {
-      // 3. Stream the weights, then write the graph that points into them.
+      // 3. Stream the weights, then write the graphs that refer to them.
       const totalBytes = totalWeightBytes(graphs.map(({ graph }) => graph));
       let doneBytes = 0;
       const report = (bytes: number) => {
@@ -147,7 +150,7 @@ export async function buildHashedModel(
       };
       await writing(outputDir, () => writeGraphs(folder, graphs, { onBytes: report, signal }));
 
-      // 4. Make the folder complete, and give it its name only when all of it is on the disk.
+      // 4. Complete the folder, and rename it to its final name only when all of it is on disk.
       onProgress?.({ stage: 'finish', doneBytes, totalBytes });
       return await writing(outputDir, async () => {
         const made = graphs.flatMap(({ graphFile, weightsFile }) => [graphFile, weightsFile]);
@@ -158,7 +161,12 @@ export async function buildHashedModel(
         const files = Object.fromEntries(hashes!);
         const has = (file: string) => graphs.some(({ graphFile }) => graphFile === file);
         const manifest = toManifest(config, {
-          ...{ variant, precision, kvType, contentHash, parameterCount, files },
+          variant,
+          precision,
+          kvType,
+          contentHash,
+          parameterCount,
+          files,
           ...(has(WIDE_GRAPH_FILE) ? { wideGraphFile: WIDE_GRAPH_FILE } : {}),
           ...(has(PREFILL_GRAPH_FILE) ? { prefillGraphFile: PREFILL_GRAPH_FILE } : {}),
         });
@@ -170,7 +178,7 @@ export async function buildHashedModel(
           : { kind: 'taken' };
       });
     } finally {
-      // After a success the folder has another name and this removes nothing.
+      // Removes nothing after a success, because the folder has been renamed.
       await rm(folder, { recursive: true, force: true });
     }
   } finally {
@@ -178,7 +186,7 @@ export async function buildHashedModel(
   }
 }
 
-/** Throws: `unsupported` for rounded activations where nothing is quantised, or where they are rounded anyway. */
+/** Throws: `unsupported` for `roundsActivations` in graphs without quantised weights, or that always round. */
 function variantOf({ variant = 'slots', precision, roundsActivations }: BuildModelOptions): Variant {
   if (roundsActivations !== true) return VARIANTS[variant];
   if (variant === 'paged' && precision !== 'f16')
@@ -194,30 +202,31 @@ interface GraphToWrite {
 }
 
 /**
- * The graph that does everything. In `slots`, with weights in 4 bits also the one that does it faster with many rows, and with a
- * cache in 8 bits the one that is faster with prompts.
+ * Records the main graph, which can compute every call; in `slots` with q4 weights also the wide graph (W8A8), which is faster
+ * for many rows; and with an int8 KV cache the prefill graph, which is faster for prompts.
  */
 function recordGraphs(
   parts: Pick<GraphParts, 'config' | 'checkpoint' | 'precision' | 'variant'>,
   kvType: KvType,
 ): GraphToWrite[] {
   const { variant, precision } = parts;
-  const hasCodes = kvType === 'int8';
-  const cache = hasCodes ? 'codes' : 'plain';
-  const record = (products: GraphParts['products']) => {
+  const hasInt8Cache = kvType === 'int8';
+  const record = (matmul: GraphParts['matmul']) => {
     const graph = new GraphRecorder();
-    recordDecoderGraph({ ...parts, graph, products, cache });
+    recordDecoderGraph({ ...parts, graph, matmul, cache: hasInt8Cache ? 'int8' : 'float' });
     return graph;
   };
   const isInSlots = variant.name === 'slots';
-  const graph = record(isInSlots && precision === 'q8' ? 'int8' : 'blocks');
+  const graph = record(isInSlots && precision === 'q8' ? 'dynamic-int8' : 'weight-only');
   const graphs = [{ graph, graphFile: GRAPH_FILE, weightsFile: WEIGHTS_FILE }];
-  if (isInSlots && precision === 'q4')
-    graphs.push({ graph: record('int8'), graphFile: WIDE_GRAPH_FILE, weightsFile: WIDE_WEIGHTS_FILE });
-  if (hasCodes) {
-    const prefill = new GraphRecorder({ opset: WIDENED_OPSET });
-    const products = precision === 'f32' ? 'blocks' : 'int8';
-    recordPrefillGraph({ ...parts, graph: prefill, cache: 'widened', products });
+  if (isInSlots && precision === 'q4') {
+    const wide = record('dynamic-int8');
+    graphs.push({ graph: wide, graphFile: WIDE_GRAPH_FILE, weightsFile: WIDE_WEIGHTS_FILE });
+  }
+  if (hasInt8Cache) {
+    const prefill = new GraphRecorder({ opset: TENSOR_SCATTER_OPSET });
+    const matmul = precision === 'f32' ? 'weight-only' : 'dynamic-int8';
+    recordPrefillGraph({ ...parts, graph: prefill, cache: 'dequantised', matmul });
     graphs.push({ graph: prefill, graphFile: PREFILL_GRAPH_FILE, weightsFile: PREFILL_WEIGHTS_FILE });
   }
   return graphs;

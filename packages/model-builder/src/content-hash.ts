@@ -19,8 +19,8 @@ import { ADAPTER_WEIGHTS_FILE } from './lora/adapter.ts';
 import { ADAPTER_CONFIG_FILE } from './lora/adapter-config.ts';
 
 /**
- * Raised whenever the builder writes other bytes for the same checkpoint, or refuses what it built wrongly before; part of the
- * build's identity.
+ * Raised whenever the builder writes different bytes for the same checkpoint, or refuses a checkpoint that it built wrongly
+ * before; part of the build's identity.
  */
 export const BUILDER_VERSION = 7;
 
@@ -32,18 +32,18 @@ export interface ContentHashOptions extends HashOptions {
   readonly variant: GraphVariant;
   /** See `BuildModelOptions`. Default: false. */
   readonly roundsActivations?: boolean | undefined;
-  /** Default: the first that the variant has. */
+  /** Type of the KV cache. Default: the first of the variant. */
   readonly kvType?: KvType | undefined;
-  /** Folder where hashes are remembered between calls; nothing is remembered without it. */
+  /** Folder that caches hashes between calls. Default: no cache. */
   readonly stampDir?: string | undefined;
 }
 
-/** Files of the checkpoint that decide what a build contains, relative to the folder. Throws: `source_invalid`. */
+/** Files of the checkpoint that affect the build, relative to the folder. Throws: `source_invalid`. */
 export async function listCheckpointFiles(sourceDir: string): Promise<string[]> {
   return [...(await listCompanionFiles(sourceDir)), ...(await listWeightFiles(sourceDir))];
 }
 
-/** Those of them that a model folder holds copies of. Throws: `source_invalid`. */
+/** Files of the checkpoint that are copied to the model folder. Throws: `source_invalid`. */
 export async function listCompanionFiles(sourceDir: string): Promise<string[]> {
   const present: string[] = [];
   for (const name of COMPANION_FILES) {
@@ -61,8 +61,8 @@ export async function listCompanionFiles(sourceDir: string): Promise<string[]> {
 
 /**
  * Hex SHA-256 that names a build.
- * Throws: `unsupported` for a precision or type of cache that the variant has not, `source_invalid`, `weights_corrupt`, the reason of
- * `signal`.
+ * Throws: `unsupported` for a precision or KV cache type that the variant does not have, `source_invalid`, `weights_corrupt`,
+ * the reason of `signal`.
  */
 export async function computeContentHash(options: ContentHashOptions): Promise<string> {
   const { sourceDir, adapterDir, precision, variant, roundsActivations, stampDir, onBytes, signal } = options;
@@ -79,7 +79,7 @@ export async function computeContentHash(options: ContentHashOptions): Promise<s
     });
   }
   const hash = createHash('sha256');
-  // Builds with the usual cache keep the names they had before there was another.
+  // Builds with the default cache type keep the hash they had before there were other types.
   const cache = kvType === VARIANT_KV_TYPES[variant][0] ? '' : ` ${kvType}`;
   const kind = `${variant} ${precision}${cache}${roundsActivations ? ' rounded' : ''}`;
   hash.update(`ortler ${GRAPH_FORMAT_VERSION} ${BUILDER_VERSION} ${kind}\n`);
@@ -95,7 +95,7 @@ function checkPrecision(variant: GraphVariant, precision: Precision): void {
   throw new ModelBuildError('unsupported', message);
 }
 
-/** The type of a build's cache. Throws: `unsupported` for one that the variant has not. */
+/** The KV cache type of a build. Throws: `unsupported` for one that the variant does not have. */
 export function settleKvType(variant: GraphVariant, kvType: KvType | undefined): KvType {
   const allowed: readonly KvType[] = VARIANT_KV_TYPES[variant];
   if (kvType === undefined) return allowed[0]!;
@@ -104,7 +104,7 @@ export function settleKvType(variant: GraphVariant, kvType: KvType | undefined):
   throw new ModelBuildError('unsupported', message);
 }
 
-/** One stamp file per folder, apart from it: the checkpoint itself may be read-only. Throws: `source_invalid`. */
+/** Path of the stamp file of a folder, outside it, because the checkpoint may be read-only. Throws: `source_invalid`. */
 export async function stampPathFor(
   folder: string,
   stampDir: string | undefined,

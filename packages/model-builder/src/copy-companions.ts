@@ -1,4 +1,4 @@
-// The small files that a model folder holds copies of, so that it stands alone.
+// Copies configuration and tokenizer files to a model folder, so that it is self-contained.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ export async function copyCompanions(
   names: readonly string[],
 ): Promise<void> {
   for (const name of names) {
-    // Read and written, not copied by the system: a copy would keep a read-only mode and could not be synced.
+    // Not copied by the system, because a copy would keep a read-only mode and could not be synced.
     const content = await readFile(join(sourceDir, name));
     await writeDurably(join(folder, name), file => file.writeFile(content));
   }

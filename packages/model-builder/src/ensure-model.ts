@@ -1,4 +1,4 @@
-// The cache of builds: a checkpoint folder in, a model folder out, built at most once per content.
+// The build cache: returns the model folder of a checkpoint, which is built at most once per content.
 
 import { join } from 'node:path';
 import {
@@ -16,19 +16,18 @@ import { ensureExport } from './exported/ensure-export.ts';
 import { findExports } from './exported/find-exports.ts';
 
 export interface EnsureModelOptions {
-  /** A checkpoint folder, a folder that was built before, or one that another program exported (Optimum's layout). */
+  /** A checkpoint folder, a built folder, or an ONNX export in Optimum's layout. */
   readonly sourceDir: string;
   /** Folder of a PEFT LoRA adapter that is merged into the checkpoint. */
   readonly adapterDir?: string | undefined;
-  /** Where builds are kept; made when absent. Several processes may share it. */
+  /** Folder of the cache; created when absent. Several processes may share it. */
   readonly cacheDir: string;
-  /** Of a build made from a checkpoint, or of the graph to take; a folder that was built before keeps the one it has. */
+  /** Precision of the build, or of the exported graph to use. A built folder keeps its own. */
   readonly precision: Precision;
-  /** Where the model is to run: `slots` for the processor, `paged` for a GPU. Default: `slots`. */
+  /** Device that the model will run on: `slots` for the CPU, `paged` for a GPU. Default: `slots`. */
   readonly variant?: GraphVariant | undefined;
   /**
-   * Type of the cache. Default: for a build made from a checkpoint the first of the variant's, for a folder that was built
-   * before whatever it has.
+   * Type of the KV cache. Default: the first of the variant for a new build, its own for a built folder.
    */
   readonly kvType?: KvType | undefined;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
@@ -36,9 +35,9 @@ export interface EnsureModelOptions {
 }
 
 /**
- * Path of a model folder with the content of `sourceDir`: `sourceDir` itself when it is built already, a folder
- * of the cache otherwise, which is built now unless it is there. Unchanged checkpoints are recognised by the
- * size and times of their files, without reading them again; so are unchanged builds.
+ * Path of the model folder of `sourceDir`: `sourceDir` itself when it is a built folder, else a folder of the cache, which is
+ * built unless it exists. Unchanged checkpoints and builds are recognised by the sizes and times of their files, without
+ * reading them again.
  *
  * Mutates: the disk, inside `cacheDir`. Throws: `ModelBuildError`, or the reason of `signal`.
  */
@@ -57,7 +56,9 @@ export async function ensureModel(options: EnsureModelOptions): Promise<string> 
   const contentHash = await computeContentHash({
     sourceDir,
     adapterDir,
-    ...{ precision, variant, kvType },
+    precision,
+    variant,
+    kvType,
     stampDir,
     onBytes,
     signal,
@@ -84,9 +85,9 @@ export async function ensureModel(options: EnsureModelOptions): Promise<string> 
 }
 
 /**
- * Whether the source is an output of the builder already.
+ * Whether the source is a built folder.
  *
- * Throws: `unsupported` for other versions and with an adapter, `weights_corrupt` for one that was damaged.
+ * Throws: `unsupported` for other versions and with an adapter, `weights_corrupt` for a damaged one.
  */
 async function isBuilt(options: EnsureModelOptions): Promise<boolean> {
   const { sourceDir, cacheDir, signal } = options;
@@ -105,14 +106,14 @@ async function isBuilt(options: EnsureModelOptions): Promise<boolean> {
   throw new ModelBuildError('weights_corrupt', message, { file: damaged });
 }
 
-/** Throws: `unsupported` when there is one. */
+/** Throws: `unsupported` when an adapter is given. */
 function refuseAdapter({ sourceDir, adapterDir }: EnsureModelOptions, reason: string): void {
   if (adapterDir === undefined) return;
   const message = `${sourceDir} ${reason}; an adapter is merged into the checkpoint that it was made from`;
   throw new ModelBuildError('unsupported', message, { file: sourceDir });
 }
 
-/** Throws: `unsupported` when another type of cache is asked for than `has`. */
+/** Throws: `unsupported` when another KV cache type is requested than `has`. */
 function refuseOtherCache({ sourceDir, kvType }: EnsureModelOptions, has: unknown, reason: string): void {
   if (kvType === undefined || kvType === has) return;
   const message = `${sourceDir} ${reason}, with a cache in ${String(has)}; one in ${kvType} needs a build from the checkpoint`;

@@ -5,12 +5,13 @@
  * Why a checkpoint was refused or a build failed.
  *
  * - `source_invalid`: the checkpoint folder lacks a file or a file of it cannot be read.
- * - `config_invalid`: `config.json` is not what its `model_type` says it should be; `key` names the value.
- * - `unsupported`: the checkpoint is well formed but uses something this builder does not build.
+ * - `config_invalid`: `config.json` is not valid for its `model_type`; `key` names the value.
+ * - `unsupported`: the checkpoint is well formed but uses a feature that this builder does not support.
  * - `weights_corrupt`: a weights file is truncated, damaged or contradicts itself.
  * - `tensor_missing`: the architecture needs a tensor that no weights file holds.
  * - `tensor_mismatch`: a tensor has a shape, type or value that the architecture does not allow.
  * - `output_exists`: the output folder is already there; a build never overwrites.
+ * - `build_failed`: the thread of the build ended early, mostly for want of memory, or met a fault of the builder.
  * - `write_failed`: the model could not be written (disk full, no permission).
  */
 export type ModelBuildErrorCode =
@@ -21,9 +22,10 @@ export type ModelBuildErrorCode =
   | 'tensor_missing'
   | 'tensor_mismatch'
   | 'output_exists'
-  | 'write_failed';
+  | 'write_failed'
+  | 'build_failed';
 
-/** Where the fault lies, for callers that show or log it in their own words. */
+/** Location of the fault, for callers that show or log it themselves. */
 export interface ModelBuildErrorDetails {
   /** Path of the file at fault. */
   readonly file?: string;
@@ -51,7 +53,7 @@ export class ModelBuildError extends Error {
   }
 }
 
-/** Throws when one of our own assumptions is broken; never reachable by user input. */
+/** Throws when an invariant of the builder is violated; never reachable by user input. */
 export function assertInvariant(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`Invariant broken: ${message}`);
 }

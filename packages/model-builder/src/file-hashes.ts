@@ -1,5 +1,5 @@
-// SHA-256 of files, remembered: hashing gigabytes at every start would be slow, so a stamp file keeps the hashes with
-// what tells that a file is unchanged.
+// Cached SHA-256 of files. Hashing gigabytes at every start would be slow, so a stamp file stores each hash with the size,
+// times and inode of its file.
 
 import { createHash } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { ModelBuildError } from './errors.ts';
 
 const HASH_CHUNK_BYTES = 1 << 20;
 
-/** What tells that a file is the one that was hashed. Times and numbers are decimal text of nanoseconds. */
+/** Identity of a hashed file. Numbers are decimal text, times in nanoseconds. */
 const fileStamp = z.object({
   size: z.string(),
   modified: z.string(),
@@ -22,12 +22,12 @@ const stampFile = z.record(z.string(), fileStamp);
 
 type FileStamp = z.infer<typeof fileStamp>;
 
-/** Files of one folder, and where their hashes are remembered. */
+/** Files of one folder, and the stamp file of their hashes. */
 export interface FolderFiles {
   readonly folder: string;
   /** Relative to the folder. */
   readonly names: readonly string[];
-  /** Hashes are remembered here between calls; nothing is remembered without it. */
+  /** Stamp file that caches hashes between calls. Default: no cache. */
   readonly stampPath?: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export async function hashFolders(
   return hashes;
 }
 
-/** Which files of a folder have to be read. */
+/** Finds the files of a folder whose hashes are not cached. */
 async function surveyFolder({ folder, names, stampPath }: FolderFiles) {
   const known = stampPath === undefined ? {} : await readStamps(stampPath);
   const stamps: Record<string, FileStamp> = {};
@@ -94,7 +94,7 @@ async function hashStamped(
   return { ...after, sha256 };
 }
 
-/** Reads through one buffer: a stream would leave a new one behind for each piece. */
+/** Reads through one buffer, because a stream would allocate one per chunk. */
 async function hashFile(
   path: string,
   signal: AbortSignal | undefined,
@@ -135,7 +135,7 @@ function isSameFile(a: Omit<FileStamp, 'sha256'>, b: Omit<FileStamp, 'sha256'>):
   return a.size === b.size && a.modified === b.modified && a.changed === b.changed && a.inode === b.inode;
 }
 
-/** A stamp file only saves time: one that is missing or unreadable means that everything is hashed again. */
+/** A missing or unreadable stamp file counts as empty, so that everything is hashed again. */
 async function readStamps(path: string): Promise<Readonly<Record<string, FileStamp>>> {
   try {
     return stampFile.parse(JSON.parse(await readFile(path, 'utf8')));
@@ -145,8 +145,8 @@ async function readStamps(path: string): Promise<Readonly<Record<string, FileSta
 }
 
 /**
- * Another process may write the same file at the same moment, so it is replaced as a whole. A failure costs time
- * at the next start and nothing else: the cache may be read-only, and a full disk shows when the build is written.
+ * Replaces the file atomically, because another process may write it at the same time. Failures are ignored, because they only
+ * cost time at the next start: the cache may be read-only, and a full disk is reported when the build is written.
  */
 async function writeStamps(path: string, stamps: Readonly<Record<string, FileStamp>>): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`;

@@ -1,6 +1,9 @@
 // Public surface of @ortler/model-builder.
 
+export type { GraphVariant, KvType, Precision } from '@ortler/engine/graph-contract';
 export { type BuildModelOptions, type BuildProgress, buildModel } from './build-model.ts';
+export { choosePrecision } from './choose-precision.ts';
 export { type EnsureModelOptions, ensureModel } from './ensure-model.ts';
 export { ModelBuildError, type ModelBuildErrorCode, type ModelBuildErrorDetails } from './errors.ts';
 export { type ExportedFiles, type ExportedGraph, findExports } from './exported/find-exports.ts';
+export { type PrepareModelOptions, prepareModel } from './prepare-model.ts';

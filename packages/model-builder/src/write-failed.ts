@@ -1,9 +1,9 @@
-// What a failure of the file system means while a model folder is written.
+// Maps file system errors during a build to `write_failed`. Callers: `build-model.ts`, `exported/ensure-export.ts`.
 
 import { OnnxError } from '@ortler/onnx';
 import { ModelBuildError } from './errors.ts';
 
-/** Turns a failure of the file system, or a data file that became shorter, into `write_failed`. */
+/** Runs `write`. Throws: `write_failed` for file system errors and truncated data files, other errors unchanged. */
 export async function writing<T>(outputDir: string, write: () => Promise<T>): Promise<T> {
   try {
     return await write();

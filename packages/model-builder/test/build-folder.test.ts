@@ -15,7 +15,7 @@ it('keeps a folder that is intact and removes one that was damaged', async () =>
   }
 });
 
-it('never asks about, and so never removes, a folder that is not there yet: another process may just finish it', async () => {
+it('neither checks nor removes a folder that does not exist yet, because another process may just finish it', async () => {
   const isIntact = vi.fn(async () => false);
   expect(await keepIntactFolder(join(parent, 'absent'), isIntact)).toBe(false);
   expect(isIntact).not.toHaveBeenCalled();

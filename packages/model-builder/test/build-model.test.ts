@@ -1,4 +1,4 @@
-// What a build leaves on the disk, whether it succeeds, fails or is stopped.
+// The output folder of builds that succeed, fail or are aborted.
 
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
@@ -58,7 +58,7 @@ describe('a finished build', () => {
     expect(manifest.prefillGraphFile).toBeUndefined();
   });
 
-  it('of the paged variant has one graph, and says what its cache holds', async () => {
+  it('of the paged variant has one graph and the KV cache type in its manifest', async () => {
     const { outputDir } = await newOutput();
     const variant = 'paged';
     const manifest = await buildModel({ sourceDir: source, outputDir, precision: 'q4', variant });
@@ -79,7 +79,7 @@ describe('a finished build', () => {
     expect(await readdir(parent)).toEqual([]);
   });
 
-  it('of the paged variant takes activations as they are, unless it is told to round them', async () => {
+  it('of the paged variant keeps float activations, unless roundsActivations is set', async () => {
     const build = async (roundsActivations: boolean) => {
       const { outputDir } = await newOutput();
       const options = { sourceDir: source, outputDir, precision: 'q4', variant: 'paged' } as const;
@@ -162,7 +162,7 @@ describe('a finished build', () => {
 });
 
 describe('a build that cannot be finished leaves nothing behind', () => {
-  it('when the weights are cut off', async () => {
+  it('when the weights are truncated', async () => {
     const { parent, outputDir } = await newOutput();
     const broken = join(folder, 'broken');
     await createTinyCheckpoint(broken);
@@ -205,7 +205,7 @@ describe('a build that cannot be finished leaves nothing behind', () => {
     expect(await readdir(parent)).toEqual([]);
   });
 
-  it('when the weights hold more than config.json speaks of', async () => {
+  it('when the weights hold tensors that config.json does not imply', async () => {
     const { parent, outputDir } = await newOutput();
     const biased = join(folder, 'biased');
     await createTinyCheckpoint(biased, { config: { attention_bias: true } });
@@ -219,7 +219,7 @@ describe('a build that cannot be finished leaves nothing behind', () => {
     expect(await readdir(parent)).toEqual([]);
   });
 
-  it('when it is stopped while the weights are written', async () => {
+  it('when it is aborted while the weights are written', async () => {
     const { parent, outputDir } = await newOutput();
     const controller = new AbortController();
     const reason = new Error('stopped');
@@ -259,7 +259,7 @@ describe('a build that cannot be finished leaves nothing behind', () => {
     expect(await readdir(parent)).toEqual([]);
   });
 
-  it('when its place is inside a file', async () => {
+  it('when the parent of its output folder is a file', async () => {
     const outputDir = join(source, 'config.json', 'model');
     await expect(buildModel({ sourceDir: source, outputDir, precision: 'f32' })).rejects.toMatchObject({
       code: 'write_failed',

@@ -1,4 +1,4 @@
-// However the tokens of a sequence are divided over calls and batches, its logits are the same.
+// Batch invariance: the logits of a sequence do not depend on how its tokens are divided into calls and batches.
 
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -78,7 +78,7 @@ describe.each(
     for (const session of [together, ...alone]) await session.close();
   });
 
-  it('rows are scored alike whichever others are asked for', async () => {
+  it('logits of a row do not depend on which other rows are requested', async () => {
     const prompt = tokens(12, 4);
     const session = await SlotsSession.open(built);
     const all = await session.run([prompt], [0]);

@@ -1,4 +1,4 @@
-// The values that quantised rows stand for, computed the plain way from the layout's description.
+// Reference dequantisation, written from the description of the layout.
 
 import {
   blockCount,

@@ -1,4 +1,4 @@
-// Checkpoints whose weights are what quantised ones stand for: what a quantised build is measured by.
+// Checkpoints with dequantised weights, the reference of quantised builds.
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ export const QUANTISED_SHAPES: readonly (TinyCheckpointOptions & { readonly labe
   { label: 'qwen3, wide heads', modelType: 'qwen3', config: { head_dim: 32 } },
 ];
 
-/** The same checkpoint with every matrix replaced by what its quantised form stands for. */
+/** The same checkpoint with every matrix quantised and dequantised. */
 export async function writeDequantised(
   target: string,
   shape: TinyCheckpointOptions,

@@ -1,4 +1,4 @@
-// The cache of builds: found again, built again when the content differs, and safe with several processes.
+// The build cache: hits, rebuilds when the content differs, and concurrent processes.
 
 import { execFile } from 'node:child_process';
 import {
@@ -83,7 +83,7 @@ describe('the same checkpoint', () => {
     expect(await ensure()).toEqual({ path, stages: ['hash'] });
   });
 
-  it('is hashed again when what was remembered cannot be read', async () => {
+  it('is hashed again when the stamp file cannot be read', async () => {
     const { path } = await ensure();
     const [stamps] = await readdir(join(cacheDir, 'stamps'));
     await writeFile(join(cacheDir, 'stamps', stamps!), '{"config.json":');
@@ -102,7 +102,7 @@ describe('the same checkpoint', () => {
 });
 
 describe('a build that was damaged later is built again', () => {
-  it.each(['model.onnx', 'model.onnx.data', 'tokenizer.json'])('when %s was cut off', async name => {
+  it.each(['model.onnx', 'model.onnx.data', 'tokenizer.json'])('when %s was truncated', async name => {
     const { path } = await ensure();
     const whole = await readFile(join(path, name));
     await truncate(join(path, name), whole.length - 1);
@@ -156,7 +156,7 @@ describe('a folder that was built before', () => {
     expect(await ensure(path)).toEqual({ path, stages: [] });
   });
 
-  it('is refused when its weights were cut off', async () => {
+  it('is refused when its weights were truncated', async () => {
     const { path } = await ensure();
     const file = join(path, 'model.onnx.data');
     await truncate(file, 4_096);

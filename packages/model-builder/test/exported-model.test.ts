@@ -1,4 +1,4 @@
-// Folders that another program exported: what becomes of them, and what is refused.
+// ONNX exports of other programs: their model folders, and refusals.
 
 import { cp, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ describe('an exported folder', () => {
     expect(await readFile(join(path, tokenizer))).toEqual(await readFile(join(source, tokenizer)));
   });
 
-  it('in float16 is for a GPU, where it goes before the one in float32', async () => {
+  it('in float16 is for a GPU, where it is preferred to float32', async () => {
     const options = { sourceDir: checkpoint, outputDir: source, precision: 'q4', logits: 'all' } as const;
     await writeOptimumModel({ ...options, halves: 'logits too' });
     const manifestOf = async (variant: 'slots' | 'paged') => {
@@ -60,7 +60,7 @@ describe('an exported folder', () => {
     expect(single).not.toHaveProperty('logitsType');
   });
 
-  it('has about as many parameters in blocks of codes as in float32', async () => {
+  it('has about as many parameters in 4-bit blocks as in float32', async () => {
     const counts: number[] = [];
     for (const precision of ['f32', 'q4'] as const) {
       const path = await ensureModel({ sourceDir: source, cacheDir, precision });
@@ -105,7 +105,7 @@ describe('an exported folder', () => {
   });
 });
 
-describe('an exported folder that cannot be run', () => {
+describe('an exported folder that cannot run', () => {
   const refusal = (precision: 'f32' | 'q8' | 'f16' = 'f32', adapterDir?: string) =>
     expect(ensureModel({ sourceDir: source, cacheDir, precision, adapterDir })).rejects;
 
@@ -116,27 +116,27 @@ describe('an exported folder that cannot be run', () => {
     });
   });
 
-  it('names the files that could be run when it has none', async () => {
+  it('names the file names that could run when it has none', async () => {
     await rm(graphFile('model_q4.onnx'));
     await rename(graphFile(), graphFile('decoder.onnx'));
     await refusal().toMatchObject({
       code: 'unsupported',
-      message: expect.stringMatching(/decoder\.onnx: none of them can be run/),
+      message: expect.stringMatching(/decoder\.onnx: none of them can run/),
     });
   });
 
-  it('says that its float16 graphs are for a GPU when it has no others', async () => {
+  it('with float16 graphs only is refused on the CPU, because they need a GPU', async () => {
     await rename(graphFile('model_q4.onnx'), graphFile('model_q4f16.onnx'));
     await rm(graphFile());
     await refusal().toMatchObject({
       code: 'unsupported',
       message: expect.stringMatching(
-        /it has model_q4f16\.onnx: none of them can be run on the processor: it must be model\.onnx, model_q8\.onnx or model_q4\.onnx/,
+        /it has model_q4f16\.onnx: none of them can run on the CPU: it must be model\.onnx, model_q8\.onnx or model_q4\.onnx/,
       ),
     });
   });
 
-  it('needs no build, and says what to do with it', async () => {
+  it('needs no build, and the refusal names the command that serves it', async () => {
     const build = buildModel({ sourceDir: source, outputDir: join(cacheDir, 'built'), precision: 'f32' });
     await expect(build).rejects.toMatchObject({
       code: 'unsupported',
@@ -253,7 +253,7 @@ describe('a graph', () => {
       /cache of layer 1 with GroupQueryAttention and Shape/,
     ],
     [
-      'with an input that nobody knows',
+      'with an unknown input',
       graph => ({ ...graph, inputs: [...graph.inputs, { ...graph.inputs[0]!, name: 'use_cache_branch' }] }),
       /has an input "use_cache_branch"; allowed are input_ids, attention_mask, position_ids and past/,
     ],
@@ -261,9 +261,9 @@ describe('a graph', () => {
     ['without a cache', graph => without(graph, 'past_key_values.0.key'), /no input "past_key_values.0.key"/],
     ['with half a cache', graph => without(graph, 'past_key_values.1.value'), /"past_key_values.1.value"/],
     [
-      'in float16, for the processor,',
+      'in float16, for the CPU,',
       graph => ({ ...graph, inputs: graph.inputs.map(input => ({ ...input, ...halfCache(input) })) }),
-      /float16, which need a GPU; on the processor take model.onnx, model_q8.onnx or model_q4.onnx/,
+      /float16, which need a GPU; on the CPU use model.onnx, model_q8.onnx or model_q4.onnx/,
     ],
     [
       'in bfloat16',

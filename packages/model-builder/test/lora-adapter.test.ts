@@ -126,7 +126,7 @@ describe('an adapter that does not fit is refused', () => {
     });
   });
 
-  it('that was cut off', async () => {
+  it('that is truncated', async () => {
     const adapterDir = await newAdapter(seeded(PAIR));
     const file = join(adapterDir, 'adapter_model.safetensors');
     await truncate(file, 1_000);
@@ -156,7 +156,7 @@ it('merges the same values whether rows are read one by one, in pieces or at onc
   await merged.close();
 });
 
-it('is part of what a build is found by', async () => {
+it('is part of the identity of a build', async () => {
   const cacheDir = join(folder, 'cache');
   const ensure = (adapterDir?: string) => ensureModel({ sourceDir, adapterDir, cacheDir, precision: 'q4' });
   const first = await newAdapter(seeded(PAIR));

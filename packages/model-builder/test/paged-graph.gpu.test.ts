@@ -1,4 +1,4 @@
-// Graphs with a paged cache on a device, against transformers, against graphs for the processor and against themselves.
+// Graphs with a paged KV cache on a GPU, against transformers, against graphs for the CPU and against themselves.
 
 import { join } from 'node:path';
 import { whyNoWebGpu } from '@ortler/onnxruntime/testing';
@@ -40,7 +40,7 @@ describe.skipIf(reason !== undefined).each(DECODER_GOLDEN.cases)(`f16: $name, ${
   });
   afterAll(() => session?.close());
 
-  it('leaves no operator to the processor', () => {
+  it('runs no operator on the CPU', () => {
     expect(session.processorOperators).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-// Runs a `paged` graph on a device with a pool of its own: the plainest possible runner, for tests of graphs.
+// A minimal runner of `paged` graphs on a GPU with its own block pool, for tests of graphs.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -68,7 +68,7 @@ export class PagedSession {
     return result;
   }
 
-  /** Operators that run on the processor instead of the device. */
+  /** Operators that run on the CPU instead of the GPU. */
   get processorOperators(): readonly string[] {
     return this.#session.processorOperators;
   }

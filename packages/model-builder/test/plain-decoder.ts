@@ -1,5 +1,5 @@
-// A decoder in plain loops and doubles, attention over rounded keys and values included: what graphs with an 8-bit cache are
-// measured by. It shares nothing with the graphs but the weights and the angles of rotary tables.
+// A reference decoder in plain loops and doubles, including attention over quantised keys and values, for graphs with an int8
+// KV cache. It shares only the weights and the rotary angles with the graphs.
 
 import { rotaryFrequencies } from '../src/blocks/rotary.ts';
 import type { DecoderConfig } from '../src/hugging-face/decoder-config.ts';
@@ -104,7 +104,7 @@ function rotate(head: Vector, position: number, { rope, headSize }: DecoderConfi
   });
 }
 
-/** Numbers as their codes stand for: half to even, held within -128 and 127. `head` counts over all layers and parts. */
+/** Quantises and dequantises: rounds half to even, clamps to -128 and 127. `head` counts over all layers and parts. */
 function round(numbers: Vector, scales: Float32Array | undefined, head: number): Vector {
   if (scales === undefined) return numbers;
   return numbers.map((x, i) => {

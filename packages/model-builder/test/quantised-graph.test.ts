@@ -1,5 +1,5 @@
-// 8-bit and 4-bit builds against a float32 build of the very values that their codes stand for; those of integer products
-// against one of the checkpoint, as rounding their weights is the smaller part of their error.
+// q8 and q4 builds against a float32 build of the dequantised weights; W8A8 builds against one of the checkpoint, because
+// quantising their weights is the smaller part of their error.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,12 +16,12 @@ const folder = temporaryFolder();
 const prompt = Array.from({ length: 64 }, (_, i) => (i * 37 + 11) % 256);
 
 /**
- * Bounds on what rounding activations to 8 bits does to a logit here, where logits have a deviation of about 1.
+ * Bounds on the error of logits from quantising activations to 8 bits, where logits have a deviation of about 1.
  * One product is off by about 0.5 % (a step of 1/127 of a block's largest value, itself about two deviations);
  * two layers chain nine of them.
  */
 const ROOT_MEAN_SQUARE_BOUND = 0.03;
-/** With integer products, where weights are rounded as coarsely as activations and each by a whole row. */
+/** W8A8, where weights are rounded as coarsely as activations, with one scale per whole row. */
 const INTEGER_ROOT_MEAN_SQUARE_BOUND = 0.04;
 const LARGEST_BOUND = 0.15;
 
@@ -45,7 +45,7 @@ describe.each(
   if (precision === 'q4') {
     it('stores exactly the values that the quantiser chose', async () => {
       // With float32 activations nothing but the order of sums differs from the reference, up to the keys and values of
-      // the last layer; the output matrix is a product of integers.
+      // the last layer; the output matrix is W8A8.
       await useFloatActivations(join(base, 'built'));
       const cache = await cacheOf(join(base, 'built'), 'float-activations.onnx');
       expect(largestDifference(cache, await cacheOf(join(base, 'reference')))).toBeLessThan(1e-4);
@@ -59,12 +59,12 @@ describe.each(
     expect(relative).toBeLessThan(
       precision === 'q8' ? INTEGER_ROOT_MEAN_SQUARE_BOUND : ROOT_MEAN_SQUARE_BOUND,
     );
-    // The rounding is really there; a difference of nothing would mean that the wrong graph was run.
+    // Makes sure that activations are quantised: no difference would mean the wrong graph.
     expect(relative).toBeGreaterThan(1e-4);
   });
 });
 
-it('computes with tokens whose embedding is all zeros, alone and beside others', async () => {
+it('computes with tokens whose embedding is all zeros, alone and in a batch', async () => {
   const [source, built] = [join(folder, 'zeros source'), join(folder, 'zeros built')];
   const config = await createTinyCheckpoint(source, { modelType: 'llama' });
   const tensors = seededTensors(config, 1).map(tensor => {

@@ -1,4 +1,4 @@
-// Runs a built graph in onnxruntime-node with a cache of its own: the plainest possible runner, for tests.
+// A minimal runner of `slots` graphs on onnxruntime-node with its own KV cache, for tests of graphs.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ export interface SlotsSessionOptions {
   readonly capacity?: number;
   /** Another graph of the folder than the manifest's. */
   readonly graphFile?: string;
-  /** Of a cache of 8-bit codes. Shape: `[2 * layerCount, kvHeadCount * headSize]`. */
+  /** Scales of an int8 KV cache. Shape: `[2 * layerCount, kvHeadCount * headSize]`. */
   readonly scales?: Float32Array;
 }
 
@@ -143,7 +143,7 @@ export class SlotsSession {
     return results;
   }
 
-  /** What only graphs with a cache of codes take. */
+  /** Inputs of graphs with an int8 KV cache. */
   #codeFeeds(total: number): Record<string, Tensor> {
     if (this.#scales === undefined) return {};
     const { layerCount, kvHeadCount, headSize } = this.manifest;
@@ -152,7 +152,7 @@ export class SlotsSession {
       [CACHE_SCALES_INPUT]: new Tensor('float32', this.#scales, dims),
     };
     if (this.#session.inputNames.includes(WIDENED_INPUT.length)) {
-      // More than there are tokens: what lies behind them must not matter.
+      // More than there are tokens, because positions after them must have no effect.
       const length = Math.min(this.#capacity, total + 3);
       feeds[WIDENED_INPUT.length] = new Tensor('int64', BigInt64Array.of(BigInt(length)), [1]);
     }

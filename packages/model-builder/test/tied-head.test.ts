@@ -1,4 +1,4 @@
-// Checkpoints whose config.json ties the output matrix to the embedding table and that store one all the same.
+// Checkpoints with a stored output matrix although config.json ties it to the embedding table.
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The graph of `q4` builds for calls of many rows against a float32 build of the very values that the 4-bit codes stand for,
-// and in turns with the other graph on one cache: the two are one model, but for what they round.
+// The wide graph (W8A8) of `q4` builds against a float32 build of the dequantised 4-bit weights, and in turns with the
+// weight-only graph on one KV cache: both are one model up to rounding.
 
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,11 +15,11 @@ const folder = temporaryFolder();
 const prompt = Array.from({ length: 64 }, (_, i) => (i * 37 + 11) % 256);
 
 /**
- * What rounding weights and activations to 8 bits may do, in the mean square: two roundings for each product, about 0.5 % of
- * a row each; two layers chain nine products.
+ * Bound on the root mean square error from quantising weights and activations to 8 bits: two roundings per product, about
+ * 0.5 % of a row each; two layers chain nine products.
  */
 const ROOT_MEAN_SQUARE_BOUND = 0.04;
-/** The order of sums alone, which may turn a rounding of an activation. */
+/** Bound on the effect of the order of sums alone, which may change the code of an activation. */
 const SAME_GRAPH_BOUND = 5e-3;
 
 async function build(from: string, to: string, precision: 'f32' | 'q4'): Promise<ModelManifest> {
@@ -27,7 +27,7 @@ async function build(from: string, to: string, precision: 'f32' | 'q4'): Promise
 }
 
 describe.each(QUANTISED_SHAPES)('the wide graph of $label', shape => {
-  it('computes the model of the 4-bit codes, also in turns with the other graph', async () => {
+  it('computes the model of the dequantised 4-bit weights, also in turns with the weight-only graph', async () => {
     const name = shape.label;
     await createTinyCheckpoint(join(folder, `${name} source`), shape);
     await writeDequantised(join(folder, `${name} codes`), shape, 4);
@@ -57,7 +57,7 @@ describe.each(QUANTISED_SHAPES)('the wide graph of $label', shape => {
 
     const error = relativeError(whole, expected);
     expect(error).toBeLessThan(ROOT_MEAN_SQUARE_BOUND);
-    // The rounding is really there; a difference of nothing would mean that the wrong graph was run.
+    // Makes sure that a quantised graph was run: no difference would mean the float32 one.
     expect(error).toBeGreaterThan(1e-4);
     expect(relativeError(mixed, expected)).toBeLessThan(ROOT_MEAN_SQUARE_BOUND);
     expect(relativeError(alone, whole)).toBeLessThan(SAME_GRAPH_BOUND);
@@ -71,7 +71,7 @@ describe('a build with a wide graph', () => {
     return build(`${name} source`, name, precision);
   };
 
-  it('stores what both graphs share once', async () => {
+  it('stores shared tensors of both graphs once', async () => {
     await tiny('shared', 'q4');
     const weights = await stat(join(folder, 'shared', 'wide.onnx.data'));
     // Two layers without tables, norms, embedding and output matrix: integer codes, their scales, and gaps to whole pages.
@@ -79,7 +79,7 @@ describe('a build with a wide graph', () => {
     expect(weights.size).toBeLessThan(codes + 20 * 4096);
   });
 
-  it('has none in float32, where it would only be coarser', async () => {
+  it('has none in float32, where it would only lose accuracy', async () => {
     const manifest = await tiny('plain', 'f32');
     expect(manifest.wideGraphFile).toBeUndefined();
     const written = await readFile(join(folder, 'plain', MANIFEST_FILE), 'utf8');

@@ -1,4 +1,4 @@
-// How much of a body the schemas look at, counted: a list or object past its bound costs no more than a small one.
+// Counts how many elements of a body are validated: a list or object past its bound costs no more than a small one.
 
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';

@@ -1,14 +1,14 @@
-// Objects and lists whose size the caller chooses. Their bounds are checked before anything inside is looked at: zod reads
-// every element and never stops at the first fault of a record, so a large one would block the thread for tenths of seconds.
+// Size limits of objects and lists in requests, checked before any element: zod validates every element and does not stop
+// at the first fault, so a large collection would block the thread for tenths of seconds.
 
 import { z } from 'zod';
 import type { IssueParams } from './lax-primitives.ts';
 import type { Rejection } from './lax-values.ts';
 
-/** Most entries of objects that callers name as they like: metrics, metadata, ratings. */
+/** Most entries of objects with free keys: metrics, metadata, ratings. */
 export const MAX_NAMED_VALUES = 4_096;
 
-/** Most items of a list whose real limit is smaller, or depends on the model or the operator. */
+/** Most items of a list whose actual limit is smaller, or depends on the model or the operator. */
 export const MAX_LIST_LENGTH = 4_096;
 
 /** An object with string keys and at most `maxEntries` of them. */
@@ -43,8 +43,8 @@ export function boundedList<Schema extends z.ZodType>(
 }
 
 /**
- * Any JSON object, kept as it came. zod's records copy every entry, which takes seconds for a million of them, and drop a key
- * such as `__proto__`.
+ * Any JSON object, passed through unchanged. zod's records copy every entry, which takes seconds for a million of them, and
+ * drop keys such as `__proto__`.
  */
 export function jsonObject() {
   const schema: z.ZodType<Record<string, unknown>> = z
@@ -52,7 +52,7 @@ export function jsonObject() {
     .refine(isObject, {
       error: 'Input should be a valid dictionary',
       params: { type: 'dict_type' } satisfies IssueParams,
-      // A union goes on to its other members.
+      // Lets a union try its other members.
       abort: true,
     })
     .meta({ type: 'object', additionalProperties: true });

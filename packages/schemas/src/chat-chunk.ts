@@ -1,26 +1,26 @@
-// One event of a streamed chat answer. Unlike the whole answer, a chunk leaves out what it does not speak of:
-// `usage` without usage statistics, `stop_reason` before the end, `token_ids` and `prompt_token_ids` where unused.
+// One event (chunk) of a streamed chat completion. Unlike the whole answer, a chunk omits unused fields: `usage` without
+// usage statistics, `stop_reason` before the end, `token_ids` and `prompt_token_ids` where not requested.
 
 import { z } from 'zod';
 import { finishReason, stopReason } from './chat-completion.ts';
 import { choiceLogprobs, usage } from './chat-logprobs.ts';
 
-/** What is new in a choice. */
+/** The new part of a choice. */
 export const chatChunkDelta = z.object({
-  role: z.string().optional().describe('Who speaks; only in the first chunk of a choice.'),
+  role: z.string().optional().describe('Role of the message; only in the first chunk of a choice.'),
   content: z.string().nullish().describe('The next piece of text; may be empty.'),
-  reasoning: z.string().nullish().describe('The next piece of what a reasoning model thinks.'),
+  reasoning: z.string().nullish().describe('The next piece of reasoning text.'),
 });
 export type ChatChunkDelta = z.output<typeof chatChunkDelta>;
 
 /** The one choice that a chunk continues. */
 export const chatChunkChoice = z.object({
-  index: z.int().describe('Which choice this continues.'),
-  delta: chatChunkDelta.describe('What is new.'),
+  index: z.int().describe('Index of the choice that this chunk continues.'),
+  delta: chatChunkDelta.describe('The new part of the choice.'),
   logprobs: choiceLogprobs.nullable().describe('Log probabilities of this chunk’s tokens.'),
   finish_reason: finishReason.nullable(),
   stop_reason: stopReason.optional(),
-  token_ids: z.array(z.int()).nullish().describe('This chunk’s tokens, when they were asked for.'),
+  token_ids: z.array(z.int()).nullish().describe('Token ids of this chunk, when requested.'),
 });
 export type ChatChunkChoice = z.output<typeof chatChunkChoice>;
 
@@ -37,14 +37,14 @@ export const chatChunk = z
   .object({
     id: z.string().describe('The same in all chunks: `chatcmpl-` and the id of the request.'),
     object: z.literal('chat.completion.chunk').default('chat.completion.chunk').describe('Kind of object.'),
-    created: z.int().describe('When the request came in. Unix seconds.'),
-    model: z.string().describe('Id of the model that answers.'),
+    created: z.int().describe('Time of the request. Unix seconds.'),
+    model: z.string().describe('Id of the model.'),
     choices: z.array(chatChunkChoice).describe('One choice, or none in the chunk that only carries usage.'),
-    usage: usage.nullish().describe('Token counts, when they were asked for.'),
+    usage: usage.nullish().describe('Token counts, when requested.'),
     prompt_token_ids: z
       .array(z.int())
       .nullish()
-      .describe('Tokens of the prompt: in the very first chunk, when they were asked for.'),
+      .describe('Token ids of the prompt: in the very first chunk, when requested.'),
   })
   .meta({ examples: [chunkExample] });
 export type ChatChunk = z.output<typeof chatChunk>;

@@ -1,5 +1,5 @@
 // Body of POST /v1/chat/completions, in the order of the published table. Unknown keys are accepted and dropped.
-// Rules here need nothing but the body; whatever depends on the model is checked by the api.
+// The rules here depend on the body alone; rules that depend on the model are checked by the api.
 
 import { z } from 'zod';
 import { boundedList, boundedRecord, MAX_NAMED_VALUES } from './bounded-collections.ts';
@@ -13,7 +13,7 @@ import { checkSharedRules } from './request-rules.ts';
 /** Longest `cache_salt`, in UTF-16 code units. Source: the service this wire format comes from. */
 export const MAX_CACHE_SALT_LENGTH = 128;
 
-/** How a streamed answer reports usage. */
+/** Options of a streamed answer. */
 export const streamOptions = z
   .object({
     include_usage: laxBoolean()
@@ -21,7 +21,7 @@ export const streamOptions = z
       .describe('Adds a last chunk with the token counts of the whole request.'),
     continuous_usage_stats: laxBoolean()
       .nullish()
-      .describe('Adds token counts to every chunk, together with `include_usage`. False unless given.'),
+      .describe('Adds token counts to every chunk, together with `include_usage`. Default: false.'),
   })
   .describe('Only with `stream: true`.');
 export type StreamOptions = z.output<typeof streamOptions>;
@@ -29,7 +29,7 @@ export type StreamOptions = z.output<typeof streamOptions>;
 /** Most entries of `engine_xargs`, and most values of one that is a list. */
 const MAX_EXTRA_ARGUMENT_COUNT = 256;
 
-// Text comes first, because a union takes the first member that fits and numeric text must stay text.
+// Text comes first, because a union takes the first member that matches and numeric text must stay text.
 const extraArgument = z.union([z.string(), laxNumber()]);
 const extraArguments = boundedRecord(
   z.union([extraArgument, boundedList(extraArgument, { maxLength: MAX_EXTRA_ARGUMENT_COUNT })]),
@@ -42,14 +42,14 @@ const FRANCE = [{ role: 'user', content: 'What is the capital of France?' }];
 export const chatCompletionRequest = z
   .object({
     messages: promptFields.messages,
-    model: z.string().nullish().describe('Id from the model list. By default, the server’s first model.'),
+    model: z.string().nullish().describe('Id from the model list. Default: the server’s first model.'),
     frequency_penalty: samplingFields.frequency_penalty,
     logit_bias: samplingFields.logit_bias,
     logprobs: logprobFields.logprobs,
     top_logprobs: logprobFields.top_logprobs,
     max_tokens: stoppingFields.max_tokens,
     max_completion_tokens: stoppingFields.max_completion_tokens,
-    n: nullAsDefault(laxInteger(), 1).describe('How many choices to generate.'),
+    n: nullAsDefault(laxInteger(), 1).describe('Number of choices to generate.'),
     presence_penalty: samplingFields.presence_penalty,
     response_format: structuredOutputFields.response_format,
     seed: samplingFields.seed,
@@ -92,11 +92,10 @@ export const chatCompletionRequest = z
     structured_outputs: structuredOutputFields.structured_outputs,
     priority: laxInteger()
       .prefault(0)
-      .describe('Lower is handled earlier. Only 0 is allowed unless the model is served with priorities.'),
-    request_id: z
-      .string()
-      .optional()
-      .describe('Becomes part of the id of the answer. By default, a random one is made.'),
+      .describe(
+        'Scheduling priority; lower runs first. Only 0 is allowed unless the server schedules by priority.',
+      ),
+    request_id: z.string().optional().describe('Becomes part of the id of the answer. Default: a random id.'),
     return_tokens_as_token_ids: logprobFields.return_tokens_as_token_ids,
     return_token_ids: logprobFields.return_token_ids,
     cache_salt: z
@@ -104,10 +103,12 @@ export const chatCompletionRequest = z
       .min(1)
       .max(MAX_CACHE_SALT_LENGTH)
       .nullish()
-      .describe('Requests share cached prompts only with requests of the same salt. Best long and random.'),
+      .describe(
+        'Prefix caching: requests share cached prompts only with requests of the same salt. Best long and random.',
+      ),
     kv_transfer_params: boundedRecord(z.unknown(), MAX_NAMED_VALUES)
       .nullish()
-      .describe('Parameters of disaggregated serving.'),
+      .describe('KV cache transfer parameters of disaggregated serving.'),
     engine_xargs: extraArguments.describe(
       'Arguments of custom extensions: texts, numbers, or lists of them.',
     ),
@@ -135,9 +136,9 @@ export const chatCompletionRequest = z
       }
     }
   });
-/** The request after parsing: defaults filled in, values converted. */
+/** The parsed request: defaults filled in, values converted. */
 export type ChatCompletionRequest = z.output<typeof chatCompletionRequest>;
-/** What a client may write: every field but `messages` is optional. */
+/** The request as clients write it: every field but `messages` is optional. */
 export type ChatCompletionRequestInput = z.input<typeof chatCompletionRequest>;
 
 function checkTopLogprobs(context: z.core.ParsePayload<{ logprobs: boolean; top_logprobs: number }>): void {

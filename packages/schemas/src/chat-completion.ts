@@ -1,27 +1,27 @@
-// Answer of POST /v1/chat/completions when it is not streamed. Absent values are written as null, never left out.
+// Answer of POST /v1/chat/completions without streaming. Absent values are null, never omitted.
 
 import { z } from 'zod';
 import { choiceLogprobs, promptLogprobs, usage } from './chat-logprobs.ts';
 import { chatMessageToolCall } from './chat-message.ts';
 
-/** Why a choice ended. `repetition` and `abort` are additions to the common set. */
+/** Why a choice ended. `repetition` and `abort` extend OpenAI's set. */
 export const finishReason = z
   .enum(['stop', 'length', 'tool_calls', 'repetition', 'abort', 'error'])
-  .describe('Why the choice ended. `error`: its constraint failed, while that of another choice did not.');
+  .describe('Why the choice ended. `error`: its constraint failed, but that of another choice did not.');
 export type FinishReason = z.output<typeof finishReason>;
 
-/** The stop text or stop token that ended a choice. */
+/** The stop string or stop token that ended a choice. */
 export const stopReason = z
   .union([z.int(), z.string()])
   .nullable()
   .describe(
-    'The stop token or stop text that ended the choice; null for the model’s own end and other reasons.',
+    'The stop string or stop token id that ended the choice; null for an end token (EOS) and other reasons.',
   );
 export type StopReason = z.output<typeof stopReason>;
 
 /** The generated message. */
 export const responseMessage = z.object({
-  role: z.string().describe('`assistant`, unless the prompt’s last message was left open.'),
+  role: z.string().describe('`assistant`, or the role of the last message if that is continued.'),
   content: z.string().nullable().describe('The generated text.'),
   refusal: z.string().nullable().describe('Always null.'),
   annotations: z
@@ -41,19 +41,19 @@ export const responseMessage = z.object({
     .nullable()
     .describe('Always null.'),
   function_call: z.object({ name: z.string(), arguments: z.string() }).nullable().describe('Always null.'),
-  tool_calls: z.array(chatMessageToolCall).describe('Calls of tools; empty when there are none.'),
-  reasoning: z.string().nullable().describe('What a reasoning model thought before it answered.'),
+  tool_calls: z.array(chatMessageToolCall).describe('Tool calls; empty when there are none.'),
+  reasoning: z.string().nullable().describe('Reasoning text of the model, apart from its answer.'),
 });
 export type ResponseMessage = z.output<typeof responseMessage>;
 
 /** One generated answer. */
 export const chatChoice = z.object({
-  index: z.int().describe('Place among the choices, from 0.'),
+  index: z.int().describe('Index of the choice, from 0.'),
   message: responseMessage.describe('The generated message.'),
-  logprobs: choiceLogprobs.nullable().describe('Log probabilities, when they were asked for.'),
+  logprobs: choiceLogprobs.nullable().describe('Log probabilities, when requested.'),
   finish_reason: finishReason,
   stop_reason: stopReason,
-  token_ids: z.array(z.int()).nullable().describe('Generated tokens, when they were asked for.'),
+  token_ids: z.array(z.int()).nullable().describe('Ids of the generated tokens, when requested.'),
 });
 export type ChatChoice = z.output<typeof chatChoice>;
 
@@ -108,7 +108,7 @@ export const chatCompletion = z
   .object({
     id: z.string().describe('`chatcmpl-` and the id of the request.'),
     object: z.literal('chat.completion').default('chat.completion').describe('Kind of object.'),
-    created: z.int().describe('When the request came in. Unix seconds.'),
+    created: z.int().describe('Time of the request. Unix seconds.'),
     model: z.string().describe('Id of the model that answered.'),
     choices: z.array(chatChoice).describe('The generated answers, by index.'),
     service_tier: z
@@ -120,12 +120,12 @@ export const chatCompletion = z
     prompt_logprobs: z
       .array(promptLogprobs.nullable())
       .nullable()
-      .describe('One entry per token of the prompt, the first null; when they were asked for.'),
-    prompt_token_ids: z.array(z.int()).nullable().describe('Tokens of the prompt, when they were asked for.'),
+      .describe('One entry per token of the prompt, the first null; when requested.'),
+    prompt_token_ids: z.array(z.int()).nullable().describe('Token ids of the prompt, when requested.'),
     kv_transfer_params: z
       .record(z.string(), z.unknown())
       .nullable()
-      .describe('Answer of disaggregated serving.'),
+      .describe('KV cache transfer parameters of disaggregated serving.'),
   })
   .meta({ examples: [completionExample] });
 export type ChatCompletion = z.output<typeof chatCompletion>;

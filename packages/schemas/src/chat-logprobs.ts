@@ -1,4 +1,4 @@
-// Log probabilities and token counts as chat answers and chunks carry them.
+// Log probabilities and token counts of chat answers and chunks.
 
 import { z } from 'zod';
 
@@ -6,16 +6,16 @@ const tokenText = z.string().describe('Text of the token.');
 const logprob = z.number().describe('Log probability of the token, at least -9999.');
 const bytes = z.array(z.int()).nullable().describe('Bytes of the token’s text in UTF-8.');
 
-/** One token with its log probability. */
+/** A token and its log probability. */
 export const topLogprob = z.object({ token: tokenText, logprob, bytes });
 export type TopLogprob = z.output<typeof topLogprob>;
 
-/** One generated token with its alternatives. */
+/** A generated token, its log probability and the top alternatives. */
 export const tokenLogprob = z.object({
   token: tokenText,
   logprob,
   bytes,
-  top_logprobs: z.array(topLogprob).describe('The generated token, then the most probable others.'),
+  top_logprobs: z.array(topLogprob).describe('The generated token, then the most probable other tokens.'),
 });
 export type TokenLogprob = z.output<typeof tokenLogprob>;
 
@@ -25,12 +25,12 @@ export const choiceLogprobs = z.object({
 });
 export type ChoiceLogprobs = z.output<typeof choiceLogprobs>;
 
-/** One place of the prompt: token id -> its log probability. Key order means nothing; use `rank`. */
+/** Log probabilities at one position of the prompt, by token id. The order of keys has no meaning; use `rank`. */
 export type PromptLogprobs = Record<
   string,
   { readonly logprob: number; readonly rank: number; readonly decoded_token: string }
 >;
-// Documented, not checked: it stands in answers alone, and a long prompt has hundreds of thousands of them.
+// Documented but not validated: it occurs only in answers, and a long prompt has hundreds of thousands of them.
 export const promptLogprobs: z.ZodType<PromptLogprobs> = z.any().meta({
   type: 'object',
   propertyNames: { type: 'string' },
@@ -38,7 +38,7 @@ export const promptLogprobs: z.ZodType<PromptLogprobs> = z.any().meta({
     type: 'object',
     properties: {
       logprob: { type: 'number', description: 'Log probability of the token, at least -9999.' },
-      rank: { type: 'integer', description: '1 is the most probable token at this place.' },
+      rank: { type: 'integer', description: 'Rank of the token at this position; 1 is the most probable.' },
       decoded_token: { type: 'string', description: 'Text of the token.' },
     },
     required: ['logprob', 'rank', 'decoded_token'],
@@ -53,10 +53,13 @@ export const usage = z.object({
   completion_tokens: z.int().default(0).describe('Generated tokens of all choices.'),
   prompt_tokens_details: z
     .object({
-      cached_tokens: z.int().nullable().describe('Prompt tokens that did not have to be computed.'),
+      cached_tokens: z
+        .int()
+        .nullable()
+        .describe('Prefix cache hits: prompt tokens that were not computed again.'),
     })
     .nullish()
-    .describe('More about the prompt’s tokens.'),
+    .describe('Details of the prompt tokens.'),
 });
 export type Usage = z.output<typeof usage>;
 

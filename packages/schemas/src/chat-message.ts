@@ -1,5 +1,5 @@
-// One message of a chat request. Every kind (developer, system, user, assistant, tool, function, custom) has the same
-// shape on the wire, so there is one schema; the few rules that depend on the role stand at its end.
+// One message of a chat request. All roles (developer, system, user, assistant, tool, function, custom) share one schema,
+// because they have the same shape on the wire; the few rules that depend on the role are at its end.
 
 import { z } from 'zod';
 import { jsonObject } from './bounded-collections.ts';
@@ -10,35 +10,35 @@ const textPart = z.object({
   text: z.string().describe('The text.'),
 });
 
-/** Parts that hold text under other names, as newer clients send them. */
+/** Text parts under the names that newer clients use. */
 const inputTextPart = z.object({ type: z.literal('input_text'), text: z.string().describe('The text.') });
 const outputTextPart = z.object({ type: z.literal('output_text'), text: z.string().describe('The text.') });
 const refusalPart = z.object({
   type: z.literal('refusal'),
-  refusal: z.string().describe('Text in which the assistant declined.'),
+  refusal: z.string().describe('Refusal of the assistant.'),
 });
 const thinkingPart = z.object({
   type: z.literal('thinking'),
-  thinking: z.string().describe('Text that the assistant thought.'),
+  thinking: z.string().describe('Reasoning text of the assistant.'),
 });
 
-const mediaUrl = z.object({ url: z.string().describe('Address or data URL of the medium.') });
+const mediaUrl = z.object({ url: z.string().describe('URL or data URL of the media.') });
 const imagePart = z.object({ type: z.literal('image_url'), image_url: mediaUrl });
 const audioUrlPart = z.object({ type: z.literal('audio_url'), audio_url: mediaUrl });
 const videoUrlPart = z.object({ type: z.literal('video_url'), video_url: mediaUrl });
 const inputAudioPart = z.object({
   type: z.literal('input_audio'),
   input_audio: z.object({
-    data: z.string().describe('The sound, base64 encoded.'),
-    format: z.string().describe('Its format, such as `wav`.'),
+    data: z.string().describe('The audio, base64 encoded.'),
+    format: z.string().describe('Audio format, such as `wav`.'),
   }),
 });
 const filePart = z.object({
   type: z.literal('file'),
-  file: jsonObject().describe('The file, as its id or its data.'),
+  file: jsonObject().describe('The file, by id or by data.'),
 });
 
-/** One part of a message's content. Only text can be used by text models; other media are refused later. */
+/** One part of a message's content. Text models take text only; the api refuses other media. */
 export const chatContentPart = z
   .discriminatedUnion('type', [
     textPart,
@@ -52,12 +52,12 @@ export const chatContentPart = z
     inputAudioPart,
     filePart,
   ])
-  .describe('A part of the content. Text models take text parts only.');
+  .describe('A part of the content. Text models accept text parts only.');
 export type ChatContentPart = z.output<typeof chatContentPart>;
 
 /** A call that the assistant made in an earlier turn. */
 export const chatMessageToolCall = z.object({
-  id: z.string().describe('Id that the answering tool message repeats.'),
+  id: z.string().describe('Id of the call, which the tool message with its result repeats.'),
   type: z.literal('function').describe('Kind of tool; only functions exist.'),
   function: z
     .object({
@@ -75,23 +75,23 @@ export const chatMessage = z
       .union([z.string(), z.array(z.union([z.string(), chatContentPart]))])
       .nullish()
       .describe(
-        'The text, or a list of parts. Left out it counts as empty. Only assistant messages, and function messages ' +
-          'with a name, may say null.',
+        'The text, or a list of parts. Default: empty. Null is allowed for assistant messages and for function messages ' +
+          'with a name.',
       ),
     role: z
       .string()
       .describe(
-        'Who speaks: developer, system, user, assistant, tool, function, or any role the chat template knows. ' +
-          'Developer messages take the place of system messages for newer model families.',
+        'Role: developer, system, user, assistant, tool, function, or any role that the chat template knows. ' +
+          'Newer model families use developer messages instead of system messages.',
       ),
-    name: z.string().optional().describe('Name of the speaker or of the function.'),
+    name: z.string().optional().describe('Name of the author or of the function.'),
     tool_calls: z
       .array(chatMessageToolCall)
       .nullish()
-      .describe('Calls that this assistant message made. An empty list means none.'),
-    tool_call_id: z.string().nullish().describe('The call that this tool message answers.'),
-    reasoning: z.string().nullish().describe('What the assistant thought before it answered.'),
-    reasoning_content: z.string().nullish().describe('Older name of `reasoning`.'),
+      .describe('Tool calls of this assistant message. An empty list means none.'),
+    tool_call_id: z.string().nullish().describe('Id of the call that this tool message answers.'),
+    reasoning: z.string().nullish().describe('Reasoning text of this assistant message.'),
+    reasoning_content: z.string().nullish().describe('Alias of `reasoning`.'),
   })
   .check(context => {
     const { content, role, name } = context.value;

@@ -1,4 +1,4 @@
-// Fields of a chat request that decide how messages become the prompt.
+// Fields of a chat request that control the prompt: messages, chat template, truncation, reasoning.
 
 import { z } from 'zod';
 import { boundedList, boundedRecord, jsonObject, MAX_NAMED_VALUES } from './bounded-collections.ts';
@@ -6,7 +6,7 @@ import { chatMessage } from './chat-message.ts';
 import { WIRE_INT64_LIMIT } from './chat-sampling.ts';
 import { laxBigInteger, laxBoolean } from './lax-primitives.ts';
 
-/** Most messages of one request. A longer list is refused before any message is looked at. */
+/** Most messages of one request. A longer list is refused before any message is validated. */
 export const MAX_MESSAGE_COUNT = 4_096;
 
 /** Most parts and tool calls of all messages of a request together. */
@@ -28,45 +28,47 @@ export const promptFields = {
   reasoning_effort: z
     .enum(['low', 'medium', 'high'])
     .nullish()
-    .describe('How much a reasoning model should think. Handed to the chat template.'),
+    .describe('Reasoning effort, passed to the chat template.'),
   include_reasoning: laxBoolean()
     .prefault(true)
-    .describe('Returns what a reasoning model thought, apart from its answer.'),
-  skip_special_tokens: laxBoolean().prefault(true).describe('Leaves special tokens out of the text.'),
+    .describe('Returns the reasoning text, apart from the answer.'),
+  skip_special_tokens: laxBoolean().prefault(true).describe('Omits special tokens from the text.'),
   spaces_between_special_tokens: laxBoolean()
     .prefault(true)
-    .describe('Puts spaces between special tokens when they are shown.'),
+    .describe('Inserts spaces between special tokens when they are shown.'),
   truncate_prompt_tokens: laxBigInteger(-1n, WIRE_INT64_LIMIT)
     .nullish()
-    .describe('Keeps only this many last tokens of the prompt. -1 keeps as many as fit.'),
+    .describe(
+      'Truncates the prompt to its last tokens, as many as given. -1 keeps as many as fit the context.',
+    ),
   echo: laxBoolean()
     .prefault(false)
-    .describe('Puts the last message in front of the new one when both have the same role.'),
+    .describe('Prepends the last message to the new one when both have the same role.'),
   add_generation_prompt: laxBoolean()
     .prefault(true)
-    .describe('Ends the prompt with the opening of the assistant’s turn.'),
+    .describe('Ends the prompt with the generation prompt: the start of the assistant’s turn.'),
   continue_final_message: laxBoolean()
     .prefault(false)
     .describe(
-      'Leaves the last message open, so that the model continues it. Needs `add_generation_prompt: false`.',
+      'Lets the model continue the last message (response prefill). Needs `add_generation_prompt: false`.',
     ),
   add_special_tokens: laxBoolean()
     .prefault(false)
-    .describe('Adds special tokens on top of those that the chat template writes.'),
+    .describe('Adds special tokens in addition to those of the chat template.'),
   documents: boundedList(jsonObject())
     .nullish()
     .describe(
-      'Documents for the chat template, best with the keys `title` and `text`. No effect on templates without them.',
+      'Documents (RAG) for the chat template, best with the keys `title` and `text`. No effect on templates without them.',
     ),
   chat_template: z
     .string()
     .nullish()
-    .describe('Chat template to use instead of the model’s. Required when the model has none.'),
-  chat_template_kwargs: namedValues.nullish().describe('More variables for the chat template.'),
+    .describe('Jinja chat template that replaces the model’s. Required when the model has none.'),
+  chat_template_kwargs: namedValues.nullish().describe('Additional variables for the chat template.'),
   mm_processor_kwargs: namedValues.nullish().describe('Arguments of a multimodal processor.'),
 } as const;
 
-/** Elements of the lists inside messages, of any kind. A list of too many messages is refused by its own bound. */
+/** Number of parts and tool calls in all messages. A list with too many messages is left to its own bound. */
 function countParts(given: unknown): number {
   if (!Array.isArray(given) || given.length > MAX_MESSAGE_COUNT) return 0;
   let count = 0;

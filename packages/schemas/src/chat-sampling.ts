@@ -1,5 +1,5 @@
-// Fields of a chat request that steer how tokens are drawn and when a choice ends.
-// Ranges that depend on the model or the operator are checked later, by the api.
+// Sampling, stopping and log probability fields of a chat request. Ranges that depend on the model or the operator are
+// checked later, by the api.
 
 import { z } from 'zod';
 import { boundedList, boundedRecord } from './bounded-collections.ts';
@@ -14,20 +14,22 @@ import {
 } from './lax-primitives.ts';
 import { laxTokenIdList } from './token-ids.ts';
 
-/** The published bounds of 64-bit integers, which are the doubles next to them. Inclusive. */
+/** The published bounds of 64-bit integers: the nearest doubles. Inclusive. */
 export const WIRE_INT64_LIMIT = 9_223_372_036_854_776_000n;
 
 /** Most entries of `logit_bias`. */
 export const MAX_LOGIT_BIAS_COUNT = 4_096;
 
-/** Ends a choice when the output repeats itself. All zero means off. */
+/** Repetition detection: ends a choice whose output repeats itself. All zero means off. */
 export const repetitionDetection = z
   .object({
     max_pattern_size: laxInteger({ minimum: 0 })
       .prefault(0)
-      .describe('Longest pattern, in tokens; 0 is off.'),
-    min_pattern_size: laxInteger({ minimum: 0 }).prefault(0).describe('Shortest pattern, in tokens.'),
-    min_count: laxInteger({ minimum: 0 }).prefault(0).describe('How often it must repeat; at least 2.'),
+      .describe('Longest repeated pattern, in tokens; 0 turns detection off.'),
+    min_pattern_size: laxInteger({ minimum: 0 })
+      .prefault(0)
+      .describe('Shortest repeated pattern, in tokens.'),
+    min_count: laxInteger({ minimum: 0 }).prefault(0).describe('Least number of repetitions; at least 2.'),
   })
   .check(context => {
     const { max_pattern_size, min_pattern_size, min_count } = context.value;
@@ -37,47 +39,55 @@ export const repetitionDetection = z
       reportRule(context, 'min_count', 'min_count must be at least 2 when max_pattern_size is above 0');
     }
   })
-  .describe('Ends generation early when the same tokens repeat.');
+  .describe('Ends generation early when a pattern of tokens repeats.');
 export type RepetitionDetection = z.output<typeof repetitionDetection>;
 
 const tokenIds = laxTokenIdList().nullish();
 
-// Not filled in: 0 is an answer of the client's, while leaving it out asks for what the model recommends.
+// Without a default here: an explicit 0 turns the penalty off, an absent one takes the model's generation_config.json.
 const penalty = (description: string) =>
-  laxNumber().nullish().describe(`${description} -2 to 2; 0 unless the model recommends another value.`);
+  laxNumber()
+    .nullish()
+    .describe(`${description} -2 to 2. Default: the value in the model’s generation_config.json, else 0.`);
 
 export const samplingFields = {
-  frequency_penalty: penalty('Lowers the score of tokens by how often the output already has them.'),
+  frequency_penalty: penalty(
+    'Lowers the logits of tokens in proportion to their count in the output so far.',
+  ),
   logit_bias: boundedRecord(laxNumber(), MAX_LOGIT_BIAS_COUNT)
     .nullish()
-    .describe('Added to the scores of tokens: keys are token ids, values are cut to -100 to 100.'),
-  presence_penalty: penalty('Lowers the score of tokens that the output already has.'),
+    .describe('Added to the logits of tokens: keys are token ids, values are clamped to -100 to 100.'),
+  presence_penalty: penalty('Lowers the logits of tokens that occur in the output so far.'),
   seed: laxBigInteger(-WIRE_INT64_LIMIT, WIRE_INT64_LIMIT)
     .nullish()
-    .describe('The same request with the same seed gives the same output. -1 means no seed.'),
+    .describe('Sampling seed: the same request with the same seed gives the same output. -1 means no seed.'),
   temperature: laxNumber()
     .nullish()
-    .describe('0 always takes the most probable token; higher values vary more. 0 to 2.'),
+    .describe('Sampling temperature, 0 to 2. 0 is greedy decoding; higher values give more varied output.'),
   top_p: laxNumber()
     .nullish()
-    .describe('Draws from the most probable tokens whose probabilities sum to this. Above 0, at most 1.'),
+    .describe(
+      'Nucleus sampling: samples from the most probable tokens whose probabilities sum to this. Above 0, at most 1.',
+    ),
   use_beam_search: laxBoolean()
     .prefault(false)
     .describe(
-      'Searches for the `n` most probable outputs instead of drawing tokens. Fields about drawing, stopping and the ' +
-        'prompt’s log probabilities have no effect then; a constraint is refused.',
+      'Beam search for the `n` most probable outputs instead of sampling. Fields about sampling, stopping and prompt ' +
+        'log probabilities have no effect then; structured outputs are refused.',
     ),
-  top_k: laxInteger().nullish().describe('Draws from this many most probable tokens. 0 and -1 are off.'),
+  top_k: laxInteger()
+    .nullish()
+    .describe('Samples from this many most probable tokens. 0 and -1 turn it off.'),
   min_p: laxNumber()
     .nullish()
-    .describe('Drops tokens less probable than this share of the most probable one. 0 to 1.'),
+    .describe('Excludes tokens whose probability is below this share of the highest probability. 0 to 1.'),
   repetition_penalty: laxNumber()
     .nullish()
-    .describe('Above 1 lowers the score of tokens that the prompt or the output has. Must be above 0.'),
+    .describe('Above 1 lowers the logits of tokens that occur in the prompt or the output. Must be above 0.'),
   length_penalty: laxNumber()
     .prefault(1)
-    .describe('For beam search: the power of the length that scores are divided by.'),
-  allowed_token_ids: tokenIds.describe('Only these tokens may be generated.'),
+    .describe('Beam search: exponent of the length that scores are divided by.'),
+  allowed_token_ids: tokenIds.describe('Allows only these token ids.'),
   bad_words: boundedList(z.string()).prefault([]).describe('Words that must not be generated.'),
   repetition_detection: repetitionDetection.nullish(),
 } as const;
@@ -85,41 +95,45 @@ export const samplingFields = {
 export const stoppingFields = {
   max_tokens: laxInteger()
     .nullish()
-    .describe('Older name of `max_completion_tokens`, which wins when both are given.')
+    .describe('Older name of `max_completion_tokens`, which takes precedence when both are given.')
     .meta({ deprecated: true }),
   max_completion_tokens: laxInteger()
     .nullish()
-    .describe('Most tokens to generate per choice. By default, what the context leaves.'),
+    .describe('Most tokens to generate per choice. Default: the rest of the context.'),
   stop: z
     .union([z.string(), boundedList(z.string())])
     .nullish()
     .transform((stop): string[] => (typeof stop === 'string' ? [stop] : (stop ?? [])))
     .prefault([])
-    .describe('Text, or list of texts, that ends a choice; the output stops before it.'),
-  stop_token_ids: tokenIds.describe('Tokens that end a choice, beside those of the model.'),
+    .describe(
+      'Stop strings: one text or a list of texts that end a choice. The output ends before the match.',
+    ),
+  stop_token_ids: tokenIds.describe(
+    'Token ids that end a choice, in addition to the end tokens of the model.',
+  ),
   include_stop_str_in_output: laxBoolean()
     .prefault(false)
-    .describe('Keeps the matched stop text in the output.'),
-  ignore_eos: laxBoolean().prefault(false).describe('Goes on after the model’s own end tokens.'),
-  min_tokens: laxInteger().prefault(0).describe('No choice ends before this many tokens.'),
+    .describe('Keeps the matched stop string in the output.'),
+  ignore_eos: laxBoolean().prefault(false).describe('Continues after the end tokens (EOS) of the model.'),
+  min_tokens: laxInteger().prefault(0).describe('Least number of tokens before a choice may end.'),
 } as const;
 
 export const logprobFields = {
   logprobs: nullAsDefault(laxBoolean(), false).describe('Adds the log probability of every generated token.'),
-  // The rules on these two look at the JSON value itself, so text is refused. Source: upstream behaviour.
+  // Text is refused, because the rules on these two fields apply to the JSON value. Source: upstream behaviour.
   top_logprobs: nullAsDefault(laxIntegerButNoText(), 0).describe(
-    'With `logprobs`: how many of the most probable tokens to list at each place, at most 20.',
+    'With `logprobs`: number of most probable tokens to list at each position, at most 20.',
   ),
   prompt_logprobs: laxIntegerButNoText()
     .nullish()
     .describe('Adds the log probabilities of the prompt’s tokens, with this many alternatives each.'),
   return_tokens_as_token_ids: laxBoolean()
     .nullish()
-    .describe('With `logprobs`: tokens are written as `token_id:` and the id.'),
+    .describe('With `logprobs`: writes tokens as `token_id:<id>` instead of their text.'),
   return_token_ids: laxBoolean()
     .nullish()
     .describe(
-      'Adds token ids beside the text. In a stream the first chunk has `prompt_token_ids` and each chunk the ' +
-        '`token_ids` of its text.',
+      'Adds token ids to the text. In a stream, the first chunk has `prompt_token_ids` and each chunk the `token_ids` ' +
+        'of its text.',
     ),
 } as const;

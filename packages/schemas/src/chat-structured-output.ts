@@ -1,21 +1,21 @@
-// What the output of a chat request must look like: `response_format` and `structured_outputs`.
-// Whether a schema or grammar itself is sound is the engine's question; here only the envelope is checked.
+// Structured outputs of a chat request: `response_format` and `structured_outputs`. Only their envelope is validated here;
+// the engine validates the schema or grammar itself.
 
 import { z } from 'zod';
 import { jsonObject } from './bounded-collections.ts';
 import { laxBoolean, nullAsDefault, reportRule } from './lax-primitives.ts';
 
 const jsonSchemaFormat = z.object({
-  // Source: the published table of fields shows no type, so an object with `json_schema` alone means this format.
+  // Optional, because the published table of fields omits it: an object with `json_schema` alone means this format.
   type: z
     .literal('json_schema')
     .optional()
     .transform(() => 'json_schema' as const)
-    .describe('May be left out when `json_schema` is given.'),
+    .describe('Optional when `json_schema` is given.'),
   json_schema: z
     .object({
       name: z.string().describe('Name of the schema.'),
-      description: z.string().nullish().describe('What the schema is for. It has no effect.'),
+      description: z.string().nullish().describe('Purpose of the schema. It has no effect.'),
       schema: jsonObject().describe('JSON Schema that the output must satisfy.'),
       strict: laxBoolean().nullish().describe('Accepted; the schema is always enforced.'),
     })
@@ -29,14 +29,14 @@ const structuralTagFormat = z
     structures: z
       .array(
         z.object({
-          begin: z.string().describe('Text that opens the structure.'),
-          schema: jsonObject().describe('JSON Schema of what stands inside.'),
-          end: z.string().describe('Text that closes it.'),
+          begin: z.string().describe('Text that begins the structure.'),
+          schema: jsonObject().describe('JSON Schema of its content.'),
+          end: z.string().describe('Text that ends the structure.'),
         }),
       )
       .optional()
       .describe('Structures of the older form.'),
-    triggers: z.array(z.string()).optional().describe('Texts that start a structure, in the older form.'),
+    triggers: z.array(z.string()).optional().describe('Texts that trigger a structure, in the older form.'),
   })
   .check(context => {
     const { format, structures, triggers } = context.value;
@@ -55,7 +55,7 @@ export const responseFormat = z
   .describe('Shape of the output. With `json_schema` the output is JSON that satisfies the schema.');
 export type ResponseFormat = z.output<typeof responseFormat>;
 
-/** Fields of `structured_outputs` of which exactly one must be given. */
+/** The constraints of `structured_outputs`, of which exactly one must be given. */
 export const CONSTRAINT_FIELDS = [
   'json',
   'regex',
@@ -77,18 +77,18 @@ export const structuredOutputs = z
     grammar: z.string().nullish().describe('Context-free grammar of the output, in EBNF or Lark notation.'),
     json_object: laxBoolean().nullish().describe('True: the output is any JSON object.'),
     disable_fallback: nullAsDefault(laxBoolean(), false).describe(
-      'Accepted without effect: there is one grammar engine, and what it cannot enforce is refused.',
+      'Accepted without effect: there is one grammar engine, and constraints that it cannot enforce are refused.',
     ),
     disable_any_whitespace: nullAsDefault(laxBoolean(), false).describe(
-      'No free whitespace between the tokens of JSON output. Otherwise there is little: a blank, or line ends with an indent.',
+      'Allows no whitespace between the tokens of JSON output. By default a space, or a line break with an indent, is allowed.',
     ),
     disable_additional_properties: nullAsDefault(laxBoolean(), false).describe(
-      'Objects of the schema that do not speak of additional properties allow none.',
+      'Objects of the schema without `additionalProperties` allow none.',
     ),
     whitespace_pattern: z
       .string()
       .nullish()
-      .describe('Regular expression of the whitespace around commas and colons of JSON output.'),
+      .describe('Regular expression of the whitespace around commas and colons in JSON output.'),
     structural_tag: z.string().nullish().describe('Structural tag as JSON text.'),
     _backend: z.string().nullish().describe('Internal name of a grammar engine. Accepted.'),
     _backend_was_auto: nullAsDefault(laxBoolean(), false).describe('Internal. Accepted.'),
@@ -102,7 +102,7 @@ export const structuredOutputs = z
       reportRule(context, 'json_object', 'json_object must be true when it is given');
     }
   })
-  .describe('One constraint on the output, and how JSON is written.');
+  .describe('Structured outputs: one constraint on the output, and options of JSON output.');
 export type StructuredOutputs = z.output<typeof structuredOutputs>;
 
 export const structuredOutputFields = {

@@ -1,21 +1,17 @@
-// Tools of a chat request: functions that the chat template tells the model about.
+// Tools of a chat request: functions that the chat template describes to the model.
 
 import { z } from 'zod';
 import { boundedList, jsonObject } from './bounded-collections.ts';
 
-/** A function that the model may be told about. */
+/** A function that the chat template can describe to the model. */
 export const functionDefinition = z.object({
   name: z.string().describe('Name of the function.'),
-  description: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe('What the function does, in words for the model.'),
+  description: z.string().nullable().default(null).describe('Description of the function, for the model.'),
   parameters: jsonObject().nullable().default(null).describe('JSON Schema of the arguments.'),
 });
 export type FunctionDefinition = z.output<typeof functionDefinition>;
 
-/** One entry of `tools`. Missing descriptions and parameters are passed to the template as null. */
+/** One entry of `tools`. Absent descriptions and parameters are passed to the template as null. */
 export const chatTool = z.object({
   type: z.literal('function').default('function').describe('Kind of tool; only functions exist.'),
   function: functionDefinition.describe('The function.'),
@@ -25,11 +21,11 @@ export type ChatTool = z.output<typeof chatTool>;
 export const toolFields = {
   tools: boundedList(chatTool, { minLength: 1 })
     .nullish()
-    .describe('Functions given to the chat template. An empty list is refused; leave the field out instead.'),
+    .describe('Functions passed to the chat template. An empty list is refused; omit the field instead.'),
   tool_choice: z
     .literal('none')
     .nullish()
-    .describe('Only `none` is allowed: the model is told about the tools and answers with text.'),
+    .describe('Only `none` is allowed: the prompt describes the tools, and the model answers with text.'),
 } as const;
 
 export const chatToolExamples = {

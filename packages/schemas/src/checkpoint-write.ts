@@ -11,28 +11,28 @@ const metrics = boundedRecord(laxNumber(), MAX_NAMED_VALUES, metricName).describ
 );
 const weightsKind = z.enum(['full', 'lora']);
 
-/** Where the weights of a checkpoint lie. */
+/** The weights of a checkpoint. */
 export const checkpointWeights = z.strictObject({
   path: z
     .string()
     .min(1)
     .max(4_096)
-    .describe("Folder, within the server's checkpoint folder: relative to it, or absolute."),
+    .describe("Folder of the weights inside the server's checkpoint folder, relative or absolute."),
   kind: weightsKind
     .nullish()
-    .describe('Whole weights, or an adapter on the base model. By default, what the folder holds.'),
+    .describe('Full weights, or a LoRA adapter on the base model. Default: detected from the folder.'),
 });
 
-/** The body. A key that is not known is refused: without its weights a checkpoint would be registered for good. */
+/** The body. Unknown keys are refused: a misspelt `weights` would register a checkpoint without weights for good. */
 export const checkpointRegistration = z.strictObject({
-  id: z.uuid().nullish().describe('Id of the checkpoint. By default, one is made.'),
+  id: z.uuid().nullish().describe('Id of the checkpoint. Default: a generated one.'),
   step: laxInteger({ minimum: 0 })
     .nullish()
-    .describe('Training step that made it. By default, one more than the newest, beginning with 0.'),
+    .describe('Training step of the checkpoint. Default: one more than the newest, starting from 0.'),
   metrics: metrics.prefault({}),
   weights: checkpointWeights
     .nullish()
-    .describe('With weights, the checkpoint can answer chats as `<model>:step<N>`.'),
+    .describe('With weights, the checkpoint can be served as `<model>:step<N>`.'),
 });
 export type CheckpointRegistration = z.output<typeof checkpointRegistration>;
 
@@ -71,7 +71,7 @@ const recordExample = {
   created_at: '2026-01-01T00:00:00.000Z',
 };
 
-/** One checkpoint with everything that is known of it. */
+/** One checkpoint with all its fields. */
 export const checkpointRecord = z
   .object({
     ...checkpoint.shape,
@@ -82,16 +82,16 @@ export const checkpointRecord = z
         kind: weightsKind.describe('Kind of weights.'),
       })
       .nullable()
-      .describe('Where the weights lie, if they were registered.'),
-    created_at: z.string().describe('When it was registered. UTC, ISO 8601.'),
+      .describe('The registered weights, if any.'),
+    created_at: z.string().describe('Time of registration. UTC, ISO 8601.'),
   })
   .meta({ examples: [recordExample] });
 export type CheckpointRecord = z.output<typeof checkpointRecord>;
 
 /** The answer to a deletion. */
 export const checkpointDeletion = z.object({
-  deleted_count: z.int().describe('How many checkpoints were deleted.'),
-  not_found_steps: z.array(z.int()).describe('Steps that had no checkpoint.'),
+  deleted_count: z.int().describe('Number of deleted checkpoints.'),
+  not_found_steps: z.array(z.int()).describe('Steps without a checkpoint.'),
 });
 export type CheckpointDeletion = z.output<typeof checkpointDeletion>;
 

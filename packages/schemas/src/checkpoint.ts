@@ -1,4 +1,4 @@
-// GET /v1/preview/models/{model_id}/checkpoints: its parameters and its page.
+// GET /v1/preview/models/{model_id}/checkpoints: query parameters and one page of the list.
 
 import { z } from 'zod';
 import { laxInteger } from './lax-primitives.ts';
@@ -29,8 +29,8 @@ export type CheckpointListInput = z.output<typeof checkpointListInput>;
 /** A stored state of a model. */
 export const checkpoint = z.object({
   id: z.uuid().describe('Id of the checkpoint.'),
-  step: z.int().describe('Training step that made it.'),
-  metrics: z.record(z.string(), z.number()).describe('Metrics known for the step, by name.'),
+  step: z.int().describe('Training step of the checkpoint.'),
+  metrics: z.record(z.string(), z.number()).describe('Metrics of the step, by name.'),
 });
 export type Checkpoint = z.output<typeof checkpoint>;
 
@@ -51,7 +51,7 @@ const listExample = {
 export const checkpointList = z
   .object({
     data: z.array(checkpoint).describe('The items of this page.'),
-    has_more: z.boolean().describe('Whether more items stand behind this page.'),
+    has_more: z.boolean().describe('Whether more items follow this page.'),
     object: z.string().default('list').describe('Kind of object.'),
     first_id: z.string().default('').describe('Id of the first item; empty on an empty page.'),
     last_id: z.string().default('').describe('Id of the last item; empty on an empty page.'),

@@ -1,5 +1,5 @@
-// One event of a streamed completion. Unlike a chat chunk it writes every key, null where it has nothing to say; only
-// the last chunk, which carries usage, leaves the rest out.
+// One event (chunk) of a streamed completion. Unlike a chat chunk it has every key, null where unused; only the last
+// chunk, which carries usage, omits the others.
 
 import { z } from 'zod';
 import { finishReason, stopReason } from './chat-completion.ts';
@@ -8,7 +8,7 @@ import { completionLogprobs } from './completion.ts';
 
 /** The one choice that a chunk continues. */
 export const completionChunkChoice = z.object({
-  index: z.int().describe('Which choice this continues.'),
+  index: z.int().describe('Index of the choice that this chunk continues.'),
   text: z.string().describe('The next piece of text; may be empty.'),
   logprobs: completionLogprobs.nullable().describe('Log probabilities of this chunk’s tokens.'),
   finish_reason: finishReason.nullable(),
@@ -16,8 +16,8 @@ export const completionChunkChoice = z.object({
   prompt_token_ids: z
     .array(z.int())
     .nullable()
-    .describe('Tokens of the prompt: in the first chunk of a choice, when they were asked for.'),
-  token_ids: z.array(z.int()).nullable().describe('This chunk’s tokens, when they were asked for.'),
+    .describe('Token ids of the prompt: in the first chunk of a choice, when requested.'),
+  token_ids: z.array(z.int()).nullable().describe('Token ids of this chunk, when requested.'),
 });
 export type CompletionChunkChoice = z.output<typeof completionChunkChoice>;
 
@@ -45,12 +45,12 @@ export const completionChunk = z
   .object({
     id: z.string().describe('The same in all chunks: `cmpl-` and the id of the request.'),
     object: z.literal('text_completion').default('text_completion').describe('Kind of object.'),
-    created: z.int().describe('When the request came in. Unix seconds.'),
-    model: z.string().describe('Id of the model that answers.'),
+    created: z.int().describe('Time of the request. Unix seconds.'),
+    model: z.string().describe('Id of the model.'),
     choices: z
       .array(completionChunkChoice)
       .describe('One choice, or none in the chunk that only carries usage.'),
-    usage: usage.nullable().describe('Token counts, when they were asked for.'),
+    usage: usage.nullable().describe('Token counts, when requested.'),
   })
   .meta({ examples: [chunkExample] });
 export type CompletionChunk = z.output<typeof completionChunk>;

@@ -1,5 +1,5 @@
-// Body of POST /v1/completions: a bare prompt without chat template. Fields that chats have too are taken from there,
-// so that they cannot come to mean something else. Unknown keys are accepted and dropped.
+// Body of POST /v1/completions: a bare prompt without chat template. Fields shared with chat requests are taken from
+// there, so that both have one meaning. Unknown keys are accepted and dropped.
 
 import { z } from 'zod';
 import { chatCompletionRequest } from './chat-completion-request.ts';
@@ -14,20 +14,20 @@ export const completionRequest = z
   .object({
     model: chat.model,
     prompt: promptList().describe(
-      'Text to continue, or its token ids; a list of either asks for one answer to each.',
+      'Text to continue, or its token ids; a list of either gets one answer for each.',
     ),
-    best_of: laxInteger().nullish().describe('Accepted only where it selects nothing: equal to `n`.'),
+    best_of: laxInteger().nullish().describe('Accepted only if equal to `n`, where it selects nothing.'),
     echo: nullAsDefault(laxBoolean(), false).describe(
-      'Puts the prompt in front of the text, and its tokens in front of the log probabilities.',
+      'Prepends the prompt to the text, and its tokens to the log probabilities.',
     ),
     frequency_penalty: chat.frequency_penalty,
     logit_bias: chat.logit_bias,
-    // The rule on it looks at the JSON value itself, so text is refused.
+    // Text is refused, because the rule on this field applies to the JSON value.
     logprobs: laxIntegerButNoText()
       .nullish()
-      .describe('Adds the log probability of every token, and of this many most probable ones beside it.'),
+      .describe('Adds the log probability of every token, and of this many most probable alternatives.'),
     max_tokens: nullAsDefault(laxInteger(), 16).describe(
-      'Most tokens to generate per choice. With `echo`, 0 gives the prompt alone.',
+      'Most tokens to generate per choice. With `echo`, 0 returns the prompt alone.',
     ),
     n: chat.n,
     presence_penalty: chat.presence_penalty,
@@ -38,7 +38,7 @@ export const completionRequest = z
     suffix: z
       .string()
       .nullish()
-      .describe('Text after the completion. Refused: no model here fills in the middle.'),
+      .describe('Text after the completion (fill in the middle). Refused: not supported.'),
     temperature: chat.temperature,
     top_p: chat.top_p,
     user: chat.user,
@@ -59,7 +59,7 @@ export const completionRequest = z
     bad_words: chat.bad_words,
     add_special_tokens: laxBoolean()
       .prefault(true)
-      .describe('Lets the tokenizer put its special tokens around a prompt that is text.'),
+      .describe('Lets the tokenizer add its special tokens, such as BOS, to a text prompt.'),
     response_format: chat.response_format,
     structured_outputs: chat.structured_outputs,
     priority: chat.priority,
@@ -79,9 +79,9 @@ export const completionRequest = z
       reportRule(context, 'logprobs', `logprobs must be 0 or above; got ${logprobs}`);
     }
   });
-/** The request after parsing: defaults filled in, values converted, one prompt as a list of one. */
+/** The parsed request: defaults filled in, values converted, one prompt as a list of one. */
 export type CompletionRequest = z.output<typeof completionRequest>;
-/** What a client may write: every field but `prompt` is optional. */
+/** The request as clients write it: every field but `prompt` is optional. */
 export type CompletionRequestInput = z.input<typeof completionRequest>;
 
 const FRANCE = 'The capital of France is';

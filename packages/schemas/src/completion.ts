@@ -1,4 +1,4 @@
-// Answer of POST /v1/completions when it is not streamed. Absent values are written as null, never left out.
+// Answer of POST /v1/completions without streaming. Absent values are null, never omitted.
 
 import { z } from 'zod';
 import { chatCompletion, finishReason, stopReason } from './chat-completion.ts';
@@ -6,33 +6,33 @@ import { promptLogprobs, usage } from './chat-logprobs.ts';
 
 /** Log probabilities of a completion: four lists with one entry per token. */
 export const completionLogprobs = z.object({
-  text_offset: z.array(z.int()).describe('Where each token starts: the characters of the tokens before it.'),
+  text_offset: z.array(z.int()).describe('Offset of each token in the text. Unit: characters.'),
   token_logprobs: z
     .array(z.number().nullable())
     .describe('Log probability of each token, at least -9999; null for the first token of the prompt.'),
   tokens: z.array(z.string()).describe('Text of each token.'),
   top_logprobs: z
     .array(z.record(z.string(), z.number()).nullable())
-    .describe('For each token: itself and the most probable others, by text.'),
+    .describe('For each position: the token and the most probable others, by text.'),
 });
 export type CompletionLogprobs = z.output<typeof completionLogprobs>;
 
 /** One generated text. */
 export const completionChoice = z.object({
-  index: z.int().describe('Place among the choices: those of the first prompt come first.'),
-  text: z.string().describe('The generated text, behind the prompt when `echo` was asked for.'),
-  logprobs: completionLogprobs.nullable().describe('Log probabilities, when they were asked for.'),
+  index: z.int().describe('Index of the choice; those of the first prompt come first.'),
+  text: z.string().describe('The generated text, after the prompt with `echo`.'),
+  logprobs: completionLogprobs.nullable().describe('Log probabilities, when requested.'),
   finish_reason: finishReason,
   stop_reason: stopReason,
-  token_ids: z.array(z.int()).nullable().describe('Generated tokens, when they were asked for.'),
+  token_ids: z.array(z.int()).nullable().describe('Ids of the generated tokens, when requested.'),
   prompt_logprobs: z
     .array(promptLogprobs.nullable())
     .nullable()
-    .describe('One entry per token of the prompt, the first null; when they were asked for.'),
+    .describe('One entry per token of the prompt, the first null; when requested.'),
   prompt_token_ids: z
     .array(z.int())
     .nullable()
-    .describe('Tokens of the choice’s prompt, when they were asked for.'),
+    .describe('Token ids of the prompt of this choice, when requested.'),
 });
 export type CompletionChoice = z.output<typeof completionChoice>;
 
@@ -74,7 +74,7 @@ export const completion = z
   .object({
     id: z.string().describe('`cmpl-` and the id of the request.'),
     object: z.literal('text_completion').default('text_completion').describe('Kind of object.'),
-    created: z.int().describe('When the request came in. Unix seconds.'),
+    created: z.int().describe('Time of the request. Unix seconds.'),
     model: z.string().describe('Id of the model that answered.'),
     choices: z.array(completionChoice).describe('The generated texts, by index.'),
     service_tier: chatCompletion.shape.service_tier,

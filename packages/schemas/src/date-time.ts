@@ -1,5 +1,5 @@
-// Reads moments the way pydantic does: ISO 8601 text with or without offset, a bare date, or Unix time.
-// Text without an offset is UTC. The result is canonical text, so it compares and stores the same everywhere.
+// Parses timestamps as pydantic does: ISO 8601 text with or without offset, a bare date, or Unix time. Text without an
+// offset is UTC. The result is canonical text, so that all databases compare and store it alike.
 
 import type { Rejection } from './lax-values.ts';
 
@@ -17,7 +17,7 @@ const DATE_TIME_TYPE: Rejection = { type: 'datetime_type', msg: 'Input should be
 const TOO_LATE = 'dates after 9999 are not supported as unix timestamps';
 const TOO_EARLY = 'dates before 0000 are not supported as unix timestamps';
 
-/** Gives UTC ISO 8601 text with milliseconds (finer digits are cut), or why the value is no moment. */
+/** Returns UTC ISO 8601 text with milliseconds (finer digits are truncated), or why the value is not a timestamp. */
 export function readDateTime(value: unknown): string | Rejection {
   if (typeof value === 'number' || typeof value === 'bigint') {
     const unixMs = toUnixMs(Number(value));
@@ -38,7 +38,7 @@ export function readDateTime(value: unknown): string | Rejection {
   return new Date(unixMs).toISOString();
 }
 
-/** Unit: milliseconds; or the reason why the number is out of range. */
+/** The time in milliseconds, or why the number is out of range. */
 function toUnixMs(time: number): number | string {
   const unixMs = Math.floor(Math.abs(time) > LARGEST_UNIX_SECONDS ? time : time * 1000);
   if (Number.isNaN(unixMs)) return 'NaN values not permitted';
@@ -46,7 +46,7 @@ function toUnixMs(time: number): number | string {
   return unixMs < MIN_UNIX_MS ? TOO_EARLY : unixMs;
 }
 
-/** Midnight of the date that the text starts with, or what is wrong with it. Unit: milliseconds since 1970. */
+/** Midnight of the date at the start of the text, or the fault of that date. Unit: milliseconds since 1970. */
 function readDate(text: string): number | string {
   if (text.length < DATE_LENGTH) return 'input is too short';
   const [year, month, day] = [text.slice(0, 4), text.slice(5, 7), text.slice(8, 10)];
@@ -62,7 +62,7 @@ function readDate(text: string): number | string {
   return midnight;
 }
 
-/** Time since midnight UTC of what follows the date; undefined when it is no time of day. Unit: milliseconds. */
+/** Time since midnight UTC of the text after the date; undefined when it is not a time of day. Unit: milliseconds. */
 function readTime(text: string): number | undefined {
   if (text === '') return 0;
   const match = TIME.exec(text);

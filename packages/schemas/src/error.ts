@@ -1,4 +1,4 @@
-// Error body of the chat and model endpoints, and how a failed parse becomes one.
+// OpenAI error body of the chat and model endpoints, and the mapping of a failed parse to it.
 
 import { z } from 'zod';
 import { toValidationDetails, type ValidationDetail } from './validation-error.ts';
@@ -12,9 +12,9 @@ const errorExample = {
   },
 };
 
-/** The error object that OpenAI clients read. All four keys are always there. */
+/** The error object that OpenAI clients read. All four keys are always present. */
 export const openAiError = z.object({
-  message: z.string().describe('What is wrong, in words.'),
+  message: z.string().describe('Description of the error.'),
   type: z.string().describe('Kind of error, such as `Bad Request` or `NotFoundError`.'),
   param: z.string().nullable().describe('The field at fault, if there is one.'),
   code: z.int().describe('The HTTP status.'),
@@ -30,12 +30,12 @@ export type OpenAiErrorBody = z.output<typeof openAiErrorBody>;
 /** Most faults that one message lists; more are only counted. */
 const MAX_FAULTS_IN_MESSAGE = 8;
 
-/** Makes the one 400 error of a chat body that failed to parse: the message lists the faults, `param` is the first. */
+/** The 400 error of a chat body that failed to parse: `message` lists the faults, `param` names the first. */
 export function toChatValidationError(error: z.core.$ZodError, input: unknown): OpenAiError {
   return toOpenAiValidationError(toValidationDetails(error, 'body', input, MAX_FAULTS_IN_MESSAGE));
 }
 
-/** As `toChatValidationError`, for faults that are already described. */
+/** Like `toChatValidationError`, from faults that are already described. */
 export function toOpenAiValidationError(details: readonly ValidationDetail[]): OpenAiError {
   const faults = details.map(({ loc, msg, type }) => {
     if (type === 'too_many_errors') return msg;

@@ -1,11 +1,11 @@
-// POST /feedback/annotation_spec/create, /feedback/queue/create and /feedback/queue/delete: what annotations are checked
-// with. Extensions: the original keeps both among its other objects.
+// POST /feedback/annotation_spec/create, /feedback/queue/create and /feedback/queue/delete: specs and queues that
+// annotations are validated against. Extensions: the original API stores both as generic objects.
 
 import { z } from 'zod';
 
 const projectId = z.string().min(1).describe('Project, written `<entity>/<project>`.');
 
-/** What annotators are asked for. */
+/** An annotation spec: name and JSON Schema of the value that annotators enter. */
 export const annotationSpecRequest = z.object({
   project_id: projectId,
   name: z
@@ -25,31 +25,33 @@ export type AnnotationSpecRequest = z.output<typeof annotationSpecRequest>;
 
 const specExample = { annotation_ref: 'weave:///acme/app/object/quality:9f86d081884c7d65' };
 
-/** The spec's reference; the same for the same spec. */
+/** The reference of the spec; equal specs have equal references. */
 export const annotationSpecResult = z
-  .object({ annotation_ref: z.string().describe('What annotations under the spec name.') })
+  .object({
+    annotation_ref: z.string().describe('Reference of the spec, for `annotation_ref` of annotations.'),
+  })
   .meta({ examples: [specExample] });
 
-/** A queue of things to annotate. */
+/** A queue of items to annotate. */
 export const annotationQueueRequest = z.object({
   project_id: projectId,
-  id: z.string().min(1).max(256).nullish().describe('Id of your own. By default, a new one.'),
+  id: z.string().min(1).max(256).nullish().describe('Id chosen by the client. Default: a generated one.'),
 });
 
 const queueExample = { id: 'q1' };
 
 /** The queue. */
 export const annotationQueueResult = z
-  .object({ id: z.string().describe('Its id.') })
+  .object({ id: z.string().describe('Id of the queue.') })
   .meta({ examples: [queueExample] });
 
-/** Which queue takes no more feedback. */
+/** Deletion of a queue, which then accepts no more feedback. */
 export const annotationQueueDeletion = z.object({
   project_id: projectId,
-  id: z.string().describe('The queue.'),
+  id: z.string().describe('Id of the queue.'),
 });
 
-/** Empty: a queue that is not there is no error. */
+/** Empty: deleting an unknown queue is not an error. */
 export const annotationQueueDeletionResult = z.object({});
 
 const spec = { project_id: 'acme/app', name: 'quality', field_schema: { type: 'integer', maximum: 10 } };

@@ -1,5 +1,5 @@
-// POST /feedback/create, /feedback/batch/create, /feedback/replace and /feedback/purge: shapes only. What a type of
-// feedback demands of its fields is checked by the api.
+// POST /feedback/create, /feedback/batch/create, /feedback/replace and /feedback/purge: shapes only. The api checks the
+// rules of each feedback type.
 
 import { z } from 'zod';
 import { boundedRecord, jsonObject, MAX_NAMED_VALUES } from './bounded-collections.ts';
@@ -14,31 +14,31 @@ export const MAX_FEEDBACK_BATCH = 1_000;
 /** One piece of feedback to store. */
 export const feedbackCreateRequest = z.object({
   project_id: z.string().describe('Project, written `<entity>/<project>`.'),
-  weave_ref: z.string().describe('What the feedback is about, such as `weave:///acme/app/call/<id>`.'),
-  feedback_type: z.string().describe('Kind of feedback, such as `wandb.note.1` or one of your own.'),
+  weave_ref: z.string().describe('Reference of the subject, such as `weave:///acme/app/call/<id>`.'),
+  feedback_type: z.string().describe('Type of feedback, such as `wandb.note.1` or a custom name.'),
   payload: jsonObject().describe('The feedback itself, a JSON object of at most 1 MiB.'),
   id: z
     .string()
     .nullish()
-    .describe('Id of your own. Sending the same feedback again under it stores nothing twice.'),
-  creator: z.string().nullish().describe('Name to show for who gave the feedback.'),
+    .describe('Id chosen by the client, which makes the call idempotent. Default: a generated one.'),
+  creator: z.string().nullish().describe('Display name of the person who gave the feedback.'),
   annotation_ref: z.string().nullish().describe('Annotation spec, for `wandb.annotation.<name>`.'),
-  runnable_ref: z.string().nullish().describe('What judged, for `wandb.runnable.<name>`.'),
-  call_ref: z.string().nullish().describe('The call that judged.'),
-  trigger_ref: z.string().nullish().describe('What made the judge run.'),
-  queue_id: z.string().nullish().describe('Annotation queue.'),
-  scorer_tags: z.array(z.string()).nullish().describe('Tags that a scorer gave.'),
-  scorer_tag_reasons: texts.nullish().describe('Reasons by tag.'),
-  scorer_tag_confidences: numbers.nullish().describe('Confidences by tag.'),
-  scorer_ratings: numbers.nullish().describe('Ratings by name.'),
-  scorer_rating_reasons: texts.nullish().describe('Reasons by rating.'),
-  scorer_rating_confidences: numbers.nullish().describe('Confidences by rating.'),
-  span_agent_name: z.string().nullish().describe('Agent of the span.'),
-  span_agent_version: z.string().nullish().describe('Version of that agent.'),
-  span_status_code: z.enum(['UNSET', 'OK', 'ERROR']).nullish().describe('Status of the span.'),
-  span_conversation_id: z.string().nullish().describe('Conversation of the span.'),
-  span_trace_id: z.string().nullish().describe('Trace of the span.'),
-  scorer_trace_id: z.string().nullish().describe('Trace of the scorer.'),
+  runnable_ref: z.string().nullish().describe('Scorer or other runnable, for `wandb.runnable.<name>`.'),
+  call_ref: z.string().nullish().describe('Call of the scorer that produced the feedback.'),
+  trigger_ref: z.string().nullish().describe('Trigger that started the scorer.'),
+  queue_id: z.string().nullish().describe('Id of the annotation queue.'),
+  scorer_tags: z.array(z.string()).nullish().describe('Tags given by the scorer.'),
+  scorer_tag_reasons: texts.nullish().describe('Reason for each tag, by tag.'),
+  scorer_tag_confidences: numbers.nullish().describe('Confidence in each tag, by tag.'),
+  scorer_ratings: numbers.nullish().describe('Ratings given by the scorer, by name.'),
+  scorer_rating_reasons: texts.nullish().describe('Reason for each rating, by name.'),
+  scorer_rating_confidences: numbers.nullish().describe('Confidence in each rating, by name.'),
+  span_agent_name: z.string().nullish().describe('Name of the agent of the span.'),
+  span_agent_version: z.string().nullish().describe('Version of the agent of the span.'),
+  span_status_code: z.enum(['UNSET', 'OK', 'ERROR']).nullish().describe('Status code of the span.'),
+  span_conversation_id: z.string().nullish().describe('Id of the conversation of the span.'),
+  span_trace_id: z.string().nullish().describe('Id of the trace of the span.'),
+  scorer_trace_id: z.string().nullish().describe('Id of the trace of the scorer.'),
 });
 export type FeedbackCreateRequest = z.output<typeof feedbackCreateRequest>;
 
@@ -49,49 +49,49 @@ const createResultExample = {
   payload: { note: 'Great answer' },
 };
 
-/** What was stored. */
+/** The stored feedback. */
 export const feedbackCreateResult = z
   .object({
-    id: z.string().describe('Its id.'),
-    created_at: z.string().describe('When it was stored.').meta({ format: 'date-time' }),
-    wb_user_id: z.string().describe('Id of the key it was stored with.'),
-    payload: jsonObject().describe('The payload as stored, with what was added to it.'),
+    id: z.string().describe('Id of the feedback.'),
+    created_at: z.string().describe('Time of storage.').meta({ format: 'date-time' }),
+    wb_user_id: z.string().describe('Id of the API key that stored it.'),
+    payload: jsonObject().describe('The payload as stored, including added keys.'),
   })
   .meta({ examples: [createResultExample] });
 export type FeedbackCreateResult = z.output<typeof feedbackCreateResult>;
 
-/** Several pieces of feedback: all are stored or none. */
+/** A batch of feedback, stored atomically. */
 export const feedbackBatchCreateRequest = z.object({
-  batch: z.array(feedbackCreateRequest).max(MAX_FEEDBACK_BATCH).describe('The pieces.'),
+  batch: z.array(feedbackCreateRequest).max(MAX_FEEDBACK_BATCH).describe('The feedback of the batch.'),
 });
 export type FeedbackBatchCreateRequest = z.output<typeof feedbackBatchCreateRequest>;
 
-/** What was stored, in the order of the batch. */
+/** The stored feedback, in the order of the batch. */
 export const feedbackBatchCreateResult = z
-  .object({ res: z.array(feedbackCreateResult).describe('One answer for each piece.') })
+  .object({ res: z.array(feedbackCreateResult).describe('One result per item of the batch.') })
   .meta({ examples: [{ res: [createResultExample] }] });
 export type FeedbackBatchCreateResult = z.output<typeof feedbackBatchCreateResult>;
 
-/** Feedback that takes the place of another one. */
+/** Feedback that replaces another one. */
 export const feedbackReplaceRequest = z.object({
   ...feedbackCreateRequest.shape,
-  feedback_id: z.string().describe('Id of the feedback to remove.'),
+  feedback_id: z.string().describe('Id of the feedback to replace.'),
 });
 export type FeedbackReplaceRequest = z.output<typeof feedbackReplaceRequest>;
 
-/** Which feedback to remove. */
+/** Ids of the feedback to remove. */
 export const feedbackPurgeRequest = z.object({
   project_id: z.string().describe('Project, written `<entity>/<project>`.'),
   query: z
     .unknown()
     .describe(
-      'Ids only: `{"$expr": {"$eq": [{"$getField": "id"}, {"$literal": "<id>"}]}}`, or an `$or` of such.',
+      'Filter by ids: `{"$expr": {"$eq": [{"$getField": "id"}, {"$literal": "<id>"}]}}`, or an `$or` of these.',
     )
     .meta({ type: 'object' }),
 });
 export type FeedbackPurgeRequest = z.output<typeof feedbackPurgeRequest>;
 
-/** Empty: ids that were not there are no error. */
+/** Empty: unknown ids are not an error. */
 export const feedbackPurgeResult = z.object({});
 
 const note = {

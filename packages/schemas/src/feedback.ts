@@ -1,5 +1,5 @@
-// POST /feedback/query and POST /feedback/payload_schema. The filter expression stays unparsed here: its grammar has
-// its own parser with its own errors.
+// POST /feedback/query and POST /feedback/payload_schema. The filter expression is not parsed here: @ortler/feedback-query
+// has its parser and its errors.
 
 import { z } from 'zod';
 import { laxBoolean, laxDateTime, laxInteger } from './lax-primitives.ts';
@@ -7,7 +7,7 @@ import { laxBoolean, laxDateTime, laxInteger } from './lax-primitives.ts';
 /** One sort key. */
 export const feedbackSortKey = z.object({
   field: z.string().describe('A column, or a path such as `payload.score`.'),
-  direction: z.enum(['asc', 'desc']).default('asc').describe('Direction.'),
+  direction: z.enum(['asc', 'desc']).default('asc').describe('Sort direction.'),
 });
 export type FeedbackSortKey = z.output<typeof feedbackSortKey>;
 
@@ -17,33 +17,31 @@ export const feedbackQueryRequest = z.object({
   fields: z
     .array(z.string())
     .nullish()
-    .describe('Columns and `payload.<key>` paths to return. By default, all columns.'),
+    .describe('Columns and `payload.<key>` paths to return. Default: all columns.'),
   query: z
     .unknown()
     .optional()
-    .describe('Filter: an object with the one key `$expr`, which holds an expression. By default, no filter.')
+    .describe('Filter: an object with the single key `$expr`, which holds an expression. Default: no filter.')
     .meta({ type: ['object', 'null'] }),
   sort_by: z
     .array(feedbackSortKey)
     .nullish()
-    .describe('Sort keys, the most important first. By default, by creation.'),
-  limit: laxInteger({ minimum: 0 })
-    .nullish()
-    .describe('Most rows to return, at most 10000. By default, 10000.'),
-  offset: laxInteger({ minimum: 0 }).nullish().describe('Rows to leave out at the start.'),
+    .describe('Sort keys, the most significant first. Default: time of creation.'),
+  limit: laxInteger({ minimum: 0 }).nullish().describe('Most rows to return, at most 10000. Default: 10000.'),
+  offset: laxInteger({ minimum: 0 }).nullish().describe('Rows to skip at the start.'),
   after: z
     .string()
     .nullish()
     .describe(
-      'Extension: start behind this cursor, the `next_after` of an answer with the same `sort_by`. Any depth costs the same, unlike `offset`.',
+      'Extension, keyset pagination: starts after this cursor, the `next_after` of an answer with the same `sort_by`. Unlike `offset`, its cost does not grow with depth.',
     ),
-  with_cursor: laxBoolean().nullish().describe('Extension: add `next_after` to the answer.'),
+  with_cursor: laxBoolean().nullish().describe('Extension: adds `next_after` to the answer.'),
 });
 export type FeedbackQueryRequest = z.output<typeof feedbackQueryRequest>;
 
 const queryResultExample = { result: [{ id: '01998d2f-3a40-7c52-9d3e-5a2b8f7c6d1e', 'payload.score': 0.9 }] };
 
-/** Rows, keyed by the requested field names. */
+/** Rows as objects keyed by the requested field names. */
 export const feedbackQueryResult = z
   .object({
     result: z.array(z.record(z.string(), z.unknown())).describe('The rows.'),
@@ -51,7 +49,7 @@ export const feedbackQueryResult = z
       .string()
       .nullable()
       .optional()
-      .describe('Only with `with_cursor` or `after`: the cursor of the next page, null behind the last row.'),
+      .describe('Only with `with_cursor` or `after`: the cursor of the next page, null after the last row.'),
   })
   .meta({ examples: [queryResultExample] });
 export type FeedbackQueryResult = z.output<typeof feedbackQueryResult>;
@@ -60,16 +58,16 @@ export type FeedbackQueryResult = z.output<typeof feedbackQueryResult>;
 export const feedbackPayloadSchemaRequest = z.object({
   project_id: z.string().describe('Project, written `<entity>/<project>`.'),
   start: laxDateTime().describe('Inclusive start. UTC, ISO 8601.'),
-  end: laxDateTime().nullish().describe('Exclusive end. UTC, ISO 8601. By default, now.'),
+  end: laxDateTime().nullish().describe('Exclusive end. UTC, ISO 8601. Default: now.'),
   feedback_type: z.string().nullish().describe('Only feedback of this type.'),
   trigger_ref: z
     .string()
     .nullish()
-    .describe('Only feedback of this trigger. A reference that ends in `:*` covers all its versions.'),
+    .describe('Only feedback of this trigger. A reference that ends in `:*` matches all versions.'),
   sample_limit: laxInteger({ minimum: 1, maximum: 5000 })
     .prefault(2000)
     .describe(
-      'Most trigger references to sample; of each the newest payload is read. Feedback without a reference counts as one.',
+      'Most trigger references to sample, each by its newest payload. Feedback without a reference counts as one.',
     ),
 });
 export type FeedbackPayloadSchemaRequest = z.output<typeof feedbackPayloadSchemaRequest>;
@@ -77,7 +75,7 @@ export type FeedbackPayloadSchemaRequest = z.output<typeof feedbackPayloadSchema
 /** A leaf of feedback payloads. */
 export const feedbackPayloadPath = z.object({
   json_path: z.string().describe('Keys joined with dots.'),
-  value_type: z.enum(['numeric', 'boolean', 'categorical']).describe('What the values at the path are.'),
+  value_type: z.enum(['numeric', 'boolean', 'categorical']).describe('Type of the values at the path.'),
 });
 export type FeedbackPayloadPath = z.output<typeof feedbackPayloadPath>;
 
@@ -85,7 +83,7 @@ const payloadSchemaExample = { paths: [{ json_path: 'output.score', value_type: 
 
 /** The leaves found. */
 export const feedbackPayloadSchemaResult = z
-  .object({ paths: z.array(feedbackPayloadPath).describe('The leaves, by path.') })
+  .object({ paths: z.array(feedbackPayloadPath).describe('The leaves, ordered by path.') })
   .meta({ examples: [payloadSchemaExample] });
 export type FeedbackPayloadSchemaResult = z.output<typeof feedbackPayloadSchemaResult>;
 

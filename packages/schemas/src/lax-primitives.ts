@@ -1,5 +1,5 @@
-// The lenient primitives of request bodies as zod schemas. Each is a pipe from a reader in `lax-values.ts` to a plain
-// schema: documents show the plain schema, and libraries that switch zod's own coercion on cannot reach into a pipe.
+// Coercing primitives of request bodies as zod schemas. Each is a pipe from a reader in `lax-values.ts` to a plain schema:
+// documents show the plain schema, and libraries that enable zod's own coercion cannot reach into a pipe.
 
 import { z } from 'zod';
 import { readDateTime } from './date-time.ts';
@@ -12,13 +12,13 @@ import {
   readNumber,
 } from './lax-values.ts';
 
-/** Inclusive bounds; they are checked and documented. */
+/** Inclusive bounds, which are validated and documented. */
 export interface Bounds {
   readonly minimum?: number;
   readonly maximum?: number;
 }
 
-/** What `toValidationDetails` reads from a custom issue: pydantic's name of the error and its union member, if any. */
+/** Parameters of a custom issue, read by `toValidationDetails`: pydantic's error type and its union member, if any. */
 export interface IssueParams {
   readonly type: string;
   readonly member?: string;
@@ -34,7 +34,7 @@ export function laxInteger(bounds: Bounds = {}) {
   return lax<number, z.ZodNumber>(readInteger, withBounds(z.int(), bounds));
 }
 
-/** As `laxInteger`, but text is refused. */
+/** Like `laxInteger`, but text is refused. */
 export function laxIntegerButNoText(bounds: Bounds = {}) {
   return lax<number, z.ZodNumber>(readIntegerButNoText, withBounds(z.int(), bounds));
 }
@@ -44,7 +44,7 @@ export function laxIntegerButNoText(bounds: Bounds = {}) {
  * Both bounds are inclusive and compared exactly.
  */
 export function laxBigInteger(minimum: bigint, maximum: bigint) {
-  // zod has no schema for "number or bigint" that JSON Schema can show, so the bounds are checked by the reader.
+  // zod has no schema for "number or bigint" that JSON Schema can express, so the reader checks the bounds.
   const documented: z.ZodType<number | bigint> = z
     .any()
     .meta({ type: 'integer', minimum: Number(minimum), maximum: Number(maximum) });
@@ -61,12 +61,12 @@ export function laxBigInteger(minimum: bigint, maximum: bigint) {
   }, documented);
 }
 
-/** A boolean; 0, 1 and the usual words are converted. */
+/** A boolean; 0, 1 and words such as yes and off are converted. */
 export function laxBoolean() {
   return lax<boolean, z.ZodBoolean>(readBoolean, z.boolean());
 }
 
-/** A moment: ISO 8601 text, a date or Unix time. The parsed value is UTC ISO text with milliseconds. */
+/** A timestamp: ISO 8601 text, a date or Unix time. The parsed value is UTC ISO text with milliseconds. */
 export function laxDateTime() {
   return z.preprocess(
     (value: string | number, context) => accept(readDateTime(value), value, context.issues),
@@ -75,9 +75,9 @@ export function laxDateTime() {
 }
 
 /**
- * A nullable field with a default: `null` means the same as leaving the field out.
- * Defaults of lenient fields are set with `prefault` everywhere: documents of inputs do not show zod's `default`
- * on a schema that converts its value.
+ * A nullable field with a default: `null` means the same as an absent field.
+ * Defaults of coercing fields are set with `prefault`, because documents of inputs do not show zod's `default` on a schema
+ * that converts its value.
  */
 export function nullAsDefault<Value extends number | boolean>(
   schema: z.ZodType<Value, Value>,
@@ -89,7 +89,7 @@ export function nullAsDefault<Value extends number | boolean>(
     .prefault(fallback);
 }
 
-/** Reports a broken rule between fields. `field` is where a client should look. */
+/** Reports a violated rule between fields. `field` is the place of the fault for clients. */
 export function reportRule(
   context: z.core.ParsePayload,
   field: string | readonly (string | number)[],

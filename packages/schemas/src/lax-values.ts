@@ -1,7 +1,7 @@
-// Reads JSON values the lenient way pydantic does ("0.5" is a number, "yes" is true), without any schema library.
-// `lax-primitives.ts` makes schemas of these; `test/lax-coercion.test.ts` compares them with pydantic itself.
+// Coerces JSON values as pydantic's lax mode does ("0.5" is a number, "yes" is true), without a schema library.
+// `lax-primitives.ts` turns these readers into schemas; `test/lax-coercion.test.ts` compares them with pydantic itself.
 
-/** Why a value was refused, in pydantic's words. Never a number, string or boolean, so results tell themselves apart. */
+/** Why a value was refused, in pydantic's words. An object, so that it cannot be confused with a parsed value. */
 export interface Rejection {
   readonly type: string;
   readonly msg: string;
@@ -13,9 +13,9 @@ const NON_FINITE_TEXT = /^[+-]?(?:inf|infinity|nan)$/i;
 const TRUE_TEXT = new Set(['1', 'true', 't', 'yes', 'y', 'on']);
 const FALSE_TEXT = new Set(['0', 'false', 'f', 'no', 'n', 'off']);
 
-/** Longest text read as a number; for integers it is pydantic's limit too. It also keeps parsing cheap. */
+/** Longest text parsed as a number, which keeps parsing cheap. Source: pydantic's limit for integers. */
 const MAX_NUMBER_TEXT_LENGTH = 4300;
-/** What needs no BigInt: lists of ids may be text. */
+/** Integers that need no BigInt; a fast path for long lists of ids in text. */
 const SHORT_DIGITS = /^\d{1,15}$/;
 
 const FLOAT_TYPE = rejection('float_type', 'Input should be a valid number');
@@ -71,17 +71,17 @@ export function readAnyInteger(value: unknown): number | bigint | Rejection {
   if (value.length > MAX_NUMBER_TEXT_LENGTH) return INT_PARSING_SIZE;
   const match = INTEGER_TEXT.exec(value.trim());
   if (match === null) return INT_PARSING;
-  // BigInt() knows no leading plus sign.
+  // BigInt() does not accept a leading plus sign.
   return toSafeNumber(BigInt(match[1]!.replaceAll('_', '').replace('+', '')));
 }
 
-/** An integer within ±(2^53 - 1); larger ones are refused, because they could not be kept exactly as a number. */
+/** An integer within ±(2^53 - 1); larger ones are refused, because a number cannot represent them exactly. */
 export function readInteger(value: unknown): number | Rejection {
   const integer = readAnyInteger(value);
   return typeof integer === 'bigint' ? INT_PARSING_SIZE : integer;
 }
 
-/** As `readInteger`, but text is refused. Source: fields whose cross-checks look at the raw JSON value. */
+/** Like `readInteger`, but text is refused. Source: fields whose rules apply to the raw JSON value. */
 export function readIntegerButNoText(value: unknown): number | Rejection {
   return typeof value === 'string' ? INT_TYPE : readInteger(value);
 }

@@ -1,4 +1,4 @@
-// Name of a metric: a key that every database can keep in an index.
+// Metric names: keys that every database can store in an index.
 
 import { z } from 'zod';
 import { isStorableText } from './storable-text.ts';

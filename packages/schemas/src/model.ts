@@ -2,13 +2,13 @@
 
 import { z } from 'zod';
 
-/** A model that can be used for chat. */
+/** One model of the list. */
 export const modelRecord = z.object({
   id: z.string().describe('Id to pass as `model`.'),
   object: z.literal('model').describe('Kind of object.'),
-  created: z.int().describe('When the model was made or added. Unix seconds.'),
-  owned_by: z.string().describe('Who runs the model.'),
-  root: z.string().describe('Name or place of the model that the id stands for.'),
+  created: z.int().describe('Time of creation of the model. Unix seconds.'),
+  owned_by: z.string().describe('Owner of the model.'),
+  root: z.string().describe('Id of the model that this one derives from; its own id for a base model.'),
 });
 export type ModelRecord = z.output<typeof modelRecord>;
 

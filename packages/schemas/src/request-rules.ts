@@ -1,4 +1,4 @@
-// Rules between fields that chats and completions share. Each request schema calls them in its own check.
+// Rules between fields that chat and completion requests share. Callers: the checks of both request schemas.
 
 import type { z } from 'zod';
 import { reportRule } from './lax-primitives.ts';
@@ -13,7 +13,7 @@ interface SharedRuleFields {
   readonly vllm_xargs?: object | null | undefined;
 }
 
-/** Reports fields that need or exclude each other. */
+/** Reports fields that require or exclude each other. */
 export function checkSharedRules(context: z.core.ParsePayload<SharedRuleFields>): void {
   const request = context.value;
   if (request.stream_options && Object.keys(request.stream_options).length > 0 && !request.stream) {

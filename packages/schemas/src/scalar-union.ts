@@ -1,11 +1,11 @@
-// Values of `metrics` and `metadata`: a scalar of one of several types. A wrong value is reported once per type, with
-// the type's name at the end of the place, which is how pydantic reports a union.
+// Values of `metrics` and `metadata`: unions of scalar types. Like pydantic, a wrong value is reported once per member,
+// with the name of the member at the end of its location.
 
 import { z } from 'zod';
 import { accept } from './lax-primitives.ts';
 import { type Rejection, readAnyInteger, readBoolean, readNumber } from './lax-values.ts';
 
-/** A number or boolean; text that reads as one is converted. */
+/** A number or boolean; text that parses as one is converted. */
 export function metricValue() {
   return z.preprocess(
     (value: number | boolean, context): number | boolean => {
@@ -25,7 +25,7 @@ export function metricValue() {
 
 /** Text, a number, a boolean or null, kept exactly as given. Big integers stay bigint. */
 export function metadataValue() {
-  // zod's bigint cannot be shown in documents; an integer of any size is a number there.
+  // JSON Schema has no bigint; documents show an integer of any size as a number.
   const documented: z.ZodType<MetadataValue> = z
     .any()
     .meta({ type: ['string', 'number', 'boolean', 'null'] });

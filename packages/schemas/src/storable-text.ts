@@ -1,10 +1,10 @@
-// Which text every database can keep and compare: no control characters (PostgreSQL has no NUL in text) and no half of
-// a surrogate pair (it has no UTF-8).
+// Text that every database can store and compare: without control characters (PostgreSQL has no NUL in text) and without
+// lone surrogates (which UTF-8 cannot encode).
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters.
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
-/** Whether a name can be stored as it is. */
+/** Whether every database can store this text. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !CONTROL.test(text);
 }

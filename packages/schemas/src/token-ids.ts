@@ -1,35 +1,35 @@
-// Long lists of token ids, and prompts that may be text or such lists. They are read in one loop that stops at the
-// first fault: a schema per element would cost a second for a million ids.
+// Long lists of token ids, and prompts as text or token ids. One loop reads them and stops at the first fault, because a
+// schema per element would take a second for a million ids.
 
 import { z } from 'zod';
 import { type Rejection, readInteger, readIntegerButNoText } from './lax-values.ts';
 
-/** Most prompts of one request. A longer list is refused before any prompt is looked at. */
+/** Most prompts of one request. A longer list is refused before any prompt is validated. */
 export const MAX_PROMPT_COUNT = 128;
-/** Most ids of one request, over all its lists. So many take tenths of a second to read, check and turn into text. */
+/** Most ids of one request in all its lists. This many take tenths of a second to read, check and decode. */
 export const MAX_TOKEN_ID_COUNT = 262_144;
 
-/** Prompts as texts or as lists of token ids; never both in one request. */
+/** Prompts as texts or as lists of token ids, never mixed. */
 export type Prompts = readonly string[] | readonly (readonly number[])[];
 
-/** A fault and the way to it from the value that was read. */
+/** A fault and its path from the value that was read. */
 interface PlacedRejection {
   readonly rejection: Rejection;
   readonly path: readonly number[];
 }
 
-/** A list of token ids. Text is not read as a number here, so that it can only be a prompt. */
+/** A list of token ids, without coercion: text can only be a prompt here. */
 export function tokenIdList() {
   return idList(readIntegerButNoText);
 }
 
-/** A list of token ids beside a prompt, where text is read as a number like everywhere else. */
+/** A list of token ids in which numeric text is converted, as in other fields. */
 export function laxTokenIdList() {
   return idList(readInteger);
 }
 
 function idList(read: (value: unknown) => number | Rejection) {
-  // The elements are checked by the reader alone; this is what documents show.
+  // For documents only; the reader validates the elements.
   const documented: z.ZodType<number[]> = z.any().meta({ type: 'array', items: { type: 'integer' } });
   return z.preprocess(
     (value: number[], context) => report(context.issues, value, readTokenIds(value, read)),
@@ -37,7 +37,7 @@ function idList(read: (value: unknown) => number | Rejection) {
   );
 }
 
-/** A text, a list of texts, a list of token ids or a list of such lists. Parsed it is always a list of prompts. */
+/** A text, a list of texts, a list of token ids or a list of such lists. The parsed value is always a list of prompts. */
 export function promptList() {
   const ids = { type: 'array', items: { type: 'integer' } };
   const documented: z.ZodType<Prompts> = z.any().meta({

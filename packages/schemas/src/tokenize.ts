@@ -1,5 +1,5 @@
-// Bodies and answers of POST /tokenize and POST /detokenize: what a model's tokenizer makes of a text or conversation,
-// and back. Nothing is generated.
+// Bodies and answers of POST /tokenize and POST /detokenize: token ids of a text or conversation, and the text of token
+// ids. Nothing is generated.
 
 import { z } from 'zod';
 import { chatCompletionRequest } from './chat-completion-request.ts';
@@ -8,7 +8,7 @@ import { tokenIdList } from './token-ids.ts';
 
 const chat = chatCompletionRequest.shape;
 
-/** A text, or a conversation that the chat template turns into one. */
+/** A text, or a conversation that the chat template renders as text. */
 export const tokenizeRequest = z
   .object({
     model: chat.model,
@@ -19,10 +19,10 @@ export const tokenizeRequest = z
     add_special_tokens: laxBoolean()
       .optional()
       .describe(
-        'Adds the tokenizer’s own special tokens. By default true for `prompt`, false for `messages`.',
+        'Adds the special tokens of the tokenizer, such as BOS. Default: true for `prompt`, false for `messages`.',
       ),
     return_token_strs: nullAsDefault(laxBoolean(), false).describe(
-      'Adds the texts by which the vocabulary names the tokens.',
+      'Adds the strings of the tokens in the vocabulary.',
     ),
     chat_template: chat.chat_template,
     chat_template_kwargs: chat.chat_template_kwargs,
@@ -42,7 +42,7 @@ export const tokenizeRequest = z
       );
     }
   });
-/** The request after parsing. */
+/** The parsed request. */
 export type TokenizeRequest = z.output<typeof tokenizeRequest>;
 
 const FRANCE = [{ role: 'user', content: 'What is the capital of France?' }];
@@ -70,13 +70,15 @@ const tokensExample = { count: 2, max_model_len: 512, tokens: [464, 3139], token
 /** The tokens. */
 export const tokenizeResult = z
   .object({
-    count: z.int().describe('How many tokens there are.'),
-    max_model_len: z.int().describe('Most tokens of prompt and answer together.'),
-    tokens: z.array(z.int()).describe('Their ids.'),
+    count: z.int().describe('Number of tokens.'),
+    max_model_len: z
+      .int()
+      .describe('Context length of the model: most tokens of prompt and answer together.'),
+    tokens: z.array(z.int()).describe('Token ids.'),
     token_strs: z
       .array(z.string())
       .nullable()
-      .describe('Their texts in the vocabulary, when they were asked for.'),
+      .describe('Strings of the tokens in the vocabulary, when requested.'),
   })
   .meta({ examples: [tokensExample] });
 export type TokenizeResult = z.output<typeof tokenizeResult>;
@@ -86,12 +88,12 @@ export const tokenizeResultExamples = {
   invalid: [{ input: { ...tokensExample, tokens: 'x' }, type: 'list_type', loc: ['tokens'] }],
 } as const;
 
-/** Token ids to turn into text. */
+/** Token ids to decode. */
 export const detokenizeRequest = z.object({
   model: chat.model,
-  tokens: tokenIdList().describe('The ids, in order.'),
+  tokens: tokenIdList().describe('Token ids, in order.'),
 });
-/** The request after parsing. */
+/** The parsed request. */
 export type DetokenizeRequest = z.output<typeof detokenizeRequest>;
 
 export const detokenizeRequestExamples = {
@@ -107,7 +109,7 @@ const textExample = { prompt: 'The capital' };
 
 /** The text. */
 export const detokenizeResult = z
-  .object({ prompt: z.string().describe('The text of the tokens, special ones included.') })
+  .object({ prompt: z.string().describe('The text of the tokens, including special tokens.') })
   .meta({ examples: [textExample] });
 export type DetokenizeResult = z.output<typeof detokenizeResult>;
 

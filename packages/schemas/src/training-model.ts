@@ -1,4 +1,4 @@
-// POST /v1/preview/models and its neighbours: models that are being trained.
+// POST /v1/preview/models, and reading and deleting one: models under training.
 
 import { z } from 'zod';
 import { modelIdParameter } from './checkpoint.ts';
@@ -8,7 +8,7 @@ import { isStorableText } from './storable-text.ts';
 /** Longest entity, project or name. Unit: UTF-16 code units. */
 export const MAX_MODEL_NAME_LENGTH = 200;
 
-// Parts are joined by slashes, and a checkpoint is named behind a colon, so neither may stand inside a part.
+// References join parts with slashes and append a checkpoint after a colon, so parts must not contain either.
 const namePart = z
   .string()
   .min(1)
@@ -25,19 +25,19 @@ export const trainingModelRequest = z.object({
   entity: namePart
     .nullish()
     .describe(
-      "Who owns the model. By default, the team of the caller's key, or `default`. A key of a team may name its team only.",
+      "Owner of the model. Default: the team of the caller's key, or `default`. A key of a team may name only its team.",
     ),
-  project: namePart.nullish().describe('Project of the model. By default, `default`.'),
-  name: namePart.nullish().describe('Name of the model. By default, one is made.'),
+  project: namePart.nullish().describe('Project of the model. Default: `default`.'),
+  name: namePart.nullish().describe('Name of the model. Default: a generated one.'),
   base_model: z
     .string()
     .min(1)
     .max(1_000)
     .refine(isStorableText, 'Value error, must not contain control characters or half characters')
-    .describe('Model that training begins from.'),
+    .describe('Base model of the training.'),
   return_existing: laxBoolean()
     .prefault(false)
-    .describe('Whether to give the model that has this name already, instead of failing.'),
+    .describe('Returns an existing model of this name instead of failing.'),
 });
 export type TrainingModelRequest = z.output<typeof trainingModelRequest>;
 
@@ -56,17 +56,17 @@ const modelExample = {
   created_at: '2026-01-01T00:00:00.000Z',
 };
 
-/** A model that is being trained. */
+/** A model under training. */
 export const trainingModel = z
   .object({
     object: z.literal('training_model').describe('Kind of object.'),
     id: z.string().describe('Id of the model.'),
-    entity: z.string().describe('Who owns the model.'),
+    entity: z.string().describe('Owner of the model.'),
     project: z.string().describe('Project of the model.'),
     name: z.string().describe('Name of the model.'),
-    base_model: z.string().describe('Model that training began from.'),
+    base_model: z.string().describe('Base model of the training.'),
     run_id: z.string().nullable().describe('Always null: this server runs no training jobs.'),
-    created_at: z.string().describe('When it was made. UTC, ISO 8601.'),
+    created_at: z.string().describe('Time of creation. UTC, ISO 8601.'),
   })
   .meta({ examples: [modelExample] });
 export type TrainingModelRecord = z.output<typeof trainingModel>;
@@ -75,7 +75,7 @@ export type TrainingModelRecord = z.output<typeof trainingModel>;
 export const trainingModelDeletion = z.object({
   object: z.literal('training_model.deleted').describe('Kind of object.'),
   id: z.string().describe('Id of the model.'),
-  deleted: z.literal(true).describe('Whether it is gone.'),
+  deleted: z.literal(true).describe('Always true.'),
 });
 export type TrainingModelDeletion = z.output<typeof trainingModelDeletion>;
 

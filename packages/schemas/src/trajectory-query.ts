@@ -1,11 +1,11 @@
-// Reading logged trajectories back: pages, a stream of lines for a trainer, and the metrics of each split.
+// Queries of logged trajectories: pages, a JSON lines export for trainers, and the metrics of each split.
 
 import { z } from 'zod';
 import { modelIdParameter } from './checkpoint.ts';
 import { laxDateTime, laxInteger, laxNumber, reportRule } from './lax-primitives.ts';
 import { isStorableText } from './storable-text.ts';
 
-// Databases cannot be asked for what they cannot keep as text.
+// Databases refuse queries for text that they cannot store.
 const splitFilter = z
   .string()
   .refine(isStorableText, 'Value error, split must not contain control characters or half characters')
@@ -15,13 +15,13 @@ const splitFilter = z
 const filter = {
   split: splitFilter,
   step: laxInteger({ minimum: 0 }).optional().describe('Only this step.'),
-  min_reward: laxNumber().optional().describe('Smallest reward, inclusive.'),
-  max_reward: laxNumber().optional().describe('Largest reward, inclusive.'),
-  logged_from: laxDateTime().optional().describe('Logged at this moment or later.'),
-  logged_before: laxDateTime().optional().describe('Logged before this moment.'),
+  min_reward: laxNumber().optional().describe('Lowest reward, inclusive.'),
+  max_reward: laxNumber().optional().describe('Highest reward, inclusive.'),
+  logged_from: laxDateTime().optional().describe('Start of the time of logging, inclusive.'),
+  logged_before: laxDateTime().optional().describe('End of the time of logging, exclusive.'),
 };
 
-// A position in the order of logging. Text, as every id is.
+// A position in the order of logging, as text like all ids.
 const cursor = z
   .string()
   .optional()
@@ -39,7 +39,7 @@ export const trajectoryListInput = z.object({
   after: cursor,
   limit: laxInteger({ minimum: 1, maximum: 100 })
     .prefault(20)
-    .describe('Most items to return. Fewer come when they are large; `has_more` tells.'),
+    .describe('Most items to return. Large items come in smaller pages; see `has_more`.'),
 });
 export type TrajectoryListInput = z.output<typeof trajectoryListInput>;
 
@@ -67,23 +67,27 @@ const itemExample = {
 /** A stored trajectory. */
 export const storedTrajectory = z
   .object({
-    id: z.string().describe('Position among the trajectories of the model; grows with time.'),
-    log_id: z.string().describe('Id of the call that logged it.'),
-    group_index: z.int().describe('Position of its group in the call.'),
-    trajectory_index: z.int().describe('Position in its group.'),
-    split: z.string().describe('Split it was logged under.'),
-    step: z.int().describe('Step it was logged at.'),
-    reward: z.number().describe('How good the attempt was.'),
+    id: z.string().describe('Position among the trajectories of the model, in the order of logging.'),
+    log_id: z.string().describe('Id of the log call.'),
+    group_index: z.int().describe('Index of its group in the log call.'),
+    trajectory_index: z.int().describe('Index in its group.'),
+    split: z.string().describe('Split of the log call.'),
+    step: z.int().describe('Training step of the log call.'),
+    reward: z.number().describe('Reward of the attempt.'),
     initial_policy_version: z.int().nullable().describe('Checkpoint step in use at the start.'),
     final_policy_version: z.int().nullable().describe('Checkpoint step in use at the end.'),
-    metrics: z.record(z.string(), z.union([z.number(), z.boolean()])).describe('Measured values, by name.'),
-    trainable_items: z.array(z.int()).describe('Positions in `messages_and_choices` of the choices.'),
-    start_time: z.string().describe('When the attempt began. UTC, ISO 8601.'),
-    logged_at: z.string().describe('When it was stored. UTC, ISO 8601.'),
+    metrics: z
+      .record(z.string(), z.union([z.number(), z.boolean()]))
+      .describe('Metrics of the attempt, by name.'),
+    trainable_items: z
+      .array(z.int())
+      .describe('Indexes of the choices in `messages_and_choices`, which can be trained on.'),
+    start_time: z.string().describe('Start time of the attempt. UTC, ISO 8601.'),
+    logged_at: z.string().describe('Time of logging. UTC, ISO 8601.'),
     trajectory: z
       .any()
       .meta({ type: 'object', additionalProperties: true })
-      .describe('The trajectory as it was sent, every digit and unknown key included.'),
+      .describe('The trajectory as it was sent, including every digit and unknown key.'),
   })
   .meta({ examples: [itemExample] });
 export type StoredTrajectoryRecord = z.output<typeof storedTrajectory>;
@@ -92,7 +96,7 @@ export type StoredTrajectoryRecord = z.output<typeof storedTrajectory>;
 export const trajectoryList = z.object({
   object: z.literal('list').describe('Kind of object.'),
   data: z.array(storedTrajectory).describe('The items of this page, in the order of logging.'),
-  has_more: z.boolean().describe('Whether more items stand behind this page.'),
+  has_more: z.boolean().describe('Whether more items follow this page.'),
   first_id: z.string().describe('Id of the first item; empty on an empty page.'),
   last_id: z.string().describe('Id of the last item; empty on an empty page.'),
 });
@@ -120,7 +124,7 @@ export const splitMetrics = z
           split: z.string().describe('The split.'),
           step: z.int().describe('The step.'),
           metrics: z.record(z.string(), z.number()).describe('Mean of each metric.'),
-          counts: z.record(z.string(), z.int()).describe('How many values each mean is of.'),
+          counts: z.record(z.string(), z.int()).describe('Number of values in each mean.'),
         }),
       )
       .describe('One item per split and step, steps in order.'),

@@ -1,5 +1,5 @@
-// POST /v1/preview/models/{model_id}/log: groups of trajectories. Keys that are not listed are kept, because clients
-// send more than the published table (whole exchanges, exceptions) and a log must not lose data.
+// POST /v1/preview/models/{model_id}/log: groups of trajectories. Unknown keys are kept, because clients send more than the
+// published table (whole exchanges, exceptions) and a log must not lose data.
 
 import { z } from 'zod';
 import { boundedRecord, jsonObject, MAX_NAMED_VALUES } from './bounded-collections.ts';
@@ -8,7 +8,7 @@ import { laxBoolean, laxDateTime, laxInteger, laxNumber, reportRule } from './la
 import { metadataValue, metricValue } from './scalar-union.ts';
 import { isStorableText } from './storable-text.ts';
 
-/** A step of a conversation: a message as context, or a choice of a chat completion to train on. */
+/** An item of a conversation: a message as context, or a choice of a chat completion to train on. */
 export const messageOrChoice = z
   .record(z.string(), z.unknown())
   .check(context => {
@@ -24,7 +24,7 @@ export const messageOrChoice = z
   })
   .describe(
     'A chat message (it has `role`) or a choice of a chat completion (it has `message`). ' +
-      'Choices are what the model produced and can be trained on.',
+      'Choices are outputs of the model and can be trained on.',
   );
 export type MessageOrChoice = z.output<typeof messageOrChoice>;
 
@@ -34,7 +34,7 @@ export const trajectoryTool = z.object({
   function: z
     .object({
       name: z.string().describe('Name of the function.'),
-      description: z.string().nullish().describe('What the function does.'),
+      description: z.string().nullish().describe('Description of the function.'),
       parameters: jsonObject().nullish().describe('JSON Schema of the arguments.'),
       strict: laxBoolean().nullish().describe('Whether the arguments must satisfy the schema.'),
     })
@@ -42,10 +42,10 @@ export const trajectoryTool = z.object({
 });
 export type TrajectoryTool = z.output<typeof trajectoryTool>;
 
-const tools = z.array(trajectoryTool).nullish().describe('Tools that the model was offered.');
+const tools = z.array(trajectoryTool).nullish().describe('Tools offered to the model.');
 const steps = z.array(messageOrChoice);
 
-/** A further conversation of the same trajectory, such as that of a sub-agent. */
+/** An additional conversation of the same trajectory, such as that of a sub-agent. */
 export const trajectoryHistory = z.looseObject({
   messages_and_choices: steps.describe('The conversation, oldest item first.'),
   tools,
@@ -59,22 +59,24 @@ export const trajectory = z.looseObject({
   additional_histories: z
     .array(trajectoryHistory)
     .prefault([])
-    .describe('Further conversations that belong to the same reward.'),
-  reward: laxNumber().prefault(0).describe('How good the attempt was.'),
+    .describe('Additional conversations with the same reward.'),
+  reward: laxNumber().prefault(0).describe('Reward of the attempt.'),
   initial_policy_version: laxInteger().nullish().describe('Checkpoint step in use at the start.'),
   final_policy_version: laxInteger().nullish().describe('Checkpoint step in use at the end.'),
-  metrics: boundedRecord(metricValue(), MAX_NAMED_VALUES).prefault({}).describe('Measured values, by name.'),
+  metrics: boundedRecord(metricValue(), MAX_NAMED_VALUES)
+    .prefault({})
+    .describe('Metrics of the attempt, by name.'),
   metadata: boundedRecord(metadataValue(), MAX_NAMED_VALUES)
     .prefault({})
-    .describe('Facts about the attempt, by name.'),
-  logs: z.array(z.string()).default([]).describe('Lines of text about the attempt.'),
+    .describe('Metadata of the attempt, by name.'),
+  logs: z.array(z.string()).default([]).describe('Log lines of the attempt.'),
   start_time: laxDateTime()
     .optional()
-    .describe('When the attempt began. By default, when the request arrives.'),
+    .describe('Start time of the attempt. Default: arrival of the request.'),
 });
 export type Trajectory = z.output<typeof trajectory>;
 
-/** Attempts at the same task, to be compared with each other. */
+/** Attempts at the same task, to be compared with each other, as in GRPO. */
 export const trajectoryGroup = z.looseObject({
   trajectories: z.array(trajectory).describe('The attempts.'),
 });
@@ -114,17 +116,17 @@ const split = z
   .check(context => {
     if (/[/\\]/.test(context.value))
       reportRule(context, [], 'Value error, split must not contain a slash or backslash');
-    // Databases cannot keep these as text.
+    // Databases cannot store these as text.
     else if (!isStorableText(context.value))
       reportRule(context, [], 'Value error, split must not contain control characters or half characters');
   })
-  .describe('Name under which the trajectories are kept, such as `train` or `val`.');
+  .describe('Split of the trajectories, such as `train` or `val`.');
 
 const step = laxInteger({ minimum: 0 })
   .nullish()
-  .describe('Step that the trajectories belong to. By default, that of the newest checkpoint, or 0.');
+  .describe('Training step of the trajectories. Default: that of the newest checkpoint, or 0.');
 
-/** The body without the groups, which may be too large to be parsed as one. */
+/** The body without the groups, which may be too large to parse at once. */
 export const trajectoryLogHead = z.object({ split, step });
 export type TrajectoryLogHead = z.output<typeof trajectoryLogHead>;
 
@@ -147,13 +149,13 @@ const resultExample = {
   trajectories: 1,
 };
 
-/** The answer: what was stored. */
+/** The answer: id and counts of the stored groups. */
 export const trajectoryLogResult = z
   .object({
     object: z.literal('trajectory_log').describe('Kind of object.'),
     id: z.string().describe('Id of the stored record.'),
-    groups: z.int().describe('How many groups were stored.'),
-    trajectories: z.int().describe('How many trajectories were stored, over all groups.'),
+    groups: z.int().describe('Number of stored groups.'),
+    trajectories: z.int().describe('Number of stored trajectories in all groups.'),
   })
   .meta({ examples: [resultExample] });
 export type TrajectoryLogResult = z.output<typeof trajectoryLogResult>;

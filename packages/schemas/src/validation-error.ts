@@ -1,18 +1,18 @@
-// Turns zod's issues into the error items of the wire: `{ detail: [{ loc, msg, type }] }`, in pydantic's words.
-// The training and feedback endpoints answer with it (status 422); chat makes its one message of the same items.
+// Maps zod's issues to validation errors in the format of FastAPI and pydantic: `{ detail: [{ loc, msg, type }] }`. The
+// training and feedback endpoints answer with it (status 422); chat endpoints join the same items into one message.
 
 import { z } from 'zod';
 
-/** Where a field comes from. */
+/** Part of the request that a field comes from. */
 export type FieldLocation = 'body' | 'query' | 'path';
 
 /** One fault of a request. Source: spec section 7. */
 export const validationDetail = z.object({
   loc: z
     .array(z.string())
-    .describe('Way to the fault: where the value came from, then keys and list positions.'),
-  msg: z.string().describe('What is wrong, in one sentence.'),
-  type: z.string().describe('Stable name of the kind of fault, such as `missing` or `string_type`.'),
+    .describe('Location of the fault: the part of the request, then keys and list indexes.'),
+  msg: z.string().describe('Description of the fault, in one sentence.'),
+  type: z.string().describe('Stable type of the fault, such as `missing` or `string_type`.'),
 });
 export type ValidationDetail = z.output<typeof validationDetail>;
 
@@ -24,19 +24,19 @@ export const validationErrorBody = z
   });
 export type ValidationErrorBody = z.output<typeof validationErrorBody>;
 
-/** Body of every other failure of the endpoints that answer with `detail`. */
+/** Body of the other errors of endpoints that answer with `detail`. */
 export const detailErrorBody = z
-  .object({ detail: z.string().describe('What is wrong, in words.') })
+  .object({ detail: z.string().describe('Description of the error.') })
   .meta({ examples: [{ detail: 'Not authenticated' }] });
 export type DetailErrorBody = z.output<typeof detailErrorBody>;
 
-/** Most items of one answer, so that a hostile body cannot ask for an answer many times its own size. */
+/** Most items of one answer, which keeps a hostile body from causing an answer many times its own size. */
 export const MAX_DETAILS = 1000;
 
 /**
- * Gives the faults of `input`, in field order. Past the limit one last item tells how many issues are left out.
- * @param location Where the fields come from; a function when one input is gathered from several places.
- * @param input The value that was parsed: it tells a missing field from a wrong one.
+ * Returns the faults of `input`, in field order. Past the limit, a last item counts the omitted issues.
+ * @param location Part of the request; a function when one input is gathered from several parts.
+ * @param input The value that was parsed, which distinguishes a missing field from a wrong one.
  */
 export function toValidationDetails(
   error: z.core.$ZodError,
@@ -109,7 +109,7 @@ function describeIssue(issue: z.core.$ZodIssue, parentPath: readonly PropertyKey
 
 type Described = Omit<Fault, 'path'>;
 
-/** zod's word for the expected type -> pydantic's fault. */
+/** Pydantic's faults, by zod's name of the expected type. */
 const WRONG_TYPES: Readonly<Record<string, Described>> = {
   string: { type: 'string_type', msg: 'Input should be a valid string' },
   array: { type: 'list_type', msg: 'Input should be a valid list' },
@@ -120,7 +120,7 @@ const WRONG_TYPES: Readonly<Record<string, Described>> = {
   },
 };
 
-/** A union fails with the faults of the one branch that has the right type, or else with a list of types. */
+/** Reports the faults of the union's first branch that matches the type, or else all expected types. */
 function describeUnion(
   issue: z.core.$ZodIssueInvalidUnion,
   keys: readonly PropertyKey[],
@@ -185,7 +185,7 @@ function otherFault(issue: z.core.$ZodIssue): Described {
   return { type: 'value_error', msg: issue.message };
 }
 
-/** True when nothing was given at the path: JSON has no undefined, so undefined means an absent key or body. */
+/** Whether the path is absent from the input: JSON has no undefined, so undefined means an absent key or body. */
 function isMissing(input: unknown, keys: readonly PropertyKey[]): boolean {
   if (keys.length === 0) return input === undefined || input === null;
   let value = input;

@@ -1,4 +1,4 @@
-// The lenient primitives against pydantic itself: golden/lax-coercion.json was written by the script beside it.
+// The coercing primitives against pydantic's results in golden/lax-coercion.json, written by the script beside it.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -32,13 +32,13 @@ const SCHEMAS: Record<string, z.ZodType> = {
   metadata: metadataValue(),
 };
 
-/** What pydantic gives and JSON cannot carry is refused here. */
+/** Values that pydantic accepts but JSON cannot represent are refused here. */
 const NOT_FINITE = { loc: [], type: 'finite_number', msg: 'Input should be a finite number' };
 
 function parse(schema: z.ZodType, input: unknown): { value: unknown } | { errors: unknown } {
   const result = schema.safeParse(input);
   if (result.success) return { value: result.data };
-  // A field name in front makes room for null, which as a whole body would count as missing.
+  // Wrapped in a field, because null as a whole body would count as missing.
   const wrapped = z.object({ field: schema }).safeParse({ field: input });
   const details = toValidationDetails(wrapped.error!, 'body', { field: input });
   return { errors: details.map(({ loc, type, msg }) => ({ loc: loc.slice(2), type, msg })) };

@@ -7,7 +7,7 @@ function linesOf(use: (bars: ReturnType<typeof createBuildBars>) => void): strin
   return lines;
 }
 
-it('writes one line for each quarter of a build when there is no screen', () => {
+it('writes one line for each quarter of a build without a terminal', () => {
   const lines = linesOf(bars => {
     for (let doneBytes = 0; doneBytes <= 100; doneBytes++)
       bars.update('m', { stage: 'weights', doneBytes, totalBytes: 100 });
@@ -18,7 +18,7 @@ it('writes one line for each quarter of a build when there is no screen', () => 
   );
 });
 
-it('does not speak of reading a small checkpoint', () => {
+it('does not show the hashing of a small checkpoint', () => {
   const read = (totalBytes: number) =>
     linesOf(bars => bars.update('m', { stage: 'hash', doneBytes: 0, totalBytes }));
   expect(read(1024)).toEqual([]);

@@ -1,13 +1,13 @@
-// Shows how far builds are: bars on a screen, a few lines elsewhere.
+// Progress of builds: bars on a terminal, a few lines elsewhere.
 
 import type { BuildProgress } from '@ortler/model-builder';
 import { MultiBar, type SingleBar } from 'cli-progress';
 import type { Terminal } from './terminal.ts';
 
-/** Shows any number of builds at the same time, by the name of their model. */
+/** Shows concurrent builds, by the name of their model. */
 export interface BuildBars {
   update(name: string, progress: BuildProgress): void;
-  /** The build is over, however it ended. Names that are not shown are fine. */
+  /** The build has succeeded or failed. Unknown names are ignored. */
   end(name: string): void;
 }
 
@@ -17,9 +17,9 @@ const STAGE_NAMES: Readonly<Record<BuildProgress['stage'], string>> = {
   finish: 'finishing',
 };
 const MEBIBYTE = 1024 * 1024;
-/** Without a screen a line is written at each of these steps. Unit: percent. */
+/** Steps between two lines without a terminal. Unit: percent. */
 const LINE_STEP_PERCENT = 25;
-/** Every first start reads the checkpoint; only a long read is worth showing. */
+/** Hashing a smaller checkpoint is too quick to show. */
 const MIN_SHOWN_BYTES = 64 * MEBIBYTE;
 
 export function createBuildBars(terminal: Terminal): BuildBars {

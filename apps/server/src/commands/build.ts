@@ -1,12 +1,11 @@
-// `ortler build <folder>`: turns a Hugging Face folder, with an adapter or without, into a model folder.
+// `ortler build <folder>`: builds a Hugging Face folder, optionally with a LoRA adapter, into an ONNX model folder.
 
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { Precision } from '@ortler/engine/graph-contract';
-import { buildModel, ModelBuildError } from '@ortler/model-builder';
+import { buildModel, choosePrecision, ModelBuildError } from '@ortler/model-builder';
 import type { Config } from '../config/config.ts';
-import { choosePrecision } from '../models/choose-precision.ts';
-import { toKvType } from '../models/to-kv-type.ts';
+import { toKvType } from '../models/build-options.ts';
 import { createBuildBars } from './build-bars.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
@@ -15,14 +14,14 @@ export interface BuildArguments {
   readonly folder: string;
   /** Folder of a LoRA adapter to merge into the weights. */
   readonly adapter: string | undefined;
-  /** Default: the names of folder and adapter with the precision, and the cache's where it was named, in the current folder. */
+  /** Default: in the current folder, named after folder, adapter, device, precision and an int8 KV cache. */
   readonly output: string | undefined;
   readonly precision: 'auto' | Precision;
   readonly kvCache: Config['kvCache'];
   readonly device: 'cpu' | 'gpu';
 }
 
-/** Builds the model. Ctrl-C leaves nothing behind. Throws: `UserError` saying what is wrong with the folder. */
+/** Builds the model. Ctrl-C removes the partial build. Throws: `UserError` with the fault of the folder. */
 export async function build(
   { folder, adapter, output, precision, kvCache, device }: BuildArguments,
   terminal: Terminal,
@@ -39,11 +38,12 @@ export async function build(
     );
   const variant = device === 'cpu' ? 'slots' : 'paged';
   const chosen = await choosePrecision(precision, sourceDir, variant);
-  const name = [sourceDir, ...(adapterDir === undefined ? [] : [adapterDir])]
+  const name = [sourceDir, adapterDir]
+    .filter(path => path !== undefined)
     .map(path => basename(path))
     .join('-');
-  const kind = [...(device === 'cpu' ? [] : [device]), chosen, ...(kvCache === 'int8' ? ['kv8'] : [])];
-  const outputDir = resolve(output ?? [name, ...kind].join('-'));
+  const kind = [device === 'gpu' ? device : '', chosen, kvCache === 'int8' ? 'kv8' : ''];
+  const outputDir = resolve(output ?? [name, ...kind].filter(part => part !== '').join('-'));
   const interrupted = new AbortController();
   const onSignal = () => interrupted.abort(new UserError('The build was stopped; nothing was written.'));
   process.once('SIGINT', onSignal);

@@ -1,11 +1,11 @@
-// Where `ortler chat` gets its answers from: an engine started here, or a server that runs already.
+// Sources of answers for `ortler chat`: an engine in this process, or a running server.
 
 import { type ChatMessage, createEngine, type Engine, EngineError } from '@ortler/engine';
+import { ModelBuildError, prepareModel } from '@ortler/model-builder';
 import { chooseDevice, OrtError } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
 import type { ConfiguredModel } from '../config/setting-values.ts';
-import { ModelPreparationError, prepareModel } from '../models/prepare-model.ts';
-import { toKvType } from '../models/to-kv-type.ts';
+import { toBuildOptions } from '../models/build-options.ts';
 import { createBuildBars } from './build-bars.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
@@ -38,10 +38,7 @@ export async function openEngineSource(
     const { device } = await chooseDevice(config.device);
     const modelDir = await prepareModel({
       sourceDir: path,
-      dataDir: config.dataDir,
-      precision: config.precision,
-      kvType: toKvType(config.kvCache),
-      device,
+      ...toBuildOptions(config, device),
       onProgress: progress => bars.update(id, progress),
     });
     engine = await createEngine({
@@ -51,10 +48,11 @@ export async function openEngineSource(
       isDeviceOptional: config.device === 'auto',
       threadCount: config.threads,
       maxSequences: 1,
+      reasoningParser: config.reasoningParsers.ofModel.get(id) ?? config.reasoningParsers.ofOthers,
       ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
     });
   } catch (error) {
-    if (error instanceof ModelPreparationError || error instanceof EngineError || error instanceof OrtError)
+    if (error instanceof ModelBuildError || error instanceof EngineError || error instanceof OrtError)
       throw new UserError(`The model ${id} cannot be used: ${error.message}`, { cause: error });
     throw error;
   } finally {
@@ -68,13 +66,14 @@ export async function openEngineSource(
         sampling: temperature === undefined ? {} : { temperature },
         stop: maxTokens === undefined ? {} : { maxTokens },
       } as const;
-      for await (const event of engine.generate(request, signal)) if ('text' in event) yield event.text;
+      for await (const event of engine.generate(request, signal))
+        if (event.kind === 'token-delta') yield event.text;
     },
     close: () => engine.close(),
   };
 }
 
-/** Asks a running server over tRPC. */
+/** Sends requests to a running server over tRPC. Throws: `UserError` for a bad address or a missing key. */
 export async function openServerSource(
   url: string,
   apiKey: string | undefined,

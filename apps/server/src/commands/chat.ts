@@ -1,4 +1,4 @@
-// `ortler chat`: one question, or a conversation, in the terminal.
+// `ortler chat`: answers one question, or holds a conversation, in the terminal.
 
 import { createInterface } from 'node:readline/promises';
 import { type ChatMessage, EngineError } from '@ortler/engine';
@@ -12,7 +12,7 @@ import { UserError } from './user-error.ts';
 export interface ChatArguments extends AnswerSettings {
   /** Absent: a conversation until Ctrl-D. */
   readonly question: string | undefined;
-  /** A model folder, or an id of the configuration or of the server. */
+  /** A model folder, or a model id of the configuration or of the server. */
   readonly model: string | undefined;
   readonly system: string | undefined;
   /** A running server; absent: the engine runs here. */
@@ -79,13 +79,13 @@ async function converse(
       await takeTurn(source, messages, line, settings, terminal, answering.signal);
       answering = undefined;
     }
-    // Input from a file or pipe is often at its end before the answer is.
+    // A file or pipe often ends before the answer does.
     if (!isClosed) lines.prompt();
   }
   terminal.err('\n');
 }
 
-/** One question and its answer. A refused question is shown and forgotten, so that the talk can go on. */
+/** One question and its answer. A refused question is reported and dropped, so that the conversation can go on. */
 async function takeTurn(
   source: ChatSource,
   messages: ChatMessage[],
@@ -104,7 +104,7 @@ async function takeTurn(
   }
 }
 
-/** Streams one answer to the terminal and gives its text. Stopping it is no error. */
+/** Streams one answer to the terminal and returns its text. Interrupting it is not an error. */
 async function writeAnswer(
   source: ChatSource,
   messages: readonly ChatMessage[],
@@ -130,10 +130,10 @@ function toUserError(error: unknown): unknown {
   if (!(error instanceof TRPCClientError)) return error;
   const { httpStatus } = (error.data ?? {}) as { readonly httpStatus?: number };
   if (httpStatus === 401)
-    return new UserError('The server does not know the key of ORTLER_API_KEY or --api-key.', {
+    return new UserError('The server rejects the key of ORTLER_API_KEY or --api-key.', {
       cause: error,
     });
-  // Without data the answer did not come from the server at all.
+  // An error without data did not come from the server.
   const isRefusal = error.data !== undefined && error.data !== null;
   return new UserError(
     isRefusal ? inFlagWords(error.message) : `The server cannot be reached: ${rootMessage(error)}`,
@@ -143,7 +143,7 @@ function toUserError(error: unknown): unknown {
   );
 }
 
-// The engine and the server name the field of their own request; whoever typed the command knows the flag.
+// Messages name the field of a request; users of the command know the flag.
 function inFlagWords(message: string): string {
   return message.replace(/\b(stop\.maxTokens|max_completion_tokens)\b/g, '--max-tokens');
 }

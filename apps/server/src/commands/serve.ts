@@ -1,4 +1,4 @@
-// `ortler serve`: starts the server, tells the operator how to use it, and stops it on a signal.
+// `ortler serve`: starts the server, prints how to use it, and shuts it down on a signal.
 
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
@@ -7,17 +7,16 @@ import { type RunningServer, startServer } from '../main.ts';
 import type { CatalogEvent } from '../models/model-catalog.ts';
 import { VERSION } from '../system/version.ts';
 import { type BuildBars, createBuildBars } from './build-bars.ts';
-import { describeDevice } from './describe-device.ts';
-import { describeModel } from './describe-model.ts';
+import { describeDevice, describeModel } from './startup-report.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
 
-/** Exit code of a process that a second Ctrl-C ended. */
+/** Exit code after a second Ctrl-C. Source: 128 + SIGINT, as shells do. */
 const INTERRUPTED_EXIT_CODE = 130;
 
 /**
- * Runs until a signal stops it. What it tells people goes to standard output: without a screen standard error is the
- * log's alone, one JSON object a line. Throws: `UserError` when it cannot listen.
+ * Runs until a signal stops it. Messages for people go to standard output, because standard error carries only the log,
+ * one JSON object per line. Throws: `UserError` when it cannot listen.
  */
 export async function serve(config: Config, { out, isScreen }: Terminal): Promise<void> {
   const terminal: Terminal = { out, err: out, isScreen };
@@ -62,7 +61,7 @@ async function listen(
   }
 }
 
-/** The setting that names the database that failed. */
+/** The setting that chooses the database that failed. */
 function settingOf({ database }: DatabaseError, config: Config): string {
   if (database === 'clickhouse') return 'CLICKHOUSE_URL';
   return config.databaseUrl === undefined ? '--data-dir' : 'DATABASE_URL';
@@ -74,8 +73,8 @@ function showWelcome({ url, firstKey }: RunningServer, config: Config, terminal:
   terminal.out(`  server   ${url}   (documentation: ${url}/docs)\n`);
   if (firstKey !== null) {
     terminal.out(`  API key  ${firstKey}\n`);
-    terminal.out(`           Shown this once; only its hash is kept, in ${config.dataDir}.\n`);
-    terminal.out('           Lost it? Start with ORTLER_API_KEY=<a key of yours>.\n');
+    terminal.out(`           Shown only now; its hash is stored in ${config.dataDir}.\n`);
+    terminal.out('           Lost it? Run `ortler keys create`, or start with ORTLER_API_KEY=<your key>.\n');
   }
   terminal.out(`
   curl ${url}/v1/chat/completions \\
@@ -96,23 +95,22 @@ function showEvent(event: CatalogEvent, terminal: Terminal, bars: BuildBars): vo
   if (event.kind === 'failed') {
     const message = event.error instanceof Error ? event.error.message : String(event.error);
     const { retryAfterMs } = event;
-    const next =
-      retryAfterMs === undefined ? '' : ` It is tried again in ${Math.ceil(retryAfterMs / 1000)} s.`;
+    const next = retryAfterMs === undefined ? '' : ` Next attempt in ${Math.ceil(retryAfterMs / 1000)} s.`;
     terminal.out(`  model    ${modelId} cannot be served: ${message}${next}\n`);
     return;
   }
   terminal.out(describeModel(modelId, event.engine.info));
 }
 
-// The first signal drains, the second ends at once. Model processes end with their channel to this one. A lost terminal drains
-// too, and never ends at once: its signal may come twice, from the system and from whoever started the server.
+// Graceful shutdown: the first signal drains, the second exits at once. Model processes exit when their channel closes. A
+// hangup drains too but never exits at once: its signal may arrive twice, from the system and from the parent process.
 function stopOnSignal(server: RunningServer, terminal: Terminal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let isStopping = false;
   const onSignal = () => {
     if (isStopping) process.exit(INTERRUPTED_EXIT_CODE);
     isStopping = true;
-    terminal.out('\nStopping: open answers may end. Press Ctrl-C again to stop at once.\n');
+    terminal.out('\nStopping after open requests. Press Ctrl-C again to stop at once.\n');
     server.stop().then(resolve, reject);
   };
   const onHangup = () => {

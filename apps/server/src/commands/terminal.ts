@@ -1,4 +1,4 @@
-// Where commands write: answers to standard output, everything else to standard error.
+// Output of commands: results to standard output, everything else to standard error.
 
 /** The terminal of a command; tests collect what is written. */
 export interface Terminal {
@@ -9,10 +9,10 @@ export interface Terminal {
 }
 
 /**
- * Says what happens when whoever reads our output goes away, as in `ortler chat hi | head -c 1`. Without this the next
- * write ends the process with a stack.
+ * Handles a closed pipe (EPIPE), as in `ortler chat hi | head -c 1`. Without this the next write ends the process with a
+ * stack.
  */
-export function onLostReader(act: () => void): void {
+export function onClosedPipe(act: () => void): void {
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;

@@ -1,9 +1,9 @@
-// Finds the known word that a misspelt one most likely means.
+// Suggests a known word for a misspelt one, by Levenshtein distance. Caller: `config.ts`.
 
-/** Most edits that still count as a slip of the pen. */
+/** Largest distance of a suggestion. */
 const MAX_EDITS = 3;
 
-/** The known word with the fewest edits from `word`, or undefined when none is near. */
+/** The known word at the smallest distance from `word`; undefined when all are farther than `MAX_EDITS`. */
 export function closestWord(word: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestEdits = MAX_EDITS + 1;

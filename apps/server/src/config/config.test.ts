@@ -76,7 +76,7 @@ describe('readConfig', () => {
     ]);
   });
 
-  it('says of a list which entry is wrong, once', () => {
+  it('reports the wrong entry of a list, once', () => {
     expect(problemsOf({ ORTLER_CORS_ORIGINS: '*.example.org' }, { models: 'demo' })).toEqual([
       'ORTLER_CORS_ORIGINS must list origins such as https://example.org; "*.example.org" is none (got "*.example.org").',
       '--models must list id=path pairs, separated by commas; "demo" is none (got "demo").',
@@ -107,7 +107,7 @@ describe('readConfig', () => {
     ]);
   });
 
-  it('says which database keeps what when one stands in the place of the other', () => {
+  it('explains which data each database stores when their URLs are swapped', () => {
     const [postgres] = problemsOf({ CLICKHOUSE_URL: 'postgres://me:secret@host/database' });
     expect(postgres).toMatch(/^CLICKHOUSE_URL must .* holds feedback only; .*DATABASE_URL\.$/);
     const [clickhouse] = problemsOf({ DATABASE_URL: 'http://me:secret@host:8123/database' });
@@ -124,7 +124,7 @@ describe('readConfig', () => {
     expect(problemsOf({ OTHER: 'x' })).toEqual([]);
   });
 
-  it('takes what Kubernetes sets for a Service of our name for no settings', () => {
+  it('ignores service links of Kubernetes for a Service named ortler', () => {
     const links = {
       ORTLER_SERVICE_HOST: '10.0.0.1',
       ORTLER_SERVICE_PORT: '80',
@@ -162,7 +162,7 @@ describe('readConfig', () => {
     expect(readConfig({ ORTLER_BODY_LIMIT: '3KB' }).bodyLimitBytes).toBe(3072);
   });
 
-  it('reads origins and refuses what is none', () => {
+  it('reads origins and refuses invalid ones', () => {
     expect(readConfig({ ORTLER_CORS_ORIGINS: 'none' }).corsOrigins).toEqual([]);
     expect(readConfig({ ORTLER_CORS_ORIGINS: 'https://a.example' }).corsOrigins).toEqual([
       'https://a.example',

@@ -1,4 +1,4 @@
-// Settings from flags over environment variables -> one frozen Config, or every mistake at once in plain words.
+// Reads settings from flags and environment variables into one frozen Config, or reports every mistake at once.
 
 import { closestWord } from './closest-word.ts';
 import { findServiceLinks } from './service-links.ts';
@@ -12,7 +12,7 @@ export type Config = {
     : never;
 };
 
-/** Thrown with all mistakes; `message` is meant for the terminal, without a stack. */
+/** All mistakes of a configuration; `message` is for the terminal, without a stack. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -28,7 +28,7 @@ export class ConfigError extends Error {
 const PREFIX = 'ORTLER_';
 
 /**
- * Reads the configuration. An empty variable counts as absent, and so do those that Kubernetes sets for Services.
+ * Reads the configuration. Empty variables and those that Kubernetes sets for Services count as absent.
  * @param flags Values of flags by setting name, as text.
  * Throws: `ConfigError`.
  */

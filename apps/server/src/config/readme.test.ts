@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { describeSettings } from './describe-settings.ts';
-import { SETTINGS } from './settings.ts';
+import { describeSettings, SETTINGS } from './settings.ts';
 
-/** Cells of all table rows; how wide a column is drawn does not matter. */
+/** Cells of all table rows, without their padding. */
 function readRows(markdown: string): string[] {
   return markdown
     .split('\n')

@@ -1,10 +1,10 @@
-// Variables that Kubernetes sets in every container of a namespace for each Service there. A Service named `ortler` brings
-// ORTLER_SERVICE_HOST, ORTLER_PORT=tcp://10.0.0.1:8000 and others under our own prefix, which nobody meant as settings.
+// Finds the service links of Kubernetes: variables that it sets in every container of a namespace for each Service. A
+// Service named `ortler` sets ORTLER_SERVICE_HOST, ORTLER_PORT=tcp://10.0.0.1:8000 and others under the prefix of settings.
 
 const HOST_SUFFIX = '_SERVICE_HOST';
-/** What else stands behind a Service's name. Source: Kubernetes, "Service", environment variables. */
+/** The other suffixes of a Service's name. Source: Kubernetes, "Service", environment variables. */
 const LINK_SUFFIX = /^_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_\w+)$/;
-/** The value of `<name>_PORT`, unless the operator has set a variable of that name. */
+/** Value of `<name>_PORT` as Kubernetes sets it; an operator would set a number. */
 const ADDRESS = /^(tcp|udp|sctp):\/\//;
 
 /** Names of the variables that Kubernetes set. */

@@ -1,8 +1,7 @@
-// What the texts of settings may be: each function gives the schema of one kind of value. Callers: the tables in
-// `settings`.
+// Schemas of setting values, one function per kind: numbers, folders, sizes, lists. Callers: the tables in `settings`.
 
 import { resolve } from 'node:path';
-import { REASONING_PARSERS, type ReasoningParser } from '@ortler/api';
+import { REASONING_PARSERS, type ReasoningParser } from '@ortler/engine';
 import { z } from 'zod';
 
 export const MEBIBYTE = 1024 * 1024;
@@ -13,7 +12,7 @@ export interface ConfiguredModel {
   readonly path: string;
 }
 
-/** How the thinking of models is recognised. */
+/** Which reasoning parser each model uses. */
 export interface ReasoningParsers {
   readonly ofModel: ReadonlyMap<string, ReasoningParser>;
   readonly ofOthers: ReasoningParser;

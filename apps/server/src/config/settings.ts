@@ -1,11 +1,12 @@
-// The one table of settings, joined from its groups: environment variable, flag, default, meaning and check. Parsing,
-// `--help` and the README's table are all made from it, in this order.
+// The table of all settings, joined from its groups. Parsing, `--help` and the table of the README are made from it, in
+// this order.
 
 import { CONSTRAINT_SETTINGS } from './settings/constraint-settings.ts';
 import { DATA_SETTINGS } from './settings/data-settings.ts';
 import { GENERATION_SETTINGS } from './settings/generation-settings.ts';
 import { MODEL_SETTINGS } from './settings/model-settings.ts';
 import { SERVER_SETTINGS } from './settings/server-settings.ts';
+import type { Setting } from './settings/setting.ts';
 
 export const SETTINGS = {
   ...SERVER_SETTINGS,
@@ -14,3 +15,17 @@ export const SETTINGS = {
   ...GENERATION_SETTINGS,
   ...CONSTRAINT_SETTINGS,
 } as const;
+
+/** The default of a setting as `--help` and the README show it. */
+export function shownDefault({ fallback, shownFallback }: Setting<unknown>): string {
+  return shownFallback ?? fallback ?? 'none';
+}
+
+/** All settings as a Markdown table: the one in apps/server/README.md, which a test compares. */
+export function describeSettings(): string {
+  const rows = (Object.values(SETTINGS) as Setting<unknown>[]).map(
+    setting =>
+      `| \`${setting.variable}\` | \`${setting.flag}\` | ${shownDefault(setting)} | ${setting.description} |`,
+  );
+  return ['| Variable | Flag | Default | Meaning |', '|---|---|---|---|', ...rows].join('\n');
+}

@@ -1,17 +1,17 @@
-// Column types that differ between the databases. Migrations are written once and take the types from here.
+// Column types that differ between SQLite and PostgreSQL. A migration is written once and receives them.
 
-import { type RawBuilder, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseKind } from './database.ts';
 
 export interface ColumnTypes {
   readonly kind: DatabaseKind;
-  /** Text that orders by its bytes in both databases, whatever the locale of the server. */
+  /** Text that sorts by its bytes in both databases, independent of the server's locale. */
   readonly text: RawBuilder<unknown>;
   /** Whole number within ±(2^53 - 1), read back as a number. */
   readonly integer: RawBuilder<unknown>;
   /** Any double. */
   readonly double: RawBuilder<unknown>;
-  /** Goes behind `create table`: SQLite checks types only in strict tables. */
+  /** Suffix of `create table`: SQLite checks types only in strict tables. */
   readonly tableEnd: RawBuilder<unknown>;
 }
 
@@ -27,3 +27,6 @@ export function columnTypes(kind: DatabaseKind): ColumnTypes {
         tableEnd: sql``,
       };
 }
+
+/** One migration step, written once for both databases. */
+export type DatabaseMigration = (db: Kysely<unknown>, types: ColumnTypes) => Promise<void>;

@@ -1,9 +1,9 @@
-// Failures of a database in one vocabulary for both dialects, so that no store looks at driver codes.
+// Errors of every database, in one vocabulary: stores never look at driver codes.
 
-/** The database cannot be opened or brought up to date; the message says why and is meant for the operator. */
+/** The database cannot be opened or migrated. The message is meant for the operator. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
-  /** Which one failed. */
+  /** The database that failed. */
   readonly database: 'transactional' | 'clickhouse';
 
   constructor(message: string, options: ErrorOptions, database: DatabaseError['database'] = 'transactional') {
@@ -12,7 +12,7 @@ export class DatabaseError extends Error {
   }
 }
 
-/** A read took longer than the time limit and was stopped. */
+/** A read exceeded the time limit and was stopped. */
 export class QueryTimeoutError extends Error {
   override readonly name = 'QueryTimeoutError';
   /** Unit: milliseconds. */
@@ -24,17 +24,23 @@ export class QueryTimeoutError extends Error {
   }
 }
 
-/** The rows of a read are larger than the server holds in memory at once. */
+/**
+ * Largest answer of one read, on every database, because all rows of an answer are in memory at once. The texts of all
+ * rows together. Unit: UTF-16 code units, of which 64 Mi are at most 128 MiB.
+ */
+export const MAX_RESULT_LENGTH = 64 * 1024 * 1024;
+
+/** The rows of a read are larger than `MAX_RESULT_LENGTH`. */
 export class ResultTooLargeError extends Error {
   override readonly name = 'ResultTooLargeError';
 }
 
-/** A text of a read is longer than the database takes as a parameter. */
+/** A text of a query is longer than the largest parameter of the database. */
 export class ParameterTooLongError extends Error {
   override readonly name = 'ParameterTooLongError';
 }
 
-/** A failure that SQLite reported in its thread, with SQLite's own code. */
+/** An error of SQLite from its worker thread, with SQLite's error code. */
 export class SqliteError extends Error {
   override readonly name = 'SqliteError';
   /** Source: https://www.sqlite.org/rescode.html */
@@ -51,7 +57,7 @@ const SQLITE_UNIQUE_CODES: readonly unknown[] = [1555, 2067];
 const POSTGRES_UNIQUE_VIOLATION = '23505';
 const POSTGRES_QUERY_CANCELED = '57014';
 
-/** Whether a statement failed because a row with that key is there already. */
+/** Whether a statement violated a unique constraint. */
 export function isUniqueViolation(error: unknown): boolean {
   const { errcode, code } = error as { readonly errcode?: unknown; readonly code?: unknown };
   return SQLITE_UNIQUE_CODES.includes(errcode) || code === POSTGRES_UNIQUE_VIOLATION;
@@ -73,4 +79,11 @@ export function isResultTooLarge(error: unknown): boolean {
 /** The message of anything thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The address of a database for messages and logs: its password is replaced by asterisks. */
+export function withoutPassword(text: string): string {
+  const url = new URL(text);
+  if (url.password !== '') url.password = '***';
+  return url.href;
 }

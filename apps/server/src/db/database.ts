@@ -1,31 +1,31 @@
-// What the rest of the server knows of its database: one handle to write with, one to read with, and which dialect
-// they speak. Stores take a Database; only open-database.ts knows how one is made.
+// The transactional database of the server: one Kysely handle for writes, one for reads with a time limit, and the
+// SQL dialect. Stores receive a `Database`; only open-database.ts opens one.
 
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** The SQL a database speaks. */
+/** The SQL dialect. */
 export type DatabaseKind = 'sqlite' | 'postgres';
 
 export interface Database {
   readonly kind: DatabaseKind;
-  /** Reads and writes. A write that has resolved survives the end of the process and of the machine. */
+  /** Reads and writes. A write that has resolved is durable: it survives a crash and a power failure. */
   readonly db: Kysely<Tables>;
-  /** Reads only, off the main thread and under the time limit: for queries whose cost a client decides. */
+  /** Reads only, off the main thread and with a time limit: for queries whose cost a client controls. */
   readonly reader: Kysely<Tables>;
   /**
    * Runs all statements of `work` or none. Inside, use only the given transaction: on SQLite a statement on `db`
-   * would wait for it without end.
+   * would deadlock.
    */
   transaction<Result>(work: (trx: Transaction<Tables>) => Promise<Result>): Promise<Result>;
-  /** As `transaction`, while no other server runs work under the same name. */
+  /** Like `transaction`, under a lock by name: no other server runs work with the same name at the same time. */
   exclusively<Result>(name: string, work: (trx: Transaction<Tables>) => Promise<Result>): Promise<Result>;
-  /** Whether it answers right now. */
+  /** Throws: when the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Puts the two handles together. */
+/** Combines the two handles. */
 export function createDatabase(kind: DatabaseKind, db: Kysely<Tables>, reader: Kysely<Tables>): Database {
   return {
     kind,
@@ -34,7 +34,7 @@ export function createDatabase(kind: DatabaseKind, db: Kysely<Tables>, reader: K
     transaction: work => db.transaction().execute(work),
     exclusively: (name, work) =>
       db.transaction().execute(async trx => {
-        // A SQLite transaction is the only one that writes anyway.
+        // A SQLite transaction holds the only write lock already.
         if (kind === 'postgres')
           await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
         return work(trx);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Places to open; what is opened several times at once must be migrated once. */
+/** Databases to open. Concurrent openings must migrate once. */
 const places: [string, () => Promise<{ databaseUrl?: string; drop: () => Promise<void> }>][] = [
   ['sqlite', async () => ({ drop: async () => undefined })],
 ];

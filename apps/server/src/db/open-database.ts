@@ -1,11 +1,11 @@
-// Opens the database of the configuration and brings its tables up to date: PostgreSQL when a URL is given, which
-// several servers may share, else SQLite in the data folder.
+// Opens and migrates the configured database: PostgreSQL when a URL is given (several servers may share it), else
+// SQLite in the data folder.
 
 import type { Database } from './database.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 
-/** The part of the configuration that a database needs. */
+/** Database settings of the configuration. */
 export interface DatabaseOptions {
   readonly dataDir: string;
   /** `postgres://...`; absent: SQLite. */
@@ -14,7 +14,7 @@ export interface DatabaseOptions {
   readonly queryTimeLimitMs: number;
 }
 
-/** Throws: `DatabaseError` for a folder or a server that cannot be used. */
+/** Throws: `DatabaseError` when the folder or the PostgreSQL server cannot be used. */
 export function openDatabase({ dataDir, databaseUrl, queryTimeLimitMs }: DatabaseOptions): Promise<Database> {
   return databaseUrl === undefined
     ? openSqlite(dataDir, queryTimeLimitMs)

@@ -1,4 +1,4 @@
-// All tables, as Kysely sees them. Each room describes its own in tables/.
+// The database schema for Kysely; the table types are in tables/.
 
 import type { AnnotationQueuesTable, AnnotationSpecsTable } from './tables/annotations.ts';
 import type { ApiKeysTable } from './tables/api-keys.ts';

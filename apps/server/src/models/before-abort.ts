@@ -1,6 +1,6 @@
-// Waiting for something no longer than a signal allows. Callers: `loaded-models.ts`, `shared-engine.ts`.
+// Makes the wait for a promise abortable. Callers: `loaded-models.ts`, `shared-engine.ts`.
 
-/** The promise's outcome, or the reason of `signal`, which has not fired yet, when that fires first. */
+/** The outcome of the promise, unless `signal` fires first: then it throws the signal's reason. `signal` must not have fired. */
 export async function beforeAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const stop = () => reject(signal.reason);

@@ -1,13 +1,12 @@
 import { expect, it, vi } from 'vitest';
 import { createCheckpointModels } from './checkpoint-models.ts';
 
-it('asks the store for no name that a database could not keep: PostgreSQL would refuse to look', async () => {
+it('does not query the store for names that cannot be stored, which PostgreSQL would refuse', async () => {
   const findServable = vi.fn(async () => null);
   const never = vi.fn();
   const models = createCheckpointModels({
     store: { findServable, listServable: async () => [] },
     loaded: { open: never, list: () => [], listKeys: () => [], drop: never, close: never },
-    reasoningParserOf: () => 'auto',
     baseFolder: () => undefined,
     prepare: never,
     start: never,

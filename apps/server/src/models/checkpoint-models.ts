@@ -1,5 +1,5 @@
-// Registered checkpoints as models: `<model>:step<N>`, and `<model>` for the newest. The store says which there are,
-// loaded-models.ts which are in memory; this file says how one is built and started.
+// Registered checkpoints as models: `<model>:step<N>`, and `<model>` for the newest. The store lists them, loaded-models.ts
+// keeps them in memory; this file builds and starts one.
 
 import {
   type CheckpointModel,
@@ -9,16 +9,15 @@ import {
   mayReach,
   parseCheckpointReference,
   parseModelReference,
-  type ReasoningParser,
   type ServableCheckpoint,
   toCheckpointReference,
   toModelReference,
 } from '@ortler/api';
 import type { Engine } from '@ortler/engine';
+import { ModelBuildError } from '@ortler/model-builder';
 import { isStorableText } from '@ortler/schemas';
 import type { LoadedModels } from './loaded-models.ts';
 import { OWNER } from './model-catalog.ts';
-import { ModelPreparationError } from './prepare-model.ts';
 
 /** The folders that a checkpoint is built from. */
 export interface CheckpointFolders {
@@ -29,25 +28,24 @@ export interface CheckpointFolders {
 export interface CheckpointModelsOptions {
   readonly store: Pick<CheckpointStore, 'listServable' | 'findServable'>;
   readonly loaded: LoadedModels;
-  /** How thinking is told from answers, by the model that a checkpoint derives from. */
-  readonly reasoningParserOf: (baseModelId: string) => ReasoningParser;
-  /** Folder of a model of the operator. Adapters are merged into one of these. */
+  /** Folder of a configured model, which adapters can be merged into. */
   readonly baseFolder: (modelId: string) => string | undefined;
-  /** Builds where needed. Gives the folder of the built model. */
+  /** Builds the model where needed. Returns the folder of the built model. */
   readonly prepare: (folders: CheckpointFolders, name: string, signal: AbortSignal) => Promise<string>;
-  readonly start: (modelDir: string, name: string) => Promise<Engine>;
+  /** A checkpoint shares the settings of the model that it derives from. */
+  readonly start: (modelDir: string, name: string, baseModelId: string) => Promise<Engine>;
 }
 
-/** Makes the models over their store. */
+/** Creates the models of a checkpoint store. */
 export function createCheckpointModels(options: CheckpointModelsOptions): CheckpointModels {
-  const { store, loaded, reasoningParserOf, baseFolder, prepare, start } = options;
+  const { store, loaded, baseFolder, prepare, start } = options;
 
   async function load(checkpoint: ServableCheckpoint, signal: AbortSignal): Promise<Engine> {
     const name = nameOf(checkpoint);
     const modelDir = await prepare(foldersOf(checkpoint), name, signal);
     signal.throwIfAborted();
-    const engine = await start(modelDir, name);
-    // Nobody waits any more: the checkpoint was deleted, or the server stops.
+    const engine = await start(modelDir, name, checkpoint.baseModel);
+    // The checkpoint was deleted meanwhile, or the server stops.
     if (signal.aborted) await engine.close();
     signal.throwIfAborted();
     return engine;
@@ -57,7 +55,8 @@ export function createCheckpointModels(options: CheckpointModelsOptions): Checkp
     if (weights.kind === 'full') return { sourceDir: weights.path };
     const sourceDir = baseFolder(baseModel);
     if (sourceDir !== undefined) return { sourceDir, adapterDir: weights.path };
-    throw new ModelPreparationError(
+    throw new ModelBuildError(
+      'source_invalid',
       `Its adapter needs the base model ${baseModel}, which this server does not have.`,
     );
   }
@@ -70,15 +69,14 @@ export function createCheckpointModels(options: CheckpointModelsOptions): Checkp
       createdAtSeconds: Math.floor(checkpoint.createdAtMs / 1000),
       ownedBy: OWNER,
       root: id === servedId ? checkpoint.baseModel : servedId,
-      reasoningParser: reasoningParserOf(checkpoint.baseModel),
       open: signal =>
         loaded.open({ key: keyOf(checkpoint), name: servedId, load: stop => load(checkpoint, stop) }, signal),
     };
   }
 
-  /** Engines of checkpoints that are no longer there have no business in memory. */
-  async function tidy(): Promise<void> {
-    // Asked before the store is: what is opened meanwhile may be newer than the store's answer.
+  /** Unloads the engines of checkpoints that were deleted. */
+  async function unloadDeleted(): Promise<void> {
+    // Listed before the store is read, because a key opened meanwhile may be newer than the store's answer.
     const before = loaded.listKeys();
     if (before.length === 0) return;
     const present = new Set((await store.listServable(null)).map(keyOf));
@@ -87,7 +85,7 @@ export function createCheckpointModels(options: CheckpointModelsOptions): Checkp
 
   return {
     async list({ team }) {
-      await tidy();
+      await unloadDeleted();
       const models: CheckpointModel[] = [];
       let lastName: string | undefined;
       for (const checkpoint of await store.listServable(team ?? null)) {
@@ -99,7 +97,7 @@ export function createCheckpointModels(options: CheckpointModelsOptions): Checkp
       return models;
     },
     async find(id, caller) {
-      // Nothing has such a name, and not every database can be asked.
+      // No checkpoint has such a name, and some databases refuse the query.
       if (!isStorableText(id)) return undefined;
       const { modelName, step } = parseCheckpointReference(id);
       const model = parseModelReference(modelName, homeEntity(caller));
@@ -107,7 +105,7 @@ export function createCheckpointModels(options: CheckpointModelsOptions): Checkp
       const checkpoint = await store.findServable(model, step);
       if (checkpoint !== null) return toModel(checkpoint, id);
       const prefix = `${toModelReference(model)}:`;
-      if (loaded.listKeys().some(({ name }) => name.startsWith(prefix))) await tidy();
+      if (loaded.listKeys().some(({ name }) => name.startsWith(prefix))) await unloadDeleted();
       return undefined;
     },
   };
@@ -117,7 +115,7 @@ function nameOf({ modelName, step }: ServableCheckpoint): string {
   return toCheckpointReference(modelName, step);
 }
 
-/** An id that was deleted may be registered again with other weights. */
+/** With the time of creation, because a deleted id may be registered again with other weights. */
 function keyOf({ modelId, checkpointId, createdAtMs }: ServableCheckpoint): string {
   return `${modelId} ${checkpointId} ${createdAtMs}`;
 }

@@ -1,4 +1,4 @@
-// The settings about constraints as the engine takes them. What has no setting keeps the engine's default.
+// Maps the settings of structured outputs to engine options. Limits without a setting keep the engine's default.
 
 import { DEFAULT_CONSTRAINT_LIMITS, type EngineOptions } from '@ortler/engine';
 import type { Config } from '../config/config.ts';

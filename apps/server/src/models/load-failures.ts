@@ -1,4 +1,4 @@
-// Models that could not be loaded, and how long each is left alone before the next try. Caller: `loaded-models.ts`.
+// Exponential backoff of models that could not be loaded. Callers: `loaded-models.ts`, `model-catalog.ts`.
 
 interface Failure {
   readonly name: string;
@@ -6,7 +6,7 @@ interface Failure {
   readonly retryAtMs: number;
 }
 
-/** Pause after a first failure; it doubles with every further one. Unit: milliseconds. */
+/** Pause after the first failure; it doubles with each further one. Unit: milliseconds. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
@@ -14,7 +14,7 @@ export class LoadFailures {
   readonly #failures = new Map<string, Failure>();
   readonly #now: () => number;
 
-  /** @param now Unit: milliseconds. Only differences matter. */
+  /** @param now A clock, of which only differences matter. Unit: milliseconds. */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -29,7 +29,7 @@ export class LoadFailures {
     this.#failures.delete(key);
   }
 
-  /** What is left of the pause, 0 or less when it is over; undefined when the last try went well. Unit: milliseconds. */
+  /** Rest of the pause, 0 or less when it is over; undefined when the last attempt succeeded. Unit: milliseconds. */
   pauseMs(key: string): number | undefined {
     const failure = this.#failures.get(key);
     return failure && failure.retryAtMs - this.#now();

@@ -3,7 +3,7 @@ import { describe, expect, vi } from 'vitest';
 import { createLoadedModelsByHand, it, settle } from '../../test/loaded-models-by-hand.ts';
 
 describe('loading', () => {
-  it('happens once for all who ask meanwhile', async ({ test }) => {
+  it('happens once for concurrent requests', async ({ test }) => {
     const leases = [test.open('a'), test.open('a'), test.open('a')];
     await settle();
     expect(test.loads).toHaveLength(1);
@@ -20,7 +20,9 @@ describe('loading', () => {
     expect(test.loads.map(({ key }) => key)).toEqual(['a', 'b']);
   });
 
-  it('that fails is told to all who wait, and tried again after a pause that doubles', async ({ test }) => {
+  it('that fails is reported to all waiting requests, and retried after a pause that doubles', async ({
+    test,
+  }) => {
     const first = [test.open('a'), test.open('a')];
     await settle();
     test.loads[0]!.fail(new Error('no such file: /secret'));
@@ -43,7 +45,7 @@ describe('loading', () => {
     expect((await test.opened('a')).engine).toBe(test.loads[2]!.engine);
   });
 
-  it('goes on when those who asked have left, and then waits for others until it is idle', async ({
+  it('continues when its requests were aborted, and then keeps the engine until it is idle', async ({
     test,
   }) => {
     const caller = new AbortController();
@@ -68,8 +70,8 @@ describe('loading', () => {
   });
 });
 
-describe('room', () => {
-  it('is made by closing what was used least recently', async ({ test }) => {
+describe('capacity', () => {
+  it('is kept by evicting the least recently used engine', async ({ test }) => {
     (await test.opened('a')).release();
     (await test.opened('b')).release();
     (await test.open('a')).release();
@@ -78,7 +80,7 @@ describe('room', () => {
     expect(test.models.list().map(({ name }) => name)).toEqual(['a', 'c']);
   });
 
-  it('is waited for while every engine is in use, which no one closes', async ({ test }) => {
+  it('makes requests wait while every engine is in use, and evicts none of them', async ({ test }) => {
     const a = await test.opened('a');
     const b = await test.opened('b');
     const c = test.open('c');
@@ -94,7 +96,7 @@ describe('room', () => {
     a.release();
   });
 
-  it('for one request is not made by closing two', async ({ test }) => {
+  it('for one request evicts one engine, not two', async ({ test }) => {
     const hold = Promise.withResolvers<void>();
     (await test.opened('a')).release();
     const b = await test.opened('b');
@@ -127,7 +129,7 @@ describe('room', () => {
   });
 });
 
-it('closes everything and takes no more requests at the end', async ({ test }) => {
+it('closes everything and refuses requests after close', async ({ test }) => {
   await test.opened('a');
   const b = test.open('b');
   await settle();

@@ -1,8 +1,7 @@
-// Which engines are in memory: loaded when somebody asks, shared by all who ask meanwhile, closed when idle or when
-// their place is needed. `shared-engine.ts` is one of them; `checkpoint-models.ts` says what a key is and how it is loaded.
-// This file says which there are, who waits for a place, and what callers are told.
+// An LRU pool of engines: loaded on demand, shared by concurrent requests, closed when idle or evicted when another one
+// needs their place. `shared-engine.ts` is one engine of the pool; `checkpoint-models.ts` defines keys and loading.
 //
-// Every change happens between two awaits, so two requests cannot load one key twice.
+// Every change of state happens between two awaits, so two requests cannot load one key twice.
 
 import { ApiError, type EngineLease } from '@ortler/api';
 import type { Engine } from '@ortler/engine';
@@ -11,11 +10,11 @@ import { LoadFailures } from './load-failures.ts';
 import { type EngineEnd, SharedEngine } from './shared-engine.ts';
 
 export interface LoadedModelsOptions {
-  /** Most engines in memory, those that load or close included. */
+  /** Most engines in memory, including those that are loading or closing. */
   readonly capacity: number;
-  /** An engine without requests for this long is closed. */
+  /** Idle time after which an engine is closed. */
   readonly idleMs: number;
-  /** How long a request waits for its engine before it is told to come back. */
+  /** How long a request waits for its engine before it fails with a Retry-After. */
   readonly waitMs: number;
   /** Unit: milliseconds. Only differences matter. */
   readonly now: () => number;
@@ -32,13 +31,13 @@ export interface ModelToLoad {
 }
 
 export interface LoadedModels {
-  /** The engine, loaded first if need be. Throws: `ApiError` `model_unavailable`, or `aborted` when `signal` fires. */
+  /** Leases the engine, after loading it if needed. Throws: `ApiError` `model_unavailable`, or `aborted` when `signal` fires. */
   open(model: ModelToLoad, signal: AbortSignal): Promise<EngineLease>;
-  /** Engines that can answer now. */
+  /** Engines that are ready. */
   list(): readonly { readonly name: string; readonly engine: Engine }[];
-  /** Everything that is remembered, with the pauses after failures. */
+  /** All keys of the pool, including those that wait after a failure. */
   listKeys(): readonly { readonly key: string; readonly name: string }[];
-  /** Forgets these keys: open requests end as they would, then the engine is closed; loading stops. */
+  /** Removes these keys: an engine is closed after its open requests have ended, loading stops. */
   drop(keys: readonly string[]): void;
   /** Stops loading, closes all engines. */
   close(): Promise<void>;
@@ -50,19 +49,19 @@ interface Entry {
   readonly shared: SharedEngine;
 }
 
-/** What a request that waited in vain is told to wait before it asks again. Unit: milliseconds. */
+/** Retry-After of a request that waited in vain. Unit: milliseconds. */
 const RETRY_MS = 2_000;
 
-/** Makes an empty collection. */
+/** Creates an empty pool. */
 export function createLoadedModels(options: LoadedModelsOptions): LoadedModels {
   const { capacity, idleMs, waitMs, now, onFailed, onUnloaded } = options;
-  /** The least recently used first. */
+  /** In order of use, the least recently used first. */
   const entries = new Map<string, Entry>();
   const failures = new LoadFailures(now);
-  /** Requests that wait for a place. */
+  /** Requests that wait for a place in the pool. */
   let waitingCount = 0;
   let isClosed = false;
-  /** Resolves when it is worth looking for a place again. */
+  /** Resolves when a place may have become free. */
   let change = Promise.withResolvers<void>();
 
   function announceChange(): void {
@@ -91,7 +90,7 @@ export function createLoadedModels(options: LoadedModelsOptions): LoadedModels {
     announceChange();
   }
 
-  /** The entry of a key, which is used now. */
+  /** The entry of a key, which becomes the most recently used one. */
   function use(key: string): Entry | undefined {
     const entry = entries.get(key);
     if (entry === undefined) return undefined;
@@ -100,17 +99,17 @@ export function createLoadedModels(options: LoadedModelsOptions): LoadedModels {
     return entry;
   }
 
-  /** Closes one engine for each request that waits, as far as there are engines that nobody uses. */
-  function makeRoom(): void {
+  /** Evicts one unused engine for each waiting request, as far as there are any. */
+  function evictUnused(): void {
     const all = [...entries.values()].map(({ shared }) => shared);
     const closingCount = all.filter(({ isClosing }) => isClosing).length;
     const unused = all.filter(({ isUnused }) => isUnused);
     for (const shared of unused.slice(0, Math.max(0, waitingCount - closingCount))) void shared.close();
   }
 
-  async function waitForRoom(limit: AbortSignal): Promise<void> {
+  async function waitForPlace(limit: AbortSignal): Promise<void> {
     waitingCount++;
-    makeRoom();
+    evictUnused();
     try {
       await beforeAbort(change.promise, limit);
     } finally {
@@ -118,7 +117,7 @@ export function createLoadedModels(options: LoadedModelsOptions): LoadedModels {
     }
   }
 
-  /** Looks again after every wait, as others may have come first. Throws: the reason of `limit` too. */
+  /** Checks again after each wait, because another request may have taken the place. Throws: the reason of `limit` too. */
   async function openWithin(
     limit: AbortSignal,
     model: ModelToLoad,
@@ -140,22 +139,22 @@ export function createLoadedModels(options: LoadedModelsOptions): LoadedModels {
       const pauseMs = failures.pauseMs(key) ?? 0;
       if (pauseMs > 0) throw unavailable(name, 'could not be loaded', pauseMs);
       if (entries.size < capacity) startLoading(model);
-      else await waitForRoom(limit);
+      else await waitForPlace(limit);
     }
   }
 
   return {
     async open(model, signal) {
-      // The usual case needs no timer.
+      // An engine that is ready needs no timer.
       const lease = signal.aborted ? undefined : use(model.key)?.shared.lease(signal);
       if (lease !== undefined) return lease;
-      const patience = AbortSignal.timeout(waitMs);
+      const timeout = AbortSignal.timeout(waitMs);
       try {
-        return await openWithin(AbortSignal.any([signal, patience]), model, signal);
+        return await openWithin(AbortSignal.any([signal, timeout]), model, signal);
       } catch (error) {
         if (error instanceof ApiError) throw error;
         if (signal.aborted) throw toApiError(signal.reason);
-        if (!patience.aborted) throw error;
+        if (!timeout.aborted) throw error;
         throw unavailable(model.name, 'is still being loaded, or waits for a place in memory');
       }
     },
@@ -184,7 +183,7 @@ function unavailable(name: string, what: string, pauseMs: number = RETRY_MS): Ap
   return new ApiError('model_unavailable', `The model ${name} ${what}.`, { param: 'model', retryAfterMs });
 }
 
-/** What a caller that is gone is told: why it went, where that is known. */
+/** The error of a request whose signal fired: the reason of the signal, if it is an `ApiError`. */
 function toApiError(reason: unknown): ApiError {
   return reason instanceof ApiError ? reason : new ApiError('aborted', 'The caller left.', { cause: reason });
 }

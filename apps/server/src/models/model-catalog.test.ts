@@ -45,13 +45,13 @@ it('serves the models that load and reports the one that does not', async () => 
   expect(engine.closed).toBe(true);
 });
 
-it('tells how far a device is with compiling a model', async () => {
+it('reports the progress of compiling a model for a GPU', async () => {
   const hold = Promise.withResolvers<Engine>();
   let warmUp: ((progress: WarmUpProgress) => void) | undefined;
   const catalog = await createModelCatalog({
     models: [{ id: 'a', path: '/a' }],
     prepare: async path => path,
-    load: (_modelDir, onWarmUp) => {
+    load: (_modelDir, _modelId, onWarmUp) => {
       warmUp = onWarmUp;
       return hold.promise;
     },
@@ -66,7 +66,7 @@ it('tells how far a device is with compiling a model', async () => {
   expect(catalog.find('a')?.status.kind).toBe('ready');
 });
 
-it('tells how far a build is', async () => {
+it('reports the progress of a build', async () => {
   const hold = Promise.withResolvers<string>();
   const catalog = await createModelCatalog({
     models: [{ id: 'a', path: '/a' }],
@@ -133,7 +133,7 @@ it('gives a model the time of its configuration as creation time', async () => {
   expect(catalog.find('a')?.createdAtSeconds).toBe(1_700_000_000);
 });
 
-it('tries again, after pauses that double, while the process of a model ends as it loads', async () => {
+it('retries, after pauses that double, while the process of a model crashes as it loads', async () => {
   vi.useFakeTimers();
   const engine = createFakeEngine();
   const events: CatalogEvent[] = [];
@@ -185,7 +185,7 @@ it.each([
   expect(events).toEqual([{ kind: 'failed', modelId: 'a', error }]);
 });
 
-it('tries no more once it is closed', async () => {
+it('stops retrying when it is closed', async () => {
   vi.useFakeTimers();
   const load = vi.fn(() => Promise.reject(new EngineError('engine_failed', 'The process ended.')));
   const catalog = await createModelCatalog({

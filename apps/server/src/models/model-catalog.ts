@@ -1,10 +1,9 @@
-// The models of this server: each is built where needed and loaded, all at once, while the server already listens.
-// A model that fails is reported and leaves the others alone; one whose process ended is tried again, as after a crash
-// in service.
+// The configured models: all are built where needed and loaded concurrently, while the server already listens. A model
+// that fails does not affect the others; one whose process crashed while loading is retried with a growing pause.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CatalogModel, ModelCatalog, ModelStatus, ReasoningParser } from '@ortler/api';
+import type { CatalogModel, ModelCatalog, ModelStatus } from '@ortler/api';
 import { type Engine, EngineError, type WarmUpProgress } from '@ortler/engine';
 import type { BuildProgress } from '@ortler/model-builder';
 import { OrtError } from '@ortler/onnxruntime';
@@ -13,15 +12,17 @@ import { LoadFailures } from './load-failures.ts';
 
 export interface ModelCatalogOptions {
   readonly models: readonly ConfiguredModel[];
-  /** How the thinking of a model is recognised. Default: by its chat template. */
-  readonly reasoningParserOf?: (modelId: string) => ReasoningParser;
-  /** Gives the folder of the built model. */
+  /** Builds the model where needed. Returns the folder of the built model. */
   readonly prepare: (
     sourceDir: string,
     onProgress: (progress: BuildProgress) => void,
     signal: AbortSignal,
   ) => Promise<string>;
-  readonly load: (modelDir: string, onWarmUp: (progress: WarmUpProgress) => void) => Promise<Engine>;
+  readonly load: (
+    modelDir: string,
+    modelId: string,
+    onWarmUp: (progress: WarmUpProgress) => void,
+  ) => Promise<Engine>;
   readonly onEvent?: (event: CatalogEvent) => void;
 }
 
@@ -32,18 +33,18 @@ export type CatalogEvent =
       readonly kind: 'failed';
       readonly modelId: string;
       readonly error: unknown;
-      /** The next try begins after this. Absent: there is none by itself. */
+      /** Pause before the next attempt. Absent: there is none. */
       readonly retryAfterMs?: number;
     };
 
 export interface ServerModelCatalog extends ModelCatalog {
-  /** Starts to load every model. Resolves when each is ready or has failed once; never rejects. */
+  /** Loads all models. Resolves when each is ready or has failed once; never rejects. */
   loadAll(): Promise<void>;
-  /** Stops builds, further tries and engines. */
+  /** Stops builds, retries and engines. */
   close(): Promise<void>;
 }
 
-/** What the model list says of who runs a model. */
+/** `owned_by` in the model list. */
 export const OWNER = 'ortler';
 
 interface Entry {
@@ -51,7 +52,7 @@ interface Entry {
   readonly model: Omit<CatalogModel, 'status'> & { status: ModelStatus };
 }
 
-/** Makes the catalog; nothing is loaded yet. */
+/** Creates the catalog without loading anything. */
 export async function createModelCatalog(options: ModelCatalogOptions): Promise<ServerModelCatalog> {
   const { models, prepare, load, onEvent } = options;
   const stopping = new AbortController();
@@ -59,8 +60,7 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
     models.map(async ({ id, path }): Promise<Entry> => {
       const status: ModelStatus = { kind: 'loading', detail: 'waiting to be loaded' };
       const createdAtSeconds = await readCreationTime(path);
-      const reasoningParser = options.reasoningParserOf?.(id) ?? 'auto';
-      return { path, model: { id, createdAtSeconds, ownedBy: OWNER, root: id, reasoningParser, status } };
+      return { path, model: { id, createdAtSeconds, ownedBy: OWNER, root: id, status } };
     }),
   );
   const byId = new Map<string, CatalogModel>(entries.map(({ model }) => [model.id, model]));
@@ -69,7 +69,7 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
   const loads: Promise<void>[] = [];
   let firstTries: Promise<void> | undefined;
 
-  /** Resolves when the model is ready or cannot become so, or when the catalog is closed. Never rejects. */
+  /** Resolves when the model is ready, has failed for good, or the catalog is closed. Never rejects. */
   async function loadModel({ path, model }: Entry, onTried: () => void): Promise<void> {
     const setStatus = (status: ModelStatus) => {
       model.status = status;
@@ -95,7 +95,7 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
     onTried();
   }
 
-  /** Gives the pause before the next try; nothing when the engine runs. Throws: what no further try would mend. */
+  /** Returns the pause before the next attempt; undefined when the engine runs. Throws: failures that a retry cannot fix. */
   async function tryToStart(
     modelDir: string,
     modelId: string,
@@ -105,13 +105,13 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
     let isStarting = true;
     setStatus({ kind: 'loading', detail: 'starting the engine' });
     try {
-      const engine = await load(modelDir, ({ doneCount, totalCount }) => {
-        // A restart warms up again, while the engine itself tells how it is.
+      const engine = await load(modelDir, modelId, ({ doneCount, totalCount }) => {
+        // A restart warms up again; the health of the engine then reports its state.
         if (!isStarting) return;
         setStatus({ kind: 'loading', detail: `compiling for the device: ${doneCount} of ${totalCount}` });
       });
       engines.push(engine);
-      // The server may have been stopped while the engine loaded; close() waits for that and ends it.
+      // The server may have stopped while the engine loaded; close() waits for this load and closes the engine.
       if (stopping.signal.aborted) return undefined;
       failures.forget(modelId);
       setStatus({ kind: 'ready', engine });
@@ -121,8 +121,8 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
       if (!isCrash(error) || stopping.signal.aborted) throw error;
       failures.add(modelId, modelId);
       const retryAfterMs = Math.max(1, failures.pauseMs(modelId) ?? 0);
-      // Why stands in the log: the text may name files of this machine.
-      setStatus({ kind: 'restarting', detail: 'loading it failed and is tried again', retryAfterMs });
+      // The reason goes to the log only, because it may name files of the server.
+      setStatus({ kind: 'restarting', detail: 'loading failed and is retried', retryAfterMs });
       onEvent?.({ kind: 'failed', modelId, error, retryAfterMs });
       return retryAfterMs;
     } finally {
@@ -148,7 +148,7 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
   };
 }
 
-/** A process that ended, for want of memory or by a native fault, may live the next time; a wrong folder stays wrong. */
+/** A crash (out of memory, native fault) may not happen again; an invalid folder stays invalid. */
 function isCrash(error: unknown): boolean {
   if (error instanceof OrtError) return error.code === 'runtime_failed';
   return error instanceof EngineError && error.code === 'engine_failed';
@@ -173,7 +173,7 @@ function describeProgress({ stage, doneBytes, totalBytes }: BuildProgress): stri
   return stage === 'hash' ? `reading the checkpoint, ${percent}%` : `building, ${percent}%`;
 }
 
-// The time of the checkpoint's configuration stays the same from start to start. Unit: seconds since 1970.
+// The modification time of config.json, which is the same at every start. Unit: seconds since 1970.
 async function readCreationTime(folder: string): Promise<number> {
   const stats = await stat(join(folder, 'config.json')).catch(() => undefined);
   return stats === undefined ? 0 : Math.floor(stats.mtimeMs / 1000);

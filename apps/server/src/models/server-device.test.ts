@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { createServerDevice } from './server-device.ts';
 
 it('is chosen once, by the first model that asks', async () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   let count = 0;
   const device = createServerDevice(
     'auto',
-    choice => told.push(choice.device),
+    choice => reported.push(choice.device),
     async () => {
       count++;
       return { device: 'cpu', note: 'no GPU' };
@@ -15,5 +15,5 @@ it('is chosen once, by the first model that asks', async () => {
   expect(device.chosen).toBeUndefined();
   await Promise.all([device.choose(), device.choose()]);
   expect(device.chosen).toEqual({ device: 'cpu', note: 'no GPU' });
-  expect({ count, told }).toEqual({ count: 1, told: ['cpu'] });
+  expect({ count, reported }).toEqual({ count: 1, reported: ['cpu'] });
 });

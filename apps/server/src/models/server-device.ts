@@ -1,15 +1,15 @@
-// Where the models of this server run: chosen once, when the first one is prepared, as its graph depends on it.
+// The device of all models of a server: chosen once, before the first model is built, because graphs depend on it.
 
 import { chooseDevice, type DeviceChoice } from '@ortler/onnxruntime';
 
 export interface ServerDevice {
-  /** Resolves with the same choice each time. Throws: `EngineError` when a device asked for by name cannot be used. */
+  /** Resolves with the same choice each time. Throws: `EngineError` when the device named by the operator cannot be used. */
   choose(): Promise<DeviceChoice>;
   /** Undefined until it is chosen. */
   readonly chosen: DeviceChoice | undefined;
 }
 
-/** `onChosen` is told once. */
+/** `onChosen` is called once. `choose` is replaced in tests. */
 export function createServerDevice(
   wanted: Parameters<typeof chooseDevice>[0],
   onChosen: (choice: DeviceChoice) => void,

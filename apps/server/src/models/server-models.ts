@@ -1,21 +1,21 @@
-// All models of a server, wired from its configuration: those of the operator, always loaded, and registered checkpoints,
-// loaded on demand. Each runs in a process of its own, so loading one leaves the others alone.
+// Wires all models of a server from its configuration: configured models, which stay loaded, and registered checkpoints,
+// which are loaded on demand. Each runs in its own process, so loading one does not affect the others.
 
 import type { CheckpointModels, CheckpointStore } from '@ortler/api';
 import { createEngine, type WarmUpProgress } from '@ortler/engine';
+import { prepareModel } from '@ortler/model-builder';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
+import { toBuildOptions } from './build-options.ts';
 import { createCheckpointModels } from './checkpoint-models.ts';
 import { toConstraintOptions } from './constraint-options.ts';
 import { createLoadedModels, type LoadedModels } from './loaded-models.ts';
 import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from './model-catalog.ts';
-import { prepareModel } from './prepare-model.ts';
 import { createServerDevice, type ServerDevice } from './server-device.ts';
-import { toKvType } from './to-kv-type.ts';
 
 /**
- * How long a request waits for its checkpoint to be loaded: proxies commonly give up on a silent answer after 60 s. The
- * answer is then 503 with Retry-After, on which clients try again by themselves; loading goes on meanwhile.
+ * How long a request waits for its checkpoint to load: proxies commonly time out after 60 s without a byte. After that it
+ * gets 503 with Retry-After, on which clients retry; loading continues meanwhile.
  */
 const LOAD_WAIT_MS = 55_000;
 
@@ -23,9 +23,9 @@ export interface ServerModelsOptions {
   readonly config: Config;
   readonly checkpoints: Pick<CheckpointStore, 'listServable' | 'findServable'>;
   readonly onEvent: (event: CatalogEvent) => void;
-  /** A checkpoint left memory. */
+  /** A checkpoint was unloaded. */
   readonly onUnloaded: (modelId: string) => void;
-  /** Where models run is settled: before the first of them is built. */
+  /** The device was chosen, before the first model is built. */
   readonly onDevice: (choice: DeviceChoice) => void;
 }
 
@@ -39,13 +39,16 @@ export interface ServerModels {
   close(): Promise<void>;
 }
 
-/** Makes both kinds; nothing is loaded yet. */
+/** Creates both kinds of models without loading anything. */
 export async function createServerModels(options: ServerModelsOptions): Promise<ServerModels> {
   const { config, checkpoints, onEvent, onUnloaded, onDevice } = options;
-  const { dataDir, precision } = config;
-  const kvType = toKvType(config.kvCache);
   const device = createServerDevice(config.device, onDevice);
-  const load = async (modelDir: string, onWarmUp?: (progress: WarmUpProgress) => void) => {
+  const { reasoningParsers } = config;
+  const load = async (
+    modelDir: string,
+    baseModelId: string,
+    onWarmUp?: (progress: WarmUpProgress) => void,
+  ) => {
     const { device: chosen } = await device.choose();
     return createEngine({
       modelDir,
@@ -66,22 +69,17 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       prefillChunkLength: config.prefillChunk,
       ...(config.mixedChunk !== undefined && { mixedChunkLength: config.mixedChunk }),
       constraints: toConstraintOptions(config),
+      reasoningParser: reasoningParsers.ofModel.get(baseModelId) ?? reasoningParsers.ofOthers,
       ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
       ...(config.cacheBytes !== undefined && chosen !== 'cpu' && { cacheBytes: config.cacheBytes }),
     });
   };
-  const { reasoningParsers } = config;
-  const reasoningParserOf = (id: string) => reasoningParsers.ofModel.get(id) ?? reasoningParsers.ofOthers;
   const catalog = await createModelCatalog({
     models: config.models,
-    reasoningParserOf,
     prepare: async (sourceDir, onProgress, signal) =>
       prepareModel({
         sourceDir,
-        dataDir,
-        precision,
-        kvType,
-        device: (await device.choose()).device,
+        ...toBuildOptions(config, (await device.choose()).device),
         onProgress,
         signal,
       }),
@@ -98,21 +96,17 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
   });
   const checkpointModels = createCheckpointModels({
     store: checkpoints,
-    reasoningParserOf,
     loaded: loadedCheckpoints,
     baseFolder: id => config.models.find(model => model.id === id)?.path,
     prepare: async (folders, modelId, signal) =>
       prepareModel({
         ...folders,
-        dataDir,
-        precision,
-        kvType,
-        device: (await device.choose()).device,
+        ...toBuildOptions(config, (await device.choose()).device),
         onProgress: progress => onEvent({ kind: 'building', modelId, progress }),
         signal,
       }),
-    async start(modelDir, modelId) {
-      const engine = await load(modelDir);
+    async start(modelDir, modelId, baseModelId) {
+      const engine = await load(modelDir, baseModelId);
       onEvent({ kind: 'ready', modelId, engine });
       return engine;
     },

@@ -1,4 +1,4 @@
-// The life of one engine, in the collection that loads it again.
+// The life cycle of one shared engine, inside the pool that loads it again.
 
 import { describe, expect, vi } from 'vitest';
 import { it, settle } from '../../test/loaded-models-by-hand.ts';
@@ -17,7 +17,7 @@ describe('an engine', () => {
     expect((await test.opened('a')).engine).toBe(test.loads[1]!.engine);
   });
 
-  it('is given back by a caller that is gone', async ({ test }) => {
+  it('is released by the signal of an aborted request', async ({ test }) => {
     (await test.opened('a')).release();
     const caller = new AbortController();
     await test.open('a', caller.signal);
@@ -28,7 +28,7 @@ describe('an engine', () => {
     expect(test.loads[0]!.engine.closed).toBe(true);
   });
 
-  it('that is asked for while it closes is loaded again afterwards', async ({ test }) => {
+  it('that is requested while it closes is loaded again afterwards', async ({ test }) => {
     const hold = Promise.withResolvers<void>();
     (await test.opened('a')).release();
     vi.spyOn(test.loads[0]!.engine, 'close').mockReturnValue(hold.promise);
@@ -42,7 +42,7 @@ describe('an engine', () => {
     expect((await again).engine).toBe(test.loads[1]!.engine);
   });
 
-  it('whose process is gone for good is replaced', async ({ test }) => {
+  it('whose process has ended for good is replaced', async ({ test }) => {
     const lease = await test.opened('a');
     Object.assign(lease.engine.health, { state: 'failed' });
     const again = test.open('a');
@@ -54,7 +54,7 @@ describe('an engine', () => {
     expect(test.models.list()).toHaveLength(1);
   });
 
-  it('that is dropped answers those who use it and then closes', async ({ test }) => {
+  it('that is dropped closes after its last lease is released', async ({ test }) => {
     const lease = await test.opened('a');
     test.models.drop(['a']);
     await settle();

@@ -1,15 +1,16 @@
-// One engine and the requests that share it, from the start of its loading until it is closed. Caller: `loaded-models.ts`.
+// Reference-counted engine: one engine and the requests that share it, from loading until it is closed. Caller:
+// `loaded-models.ts`.
 //
 //   loading -> ready -> closing -> ended
 //         \-> ended, when loading failed or was stopped
 //
-// Every change of state happens between two awaits, so no engine is closed under a request that was given it.
+// Every change of state happens between two awaits, so an engine is never closed while a request holds a lease.
 
 import type { EngineLease } from '@ortler/api';
 import type { Engine } from '@ortler/engine';
 import { beforeAbort } from './before-abort.ts';
 
-/** How it came that there is no engine any more. */
+/** Why the engine ended. */
 export type EngineEnd =
   | { readonly kind: 'closed' }
   | { readonly kind: 'load-failed'; readonly error: unknown }
@@ -17,12 +18,12 @@ export type EngineEnd =
 
 export interface SharedEngineOptions {
   readonly load: (signal: AbortSignal) => Promise<Engine>;
-  /** Without requests for this long the engine is closed. */
+  /** Idle time after which the engine is closed. */
   readonly idleMs: number;
   readonly onLoaded: () => void;
-  /** No request uses the engine any more, so that it may be closed. */
+  /** The last lease was released, so the engine may be evicted. */
   readonly onUnused: () => void;
-  /** Called once. Nothing is in memory any more. */
+  /** Called once, after the engine has left memory. */
   readonly onEnd: (end: EngineEnd) => void;
 }
 
@@ -34,13 +35,13 @@ type State =
 export class SharedEngine {
   readonly #options: SharedEngineOptions;
   #state: State;
-  /** Requests that wait for the engine or use it. */
+  /** Requests that wait for the engine or hold a lease. */
   #userCount = 0;
-  /** It closes as soon as nobody uses it. */
+  /** Closes when the last lease is released. */
   #isRetired = false;
   #idleTimer: NodeJS.Timeout | undefined;
 
-  /** Loading starts at once, but nothing of it happens before the constructor's caller goes on. */
+  /** Starts loading in a microtask, after the constructor has returned. */
   constructor(options: SharedEngineOptions) {
     this.#options = options;
     const stop = new AbortController();
@@ -56,7 +57,7 @@ export class SharedEngine {
     );
   }
 
-  /** The engine, once it is loaded and until it closes. */
+  /** The engine while it is ready. */
   get engine(): Engine | undefined {
     return this.#state.kind === 'ready' ? this.#state.engine : undefined;
   }
@@ -69,7 +70,7 @@ export class SharedEngine {
     return this.#state.kind === 'closing';
   }
 
-  /** The engine for one request, if it can answer now. The lease ends with `signal` if it has not ended before. */
+  /** Leases the engine to one request, if it is ready. The lease is released by `signal` at the latest. */
   lease(signal: AbortSignal): EngineLease | undefined {
     if (this.#state.kind !== 'ready' || isGone(this.#state.engine)) return undefined;
     this.#join();
@@ -77,8 +78,8 @@ export class SharedEngine {
   }
 
   /**
-   * The same after loading. Nothing, once the engine is closed, where it closes or its process is gone: the requests that
-   * still hold such an engine have failed with it. Throws: why loading failed, or the reason of `limit`.
+   * Like `lease`, after waiting for the engine to load. Undefined where the engine is closing or its process has ended, after
+   * it is closed: requests that still hold a lease have failed already. Throws: why loading failed, or the reason of `limit`.
    */
   async leaseWhenReady(signal: AbortSignal, limit: AbortSignal): Promise<EngineLease | undefined> {
     if (this.#state.kind !== 'loading') {
@@ -95,14 +96,14 @@ export class SharedEngine {
     }
   }
 
-  /** Stops loading; an engine answers those who use it and is then closed. */
+  /** Stops loading, or closes the engine after its last lease is released. */
   retire(): void {
     this.#isRetired = true;
     if (this.#state.kind === 'loading') this.#state.stop.abort();
     else if (this.#userCount === 0) void this.close();
   }
 
-  /** Stops loading; closes the engine, whoever uses it. Resolves when that has happened. */
+  /** Stops loading, or closes the engine regardless of leases. Resolves when it has ended. */
   close(): Promise<void> {
     const state = this.#state;
     if (state.kind === 'closing') return state.closed;
@@ -143,7 +144,7 @@ export class SharedEngine {
     this.#options.onUnused();
   }
 
-  /** A caller that is gone has given its engine back, whether it says so or not. */
+  /** Also releases the lease when `signal` fires, because an aborted caller may not call `release`. */
   #toLease(engine: Engine, signal: AbortSignal): EngineLease {
     let isOpen = true;
     const release = () => {
@@ -156,7 +157,7 @@ export class SharedEngine {
   }
 }
 
-/** Whether the model's process ended for good. */
+/** Whether the process of the model has ended for good. */
 function isGone({ health }: Engine): boolean {
   return health.state === 'failed' || health.state === 'closed';
 }

@@ -1,5 +1,5 @@
-// Answers what is not HTTP at all (broken syntax, headers past the limit) in the error shape of everything else. Node
-// finds these before there is a request, so the reply is written to the socket by hand.
+// Answers requests that are not valid HTTP (broken syntax, headers past the limit) in the usual error shape. Node
+// rejects them before there is a request object, so the reply is written to the raw socket.
 
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -16,7 +16,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
   431: 'The headers of the request are too large.',
 };
 
-/** Writes the reply and ends the connection, which cannot be read any further. */
+/** Writes the reply and ends the connection, on which no further request can be parsed. */
 export function answerBrokenRequest(error: Error & { readonly code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy(error);

@@ -1,4 +1,4 @@
-// The Authorization header as the api's credentials.
+// Parses the Authorization header into the api's credentials.
 
 import type { Credentials } from '@ortler/api';
 

@@ -1,12 +1,11 @@
-// Answers REST requests by calling the api's procedures: finds the route, gathers the input, writes JSON or a stream.
-// tRPC calls the same procedures, so both transports give the same replies.
+// Answers REST requests by calling the api's procedures: find the route, authenticate, read the input, call, reply with
+// JSON or a stream. tRPC calls the same procedures, so both transports give the same replies.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type ApiContext,
   ApiError,
   type AppRouter,
-  type BytesInput,
   isAsyncIterable,
   type PublicError,
   type RestRoute,
@@ -14,14 +13,12 @@ import {
   type Services,
   toPublicError,
 } from '@ortler/api';
-import { stringifyLosslessJson } from '@ortler/json';
 import { callTRPCProcedure } from '@trpc/server';
-import { type ErrorStyle, toErrorBody, toErrorHeaders } from './error-body.ts';
 import { writeJsonLines } from './json-lines.ts';
-import { endAfterRequest } from './lingering-end.ts';
-import { hasBody, readJsonBody, streamBody } from './read-body.ts';
+import { type ErrorFormat, type ReplyHeaders, sendError, sendJson } from './json-reply.ts';
 import { createRequestContext } from './request-context.ts';
-import type { RouteTable } from './route-table.ts';
+import { RequestInput } from './request-input.ts';
+import type { FoundRoute, RouteTable } from './route-table.ts';
 import { writeEventStream } from './sse.ts';
 
 export interface DispatcherOptions {
@@ -37,18 +34,23 @@ export interface DispatcherOptions {
   readonly onError: (error: unknown, known: PublicError, requestId: string) => void;
 }
 
-type ReplyHeaders = Readonly<Record<string, string | number | readonly string[] | undefined>>;
-
-/** What is known of the reply before the request is looked at. */
+/** Known before the request is read. */
 export interface ReplyStart {
   readonly requestId: string;
   /** Headers that others (CORS, the request id) want on the reply. */
   readonly headers: ReplyHeaders;
 }
 
-/** A path that nothing answers may be of any length. */
+/** One request, its reply and its context. */
+interface Exchange extends ReplyStart {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly context: ApiContext;
+}
+
+/** Unknown paths are cut to this length in messages. */
 const SHOWN_PATH_LENGTH = 200;
-/** Paths below it are for callers with a key, whether or not there is anything. */
+/** Below this segment only callers with a key learn whether a path exists. */
 const GUARDED_SEGMENT = 'v1';
 const BROKEN_PATH = 'The path holds a broken percent escape.';
 
@@ -59,100 +61,92 @@ export type Dispatcher = (
 ) => Promise<void>;
 
 /** Builds the function that answers every REST request. It never throws. */
-export function createDispatcher({
-  router,
-  services,
-  table,
-  bodyLimitBytes,
-  streamedBodyLimitBytes,
-  stopping,
-  onError,
-}: DispatcherOptions): Dispatcher {
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  const { router, services, table, bodyLimitBytes, streamedBodyLimitBytes, stopping, onError } = options;
+
+  async function answer(exchange: Exchange): Promise<void> {
+    const { path, search } = splitUrl(exchange.request.url!);
+    let found: FoundRoute;
+    try {
+      found = await findRoute(exchange, path);
+    } catch (error) {
+      reportError(exchange, error, { style: table.errorsNear(path), scheme: 'Bearer' });
+      return;
+    }
+    const { route, params } = found;
+    const limits = { bodyLimitBytes, streamedBodyLimitBytes };
+    const input = new RequestInput(exchange.request, { route, params, search, ...limits });
+    try {
+      const result = await callProcedure(exchange, route, input);
+      await sendResult(exchange, route, result);
+    } catch (error) {
+      const scheme = route.auth === 'basic' ? 'Basic' : 'Bearer';
+      reportError(exchange, error, { style: route.errors, scheme }, input.parsed);
+    }
+  }
+
+  /** Throws: `path_not_found`, `method_not_allowed`, `malformed_request`, and `unauthorized` in place of the first two. */
+  async function findRoute({ request, response, context }: Exchange, path: string): Promise<FoundRoute> {
+    try {
+      const match = table.match(request.method!, path);
+      if (match.kind === 'found') return match;
+      if (decodeURIComponent(path.split('/', 2)[1] ?? '') === GUARDED_SEGMENT)
+        await requireBearer(services, context.credentials);
+      if (match.kind === 'unknown')
+        throw new ApiError('path_not_found', `There is nothing at ${shorten(path)}.`);
+      const allow = match.allowed.join(', ');
+      response.setHeader('allow', allow);
+      throw new ApiError('method_not_allowed', `${shorten(path)} answers ${allow}, not ${request.method}.`);
+    } catch (error) {
+      throw error instanceof URIError ? new ApiError('malformed_request', BROKEN_PATH) : error;
+    }
+  }
+
+  /** The procedure checks the credentials before it asks for its input. */
+  function callProcedure({ context }: Exchange, route: RestRoute, input: RequestInput): Promise<unknown> {
+    return callTRPCProcedure({
+      router,
+      path: route.bytesProcedure ?? route.procedure,
+      type: route.type,
+      ctx: withSchemeOf(route, context),
+      signal: context.signal,
+      batchIndex: 0,
+      getRawInput: () => input.read(),
+    });
+  }
+
+  async function sendResult(exchange: Exchange, route: RestRoute, result: unknown): Promise<void> {
+    const { response, requestId, headers } = exchange;
+    if (!isAsyncIterable(result)) {
+      sendJson(response, result, headers);
+      return;
+    }
+    const onStreamError = (error: unknown, known: PublicError) => onError(error, known, requestId);
+    const streamOptions = { headers, requestId, onError: onStreamError };
+    if (route.lines) await writeJsonLines(response, result as AsyncIterable<string>, streamOptions);
+    else await writeEventStream(response, result, streamOptions);
+  }
+
+  function reportError(exchange: Exchange, error: unknown, format: ErrorFormat, input?: unknown): void {
+    const { request, response, requestId, headers } = exchange;
+    const known = toPublicError(error, requestId, input);
+    onError(error, known, requestId);
+    sendError(request, response, { error: known, ...format, headers });
+  }
+
   return async (request, response, { requestId, headers }) => {
     const { context, release } = createRequestContext(request, response, { requestId, stopping });
-    let style: ErrorStyle = 'openai';
-    let scheme: 'Bearer' | 'Basic' = 'Bearer';
-    let input: unknown;
-    let reading: Promise<unknown> | undefined;
-    const isHalfRead = () => request.readableDidRead && !request.complete;
-    const fail = (error: unknown, extraHeaders: ReplyHeaders = {}) => {
-      const known = toPublicError(error, requestId, input);
-      onError(error, known, requestId);
-      if (response.destroyed || response.headersSent) return;
-      // The rest of a body that is too large, or is refused half way, is not worth a kept connection.
-      const isCut = !request.readableEnded && (known.status === 413 || isHalfRead());
-      const closing = isCut ? { connection: 'close' } : {};
-      const all = { ...headers, ...toErrorHeaders(known, scheme), ...closing, ...extraHeaders };
-      writeJson(response, known.status, toErrorBody(known, style), all);
-      if (isCut) endAfterRequest(request, response);
-      else response.end();
-    };
-    const readInput = async (
-      route: RestRoute,
-      search: string,
-      params: Readonly<Record<string, string>>,
-    ): Promise<unknown> => {
-      if (route.bytesProcedure !== null)
-        return { params, body: streamBody(request, streamedBodyLimitBytes) } satisfies BytesInput;
-      const given =
-        route.method === 'GET'
-          ? Object.fromEntries(new URLSearchParams(search))
-          : route.method === 'DELETE' && !hasBody(request)
-            ? {}
-            : await readJsonBody(request, bodyLimitBytes, route.errors);
-      input = withParams(given, params);
-      return input;
-    };
     try {
-      const { path, search } = splitUrl(request.url!);
-      style = table.errorsNear(path);
-      const match = table.match(request.method!, path);
-      if (match.kind !== 'found' && decodeURIComponent(path.split('/', 2)[1] ?? '') === GUARDED_SEGMENT)
-        await requireBearer(services, context.credentials);
-      if (match.kind === 'unknown') {
-        fail(new ApiError('path_not_found', `There is nothing at ${shorten(path)}.`));
-        return;
-      }
-      if (match.kind === 'wrong-method') {
-        const allow = match.allowed.join(', ');
-        const message = `${shorten(path)} answers ${allow}, not ${request.method}.`;
-        fail(new ApiError('method_not_allowed', message), { allow });
-        return;
-      }
-      const { route, params } = match;
-      style = route.errors;
-      if (route.auth === 'basic') scheme = 'Basic';
-      const result: unknown = await callTRPCProcedure({
-        router,
-        path: route.bytesProcedure ?? route.procedure,
-        type: route.type,
-        ctx: withSchemeOf(route, context),
-        signal: context.signal,
-        batchIndex: 0,
-        // Read on demand: the procedure asks for its input only after it has checked the credentials.
-        // Several steps may ask; the body can be read once.
-        getRawInput: () => (reading ??= readInput(route, search, params)),
-      });
-      if (isAsyncIterable(result)) {
-        const onStreamError = (error: unknown, known: PublicError) => onError(error, known, requestId);
-        const options = { headers, requestId, onError: onStreamError };
-        if (route.lines) await writeJsonLines(response, result as AsyncIterable<string>, options);
-        else await writeEventStream(response, result, options);
-      } else {
-        writeJson(response, 200, result, headers);
-        response.end();
-      }
-    } catch (error) {
-      fail(error instanceof URIError ? new ApiError('malformed_request', BROKEN_PATH) : error);
+      await answer({ request, response, requestId, headers, context });
     } finally {
       release();
-      // What is left of a body that nobody read would block the connection's next request.
+      // The unread rest of a body would block the next request of the connection.
       request.resume();
     }
   };
 }
 
-/** The context with credentials of the scheme that the route names, or none. */
+/** The context with the credentials of the scheme that the route names, or with none. */
 function withSchemeOf({ auth }: RestRoute, context: ApiContext): ApiContext {
   const { credentials } = context;
   return credentials.kind === auth ? context : { ...context, credentials: { kind: 'none' } };
@@ -165,33 +159,4 @@ function splitUrl(url: string): { path: string; search: string } {
 
 function shorten(path: string): string {
   return path.length <= SHOWN_PATH_LENGTH ? path : `${path.slice(0, SHOWN_PATH_LENGTH)}...`;
-}
-
-function withParams(body: unknown, params: Readonly<Record<string, string>>): unknown {
-  if (Object.keys(params).length === 0) return body;
-  // What is no object stays as it is, for the schema to refuse.
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
-  return { ...body, ...params };
-}
-
-/** Writes all of a reply, which is for the caller to end. */
-function writeJson(response: ServerResponse, status: number, body: unknown, headers: ReplyHeaders): void {
-  if (response.destroyed) return;
-  const text = toJsonText(body);
-  response.writeHead(status, {
-    ...headers,
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(text),
-  });
-  response.write(text);
-}
-
-/** Replies hold big integers only where they repeat what a client sent, so the plain writer is tried first. */
-function toJsonText(body: unknown): string {
-  try {
-    return JSON.stringify(body);
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    return stringifyLosslessJson(body);
-  }
 }

@@ -5,7 +5,7 @@ import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 
 export type ErrorStyle = 'openai' | 'detail';
 
-/** Where clients of the `detail` style expect a fixed text. Source: FastAPI. */
+/** Fixed texts that clients of the `detail` style expect. Source: FastAPI. */
 const DETAIL_TEXTS: Partial<Record<PublicError['reason'], string>> = {
   unauthorized: 'Not authenticated',
   path_not_found: 'Not Found',
@@ -20,7 +20,7 @@ export function toErrorBody(error: PublicError, style: ErrorStyle): unknown {
   return { detail: DETAIL_TEXTS[reason] ?? message };
 }
 
-/** The body of an error that tRPC itself never saw, in the shape of tRPC's own. */
+/** The body of an error that was raised before tRPC saw the request, in tRPC's error shape. */
 export function toTrpcErrorBody(
   { reason, status, message, type, param, faults }: PublicError,
   requestId: string,

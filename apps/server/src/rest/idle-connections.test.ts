@@ -26,7 +26,7 @@ async function open(bytes: string): Promise<Socket> {
   return socket;
 }
 
-/** Resolves when the connection is gone; unread bytes make that an error on the client's side. */
+/** Resolves when the connection is closed, which is an error on the client's side if it has unread bytes. */
 function closed(socket: Socket): Promise<void> {
   return new Promise(resolve => socket.on('error', () => undefined).once('close', () => resolve()));
 }
@@ -41,7 +41,7 @@ it.each([
   await gone;
 });
 
-it('closes a connection that goes on sending nothing, and only that', async () => {
+it('closes a connection that never sends a byte, and only that', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   trackIdleConnections(other, 20);
   await once(other, 'listening');

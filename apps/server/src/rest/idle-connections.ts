@@ -1,18 +1,18 @@
-// Which connections of an HTTP server wait for an answer, and how the others are closed when the server stops. Node's own
-// `closeIdleConnections` and its timeouts spare connections that never sent a byte, and browsers open such ahead of need.
+// Closes idle connections of an HTTP server, at shutdown and after an idle timeout. Node's `closeIdleConnections` and its
+// timeouts skip connections that never sent a byte, which browsers open speculatively.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface IdleConnections {
-  /** Ends every connection that no request is open on. */
+  /** Ends every connection without an open request. */
   close(): void;
 }
 
-/** As long as a connection may be idle between two requests. Unit: milliseconds. */
+/** The same as the keep-alive timeout between two requests. Unit: milliseconds. */
 const SILENT_MS = 72_000;
 
-/** Watches a server from before it listens, and ends connections that have sent nothing after `silentMs`. */
+/** Tracks the connections of a server and ends those that have sent nothing after `silentMs`. Call it before listening. */
 export function trackIdleConnections(server: Server, silentMs = SILENT_MS): IdleConnections {
   /** Every open connection, with the number of its unanswered requests. */
   const openRequestCounts = new Map<Socket, number>();

@@ -1,16 +1,16 @@
-// JSON lines: an async iterable of lines becomes the body as it comes. A failure after the first byte cuts the
-// connection, so that a reader cannot take the part for the whole.
+// JSON lines (NDJSON): streams an async iterable of lines as the body. A failure after the first byte aborts the
+// connection, so that a reader cannot mistake the part for the whole.
 
 import type { ServerResponse } from 'node:http';
 import { toPublicError } from '@ortler/api';
-import type { EventStreamOptions } from './sse.ts';
-import { isGone, untilWritable } from './writable.ts';
+import { isGone, untilWritable } from './backpressure.ts';
+import type { StreamOptions } from './sse.ts';
 
-/** Writes all lines. A slow reader holds the source back; a reader that leaves ends it. */
+/** Writes all lines with backpressure: a slow reader pauses the source, a client that disconnects ends it. */
 export async function writeJsonLines(
   response: ServerResponse,
   lines: AsyncIterable<string>,
-  { headers, requestId, onError }: EventStreamOptions,
+  { headers, requestId, onError }: StreamOptions,
 ): Promise<void> {
   response.writeHead(200, { ...headers, 'content-type': 'application/x-ndjson; charset=utf-8' });
   response.flushHeaders();

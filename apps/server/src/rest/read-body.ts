@@ -5,7 +5,7 @@ import { ApiError, invalidInput } from '@ortler/api';
 import { JsonSyntaxError, parseLosslessJsonInSlices } from '@ortler/json';
 import { toJsonSyntaxDetails } from '@ortler/schemas';
 import type { ErrorStyle } from './error-body.ts';
-import { nextTurn } from './loop-turns.ts';
+import { yieldToEventLoop } from './yield-to-event-loop.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -35,13 +35,13 @@ export async function readJsonBody(
   }
 }
 
-/** A large body is read in slices, between which everybody else is served. Throws: `JsonSyntaxError`. */
+/** Parses a large body in slices and yields to the event loop between them. Throws: `JsonSyntaxError`. */
 async function parseInTurns(text: string): Promise<unknown> {
   const reading = parseLosslessJsonInSlices(text);
   for (;;) {
     const { done, value } = reading.next();
     if (done) return value;
-    await nextTurn();
+    await yieldToEventLoop();
   }
 }
 
@@ -61,7 +61,7 @@ export function checkBodyHeaders(request: IncomingMessage): void {
     );
 }
 
-/** Whether the client sends a body at all. */
+/** Whether the request has a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
@@ -70,8 +70,8 @@ async function readBytes(request: IncomingMessage, limitBytes: number): Promise<
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
   const parts: Buffer[] = [];
   let length = 0;
-  // Ending this loop early would destroy the socket and with it the reply, so a body past the limit is read to
-  // nothing by the caller's `resume` after the reply has been written.
+  // Leaving an async iterator early would destroy the socket and with it the reply. So the rest of a body past the limit
+  // is discarded by the caller's `resume`, after the reply has been written.
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const onData = (part: Buffer) => {
     length += part.length;
@@ -90,8 +90,9 @@ async function readBytes(request: IncomingMessage, limitBytes: number): Promise<
 }
 
 /**
- * The body as it arrives. Ending the iteration early leaves the connection to the reply.
- * Throws: `malformed_request` for another content type, `body_too_large` past the limit, `aborted` when the client left.
+ * The body as it arrives. Ending the iteration early keeps the connection open for the reply.
+ * Throws: `malformed_request` for another content type, `body_too_large` past the limit, `aborted` when the client
+ * disconnects.
  */
 export async function* streamBody(request: IncomingMessage, limitBytes: number): AsyncGenerator<Uint8Array> {
   checkBodyHeaders(request);

@@ -1,16 +1,16 @@
-// One HTTP request -> the context that procedures see, the same for REST and tRPC.
+// Builds the context of procedures from an HTTP request, the same for REST and tRPC.
 
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type ApiContext, ApiError } from '@ortler/api';
 import { parseCredentials } from './credentials.ts';
 
-/** Longest X-Request-Id taken from a client. */
+/** Longest X-Request-Id accepted from a client. */
 const MAX_REQUEST_ID_LENGTH = 200;
 
 export interface RequestContext {
   readonly context: ApiContext;
-  /** Detaches the context from the server's own signal, as the end of the reply does. Legal any number of times. */
+  /** Detaches the context from the server's stop signal, like the end of the reply does. Idempotent. */
   readonly release: () => void;
 }
 
@@ -20,7 +20,7 @@ export function chooseRequestId({ headers }: Pick<IncomingMessage, 'headers'>): 
   return isRequestId(id) ? id : randomBytes(16).toString('hex');
 }
 
-/** Builds the context. Its signal fires when the client leaves before the reply is done, or when the server stops. */
+/** Builds the context. Its signal fires when the client disconnects before the reply is done, or the server stops. */
 export function createRequestContext(
   request: IncomingMessage,
   response: ServerResponse,

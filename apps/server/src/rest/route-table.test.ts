@@ -15,7 +15,7 @@ describe('matchSegments', () => {
     expect(matchSegments(pattern, '/v1/models/a'.split('/'))).toBeUndefined();
   });
 
-  it('gives a parameter at the end all that is left, but nothing empty', () => {
+  it('gives a parameter at the end all remaining segments, but no empty ones', () => {
     const last = ['', 'v1', 'models', '{model_id}'];
     const match = (path: string) => matchSegments(last, path.split('/'));
     expect(match('/v1/models/org/name')).toEqual({ model_id: 'org/name' });
@@ -68,13 +68,13 @@ describe('the route table', () => {
     });
   });
 
-  it('knows the error style around a path that nothing answers', () => {
+  it('finds the error style of the routes around an unknown path', () => {
     expect(table.errorsNear('/v1/preview/nothing')).toBe('detail');
     expect(table.errorsNear('/v1/chat/nothing')).toBe('openai');
     expect(table.errorsNear('/v1/nothing')).toBe('openai');
   });
 
-  it('tells a wrong method from an unknown path', () => {
+  it('distinguishes a wrong method from an unknown path', () => {
     expect(table.match('PUT', '/v1/models')).toEqual({ kind: 'wrong-method', allowed: ['GET'] });
     expect(table.match('PUT', '/v1/model').kind).toBe('unknown');
   });

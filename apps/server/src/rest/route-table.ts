@@ -1,9 +1,17 @@
-// The REST routes, read from `meta.openapi` of the api's procedures: the only place where a path is written.
+// The table of REST routes, read from `meta.openapi` of the api's procedures, which is the only place where paths are
+// written.
 
 import { type AppRouter, listRestRoutes, type RestRoute } from '@ortler/api';
 
+export interface FoundRoute {
+  readonly kind: 'found';
+  readonly route: RestRoute;
+  /** Parameters of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
 export type RouteMatch =
-  | { readonly kind: 'found'; readonly route: RestRoute; readonly params: Readonly<Record<string, string>> }
+  | FoundRoute
   | { readonly kind: 'wrong-method'; readonly allowed: readonly string[] }
   | { readonly kind: 'unknown' };
 
@@ -11,13 +19,13 @@ export interface RouteTable {
   readonly routes: readonly RestRoute[];
   /** @param path Still percent-encoded, without the query. Throws: `URIError` for a broken escape. */
   match(method: string, path: string): RouteMatch;
-  /** The path of the route that answers, as it is written in the table; undefined where none does. */
+  /** Template of the route that answers, such as `/v1/models/{model_id}`; undefined where none does. */
   nameOf(method: string, url: string): string | undefined;
-  /** The error style of the routes around a path, whether or not there is one at it. */
+  /** Error style of the routes with the longest common prefix, for paths without a route. */
   errorsNear(path: string): RestRoute['errors'];
 }
 
-/** A segment that stands for a value: `{model_id}`. */
+/** A segment that is a parameter: `{model_id}`. */
 const PARAMETER = /^\{(.+)\}$/;
 
 /** Reads all routes of the router. */
@@ -28,7 +36,8 @@ export function createRouteTable(router: AppRouter): RouteTable {
     // A trailing slash is served directly, without a redirect.
     const trimmed = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
     const given = trimmed.split('/');
-    // A route of the same length wins over one whose last parameter takes the rest, whichever method it answers.
+    // A route with as many segments wins over one whose last parameter takes the rest, even if only the other answers
+    // the method.
     const isSameLength = (candidate: (typeof compiled)[number]) => candidate.segments.length === given.length;
     const nearer = matchAmong(compiled.filter(isSameLength), method, given);
     return nearer.kind === 'unknown'
@@ -57,7 +66,7 @@ export function createRouteTable(router: AppRouter): RouteTable {
       const found = match(method, url.split('?', 1)[0]!);
       return found.kind === 'found' ? found.route.path : undefined;
     } catch {
-      // A broken escape: no route answers it.
+      // A broken percent escape matches no route.
       return undefined;
     }
   }
@@ -81,8 +90,8 @@ export function createRouteTable(router: AppRouter): RouteTable {
 }
 
 /**
- * Parameters of a path that fits the pattern. One is decoded after the split, so `org%2Fname` is one value. A parameter
- * at the end takes all that is left, so ids with slashes work unescaped too.
+ * Parameters of a path that matches the pattern, else undefined. Values are decoded after the split, so `org%2Fname` is
+ * one value. A parameter at the end takes all remaining segments, so ids with slashes work unescaped too.
  */
 export function matchSegments(
   segments: readonly string[],
@@ -94,7 +103,7 @@ export function matchSegments(
   for (const [index, segment] of segments.entries()) {
     const [, name] = PARAMETER.exec(segment) ?? [];
     if (name === undefined) {
-      // `%61` and `a` are the same letter of a path; an escaped slash is none of its separators.
+      // `%61` and `a` are the same letter of a path; an escaped slash does not separate segments.
       if (segment !== given[index] && segment !== decodeURIComponent(given[index]!)) return undefined;
     } else {
       const isLast = index === segments.length - 1;

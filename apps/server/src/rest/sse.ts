@@ -1,26 +1,27 @@
-// Server-sent events: an async iterable of chunks becomes `data:` lines, ended by `[DONE]`. No comments and no event
-// names are sent, as clients of this wire format expect none.
+// Server-sent events (SSE): an async iterable of chunks becomes `data:` frames, ended by `[DONE]`. No comments and no
+// event names are sent, because clients of this wire format expect none.
 
 import type { ServerResponse } from 'node:http';
 import { type PublicError, toPublicError } from '@ortler/api';
+import { isGone, untilWritable } from './backpressure.ts';
 import { toErrorBody } from './error-body.ts';
-import { isGone, untilWritable } from './writable.ts';
+import type { ReplyHeaders } from './json-reply.ts';
 
-export interface EventStreamOptions {
-  readonly headers: Readonly<Record<string, string | number | readonly string[] | undefined>>;
+export interface StreamOptions {
+  readonly headers: ReplyHeaders;
   readonly requestId: string;
-  /** Hears of a failure after the first byte, which clients only see as an event. */
+  /** Reports a failure after the first byte, when the status line has been sent. */
   readonly onError: (error: unknown, known: PublicError) => void;
 }
 
 /**
- * Writes all chunks. A slow reader holds the source back; a reader that leaves ends it.
- * Errors of the source become an error event, because the status line is already gone.
+ * Writes all chunks with backpressure: a slow reader pauses the source, a client that disconnects ends it.
+ * A failure of the source becomes an error event, because the status line has been sent.
  */
 export async function writeEventStream(
   response: ServerResponse,
   chunks: AsyncIterable<unknown>,
-  { headers, requestId, onError }: EventStreamOptions,
+  { headers, requestId, onError }: StreamOptions,
 ): Promise<void> {
   response.writeHead(200, {
     ...headers,

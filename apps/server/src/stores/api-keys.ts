@@ -1,5 +1,4 @@
-// Which API keys are let in: presented keys are hashed and compared in constant time. Who makes and removes keys is told
-// in key-registry.ts.
+// Verifies API keys: presented keys are hashed and compared in constant time. key-registry.ts creates and removes keys.
 
 import { timingSafeEqual } from 'node:crypto';
 import type { CredentialVerifier, Principal } from '@ortler/api';
@@ -8,18 +7,18 @@ import { hashKey, makeKey } from './key-registry.ts';
 
 export interface ApiKeyStore extends CredentialVerifier {
   /**
-   * Makes the first key when the store has none. Returns it, or null when there are keys already.
+   * Creates the first key when the store has none. Returns it, or null when keys exist.
    * The key is shown once: only its hash is kept.
    */
   createFirstKey(): Promise<string | null>;
 }
 
 /**
- * A key that is not known is looked up in the database, but at most this often over all such keys: wrong keys cannot
- * make the server query without end. A key that was just added is accepted after this time at the latest.
+ * Shortest interval between two database reads for unknown keys, over all requests, so that invalid keys cannot flood the
+ * database. A new key is accepted after this time at the latest.
  */
 const LOOK_UP_INTERVAL_MS = 1_000;
-/** Known keys are read again this often, so that a key removed by another process is refused soon. */
+/** Known keys are reloaded at this interval, so that a key removed by another process is refused soon. */
 const REFRESH_INTERVAL_MS = 10_000;
 
 interface KnownKey {
@@ -49,7 +48,7 @@ export async function createApiKeyStore(
     if (bootstrapKey !== undefined)
       known = [...known, { hash: hashKey(bootstrapKey), principal: { keyId: 'configuration' } }];
   };
-  // Requests that come at the same time share one query. A clock that was set back counts as time that passed.
+  // Concurrent requests share one query. A clock that was set back counts as elapsed time.
   const loadIfOlderThan = async (intervalMs: number) => {
     if (Math.abs(now() - readAtMs) >= intervalMs)
       reading ??= load().finally(() => {
@@ -58,7 +57,7 @@ export async function createApiKeyStore(
     await reading;
   };
   const find = (hash: Buffer): Principal | null => {
-    // Every key is compared whichever matches, so the time says nothing about the keys.
+    // Every key is compared, also after a match, so the time reveals nothing about the keys.
     let found: Principal | null = null;
     for (const key of known) if (timingSafeEqual(key.hash, hash)) found = key.principal;
     return found;
@@ -72,7 +71,7 @@ export async function createApiKeyStore(
       if (found === null) {
         await loadIfOlderThan(LOOK_UP_INTERVAL_MS);
       } else {
-        // While the database does not answer, those who were let in stay in.
+        // Known keys stay valid while the database does not answer.
         await loadIfOlderThan(REFRESH_INTERVAL_MS).catch(() => undefined);
       }
       return find(hash);
@@ -81,7 +80,7 @@ export async function createApiKeyStore(
     async createFirstKey() {
       if (known.length > 0) return null;
       const { key, row } = makeKey({ name: 'first start', team: null }, now());
-      // Another server on the same database may do the same at this moment.
+      // Another server on the same database may do the same at the same time.
       const isFirst = await exclusively('first-api-key', async trx => {
         if ((await trx.selectFrom('api_keys').select('id').limit(1).execute()).length > 0) return false;
         await trx.insertInto('api_keys').values(row).execute();

@@ -1,20 +1,20 @@
-// API keys as rows: made, listed and removed here. Keys have 256 random bits, so a plain SHA-256 is as good as a slow
-// hash: there is nothing to guess. Servers that run notice changes by themselves; see api-keys.ts.
+// Creates, lists and removes API keys. Keys have 256 random bits, so a plain SHA-256 is as safe as a slow password hash.
+// Running servers reload keys by themselves; see api-keys.ts.
 
 import { createHash, randomBytes } from 'node:crypto';
 import type { Database } from '../db/database.ts';
 import type { ApiKeysTable } from '../db/tables/api-keys.ts';
 
-/** How keys made here begin, so that people and secret scanners know them. */
+/** Prefix of keys, so that people and secret scanners recognise them. */
 export const KEY_PREFIX = 'ortler-';
 
-/** Names of teams: entities and folders carry them too, so they hold no separators and are no `..`. */
+/** Team names. Entities and folders have the same names, so no separators and no `..`. */
 export const TEAM_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 export interface KeyDescription {
-  /** What the key is for, in words. */
+  /** Purpose of the key, for people. */
   readonly name: string;
-  /** Null: the key reaches what all teams have. */
+  /** Null: the key has access to the data of all teams. */
   readonly team: string | null;
 }
 
@@ -44,7 +44,7 @@ export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
 
-/** Stores a new key and gives it; it cannot be had again. */
+/** Stores a new key and returns it; it cannot be read again. */
 export async function addKey(
   { db }: Pick<Database, 'db'>,
   description: KeyDescription,
@@ -61,7 +61,7 @@ export async function listKeys({ db }: Pick<Database, 'db'>): Promise<readonly L
   return db.selectFrom('api_keys').select(columns).orderBy('created_at').orderBy('id').execute();
 }
 
-/** False: there was none of that id. */
+/** Whether a key with the id existed. */
 export async function removeKey({ db }: Pick<Database, 'db'>, id: string): Promise<boolean> {
   const { numDeletedRows } = await db.deleteFrom('api_keys').where('id', '=', id).executeTakeFirst();
   return numDeletedRows > 0n;

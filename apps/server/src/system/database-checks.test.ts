@@ -1,20 +1,20 @@
 import { expect, it } from 'vitest';
 import { createDatabaseChecks } from './database-checks.ts';
 
-it('tells which databases answer, and counts silence as no answer', async () => {
+it('reports which databases answer, and a timeout as unreachable', async () => {
   const checks = createDatabaseChecks([
     { name: 'well', ping: async () => undefined },
     { name: 'failing', ping: async () => Promise.reject(new Error('no')) },
     { name: 'silent', ping: () => new Promise(() => undefined) },
   ]);
-  expect(await checks.look()).toEqual([
+  expect(await checks.check()).toEqual([
     { name: 'well', state: 'ready' },
     { name: 'failing', state: 'unreachable' },
     { name: 'silent', state: 'unreachable' },
   ]);
 });
 
-it('asks once for everybody who looks at the same time', async () => {
+it('pings once for all checks within a short time', async () => {
   let count = 0;
   const checks = createDatabaseChecks([
     {
@@ -24,6 +24,6 @@ it('asks once for everybody who looks at the same time', async () => {
       },
     },
   ]);
-  for (let look = 0; look < 5; look++) await checks.look();
+  for (let round = 0; round < 5; round++) await checks.check();
   expect(count).toBe(1);
 });

@@ -1,6 +1,6 @@
-// Whether databases answer, for /health: anybody may ask as often as they like, so one look serves everyone for a while.
+// Health checks of databases, for /health. Results are cached briefly, because the route is open to everyone.
 
-/** A database that can be asked whether it is there. */
+/** A database with a ping. */
 export interface CheckedDatabase {
   readonly name: string;
   /** Throws: when it does not answer. */
@@ -13,19 +13,19 @@ export interface DatabaseState {
 }
 
 export interface DatabaseChecks {
-  look(): Promise<readonly DatabaseState[]>;
+  check(): Promise<readonly DatabaseState[]>;
 }
 
-/** How long one look holds. */
+/** How long a result is cached. */
 const FRESH_MS = 1_000;
-/** A database that has not answered by then counts as unreachable. */
-const PATIENCE_MS = 1_000;
+/** Timeout of a ping. */
+const PING_TIMEOUT_MS = 1_000;
 
-/** Checks of these databases. */
+/** Creates the checks of these databases. */
 export function createDatabaseChecks(databases: readonly CheckedDatabase[]): DatabaseChecks {
   let last: { readonly atMs: number; readonly states: Promise<readonly DatabaseState[]> } | undefined;
   return {
-    look() {
+    check() {
       const nowMs = performance.now();
       if (last === undefined || nowMs - last.atMs > FRESH_MS)
         last = { atMs: nowMs, states: Promise.all(databases.map(stateOf)) };
@@ -37,7 +37,7 @@ export function createDatabaseChecks(databases: readonly CheckedDatabase[]): Dat
 async function stateOf({ name, ping }: CheckedDatabase): Promise<DatabaseState> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<'unreachable'>(resolve => {
-    timer = setTimeout(resolve, PATIENCE_MS, 'unreachable');
+    timer = setTimeout(resolve, PING_TIMEOUT_MS, 'unreachable');
   });
   const asked = ping().then(
     () => 'ready' as const,

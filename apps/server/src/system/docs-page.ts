@@ -1,4 +1,4 @@
-// The documentation page under /docs. Its 4 MB of script are loaded on the first visit, from this machine only.
+// The API documentation page (Scalar) under /docs. Its 4 MB script is loaded on the first visit and served locally.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError, toPublicError } from '@ortler/api';
@@ -11,29 +11,29 @@ type RawHandler = (request: IncomingMessage, response: ServerResponse) => void;
 const PAGE_PATH = '/docs/';
 
 const CONFIGURATION = {
-  // Beside the page, wherever a proxy puts both.
+  // Relative, so that it works behind a path prefix of a proxy.
   url: '../openapi.json',
-  // Fonts, assistants and the tools of the page's maker would be fetched from, or send to, other hosts.
+  // Fonts, agents and developer tools would contact other hosts.
   withDefaultFonts: false,
-  // Left out, requests that a reader tries could go by a proxy of the page's maker, with the key.
+  // The default proxy would send requests from the page, with their API key, through another host.
   proxyUrl: '',
   telemetry: false,
   agent: { disabled: true },
   mcp: { disabled: true },
   showDeveloperTools: 'never',
   hideClientButton: true,
-  // Each operation shows its schemas; a list of them beside the tag `models` would only confuse.
+  // Each operation shows its schemas; the list `Models` would be confused with the tag `models`.
   hideModels: true,
   authentication: { preferredSecurityScheme: 'bearer' },
 };
 
-/** A summit. It stands inside the page, as browsers look for others where a proxy may have none of ours. */
+/** Icon, inlined because browsers would request /favicon.ico, which a proxy may not forward. */
 const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#3b6ea5" d="M2 28 13 6l5 9 3-4 9 17z"/><path fill="#fff" d="m13 6 4 8-3 2-2-2-3 1z"/></svg>',
 )}`;
 
-// The page's maker resolves the servers of a document against the host alone. Only the browser knows what path a proxy
-// has put in front, so it names the server that requests are tried on.
+// Scalar resolves the servers of a document against the host alone. Only the browser knows the path prefix of a proxy, so
+// a script computes the server address.
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -53,10 +53,10 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Builds a handler for `/docs`, `/docs/` and the page's script. */
+/** Creates a handler for `/docs`, `/docs/` and the script. */
 export async function createDocsPage(): Promise<RawHandler> {
   const { default: apiReference } = await import('@scalar/fastify-api-reference');
-  // The page lives in an app of its own: routes cannot be added to one that is already listening.
+  // A separate app, because routes cannot be added to one that is already listening.
   const page = fastify();
   page.addHook('onRequest', async (request, reply) => {
     if (request.method === 'GET' && request.url.split('?', 1)[0] === PAGE_PATH)

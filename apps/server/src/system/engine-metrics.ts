@@ -1,9 +1,9 @@
-// What the engines count themselves, read at scrape time. Caller: `metrics.ts`.
+// Prometheus metrics of the engines' own counters, collected at scrape time. Caller: `metrics.ts`.
 
 import type { Engine } from '@ortler/engine';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** Labels of everything that is about one model. Source: vLLM. */
+/** Labels of metrics per model. Source: vLLM. */
 export const MODEL_LABELS = ['model_name', 'engine'] as const;
 
 /** The values of `MODEL_LABELS`. */
@@ -11,7 +11,7 @@ export function toModelLabels(modelId: string): Record<(typeof MODEL_LABELS)[num
   return { model_name: modelId, engine: '0' };
 }
 
-/** An engine that runs. */
+/** A running engine. */
 export interface NamedEngine {
   readonly name: string;
   readonly engine: Engine;
@@ -19,11 +19,11 @@ export interface NamedEngine {
 
 type EngineStats = Engine['health']['stats'];
 
-/** Adds the metrics of the engines that `list` gives when they are asked for. */
+/** Registers metrics of the engines that `list` returns at scrape time. */
 export function measureEngines(registry: Registry, list: () => readonly NamedEngine[]): void {
   const registers = [registry];
 
-  /** A metric that gives, when it is asked, what every engine that runs says of itself then. */
+  /** A metric collected at scrape time from the stats of every running engine. */
   const ofEngines = (name: string, help: string, read: (stats: EngineStats) => number) => ({
     name,
     help,
@@ -35,53 +35,53 @@ export function measureEngines(registry: Registry, list: () => readonly NamedEng
     },
   });
   const gauge = (...metric: Parameters<typeof ofEngines>) => new Gauge(ofEngines(...metric));
-  /** Counted by the engine itself, so it begins anew when its process does, as counters may. */
+  /** Counted by the engine, so it restarts at 0 with its process, as Prometheus counters may. */
   const engineCounter = (...metric: Parameters<typeof ofEngines>) => new Counter(ofEngines(...metric));
-  gauge('vllm:num_requests_running', 'Sequences that run now.', stats => stats.runningCount);
-  gauge('vllm:num_requests_waiting', 'Sequences that wait for their start.', stats => stats.waitingCount);
+  gauge('vllm:num_requests_running', 'Running sequences.', stats => stats.runningCount);
+  gauge('vllm:num_requests_waiting', 'Sequences waiting in the queue.', stats => stats.waitingCount);
   gauge(
     'vllm:kv_cache_usage_perc',
-    'Share of the cache of keys and values that running sequences hold, 0 to 1.',
+    'Share of the KV cache held by running sequences, 0 to 1.',
     stats => stats.cacheUsedShare,
   );
   engineCounter(
     'vllm:num_preemptions_total',
-    'How often a sequence lost its place before its end.',
+    'Preemptions of running sequences.',
     stats => stats.preemptionCount,
   );
   engineCounter(
     'vllm:prefix_cache_queries_total',
-    'Prompt tokens that were looked up in the prefix cache.',
+    'Prefix caching: prompt tokens looked up.',
     stats => stats.cacheQueryTokenCount,
   );
   engineCounter(
     'vllm:prefix_cache_hits_total',
-    'Prompt tokens taken from the prefix cache.',
+    'Prefix caching: prompt tokens found in the cache.',
     stats => stats.cacheHitTokenCount,
   );
   engineCounter(
     'vllm:spec_decode_num_draft_tokens_total',
-    'Tokens that were guessed ahead.',
+    'Speculative decoding: draft tokens.',
     stats => stats.draftedTokenCount,
   );
   engineCounter(
     'vllm:spec_decode_num_accepted_tokens_total',
-    'Tokens that were guessed ahead and right.',
+    'Speculative decoding: accepted draft tokens.',
     stats => stats.acceptedTokenCount,
   );
   engineCounter(
     'ortler:device_sampled_rows_total',
-    'Rows of logits sampled on a device.',
+    'Rows of logits sampled on the GPU.',
     stats => stats.deviceSampling?.rowCount ?? 0,
   );
   engineCounter(
     'ortler:device_fetched_rows_total',
-    'Those of them that had to be read as a whole.',
+    'Rows sampled on the GPU whose logits had to be copied to the CPU.',
     stats => stats.deviceSampling?.fetchedRowCount ?? 0,
   );
   engineCounter(
     'ortler:device_read_bytes_total',
-    'Bytes read from a device to sample.',
+    'Bytes copied from the GPU for sampling.',
     stats => stats.deviceSampling?.readBytes ?? 0,
   );
 }

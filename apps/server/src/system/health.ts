@@ -1,4 +1,4 @@
-// What /health says: the true state of every model at this moment, and of databases that may fail alone.
+// The report of /health: the current state of every model, the device, and databases that may fail independently.
 
 import type { CatalogModel, ModelCatalog } from '@ortler/api';
 import type { DeviceChoice } from '@ortler/onnxruntime';
@@ -6,17 +6,17 @@ import type { DatabaseState } from './database-checks.ts';
 
 export type ModelState = 'loading' | 'ready' | 'restarting' | 'failed';
 
-/** Where the models run. */
+/** The device of the models. Unknown facts are left out of the JSON. */
 export interface DeviceReport {
   readonly kind: DeviceChoice['device'];
-  readonly name?: string;
-  readonly memory_bytes?: number;
-  /** Largest part of one tensor that a kernel can reach. */
-  readonly max_tensor_bytes?: number;
-  /** A driver that computes on the processor. */
-  readonly is_software?: boolean;
-  /** Why it is not another one. */
-  readonly detail?: string;
+  readonly name: string | undefined;
+  readonly memory_bytes: number | undefined;
+  /** Largest binding of a tensor in a kernel. */
+  readonly max_tensor_bytes: number | undefined;
+  /** A software driver, which computes on the CPU. */
+  readonly is_software: boolean | undefined;
+  /** Why no other device was chosen. */
+  readonly detail: string | undefined;
 }
 
 export interface HealthReport {
@@ -25,11 +25,11 @@ export interface HealthReport {
   /** Absent until the first model is prepared. */
   readonly device?: DeviceReport;
   readonly models: readonly { readonly id: string; readonly state: ModelState; readonly detail?: string }[];
-  /** Databases besides the one that everything needs. Their state says nothing about the models, so it is no part of `status`. */
+  /** Databases besides the main one. They do not affect `status`, because the models do not depend on them. */
   readonly databases?: readonly DatabaseState[];
 }
 
-/** Looks at every model. The server is fit for requests when the status is `ok` or `degraded`. */
+/** Reports the state of every model. The server should get requests when the status is `ok` or `degraded`. */
 export function reportHealth(
   catalog: ModelCatalog,
   {
@@ -53,7 +53,7 @@ function reportModels(catalog: ModelCatalog): HealthReport {
   return { status: isComing ? 'loading' : 'unavailable', models };
 }
 
-/** Whether requests should be sent here. */
+/** Whether a load balancer should send requests here. */
 export function isServing({ status }: HealthReport): boolean {
   return status === 'ok' || status === 'degraded';
 }
@@ -62,11 +62,11 @@ function toDeviceReport({ device, facts = { device }, note }: DeviceChoice): Dev
   const { name, memoryBytes, maxTensorBytes, isSoftware } = facts;
   return {
     kind: device,
-    ...(name !== undefined && { name }),
-    ...(memoryBytes !== undefined && { memory_bytes: memoryBytes }),
-    ...(maxTensorBytes !== undefined && { max_tensor_bytes: maxTensorBytes }),
-    ...(isSoftware !== undefined && { is_software: isSoftware }),
-    ...(note !== undefined && { detail: note }),
+    name,
+    memory_bytes: memoryBytes,
+    max_tensor_bytes: maxTensorBytes,
+    is_software: isSoftware,
+    detail: note,
   };
 }
 
@@ -77,14 +77,13 @@ function stateOf({ status }: CatalogModel): { state: ModelState; detail?: string
     const detail = `${status.detail} within ${seconds} s; the server log has the reason`;
     return { state: 'restarting', detail };
   }
-  // Why a model failed stands in the log: the text may name files of this machine.
+  // The reason goes to the log only, because it may name files of the server.
   if (status.kind === 'failed') return { state: 'failed', detail: 'The server log has the reason.' };
   const { state, restartCount } = status.engine.health;
   if (state === 'closed') return { state: 'failed', detail: 'closed' };
   const { deviceNote } = status.engine.info;
-  const details = [
-    ...(restartCount > 0 ? [`restarted ${restartCount} ${restartCount === 1 ? 'time' : 'times'}`] : []),
-    ...(deviceNote === undefined ? [] : [deviceNote]),
-  ];
+  const details: string[] = [];
+  if (restartCount > 0) details.push(`restarted ${restartCount} ${restartCount === 1 ? 'time' : 'times'}`);
+  if (deviceNote !== undefined) details.push(deviceNote);
   return details.length > 0 ? { state, detail: details.join('; ') } : { state };
 }

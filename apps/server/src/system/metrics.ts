@@ -1,4 +1,5 @@
-// Prometheus metrics. Names and labels are those of vLLM where it has them, so existing dashboards work.
+// Prometheus metrics: throughput, latency (TTFT, ITL), queue and prefill times, prefix caching, HTTP requests. Names and
+// labels are those of vLLM where it has them, so that existing dashboards work.
 
 import type { GenerationObserver, GenerationReport, ModelCatalog } from '@ortler/api';
 import { Counter, Histogram, Registry } from 'prom-client';
@@ -11,13 +12,13 @@ const LATENCY_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 6
 const TOKEN_TIME_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 1, 2.5];
 const TOKEN_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000];
 
-/** How choices end. Source: vLLM's values of the label. */
+/** Values of the label `finished_reason`. Source: vLLM. */
 const FINISHED_REASONS = ['stop', 'length', 'abort', 'error', 'repetition'];
 
-/** An HTTP request that was answered. */
+/** An answered HTTP request. */
 export interface AnsweredRequest {
   readonly method: string;
-  /** The route, with its parameters in braces; never the path itself, of which there are as many as clients like. */
+  /** Template of the route, such as `/v1/models/{model_id}`; never the path, whose values are unbounded. */
   readonly handler: string;
   readonly status: number;
 }
@@ -25,7 +26,7 @@ export interface AnsweredRequest {
 export interface Metrics extends GenerationObserver {
   requestAnswered(request: AnsweredRequest): void;
   readonly contentType: string;
-  /** The exposition text. */
+  /** The metrics in the text format of Prometheus. */
   render(): Promise<string>;
 }
 
@@ -34,14 +35,23 @@ interface OtherEngines {
   list(): readonly NamedEngine[];
 }
 
-/** Builds the metrics of one server. Gauges read the engines at scrape time. */
+/** Creates the metrics of one server. Gauges read the engines at scrape time. */
 export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { list: () => [] }): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  const counter = (name: string, help: string) =>
-    new Counter({ name, help, labelNames: MODEL_LABELS, registers });
-  const histogram = (name: string, help: string, buckets: number[]) =>
-    new Histogram({ name, help, labelNames: MODEL_LABELS, buckets, registers });
+  /** Metrics per model, to be initialised for each model. */
+  const counters: Counter<(typeof MODEL_LABELS)[number]>[] = [];
+  const histograms: Histogram<(typeof MODEL_LABELS)[number]>[] = [];
+  const counter = (name: string, help: string) => {
+    const metric = new Counter({ name, help, labelNames: MODEL_LABELS, registers });
+    counters.push(metric);
+    return metric;
+  };
+  const histogram = (name: string, help: string, buckets: number[]) => {
+    const metric = new Histogram({ name, help, labelNames: MODEL_LABELS, buckets, registers });
+    histograms.push(metric);
+    return metric;
+  };
 
   measureEngines(registry, () => [...readyEngines(catalog), ...others.list()]);
 
@@ -55,42 +65,42 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
   });
   const firstToken = histogram(
     'vllm:time_to_first_token_seconds',
-    'From request to first token.',
+    'Time to first token (TTFT): from request to first token.',
     LATENCY_BUCKETS,
   );
   const timePerToken = histogram(
     'vllm:request_time_per_output_token_seconds',
-    'Mean time between the tokens of a request, its first one left out.',
+    'Time per output token (TPOT): mean time between the tokens of a request after the first.',
     TOKEN_TIME_BUCKETS,
   );
   const tokenGap = histogram(
     'vllm:inter_token_latency_seconds',
-    'From tokens of a choice to its next ones.',
+    'Inter-token latency (ITL): from tokens of a choice to its next ones.',
     TOKEN_TIME_BUCKETS,
   );
   const latency = histogram(
     'vllm:e2e_request_latency_seconds',
-    'From request to last token.',
+    'End-to-end latency: from request to last token.',
     LATENCY_BUCKETS,
   );
   const queueTime = histogram(
     'vllm:request_queue_time_seconds',
-    'From the arrival of a request at the model to the first step with it.',
+    'Time in the queue: from arrival at the model to the first step of a request.',
     LATENCY_BUCKETS,
   );
   const prefillTime = histogram(
     'vllm:request_prefill_time_seconds',
-    'From the first step with a request to its first token.',
+    'Prefill time: from the first step of a request to its first token.',
     LATENCY_BUCKETS,
   );
   const decodeTime = histogram(
     'vllm:request_decode_time_seconds',
-    'From the first token of a request to its last.',
+    'Decode time: from the first token of a request to its last.',
     LATENCY_BUCKETS,
   );
   const inferenceTime = histogram(
     'vllm:request_inference_time_seconds',
-    'From the first step with a request to its last token.',
+    'Inference time: from the first step of a request to its last token.',
     LATENCY_BUCKETS,
   );
   const promptLength = histogram('vllm:request_prompt_tokens', 'Prompt tokens of a request.', TOKEN_BUCKETS);
@@ -110,17 +120,11 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
   });
   measureProcess(registry);
 
-  const counters = [promptTokens, generationTokens];
-  const histograms = [
-    ...[firstToken, timePerToken, tokenGap, latency],
-    ...[queueTime, prefillTime, decodeTime, inferenceTime],
-    ...[promptLength, length, longestChoice],
-  ];
-  const begun = new Set<string>();
-  /** Begins all series of a model at 0: what first appears with a value looks to `rate` as if it had always had it. */
-  function begin(modelId: string): void {
-    if (begun.has(modelId)) return;
-    begun.add(modelId);
+  const initialised = new Set<string>();
+  /** Initialises all series of a model to 0, because `rate` misses the first increase of a series that appears later. */
+  function initialise(modelId: string): void {
+    if (initialised.has(modelId)) return;
+    initialised.add(modelId);
     const labels = toModelLabels(modelId);
     for (const each of counters) each.inc(labels, 0);
     for (const reason of FINISHED_REASONS) success.inc({ ...labels, finished_reason: reason }, 0);
@@ -145,13 +149,13 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
     },
     contentType: registry.contentType,
     render() {
-      for (const { id } of catalog.list()) begin(id);
+      for (const { id } of catalog.list()) initialise(id);
       return registry.metrics();
     },
     generationEnded(report: GenerationReport) {
       if (report.outcome === 'refused') return;
       const labels = toModelLabels(report.modelId);
-      begin(report.modelId);
+      initialise(report.modelId);
       promptTokens.inc(labels, report.promptTokenCount);
       generationTokens.inc(labels, report.completionTokenCount);
       for (const reason of endReasons(report)) success.inc({ ...labels, finished_reason: reason });
@@ -179,7 +183,7 @@ function endReasons({ outcome, finishReasons }: GenerationReport): readonly stri
   return [...finishReasons, outcome === 'aborted' ? 'abort' : 'error'];
 }
 
-/** Choices of a request run side by side; null where no choice had a second token. Unit: milliseconds. */
+/** Time per output token, of choices that run in parallel; null where none had a second token. Unit: milliseconds. */
 function msPerToken(report: GenerationReport): number | null {
   const { durationMs, firstTokenMs, completionTokenCount, choiceCount } = report;
   const laterCount = completionTokenCount / choiceCount - 1;

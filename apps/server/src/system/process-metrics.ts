@@ -1,13 +1,13 @@
-// What the server's own process uses. Caller: `metrics.ts`.
+// Prometheus metrics of the server process: memory, CPU time, start time. Caller: `metrics.ts`.
 
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** Adds the metrics, under the names that every exporter uses. Models have processes of their own. */
+/** Registers the metrics under their standard names. Models run in other processes and are not included. */
 export function measureProcess(registry: Registry): void {
   const registers = [registry];
   new Gauge({
     name: 'process_resident_memory_bytes',
-    help: 'Memory of the server process, without those of its models.',
+    help: 'Resident memory of the server process, without model processes.',
     registers,
     collect() {
       this.set(process.memoryUsage.rss());
@@ -15,7 +15,7 @@ export function measureProcess(registry: Registry): void {
   });
   new Counter({
     name: 'process_cpu_seconds_total',
-    help: 'Processor time of the server process, without those of its models.',
+    help: 'CPU time of the server process, without model processes.',
     registers,
     collect() {
       const { user, system } = process.cpuUsage();
@@ -25,7 +25,7 @@ export function measureProcess(registry: Registry): void {
   });
   new Gauge({
     name: 'process_start_time_seconds',
-    help: 'When the server process started, in seconds since 1970.',
+    help: 'Start time of the server process, in seconds since 1970.',
     registers,
     collect() {
       this.set(performance.timeOrigin / 1000);

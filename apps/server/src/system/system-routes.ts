@@ -1,4 +1,4 @@
-// Routes beside the api: health, version, metrics, the OpenAPI document and its page. None of them needs a key.
+// Routes outside the api: health, version, metrics, the OpenAPI document and its page. None of them needs a key.
 
 import { ApiError, type AppRouter, type ModelCatalog } from '@ortler/api';
 import type { DeviceChoice } from '@ortler/onnxruntime';
@@ -12,22 +12,22 @@ export interface SystemRoutesOptions {
   readonly catalog: ModelCatalog;
   readonly databases: DatabaseChecks;
   readonly metrics: Metrics;
-  /** Where models run, once that is settled. */
+  /** The device of the models, once it is chosen. */
   readonly device: () => DeviceChoice | undefined;
   readonly router: AppRouter;
 }
 
-/** Unit: seconds. How long a load balancer should wait while no model answers. */
+/** Retry-After for load balancers while no model is ready. Unit: seconds. */
 const RETRY_AFTER_S = 2;
 
 type Answer = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
-/** Registers the routes, with and without a slash at the end; other methods get 405. */
+/** Registers the routes, with and without a trailing slash; other methods get 405. */
 export async function registerSystemRoutes(
   app: FastifyInstance,
   { catalog, databases, metrics, device, router }: SystemRoutesOptions,
 ): Promise<void> {
-  // None of these routes reads a body, so whatever is sent along does not matter.
+  // None of these routes reads a body, so any content type is accepted.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
@@ -46,7 +46,7 @@ export async function registerSystemRoutes(
   };
 
   const answerHealth: Answer = async (_request, reply) => {
-    const report = reportHealth(catalog, { device: device(), databases: await databases.look() });
+    const report = reportHealth(catalog, { device: device(), databases: await databases.check() });
     reply.header('cache-control', 'no-store');
     if (!isServing(report)) {
       reply.code(503);
@@ -62,7 +62,7 @@ export async function registerSystemRoutes(
     return metrics.render();
   });
 
-  // The generator and its libraries are loaded when somebody asks.
+  // The generator and its libraries are loaded on the first request.
   let document: Promise<unknown> | undefined;
   serve('/openapi.json', ['GET'], () => {
     document ??= import('@ortler/api/openapi').then(({ createOpenApiDocument }) =>
@@ -72,7 +72,7 @@ export async function registerSystemRoutes(
   });
 
   let page: ReturnType<typeof import('./docs-page.ts').createDocsPage> | undefined;
-  // Relative, so that it holds behind a proxy that puts a path before ours.
+  // Relative, so that it works behind a path prefix of a proxy.
   const toPage: Answer = (_request, reply) => reply.redirect('docs/', 302);
   app.get('/docs', toPage);
   app.get('/docs/*', async (request, reply) => {

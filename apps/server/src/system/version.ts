@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Version from package.json, which stands two folders above this file in sources and in builds. */
+/** Version from package.json, which is two folders above this file in sources and in builds. */
 export const VERSION: string = readVersion();
 
 function readVersion(): string {

@@ -1,4 +1,4 @@
-// What only ClickHouse must prove: it has no transactions, so exactness comes from one writer, versions and blocks.
+// Feedback in ClickHouse, which has no transactions: consistency comes from one writer, row versions and blocks.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';

@@ -1,4 +1,4 @@
-// Who may use the feedback endpoints, and how a refusal looks.
+// Authentication of the feedback endpoints, and the format of errors.
 
 import { createFakeServices, TEST_API_KEY } from '@ortler/api/testing';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// Joined chunks == body, for random answers, cuts and request fields, thinking and log probabilities included.
+// Joined chunks == body, for random answers, cuts and request fields, reasoning and log probabilities included.
 
 import type { GenerationEvent, TokenLogprob } from '@ortler/engine';
 import {
@@ -8,15 +8,20 @@ import {
 } from '@ortler/schemas';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { collect, createFakeEngine } from '../testing/index.ts';
-import { REASONING_FORMATS, type ReasoningFormatName } from './reasoning/reasoning-format.ts';
-import { toReplyEvents } from './reply-events.ts';
-import { toChatChunks } from './to-chat-chunks.ts';
+import { ChatChunkWriter } from './chat-chunk-writer.ts';
+import { toReplyForm } from './reply-delta.ts';
 import { toChatCompletion } from './to-chat-completion.ts';
 
 const header = { id: 'chatcmpl-1', created: 5, model: 'demo', role: 'assistant', echoedText: '' };
 
-const piece = fc.constantFrom('<think>', '</think>', '<th', 'ink>', '</', '\n', ' a', 'bc', '👍', '');
+/** New text of one delta. */
+interface Piece {
+  readonly reasoning: string;
+  readonly text: string;
+}
+
+const words = fc.constantFrom('\n', ' a', 'bc', '👍', '');
+const piece: fc.Arbitrary<Piece> = fc.record({ reasoning: words, text: words });
 const answer = fc.array(piece, { minLength: 1, maxLength: 8 });
 const fields = fc.record({
   logprobs: fc.boolean(),
@@ -24,13 +29,9 @@ const fields = fc.record({
   return_tokens_as_token_ids: fc.option(fc.boolean()),
   include_reasoning: fc.boolean(),
 });
-const format = fc.constantFrom<ReasoningFormatName | null>(
-  null,
-  ...(Object.keys(REASONING_FORMATS) as ReasoningFormatName[]),
-);
 
 function* eventsOf(
-  answers: readonly (readonly string[])[],
+  answers: readonly (readonly Piece[])[],
   order: readonly number[],
 ): Generator<GenerationEvent> {
   yield { kind: 'prompt-ready', promptTokenIds: [1, 2], cachedTokenCount: 0 };
@@ -41,12 +42,20 @@ function* eventsOf(
     while (next[choiceIndex]! >= answers[choiceIndex]!.length)
       choiceIndex = (choiceIndex + 1) % answers.length;
     const at = next[choiceIndex]!++;
-    const text = answers[choiceIndex]![at]!;
+    const { reasoning, text } = answers[choiceIndex]![at]!;
     const token = { tokenId: 10 + at, text, bytes: new TextEncoder().encode(text), logprob: -at, rank: 1 };
     const logprobs: TokenLogprob[] = [{ ...token, top: [] }];
-    const delta = { choiceIndex, text, tokenIds: [token.tokenId], logprobs };
-    if (at < answers[choiceIndex]!.length - 1) yield { kind: 'token-delta', ...delta };
-    else yield { kind: 'choice-finish', ...delta, finishReason: 'stop', stopReason: null };
+    const isLast = at === answers[choiceIndex]!.length - 1;
+    yield {
+      kind: 'token-delta',
+      choiceIndex,
+      text,
+      reasoning,
+      isReasoning: text === '' && reasoning !== '',
+      tokenIds: [token.tokenId],
+      logprobs,
+      finish: isLast ? { reason: 'stop', stopReason: null } : null,
+    };
   }
   const completionTokenCount = answers.reduce((sum, list) => sum + list.length, 0);
   yield { kind: 'request-finish', usage: { promptTokenCount: 2, completionTokenCount, cachedTokenCount: 0 } };
@@ -71,25 +80,21 @@ it('the same events give the same answer, whole or in chunks', async () => {
       fc.array(answer, { minLength: 1, maxLength: 3 }),
       fc.array(fc.nat(5), { minLength: 1 }),
       fields,
-      format,
+      fc.boolean(),
       fc.constantFrom('', 'Echo: '),
-      async (answers, order, given, reasoningFormat, echoedText) => {
+      async (answers, order, given, canReason, echoedText) => {
         const messages = [{ role: 'user' }];
         const request: ChatCompletionRequest = chatCompletionRequest.parse({
           messages,
           n: answers.length,
           ...given,
         });
-        const replies = () =>
-          toReplyEvents(emit(eventsOf(answers, order)), {
-            engine: createFakeEngine(),
-            request,
-            reasoningFormat,
-            continuedText: null,
-          });
+        const form = toReplyForm(request, { canReason });
         const reply = { ...header, echoedText };
-        const body = await toChatCompletion(reply, replies(), request);
-        const chunks = await collect(toChatChunks(reply, replies(), request));
+        const events = [...eventsOf(answers, order)];
+        const body = await toChatCompletion(reply, emit(events), { request, form });
+        const writer = new ChatChunkWriter(reply, request, form);
+        const chunks = events.flatMap(event => writer.push(event));
         const joined = answers.map((): Joined => {
           return { role: '', content: '', reasoning: '', ids: [], logprobs: [], finish: null };
         });
@@ -117,15 +122,17 @@ it('the same events give the same answer, whole or in chunks', async () => {
         );
         expect(joined).toEqual(whole);
         for (const [index, { message, token_ids, logprobs }] of body.choices.entries()) {
-          const hides = reasoningFormat !== null && !given.include_reasoning;
+          const hides = canReason && !given.include_reasoning;
           expect(token_ids?.length ?? null).toBe(
             given.return_token_ids && !hides ? answers[index]!.length : null,
           );
           expect(logprobs?.content?.length ?? null).toBe(
             given.logprobs && !hides ? answers[index]!.length : null,
           );
-          if (reasoningFormat === null) expect(message.content).toBe(echoedText + answers[index]!.join(''));
-          if (!given.include_reasoning) expect(message.reasoning).toBeNull();
+          const answer = answers[index]!.map(({ text }) => text).join('');
+          const reasoning = answers[index]!.map(one => one.reasoning).join('');
+          expect(message.content ?? '').toBe(echoedText + answer);
+          expect(message.reasoning ?? '').toBe(given.include_reasoning ? reasoning : '');
         }
       },
     ),
@@ -133,55 +140,39 @@ it('the same events give the same answer, whole or in chunks', async () => {
   );
 });
 
-async function bodyOf(text: string, given: object = {}, echoedText = '') {
+async function bodyOf(piece: Piece, given: object = {}, echoedText = '') {
   const request = chatCompletionRequest.parse({ messages: [{ role: 'user' }], ...given });
-  const options = {
-    engine: createFakeEngine(),
-    request,
-    reasoningFormat: 'think' as const,
-    continuedText: null,
-  };
-  const events = toReplyEvents(emit(eventsOf([[text]], [0])), options);
-  return (await toChatCompletion({ ...header, echoedText }, events, request)).choices[0]!.message;
+  const form = toReplyForm(request, { canReason: true });
+  const events = emit(eventsOf([[piece]], [0]));
+  const body = await toChatCompletion({ ...header, echoedText }, events, { request, form });
+  return body.choices[0]!.message;
 }
 
+const BOTH: Piece = { reasoning: 'a', text: 'b' };
+const REASONING_ONLY: Piece = { reasoning: 'a', text: '' };
+
 it.each([
-  ['<think>a</think>b', { content: 'b', reasoning: 'a' }],
-  ['<think>a', { content: null, reasoning: 'a' }],
-  ['<think></think>', { content: '', reasoning: null }],
-  ['b', { content: 'b', reasoning: null }],
-])('answers %j with %j', async (text, message) => {
-  expect(await bodyOf(text)).toMatchObject(message);
+  [BOTH, { content: 'b', reasoning: 'a' }],
+  [REASONING_ONLY, { content: null, reasoning: 'a' }],
+  [
+    { reasoning: '', text: '' },
+    { content: '', reasoning: null },
+  ],
+  [
+    { reasoning: '', text: 'b' },
+    { content: 'b', reasoning: null },
+  ],
+])('answers %j with %j', async (piece, message) => {
+  expect(await bodyOf(piece)).toMatchObject(message);
 });
 
-it('keeps the answer alone when the thinking is not wanted', async () => {
+it('keeps the answer alone when the reasoning is not wanted', async () => {
   const given = { include_reasoning: false };
-  expect(await bodyOf('<think>a</think>b', given)).toMatchObject({ content: 'b', reasoning: null });
-  expect(await bodyOf('<think>a', given)).toMatchObject({ content: null, reasoning: null });
+  expect(await bodyOf(BOTH, given)).toMatchObject({ content: 'b', reasoning: null });
+  expect(await bodyOf(REASONING_ONLY, given)).toMatchObject({ content: null, reasoning: null });
 });
 
 it('puts the echoed text before the answer, also before one that never came', async () => {
-  expect(await bodyOf('<think>a</think>b', {}, 'e')).toMatchObject({ content: 'eb', reasoning: 'a' });
-  expect(await bodyOf('<think>a', {}, 'e')).toMatchObject({ content: 'e', reasoning: 'a' });
+  expect(await bodyOf(BOTH, {}, 'e')).toMatchObject({ content: 'eb', reasoning: 'a' });
+  expect(await bodyOf(REASONING_ONLY, {}, 'e')).toMatchObject({ content: 'e', reasoning: 'a' });
 });
-
-it.each([
-  ['<think>\n', null, 'a', 'b'],
-  ['<think>\n\n</think>\n\n', null, '', 'a</think>b'],
-  ['whatever', '<think>so', 'a', 'b'],
-  ['<think>', 'no thought', '', 'a</think>b'],
-])(
-  'goes on in the thinking after the prompt %j with the continued text %j: %j',
-  async (prompt, continuedText, reasoning, content) => {
-    const request = chatCompletionRequest.parse({ messages: [{ role: 'user' }] });
-    const engine = { decode: () => prompt };
-    const events = toReplyEvents(emit(eventsOf([['a</think>', 'b']], [0])), {
-      engine,
-      request,
-      reasoningFormat: 'think',
-      continuedText,
-    });
-    const { message } = (await toChatCompletion(header, events, request)).choices[0]!;
-    expect([message.reasoning ?? '', message.content]).toEqual([reasoning, content]);
-  },
-);

@@ -1,17 +1,15 @@
 // Steps 5 to 9 of a chat request: find the model, check the values, start the engine and wait for its first event.
-// Everything that can be refused is refused here, before a transport sends a status line.
+// Every refusal of the request happens here, before a transport sends a status line.
 
 import type { ChatMessage } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
-import { closingStream } from '../closing-stream.ts';
-import { findModel, openEngine, servedId } from '../ready-engine.ts';
-import type { EngineLease, ServedModel, Services } from '../services.ts';
-import { startEvents } from '../start-events.ts';
-import type { CallerContext } from '../trpc.ts';
-import { toCachePartition } from './cache-partition.ts';
-import { fromEngineError } from './engine-error.ts';
-import { chooseReasoningFormat, REASONING_FORMATS, toThinkingMarks } from './reasoning/reasoning-format.ts';
-import { type ReplyEvent, toReplyEvents } from './reply-events.ts';
+import { toCachePartition } from '../generation/cache-partition.ts';
+import { fromEngineError } from '../generation/engine-error.ts';
+import { findModel, openEngine, servedId } from '../generation/ready-engine.ts';
+import { RunningGeneration } from '../generation/running-generation.ts';
+import type { Services } from '../ports/services.ts';
+import type { CallerContext } from '../trpc/trpc.ts';
+import { type ReplyForm, toReplyForm } from './reply-delta.ts';
 import { toGenerationRequest } from './to-generation-request.ts';
 import { toTemplateMessages } from './to-template-messages.ts';
 import { validateChatRequest } from './validate-chat-request.ts';
@@ -30,8 +28,9 @@ export interface ReplyHeader {
 
 export interface StartedGeneration {
   readonly header: ReplyHeader;
-  /** All events, the first one included. Ends with an `ApiError` when the engine fails. */
-  readonly events: AsyncGenerator<ReplyEvent, void, undefined>;
+  readonly form: ReplyForm;
+  /** All events, the first one included. */
+  readonly events: RunningGeneration;
 }
 
 /** Starts a generation. Throws: every refusal of the request. */
@@ -43,68 +42,33 @@ export async function startGeneration(
   const model = await findModel(services, context.principal, request.model);
   validateChatRequest(request);
   const messages = toTemplateMessages(request.messages);
-  // The engine is needed longer than its generation: the reply is written with its template and its tokens' texts.
-  const lease = await openEngine(model, context.signal);
-  try {
-    return await startReply(services, context, { request, model, messages, lease });
-  } catch (error) {
-    lease.release();
-    throw error;
-  }
-}
-
-interface Reply {
-  readonly request: ChatCompletionRequest;
-  readonly model: ServedModel;
-  readonly messages: readonly ChatMessage[];
-  /** Given back when the events end. */
-  readonly lease: EngineLease;
-}
-
-async function startReply(
-  services: Services,
-  context: CallerContext,
-  { request, model, messages, lease }: Reply,
-): Promise<StartedGeneration> {
-  const { engine } = lease;
-  const reasoningFormat = chooseReasoningFormat(model.reasoningParser, engine.info.chatTemplate);
-  const last = messages.at(-1)!;
-  const continuedText = request.continue_final_message ? textOf(last) : null;
-  const generation = toGenerationRequest(request, messages, {
-    cachePartition: toCachePartition(context.principal, request.cache_salt, services.promptCacheScope),
-    shownSpecialTokens: reasoningFormat === null ? [] : REASONING_FORMATS[reasoningFormat].specialTokens,
-    thinking:
-      reasoningFormat === null
-        ? null
-        : toThinkingMarks(REASONING_FORMATS[reasoningFormat].format, continuedText),
-  });
+  const generation = toGenerationRequest(
+    request,
+    messages,
+    toCachePartition(context.principal, request.cache_salt, services.promptCacheScope),
+  );
+  const { engine, release } = await openEngine(model, context.signal);
   const startedAtMs = services.now();
-  const events = await startEvents(generation, {
+  const modelId = servedId(model);
+  const events = await RunningGeneration.start(generation, {
     services,
-    model,
+    engine,
+    modelId,
     startedAtMs,
     signal: context.signal,
     toApiError: error => fromEngineError(error, request),
+    onEnd: release,
   });
+  const last = messages.at(-1)!;
   const role = request.add_generation_prompt ? 'assistant' : last.role;
   const header: ReplyHeader = {
     id: `chatcmpl-${context.headers['x-request-id'] ?? request.request_id ?? context.requestId}`,
     created: Math.floor(startedAtMs / 1000),
-    model: servedId(model),
+    model: modelId,
     role,
     echoedText: request.echo && role === last.role ? textOf(last) : '',
   };
-  const replies = toReplyEvents(events, {
-    engine,
-    request,
-    reasoningFormat,
-    continuedText,
-  });
-  const onClose = (): void => {
-    void events.return();
-    lease.release();
-  };
-  return { header, events: closingStream(replies, { onClose }) };
+  return { header, form: toReplyForm(request, { canReason: engine.info.reasoningFormat !== null }), events };
 }
 
 function textOf({ content }: ChatMessage): string {

@@ -1,12 +1,16 @@
-// Events of a reply -> the whole reply of a chat completion. Every field of the wire is present, with null where this
+// Engine events -> the whole reply of a chat completion. Every field of the wire is present, with null where this
 // server has nothing to say, because clients and their types expect the keys.
 
-import type { TokenUsage } from '@ortler/engine';
+import type { GenerationEvent, TokenUsage } from '@ortler/engine';
 import type { ChatCompletion, ChatCompletionRequest, TokenLogprob } from '@ortler/schemas';
-import { countPromptLogprobs, refuseTooManyLogprobs, toPromptLogprobs } from '../to-prompt-logprobs.ts';
-import type { ReplyDelta, ReplyEvent } from './reply-events.ts';
+import {
+  countPromptLogprobs,
+  refuseTooManyLogprobs,
+  toPromptLogprobs,
+} from '../generation/to-prompt-logprobs.ts';
+import { toUsage } from '../generation/to-usage.ts';
+import { type ReplyDelta, type ReplyForm, toReplyDelta } from './reply-delta.ts';
 import type { ReplyHeader } from './start-generation.ts';
-import { toUsage } from './to-usage.ts';
 
 type Choice = ChatCompletion['choices'][number];
 type ReplyRequest = Pick<ChatCompletionRequest, 'n' | 'return_token_ids' | 'include_reasoning'>;
@@ -19,11 +23,11 @@ interface OpenChoice {
   finish: ReplyDelta['finish'];
 }
 
-/** Reads all events and builds the body. Throws: whatever the events throw. */
+/** Reads all events and builds the body. Throws: errors of the events. */
 export async function toChatCompletion(
   header: ReplyHeader,
-  events: AsyncIterable<ReplyEvent>,
-  request: ReplyRequest,
+  events: AsyncIterable<GenerationEvent>,
+  { request, form }: { readonly request: ReplyRequest; readonly form: ReplyForm },
 ): Promise<ChatCompletion> {
   const choices = Array.from({ length: request.n }, (): OpenChoice => {
     return { content: '', reasoning: '', tokenIds: null, logprobs: null, finish: null };
@@ -39,7 +43,7 @@ export async function toChatCompletion(
     } else if (event.kind === 'request-finish') {
       usage = event.usage;
     } else {
-      addDelta(choices[event.choiceIndex]!, event);
+      addDelta(choices[event.choiceIndex]!, toReplyDelta(event, form));
     }
   }
   if (usage === undefined) throw new Error('The engine ended a generation without its usage.');
@@ -76,7 +80,7 @@ function addDelta(choice: OpenChoice, delta: ReplyDelta): void {
 function toChoice(choice: OpenChoice, index: number, header: ReplyHeader, request: ReplyRequest): Choice {
   const { content, reasoning, finish, logprobs, tokenIds } = choice;
   if (finish === null) throw new Error(`The engine never ended choice ${index}.`);
-  // A model that only thought has given no answer, which is not the same as an empty one.
+  // A model that was cut off in its reasoning has given no answer, which is not the same as an empty one.
   const answer = content === '' && reasoning !== '' ? null : content;
   return {
     index,

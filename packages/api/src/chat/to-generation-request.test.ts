@@ -3,9 +3,8 @@ import { expect, it } from 'vitest';
 import { toGenerationRequest } from './to-generation-request.ts';
 
 const messages = [{ role: 'user', content: 'hi' }];
-const surroundings = { cachePartition: 'p', shownSpecialTokens: [], thinking: null };
 const map = (fields: object) =>
-  toGenerationRequest(chatCompletionRequest.parse({ messages, ...fields }), messages, surroundings);
+  toGenerationRequest(chatCompletionRequest.parse({ messages, ...fields }), messages, 'p');
 
 it('leaves every default to the engine when only messages are given', () => {
   expect(map({})).toEqual({
@@ -158,7 +157,7 @@ it.each<[object, object | undefined]>([
   expect(map(fields).promptLogprobs).toEqual(expected);
 });
 
-it('leaves out what is off, and shows the special tokens that the answer is parsed by', () => {
+it('leaves out settings that are off', () => {
   const off = {
     repetition_detection: {},
     priority: 0,
@@ -167,10 +166,6 @@ it('leaves out what is off, and shows the special tokens that the answer is pars
     logit_bias: null,
   };
   expect(map(off)).toEqual(map({}));
-  const request = chatCompletionRequest.parse({ messages });
-  expect(
-    toGenerationRequest(request, messages, { ...surroundings, shownSpecialTokens: ['[THINK]'] }),
-  ).toMatchObject({ shownSpecialTokens: ['[THINK]'] });
 });
 
 it('counts a truncation past what a number can say as a very long one', () => {

@@ -8,11 +8,10 @@ import type {
   LogitBias,
   SamplingParams,
   StopConditions,
-  ThinkingMarks,
 } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
-import { ApiError } from '../errors.ts';
-import { toConstraint } from './to-constraint.ts';
+import { toConstraint } from '../generation/to-constraint.ts';
+import { ApiError } from '../trpc/errors.ts';
 
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
@@ -41,20 +40,11 @@ type OtherTemplateFields = Pick<
   | 'tools'
 >;
 
-/** What the engine is told beside the fields of a request. */
-export interface GenerationSurroundings {
-  readonly cachePartition: string;
-  /** Special tokens that the answer is parsed by, so that they are shown. */
-  readonly shownSpecialTokens: readonly string[];
-  /** Null for models and endpoints without thinking. */
-  readonly thinking: ThinkingMarks | null;
-}
-
 /** Maps a validated chat. Throws: `invalid_parameter` for a wrong key of `logit_bias` or a wrong constraint. */
 export function toGenerationRequest(
   request: ChatCompletionRequest,
   messages: readonly ChatMessage[],
-  surroundings: GenerationSurroundings,
+  cachePartition: string,
 ): GenerationRequest {
   const { logprobs, top_logprobs: topCount, prompt_logprobs: ofPrompt, echo } = request;
   return {
@@ -62,7 +52,7 @@ export function toGenerationRequest(
     // Source: the service this wire format comes from shows the prompt's probabilities with every echo.
     ...toGenerationSettings(
       { ...request, prompt_logprobs: ofPrompt ?? (echo ? topCount : null) },
-      surroundings,
+      cachePartition,
     ),
     ...(logprobs && { logprobs: { topCount } }),
   };
@@ -74,7 +64,7 @@ export function toGenerationRequest(
  */
 export function toGenerationSettings(
   request: SharedFields,
-  { cachePartition, shownSpecialTokens, thinking }: GenerationSurroundings,
+  cachePartition: string,
 ): Omit<GenerationRequest, 'prompt' | 'logprobs'> {
   const { bad_words: badWords, repetition_detection: repetition, truncate_prompt_tokens: keep } = request;
   const { n, priority, prompt_logprobs: ofPrompt, stream, use_beam_search: isSearch } = request;
@@ -84,7 +74,6 @@ export function toGenerationSettings(
     stop: toStop(request),
     choiceCount: n,
     skipSpecialTokens: request.skip_special_tokens,
-    ...(shownSpecialTokens.length > 0 && { shownSpecialTokens }),
     ...(badWords.length > 0 && { badWords }),
     // Chunks have no place for them, and a search does not compute them. Source: as above.
     ...(ofPrompt != null && !stream && !isSearch && { promptLogprobs: { topCount: ofPrompt } }),
@@ -99,7 +88,7 @@ export function toGenerationSettings(
     ...(isSearch && { beamSearch: { width: n, lengthPenalty: request.length_penalty } }),
     // No prompt is longer than a double can count.
     ...(keep != null && { truncatePromptTokens: Number(keep) }),
-    ...(constraint !== null && { constraint, ...(thinking !== null && { thinking }) }),
+    ...(constraint !== null && { constraint }),
     ...(priority !== 0 && { priority }),
     cachePartition,
   };

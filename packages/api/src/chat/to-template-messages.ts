@@ -4,7 +4,7 @@
 import type { ChatMessage, ChatContentPart as TextPart } from '@ortler/engine';
 import { parseLosslessJson } from '@ortler/json';
 import type { ChatContentPart, ChatMessageToolCall, ChatMessage as WireMessage } from '@ortler/schemas';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../trpc/errors.ts';
 
 /** Normalises a conversation. Throws: `invalid_parameter` for content that is not text. */
 export function toTemplateMessages(messages: readonly WireMessage[]): ChatMessage[] {

@@ -2,8 +2,8 @@
 // sampling and stop values in the engine, each once.
 
 import type { ChatCompletionRequest } from '@ortler/schemas';
-import { holdsMoreValues } from '../bounded-input.ts';
-import { ApiError } from '../errors.ts';
+import { holdsMoreValues } from '../trpc/bounded-input.ts';
+import { ApiError } from '../trpc/errors.ts';
 
 /** Most choices of one request: each one is a sequence in the queue. */
 export const MAX_CHOICE_COUNT = 128;

@@ -1,7 +1,6 @@
-// What one choice of a completion says, event by event: the prompt in front where it is echoed, tokens and log
-// probabilities. Whole and streamed replies use it, so that joined chunks are the whole reply.
+// Text and log probabilities of one choice of a completion, delta by delta, with the prompt in front where it is echoed. Whole and streamed replies use it, so that joined chunks are the whole reply.
 
-import type { ChoiceFinishEvent, Engine, PromptReadyEvent, TokenDeltaEvent } from '@ortler/engine';
+import type { Engine, PromptReadyEvent, TokenDeltaEvent } from '@ortler/engine';
 import type { CompletionLogprobs, CompletionRequest } from '@ortler/schemas';
 import { endOffset, type PlacedToken, toCompletionLogprobs } from './to-completion-logprobs.ts';
 import { isEchoAlone } from './to-generation-requests.ts';
@@ -33,7 +32,7 @@ export class CompletionChoiceWriter {
   }
 
   /** Mutates: the writer; events are passed once and in order. */
-  write(event: TokenDeltaEvent | ChoiceFinishEvent): CompletionDelta {
+  write(event: TokenDeltaEvent): CompletionDelta {
     const { echo, logprobs: topCount } = this.#request;
     const leavesOutAnswer = isEchoAlone(this.#request);
     const echoes = echo && this.#isFirst;

@@ -1,6 +1,8 @@
-// Reads several async generators at once, as the prompts of one request are answered side by side.
+// Reads several sources of events at once: the prompts of one request are answered side by side.
 
-/** An item and the place of the generator that gave it. */
+import type { EventSource } from '../generation/closing-stream.ts';
+
+/** An item and the place of its source. */
 export interface MergedItem<T> {
   readonly index: number;
   readonly value: T;
@@ -11,13 +13,13 @@ type Settled<T> =
   | { readonly index: number; readonly error: unknown };
 
 /**
- * Items in the order they come; those of one generator keep theirs. A generator is asked for its next item only after
- * its last one was taken, so a slow reader holds all of them back.
- * @param stop Ends generators that wait; called once, when the reader leaves or one of them fails.
- * Throws: what the first failing generator throws.
+ * Items in the order they come; those of one source keep theirs. A source is asked for its next item only after its last
+ * one was taken: backpressure of a slow reader reaches all of them.
+ * @param stop Ends sources that wait; called once, when the reader leaves or one of them fails.
+ * Throws: the error of the first source that fails.
  */
 export async function* mergeStreams<T>(
-  sources: readonly AsyncGenerator<T, void, undefined>[],
+  sources: readonly EventSource<T>[],
   stop: () => void,
 ): AsyncGenerator<MergedItem<T>, void, undefined> {
   const settled: Settled<T>[] = [];

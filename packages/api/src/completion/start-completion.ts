@@ -1,15 +1,15 @@
-// Starts the generations of one completion request, one per prompt, and waits for the first event of each. Everything
-// that can be refused is refused here, before a transport sends a status line.
+// Starts the generations of one completion request, one per prompt, and waits for the first event of each. Every
+// refusal happens here, before a transport sends a status line.
 
 import type { Engine, GenerationEvent } from '@ortler/engine';
 import type { CompletionRequest } from '@ortler/schemas';
-import { toCachePartition } from '../chat/cache-partition.ts';
-import { fromEngineError } from '../chat/engine-error.ts';
-import { closingStream } from '../closing-stream.ts';
-import { findModel, openEngine, servedId } from '../ready-engine.ts';
-import type { Services } from '../services.ts';
-import { startEvents } from '../start-events.ts';
-import type { CallerContext } from '../trpc.ts';
+import { toCachePartition } from '../generation/cache-partition.ts';
+import { closingStream } from '../generation/closing-stream.ts';
+import { fromEngineError } from '../generation/engine-error.ts';
+import { findModel, openEngine, servedId } from '../generation/ready-engine.ts';
+import { RunningGeneration } from '../generation/running-generation.ts';
+import type { Services } from '../ports/services.ts';
+import type { CallerContext } from '../trpc/trpc.ts';
 import { type MergedItem, mergeStreams } from './merge-streams.ts';
 import { toGenerationRequests } from './to-generation-requests.ts';
 import { validateCompletionRequest } from './validate-completion-request.ts';
@@ -23,13 +23,16 @@ export interface CompletionHeader {
   readonly model: string;
 }
 
-/** Events of all prompts. `index` is the place of the prompt. */
-export type CompletionEvents = AsyncGenerator<MergedItem<GenerationEvent>, void, undefined>;
+/** An event of one prompt. `index` is the place of the prompt. */
+export type PromptEvent = MergedItem<GenerationEvent>;
 
 export interface StartedCompletion {
   readonly header: CompletionHeader;
   readonly engine: Pick<Engine, 'decode'>;
-  readonly events: CompletionEvents;
+  /** Reads the events of all prompts, once. */
+  readonly read: <Item>(
+    write: (event: PromptEvent) => readonly Item[],
+  ) => AsyncGenerator<Item, void, undefined>;
 }
 
 /** Starts all generations. Throws: every refusal of the request; one wrong prompt ends the others. */
@@ -51,15 +54,12 @@ export async function startCompletion(
       promptField: 'prompt',
     });
   const cachePartition = toCachePartition(context.principal, request.cache_salt, services.promptCacheScope);
-  const requests = toGenerationRequests(request, {
-    cachePartition,
-    shownSpecialTokens: [],
-    thinking: null,
-  });
-  // The engine is needed longer than its generations: the answer is written with its tokens' texts.
+  const requests = toGenerationRequests(request, cachePartition);
+  // One lease for all prompts, until the answer is written: that takes the texts of the engine's tokens.
   const { engine, release } = await openEngine(model, context.signal);
+  const modelId = servedId(model);
   const starts = requests.map(generation =>
-    startEvents(generation, { services, model, startedAtMs, signal, toApiError }),
+    RunningGeneration.start(generation, { services, engine, modelId, startedAtMs, signal, toApiError }),
   );
   const sources = await allOrNone(starts, stop).catch((error: unknown) => {
     release();
@@ -69,26 +69,35 @@ export async function startCompletion(
     id: `cmpl-${context.headers['x-request-id'] ?? request.request_id ?? context.requestId}`,
     object: 'text_completion',
     created: Math.floor(startedAtMs / 1000),
-    model: servedId(model),
+    model: modelId,
   };
-  const onClose = (): void => {
+  const onClose = async (): Promise<void> => {
     stop();
+    await leaveAll(sources);
     release();
   };
-  return { header, engine, events: closingStream(mergeStreams(sources, stop), { onClose }) };
+  return {
+    header,
+    engine,
+    read: write => closingStream(mergeStreams(sources, stop), { write, onClose }),
+  };
 }
 
-async function allOrNone<T>(
-  starts: readonly Promise<AsyncGenerator<T, void, undefined>>[],
+async function allOrNone(
+  starts: readonly Promise<RunningGeneration>[],
   stop: () => void,
-): Promise<AsyncGenerator<T, void, undefined>[]> {
+): Promise<RunningGeneration[]> {
   try {
     return await Promise.all(starts);
   } catch (error) {
     stop();
-    for (const start of await Promise.allSettled(starts)) {
-      if (start.status === 'fulfilled') await start.value.return();
-    }
+    const settled = await Promise.allSettled(starts);
+    await leaveAll(settled.flatMap(start => (start.status === 'fulfilled' ? [start.value] : [])));
     throw error;
   }
+}
+
+/** Those that are over are left without effect. */
+async function leaveAll(generations: readonly RunningGeneration[]): Promise<void> {
+  await Promise.all(generations.map(generation => generation.return()));
 }

@@ -3,11 +3,14 @@
 
 import type { Engine, PromptReadyEvent, TokenUsage } from '@ortler/engine';
 import type { Completion, CompletionChoice, CompletionLogprobs, CompletionRequest } from '@ortler/schemas';
-import { toUsage } from '../chat/to-usage.ts';
-import { countPromptLogprobs, refuseTooManyLogprobs, toPromptLogprobs } from '../to-prompt-logprobs.ts';
-import { toStopReason } from '../to-stop-reason.ts';
+import {
+  countPromptLogprobs,
+  refuseTooManyLogprobs,
+  toPromptLogprobs,
+} from '../generation/to-prompt-logprobs.ts';
+import { toUsage } from '../generation/to-usage.ts';
 import { CompletionChoiceWriter } from './completion-choice-writer.ts';
-import type { CompletionEvents, CompletionHeader } from './start-completion.ts';
+import type { CompletionHeader, PromptEvent } from './start-completion.ts';
 import { addUsage, NO_USAGE } from './sum-usage.ts';
 
 interface OpenChoice {
@@ -15,10 +18,10 @@ interface OpenChoice {
   readonly body: CompletionChoice;
 }
 
-/** Reads all events and builds the body. Throws: whatever the events throw. */
+/** Reads all events and builds the body. Throws: errors of the events. */
 export async function toCompletion(
   header: CompletionHeader,
-  events: CompletionEvents,
+  events: AsyncIterable<PromptEvent>,
   { engine, request }: { readonly engine: Pick<Engine, 'decode'>; readonly request: CompletionRequest },
 ): Promise<Completion> {
   const choices: OpenChoice[] = [];
@@ -45,9 +48,9 @@ export async function toCompletion(
       body.text += text;
       for (const id of event.tokenIds) body.token_ids?.push(id);
       if (logprobs !== null && body.logprobs !== null) append(body.logprobs, logprobs);
-      if (event.kind === 'choice-finish') {
-        body.finish_reason = event.finishReason;
-        body.stop_reason = toStopReason(event);
+      if (event.finish !== null) {
+        body.finish_reason = event.finish.reason;
+        body.stop_reason = event.finish.stopReason;
       }
     }
   }

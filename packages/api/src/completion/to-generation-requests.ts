@@ -2,12 +2,12 @@
 
 import type { GenerationRequest, LogprobsRequest, Prompt } from '@ortler/engine';
 import type { CompletionRequest } from '@ortler/schemas';
-import { type GenerationSurroundings, toGenerationSettings } from '../chat/to-generation-request.ts';
+import { toGenerationSettings } from '../chat/to-generation-request.ts';
 
 /** Maps a validated request. Throws: `invalid_parameter` for a key of `logit_bias` that is no token id. */
 export function toGenerationRequests(
   request: CompletionRequest,
-  surroundings: GenerationSurroundings,
+  cachePartition: string,
 ): GenerationRequest[] {
   const { logprobs, prompt } = request;
   const promptTopCount = request.prompt_logprobs ?? (request.echo ? logprobs : null);
@@ -15,7 +15,7 @@ export function toGenerationRequests(
     ...toGenerationSettings(
       // The engine always generates; to echo the prompt alone, one token is generated and left out.
       { ...request, max_tokens: isEchoAlone(request) ? 1 : request.max_tokens },
-      surroundings,
+      cachePartition,
     ),
     ...toLogprobs('logprobs', logprobs),
     ...toLogprobs('promptLogprobs', promptTopCount),

@@ -3,7 +3,7 @@
 
 import type { CompletionRequest } from '@ortler/schemas';
 import { checkRequestId, MAX_CHOICE_COUNT } from '../chat/validate-chat-request.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../trpc/errors.ts';
 
 /** Throws: `invalid_parameter` or `unsupported_parameter`, naming the field. */
 export function validateCompletionRequest(request: CompletionRequest): void {

@@ -1,13 +1,13 @@
-// What feedback refers to must be there: the spec of an annotation, which also says what its value may be, and the queue.
-// Runs after `checkFeedbackType`, which has looked at everything that the request says by itself.
+// Validates an annotation against stored data: its spec must exist, its value must match the spec's JSON Schema, and its
+// queue must be open. Runs after `checkFeedbackType`, which validates the request alone.
 
 import type { FeedbackCreateRequest } from '@ortler/schemas';
 import { ConstraintError } from '@ortler/structured-output';
-import { ApiError } from '../errors.ts';
-import type { AnnotationServices } from './annotation-services.ts';
+import type { AnnotationServices } from '../ports/annotation-services.ts';
+import { ApiError } from '../trpc/errors.ts';
 import { parseWeaveRef } from './weave-ref.ts';
 
-/** Throws: `invalid_parameter` with the rule that is broken. */
+/** Throws: `invalid_parameter` with the violated rule. */
 export async function checkAnnotation(
   request: FeedbackCreateRequest,
   services: AnnotationServices,
@@ -36,12 +36,12 @@ async function checkValue(
     );
 }
 
-/** Payloads are stored with numbers as doubles, so that is what is checked. */
+/** Payloads are stored with numbers as doubles, so the doubles are validated. */
 function bigintsAsNumbers(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value;
 }
 
-/** A check that takes too long is the caller's. */
+/** A validation that takes too long is an error of the caller. */
 export function rethrow(error: unknown): never {
   if (error instanceof ConstraintError && error.code === 'invalid_constraint')
     throw new ApiError('invalid_parameter', error.message, { cause: error });

@@ -1,8 +1,8 @@
-// What each type of feedback demands of its fields and its payload, in the order of the original service: payload,
-// then references. Returns what is added to the payload. Source: the original's create request.
+// Validation rules of each feedback type for fields and payload, in the order of the original service: payload, then
+// references. Returns the payload to store. Source: the original's create request.
 
 import type { FeedbackCreateRequest } from '@ortler/schemas';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../trpc/errors.ts';
 import { describeReaction, isSingleEmoji } from './reaction.ts';
 import { parseWeaveRef, type WeaveRef } from './weave-ref.ts';
 
@@ -20,7 +20,7 @@ const SCORER_FIELDS = [
 ] as const;
 const MAX_NOTE_LENGTH = 1_024;
 
-/** The payload to store. Throws: `invalid_parameter` with the rule that is broken. */
+/** The payload to store. Throws: `invalid_parameter` with the violated rule. */
 export function checkFeedbackType(request: FeedbackCreateRequest): Payload {
   const { feedback_type: type } = request;
   if (type === 'wandb.reaction.1') return checkReaction(request);
@@ -47,7 +47,7 @@ function checkReaction(request: FeedbackCreateRequest): Payload {
 function checkNote(request: FeedbackCreateRequest): Payload {
   const { note } = request.payload;
   if (typeof note !== 'string') throw refusal('payload', 'The payload of a note must have `note`, a text');
-  // Characters, not UTF-16 units.
+  // Characters, not UTF-16 code units.
   const length = [...note.slice(0, 2 * MAX_NOTE_LENGTH + 2)].length;
   if (length < 1 || length > MAX_NOTE_LENGTH)
     throw refusal('payload', `The \`note\` must have 1 to ${MAX_NOTE_LENGTH} characters`);
@@ -99,14 +99,14 @@ function checkAgentUserFeedback(request: FeedbackCreateRequest): Payload {
   return { ...request.payload, detoned_alias: describeReaction(tag!).detoned_alias };
 }
 
-/** The name behind `wandb.annotation.`; a prefix without a name is no type. */
+/** The name after a prefix such as `wandb.annotation.`. Throws: `invalid_parameter` without a name. */
 function nameOf(type: string, prefix: string): string {
   const name = type.startsWith(`${prefix}.`) ? type.slice(prefix.length + 1) : '';
   if (name === '') throw refusal('feedback_type', `The feedback type must be ${prefix}.<name>`);
   return name;
 }
 
-/** The kinds of reference that a field takes. */
+/** The kinds of reference that a field accepts. */
 const REF_KINDS: Readonly<Record<RefField, readonly WeaveRef['kind'][]>> = {
   annotation_ref: ['object'],
   runnable_ref: ['op', 'object'],

@@ -1,13 +1,13 @@
-// The cursor of a page as clients carry it: opaque text, which holds the sort values of the last row.
+// Pagination cursors in the wire format: opaque base64url text of the sort values of the last row.
 
 import { type Cursor, QueryError } from '@ortler/feedback-query';
 
-/** The cursor as text that needs no escapes anywhere. */
+/** The cursor as base64url text, which needs no escapes. */
 export function encodeCursor(cursor: Cursor): string {
   return Buffer.from(JSON.stringify(cursor)).toString('base64url');
 }
 
-/** Throws: `QueryError` `invalid_cursor` for text that no answer gave. */
+/** Throws: `QueryError` `invalid_cursor` for text that is not an encoded cursor. */
 export function decodeCursor(text: string): Cursor {
   let value: unknown;
   try {

@@ -1,12 +1,12 @@
-// Purging takes ids only, so that a wrong filter cannot empty a project.
+// The ids of a purge query. Purging accepts ids only, so that a wrong filter cannot empty a project.
 
 import { type ExprNode, parseQuery } from '@ortler/feedback-query';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../trpc/errors.ts';
 
 const RULE =
   'Purging works by explicit ids only: {"$eq": [{"$getField": "id"}, {"$literal": "<id>"}]}, or an $or of such';
 
-/** The ids that a purge query names. Throws: `invalid_parameter`; `QueryError` for what is no query at all. */
+/** The ids of a purge query. Throws: `invalid_parameter`; `QueryError` for a malformed query. */
 export function readPurgeIds(query: unknown): readonly string[] {
   const expr = parseQuery(query);
   if (expr === null) throw refusal();

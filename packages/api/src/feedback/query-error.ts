@@ -1,9 +1,9 @@
-// Refusals of the query compiler as errors of the api. A wrong shape is a fault with its place (422); a query of the
-// right shape that has no answer is a sentence (400).
+// Query errors as API errors. A malformed query is a validation error with its path (422); an unanswerable query is a
+// message (400).
 
 import { QueryError } from '@ortler/feedback-query';
-import { ApiError } from '../errors.ts';
-import { invalidInput } from '../report-faults.ts';
+import { ApiError } from '../trpc/errors.ts';
+import { invalidInput } from '../trpc/report-faults.ts';
 
 /** Runs `work`. Throws: `ApiError` in place of every `QueryError`. */
 export async function withQueryErrors<Result>(work: () => Result | Promise<Result>): Promise<Result> {

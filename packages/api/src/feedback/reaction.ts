@@ -1,8 +1,8 @@
-// Reactions are exactly one emoji; they are stored with their names, with and without the skin tone.
+// Reactions: exactly one emoji, stored with its names with and without skin tone.
 
 import { EMOJI_NAMES } from './emoji-names.ts';
 
-/** What is stored beside an emoji. */
+/** The fields stored with an emoji. */
 export interface ReactionDescription {
   /** `:thumbs_up_medium_skin_tone:` */
   readonly alias: string;
@@ -20,14 +20,14 @@ const TONE_NAMES: ReadonlyMap<string, string> = new Map([
   ['\u{1f3ff}', 'dark'],
 ]);
 const TONE = /[\u{1f3fb}-\u{1f3ff}]/gu;
-/** Asks for the colourful drawing of a character; emoji are written with and without it. */
+/** Selects the emoji presentation of a character; optional in an emoji. */
 const VARIATION_SELECTOR = /\ufe0f/g;
-/** Longer than any emoji. Unit: UTF-16 units. */
+/** Longer than any emoji. Unit: UTF-16 code units. */
 const MAX_LENGTH = 64;
 
 let names: ReadonlyMap<string, string> | undefined;
 
-/** Whether the text is exactly one emoji; families and skin tones are one. */
+/** Whether the text is exactly one emoji; a sequence (family, skin tone) is one emoji. */
 export function isSingleEmoji(text: string): boolean {
   return findName(text) !== undefined;
 }

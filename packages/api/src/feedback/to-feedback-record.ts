@@ -1,25 +1,25 @@
-// A create request that passed its checks -> the record to store.
+// Validates a create request and maps it to the record to store.
 
 import type { FeedbackCreateRequest } from '@ortler/schemas';
-import { ApiError } from '../errors.ts';
+import type { FeedbackRecord } from '../ports/feedback-services.ts';
+import { ApiError } from '../trpc/errors.ts';
 import { checkFeedbackType } from './check-feedback-type.ts';
-import type { FeedbackRecord } from './feedback-services.ts';
 import { checkText, toPayloadDump, toStorable } from './storable-json.ts';
 
 const MAX_ID_LENGTH = 256;
-/** Longest of the other short texts (references, names, types). Unit: UTF-16 units. */
+/** Longest of the other short texts (references, names, types). Unit: UTF-16 code units. */
 const MAX_TEXT_LENGTH = 4_096;
 
-/** Who stores a record, and when. */
+/** The caller and the time of a request. */
 export interface RecordContext {
   readonly userId: string;
   /** Unit: milliseconds since 1970. */
   readonly nowMs: number;
-  /** Id for a request that brings none. */
+  /** Id for a request without one. */
   readonly newId: string;
 }
 
-/** Throws: `invalid_parameter` with the first rule that is broken. */
+/** Throws: `invalid_parameter` with the first violated rule. */
 export function toFeedbackRecord(
   request: FeedbackCreateRequest,
   { userId, nowMs, newId }: RecordContext,

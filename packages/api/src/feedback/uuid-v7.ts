@@ -1,4 +1,4 @@
-// Ids that sort by the time they were made, so that new rows land at the end of an index. Source: RFC 9562, 5.7.
+// UUID version 7: sorts by creation time, so new rows are added at the end of an index. Source: RFC 9562, 5.7.
 
 /**
  * A UUID of version 7.

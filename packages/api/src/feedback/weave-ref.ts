@@ -1,6 +1,6 @@
 // References to objects, ops and calls: `weave:///<entity>/<project>/object/<name>:<digest>` and its siblings.
 
-/** A reference, taken apart. */
+/** A parsed reference. */
 export type WeaveRef =
   | {
       readonly kind: 'object' | 'op';
@@ -13,7 +13,7 @@ export type WeaveRef =
 const VERSIONED = /^weave:\/\/\/([^/]+\/[^/]+)\/(object|op)\/([^/:]+):([^/:]+)(?:\/.*)?$/;
 const CALL = /^weave:\/\/\/([^/]+\/[^/]+)\/call\/([^/]+)$/;
 
-/** The parts of a reference, or null for text that is none of these kinds. */
+/** Parses a reference; null for any other text. */
 export function parseWeaveRef(text: string): WeaveRef | null {
   const versioned = VERSIONED.exec(text);
   if (versioned !== null) {

@@ -1,4 +1,4 @@
-// Moments as the original service writes them.
+// Dates in the wire format of the original service.
 
 /** `2026-01-01T12:00:00.123000Z`, without a fraction on whole seconds. @param epochMs Unit: milliseconds since 1970. */
 export function toWireMoment(epochMs: number): string {

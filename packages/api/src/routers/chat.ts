@@ -9,15 +9,16 @@ import {
   chatCompletionRequest,
 } from '@ortler/schemas';
 import { z } from 'zod';
-import { refuseLargeFaultyInput } from '../bounded-input.ts';
+import { ChatChunkWriter } from '../chat/chat-chunk-writer.ts';
 import { startGeneration } from '../chat/start-generation.ts';
-import { toChatChunks } from '../chat/to-chat-chunks.ts';
 import { toChatCompletion } from '../chat/to-chat-completion.ts';
-import { chunkStream } from '../chunk-stream.ts';
-import { ApiError } from '../errors.ts';
-import { requestHeaders } from '../request-headers.ts';
-import type { Services } from '../services.ts';
-import { type CallerContext, createBearerProcedure, router } from '../trpc.ts';
+import { closingStream } from '../generation/closing-stream.ts';
+import type { Services } from '../ports/services.ts';
+import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
+import { chunkStream } from '../trpc/chunk-stream.ts';
+import { ApiError } from '../trpc/errors.ts';
+import { requestHeaders } from '../trpc/request-headers.ts';
+import { type CallerContext, createBearerProcedure, router } from '../trpc/trpc.ts';
 
 /**
  * Router of chat completions.
@@ -68,15 +69,16 @@ export function createChatRouter(services: Services) {
   });
 
   async function complete(context: CallerContext, request: ChatCompletionRequest): Promise<ChatCompletion> {
-    const { header, events } = await startGeneration(services, context, request);
-    return toChatCompletion(header, events, request);
+    const { header, form, events } = await startGeneration(services, context, request);
+    return toChatCompletion(header, events, { request, form });
   }
 
   async function streamed(
     context: CallerContext,
     request: ChatCompletionRequest,
   ): Promise<AsyncIterable<ChatChunk>> {
-    const { header, events } = await startGeneration(services, context, request);
-    return toChatChunks(header, events, request);
+    const { header, form, events } = await startGeneration(services, context, request);
+    const writer = new ChatChunkWriter(header, request, form);
+    return closingStream(events, { write: event => writer.push(event) });
   }
 }

@@ -9,15 +9,15 @@ import {
   completionRequest,
 } from '@ortler/schemas';
 import { z } from 'zod';
-import { refuseLargeFaultyInput } from '../bounded-input.ts';
-import { chunkStream } from '../chunk-stream.ts';
+import { CompletionChunkWriter } from '../completion/completion-chunk-writer.ts';
 import { startCompletion } from '../completion/start-completion.ts';
 import { toCompletion } from '../completion/to-completion.ts';
-import { toCompletionChunks } from '../completion/to-completion-chunks.ts';
-import { ApiError } from '../errors.ts';
-import { requestHeaders } from '../request-headers.ts';
-import type { Services } from '../services.ts';
-import { type CallerContext, createBearerProcedure, router } from '../trpc.ts';
+import type { Services } from '../ports/services.ts';
+import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
+import { chunkStream } from '../trpc/chunk-stream.ts';
+import { ApiError } from '../trpc/errors.ts';
+import { requestHeaders } from '../trpc/request-headers.ts';
+import { type CallerContext, createBearerProcedure, router } from '../trpc/trpc.ts';
 
 /**
  * Router of completions.
@@ -72,15 +72,20 @@ export function createCompletionsRouter(services: Services) {
   });
 
   async function complete(context: CallerContext, request: CompletionRequest): Promise<Completion> {
-    const { header, engine, events } = await startCompletion(services, context, request);
-    return toCompletion(header, events, { engine, request });
+    const { header, engine, read } = await startCompletion(services, context, request);
+    return toCompletion(
+      header,
+      read(event => [event]),
+      { engine, request },
+    );
   }
 
   async function streamed(
     context: CallerContext,
     request: CompletionRequest,
   ): Promise<AsyncIterable<CompletionChunk>> {
-    const { header, engine, events } = await startCompletion(services, context, request);
-    return toCompletionChunks(header, events, { engine, request });
+    const { header, engine, read } = await startCompletion(services, context, request);
+    const writer = new CompletionChunkWriter(header, request, engine);
+    return read(event => writer.push(event));
   }
 }

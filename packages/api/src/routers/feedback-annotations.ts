@@ -1,5 +1,5 @@
-// POST /feedback/annotation_spec/create, /feedback/queue/create and /feedback/queue/delete: what annotations and queues of
-// feedback are checked with. For internal services, which make them before annotators come.
+// POST /feedback/annotation_spec/create, /feedback/queue/create and /feedback/queue/delete: the specs and queues that
+// annotations refer to. For internal services, which create them before annotators start.
 
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -10,13 +10,13 @@ import {
   annotationSpecRequest,
   annotationSpecResult,
 } from '@ortler/schemas';
-import { ApiError } from '../errors.ts';
 import { rethrow } from '../feedback/check-annotation.ts';
 import { checkText, toStorable } from '../feedback/storable-json.ts';
-import { reportFaults } from '../report-faults.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../ports/services.ts';
 import { requireProject } from '../team.ts';
-import { createBasicProcedure, router } from '../trpc.ts';
+import { ApiError } from '../trpc/errors.ts';
+import { reportFaults } from '../trpc/report-faults.ts';
+import { createBasicProcedure, router } from '../trpc/trpc.ts';
 import { feedbackRoute } from './feedback-route.ts';
 
 export function createFeedbackAnnotationProcedures(services: Services) {
@@ -66,7 +66,7 @@ export function createFeedbackAnnotationProcedures(services: Services) {
   });
 }
 
-/** Throws: `invalid_parameter` for a project that no reference can name: a spec of it could not be asked for. */
+/** Throws: `invalid_parameter` for a project id that cannot be part of a reference. */
 function checkProject(projectId: string): void {
   if (/^[^/]+\/[^/]+$/.test(projectId)) return;
   throw new ApiError('invalid_parameter', 'project_id must be written <entity>/<project>', {

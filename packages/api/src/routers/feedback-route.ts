@@ -1,8 +1,8 @@
-// What all routes of feedback have in common. Callers: the feedback routers beside this file.
+// Metadata shared by all feedback routes.
 
-import type { ProcedureMeta } from '../trpc.ts';
+import type { ProcedureMeta } from '../trpc/trpc.ts';
 
-/** Describes one route: Basic credentials, and errors as `detail`. */
+/** Metadata of one route: Basic credentials, and errors as `detail`. */
 export function feedbackRoute(path: `/${string}`, operationId: string, summary: string): ProcedureMeta {
   return {
     auth: 'basic',

@@ -1,5 +1,5 @@
-// POST /feedback/*: query and discover stored feedback, store it, take it back. REST callers prove themselves with Basic
-// credentials; internal services call the same procedures over tRPC with either scheme.
+// POST /feedback/*: query feedback, discover payload schemas, create, replace and purge feedback. REST callers
+// authenticate with Basic credentials; internal services call the same procedures over tRPC with either scheme.
 
 import { randomBytes } from 'node:crypto';
 import { bindFeedbackQuery, PayloadPathCollector } from '@ortler/feedback-query';
@@ -21,9 +21,7 @@ import {
   feedbackReplaceRequest,
 } from '@ortler/schemas';
 import type { z } from 'zod';
-import { refuseLargeFaultyInput } from '../bounded-input.ts';
 import { checkAnnotation } from '../feedback/check-annotation.ts';
-import type { FeedbackRecord, InsertedFeedback } from '../feedback/feedback-services.ts';
 import { decodeCursor, encodeCursor } from '../feedback/page-cursor.ts';
 import { readPurgeIds } from '../feedback/purge-ids.ts';
 import { withQueryErrors } from '../feedback/query-error.ts';
@@ -31,14 +29,16 @@ import { checkText } from '../feedback/storable-json.ts';
 import { toFeedbackRecord } from '../feedback/to-feedback-record.ts';
 import { uuidV7 } from '../feedback/uuid-v7.ts';
 import { toWireMoment } from '../feedback/wire-moment.ts';
-import { reportFaults } from '../report-faults.ts';
-import type { Principal, Services } from '../services.ts';
+import type { FeedbackRecord, InsertedFeedback } from '../ports/feedback-services.ts';
+import type { Principal, Services } from '../ports/services.ts';
 import { requireProject } from '../team.ts';
-import { createBasicProcedure, type ProcedureMeta, router } from '../trpc.ts';
+import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
+import { reportFaults } from '../trpc/report-faults.ts';
+import { createBasicProcedure, type ProcedureMeta, router } from '../trpc/trpc.ts';
 import { createFeedbackAnnotationProcedures } from './feedback-annotations.ts';
 import { feedbackRoute } from './feedback-route.ts';
 
-/** Router of feedback. */
+/** Creates the feedback router. */
 export function createFeedbackRouter(services: Services) {
   const { feedback, annotations, now } = services;
   const basic = createBasicProcedure(services).use(reportFaults);
@@ -112,7 +112,7 @@ export function createFeedbackRouter(services: Services) {
       .output(feedbackBatchCreateResult)
       .mutation(async ({ ctx, input }) => {
         const records: FeedbackRecord[] = [];
-        // One by one: the first that is wrong is the one that is named.
+        // One by one, so that the error names the first invalid item.
         for (const request of input.batch) records.push(await toRecord(request, ctx.principal));
         const inserted = await feedback.insert(records);
         return { res: records.map((record, index) => toCreateResult(record, inserted[index]!)) };

@@ -2,10 +2,10 @@
 
 import { modelList, modelRecord } from '@ortler/schemas';
 import { z } from 'zod';
-import { findModel } from '../ready-engine.ts';
-import { requestHeaders } from '../request-headers.ts';
-import type { ModelIdentity, Services } from '../services.ts';
-import { createBearerProcedure, router } from '../trpc.ts';
+import { findModel } from '../generation/ready-engine.ts';
+import type { ModelIdentity, Services } from '../ports/services.ts';
+import { requestHeaders } from '../trpc/request-headers.ts';
+import { createBearerProcedure, router } from '../trpc/trpc.ts';
 
 /** Router of the model list and of single models. */
 export function createModelsRouter(services: Services) {

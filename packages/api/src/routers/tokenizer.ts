@@ -10,12 +10,12 @@ import {
   tokenizeRequest,
   tokenizeResult,
 } from '@ortler/schemas';
-import { refuseLargeFaultyInput } from '../bounded-input.ts';
-import { requestHeaders } from '../request-headers.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../ports/services.ts';
 import { detokenize } from '../tokenizer/detokenize.ts';
 import { tokenize } from '../tokenizer/tokenize.ts';
-import { type CallerContext, createBearerProcedure, router } from '../trpc.ts';
+import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
+import { requestHeaders } from '../trpc/request-headers.ts';
+import { type CallerContext, createBearerProcedure, router } from '../trpc/trpc.ts';
 
 /** Router of `encode` (POST /tokenize) and `decode` (POST /detokenize). */
 export function createTokenizerRouter(services: Services) {

@@ -1,4 +1,4 @@
-// Checkpoints of a model: the published list and deletion, and what makes and reads single ones.
+// Procedures of checkpoints: list and delete (published endpoints), register, read one, merge metrics.
 
 import {
   checkpointDeletion,
@@ -11,14 +11,14 @@ import {
   checkpointRegistrationInput,
   isStorableText,
 } from '@ortler/schemas';
-import { ApiError } from '../errors.ts';
-import { invalidInput, reportFaults } from '../report-faults.ts';
-import { requestHeaders } from '../request-headers.ts';
-import type { Principal, Services } from '../services.ts';
+import type { Principal, Services } from '../ports/services.ts';
+import type { CheckpointWeights } from '../ports/training-services.ts';
 import { findModel, unknownModel } from '../training/find-model.ts';
 import { toCheckpoint, toCheckpointRecord } from '../training/to-wire.ts';
-import type { CheckpointWeights } from '../training/training-services.ts';
-import { createBearerProcedure, router } from '../trpc.ts';
+import { ApiError } from '../trpc/errors.ts';
+import { invalidInput, reportFaults } from '../trpc/report-faults.ts';
+import { requestHeaders } from '../trpc/request-headers.ts';
+import { createBearerProcedure, router } from '../trpc/trpc.ts';
 
 const tags = ['checkpoints'];
 const common = { auth: 'bearer', errors: 'detail', fails: ['not_found'] } as const;
@@ -60,10 +60,10 @@ export function createCheckpointProcedures(services: Services) {
       .query(async ({ ctx, input }) => {
         const { id } = await findModel(services, ctx.principal, input.model_id);
         const { limit, order, after = null } = input;
-        // Nothing has an id that no database could keep, and not every one can be asked for it.
+        // No checkpoint has an id that cannot be stored, and some databases refuse the query.
         const isPossible = after === null || isStorableText(after);
         const page = isPossible ? await checkpoints.list(id, { limit, order, after }) : null;
-        // The same for an id that does not exist and one of another model.
+        // The same error for an unknown id and one of another model.
         if (page === null)
           throw wrongValue(['query', 'after'], 'after is not the id of a checkpoint of this model');
         const data = page.checkpoints.map(toCheckpoint);
@@ -86,7 +86,7 @@ export function createCheckpointProcedures(services: Services) {
           operationId: 'registerCheckpoint',
           tags,
           requestHeaders,
-          summary: 'Register a checkpoint that a trainer made',
+          summary: 'Register a checkpoint of a trainer',
         },
       })
       .input(checkpointRegistrationInput)
@@ -158,8 +158,8 @@ export function createCheckpointProcedures(services: Services) {
           operationId: 'deleteCheckpoints',
           tags,
           requestHeaders,
-          summary: 'Delete the checkpoints of some steps',
-          description: 'Steps without a checkpoint are reported and are no error. Weights stay on disk.',
+          summary: 'Delete the checkpoints of the given steps',
+          description: 'Steps without a checkpoint are reported but are not an error. Weights stay on disk.',
         },
       })
       .input(checkpointDeletionInput)

@@ -1,4 +1,4 @@
-// Models that are being trained: create, read, delete.
+// Procedures of models under training: create, read, delete.
 
 import {
   trainingModel,
@@ -6,15 +6,15 @@ import {
   trainingModelInput,
   trainingModelRequest,
 } from '@ortler/schemas';
-import { ApiError } from '../errors.ts';
-import { reportFaults } from '../report-faults.ts';
-import { requestHeaders } from '../request-headers.ts';
-import type { Services } from '../services.ts';
-import { homeEntity, requireEntity } from '../team.ts';
+import type { Services } from '../ports/services.ts';
+import { DEFAULT_NAMESPACE, homeEntity, requireEntity } from '../team.ts';
 import { findModel } from '../training/find-model.ts';
-import { DEFAULT_NAMESPACE, toModelReference } from '../training/model-reference.ts';
+import { toModelReference } from '../training/model-reference.ts';
 import { toModelRecord } from '../training/to-wire.ts';
-import { createBearerProcedure, router } from '../trpc.ts';
+import { ApiError } from '../trpc/errors.ts';
+import { reportFaults } from '../trpc/report-faults.ts';
+import { requestHeaders } from '../trpc/request-headers.ts';
+import { createBearerProcedure, router } from '../trpc/trpc.ts';
 
 const common = { auth: 'bearer', errors: 'detail' } as const;
 const tags = ['training models'];
@@ -33,7 +33,7 @@ export function createTrainingModelProcedures(services: Services) {
           operationId: 'createTrainingModel',
           tags,
           requestHeaders,
-          summary: 'Make a model to train',
+          summary: 'Create a model to train',
         },
       })
       .input(trainingModelRequest)
@@ -65,7 +65,7 @@ export function createTrainingModelProcedures(services: Services) {
           operationId: 'getTrainingModel',
           tags,
           requestHeaders,
-          summary: 'Read a model that is being trained',
+          summary: 'Read a model under training',
         },
       })
       .input(trainingModelInput)
@@ -84,7 +84,7 @@ export function createTrainingModelProcedures(services: Services) {
           operationId: 'deleteTrainingModel',
           tags,
           requestHeaders,
-          summary: 'Delete a model with everything logged and registered for it',
+          summary: 'Delete a model with its trajectories and checkpoints',
           description: 'Weights stay on disk.',
         },
       })

@@ -1,4 +1,4 @@
-// Trajectories of a model: log them, page through them, stream them to a trainer, read their metrics.
+// Procedures of trajectories: log, list by pages, export as a stream, metrics per split.
 
 import { stringifyLosslessJson } from '@ortler/json';
 import {
@@ -12,17 +12,17 @@ import {
   trajectoryLogResult,
 } from '@ortler/schemas';
 import { z } from 'zod';
-import { chunkStream, isAsyncIterable } from '../chunk-stream.ts';
-import { reportFaults } from '../report-faults.ts';
-import { logRequestHeaders, requestHeaders } from '../request-headers.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../ports/services.ts';
+import type { TrajectoryFilter } from '../ports/training-services.ts';
 import { findModel } from '../training/find-model.ts';
 import { logTrajectories } from '../training/log-trajectories.ts';
 import { toSplitMetrics, toTrajectoryItem, toTrajectoryLine } from '../training/to-wire.ts';
-import type { TrajectoryFilter } from '../training/training-services.ts';
-import { createBearerProcedure, router } from '../trpc.ts';
+import { chunkStream, isAsyncIterable } from '../trpc/chunk-stream.ts';
+import { reportFaults } from '../trpc/report-faults.ts';
+import { logRequestHeaders, requestHeaders } from '../trpc/request-headers.ts';
+import { createBearerProcedure, router } from '../trpc/trpc.ts';
 
-/** A body as it arrives. Only transports of this process can make one: nothing parsed from JSON passes. */
+/** A streamed request body. Only transports in this process can create one; no value parsed from JSON is accepted. */
 export interface BytesInput {
   readonly params: Readonly<Record<string, string>>;
   readonly body: AsyncIterable<Uint8Array>;
@@ -33,7 +33,7 @@ const bytesInput = z.custom<BytesInput>(
 );
 const lines = chunkStream<string>();
 
-/** Trajectories read at once by a stream; the store gives fewer when they are large. */
+/** Page size of an export; the store returns fewer trajectories when they are large. */
 const STREAM_PAGE = 100;
 
 const tags = ['trajectories'];
@@ -69,11 +69,11 @@ export function createTrajectoryProcedures(services: Services) {
           requestHeaders: logRequestHeaders,
           summary: 'Log groups of trajectories',
           description:
-            'Stores all groups or none; the reply comes when they are durable. Keys that are not listed are kept. ' +
-            'Metrics are averaged and shown as `<split>/<metric>` on the checkpoint of the step.',
+            'Stores all groups or none, and replies when they are durable. Unknown keys are kept. ' +
+            'Metrics are averaged and appear as `<split>/<metric>` on the checkpoint of the step.',
         },
       })
-      // The input is read as REST reads it, from the text of its JSON, so both transports store and refuse the same.
+      // The input is parsed from JSON text as for REST, so that both transports store and refuse the same.
       .use(async ({ next, getRawInput }) => next({ ctx: { rawInput: await getRawInput() } }))
       .input(trajectoryLogInput)
       .output(trajectoryLogResult)
@@ -96,8 +96,9 @@ export function createTrajectoryProcedures(services: Services) {
           operationId: 'listTrajectories',
           tags,
           requestHeaders,
-          summary: 'Page through the logged trajectories of a model',
-          description: 'In the order of logging. A walk by `after` sees no trajectory twice and misses none.',
+          summary: 'List the logged trajectories of a model by pages',
+          description:
+            'In the order of logging. Keyset pagination by `after` returns each trajectory exactly once.',
         },
       })
       .input(trajectoryListInput)
@@ -146,7 +147,7 @@ export function createTrajectoryProcedures(services: Services) {
           operationId: 'listSplitMetrics',
           tags,
           requestHeaders,
-          summary: 'Metrics of each split over the steps',
+          summary: 'List the metrics of each split by step',
         },
       })
       .input(splitMetricsInput)
@@ -169,7 +170,7 @@ function toFilter(input: TrajectoryExportInput): TrajectoryFilter {
   };
 }
 
-/** Positions begin with 1. */
+/** 0 without a cursor: positions start at 1. */
 function toPosition(after: string | undefined): number {
   return after === undefined ? 0 : Number(after);
 }

@@ -1,12 +1,12 @@
-// The training room as one router: models, their checkpoints, their trajectories.
+// The router of the training endpoints: models, checkpoints, trajectories.
 
-import type { Services } from '../services.ts';
-import { router } from '../trpc.ts';
+import type { Services } from '../ports/services.ts';
+import { router } from '../trpc/trpc.ts';
 import { createCheckpointProcedures } from './training-checkpoints.ts';
 import { createTrainingModelProcedures } from './training-models.ts';
 import { createTrajectoryProcedures } from './training-trajectories.ts';
 
-/** Router of everything under /v1/preview/models. */
+/** Creates the router of /v1/preview/models. */
 export function createTrainingRouter(services: Services) {
   return router({
     models: createTrainingModelProcedures(services),

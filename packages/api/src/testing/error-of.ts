@@ -1,6 +1,6 @@
 // What a call that must be refused was refused with.
 
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../trpc/errors.ts';
 
 /** Throws: an Error when the promise is kept, or broken with anything but an `ApiError`. */
 export async function errorOf(promise: Promise<unknown>): Promise<ApiError> {

@@ -1,6 +1,6 @@
 // Annotation specs and queues in memory; every schema is fine and every value satisfies it.
 
-import type { AnnotationServices, AnnotationSpec } from '../feedback/annotation-services.ts';
+import type { AnnotationServices, AnnotationSpec } from '../ports/annotation-services.ts';
 
 /** Makes the services. */
 export function createFakeAnnotationServices(): AnnotationServices {

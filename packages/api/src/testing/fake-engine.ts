@@ -59,6 +59,7 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
     parameterCount: 0,
     eosTokenIds: [2],
     chatTemplate: '{{ messages }}',
+    reasoningFormat: null,
     samplingDefaults: {},
     ...script.info,
   };
@@ -110,12 +111,18 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
         throwIfAborted(signal);
         if (script.failAt?.tokenNumber === number) throw script.failAt.error;
         for (let choiceIndex = 0; choiceIndex < choiceCount; choiceIndex++) {
-          const delta = { choiceIndex, text, tokenIds: [100 + number] };
-          if (number < pieces.length - 1) yield { kind: 'token-delta', ...delta };
-          else {
-            const finishReason = script.finishReason ?? 'stop';
-            yield { kind: 'choice-finish', ...delta, finishReason, stopReason: script.stopReason ?? null };
-          }
+          const isLast = number === pieces.length - 1;
+          yield {
+            kind: 'token-delta',
+            choiceIndex,
+            text,
+            reasoning: '',
+            isReasoning: false,
+            tokenIds: [100 + number],
+            finish: isLast
+              ? { reason: script.finishReason ?? 'stop', stopReason: script.stopReason ?? null }
+              : null,
+          };
         }
       }
       const completionTokenCount = pieces.length * choiceCount;

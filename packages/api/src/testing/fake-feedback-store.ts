@@ -1,6 +1,6 @@
 // A feedback store that holds nothing, for tests of other rooms: what it is asked to keep is only acknowledged.
 
-import type { FeedbackStore } from '../feedback/feedback-services.ts';
+import type { FeedbackStore } from '../ports/feedback-services.ts';
 
 /** Makes the store. */
 export function createFakeFeedbackStore(): FeedbackStore {

@@ -1,6 +1,12 @@
 // Services over fake engines: a catalog held in a map, known keys, a clock that stands still.
 
-import type { CatalogModel, CheckpointModel, GenerationReport, ModelStatus, Services } from '../services.ts';
+import type {
+  CatalogModel,
+  CheckpointModel,
+  GenerationReport,
+  ModelStatus,
+  Services,
+} from '../ports/services.ts';
 import { createFakeAnnotationServices } from './fake-annotation-services.ts';
 import { createFakeEngine, type FakeEngine } from './fake-engine.ts';
 import { createFakeFeedbackStore } from './fake-feedback-store.ts';
@@ -34,7 +40,6 @@ export function createFakeServices(
       createdAtSeconds: 1_700_000_000,
       ownedBy: 'ortler',
       root: id,
-      reasoningParser: 'auto',
       status: 'kind' in given ? given : { kind: 'ready', engine: given },
     }),
   );

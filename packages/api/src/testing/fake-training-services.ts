@@ -1,7 +1,5 @@
 // The training ports in memory. The conformance tests of apps/server run on these and on every database alike.
 
-import { meanOf } from '../training/metric-tallies.ts';
-import { toModelReference } from '../training/model-reference.ts';
 import type {
   CheckpointStore,
   MeanTally,
@@ -16,7 +14,9 @@ import type {
   TrajectoryRecord,
   TrajectorySpool,
   TrajectoryStore,
-} from '../training/training-services.ts';
+} from '../ports/training-services.ts';
+import { meanOf } from '../training/metric-tallies.ts';
+import { toModelReference } from '../training/model-reference.ts';
 
 type Checkpoint = StoredCheckpoint & { isDeleted: boolean };
 

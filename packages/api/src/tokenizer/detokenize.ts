@@ -1,10 +1,10 @@
-// Token ids -> their text, special tokens included.
+// Decodes token ids to text, including special tokens.
 
 import type { DetokenizeRequest, DetokenizeResult } from '@ortler/schemas';
-import { ApiError } from '../errors.ts';
-import { findModel, withEngine } from '../ready-engine.ts';
-import type { Services } from '../services.ts';
-import type { CallerContext } from '../trpc.ts';
+import { findModel, withEngine } from '../generation/ready-engine.ts';
+import type { Services } from '../ports/services.ts';
+import { ApiError } from '../trpc/errors.ts';
+import type { CallerContext } from '../trpc/trpc.ts';
 
 /** Throws: `invalid_parameter` for the first id outside the vocabulary. */
 export async function detokenize(

@@ -1,16 +1,16 @@
-// A text or conversation -> its tokens, as a completion or a chat with the same fields would see them.
+// Encodes a text or conversation to token ids, exactly as a completion or chat with the same fields does.
 
 import type { Engine } from '@ortler/engine';
 import type { TokenizeRequest, TokenizeResult } from '@ortler/schemas';
-import { fromEngineError } from '../chat/engine-error.ts';
 import { toTemplate } from '../chat/to-generation-request.ts';
 import { toTemplateMessages } from '../chat/to-template-messages.ts';
 import { checkTemplateValues } from '../chat/validate-chat-request.ts';
-import { findModel, withEngine } from '../ready-engine.ts';
-import type { Services } from '../services.ts';
-import type { CallerContext } from '../trpc.ts';
+import { fromEngineError } from '../generation/engine-error.ts';
+import { findModel, withEngine } from '../generation/ready-engine.ts';
+import type { Services } from '../ports/services.ts';
+import type { CallerContext } from '../trpc/trpc.ts';
 
-/** Throws: `invalid_parameter` for a template that fails and for text too long to encode in time. */
+/** Throws: `invalid_parameter` for a failing chat template and for text that is too long to encode in time. */
 export async function tokenize(
   services: Services,
   request: TokenizeRequest,

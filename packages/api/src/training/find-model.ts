@@ -1,21 +1,21 @@
-// The model that a path names: by its id, or by its name with escaped slashes.
+// Resolves the model of a path: by id, or by name with escaped slashes.
 
 import { isStorableText } from '@ortler/schemas';
-import { ApiError } from '../errors.ts';
-import type { Principal, Services } from '../services.ts';
+import type { Principal, Services } from '../ports/services.ts';
+import type { TrainingModel } from '../ports/training-services.ts';
 import { homeEntity, mayReach } from '../team.ts';
+import { ApiError } from '../trpc/errors.ts';
 import { parseModelReference } from './model-reference.ts';
-import type { TrainingModel } from './training-services.ts';
 
 const SHOWN_LENGTH = 200;
 
-/** Throws: `not_found`, in the same words for a model that is not there and one of another team. */
+/** Throws: `not_found`, with the same message for an unknown model and one of another team. */
 export async function findModel(
   { training }: Pick<Services, 'training'>,
   caller: Principal,
   reference: string,
 ): Promise<TrainingModel> {
-  // Nothing has such a name, and not every database can be asked.
+  // No model has such a name, and some databases refuse the query.
   if (!isStorableText(reference)) throw unknownModel(reference);
   const byId = await training.models.findById(reference);
   if (byId !== null && mayReach(caller, byId.entity)) return byId;
@@ -26,7 +26,7 @@ export async function findModel(
   return byName;
 }
 
-/** The failure of a request that names a model nobody created, or one that is gone. */
+/** The error of a request for an unknown or deleted model. */
 export function unknownModel(reference: string): ApiError {
   return new ApiError('not_found', `There is no model ${reference.slice(0, SHOWN_LENGTH)}.`);
 }

@@ -1,14 +1,14 @@
-// One log call, whichever transport it came by: reads the body into a spool, then stores everything or nothing.
+// One log call over any transport: reads the body into a spool, then stores everything or nothing. Idempotent with a key.
 
 import { createHash } from 'node:crypto';
 import type { TrajectoryLogResult } from '@ortler/schemas';
-import { invalidInput } from '../report-faults.ts';
-import type { Services } from '../services.ts';
-import type { CallerContext } from '../trpc.ts';
+import type { Services } from '../ports/services.ts';
+import { invalidInput } from '../trpc/report-faults.ts';
+import type { CallerContext } from '../trpc/trpc.ts';
 import { findModel, unknownModel } from './find-model.ts';
 import { readTrajectoryLog } from './read-trajectory-log.ts';
 
-/** Name of the header, as procedures see it. */
+/** Lower-case name of the header. */
 const IDEMPOTENCY_KEY = 'idempotency-key';
 const KEY_PATTERN = /^[\x21-\x7e]{1,200}$/;
 
@@ -27,8 +27,8 @@ export async function logTrajectories(
   const hash = createHash('sha256');
   const spool = trajectories.openSpool();
   try {
-    const watched = key === undefined ? body : hashing(body, bytes => hash.update(bytes));
-    const log = await readTrajectoryLog(watched, spool, services.now());
+    const hashed = key === undefined ? body : hashing(body, bytes => hash.update(bytes));
+    const log = await readTrajectoryLog(hashed, spool, services.now());
     const idempotency = key === undefined ? null : { key, digest: hash.digest('hex') };
     const stored = await trajectories.append(model.id, { ...log, spool, idempotency });
     if (stored === 'unknown-model') throw unknownModel(modelReference);

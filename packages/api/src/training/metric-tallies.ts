@@ -1,21 +1,21 @@
-// The metrics of one log call, tallied trajectory by trajectory. Source: what training clients compute for their own
-// dashboards: means over the trajectories that have a metric, over groups for group metrics, and the mean over groups
-// of the standard deviation (of the population) of their rewards.
+// Aggregates the metrics of one log call, trajectory by trajectory: the mean over the trajectories that have a metric, over
+// groups for group metrics, and the mean over groups of the population standard deviation of their rewards. Source: the
+// dashboards of training clients.
 
 import { isStorableText, MAX_METRIC_NAME_LENGTH } from '@ortler/schemas';
-import type { MeanTally } from './training-services.ts';
+import type { MeanTally } from '../ports/training-services.ts';
 
-/** Most different metrics of one call. */
+/** Most distinct metrics of one call. */
 export const MAX_METRIC_NAMES = 1_000;
 
-/** Largest size of a value: sums of many, and of their squares, are finite then. */
+/** Largest magnitude of a value, which keeps sums of values and of their squares finite. */
 export const MAX_METRIC_SIZE = 1e150;
 
 export const REWARD = 'reward';
 export const REWARD_STD_DEV = 'reward_std_dev';
 export const EXCEPTION_RATE = 'exception_rate';
 
-/** These are computed; a metric that a client gives the same name stays in its trajectory and is not tallied. */
+/** Computed metrics. A client's metric of the same name is kept in its trajectory but not aggregated. */
 const COMPUTED: ReadonlySet<string> = new Set([REWARD, REWARD_STD_DEV, EXCEPTION_RATE]);
 
 type MetricValues = Readonly<Record<string, number | boolean>>;
@@ -23,7 +23,7 @@ type MetricValues = Readonly<Record<string, number | boolean>>;
 /** Tallies of one call. Mutates: itself only. */
 export class MetricTallies {
   readonly #tallies = new Map<string, { total: number; count: number }>();
-  // Rewards of the open group, as Welford's running mean and sum of squares: two large rewards keep their difference.
+  // Rewards of the open group, by Welford's algorithm, which is stable for large rewards with small differences.
   #groupCount = 0;
   #groupMean = 0;
   #groupSquares = 0;
@@ -46,7 +46,7 @@ export class MetricTallies {
     if (this.#groupCount > 0)
       for (const [name, value] of Object.entries(metrics)) this.#add(`group_${name}`, Number(value));
     if (this.#groupCount > 1) this.#add(REWARD_STD_DEV, Math.sqrt(this.#groupSquares / this.#groupCount));
-    // Without two attempts at one task nothing deviates.
+    // A group of one attempt has no deviation.
     else if (this.#groupCount === 1) this.#addMany(REWARD_STD_DEV, 0, 0);
     this.#groupCount = 0;
     this.#groupMean = 0;
@@ -60,7 +60,7 @@ export class MetricTallies {
   #add(name: string, value: number): void {
     if (Math.abs(value) > MAX_METRIC_SIZE)
       throw new MetricError(
-        `${JSON.stringify(name)} must lie within ±${MAX_METRIC_SIZE}, so that a mean can be told`,
+        `${JSON.stringify(name)} must lie within ±${MAX_METRIC_SIZE}, so that a mean can be computed`,
       );
     this.#addMany(name, value, 1);
   }
@@ -79,7 +79,7 @@ export class MetricTallies {
   }
 }
 
-/** A metric that cannot be tallied. The message ends a sentence. */
+/** A metric that cannot be aggregated. The message completes a sentence. */
 export class MetricError extends Error {
   override readonly name = 'MetricError';
 }
@@ -91,7 +91,7 @@ function checkName(name: string): void {
     throw new MetricError('a metric name must not contain control characters or half characters');
 }
 
-/** The mean of a tally; nothing deviates from nothing. */
+/** The mean of a tally; 0 without values. */
 export function meanOf({ total, count }: MeanTally): number {
   return count === 0 ? 0 : total / count;
 }

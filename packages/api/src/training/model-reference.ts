@@ -1,19 +1,17 @@
-// How a trained model is named: `<entity>/<project>/<name>`, shortened to `<name>` where entity and project are the
-// default, and `:step<N>` behind it for one checkpoint. Servers list and answer chats under these names.
+// References of trained models: `<entity>/<project>/<name>`, shortened to `<name>` if entity and project are the default,
+// with the suffix `:step<N>` for one checkpoint. Models are listed and served under these names.
 
-import type { TrainingModelName } from './training-services.ts';
+import type { TrainingModelName } from '../ports/training-services.ts';
+import { DEFAULT_NAMESPACE } from '../team.ts';
 
-/** Project of models whose client named none, and their entity when their key has no team. */
-export const DEFAULT_NAMESPACE = 'default';
-
-/** A model's name in one text. No part may hold a slash or a colon, so two models never share it. */
+/** The reference of a model. It is unique, because no part may contain a slash or a colon. */
 export function toModelReference({ entity, project, name }: TrainingModelName): string {
   const isDefault = entity === DEFAULT_NAMESPACE && project === DEFAULT_NAMESPACE;
   return isDefault ? name : `${entity}/${project}/${name}`;
 }
 
 /**
- * Reads what `toModelReference` wrote, and a name alone as one of the entity `home`. Null: no model can have this name.
+ * Parses a reference; a name alone belongs to the entity `home`. Null: no model can have this reference.
  */
 export function parseModelReference(
   reference: string,
@@ -26,12 +24,12 @@ export function parseModelReference(
   return { entity, project, name };
 }
 
-/** Name of one checkpoint as a model id. */
+/** Model id of one checkpoint. */
 export function toCheckpointReference(modelName: string, step: number): string {
   return `${modelName}:step${step}`;
 }
 
-/** What training clients of the hosted service put before the whole name of a model when they chat with it. */
+/** Prefix of model names in chats from training clients of the hosted service. */
 const ARTIFACT_PREFIX = 'wandb-artifact:///';
 
 /**

@@ -1,5 +1,5 @@
-// Reads the body of a log call as it arrives: every trajectory is checked, goes into a spool and is forgotten, so the
-// body may be larger than memory. All faults are reported together, in field order; nothing is stored if there is one.
+// Streaming parser of the body of a log call: each trajectory is validated and written to a spool, so the body may be larger
+// than memory. All faults are reported together, in field order; nothing is stored if there are any.
 
 import { JsonSliceTooLongError, JsonSyntaxError, JsonTextReader, parseLosslessJson } from '@ortler/json';
 import {
@@ -12,16 +12,16 @@ import {
   type ValidationDetail,
 } from '@ortler/schemas';
 import { z } from 'zod';
-import { safeParseBounded } from '../bounded-input.ts';
-import { invalidInput } from '../report-faults.ts';
+import type { TrajectoryLog, TrajectorySpool } from '../ports/training-services.ts';
+import { safeParseBounded } from '../trpc/bounded-input.ts';
+import { invalidInput } from '../trpc/report-faults.ts';
 import { MetricError, MetricTallies } from './metric-tallies.ts';
 import { toTrajectoryRecord } from './to-trajectory-record.ts';
-import type { TrajectoryLog, TrajectorySpool } from './training-services.ts';
 
 /** Longest single trajectory, and longest rest of a group. Unit: UTF-16 code units. */
 export const MAX_TRAJECTORY_LENGTH = 16 * 1024 * 1024;
 
-/** Most trajectories, and most groups, of one call. Each takes far more room in a store than the `{}` it may be. */
+/** Most trajectories, and most groups, of one call. Even an empty one takes far more bytes in a store than its `{}`. */
 export const MAX_TRAJECTORY_COUNT = 100_000;
 
 /** Deepest nesting of the whole body; trajectories stand four levels inside. */
@@ -32,7 +32,7 @@ export type ReadTrajectoryLog = Omit<TrajectoryLog, 'spool' | 'idempotency'>;
 
 type Keys = readonly (string | number)[];
 
-/** An item is checked inside a wrapper, so that `null` in its place is a wrong item and not a missing body. */
+/** Items are validated inside a wrapper, so that `null` is reported as a wrong item and not as a missing body. */
 const WRAPPER = 'item';
 const wrappedTrajectory = z.object({ [WRAPPER]: trajectory });
 const wrappedGroup = z.object({ [WRAPPER]: trajectoryGroup });
@@ -41,8 +41,8 @@ const trajectoryList = z.object({ trajectories: z.array(z.unknown()) });
 
 /**
  * Reads a body to its end.
- * @param receivedAtMs Start of trajectories that give none. Unit: milliseconds since 1970.
- * Mutates: `spool`, which holds every record afterwards. Throws: `invalid_input` with all faults.
+ * @param receivedAtMs Start time of trajectories without one. Unit: milliseconds since 1970.
+ * Mutates: `spool`, to which all records are added. Throws: `invalid_input` with all faults.
  */
 export async function readTrajectoryLog(
   body: AsyncIterable<Uint8Array>,
@@ -61,7 +61,7 @@ export async function readTrajectoryLog(
 }
 
 class LogReading {
-  /** Where the reading is, for values that cannot be kept. */
+  /** Path of the value being read, for errors of values that are too long. */
   place: Keys = [];
   readonly #reader: JsonTextReader;
   readonly #spool: TrajectorySpool;
@@ -80,7 +80,7 @@ class LogReading {
   async read(): Promise<ReadTrajectoryLog> {
     const first = await this.#reader.peek();
     if (first === '') throw invalidInput(toDetails(groupList, undefined, [], []));
-    // Without a prototype, `__proto__` is a key like any other.
+    // Without a prototype, `__proto__` is an ordinary key.
     const head: Record<string, unknown> = Object.create(null);
     let groups: unknown;
     if (first === '{')
@@ -112,7 +112,7 @@ class LogReading {
     };
   }
 
-  /** Gives an empty list: what was in it is in the spool or among the faults. */
+  /** Returns an empty list, because the groups are in the spool or among the faults. */
   async #readGroups(): Promise<readonly unknown[]> {
     await this.#reader.readList(async groupIndex => {
       const place: Keys = ['trajectory_groups', groupIndex];
@@ -183,7 +183,7 @@ class LogReading {
     return this.#parse(await this.#reader.takeValue(MAX_TRAJECTORY_LENGTH), MAX_DEPTH - 1);
   }
 
-  /** Throws: `JsonSyntaxError` with the position in the whole body. */
+  /** Throws: `JsonSyntaxError` with the position from the start of the body. */
   #parse(
     { text, position }: { readonly text: string; readonly position: number },
     maxDepth: number,
@@ -209,7 +209,7 @@ class LogReading {
     return this.#faults.length === 0;
   }
 
-  /** Throws: `invalid_input` when there are too many, so that a hostile body is not read to its end. */
+  /** Throws: `invalid_input` at the limit of faults, so that a hostile body is not read to its end. */
   #report(faults: readonly ValidationDetail[]): void {
     this.#faults.push(...faults);
     if (this.#faults.length < MAX_DETAILS) return;
@@ -218,7 +218,7 @@ class LogReading {
   }
 }
 
-/** Faults of `value`, placed where it stands in the body; `inside` are the keys of a wrapper around it. */
+/** Faults of `value` with their path in the body; `inside` are the keys of a wrapper around it. */
 function toDetails(
   schema: z.ZodType,
   value: unknown,
@@ -239,7 +239,7 @@ function ruleFault(place: Keys, message: string): ValidationDetail {
   return { loc: ['body', ...place.map(String)], msg: `Value error, ${message}`, type: 'value_error' };
 }
 
-/** Group metrics are not part of the checked body: what is no number or boolean is kept but not tallied. */
+/** Numbers and booleans of group metrics, which are not validated: other values are stored but not aggregated. */
 function scalarsOf(metrics: unknown): Record<string, number | boolean> {
   if (typeof metrics !== 'object' || metrics === null || Array.isArray(metrics)) return {};
   const scalars = Object.entries(metrics).filter(

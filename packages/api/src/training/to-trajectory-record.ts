@@ -1,7 +1,7 @@
-// A checked trajectory -> the record that stores keep: flat columns beside the text that was sent.
+// Maps a validated trajectory to the stored record: columns for queries, and the text as it was sent.
 
 import type { Trajectory } from '@ortler/schemas';
-import type { TrajectoryRecord } from './training-services.ts';
+import type { TrajectoryRecord } from '../ports/training-services.ts';
 
 export interface RecordPlace {
   readonly groupIndex: number;
@@ -10,7 +10,7 @@ export interface RecordPlace {
   readonly receivedAtMs: number;
 }
 
-/** @param json The text of the same trajectory. */
+/** @param json The text of the trajectory as it was sent. */
 export function toTrajectoryRecord(
   trajectory: Trajectory,
   json: string,

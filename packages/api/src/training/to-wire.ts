@@ -1,4 +1,4 @@
-// Models, checkpoints and trajectories of the stores -> the words of the wire.
+// Maps stored models, checkpoints and trajectories to the wire format.
 
 import { parseLosslessJson } from '@ortler/json';
 import type {
@@ -8,8 +8,13 @@ import type {
   StoredTrajectoryRecord,
   TrainingModelRecord,
 } from '@ortler/schemas';
+import type {
+  SplitMetric,
+  StoredCheckpoint,
+  StoredTrajectory,
+  TrainingModel,
+} from '../ports/training-services.ts';
 import { toCheckpointReference, toModelReference } from './model-reference.ts';
-import type { SplitMetric, StoredCheckpoint, StoredTrajectory, TrainingModel } from './training-services.ts';
 
 export function toModelRecord(model: TrainingModel): TrainingModelRecord {
   const { id, entity, project, name, baseModel, createdAtMs } = model;
@@ -25,7 +30,7 @@ export function toModelRecord(model: TrainingModel): TrainingModelRecord {
   };
 }
 
-/** A checkpoint as lists show it: nothing beyond the published fields. */
+/** A checkpoint of a list, with the published fields only. */
 export function toCheckpoint({ id, step, metrics }: StoredCheckpoint): Checkpoint {
   return { id, step, metrics };
 }
@@ -64,10 +69,10 @@ export function toTrajectoryItem(stored: StoredTrajectory): StoredTrajectoryReco
   return { ...toEnvelope(stored), trajectory: parseLosslessJson(stored.json) };
 }
 
-/** The same as one line of JSON, without a parse of the trajectory. */
+/** A trajectory as one line of JSON, without parsing it. */
 export function toTrajectoryLine(stored: StoredTrajectory): string {
   const head = JSON.stringify(toEnvelope(stored)).slice(0, -1);
-  // Line ends can only stand between the tokens of JSON, never inside one.
+  // Line breaks occur only between the tokens of JSON, never inside a string.
   return `${head},"trajectory":${stored.json.replace(/[\r\n]+/g, ' ')}}\n`;
 }
 

@@ -1,5 +1,5 @@
-// Kysely's SQL writer for ClickHouse: backtick names and typed, named parameters (`{p1:String}`), which travel
-// beside the text in `query_params` and are never pasted into it.
+// Kysely's query compiler for ClickHouse: identifiers in backticks, and typed, named parameters (`{p1:String}`), which
+// are sent in `query_params`, never in the SQL text.
 import { DefaultQueryCompiler } from 'kysely';
 
 /** Compiles Kysely nodes to ClickHouse SQL; parameter `n` of the compiled query is `pn` in the text. */
@@ -35,7 +35,7 @@ function parameterType(value: unknown): string {
   }
 }
 
-/** The parameters of a compiled query by the names its text uses; for `query_params` of the client. */
+/** The parameters of a compiled query by name, for `query_params` of the ClickHouse client. */
 export function toClickHouseParams(parameters: readonly unknown[]): Readonly<Record<string, unknown>> {
   return Object.fromEntries(parameters.map((value, index) => [`p${index + 1}`, value]));
 }

@@ -1,12 +1,10 @@
 // ClickHouse 24.8 and later. The payload is a String column of JSON text, list columns are Array(String), map
 // columns Map(String, String or Float64), created_at is DateTime64(3, 'UTC').
 import { PostgresAdapter } from 'kysely';
-import type { Cast, PayloadReading } from '../bound-node.ts';
-import { toIsoMs } from '../datetime-literal.ts';
-import { assertNever } from '../errors.ts';
-import type { Column, PathSegment } from '../fields.ts';
-import { fragment, joinFragments, parameter, type SqlFragment, trustedSql } from '../sql-fragment.ts';
-import { ClickHouseQueryCompiler } from './clickhouse-query-compiler.ts';
+import type { Cast, PayloadReading } from '../bind/bound-node.ts';
+import type { Column } from '../bind/columns.ts';
+import { toIsoMs } from '../bind/datetime-literal.ts';
+import type { PathSegment } from '../bind/fields.ts';
 import {
   type DialectSyntax,
   isPlainKey,
@@ -14,14 +12,24 @@ import {
   NUMERIC_TEXT_LENGTH,
   type QueryDialect,
   TABLE_ALIAS,
-} from './dialect.ts';
-import { NumberingSyntax } from './numbering-syntax.ts';
+} from '../compile/dialect.ts';
+import {
+  clauses,
+  fragment,
+  joinFragments,
+  parameter,
+  type SqlFragment,
+  trustedSql,
+} from '../compile/sql-fragment.ts';
+import { assertNever } from '../errors.ts';
+import { BaseSyntax } from './base-syntax.ts';
+import { ClickHouseQueryCompiler } from './clickhouse-query-compiler.ts';
 
 export const clickHouseDialect: QueryDialect = Object.freeze({
   name: 'clickhouse',
   createSyntax: () => new ClickHouseSyntax(),
   createQueryCompiler: () => new ClickHouseQueryCompiler(),
-  // Kysely asks an adapter about inserts and migrations only; no SELECT depends on it.
+  // Kysely uses the adapter for inserts and migrations only, not for SELECT.
   createAdapter: () => new PostgresAdapter(),
 });
 
@@ -30,7 +38,7 @@ const NUMERIC = trustedSql(`'${NUMERIC_TEXT}'`);
 const MAX_NUMERIC_LENGTH = trustedSql(String(NUMERIC_TEXT_LENGTH));
 const NUMBER_TYPES = trustedSql(`('Int64', 'UInt64', 'Double')`);
 
-class ClickHouseSyntax extends NumberingSyntax implements DialectSyntax {
+class ClickHouseSyntax extends BaseSyntax implements DialectSyntax {
   text(value: string): SqlFragment {
     return parameter(value);
   }
@@ -106,10 +114,12 @@ class ClickHouseSyntax extends NumberingSyntax implements DialectSyntax {
     );
   }
   payloadSize(segments: readonly PathSegment[]): SqlFragment {
-    return this.#at(
-      segments,
-      json =>
-        fragment`multiIf(${json('JSONType')} IN ('Array', 'Object'), ${json('JSONLength')}, ${json('JSONType')} = 'String', lengthUTF8(${json('JSONExtractString')}), NULL)`,
+    return this.#at(segments, json =>
+      clauses(
+        fragment`multiIf(${json('JSONType')} IN ('Array', 'Object'), ${json('JSONLength')},`,
+        fragment`${json('JSONType')} = 'String', lengthUTF8(${json('JSONExtractString')}),`,
+        fragment`NULL)`,
+      ),
     );
   }
 
@@ -125,10 +135,12 @@ class ClickHouseSyntax extends NumberingSyntax implements DialectSyntax {
           value => fragment`if(${value} BETWEEN 0 AND 255 AND ${value} = trunc(${value}), ${value}, NULL)`,
         );
       case 'number-to-integer':
-        return this.share(
-          input,
-          value =>
-            fragment`if(${value} >= -9223372036854775808. AND ${value} < 9223372036854775808., trunc(${value}), NULL)`,
+        return this.share(input, value =>
+          clauses(
+            fragment`if(${value} >= -9223372036854775808. AND ${value} < 9223372036854775808.,`,
+            fragment`trunc(${value}),`,
+            fragment`NULL)`,
+          ),
         );
       case 'integer-to-text':
         return fragment`toString(toInt64(${input}))`;
@@ -154,7 +166,7 @@ class ClickHouseSyntax extends NumberingSyntax implements DialectSyntax {
     return input;
   }
 
-  /** A lambda over a list of one: the value is computed once. */
+  /** A lambda over an array of one element evaluates the value once. */
   share(value: SqlFragment, use: (shared: SqlFragment) => SqlFragment): SqlFragment {
     const name = this.newName();
     return fragment`arrayElement(arrayMap(${name} -> ${use(name)}, [${value}]), 1)`;
@@ -166,7 +178,7 @@ class ClickHouseSyntax extends NumberingSyntax implements DialectSyntax {
     return trustedSql('count()');
   }
 
-  /** Calls `use` with a writer of JSON function calls at the path. */
+  /** Calls `use` with a function that writes a JSON function call at the path. */
   #at(segments: readonly PathSegment[], use: (json: JsonCall) => SqlFragment): SqlFragment {
     let doc = PAYLOAD;
     let keys: SqlFragment[] = [];
@@ -175,7 +187,7 @@ class ClickHouseSyntax extends NumberingSyntax implements DialectSyntax {
         keys.push(isPlainKey(segment) ? trustedSql(`'${segment}'`) : parameter(segment));
         continue;
       }
-      // A number would pick the n-th member of an object, so lists are looked into by themselves.
+      // A number would select the n-th member of an object, so a list position is extracted from lists only.
       const place = trustedSql(String(segment + 1));
       doc = this.share(
         jsonCall(doc, keys)('JSONExtractRaw'),
@@ -196,7 +208,12 @@ function jsonCall(doc: SqlFragment, keys: readonly SqlFragment[]): JsonCall {
 }
 
 function textAt(json: JsonCall): SqlFragment {
-  return fragment`multiIf(${json('JSONType')} = 'String', ${json('JSONExtractString')}, ${json('JSONType')} = 'Null', NULL, ${json('JSONType')} = 'Double', ${withPlus(json('JSONExtractRaw'))}, ${json('JSONExtractRaw')})`;
+  return clauses(
+    fragment`multiIf(${json('JSONType')} = 'String', ${json('JSONExtractString')},`,
+    fragment`${json('JSONType')} = 'Null', NULL,`,
+    fragment`${json('JSONType')} = 'Double', ${withPlus(json('JSONExtractRaw'))},`,
+    fragment`${json('JSONExtractRaw')})`,
+  );
 }
 
 /** ClickHouse writes `1e21` where JSON.stringify writes `1e+21`. */
@@ -205,11 +222,19 @@ function withPlus(text: SqlFragment): SqlFragment {
 }
 
 function numberAt(json: JsonCall): SqlFragment {
-  return fragment`multiIf(${json('JSONType')} IN ${NUMBER_TYPES}, ${json('JSONExtractFloat')}, ${json('JSONType')} = 'String', ${numberFromText(json('JSONExtractString'))}, NULL)`;
+  return clauses(
+    fragment`multiIf(${json('JSONType')} IN ${NUMBER_TYPES}, ${json('JSONExtractFloat')},`,
+    fragment`${json('JSONType')} = 'String', ${numberFromText(json('JSONExtractString'))},`,
+    fragment`NULL)`,
+  );
 }
 
 function numberFromText(text: SqlFragment): SqlFragment {
-  return fragment`if(lengthUTF8(${text}) <= ${MAX_NUMERIC_LENGTH} AND match(${text}, ${NUMERIC}), toFloat64OrNull(${text}), NULL)`;
+  return clauses(
+    fragment`if(lengthUTF8(${text}) <= ${MAX_NUMERIC_LENGTH} AND match(${text}, ${NUMERIC}),`,
+    fragment`toFloat64OrNull(${text}),`,
+    fragment`NULL)`,
+  );
 }
 
 function flagOf(text: SqlFragment, numberFlag: SqlFragment): SqlFragment {

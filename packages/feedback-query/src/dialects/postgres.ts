@@ -1,13 +1,11 @@
-// PostgreSQL 15 and later. `payload_dump` holds the JSON text as it was written and `payload` the same as jsonb:
-// jsonb is fast to read but rewrites numbers and key order, so texts of anything but strings come from the dump.
+// PostgreSQL 15 and later. `payload_dump` is the JSON text as stored and `payload` the same as jsonb: jsonb is fast to
+// read, but rewrites numbers and key order, so the text of anything but a string is read from `payload_dump`.
 // List columns are text[], map columns jsonb, datetimes timestamptz(3).
 import { PostgresAdapter, PostgresQueryCompiler } from 'kysely';
-import type { Cast, PayloadReading } from '../bound-node.ts';
-import { toIsoMs } from '../datetime-literal.ts';
-import { assertNever } from '../errors.ts';
-import type { Column, PathSegment } from '../fields.ts';
-import { fragment, joinFragments, parameter, type SqlFragment, trustedSql } from '../sql-fragment.ts';
-import { byteOf, flagOf } from './case-flags.ts';
+import type { Cast, PayloadReading } from '../bind/bound-node.ts';
+import type { Column } from '../bind/columns.ts';
+import { toIsoMs } from '../bind/datetime-literal.ts';
+import type { PathSegment } from '../bind/fields.ts';
 import {
   type DialectSyntax,
   isPlainKey,
@@ -17,8 +15,17 @@ import {
   NUMERIC_TEXT_LENGTH,
   type QueryDialect,
   TABLE_ALIAS,
-} from './dialect.ts';
-import { NumberingSyntax } from './numbering-syntax.ts';
+} from '../compile/dialect.ts';
+import {
+  clauses,
+  fragment,
+  joinFragments,
+  parameter,
+  type SqlFragment,
+  trustedSql,
+} from '../compile/sql-fragment.ts';
+import { assertNever } from '../errors.ts';
+import { BaseSyntax, byteOf, flagOf } from './base-syntax.ts';
 
 export const postgresDialect: QueryDialect = Object.freeze({
   name: 'postgres',
@@ -33,7 +40,7 @@ const PAYLOAD = trustedSql(`${TABLE_ALIAS}.payload`);
 const NUMERIC = trustedSql(`'${NUMERIC_TEXT}'`);
 const MAX_NUMERIC_LENGTH = trustedSql(String(NUMERIC_TEXT_LENGTH));
 
-class PostgresSyntax extends NumberingSyntax implements DialectSyntax {
+class PostgresSyntax extends BaseSyntax implements DialectSyntax {
   text(value: string): SqlFragment {
     return fragment`${parameter(value)}::text`;
   }
@@ -57,7 +64,11 @@ class PostgresSyntax extends NumberingSyntax implements DialectSyntax {
   }
   hasElement(column: Column, needle: SqlFragment, foldCase: boolean): SqlFragment {
     if (!foldCase) return fragment`(${needle} = ANY(${this.column(column)}))`;
-    return fragment`EXISTS (SELECT 1 FROM unnest(${this.column(column)}) AS element(value) WHERE ${this.foldCase(trustedSql('element.value'))} = ${this.foldCase(needle)})`;
+    return clauses(
+      fragment`EXISTS (SELECT 1`,
+      fragment`FROM unnest(${this.column(column)}) AS element(value)`,
+      fragment`WHERE ${this.foldCase(trustedSql('element.value'))} = ${this.foldCase(needle)})`,
+    );
   }
   columnOutput(column: Column): SqlFragment {
     switch (column.type) {
@@ -101,11 +112,23 @@ class PostgresSyntax extends NumberingSyntax implements DialectSyntax {
   }
   payloadTruth(segments: readonly PathSegment[]): SqlFragment {
     const value = jsonbAt(segments);
-    return fragment`(CASE jsonb_typeof(${value}) WHEN 'boolean' THEN ${value}::boolean WHEN 'number' THEN ${value}::float8 <> 0 WHEN 'string' THEN ${value} #>> '{}' <> '' WHEN 'null' THEN false ELSE ${value} IS NOT NULL END)`;
+    return clauses(
+      fragment`(CASE jsonb_typeof(${value})`,
+      fragment`WHEN 'boolean' THEN ${value}::boolean`,
+      fragment`WHEN 'number' THEN ${value}::float8 <> 0`,
+      fragment`WHEN 'string' THEN ${value} #>> '{}' <> ''`,
+      fragment`WHEN 'null' THEN false`,
+      fragment`ELSE ${value} IS NOT NULL END)`,
+    );
   }
   payloadSize(segments: readonly PathSegment[]): SqlFragment {
     const value = jsonbAt(segments);
-    return fragment`CASE jsonb_typeof(${value}) WHEN 'array' THEN jsonb_array_length(${value}) WHEN 'object' THEN (SELECT count(*) FROM jsonb_object_keys(${value})) WHEN 'string' THEN char_length(${value} #>> '{}') END`;
+    return clauses(
+      fragment`CASE jsonb_typeof(${value})`,
+      fragment`WHEN 'array' THEN jsonb_array_length(${value})`,
+      fragment`WHEN 'object' THEN (SELECT count(*) FROM jsonb_object_keys(${value}))`,
+      fragment`WHEN 'string' THEN char_length(${value} #>> '{}') END`,
+    );
   }
 
   cast(cast: Cast, input: SqlFragment): SqlFragment {
@@ -117,10 +140,12 @@ class PostgresSyntax extends NumberingSyntax implements DialectSyntax {
       case 'number-to-flag':
         return this.share(input, byteOf);
       case 'number-to-integer':
-        return this.share(
-          input,
-          value =>
-            fragment`CASE WHEN ${value} >= -9223372036854775808::float8 AND ${value} < 9223372036854775808::float8 THEN trunc(${value}) END`,
+        return this.share(input, value =>
+          clauses(
+            fragment`CASE WHEN ${value} >= -9223372036854775808::float8`,
+            fragment`AND ${value} < 9223372036854775808::float8`,
+            fragment`THEN trunc(${value}) END`,
+          ),
         );
       case 'integer-to-text':
         return fragment`(${input})::bigint::text`;
@@ -146,12 +171,12 @@ class PostgresSyntax extends NumberingSyntax implements DialectSyntax {
     return fragment`(${input}) COLLATE "C"`;
   }
 
-  /** OFFSET 0 keeps the planner from pasting the value back into each use. */
+  /** OFFSET 0 keeps the planner from inlining the value into each use. */
   share(value: SqlFragment, use: (shared: SqlFragment) => SqlFragment): SqlFragment {
     const name = this.newName();
     return fragment`(SELECT ${use(name)} FROM (SELECT ${value} AS ${name} OFFSET 0) AS t)`;
   }
-  /** A blank sorts before the dot of a fraction, which PostgreSQL leaves out on whole seconds. */
+  /** A space sorts before the dot of a fraction, which PostgreSQL omits on whole seconds. */
   momentAndId(moment: SqlFragment, id: SqlFragment): SqlFragment {
     return fragment`((${moment} AT TIME ZONE 'UTC')::text || ' ' || ${id}) COLLATE "C"`;
   }
@@ -160,7 +185,7 @@ class PostgresSyntax extends NumberingSyntax implements DialectSyntax {
   }
 }
 
-/** A key at a time; a path into a list goes through a strict JSON path, because `'5'::jsonb -> 0` is 5. */
+/** One `->` per key; a path with a list position is a strict JSON path, because `'5'::jsonb -> 0` is 5. */
 function jsonbAt(segments: readonly PathSegment[]): SqlFragment {
   if (!segments.some(segment => typeof segment === 'number')) return stepInto(PAYLOAD, segments);
   const path = `strict ${jsonPath(segments)}`;
@@ -168,7 +193,7 @@ function jsonbAt(segments: readonly PathSegment[]): SqlFragment {
   return fragment`jsonb_path_query_first(${PAYLOAD}, ${written}, '{}', true)`;
 }
 
-/** Text of the value as it was written. */
+/** JSON text of the value as stored. */
 function dumpAt(segments: readonly PathSegment[]): SqlFragment {
   return segments.length === 0 ? DUMP : fragment`${stepInto(DUMP_JSON, segments)}::text`;
 }
@@ -183,13 +208,26 @@ function stepInto(base: SqlFragment, segments: readonly PathSegment[]): SqlFragm
 }
 
 function textAt(value: SqlFragment, segments: readonly PathSegment[]): SqlFragment {
-  return fragment`CASE jsonb_typeof(${value}) WHEN 'string' THEN ${value} #>> '{}' WHEN 'null' THEN NULL ELSE ${dumpAt(segments)} END`;
+  return clauses(
+    fragment`CASE jsonb_typeof(${value})`,
+    fragment`WHEN 'string' THEN ${value} #>> '{}'`,
+    fragment`WHEN 'null' THEN NULL`,
+    fragment`ELSE ${dumpAt(segments)} END`,
+  );
 }
 
 function numberAt(value: SqlFragment): SqlFragment {
-  return fragment`CASE jsonb_typeof(${value}) WHEN 'number' THEN ${value}::float8 WHEN 'string' THEN ${numberFromText(fragment`(${value} #>> '{}')`)} END`;
+  return clauses(
+    fragment`CASE jsonb_typeof(${value})`,
+    fragment`WHEN 'number' THEN ${value}::float8`,
+    fragment`WHEN 'string' THEN ${numberFromText(fragment`(${value} #>> '{}')`)} END`,
+  );
 }
 
 function numberFromText(text: SqlFragment): SqlFragment {
-  return fragment`CASE WHEN char_length(${text}) <= ${MAX_NUMERIC_LENGTH} AND ${text} ~ ${NUMERIC} THEN ${text}::float8 END`;
+  return clauses(
+    fragment`CASE WHEN char_length(${text}) <= ${MAX_NUMERIC_LENGTH}`,
+    fragment`AND ${text} ~ ${NUMERIC}`,
+    fragment`THEN ${text}::float8 END`,
+  );
 }

@@ -1,12 +1,10 @@
 // SQLite 3.45 and later. Structured columns are JSON text; datetimes are 24-character ISO text, whose order is
 // time order. JSON values are read by their json_type, because SQLite orders every text after every number.
 import { SqliteAdapter, SqliteQueryCompiler } from 'kysely';
-import type { Cast, PayloadReading } from '../bound-node.ts';
-import { toIsoMs } from '../datetime-literal.ts';
-import { assertNever } from '../errors.ts';
-import type { Column, PathSegment } from '../fields.ts';
-import { fragment, parameter, type SqlFragment, trustedSql } from '../sql-fragment.ts';
-import { byteOf, flagOf } from './case-flags.ts';
+import type { Cast, PayloadReading } from '../bind/bound-node.ts';
+import type { Column } from '../bind/columns.ts';
+import { toIsoMs } from '../bind/datetime-literal.ts';
+import type { PathSegment } from '../bind/fields.ts';
 import {
   type DialectSyntax,
   isPlainPath,
@@ -14,8 +12,10 @@ import {
   NUMERIC_TEXT_LENGTH,
   type QueryDialect,
   TABLE_ALIAS,
-} from './dialect.ts';
-import { NumberingSyntax } from './numbering-syntax.ts';
+} from '../compile/dialect.ts';
+import { clauses, fragment, parameter, type SqlFragment, trustedSql } from '../compile/sql-fragment.ts';
+import { assertNever } from '../errors.ts';
+import { BaseSyntax, byteOf, flagOf } from './base-syntax.ts';
 
 export const sqliteDialect: QueryDialect = Object.freeze({
   name: 'sqlite',
@@ -26,13 +26,13 @@ export const sqliteDialect: QueryDialect = Object.freeze({
 
 const PAYLOAD = trustedSql(`${TABLE_ALIAS}.payload_dump`);
 /**
- * The payload as a value to compare. Without the plus, SQLite would put the other side of an equality in place of the column
- * everywhere in the condition, also where it is read as JSON: `payload = '' and payload.a exists` was malformed JSON.
+ * The payload as a comparable value. Without the plus, SQLite propagates the constant of an equality to every use of the
+ * column, also where it is parsed as JSON: `payload = '' and payload.a exists` failed with "malformed JSON".
  */
 const PAYLOAD_TEXT = trustedSql(`+${TABLE_ALIAS}.payload_dump`);
 const MAX_NUMERIC_LENGTH = trustedSql(String(NUMERIC_TEXT_LENGTH));
 
-class SqliteSyntax extends NumberingSyntax implements DialectSyntax {
+class SqliteSyntax extends BaseSyntax implements DialectSyntax {
   text(value: string): SqlFragment {
     return parameter(value);
   }
@@ -57,7 +57,11 @@ class SqliteSyntax extends NumberingSyntax implements DialectSyntax {
   hasElement(column: Column, needle: SqlFragment, foldCase: boolean): SqlFragment {
     const value = trustedSql(foldCase ? 'lower(element.value)' : 'element.value');
     const wanted = foldCase ? this.foldCase(needle) : needle;
-    return fragment`EXISTS (SELECT 1 FROM json_each(${this.column(column)}) AS element WHERE ${value} = ${wanted})`;
+    return clauses(
+      fragment`EXISTS (SELECT 1`,
+      fragment`FROM json_each(${this.column(column)}) AS element`,
+      fragment`WHERE ${value} = ${wanted})`,
+    );
   }
   columnOutput(column: Column): SqlFragment {
     return column.type === 'json' ? PAYLOAD : this.column(column);
@@ -88,11 +92,23 @@ class SqliteSyntax extends NumberingSyntax implements DialectSyntax {
   payloadTruth(segments: readonly PathSegment[]): SqlFragment {
     const path = pathFragment(segments);
     const value = valueAt(path);
-    return fragment`(CASE ${typeAt(path)} WHEN 'text' THEN ${value} <> '' WHEN 'null' THEN 0 WHEN 'object' THEN 1 WHEN 'array' THEN 1 ELSE ${value} <> 0 END)`;
+    return clauses(
+      fragment`(CASE ${typeAt(path)}`,
+      fragment`WHEN 'text' THEN ${value} <> ''`,
+      fragment`WHEN 'null' THEN 0`,
+      fragment`WHEN 'object' THEN 1`,
+      fragment`WHEN 'array' THEN 1`,
+      fragment`ELSE ${value} <> 0 END)`,
+    );
   }
   payloadSize(segments: readonly PathSegment[]): SqlFragment {
     const path = pathFragment(segments);
-    return fragment`CASE ${typeAt(path)} WHEN 'array' THEN json_array_length(${PAYLOAD}, ${path}) WHEN 'object' THEN (SELECT count(*) FROM json_each(${PAYLOAD}, ${path})) WHEN 'text' THEN length(${valueAt(path)}) END`;
+    return clauses(
+      fragment`CASE ${typeAt(path)}`,
+      fragment`WHEN 'array' THEN json_array_length(${PAYLOAD}, ${path})`,
+      fragment`WHEN 'object' THEN (SELECT count(*) FROM json_each(${PAYLOAD}, ${path}))`,
+      fragment`WHEN 'text' THEN length(${valueAt(path)}) END`,
+    );
   }
 
   cast(cast: Cast, input: SqlFragment): SqlFragment {
@@ -104,10 +120,12 @@ class SqliteSyntax extends NumberingSyntax implements DialectSyntax {
       case 'number-to-flag':
         return this.share(input, byteOf);
       case 'number-to-integer':
-        return this.share(
-          input,
-          value =>
-            fragment`CASE WHEN ${value} >= -9223372036854775808.0 AND ${value} < 9223372036854775808.0 THEN trunc(${value}) END`,
+        return this.share(input, value =>
+          clauses(
+            fragment`CASE WHEN ${value} >= -9223372036854775808.0`,
+            fragment`AND ${value} < 9223372036854775808.0`,
+            fragment`THEN trunc(${value}) END`,
+          ),
         );
       case 'integer-to-text':
         return fragment`CAST(CAST(${input} AS INTEGER) AS TEXT)`;
@@ -133,7 +151,7 @@ class SqliteSyntax extends NumberingSyntax implements DialectSyntax {
     return input;
   }
 
-  /** SQLite never flattens a subquery without FROM, so the value is computed once. */
+  /** SQLite does not flatten a subquery without FROM, so the value is evaluated once. */
   share(value: SqlFragment, use: (shared: SqlFragment) => SqlFragment): SqlFragment {
     const name = this.newName();
     return fragment`(SELECT ${use(name)} FROM (SELECT ${value} AS ${name}))`;
@@ -156,20 +174,36 @@ function valueAt(path: SqlFragment): SqlFragment {
 }
 
 function textAt(path: SqlFragment): SqlFragment {
-  return fragment`CASE ${typeAt(path)} WHEN 'text' THEN ${valueAt(path)} WHEN 'null' THEN NULL ELSE ${PAYLOAD} -> ${path} END`;
+  return clauses(
+    fragment`CASE ${typeAt(path)}`,
+    fragment`WHEN 'text' THEN ${valueAt(path)}`,
+    fragment`WHEN 'null' THEN NULL`,
+    fragment`ELSE ${PAYLOAD} -> ${path} END`,
+  );
 }
 
 function numberAt(path: SqlFragment): SqlFragment {
   const value = valueAt(path);
-  return fragment`CASE ${typeAt(path)} WHEN 'real' THEN ${value} WHEN 'integer' THEN CAST(${value} AS REAL) WHEN 'text' THEN ${numberFromText(value)} END`;
+  return clauses(
+    fragment`CASE ${typeAt(path)}`,
+    fragment`WHEN 'real' THEN ${value}`,
+    fragment`WHEN 'integer' THEN CAST(${value} AS REAL)`,
+    fragment`WHEN 'text' THEN ${numberFromText(value)} END`,
+  );
 }
 
-/** Only number characters and valid JSON together mean: a JSON number without blanks around it. */
+/** Only characters of a number, and valid JSON: together a JSON number without spaces around it. */
 function numberFromText(text: SqlFragment): SqlFragment {
-  return fragment`CASE WHEN length(${text}) <= ${MAX_NUMERIC_LENGTH} AND ${text} NOT GLOB '*[^-+.0-9eE]*' AND ${text} NOT GLOB '*[eE]*[0-9][0-9][0-9]' AND json_valid(${text}) THEN CAST(${text} AS REAL) END`;
+  return clauses(
+    fragment`CASE WHEN length(${text}) <= ${MAX_NUMERIC_LENGTH}`,
+    fragment`AND ${text} NOT GLOB '*[^-+.0-9eE]*'`,
+    fragment`AND ${text} NOT GLOB '*[eE]*[0-9][0-9][0-9]'`,
+    fragment`AND json_valid(${text})`,
+    fragment`THEN CAST(${text} AS REAL) END`,
+  );
 }
 
-/** Plain paths are literals, so that expression indexes match; any other path is a parameter. */
+/** Plain paths are SQL literals, so that expression indexes match; any other path is a parameter. */
 function pathFragment(segments: readonly PathSegment[]): SqlFragment {
   return isPlainPath(segments) ? trustedSql(`'${jsonPath(segments)}'`) : parameter(jsonPath(segments));
 }

@@ -8,7 +8,7 @@ insert.run('f1', '2026-01-01T00:00:00.000Z', '{"score":0.9,"label":"good"}');
 insert.run('f2', '2026-01-02T00:00:00.000Z', '{"score":"0.7"}');
 insert.run('f3', '2026-01-03T00:00:00.000Z', '{"label":"bad"}');
 
-// 1. Parse and bind: throws QueryError { code, path, fault } for anything that is not a query.
+// 1. Parse and bind. An invalid query throws QueryError { code, path, fault }.
 const query = bindFeedbackQuery({
   projectId: 'acme/app',
   fields: ['id', 'payload.score'],
@@ -17,11 +17,11 @@ const query = bindFeedbackQuery({
   limit: 10,
 });
 
-// 2. Compile for a database. With Kysely, run it by `db.executeQuery(compiled.statement)`.
+// 2. Compile for a dialect. With Kysely, run it with `db.executeQuery(compiled.statement)`.
 const compiled = compileFeedbackQuery(query, sqliteDialect);
 const { sql, parameters } = compiled.statement;
 
-// 3. Run it, and shape the rows.
+// 3. Run the statement and decode the rows.
 const rows = db
   .prepare(sql)
   .all(...(parameters as string[]))

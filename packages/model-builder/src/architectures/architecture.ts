@@ -1,8 +1,8 @@
-// What distinguishes one `model_type` from another. Everything they share is in `decoder-graph.ts`.
+// The interface of an architecture: properties that differ between `model_type`s. `decoder-graph.ts` has the shared graph.
 
 import type { DecoderConfig, DecoderConfigFile } from '../hugging-face/decoder-config.ts';
 
-/** The parts of a decoder that a `model_type` settles, some of them through config.json. */
+/** Features of a decoder that its `model_type` determines, partly by config.json. */
 export type DecoderFeatures = Pick<
   DecoderConfig,
   'qkvBias' | 'attentionOutputBias' | 'mlpBias' | 'queryKeyNorm'
@@ -10,7 +10,7 @@ export type DecoderFeatures = Pick<
 
 export interface Architecture {
   readonly modelType: string;
-  /** Head size when config.json gives no `head_dim`. May be a fraction, which the caller refuses. */
+  /** Head size without `head_dim` in config.json. It may be fractional, which the caller refuses. */
   defaultHeadSize(file: DecoderConfigFile): number;
   features(file: DecoderConfigFile): DecoderFeatures;
 }

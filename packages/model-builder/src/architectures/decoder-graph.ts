@@ -1,4 +1,4 @@
-// The order of blocks in a decoder: the one description that every architecture and precision shares.
+// The decoder graph: the order of blocks, shared by all architectures and precisions.
 
 import { attention, attentionOutput, declareAttention, lastKeysAndValues } from '../blocks/attention.ts';
 import { embedding } from '../blocks/embedding.ts';
@@ -11,15 +11,15 @@ import { DYNAMIC_DIMS, SHARED_INPUT } from '../blocks/variant.ts';
 import { ModelBuildError } from '../errors.ts';
 
 /**
- * Records the whole graph of either variant.
+ * Records the complete graph of either variant.
  * ```
  *   embedding -> [ norm -> attention -> + -> norm -> mlp -> + ] per layer -> norm -> lm_head
  * ```
- * In the last layer everything after the attention runs on the rows of `logit_rows` only: nothing later reads
- * the other rows.
+ * In the last layer everything after the attention runs on the rows of `logit_rows` only, because nothing later reads the
+ * other rows.
  *
- * Throws: `tensor_missing`, `tensor_mismatch`, `unsupported` for tensors that are not as `config.json` says,
- * for those that it does not speak of, and for heads that the variant's attention cannot compute.
+ * Throws: `tensor_missing`, `tensor_mismatch`, `unsupported` for tensors that contradict `config.json` or that it does not
+ * imply, and for head sizes that the variant's attention does not support.
  */
 export function recordDecoderGraph(parts: GraphParts): void {
   const { graph, config } = parts;
@@ -59,12 +59,12 @@ export function recordDecoderGraph(parts: GraphParts): void {
 }
 
 /**
- * Records the graph that only fills the cache: for prompts with a cache in 8 bits, whose many tokens pay for a second copy of
- * the weights. Nothing is computed that no key or value depends on, so it ends in the last attention.
+ * Records the prefill graph of builds with an int8 KV cache. It only fills the cache, so it ends with the last attention and
+ * computes only values that keys and values depend on.
  * ```
  *   embedding -> [ norm -> attention -> + -> norm -> mlp -> + ] per layer but the last -> norm -> attention
  * ```
- * Throws: as `recordDecoderGraph`, but for tensors that config.json does not speak of.
+ * Throws: as `recordDecoderGraph`, except for tensors that config.json does not imply.
  */
 export function recordPrefillGraph(parts: GraphParts): void {
   const { graph, config } = parts;
@@ -108,8 +108,8 @@ function checkHeadSize({ variant, config }: GraphParts): void {
 }
 
 /**
- * Blocks make lists as long as there are heads and layers, before they ask for the weights of any: numbers that are far too large
- * must be told before memory ends. Throws: as `WeightSource.tensor`.
+ * Checks the numbers of heads and layers against the weights before anything is allocated, because blocks build lists of that
+ * length first and a corrupt number could exhaust memory. Throws: as `WeightSource.tensor`.
  */
 function checkExtent({ checkpoint, config }: GraphParts): void {
   const { layerCount, headCount, headSize, hiddenSize } = config;
@@ -125,7 +125,7 @@ function inputNormWeight(layer: number): string {
   return `model.layers.${layer}.input_layernorm.weight`;
 }
 
-/** A tied head stored all the same, which `checkTiedHead` compares, and tables of old versions that transformers ignores. */
+/** A stored copy of a tied head, which `checkTiedHead` compares, and old rotary tables, which transformers ignores. */
 function hasNoEffect(name: string): boolean {
   return name === LM_HEAD_WEIGHT || name.endsWith('.rotary_emb.inv_freq');
 }

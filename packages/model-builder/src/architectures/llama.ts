@@ -1,4 +1,4 @@
-// Llama 1 to 3, SmolLM and everything else that says `model_type: llama`.
+// Llama 1 to 3, SmolLM and all other models with `model_type: llama`.
 // Source: transformers, models/llama/modeling_llama.py
 
 import type { Architecture } from './architecture.ts';

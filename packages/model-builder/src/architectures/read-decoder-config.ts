@@ -1,5 +1,5 @@
-// config.json of a checkpoint, checked and turned into the few numbers a decoder graph is made of.
-// Names of Hugging Face end here; everything after this file speaks of a `DecoderConfig`.
+// Validates config.json of a checkpoint and maps it to the `DecoderConfig` of the graph. Hugging Face's names are used only
+// up to here.
 
 import { join } from 'node:path';
 import { configFault, parseConfigFile } from '../hugging-face/config-file.ts';
@@ -75,7 +75,7 @@ function refuseUnsupported(path: string, file: DecoderConfigFile): void {
   if ((file.partial_rotary_factor ?? 1) !== 1) {
     throw configFault('unsupported', path, 'partial_rotary_factor', 'must be absent or 1');
   }
-  // A decoder that sees what follows, as models made for embeddings do, cannot be run token by token.
+  // A decoder without a causal mask, as in embedding models, cannot generate token by token.
   if (file.is_causal === false) throw configFault('unsupported', path, 'is_causal', 'must be absent or true');
   if (Object.keys(file.per_layer_config ?? {}).length > 0)
     throw configFault(
@@ -93,7 +93,7 @@ function refuseUnsupported(path: string, file: DecoderConfigFile): void {
       `holds "${otherLayer}"; allowed is "full_attention"`,
     );
   }
-  // The first `max_window_layers` layers see everything, so a window is active only when layers remain.
+  // The first `max_window_layers` layers use full attention, so a window is active only if there are more layers.
   const windowed = file.use_sliding_window === true && file.sliding_window !== null;
   if (windowed && (file.max_window_layers ?? 0) < file.num_hidden_layers) {
     throw configFault(
@@ -110,8 +110,8 @@ function checkHeads(path: string, headCount: number, kvHeadCount: number, headSi
     const message = `is ${kvHeadCount}; it must divide num_attention_heads, ${headCount}`;
     throw configFault('config_invalid', path, 'num_key_value_heads', message);
   }
-  // GroupQueryAttention takes rotary tables of `headSize / 16 * 8` columns at most, so other sizes would not be
-  // rotated in full.
+  // GroupQueryAttention takes rotary tables of at most `headSize / 16 * 8` columns, so other sizes would be rotated only in
+  // part.
   if (!Number.isInteger(headSize) || headSize % 16 !== 0) {
     throw configFault('unsupported', path, 'head_dim', `is ${headSize}; allowed are multiples of 16`);
   }
@@ -135,7 +135,7 @@ function readRope(path: string, file: DecoderConfigFile): RopeConfig {
   return rope;
 }
 
-/** Versions of transformers differ in which place counts, so all that give a base must give the same. */
+/** Versions of transformers read `rope_theta` from different keys, so all keys that are present must agree. */
 function readRopeTheta(path: string, places: Readonly<Record<string, number | undefined>>): number {
   const [first, ...others] = Object.entries(places).filter(([, theta]) => theta !== undefined);
   if (first === undefined) return DEFAULT_ROPE_THETA;
@@ -145,7 +145,7 @@ function readRopeTheta(path: string, places: Readonly<Record<string, number | un
   throw configFault('config_invalid', path, first[0], message);
 }
 
-/** Newer versions of transformers let the key beside the block count, older ones the one in it. */
+/** Newer versions of transformers read the key beside the block, older ones the key in it, so both must agree. */
 function checkOriginalLength(path: string, file: DecoderConfigFile, { scaling }: RopeConfig): void {
   if (scaling.kind !== 'llama3') return;
   const beside = file.original_max_position_embeddings ?? scaling.originalContextLength;

@@ -1,55 +1,54 @@
-// Self-attention of one layer over a key and value cache that the operator updates in place.
+// Self-attention of one layer over a KV cache that is updated in place.
 
 import { pastName, presentName } from '@ortler/engine/graph-contract';
 import { type AttributeValue, int, MICROSOFT, text } from '@ortler/onnx';
 import type { BlockContext } from './block-context.ts';
 import { declareCacheScales, KV_PARTS, scalesName } from './cache-scales.ts';
+import {
+  appendTokens,
+  declareDequantisedAttention,
+  dequantisedAttention,
+  type ProjectedTokens,
+} from './dequantised-attention.ts';
 import { linear } from './linear.ts';
 import { rmsNorm } from './rms-norm.ts';
 import { ROTARY_TABLES } from './rotary.ts';
 import { toRows, toSequences } from './token-rows.ts';
 import { NO_SINKS } from './variant.ts';
-import {
-  appendTokens,
-  declareWidenedAttention,
-  type ProjectedTokens,
-  widenedAttention,
-} from './widened-attention.ts';
 
 /**
- * A score that no key can be as low as: each head's sink, which takes no part in its softmax. With sinks the operator
- * computes all scores of a call and then their softmax; its other way, in blocks of keys, has kernels without vector
- * instructions and takes up to a half longer (ADR 28). Price: memory for the scores,
- * `batch * heads * length * capacity` floats, once per session.
+ * Score of an attention sink that is too low to take part in the softmax. With sinks the operator computes all scores of a
+ * call before the softmax; without them it works in blocks of keys (flash attention), whose CPU kernels are not vectorised
+ * and take up to half as long again (ADR 28). Cost: `batch * heads * length * capacity` floats of scores, once per session.
  */
 const NO_SINK_SCORE = -1e30;
 
-/** Declares what all attentions share. To be called once, before the first layer. */
+/** Declares the inputs and constants of all layers. Call it once, before the first layer. */
 export function declareAttention(context: BlockContext): void {
   const { graph, config, variant } = context;
   declareCacheScales(context);
-  if (context.cache === 'widened') declareWidenedAttention(context);
+  if (context.cache === 'dequantised') declareDequantisedAttention(context);
   if (!variant.lateAttentionInputs.includes(NO_SINKS)) return;
   graph.constant(NO_SINKS, 'float32', Array<number>(config.headCount).fill(NO_SINK_SCORE));
 }
 
 /**
  * ```
- *   input [..., hidden]                        ... is batch, length in slots graphs, 1, batch * length with integer
- *                                              products, tokens in paged graphs
+ *   input [..., hidden]                        ... is batch, length in slots graphs; 1, batch * length with dynamic int8;
+ *                                              tokens in paged graphs
  *     |
  *   qkv_proj: MatMul (+ bias)                  [..., (heads + 2 kvHeads) * headSize]
  *     |
  *   Split, q_norm, k_norm                      only with norms on queries and keys
  *     |
- *   GroupQueryAttention  <- past key, value    slots: [batch, kvHeads, capacity, headSize], 8-bit codes with <- scales
+ *   GroupQueryAttention  <- past key, value    slots: [batch, kvHeads, capacity, headSize], int8 with <- scales
  *   or PagedAttention                          paged: [blocks, blockLength, kvHeads, headSize]
  *     |        |         <- lengths, block table, cos, sin
  *     |        +--------> present key, value   the same memory as past
  *   [..., heads * headSize]
  * ```
- * The operator rotates queries and keys, appends to the cache and applies the causal limit. Where the graph widens the cache
- * itself, `widenedAttention` has the lower half.
+ * The operator rotates queries and keys, appends to the cache and applies the causal mask. In graphs that dequantise an int8
+ * KV cache themselves, `dequantisedAttention` replaces the lower half.
  */
 export function attention(context: BlockContext, layer: number, input: string): string {
   const { headCount, headSize } = context.config;
@@ -57,16 +56,16 @@ export function attention(context: BlockContext, layer: number, input: string): 
   const [query, key, value] = queryKeyValue(context, layer, path, input);
   const tokens = { query, key, value };
   const output =
-    context.cache === 'widened'
-      ? widenedAttention(context, layer, path, tokens)
+    context.cache === 'dequantised'
+      ? dequantisedAttention(context, layer, path, tokens)
       : operatorAttention(context, layer, path, tokens);
   return toRows(context, path, output, headCount * headSize);
 }
 
-/** What of the last attention a graph needs that only fills the cache. */
+/** The last attention of a graph that only fills the cache: keys and values without the output. */
 export function lastKeysAndValues(context: BlockContext, layer: number, input: string): void {
-  if (context.cache !== 'widened') {
-    // The operator that writes into the cache is the one that attends.
+  if (context.cache !== 'dequantised') {
+    // The operator writes into the cache and attends in one node.
     attention(context, layer, input);
     return;
   }
@@ -75,14 +74,15 @@ export function lastKeysAndValues(context: BlockContext, layer: number, input: s
   appendTokens(context, layer, path, { key, value });
 }
 
-/** Names of packed queries, keys and values, or of the three apart. */
+/** Records the attention operator. Queries, keys and values may be packed into `query`. Returns its output. */
 function operatorAttention(
   { graph, config, variant, cache }: BlockContext,
   layer: number,
   path: string,
   { query, key, value }: ProjectedTokens,
 ): string {
-  const type = cache === 'codes' ? 'int8' : variant.activation;
+  const isInt8 = cache === 'int8';
+  const type = isInt8 ? 'int8' : variant.activation;
   const dims = variant.cacheDims(config);
   const caches = KV_PARTS.map(part => graph.input(pastName(layer, part), type, dims));
   const node = `${path}/${variant.attentionOperator}`;
@@ -92,7 +92,7 @@ function operatorAttention(
     do_rotary: int(1),
     rotary_interleaved: int(0),
   };
-  if (cache === 'codes') {
+  if (isInt8) {
     attributes.k_quant_type = text('PER_CHANNEL');
     attributes.v_quant_type = text('PER_CHANNEL');
     attributes.kv_cache_bit_width = int(8);
@@ -101,13 +101,15 @@ function operatorAttention(
     node,
     variant.attentionOperator,
     [
-      ...[query, key, value],
+      query,
+      key,
+      value,
       ...caches,
       ...variant.attentionInputs,
       ROTARY_TABLES.cosine,
       ROTARY_TABLES.sine,
       ...variant.lateAttentionInputs,
-      ...(cache === 'codes' ? KV_PARTS.map(part => scalesName(layer, part)) : []),
+      ...(isInt8 ? KV_PARTS.map(part => scalesName(layer, part)) : []),
     ],
     {
       domain: MICROSOFT,
@@ -131,7 +133,7 @@ export function attentionOutput(context: BlockContext, layer: number, input: str
   });
 }
 
-/** The operator's first three inputs: packed queries, keys and values and two empty names, or the three apart. */
+/** The operator's first three inputs: packed queries, keys and values and two empty names, or three separate names. */
 function queryKeyValue(
   context: BlockContext,
   layer: number,
@@ -150,7 +152,7 @@ function queryKeyValue(
     biases: config.qkvBias ? parts.map(part => checkpoint.tensor(`${name(part)}.bias`, [sizes[part]])) : [],
   });
   const packed = toSequences(context, path, rows);
-  if (!config.queryKeyNorm && context.cache !== 'widened') return [packed, '', ''];
+  if (!config.queryKeyNorm && context.cache !== 'dequantised') return [packed, '', ''];
   const split = `${path}/qkv_proj/Split`;
   const lengths = graph.constant(
     `${split}/lengths`,
@@ -179,7 +181,7 @@ function headNorm(
 ): string {
   const { graph, config, variant } = context;
   const path = `/model/layers.${layer}/attn/${kind}_norm`;
-  // Zero copies the input's dimension.
+  // In Reshape, 0 copies the dimension of the input.
   const kept = Array.from({ length: variant.positionRank }, () => 0);
   const apart = graph.constant(`${path}/heads_apart`, 'int64', [...kept, headCount, config.headSize]);
   const joined = graph.constant(`${path}/heads_joined`, 'int64', [...kept, headCount * config.headSize]);

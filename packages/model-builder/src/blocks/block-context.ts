@@ -1,4 +1,4 @@
-// What every block is given besides its own inputs.
+// The shared context of all blocks: recorder, configuration, weights, precision and matrix product kind.
 
 import type { Precision } from '@ortler/engine/graph-contract';
 import type { GraphRecorder } from '@ortler/onnx';
@@ -14,27 +14,28 @@ export interface BlockContext {
   readonly precision: Precision;
   readonly variant: Variant;
   /**
-   * `blocks`: weights in the precision, q4 and q8 in blocks that share a scale. `int8`: integer products, where all tokens
-   * of a call are rows along one axis, whichever sequence they are of.
+   * Kind of the matrix products. `weight-only`: activations stay floats; weights are floats, or quantised in blocks with a
+   * scale each. `dynamic-int8`: W8A8, int8 weights with one scale per output, and activations quantised at run time with one
+   * scale per row; all tokens of a call are rows of one axis, regardless of their sequence.
    */
-  readonly products: 'blocks' | 'int8';
+  readonly matmul: 'weight-only' | 'dynamic-int8';
   /**
-   * How attention meets the cache. `plain`: numbers of the variant's type. `codes`: 8-bit codes, to which the operator rounds
-   * and which it widens for each token again. `widened`: 8-bit codes that the graph itself rounds to and widens once, for
-   * prompts.
+   * Type of the KV cache. `float`: the variant's float type. `int8`: an int8 KV cache that the attention operator quantises to
+   * and dequantises again for each token. `dequantised`: an int8 KV cache that the graph quantises to and dequantises once per
+   * call, for prefill.
    */
-  readonly cache: 'plain' | 'codes' | 'widened';
-  /** Name of the zero points of the rows at hand, for integer products; else empty. */
+  readonly cache: 'float' | 'int8' | 'dequantised';
+  /** Name of the zero points of the current rows, for dynamic int8 products; else empty. */
   readonly rowZeroPoints: string;
 }
 
-/** Bits of a quantised weight; undefined where weights are stored in the type of activations. */
+/** Bits of quantised weights; undefined for weights in the type of the activations. */
 export function weightBits(precision: Precision): CodeBits | undefined {
   if (precision === 'q4') return 4;
   return precision === 'q8' ? 8 : undefined;
 }
 
-/** Weights are named like the checkpoint's: `model.layers.3.attn.qkv_proj.weight`. */
+/** Name of a weight, in the style of checkpoints: `model.layers.3.attn.qkv_proj.weight`. */
 export function weightName(path: string, part: string): string {
   return `${path.slice(1).replaceAll('/', '.')}.${part}`;
 }

@@ -1,5 +1,5 @@
-// Scales of an 8-bit cache: one input of the graph, taken apart into a row for each layer and part. The engine finds their
-// values when it loads a model; graphs only say where they are used.
+// Scales of an int8 KV cache: one graph input, split into a row per layer and part (key, value). The engine calibrates the
+// values when it loads a model.
 
 import { CACHE_SCALES_INPUT, type KvPart } from '@ortler/engine/graph-contract';
 import { int } from '@ortler/onnx';
@@ -12,28 +12,28 @@ export function scalesName(layer: number, part: KvPart): string {
   return `scales.${layer}.${part}`;
 }
 
-/** What a number is multiplied with before it is rounded. Shape: `[1, kvHeads * headSize]`. */
+/** Name of a layer's reciprocal scales, for quantisation. Shape: `[1, kvHeads * headSize]`. */
 export function inverseScalesName(layer: number, part: KvPart): string {
   return `inverse_scales.${layer}.${part}`;
 }
 
-/** The scales of the keys and values that each query head looks at. Shape: `[1, heads * headSize]`. */
+/** Name of the scales repeated for each query head of a group (GQA). Shape: `[1, heads * headSize]`. */
 export function headScalesName(layer: number, part: KvPart): string {
   return `head_scales.${layer}.${part}`;
 }
 
-/** Declares the input and what the context's way of using the cache needs of it. To be called once, before the first layer. */
+/** Declares the input and the rows that the context's kind of cache needs. Call it once, before the first layer. */
 export function declareCacheScales(context: BlockContext): void {
   const { graph, config, cache } = context;
-  if (cache === 'plain') return;
+  if (cache === 'float') return;
   const { layerCount, kvHeadCount, headCount, headSize } = config;
   const rowCount = 2 * layerCount;
   const scales = graph.input(CACHE_SCALES_INPUT, 'float32', [rowCount, kvHeadCount * headSize]);
-  if (cache === 'codes') {
+  if (cache === 'int8') {
     splitRows(context, 'cache_scales/Split', scales, scalesName);
     return;
   }
-  // The operator for single tokens multiplies with this very quotient, so both round alike.
+  // The attention operator multiplies by the same reciprocal, so both graphs round alike.
   const inverse = graph.op('cache_scales/Reciprocal', 'Reciprocal', [scales]);
   splitRows(context, 'cache_scales/Split_inverse', inverse, inverseScalesName);
   const groupSize = headCount / kvHeadCount;

@@ -1,4 +1,4 @@
-// A checkpoint may store its output matrix although config.json says that it is the embedding table.
+// Checks a stored output matrix (lm_head) of a model whose config.json ties it to the embedding table.
 
 import { ModelBuildError } from '../errors.ts';
 import type { WeightSource } from '../hugging-face/checkpoint.ts';
@@ -8,8 +8,8 @@ import { EMBEDDING_WEIGHT } from './embedding.ts';
 import { LM_HEAD_WEIGHT } from './lm-head.ts';
 
 /**
- * A stored output matrix of a tied model must be equal to the table. transformers 4 leaves one that differs away, transformers 5
- * uses it and leaves config.json's word away, so nobody can say which is the model.
+ * A stored output matrix of a tied model must equal the embedding table. If they differ, transformers 4 ignores the matrix and
+ * transformers 5 ignores `tie_word_embeddings`, so the model is ambiguous.
  *
  * Throws: `tensor_mismatch`, what `CheckpointTensor.readFloats` throws, the reason of `signal`.
  */

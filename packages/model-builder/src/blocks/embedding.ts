@@ -1,4 +1,4 @@
-// Token ids to rows of the embedding table.
+// Embedding: token ids to rows of the embedding table, dequantised if needed.
 
 import { ELEMENT_TYPES, type GraphRecorder, int, MICROSOFT } from '@ortler/onnx';
 import { declareFloats, declareQuantised, type QuantisedMatrix } from '../weights/declare-weights.ts';
@@ -9,22 +9,22 @@ import type { Matrix } from './linear.ts';
 /** Weight name of the embedding table in all three architectures. */
 export const EMBEDDING_WEIGHT = 'model.embed_tokens.weight';
 
-/** Bits of the embedding table and of the output matrix in both quantised precisions: see ADR 0005. */
+/** Bits of the embedding table and of the output matrix in q8 and q4 builds: see ADR 0005. */
 export const TABLE_BITS = 8;
 
 export interface Embedding {
   /** Shape: `[..., hidden]`, after the dimensions of the ids. */
   readonly value: string;
-  /** The table, for an output matrix that is tied to it. */
+  /** The table, for a tied output matrix. */
   readonly table: Matrix;
 }
 
 /**
  * ```
  *   plain:     ids [...] -> Gather (table [vocab, hidden])                            -> [..., hidden]
- *   quantised: ids [...] -> look up: codes and scales of blocks [..., blocks, 64] -> Reshape, cut off if padded
+ *   quantised: ids [...] -> codes and scales of blocks [..., blocks, 64] -> Reshape, Slice if padded
  * ```
- * In `slots` the table is mapped from the file, so only pages of tokens that occur become resident.
+ * In `slots` graphs the table is memory-mapped, so only pages of used tokens become resident.
  */
 export function embedding(context: BlockContext, ids: string): Embedding {
   const { graph, checkpoint, config, precision, variant } = context;
@@ -37,18 +37,21 @@ export function embedding(context: BlockContext, ids: string): Embedding {
     return { value, table: { kind: 'plain', name } };
   }
   const matrix = declareQuantised(graph, EMBEDDING_WEIGHT, [tensor], {
-    ...{ layout: 'blocks', bits: TABLE_BITS },
+    layout: 'blocks',
+    bits: TABLE_BITS,
     scaleType: activation,
   });
   const blocks =
-    activation === 'float32' ? widenBlocks(graph, path, matrix, ids) : gatherBlocks(graph, path, matrix, ids);
+    activation === 'float32'
+      ? dequantiseBlocks(graph, path, matrix, ids)
+      : gatherBlocks(graph, path, matrix, ids);
   const paddedWidth = blockCount(config.hiddenSize) * QUANTISATION_BLOCK;
-  // Zero copies the input's dimension.
+  // In Reshape, 0 copies the dimension of the input.
   const kept = Array.from({ length: positionRank }, () => 0);
   const joined = graph.constant(`${path}/blocks_joined`, 'int64', [...kept, paddedWidth]);
   let value = graph.op(`${path}/Reshape`, 'Reshape', [blocks, joined]);
   if (paddedWidth !== config.hiddenSize) {
-    // Rows are padded to whole blocks; the padding is cut off again.
+    // Removes the padding of rows to whole blocks.
     const bound = (name: string, values: number[]) =>
       graph.constant(`${path}/Slice/${name}`, 'int64', values);
     const bounds = [bound('start', [0]), bound('end', [config.hiddenSize]), bound('axis', [positionRank])];
@@ -62,9 +65,9 @@ export function embedding(context: BlockContext, ids: string): Embedding {
  *   ids [...] -> Gather (codes) -> Cast -> Sub 128 --+
  *       +------> Gather (scales [..., blocks, 1]) --Mul   [..., blocks, 64]
  * ```
- * For float32 activations. On the processor GatherBlockQuantized divides several times for each element and takes four times as long.
+ * For float32 activations. On the CPU GatherBlockQuantized divides several times per element and takes four times as long.
  */
-function widenBlocks(graph: GraphRecorder, path: string, matrix: QuantisedMatrix, ids: string): string {
+function dequantiseBlocks(graph: GraphRecorder, path: string, matrix: QuantisedMatrix, ids: string): string {
   const middle = graph.constant(`${path}/middle`, 'float32', [2 ** (TABLE_BITS - 1)]);
   const codes = graph.op(`${path}/codes/Gather`, 'Gather', [matrix.codes, ids]);
   const scales = graph.op(`${path}/scales/Gather`, 'Gather', [matrix.scales, ids]);
@@ -75,7 +78,7 @@ function widenBlocks(graph: GraphRecorder, path: string, matrix: QuantisedMatrix
   return graph.op(`${path}/Mul`, 'Mul', [signed, scales]);
 }
 
-/** One operator, in the type of the scales. */
+/** Dequantises with one operator, in the type of the scales. */
 function gatherBlocks(graph: GraphRecorder, path: string, matrix: QuantisedMatrix, ids: string): string {
   const node = `${path}/GatherBlockQuantized`;
   return graph.op(node, 'GatherBlockQuantized', [matrix.codes, ids, matrix.scales], {

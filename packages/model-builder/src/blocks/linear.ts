@@ -1,26 +1,27 @@
-// A matrix product with weights of the checkpoint, in the precision of the build.
+// A linear layer in the precision of the build: float, weight-only quantised, or dynamic int8.
 //
-// Checkpoints store a linear layer as `[out, in]`. Both operators below take that order, so weights are
-// streamed row by row and never transposed.
+// Checkpoints store its weights as `[out, in]`. Both operators below take that order, so weights are streamed row by row and
+// never transposed.
 
 import { int, MICROSOFT } from '@ortler/onnx';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import { declareFloats, declareQuantised, type QuantisedMatrix } from '../weights/declare-weights.ts';
 import { QUANTISATION_BLOCK } from '../weights/quantise.ts';
 import { type BlockContext, weightBits, weightName } from './block-context.ts';
-import { integerProduct, layerSource, quantiseRows } from './integer-product.ts';
+import { int8MatMul, layerSource, quantiseActivations } from './dynamic-int8-matmul.ts';
 import type { Variant } from './variant.ts';
 
 /**
- * The attribute of MatMulNBits. Rounded: per block of 32, and products are summed as integers; an element is off by at most
- * the largest magnitude of its block divided by 254. On a processor float32 activations are five to twenty times slower.
+ * Attribute `accuracy_level` of MatMulNBits. Rounded: activations are quantised to int8 per block of 32 and multiplied as
+ * integers; the error of an element is at most the largest magnitude of its block divided by 254. On a CPU, float32
+ * activations are five to twenty times slower.
  */
 const ACCURACY_LEVELS: Readonly<Record<Variant['quantisedInputs'], number>> = {
   'rounded to 8 bits': 4,
   'as given': 0,
 };
 
-/** Weights that are in the graph already. */
+/** Weights that are declared in the graph already. */
 export type Matrix =
   | { readonly kind: 'plain'; readonly name: string }
   | { readonly kind: 'quantised'; readonly matrix: QuantisedMatrix };
@@ -38,14 +39,14 @@ export interface LinearInput {
 
 /** Declares the weights and multiplies. Returns the name of the product, `[..., outFeatures]`. */
 export function linear(context: BlockContext, { path, input, matrices, biases }: LinearInput): string {
-  const { graph, precision, products, variant } = context;
+  const { graph, precision, matmul, variant } = context;
   const { activation } = variant;
   const name = weightName(path, 'weight');
   const declareBias = () => declareFloats(graph, weightName(path, 'bias'), biases, activation);
-  if (products === 'int8') {
-    const { codes, scale } = quantiseRows(context, path, input);
+  if (matmul === 'dynamic-int8') {
+    const { codes, scale } = quantiseActivations(context, path, input);
     const source = layerSource(context, { name, firstRow: 0 });
-    const unscaled = integerProduct(context, { path, codes, name, matrices, source });
+    const unscaled = int8MatMul(context, { path, codes, name, matrices, source });
     const product = graph.op(`${path}/Mul`, 'Mul', [unscaled, scale]);
     if (biases.length === 0) return product;
     return graph.op(`${path}/Add`, 'Add', [product, declareBias()]);
@@ -86,7 +87,7 @@ export function multiply(
   const node = `${path}/MatMul`;
   if (matrix.kind === 'quantised') {
     const { bits, rowCount, width, codes, scales, zeroPoints } = matrix.matrix;
-    // The fifth input would be a group index, which we do not use. Trailing absent inputs are left away.
+    // The fifth input is a group index, which is not used. Trailing absent inputs are omitted.
     const inputs = [input, codes, scales, zeroPoints, '', bias];
     while (inputs.at(-1) === '') inputs.pop();
     return graph.op(node, 'MatMulNBits', inputs, {

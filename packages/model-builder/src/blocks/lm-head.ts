@@ -1,11 +1,11 @@
-// From the rows that were asked for to scores over the vocabulary.
+// The LM head: logits over the vocabulary for the requested rows.
 
 import { SLOTS_OUTPUT } from '@ortler/engine/graph-contract';
 import { ELEMENT_TYPES, type GraphRecorder, int } from '@ortler/onnx';
 import { declareFloats, declareQuantised } from '../weights/declare-weights.ts';
 import { type BlockContext, weightBits } from './block-context.ts';
+import { int8MatMul, quantiseActivations } from './dynamic-int8-matmul.ts';
 import { EMBEDDING_WEIGHT, TABLE_BITS } from './embedding.ts';
-import { integerProduct, quantiseRows } from './integer-product.ts';
 import { type Matrix, multiply } from './linear.ts';
 import { DYNAMIC_DIMS, SHARED_INPUT } from './variant.ts';
 
@@ -13,7 +13,7 @@ import { DYNAMIC_DIMS, SHARED_INPUT } from './variant.ts';
 export const LM_HEAD_WEIGHT = 'lm_head.weight';
 
 /**
- * Keeps the positions named by `logit_rows`.
+ * Gathers the positions of `logit_rows`.
  * ```
  *   slots: input [batch, length, size] -> Reshape [batch * length, size] -> Gather (logit_rows) -> [rowCount, size]
  *   paged: input [tokens, size]                                          -> Gather (logit_rows) -> [rowCount, size]
@@ -34,11 +34,10 @@ export function selectRows(
 }
 
 /**
- * Whether the output matrix is a product of integers: in builds for the processor of both quantised precisions. It is the largest
- * matrix, has 8 bits in either, and blocks of 8 bits take two to three times as long with the rows of many sequences
- * (ADR 28).
+ * Whether the output matrix is W8A8 (dynamic int8): in q8 and q4 builds for the CPU. It is the largest matrix, has 8 bits in
+ * both, and weight-only 8-bit blocks take two to three times as long for the rows of many sequences (ADR 28).
  */
-export function hasIntegerHead({ variant, precision }: Pick<BlockContext, 'variant' | 'precision'>): boolean {
+export function hasInt8Head({ variant, precision }: Pick<BlockContext, 'variant' | 'precision'>): boolean {
   return variant.activation === 'float32' && weightBits(precision) !== undefined;
 }
 
@@ -46,13 +45,13 @@ export function hasIntegerHead({ variant, precision }: Pick<BlockContext, 'varia
  * ```
  *   input [rowCount, hidden] -> MatMul -> logits [rowCount, vocab]
  * ```
- * A tied output matrix is the embedding table itself; but in integer products it has codes of its own, in the order that
- * they need. Logits are float32 in both variants: a float16 logit of 20 has steps of 0.016, which is more than all that was
- * rounded before. With quantised weights the product is in float32.
+ * A tied output matrix is the embedding table itself, except in W8A8, which needs its codes in another layout. Logits are
+ * float32 in both variants: the spacing of float16 at 20 is 0.016, more than all earlier rounding errors. With quantised
+ * weights the product is computed in float32.
  */
 export function lmHead(context: BlockContext, input: string, table: Matrix): void {
   const { graph, config } = context;
-  if (hasIntegerHead(context)) integerHead(context, input);
+  if (hasInt8Head(context)) int8Head(context, input);
   else multipliedHead(context, input, config.tiedEmbeddings ? table : separateMatrix(context));
   graph.output(SLOTS_OUTPUT.logits, 'float32', [DYNAMIC_DIMS.rows, config.vocabSize]);
 }
@@ -64,25 +63,28 @@ function multipliedHead(context: BlockContext, input: string, matrix: Matrix): v
   if (variant.activation === 'float32') {
     multiply(context, { path, input, matrix, bias: '', output });
   } else if (matrix.kind === 'quantised') {
-    const wide = toFloat32(graph, `${path}/input`, input);
-    // Folded into a constant when the graph is loaded.
+    const floatInput = toFloat32(graph, `${path}/input`, input);
+    // Constant-folded when the graph is loaded.
     const scales = toFloat32(graph, `${path}/scales`, matrix.matrix.scales);
-    const widened: Matrix = { kind: 'quantised', matrix: { ...matrix.matrix, scales } };
-    multiply(context, { path, input: wide, matrix: widened, bias: '', output });
+    const floatMatrix: Matrix = { kind: 'quantised', matrix: { ...matrix.matrix, scales } };
+    multiply(context, { path, input: floatInput, matrix: floatMatrix, bias: '', output });
   } else {
     toFloat32(graph, path, multiply(context, { path, input, matrix, bias: '' }), output);
   }
 }
 
-function integerHead(context: BlockContext, input: string): void {
+function int8Head(context: BlockContext, input: string): void {
   const { graph, checkpoint, config } = context;
   const weight = config.tiedEmbeddings ? EMBEDDING_WEIGHT : LM_HEAD_WEIGHT;
   const tensor = checkpoint.tensor(weight, [config.vocabSize, config.hiddenSize]);
   const path = '/lm_head';
-  const { codes, scale } = quantiseRows(context, path, input);
-  const product = integerProduct(context, {
-    ...{ path, codes, name: LM_HEAD_WEIGHT },
-    ...{ matrices: [tensor], source: { kind: 'checkpoint' } },
+  const { codes, scale } = quantiseActivations(context, path, input);
+  const product = int8MatMul(context, {
+    path,
+    codes,
+    name: LM_HEAD_WEIGHT,
+    matrices: [tensor],
+    source: { kind: 'checkpoint' },
   });
   graph.op(`${path}/Mul`, 'Mul', [product, scale], { outputs: [SLOTS_OUTPUT.logits] });
 }

@@ -1,8 +1,8 @@
-// The gated feed-forward block of one layer.
+// The gated feed-forward block (SwiGLU) of one layer.
 
 import { int } from '@ortler/onnx';
 import type { BlockContext } from './block-context.ts';
-import { integerMlp } from './integer-mlp.ts';
+import { int8Mlp } from './int8-mlp.ts';
 import { linear } from './linear.ts';
 
 /**
@@ -21,7 +21,7 @@ import { linear } from './linear.ts';
  * ```
  */
 export function mlp(context: BlockContext, layer: number, input: string): string {
-  if (context.products === 'int8') return integerMlp(context, layer, input);
+  if (context.matmul === 'dynamic-int8') return int8Mlp(context, layer, input);
   const { graph, checkpoint, config } = context;
   const { hiddenSize, intermediateSize } = config;
   const path = `/model/layers.${layer}/mlp`;

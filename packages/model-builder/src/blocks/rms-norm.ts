@@ -1,4 +1,4 @@
-// Root-mean-square norms: alone, and fused with the residual addition before them.
+// RMS norms: alone, and fused with the residual addition before them.
 
 import { float, int, MICROSOFT } from '@ortler/onnx';
 import { declareFloats } from '../weights/declare-weights.ts';

@@ -1,4 +1,4 @@
-// Tables of rotary cosines and sines, one row per position, shared by all layers.
+// Rotary position embedding (RoPE): tables of cosines and sines, one row per position, shared by all layers.
 
 import { assertInvariant } from '../errors.ts';
 import type { RopeConfig } from '../hugging-face/rope.ts';

@@ -1,5 +1,5 @@
-// What distinguishes the graph variants: their inputs, the operator that attends, and the type of their activations.
-// Everything else of a decoder is the same in both.
+// The graph variants `slots` (CPU) and `paged` (GPU): inputs, attention operator and type of activations. The rest of a
+// decoder is the same in both.
 
 import { type GraphVariant, PAGED_INPUT, SLOTS_INPUT } from '@ortler/engine/graph-contract';
 import type { ValueInfo } from '@ortler/onnx';
@@ -9,7 +9,7 @@ import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 export const DYNAMIC_DIMS = {
   batch: 'batch',
   length: 'length',
-  widened: 'widened_length',
+  cached: 'widened_length',
   capacity: 'capacity',
   rows: 'row_count',
   tokens: 'token_count',
@@ -29,28 +29,28 @@ type Dims = readonly (number | string)[];
 
 export interface Variant {
   readonly name: GraphVariant;
-  /** Of every value between the embedding and the logits, of small weights, and of the cache. */
+  /** Type of activations, of weights that are not quantised, and of a float KV cache. */
   readonly activation: 'float32' | 'float16';
-  /** What products with quantised weights make of the activations that they read. */
+  /** Activations in products with quantised weights: quantised to int8, or kept as floats. */
   readonly quantisedInputs: 'rounded to 8 bits' | 'as given';
-  /** How many dimensions of a value name its position, before its last. */
+  /** Number of position dimensions of a value, before the last dimension. */
   readonly positionRank: 1 | 2;
   /** Inputs besides the caches and `logit_rows`. */
   readonly inputs: readonly ValueInfo[];
   readonly attentionOperator: 'GroupQueryAttention' | 'PagedAttention';
   /** Its inputs between the caches and the rotary tables. */
   readonly attentionInputs: readonly string[];
-  /** Its inputs behind the rotary tables. */
+  /** Its inputs after the rotary tables. */
   readonly lateAttentionInputs: readonly string[];
   cacheDims(config: DecoderConfig): Dims;
-  /** What the operator has fast and right kernels for. */
+  /** Largest head size with fast and correct kernels. */
   readonly largestHeadSize: number;
 }
 
-/** A constant of the graphs that have it: see `attention.ts`. */
+/** Name of the constant attention sinks: see `attention.ts`. */
 export const NO_SINKS = 'model.attention.no_sinks';
 
-/** Numbers in the input `bounds`. */
+/** Length of the input `bounds`. */
 const BOUND_COUNT = 3;
 
 const { batch, length, capacity, tokens, blocks, blockLength, blocksPerSequence, boundaries } = DYNAMIC_DIMS;
@@ -67,7 +67,7 @@ const slots: Variant = {
   ],
   attentionOperator: 'GroupQueryAttention',
   attentionInputs: [SLOTS_INPUT.lastPositions, SLOTS_INPUT.totalLength],
-  // Position ids and a bias of the scores, which we do not use.
+  // Position ids and an attention bias, which are not used.
   lateAttentionInputs: ['', '', NO_SINKS],
   cacheDims: ({ kvHeadCount, headSize }) => [batch, kvHeadCount, capacity, headSize],
   largestHeadSize: Number.POSITIVE_INFINITY,
@@ -87,10 +87,10 @@ const paged: Variant = {
   ],
   attentionOperator: 'PagedAttention',
   attentionInputs: [PAGED_INPUT.cumulativeLengths, PAGED_INPUT.pastLengths, PAGED_INPUT.blockTable],
-  // Between them: slots, sinks, norms (which the WebGPU kernel of ONNX Runtime 1.30 refuses) and scales.
+  // The unused inputs are slots, sinks, norms (which the WebGPU kernel of ONNX Runtime 1.30 refuses) and scales.
   lateAttentionInputs: ['', '', '', '', '', '', PAGED_INPUT.bounds],
   cacheDims: ({ kvHeadCount, headSize }) => [blocks, blockLength, kvHeadCount, headSize],
-  // Beyond it, prompts take a path of ONNX Runtime 1.30 that is wrong where subgroups have 8 lanes.
+  // Larger heads use a prefill kernel of ONNX Runtime 1.30 that is wrong on GPUs with 8 lanes per subgroup.
   largestHeadSize: 256,
 };
 

@@ -1,5 +1,5 @@
-// Whether a graph that another program exported can be run with a cache that is updated in place, and what the manifest
-// has to say of it.
+// Checks that an ONNX export of another program can run with a KV cache that is updated in place, and derives the facts for
+// its manifest.
 
 import {
   type GraphVariant,
@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { ModelBuildError } from '../errors.ts';
 import { countParameters } from './count-parameters.ts';
 
-/** Keys of config.json that the graph does not say. */
+/** Keys of config.json for facts that the graph does not contain. */
 const exportConfig = z.object({
   model_type: z.string(),
   hidden_size: z.int().positive(),
@@ -44,15 +44,15 @@ export interface ExportToCheck {
   /** For messages. */
   readonly configPath: string;
   readonly config: unknown;
-  /** Where the model is to run: `slots` for the processor, `paged` for a GPU. */
+  /** Device that the model will run on: `slots` for the CPU, `paged` for a GPU. */
   readonly variant: GraphVariant;
 }
 
 const ATTENTION = 'GroupQueryAttention';
-/** Where that operator has what is asked for here. */
+/** Indexes of the operator's inputs. */
 const INPUT_INDEX = { pastKey: 3, pastValue: 4, lastPositions: 5, totalLength: 6, cosine: 7 } as const;
 
-/** Throws: `config_invalid`, and `unsupported` with what is wrong with the graph and what is allowed. */
+/** Throws: `config_invalid`, and `unsupported` with the fault of the graph and the allowed form. */
 export function checkExport(toCheck: ExportToCheck): ExportFacts {
   const { graphPath, graph, configPath, config, variant } = toCheck;
   const refuse = (problem: string): never => {
@@ -74,11 +74,16 @@ export function checkExport(toCheck: ExportToCheck): ExportFacts {
   if (headCount < 1) refuse(`has a ${ATTENTION} without num_heads`);
   const { vocabSize, logitsType } = checkLogits(graph, vocab_size, refuse);
   if (variant === 'slots' && [kvType, logitsType].includes('float16'))
-    refuse(`has caches or logits in float16, which need a GPU; on the processor take ${FLOAT32_FILES}`);
+    refuse(`has caches or logits in float16, which need a GPU; on the CPU use ${FLOAT32_FILES}`);
   return {
-    ...{ modelType: model_type, hiddenSize: hidden_size },
-    ...{ layerCount, headCount, kvHeadCount, headSize },
-    ...{ vocabSize, kvType },
+    modelType: model_type,
+    hiddenSize: hidden_size,
+    layerCount,
+    headCount,
+    kvHeadCount,
+    headSize,
+    vocabSize,
+    kvType,
     ...(logitsType === 'float32' ? {} : { logitsType }),
     contextLength: Math.min(max_position_embeddings, ...attentions.map(node => rotaryLength(graph, node))),
     parameterCount: countParameters(graph),
@@ -88,7 +93,7 @@ export function checkExport(toCheck: ExportToCheck): ExportFacts {
 type Refuse = (problem: string) => never;
 type FloatName = NonNullable<ModelManifest['logitsType']>;
 
-/** What others call their graphs in float32. */
+/** File names of float32 graphs in other programs' exports. */
 const FLOAT32_FILES = 'model.onnx, model_q8.onnx or model_q4.onnx';
 
 /** Undefined for anything but float32 and float16. */
@@ -97,7 +102,7 @@ function floatName(onnxType: number): FloatName | undefined {
   return names.find(name => ELEMENT_TYPES[name].onnxType === onnxType);
 }
 
-/** How many layers the graph has a cache for. */
+/** Checks the inputs and counts the layers by their caches. */
 function checkInputs({ inputs }: FoundGraph, refuse: Refuse): number {
   const names = new Set(inputs.map(({ name }) => name));
   let layerCount = 0;
@@ -123,7 +128,7 @@ function checkInputs({ inputs }: FoundGraph, refuse: Refuse): number {
   return layerCount;
 }
 
-/** What every cache is like. */
+/** Checks that all caches have the same shape and type, and returns them. */
 function checkCache(
   { inputs }: FoundGraph,
   layerCount: number,
@@ -148,7 +153,7 @@ function checkCache(
   return { kvHeadCount, headSize, kvType };
 }
 
-/** The operator that attends in a layer. */
+/** Finds and checks the attention operator of a layer. */
 function checkAttention(graph: FoundGraph, layer: number, refuse: Refuse): FoundNode {
   const [pastKey, pastValue] = [pastName(layer, 'key'), pastName(layer, 'value')];
   const [node, ...others] = graph.nodes.filter(
@@ -172,14 +177,14 @@ function checkAttention(graph: FoundGraph, layer: number, refuse: Refuse): Found
 }
 
 /**
- * The mask may say how long sequences are, and nothing else: zeros stand behind their tokens, where other callers of such
- * graphs have them before, so positions or biases that follow from it would be wrong.
+ * Only the lengths of sequences may derive from the attention mask. The engine pads on the right, other callers of such graphs
+ * on the left, so positions or biases derived from the mask would be wrong.
  */
 function checkMaskUse({ nodes, outputs }: FoundGraph, refuse: Refuse): void {
   const lengths: readonly number[] = [INPUT_INDEX.lastPositions, INPUT_INDEX.totalLength];
   const mask = MASK_INPUT.attentionMask;
   const followers = new Set<string>([mask]);
-  // A node stands behind those that make its inputs.
+  // Nodes are in topological order.
   for (const node of nodes) {
     const follows = node.inputs.map(name => followers.has(name));
     if (node.opType === ATTENTION) {
@@ -194,12 +199,12 @@ function checkMaskUse({ nodes, outputs }: FoundGraph, refuse: Refuse): void {
   if (output !== undefined) refuse(`computes "${output.name}" from "${mask}" itself`);
 }
 
-/** Tokens that the rotary tables cover, where they are weights of the graph. */
+/** Number of positions in the rotary tables, if they are weights of the graph. */
 function rotaryLength({ weights }: FoundGraph, { inputs }: FoundNode): number {
   return weights.get(inputs[INPUT_INDEX.cosine] ?? '')?.dims[0] ?? Number.POSITIVE_INFINITY;
 }
 
-/** Length of a row of logits, and what they are. */
+/** Checks the logits and returns their row length and type. */
 function checkLogits(
   { outputs }: FoundGraph,
   configured: number,

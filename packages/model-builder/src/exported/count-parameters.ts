@@ -1,11 +1,11 @@
-// How many parameters a graph of another program has, by the shapes of its weights: a number to show, nothing is made of it.
+// Counts the parameters of an exported graph by the shapes of its weights, for display only. Caller: `check-export.ts`.
 
 import type { FoundGraph } from '@ortler/onnx';
 
 /** TensorProto's float, float16, double and bfloat16. */
 const FLOAT_TYPES = new Set([1, 10, 11, 16]);
 
-/** Elements of floating point weights, and of the matrices that `MatMulNBits` has in blocks of codes. At least 1. */
+/** Elements of floating point weights and of the quantised matrices of `MatMulNBits`. At least 1. */
 export function countParameters({ nodes, weights }: FoundGraph): number {
   const matrices = new Map<string, number>();
   const scales = new Set<string>();

@@ -1,5 +1,5 @@
-// From a folder that another program exported to a model folder: a manifest and copies of the small files. The graph and
-// its weights, gigabytes perhaps, stay where they are; the manifest says where.
+// Creates the model folder of an ONNX export: a manifest and copies of configuration and tokenizer files. The graph and its
+// weights, which may be gigabytes, stay in place; the manifest has their path.
 
 import { createHash } from 'node:crypto';
 import { realpath, rm } from 'node:fs/promises';
@@ -28,12 +28,12 @@ export interface EnsureExportOptions extends HashOptions {
   readonly exports: ExportedFiles;
   readonly cacheDir: string;
   readonly precision: Precision;
-  /** Where the model is to run: `slots` for the processor, `paged` for a GPU. */
+  /** Device that the model will run on: `slots` for the CPU, `paged` for a GPU. */
   readonly variant: GraphVariant;
 }
 
 /**
- * Path of the model folder, in the cache; made now unless it is there and whole.
+ * Path of the model folder in the cache, created unless an intact one exists.
  *
  * Mutates: the disk, inside `cacheDir`. Throws: `ModelBuildError`, or the reason of `signal`.
  */
@@ -67,7 +67,7 @@ export async function ensureExport(options: EnsureExportOptions): Promise<string
     signal,
   });
   const hash = createHash('sha256');
-  // The manifest names the place, so the same files elsewhere are another model folder.
+  // The manifest has the path, so the same files elsewhere need another model folder.
   hash.update(`ortler export ${GRAPH_FORMAT_VERSION} ${BUILDER_VERSION} ${JSON.stringify(graphFile)}\n`);
   for (const [file, sha256] of [...hashes!].toSorted()) hash.update(`${file} ${sha256}\n`);
   const contentHash = hash.digest('hex');
@@ -80,14 +80,17 @@ export async function ensureExport(options: EnsureExportOptions): Promise<string
       await copyCompanions(sourceDir, folder, companions);
       const manifest: BuildManifest = {
         formatVersion: GRAPH_FORMAT_VERSION,
-        ...{ variant: 'slots', precision, graphFile, inputConvention: 'mask' },
+        variant: 'slots',
+        precision,
+        graphFile,
+        inputConvention: 'mask',
         ...facts,
         contentHash,
         files: Object.fromEntries(companions.map(file => [file, hashes!.get(file)!])),
       };
       const json = `${JSON.stringify(manifest, null, 2)}\n`;
       await writeDurably(join(folder, MANIFEST_FILE), file => file.writeFile(json));
-      // Whoever was first wrote the same.
+      // If another process published first, its folder has the same content.
       await publishBuildFolder(folder, outputDir);
       return outputDir;
     } finally {
@@ -98,12 +101,12 @@ export async function ensureExport(options: EnsureExportOptions): Promise<string
 
 const NOTHING_USABLE: Readonly<Record<GraphVariant, string>> = {
   slots:
-    'none of them can be run on the processor: it must be model.onnx, model_q8.onnx or model_q4.onnx, and graphs in float16 need a GPU',
+    'none of them can run on the CPU: it must be model.onnx, model_q8.onnx or model_q4.onnx, and graphs in float16 need a GPU',
   paged:
-    'none of them can be run: it must be model_q4f16.onnx, model_fp16.onnx, model.onnx, model_q8.onnx or model_q4.onnx',
+    'none of them can run: it must be model_q4f16.onnx, model_fp16.onnx, model.onnx, model_q8.onnx or model_q4.onnx',
 };
 
-/** Name of the graph's file. Throws: `unsupported`, with what there is. */
+/** File name of the graph. Throws: `unsupported`, with the available files. */
 function chooseGraph({ sourceDir, exports, precision, variant }: EnsureExportOptions): string {
   const graph = exports.graphs.get(precision);
   if (graph !== undefined) return graph.name;

@@ -1,5 +1,5 @@
-// Folders in the layout of Optimum and transformers.js: config.json and tokenizer files, and graphs in `onnx/`, each
-// precision in a file of its own. This file knows their names and nothing of what is in them.
+// Finds ONNX exports in the layout of Optimum and transformers.js: config.json and tokenizer files, and one graph file per
+// precision in `onnx/`. It looks at file names only.
 
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,28 +11,28 @@ export const EXPORT_FOLDER = 'onnx';
 
 type GraphFiles = Readonly<Partial<Record<Precision, readonly string[]>>>;
 
-/** The first that exists is taken. */
-const PROCESSOR_FILES = {
+/** Graph files for the CPU; the first existing one of each precision is used. */
+const CPU_FILES = {
   f32: ['model.onnx'],
   q8: ['model_q8.onnx', 'model_int8.onnx', 'model_uint8.onnx', 'model_quantized.onnx'],
   q4: ['model_q4.onnx'],
 } as const satisfies GraphFiles;
 
-/** On a GPU, graphs whose activations and caches are float16 go before those in float32. */
-const DEVICE_FILES = {
-  ...PROCESSOR_FILES,
+/** Graph files for a GPU; those with float16 activations and caches come before float32. */
+const GPU_FILES = {
+  ...CPU_FILES,
   f16: ['model_fp16.onnx', 'model_f16.onnx'],
-  q4: ['model_q4f16.onnx', ...PROCESSOR_FILES.q4],
+  q4: ['model_q4f16.onnx', ...CPU_FILES.q4],
 } as const satisfies GraphFiles;
 
 const GRAPH_FILES: Readonly<Record<GraphVariant, GraphFiles>> = {
-  slots: PROCESSOR_FILES,
-  paged: DEVICE_FILES,
+  slots: CPU_FILES,
+  paged: GPU_FILES,
 };
 
-/** What is in a folder that another program exported. */
+/** The graphs of an exported folder. */
 export interface ExportedFiles {
-  /** Graphs that may run there and whose precision is known by their name, relative to `EXPORT_FOLDER`. */
+  /** Graphs for the device whose name tells the precision, relative to `EXPORT_FOLDER`. */
   readonly graphs: ReadonlyMap<Precision, ExportedGraph>;
   /** All names that end in `.onnx`, for messages. */
   readonly names: readonly string[];
@@ -40,13 +40,13 @@ export interface ExportedFiles {
 
 export interface ExportedGraph {
   readonly name: string;
-  /** With its data files. */
+  /** Size including its data files. */
   readonly bytes: number;
 }
 
 /**
- * Undefined for a folder without graphs, and for one with weights of its own: those are built. `variant` says where the model
- * is to run: `slots` for the processor, `paged` for a GPU. Throws: `source_invalid` for a link to a file that is gone.
+ * Undefined for a folder without graphs, and for one with safetensors, which is built instead. `variant` is the device that the
+ * model will run on: `slots` for the CPU, `paged` for a GPU. Throws: `source_invalid` for a dangling link.
  */
 export async function findExports(
   sourceDir: string,

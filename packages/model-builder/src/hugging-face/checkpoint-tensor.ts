@@ -1,10 +1,10 @@
-// One tensor of a weights file, checked by type and shape, whose values are read in pieces when they are needed.
+// One tensor of a weights file, with validated type and shape, whose values are read lazily in pieces.
 
 import { ModelBuildError } from '../errors.ts';
-import { CHECKPOINT_TYPES, type CheckpointType, rawBytesOf, widenInPlace } from './element-types.ts';
+import { CHECKPOINT_TYPES, type CheckpointType, rawBytesOf, toFloat32InPlace } from './element-types.ts';
 import type { SafetensorsFile, TensorEntry } from './safetensors.ts';
 
-/** A tensor of the checkpoint whose type and shape have been checked. */
+/** A tensor of the checkpoint with validated type and shape. */
 export interface CheckpointTensor {
   readonly name: string;
   readonly shape: readonly number[];
@@ -17,7 +17,7 @@ export interface CheckpointTensor {
 }
 
 /**
- * Opens a tensor of `file` that must have exactly `shape`; `expectedBy` says in a message who asks for it.
+ * Opens a tensor of `file` that must have exactly `shape`; `expectedBy` names the origin of the shape in messages.
  *
  * Throws: `unsupported` for other element types, `tensor_mismatch` for other shapes.
  */
@@ -41,7 +41,7 @@ export function openTensor(
     shape: entry.shape,
     async readFloats(from, target) {
       await file.read(rawBytesOf(type, target), entry.begin + from * elementBytes);
-      widenInPlace(type, target);
+      toFloat32InPlace(type, target);
       const i = firstNotFinite(target);
       if (i === undefined) return;
       const message = `element ${from + i} is ${target[i]}; weights must be finite`;
@@ -50,7 +50,7 @@ export function openTensor(
   };
 }
 
-/** Apart from the reading: in a function that waits, such a loop takes twice as long. */
+/** A separate function, because the same loop takes twice as long inside an async function. */
 function firstNotFinite(values: Float32Array): number | undefined {
   for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i])) return i;
   return undefined;

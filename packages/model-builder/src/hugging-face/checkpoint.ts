@@ -1,5 +1,5 @@
-// The weights of a Hugging Face folder, in one file or in shards with an index, behind one lookup by name.
-// Blocks ask for a matrix with the shape they expect; its values are read later, in pieces.
+// The weights of a Hugging Face folder, in one file or in shards with an index, looked up by name. Blocks request a tensor
+// with its expected shape; values are read later, in pieces.
 
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,19 +10,19 @@ import { SafetensorsFile, type TensorEntry } from './safetensors.ts';
 export const SINGLE_WEIGHTS_FILE = 'model.safetensors';
 export const WEIGHTS_INDEX_FILE = 'model.safetensors.index.json';
 
-/** Where blocks get their matrices from: a checkpoint, or one with an adapter merged into it. */
+/** Source of weights for blocks: a checkpoint, or one with an adapter merged into it. */
 export interface WeightSource {
   /** Whether any weights file holds the tensor. */
   has(name: string): boolean;
   /** The tensor `name`, which must have exactly `shape`. Throws: `tensor_missing`, `tensor_mismatch`, `unsupported`. */
   tensor(name: string, shape: readonly number[]): CheckpointTensor;
-  /** Elements of all tensors that were asked for, each counted once: the parameter count of the model. */
+  /** Elements of all requested tensors, each counted once: the parameter count of the model. */
   readonly usedElementCount: number;
   /**
-   * A tensor that was not asked for would change what the model says, or config.json would not be the whole truth:
-   * biases or layers that it does not mention, for example.
+   * Checks that every tensor was requested. Others, such as biases or layers that config.json does not imply, mean that the
+   * built model would differ from the checkpoint.
    *
-   * Throws: `unsupported`, unless `hasNoEffect` knows the name.
+   * Throws: `unsupported`, except for names that `hasNoEffect` accepts.
    */
   checkAllUsed(hasNoEffect: (name: string) => boolean): void;
   close(): Promise<void>;
@@ -126,7 +126,7 @@ export class Checkpoint implements WeightSource {
     for (const file of this.#files) await file.close();
   }
 
-  /** Each tensor of the index must be in the shard that the index names. */
+  /** Checks that each tensor of the index is in its shard. */
   async #checkIndex(): Promise<void> {
     const indexPath = join(this.#folder, WEIGHTS_INDEX_FILE);
     for (const [name, fileName] of Object.entries(await readIndex(indexPath))) {
@@ -159,7 +159,7 @@ async function readIndex(path: string): Promise<Record<string, string>> {
     });
   }
   for (const [name, fileName] of Object.entries(weightMap)) {
-    // A shard is a plain file name: an index must not make the builder read outside its folder.
+    // A shard is a file name without a folder, so that an index cannot point outside its folder.
     if (typeof fileName !== 'string' || !/^[\w.-]+\.safetensors$/.test(fileName)) {
       throw new ModelBuildError(
         'weights_corrupt',

@@ -1,10 +1,10 @@
-// What a JSON file of settings must hold, and how its faults are told: with the file and the key. For a checkpoint's
-// config.json and an adapter's adapter_config.json.
+// Validates JSON configuration files and reports faults with file and key: config.json of checkpoints, adapter_config.json of
+// adapters.
 
 import type { z } from 'zod';
 import { ModelBuildError } from '../errors.ts';
 
-/** The checked content; `path` is for messages. Throws: `config_invalid` for the first fault. */
+/** The validated content; `path` is for messages. Throws: `config_invalid` for the first fault. */
 export function parseConfigFile<Schema extends z.ZodType>(
   schema: Schema,
   path: string,

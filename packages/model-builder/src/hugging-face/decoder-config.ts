@@ -1,10 +1,10 @@
-// The keys of config.json that a decoder is made of, and what they become. Architectures and blocks see only this;
-// config.ts reads the file and asks the architecture for the rest.
+// The keys of config.json that affect a decoder graph, and the `DecoderConfig` derived from them. Architectures and blocks
+// depend on this file only; config.ts reads config.json.
 
 import { z } from 'zod';
 import type { RopeConfig } from './rope.ts';
 
-/** Keys that the three architectures share. Others are read by the architecture or have no effect on the graph. */
+/** Keys shared by the three architectures. Other keys have no effect on the graph. */
 export const decoderConfigFile = z.object({
   model_type: z.string(),
   hidden_size: z.int().positive(),
@@ -36,7 +36,7 @@ export const decoderConfigFile = z.object({
 
 export type DecoderConfigFile = z.infer<typeof decoderConfigFile>;
 
-/** Everything the graph depends on besides the weights. */
+/** All parameters of the graph besides the weights. */
 export interface DecoderConfig {
   readonly modelType: string;
   readonly hiddenSize: number;

@@ -1,11 +1,11 @@
-// The element types of checkpoints that are read, and their exact widening to float32.
-// Every bfloat16 and float16 value, subnormals included, has an exact float32 value, so nothing is rounded.
+// Element types of checkpoints, and their exact conversion to float32: every bfloat16 and float16 value, including
+// subnormals, has an exact float32 value.
 
 export const CHECKPOINT_TYPES = ['F32', 'F16', 'BF16'] as const;
 
 export type CheckpointType = (typeof CHECKPOINT_TYPES)[number];
 
-/** Unit: bytes per element, for every type of the safetensors format whose elements are whole bytes. */
+/** Bytes per element, for all types of the safetensors format with whole bytes. */
 export const SAFETENSORS_BYTES: ReadonlyMap<string, number> = new Map([
   ...['BOOL', 'U8', 'I8', 'F8_E5M2', 'F8_E4M3', 'F8_E8M0'].map(type => [type, 1] as const),
   ...['I16', 'U16', 'F16', 'BF16'].map(type => [type, 2] as const),
@@ -14,7 +14,7 @@ export const SAFETENSORS_BYTES: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Where the bytes of `target.length` elements are to be put before `widenInPlace`: all of the array for F32, its
+ * The part of `target` that `toFloat32InPlace` reads the raw bytes of `target.length` elements from: all of it for F32, its
  * second half for the 16-bit types. So no second buffer is needed.
  */
 export function rawBytesOf(type: CheckpointType, target: Float32Array): Uint8Array {
@@ -24,14 +24,14 @@ export function rawBytesOf(type: CheckpointType, target: Float32Array): Uint8Arr
 }
 
 /**
- * Turns the little-endian elements that lie in `rawBytesOf(type, target)` into float32, front to back.
+ * Converts the little-endian elements in `rawBytesOf(type, target)` to float32, front to back.
  *
  * Element `i` of `n` is read at byte `2n + 2i` and written at `4i`, which no later element still needs:
  * `4i + 4 <= 2n + 2(i + 1)` for every `i < n`.
  *
  * Mutates: `target`.
  */
-export function widenInPlace(type: CheckpointType, target: Float32Array): void {
+export function toFloat32InPlace(type: CheckpointType, target: Float32Array): void {
   if (type === 'F32') return;
   const { buffer, byteOffset, byteLength, length } = target;
   const halves = new Uint16Array(buffer, byteOffset + byteLength / 2, length);

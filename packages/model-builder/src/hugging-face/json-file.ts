@@ -1,9 +1,9 @@
-// Reads the JSON file that describes a folder of weights: a checkpoint's or an adapter's.
+// Reads JSON configuration files of checkpoints and adapters.
 
 import { readFile } from 'node:fs/promises';
 import { ModelBuildError } from '../errors.ts';
 
-/** Parsed, but not checked. Throws: `source_invalid` when it cannot be read, `config_invalid` when it is not JSON. */
+/** Parses the file without validating it. Throws: `source_invalid` when it cannot be read, `config_invalid` when it is not JSON. */
 export async function readJsonFile(path: string): Promise<unknown> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new ModelBuildError('source_invalid', `${path} cannot be read`, { file: path, cause });

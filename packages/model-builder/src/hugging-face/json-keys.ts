@@ -1,5 +1,5 @@
-// JSON.parse keeps the last of two equal keys without a word; a weights header must not say two things.
-// This looks at the keys of the outermost object only.
+// Finds duplicate keys of the outermost object of a JSON text. JSON.parse silently keeps the last one, but a weights header
+// must be unambiguous.
 
 /** The first key that the outermost object of valid JSON holds twice. */
 export function findDuplicateKey(json: string): string | undefined {

@@ -1,4 +1,4 @@
-// Rotary embedding settings of config.json: `rope_theta` with `rope_scaling`, or the newer `rope_parameters`.
+// RoPE (rotary position embedding) settings of config.json: `rope_theta` with `rope_scaling`, or the newer `rope_parameters`.
 
 import { z } from 'zod';
 
@@ -16,7 +16,7 @@ const ropeSettings = z.discriminatedUnion('rope_type', [
   }),
 ]);
 
-/** How rotary frequencies are stretched for contexts longer than the ones first trained on. */
+/** RoPE scaling: how rotary frequencies are stretched for contexts longer than in pretraining. */
 export type RopeScaling =
   | { readonly kind: 'none' }
   | { readonly kind: 'linear'; readonly factor: number }
@@ -37,7 +37,7 @@ export interface RopeConfig {
 
 export const SUPPORTED_ROPE_TYPES = ['default', 'linear', 'llama3'] as const;
 
-/** What a rope block says, or the fault of it: where, what, and whether it is known but not built. */
+/** A parsed block of RoPE settings, or its fault: invalid, or valid but unsupported. */
 export type RopeResult =
   | { readonly kind: 'valid'; readonly scaling: RopeScaling; readonly theta: number | undefined }
   | { readonly kind: 'invalid'; readonly path: string; readonly fault: string }
@@ -45,7 +45,7 @@ export type RopeResult =
 
 /** Reads the object under `rope_scaling` or `rope_parameters`; `type` is the older name of `rope_type`. */
 export function parseRopeSettings(value: Readonly<Record<string, unknown>>): RopeResult {
-  // Settings for kinds of layers apart, as models with several kinds have them.
+  // Nested settings per kind of layer.
   const nested = Object.entries(value).find(([, entry]) => isObject(entry));
   if (nested !== undefined) {
     return { kind: 'unsupported', path: nested[0], fault: 'is an object; all layers must share one setting' };

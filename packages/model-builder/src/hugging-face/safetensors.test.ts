@@ -125,7 +125,7 @@ describe('a damaged file', () => {
       'is truncated: this tensor ends',
       'b',
     ],
-    ['data nobody claims', { a: entry(0, 8) }, 9, undefined, '1 bytes after the last tensor', undefined],
+    ['unclaimed data', { a: entry(0, 8) }, 9, undefined, '1 bytes after the last tensor', undefined],
     [
       'a name twice',
       '{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}',
@@ -148,7 +148,7 @@ describe('a damaged file', () => {
     expect((await faultOf(path)).message).toContain('holds 5 bytes');
   });
 
-  it('is refused: cut anywhere', async () => {
+  it('is refused: truncated anywhere', async () => {
     const whole = newPath();
     await writeSafetensors(whole, 'BF16', [{ name: 'a', shape: [3], fill: () => undefined }]);
     const content = await readFile(whole);

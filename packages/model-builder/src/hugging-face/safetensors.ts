@@ -1,4 +1,4 @@
-// One safetensors file: its header checked in full before anything is believed, and lazy reads of its tensors.
+// One safetensors file: validates the whole header on opening, and reads tensors lazily.
 // Format: 8 bytes of header length (little-endian), a JSON header, then the tensors without gaps.
 // Source: https://huggingface.co/docs/safetensors and the checks of the reference implementation.
 
@@ -10,12 +10,12 @@ import { findDuplicateKey } from './json-keys.ts';
 /** The reference implementation's own limit. Unit: bytes. */
 const MAX_HEADER_BYTES = 100_000_000;
 const LENGTH_FIELD_BYTES = 8;
-/** What a clone without Git LFS has in place of the file begins so. As a length it would be above the limit. */
+/** Start of a Git LFS pointer, which a clone without Git LFS has in place of the file. As a length it exceeds the limit. */
 const GIT_LFS_START = 'version ';
 
 export interface TensorEntry {
   readonly name: string;
-  /** Type name as the file has it; more types exist than the builder can use. */
+  /** Type name in the file, which may be one that the builder does not support. */
   readonly type: string;
   readonly shape: readonly number[];
   /** Byte range inside the file. */
@@ -23,7 +23,7 @@ export interface TensorEntry {
   readonly end: number;
 }
 
-/** Opens files, checks headers and reads bytes; `close` must be called. */
+/** An open safetensors file with a validated header; `close` must be called. */
 export class SafetensorsFile {
   readonly path: string;
   readonly tensors: ReadonlyMap<string, TensorEntry>;
@@ -35,7 +35,7 @@ export class SafetensorsFile {
     this.tensors = tensors;
   }
 
-  /** Throws: `source_invalid` when the file cannot be opened, `weights_corrupt` when its header is not sound. */
+  /** Throws: `source_invalid` when the file cannot be opened, `weights_corrupt` when its header is invalid. */
   static async open(path: string): Promise<SafetensorsFile> {
     const handle = await open(path, 'r').catch((cause: unknown) => {
       throw new ModelBuildError('source_invalid', `${path} cannot be opened`, { file: path, cause });

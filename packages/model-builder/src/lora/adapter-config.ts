@@ -1,5 +1,5 @@
-// adapter_config.json of a PEFT folder: how much each low-rank product weighs, and a refusal of everything that would
-// make the adapter more than `W + scale * B * A`.
+// Reads adapter_config.json of a PEFT adapter: rank and scale of each low-rank product. Refuses every setting that makes the
+// adapter more than plain LoRA, `W + scale * B * A`.
 // Source: peft, tuners/lora/config.py and utils/other.py (get_pattern_key)
 
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const adapterConfigFile = z.looseObject({
 
 type AdapterConfigFile = z.infer<typeof adapterConfigFile>;
 
-/** Keys without a say in the merged weights: they steer training, name things, or limit what is trained. */
+/** Keys without effect on the merged weights: training options, names, and restrictions of trained modules. */
 const WITHOUT_EFFECT = new Set([
   'auto_mapping',
   'base_model_name_or_path',
@@ -50,10 +50,10 @@ const WITHOUT_EFFECT = new Set([
   'task_type',
 ]);
 
-/** Ways of starting that leave the base as it is; the others subtract the adapter's first product from it. */
-const BASE_KEEPING_STARTS = new Set(['gaussian', 'eva', 'orthogonal']);
+/** Initialisations that do not change the base weights; others subtract the initial product of the adapter from them. */
+const BASE_KEEPING_INITIALISATIONS = new Set(['gaussian', 'eva', 'orthogonal']);
 
-/** What the configuration says of one module. */
+/** Rank and scale of one module. */
 export interface ModuleRank {
   readonly rank: number;
   /** Factor of the product `B * A`. */
@@ -62,9 +62,9 @@ export interface ModuleRank {
 
 export interface AdapterConfig {
   readonly path: string;
-  /** Rank and scale of the module of that full name: `model.layers.0.self_attn.q_proj`. */
+  /** Rank and scale of a module by its full name: `model.layers.0.self_attn.q_proj`. */
   rankOf(module: string): ModuleRank;
-  /** Whether the adapter says that it changes this module. A pattern as `target_modules` leaves that to the weights. */
+  /** Whether `target_modules` lists this module; always true where it is a pattern. */
   isTarget(module: string): boolean;
 }
 
@@ -74,7 +74,7 @@ export async function readAdapterConfig(adapterDir: string): Promise<AdapterConf
   return parseAdapterConfig(path, await readJsonFile(path));
 }
 
-/** Checks the parsed content; `path` is for messages. Throws: `config_invalid`, `unsupported`. */
+/** Validates the parsed content; `path` is for messages. Throws: `config_invalid`, `unsupported`. */
 export function parseAdapterConfig(path: string, json: unknown): AdapterConfig {
   const file = parseConfigFile(adapterConfigFile, path, json);
   refuseUnsupported(path, file);
@@ -106,11 +106,11 @@ function refuseUnsupported(path: string, file: AdapterConfigFile): void {
   if (file.modules_to_save?.length)
     refuse('modules_to_save', `is [${file.modules_to_save}]; whole modules are not taken from an adapter`);
   const start = file.init_lora_weights;
-  if (typeof start === 'string' && !BASE_KEEPING_STARTS.has(start)) {
+  if (typeof start === 'string' && !BASE_KEEPING_INITIALISATIONS.has(start)) {
     const message = `is ${JSON.stringify(start)}, which changes the base; convert the adapter to plain LoRA when it is saved`;
     refuse('init_lora_weights', message);
   }
-  // A key that is not known may change what the adapter computes, as use_dora does.
+  // An unknown key may change the adapter's computation, as use_dora does.
   for (const [key, value] of Object.entries(file)) {
     if (key in adapterConfigFile.shape || WITHOUT_EFFECT.has(key) || isEmpty(value)) continue;
     refuse(key, `is ${JSON.stringify(value)}; it must be absent, false or empty: only plain LoRA is merged`);

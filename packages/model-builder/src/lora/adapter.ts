@@ -1,4 +1,4 @@
-// A PEFT adapter folder: its pairs of low-rank matrices, by the name of the weight that each pair changes.
+// A PEFT LoRA adapter folder: its pairs of low-rank matrices, by the name of the weight that they change.
 
 import { join } from 'node:path';
 import { ModelBuildError } from '../errors.ts';
@@ -8,11 +8,11 @@ import { type AdapterConfig, readAdapterConfig } from './adapter-config.ts';
 
 export const ADAPTER_WEIGHTS_FILE = 'adapter_model.safetensors';
 
-/** PEFT wraps the model twice and saves the pairs under the names they have then. */
+/** Prefix of the pairs' names: PEFT saves them from a model that it has wrapped twice. */
 const PREFIX = 'base_model.model.';
 const PAIR_NAME = /^base_model\.model\.(.+)\.lora_([AB])\.weight$/;
 
-/** One change: `weight + scale * b * a`. */
+/** One low-rank update: `weight + scale * b * a`. */
 export interface LowRankPair {
   readonly rank: number;
   readonly scale: number;
@@ -53,7 +53,7 @@ export class LoraAdapter {
   }
 
   /**
-   * What the adapter changes in the weight `name` of that shape; undefined when it leaves it alone.
+   * The update of the weight `name` of that shape; undefined when the adapter has none.
    *
    * Throws: `tensor_mismatch` when the pair does not fit the weight or the rank, `unsupported`.
    */
@@ -72,7 +72,7 @@ export class LoraAdapter {
     return { rank, scale, a, b };
   }
 
-  /** Every pair must have changed something. `isUsed` knows the base's weights. Throws: `unsupported`. */
+  /** Checks that every pair belongs to a used weight of the base. Throws: `unsupported`. */
   checkAllUsed(isUsed: (name: string) => boolean): void {
     for (const [name, { a, module }] of this.#pairs) {
       if (isUsed(name)) continue;

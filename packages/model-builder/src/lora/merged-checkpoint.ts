@@ -1,12 +1,12 @@
-// A checkpoint with an adapter merged into it: the same lookup by name, with `W + scale * B * A` where the adapter has
-// a pair. Rows are merged as they are read, before anything is quantised, so memory does not grow with the model.
+// A checkpoint with a LoRA adapter merged into it: the same lookup by name, with `W + scale * B * A` where the adapter has a
+// pair. Rows are merged while they are read, before quantisation, so memory does not grow with the model.
 
 import { assertInvariant, ModelBuildError } from '../errors.ts';
 import type { WeightSource } from '../hugging-face/checkpoint.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { LoraAdapter, LowRankPair } from './adapter.ts';
 
-/** Joins both; closing the result closes both. */
+/** Merges both; closing the result closes both. */
 export function mergeAdapter(base: WeightSource, adapter: LoraAdapter): WeightSource {
   const used = new Set<string>();
   return {
@@ -31,7 +31,7 @@ export function mergeAdapter(base: WeightSource, adapter: LoraAdapter): WeightSo
   };
 }
 
-/** Holds `A` from the first row that is read to the last: rank times width floats, whatever the number of rows. */
+/** Keeps `A` in memory from the first row to the last: rank times width floats, independent of the number of rows. */
 function mergeTensor(base: CheckpointTensor, { rank, scale, a, b }: LowRankPair): CheckpointTensor {
   const { name, shape } = base;
   const [rowCount, width] = shape as [number, number];
@@ -62,7 +62,7 @@ function mergeTensor(base: CheckpointTensor, { rank, scale, a, b }: LowRankPair)
 }
 
 /**
- * Adds `scale * b * a`. Sums are in float64 and rounded once, so the order of the ranks does not matter.
+ * Adds `scale * b * a`. Sums are in float64 and rounded once, so the order of ranks hardly matters.
  *
  * Shape: `target` `[rows, width]`, `b` `[rows, rank]`, `a` `[rank, width]`. Mutates: `target`.
  */

@@ -1,5 +1,5 @@
-// The same checkpoint as a folder in the layout that transformers.js and Optimum use: one graph whose cache grows by
-// concatenation. Tests of that layout and benchmarks against its readers call it; the product never does.
+// Writes a checkpoint as an ONNX export in the layout of transformers.js and Optimum: one graph whose cache grows by
+// concatenation. For tests of that layout and benchmarks against its readers only.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,12 +21,12 @@ import { listCompanionFiles } from '../content-hash.ts';
 import { Checkpoint } from '../hugging-face/checkpoint.ts';
 
 const { attentionMask: ATTENTION_MASK, positionIds: POSITION_IDS } = MASK_INPUT;
-/** Among the inputs of GroupQueryAttention. */
+/** Index among the inputs of GroupQueryAttention. */
 const POSITION_IDS_INDEX = 9;
 const ONNX_INT32 = 6;
 const ONNX_FLOAT16 = 10;
 
-/** The readers find dimensions by these names. */
+/** Names of dimensions that readers of the layout look up. */
 const INPUT_DIMS = new Map<string, string>([
   [DYNAMIC_DIMS.batch, 'batch_size'],
   [DYNAMIC_DIMS.length, 'sequence_length'],
@@ -34,22 +34,22 @@ const INPUT_DIMS = new Map<string, string>([
 ]);
 const PRESENT_CAPACITY = 'total_sequence_length';
 
-/** Without sinks, which would have to be float16 as well; the place of position ids is there. */
+/** The slots variant in float16: without sinks, which would have to be float16 too, and with a place for position ids. */
 const HALF_SLOTS: Variant = { ...VARIANTS.slots, activation: 'float16', lateAttentionInputs: [''] };
 
 export interface OptimumModelOptions {
   /** A Hugging Face folder. */
   readonly sourceDir: string;
-  /** Folder to fill; it is made if it is absent. */
+  /** Folder to fill; created if absent. */
   readonly outputDir: string;
   readonly precision: Precision;
   /** Positions that get logits: `last` is `[batch, 1, vocabSize]`, `all` is `[batch, length, vocabSize]`. Default: `last`. */
   readonly logits?: 'last' | 'all';
   /**
-   * `float16` activations, norms and caches, as graphs for a GPU have them; with `logits too` these as well. Default: float32.
+   * Uses float16 for activations, norms and caches, as graphs for a GPU do, and with `logits too` for logits. Default: float32.
    */
   readonly halves?: 'activations' | 'logits too';
-  /** The graph has `position_ids` instead of counting by itself. Default: false. */
+  /** Gives the graph an input `position_ids`. Default: false. */
   readonly positionIds?: boolean;
 }
 
@@ -64,7 +64,15 @@ export async function writeOptimumModel(options: OptimumModelOptions): Promise<v
   try {
     const graph = new OptimumRecorder(options, config.vocabSize);
     const variant = options.halves === undefined ? VARIANTS.slots : HALF_SLOTS;
-    recordDecoderGraph({ graph, config, checkpoint, precision, variant, products: 'blocks', cache: 'plain' });
+    recordDecoderGraph({
+      graph,
+      config,
+      checkpoint,
+      precision,
+      variant,
+      matmul: 'weight-only',
+      cache: 'float',
+    });
     const folder = join(outputDir, 'onnx');
     await mkdir(folder, { recursive: true });
     const halves = options.halves === undefined ? '' : 'f16';
@@ -83,8 +91,8 @@ export async function writeOptimumModel(options: OptimumModelOptions): Promise<v
 }
 
 /**
- * Records a `slots` graph under the names of the other layout: what the engine passes as inputs is computed from
- * the attention mask and the token ids instead.
+ * Records a `slots` graph under the names of the other layout. The inputs that the engine would pass are computed from the
+ * attention mask and the token ids.
  */
 class OptimumRecorder extends GraphRecorder {
   readonly #hasAllLogits: boolean;
@@ -143,7 +151,7 @@ class OptimumRecorder extends GraphRecorder {
     super.output(name, isLogits && this.#hasHalfLogits ? 'float16' : type, shape);
   }
 
-  /** `sum of the mask - 1`, one for each sequence. */
+  /** The sum of the mask minus 1, per sequence. */
   #recordLastPositions(name: string): string {
     super.input(ATTENTION_MASK, 'int64', ['batch_size', PRESENT_CAPACITY]);
     const axes = this.constant(`${name}/axes`, 'int64', [1]);
@@ -158,7 +166,7 @@ class OptimumRecorder extends GraphRecorder {
     });
   }
 
-  /** Numbers of all positions, as many as there are token ids. */
+  /** Indexes of all positions, as many as there are token ids. */
   #recordAllRows(name: string): string {
     const zero = this.constant(`${name}/zero`, 'int64', [0]);
     const one = this.constant(`${name}/one`, 'int64', [1]);

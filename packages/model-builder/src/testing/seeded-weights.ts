@@ -1,4 +1,4 @@
-// Weight values from a seed, by integer arithmetic that the golden script repeats in Python bit for bit.
+// Seeded weight values, by integer arithmetic that the golden script reproduces in Python bit for bit.
 
 /** FNV-1a over the UTF-8 bytes of `text`. */
 function hashText(text: string): number {

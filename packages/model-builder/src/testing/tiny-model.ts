@@ -1,5 +1,4 @@
-// A complete Hugging Face folder of a few hundred kilobytes: a seeded random model that computes quickly and
-// says nothing sensible, for tests of everything around it.
+// A tiny checkpoint for tests: a complete Hugging Face folder of a few hundred kilobytes with seeded random weights.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +19,7 @@ export interface TinyCheckpointOptions {
   readonly weightType?: CheckpointType;
   /** Weights files. Default: 1, without an index. */
   readonly shardCount?: number;
-  /** Keys of `config.json` to set or replace, in the words of that file. */
+  /** Keys of `config.json` to set or replace. */
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
@@ -43,7 +42,7 @@ const BASE_CONFIG = {
   torch_dtype: 'float32',
 } as const;
 
-/** Writes the folder (made if it is absent) and returns its configuration. The same options give the same bytes. */
+/** Writes the folder, created if absent, and returns its configuration. The same options give the same bytes. */
 export async function createTinyCheckpoint(
   folder: string,
   options: TinyCheckpointOptions = {},
@@ -76,7 +75,7 @@ export function seededTensors(config: DecoderConfig, seed: number): TensorToWrit
       shape,
       fill: (target, start) => fillSeeded(target, { seed, name, start, scale, offset }),
     });
-  // Uniform numbers in [-s, s] have variance s * s / 3: this keeps the size of activations from layer to layer.
+  // Uniform numbers in [-s, s] have the variance s * s / 3: this keeps the magnitude of activations from layer to layer.
   const matrix = (name: string, rows: number, columns: number, hasBias: boolean) => {
     add(`${name}.weight`, [rows, columns], Math.sqrt(3 / columns));
     if (hasBias) add(`${name}.bias`, [rows], 0.25);

@@ -1,6 +1,6 @@
-// A byte-level BPE tokenizer small enough to read, with chat markers and a simple template.
+// A small byte-level BPE tokenizer with chat markers and a simple chat template.
 
-/** Joined pairs, in merge order; `Ġ` is the byte-level form of a space. */
+/** BPE merges, in order; `Ġ` is the byte-level form of a space. */
 const MERGES = [
   ['t', 'h'],
   ['th', 'e'],
@@ -87,8 +87,8 @@ export function tinyTokenizerFiles(): { tokenizer: unknown; tokenizerConfig: unk
 }
 
 /**
- * The printable character that stands for each byte, as GPT-2 settled it: printable Latin-1 stands for itself,
- * every other byte for the next character from U+0100 on.
+ * GPT-2's printable character for each byte: printable Latin-1 maps to itself, every other byte to the next character from
+ * U+0100.
  */
 function byteCharacters(): string[] {
   const characters: string[] = [];

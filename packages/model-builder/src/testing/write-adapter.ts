@@ -1,4 +1,4 @@
-// Writes a PEFT LoRA adapter folder, for tests and examples that make one without training.
+// Writes PEFT LoRA adapter folders, for tests and examples that need one without training.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

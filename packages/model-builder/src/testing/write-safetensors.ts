@@ -1,4 +1,4 @@
-// Writes a safetensors file piece by piece, for checkpoints that tests and benchmarks make.
+// Writes safetensors files in chunks, for checkpoints of tests and benchmarks.
 
 import { open } from 'node:fs/promises';
 import type { CheckpointType } from '../hugging-face/element-types.ts';
@@ -28,7 +28,7 @@ export async function writeSafetensors(
     header[name] = { dtype: type, shape, data_offsets: [begin, end] };
   }
   const json = JSON.stringify(header);
-  // Tensors begin at a multiple of eight bytes, as the reference implementation has it.
+  // Pads the header so that tensors are aligned to eight bytes, as in the reference implementation.
   const headerBytes = Buffer.from(json.padEnd(Math.ceil(json.length / 8) * 8));
   const lengthField = Buffer.alloc(8);
   lengthField.writeBigUInt64LE(BigInt(headerBytes.length));
@@ -60,7 +60,7 @@ function encode(type: CheckpointType, values: Float32Array<ArrayBuffer>): Uint8A
     new Float16Array(halves.buffer).set(values);
   } else {
     const bits = new Uint32Array(values.buffer);
-    // Adding half of the dropped part, or a little less for an even result, rounds to nearest even.
+    // Adding 0x7fff plus the lowest kept bit before truncation rounds to nearest even.
     for (let i = 0; i < bits.length; i++) halves[i] = (bits[i]! + 0x7fff + ((bits[i]! >>> 16) & 1)) >>> 16;
   }
   return new Uint8Array(halves.buffer);

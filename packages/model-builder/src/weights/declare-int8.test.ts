@@ -57,10 +57,10 @@ function plainInt8(values: Float32Array, width: number) {
   return { codes, scales };
 }
 
-describe('integers of the checkpoint', () => {
+describe('int8 codes of checkpoint weights', () => {
   const checkpoint = { kind: 'checkpoint' } as const;
 
-  it('are the nearest ones, with a scale for each row', async () => {
+  it('are rounded to nearest, with a scale for each row', async () => {
     const width = 5;
     const rows = fc.array(
       fc.oneof(
@@ -90,7 +90,7 @@ describe('integers of the checkpoint', () => {
     expect([...codes].filter((_, i) => i % 2 === 1)).toEqual([127, 0, 0, 0, 0, 0, 0]);
   });
 
-  it('of several matrices are joined along their rows', async () => {
+  it('of several matrices are concatenated by rows', async () => {
     const [first, second] = [seeded(70, 130, 'first'), seeded(3, 130, 'second')];
     const parts = [matrixOf(first, 130), matrixOf(second, 130)];
     const result = await int8Of(parts, checkpoint, new WrittenTensors(folder));
@@ -99,7 +99,7 @@ describe('integers of the checkpoint', () => {
 });
 
 // An odd number of blocks whose last is not whole: rows of zero points end within a byte.
-it('integers of 4-bit codes come from the written matrix, and the checkpoint is not read', async () => {
+it('int8 codes of 4-bit weights come from the written matrix, and the checkpoint is not read', async () => {
   const width = 161;
   const [gate, up] = [seeded(70, width, 'gate'), seeded(70, width, 'up')];
   const written = new WrittenTensors(folder);

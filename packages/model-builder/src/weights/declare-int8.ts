@@ -1,4 +1,4 @@
-// Weights as 8-bit integers with one scale for each output: the layout of an integer matrix product.
+// Declares int8 weights with one scale per output (W8A8), in the transposed layout of an integer matrix product.
 //
 //   value[out, in] ~ scales[out] * codes[in, out]      codes in [-127, 127]
 
@@ -7,7 +7,7 @@ import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import { bytesOf, rowChunks } from './row-chunks.ts';
 import { type WrittenRows, writtenMatrix } from './written-matrix.ts';
 
-/** Names of an integer matrix in the graph. */
+/** Names of an int8 matrix in the graph. */
 export interface Int8Matrix {
   /** Shape: `[width, rowCount]`, the transpose of what checkpoints hold. */
   readonly codes: string;
@@ -17,19 +17,19 @@ export interface Int8Matrix {
 
 const LARGEST_CODE = 127;
 
-/** The largest number below a half, which added to a half gives one. */
+/** The largest number below 0.5. Its sum with 0.5 rounds to 1. */
 const BELOW_HALF = 0.5 - 2 ** -54;
 
-/** Columns are turned in strips of at most this size, so that memory does not follow the matrix. Unit: bytes. */
+/** The matrix is transposed in strips of columns of at most this size, which bounds memory. Unit: bytes. */
 const STRIP_BYTES = 64 * 2 ** 20;
 
-/** Rows that are turned together: short runs of neighbouring writes for each column. */
-const TURNED_ROWS = 64;
+/** Rows transposed together, which gives each column short runs of adjacent writes. */
+const TRANSPOSED_ROWS = 64;
 
-/** What is rounded to 8 bits: weights of the checkpoint, or what their 4-bit codes, which are written before, stand for. */
+/** Source of the weights: the checkpoint, or dequantised 4-bit codes that were written before. */
 export type Int8Source = { readonly kind: 'checkpoint' } | ({ readonly kind: '4-bit codes' } & WrittenRows);
 
-/** Declares matrices of equal width, joined along their rows. */
+/** Declares matrices of equal width, concatenated by rows. */
 export function declareInt8(
   graph: GraphRecorder,
   name: string,
@@ -55,7 +55,7 @@ export function declareInt8(
         let firstRow = 0;
         for await (const chunk of rowChunks(matrices, width)) {
           if (start === 0) findScales(chunk, width, scales.subarray(firstRow));
-          turnColumns(chunk, { width, start, end, firstRow, rowCount, scales }, codes);
+          transposeColumns(chunk, { width, start, end, firstRow, rowCount, scales }, codes);
           firstRow += chunk.length / width;
         }
         yield [new Uint8Array(codes.buffer), new Uint8Array(0)];
@@ -66,7 +66,7 @@ export function declareInt8(
   return matrix;
 }
 
-/** For each row the largest magnitude over 127. Mutates: the first elements of `scales`. */
+/** Scale of each row: its largest magnitude divided by 127. Mutates: the first elements of `scales`. */
 function findScales(rows: Float32Array, width: number, scales: Float32Array): void {
   for (let start = 0, row = 0; start < rows.length; start += width, row++) {
     let largest = 0;
@@ -83,19 +83,19 @@ interface Strip {
   /** Columns of the strip: `[start, end)`. */
   readonly start: number;
   readonly end: number;
-  /** Row of the whole matrix that the chunk begins with. */
+  /** First row of the chunk in the whole matrix. */
   readonly firstRow: number;
   readonly rowCount: number;
   readonly scales: Float32Array;
 }
 
-/** Mutates: `codes`, `[end - start, rowCount]`, in the rows of the chunk. */
-function turnColumns(chunk: Float32Array, strip: Strip, codes: Int8Array): void {
+/** Quantises and transposes a strip of a chunk. Mutates: `codes`, `[end - start, rowCount]`, in the rows of the chunk. */
+function transposeColumns(chunk: Float32Array, strip: Strip, codes: Int8Array): void {
   const { width, start, end, firstRow, rowCount, scales } = strip;
   const chunkRows = chunk.length / width;
-  const inverses = new Float64Array(TURNED_ROWS);
-  for (let from = 0; from < chunkRows; from += TURNED_ROWS) {
-    const count = Math.min(TURNED_ROWS, chunkRows - from);
+  const inverses = new Float64Array(TRANSPOSED_ROWS);
+  for (let from = 0; from < chunkRows; from += TRANSPOSED_ROWS) {
+    const count = Math.min(TRANSPOSED_ROWS, chunkRows - from);
     for (let i = 0; i < count; i++) {
       const scale = scales[firstRow + from + i]!;
       inverses[i] = scale === 0 ? 0 : 1 / scale;
@@ -109,8 +109,8 @@ function turnColumns(chunk: Float32Array, strip: Strip, codes: Int8Array): void 
 }
 
 /**
- * `Math.round`, clamped. Here that has a branch that no processor can foresee, and takes twice as long; the sum below
- * agrees with it for every number but one.
+ * Clamped `Math.round`, which itself has an unpredictable branch here and takes twice as long. The sum below equals it for
+ * every number but one.
  */
 function code8(value: number): number {
   const code = value === BELOW_HALF ? 0 : Math.floor(value + 0.5) | 0;

@@ -1,4 +1,5 @@
-// Declares weights of the graph whose values come from the checkpoint when the graph is written.
+// Declares weights of the graph, as floats or quantised in blocks. Values are read from the checkpoint when the graph is
+// written.
 
 import type { GraphRecorder } from '@ortler/onnx';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
@@ -13,7 +14,7 @@ import {
 } from './quantise.ts';
 import { rowChunks } from './row-chunks.ts';
 
-/** A quantised matrix in the graph, and the names of its tensors. */
+/** A block-quantised matrix in the graph, and the names of its tensors. */
 export interface QuantisedMatrix {
   readonly bits: CodeBits;
   readonly scaleType: FloatType;
@@ -21,13 +22,13 @@ export interface QuantisedMatrix {
   readonly width: number;
   readonly codes: string;
   readonly scales: string;
-  /** Empty with 8 bits: the operators then assume 128, which is what the quantiser used. */
+  /** Empty with 8 bits, for which the operators default to the zero point 128. */
   readonly zeroPoints: string;
 }
 
 /**
- * Declares weights that are one or more checkpoint tensors joined along their first dimension.
- * The producer throws: `unsupported` for values that the type cannot hold.
+ * Declares float weights: one or more checkpoint tensors, concatenated along their first dimension.
+ * The producer throws: `unsupported` for values out of the range of the type.
  */
 export function declareFloats(
   graph: GraphRecorder,
@@ -45,7 +46,7 @@ export function declareFloats(
   return name;
 }
 
-/** How the dimensions of codes and scales are written down; the bytes are the same. */
+/** Declared dimensions of codes and scales; the bytes are the same. */
 export type QuantisedLayout = 'matmul' | 'blocks';
 
 export interface QuantisedOptions {
@@ -54,7 +55,7 @@ export interface QuantisedOptions {
   readonly scaleType: FloatType;
 }
 
-/** What the tensors of the quantised matrix `name` are called in every graph. */
+/** Names of the tensors of the quantised matrix `name`, the same in every graph. */
 export function quantisedNames(
   name: string,
   bits: CodeBits,
@@ -67,10 +68,10 @@ export function quantisedNames(
 }
 
 /**
- * Declares matrices of equal width, joined along their rows and quantised.
+ * Declares matrices of equal width, concatenated by rows and quantised in blocks.
  *
  * Shape: codes `[rows, blocks, bytes]`; scales `[rows * blocks]` for `matmul`, and `[rows, blocks, 1]` for `blocks`, which
- * products and lookups can read.
+ * both products and lookups can use.
  */
 export function declareQuantised(
   graph: GraphRecorder,
@@ -80,7 +81,8 @@ export function declareQuantised(
 ): QuantisedMatrix {
   const { rowCount, width } = joinedShape(parts);
   const matrix: QuantisedMatrix = {
-    ...{ bits, scaleType },
+    bits,
+    scaleType,
     rowCount,
     width,
     ...quantisedNames(name, bits),

@@ -30,7 +30,7 @@ describe('activationBytes', () => {
     expect([...new Uint16Array(bytes.buffer)]).toEqual([0x3c00, 0xc000, 0x3c00, 0x7bff, 0x0001]);
   });
 
-  it('refuses what float16 cannot hold and names it', () => {
+  it('refuses a value out of the range of float16 and names it', () => {
     expect(() => activationBytes(Float32Array.of(1, -70_000), 'float16', 'model.norm.weight')).toThrow(
       expect.objectContaining({
         code: 'unsupported',

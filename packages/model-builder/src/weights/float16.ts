@@ -1,30 +1,30 @@
-// Float32 values as float16, for graphs that compute in float16.
+// Conversion of float32 values to float16, for graphs with float16 activations.
 
 import { ModelBuildError } from '../errors.ts';
 import { bytesOf } from './row-chunks.ts';
 
-/** Types of weights that are not quantised, and of scales. */
+/** Types of float weights and of scales. */
 export type FloatType = 'float32' | 'float16';
 
 /**
- * The smallest normal float16. Smaller ones exist, but a GPU may take them for zero, so scales are never smaller.
+ * The smallest normal float16. A GPU may flush subnormals to zero, so scales are never smaller.
  */
 export const SMALLEST_NORMAL_16 = 2 ** -14;
 
-/** Bits of the exponent; all of them set: infinite, or no number. */
+/** Bits of the exponent; all set in infinities and NaN. */
 const EXPONENT_BITS = 0x7c00;
 
 /** The smallest float16 that is not below a positive value. */
 export function roundUpToFloat16(value: number): number {
   const nearest = Math.f16round(value);
-  // Half a step more, or a whole one, is rounded to the next.
+  // This adds half a step to a whole one, which rounds to the next value.
   return nearest >= value ? nearest : Math.f16round(value * (1 + 2 ** -11));
 }
 
 /**
- * The values as bytes of a type. In float32 they are the memory of `values`, else new.
+ * The bytes of values in a type: the memory of `values` for float32, else a copy.
  *
- * Throws: `unsupported` with the name of the weights and the first value that the type cannot hold.
+ * Throws: `unsupported` with the name of the weights and the first value out of the range of the type.
  */
 export function activationBytes(
   values: Float32Array<ArrayBuffer>,

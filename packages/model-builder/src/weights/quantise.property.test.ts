@@ -57,7 +57,7 @@ function roundTrip(
   scaleType: FloatType = 'float32',
 ): Float32Array {
   const target = allocateQuantisedRows(values.length / width, width, bits);
-  // Whatever an earlier piece left in the arrays must not show.
+  // Contents of reused buffers must have no effect.
   for (const array of [target.codes, target.zeroPoints, target.scales]) array.fill(0x5a);
   (bits === 4 ? quantiseRows4 : quantiseRows8)(values, width, target, scaleType);
   if (scaleType === 'float16') for (const scale of target.scales) expectFloat16Scale(scale);
@@ -69,7 +69,7 @@ function expectFloat16Scale(scale: number): void {
   if (scale !== 0) expect(scale).toBeGreaterThanOrEqual(SMALLEST_NORMAL_16);
 }
 
-/** Calls `check` with each block of values and what became of it. */
+/** Calls `check` with each block of values and its dequantised values. */
 function forEachBlock(
   values: Float32Array,
   quantised: Float32Array,

@@ -1,7 +1,7 @@
-// Block-wise quantisation of matrix rows into the layout of ONNX Runtime's MatMulNBits.
+// Block-wise weight-only quantisation (q4 and q8) of matrix rows, in the layout of ONNX Runtime's MatMulNBits.
 //
-// A row is cut into blocks of 64 elements, the last one padded. Each block has a scale (float32, or a value that
-// float16 holds), and
+// A row is split into blocks of 64 elements, the last one padded. Each block has a scale (float32, or a value that float16
+// can represent), and
 //   value ~ scale * (code - zeroPoint)
 // with 8-bit codes and the zero point 128 everywhere, or 4-bit codes and a zero point per block.
 // Source: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MatMulNBits
@@ -13,35 +13,35 @@ export const QUANTISATION_BLOCK = 64;
 
 export type CodeBits = 4 | 8;
 
-/** The middle of the 8-bit codes, which MatMulNBits assumes when it is given no zero points. */
+/** Zero point of 8-bit codes, the default of MatMulNBits. */
 const ZERO_POINT_8 = 128;
 
-/** Scales below this have too few bits left to be a scale; such blocks become zeros. */
+/** The smallest normal float32. Smaller scales have too few significant bits, so their blocks become zeros. */
 const SMALLEST_NORMAL = 2 ** -126;
 
-/** A block of zeros, and padding, are stored as this code with this zero point. */
+/** Code and zero point of padding and of blocks of zeros. */
 const ZERO_POINT_4 = 8;
 
 const LARGEST_CODE_4 = 15;
 
 /**
- * Step sizes that are tried for a 4-bit block, as shares of the one that spans its smallest and largest value.
- * Smaller steps clip the extremes and place the rest better. Six of them come within 2 % of the error of forty.
+ * Candidate step sizes of a 4-bit block, relative to the step that spans its smallest and largest value. Smaller steps clip
+ * the extremes and represent the rest better. Six candidates come within 2 % of the error of forty.
  */
 const STEP_SHARES = [1, 1.03, 0.95, 0.9, 0.85, 0.8] as const;
 
-/** Steps that are tried in one pass: so many sums need not wait for each other, and fit the registers of a processor. */
+/** Candidates per pass: independent sums that the CPU can compute in parallel and keep in registers. */
 const STEPS_PER_PASS = 3;
 
 /**
- * Codes of the search before they are clamped, which lie between `LARGEST_CODE_4 * (1 - 1 / 0.8)` and as far beyond the largest
- * code, and a rounding more.
+ * Range of codes before clamping, with a margin: the smallest step gives `LARGEST_CODE_4 * (1 - 1 / 0.8)` at the low end and
+ * the same excess above the largest code.
  */
 const UNCLAMPED = { lowest: -8, count: 32 } as const;
 
 /**
- * Clamped codes with the zero point taken off. Looked up because nobody can foresee which codes have to be clamped: a branch
- * takes half as long again.
+ * Clamped codes minus the zero point. A lookup table, because the branches of clamping are unpredictable and take half as long
+ * again.
  *
  * Shape: `[zero points, unclamped codes]`.
  */
@@ -50,7 +50,7 @@ const CODES_OFF_ZERO = Float64Array.from({ length: 16 * UNCLAMPED.count }, (_, i
   return Math.max(0, Math.min(LARGEST_CODE_4, code)) - Math.floor(i / UNCLAMPED.count);
 });
 
-/** Where quantised rows go. Mutated by the functions below, from the first element on. */
+/** Output buffers of the functions below, which fill them from the first element. */
 export interface QuantisedRows {
   /** Shape: `[rows, blocks, 64 * bits / 8]`; of two 4-bit codes in a byte the first is the low half. */
   readonly codes: Uint8Array;
@@ -76,9 +76,8 @@ export function allocateQuantisedRows(rows: number, width: number, bits: CodeBit
 }
 
 /**
- * Quantises `values` (`[rows, width]`) to 8 bits: each element is off by at most half a scale, which is
- * the largest magnitude of its block divided by 254. A float16 scale is up to a thousandth larger, and at least
- * `SMALLEST_NORMAL_16`.
+ * Quantises `values` (`[rows, width]`) to 8 bits. The error of an element is at most half a scale: the largest magnitude of
+ * its block divided by 254. A float16 scale is up to a thousandth larger, and at least `SMALLEST_NORMAL_16`.
  *
  * Mutates: `target`.
  */
@@ -107,7 +106,7 @@ export function quantiseRows8(
       const codeStart = at * QUANTISATION_BLOCK;
       scales[at] = scale;
       for (let i = start; i < end; i++) {
-        // The sum is positive, so dropping the fraction of a half more rounds to nearest.
+        // The sum is positive, so truncation after adding 0.5 rounds to nearest.
         codes[codeStart + i - start] = (values[i]! * inverse + ZERO_POINT_8 + 0.5) | 0;
       }
       codes.fill(ZERO_POINT_8, codeStart + end - start, codeStart + QUANTISATION_BLOCK);
@@ -116,9 +115,9 @@ export function quantiseRows8(
 }
 
 /**
- * Quantises `values` (`[rows, width]`) to 4 bits, choosing per block the scale and zero point of least squared
- * error among a few candidates. The error of a block is never above that of plain rounding between its
- * smallest and largest value, but for the rounding of a float16 scale and its lower bound `SMALLEST_NORMAL_16`.
+ * Quantises `values` (`[rows, width]`) to 4 bits, with the scale and zero point of least squared error per block among a few
+ * candidates. The error of a block never exceeds that of plain min-max rounding, except for the rounding of a float16 scale
+ * and its lower bound `SMALLEST_NORMAL_16`.
  *
  * Mutates: `target`.
  */
@@ -135,7 +134,7 @@ export function quantiseRows4(
   const block = new Float64Array(QUANTISATION_BLOCK);
   const fit = { inverseStep: 0, scale: 0, zeroPoint: ZERO_POINT_4, gain: 0 };
   for (let row = 0; row < rows; row++) {
-    // Unused halves of the last byte hold the middle code.
+    // Unused nibbles of the last byte hold the default zero point.
     const zeroPointStart = row * zeroPointBytes;
     zeroPoints.fill(ZERO_POINT_4 * 17, zeroPointStart, zeroPointStart + zeroPointBytes);
     for (let column = 0; column < blocks; column++) {
@@ -163,7 +162,7 @@ export function quantiseRows4(
   }
 }
 
-/** Largest scales are rounded up, so no code has to be cut off. */
+/** Rounds the scale up, so that no code has to be clamped. */
 function toScale16(exact: number): number {
   return exact === 0 ? 0 : Math.max(roundUpToFloat16(exact), SMALLEST_NORMAL_16);
 }
@@ -173,18 +172,18 @@ function toScale32(exact: number): number {
 }
 
 interface BlockFit {
-  /** One over the step with which values are rounded to codes. */
+  /** Reciprocal of the step that rounds values to codes. */
   inverseStep: number;
-  /** What a code is multiplied with afterwards: the best one for those codes, not quite the step. */
+  /** Scale of the codes: optimal for these codes, so slightly different from the step. */
   scale: number;
   zeroPoint: number;
-  /** By how much it reduces the squared error of codes that are all zero. */
+  /** Reduction of the squared error, compared with codes that are all zero. */
   gain: number;
 }
 
 /**
- * For codes q (zero point taken off) and values x, the scale of least squared error is sum(xq) / sum(qq), and
- * that error is sum(xx) - sum(xq)^2 / sum(qq): so the best candidate has the largest sum(xq)^2 / sum(qq).
+ * For codes q (minus the zero point) and values x, the scale of least squared error is sum(xq) / sum(qq), with the error
+ * sum(xx) - sum(xq)^2 / sum(qq). So the best candidate has the largest sum(xq)^2 / sum(qq).
  *
  * Mutates: `fit`.
  */
@@ -206,7 +205,7 @@ function fitBlock4(block: Float64Array, fit: BlockFit): void {
   for (let first = 0; first < STEP_SHARES.length; first += STEPS_PER_PASS) trySteps(block, span, first, fit);
 }
 
-/** The sums of each step add the same numbers in the same order as if it were tried alone. Mutates: `fit`. */
+/** Tries candidates. Each sum adds in the same order as for one candidate, so results do not change. Mutates: `fit`. */
 function trySteps(block: Float64Array, span: number, first: number, fit: BlockFit): void {
   const { zeroPoint } = fit;
   const row = zeroPoint * UNCLAMPED.count - UNCLAMPED.lowest;
@@ -245,15 +244,15 @@ function keepBest(fit: BlockFit, inverseStep: number, products: number, squares:
   fit.scale = Math.fround(products / squares);
 }
 
-/** The nearest code, were there more than sixteen. Half a step is added before the fraction is dropped. */
+/** The nearest code without clamping: adds 0.5 and truncates. */
 function unclamped4(value: number, inverseStep: number, zeroPoint: number): number {
   return (value * inverseStep + zeroPoint + 0.5) | 0;
 }
 
-/** The nearest code. */
+/** The nearest code, clamped. */
 function code4(value: number, inverseStep: number, zeroPoint: number): number {
   const code = unclamped4(value, inverseStep, zeroPoint);
-  // Twice as fast here as Math.min and Math.max.
+  // Branches are twice as fast here as Math.min and Math.max.
   if (code < 0) return 0;
   if (code > LARGEST_CODE_4) return LARGEST_CODE_4;
   return code;

@@ -1,14 +1,14 @@
-// Reads matrices of the checkpoint a few rows at a time, so that memory does not depend on their size.
+// Reads matrices of the checkpoint in chunks of rows, so that memory does not depend on their size.
 
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 
-/** Most elements read at once, unless a single row is longer. Unit: elements (4 bytes each as float32). */
+/** Most elements per chunk, unless a single row is longer. Unit: elements (4 bytes each as float32). */
 const CHUNK_ELEMENTS = 1 << 20;
 
 /**
- * The rows of several matrices of equal width, one matrix after the other, in pieces of whole rows.
+ * The rows of several matrices of equal width, one matrix after the other, in chunks of whole rows.
  *
- * Shape of a piece: `[rows, width]`. A piece is overwritten when the next one is asked for.
+ * Shape of a chunk: `[rows, width]`. The next chunk overwrites it.
  */
 export async function* rowChunks(
   matrices: readonly CheckpointTensor[],

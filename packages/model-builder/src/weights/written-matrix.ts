@@ -1,23 +1,23 @@
-// A matrix that an earlier graph of the build has in 4 bits, for graphs that store the same model in another way: choosing scales
-// is most of a build's work, so it is done once.
+// Reads back a 4-bit matrix that was written for an earlier graph of the build, for graphs that store the same weights in
+// another format. Quantisation is most of a build's work, so it is done once.
 
 import type { WrittenBytes } from '@ortler/onnx';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import { quantisedNames } from './declare-weights.ts';
+import { dequantiseRows4 } from './dequantise-rows.ts';
 import { allocateQuantisedRows, blockCount } from './quantise.ts';
 import { bytesOf } from './row-chunks.ts';
-import { widenRows4 } from './widen-rows.ts';
 
-/** Where a matrix is: all of a quantised one, or some of its rows. */
+/** Location of a matrix: a written matrix, or some of its rows. */
 export interface WrittenRows {
-  /** As `declareQuantised` was given it, with 4 bits and float32 scales. */
+  /** Name given to `declareQuantised`, with 4 bits and float32 scales. */
   readonly name: string;
-  /** Row of it that the matrix begins with. */
+  /** First row of the matrix in the written one. */
   readonly firstRow: number;
 }
 
 /**
- * Reads like a matrix of the checkpoint, in whole rows. Its values are what the codes stand for.
+ * A tensor like those of the checkpoint, read in whole rows. Its values are the dequantised codes.
  *
  * Shape: `[rows, width]`.
  */
@@ -43,7 +43,7 @@ export function writtenMatrix(
         [zeroPoints, rows.zeroPoints],
       ] as const)
         await written.read(tensor, row * (bytes.length / rowCount), bytes);
-      widenRows4(rows, width, target);
+      dequantiseRows4(rows, width, target);
     },
   };
 }

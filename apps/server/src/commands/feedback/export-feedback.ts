@@ -1,5 +1,5 @@
-// `ortler feedback export`: writes all feedback of a project as JSON lines, page by page, oldest first. An export that
-// was cut off goes on behind its last whole line.
+// `ortler feedback export`: writes all feedback of a project as JSON lines, page by page, oldest first. `--resume`
+// continues an interrupted export after its last complete line.
 
 import { type FileHandle, open } from 'node:fs/promises';
 import type { FeedbackStore } from '@ortler/api';
@@ -12,16 +12,16 @@ import { createRowCounter, withFeedback } from './with-database.ts';
 export interface ExportOptions {
   readonly projectId: string;
   readonly file: string;
-  /** Goes on with a file that is there; otherwise it must not be there. */
+  /** Continues an existing file; without it, the file must not exist. */
   readonly resume: boolean;
 }
 
-/** Rows of one page: few enough that a page of large payloads fits into an answer. */
+/** Rows per page: few enough that a page of large payloads stays below the limit of a query result. */
 const PAGE_SIZE = 50;
 const LINE_FEED = 0x0a;
 const TAIL_BYTES = 4 * 1024 * 1024;
 
-/** Gives the number of rows written. Throws: `UserError`. */
+/** Returns the number of rows written. Throws: `UserError`. */
 export function exportFeedback(config: Config, options: ExportOptions, terminal: Terminal): Promise<number> {
   return withFeedback(config, async ({ store }) => {
     const handle = await openFile(options);
@@ -43,7 +43,7 @@ async function openFile({ file, resume }: ExportOptions): Promise<FileHandle> {
     return await open(file, resume ? 'r+' : 'wx', 0o600);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw new UserError(`${file} is there already; --resume goes on with it.`);
+    if (code === 'EEXIST') throw new UserError(`${file} exists already; --resume continues it.`);
     if (code === 'ENOENT') throw new UserError(`${file} cannot be opened: there is no such file or folder.`);
     throw error;
   }
@@ -73,7 +73,7 @@ async function writePages(
   }
 }
 
-/** The place behind the last whole line; what stands behind that is cut off. */
+/** The cursor after the last complete line. Mutates: the file, from which an incomplete last line is removed. */
 async function findCursor(handle: FileHandle, file: string): Promise<Cursor | null> {
   const { size } = await handle.stat();
   const start = Math.max(0, size - TAIL_BYTES);

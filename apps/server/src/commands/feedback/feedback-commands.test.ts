@@ -55,7 +55,7 @@ it.skipIf(TEST_CHDB === undefined)(
   60_000,
 );
 
-it('goes on with an export that was cut off, and never overwrites one', async () => {
+it('resumes an interrupted export, and never overwrites one', async () => {
   const whole = await readFile(file, 'utf8');
   const cut = join(folder, 'cut.jsonl');
   const options = { projectId: PROJECT, file: cut };

@@ -1,6 +1,6 @@
-// `ortler feedback import`: stores JSON lines, such as an export wrote, in batches that are stored whole or not at all.
-// Running it again stores nothing twice: rows keep their id, and a row without one gets an id from its own text. So an
-// import that was cut off is simply run again, or goes on with --from-line.
+// `ortler feedback import`: stores JSON lines, such as those of an export, in atomic batches. It is idempotent: rows keep
+// their id, and a row without one gets an id derived from its text. So an interrupted import can be run again, or
+// continued with --from-line.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -16,11 +16,11 @@ import { createRowCounter, withFeedback } from './with-database.ts';
 
 export interface ImportOptions {
   readonly file: string;
-  /** Takes the place of the rows' own project. */
+  /** Overrides the project of the rows. */
   readonly projectId: string | undefined;
   /** First line to store; lines count from 1. */
   readonly fromLine: number;
-  /** Stored with rows that do not say who stored them. */
+  /** User id of rows without one. */
   readonly userId: string;
   /** Unit: milliseconds since 1970. */
   readonly now: () => number;
@@ -35,7 +35,7 @@ const importedRow = z.object({
   created_at: laxDateTime().nullish(),
 });
 
-/** Gives the number of rows read. Throws: `UserError` with the line that is wrong; the batches before it are stored. */
+/** Returns the number of rows stored. Throws: `UserError` with the line at fault; the batches before it are stored. */
 export function importFeedback(config: Config, options: ImportOptions, terminal: Terminal): Promise<number> {
   return withFeedback(config, async ({ store }) => {
     const rows = createRowCounter(terminal, 'imported');
@@ -48,7 +48,7 @@ export function importFeedback(config: Config, options: ImportOptions, terminal:
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         throw new UserError(
-          `Lines ${firstOfBatch} to ${lineNumber}: ${error.message}. Go on with --from-line ${firstOfBatch}.`,
+          `Lines ${firstOfBatch} to ${lineNumber}: ${error.message}. Continue with --from-line ${firstOfBatch}.`,
         );
       }
       count += batch.length;
@@ -107,7 +107,7 @@ function toRecord(
   }
 }
 
-/** The same for the same line in every run; equal lines of one file differ by their number. */
+/** An id derived from the line, the same in every run; equal lines of a file get a number each. */
 function idOfText(line: string, seen: Map<string, number>): string {
   const digest = createHash('sha256').update(line).digest('hex').slice(0, 32);
   const number = (seen.get(digest) ?? 0) + 1;

@@ -1,4 +1,4 @@
-// `ortler feedback index`: makes or drops the index of a payload path.
+// `ortler feedback index`: creates or drops the index of a payload path.
 
 import type { Config } from '../../config/config.ts';
 import { type PayloadIndex, payloadIndexName } from '../../stores/feedback/payload-indexes.ts';

@@ -1,10 +1,17 @@
-// The `ortler feedback` commands: their arguments, and which function runs them.
+// The `ortler feedback` commands: arguments and help.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Config } from '../../config/config.ts';
-import { onLostReader, processTerminal } from '../terminal.ts';
+import { onClosedPipe, processTerminal } from '../terminal.ts';
 
-export interface FeedbackCommandTools {
+const EXAMPLES = `
+Examples:
+  ortler feedback export acme/app feedback.jsonl
+  ortler feedback import feedback.jsonl --project acme/copy
+  ortler feedback index payload.output.score --as number
+`;
+
+export interface FeedbackCommandParts {
   readonly addSettings: (command: Command) => Command;
   readonly configFrom: (flags: Readonly<Record<string, unknown>>) => Config;
 }
@@ -12,21 +19,22 @@ export interface FeedbackCommandTools {
 /** Adds the commands to the program. */
 export function registerFeedbackCommands(
   program: Command,
-  { addSettings, configFrom }: FeedbackCommandTools,
+  { addSettings, configFrom }: FeedbackCommandParts,
 ): void {
   const feedback = program
     .command('feedback')
-    .description('Move stored feedback in and out, and index what is asked often.');
+    .description('Export, import and index stored feedback.')
+    .addHelpText('after', EXAMPLES);
 
   addSettings(
     feedback
       .command('export')
       .description('Write all feedback of a project as JSON lines.')
-      .argument('<project>', 'the project, <entity>/<project>')
-      .argument('<file>', 'the file to make')
-      .option('--resume', 'go on with a file that an earlier export left behind'),
+      .argument('<project>', 'the project, as <entity>/<project>')
+      .argument('<file>', 'the file to write')
+      .option('--resume', 'continue the file of an interrupted export'),
   ).action(async (projectId: string, file: string, flags: Flags) => {
-    onLostReader(() => process.exit());
+    onClosedPipe(() => process.exit());
     const { exportFeedback } = await import('./export-feedback.ts');
     const options = { projectId, file, resume: flags.resume === true };
     await exportFeedback(configFrom(flags), options, processTerminal);
@@ -35,12 +43,12 @@ export function registerFeedbackCommands(
   addSettings(
     feedback
       .command('import')
-      .description('Store JSON lines, such as an export wrote. Running it again stores nothing twice.')
+      .description('Store JSON lines, such as those of an export. Importing a file twice stores it once.')
       .argument('<file>', 'the file to read')
-      .option('--project <project>', 'store all rows in this project instead of their own')
+      .option('--project <project>', 'store all rows in this project instead of the one they name')
       .option('--from-line <number>', 'first line to store', toLineNumber, 1),
   ).action(async (file: string, flags: Flags & { project?: string; fromLine: number }) => {
-    onLostReader(() => process.exit());
+    onClosedPipe(() => process.exit());
     const { importFeedback } = await import('./import-feedback.ts');
     const options = {
       file,
@@ -56,17 +64,17 @@ export function registerFeedbackCommands(
     feedback
       .command('index')
       .description(
-        'Make an index on a payload path, such as payload.output.score, so that filters on it are quick.',
+        'Create a database index on a payload path, such as payload.output.score, to speed up filters on it.',
       )
       .argument('<path>', 'the path, as in $getField')
       .addOption(
-        new Option('--as <type>', 'type of the literals that filters compare it with')
+        new Option('--as <type>', 'type of the values that filters compare it with')
           .choices(['text', 'number'])
           .default('text'),
       )
-      .option('--drop', 'remove the index instead'),
+      .option('--drop', 'drop the index instead'),
   ).action(async (path: string, flags: Flags & { as: 'text' | 'number' }) => {
-    onLostReader(() => process.exit());
+    onClosedPipe(() => process.exit());
     const { indexFeedback } = await import('./index-feedback.ts');
     await indexFeedback(
       configFrom(flags),

@@ -1,4 +1,4 @@
-// What the feedback commands share: the databases of the configuration, mistakes as sentences, and progress in lines.
+// Shared parts of the feedback commands: opening the databases, turning expected failures into messages, a row counter.
 
 import { ApiError } from '@ortler/api';
 import { QueryError } from '@ortler/feedback-query';
@@ -10,7 +10,7 @@ import { type OpenFeedback, openFeedback } from '../../stores/feedback/open-feed
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
 
-/** Runs `work` on the database and closes it. Throws: `UserError` for what the operator can put right. */
+/** Runs `work` on the database and closes it. Throws: `UserError` for faults that the operator can correct. */
 export async function withDatabase<Result>(
   config: Config,
   work: (database: Database) => Promise<Result>,
@@ -43,10 +43,10 @@ export function withFeedback<Result>(
   });
 }
 
-/** Rows between two lines of progress on a terminal that is no screen. */
+/** Rows between two lines of progress without a terminal. */
 const LINE_STEP = 100_000;
 
-/** Shows how many rows are done: one line that is redrawn on a screen, a line now and then elsewhere. */
+/** Shows the number of processed rows: one redrawn line on a terminal, a line per `LINE_STEP` rows elsewhere. */
 export function createRowCounter(terminal: Terminal, verb: string) {
   let shown = 0;
   return {

@@ -27,12 +27,12 @@ function record() {
   return { written, terminal };
 }
 
-it('makes a key that stands alone on standard output, lists it without its text, removes it', async () => {
+it('creates a key, alone on standard output, lists it without the key itself, and removes it', async () => {
   const made = record();
   await createKey(config, { name: 'trainer', team: 'acme' }, made.terminal);
   expect(made.written.out).toMatch(/^ortler-[\w-]{43}\n$/);
-  expect(made.written.err).toContain('reaches what the team acme has');
-  expect(made.written.err).toContain(`only its hash is kept, in ${folder}.`);
+  expect(made.written.err).toContain('has access to the data of the team acme');
+  expect(made.written.err).toContain(`its hash is stored in ${folder}.`);
 
   const listed = record();
   await showKeys(config, listed.terminal);
@@ -46,7 +46,7 @@ it('makes a key that stands alone on standard output, lists it without its text,
   await expect(deleteKey(config, id!, record().terminal)).rejects.toThrow(`There is no key ${id}.`);
 }, 60_000);
 
-it('refuses names that are none', async () => {
+it('refuses invalid names', async () => {
   const { terminal } = record();
   await expect(createKey(config, { name: '', team: '../x' }, terminal)).rejects.toThrow('got "../x"');
   await expect(createKey(config, { name: 'a\nb', team: null }, terminal)).rejects.toThrow('control');

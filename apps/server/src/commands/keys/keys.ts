@@ -1,5 +1,5 @@
-// `ortler keys`: makes, lists and removes API keys in the database of the configuration. A server may run beside it: it
-// accepts a new key within a second and refuses a removed one within ten.
+// `ortler keys`: creates, lists and removes API keys in the configured database. It may run beside a server, which accepts
+// a new key within one second and rejects a removed one within ten.
 
 import type { Config } from '../../config/config.ts';
 import type { Database } from '../../db/database.ts';
@@ -12,7 +12,7 @@ import { UserError } from '../user-error.ts';
 /** Longest name of a key. Unit: UTF-16 code units. */
 const MAX_NAME_LENGTH = 200;
 
-/** Writes the new key to standard output, alone, and what it is to standard error. Throws: `UserError`. */
+/** Writes only the new key to standard output, and its description to standard error. Throws: `UserError`. */
 export async function createKey(
   config: Config,
   { name, team }: { readonly name: string; readonly team: string | null },
@@ -26,9 +26,9 @@ export async function createKey(
     throw new UserError(`A name has at most ${MAX_NAME_LENGTH} characters and no control characters.`);
   await withKeys(config, async database => {
     const { id, key } = await addKey(database, { name, team }, Date.now());
-    const reach = team === null ? 'what all teams have' : `what the team ${team} has`;
+    const reach = team === null ? 'the data of all teams' : `the data of the team ${team}`;
     terminal.err(
-      `Key ${id} reaches ${reach}. It is shown this once; only its hash is kept, in ${placeOf(config)}.\n`,
+      `Key ${id} has access to ${reach}. It is shown only now; its hash is stored in ${placeOf(config)}.\n`,
     );
     terminal.out(`${key}\n`);
   });
@@ -53,7 +53,7 @@ export async function deleteKey(config: Config, id: string, terminal: Terminal):
   });
 }
 
-// A key in another place than the server's is a key that the server refuses, so the place is worth telling.
+// Messages name the database, because a server rejects keys that are stored in another one.
 function placeOf({ databaseUrl, dataDir }: Config): string {
   return databaseUrl === undefined ? dataDir : 'the database of DATABASE_URL';
 }

@@ -1,4 +1,5 @@
-// Deletes trajectories or checkpoints by a retention rule, on the database of the configuration. A server may run beside it.
+// `ortler trajectories prune` and `ortler checkpoints prune`: delete by a retention rule, in the configured database. They
+// may run beside a server.
 
 import { parseModelReference, type TrainingModel, type TrainingModelStore } from '@ortler/api';
 import type { Config } from '../../config/config.ts';
@@ -22,7 +23,7 @@ export interface PruneFlags {
   readonly [setting: string]: unknown;
 }
 
-/** Throws: `UserError` for a model that does not exist and for a rule that would keep nothing. */
+/** Prints how many were deleted and kept. Throws: `UserError` for an unknown model and for a rule that keeps nothing. */
 export async function prune(
   subject: PruneSubject,
   { model: reference, keepNewest, keepBest, metric, dryRun, split }: PruneFlags,
@@ -31,7 +32,7 @@ export async function prune(
 ): Promise<void> {
   if (keepNewest + keepBest === 0)
     throw new UserError(
-      'Say what stays: --keep-newest, --keep-best or both, at least 1. To delete a model, call the API.',
+      'Give --keep-newest, --keep-best or both, at least 1. To delete a whole model, call the API.',
     );
   const database = await openDatabase(config).catch((error: unknown) => {
     throw error instanceof DatabaseError ? new UserError(error.message, { cause: error }) : error;
@@ -43,7 +44,7 @@ export async function prune(
       subject === 'trajectories'
         ? await pruneTrajectories(database, id, { ...rule, split: split ?? null })
         : await pruneCheckpoints(createCheckpointStore(database, Date.now), id, rule);
-    terminal.out(`${dryRun ? 'would delete' : 'deleted'} ${deleted} ${subject}, ${kept} stay\n`);
+    terminal.out(`${dryRun ? 'would delete' : 'deleted'} ${deleted} ${subject}, kept ${kept}\n`);
   } finally {
     await database.close();
   }

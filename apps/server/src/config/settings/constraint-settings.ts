@@ -1,4 +1,4 @@
-// Settings that bound structured outputs: time and size of what a request may ask for. Caller: `../settings.ts`.
+// Limits of structured outputs (JSON Schema, regular expressions, grammars): time and size. Caller: `../settings.ts`.
 
 import { byteSize, MEBIBYTE, wholeNumber } from '../setting-values.ts';
 import { setting } from './setting.ts';
@@ -10,7 +10,7 @@ export const CONSTRAINT_SETTINGS = {
     valueName: 'milliseconds',
     fallback: '2000',
     description:
-      'Longest time the preparation of a schema, pattern or grammar may take, and the check of a finished answer.',
+      'Structured outputs: longest time to compile a schema, pattern or grammar, and to validate a finished answer.',
     schema: wholeNumber(10, 600_000),
   }),
   constraintSizeBytes: setting({
@@ -18,7 +18,8 @@ export const CONSTRAINT_SETTINGS = {
     flag: '--constraint-size',
     valueName: 'size',
     fallback: '256kb',
-    description: 'Largest schema, grammar, choice or structural tag; as --body-limit.',
+    description:
+      'Structured outputs: largest schema, grammar, choice or structural tag; units as for --body-limit.',
     schema: byteSize(1_024, 1_024 * MEBIBYTE),
   }),
   constraintDepth: setting({
@@ -26,7 +27,7 @@ export const CONSTRAINT_SETTINGS = {
     flag: '--constraint-depth',
     valueName: 'levels',
     fallback: '64',
-    description: 'Deepest nesting of schemas, groups of grammars and structural tags.',
+    description: 'Structured outputs: deepest nesting of schemas, groups of grammars and structural tags.',
     schema: wholeNumber(1, 120),
   }),
   constraintValues: setting({
@@ -34,7 +35,7 @@ export const CONSTRAINT_SETTINGS = {
     flag: '--constraint-values',
     valueName: 'number',
     fallback: '10000',
-    description: 'Most values in the enums of a schema together, and most texts of a choice.',
+    description: 'Structured outputs: most enum values of a schema in total, and most texts of a choice.',
     schema: wholeNumber(1, 1_000_000),
   }),
   constraintRules: setting({
@@ -42,7 +43,7 @@ export const CONSTRAINT_SETTINGS = {
     flag: '--constraint-rules',
     valueName: 'number',
     fallback: '2000',
-    description: 'Most rules of a grammar.',
+    description: 'Structured outputs: most rules of a grammar.',
     schema: wholeNumber(1, 10_000),
   }),
   constraintPatternSize: setting({
@@ -50,7 +51,8 @@ export const CONSTRAINT_SETTINGS = {
     flag: '--constraint-pattern-size',
     valueName: 'number',
     fallback: '20000',
-    description: 'Most characters of a regular expression once its counted repetitions are written out.',
+    description:
+      'Structured outputs: most characters of a regular expression with its counted repetitions expanded.',
     schema: wholeNumber(1, 10_000_000),
   }),
 } as const;

@@ -1,4 +1,4 @@
-// Settings of what the server stores: folders, databases, and the time of a query. Caller: `../settings.ts`.
+// Settings of storage: folders, databases and the query timeout. Caller: `../settings.ts`.
 
 import { clickhouseUrl, folder, postgresUrl, wholeNumber } from '../setting-values.ts';
 import { setting } from './setting.ts';
@@ -9,7 +9,7 @@ export const DATA_SETTINGS = {
     flag: '--data-dir',
     valueName: 'folder',
     fallback: '.ortler',
-    description: 'Folder of the database and of built models.',
+    description: 'Folder of the SQLite database, of built models and of checkpoints.',
     schema: folder(),
   }),
   databaseUrl: setting<string | undefined>({
@@ -28,9 +28,9 @@ export const DATA_SETTINGS = {
     flag: '--clickhouse-url',
     valueName: 'url',
     fallback: undefined,
-    shownFallback: 'feedback beside everything else',
+    shownFallback: 'feedback in the main database',
     description:
-      'ClickHouse 24.8 or later for feedback, and for feedback only: http://user:password@host:8123/database. Several servers on one ClickHouse need one DATABASE_URL too. Prefer the variable.',
+      'ClickHouse 24.8 or later, for feedback only: http://user:password@host:8123/database. Servers that share a ClickHouse must share a DATABASE_URL too. Prefer the variable.',
     schema: clickhouseUrl(),
     isSecret: true,
   }),
@@ -39,7 +39,7 @@ export const DATA_SETTINGS = {
     flag: '--query-time-limit-ms',
     valueName: 'milliseconds',
     fallback: '30000',
-    description: 'Longest time a feedback query may take before it is stopped.',
+    description: 'Timeout of a feedback query.',
     schema: wholeNumber(100, 3_600_000),
   }),
   checkpointDir: setting<string | undefined>({
@@ -48,7 +48,7 @@ export const DATA_SETTINGS = {
     valueName: 'folder',
     fallback: undefined,
     shownFallback: 'checkpoints in the data folder',
-    description: 'Folder under which the weights of registered checkpoints must lie.',
+    description: 'Folder that must contain the weights of registered checkpoints.',
     schema: folder(),
   }),
 } as const;

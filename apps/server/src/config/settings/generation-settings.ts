@@ -1,5 +1,5 @@
-// Settings of generation: where defaults of requests come from, how many answers run and wait, how their steps are cut, what is
-// kept of computed prompts. Caller: `../settings.ts`.
+// Settings of generation: continuous batching, queue, scheduling, chunked prefill, dynamic quantisation, sampling defaults,
+// prefix caching and speculative decoding. Caller: `../settings.ts`.
 
 import { byteSize, MEBIBYTE, oneOf, wholeNumber } from '../setting-values.ts';
 import { setting } from './setting.ts';
@@ -10,7 +10,8 @@ export const GENERATION_SETTINGS = {
     flag: '--max-sequences',
     valueName: 'number',
     fallback: '8',
-    description: 'Answers of one model that are generated at the same time; more wait in a queue.',
+    description:
+      'Continuous batching: most answers of one model that are generated at the same time; more wait in a queue.',
     schema: wholeNumber(1, 1_024),
   }),
   maxQueued: setting({
@@ -19,7 +20,7 @@ export const GENERATION_SETTINGS = {
     valueName: 'number',
     fallback: '256',
     description:
-      'Answers of one model that may wait for their start; more are refused with 429 and a time to wait.',
+      'Most answers of one model that may wait in the queue; further requests get 429 with Retry-After.',
     schema: wholeNumber(0, 100_000),
   }),
   stepTimeoutMs: setting({
@@ -28,7 +29,7 @@ export const GENERATION_SETTINGS = {
     valueName: 'milliseconds',
     fallback: '300000',
     description:
-      'Longest time that one step of a model may take before its process counts as hanging, is ended and started again; 0 for ever.',
+      'Watchdog: longest time of one step of a model before its process counts as hung and is restarted; 0 means no limit.',
     schema: wholeNumber(0, 2_147_483_647),
   }),
   scheduling: setting({
@@ -37,7 +38,7 @@ export const GENERATION_SETTINGS = {
     valueName: 'name',
     fallback: 'fcfs',
     description:
-      'Who starts first: fcfs, in order of arrival, or priority, by the priority of the request, lower first.',
+      'Scheduling policy of the queue: fcfs (first come, first served) or priority (lowest priority value of the request first).',
     schema: oneOf(['fcfs', 'priority']),
   }),
   prefillChunk: setting({
@@ -45,7 +46,7 @@ export const GENERATION_SETTINGS = {
     flag: '--prefill-chunk',
     valueName: 'tokens',
     fallback: '256',
-    description: 'Most prompt tokens of one step while no answer runs.',
+    description: 'Chunked prefill: most prompt tokens per step while no answer is being decoded.',
     schema: wholeNumber(1, 65_536),
   }),
   mixedChunk: setting<number | undefined>({
@@ -55,7 +56,7 @@ export const GENERATION_SETTINGS = {
     fallback: undefined,
     shownFallback: '32, or 128 on a GPU',
     description:
-      'Most prompt tokens of one step while answers run, fewer deep in a prompt: smaller keeps answers even, larger lets new ones start sooner.',
+      'Chunked prefill: most prompt tokens per step while answers are being decoded, fewer deep in a prompt. Smaller keeps inter-token latency (ITL) even, larger shortens the time to first token (TTFT).',
     schema: wholeNumber(1, 65_536),
   }),
   wideGraphs: setting({
@@ -64,7 +65,7 @@ export const GENERATION_SETTINGS = {
     valueName: 'on or off',
     fallback: 'on',
     description:
-      'Whether models in 4 bits compute prompts and batches with 8-bit integers: several times faster, for one more byte of memory per weight.',
+      'Dynamic int8 quantisation (W8A8) for prompts and large batches of q4 models: several times the throughput of weight-only q4, for one more byte of memory per weight.',
     schema: oneOf(['on', 'off']),
   }),
   generationConfig: setting({
@@ -73,7 +74,7 @@ export const GENERATION_SETTINGS = {
     valueName: 'on or off',
     fallback: 'on',
     description:
-      "Whether requests take what they leave open from the model's generation_config.json: temperature and the like, and the most tokens. With off these are neutral. Its end tokens always count.",
+      'Whether generation_config.json of the model gives the defaults of requests: temperature, top-p, penalties, most tokens. With off the defaults are neutral. Its end tokens (EOS) always apply.',
     schema: oneOf(['on', 'off']),
   }),
   prefixCache: setting({
@@ -81,7 +82,8 @@ export const GENERATION_SETTINGS = {
     flag: '--prefix-cache',
     valueName: 'on or off',
     fallback: 'on',
-    description: 'Whether computed prompts are kept for later requests that begin alike.',
+    description:
+      'Prefix caching: keeps the KV cache of prompts, so that later requests with the same prefix do not compute it again.',
     schema: oneOf(['on', 'off']),
   }),
   promptCacheScope: setting({
@@ -90,7 +92,7 @@ export const GENERATION_SETTINGS = {
     valueName: 'name',
     fallback: 'team',
     description:
-      'Whose requests may share cached prompts: those of one team, or with server those of everybody. Shared ones show in waiting times.',
+      'Prefix caching: whether cached prompts are shared within a team only, or with server by all callers. A cache hit shows in the response time, so sharing tells others that a prompt was sent before.',
     schema: oneOf(['team', 'server']),
   }),
   cacheSlots: setting({
@@ -99,7 +101,7 @@ export const GENERATION_SETTINGS = {
     valueName: 'number',
     fallback: '4',
     description:
-      'Places for computed prompts besides those of running answers. Each takes as much memory as the longest prompt and answer it ever held. Unused without the prefix cache.',
+      'Prefix caching on the CPU: cache slots for finished prompts, in addition to those of running answers. Each takes as much memory as the longest prompt and answer it has held.',
     schema: wholeNumber(0, 1_024),
   }),
   cacheBytes: setting<number | undefined>({
@@ -107,9 +109,8 @@ export const GENERATION_SETTINGS = {
     flag: '--cache-memory',
     valueName: 'size',
     fallback: undefined,
-    shownFallback: 'what the model leaves of the device, as far as it can be used',
-    description:
-      'Memory of each model on a GPU for prompts and answers: bytes, or a number with kb, mb or gb.',
+    shownFallback: 'the usable memory that the model leaves',
+    description: 'Size of the KV cache of each model on a GPU: bytes, or a number with kb, mb or gb.',
     schema: byteSize(MEBIBYTE, 1_024 * 1_024 * MEBIBYTE),
   }),
   speculation: setting({
@@ -118,7 +119,7 @@ export const GENERATION_SETTINGS = {
     valueName: 'auto or off',
     fallback: 'auto',
     description:
-      'Whether repetitions in a text, and what a constraint leaves no choice about, are used to check several next tokens in one model call, while that is faster. Answers are the same but for rounding.',
+      'Speculative decoding by prompt lookup, and jump-forward decoding of text that a constraint determines: several tokens per model call, used while that is faster. Answers are the same up to rounding.',
     schema: oneOf(['auto', 'off']),
   }),
 } as const;

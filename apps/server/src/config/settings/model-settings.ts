@@ -1,14 +1,15 @@
-// Settings of the models: which are served, where and in what precision they run, which stay in memory.
+// Settings of models: which are served, device, weight precision, KV cache type, threads, reasoning parser, checkpoints.
 // Caller: `../settings.ts`.
 
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
-import { REASONING_PARSERS } from '@ortler/api';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { REASONING_PARSERS } from '@ortler/engine';
 import { modelList, oneOf, reasoningParsers, wholeNumber } from '../setting-values.ts';
 import { setting } from './setting.ts';
 
-/** The demo model beside this package's sources: `<repository>/models/demo`. */
-export const DEMO_MODEL_DIR = resolve(import.meta.dirname, '../../../../../models/demo');
+/** The folder of the package @ortler/demo-model. */
+export const DEMO_MODEL_DIR = dirname(fileURLToPath(import.meta.resolve('@ortler/demo-model/package.json')));
 
 export const MODEL_SETTINGS = {
   models: setting({
@@ -16,8 +17,9 @@ export const MODEL_SETTINGS = {
     flag: '--models',
     valueName: 'id=path,...',
     fallback: `ortler-demo=${DEMO_MODEL_DIR}`,
-    shownFallback: 'ortler-demo=<repository>/models/demo',
-    description: 'Models to serve, each a folder. The first one answers requests that name no model.',
+    shownFallback: 'ortler-demo, a small model that comes with Ortler',
+    description:
+      'Models to serve, each an id and a folder. The first one answers requests that name no model.',
     schema: modelList(),
   }),
   device: setting({
@@ -26,7 +28,7 @@ export const MODEL_SETTINGS = {
     valueName: 'name',
     fallback: 'auto',
     description:
-      'Where models run: cpu, webgpu, cuda, or auto: a GPU over WebGPU where one works, else the processor.',
+      'Device that runs the models: cpu, webgpu, cuda, or auto: a GPU over WebGPU if one works, else the CPU.',
     schema: oneOf(['auto', 'cpu', 'webgpu', 'cuda']),
   }),
   precision: setting({
@@ -34,7 +36,8 @@ export const MODEL_SETTINGS = {
     flag: '--precision',
     valueName: 'name',
     fallback: 'auto',
-    description: 'Weights of models built here: auto, q8 or q4, f32 on the processor or f16 on a GPU.',
+    description:
+      'Weight precision of models built here: f32 (CPU) or f16 (GPU); quantised q8 (8-bit; W8A8 on the CPU) or q4 (4-bit, weight-only; W4A16 on a GPU); auto chooses by size.',
     schema: oneOf(['auto', 'f32', 'f16', 'q8', 'q4']),
   }),
   kvCache: setting({
@@ -43,7 +46,7 @@ export const MODEL_SETTINGS = {
     valueName: 'name',
     fallback: 'auto',
     description:
-      'Keys and values of models built here: auto, f32 on the processor or f16 on a GPU; or on the processor int8: a quarter of the memory and faster answers over long contexts, for a small loss.',
+      'KV cache type of models built here: auto (f32 on the CPU, f16 on a GPU), or int8 on the CPU: an int8 KV cache takes a quarter of the memory and decodes faster at long contexts, for a small loss of accuracy.',
     schema: oneOf(['auto', 'f32', 'f16', 'int8']),
   }),
   threads: setting({
@@ -53,7 +56,7 @@ export const MODEL_SETTINGS = {
     fallback: '0',
     shownFallback: '0, all cores',
     description:
-      'Threads of one model call, and of sampling where the vocabulary is large (four at most); 0 takes as many as the machine has cores.',
+      'Threads of one model call, and of sampling from a large vocabulary (at most four); 0 takes one per core.',
     schema: wholeNumber(0, Math.max(256, availableParallelism())),
   }),
   contextLength: setting<number | undefined>({
@@ -62,7 +65,7 @@ export const MODEL_SETTINGS = {
     valueName: 'tokens',
     fallback: undefined,
     shownFallback: "the model's own",
-    description: 'Most tokens of prompt and answer together.',
+    description: 'Context length: most tokens of prompt and answer together.',
     schema: wholeNumber(16, 10_000_000),
   }),
   reasoningParsers: setting({
@@ -71,7 +74,7 @@ export const MODEL_SETTINGS = {
     valueName: 'name|id=name,...',
     fallback: 'auto',
     shownFallback: "auto, by the model's chat template",
-    description: `How what models think is told from what they answer, for all or for one model each: ${REASONING_PARSERS.join(', ')}.`,
+    description: `Parser that separates reasoning (thinking) from the answer, for all models or per model: ${REASONING_PARSERS.join(', ')}.`,
     schema: reasoningParsers(),
   }),
   maxLoadedCheckpoints: setting({
@@ -79,7 +82,7 @@ export const MODEL_SETTINGS = {
     flag: '--max-loaded-checkpoints',
     valueName: 'number',
     fallback: '2',
-    description: 'Registered checkpoints in memory at the same time; the least recently used makes room.',
+    description: 'Most registered checkpoints in memory; the least recently used one is unloaded first.',
     schema: wholeNumber(1, 1_000),
   }),
   checkpointIdleMs: setting({
@@ -87,7 +90,7 @@ export const MODEL_SETTINGS = {
     flag: '--checkpoint-idle-ms',
     valueName: 'milliseconds',
     fallback: '600000',
-    description: 'After how long without a request a checkpoint leaves memory.',
+    description: 'Time without requests after which a checkpoint is unloaded.',
     schema: wholeNumber(1, 2_147_483_647),
   }),
 } as const;

@@ -1,5 +1,4 @@
-// Settings of the server as a network service: where it listens, who may call, how much it reads, what it writes to its
-// log. Caller: `../settings.ts`.
+// Settings of the HTTP server: address, keys, CORS, size limits, timeouts and log level. Caller: `../settings.ts`.
 
 import { z } from 'zod';
 import { byteSize, MEBIBYTE, oneOf, originList, wholeNumber } from '../setting-values.ts';
@@ -11,7 +10,7 @@ export const SERVER_SETTINGS = {
     flag: '--host',
     valueName: 'address',
     fallback: '127.0.0.1',
-    description: 'Address to listen on; 0.0.0.0 for every interface.',
+    description: 'Address to listen on; 0.0.0.0 listens on every interface.',
     schema: z.string().min(1, 'must not be empty'),
   }),
   port: setting({
@@ -29,7 +28,7 @@ export const SERVER_SETTINGS = {
     fallback: undefined,
     shownFallback: 'a key made and printed on first start',
     description:
-      'A key that is accepted besides the stored ones. Prefer the variable: flags show in process lists.',
+      'An API key that is accepted in addition to the stored ones. Prefer the variable: flags show in process lists.',
     schema: z
       .string()
       .min(1, 'must not be empty')
@@ -41,7 +40,7 @@ export const SERVER_SETTINGS = {
     flag: '--cors-origins',
     valueName: 'origin,...',
     fallback: '*',
-    description: 'Web origins that browsers may call from; * for all, none for no cross-origin calls.',
+    description: 'Origins that CORS allows; * allows all, none allows no cross-origin calls.',
     schema: originList(),
   }),
   bodyLimitBytes: setting({
@@ -57,17 +56,18 @@ export const SERVER_SETTINGS = {
     flag: '--log-body-limit',
     valueName: 'size',
     fallback: '256mb',
-    description: 'Largest body of logged trajectories, which is stored as it arrives; as --body-limit.',
+    description:
+      'Largest body of a trajectory log call, which is streamed to disk; units as for --body-limit.',
     schema: byteSize(1_024, 1_024 * MEBIBYTE),
   }),
   stalledReaderMs: setting({
     variable: 'ORTLER_STALLED_READER_MS',
     flag: '--stalled-reader-ms',
     valueName: 'milliseconds',
-    // As long as a request may take to arrive: `REQUEST_TIMEOUT_MS` of `app.ts`.
+    // The same as `REQUEST_TIMEOUT_MS` of `app.ts`, the longest time a request may take to arrive.
     fallback: '120000',
     description:
-      'How long a client may take nothing of what waits for it before its connection is ended and its request aborted, as if it had left; noticed at the latest after twice that time; 0 for ever.',
+      'Idle write timeout: how long a client may stop reading a reply that is waiting for it before its connection is closed and its request aborted. A slow reader is not affected. Takes effect after one to two times that; 0 means no limit.',
     schema: wholeNumber(0, 2_147_483_647),
   }),
   drainMs: setting({
@@ -75,7 +75,7 @@ export const SERVER_SETTINGS = {
     flag: '--drain-ms',
     valueName: 'milliseconds',
     fallback: '10000',
-    description: 'How long open answers may go on after a stop signal.',
+    description: 'Graceful shutdown: how long open requests may continue after a stop signal.',
     schema: wholeNumber(0, 600_000),
   }),
   logLevel: setting({
@@ -83,8 +83,7 @@ export const SERVER_SETTINGS = {
     flag: '--log-level',
     valueName: 'name',
     fallback: 'warn',
-    description:
-      'Least serious log lines to write (JSON, to standard error): silent, error, warn, info or debug.',
+    description: 'Lowest level of the log (JSON, on standard error): silent, error, warn, info or debug.',
     schema: oneOf(['silent', 'error', 'warn', 'info', 'debug']),
   }),
 } as const;

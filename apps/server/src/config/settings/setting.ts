@@ -1,4 +1,4 @@
-// What every setting says of itself: names, default, meaning and check. Callers: the tables beside this file.
+// The type of one setting: names, default, description and validation. Callers: the tables beside this file.
 
 import type { z } from 'zod';
 
@@ -8,9 +8,9 @@ export interface Setting<Value> {
   readonly flag: `--${string}`;
   /** Placeholder of the flag's value in `--help`. */
   readonly valueName: string;
-  /** Text used when neither flag nor variable is given; undefined when the setting is then absent. */
+  /** Text used when neither flag nor variable is given; undefined leaves the setting undefined. */
   readonly fallback: string | undefined;
-  /** How `--help` shows the default where the text itself would not help. */
+  /** How `--help` and the README show the default, where the text itself says too little. */
   readonly shownFallback?: string;
   readonly description: string;
   /** Whether the value must not be repeated in messages. */
@@ -18,7 +18,7 @@ export interface Setting<Value> {
   readonly schema: z.ZodType<Value, string>;
 }
 
-/** Keeps the type of the value that the schema gives. */
+/** Infers the type of the value from the schema. */
 export function setting<Value>(fields: Setting<Value>): Setting<Value> {
   return fields;
 }

@@ -1,9 +1,10 @@
-// The tables in ClickHouse. ClickHouse has no transactions over tables, so every step can be repeated and several servers
-// may take them at the same time: a step makes what is not there yet. A released step never changes.
+// Schema steps of ClickHouse. ClickHouse has no transactional DDL, so every step is idempotent and several servers may
+// run them at the same time. A released step never changes.
 //
-// feedback lies in the order of project and time. A row is one life of an id: made at created_at, and removed by a second
-// row of the same key with a higher version. ReplacingMergeTree keeps the highest version of a key when it merges, and
-// readers with `final` see only that one, so what one insert replaces appears and disappears at the same moment.
+// feedback is sorted by project and time. Rows with the same key (project, created_at, id) are versions of one row; a
+// tombstone (is_removed = 1) with a higher version deletes it. ReplacingMergeTree keeps the highest version of a key
+// when it merges, and readers with `final` see only that version, so the rows and tombstones of one insert take effect
+// at the same moment.
 
 import type { ClickHouse } from './clickhouse.ts';
 
@@ -47,7 +48,7 @@ const STEPS: readonly string[] = [
     deduplicate_merge_projection_mode = 'rebuild'`,
 ];
 
-/** Takes every step. */
+/** Runs every step. */
 export async function createClickHouseTables(clickHouse: ClickHouse): Promise<void> {
   for (const step of STEPS) await clickHouse.command(step);
 }

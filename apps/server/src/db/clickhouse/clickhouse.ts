@@ -1,23 +1,23 @@
-// What the stores know of ClickHouse. `open-clickhouse.ts` opens one.
+// The interface of ClickHouse for the stores. open-clickhouse.ts implements it.
 
 import type { CompiledQuery } from 'kysely';
 
 export interface ClickHouse {
-  /** Runs a statement that only reads. Throws: `QueryTimeoutError`, `ResultTooLargeError`, `ParameterTooLongError`. */
+  /** Runs a read-only statement. Throws: `QueryTimeoutError`, `ResultTooLargeError`, `ParameterTooLongError`. */
   read<Row>(statement: CompiledQuery<Row>, options?: ReadOptions): Promise<readonly Row[]>;
   /**
-   * Inserts rows in one block: readers see all of them or none. When it rejects, none will appear later.
+   * Inserts rows as one block: readers see all of them or none. After a rejection, none of them will appear later.
    * @param rows Objects by column name.
    */
   insert(table: string, rows: readonly object[]): Promise<void>;
-  /** Runs a statement that gives no rows. */
+  /** Runs a statement without a result. */
   command(sql: string): Promise<void>;
-  /** Throws: when it does not answer. */
+  /** Throws: when ClickHouse does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface ReadOptions {
-  /** Also rows that were replaced or removed and are not merged away yet. */
+  /** Reads without `final`: also older row versions and tombstones that are not merged yet. */
   readonly withReplaced?: boolean;
 }

@@ -1,5 +1,5 @@
-// ClickHouse over its HTTP interface, through its own client. Values travel beside the text as bound parameters; reads may
-// not write and obey limits that ClickHouse itself keeps; a write that has resolved is on the disk.
+// ClickHouse over its HTTP interface, through the official client. Values are sent as bound parameters; reads are
+// read-only, and the ClickHouse server enforces their limits; a write that has resolved is on disk.
 
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -9,13 +9,13 @@ import { toClickHouseParams } from '@ortler/feedback-query';
 import type { CompiledQuery } from 'kysely';
 import {
   DatabaseError,
+  MAX_RESULT_LENGTH,
   messageOf,
   ParameterTooLongError,
   QueryTimeoutError,
   ResultTooLargeError,
+  withoutPassword,
 } from '../database-errors.ts';
-import { MAX_RESULT_LENGTH } from '../result-limit.ts';
-import { withoutPassword } from '../without-password.ts';
 import type { ClickHouse, ReadOptions } from './clickhouse.ts';
 import { createClickHouseTables } from './clickhouse-tables.ts';
 
@@ -26,16 +26,16 @@ export interface ClickHouseOptions {
   readonly queryTimeLimitMs: number;
 }
 
-/** Rows of one answer, as large as those of the other databases. Unit: bytes. */
+/** Largest result of one read: the limit of the other databases, in bytes. */
 const MAX_RESULT_BYTES = 2 * MAX_RESULT_LENGTH;
-/** Memory of one read within ClickHouse. Unit: bytes. */
+/** Memory limit of one read on the ClickHouse server. */
 const MAX_READ_MEMORY_BYTES = 4 * 1024 ** 3;
-/** Longest insert. A block that is not in its table by then never will be. */
+/** Longest insert. A block that is not stored by then will never be. */
 const INSERT_TIME_LIMIT_MS = 30_000;
-/** The server keeps the limits; the client gives up this much later, when nothing comes at all. */
+/** The ClickHouse server enforces the limits; the client gives up this much later, when no answer arrives. */
 const GRACE_MS = 5_000;
 const MAX_CONNECTIONS = 10;
-/** Source: ClickHouse's default of `http_max_field_value_size`, which holds for forms. */
+/** Source: ClickHouse's default of `http_max_field_value_size`, which applies to form fields. */
 const MAX_PARAMETER_BYTES = 131_072;
 
 // Source: ClickHouse's table of exception codes.
@@ -43,10 +43,10 @@ const TIMEOUT_EXCEEDED = '159';
 const TOO_MANY_ROWS_OR_BYTES = '396';
 const MEMORY_LIMIT_EXCEEDED = '241';
 
-/** Failures of a connection that was never made. */
+/** Error codes of a connection that was never established. */
 const NOT_SENT: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'EAI_AGAIN'];
 
-/** Opens ClickHouse and brings its tables up to date. Throws: `DatabaseError`. */
+/** Connects to ClickHouse and creates missing tables. Throws: `DatabaseError`. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   const client = createClient({
     url: options.url,
@@ -77,13 +77,13 @@ function createHandle(client: ClickHouseClient, queryTimeLimitMs: number): Click
     max_memory_usage: String(MAX_READ_MEMORY_BYTES),
     max_result_bytes: String(MAX_RESULT_BYTES),
     result_overflow_mode: 'throw',
-    // An answer is whole, or it is an error: without this a failure could come after the first rows.
+    // Without this, an error could follow the first rows of a result.
     wait_end_of_query: 1,
     cancel_http_readonly_queries_on_client_close: 1,
     output_format_json_quote_64bit_integers: 0,
   } as const;
   const insertSettings = {
-    // One block: no splitting by size, no parsing in parallel, no queue in the server's memory.
+    // One block: no splitting by size, no parallel parsing, no asynchronous insert queue.
     async_insert: 0,
     input_format_parallel_parsing: 0,
     max_insert_block_size: '1048576',
@@ -116,7 +116,7 @@ function createHandle(client: ClickHouseClient, queryTimeLimitMs: number): Click
       try {
         await client.insert({
           table,
-          // A stream, because the rows of a large batch together would be no text of this process.
+          // A stream, because all rows of a large batch may exceed the longest string of V8.
           values: Readable.from(rows),
           format: 'JSONEachRow',
           query_id,
@@ -143,7 +143,7 @@ function createHandle(client: ClickHouseClient, queryTimeLimitMs: number): Click
   };
 }
 
-/** Ends an insert whose answer was lost, or waits until the server must have ended it. */
+/** Kills an insert whose answer was lost, or waits until ClickHouse must have ended it. */
 async function untilOver(client: ClickHouseClient, queryId: string, deadlineMs: number): Promise<void> {
   try {
     await client.command({
@@ -158,7 +158,7 @@ async function untilOver(client: ClickHouseClient, queryId: string, deadlineMs: 
 /** Throws: `ParameterTooLongError`. */
 function checkParameters(parameters: readonly unknown[]): void {
   for (const value of parameters) {
-    // No unit takes more than three bytes, nor an escaped one.
+    // A UTF-16 code unit takes at most three bytes, an escaped one included.
     if (typeof value !== 'string' || value.length * 3 <= MAX_PARAMETER_BYTES) continue;
     const escapeCount = value.match(/[\t\n\r'\\]/g)?.length ?? 0;
     if (Buffer.byteLength(value) + escapeCount > MAX_PARAMETER_BYTES)

@@ -1,6 +1,6 @@
-// Whose turn it is to write to ClickHouse, which has no locks of its own: the servers that share the transactional database
-// take turns through it. On SQLite a file of its own keeps the turn, so that the database itself stays free; a process
-// that dies gives its turn back.
+// The lock of ClickHouse writers. ClickHouse has no locks, so the servers that share a transactional database lock
+// there: PostgreSQL by an advisory lock, SQLite by the write lock of a separate file, so that the database itself stays
+// free. A process that dies releases the lock.
 
 import { join } from 'node:path';
 import { Kysely } from 'kysely';
@@ -8,7 +8,7 @@ import type { Database } from '../database.ts';
 import { createThreadDialect } from '../sqlite/thread-dialect.ts';
 
 export interface WriteLock {
-  /** Runs `work` while no other server runs work. */
+  /** Runs `work` while holding the lock. */
   run<Result>(work: () => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export function createWriteLock(database: Database, dataDir: string): WriteLock 
       close: async () => undefined,
     };
   const lock = new Kysely<object>({
-    dialect: createThreadDialect({ order: { file: join(dataDir, LOCK_FILE) }, threadCount: 1 }),
+    dialect: createThreadDialect({ thread: { file: join(dataDir, LOCK_FILE) }, threadCount: 1 }),
   });
   return {
     run: work => lock.transaction().execute(work),

@@ -1,6 +1,6 @@
-// API keys of this server.
+// The table of API keys.
 
-import type { DatabaseMigration } from './database-migration.ts';
+import type { DatabaseMigration } from '../column-types.ts';
 
 export const apiKeysMigration: DatabaseMigration = (db, { text }) =>
   db.schema

@@ -1,9 +1,9 @@
-// Feedback and its indexes. The indexes are those that the plans of the usual questions need: the newest rows of a
-// project, of one type, about one thing; and the newest row of each trigger for payload schemas. Payload paths get
-// theirs by `ortler feedback index`.
+// The feedback table and its indexes. The indexes serve the usual queries: the newest rows of a project, of one
+// feedback type or about one weave_ref, and the newest row of each trigger_ref for payload schemas. `ortler feedback
+// index` adds indexes on payload paths.
 
 import { type CreateTableBuilder, sql } from 'kysely';
-import type { DatabaseMigration } from './database-migration.ts';
+import type { DatabaseMigration } from '../column-types.ts';
 
 const REQUIRED_TEXTS = ['id', 'project_id', 'weave_ref', 'wb_user_id', 'feedback_type', 'payload_dump'];
 const OPTIONAL_TEXTS = ['creator', 'annotation_ref', 'runnable_ref', 'call_ref', 'trigger_ref', 'queue_id'];
@@ -41,12 +41,12 @@ export const feedbackMigration: DatabaseMigration = async (db, types) => {
   table = table.addColumn('scorer_tags', isSqlite ? text : sql`text[]`, column => column.notNull());
   for (const name of MAPS)
     table = table.addColumn(name, isSqlite ? text : sql`jsonb`, column => column.notNull());
-  // The text keeps payloads as they were sent; PostgreSQL searches the parsed form.
+  // `payload_dump` keeps the JSON text as it was sent; PostgreSQL filters on the parsed `payload`.
   if (!isSqlite)
     table = table.addColumn('payload', sql`jsonb`, column =>
       column.generatedAlwaysAs(sql`payload_dump::jsonb`).stored(),
     );
-  // An id is unique within its project, so that no project can see or take an id of another.
+  // An id is unique within its project, so no project can observe or block an id of another.
   await table.addPrimaryKeyConstraint('feedback_key', ['project_id', 'id']).modifyEnd(tableEnd).execute();
   for (const [name, columns] of Object.entries(INDEXES))
     await db.schema

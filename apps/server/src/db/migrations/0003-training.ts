@@ -1,7 +1,7 @@
 // Models under training, their checkpoints, logged trajectories and the metrics of each split.
 
 import { sql } from 'kysely';
-import type { DatabaseMigration } from './database-migration.ts';
+import type { DatabaseMigration } from '../column-types.ts';
 
 export const trainingMigration: DatabaseMigration = async (db, { text, integer, double, tableEnd }) => {
   const { schema } = db;

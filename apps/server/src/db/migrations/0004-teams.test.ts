@@ -10,7 +10,7 @@ import { createTrainingServices } from '../../stores/training/training-services.
 import type { Database } from '../database.ts';
 import { migrate } from '../migrate.ts';
 
-/** Takes the tables back to what they were before teams and what came after them, with what was in them. */
+/** Reverts migration 0004 and later ones, and keeps the rows. */
 async function backToBeforeTeams({ db, kind }: Database): Promise<void> {
   const statements = [
     'alter table api_keys drop column team',

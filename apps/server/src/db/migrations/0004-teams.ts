@@ -1,14 +1,14 @@
-// Keys get a team. Ids of checkpoints become unique within their model instead of over all: a client that brings its own
-// must not learn from a refusal that another team has the same.
+// API keys get a team. Checkpoint ids become unique within their model instead of globally: a client that chooses its
+// own id must not learn from a conflict that another team uses the same id.
 
 import { sql } from 'kysely';
-import type { DatabaseMigration } from './database-migration.ts';
+import type { DatabaseMigration } from '../column-types.ts';
 
 export const teamsMigration: DatabaseMigration = async (db, { text, integer, tableEnd }) => {
   const { schema } = db;
   await schema.alterTable('api_keys').addColumn('team', text).execute();
 
-  // SQLite cannot change a key, so the table is made again.
+  // SQLite cannot alter a primary key, so the table is recreated.
   await schema
     .createTable('checkpoints_of_models')
     .addColumn('id', text, column => column.notNull())

@@ -1,6 +1,6 @@
-// What annotations are checked with: specs by name and digest, and queues.
+// Annotation specs (by name and digest) and annotation queues.
 
-import type { DatabaseMigration } from './database-migration.ts';
+import type { DatabaseMigration } from '../column-types.ts';
 
 export const annotationsMigration: DatabaseMigration = async ({ schema }, { text, integer, tableEnd }) => {
   await schema

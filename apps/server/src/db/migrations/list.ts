@@ -1,11 +1,11 @@
-// Every migration in order. A new one gets the next number and one line here; a released one never changes.
+// All migrations in order. A new migration gets the next number and one line here; a released one never changes.
 
+import type { DatabaseMigration } from '../column-types.ts';
 import { apiKeysMigration } from './0001-api-keys.ts';
 import { feedbackMigration } from './0002-feedback.ts';
 import { trainingMigration } from './0003-training.ts';
 import { teamsMigration } from './0004-teams.ts';
 import { annotationsMigration } from './0005-annotations.ts';
-import type { DatabaseMigration } from './database-migration.ts';
 
 export const MIGRATIONS: Readonly<Record<string, DatabaseMigration>> = {
   '0001-api-keys': apiKeysMigration,

@@ -1,11 +1,11 @@
-// A connection pool for readers whose answers are bounded: rows are counted as they arrive, and one that is too much ends
-// the connection, because PostgreSQL would go on sending.
+// A connection pool with a limit on the size of a result. Row sizes are summed while rows arrive; a result above the
+// limit closes the connection, because PostgreSQL would go on sending.
 
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import pg from 'pg';
 import { ResultTooLargeError } from '../database-errors.ts';
 
-/** @param maxLength Longest texts of all rows of one answer together. Unit: UTF-16 units. */
+/** @param maxLength Limit on the text of all rows of one result. Unit: UTF-16 code units. */
 export function boundAnswers(pool: pg.Pool, maxLength: number): PostgresPool {
   return {
     async connect() {
@@ -41,7 +41,7 @@ function boundClient(client: pg.PoolClient, maxLength: number): PostgresPoolClie
   };
   return {
     query: ((text: string, values: readonly unknown[]) => run(text, values)) as PostgresPoolClient['query'],
-    // With a failure the pool ends the connection instead of keeping it.
+    // A client released with an error is closed by the pool instead of reused.
     release: () => client.release(failure),
   };
 }

@@ -1,14 +1,12 @@
-// PostgreSQL 15 and later behind two connection pools: one for everything, one whose sessions only read, are stopped by the
-// server after the time limit, and whose answers are bounded.
+// PostgreSQL 15 and later behind two connection pools: one for all statements, and one for reads only, with a
+// statement timeout and a limit on the size of results.
 
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { createDatabase, type Database } from '../database.ts';
-import { DatabaseError, messageOf } from '../database-errors.ts';
+import { DatabaseError, MAX_RESULT_LENGTH, messageOf, withoutPassword } from '../database-errors.ts';
 import { migrate } from '../migrate.ts';
-import { MAX_RESULT_LENGTH } from '../result-limit.ts';
 import type { Tables } from '../tables.ts';
-import { withoutPassword } from '../without-password.ts';
 import { boundAnswers } from './bounded-pool.ts';
 
 /** Connections of each pool. Source: PostgreSQL takes 100 by default, and several servers share them. */
@@ -43,8 +41,8 @@ function createPool(url: string, settings: pg.PoolConfig): pg.Pool {
     types: { getTypeParser: parserOf },
     ...settings,
   });
-  // A lost idle connection is replaced by the pool; a statement that meets the fault reports it. Without a listener
-  // the event would end the process.
+  // The pool replaces an idle connection that is lost, and a running statement reports the error itself. Without a
+  // listener the `error` event would end the process.
   pool.on('error', () => undefined);
   return pool;
 }
@@ -53,7 +51,7 @@ function parserOf(typeId: number, format?: 'text' | 'binary') {
   return typeId === pg.types.builtins.INT8 ? toSafeInteger : pg.types.getTypeParser(typeId, format as 'text');
 }
 
-/** Counts and integer columns are numbers here as in SQLite. Throws: `RangeError` past 2^53 - 1. */
+/** Parses a bigint column as a number, as SQLite returns it. Throws: `RangeError` above 2^53 - 1. */
 export function toSafeInteger(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`The integer ${text} has no exact number`);

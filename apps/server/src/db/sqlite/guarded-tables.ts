@@ -1,9 +1,9 @@
-// Tables whose rows a client may have scanned at will. A reading SQLite thread offers each of them under a second
-// name that obeys the time limit.
+// Tables that a client's query may scan in full. A SQLite reader exposes each of them as a view with a second name,
+// which enforces the time limit.
 
 export const GUARDED_TABLES: readonly string[] = ['feedback'];
 
-/** Name under which a reader sees a table with the time limit. */
+/** Name of the view that enforces the time limit. */
 export function guardedName(table: string): string {
   return `guarded_${table}`;
 }

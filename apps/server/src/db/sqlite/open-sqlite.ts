@@ -1,4 +1,4 @@
-// The embedded database: one file under the data folder, one thread that writes and a few that only read.
+// The embedded SQLite database: one file in the data folder, one writer thread and several reader threads.
 
 import { chmod, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export const DATABASE_FILE = 'ortler.db';
 /** Two, so that one slow query does not make every other one wait. */
 const READER_COUNT = 2;
 
-/** Opens or makes `<dataDir>/ortler.db`, readable by its owner only. Throws: `DatabaseError`. */
+/** Opens or creates `<dataDir>/ortler.db`, readable by its owner only. Throws: `DatabaseError`. */
 export async function openSqlite(dataDir: string, queryTimeLimitMs: number): Promise<Database> {
   try {
     return await openAndMigrate(dataDir, queryTimeLimitMs);
@@ -28,7 +28,7 @@ export async function openSqlite(dataDir: string, queryTimeLimitMs: number): Pro
 async function openAndMigrate(dataDir: string, readTimeLimitMs: number): Promise<Database> {
   await mkdir(dataDir, { recursive: true });
   const file = join(dataDir, DATABASE_FILE);
-  const db = openHandle({ order: { file }, threadCount: 1 });
+  const db = openHandle({ thread: { file }, threadCount: 1 });
   try {
     await makePrivate(file);
     await migrate(db, 'sqlite');
@@ -36,11 +36,11 @@ async function openAndMigrate(dataDir: string, readTimeLimitMs: number): Promise
     await db.destroy();
     throw new Error(`${DATABASE_FILE}: ${messageOf(error)}`, { cause: error });
   }
-  const reader = openHandle({ order: { file, readTimeLimitMs }, threadCount: READER_COUNT });
+  const reader = openHandle({ thread: { file, readTimeLimitMs }, threadCount: READER_COUNT });
   return createDatabase('sqlite', db, reader);
 }
 
-// The file is private before anything is in it; SQLite gives the files beside it the same permissions.
+// The file gets its permissions while it is empty; SQLite copies them to its WAL and shared-memory files.
 async function makePrivate(file: string): Promise<void> {
   const handle = await open(file, 'a', 0o600);
   await handle.close();

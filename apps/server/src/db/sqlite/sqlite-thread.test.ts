@@ -41,7 +41,7 @@ it('reports a failing statement with its code and goes on', async () => {
 
 it('tells of a full disk, and goes on', async () => {
   const db = new Kysely<{ t: { a: string } }>({
-    dialect: createThreadDialect({ order: { file: join(folder, 'full.db') }, threadCount: 1 }),
+    dialect: createThreadDialect({ thread: { file: join(folder, 'full.db') }, threadCount: 1 }),
   });
   await sql`create table t (a text)`.execute(db);
   await sql`pragma max_page_count = 8`.execute(db);

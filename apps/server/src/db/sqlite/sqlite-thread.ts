@@ -1,18 +1,23 @@
-// The main thread's end of one SQLite thread: sends statements, matches replies, notices a thread that is stuck or gone.
+// Handle of one SQLite worker thread: sends statements, matches results, detects a thread that hangs or has exited.
 
 import { Worker } from 'node:worker_threads';
 import { QueryTimeoutError, ResultTooLargeError, SqliteError } from '../database-errors.ts';
-import type { SqliteThreadOrder, StatementOrder, StatementResult, ThreadReport } from './thread-messages.ts';
+import type {
+  SqliteThreadOptions,
+  StatementRequest,
+  StatementResult,
+  ThreadReport,
+} from './thread-messages.ts';
 
 export interface SqliteThread {
-  /** False once the thread has ended; it never comes back. */
+  /** False after the thread has ended; a handle is never restarted. */
   readonly isAlive: boolean;
   /** Throws: `SqliteError`, or `QueryTimeoutError` when a read took too long. */
   run(sql: string, parameters: readonly unknown[]): Promise<StatementResult>;
   close(): Promise<void>;
 }
 
-/** A read that does not notice its time limit in the thread itself is given up this much later. */
+/** A read that does not stop at its time limit by itself is abandoned this much later. */
 const GRACE_MS = 1_000;
 
 interface Pending {
@@ -22,12 +27,12 @@ interface Pending {
 }
 
 /** Starts a thread with an open connection. Throws: `SqliteError` when the file cannot be used. */
-export async function startSqliteThread(order: SqliteThreadOrder): Promise<SqliteThread> {
+export async function startSqliteThread(options: SqliteThreadOptions): Promise<SqliteThread> {
   const isSource = import.meta.url.endsWith('.ts');
   const worker = new Worker(
     new URL(isSource ? './sqlite-worker.ts' : './sqlite-worker.js', import.meta.url),
     {
-      workerData: order,
+      workerData: options,
       execArgv: isSource ? ['--conditions=source'] : [],
     },
   );
@@ -58,7 +63,7 @@ export async function startSqliteThread(order: SqliteThreadOrder): Promise<Sqlit
       case 'result':
         return settle(report.id, ({ resolve }) => resolve(report.result));
       case 'timed-out':
-        return settle(report.id, ({ reject }) => reject(new QueryTimeoutError(order.readTimeLimitMs!)));
+        return settle(report.id, ({ reject }) => reject(new QueryTimeoutError(options.readTimeLimitMs!)));
       case 'too-large':
         return settle(report.id, ({ reject }) => reject(new ResultTooLargeError('The rows are too large.')));
       case 'failed':
@@ -73,9 +78,9 @@ export async function startSqliteThread(order: SqliteThreadOrder): Promise<Sqlit
     exited.resolve();
   });
 
-  // The work it is stuck in cannot be stopped, so the thread is left to finish alone and another one takes its place.
+  // A running SQLite statement cannot be interrupted from outside: the thread is abandoned, and the pool starts another.
   const giveUp = () => {
-    end(new QueryTimeoutError(order.readTimeLimitMs!));
+    end(new QueryTimeoutError(options.readTimeLimitMs!));
     void worker.terminate();
   };
 
@@ -88,11 +93,11 @@ export async function startSqliteThread(order: SqliteThreadOrder): Promise<Sqlit
       if (!isAlive) return Promise.reject(new SqliteError('The SQLite thread has ended.', undefined));
       const { promise, resolve, reject } = Promise.withResolvers<StatementResult>();
       lastId += 1;
-      const { readTimeLimitMs } = order;
+      const { readTimeLimitMs } = options;
       const timer =
         readTimeLimitMs === undefined ? undefined : setTimeout(giveUp, readTimeLimitMs + GRACE_MS);
       pending.set(lastId, { resolve, reject, timer });
-      worker.postMessage({ id: lastId, sql, parameters } as StatementOrder);
+      worker.postMessage({ id: lastId, sql, parameters } as StatementRequest);
       return promise;
     },
     async close() {

@@ -1,34 +1,34 @@
-// Main module of a SQLite thread: one connection that runs statements in order. Waiting for the disk and scanning
-// rows happen here, so the thread that serves requests never blocks.
+// Entry module of a SQLite worker thread: one connection that runs statements in sequence. Disk waits and scans
+// happen here, so the event loop that serves requests never blocks.
 
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { MAX_RESULT_LENGTH } from '../result-limit.ts';
+import { MAX_RESULT_LENGTH } from '../database-errors.ts';
 import { GUARDED_TABLES, guardedName } from './guarded-tables.ts';
 import {
   ROLLBACK,
-  type SqliteThreadOrder,
-  type StatementOrder,
+  type SqliteThreadOptions,
+  type StatementRequest,
   type StatementResult,
   type ThreadReport,
 } from './thread-messages.ts';
 
-/** How long a statement waits for another process that writes. */
+/** Longest wait for the write lock of another process. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Negative means KiB: 64 MiB. Source: SQLite's default of 2 MB makes a cold scan seven times slower. */
 const CACHE_SIZE = -65_536;
 /**
- * A reader looks at this much of the file in memory instead of copying each page: a scan of a million rows takes two thirds
- * of the time. It is the most that SQLite maps.
+ * A reader memory-maps this much of the file instead of copying pages, so a scan of a million rows takes a third less
+ * time. It is the largest size that SQLite maps.
  */
 const MAPPED_BYTES = 2_147_418_112;
-/** A guarded table asks for the time at one row of this many. A power of two, so that the test is one bit mask. */
+/** A guarded table checks the time once in this many rows. A power of two, so that the check is one bit mask. */
 const ROWS_PER_GUARD = 16;
 
 class TimeLimitError extends Error {}
 class ResultLimitError extends Error {}
 
-const { file, readTimeLimitMs } = workerData as SqliteThreadOrder;
+const { file, readTimeLimitMs } = workerData as SqliteThreadOptions;
 const report = (message: ThreadReport): void => parentPort!.postMessage(message);
 let deadlineMs = Number.POSITIVE_INFINITY;
 
@@ -36,7 +36,7 @@ function open(): DatabaseSync {
   const isReader = readTimeLimitMs !== undefined;
   const database = new DatabaseSync(file, { readOnly: isReader });
   try {
-    // Several servers may start on one folder at the same moment: wait for each other instead of failing.
+    // Several servers may start on one folder at the same time: they wait for each other instead of failing.
     database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     database.exec(`PRAGMA cache_size = ${CACHE_SIZE}`);
     if (isReader) {
@@ -44,7 +44,7 @@ function open(): DatabaseSync {
       guardTables(database);
     } else {
       database.exec('PRAGMA journal_mode = WAL');
-      // Each commit is on the disk before it is acknowledged, so not even a power cut takes it back.
+      // Every commit is on disk before it is acknowledged, so it survives a power failure.
       database.exec('PRAGMA synchronous = FULL');
       database.exec('PRAGMA foreign_keys = ON');
     }
@@ -55,8 +55,8 @@ function open(): DatabaseSync {
   }
 }
 
-// SQLite cannot be interrupted from outside its thread. So a reader sees tables whose scan calls back now and then,
-// and the callback ends the statement when its time is over. SQLite flattens such a view, so every index is used.
+// SQLite cannot be interrupted from outside its thread. So a reader queries views whose WHERE clause calls a function
+// from time to time, which throws after the deadline. SQLite flattens such a view, so every index is still used.
 function guardTables(database: DatabaseSync): void {
   database.function('within_time_limit', () => {
     if (performance.now() > deadlineMs) throw new TimeLimitError();
@@ -69,9 +69,9 @@ function guardTables(database: DatabaseSync): void {
     );
 }
 
-function run(database: DatabaseSync, { sql, parameters }: StatementOrder): StatementResult {
-  // A transaction that the disk had no room for is undone by SQLite itself. A second rollback would fail, and its
-  // failure would hide the full disk from whoever reads the log.
+function run(database: DatabaseSync, { sql, parameters }: StatementRequest): StatementResult {
+  // SQLite itself rolls a transaction back when the disk is full. A second rollback would fail, and its error would
+  // hide the full disk in the log.
   if (sql === ROLLBACK && !database.isTransaction) return { rows: [], changedCount: 0 };
   const statement = database.prepare(sql);
   // Parameters are spread: an array or a Date as the only argument would be read as named parameters.
@@ -94,11 +94,11 @@ function readBounded(statement: StatementSync, parameters: readonly SQLInputValu
   return rows;
 }
 
-function answer(database: DatabaseSync, order: StatementOrder): void {
-  const { id } = order;
+function answer(database: DatabaseSync, request: StatementRequest): void {
+  const { id } = request;
   deadlineMs = performance.now() + (readTimeLimitMs ?? Number.POSITIVE_INFINITY);
   try {
-    report({ kind: 'result', id, result: run(database, order) });
+    report({ kind: 'result', id, result: run(database, request) });
   } catch (error) {
     if (error instanceof TimeLimitError) report({ kind: 'timed-out', id });
     else if (error instanceof ResultLimitError) report({ kind: 'too-large', id });
@@ -111,8 +111,8 @@ function answer(database: DatabaseSync, order: StatementOrder): void {
 
 try {
   const database = open();
-  parentPort!.on('message', (order: StatementOrder | 'close') => {
-    if (order !== 'close') return answer(database, order);
+  parentPort!.on('message', (request: StatementRequest | 'close') => {
+    if (request !== 'close') return answer(database, request);
     database.close();
     parentPort!.close();
   });

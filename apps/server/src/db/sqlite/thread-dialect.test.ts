@@ -14,8 +14,8 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 it('ends the thread of a statement that still ran when the database was closed, once it has its answer', async () => {
-  const order = { file: join(folder, 'x.db') };
-  const db = new Kysely<object>({ dialect: createThreadDialect({ order, threadCount: 1 }) });
+  const connection = { file: join(folder, 'x.db') };
+  const db = new Kysely<object>({ dialect: createThreadDialect({ thread: connection, threadCount: 1 }) });
   const started = once(process, 'worker') as Promise<[Worker]>;
   await sql`create table t (a integer)`.execute(db);
   const [thread] = await started;

@@ -1,5 +1,5 @@
-// Kysely's SQLite dialect over SQLite threads. A connection is one thread; transactions take the write lock when they
-// begin, because one that reads first and writes later would fail as soon as another process wrote in between.
+// Kysely's SQLite dialect over worker threads. A connection is one thread. Transactions begin with `begin immediate`,
+// because one that reads first and writes later would fail if another process wrote in between.
 
 import {
   CompiledQuery,
@@ -12,15 +12,15 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { type SqliteThread, startSqliteThread } from './sqlite-thread.ts';
-import { ROLLBACK, type SqliteThreadOrder } from './thread-messages.ts';
+import { ROLLBACK, type SqliteThreadOptions } from './thread-messages.ts';
 
 export interface ThreadDialectOptions {
-  readonly order: SqliteThreadOrder;
-  /** Threads that run statements at the same time; a writer has one. They start when they are first needed. */
+  readonly thread: SqliteThreadOptions;
+  /** Size of the thread pool; 1 for a writer. Threads start on first use. */
   readonly threadCount: number;
 }
 
-/** Makes the dialect. */
+/** Creates the dialect. */
 export function createThreadDialect(options: ThreadDialectOptions): Dialect {
   return {
     createAdapter: () => new ThreadAdapter(),
@@ -31,7 +31,7 @@ export function createThreadDialect(options: ThreadDialectOptions): Dialect {
 }
 
 class ThreadAdapter extends SqliteAdapter {
-  // The driver hands each thread to one user at a time by itself.
+  // The driver is a pool: it gives each thread to one user at a time.
   override get supportsMultipleConnections(): boolean {
     return true;
   }
@@ -40,7 +40,7 @@ class ThreadAdapter extends SqliteAdapter {
   }
 }
 
-function createDriver({ order, threadCount }: ThreadDialectOptions): Driver {
+function createDriver({ thread, threadCount }: ThreadDialectOptions): Driver {
   const idle: ThreadConnection[] = [];
   const waiting: ((connection: ThreadConnection) => void)[] = [];
   let connectionCount = 0;
@@ -56,7 +56,7 @@ function createDriver({ order, threadCount }: ThreadDialectOptions): Driver {
       if (free !== undefined) return free.renewed();
       if (connectionCount < threadCount) {
         connectionCount += 1;
-        return new ThreadConnection(order);
+        return new ThreadConnection(thread);
       }
       const { promise, resolve } = Promise.withResolvers<ThreadConnection>();
       waiting.push(resolve);
@@ -77,7 +77,7 @@ function createDriver({ order, threadCount }: ThreadDialectOptions): Driver {
     async rollbackTransaction(connection) {
       await run(connection, ROLLBACK);
     },
-    // A thread that is left open keeps the process alive, so those in use are waited for.
+    // An open thread keeps the process alive, so connections in use are awaited.
     async destroy() {
       isDestroyed = true;
       if (idle.length < connectionCount) await allReleased.promise;
@@ -86,23 +86,23 @@ function createDriver({ order, threadCount }: ThreadDialectOptions): Driver {
   };
 }
 
-/** One thread, started by its first statement. */
+/** One thread, started on its first statement. */
 class ThreadConnection implements DatabaseConnection {
-  readonly #order: SqliteThreadOrder;
+  readonly #options: SqliteThreadOptions;
   #thread: SqliteThread | undefined;
 
-  constructor(order: SqliteThreadOrder) {
-    this.#order = order;
+  constructor(options: SqliteThreadOptions) {
+    this.#options = options;
   }
 
-  /** A lost thread is replaced between two users only: inside a transaction the rest must fail, not start over. */
+  /** A lost thread is replaced only between two users: the rest of a transaction must fail, not start over. */
   renewed(): this {
     if (this.#thread?.isAlive === false) this.#thread = undefined;
     return this;
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    this.#thread ??= await startSqliteThread(this.#order);
+    this.#thread ??= await startSqliteThread(this.#options);
     const { rows, changedCount } = await this.#thread.run(sql, parameters);
     return { rows: rows as Row[], numAffectedRows: BigInt(changedCount) };
   }

@@ -1,18 +1,18 @@
-// What the main thread and a SQLite thread say to each other. Plain data only.
+// Messages between the main thread and a SQLite worker thread. Plain data only.
 
 import type { SQLInputValue } from 'node:sqlite';
 
-/** What a SQLite thread is started with. */
-export interface SqliteThreadOrder {
+/** Start options of a SQLite thread. */
+export interface SqliteThreadOptions {
   readonly file: string;
   /** Present: the connection only reads, and a statement is stopped after this time. Unit: milliseconds. */
   readonly readTimeLimitMs?: number;
 }
 
-/** Ends a transaction without its changes; nothing happens when SQLite has done that by itself. */
+/** The rollback statement; without effect when SQLite has rolled back by itself. */
 export const ROLLBACK = 'rollback';
 
-export interface StatementOrder {
+export interface StatementRequest {
   readonly id: number;
   readonly sql: string;
   readonly parameters: readonly SQLInputValue[];
@@ -20,7 +20,7 @@ export interface StatementOrder {
 
 export interface StatementResult {
   readonly rows: readonly unknown[];
-  /** Rows that a writing statement changed. */
+  /** Rows changed by a write. */
   readonly changedCount: number;
 }
 

@@ -1,4 +1,4 @@
-// Tables of annotation specs and queues, as Kysely sees them. Moments are milliseconds since 1970.
+// Kysely types of the annotation tables: specs and queues. Times are in milliseconds since 1970.
 
 export interface AnnotationSpecsTable {
   readonly project_id: string;

@@ -1,12 +1,12 @@
-// Table of API keys, as Kysely sees it.
+// Kysely type of the `api_keys` table.
 
 export interface ApiKeysTable {
   readonly id: string;
-  /** What the key is for, in words. */
+  /** Purpose of the key, for people. */
   readonly name: string;
   /** SHA-256 of the key, lower-case hex. The key itself is stored nowhere. */
   readonly hash: string;
-  /** Null: the key belongs to no team and reaches what all teams have. */
+  /** Null: the key belongs to no team and has access to the projects of all teams. */
   readonly team: string | null;
   /** ISO 8601, UTC. */
   readonly created_at: string;

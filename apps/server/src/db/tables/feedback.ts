@@ -1,12 +1,12 @@
-// Table of feedback, as Kysely sees it. Structured columns are JSON text on SQLite, `jsonb` and `text[]` on PostgreSQL;
-// only to-stored-feedback.ts writes them and only feedback-query reads them.
+// Kysely type of the `feedback` table. Structured columns are JSON text on SQLite, `jsonb` and `text[]` on PostgreSQL.
+// stores/feedback/feedback-store.ts writes them; queries compiled by feedback-query read them.
 
 import type { FeedbackRecord } from '@ortler/feedback-query';
 
-/** A value as its database takes it. */
+/** A value in the form that its database accepts. */
 export type StoredValue = string | null | readonly string[];
 
-/** Columns that hold more than a text. */
+/** List and map columns. */
 type Structured =
   | 'scorer_tags'
   | 'scorer_tag_reasons'

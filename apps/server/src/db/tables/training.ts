@@ -1,4 +1,4 @@
-// Tables of the training room, as Kysely sees them. Moments are milliseconds since 1970.
+// Kysely types of the training tables. Times are in milliseconds since 1970.
 
 import type { ColumnType } from 'kysely';
 
@@ -17,7 +17,7 @@ export interface CheckpointsTable {
   readonly id: string;
   readonly model_id: string;
   readonly step: number;
-  /** JSON object of what was registered; metrics of logged trajectories stand in `split_metrics`. */
+  /** JSON object of the registered metrics; metrics of logged trajectories are in `split_metrics`. */
   readonly metrics: string;
   readonly weights_kind: 'full' | 'lora' | null;
   readonly weights_path: string | null;
@@ -42,7 +42,7 @@ export interface TrajectoryGroupsTable {
   readonly log_id: string;
   readonly model_id: string;
   readonly group_index: number;
-  /** What the group held besides its trajectories, as it was sent. */
+  /** The fields of the group other than its trajectories, as JSON text of the request. */
   readonly json: string;
 }
 

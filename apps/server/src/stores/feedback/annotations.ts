@@ -1,4 +1,4 @@
-// Annotation specs and queues. They stay in the transactional database, wherever feedback is.
+// Annotation specs and queues. They are in the transactional database, also when feedback is in ClickHouse.
 
 import type { AnnotationServices } from '@ortler/api';
 import type { Database } from '../../db/database.ts';

@@ -1,5 +1,4 @@
-// Feedback in SQLite and PostgreSQL: bound queries are compiled for the database and run on its reader; writes are one
-// transaction each.
+// The feedback store in SQLite and PostgreSQL. Queries run on the reader; each write is one transaction.
 
 import type { FeedbackRecord, FeedbackStore, InsertedFeedback } from '@ortler/api';
 import {
@@ -11,22 +10,22 @@ import {
   sqliteDialect,
 } from '@ortler/feedback-query';
 import type { CompiledQuery, Transaction } from 'kysely';
-import type { Database } from '../../db/database.ts';
+import type { Database, DatabaseKind } from '../../db/database.ts';
 import { guardedName } from '../../db/sqlite/guarded-tables.ts';
+import type { FeedbackTable } from '../../db/tables/feedback.ts';
 import type { Tables } from '../../db/tables.ts';
 import { asNew, asStored } from './inserted-feedback.ts';
 import { toPublicFailure } from './public-failure.ts';
 import { samplePayloads } from './sample-payloads.ts';
-import { toStoredFeedback } from './to-stored-feedback.ts';
 
-/** Rows of one statement: 25 columns each, and SQLite takes 32,766 parameters. */
+/** Rows per statement: 25 columns each, and SQLite accepts 32,766 parameters. */
 const ROWS_PER_STATEMENT = 1_000;
 
-/** Opens the store; the tables are there already. */
+/** Creates the store on a migrated database. */
 export function createFeedbackStore(database: Database): FeedbackStore {
   const { kind, reader } = database;
   const dialect = kind === 'sqlite' ? sqliteDialect : postgresDialect;
-  // SQLite reads through a view that obeys the time limit; PostgreSQL stops slow statements by itself.
+  // SQLite reads through a view that enforces the time limit; PostgreSQL has a statement timeout.
   const readOptions = { tableName: kind === 'sqlite' ? guardedName('feedback') : 'feedback' };
 
   const read = async <Row>(statement: CompiledQuery<Row>): Promise<readonly Row[]> => {
@@ -37,7 +36,7 @@ export function createFeedbackStore(database: Database): FeedbackStore {
     }
   };
 
-  /** Stored rows of these records, whole, by id. */
+  /** The whole stored rows of the records, by id. */
   const findStored = async (
     trx: Transaction<Tables>,
     records: readonly FeedbackRecord[],
@@ -99,7 +98,7 @@ async function deleteIds(trx: Transaction<Tables>, projectId: string, ids: reado
   await trx.deleteFrom('feedback').where('project_id', '=', projectId).where('id', 'in', ids).execute();
 }
 
-/** Records that one statement can insert: of one project, and no id twice. */
+/** Groups that one statement can insert: records of one project with distinct ids. */
 function groupRecords(records: readonly FeedbackRecord[]): readonly (readonly FeedbackRecord[])[] {
   const groups: Map<string, FeedbackRecord>[] = [];
   for (const record of records) {
@@ -113,4 +112,19 @@ function groupRecords(records: readonly FeedbackRecord[]): readonly (readonly Fe
     else groups.push(new Map([[record.id, record]]));
   }
   return groups.map(group => [...group.values()]);
+}
+
+/** The record as a row of the `feedback` table. */
+function toStoredFeedback(kind: DatabaseKind, record: FeedbackRecord): FeedbackTable {
+  const { created_at_ms, ...same } = record;
+  return {
+    ...same,
+    created_at: new Date(created_at_ms).toISOString(),
+    scorer_tags: kind === 'postgres' ? record.scorer_tags : JSON.stringify(record.scorer_tags),
+    scorer_tag_reasons: JSON.stringify(record.scorer_tag_reasons),
+    scorer_tag_confidences: JSON.stringify(record.scorer_tag_confidences),
+    scorer_ratings: JSON.stringify(record.scorer_ratings),
+    scorer_rating_reasons: JSON.stringify(record.scorer_rating_reasons),
+    scorer_rating_confidences: JSON.stringify(record.scorer_rating_confidences),
+  };
 }

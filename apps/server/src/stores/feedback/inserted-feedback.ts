@@ -1,20 +1,48 @@
-// The rule for a record whose id is stored already: the same content is what it was, other content is a conflict.
+// Idempotent inserts. A record whose id is stored already must have the same content: then the insert answers with the
+// stored row, else it is a conflict. Who stored the row and when is no part of its content, because a retry comes
+// later and may use another key.
 
 import { ApiError, type FeedbackRecord, type InsertedFeedback } from '@ortler/api';
-import type { ResultRow } from '@ortler/feedback-query';
-import { isSameFeedback } from './same-feedback.ts';
+import { COLUMNS, type ResultRow } from '@ortler/feedback-query';
 
-/** What an insert says of a record that is new. */
+/** The answer for a record that is new. */
 export function asNew(record: FeedbackRecord): InsertedFeedback {
   return { createdAtMs: record.created_at_ms, userId: record.wb_user_id };
 }
 
 /**
- * What an insert says of a record whose id is taken by a whole stored row.
- * Throws: `ApiError` `conflict` for other content.
+ * The answer for a record whose id is stored already.
+ * @param row The whole stored row.
+ * Throws: `ApiError` `conflict` when the content differs.
  */
 export function asStored(record: FeedbackRecord, row: ResultRow): InsertedFeedback {
   if (!isSameFeedback(record, row))
     throw new ApiError('conflict', `There is other feedback under the id ${record.id}`, { param: 'id' });
   return { createdAtMs: Date.parse(String(row.created_at)), userId: String(row.wb_user_id) };
+}
+
+const NOT_CONTENT: ReadonlySet<string> = new Set(['id', 'project_id', 'wb_user_id', 'created_at']);
+
+function isSameFeedback(record: FeedbackRecord, stored: ResultRow): boolean {
+  return COLUMNS.every(({ name }) => {
+    if (NOT_CONTENT.has(name)) return true;
+    const sent: unknown =
+      name === 'payload' ? JSON.parse(record.payload_dump) : record[name as keyof FeedbackRecord];
+    return isSameJson(sent, stored[name]);
+  });
+}
+
+/** Equality of JSON values; the order of keys does not count, because PostgreSQL keeps its own. */
+function isSameJson(left: unknown, right: unknown): boolean {
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null)
+    return left === right;
+  if (Array.isArray(left) !== Array.isArray(right)) return false;
+  const [leftEntries, rightKeys] = [Object.entries(left), Object.keys(right)];
+  return (
+    leftEntries.length === rightKeys.length &&
+    leftEntries.every(
+      ([key, value]) =>
+        Object.hasOwn(right, key) && isSameJson(value, (right as Record<string, unknown>)[key]),
+    )
+  );
 }

@@ -1,4 +1,4 @@
-// Where feedback is kept: in ClickHouse when the configuration names one, else beside everything else.
+// Opens the feedback store: ClickHouse when its URL is configured, else the transactional database.
 
 import type { FeedbackStore } from '@ortler/api';
 import { openClickHouse } from '../../db/clickhouse/open-clickhouse.ts';
@@ -21,9 +21,9 @@ export interface FeedbackOptions {
 export interface OpenFeedback {
   readonly store: FeedbackStore;
   readonly indexes: PayloadIndexes;
-  /** Databases besides the transactional one, for the health report. */
+  /** Further databases, for the health report. */
   readonly databases: readonly { readonly name: 'clickhouse'; ping(): Promise<void> }[];
-  /** Ends what was opened here; the transactional database stays open. */
+  /** Closes ClickHouse; the transactional database stays open. */
   close(): Promise<void>;
 }
 

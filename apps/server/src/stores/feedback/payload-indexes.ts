@@ -1,4 +1,4 @@
-// Indexes on payload paths, made and dropped by the operator for the filters that are asked often.
+// Indexes on payload paths. The operator creates them with `ortler feedback index` for frequent filters.
 
 import { createHash } from 'node:crypto';
 import {
@@ -10,7 +10,6 @@ import {
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 
-/** What is indexed. */
 export interface PayloadIndex {
   /** `payload.output.score` */
   readonly path: string;
@@ -18,11 +17,11 @@ export interface PayloadIndex {
   readonly reading: IndexReading;
 }
 
-/** What can be done with indexes on payload paths. */
+/** Creates and drops indexes on payload paths. */
 export interface PayloadIndexes {
-  /** Makes the index unless it is there. Throws: `QueryError` for a path that cannot be indexed. */
+  /** Creates the index if it does not exist. Throws: `QueryError` for a path that cannot be indexed. */
   create(index: PayloadIndex): Promise<void>;
-  /** Removes the index; one that is not there is no error. */
+  /** Drops the index if it exists. */
   drop(index: PayloadIndex): Promise<void>;
 }
 
@@ -34,15 +33,15 @@ export function createPayloadIndexes(database: Database): PayloadIndexes {
   };
 }
 
-/** Name of the index: the same on every server. */
+/** Index name: derived from path and reading, so it is the same on every server. */
 export function payloadIndexName({ path, reading }: PayloadIndex): string {
   const digest = createHash('sha256').update(`${reading} ${path}`).digest('hex').slice(0, 16);
   return `feedback_payload_${digest}`;
 }
 
 /**
- * Makes the index unless it is there, and lets the planner count its values. PostgreSQL goes on writing meanwhile; on
- * SQLite writers wait. Throws: `QueryError` for a path that cannot be indexed.
+ * Creates the index if it does not exist, and updates the planner's statistics. PostgreSQL builds it concurrently with
+ * writes; on SQLite writers wait. Throws: `QueryError` for a path that cannot be indexed.
  */
 export async function createPayloadIndex(database: Database, index: PayloadIndex): Promise<void> {
   const { kind, db } = database;
@@ -53,21 +52,21 @@ export async function createPayloadIndex(database: Database, index: PayloadIndex
   await sql`create index ${concurrently} if not exists ${name}
     on feedback (project_id, (${expression}), created_at, id)`.execute(db);
   await sql`analyze feedback`.execute(db);
-  if (kind === 'sqlite') await announceNewCounts(database);
+  if (kind === 'sqlite') await announceNewStatistics(database);
 }
 
 /**
- * Open SQLite connections, also those of a running server, read the counts again only when the schema changes. One
- * transaction: a view that a killed command left would make every later one fail.
+ * Open SQLite connections, also those of a running server, reload the statistics only when the schema changes. One
+ * transaction: a view left behind by a killed command would make every later call fail.
  */
-async function announceNewCounts(database: Database): Promise<void> {
+async function announceNewStatistics(database: Database): Promise<void> {
   await database.transaction(async trx => {
     await sql`create view feedback_counts_changed as select 1`.execute(trx);
     await sql`drop view feedback_counts_changed`.execute(trx);
   });
 }
 
-/** Removes the index; one that is not there is no error. */
+/** Drops the index if it exists. */
 export async function dropPayloadIndex({ db }: Database, index: PayloadIndex): Promise<void> {
   await sql`drop index if exists ${sql.id(payloadIndexName(index))}`.execute(db);
 }

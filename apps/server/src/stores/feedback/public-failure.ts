@@ -1,9 +1,9 @@
-// What a client learns when a database stopped its query.
+// Database errors that a client may see, as API errors.
 
 import { ApiError } from '@ortler/api';
 import { isQueryTimeout, isResultTooLarge, ParameterTooLongError } from '../../db/database-errors.ts';
 
-/** A failed read as clients may see it; failures that are not theirs stay what they are. */
+/** The API error of a failed read; an error that the client did not cause is returned unchanged. */
 export function toPublicFailure(error: unknown): unknown {
   if (isQueryTimeout(error))
     return new ApiError(

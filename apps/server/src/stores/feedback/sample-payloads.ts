@@ -1,4 +1,4 @@
-// Payload samples on any database: the rows are chosen by their keys, then their payloads come a few at a time.
+// Payload samples for payload schemas, on any database: the rows are selected by key, then payloads are read in chunks.
 
 import type { PayloadSampleQuery, QueryDialect } from '@ortler/feedback-query';
 import {
@@ -8,10 +8,10 @@ import {
 } from '@ortler/feedback-query';
 import type { CompiledQuery } from 'kysely';
 
-/** Payloads fetched at once: as many of the largest as fit into one answer. */
+/** Payloads per read: this many of the largest payloads fit into one result. */
 const PAYLOADS_PER_READ = 50;
 
-/** Gives the payload texts, newest refs first. @param read Runs a statement under the limits of readers. */
+/** Yields payload texts, newest refs first. @param read Runs a statement with the limits of readers. */
 export async function* samplePayloads(
   query: PayloadSampleQuery,
   dialect: QueryDialect,

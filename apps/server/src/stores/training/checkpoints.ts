@@ -1,4 +1,4 @@
-// Checkpoints of models. Deleted ones stay as tombstones, so that a walk that stands on one can go on.
+// The checkpoint store. Deleted checkpoints stay as tombstones, so that pagination can continue after one.
 
 import { randomUUID } from 'node:crypto';
 import {
@@ -19,7 +19,7 @@ type Row = Selectable<CheckpointsTable>;
 
 /** @param now Unit: milliseconds since 1970. */
 export function createCheckpointStore(database: Database, now: () => number): CheckpointStore {
-  // Reads do not wait for a large log that is being stored.
+  // Reads use the reader, so that they do not wait for a large log that is being stored.
   const { db, reader } = database;
   const live = (modelId: string) =>
     reader
@@ -28,7 +28,7 @@ export function createCheckpointStore(database: Database, now: () => number): Ch
       .where('model_id', '=', modelId)
       .where('deleted_at', 'is', null);
 
-  /** Adds the metrics that were logged at the steps of these rows. */
+  /** Adds the logged metrics of each row's step. */
   async function withLoggedMetrics(modelId: string, rows: readonly Row[]): Promise<StoredCheckpoint[]> {
     const steps = rows.map(({ step }) => step);
     const logged = steps.length === 0 ? [] : await readSplitMetrics(reader, modelId, { steps });
@@ -82,7 +82,7 @@ export function createCheckpointStore(database: Database, now: () => number): Ch
             .executeTakeFirst();
           if (model === undefined) return 'unknown-model';
           const next = ((await newestStep(trx, modelId)) ?? -1) + 1;
-          // Behind the last step that a number can count there is none.
+          // No step follows the largest safe integer.
           if (step === null && !Number.isSafeInteger(next)) return 'taken';
           return trx
             .insertInto('checkpoints')

@@ -1,11 +1,11 @@
-// Models that are being trained.
+// The store of models in training.
 
 import { randomUUID } from 'node:crypto';
 import type { TrainingModel, TrainingModelStore } from '@ortler/api';
 import type { Database } from '../../db/database.ts';
 import type { TrainingModelsTable } from '../../db/tables/training.ts';
 
-/** Tables with rows of a model, besides its own. */
+/** Tables with rows of a model, apart from `training_models`. */
 const OWNED_TABLES = [
   'checkpoints',
   'trajectory_logs',
@@ -20,7 +20,7 @@ export function createTrainingModelStore(
   now: () => number,
 ): TrainingModelStore {
   const findById = async (id: string) => {
-    // Reads do not wait for a large log that is being stored.
+    // Reads use the reader, so that they do not wait for a large log that is being stored.
     const row = await reader
       .selectFrom('training_models')
       .selectAll()
@@ -58,14 +58,14 @@ export function createTrainingModelStore(
         .executeTakeFirst();
       if (inserted !== undefined) return { model: toModel(inserted), isNew: true };
       const existing = await findByName({ entity, project, name });
-      // It was there a moment ago; a deletion in between is answered by making it again.
+      // The model existed at the insert; when it was deleted since, it is created again.
       return existing === null
         ? this.create({ entity, project, name, baseModel })
         : { model: existing, isNew: false };
     },
     delete: id =>
       transaction(async trx => {
-        // First the model: an append that holds its row is waited for, a later one finds no model.
+        // The model first: this waits for an append that locks its row, and a later append finds no model.
         const { numDeletedRows } = await trx
           .deleteFrom('training_models')
           .where('id', '=', id)

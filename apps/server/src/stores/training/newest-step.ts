@@ -1,9 +1,9 @@
-// How far the training of a model has come.
+// The newest checkpoint step of a model.
 
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../db/tables.ts';
 
-/** Step of the newest checkpoint that was not deleted; null without one. */
+/** Step of the newest checkpoint that is not deleted; null without one. */
 export async function newestStep(db: Kysely<Tables>, modelId: string): Promise<number | null> {
   const { newest } = await db
     .selectFrom('checkpoints')

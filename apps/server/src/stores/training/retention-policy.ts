@@ -1,25 +1,24 @@
-// Which of a number of things a retention rule keeps: the newest, and the best by a metric. Pure; the commands of the
-// command line and the tests call it.
+// The retention policy: keeps the newest and the best candidates by a metric. Pure. Used by retention.ts.
 
 export interface RetentionPolicy {
-  /** How many of the newest stay. */
+  /** Number of newest candidates to keep. */
   readonly newestCount: number;
-  /** How many of the best stay besides; 0 for none. */
+  /** Number of best candidates to keep besides; may be 0. */
   readonly bestCount: number;
 }
 
 export interface RetentionCandidate {
   /** Larger is newer; no two are equal. */
   readonly order: number;
-  /** Undefined: it has no such metric, so it is never among the best. */
+  /** Undefined without the metric; such a candidate is never among the best. */
   readonly score: number | undefined;
 }
 
-/** The best is kept as a list that is cut when it has grown to this many times its size. */
+/** A list of kept candidates is truncated when it has grown to this many times its size. */
 const SLACK = 4;
 const MIN_CUT = 1_000;
 
-/** Takes candidates one by one, in any order, so that a million need no room but for those that stay. */
+/** Selects from a stream of candidates in any order; memory is proportional to the number kept. */
 export class RetentionChoice<Candidate extends RetentionCandidate> {
   readonly #policy: RetentionPolicy;
   #newest: Candidate[] = [];
@@ -39,7 +38,7 @@ export class RetentionChoice<Candidate extends RetentionCandidate> {
     if (this.#best.length > Math.max(MIN_CUT, bestCount * SLACK)) this.#best = bestOf(this.#best, bestCount);
   }
 
-  /** What stays of everything that was added. */
+  /** The kept ones of all added candidates. */
   kept(): ReadonlySet<Candidate> {
     const { newestCount, bestCount } = this.#policy;
     return new Set([...newestOf(this.#newest, newestCount), ...bestOf(this.#best, bestCount)]);
@@ -50,7 +49,7 @@ function newestOf<Candidate extends RetentionCandidate>(candidates: Candidate[],
   return candidates.sort((a, b) => b.order - a.order).slice(0, count);
 }
 
-/** Of equal scores the newer is better. */
+/** The newer candidate wins a tie. */
 function bestOf<Candidate extends RetentionCandidate>(candidates: Candidate[], count: number): Candidate[] {
   return candidates.sort((a, b) => b.score! - a.score! || b.order - a.order).slice(0, count);
 }

@@ -1,13 +1,14 @@
-// Deletes what a retention rule does not keep. Called by the command line; weights on disk are never touched.
+// Deletes trajectories and checkpoints that the retention policy does not keep. Called by the command line; never
+// deletes weights on disk.
 
 import type { CheckpointStore, StoredCheckpoint } from '@ortler/api';
 import type { Database } from '../../db/database.ts';
 import { RetentionChoice, type RetentionPolicy } from './retention-policy.ts';
 
 export interface PruneOptions extends RetentionPolicy {
-  /** What makes the best. */
+  /** The metric of the best candidates. */
   readonly metric: string;
-  /** Counts and deletes nothing. */
+  /** Counts, but deletes nothing. */
   readonly isDryRun: boolean;
 }
 
@@ -16,11 +17,11 @@ export interface PruneResult {
   readonly deleted: number;
 }
 
-/** Rows read or deleted by one statement: a server beside this command gets its turn in between. */
+/** Rows read or deleted per statement, so that a running server can write in between. */
 const BATCH_ROWS = 500;
 const LIST_LIMIT = 100;
 
-/** The metric that every trajectory has. */
+/** The metric of every trajectory. */
 const REWARD = 'reward';
 
 interface Row {
@@ -30,7 +31,7 @@ interface Row {
 }
 
 /**
- * Keeps the newest and the best trajectories of every split, each split by itself.
+ * Keeps the newest and the best trajectories of each split.
  * @param split Null: all splits.
  */
 export async function pruneTrajectories(
@@ -66,7 +67,7 @@ export async function pruneTrajectories(
       .execute();
   };
   for await (const { order, logId } of readRows(database, modelId, split, metric)) {
-    // What was logged since the choice stays.
+    // Trajectories logged since the selection are kept.
     if (order > lastPosition) break;
     if (keptPositions.has(order)) continue;
     if (!keptLogs.has(logId)) emptiedLogs.add(logId);
@@ -83,7 +84,7 @@ export async function pruneTrajectories(
   return result;
 }
 
-/** Keeps the newest checkpoint whatever the rule says: it is the model's current step. */
+/** Always keeps the newest checkpoint, which is the model's current step. */
 export async function pruneCheckpoints(
   checkpoints: CheckpointStore,
   modelId: string,
@@ -99,11 +100,11 @@ export async function pruneCheckpoints(
     steps.push(step);
   }
   const kept = new Set([...choice.kept()].map(({ order }) => order));
-  const doomed = steps.filter(step => !kept.has(step));
+  const expired = steps.filter(step => !kept.has(step));
   if (!isDryRun)
-    for (let start = 0; start < doomed.length; start += BATCH_ROWS)
-      await checkpoints.deleteSteps(modelId, doomed.slice(start, start + BATCH_ROWS));
-  return { kept: kept.size, deleted: doomed.length };
+    for (let start = 0; start < expired.length; start += BATCH_ROWS)
+      await checkpoints.deleteSteps(modelId, expired.slice(start, start + BATCH_ROWS));
+  return { kept: kept.size, deleted: expired.length };
 }
 
 async function* walkCheckpoints(

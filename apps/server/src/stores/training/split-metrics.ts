@@ -1,13 +1,13 @@
-// Sums and counts of every metric, by split and step: each log call adds its own, so the mean is over all calls.
+// Sum and count of each metric by split and step. Each log call adds its own, so the mean is over all calls.
 
 import { type MeanTally, meanOf, type SplitMetric } from '@ortler/api';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../db/tables.ts';
 
-/** Rows of one statement: databases limit its parameters. */
+/** Rows per statement, because databases limit its parameters. */
 const BATCH_ROWS = 200;
 
-/** Adds the tallies of one call. */
+/** Adds the sums and counts of one call. */
 export async function addTallies(
   trx: Kysely<Tables>,
   { modelId, split, step }: { readonly modelId: string; readonly split: string; readonly step: number },

@@ -1,4 +1,4 @@
-// The training ports of one server: its database, its spool and its checkpoint folder.
+// Creates the training services of one server from its database, spool folder and checkpoint folder.
 
 import { join } from 'node:path';
 import type { TrainingServices } from '@ortler/api';

@@ -1,4 +1,4 @@
-// Logged trajectories: appended in one transaction per call, read back in the order of commits.
+// The trajectory store. Each log call is one transaction; trajectories are listed in commit order.
 
 import { randomUUID } from 'node:crypto';
 import type {
@@ -16,14 +16,14 @@ import { newestStep } from './newest-step.ts';
 import { addTallies, readSplitMetrics } from './split-metrics.ts';
 import { openTrajectorySpool, type ReadableSpool, type SpooledRecord } from './trajectory-spool.ts';
 
-/** One statement writes at most this many rows, and this much text. Unit: UTF-16 code units. */
+/** Largest write of one statement: rows, and text in UTF-16 code units. */
 const BATCH_ROWS = 200;
 const BATCH_LENGTH = 1024 * 1024;
-/** A page ends where its texts are longer than this. Unit: UTF-16 code units. */
+/** Largest page. Unit: UTF-16 code units of JSON text. */
 const PAGE_LENGTH = 8 * 1024 * 1024;
 
 export interface TrajectoryStoreOptions {
-  /** Folder for calls that are too large for the memory. */
+  /** Folder for log calls that are too large for memory. */
   readonly spoolDir: string;
   /** Unit: milliseconds since 1970. */
   readonly now: () => number;
@@ -48,8 +48,8 @@ async function append(
   loggedAtMs: number,
 ): Promise<StoredTrajectoryLog | 'unknown-model' | 'key-reused'> {
   const { split, groupCount, trajectoryCount, idempotency } = log;
-  // Raising the position takes the model's row until the end, so appends to one model commit in the order of their
-  // positions: a reader that has seen a position has seen all below it.
+  // Updating the position locks the model's row until the commit, so appends to one model commit in the order of their
+  // positions: a reader that has seen a position has seen all lower ones.
   const model = await trx
     .updateTable('training_models')
     .set(({ eb }) => ({ last_position: eb('last_position', '+', trajectoryCount) }))
@@ -193,7 +193,7 @@ async function list(
     )
     .execute();
   const textOf = new Map(texts.map(({ position, json }) => [position, json]));
-  // What was pruned between the two reads is gone.
+  // Rows pruned between the two reads are skipped.
   const found = page.filter(({ position }) => textOf.has(position));
   return {
     trajectories: found.map(row => toTrajectory(row, textOf.get(row.position)!)),
@@ -220,7 +220,7 @@ const FLAT_COLUMNS = [
 
 type FlatRow = Pick<Selectable<TrajectoriesTable>, (typeof FLAT_COLUMNS)[number]>;
 
-/** How many rows fit a page; one always does. */
+/** Number of rows that fit into a page, at least one. */
 function countOfPage(rows: readonly FlatRow[]): number {
   let length = 0;
   const end = rows.findIndex(row => {

@@ -1,40 +1,40 @@
-// Records of one log call on their way to the database. A few stay in memory; many go to a file, so that neither a
-// large body fills the memory nor a slow one holds a transaction open.
+// The spool of one log call: buffers its records before the database transaction, a few in memory, many in a file. So a
+// large body does not fill the memory, and a slow client does not keep a transaction open.
 
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GroupRecord, TrajectoryRecord, TrajectorySpool } from '@ortler/api';
 
-/** What is gathered before a write, and read at once. Unit: bytes. */
+/** Size of one write to and one read from the file. */
 const BLOCK_BYTES = 256 * 1024;
-/** Up to here no file is made. Unit: bytes. */
+/** Largest spool in memory; a larger one is moved to a file. */
 const MEMORY_BYTES = 1024 * 1024;
 
 export type SpooledRecord =
   | ({ readonly kind: 'trajectory' } & TrajectoryRecord)
   | ({ readonly kind: 'group' } & GroupRecord);
 
-/** A spool that can be read back, once it is complete. */
+/** A spool that can be read when it is complete. */
 export interface ReadableSpool extends TrajectorySpool {
   records(): AsyncIterable<SpooledRecord>;
 }
 
-/** @param folder Where the file is made, if there is one. */
+/** @param folder Folder of the file, if one is needed. */
 export function openTrajectorySpool(folder: string): ReadableSpool {
   return new Spool(folder);
 }
 
 /**
- * A record is a line of JSON (everything but the text that was sent, and the length of that text in bytes) and then
- * that text. The file loses its name as soon as it is open, so that nothing is left of it whatever happens.
+ * Format of a record: one line of JSON (all fields but `json`, and the byte length of `json`), then the text of `json`.
+ * The file is unlinked as soon as it is open, so that it never survives the process.
  */
 class Spool implements ReadableSpool {
   readonly #folder: string;
   #blocks: Buffer[] = [];
   #blockBytes = 0;
   #file: FileHandle | undefined;
-  #path = '';
+  #path: string | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -55,7 +55,7 @@ class Spool implements ReadableSpool {
     let parts: Buffer[] = [];
     let head: { jsonBytes: number } | undefined;
     for await (const block of source) {
-      // Blocks are joined only when there are enough of them: a long text would be copied with every block otherwise.
+      // Blocks are concatenated only when a record is complete, so that a long text is copied once.
       parts.push(block);
       wanted -= block.length;
       if (wanted > 0) continue;
@@ -83,7 +83,7 @@ class Spool implements ReadableSpool {
   async dispose(): Promise<void> {
     this.#blocks = [];
     await this.#file?.close();
-    if (this.#path !== '') await rm(this.#path, { force: true });
+    if (this.#path !== undefined) await rm(this.#path, { force: true });
     this.#file = undefined;
   }
 
@@ -104,10 +104,11 @@ class Spool implements ReadableSpool {
 
   async #openFile(): Promise<FileHandle> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    this.#path = join(this.#folder, randomUUID());
-    const file = await open(this.#path, 'wx+', 0o600);
-    // Where open files cannot lose their name, `dispose` removes it.
-    await rm(this.#path, { force: true }).catch(() => undefined);
+    const path = join(this.#folder, randomUUID());
+    this.#path = path;
+    const file = await open(path, 'wx+', 0o600);
+    // On systems that cannot unlink open files, `dispose` removes it.
+    await rm(path, { force: true }).catch(() => undefined);
     return file;
   }
 

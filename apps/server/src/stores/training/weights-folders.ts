@@ -1,16 +1,16 @@
-// Weights on this machine's disk, as far as clients may name them: only under the configured folder.
+// Weights folders that clients may name: only folders inside the configured checkpoint folder.
 
 import { readdir, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { WeightsFolders } from '@ortler/api';
 
-/** @param checkpointDir Absolute folder; keys of a team may name what lies in the folder of that name in it, others all. */
+/** @param checkpointDir Absolute path. Keys of a team may name folders in its subfolder of the team's name, other keys all. */
 export function createWeightsFolders(checkpointDir: string): WeightsFolders {
   return {
     async inspect(path, team) {
       const root = team === null ? checkpointDir : join(checkpointDir, team);
       const wanted = resolve(root, path);
-      // Checked before and after links are followed: the answer must not tell what exists elsewhere.
+      // Checked before and after symbolic links are resolved: the answer must not reveal what exists elsewhere.
       if (!isInside(root, wanted)) return { problem: OUTSIDE };
       let real: string;
       let names: readonly string[];
@@ -35,6 +35,6 @@ export function createWeightsFolders(checkpointDir: string): WeightsFolders {
 const OUTSIDE = 'the folder must lie in the checkpoint folder of the server';
 
 function isInside(root: string, path: string): boolean {
-  const way = relative(root, path);
-  return way === '' || !(isAbsolute(way) || /^\.\.([/\\]|$)/.test(way));
+  const inside = relative(root, path);
+  return inside === '' || !(isAbsolute(inside) || /^\.\.([/\\]|$)/.test(inside));
 }

@@ -1,4 +1,5 @@
-// Feedback in ClickHouse, for volumes past one machine. Reads see each id once, as it is now; writes go through one writer.
+// The feedback store in ClickHouse, for volumes beyond one machine. Reads see the current row version of each id;
+// all writes go through one writer.
 
 import type { FeedbackStore } from '@ortler/api';
 import { clickHouseDialect, compileFeedbackQuery } from '@ortler/feedback-query';
@@ -13,19 +14,19 @@ export function createClickHouseFeedbackStore(
   clickHouse: ClickHouse,
   { write }: FeedbackWriter,
 ): FeedbackStore {
-  const publicly = async <Result>(work: Promise<Result>): Promise<Result> => {
+  const withPublicErrors = async <Result>(work: Promise<Result>): Promise<Result> => {
     try {
       return await work;
     } catch (error) {
       throw toPublicFailure(error);
     }
   };
-  const read = <Row>(statement: CompiledQuery<Row>) => publicly(clickHouse.read(statement));
+  const read = <Row>(statement: CompiledQuery<Row>) => withPublicErrors(clickHouse.read(statement));
 
   return {
     async query(query) {
       const { toResult, toCursor } = compileFeedbackQuery(query, clickHouseDialect);
-      const rows = await publicly(readInWindows(clickHouse, query));
+      const rows = await withPublicErrors(readInWindows(clickHouse, query));
       const last = rows.at(-1);
       return { rows: rows.map(toResult), lastCursor: last === undefined ? null : toCursor(last) };
     },

@@ -1,5 +1,5 @@
-// Indexes on payload paths in ClickHouse. It has none that find a row; these let a filter pass over the blocks of rows that
-// cannot hold what it wants: a Bloom filter of texts, the least and the greatest number.
+// Data skipping indexes on payload paths in ClickHouse: a Bloom filter for texts, minmax for numbers. They do not find
+// a row; they let a filter skip the granules that cannot contain a match.
 
 import { clickHouseDialect, payloadIndexExpression } from '@ortler/feedback-query';
 import type { ClickHouse } from '../../../db/clickhouse/clickhouse.ts';
@@ -13,9 +13,10 @@ export function createClickHousePayloadIndexes(clickHouse: ClickHouse): PayloadI
       const expression = payloadIndexExpression(index.path, index.reading, clickHouseDialect);
       const name = payloadIndexName(index);
       await clickHouse.command(
-        `ALTER TABLE feedback ADD INDEX IF NOT EXISTS ${name} (${expression}) TYPE ${KINDS[index.reading]} GRANULARITY 1`,
+        `ALTER TABLE feedback
+         ADD INDEX IF NOT EXISTS ${name} (${expression}) TYPE ${KINDS[index.reading]} GRANULARITY 1`,
       );
-      // New rows have it from now on; this is for those that are there.
+      // New rows are indexed from now on; this indexes the stored rows.
       await clickHouse.command(`ALTER TABLE feedback MATERIALIZE INDEX ${name} SETTINGS mutations_sync = 1`);
     },
     drop: index => clickHouse.command(`ALTER TABLE feedback DROP INDEX IF EXISTS ${payloadIndexName(index)}`),

@@ -1,22 +1,22 @@
-// Rows of the ClickHouse table: a life of an id, and the row that ends it.
+// Rows of the ClickHouse feedback table (ReplacingMergeTree). Rows with the same key (project, created_at, id) are
+// versions of one row: the highest version is current, and a tombstone (is_removed = 1) deletes the row.
 
 import { ApiError, type FeedbackRecord } from '@ortler/api';
 import { toClickHousePayload } from '@ortler/feedback-query';
 
-/** One life of an id: made at a moment, ended by a row of the same key with a higher version. */
-export interface Life {
+/** The latest row version of one key. An id has one key for each created_at it was ever stored with. */
+export interface RowVersion {
   readonly createdAtMs: number;
-  /** Highest version of the key. */
   readonly version: number;
-  readonly isRemoved: boolean;
+  readonly isTombstone: boolean;
 }
 
-/** Moments that DateTime64 holds. */
+/** Range of DateTime64. */
 const MIN_MOMENT_MS = Date.parse('1900-01-01T00:00:00.000Z');
 const MAX_MOMENT_MS = Date.parse('2299-12-31T23:59:59.999Z');
 
-/** The row that begins a life. Throws: `ApiError` `invalid_parameter` for a moment that ClickHouse does not hold. */
-export function toLifeRow(record: FeedbackRecord, version: number): object {
+/** A row that stores the record. Throws: `ApiError` `invalid_parameter` for a moment outside DateTime64. */
+export function toVersionRow(record: FeedbackRecord, version: number): object {
   const { created_at_ms, payload_dump, ...same } = record;
   if (created_at_ms < MIN_MOMENT_MS || created_at_ms > MAX_MOMENT_MS)
     throw new ApiError('invalid_parameter', 'created_at must lie in the years 1900 to 2299', {
@@ -30,8 +30,12 @@ export function toLifeRow(record: FeedbackRecord, version: number): object {
   };
 }
 
-/** The row that ends a life. */
-export function toEndRow(projectId: string, id: string, { createdAtMs, version }: Life): object {
+/** The tombstone that follows the latest version of a row. */
+export function toTombstone(
+  projectId: string,
+  id: string,
+  { createdAtMs, version }: Pick<RowVersion, 'createdAtMs' | 'version'>,
+): object {
   return {
     project_id: projectId,
     created_at: toClickHouseMoment(createdAtMs),

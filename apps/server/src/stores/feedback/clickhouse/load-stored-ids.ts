@@ -1,4 +1,4 @@
-// What ClickHouse holds under the ids that a block of writes is about.
+// Loads the stored state of every id that a batch of write commands names.
 
 import type { ResultRow } from '@ortler/feedback-query';
 import {
@@ -8,46 +8,46 @@ import {
   withinWindow,
 } from '@ortler/feedback-query';
 import type { ClickHouse } from '../../../db/clickhouse/clickhouse.ts';
-import type { Life } from './clickhouse-row.ts';
-import { findLives } from './find-lives.ts';
+import type { RowVersion } from './clickhouse-row.ts';
+import { findRowVersions } from './find-row-versions.ts';
 import type { StoredIds } from './plan-writes.ts';
-import { type IdKey, keyText, recordsOf, removedIdsOf, type WriteOrder } from './write-order.ts';
+import { type IdKey, keyText, recordsOf, removedIdsOf, type WriteCommand } from './write-command.ts';
 
-/** Whole rows fetched at once: as many of the largest as fit into one answer. */
+/** Whole rows per read: this many of the largest rows fit into one answer. */
 const ROWS_PER_READ = 50;
 
-/** Looks up every id of the orders, and the whole rows of those that an order wants to store. */
+/** Loads the row versions of every id of the commands, and the whole rows of ids that a command inserts. */
 export async function loadStoredIds(
   clickHouse: ClickHouse,
-  orders: readonly WriteOrder[],
+  commands: readonly WriteCommand[],
 ): Promise<StoredIds> {
-  const lives = new Map<string, Life[]>();
+  const versions = new Map<string, RowVersion[]>();
   const rows = new Map<string, ResultRow>();
-  const wanted = orders.flatMap(order =>
-    recordsOf(order).map(({ project_id, id }) => ({ projectId: project_id, id })),
+  const inserted = commands.flatMap(command =>
+    recordsOf(command).map(({ project_id, id }) => ({ projectId: project_id, id })),
   );
-  const isWanted = new Set(wanted.map(keyText));
-  for (const [projectId, ids] of groupByProject([...wanted, ...orders.flatMap(removedIdsOf)])) {
-    const living = new Map<string, number>();
-    for (const { id, ...life } of await findLives(clickHouse, projectId, [...ids])) {
+  const insertedKeys = new Set(inserted.map(keyText));
+  for (const [projectId, ids] of groupByProject([...inserted, ...commands.flatMap(removedIdsOf)])) {
+    const current = new Map<string, number>();
+    for (const { id, ...latest } of await findRowVersions(clickHouse, projectId, [...ids])) {
       const key = keyText({ projectId, id });
-      lives.set(key, [...(lives.get(key) ?? []), life]);
-      if (!life.isRemoved && isWanted.has(key)) living.set(id, life.createdAtMs);
+      versions.set(key, [...(versions.get(key) ?? []), latest]);
+      if (!latest.isTombstone && insertedKeys.has(key)) current.set(id, latest.createdAtMs);
     }
-    for (const row of await loadRows(clickHouse, projectId, living))
+    for (const row of await loadRows(clickHouse, projectId, current))
       rows.set(keyText({ projectId, id: String(row.id) }), row);
   }
-  return { lives, rows };
+  return { versions, rows };
 }
 
-/** Whole rows of living ids, by the moment each was made. */
+/** Whole rows of ids. @param current Unit: milliseconds since 1970, the created_at of each id. */
 async function loadRows(
   clickHouse: ClickHouse,
   projectId: string,
-  living: ReadonlyMap<string, number>,
+  current: ReadonlyMap<string, number>,
 ): Promise<readonly ResultRow[]> {
   const rows: ResultRow[] = [];
-  const all = [...living];
+  const all = [...current];
   for (let start = 0; start < all.length; start += ROWS_PER_READ) {
     const some = all.slice(start, start + ROWS_PER_READ);
     const ids = some.map(([id]) => ({ $literal: id }));

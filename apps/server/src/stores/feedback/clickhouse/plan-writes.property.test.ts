@@ -1,4 +1,4 @@
-// Orders written in blocks leave what they would leave one by one, and every caller is told the same.
+// Write commands in blocks leave the same rows, and give each caller the same answer, as the commands one by one.
 
 import { ApiError, type FeedbackRecord } from '@ortler/api';
 import { feedbackRow, toRecord } from '@ortler/feedback-query/testing';
@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { asNew, asStored } from '../inserted-feedback.ts';
 import { planWrites, type WriteOutcome } from './plan-writes.ts';
-import { keyText, recordsOf, removedIdsOf, type WriteOrder } from './write-order.ts';
+import { keyText, recordsOf, removedIdsOf, type WriteCommand } from './write-command.ts';
 
 const PROJECTS = ['p', 'q'];
 const anyId = fc.constantFrom('a', 'b', 'c');
@@ -19,7 +19,7 @@ const anyRecord: fc.Arbitrary<FeedbackRecord> = fc
     payload: fc.record({ v: fc.constantFrom(1, 2) }),
   })
   .map(row => toRecord(feedbackRow(row)));
-const anyOrder: fc.Arbitrary<WriteOrder> = fc.oneof(
+const anyCommand: fc.Arbitrary<WriteCommand> = fc.oneof(
   fc.record({ kind: fc.constant('insert' as const), records: fc.array(anyRecord, { maxLength: 3 }) }),
   fc.record({ kind: fc.constant('replace' as const), removedId: anyId, record: anyRecord }),
   fc.record({
@@ -29,7 +29,7 @@ const anyOrder: fc.Arbitrary<WriteOrder> = fc.oneof(
   }),
 );
 
-/** A table as ClickHouse keeps it: the highest version of each key, and within one block the last of equal ones. */
+/** A ReplacingMergeTree: the highest version of each key. */
 class ReplacingTable {
   readonly #rows = new Map<string, Row>();
 
@@ -59,27 +59,27 @@ interface Row {
 
 const isoOf = (moment: string) => `${moment.replace(' ', 'T')}Z`;
 
-/** What a lookup would say of the table. */
-function look(table: ReplacingTable) {
-  const lives = new Map<string, { createdAtMs: number; version: number; isRemoved: boolean }[]>();
+/** The stored state of all ids, as `loadStoredIds` would load it. */
+function stateOf(table: ReplacingTable) {
+  const versions = new Map<string, { createdAtMs: number; version: number; isTombstone: boolean }[]>();
   const rows = new Map<string, Record<string, unknown>>();
   for (const row of table.all) {
     const key = keyText({ projectId: row.project_id, id: row.id });
-    const isRemoved = row.is_removed === 1;
-    const life = { createdAtMs: Date.parse(isoOf(row.created_at)), version: row.version, isRemoved };
-    lives.set(key, [...(lives.get(key) ?? []), life]);
-    if (!isRemoved)
+    const isTombstone = row.is_removed === 1;
+    const latest = { createdAtMs: Date.parse(isoOf(row.created_at)), version: row.version, isTombstone };
+    versions.set(key, [...(versions.get(key) ?? []), latest]);
+    if (!isTombstone)
       rows.set(key, { ...row, payload: JSON.parse(row.payload_dump), created_at: isoOf(row.created_at) });
   }
-  return { lives, rows };
+  return { versions, rows };
 }
 
-/** The oracle: a map of what lives, changed by one order after the other. */
-function applyAlone(living: Map<string, FeedbackRecord>, order: WriteOrder): WriteOutcome {
-  const next = new Map(living);
+/** The oracle: a map of current records, changed by one command after the other. */
+function applyAlone(current: Map<string, FeedbackRecord>, command: WriteCommand): WriteOutcome {
+  const next = new Map(current);
   try {
-    for (const id of removedIdsOf(order)) next.delete(keyText(id));
-    const inserted = recordsOf(order).map(record => {
+    for (const id of removedIdsOf(command)) next.delete(keyText(id));
+    const inserted = recordsOf(command).map(record => {
       const key = keyText({ projectId: record.project_id, id: record.id });
       const stored = next.get(key);
       if (stored === undefined) {
@@ -94,32 +94,34 @@ function applyAlone(living: Map<string, FeedbackRecord>, order: WriteOrder): Wri
       };
       return asStored(record, row);
     });
-    living.clear();
-    for (const [key, record] of next) living.set(key, record);
+    current.clear();
+    for (const [key, record] of next) current.set(key, record);
     return { kind: 'done', inserted };
   } catch (error) {
     return { kind: 'refused', error };
   }
 }
 
-const toldOf = (outcome: WriteOutcome) =>
+const answerOf = (outcome: WriteOutcome) =>
   outcome.kind === 'done' ? outcome.inserted : (outcome.error as ApiError).reason;
 
-it('leaves what the orders would leave one by one, in blocks of any size', () => {
+it('leaves the rows that the commands would leave one by one, in blocks of any size', () => {
   fc.assert(
-    fc.property(fc.array(fc.array(anyOrder, { maxLength: 5 }), { maxLength: 5 }), blocks => {
+    fc.property(fc.array(fc.array(anyCommand, { maxLength: 5 }), { maxLength: 5 }), blocks => {
       const table = new ReplacingTable();
-      const living = new Map<string, FeedbackRecord>();
-      for (const orders of blocks) {
-        const { rows, outcomes } = planWrites(orders, look(table));
+      const current = new Map<string, FeedbackRecord>();
+      for (const commands of blocks) {
+        const { rows, outcomes } = planWrites(commands, stateOf(table));
         table.insert(rows);
-        expect(outcomes.map(toldOf)).toEqual(orders.map(order => toldOf(applyAlone(living, order))));
+        expect(outcomes.map(answerOf)).toEqual(
+          commands.map(command => answerOf(applyAlone(current, command))),
+        );
       }
       const left = table.all.filter(row => row.is_removed !== 1);
       const shown = (row: { id: string; project_id: string; payload_dump: string }, at: number) =>
         JSON.stringify([row.project_id, row.id, row.payload_dump, at]);
       expect(left.map(row => shown(row, Date.parse(isoOf(row.created_at)))).sort()).toEqual(
-        [...living.values()].map(record => shown(record, record.created_at_ms)).sort(),
+        [...current.values()].map(record => shown(record, record.created_at_ms)).sort(),
       );
     }),
     { numRuns: 500 },
@@ -133,7 +135,7 @@ it('refuses a moment that ClickHouse does not hold, and nothing else of the bloc
       { kind: 'insert', records: [record('a', '1899-12-31T00:00:00.000Z')] },
       { kind: 'insert', records: [record('b', '2026-01-01T00:00:00.000Z')] },
     ],
-    { lives: new Map(), rows: new Map() },
+    { versions: new Map(), rows: new Map() },
   );
   expect(outcomes.map(({ kind }) => kind)).toEqual(['refused', 'done']);
   expect(outcomes[0]).toMatchObject({ error: expect.any(ApiError) });

@@ -1,17 +1,17 @@
-// Decides what becomes of orders that are written together: which rows the block holds and what each caller is told. Pure:
-// what is stored already comes in. Orders count in their order, as if each were written alone.
+// Plans a batch of write commands: the rows of the block to insert, and the outcome of each command. Pure: stored rows
+// come in as an argument. The outcome is the same as if the commands were written one by one, in their order.
 
 import type { FeedbackRecord, InsertedFeedback } from '@ortler/api';
 import type { ResultRow } from '@ortler/feedback-query';
 import { asNew, asStored } from '../inserted-feedback.ts';
-import { type Life, toEndRow, toLifeRow } from './clickhouse-row.ts';
-import { keyText, recordsOf, removedIdsOf, type WriteOrder } from './write-order.ts';
+import { type RowVersion, toTombstone, toVersionRow } from './clickhouse-row.ts';
+import { keyText, recordsOf, removedIdsOf, type WriteCommand } from './write-command.ts';
 
-/** What is stored under the ids of the orders, by `keyText`. */
+/** The stored state of every id that the commands name, by `keyText`. */
 export interface StoredIds {
-  /** All lives of an id, ended ones too. */
-  readonly lives: ReadonlyMap<string, readonly Life[]>;
-  /** Whole rows of ids that live. */
+  /** Latest row version of each key of an id, tombstones included. */
+  readonly versions: ReadonlyMap<string, readonly RowVersion[]>;
+  /** Whole rows of ids that are not deleted. */
   readonly rows: ReadonlyMap<string, ResultRow>;
 }
 
@@ -21,33 +21,33 @@ export type WriteOutcome =
 
 export interface WritePlan {
   readonly rows: readonly object[];
-  /** One for each order. */
+  /** One per command, in the order of the commands. */
   readonly outcomes: readonly WriteOutcome[];
 }
 
-/** What is known of an id. */
+/** State of one id after the commands planned so far. */
 interface IdState {
-  readonly lives: readonly Life[];
-  /** The row that lives; null when none does. */
+  readonly versions: readonly RowVersion[];
+  /** The current row; null when the id is new or deleted. */
   readonly row: ResultRow | null;
 }
 
-interface OrderPlan {
+interface CommandPlan {
   readonly rows: readonly object[];
   readonly inserted: readonly InsertedFeedback[];
   readonly states: ReadonlyMap<string, IdState>;
 }
 
 /** Plans one block. */
-export function planWrites(orders: readonly WriteOrder[], stored: StoredIds): WritePlan {
+export function planWrites(commands: readonly WriteCommand[], stored: StoredIds): WritePlan {
   const rows: object[] = [];
   const states = new Map<string, IdState>();
   const stateOf = (key: string): IdState =>
-    states.get(key) ?? { lives: stored.lives.get(key) ?? [], row: stored.rows.get(key) ?? null };
-  const outcomes = orders.map((order): WriteOutcome => {
+    states.get(key) ?? { versions: stored.versions.get(key) ?? [], row: stored.rows.get(key) ?? null };
+  const outcomes = commands.map((command): WriteOutcome => {
     try {
-      const plan = planOrder(order, stateOf);
-      // From here on the order holds, whole.
+      const plan = planCommand(command, stateOf);
+      // A command takes effect as a whole: nothing of it is kept when planning throws.
       rows.push(...plan.rows);
       for (const [key, state] of plan.states) states.set(key, state);
       return { kind: 'done', inserted: plan.inserted };
@@ -58,35 +58,38 @@ export function planWrites(orders: readonly WriteOrder[], stored: StoredIds): Wr
   return { rows, outcomes };
 }
 
-/** Throws: `ApiError` for an order that is refused as a whole. */
-function planOrder(order: WriteOrder, before: (key: string) => IdState): OrderPlan {
+/** Throws: `ApiError` for a command that is refused as a whole. */
+function planCommand(command: WriteCommand, before: (key: string) => IdState): CommandPlan {
   const rows: object[] = [];
   const states = new Map<string, IdState>();
   const stateOf = (key: string) => states.get(key) ?? before(key);
-  for (const id of removedIdsOf(order)) {
+  for (const id of removedIdsOf(command)) {
     const key = keyText(id);
-    const lives = stateOf(key).lives.map(life => {
-      if (life.isRemoved) return life;
-      rows.push(toEndRow(id.projectId, id.id, life));
-      return { ...life, version: life.version + 1, isRemoved: true };
+    const versions = stateOf(key).versions.map(latest => {
+      if (latest.isTombstone) return latest;
+      rows.push(toTombstone(id.projectId, id.id, latest));
+      return { ...latest, version: latest.version + 1, isTombstone: true };
     });
-    states.set(key, { lives, row: null });
+    states.set(key, { versions, row: null });
   }
-  const inserted = recordsOf(order).map(record => {
+  const inserted = recordsOf(command).map(record => {
     const key = keyText({ projectId: record.project_id, id: record.id });
-    const { lives, row } = stateOf(key);
+    const { versions, row } = stateOf(key);
     if (row !== null) return asStored(record, row);
-    const sameMoment = lives.find(life => life.createdAtMs === record.created_at_ms);
-    const version = (sameMoment?.version ?? 0) + 1;
-    rows.push(toLifeRow(record, version));
-    const life = { createdAtMs: record.created_at_ms, version, isRemoved: false };
-    states.set(key, { lives: [...lives.filter(other => other !== sameMoment), life], row: toRow(record) });
+    const sameKey = versions.find(latest => latest.createdAtMs === record.created_at_ms);
+    const version = (sameKey?.version ?? 0) + 1;
+    rows.push(toVersionRow(record, version));
+    const latest = { createdAtMs: record.created_at_ms, version, isTombstone: false };
+    states.set(key, {
+      versions: [...versions.filter(other => other !== sameKey), latest],
+      row: toRow(record),
+    });
     return asNew(record);
   });
   return { rows, inserted, states };
 }
 
-/** The record as a query would give it back. */
+/** The record in the form that a query returns. */
 function toRow({ payload_dump, created_at_ms, ...same }: FeedbackRecord): ResultRow {
   return {
     ...same,

@@ -1,7 +1,8 @@
-// "The newest hundred" without reading the project: ClickHouse cannot walk backwards through rows that it may have to
-// merge, so such a query is asked about the nearest few thousand rows first, then about sixteen times as many, and in the end
-// about all of them. A window only bounds what is read: its first rows are those of the whole answer once it has enough. A query about known
-// ids reads the moments of their lives only.
+// Reads in time windows, so that "the newest hundred" does not read the whole project. ClickHouse cannot read
+// backwards through rows that `final` may have to merge. So a query that is sorted by time runs on a window of a few
+// thousand rows first, then on one sixteen times as large, and at last on all rows. A window bounds the rows that are
+// read, never the answer: once a window gives a full page, that page is the first page of the whole answer. A query
+// by id reads only the moments at which these ids were stored.
 
 import {
   type BoundFeedbackQuery,
@@ -17,15 +18,15 @@ import {
 } from '@ortler/feedback-query';
 import { CompiledQuery } from 'kysely';
 import type { ClickHouse } from '../../../db/clickhouse/clickhouse.ts';
-import { findLives } from './find-lives.ts';
+import { findRowVersions } from './find-row-versions.ts';
 
-/** Rows of the first window, and how much each is larger than the one before. */
+/** Rows of the first window, and the growth from one window to the next. */
 const FIRST_WINDOW_ROWS = 4_096;
 const GROWTH = 16;
-/** From here on a window saves little; everything is read. */
+/** A larger window saves little; all rows are read instead. */
 const LAST_WINDOW_ROWS = 2_000_000;
 
-/** Runs a query. Gives the rows as ClickHouse wrote them. */
+/** Runs a query. Returns rows as ClickHouse writes them, not decoded. */
 export async function readInWindows(
   clickHouse: ClickHouse,
   query: BoundFeedbackQuery,
@@ -46,13 +47,13 @@ export async function readInWindows(
   return run(clickHouse, query);
 }
 
-/** The moments of all lives of the ids; a moment without rows when there are none. */
+/** The window that holds all row versions of the ids; an empty window when there are none. */
 async function windowOfIds(
   clickHouse: ClickHouse,
   projectId: string,
   ids: readonly string[],
 ): Promise<TimeWindow> {
-  const moments = (await findLives(clickHouse, projectId, ids)).map(({ createdAtMs }) => createdAtMs);
+  const moments = (await findRowVersions(clickHouse, projectId, ids)).map(({ createdAtMs }) => createdAtMs);
   return moments.length === 0
     ? { fromMs: 1, toMs: 0 }
     : { fromMs: Math.min(...moments), toMs: Math.max(...moments) };
@@ -63,8 +64,8 @@ function run(clickHouse: ClickHouse, query: BoundFeedbackQuery): Promise<readonl
 }
 
 /**
- * The moments of the first `size` rows from the cursor on, removed ones among them; null when there are no more than that.
- * Reads the column of moments only.
+ * The window of the first `size` row versions from the cursor on; null when there are no more than that.
+ * Reads the sorting key columns only.
  */
 async function findWindow(
   clickHouse: ClickHouse,

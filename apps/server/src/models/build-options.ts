@@ -1,0 +1,26 @@
+// The settings that decide how a folder is built, as the model builder takes them.
+
+import { join } from 'node:path';
+import type { KvType, PrepareModelOptions } from '@ortler/model-builder';
+import type { DeviceChoice } from '@ortler/onnxruntime';
+import type { Config } from '../config/config.ts';
+
+const TYPES = { f32: 'float32', f16: 'float16', int8: 'int8' } as const;
+
+/** Undefined for `auto`: the builder's choice, or what an existing build has. */
+export function toKvType(kvCache: Config['kvCache']): KvType | undefined {
+  return kvCache === 'auto' ? undefined : TYPES[kvCache];
+}
+
+/** Builds are cached in `models` below the data folder. */
+export function toBuildOptions(
+  { dataDir, precision, kvCache }: Pick<Config, 'dataDir' | 'precision' | 'kvCache'>,
+  device: DeviceChoice['device'],
+): Pick<PrepareModelOptions, 'cacheDir' | 'precision' | 'kvType' | 'variant'> {
+  return {
+    cacheDir: join(dataDir, 'models'),
+    precision,
+    kvType: toKvType(kvCache),
+    variant: device === 'cpu' ? 'slots' : 'paged',
+  };
+}

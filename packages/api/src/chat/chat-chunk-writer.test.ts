@@ -1,0 +1,149 @@
+import type { ChoiceFinish, GenerationEvent } from '@ortler/engine';
+import { chatCompletionRequest } from '@ortler/schemas';
+import { expect, it } from 'vitest';
+import { ChatChunkWriter } from './chat-chunk-writer.ts';
+import { toReplyForm } from './reply-delta.ts';
+
+const header = { id: 'chatcmpl-1', created: 5, model: 'demo', role: 'assistant', echoedText: '' };
+const shared = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 5, model: 'demo' };
+
+function delta(
+  choiceIndex: number,
+  text: string,
+  tokenIds: readonly number[],
+  finish: ChoiceFinish | null = null,
+): GenerationEvent {
+  return { kind: 'token-delta', choiceIndex, text, reasoning: '', isReasoning: false, tokenIds, finish };
+}
+
+const events: GenerationEvent[] = [
+  { kind: 'prompt-ready', promptTokenIds: [1, 2, 3], cachedTokenCount: 1 },
+  delta(0, 'a', [7]),
+  delta(0, 'b', [8, 2], { reason: 'stop', stopReason: null }),
+  { kind: 'request-finish', usage: { promptTokenCount: 3, completionTokenCount: 3, cachedTokenCount: 1 } },
+];
+
+function writerOf(fields: object, echoedText = ''): ChatChunkWriter {
+  const request = chatCompletionRequest.parse({ messages: [{ role: 'user' }], stream: true, ...fields });
+  return new ChatChunkWriter({ ...header, echoedText }, request, toReplyForm(request, { canReason: false }));
+}
+
+function chunksOf(fields: object, list = events, echoedText = '') {
+  const writer = writerOf(fields, echoedText);
+  return list.flatMap(event => writer.push(event));
+}
+
+it('sends role, content and finish chunks with exactly the keys of the wire', () => {
+  expect(chunksOf({})).toStrictEqual([
+    {
+      ...shared,
+      choices: [{ index: 0, delta: { role: 'assistant', content: '' }, logprobs: null, finish_reason: null }],
+      prompt_token_ids: null,
+    },
+    {
+      ...shared,
+      choices: [{ index: 0, delta: { content: 'a' }, logprobs: null, finish_reason: null, token_ids: null }],
+    },
+    {
+      ...shared,
+      choices: [
+        {
+          index: 0,
+          delta: { content: 'b' },
+          logprobs: null,
+          finish_reason: 'stop',
+          stop_reason: null,
+          token_ids: null,
+        },
+      ],
+    },
+  ]);
+});
+
+it('adds one usage chunk at the end when it is asked for', () => {
+  const chunks = chunksOf({ stream_options: { include_usage: true } });
+  expect(chunks).toHaveLength(4);
+  expect(chunks.slice(0, 3).some(chunk => 'usage' in chunk)).toBe(false);
+  expect(chunks[3]).toStrictEqual({
+    ...shared,
+    choices: [],
+    usage: {
+      prompt_tokens: 3,
+      total_tokens: 6,
+      completion_tokens: 3,
+      prompt_tokens_details: { cached_tokens: 1 },
+    },
+  });
+});
+
+it('adds running usage to every chunk when it is asked for', () => {
+  const chunks = chunksOf({ stream_options: { include_usage: true, continuous_usage_stats: true } });
+  expect(chunks.map(chunk => chunk.usage?.completion_tokens)).toEqual([0, 1, 3, 3]);
+  expect(chunks.map(chunk => chunk.usage?.prompt_tokens)).toEqual([3, 3, 3, 3]);
+});
+
+it.each([
+  [{}, 0],
+  [{ include_usage: false }, 0],
+  [{ include_usage: false, continuous_usage_stats: true }, 0],
+  [{ continuous_usage_stats: true }, 4],
+])('reads the stream options %j as %i chunks with usage', (options, count) => {
+  const chunks = chunksOf({ stream_options: options });
+  expect(chunks.filter(chunk => 'usage' in chunk)).toHaveLength(count);
+});
+
+it('sends prompt ids on the very first chunk only, and token ids with their text', () => {
+  const chunks = chunksOf({ return_token_ids: true, n: 2 }, [
+    events[0]!,
+    events[1]!,
+    delta(1, 'c', [9], { reason: 'stop', stopReason: 'END' }),
+    events[2]!,
+    events[3]!,
+  ]);
+  expect(chunks.map(chunk => chunk.prompt_token_ids)).toEqual([
+    [1, 2, 3],
+    null,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  expect(chunks.map(chunk => chunk.choices[0]?.token_ids)).toEqual([undefined, undefined, [7], [9], [8, 2]]);
+  expect(chunks.map(chunk => chunk.choices[0]?.index)).toEqual([0, 1, 0, 1, 0]);
+  expect(chunks[3]?.choices[0]?.stop_reason).toBe('END');
+});
+
+it('sends the echoed text once per choice, between role and content, without ids', () => {
+  const chunks = chunksOf({ return_token_ids: true }, events, 'prompt ');
+  expect(chunks.map(chunk => chunk.choices[0]?.delta)).toEqual([
+    { role: 'assistant', content: '' },
+    { content: 'prompt ' },
+    { content: 'a' },
+    { content: 'b' },
+  ]);
+  expect(chunks[1]).toStrictEqual({
+    ...shared,
+    choices: [{ index: 0, delta: { content: 'prompt ' }, logprobs: null, finish_reason: null }],
+  });
+});
+
+it('opens a search only when its answers are there', () => {
+  const writer = writerOf({ n: 2, use_beam_search: true });
+  const length: ChoiceFinish = { reason: 'length', stopReason: null };
+  expect(writer.push(events[0]!)).toEqual([]);
+  const seen = [delta(0, 'x', [7], length), delta(1, 'y', [7], length), events[3]!]
+    .flatMap(event => writer.push(event))
+    .map(
+      chunk =>
+        `${chunk.choices[0]?.index} ${chunk.choices[0]?.delta.content} ${chunk.choices[0]?.finish_reason}`,
+    );
+  expect(seen).toEqual(['0  null', '1  null', '0 x length', '1 y length']);
+});
+
+it('reports the stop reason of a choice that repeated itself', () => {
+  const looped = delta(0, 'a', [7], { reason: 'repetition', stopReason: 'repetition_detected' });
+  const chunks = chunksOf({}, [events[0]!, looped, events[3]!]);
+  expect(chunks.at(-1)?.choices[0]).toMatchObject({
+    finish_reason: 'repetition',
+    stop_reason: 'repetition_detected',
+  });
+});

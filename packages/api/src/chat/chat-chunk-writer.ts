@@ -1,0 +1,108 @@
+// Engine events -> the chunks of a streamed chat completion. Which keys a chunk has follows the service this wire format
+// comes from: `usage` and `stop_reason` are absent, not null, where they do not belong.
+
+import type { GenerationEvent, PromptReadyEvent } from '@ortler/engine';
+import type { ChatChunk, ChatCompletionRequest } from '@ortler/schemas';
+import { readUsageMode, toUsage } from '../generation/to-usage.ts';
+import { type ReplyDelta, type ReplyForm, toReplyDelta } from './reply-delta.ts';
+import type { ReplyHeader } from './start-generation.ts';
+
+type StreamRequest = Pick<
+  ChatCompletionRequest,
+  'n' | 'return_token_ids' | 'stream_options' | 'include_reasoning' | 'use_beam_search'
+>;
+type ChunkChoice = ChatChunk['choices'][number];
+
+/**
+ * Chunks in order: one role chunk per choice, the echoed text, then content chunks, one finish chunk per choice with
+ * its last text, and the usage chunk when it was asked for.
+ */
+export class ChatChunkWriter {
+  readonly #header: ReplyHeader;
+  readonly #request: StreamRequest;
+  readonly #form: ReplyForm;
+  readonly #usageMode: ReturnType<typeof readUsageMode>;
+  readonly #completionTokenCounts: number[];
+  #promptTokenCount = 0;
+  #unsentOpening: PromptReadyEvent | null = null;
+
+  constructor(header: ReplyHeader, request: StreamRequest, form: ReplyForm) {
+    this.#header = header;
+    this.#request = request;
+    this.#form = form;
+    this.#usageMode = readUsageMode(request.stream_options);
+    this.#completionTokenCounts = new Array<number>(request.n).fill(0);
+  }
+
+  /** The chunks of one event. Mutates: the writer; events are passed once and in order. */
+  push(event: GenerationEvent): ChatChunk[] {
+    switch (event.kind) {
+      case 'prompt-ready':
+        this.#promptTokenCount = event.promptTokenIds.length;
+        if (!this.#request.use_beam_search) return this.#openingChunks(event);
+        // A search has no output before its end; its role chunks come with the answers.
+        this.#unsentOpening = event;
+        return [];
+      case 'token-delta': {
+        const opening = this.#unsentOpening === null ? [] : this.#openingChunks(this.#unsentOpening);
+        this.#unsentOpening = null;
+        return [...opening, this.#deltaChunk(toReplyDelta(event, this.#form))];
+      }
+      case 'request-finish': {
+        if (this.#usageMode === 'none') return [];
+        const details = { prompt_tokens_details: { cached_tokens: event.usage.cachedTokenCount } };
+        return [this.#chunk([], { ...toUsage(event.usage), ...details })];
+      }
+    }
+  }
+
+  #openingChunks({ promptTokenIds }: PromptReadyEvent): ChatChunk[] {
+    const { n, return_token_ids: withIds } = this.#request;
+    const { role, echoedText } = this.#header;
+    const ofEachChoice = (delta: ChunkChoice['delta']) =>
+      Array.from({ length: n }, (_, index) =>
+        this.#choiceChunk({ index, delta, logprobs: null, finish_reason: null }),
+      );
+    const roles = ofEachChoice({ role, content: '' }).map(
+      // The prompt's ids are sent once, on the very first chunk of the stream.
+      (chunk, index): ChatChunk => ({
+        ...chunk,
+        prompt_token_ids: withIds === true && index === 0 ? [...promptTokenIds] : null,
+      }),
+    );
+    return echoedText === '' ? roles : [...roles, ...ofEachChoice({ content: echoedText })];
+  }
+
+  #deltaChunk(delta: ReplyDelta): ChatChunk {
+    const { choiceIndex, tokenCount, logprobs, finish, tokenIds } = delta;
+    this.#completionTokenCounts[choiceIndex]! += tokenCount;
+    return this.#choiceChunk({
+      index: choiceIndex,
+      delta: toWireDelta(delta, this.#request.include_reasoning),
+      logprobs,
+      finish_reason: finish?.reason ?? null,
+      ...(finish !== null && { stop_reason: finish.stopReason }),
+      token_ids: tokenIds === null ? null : [...tokenIds],
+    });
+  }
+
+  #choiceChunk(choice: ChunkChoice): ChatChunk {
+    const completionTokenCount = this.#completionTokenCounts[choice.index]!;
+    const usage = toUsage({ promptTokenCount: this.#promptTokenCount, completionTokenCount });
+    return this.#chunk([choice], this.#usageMode === 'every-chunk' ? usage : undefined);
+  }
+
+  #chunk(choices: ChunkChoice[], usage: ChatChunk['usage']): ChatChunk {
+    const { id, created, model } = this.#header;
+    return { id, object: 'chat.completion.chunk', created, model, choices, ...(usage && { usage }) };
+  }
+}
+
+// A chunk is about the part that its text belongs to, also when it has no text; at the border it has both.
+function toWireDelta(
+  { content, reasoning, isReasoning }: ReplyDelta,
+  withReasoning: boolean,
+): ChunkChoice['delta'] {
+  if (!withReasoning || (reasoning === '' && !(isReasoning && content === ''))) return { content };
+  return content === '' ? { reasoning } : { reasoning, content };
+}

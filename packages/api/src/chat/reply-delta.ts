@@ -1,0 +1,59 @@
+// A token delta of the engine -> a delta of a chat reply, in values of the wire. Whole and streamed replies share it.
+
+import type { ChoiceFinish, TokenDeltaEvent } from '@ortler/engine';
+import type { ChatCompletionRequest, ChoiceLogprobs } from '@ortler/schemas';
+import { type LogprobsForm, toChoiceLogprobs } from './to-logprobs.ts';
+
+/** New output of one choice. */
+export interface ReplyDelta {
+  readonly choiceIndex: number;
+  readonly content: string;
+  readonly reasoning: string;
+  /** The choice is inside its reasoning after this delta. */
+  readonly isReasoning: boolean;
+  readonly tokenCount: number;
+  /** Null unless asked for. */
+  readonly tokenIds: readonly number[] | null;
+  /** Null unless asked for. */
+  readonly logprobs: ChoiceLogprobs | null;
+  /** Set on the last delta of a choice. */
+  readonly finish: ChoiceFinish | null;
+}
+
+/** Parts of a delta that a request asked for. */
+export interface ReplyForm {
+  readonly withIds: boolean;
+  /** Null: without log probabilities. */
+  readonly logprobs: LogprobsForm | null;
+}
+
+/** @param canReason The model has a reasoning format. */
+export function toReplyForm(
+  request: ChatCompletionRequest,
+  { canReason }: { readonly canReason: boolean },
+): ReplyForm {
+  // Tokens and their probabilities would show the reasoning that the caller does not want.
+  const hidesReasoning = canReason && !request.include_reasoning;
+  return {
+    withIds: request.return_token_ids === true && !hidesReasoning,
+    logprobs:
+      request.logprobs && !hidesReasoning
+        ? { topCount: request.top_logprobs, asTokenIds: request.return_tokens_as_token_ids === true }
+        : null,
+  };
+}
+
+/** The delta in the form that was asked for. */
+export function toReplyDelta(event: TokenDeltaEvent, { withIds, logprobs: form }: ReplyForm): ReplyDelta {
+  const { choiceIndex, text, reasoning, isReasoning, tokenIds, logprobs, finish } = event;
+  return {
+    choiceIndex,
+    content: text,
+    reasoning,
+    isReasoning,
+    tokenCount: tokenIds.length,
+    tokenIds: withIds ? tokenIds : null,
+    logprobs: form === null ? null : toChoiceLogprobs(logprobs ?? [], form),
+    finish,
+  };
+}

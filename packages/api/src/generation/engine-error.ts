@@ -1,0 +1,133 @@
+// Failures of the engine -> failures of the api. The only file that knows which wire field an engine field came from.
+
+import { EngineError } from '@ortler/engine';
+import type { ChatCompletionRequest } from '@ortler/schemas';
+import { ApiError, ENGINE_ERROR_TABLE } from '../trpc/errors.ts';
+import { constraintField } from './to-constraint.ts';
+
+/** What of a request decides the names. Completions have a `prompt` where chats have `messages`. */
+export type NamedFields = Partial<
+  Pick<ChatCompletionRequest, 'max_completion_tokens' | 'chat_template' | 'structured_outputs' | 'logit_bias'>
+> & {
+  readonly promptField?: 'messages' | 'prompt';
+};
+
+/** What a prompt that does not fit is blamed on. Source: the service this wire format comes from. */
+const OVERLONG_PROMPT = 'input_tokens';
+
+/** Parts of `repetition_detection`, which messages name. */
+const REPETITION_FIELDS: ReadonlySet<string> = new Set(['min_pattern_size', 'max_pattern_size', 'min_count']);
+
+/** What a thrown value is on the wire; anything but an `EngineError` is returned as it is. */
+export function fromEngineError(error: unknown, request: NamedFields): unknown {
+  if (!(error instanceof EngineError)) return error;
+  const { code, retryAfterMs, cause } = error;
+  // Whoever aborted may have said why; a server that stops is not a client that left.
+  if (code === 'aborted' && cause instanceof ApiError) return cause;
+  const names = wireNames(request);
+  // A failure without a parameter may tell the words of a template, which stay as they are.
+  const isOurs = code === 'invalid_request' || error.parameter !== undefined;
+  const message = isOurs ? inWireWords(error.message, names, request) : error.message;
+  const param = toParam(error, request, names);
+  return new ApiError(ENGINE_ERROR_TABLE[code], isOurs ? namingField(message, param) : message, {
+    param,
+    retryAfterMs,
+    cause: error,
+  });
+}
+
+/** What is wrong with a schema or a prompt is told without the field that it came in. */
+function namingField(message: string, param: string | null): string {
+  return param === null || param === OVERLONG_PROMPT || message.includes(param)
+    ? message
+    : `${param}: ${message}`;
+}
+
+/** Engine field -> wire field. A field of the engine's sampling settings also goes by its bare name. */
+function wireNames(request: NamedFields): ReadonlyMap<string, string> {
+  return new Map([
+    ['sampling.temperature', 'temperature'],
+    ['sampling.topP', 'top_p'],
+    ['topP', 'top_p'],
+    ['sampling.topK', 'top_k'],
+    ['topK', 'top_k'],
+    ['sampling.minP', 'min_p'],
+    ['minP', 'min_p'],
+    ['sampling.seed', 'seed'],
+    ['sampling.frequencyPenalty', 'frequency_penalty'],
+    ['frequencyPenalty', 'frequency_penalty'],
+    ['sampling.presencePenalty', 'presence_penalty'],
+    ['presencePenalty', 'presence_penalty'],
+    ['sampling.repetitionPenalty', 'repetition_penalty'],
+    ['repetitionPenalty', 'repetition_penalty'],
+    ['sampling.logitBias', 'logit_bias'],
+    ['logitBias', 'logit_bias'],
+    ['sampling.allowedTokenIds', 'allowed_token_ids'],
+    ['allowedTokenIds', 'allowed_token_ids'],
+    ['badWords', 'bad_words'],
+    ['logprobs.topCount', 'top_logprobs'],
+    ['promptLogprobs.topCount', 'prompt_logprobs'],
+    ['promptLogprobs', 'prompt_logprobs'],
+    ['repetitionDetection', 'repetition_detection'],
+    ['repetitionDetection.minPatternSize', 'min_pattern_size'],
+    ['repetitionDetection.maxPatternSize', 'max_pattern_size'],
+    ['repetitionDetection.minCount', 'min_count'],
+    ['beamSearch', 'use_beam_search'],
+    ['beamSearch.width', 'n'],
+    ['beamSearch.lengthPenalty', 'length_penalty'],
+    ['truncatePromptTokens', 'truncate_prompt_tokens'],
+    ['cachePartition', 'cache_salt'],
+    ['priority', 'priority'],
+    ['stop.strings', 'stop'],
+    ['stop.tokenIds', 'stop_token_ids'],
+    ['stop.includeInOutput', 'include_stop_str_in_output'],
+    ['stop.ignoreEos', 'ignore_eos'],
+    ['stop.minTokens', 'min_tokens'],
+    ['stop.maxTokens', request.max_completion_tokens == null ? 'max_tokens' : 'max_completion_tokens'],
+    ['logprobs.topCount', request.promptField === 'prompt' ? 'logprobs' : 'top_logprobs'],
+    ['promptLogprobs.topCount', 'prompt_logprobs'],
+    ['choiceCount', 'n'],
+    ['constraint', constraintField(request)],
+    ['skipSpecialTokens', 'skip_special_tokens'],
+    ['prompt.template.template', 'chat_template'],
+    ['prompt.template.addGenerationPrompt', 'add_generation_prompt'],
+    ['addGenerationPrompt', 'add_generation_prompt'],
+    ['prompt.template.continueFinalMessage', 'continue_final_message'],
+    ['continueFinalMessage', 'continue_final_message'],
+    ['prompt.messages', 'messages'],
+    ['prompt', request.promptField ?? 'messages'],
+    ['prompt.tokenIds', request.promptField ?? 'messages'],
+  ]);
+}
+
+function toParam(
+  { code, parameter }: EngineError,
+  request: NamedFields,
+  names: ReadonlyMap<string, string>,
+): string | null {
+  if (code === 'prompt_too_long') return OVERLONG_PROMPT;
+  if (parameter === undefined) {
+    return code === 'template_failed' && request.chat_template != null ? 'chat_template' : null;
+  }
+  // The service this wire format comes from blames the switch for too large a count.
+  if (parameter === 'logprobs.topCount') return 'logprobs';
+  // `stop.strings[2]` and `repetitionDetection.minCount` belong to one wire field each.
+  for (let path = parameter.replace(/\[.*$/, ''); path !== ''; path = path.replace(/\.?[^.]*$/, '')) {
+    const name = names.get(path);
+    if (name !== undefined) return REPETITION_FIELDS.has(name) ? 'repetition_detection' : name;
+  }
+  return null;
+}
+
+// The engine's messages name fields in its own words, which a client of the wire has never seen. Its biases are a list;
+// on the wire a token's id is the key.
+function inWireWords(message: string, names: ReadonlyMap<string, string>, request: NamedFields): string {
+  const named = message.replace(/[a-zA-Z]+(?:\.[a-zA-Z]+)*/g, word =>
+    /[A-Z.]/.test(word) ? (names.get(word) ?? word) : word,
+  );
+  const keys = Object.keys(request.logit_bias ?? {});
+  return named.replace(/logit_bias\[(\d+)\](?:\.tokenId)?/g, (whole, index) => {
+    const key = keys[Number(index)];
+    return key === undefined ? whole : `logit_bias[${JSON.stringify(key)}]`;
+  });
+}

@@ -1,0 +1,93 @@
+// `response_format` and `structured_outputs` of the wire -> the one constraint of the engine. Their envelopes are checked
+// by the schemas; whether a schema or grammar is sound is the engine's question.
+
+import type { ConstraintSpec, JsonStyle } from '@ortler/engine';
+import type { ChatCompletionRequest } from '@ortler/schemas';
+import { ApiError } from '../trpc/errors.ts';
+
+type Fields = Pick<ChatCompletionRequest, 'response_format' | 'structured_outputs' | 'use_beam_search'>;
+type StructuredOutputs = NonNullable<Fields['structured_outputs']>;
+
+/** The names by which this engine may be asked for; none asks for no other one. */
+const OWN_BACKENDS = ['auto', 'guidance', 'llguidance'];
+
+/** Null when the request asks for plain text. Throws: `invalid_parameter` naming the field. */
+export function toConstraint(request: Fields): ConstraintSpec | null {
+  const fromFormat = fromResponseFormat(request.response_format);
+  const fromOutputs =
+    request.structured_outputs == null ? null : fromStructuredOutputs(request.structured_outputs);
+  if (fromFormat !== null && fromOutputs !== null)
+    throw invalid('structured_outputs', 'structured_outputs cannot be combined with response_format.');
+  const constraint = fromFormat ?? fromOutputs;
+  if (constraint !== null && request.use_beam_search)
+    throw invalidWithSearch(fromFormat === null ? 'structured_outputs' : 'response_format');
+  return constraint;
+}
+
+/** The wire field that a constraint came from, for errors of the engine about it. */
+export function constraintField(
+  request: Partial<Pick<Fields, 'structured_outputs'>>,
+): 'response_format' | 'structured_outputs' {
+  return request.structured_outputs == null ? 'response_format' : 'structured_outputs';
+}
+
+function fromResponseFormat(format: Fields['response_format']): ConstraintSpec | null {
+  if (format == null) return null;
+  switch (format.type) {
+    case 'text':
+      return null;
+    case 'json_object':
+      return { kind: 'json-object' };
+    case 'json_schema': {
+      const { schema, strict } = format.json_schema;
+      return { kind: 'json-schema', schema, strict: strict ?? false };
+    }
+    case 'structural_tag':
+      return { kind: 'structural-tag', tag: format };
+  }
+}
+
+function fromStructuredOutputs(outputs: StructuredOutputs): ConstraintSpec {
+  const { json, regex, choice, grammar, structural_tag: tag, _backend: backend } = outputs;
+  if (backend != null && !OWN_BACKENDS.includes(backend))
+    throw invalid(
+      'structured_outputs',
+      `structured_outputs._backend must be one of ${OWN_BACKENDS.join(', ')}; got ${JSON.stringify(backend.slice(0, 50))}.`,
+    );
+  const style = toStyle(outputs);
+  const styled = style === null ? {} : { style };
+  if (json != null) return { kind: 'json-schema', schema: json, ...styled };
+  if (regex != null) return { kind: 'regex', pattern: regex };
+  if (choice != null) return { kind: 'choice', choices: choice };
+  if (grammar != null) return { kind: 'grammar', text: grammar };
+  if (tag != null) return { kind: 'structural-tag', tag, ...styled };
+  return { kind: 'json-object', ...styled };
+}
+
+/** Null when JSON is written as usual. Throws: `invalid_parameter` when both white space fields are given. */
+function toStyle(outputs: StructuredOutputs): JsonStyle | null {
+  const {
+    disable_any_whitespace: isCompact,
+    disable_additional_properties: closeObjects,
+    whitespace_pattern: pattern,
+  } = outputs;
+  if (isCompact && pattern != null)
+    throw invalid(
+      'structured_outputs',
+      'structured_outputs: disable_any_whitespace and whitespace_pattern contradict each other.',
+    );
+  const style: JsonStyle = {
+    ...(isCompact && { whitespace: 'none' as const }),
+    ...(pattern != null && { whitespace: { pattern } }),
+    ...(closeObjects && { closeObjects }),
+  };
+  return Object.keys(style).length === 0 ? null : style;
+}
+
+function invalidWithSearch(field: string): ApiError {
+  return invalid(field, `Beam search cannot follow a constraint: leave out use_beam_search, or ${field}.`);
+}
+
+function invalid(param: string, message: string): ApiError {
+  return new ApiError('invalid_parameter', message, { param });
+}

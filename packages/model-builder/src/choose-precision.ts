@@ -1,0 +1,48 @@
+// Resolves the precision `auto` of a checkpoint by its size, among the precisions that the device has graphs for, or among
+// the files of an ONNX export.
+
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type GraphVariant, type Precision, VARIANT_PRECISIONS } from '@ortler/engine/graph-contract';
+import { type ExportedFiles, findExports } from './exported/find-exports.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+/** Checkpoints up to this size stay float32, or float16 on a GPU: they are fast anyway, and lose most by quantisation. */
+const MAX_F32_BYTES = 256 * MEBIBYTE;
+/** Checkpoints up to this size are quantised to 8 bits, whose loss is hardly measurable. Larger ones to 4 bits. */
+const MAX_Q8_BYTES = 4_096 * MEBIBYTE;
+
+/**
+ * The precision to build with. A folder that cannot be read counts as small, because the builder reports the fault, as it
+ * does for a precision that the variant does not have.
+ */
+export async function choosePrecision(
+  wanted: 'auto' | Precision,
+  modelDir: string,
+  variant: GraphVariant,
+): Promise<Precision> {
+  if (wanted !== 'auto') return wanted;
+  const exports = await findExports(modelDir, variant);
+  if (exports !== undefined) return chooseExport(exports, variant);
+  const names = await readdir(modelDir).catch(() => []);
+  const weights = names.filter(name => name.endsWith('.safetensors'));
+  const sizes = await Promise.all(weights.map(async name => (await stat(join(modelDir, name))).size));
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  if (bytes <= MAX_F32_BYTES) return VARIANT_PRECISIONS[variant][0];
+  return bytes <= MAX_Q8_BYTES ? 'q8' : 'q4';
+}
+
+/** Preference among exports that are too large for float32. On a GPU, W8A8 graphs have no kernels, so q8 is the last. */
+const EXPORT_ORDER: Readonly<Record<GraphVariant, readonly Precision[]>> = {
+  slots: ['q4', 'q8', 'f32'],
+  paged: ['q4', 'f16', 'f32', 'q8'],
+};
+
+/** Falls back to `f32` where none can be run; the builder then reports that. */
+function chooseExport({ graphs }: ExportedFiles, variant: GraphVariant): Precision {
+  const exact = graphs.get('f32');
+  // Most checkpoints are in 16 bits, so the same model takes twice as many bytes in float32.
+  if (exact !== undefined && exact.bytes <= 2 * MAX_F32_BYTES) return 'f32';
+  return EXPORT_ORDER[variant].find(precision => graphs.has(precision)) ?? 'f32';
+}

@@ -1,0 +1,64 @@
+// Builds a folder into a model folder as `ensureModel` does, in a worker thread, so that a build never blocks the caller's event
+// loop; `auto` chooses the precision.
+
+import { Worker } from 'node:worker_threads';
+import type { Precision } from '@ortler/engine/graph-contract';
+import { entryModule } from '@ortler/worker';
+import type { BuildProgress } from './build-model.ts';
+import type { BuildReport, BuildTask } from './build-worker-entry.ts';
+import { choosePrecision } from './choose-precision.ts';
+import type { EnsureModelOptions } from './ensure-model.ts';
+import { ModelBuildError } from './errors.ts';
+
+export interface PrepareModelOptions extends Omit<EnsureModelOptions, 'precision'> {
+  /** `auto`: as exact as the size of the checkpoint allows; see `choosePrecision`. */
+  readonly precision: 'auto' | Precision;
+}
+
+/**
+ * Path of the built model, after building it if needed. Mutates: the disk, inside `cacheDir`.
+ * Throws: `ModelBuildError`, or the reason of `signal`.
+ */
+export async function prepareModel({
+  sourceDir,
+  adapterDir,
+  cacheDir,
+  precision,
+  variant = 'slots',
+  kvType,
+  onProgress,
+  signal,
+}: PrepareModelOptions): Promise<string> {
+  signal?.throwIfAborted();
+  const task: BuildTask = {
+    sourceDir,
+    adapterDir,
+    cacheDir,
+    variant,
+    precision: await choosePrecision(precision, sourceDir, variant),
+    kvType,
+  };
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const { url, execArgv } = entryModule('./build-worker-entry', import.meta.url);
+  const worker = new Worker(url, { workerData: task, execArgv: [...execArgv] });
+  // An aborted build leaves only a temporary folder, which the next build removes.
+  const stop = () => reject(signal?.reason);
+  signal?.addEventListener('abort', stop, { once: true });
+  worker.on('message', (report: BuildReport) => {
+    if (report.kind === 'progress') onProgress?.(report.progress satisfies BuildProgress);
+    else if (report.kind === 'built') resolve(report.modelDir);
+    else reject(new ModelBuildError(report.code, report.message, report.details));
+  });
+  worker.once('error', cause =>
+    reject(new ModelBuildError('build_failed', `The build failed: ${cause.message}`, { cause })),
+  );
+  worker.once('exit', code =>
+    reject(new ModelBuildError('build_failed', `The build ended early with code ${code}.`)),
+  );
+  try {
+    return await promise;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    await worker.terminate();
+  }
+}

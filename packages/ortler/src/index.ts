@@ -1,0 +1,12 @@
+// Public surface of ortler.
+
+export type { ChatMessage, EngineErrorCode, FinishReason, GenerationEvent, TokenUsage } from '@ortler/engine';
+export { EngineError } from '@ortler/engine';
+export { ModelBuildError, type ModelBuildErrorCode } from '@ortler/model-builder';
+export { OrtError } from '@ortler/onnxruntime';
+export { demoModel } from './demo-model.ts';
+export { ObjectError, type ObjectErrorCode } from './errors.ts';
+export type { GenerateOptions, Messages } from './generate-options.ts';
+export { type LoadModelOptions, loadModel } from './load-model.ts';
+export type { GeneratedObject, GeneratedText, Model } from './model.ts';
+export type { JsonSchema, StandardSchema } from './object-schema.ts';
