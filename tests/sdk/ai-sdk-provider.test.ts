@@ -17,6 +17,7 @@ import {
   streamText,
   tool,
 } from 'ai';
+import { loadModel } from 'ortler';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { REPOSITORY } from '../support/server.ts';
@@ -202,6 +203,16 @@ describe('generateText', () => {
     const { text } = await generateText({ ...call(QUESTION), model: provider.languageModel('demo') });
     expect(text).toContain('Paris');
   });
+});
+
+test('a model of package ortler takes the place of an engine', async () => {
+  await using model = await loadModel(join(REPOSITORY, 'models/demo'), {
+    device: 'cpu',
+    precision: 'q8',
+    cacheDir: join(REPOSITORY, '.cache/models'),
+  });
+  const { text } = await generateText({ ...call(QUESTION), model: ortler(model) });
+  expect(text).toContain('Paris');
 });
 
 describe('streamText', () => {
