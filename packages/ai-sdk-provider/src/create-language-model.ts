@@ -1,5 +1,4 @@
-// A language model of the AI SDK (specification v4): both of its calls take the same way, `doGenerate` joins what `doStream`
-// would stream.
+// A language model of the AI SDK (specification v4). `doGenerate` joins the parts that `doStream` streams.
 
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { collectResult } from './collect-result.ts';

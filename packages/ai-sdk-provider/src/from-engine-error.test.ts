@@ -77,7 +77,7 @@ it.each<EngineErrorCode>(['constraint_failed', 'engine_failed', 'engine_closed',
   },
 );
 
-it('what is no error of the engine stays as it is', () => {
+it('an error that is not of the engine stays as it is', () => {
   const error = new RangeError('No.');
   expect(translate(error)).toBe(error);
   expect(translate('text')).toBe('text');

@@ -62,7 +62,7 @@ it('counts cached tokens of the prompt, and tokens up to the end of the reasonin
   });
 });
 
-it('gives whole what it would stream', async () => {
+it('joins the parts of a stream in a result that is not streamed', async () => {
   const engine = createFakeEngine({ deltas: THOUGHT });
   const result = await modelOver(engine).doGenerate({ prompt });
   const parts = await partsOf({ deltas: THOUGHT });

@@ -17,7 +17,7 @@ import { toUsage } from './usage.ts';
 type BlockType = 'text' | 'reasoning';
 type StreamParts = Generator<LanguageModelV4StreamPart, void, undefined>;
 
-/** Where one answer is: its open block, and what its `finish` will report. */
+/** State of one answer: its open block, and the counts and log probabilities for its `finish`. */
 export class PartWriter {
   readonly #prompt: PromptReadyEvent;
   #openBlock: { readonly type: BlockType; readonly id: string } | null = null;

@@ -59,7 +59,7 @@ const ortlerProviderOptions = z.strictObject({
   cachePartition: z.string().optional(),
 });
 
-/** What `providerOptions.ortler` may hold; the README says what each does. */
+/** Fields of `providerOptions.ortler`; the README lists their effects. */
 export type OrtlerProviderOptions = z.infer<typeof ortlerProviderOptions>;
 
 /** Names of all options. */

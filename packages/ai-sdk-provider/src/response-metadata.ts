@@ -1,5 +1,5 @@
-// What an answer says beyond the AI SDK's own fields, under `providerMetadata.ortler`: log probabilities, the stop that
-// matched, times. Plain JSON, so that it survives a trip to a browser.
+// Provider metadata, under `providerMetadata.ortler`: log probabilities, the stop that matched, times. Plain JSON, because
+// programs send it to browsers.
 
 import type { SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import type { CandidateLogprob, PromptTiming, StopReason, TokenLogprob } from '@ortler/engine';

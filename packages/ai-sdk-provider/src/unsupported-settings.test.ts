@@ -38,7 +38,7 @@ it.each<[string, Partial<LanguageModelV4CallOptions>]>([
   expect(featuresOf(options)).toEqual([['unsupported', feature]]);
 });
 
-it('is silent about what is served, what is off and what the AI SDK itself adds', () => {
+it('gives no warning for settings that are served or off, and for headers of the AI SDK itself', () => {
   expect(
     featuresOf({
       temperature: 0,

@@ -15,7 +15,7 @@ export function toUsage(usage: AnswerUsage): LanguageModelV4Usage {
       total: promptTokenCount,
       noCache: promptTokenCount - cachedTokenCount,
       cacheRead: cachedTokenCount,
-      // The engine keeps what it computes as long as there is room and does not count it.
+      // The engine does not count the tokens that it adds to the prefix cache.
       cacheWrite: undefined,
     },
     outputTokens: {
