@@ -99,7 +99,7 @@ function works(index: number): ConstraintWork {
 }
 
 function json(schema: object, value: unknown, indent?: number): ConstraintWork {
-  return { spec: { kind: 'json-schema', schema }, text: JSON.stringify(value, null, indent) };
+  return { spec: { jsonSchema: schema }, text: JSON.stringify(value, null, indent) };
 }
 
 /** Four kinds in turn, each with other content. */

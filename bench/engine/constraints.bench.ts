@@ -267,8 +267,7 @@ function readSpecs(folder: string | undefined): readonly ConstraintSpec[] {
   return readdirSync(folder)
     .filter(name => name.endsWith('.json'))
     .map(name => ({
-      kind: 'json-schema',
-      schema: JSON.parse(readFileSync(join(folder, name), 'utf8')).schema,
+      jsonSchema: JSON.parse(readFileSync(join(folder, name), 'utf8')).schema,
     }));
 }
 
@@ -287,12 +286,11 @@ async function compareForced(loaded: LoadedVocabulary, options: Options) {
     additionalProperties: false,
   };
   const works: Readonly<Record<string, ConstraintWork>> = {
-    'compact JSON': { spec: { kind: 'json-schema', schema, style: { whitespace: 'none' } }, text },
-    'JSON with white space': { spec: { kind: 'json-schema', schema }, text },
+    'compact JSON': { spec: { jsonSchema: schema, style: { whitespace: 'none' } }, text },
+    'JSON with white space': { spec: { jsonSchema: schema }, text },
     'a choice': {
       spec: {
-        kind: 'choice',
-        choices: ['The answer is in the document.', 'The answer is not in the document.'],
+        choice: ['The answer is in the document.', 'The answer is not in the document.'],
       },
       text: 'The answer is not in the document.',
     },

@@ -70,15 +70,11 @@ async function main(): Promise<void> {
     const core = await loadCore({
       modelDir,
       device: 'cpu',
-      backend: 'auto',
       threadCount: 1,
       maxSequences: 6,
       contextLength: CONTEXT_LENGTH,
-      prefillChunkLength: 64,
-      mixedChunkLength: 16,
-      maxQueuedSequences: 12,
       schedulingPolicy: 'priority',
-      cacheSlots: 3,
+      tuning: { prefillChunkLength: 64, mixedChunkLength: 16, maxQueuedSequences: 12, cacheSlots: 3 },
     });
     const load = new RandomLoad(core, Number(values.seed));
     const result = await load.run(durationMs);

@@ -127,17 +127,14 @@ async function measureAnswers(options: Options, answerCounts: readonly number[])
   const core: CoreOptions = {
     modelDir,
     device: 'cpu',
-    backend: 'native',
     threadCount,
-    spin,
     maxSequences: Math.max(...answerCounts),
     contextLength: CONTEXT_LENGTH,
-    prefillChunkLength: 512,
-    maxQueuedSequences: 64,
     prefixCaching: false,
+    tuning: { backend: 'native', spin, prefillChunkLength: 512, maxQueuedSequences: 64 },
   };
   const on = await loadCore(core);
-  const off = await loadCore({ ...core, speculation: 'off' });
+  const off = await loadCore({ ...core, tuning: { ...core.tuning, speculativeDecoding: 'off' } });
   const cases = [];
   for (const text of ['repeating', 'fresh'] as const) {
     for (const answerCount of answerCounts) {

@@ -43,7 +43,7 @@ export function checkedPrompt(vocabSize: number): readonly number[] {
 export async function promptLogprobs(engine: Engine): Promise<readonly number[]> {
   const tokenIds = checkedPrompt(engine.info.vocabSize);
   const request = {
-    prompt: { kind: 'tokens', tokenIds },
+    prompt: { tokenIds },
     promptLogprobs: { topCount: 0 },
     stop: { maxTokens: 1 },
   } as const;

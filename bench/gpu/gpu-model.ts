@@ -82,8 +82,7 @@ export function startEngine(
     maxSequences,
     contextLength: 2_048,
     prefixCaching: false,
-    speculation: 'off',
-    graphCapture,
+    tuning: { speculativeDecoding: 'off', graphCapture },
   });
 }
 

@@ -71,7 +71,7 @@ async function* newTokens(
   length: number,
 ): AsyncGenerator<readonly number[]> {
   const events = engine.generate({
-    prompt: { kind: 'tokens', tokenIds },
+    prompt: { tokenIds },
     sampling: { temperature: 0 },
     stop: { maxTokens: length, ignoreEos: true },
   });

@@ -11,13 +11,13 @@ serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength, ...o
     threadCount,
     maxSequences: maxStreams,
     contextLength,
-    ...(own.mixedChunkLength === undefined ? {} : { mixedChunkLength: own.mixedChunkLength }),
+    tuning: { mixedChunkLength: own.mixedChunkLength },
   });
   return {
     version: `ONNX Runtime ${engine.info.onnxRuntimeVersion}, ${engine.info.backend}`,
     async *generate(prompt: readonly number[], outputLength: number): AsyncGenerator<number> {
       const events = engine.generate({
-        prompt: { kind: 'tokens', tokenIds: prompt },
+        prompt: { tokenIds: prompt },
         sampling: { temperature: 0 },
         stop: { maxTokens: outputLength, ignoreEos: true },
       });

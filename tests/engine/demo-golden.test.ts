@@ -6,7 +6,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ChatMessage, createEngine, type Engine, type Prompt, type TokenLogprob } from '@ortler/engine';
+import {
+  type ChatMessage,
+  type ChatPrompt,
+  createEngine,
+  type Engine,
+  type TokenLogprob,
+} from '@ortler/engine';
 import { createSlotsRunner, type ModelRunner, readManifest } from '@ortler/engine/testing';
 import { buildModel } from '@ortler/model-builder';
 import { selectBackend } from '@ortler/onnxruntime';
@@ -102,7 +108,7 @@ function expectLogprobs(
 }
 
 /** The conversation of a case with its template settings. */
-function promptOf(golden: GoldenCase): Extract<Prompt, { kind: 'chat' }> {
+function promptOf(golden: GoldenCase): ChatPrompt {
   const {
     messages,
     tools,
@@ -116,7 +122,7 @@ function promptOf(golden: GoldenCase): Extract<Prompt, { kind: 'chat' }> {
     float32_noise,
     ...variables
   } = golden;
-  return { kind: 'chat', messages, template: { variables, ...(tools === undefined ? {} : { tools }) } };
+  return { messages, template: { variables, ...(tools === undefined ? {} : { tools }) } };
 }
 
 let folder: string;
@@ -186,7 +192,6 @@ describe('the engine with the demo model', () => {
     for (const one of golden.continued) {
       const request = {
         prompt: {
-          kind: 'chat',
           messages: one.messages,
           template: { continueFinalMessage: true, addGenerationPrompt: false },
         },
@@ -238,7 +243,7 @@ describe('the engine with the demo model', () => {
     const errors: number[] = [];
     for (const { prompt_token_ids, prompt_logprobs, float32_noise } of golden.held_out) {
       const request = {
-        prompt: { kind: 'tokens', tokenIds: prompt_token_ids },
+        prompt: { tokenIds: prompt_token_ids },
         stop: { maxTokens: 1 },
         promptLogprobs: { topCount: 0 },
       } as const;

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import type { Precision } from '@ortler/engine/graph-contract';
 import {
   type CoreFacts,
-  type CoreOptions,
   createDeviceSlotsRunner,
   createSlotsRunner,
   loadCore,
   type RunnerRow,
   readManifest,
   type SlotModelRunner,
+  type TuningOptions,
 } from '@ortler/engine/testing';
 import { ensureModel } from '@ortler/model-builder';
 import {
@@ -103,15 +103,17 @@ describe.skipIf(reason !== undefined)(
     const factsOf = async (
       precision: Precision,
       isDeviceOptional: boolean,
-      changes: Partial<CoreOptions> = {},
+      tuning: TuningOptions = {},
     ): Promise<CoreFacts> => {
       const folder = await createTinyModelFolder(precision);
       const core = await loadCore({
-        ...changes,
         modelDir: folder.dir,
-        ...{ backend: 'auto', device: 'webgpu', isDeviceOptional },
-        ...{ threadCount: 1, contextLength: 64, maxSequences: 2 },
-        ...{ prefillChunkLength: 32, maxQueuedSequences: 4 },
+        device: 'webgpu',
+        isDeviceOptional,
+        threadCount: 1,
+        contextLength: 64,
+        maxSequences: 2,
+        tuning: { prefillChunkLength: 32, maxQueuedSequences: 4, ...tuning },
       });
       await core.close();
       await folder.remove();
@@ -133,7 +135,7 @@ describe.skipIf(reason !== undefined)(
     it('has no graph capture', async () => {
       await expect(factsOf('q4', false, { graphCapture: true })).rejects.toMatchObject({
         code: 'model_invalid',
-        parameter: 'graphCapture',
+        parameter: 'tuning.graphCapture',
       });
     });
 
@@ -234,8 +236,12 @@ describe.skipIf(reason !== undefined)(`an exported model on a device, ${reason ?
   it('runs with all its operators there, also where the device is a wish', async () => {
     const modelDir = await exportModel('wish', { precision: 'q4', halves: 'activations' }, 'paged');
     const core = await loadCore({
-      ...{ modelDir, backend: 'auto', device: 'webgpu', isDeviceOptional: true, threadCount: 1 },
-      ...{ contextLength: 64, maxSequences: 2, prefillChunkLength: 32, maxQueuedSequences: 4 },
+      modelDir,
+      device: 'webgpu',
+      isDeviceOptional: true,
+      threadCount: 1,
+      contextLength: 64,
+      maxSequences: 2,
     });
     expect(core.facts).toMatchObject({ runner: 'slots', device: 'webgpu' });
     expect(core.facts).not.toHaveProperty('deviceNote');
@@ -245,8 +251,11 @@ describe.skipIf(reason !== undefined)(`an exported model on a device, ${reason ?
   it('in float16 is refused on the processor, with the graphs to take', async () => {
     const modelDir = await exportModel('activations', { precision: 'q4', halves: 'activations' }, 'paged');
     const load = loadCore({
-      ...{ modelDir, backend: 'auto', device: 'cpu', threadCount: 1 },
-      ...{ contextLength: 64, maxSequences: 2, prefillChunkLength: 32, maxQueuedSequences: 4 },
+      modelDir,
+      device: 'cpu',
+      threadCount: 1,
+      contextLength: 64,
+      maxSequences: 2,
     });
     await expect(load).rejects.toMatchObject({
       code: 'model_invalid',

@@ -11,6 +11,7 @@ import {
   readManifest,
   type SlotModelRunner,
   type SubmitMessage,
+  type TuningOptions,
 } from '@ortler/engine/testing';
 import { selectBackend } from '@ortler/onnxruntime';
 import fc from 'fast-check';
@@ -176,25 +177,26 @@ describe.each(['float32', 'int8'] as const)('EngineCore on the tiny model with a
 
   beforeAll(async () => {
     folder = await createTinyModelFolder('f32', {}, { kvType });
-    const load = (backend: 'native' | 'node', options: Partial<CoreOptions>) =>
+    const load = (tuning: TuningOptions, options: Partial<CoreOptions>) =>
       loadCore({
         modelDir: folder.dir,
         device: 'cpu',
-        backend,
         threadCount: 1,
         maxSequences: 1,
         contextLength: CONTEXT_LENGTH,
-        prefillChunkLength: CONTEXT_LENGTH,
-        maxQueuedSequences: 50,
         schedulingPolicy: 'priority',
         ...options,
+        tuning: { prefillChunkLength: CONTEXT_LENGTH, maxQueuedSequences: 50, ...tuning },
       });
-    alone = await load('node', { schedulingPolicy: 'fcfs', prefixCaching: false, speculation: 'off' });
+    const [native, node] = [{ backend: 'native' }, { backend: 'node' }] as const;
+    const plain = { schedulingPolicy: 'fcfs', prefixCaching: false } as const;
+    alone = await load({ ...node, speculativeDecoding: 'off' }, plain);
+    const chunked = { ...native, prefillChunkLength: 7, mixedChunkLength: 3, cacheSlots: 3 };
     cores.push(
-      await load('native', { maxSequences: 4, prefillChunkLength: 7, mixedChunkLength: 3, cacheSlots: 3 }),
-      await load('native', { maxSequences: 2, prefillChunkLength: 64, cacheSlots: 0 }),
-      await load('native', { maxSequences: 3, prefillChunkLength: 5, prefixCaching: false }),
-      await load('node', { maxSequences: 2, prefillChunkLength: 9, cacheSlots: 1 }),
+      await load(chunked, { maxSequences: 4 }),
+      await load({ ...native, prefillChunkLength: 64, cacheSlots: 0 }, { maxSequences: 2 }),
+      await load({ ...native, prefillChunkLength: 5 }, { maxSequences: 3, prefixCaching: false }),
+      await load({ ...node, prefillChunkLength: 9, cacheSlots: 1 }, { maxSequences: 2 }),
       await createFailingCore(folder.dir),
     );
     for (const core of [alone, ...cores]) core.setVocabulary(VOCABULARY);

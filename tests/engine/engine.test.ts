@@ -55,7 +55,7 @@ function choiceOf(events: readonly GenerationEvent[], choiceIndex: number) {
 }
 
 const chat = (content: string, more: Partial<GenerationRequest> = {}): GenerationRequest => ({
-  prompt: { kind: 'chat', messages: [{ role: 'user', content }] },
+  prompt: { messages: [{ role: 'user', content }] },
   sampling: { seed: 11n },
   stop: { maxTokens: 24, ignoreEos: true },
   ...more,

@@ -132,8 +132,10 @@ describe('the core on an exported model', () => {
     await writeOptimumModel({ sourceDir: checkpoint, outputDir: optimum, precision: 'q4', logits: 'all' });
     const modelDir = await ensureModel({ sourceDir: optimum, cacheDir: join(root, 'c'), precision: 'q4' });
     const core = await loadCore({
-      ...{ modelDir, device: 'auto', backend: 'auto', threadCount: 1, maxSequences: 2 },
-      ...{ prefillChunkLength: 16, maxQueuedSequences: 4 },
+      modelDir,
+      threadCount: 1,
+      maxSequences: 2,
+      tuning: { prefillChunkLength: 16, maxQueuedSequences: 4 },
     });
     expect(core.facts).toMatchObject({ runner: 'slots', device: 'cpu', vocabSize: 288, contextLength: 512 });
     await core.close();

@@ -19,7 +19,7 @@ const PROMPT = [5, 9, 200, 31];
 async function answer(engine: Engine, maxTokens: number, onFirst?: () => Promise<void>): Promise<number[]> {
   const tokenIds: number[] = [];
   const events = engine.generate({
-    prompt: { kind: 'tokens', tokenIds: PROMPT },
+    prompt: { tokenIds: PROMPT },
     sampling: { temperature: 1, seed: 4n },
     stop: { maxTokens, ignoreEos: true },
     cachePartition: String(maxTokens),

@@ -12,6 +12,7 @@ import {
   loadCore,
   NEUTRAL_SAMPLING,
   type SubmitMessage,
+  type TuningOptions,
 } from '@ortler/engine/testing';
 import { buildModel } from '@ortler/model-builder';
 import { whyNoWebGpu } from '@ortler/onnxruntime/testing';
@@ -84,18 +85,21 @@ describe.skipIf(why !== undefined)('the token side over blocks on a device', () 
   let root: string;
   let modelDir: string;
   let core: EngineCore;
-  const load = (changes: Partial<CoreOptions> = {}): Promise<EngineCore> =>
+  const load = (tuning: TuningOptions = {}, changes: Partial<CoreOptions> = {}): Promise<EngineCore> =>
     loadCore({
       modelDir,
       device: 'webgpu',
-      backend: 'native',
       threadCount: 1,
       maxSequences: 6,
       contextLength: CONTEXT_LENGTH,
-      prefillChunkLength: 64,
-      mixedChunkLength: 24,
-      maxQueuedSequences: 100,
       ...changes,
+      tuning: {
+        backend: 'native',
+        prefillChunkLength: 64,
+        mixedChunkLength: 24,
+        maxQueuedSequences: 100,
+        ...tuning,
+      },
     });
 
   beforeAll(async () => {
@@ -155,7 +159,7 @@ describe.skipIf(why !== undefined)('the token side over blocks on a device', () 
   });
 
   it('gives the same answers with drafts as without, each beside the others', async () => {
-    const plain = await load({ speculation: 'off' });
+    const plain = await load({ speculativeDecoding: 'off' });
     // Answers go on far beyond their end, where they repeat themselves.
     const messages = CASES.slice(0, 3).map((one, index) =>
       submission(index, one, {
@@ -178,7 +182,7 @@ describe.skipIf(why !== undefined)('the token side over blocks on a device', () 
   });
 
   it('gives the greedy answers of transformers where decodes are recorded and replayed', async () => {
-    const recording = await load({ graphCapture: true, speculation: 'off' });
+    const recording = await load({ graphCapture: true, speculativeDecoding: 'off' });
     const few = CASES.slice(0, 3);
     expectGolden(
       await play(
@@ -194,7 +198,7 @@ describe.skipIf(why !== undefined)('the token side over blocks on a device', () 
   it('gives the same answers where blocks are short and answers have to give way', async () => {
     const blockBytes = 2 * 6 * 32 * 2 * 64 * 2;
     // Seven blocks and the spare one: one whole context and little more.
-    const small = await load({ cacheBytes: 8 * blockBytes, prefixCaching: false });
+    const small = await load({ cacheBytes: 8 * blockBytes }, { prefixCaching: false });
     // Longer than the golden answers, so that everybody comes to need more blocks.
     const few = CASES.slice(0, 5);
     const answers = await play(

@@ -264,7 +264,7 @@ describe.skipIf(why !== undefined)('the paged runner', () => {
     expect(counting.values).toEqual(before);
     await expect(open(dir, { cacheBytes: 1_000 })).rejects.toMatchObject({
       code: 'model_invalid',
-      parameter: 'cacheBytes',
+      parameter: 'tuning.cacheBytes',
     });
     expect(counting.values).toEqual(before);
   });

@@ -10,6 +10,7 @@ import {
   readManifest,
   type SubmitMessage,
   type TokenLogprobs,
+  type TuningOptions,
 } from '@ortler/engine/testing';
 import { selectBackend } from '@ortler/onnxruntime';
 import fc from 'fast-check';
@@ -113,21 +114,29 @@ describe.each(MODELS)('EngineCore on a tiny $precision model with a $kvType cach
 
   beforeAll(async () => {
     folder = await createTinyModelFolder(model.precision, {}, { kvType: model.kvType });
-    const load = (options: Partial<CoreOptions>) =>
+    const load = (tuning: TuningOptions, options: Partial<CoreOptions>) =>
       loadCore({
         modelDir: folder.dir,
-        ...{ device: 'cpu', backend: 'native', threadCount: 1, schedulingPolicy: 'priority' },
-        ...{ contextLength: CONTEXT_LENGTH, prefillChunkLength: CONTEXT_LENGTH, maxQueuedSequences: 50 },
+        device: 'cpu',
+        threadCount: 1,
+        schedulingPolicy: 'priority',
+        contextLength: CONTEXT_LENGTH,
         maxSequences: 1,
         ...options,
+        tuning: {
+          backend: 'native',
+          prefillChunkLength: CONTEXT_LENGTH,
+          maxQueuedSequences: 50,
+          ...tuning,
+        },
       });
-    alone = await load({ prefixCaching: false, speculation: 'off' });
+    alone = await load({ speculativeDecoding: 'off' }, { prefixCaching: false });
     const { backend } = await selectBackend('native');
     const slots = { slotCount: 9, contextLength: CONTEXT_LENGTH, threadCount: 1, spin: false };
     const runner = await createSlotsRunner(backend, folder.dir, await readManifest(folder.dir), slots);
     cores.push(
-      await load({ maxSequences: 8, prefillChunkLength: 7, mixedChunkLength: 3, cacheSlots: 3 }),
-      await load({ maxSequences: 2, prefillChunkLength: 5, cacheSlots: 0 }),
+      await load({ prefillChunkLength: 7, mixedChunkLength: 3, cacheSlots: 3 }, { maxSequences: 8 }),
+      await load({ prefillChunkLength: 5, cacheSlots: 0 }, { maxSequences: 2 }),
       new EngineCore(runner, {
         ...{ maxSequences: 6, prefillChunkLength: 11, maxQueuedSequences: 50, schedulingPolicy: 'priority' },
         drafter: RECKLESS_DRAFTER,

@@ -291,11 +291,8 @@ describe('a cache of codes', () => {
 function loadTiny(modelDir: string) {
   return loadCore({
     modelDir,
-    device: 'auto',
-    backend: 'auto',
     threadCount: 1,
     maxSequences: 2,
-    prefillChunkLength: 16,
-    maxQueuedSequences: 4,
+    tuning: { prefillChunkLength: 16, maxQueuedSequences: 4 },
   });
 }

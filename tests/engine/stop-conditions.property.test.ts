@@ -153,7 +153,7 @@ test('every mix of stop conditions gives what the plain reference gives', async 
       let finish: Answer['finish'] | undefined;
       let completionTokenCount = 0;
       for await (const event of engine.generate({
-        prompt: { kind: 'chat', messages },
+        prompt: { messages },
         sampling: { temperature: 0 },
         skipSpecialTokens,
         stop,

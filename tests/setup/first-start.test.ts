@@ -68,7 +68,7 @@ describe.skipIf(!isCheckout)('first start of a clean clone (skipped outside a gi
         const modelDir = await ensureModel({ sourceDir, cacheDir: 'models', precision: 'q8' });
         const engine = await createEngine({ modelDir });
         const messages = [{ role: 'user', content: 'What is the capital of France?' }];
-        for await (const event of engine.generate({ prompt: { kind: 'chat', messages } }))
+        for await (const event of engine.generate({ prompt: { messages } }))
           if (event.kind === 'token-delta') process.stdout.write(event.text);
         await engine.close();`;
       writeFileSync(join(project, 'engine.ts'), source);

@@ -17,13 +17,13 @@ const controller = new AbortController();
 process.once('SIGINT', () => controller.abort());
 
 const request = {
-  prompt: { kind: 'chat', messages: [{ role: 'user', content: question }] },
+  prompt: { messages: [{ role: 'user', content: question }] },
   sampling: { temperature: 0 },
   stop: { maxTokens: 100 },
-} as const;
+};
 
 try {
-  for await (const event of engine.generate(request, controller.signal)) {
+  for await (const event of engine.generate(request, { signal: controller.signal })) {
     if (event.kind === 'token-delta') process.stdout.write(event.text);
     if (event.kind === 'request-finish') {
       process.stdout.write('\n');

@@ -1,6 +1,6 @@
 // The procedures of /v1/completions over fake engines.
 
-import { EngineError } from '@ortler/engine';
+import { EngineError, type GenerateOptions } from '@ortler/engine';
 import { type Completion, type CompletionChunk, completion, completionChunk } from '@ortler/schemas';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -65,9 +65,9 @@ describe('a completion', () => {
       stop: 'x',
     });
     expect(engine.requests).toMatchObject([
-      { prompt: { kind: 'text', text: 'Say', addSpecialTokens: true }, stop: { maxTokens: 16 } },
+      { prompt: { text: 'Say', addSpecialTokens: true }, stop: { maxTokens: 16 } },
       {
-        prompt: { kind: 'tokens', tokenIds: [5, 6] },
+        prompt: { tokenIds: [5, 6] },
         sampling: { seed: 7n },
         stop: { maxTokens: 16, strings: ['x'] },
       },
@@ -157,10 +157,10 @@ describe('refusals of a completion', () => {
     const { generate } = engine;
     const refusing = {
       ...engine,
-      async *generate(request: Parameters<typeof generate>[0], signal?: AbortSignal) {
-        if (request.prompt.kind === 'text' && request.prompt.text === 'bad')
+      async *generate(request: Parameters<typeof generate>[0], options?: GenerateOptions) {
+        if (typeof request.prompt === 'object' && request.prompt.text === 'bad')
           throw new EngineError('prompt_too_long', 'too long', { parameter: 'prompt' });
-        yield* generate(request, signal);
+        yield* generate(request, options);
       },
     };
     const services = createFakeServices({ demo: refusing });

@@ -17,7 +17,7 @@ import {
 import { generateOpenApiDocument } from 'trpc-to-openapi';
 import { z } from 'zod';
 import type { AppRouter } from './app-router.ts';
-import { describeSupport } from './chat/parameter-support.ts';
+import { describeSupport } from './generation/parameter-support.ts';
 import { listRestRoutes, type RestRoute } from './rest-routes.ts';
 import { type ApiErrorCode, ERROR_TABLE } from './trpc/errors.ts';
 

@@ -1,14 +1,16 @@
 // Builds an engine for one model folder: reads what the text side needs, starts the token side where it was
 // asked for, and puts the two together.
 
-import { checkEngineOptions } from './check-engine-options.ts';
 import { readManifest } from './core/model/read-manifest.ts';
-import type { Engine, EngineInfo, EngineOptions } from './engine.ts';
+import type { Engine, EngineInfo } from './engine.ts';
 import type { CoreLink } from './link/core-link.ts';
 import { createInProcessLink } from './link/in-process-link.ts';
 import { createProcessLink } from './link/process-link.ts';
 import { createWorkerLink } from './link/worker-link.ts';
-import type { CoreOptions } from './protocol/core-options.ts';
+import { checkOptions } from './protocol/check-options.ts';
+import type { EngineOptions } from './protocol/engine-options.ts';
+import { HOST_OPTIONS } from './protocol/options.ts';
+import { toCoreOptions } from './protocol/to-core-options.ts';
 import { readDefaultMaxTokens, readSamplingDefaults } from './request/sampling-defaults.ts';
 import { ChatTemplates } from './text/chat-template.ts';
 import { PromptEncoder } from './text/prompt-encoder.ts';
@@ -19,13 +21,6 @@ import { readTokenizerFiles } from './text/tokenizer-json.ts';
 import { EngineLinkListener } from './text-side/engine-link-listener.ts';
 import { LinkedEngine } from './text-side/linked-engine.ts';
 
-/** Most sequences that run at once unless the caller says otherwise: each has a cache slot. */
-const DEFAULT_MAX_SEQUENCES = 8;
-const DEFAULT_PREFILL_CHUNK_LENGTH = 256;
-const DEFAULT_MAX_QUEUED_SEQUENCES = 256;
-/** Longer than the longest step of a slow machine by far. */
-const DEFAULT_STEP_TIMEOUT_MS = 300_000;
-
 /**
  * Loads a model and gives the engine that serves it. Resolves when the model is ready. A thread or process of its own
  * keeps the program running until `close`.
@@ -35,13 +30,13 @@ const DEFAULT_STEP_TIMEOUT_MS = 300_000;
  * @example
  * const engine = await createEngine({ modelDir: './model' });
  * const messages = [{ role: 'user', content: 'Hello!' }];
- * for await (const event of engine.generate({ prompt: { kind: 'chat', messages } })) {
+ * for await (const event of engine.generate({ prompt: { messages } })) {
  *   if (event.kind === 'token-delta') process.stdout.write(event.text);
  * }
  * await engine.close();
  */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
-  checkEngineOptions(options);
+  checkOptions(options);
   return startEngine(options.modelDir, await createLink(options), options);
 }
 
@@ -51,7 +46,12 @@ export async function startEngine(
   link: CoreLink,
   options: Pick<EngineOptions, 'modelDefaults' | 'constraints' | 'onWarmUp' | 'reasoningParser'> = {},
 ): Promise<LinkedEngine> {
-  const { modelDefaults = true, constraints, onWarmUp, reasoningParser = 'auto' } = options;
+  const {
+    modelDefaults = HOST_OPTIONS.modelDefaults.cpuDefault,
+    reasoningParser = HOST_OPTIONS.reasoningParser.cpuDefault,
+    constraints,
+    onWarmUp,
+  } = options;
   const [files, manifest] = await Promise.all([readTokenizerFiles(modelDir), readManifest(modelDir)]);
   // Whatever the folder's text files may be refused for comes before a thread or process is started.
   const tokenizer = new Tokenizer(files);
@@ -85,43 +85,21 @@ export async function startEngine(
 
 async function createLink(options: EngineOptions): Promise<CoreLink> {
   const core = toCoreOptions(options);
-  switch (options.link ?? 'worker') {
-    case 'worker':
-      return createWorkerLink(core);
+  const { link = HOST_OPTIONS.link.cpuDefault, stepTimeoutMs = HOST_OPTIONS.stepTimeoutMs.cpuDefault } =
+    options;
+  switch (link) {
     case 'process':
       return createProcessLink(core, {
-        stepTimeoutMs: options.stepTimeoutMs ?? DEFAULT_STEP_TIMEOUT_MS,
-        ...(options.onModelOutput === undefined ? {} : { onOutput: options.onModelOutput }),
-        ...(options.onModelProcess === undefined ? {} : { onSpawn: options.onModelProcess }),
+        stepTimeoutMs,
+        onOutput: options.onModelOutput,
+        onSpawn: options.onModelProcess,
       });
     case 'in-process': {
       // Only here does this thread need the token side, with its native parts.
       const { loadCore } = await import('./core/load-core.ts');
       return createInProcessLink(core, loadCore);
     }
+    default:
+      return createWorkerLink(core);
   }
-}
-
-/** What the token side is told, defaults filled in. Every field of `CoreOptions` that was given goes along. */
-export function toCoreOptions(options: EngineOptions): CoreOptions {
-  return {
-    modelDir: options.modelDir,
-    device: options.device ?? 'auto',
-    backend: options.backend ?? 'auto',
-    threadCount: options.threadCount ?? 0,
-    maxSequences: options.maxSequences ?? DEFAULT_MAX_SEQUENCES,
-    ...(options.spin === undefined ? {} : { spin: options.spin }),
-    ...(options.contextLength === undefined ? {} : { contextLength: options.contextLength }),
-    prefillChunkLength: options.prefillChunkLength ?? DEFAULT_PREFILL_CHUNK_LENGTH,
-    maxQueuedSequences: options.maxQueuedSequences ?? DEFAULT_MAX_QUEUED_SEQUENCES,
-    ...(options.schedulingPolicy === undefined ? {} : { schedulingPolicy: options.schedulingPolicy }),
-    ...(options.mixedChunkLength === undefined ? {} : { mixedChunkLength: options.mixedChunkLength }),
-    ...(options.cacheSlots === undefined ? {} : { cacheSlots: options.cacheSlots }),
-    ...(options.cacheBytes === undefined ? {} : { cacheBytes: options.cacheBytes }),
-    ...(options.prefixCaching === undefined ? {} : { prefixCaching: options.prefixCaching }),
-    ...(options.speculation === undefined ? {} : { speculation: options.speculation }),
-    ...(options.graphCapture === undefined ? {} : { graphCapture: options.graphCapture }),
-    ...(options.isDeviceOptional === undefined ? {} : { isDeviceOptional: options.isDeviceOptional }),
-    ...(options.wideGraphs === undefined ? {} : { wideGraphs: options.wideGraphs }),
-  };
 }

@@ -7,11 +7,14 @@ export {
   type JsonStyle,
 } from '@ortler/structured-output';
 export { createEngine } from './create-engine.ts';
-export type { Engine, EngineHealth, EngineInfo, EngineOptions } from './engine.ts';
+export type { Engine, EngineHealth, EngineInfo, GenerateOptions } from './engine.ts';
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './errors.ts';
-export type { CoreLinkState } from './link/core-link.ts';
+export type { ConstraintOptions } from './protocol/constraint-options.ts';
+export type { CoreLinkState } from './protocol/core-link-state.ts';
 export type { CoreStats } from './protocol/core-stats.ts';
+export type { EngineOptions } from './protocol/engine-options.ts';
 export type { CoreFacts, WarmUpProgress } from './protocol/messages.ts';
+export type { TuningOptions } from './protocol/options.ts';
 export type { ChatContentPart, ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
 export type { FinishReason, StopReason } from './request/finish-reason.ts';
 export type {
@@ -27,21 +30,23 @@ export type {
 } from './request/generation-event.ts';
 export type {
   BeamSearch,
+  ChatPrompt,
   GenerationRequest,
   LogprobsRequest,
   Prompt,
   RepetitionDetection,
   StopConditions,
+  TextPrompt,
+  TokenPrompt,
 } from './request/generation-request.ts';
+export {
+  REASONING_PARSERS,
+  type ReasoningFormatName,
+  type ReasoningParser,
+} from './request/reasoning-parser.ts';
 export {
   type LogitBias,
   NEUTRAL_SAMPLING,
   type SamplingParams,
   validateSamplingParams,
 } from './request/sampling-params.ts';
-export {
-  REASONING_PARSERS,
-  type ReasoningFormatName,
-  type ReasoningParser,
-} from './text/reasoning/reasoning-format.ts';
-export type { ConstraintOptions } from './text-side/constrained-requests.ts';

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => scripted.close());
 
 const generate = (request: Partial<GenerationRequest>, { engine } = scripted) =>
-  collect(engine.generate({ prompt: { kind: 'tokens', tokenIds: PROMPT }, ...request }));
+  collect(engine.generate({ prompt: { tokenIds: PROMPT }, ...request }));
 
 const answers = (events: Awaited<ReturnType<typeof generate>>): readonly TokenDeltaEvent[] =>
   events.filter(event => event.kind === 'token-delta');
@@ -97,7 +97,7 @@ describe('a beam search', () => {
   test('ends a beam at the end of sequence with its id, kept only when asked for and never in the text', async () => {
     const ending = await createScriptedEngine();
     try {
-      const prompt = { kind: 'tokens', tokenIds: [40, 41, 1] } as const;
+      const prompt = { tokenIds: [40, 41, 1] } as const;
       const beamSearch = { width: 1, lengthPenalty: 1 };
       for (const includeInOutput of [false, true]) {
         const request = { prompt, beamSearch, stop: { maxTokens: 9, includeInOutput } };
@@ -136,7 +136,10 @@ describe('a beam search', () => {
   });
 
   test('gives the same beside other requests, in few slots and with a short queue', async () => {
-    const small = await createScriptedEngine({ peak: 0, core: { maxSequences: 2, maxQueuedSequences: 1 } });
+    const small = await createScriptedEngine({
+      peak: 0,
+      core: { maxSequences: 2, tuning: { maxQueuedSequences: 1 } },
+    });
     try {
       await fc.assert(
         fc.asyncProperty(
@@ -160,7 +163,10 @@ describe('a beam search', () => {
   });
 
   test('keeps its place in the queue: who came later does not make each of its steps wait', async () => {
-    const single = await createScriptedEngine({ peak: 0, core: { maxSequences: 1, maxQueuedSequences: 8 } });
+    const single = await createScriptedEngine({
+      peak: 0,
+      core: { maxSequences: 1, tuning: { maxQueuedSequences: 8 } },
+    });
     try {
       const ended: string[] = [];
       const beamSearch = { width: 2, lengthPenalty: 1 };
@@ -182,11 +188,11 @@ describe('a beam search', () => {
     const { engine } = scripted;
     const events = engine.generate(
       {
-        prompt: { kind: 'tokens', tokenIds: PROMPT },
+        prompt: { tokenIds: PROMPT },
         beamSearch: { width: 2, lengthPenalty: 1 },
         stop: { maxTokens: 200, ignoreEos: true },
       },
-      controller.signal,
+      { signal: controller.signal },
     );
     const read = (async () => {
       for await (const event of events) if (event.kind === 'prompt-ready') controller.abort();

@@ -5,8 +5,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { EngineError } from '../src/errors.ts';
 import type { CoreLink } from '../src/link/core-link.ts';
 import type { RestartPolicy } from '../src/link/restart-schedule.ts';
-import type { CoreOptions } from '../src/protocol/core-options.ts';
 import type { CoreFacts, FromCoreMessage, SubmitMessage, WarmUpProgress } from '../src/protocol/messages.ts';
+import type { CoreOptions } from '../src/protocol/options.ts';
 import { NEUTRAL_SAMPLING } from '../src/request/sampling-params.ts';
 import {
   ECHO_TOKEN,

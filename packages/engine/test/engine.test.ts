@@ -197,7 +197,7 @@ describe('stop conditions', () => {
     try {
       expect(other.engine.info.eosTokenIds).toEqual([END_OF_TEXT, 3]);
       const request: GenerationRequest = {
-        prompt: { kind: 'tokens', tokenIds: [10, 3, 11, 1] },
+        prompt: { tokenIds: [10, 3, 11, 1] },
         sampling: { temperature: 0 },
       };
       expect(choiceOf(await collect(other.engine.generate(request))).finish).toEqual({
@@ -243,20 +243,15 @@ describe('refusals come before any event and name the parameter', () => {
       'choiceCount',
     ],
     ['no choice', { choiceCount: 0 }, 'invalid_request', 'choiceCount'],
-    ['an empty prompt', { prompt: { kind: 'tokens', tokenIds: [] } }, 'invalid_request', 'prompt'],
+    ['an empty prompt', { prompt: { tokenIds: [] } }, 'invalid_request', 'prompt'],
     [
       'a prompt id outside the vocabulary',
-      { prompt: { kind: 'tokens', tokenIds: [-1] } },
+      { prompt: { tokenIds: [-1] } },
       'invalid_request',
       'prompt.tokenIds[0]',
     ],
-    ['no messages', { prompt: { kind: 'chat', messages: [] } }, 'invalid_request', 'prompt.messages'],
-    [
-      'a full context',
-      { prompt: { kind: 'tokens', tokenIds: Array(256).fill(5) } },
-      'prompt_too_long',
-      'prompt',
-    ],
+    ['no messages', { prompt: { messages: [] } }, 'invalid_request', 'prompt.messages'],
+    ['a full context', { prompt: { tokenIds: Array(256).fill(5) } }, 'prompt_too_long', 'prompt'],
   ];
   test.each(cases)('%s', async (_, more, code, parameter) => {
     const request = await echoText(engine, 'Hi', more);
@@ -279,13 +274,13 @@ describe('leaving early', () => {
     const request = await echoText(engine, 'Hi', { stop: { ignoreEos: true } });
     const kinds: string[] = [];
     await expect(async () => {
-      for await (const event of engine.generate(request, controller.signal)) {
+      for await (const event of engine.generate(request, { signal: controller.signal })) {
         kinds.push(event.kind);
         controller.abort();
       }
     }).rejects.toMatchObject({ code: 'aborted' });
     expect(kinds[0]).toBe('prompt-ready');
-    await expect(collect(engine.generate(request, controller.signal))).rejects.toMatchObject({
+    await expect(collect(engine.generate(request, { signal: controller.signal }))).rejects.toMatchObject({
       code: 'aborted',
     });
     await collect(engine.generate(await echoText(engine, 'Hi')));
@@ -313,7 +308,7 @@ describe('slow readers', () => {
 
   test('that are far behind are not computed for, give their slot to others, and miss nothing', async () => {
     // One token a step, so that steps count tokens.
-    const core = { contextLength: 1_000, maxSequences: 1, speculation: 'off' } as const;
+    const core = { contextLength: 1_000, maxSequences: 1, tuning: { speculativeDecoding: 'off' } } as const;
     const small = await createScriptedEngine({ core });
     try {
       const stop = { ignoreEos: true, maxTokens: 900 };
@@ -376,9 +371,7 @@ describe('chats', () => {
   test('are rendered by the template of the model, its special tokens and all', async () => {
     const messages = [{ role: 'user', content: 'Hello again' }];
     expect(await engine.renderChat(messages)).toBe('Hello again<|im_start|>');
-    const events = await collect(
-      engine.generate({ prompt: { kind: 'chat', messages }, sampling: { temperature: 0 } }),
-    );
+    const events = await collect(engine.generate({ prompt: { messages }, sampling: { temperature: 0 } }));
     expect(choiceOf(events).text).toBe('Hello again');
   });
 
@@ -386,7 +379,7 @@ describe('chats', () => {
     const messages = [{ role: 'user', content: 'a<|endoftext|>b' }];
     const events = await collect(
       engine.generate({
-        prompt: { kind: 'chat', messages },
+        prompt: { messages },
         sampling: { temperature: 0 },
         stop: { maxTokens: 1 },
       }),

@@ -140,9 +140,8 @@ describe('templates of requests', () => {
 });
 
 test('the tokenizer adds its special tokens to those of the template only where asked to', async () => {
-  const plain = await prompts.encodePrompt({ kind: 'chat', messages: USER });
+  const plain = await prompts.encodePrompt({ messages: USER });
   const more = await prompts.encodePrompt({
-    kind: 'chat',
     messages: USER,
     template: { addSpecialTokens: true },
   });
@@ -192,7 +191,7 @@ describe('long texts', () => {
 
   test('that cannot fit the context are refused without being encoded', async () => {
     const text = 'a'.repeat(50_000_000);
-    await expect(prompts.encodePrompt({ kind: 'text', text })).rejects.toMatchObject({
+    await expect(prompts.encodePrompt({ text })).rejects.toMatchObject({
       code: 'prompt_too_long',
     });
   });

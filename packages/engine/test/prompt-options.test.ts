@@ -23,7 +23,7 @@ test('a truncated prompt is the end of the whole one, also when the whole one ca
   const { engine } = scripted;
   const whole = await engine.encode(LONG);
   expect(whole.length).toBeGreaterThan(engine.info.contextLength);
-  const prompt = { kind: 'text', text: LONG, addSpecialTokens: false } as const;
+  const prompt = { text: LONG, addSpecialTokens: false } as const;
   const stop = { maxTokens: 2 };
   const { contextLength } = engine.info;
   expect(await promptOf({ prompt, stop, truncatePromptTokens: 3 })).toEqual(whole.slice(-3));

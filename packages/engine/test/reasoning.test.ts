@@ -10,7 +10,7 @@ const TEMPLATE =
   "{% for message in messages %}{{ message.content }}{% endfor %}{{ '<|im_start|>' }}{# <think> #}";
 
 const chat = (content: string): GenerationRequest => ({
-  prompt: { kind: 'chat', messages: [{ role: 'user', content }] },
+  prompt: { messages: [{ role: 'user', content }] },
   sampling: { temperature: 0 },
 });
 
@@ -77,7 +77,7 @@ test.each([
   try {
     const messages = [{ role: 'assistant', content: `${ANSWER}<|im_start|>${begun}` }];
     const template = { addGenerationPrompt: false, continueFinalMessage: true };
-    const request = { ...chat(''), prompt: { kind: 'chat', messages, template } } as const;
+    const request = { ...chat(''), prompt: { messages, template } } as const;
     expect(choiceOf(await collect(scripted.engine.generate(request)))).toMatchObject(parts);
   } finally {
     await scripted.close();

@@ -8,16 +8,16 @@ import { startEngine } from '../src/create-engine.ts';
 import { GRAPH_FORMAT_VERSION, MANIFEST_FILE, type ModelManifest } from '../src/graph-contract.ts';
 import type { CoreLink } from '../src/link/core-link.ts';
 import { createInProcessLink } from '../src/link/in-process-link.ts';
-import type { CoreOptions } from '../src/protocol/core-options.ts';
+import type { CoreOptions } from '../src/protocol/options.ts';
 import type { ChoiceFinish, GenerationEvent } from '../src/request/generation-event.ts';
 import type { GenerationRequest } from '../src/request/generation-request.ts';
+import type { ReasoningParser } from '../src/request/reasoning-parser.ts';
 import {
   ECHO_TOKEN,
   loadScriptedCore,
   SCRIPTED_CORE_OPTIONS,
   type ScriptedCoreSettings,
 } from '../src/testing/scripted-core.ts';
-import type { ReasoningParser } from '../src/text/reasoning/reasoning-format.ts';
 import type { LinkedEngine } from '../src/text-side/linked-engine.ts';
 import { familyDir } from './tokenizer-families.ts';
 
@@ -89,7 +89,7 @@ export async function echoText(
 ): Promise<GenerationRequest> {
   const tokenIds = await engine.encode(text);
   return {
-    prompt: { kind: 'tokens', tokenIds: [...tokenIds, ECHO_TOKEN] },
+    prompt: { tokenIds: [...tokenIds, ECHO_TOKEN] },
     sampling: { temperature: 0 },
     ...more,
   };

@@ -40,24 +40,22 @@ export function toGenerationRequest(
   const { badWords, cachePartition, constraint, logprobs, priority, promptLogprobs, ...rest } = others;
   const { repetitionDetection, truncatePromptTokens, ...sampling } = rest;
   const conversation = typeof messages === 'string' ? [{ role: 'user', content: messages }] : messages;
-  return definedOnly({
-    prompt: definedOnly({ messages: conversation, template }),
+  const stopStrings = typeof stop === 'string' ? [stop] : stop;
+  return {
+    prompt: { messages: conversation, ...definedOnly({ template }) },
     sampling: definedOnly(sampling),
-    stop: definedOnly({
-      maxTokens,
-      minTokens,
-      strings: typeof stop === 'string' ? [stop] : stop,
-      tokenIds: stopTokenIds,
+    stop: definedOnly({ maxTokens, minTokens, strings: stopStrings, tokenIds: stopTokenIds }),
+    ...definedOnly({
+      badWords,
+      cachePartition,
+      constraint,
+      logprobs,
+      priority,
+      promptLogprobs,
+      repetitionDetection,
+      truncatePromptTokens,
     }),
-    badWords,
-    cachePartition,
-    constraint,
-    logprobs,
-    priority,
-    promptLogprobs,
-    repetitionDetection,
-    truncatePromptTokens,
-  });
+  };
 }
 
 type Defined<Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], undefined> };

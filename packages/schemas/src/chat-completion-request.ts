@@ -4,7 +4,13 @@
 import { z } from 'zod';
 import { boundedList, boundedRecord, MAX_NAMED_VALUES } from './bounded-collections.ts';
 import { promptFields } from './chat-prompt.ts';
-import { logprobFields, samplingFields, stoppingFields } from './chat-sampling.ts';
+import {
+  extendedFields,
+  latestFields,
+  logprobFields,
+  samplingFields,
+  stoppingFields,
+} from './chat-sampling.ts';
 import { structuredOutputFields } from './chat-structured-output.ts';
 import { toolFields } from './chat-tools.ts';
 import { laxBoolean, laxInteger, laxNumber, nullAsDefault, reportRule } from './lax-primitives.ts';
@@ -66,21 +72,7 @@ export const chatCompletionRequest = z
       'Whether one answer may call several tools.',
     ),
     user: z.string().nullish().describe('Name of the end user.'),
-    use_beam_search: samplingFields.use_beam_search,
-    top_k: samplingFields.top_k,
-    min_p: samplingFields.min_p,
-    repetition_penalty: samplingFields.repetition_penalty,
-    length_penalty: samplingFields.length_penalty,
-    stop_token_ids: stoppingFields.stop_token_ids,
-    include_stop_str_in_output: stoppingFields.include_stop_str_in_output,
-    ignore_eos: stoppingFields.ignore_eos,
-    min_tokens: stoppingFields.min_tokens,
-    skip_special_tokens: promptFields.skip_special_tokens,
-    spaces_between_special_tokens: promptFields.spaces_between_special_tokens,
-    truncate_prompt_tokens: promptFields.truncate_prompt_tokens,
-    prompt_logprobs: logprobFields.prompt_logprobs,
-    allowed_token_ids: samplingFields.allowed_token_ids,
-    bad_words: samplingFields.bad_words,
+    ...extendedFields,
     echo: promptFields.echo,
     add_generation_prompt: promptFields.add_generation_prompt,
     continue_final_message: promptFields.continue_final_message,
@@ -113,7 +105,7 @@ export const chatCompletionRequest = z
       'Arguments of custom extensions: texts, numbers, or lists of them.',
     ),
     vllm_xargs: extraArguments.describe('Other name of `engine_xargs`.').meta({ deprecated: true }),
-    repetition_detection: samplingFields.repetition_detection,
+    ...latestFields,
   })
   .check(context => {
     const request = context.value;

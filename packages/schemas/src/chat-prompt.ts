@@ -3,8 +3,7 @@
 import { z } from 'zod';
 import { boundedList, boundedRecord, jsonObject, MAX_NAMED_VALUES } from './bounded-collections.ts';
 import { chatMessage } from './chat-message.ts';
-import { WIRE_INT64_LIMIT } from './chat-sampling.ts';
-import { laxBigInteger, laxBoolean } from './lax-primitives.ts';
+import { laxBigInteger, laxBoolean, WIRE_INT64_LIMIT } from './lax-primitives.ts';
 
 /** Most messages of one request. A longer list is refused before any message is validated. */
 export const MAX_MESSAGE_COUNT = 4_096;

@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { boundedList, boundedRecord } from './bounded-collections.ts';
+import { promptFields } from './chat-prompt.ts';
 import {
   laxBigInteger,
   laxBoolean,
@@ -11,11 +12,9 @@ import {
   laxNumber,
   nullAsDefault,
   reportRule,
+  WIRE_INT64_LIMIT,
 } from './lax-primitives.ts';
 import { laxTokenIdList } from './token-ids.ts';
-
-/** The published bounds of 64-bit integers: the nearest doubles. Inclusive. */
-export const WIRE_INT64_LIMIT = 9_223_372_036_854_776_000n;
 
 /** Most entries of `logit_bias`. */
 export const MAX_LOGIT_BIAS_COUNT = 4_096;
@@ -69,27 +68,6 @@ export const samplingFields = {
     .describe(
       'Nucleus sampling: samples from the most probable tokens whose probabilities sum to this. Above 0, at most 1.',
     ),
-  use_beam_search: laxBoolean()
-    .prefault(false)
-    .describe(
-      'Beam search for the `n` most probable outputs instead of sampling. Fields about sampling, stopping and prompt ' +
-        'log probabilities have no effect then; structured outputs are refused.',
-    ),
-  top_k: laxInteger()
-    .nullish()
-    .describe('Samples from this many most probable tokens. 0 and -1 turn it off.'),
-  min_p: laxNumber()
-    .nullish()
-    .describe('Excludes tokens whose probability is below this share of the highest probability. 0 to 1.'),
-  repetition_penalty: laxNumber()
-    .nullish()
-    .describe('Above 1 lowers the logits of tokens that occur in the prompt or the output. Must be above 0.'),
-  length_penalty: laxNumber()
-    .prefault(1)
-    .describe('Beam search: exponent of the length that scores are divided by.'),
-  allowed_token_ids: tokenIds.describe('Allows only these token ids.'),
-  bad_words: boundedList(z.string()).prefault([]).describe('Words that must not be generated.'),
-  repetition_detection: repetitionDetection.nullish(),
 } as const;
 
 export const stoppingFields = {
@@ -108,14 +86,6 @@ export const stoppingFields = {
     .describe(
       'Stop strings: one text or a list of texts that end a choice. The output ends before the match.',
     ),
-  stop_token_ids: tokenIds.describe(
-    'Token ids that end a choice, in addition to the end tokens of the model.',
-  ),
-  include_stop_str_in_output: laxBoolean()
-    .prefault(false)
-    .describe('Keeps the matched stop string in the output.'),
-  ignore_eos: laxBoolean().prefault(false).describe('Continues after the end tokens (EOS) of the model.'),
-  min_tokens: laxInteger().prefault(0).describe('Least number of tokens before a choice may end.'),
 } as const;
 
 export const logprobFields = {
@@ -124,9 +94,6 @@ export const logprobFields = {
   top_logprobs: nullAsDefault(laxIntegerButNoText(), 0).describe(
     'With `logprobs`: number of most probable tokens to list at each position, at most 20.',
   ),
-  prompt_logprobs: laxIntegerButNoText()
-    .nullish()
-    .describe('Adds the log probabilities of the prompt’s tokens, with this many alternatives each.'),
   return_tokens_as_token_ids: laxBoolean()
     .nullish()
     .describe('With `logprobs`: writes tokens as `token_id:<id>` instead of their text.'),
@@ -136,4 +103,47 @@ export const logprobFields = {
       'Adds token ids to the text. In a stream, the first chunk has `prompt_token_ids` and each chunk the `token_ids` ' +
         'of its text.',
     ),
+} as const;
+
+/** The extensions of the published table that chats and completions have in a row, in its order. */
+export const extendedFields = {
+  use_beam_search: laxBoolean()
+    .prefault(false)
+    .describe(
+      'Beam search for the `n` most probable outputs instead of sampling. Fields about sampling, stopping and prompt ' +
+        'log probabilities have no effect then; structured outputs are refused.',
+    ),
+  top_k: laxInteger()
+    .nullish()
+    .describe('Samples from this many most probable tokens. 0 and -1 turn it off.'),
+  min_p: laxNumber()
+    .nullish()
+    .describe('Excludes tokens whose probability is below this share of the highest probability. 0 to 1.'),
+  repetition_penalty: laxNumber()
+    .nullish()
+    .describe('Above 1 lowers the logits of tokens that occur in the prompt or the output. Must be above 0.'),
+  length_penalty: laxNumber()
+    .prefault(1)
+    .describe('Beam search: exponent of the length that scores are divided by.'),
+  stop_token_ids: tokenIds.describe(
+    'Token ids that end a choice, in addition to the end tokens of the model.',
+  ),
+  include_stop_str_in_output: laxBoolean()
+    .prefault(false)
+    .describe('Keeps the matched stop string in the output.'),
+  ignore_eos: laxBoolean().prefault(false).describe('Continues after the end tokens (EOS) of the model.'),
+  min_tokens: laxInteger().prefault(0).describe('Least number of tokens before a choice may end.'),
+  skip_special_tokens: promptFields.skip_special_tokens,
+  spaces_between_special_tokens: promptFields.spaces_between_special_tokens,
+  truncate_prompt_tokens: promptFields.truncate_prompt_tokens,
+  prompt_logprobs: laxIntegerButNoText()
+    .nullish()
+    .describe('Adds the log probabilities of the prompt’s tokens, with this many alternatives each.'),
+  allowed_token_ids: tokenIds.describe('Allows only these token ids.'),
+  bad_words: boundedList(z.string()).prefault([]).describe('Words that must not be generated.'),
+} as const;
+
+/** What stands last in the published table of both; a new parameter follows here. */
+export const latestFields = {
+  repetition_detection: repetitionDetection.nullish(),
 } as const;

@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { chatCompletionRequest } from './chat-completion-request.ts';
+import { extendedFields, latestFields } from './chat-sampling.ts';
 import { laxBoolean, laxInteger, laxIntegerButNoText, nullAsDefault, reportRule } from './lax-primitives.ts';
 import { checkSharedRules } from './request-rules.ts';
 import { promptList } from './token-ids.ts';
@@ -42,21 +43,7 @@ export const completionRequest = z
     temperature: chat.temperature,
     top_p: chat.top_p,
     user: chat.user,
-    use_beam_search: chat.use_beam_search,
-    top_k: chat.top_k,
-    min_p: chat.min_p,
-    repetition_penalty: chat.repetition_penalty,
-    length_penalty: chat.length_penalty,
-    stop_token_ids: chat.stop_token_ids,
-    include_stop_str_in_output: chat.include_stop_str_in_output,
-    ignore_eos: chat.ignore_eos,
-    min_tokens: chat.min_tokens,
-    skip_special_tokens: chat.skip_special_tokens,
-    spaces_between_special_tokens: chat.spaces_between_special_tokens,
-    truncate_prompt_tokens: chat.truncate_prompt_tokens,
-    prompt_logprobs: chat.prompt_logprobs,
-    allowed_token_ids: chat.allowed_token_ids,
-    bad_words: chat.bad_words,
+    ...extendedFields,
     add_special_tokens: laxBoolean()
       .prefault(true)
       .describe('Lets the tokenizer add its special tokens, such as BOS, to a text prompt.'),
@@ -70,7 +57,7 @@ export const completionRequest = z
     kv_transfer_params: chat.kv_transfer_params,
     engine_xargs: chat.engine_xargs,
     vllm_xargs: chat.vllm_xargs,
-    repetition_detection: chat.repetition_detection,
+    ...latestFields,
   })
   .check(context => {
     checkSharedRules(context);

@@ -12,6 +12,9 @@ import {
   readNumber,
 } from './lax-values.ts';
 
+/** The published bounds of 64-bit integers: the nearest doubles. Inclusive. */
+export const WIRE_INT64_LIMIT = 9_223_372_036_854_776_000n;
+
 /** Inclusive bounds, which are validated and documented. */
 export interface Bounds {
   readonly minimum?: number;

@@ -1,4 +1,4 @@
-// What a caller may ask of the form of an answer. Plain data; `core/constraint` gives it its meaning.
+// The constraints that a caller may put on an answer: plain data, which `read-constraint.ts` reads.
 
 /** How JSON is written, and how open objects are. */
 export interface JsonStyle {
@@ -12,23 +12,35 @@ export interface JsonStyle {
   readonly closeObjects?: boolean;
 }
 
+/** The form of an answer. The one of these fields that is there says which kind of constraint it is. */
 export type ConstraintSpec =
-  | {
-      readonly kind: 'json-schema';
-      /** JSON text, or the parsed value: an object or a boolean. */
-      readonly schema: unknown;
-      /** Refuse what cannot be enforced while generating, instead of checking the finished text. Default: false. */
-      readonly strict?: boolean;
-      readonly style?: JsonStyle;
-    }
-  | { readonly kind: 'json-object'; readonly style?: JsonStyle }
+  | JsonSchemaConstraint
+  | { readonly jsonObject: boolean; readonly style?: JsonStyle }
   /** The whole answer matches. */
-  | { readonly kind: 'regex'; readonly pattern: string }
-  | { readonly kind: 'choice'; readonly choices: readonly string[] }
+  | { readonly regex: string }
+  | { readonly choice: readonly string[] }
   /** EBNF when the text has `::=`, with the start rule `root`; Lark otherwise. */
-  | { readonly kind: 'grammar'; readonly text: string }
+  | { readonly grammar: string }
   /** JSON text or parsed value, in either published shape: `format`, or `structures` and `triggers`. */
-  | { readonly kind: 'structural-tag'; readonly tag: unknown; readonly style?: JsonStyle };
+  | { readonly structuralTag: unknown; readonly style?: JsonStyle };
+
+/** Exactly one of them is there. */
+export const CONSTRAINT_FIELDS = [
+  'jsonSchema',
+  'jsonObject',
+  'regex',
+  'choice',
+  'grammar',
+  'structuralTag',
+] as const;
+
+export interface JsonSchemaConstraint {
+  /** JSON text, or the parsed value: an object or a boolean. */
+  readonly jsonSchema: unknown;
+  /** Refuse what cannot be enforced while generating, instead of checking the finished text. Default: false. */
+  readonly strict?: boolean;
+  readonly style?: JsonStyle;
+}
 
 /** Limits on one constraint; what goes past one is refused before any of it is compiled. */
 export interface ConstraintLimits {

@@ -5,12 +5,11 @@ import { allows, prepare } from '../test/feed-text.ts';
 import type { ConstraintSpec, JsonStyle } from './constraint-spec.ts';
 
 const schema = (value: unknown, style?: JsonStyle): ConstraintSpec => ({
-  kind: 'json-schema',
-  schema: value,
+  jsonSchema: value,
   ...(style !== undefined && { style }),
 });
-const grammar = (text: string): ConstraintSpec => ({ kind: 'grammar', text });
-const tag = (value: unknown): ConstraintSpec => ({ kind: 'structural-tag', tag: value });
+const grammar = (text: string): ConstraintSpec => ({ grammar: text });
+const tag = (value: unknown): ConstraintSpec => ({ structuralTag: value });
 
 const POINT = {
   type: 'object',
@@ -94,14 +93,9 @@ const CASES: readonly (readonly [string, ConstraintSpec, readonly string[], read
     ['{"ab":5}'],
     ['{"ab":4}'],
   ],
-  ['a JSON object', { kind: 'json-object' }, ['{}', '{"a":[1]}'], ['[]', '1']],
-  ['a regular expression', { kind: 'regex', pattern: '^\\d[\\d\\s]/$' }, ['1 /', '12/'], ['٣ /', 'x12/']],
-  [
-    'a choice',
-    { kind: 'choice', choices: ['a"b\n', 'a', '', 'é\\', 'a'] },
-    ['a"b\n', 'a', '', 'é\\'],
-    ['b', 'a"'],
-  ],
+  ['a JSON object', { jsonObject: true }, ['{}', '{"a":[1]}'], ['[]', '1']],
+  ['a regular expression', { regex: '^\\d[\\d\\s]/$' }, ['1 /', '12/'], ['٣ /', 'x12/']],
+  ['a choice', { choice: ['a"b\n', 'a', '', 'é\\', 'a'] }, ['a"b\n', 'a', '', 'é\\'], ['b', 'a"']],
   [
     'EBNF',
     grammar('root ::= e\ne ::= "(" e ")" # nested\n | [a-c]{2,3} | "\\u00e9"?\n'),
@@ -219,11 +213,14 @@ const REFUSALS: readonly (readonly [ConstraintSpec, RegExp])[] = [
   [schema({ minLength: -1 }), /#\/minLength/],
   [schema({ type: 'string', minLength: 3, maxLength: 2 }), /compiled/],
   [schema({}, { whitespace: { pattern: 'x*' } }), /may only match spaces/],
-  [{ kind: 'choice', choices: [] }, /at least one text/],
-  [{ kind: 'choice', choices: ['\ud800'] }, /half a character/],
-  [{ kind: 'regex', pattern: '(' }, /compiled/],
-  [{ kind: 'regex', pattern: 'a\0' }, /U\+0000/],
-  [{ kind: 'regex', pattern: '(?:a{1,999}){1,999}' }, /998001 characters; 20000 are allowed \(at regex\)/],
+  [{ choice: [] }, /at least one text/],
+  [{ choice: ['a'], regex: 'a' }, /exactly one of .*; got regex, choice/],
+  [{} as ConstraintSpec, /exactly one of .*; got none/],
+  [{ jsonObject: false }, /must be true/],
+  [{ choice: ['\ud800'] }, /half a character/],
+  [{ regex: '(' }, /compiled/],
+  [{ regex: 'a\0' }, /U\+0000/],
+  [{ regex: '(?:a{1,999}){1,999}' }, /998001 characters; 20000 are allowed \(at regex\)/],
   [schema({ items: { pattern: '(.{9}a){9999}' } }), /are allowed \(at #\/items\/pattern\)/],
   [schema({ patternProperties: { '(.{9}a){9999}': {} } }), /are allowed \(at #\/patternProperties/],
   [grammar('root ::= "x"\nb ::= ("a"{9999} "c"){9999}'), /rule b has 99990000 characters.*line 2/],

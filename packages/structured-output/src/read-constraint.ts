@@ -1,7 +1,12 @@
 // First stage of the front end: what a request asks for, parsed and within its limits. Nothing of it is translated yet.
 
 import { isList, isMap, type JsonValue, parseJson, printJson } from '@ortler/json';
-import type { ConstraintLimits, ConstraintSpec, JsonStyle } from './constraint-spec.ts';
+import {
+  CONSTRAINT_FIELDS,
+  type ConstraintLimits,
+  type ConstraintSpec,
+  type JsonStyle,
+} from './constraint-spec.ts';
 import { isEbnf } from './ebnf/is-ebnf.ts';
 import { refuse } from './refuse.ts';
 import { parseTag } from './structural-tag/parse-tag.ts';
@@ -21,29 +26,34 @@ export type ConstraintSource =
 
 /** Throws: `invalid_constraint` for what is no JSON, no tag, empty, or larger or deeper than is allowed. */
 export function readConstraint(spec: ConstraintSpec, limits: ConstraintLimits): ConstraintSource {
-  switch (spec.kind) {
-    case 'json-schema': {
-      const { schema, strict: isStrict = false, style = {} } = spec;
-      return { kind: 'json', document: readDocument(schema, limits), isStrict, style };
-    }
-    case 'json-object':
-      return { kind: 'json', document: { type: 'object' }, isStrict: true, style: spec.style ?? {} };
-    case 'regex':
-      return { kind: 'regex', pattern: spec.pattern };
-    case 'choice':
-      checkSize(spec.choices.join('\n'), limits);
-      return { kind: 'choice', choices: spec.choices };
-    case 'grammar':
-      checkSize(spec.text, limits);
-      if (spec.text.trim() === '') refuse('grammar', 'The grammar is empty');
-      return { kind: isEbnf(spec.text) ? 'ebnf' : 'lark', text: spec.text };
-    case 'structural-tag': {
-      const { tag, style = {} } = spec;
-      if (typeof tag === 'string') checkSize(tag, limits);
-      else checkDocument(tag as JsonValue, limits);
-      return { kind: 'tag', tag: parseTag(tag, limits), style };
-    }
+  const names = CONSTRAINT_FIELDS.filter(name => name in spec);
+  if (names.length !== 1)
+    refuse(
+      '',
+      `A constraint has exactly one of ${CONSTRAINT_FIELDS.join(', ')}; got ${names.join(', ') || 'none'}`,
+    );
+  if ('jsonSchema' in spec) {
+    const { jsonSchema, strict: isStrict = false, style = {} } = spec;
+    return { kind: 'json', document: readDocument(jsonSchema, limits), isStrict, style };
   }
+  if ('jsonObject' in spec) {
+    if (!spec.jsonObject) refuse('jsonObject', 'jsonObject must be true');
+    return { kind: 'json', document: { type: 'object' }, isStrict: true, style: spec.style ?? {} };
+  }
+  if ('regex' in spec) return { kind: 'regex', pattern: spec.regex };
+  if ('choice' in spec) {
+    checkSize(spec.choice.join('\n'), limits);
+    return { kind: 'choice', choices: spec.choice };
+  }
+  if ('grammar' in spec) {
+    checkSize(spec.grammar, limits);
+    if (spec.grammar.trim() === '') refuse('grammar', 'The grammar is empty');
+    return { kind: isEbnf(spec.grammar) ? 'ebnf' : 'lark', text: spec.grammar };
+  }
+  const { structuralTag, style = {} } = spec;
+  if (typeof structuralTag === 'string') checkSize(structuralTag, limits);
+  else checkDocument(structuralTag as JsonValue, limits);
+  return { kind: 'tag', tag: parseTag(structuralTag, limits), style };
 }
 
 function readDocument(schema: unknown, limits: ConstraintLimits): JsonValue {

@@ -18,13 +18,13 @@ describe('the early look at the size of a constraint', () => {
     fc.assert(
       fc.property(fc.jsonValue(), schema => {
         const size = Buffer.byteLength(JSON.stringify(schema));
-        expect(isRefused({ kind: 'json-schema', schema }, size)).toBe(false);
+        expect(isRefused({ jsonSchema: schema }, size)).toBe(false);
       }),
       { numRuns: 500 },
     );
     fc.assert(
       fc.property(fc.array(fc.string(), { minLength: 1 }), choices => {
-        expect(isRefused({ kind: 'choice', choices }, Buffer.byteLength(choices.join('\n')) + 1)).toBe(false);
+        expect(isRefused({ choice: choices }, Buffer.byteLength(choices.join('\n')) + 1)).toBe(false);
       }),
     );
   });
@@ -37,10 +37,10 @@ describe('the early look at the size of a constraint', () => {
         return 'x'.repeat(100);
       },
     }));
-    expect(isRefused({ kind: 'json-schema', schema: list }, 3_000)).toBe(true);
+    expect(isRefused({ jsonSchema: list }, 3_000)).toBe(true);
     expect(touched.length).toBeLessThan(40);
-    expect(isRefused({ kind: 'regex', pattern: 'x'.repeat(101) }, 100)).toBe(true);
-    expect(isRefused({ kind: 'regex', pattern: 'x'.repeat(100) }, 100)).toBe(false);
-    expect(isRefused({ kind: 'json-schema', schema: new Array(10_000).fill(1) }, 5_000)).toBe(true);
+    expect(isRefused({ regex: 'x'.repeat(101) }, 100)).toBe(true);
+    expect(isRefused({ regex: 'x'.repeat(100) }, 100)).toBe(false);
+    expect(isRefused({ jsonSchema: new Array(10_000).fill(1) }, 5_000)).toBe(true);
   });
 });

@@ -1,7 +1,7 @@
 // Refuses a constraint that is surely too large before anything is done with it: to print a schema of a megabyte, or to
 // hand it to a worker, would stop the thread that streams to everybody.
 
-import type { ConstraintSpec } from './constraint-spec.ts';
+import { CONSTRAINT_FIELDS, type ConstraintSpec } from './constraint-spec.ts';
 import { refuse } from './refuse.ts';
 
 /**
@@ -19,7 +19,8 @@ export function refuseOversize(spec: ConstraintSpec, sourceBytes: number): void 
       refuse('', `The constraint has more bytes than the ${sourceBytes} that are allowed`);
     if (typeof value === 'object' && value !== null) open.push(value);
   };
-  look(contentOf(spec));
+  for (const field of CONSTRAINT_FIELDS)
+    if (field in spec) look((spec as Readonly<Record<string, unknown>>)[field]);
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     if (Array.isArray(value)) {
       for (const item of value) look(item);
@@ -29,22 +30,5 @@ export function refuseOversize(spec: ConstraintSpec, sourceBytes: number): void 
       bytes += key.length;
       look((value as Readonly<Record<string, unknown>>)[key]);
     }
-  }
-}
-
-function contentOf(spec: ConstraintSpec): unknown {
-  switch (spec.kind) {
-    case 'json-schema':
-      return spec.schema;
-    case 'regex':
-      return spec.pattern;
-    case 'choice':
-      return spec.choices;
-    case 'grammar':
-      return spec.text;
-    case 'structural-tag':
-      return spec.tag;
-    case 'json-object':
-      return null;
   }
 }

@@ -64,7 +64,7 @@ function judge({ schema, tests }: SchemaFile): {
 } {
   let prepared: PreparedConstraint;
   try {
-    prepared = prepare({ kind: 'json-schema', schema });
+    prepared = prepare({ jsonSchema: schema });
   } catch (error) {
     if (!(error instanceof ConstraintError)) throw error;
     return { outcome: 'refused', note: error.message, isChecked: false };

@@ -49,7 +49,7 @@ export async function openEngineSource(
       threadCount: config.threads,
       maxSequences: 1,
       reasoningParser: config.reasoningParsers.ofModel.get(id) ?? config.reasoningParsers.ofOthers,
-      ...(config.contextLength !== undefined && { contextLength: config.contextLength }),
+      contextLength: config.contextLength,
     });
   } catch (error) {
     if (error instanceof ModelBuildError || error instanceof EngineError || error instanceof OrtError)
@@ -62,11 +62,11 @@ export async function openEngineSource(
     name: id,
     async *answer(messages, { temperature, maxTokens }, signal) {
       const request = {
-        prompt: { kind: 'chat', messages },
+        prompt: { messages },
         sampling: temperature === undefined ? {} : { temperature },
         stop: maxTokens === undefined ? {} : { maxTokens },
-      } as const;
-      for await (const event of engine.generate(request, signal))
+      };
+      for await (const event of engine.generate(request, { signal }))
         if (event.kind === 'token-delta') yield event.text;
     },
     close: () => engine.close(),

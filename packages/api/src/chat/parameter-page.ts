@@ -3,7 +3,7 @@
 
 import { chatCompletionRequest } from '@ortler/schemas';
 import { z } from 'zod';
-import { describeSupport } from './parameter-support.ts';
+import { describeSupport } from '../generation/parameter-support.ts';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 

@@ -1,3 +1,4 @@
+import type { ChatPrompt } from '@ortler/engine';
 import { chatCompletionRequest } from '@ortler/schemas';
 import { expect, it } from 'vitest';
 import { toGenerationRequest } from './to-generation-request.ts';
@@ -9,13 +10,13 @@ const map = (fields: object) =>
 it('leaves every default to the engine when only messages are given', () => {
   expect(map({})).toEqual({
     prompt: {
-      kind: 'chat',
       messages: [{ role: 'user', content: 'hi' }],
       template: { addGenerationPrompt: true, variables: {} },
     },
     sampling: {},
     stop: { strings: [], includeInOutput: false, ignoreEos: false, minTokens: 0 },
     choiceCount: 1,
+    badWords: [],
     skipSpecialTokens: true,
     cachePartition: 'p',
   });
@@ -87,7 +88,7 @@ it('leaves penalties that are null or absent to what the model recommends', () =
 it('asks for thinking together with an effort, unless the caller says otherwise', () => {
   const variables = (fields: object) => {
     const { prompt } = map(fields);
-    return prompt.kind === 'chat' ? prompt.template?.variables : undefined;
+    return (prompt as ChatPrompt).template?.variables;
   };
   expect(variables({ reasoning_effort: 'high' })).toEqual({
     reasoning_effort: 'high',

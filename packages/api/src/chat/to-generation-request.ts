@@ -10,6 +10,7 @@ import type {
   StopConditions,
 } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
+import { DIRECT_FIELDS } from '../generation/parameter-support.ts';
 import { toConstraint } from '../generation/to-constraint.ts';
 import { ApiError } from '../trpc/errors.ts';
 
@@ -48,7 +49,7 @@ export function toGenerationRequest(
 ): GenerationRequest {
   const { logprobs, top_logprobs: topCount, prompt_logprobs: ofPrompt, echo } = request;
   return {
-    prompt: { kind: 'chat', messages, template: toTemplate(request) },
+    prompt: { messages, template: toTemplate(request) },
     // Source: the service this wire format comes from shows the prompt's probabilities with every echo.
     ...toGenerationSettings(
       { ...request, prompt_logprobs: ofPrompt ?? (echo ? topCount : null) },
@@ -66,15 +67,14 @@ export function toGenerationSettings(
   request: SharedFields,
   cachePartition: string,
 ): Omit<GenerationRequest, 'prompt' | 'logprobs'> {
-  const { bad_words: badWords, repetition_detection: repetition, truncate_prompt_tokens: keep } = request;
+  const { repetition_detection: repetition, truncate_prompt_tokens: keep } = request;
+  const direct = toDirectFields(request);
   const { n, priority, prompt_logprobs: ofPrompt, stream, use_beam_search: isSearch } = request;
   const constraint = toConstraint(request);
   return {
-    sampling: toSampling(request),
-    stop: toStop(request),
-    choiceCount: n,
-    skipSpecialTokens: request.skip_special_tokens,
-    ...(badWords.length > 0 && { badWords }),
+    ...direct,
+    sampling: { ...direct.sampling, ...toSampling(request) },
+    stop: { ...direct.stop, ...toStop(request) },
     // Chunks have no place for them, and a search does not compute them. Source: as above.
     ...(ofPrompt != null && !stream && !isSearch && { promptLogprobs: { topCount: ofPrompt } }),
     ...(repetition != null &&
@@ -119,19 +119,24 @@ export function toTemplate(request: TemplateFields): ChatTemplateOptions {
   };
 }
 
-function toSampling(request: SharedFields): Partial<SamplingParams> {
-  const { temperature, top_p, top_k, min_p, seed, logit_bias: bias } = request;
-  const { frequency_penalty, presence_penalty, repetition_penalty, allowed_token_ids: allowed } = request;
+/** The fields whose value the engine takes as it is. */
+function toDirectFields(request: SharedFields): Pick<GenerationRequest, 'sampling' | 'stop'> {
+  const direct: Record<string, unknown> = {};
+  for (const [wireField, path] of DIRECT_FIELDS) {
+    const value = (request as Readonly<Record<string, unknown>>)[wireField];
+    if (value == null) continue;
+    const [group, field] = path as [string, string?];
+    if (field === undefined) direct[group] = value;
+    else direct[group] = { ...(direct[group] as object | undefined), [field]: value };
+  }
+  return direct;
+}
+
+/** The sampling settings that the wire writes in another way. */
+function toSampling({ top_k: topK, seed, logit_bias: bias }: SharedFields): Partial<SamplingParams> {
   return {
-    ...(temperature != null && { temperature }),
-    ...(top_p != null && { topP: top_p }),
-    ...(top_k != null && { topK: top_k === -1 ? 0 : top_k }),
-    ...(min_p != null && { minP: min_p }),
-    ...(frequency_penalty != null && { frequencyPenalty: frequency_penalty }),
-    ...(presence_penalty != null && { presencePenalty: presence_penalty }),
-    ...(repetition_penalty != null && { repetitionPenalty: repetition_penalty }),
+    ...(topK != null && { topK: topK === -1 ? 0 : topK }),
     ...(bias != null && { logitBias: toLogitBias(bias) }),
-    ...(allowed != null && { allowedTokenIds: allowed }),
     ...(seed != null && BigInt(seed) !== -1n && { seed: clampToInt64(BigInt(seed)) }),
   };
 }
@@ -158,13 +163,5 @@ function clampToInt64(seed: bigint): bigint {
 
 function toStop(request: SharedFields): StopConditions {
   const maxTokens = request.max_completion_tokens ?? request.max_tokens;
-  const { stop: strings, stop_token_ids: tokenIds } = request;
-  return {
-    strings,
-    ...(tokenIds != null && { tokenIds }),
-    includeInOutput: request.include_stop_str_in_output,
-    ignoreEos: request.ignore_eos,
-    ...(maxTokens != null && { maxTokens }),
-    minTokens: request.min_tokens,
-  };
+  return maxTokens == null ? {} : { maxTokens };
 }

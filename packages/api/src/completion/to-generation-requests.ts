@@ -29,9 +29,7 @@ export function isEchoAlone({ echo, max_tokens }: Pick<CompletionRequest, 'echo'
 }
 
 function toPrompt(prompt: string | readonly number[], addSpecialTokens: boolean): Prompt {
-  return typeof prompt === 'string'
-    ? { kind: 'text', text: prompt, addSpecialTokens }
-    : { kind: 'tokens', tokenIds: prompt };
+  return typeof prompt === 'string' ? { text: prompt, addSpecialTokens } : { tokenIds: prompt };
 }
 
 function toLogprobs(

@@ -3,6 +3,7 @@
 import { EngineError } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
 import { ApiError, ENGINE_ERROR_TABLE } from '../trpc/errors.ts';
+import { WIRE_NAMES } from './parameter-support.ts';
 import { constraintField } from './to-constraint.ts';
 
 /** What of a request decides the names. Completions have a `prompt` where chats have `messages`. */
@@ -43,60 +44,24 @@ function namingField(message: string, param: string | null): string {
     : `${param}: ${message}`;
 }
 
-/** Engine field -> wire field. A field of the engine's sampling settings also goes by its bare name. */
+/** Engine field -> wire field. Settings of the engine's sampling and template also go by their bare names. */
 function wireNames(request: NamedFields): ReadonlyMap<string, string> {
+  const promptField = request.promptField ?? 'messages';
+  const bare = [...WIRE_NAMES].filter(([field]) => /^(sampling|prompt\.template)\./.test(field));
   return new Map([
-    ['sampling.temperature', 'temperature'],
-    ['sampling.topP', 'top_p'],
-    ['topP', 'top_p'],
-    ['sampling.topK', 'top_k'],
-    ['topK', 'top_k'],
-    ['sampling.minP', 'min_p'],
-    ['minP', 'min_p'],
-    ['sampling.seed', 'seed'],
-    ['sampling.frequencyPenalty', 'frequency_penalty'],
-    ['frequencyPenalty', 'frequency_penalty'],
-    ['sampling.presencePenalty', 'presence_penalty'],
-    ['presencePenalty', 'presence_penalty'],
-    ['sampling.repetitionPenalty', 'repetition_penalty'],
-    ['repetitionPenalty', 'repetition_penalty'],
-    ['sampling.logitBias', 'logit_bias'],
-    ['logitBias', 'logit_bias'],
-    ['sampling.allowedTokenIds', 'allowed_token_ids'],
-    ['allowedTokenIds', 'allowed_token_ids'],
-    ['badWords', 'bad_words'],
-    ['logprobs.topCount', 'top_logprobs'],
-    ['promptLogprobs.topCount', 'prompt_logprobs'],
-    ['promptLogprobs', 'prompt_logprobs'],
-    ['repetitionDetection', 'repetition_detection'],
+    ...bare.map(([field, name]) => [field.slice(field.lastIndexOf('.') + 1), name] as const),
+    ...WIRE_NAMES,
     ['repetitionDetection.minPatternSize', 'min_pattern_size'],
     ['repetitionDetection.maxPatternSize', 'max_pattern_size'],
     ['repetitionDetection.minCount', 'min_count'],
-    ['beamSearch', 'use_beam_search'],
     ['beamSearch.width', 'n'],
-    ['beamSearch.lengthPenalty', 'length_penalty'],
-    ['truncatePromptTokens', 'truncate_prompt_tokens'],
-    ['cachePartition', 'cache_salt'],
-    ['priority', 'priority'],
-    ['stop.strings', 'stop'],
-    ['stop.tokenIds', 'stop_token_ids'],
-    ['stop.includeInOutput', 'include_stop_str_in_output'],
-    ['stop.ignoreEos', 'ignore_eos'],
-    ['stop.minTokens', 'min_tokens'],
     ['stop.maxTokens', request.max_completion_tokens == null ? 'max_tokens' : 'max_completion_tokens'],
     ['logprobs.topCount', request.promptField === 'prompt' ? 'logprobs' : 'top_logprobs'],
     ['promptLogprobs.topCount', 'prompt_logprobs'],
-    ['choiceCount', 'n'],
     ['constraint', constraintField(request)],
-    ['skipSpecialTokens', 'skip_special_tokens'],
-    ['prompt.template.template', 'chat_template'],
-    ['prompt.template.addGenerationPrompt', 'add_generation_prompt'],
-    ['addGenerationPrompt', 'add_generation_prompt'],
-    ['prompt.template.continueFinalMessage', 'continue_final_message'],
-    ['continueFinalMessage', 'continue_final_message'],
     ['prompt.messages', 'messages'],
-    ['prompt', request.promptField ?? 'messages'],
-    ['prompt.tokenIds', request.promptField ?? 'messages'],
+    ['prompt', promptField],
+    ['prompt.tokenIds', promptField],
   ]);
 }
 

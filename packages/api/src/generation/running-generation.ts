@@ -24,7 +24,7 @@ export class RunningGeneration implements AsyncIterable<GenerationEvent> {
   #isOver = false;
 
   private constructor(request: GenerationRequest, start: GenerationStart) {
-    this.#events = start.engine.generate(request, start.signal)[Symbol.asyncIterator]();
+    this.#events = start.engine.generate(request, { signal: start.signal })[Symbol.asyncIterator]();
     this.#observer = new GenerationObserver({ ...start, choiceCount: request.choiceCount ?? 1 });
     this.#start = start;
   }

@@ -16,24 +16,24 @@ describe('toConstraint', () => {
   it('maps every response format', () => {
     const schema = { type: 'object' };
     const format = (value: object) => map({ response_format: value });
-    expect(format({ type: 'json_object' })).toEqual({ kind: 'json-object' });
-    const expected = { kind: 'json-schema', schema, strict: true };
+    expect(format({ type: 'json_object' })).toEqual({ jsonObject: true });
+    const expected = { jsonSchema: schema, strict: true };
     expect(format({ type: 'json_schema', json_schema: { name: 'n', schema, strict: true } })).toEqual(
       expected,
     );
     expect(format({ json_schema: { name: 'n', schema } })).toEqual({ ...expected, strict: false });
     const tag = { type: 'structural_tag', format: { type: 'any_text' } };
-    expect(format(tag)).toEqual({ kind: 'structural-tag', tag });
+    expect(format(tag)).toEqual({ structuralTag: tag });
   });
 
   it('maps every kind of structured output', () => {
-    expect(outputs({ json: '{}' })).toEqual({ kind: 'json-schema', schema: '{}' });
-    expect(outputs({ json: { type: 'null' } })).toEqual({ kind: 'json-schema', schema: { type: 'null' } });
-    expect(outputs({ regex: 'a+' })).toEqual({ kind: 'regex', pattern: 'a+' });
-    expect(outputs({ choice: ['a', 'b'] })).toEqual({ kind: 'choice', choices: ['a', 'b'] });
-    expect(outputs({ grammar: 'root ::= "a"' })).toEqual({ kind: 'grammar', text: 'root ::= "a"' });
-    expect(outputs({ json_object: true })).toEqual({ kind: 'json-object' });
-    expect(outputs({ structural_tag: '{}' })).toEqual({ kind: 'structural-tag', tag: '{}' });
+    expect(outputs({ json: '{}' })).toEqual({ jsonSchema: '{}' });
+    expect(outputs({ json: { type: 'null' } })).toEqual({ jsonSchema: { type: 'null' } });
+    expect(outputs({ regex: 'a+' })).toEqual({ regex: 'a+' });
+    expect(outputs({ choice: ['a', 'b'] })).toEqual({ choice: ['a', 'b'] });
+    expect(outputs({ grammar: 'root ::= "a"' })).toEqual({ grammar: 'root ::= "a"' });
+    expect(outputs({ json_object: true })).toEqual({ jsonObject: true });
+    expect(outputs({ structural_tag: '{}' })).toEqual({ structuralTag: '{}' });
   });
 
   it('maps how JSON is written', () => {
@@ -46,9 +46,7 @@ describe('toConstraint', () => {
   });
 
   it('takes no other engine than its own', () => {
-    expect(outputs({ regex: 'a', _backend: 'auto', _backend_was_auto: true })).toMatchObject({
-      kind: 'regex',
-    });
+    expect(outputs({ regex: 'a', _backend: 'auto', _backend_was_auto: true })).toMatchObject({ regex: 'a' });
     expect(() => outputs({ regex: 'a', _backend: 'xgrammar' })).toThrow('_backend');
   });
 

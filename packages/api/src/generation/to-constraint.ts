@@ -37,13 +37,13 @@ function fromResponseFormat(format: Fields['response_format']): ConstraintSpec |
     case 'text':
       return null;
     case 'json_object':
-      return { kind: 'json-object' };
+      return { jsonObject: true };
     case 'json_schema': {
       const { schema, strict } = format.json_schema;
-      return { kind: 'json-schema', schema, strict: strict ?? false };
+      return { jsonSchema: schema, strict: strict ?? false };
     }
     case 'structural_tag':
-      return { kind: 'structural-tag', tag: format };
+      return { structuralTag: format };
   }
 }
 
@@ -56,12 +56,12 @@ function fromStructuredOutputs(outputs: StructuredOutputs): ConstraintSpec {
     );
   const style = toStyle(outputs);
   const styled = style === null ? {} : { style };
-  if (json != null) return { kind: 'json-schema', schema: json, ...styled };
-  if (regex != null) return { kind: 'regex', pattern: regex };
-  if (choice != null) return { kind: 'choice', choices: choice };
-  if (grammar != null) return { kind: 'grammar', text: grammar };
-  if (tag != null) return { kind: 'structural-tag', tag, ...styled };
-  return { kind: 'json-object', ...styled };
+  if (json != null) return { jsonSchema: json, ...styled };
+  if (regex != null) return { regex };
+  if (choice != null) return { choice };
+  if (grammar != null) return { grammar };
+  if (tag != null) return { structuralTag: tag, ...styled };
+  return { jsonObject: true, ...styled };
 }
 
 /** Null when JSON is written as usual. Throws: `invalid_parameter` when both white space fields are given. */

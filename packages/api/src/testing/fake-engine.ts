@@ -6,6 +6,7 @@ import {
   EngineError,
   type EngineHealth,
   type EngineInfo,
+  type GenerateOptions,
   type GenerationEvent,
   type GenerationRequest,
   type PromptTiming,
@@ -84,7 +85,7 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
 
   async function* generate(
     request: GenerationRequest,
-    signal?: AbortSignal,
+    { signal }: GenerateOptions = {},
   ): AsyncGenerator<GenerationEvent, void, undefined> {
     requests.push(request);
     validateSamplingParams(request.sampling ?? {});

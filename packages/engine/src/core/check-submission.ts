@@ -1,4 +1,5 @@
-// Decides whether a request may enter the queue. It takes counts, not the scheduler, and changes nothing.
+// Decides whether a request may enter the queue, and checks again what a wrong value of could reach native memory: token
+// ids and lengths. It takes counts, not the scheduler, and changes nothing.
 
 import { EngineError } from '../errors.ts';
 import type { SubmitMessage } from '../protocol/messages.ts';
@@ -22,7 +23,6 @@ export interface SubmissionLimits {
 export function checkSubmission(message: SubmitMessage, limits: SubmissionLimits): void {
   const { vocabSize, contextLength, maxSequences, maxQueuedSequences, waitingCount, freeSlotCount } = limits;
   const { promptTokenIds, choiceCount, maxTokens, priority = 0 } = message;
-  if (!Number.isFinite(priority)) throw invalid('priority', `priority must be a number; got ${priority}.`);
   if (priority !== 0 && limits.schedulingPolicy === 'fcfs') {
     const problem = `priority must be 0, because this model serves requests in the order they come; got ${priority}.`;
     throw invalid('priority', problem);

@@ -1,7 +1,8 @@
-// What the step loop is told at its start, its defaults, and what it tells others about itself. `load-core.ts` fills it
+// The settings of the step loop and the facts that it reports. Defaults of options come from the table of options. `load-core.ts` fills it
 // from the options of the model; tests fill it as they like.
 
 import type { CoreFacts } from '../protocol/messages.ts';
+import { MODEL_OPTIONS, TUNING_OPTIONS } from '../protocol/options.ts';
 import type { RunnerFacts } from './model/model-runner.ts';
 import type { StepSampler } from './sampling/step-sampler.ts';
 import type { Drafter } from './speculation/drafter.ts';
@@ -9,42 +10,47 @@ import { PromptLookupDrafter } from './speculation/prompt-lookup-drafter.ts';
 
 export interface EngineCoreSettings {
   /** Most sequences that run at the same time. Default: as many as the runner has slots. */
-  readonly maxSequences?: number;
+  readonly maxSequences?: number | undefined;
   /** Most prompt tokens of one step. */
   readonly prefillChunkLength: number;
-  /** Most prompt tokens of a step in which answers run as well. Default: `prefillChunkLength`. */
-  readonly mixedChunkLength?: number;
+  /** Most prompt tokens of a step that decodes as well. Default: as for a model on the CPU. */
+  readonly mixedChunkLength?: number | undefined;
   /** Default: `fcfs`. */
-  readonly schedulingPolicy?: 'fcfs' | 'priority';
+  readonly schedulingPolicy?: 'fcfs' | 'priority' | undefined;
   /** Keep computed tokens for later sequences that begin alike. Default: true. */
-  readonly prefixCaching?: boolean;
+  readonly prefixCaching?: boolean | undefined;
   /** Tokens of a block of the prefix index: no shorter prefix is ever found. Default: 16. */
   readonly cacheBlockLength?: number;
   /** What guesses tokens ahead. Default: a lookup in the sequence's own text; null: nothing does. */
-  readonly drafter?: Drafter | null;
+  readonly drafter?: Drafter | null | undefined;
   /** Most sequences waiting for a slot; more is `overloaded`. */
   readonly maxQueuedSequences: number;
   /** How often a failed step is tried again before its requests fail. Default: 2. */
   readonly stepRetryLimit?: number;
   /** How many steps in a row may be given up before the model counts as broken. Default: 3. */
-  readonly fatalFailureLimit?: number;
+  readonly fatalFailureLimit?: number | undefined;
   /** The time. Unit: milliseconds. Default: the process's monotonic clock. */
   readonly now?: () => number;
   /** How a step is computed and sampled. Default: logits come to the process. */
-  readonly stepSampler?: StepSampler;
+  readonly stepSampler?: StepSampler | undefined;
   /** Why the ONNX Runtime binding in use is not the preferred one; shown in the facts. */
-  readonly backendNote?: string;
+  readonly backendNote?: string | undefined;
   /** Why a model on a device is not sampled there; shown in the facts. */
-  readonly samplingNote?: string;
+  readonly samplingNote?: string | undefined;
   /** See `CoreFacts.deviceNote`. */
-  readonly deviceNote?: string;
+  readonly deviceNote?: string | undefined;
 }
 
 /** What is shown in the facts and decides nothing. */
 type Notes = Pick<EngineCoreSettings, 'backendNote' | 'samplingNote' | 'deviceNote'>;
 
 /** Settings with every default filled in. */
-export type SettledCoreSettings = Required<Omit<EngineCoreSettings, keyof Notes | 'stepSampler'>>;
+export type SettledCoreSettings = {
+  readonly [Name in Exclude<keyof EngineCoreSettings, keyof Notes | 'stepSampler'>]-?: Exclude<
+    EngineCoreSettings[Name],
+    undefined
+  >;
+};
 
 /** Tokens of a block: small enough that short system prompts are found, large enough that indexing costs nothing. */
 const DEFAULT_BLOCK_LENGTH = 16;
@@ -54,9 +60,9 @@ export function settleCoreSettings(settings: EngineCoreSettings, facts: RunnerFa
   return {
     maxSequences: settings.maxSequences ?? facts.slotCount,
     prefillChunkLength: settings.prefillChunkLength,
-    mixedChunkLength: settings.mixedChunkLength ?? settings.prefillChunkLength,
-    schedulingPolicy: settings.schedulingPolicy ?? 'fcfs',
-    prefixCaching: settings.prefixCaching ?? true,
+    mixedChunkLength: settings.mixedChunkLength ?? TUNING_OPTIONS.mixedChunkLength.cpuDefault,
+    schedulingPolicy: settings.schedulingPolicy ?? MODEL_OPTIONS.schedulingPolicy.cpuDefault,
+    prefixCaching: settings.prefixCaching ?? MODEL_OPTIONS.prefixCaching.cpuDefault,
     cacheBlockLength: settings.cacheBlockLength ?? DEFAULT_BLOCK_LENGTH,
     drafter: settings.drafter === undefined ? new PromptLookupDrafter() : settings.drafter,
     maxQueuedSequences: settings.maxQueuedSequences,

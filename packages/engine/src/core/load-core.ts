@@ -1,13 +1,14 @@
 // Builds the token side of one model: ONNX Runtime binding, the runner that fits the model and its device, step loop. The
 // links call it and nothing else of this room.
 
-import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { type OrtBackend, type SelectedBackend, selectBackend } from '@ortler/onnxruntime';
 import { EngineError } from '../errors.ts';
 import type { ModelManifest } from '../graph-contract.ts';
-import type { CoreOptions } from '../protocol/core-options.ts';
+import { wrongOption } from '../protocol/check-options.ts';
 import type { WarmUpProgress } from '../protocol/messages.ts';
+import type { CoreOptions } from '../protocol/options.ts';
+import { type ModelDevice, type SettledOptions, settleOptions } from '../protocol/settle-options.ts';
 import { createDeviceSampling } from './device-sampling.ts';
 import { EngineCore } from './engine-core.ts';
 import { createDeviceSlotsRunner } from './model/device-slots-runner.ts';
@@ -27,31 +28,29 @@ import { PROCESSOR_DRAFTS } from './speculation/draft-policy.ts';
 import type { Drafter } from './speculation/drafter.ts';
 import { PromptLookupDrafter } from './speculation/prompt-lookup-drafter.ts';
 
-/** Slots for computed prompts alone: enough for some conversations that come back while others run. */
-const DEFAULT_CACHE_SLOTS = 4;
-/** About as long as a step of eight decodes on two cores at the beginning of a prompt; ADR 12 has the measurement. */
-const DEFAULT_MIXED_CHUNK_LENGTH = 32;
-/** The same on a device: about as many tokens as it computes in the time in which it reads float16 weights. */
-const DEVICE_MIXED_CHUNK_LENGTH = 128;
-
 /** Each but the first one takes 23 MB (ADR 37), and four bring the sampler well below a twentieth of a step. */
 const MOST_SAMPLING_THREADS = 4;
+
+type SelectBackend = (choice: SettledOptions['tuning']['backend']) => Promise<SelectedBackend>;
 
 /** What a runner is made from. */
 interface RunnerParts {
   readonly backend: OrtBackend;
   readonly manifest: ModelManifest;
-  readonly options: CoreOptions;
-  readonly contextLength: number;
+  readonly options: SettledOptions;
+  /** The options where the model runs on the CPU after all. */
+  readonly settleForCpu: () => SettledOptions;
   readonly onWarmUp: ((progress: WarmUpProgress) => void) | undefined;
 }
 
 /** What computes the model's steps. */
 interface Computation {
   readonly runner: ModelRunner;
-  readonly stepSampler?: StepSampler;
-  readonly samplingNote?: string;
-  readonly deviceNote?: string;
+  /** Settled for where the runner runs. */
+  readonly options: SettledOptions;
+  readonly stepSampler?: StepSampler | undefined;
+  readonly samplingNote?: string | undefined;
+  readonly deviceNote?: string | undefined;
 }
 
 /**
@@ -61,16 +60,15 @@ interface Computation {
 const DEVICE_FAILURE_LIMIT = 1;
 
 /**
- * `select`: where ONNX Runtime comes from; tests put devices in that fail.
+ * `options` are checked. `select`: where ONNX Runtime comes from; tests put devices in that fail.
  *
  * Throws: `model_invalid` for an unusable folder or options that do not fit it, `engine_failed`.
  */
 export async function loadCore(
   options: CoreOptions,
   onWarmUp?: (progress: WarmUpProgress) => void,
-  select: (choice: CoreOptions['backend']) => Promise<SelectedBackend> = selectBackend,
+  select: SelectBackend = selectBackend,
 ): Promise<EngineCore> {
-  checkOptions(options);
   try {
     return await load(options, onWarmUp, select);
   } catch (cause) {
@@ -81,87 +79,110 @@ export async function loadCore(
 async function load(
   options: CoreOptions,
   onWarmUp: ((progress: WarmUpProgress) => void) | undefined,
-  select: (choice: CoreOptions['backend']) => Promise<SelectedBackend>,
+  select: SelectBackend,
 ): Promise<EngineCore> {
   const manifest = await readManifest(options.modelDir);
-  const contextLength = options.contextLength ?? manifest.contextLength;
-  if (contextLength > manifest.contextLength) {
-    throw wrongOption(
-      'contextLength',
-      `must be at most ${manifest.contextLength}, which the model was built for; got ${contextLength}`,
-    );
-  }
-  const { backend, note } = await select(options.backend);
+  const settleFor = (device: ModelDevice) =>
+    settleOptions(options, { device, contextLength: manifest.contextLength });
+  const settled = settleFor(chooseModelDevice(options, manifest));
+  const { backend, note } = await select(settled.tuning.backend);
   const create = manifest.variant === 'paged' ? computeInBlocks : computeInSlots;
-  const { runner, ...others } = await create({ backend, manifest, options, contextLength, onWarmUp });
-  const isOnDevice = runner.facts.device !== 'cpu';
+  const parts = { backend, manifest, options: settled, settleForCpu: () => settleFor('cpu'), onWarmUp };
+  const { runner, options: own, ...others } = await create(parts);
+  const { prefillChunkLength, mixedChunkLength, maxQueuedSequences, speculativeDecoding } = own.tuning;
   return new EngineCore(runner, {
-    maxSequences: options.maxSequences,
-    prefillChunkLength: options.prefillChunkLength,
-    mixedChunkLength:
-      options.mixedChunkLength ?? (isOnDevice ? DEVICE_MIXED_CHUNK_LENGTH : DEFAULT_MIXED_CHUNK_LENGTH),
-    schedulingPolicy: options.schedulingPolicy ?? 'fcfs',
-    prefixCaching: options.prefixCaching ?? true,
-    drafter: createDrafter(options, isOnDevice, others.stepSampler),
-    maxQueuedSequences: options.maxQueuedSequences,
-    ...(note === undefined ? {} : { backendNote: note }),
-    ...(isOnDevice ? { fatalFailureLimit: DEVICE_FAILURE_LIMIT } : {}),
+    maxSequences: own.maxSequences,
+    prefillChunkLength,
+    mixedChunkLength,
+    schedulingPolicy: own.schedulingPolicy,
+    prefixCaching: own.prefixCaching,
+    drafter: speculativeDecoding === 'off' ? null : createDrafter(own.device, others.stepSampler),
+    maxQueuedSequences,
+    backendNote: note,
+    fatalFailureLimit: own.device === 'cpu' ? undefined : DEVICE_FAILURE_LIMIT,
     ...others,
   });
 }
 
-/**
- * On a device, drafts pay where all rows of a step are one call and their logits stay where they are. Null: none are made.
- */
-function createDrafter(
-  { speculation }: CoreOptions,
-  isOnDevice: boolean,
-  stepSampler: StepSampler | undefined,
-): Drafter | null {
-  if (speculation === 'off') return null;
-  if (!isOnDevice) return new PromptLookupDrafter(PROCESSOR_DRAFTS);
+/** Without a choice of the caller, what the folder was built for. */
+function chooseModelDevice({ device = 'auto' }: CoreOptions, { variant }: ModelManifest): ModelDevice {
+  if (device !== 'auto') return device;
+  return variant === 'paged' ? 'webgpu' : 'cpu';
+}
+
+/** On a device, drafts pay where all rows of a step are one call and their logits stay where they are. Null: none are made. */
+function createDrafter(device: ModelDevice, stepSampler: StepSampler | undefined): Drafter | null {
+  if (device === 'cpu') return new PromptLookupDrafter(PROCESSOR_DRAFTS);
   return stepSampler === undefined ? null : new PromptLookupDrafter(DEVICE_DRAFTS);
 }
 
 /** On a device where one is named: such a graph runs there too, only not as well as a paged one. */
 async function computeInSlots(parts: RunnerParts): Promise<Computation> {
-  const { backend, manifest, options, contextLength } = parts;
-  const { device, modelDir, maxSequences, cacheBytes, graphCapture } = options;
-  if (graphCapture === true) throw wrongOption('graphCapture', 'is for models with a paged cache');
+  const { device, tuning } = parts.options;
+  const { graphCapture, cacheBytes } = tuning;
+  if (graphCapture) throw wrongOption('tuning.graphCapture', 'is for models with a paged cache');
   if (cacheBytes !== undefined)
-    throw wrongOption('cacheBytes', 'is for models with a paged cache; with slots maxSequences decides');
-  const slotCount = maxSequences + settleCacheSlots(options);
-  const threads = { threadCount: settleThreadCount(options), spin: options.spin ?? true };
-  const shared = { slotCount, contextLength, ...threads };
-  let deviceNote: string | undefined;
-  const isForDevice = device === 'webgpu' || device === 'cuda';
-  if (isForDevice && options.isDeviceOptional === true && manifest.kvType === 'int8') {
-    deviceNote =
-      'The model was built with a cache of 8 bits, which only the processor has, so it runs there.';
-  } else if (isForDevice) {
-    const graphFile = resolve(modelDir, manifest.graphFile);
-    const session = await backend.createSession(graphFile, { ...threads, device });
-    const work = describeProcessorWork(session.processorOperators);
-    // Such a graph has no place on the processor to stay.
-    const mayStay = options.isDeviceOptional === true && !needsDevice(manifest);
-    if (work !== undefined) deviceNote = noteProcessorWork(device, work, { mayStay });
-    if (work === undefined || !mayStay) {
-      const onDevice = { ...shared, device, session };
-      const runner = await createDeviceSlotsRunner(backend, modelDir, manifest, onDevice);
-      return { runner, ...(deviceNote !== undefined && { deviceNote }) };
-    }
+    throw wrongOption(
+      'tuning.cacheBytes',
+      'is for models with a paged cache; with slots maxSequences decides',
+    );
+  const onDevice: DeviceSlots = device === 'cpu' ? {} : await computeInDeviceSlots(parts, device);
+  const { deviceNote } = onDevice;
+  if (onDevice.computation !== undefined) return { ...onDevice.computation, deviceNote };
+  return { ...(await computeInCpuSlots(parts)), deviceNote };
+}
+
+interface DeviceSlots {
+  /** Absent where the model stays on the CPU; the note says why. */
+  readonly computation?: Computation;
+  readonly deviceNote?: string | undefined;
+}
+
+async function computeInDeviceSlots(
+  { backend, manifest, options }: RunnerParts,
+  device: Exclude<ModelDevice, 'cpu'>,
+): Promise<DeviceSlots> {
+  const { modelDir, isDeviceOptional, threadCount, tuning } = options;
+  if (isDeviceOptional && manifest.kvType === 'int8')
+    return {
+      deviceNote: 'The model was built with an int8 KV cache, which only the CPU has, so it runs there.',
+    };
+  const threads = { threadCount, spin: tuning.spin };
+  const session = await backend.createSession(resolve(modelDir, manifest.graphFile), { ...threads, device });
+  const work = describeProcessorWork(session.processorOperators);
+  // A graph in float16 cannot stay on the CPU.
+  const mayStay = isDeviceOptional && !needsDevice(manifest);
+  const deviceNote = work === undefined ? undefined : noteProcessorWork(device, work, { mayStay });
+  if (work !== undefined && mayStay) {
     session.dispose();
+    return { deviceNote };
   }
+  const slots = { ...threads, slotCount: countSlots(options), contextLength: options.contextLength };
+  const runner = await createDeviceSlotsRunner(backend, modelDir, manifest, { ...slots, device, session });
+  return { computation: { runner, options }, deviceNote };
+}
+
+async function computeInCpuSlots({ backend, manifest, settleForCpu }: RunnerParts): Promise<Computation> {
+  const options = settleForCpu();
+  const { modelDir, contextLength, threadCount, tuning } = options;
   checkForProcessor(modelDir, manifest);
   const runner = await createSlotsRunner(backend, modelDir, manifest, {
-    ...shared,
-    ...(options.wideGraphs === undefined ? {} : { wideGraphs: options.wideGraphs }),
+    slotCount: countSlots(options),
+    contextLength,
+    threadCount,
+    spin: tuning.spin,
+    wideGraphs: tuning.w8a8Prefill,
   });
   // The model's threads wait while rows are sampled, so as many threads may sample.
-  const threadCount = Math.min(threads.threadCount, MOST_SAMPLING_THREADS) - 1;
+  const samplingThreads = new SamplingThreads({
+    threadCount: Math.min(threadCount, MOST_SAMPLING_THREADS) - 1,
+  });
   const sampler = new Sampler(runner.facts.vocabSize);
-  const stepSampler = createHostStepSampler(runner, sampler, new SamplingThreads({ threadCount }));
-  return { runner, stepSampler, ...(deviceNote !== undefined && { deviceNote }) };
+  return { runner, options, stepSampler: createHostStepSampler(runner, sampler, samplingThreads) };
+}
+
+function countSlots({ maxSequences, tuning }: SettledOptions): number {
+  return maxSequences + tuning.cacheSlots;
 }
 
 /** Throws: `model_invalid` for a graph in float16. */
@@ -183,64 +204,34 @@ function noteProcessorWork(device: string, work: string, { mayStay }: { readonly
 }
 
 async function computeInBlocks(parts: RunnerParts): Promise<Computation> {
-  const { backend, manifest, options, contextLength, onWarmUp } = parts;
-  const { modelDir, maxSequences, prefillChunkLength, cacheBytes } = options;
+  const { backend, manifest, options, onWarmUp } = parts;
+  const { modelDir, maxSequences, contextLength, device, threadCount, tuning } = options;
+  const { prefillChunkLength, cacheBytes, cacheSlots, spin, graphCapture } = tuning;
   const { vocabSize } = manifest;
-  const device = options.device === 'auto' ? 'webgpu' : options.device;
   if (device === 'cpu') {
     const problem = `"cpu" cannot run ${modelDir}, which was built as "paged" for a GPU; use "webgpu" or "cuda"`;
     throw wrongOption('device', problem);
   }
-  // What stays on the processor is little: threads that spin would only take a core from the rest.
-  const sessionOptions = { device, threadCount: settleThreadCount(options), spin: options.spin ?? false };
-  const { graphCapture: recordsCalls = false } = options;
-  if (recordsCalls && device !== 'webgpu') throw wrongOption('graphCapture', 'is for the device "webgpu"');
+  if (graphCapture && device !== 'webgpu')
+    throw wrongOption('tuning.graphCapture', 'is for the device "webgpu"');
+  const sessionOptions = { device, threadCount, spin };
   const runner = await createPagedRunner(backend, modelDir, manifest, {
-    ...{ maxSequences, contextLength, prefillChunkLength, cacheBytes },
-    spareContexts: settleCacheSlots(options),
+    ...sessionOptions,
+    maxSequences,
+    contextLength,
+    prefillChunkLength,
+    cacheBytes,
+    spareContexts: cacheSlots,
+    recordsCalls: graphCapture,
     // Sampling begins when the cache is there already, so its memory must have been left.
     otherBytes: samplingMemoryBytes(vocabSize, countLogits(maxSequences, contextLength, vocabSize)),
     onWarmUp: (doneCount, totalCount) => onWarmUp?.({ doneCount, totalCount }),
-    ...{ ...sessionOptions, recordsCalls },
   });
   try {
     const { stepSampler, note } = await createDeviceSampling(backend, runner, sessionOptions);
-    return { runner, ...(stepSampler && { stepSampler }), ...(note !== undefined && { samplingNote: note }) };
+    return { runner, options, stepSampler, samplingNote: note };
   } catch (cause) {
     await runner.close();
     throw cause;
   }
-}
-
-function settleCacheSlots({ prefixCaching = true, cacheSlots }: CoreOptions): number {
-  return prefixCaching ? (cacheSlots ?? DEFAULT_CACHE_SLOTS) : 0;
-}
-
-function settleThreadCount({ threadCount }: CoreOptions): number {
-  return threadCount === 0 ? availableParallelism() : threadCount;
-}
-
-function checkOptions(options: CoreOptions): void {
-  const { threadCount, maxSequences, prefillChunkLength, maxQueuedSequences, contextLength } = options;
-  const { mixedChunkLength, cacheSlots, cacheBytes } = options;
-  checkCount('threadCount', threadCount, 0);
-  checkCount('maxSequences', maxSequences, 1);
-  checkCount('prefillChunkLength', prefillChunkLength, 1);
-  checkCount('maxQueuedSequences', maxQueuedSequences, 0);
-  if (mixedChunkLength !== undefined) checkCount('mixedChunkLength', mixedChunkLength, 1);
-  if (cacheSlots !== undefined) checkCount('cacheSlots', cacheSlots, 0);
-  if (cacheSlots !== undefined && cacheSlots > 0 && options.prefixCaching === false) {
-    throw wrongOption('cacheSlots', `must be 0 without prefixCaching; got ${cacheSlots}`);
-  }
-  if (cacheBytes !== undefined) checkCount('cacheBytes', cacheBytes, 1);
-  if (contextLength !== undefined) checkCount('contextLength', contextLength, 1);
-}
-
-function checkCount(name: string, value: number, least: number): void {
-  if (Number.isSafeInteger(value) && value >= least) return;
-  throw wrongOption(name, `must be a whole number of at least ${least}; got ${value}`);
-}
-
-function wrongOption(name: string, problem: string): EngineError {
-  return new EngineError('model_invalid', `The option ${name} ${problem}.`, { parameter: name });
 }

@@ -2,6 +2,7 @@
 // One conformance suite (`test/core-link-conformance.ts`) holds all three to it.
 
 import type { EngineError } from '../errors.ts';
+import type { CoreLinkState } from '../protocol/core-link-state.ts';
 import type { CoreStats } from '../protocol/core-stats.ts';
 import type {
   AbortMessage,
@@ -23,8 +24,6 @@ export interface CoreLinkListener {
   /** The token side is loaded: at start, and again after each restart. */
   readonly onReady: (facts: CoreFacts) => void;
 }
-
-export type CoreLinkState = 'loading' | 'ready' | 'restarting' | 'failed' | 'closed';
 
 export interface CoreLink {
   readonly state: CoreLinkState;

@@ -4,8 +4,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EngineCore } from '../core/engine-core.ts';
 import { EngineError } from '../errors.ts';
-import type { CoreOptions } from '../protocol/core-options.ts';
 import type { FromCoreMessage, SubmitMessage, ToCoreMessage, WarmUpProgress } from '../protocol/messages.ts';
+import type { CoreOptions } from '../protocol/options.ts';
 import { toRequestFailedMessage } from '../protocol/request-failure.ts';
 
 /** What the loop needs of the token side. */

@@ -1,6 +1,6 @@
 // The token side in this very thread: each model call blocks it. For unit tests and small scripts.
 
-import type { CoreOptions } from '../protocol/core-options.ts';
+import type { CoreOptions } from '../protocol/options.ts';
 import type { CoreLink } from './core-link.ts';
 import { CoreLoop, type LoadCore } from './core-loop.ts';
 import type { RestartPolicy } from './restart-schedule.ts';

@@ -5,8 +5,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type EntryModule, entryModule } from '@ortler/worker';
-import type { CoreOptions } from '../protocol/core-options.ts';
 import type { FromCoreMessage } from '../protocol/messages.ts';
+import type { CoreOptions } from '../protocol/options.ts';
 import type { CoreLink } from './core-link.ts';
 import { SupervisedLink, type SupervisedLinkSettings } from './supervised-link.ts';
 
@@ -14,9 +14,9 @@ export interface ProcessLinkSettings extends SupervisedLinkSettings {
   /** The child's main module; calls `serveProcess`. Default: the one that loads real models. */
   readonly entry?: EntryModule;
   /** A line that the child wrote to its output or error stream. Default: this process's error stream. */
-  readonly onOutput?: (line: string) => void;
+  readonly onOutput?: ((line: string) => void) | undefined;
   /** Each child's process id, for hosts that show or supervise it. */
-  readonly onSpawn?: (pid: number) => void;
+  readonly onSpawn?: ((pid: number) => void) | undefined;
 }
 
 export function createProcessLink(options: CoreOptions, settings: ProcessLinkSettings = {}): CoreLink {

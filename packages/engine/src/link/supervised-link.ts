@@ -2,7 +2,7 @@
 // all three kinds of channel, so that they differ in nothing but where the model runs.
 
 import { EngineError } from '../errors.ts';
-import type { CoreOptions } from '../protocol/core-options.ts';
+import type { CoreLinkState } from '../protocol/core-link-state.ts';
 import { type CoreStats, IDLE_STATS } from '../protocol/core-stats.ts';
 import type {
   AbortMessage,
@@ -13,8 +13,9 @@ import type {
   ToCoreMessage,
   VocabularyMessage,
 } from '../protocol/messages.ts';
+import type { CoreOptions } from '../protocol/options.ts';
 import type { CoreChannel, OpenCoreChannel } from './core-channel.ts';
-import type { CoreLink, CoreLinkListener, CoreLinkState } from './core-link.ts';
+import type { CoreLink, CoreLinkListener } from './core-link.ts';
 import { DEFAULT_RESTART_POLICY, type RestartPolicy, RestartSchedule } from './restart-schedule.ts';
 import { StepWatchdog } from './step-watchdog.ts';
 

@@ -3,8 +3,8 @@
 
 import { Worker } from 'node:worker_threads';
 import { type EntryModule, entryModule } from '@ortler/worker';
-import type { CoreOptions } from '../protocol/core-options.ts';
 import type { FromCoreMessage } from '../protocol/messages.ts';
+import type { CoreOptions } from '../protocol/options.ts';
 import type { CoreLink } from './core-link.ts';
 import type { RestartPolicy } from './restart-schedule.ts';
 import { SupervisedLink } from './supervised-link.ts';

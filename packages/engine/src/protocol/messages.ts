@@ -5,14 +5,15 @@ import type { Grammar, TokenVocabulary } from '@ortler/structured-output';
 import type { EngineErrorCode } from '../errors.ts';
 import type { TokenFinishReason } from '../request/finish-reason.ts';
 import type { PromptTiming } from '../request/generation-event.ts';
-import type { LogprobsRequest, RepetitionDetection } from '../request/generation-request.ts';
+import type { LogprobsRequest } from '../request/generation-request.ts';
 import type { SamplingParams } from '../request/sampling-params.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
-import type { CoreOptions } from './core-options.ts';
+import type { TokenRules } from '../request/token-rules.ts';
 import type { CoreStats } from './core-stats.ts';
+import type { CoreOptions } from './options.ts';
 
 /** One request as the token side sees it. */
-export interface SubmitMessage {
+export interface SubmitMessage extends TokenRules {
   readonly kind: 'submit';
   /** Unique within the link. Later requests have larger ones: it is the order in which they are served. */
   readonly requestId: number;
@@ -25,25 +26,14 @@ export interface SubmitMessage {
   readonly choiceCount: number;
   /** Defaults filled and ranges checked; the seed is always set. */
   readonly sampling: SamplingParams & { readonly seed: bigint };
-  readonly maxTokens: number;
-  readonly minTokens: number;
-  /** Ends with stop reason null. Empty when end-of-sequence is ignored. */
-  readonly eosTokenIds: readonly number[];
-  /** Ends with the token id as stop reason. */
-  readonly stopTokenIds: readonly number[];
-  /** Must not be drawn before `minTokens` tokens: every end, ignored end-of-sequence ids included. */
-  readonly minTokensBannedIds: readonly number[];
-  /** Token sequences that must not be completed. Absent: none. */
-  readonly badTokenSequences?: readonly (readonly number[])[];
-  readonly logprobs?: LogprobsRequest;
-  readonly promptLogprobs?: LogprobsRequest;
-  readonly repetitionDetection?: RepetitionDetection;
+  readonly logprobs?: LogprobsRequest | undefined;
+  readonly promptLogprobs?: LogprobsRequest | undefined;
   /** Lower runs earlier; 0 unless the policy is `priority`. Default: 0. */
   readonly priority?: number;
   /** Default: the empty partition. */
   readonly cachePartition?: string;
   /** What each choice must follow. A `VocabularyMessage` comes before the first request that has one. */
-  readonly constraint?: SubmittedConstraint;
+  readonly constraint?: SubmittedConstraint | undefined;
 }
 
 export interface SubmittedConstraint {

@@ -11,7 +11,8 @@ export interface ChatMessage {
 }
 
 export interface ChatContentPart {
-  readonly type: 'text';
+  /** `text`; parts of other types are refused. */
+  readonly type: string;
   readonly text: string;
 }
 

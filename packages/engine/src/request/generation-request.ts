@@ -4,14 +4,31 @@ import type { ConstraintSpec } from '@ortler/structured-output';
 import type { ChatMessage, ChatTemplateOptions } from './chat-message.ts';
 import type { SamplingParams } from './sampling-params.ts';
 
-export type Prompt =
-  | {
-      readonly kind: 'chat';
-      readonly messages: readonly ChatMessage[];
-      readonly template?: ChatTemplateOptions;
-    }
-  | { readonly kind: 'text'; readonly text: string; readonly addSpecialTokens?: boolean }
-  | { readonly kind: 'tokens'; readonly tokenIds: readonly number[] };
+/** A plain string is the same as `{ text }`. */
+export type Prompt = string | ChatPrompt | TextPrompt | TokenPrompt;
+
+/** A conversation, which the model's chat template renders. */
+export interface ChatPrompt {
+  readonly messages: readonly ChatMessage[];
+  readonly template?: ChatTemplateOptions;
+  readonly text?: never;
+  readonly tokenIds?: never;
+}
+
+/** Text that is encoded without a template. */
+export interface TextPrompt {
+  readonly text: string;
+  /** The special tokens that the tokenizer puts around a text. Default: true. */
+  readonly addSpecialTokens?: boolean;
+  readonly messages?: never;
+  readonly tokenIds?: never;
+}
+
+export interface TokenPrompt {
+  readonly tokenIds: readonly number[] | Int32Array;
+  readonly messages?: never;
+  readonly text?: never;
+}
 
 /** When a choice ends. */
 export interface StopConditions {

@@ -1,5 +1,5 @@
 // The checks that fields of a request have in common. Each names the field by its path in the request and says
-// what is allowed. Callers: the validation files of this room, and the text side for what needs the tokenizer.
+// what is allowed. Callers: the validation files beside it, and the text side for what needs the tokenizer.
 
 import { EngineError } from '../errors.ts';
 
@@ -15,7 +15,7 @@ export function checkCount(path: string, value: number, least: number, most: num
 }
 
 /** Throws: `invalid_request` for the first id that is not in the vocabulary. */
-export function checkTokenIds(path: string, ids: readonly number[], vocabSize: number): void {
+export function checkTokenIds(path: string, ids: ArrayLike<number>, vocabSize: number): void {
   // A prompt may have a hundred thousand ids, so only a wrong one gets its path written.
   for (let index = 0; index < ids.length; index++)
     if (!isTokenId(ids[index]!, vocabSize)) checkTokenId(`${path}[${index}]`, ids[index]!, vocabSize);

@@ -2,26 +2,21 @@
 // refused when the model is loaded, not in every request.
 
 import { EngineError } from '../errors.ts';
-import { type SamplingParams, validateSamplingParams } from './sampling-params.ts';
-
-const FIELDS = [
-  ['temperature', 'temperature'],
-  ['top_p', 'topP'],
-  ['top_k', 'topK'],
-  ['min_p', 'minP'],
-  ['repetition_penalty', 'repetitionPenalty'],
-  ['frequency_penalty', 'frequencyPenalty'],
-  ['presence_penalty', 'presencePenalty'],
-] as const;
+import {
+  SAMPLING_FIELD_NAMES,
+  type SamplingFieldName,
+  type SamplingParams,
+  validateSamplingParams,
+} from './sampling-params.ts';
 
 /**
  * The values the file names, in engine words. `do_sample: false` does not make the default greedy.
  * Source: the reference server reads the same fields. Throws: `model_invalid`.
  */
 export function readSamplingDefaults(config: Readonly<Record<string, unknown>>): Partial<SamplingParams> {
-  const defaults: Partial<Record<(typeof FIELDS)[number][1], number>> = {};
-  for (const [published, field] of FIELDS) {
-    const value = config[published];
+  const defaults: Partial<Record<SamplingFieldName, number>> = {};
+  for (const field of SAMPLING_FIELD_NAMES) {
+    const value = config[toSnakeCase(field)];
     // The other way in which published files and the reference server turn top-k off.
     if (field === 'topK' && value === -1) defaults[field] = 0;
     else if (typeof value === 'number') defaults[field] = value;
@@ -46,4 +41,8 @@ export function readDefaultMaxTokens(config: Readonly<Record<string, unknown>>):
     'model_invalid',
     `generation_config.json of the model folder: max_new_tokens must be a whole number above 0; got ${JSON.stringify(value)}.`,
   );
+}
+
+function toSnakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 }

@@ -1,31 +1,62 @@
-// Sampling settings of a request, their neutral defaults and their ranges.
-// Both sides of the link read them; only `validateSamplingParams` decides what is allowed.
+// The sampling settings of a request: one table of their neutral values and ranges, from which types, defaults and
+// validation follow. A new number needs an entry here and the code that acts on it.
 
 import { EngineError } from '../errors.ts';
 
-/** An amount that is added to the score of one token. */
+/** One number of the sampling settings. */
+interface SamplingField {
+  /** The value that changes nothing. */
+  readonly neutral: number;
+  /** The range, as error messages name it. */
+  readonly range: string;
+  readonly isInRange: (value: number) => boolean;
+}
+
+const PENALTY: SamplingField = {
+  neutral: 0,
+  range: '-2 to 2',
+  isInRange: value => value >= -2 && value <= 2,
+};
+
+/** In generation_config.json and on the wire each has the same name in snake case. */
+export const SAMPLING_FIELDS = {
+  /** 0 takes the most probable token; values in (0, 0.01) act as 0.01. Range: [0, 2]. Default: 1. */
+  temperature: { neutral: 1, range: '0 to 2', isInRange: value => value >= 0 && value <= 2 },
+  /** Keeps the most probable tokens whose probabilities sum to this. Range: (0, 1]. Default: 1, which is off. */
+  topP: { neutral: 1, range: 'above 0 and at most 1', isInRange: value => value > 0 && value <= 1 },
+  /** Keeps this many most probable tokens, ties at the border included. Default: 0, which is off. */
+  topK: {
+    neutral: 0,
+    range: 'a whole number, 0 is off',
+    isInRange: value => Number.isInteger(value) && value >= 0,
+  },
+  /** Drops tokens less probable than this share of the best one. Range: [0, 1]. Default: 0, which is off. */
+  minP: { neutral: 0, range: '0 to 1', isInRange: value => value >= 0 && value <= 1 },
+  /** Taken from the logit of a token for each time it was generated. Range: [-2, 2]. Default: 0, which is off. */
+  frequencyPenalty: PENALTY,
+  /** Taken from the logit of every token that was generated at all. Range: [-2, 2]. Default: 0, which is off. */
+  presencePenalty: PENALTY,
+  /** Divides positive and multiplies negative logits of tokens in the prompt or the output. Above 0. Default: 1, which is off. */
+  repetitionPenalty: {
+    neutral: 1,
+    range: 'a finite number above 0',
+    isInRange: value => value > 0 && value < Infinity,
+  },
+} as const satisfies Readonly<Record<string, SamplingField>>;
+
+export type SamplingFieldName = keyof typeof SAMPLING_FIELDS;
+
+export const SAMPLING_FIELD_NAMES = Object.keys(SAMPLING_FIELDS) as readonly SamplingFieldName[];
+
+/** An amount that is added to the logit of one token. */
 export interface LogitBias {
   readonly tokenId: number;
   readonly bias: number;
 }
 
 /** How the next token is drawn. */
-export interface SamplingParams {
-  /** 0 takes the most probable token; values in (0, 0.01) act as 0.01. Range: [0, 2]. */
-  readonly temperature: number;
-  /** Keep the most probable tokens whose probabilities sum to this. Range: (0, 1]; 1 is off. */
-  readonly topP: number;
-  /** Keep this many most probable tokens, ties at the border included. 0 is off. */
-  readonly topK: number;
-  /** Drop tokens less probable than this share of the best one. Range: [0, 1]; 0 is off. */
-  readonly minP: number;
-  /** Taken from the score of a token for each time it was generated. Range: [-2, 2]; 0 is off. */
-  readonly frequencyPenalty: number;
-  /** Taken from the score of every token that was generated at all. Range: [-2, 2]; 0 is off. */
-  readonly presencePenalty: number;
-  /** Divides positive and multiplies negative scores of tokens in the prompt or the output. Above 0; 1 is off. */
-  readonly repetitionPenalty: number;
-  /** Added to the scores of single tokens, each clamped to [-100, 100]. */
+export interface SamplingParams extends SamplingNumbers {
+  /** Added to the logits of single tokens, each clamped to [-100, 100]. */
   readonly logitBias?: readonly LogitBias[];
   /** The only tokens that may be drawn. At least one. */
   readonly allowedTokenIds?: readonly number[];
@@ -33,16 +64,12 @@ export interface SamplingParams {
   readonly seed?: bigint;
 }
 
+type SamplingNumbers = { readonly [Name in SamplingFieldName]: number };
+
 /** Settings that change nothing: plain sampling from the model's distribution. */
-export const NEUTRAL_SAMPLING: SamplingParams = {
-  temperature: 1,
-  topP: 1,
-  topK: 0,
-  minP: 0,
-  frequencyPenalty: 0,
-  presencePenalty: 0,
-  repetitionPenalty: 1,
-};
+export const NEUTRAL_SAMPLING: SamplingParams = Object.fromEntries(
+  SAMPLING_FIELD_NAMES.map(name => [name, SAMPLING_FIELDS[name].neutral]),
+) as unknown as SamplingNumbers;
 
 /** Smallest temperature that is not greedy. Source: the service this wire format comes from. */
 export const MIN_TEMPERATURE = 0.01;
@@ -56,36 +83,24 @@ export function validateSamplingParams(
   defaults: SamplingParams = NEUTRAL_SAMPLING,
 ): SamplingParams {
   const merged = { ...defaults, ...params };
-  checkRange('temperature', merged.temperature, merged.temperature >= 0 && merged.temperature <= 2, '0 to 2');
-  checkRange('topP', merged.topP, merged.topP > 0 && merged.topP <= 1, 'above 0 and at most 1');
-  checkRange(
-    'topK',
-    merged.topK,
-    Number.isInteger(merged.topK) && merged.topK >= 0,
-    'a whole number, 0 is off',
-  );
-  checkRange('minP', merged.minP, merged.minP >= 0 && merged.minP <= 1, '0 to 1');
-  for (const field of ['frequencyPenalty', 'presencePenalty'] as const) {
-    checkRange(field, merged[field], merged[field] >= -2 && merged[field] <= 2, '-2 to 2');
+  for (const name of SAMPLING_FIELD_NAMES) {
+    const { range, isInRange }: SamplingField = SAMPLING_FIELDS[name];
+    if (!isInRange(merged[name])) throw outOfRange(name, merged[name], range);
   }
-  const { repetitionPenalty } = merged;
-  const isRepetitionPenalty = repetitionPenalty > 0 && repetitionPenalty < Infinity;
-  checkRange('repetitionPenalty', repetitionPenalty, isRepetitionPenalty, 'a finite number above 0');
   const { seed } = merged;
-  if (seed !== undefined)
-    checkRange(
-      'seed',
-      seed,
-      typeof seed === 'bigint' && seed >= INT64_MIN && seed <= INT64_MAX,
-      'a bigint of 64 bits, such as 42n',
-    );
-  if (merged.temperature === 0) return { ...merged, topP: 1, topK: 0, minP: 0 };
+  // A number would fail in the step, where other requests run as well.
+  const isSeed = seed === undefined || (typeof seed === 'bigint' && seed >= INT64_MIN && seed <= INT64_MAX);
+  if (!isSeed) throw outOfRange('seed', seed, 'a bigint of 64 bits, such as 42n');
+  // What cuts the distribution has no effect on the most probable token.
+  if (merged.temperature === 0) {
+    const { topP, topK, minP } = NEUTRAL_SAMPLING;
+    return { ...merged, topP, topK, minP };
+  }
   return { ...merged, temperature: Math.max(merged.temperature, MIN_TEMPERATURE) };
 }
 
-function checkRange(field: string, value: unknown, ok: boolean, allowed: string): void {
-  if (ok) return;
-  throw new EngineError('invalid_request', `${field} must be ${allowed}; got ${String(value)}.`, {
+function outOfRange(field: string, value: unknown, range: string): EngineError {
+  return new EngineError('invalid_request', `${field} must be ${range}; got ${String(value)}.`, {
     parameter: `sampling.${field}`,
   });
 }

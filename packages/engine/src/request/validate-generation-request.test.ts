@@ -11,7 +11,7 @@ const LIMITS: RequestLimits = {
 };
 
 function validate(changes: Partial<GenerationRequest>, limits: Partial<RequestLimits> = {}) {
-  const prompt = { kind: 'tokens', tokenIds: [1] } as const;
+  const prompt = { tokenIds: [1] } as const;
   return validateGenerationRequest({ prompt, ...changes }, { ...LIMITS, ...limits });
 }
 
@@ -20,6 +20,7 @@ describe('a value out of range is refused by the path of its field', () => {
   const detection = (minPatternSize: number, maxPatternSize: number, minCount: number) => ({
     repetitionDetection: { minPatternSize, maxPatternSize, minCount },
   });
+  const text = { type: 'text', text: 'Hi' };
   const cases: readonly [Partial<GenerationRequest>, string][] = [
     [{ sampling: { frequencyPenalty: 2.1 } }, 'sampling.frequencyPenalty'],
     [{ sampling: { presencePenalty: -2.1 } }, 'sampling.presencePenalty'],
@@ -34,10 +35,6 @@ describe('a value out of range is refused by the path of its field', () => {
     [{ sampling: { allowedTokenIds: [] } }, 'sampling.allowedTokenIds'],
     [{ sampling: { allowedTokenIds: [0, 100] } }, 'sampling.allowedTokenIds[1]'],
     [{ sampling: { allowedTokenIds: [7, 8] }, stop: { minTokens: 1 } }, 'sampling.allowedTokenIds'],
-    [{ badWords: ['a', ''] }, 'badWords[1]'],
-    [{ badWords: ['a'.repeat(257)] }, 'badWords[0]'],
-    [{ badWords: Array(1025).fill('a') }, 'badWords'],
-    [{ badWords: Array(100).fill('a'.repeat(200)) }, 'badWords'],
     [{ logprobs: { topCount: 21 } }, 'logprobs.topCount'],
     [{ logprobs: { topCount: -1 } }, 'logprobs.topCount'],
     [{ promptLogprobs: { topCount: 21 } }, 'promptLogprobs.topCount'],
@@ -53,6 +50,12 @@ describe('a value out of range is refused by the path of its field', () => {
     [{ choiceCount: 2, sampling: { temperature: 0 } }, 'choiceCount'],
     [{ sampling: { seed: 42 as unknown as bigint } }, 'sampling.seed'],
     [{ priority: 1.5 }, 'priority'],
+    [{ priority: Number.NaN }, 'priority'],
+    [{ prompt: { tokenIds: Int32Array.of(1, 100) } }, 'prompt.tokenIds[1]'],
+    [
+      { prompt: { messages: [{ role: 'user', content: [text, { ...text, type: 'image_url' }] }] } },
+      'prompt.messages[0].content[1]',
+    ],
   ];
   test.each(cases)('%j', (changes, parameter) => {
     expect(() => validate(changes)).toThrow(expect.objectContaining({ code: 'invalid_request', parameter }));
@@ -87,10 +90,9 @@ describe('validateGenerationRequest', () => {
     ]);
   });
 
-  test('names every allowed id and every bad word once', () => {
-    const valid = validate({ sampling: { allowedTokenIds: [3, 1, 3] }, badWords: ['b', 'a', 'b'] });
+  test('names every allowed id once', () => {
+    const valid = validate({ sampling: { allowedTokenIds: [3, 1, 3] } });
     expect(valid.sampling.allowedTokenIds).toEqual([3, 1]);
-    expect(valid.badWords).toEqual(['b', 'a']);
   });
 
   test('allows ends alone where no minimum keeps them away, and a minimum where another token is allowed', () => {
@@ -100,9 +102,9 @@ describe('validateGenerationRequest', () => {
 
   test('turns repetition detection with sizes of 0 off, whatever its count', () => {
     const settings = { minPatternSize: 0, maxPatternSize: 0, minCount: 0 };
-    expect(validate({ repetitionDetection: settings }).repetitionDetection).toBeUndefined();
+    expect(validate({ repetitionDetection: settings }).rules.repetitionDetection).toBeUndefined();
     const on = { minPatternSize: 0, maxPatternSize: 1, minCount: 2 };
-    expect(validate({ repetitionDetection: on }).repetitionDetection).toEqual(on);
+    expect(validate({ repetitionDetection: on }).rules.repetitionDetection).toEqual(on);
   });
 
   test('lets a beam search be greedy and ignores its minimum', () => {
@@ -112,7 +114,7 @@ describe('validateGenerationRequest', () => {
       sampling: { temperature: 0 },
       stop: { minTokens: 5, maxTokens: 3 },
     });
-    expect(valid).toMatchObject({ choiceCount: 3, minTokens: 0, minTokensBannedIds: [] });
+    expect(valid).toMatchObject({ choiceCount: 3, rules: { minTokens: 0, minTokensBannedIds: [] } });
   });
 
   test("takes the model's defaults where the request says nothing", () => {

@@ -2,17 +2,13 @@
 // length is in `settleMaxTokens`; nothing behind this file checks a request again.
 
 import { EngineError } from '../errors.ts';
-import { checkRequestShape } from './check-request-shape.ts';
-import type {
-  BeamSearch,
-  GenerationRequest,
-  LogprobsRequest,
-  RepetitionDetection,
-} from './generation-request.ts';
+import type { ChatMessage } from './chat-message.ts';
+import type { BeamSearch, GenerationRequest, LogprobsRequest } from './generation-request.ts';
 import { checkCount, checkTokenIds, wrongParameter } from './parameter-checks.ts';
 import { NEUTRAL_SAMPLING, type SamplingParams, validateSamplingParams } from './sampling-params.ts';
+import type { TokenRules } from './token-rules.ts';
 import { validateBeamSearch, validateLogprobs, validateRepetitionDetection } from './validate-reports.ts';
-import { checkSomeTokenLeft, validateBadWords, validateTokenRules } from './validate-token-rules.ts';
+import { checkSomeTokenLeft, validateTokenRules } from './validate-token-rules.ts';
 
 /** What validation needs to know of the model. */
 export interface RequestLimits {
@@ -31,20 +27,12 @@ export interface ValidRequest {
   readonly skipSpecialTokens: boolean;
   readonly stopStrings: readonly string[];
   readonly includeStopInOutput: boolean;
-  /** End with stop reason null. */
-  readonly eosTokenIds: readonly number[];
-  /** End with their id as stop reason. */
-  readonly stopTokenIds: readonly number[];
-  /** Ids that must not be drawn before `minTokens` tokens; empty without a minimum. */
-  readonly minTokensBannedIds: readonly number[];
+  /** What was asked for; what is left of the context is known only with the prompt's length. */
   readonly maxTokens: number | undefined;
-  readonly minTokens: number;
-  /** Each once; empty for none. Not tokenized yet. */
-  readonly badWords: readonly string[];
+  /** All that needs neither the prompt nor the tokenizer. */
+  readonly rules: Omit<TokenRules, 'maxTokens'>;
   readonly logprobs: LogprobsRequest | undefined;
   readonly promptLogprobs: LogprobsRequest | undefined;
-  /** Undefined when it is off. */
-  readonly repetitionDetection: RepetitionDetection | undefined;
   readonly beamSearch: BeamSearch | undefined;
   readonly priority: number;
   readonly cachePartition: string;
@@ -58,9 +46,8 @@ const CHOICE_LIMIT = 16_384;
 
 /** Throws: `invalid_request` naming the parameter. */
 export function validateGenerationRequest(request: GenerationRequest, limits: RequestLimits): ValidRequest {
-  checkRequestShape(request);
   const stop = request.stop ?? {};
-  const { beamSearch, logprobs, promptLogprobs, repetitionDetection, priority = 0 } = request;
+  const { beamSearch, logprobs, promptLogprobs, priority = 0 } = request;
   checkPrompt(request, limits.vocabSize);
   const sampling = validateTokenRules(
     validateSamplingParams(request.sampling ?? {}, { ...NEUTRAL_SAMPLING, ...limits.samplingDefaults }),
@@ -84,15 +71,15 @@ export function validateGenerationRequest(request: GenerationRequest, limits: Re
     skipSpecialTokens: request.skipSpecialTokens ?? true,
     stopStrings: checkStopStrings(stop.strings ?? []),
     includeStopInOutput: stop.includeInOutput ?? false,
-    ...settleStopTokens(askedStopTokenIds, stop.ignoreEos ?? false, limits),
-    minTokensBannedIds,
     maxTokens: stop.maxTokens,
-    minTokens,
-    badWords: validateBadWords(request.badWords ?? []),
+    rules: {
+      ...settleStopTokens(askedStopTokenIds, { ignoreEos: stop.ignoreEos ?? false }, limits),
+      minTokensBannedIds,
+      minTokens,
+      repetitionDetection: validateRepetitionDetection(request.repetitionDetection),
+    },
     logprobs,
     promptLogprobs,
-    repetitionDetection:
-      repetitionDetection === undefined ? undefined : validateRepetitionDetection(repetitionDetection),
     beamSearch,
     priority,
     cachePartition: request.cachePartition ?? '',
@@ -104,14 +91,13 @@ export function validateGenerationRequest(request: GenerationRequest, limits: Re
  * model's own default leave. Throws: `prompt_too_long`, `invalid_request`.
  */
 export function settleMaxTokens(
-  request: Pick<ValidRequest, 'maxTokens' | 'minTokens'>,
+  { maxTokens: asked, rules: { minTokens } }: ValidRequest,
   promptLength: number,
   contextLength: number,
   defaultMaxTokens: number | undefined,
 ): number {
   if (promptLength === 0) throw wrongParameter('prompt', 'The prompt must not be empty.');
   const room = contextLength - promptLength;
-  const asked = request.maxTokens;
   if (room < (asked ?? 1)) {
     const wanted = asked === undefined ? '' : ` and ${asked} tokens were asked for`;
     throw new EngineError(
@@ -121,19 +107,30 @@ export function settleMaxTokens(
     );
   }
   const maxTokens = asked ?? Math.min(room, defaultMaxTokens ?? room);
-  if (request.minTokens > maxTokens) {
+  if (minTokens > maxTokens) {
     throw wrongParameter(
       'stop.minTokens',
-      `stop.minTokens must be at most ${maxTokens}, the most tokens left; got ${request.minTokens}.`,
+      `stop.minTokens must be at most ${maxTokens}, the most tokens left; got ${minTokens}.`,
     );
   }
   return maxTokens;
 }
 
 function checkPrompt({ prompt }: GenerationRequest, vocabSize: number): void {
-  if (prompt.kind === 'tokens') checkTokenIds('prompt.tokenIds', prompt.tokenIds, vocabSize);
-  if (prompt.kind === 'chat' && prompt.messages.length === 0) {
+  if (typeof prompt === 'string') return;
+  if (prompt.tokenIds !== undefined) checkTokenIds('prompt.tokenIds', prompt.tokenIds, vocabSize);
+  if (prompt.messages !== undefined) checkMessages(prompt.messages);
+}
+
+function checkMessages(messages: readonly ChatMessage[]): void {
+  if (messages.length === 0)
     throw wrongParameter('prompt.messages', 'prompt.messages must hold at least one message.');
+  for (const [index, { content }] of messages.entries()) {
+    if (typeof content === 'string') continue;
+    const part = content.findIndex(({ type }) => type !== 'text');
+    if (part === -1) continue;
+    const path = `prompt.messages[${index}].content[${part}]`;
+    throw wrongParameter(path, `${path}.type must be text; got ${content[part]!.type}.`);
   }
 }
 
@@ -172,9 +169,9 @@ function settleMinTokens({ stop = {}, beamSearch }: GenerationRequest, contextLe
 /** The main end-of-sequence token gives no stop reason; the model's others act as stop tokens. */
 function settleStopTokens(
   asked: readonly number[],
-  ignoreEos: boolean,
+  { ignoreEos }: { readonly ignoreEos: boolean },
   limits: RequestLimits,
-): Pick<ValidRequest, 'eosTokenIds' | 'stopTokenIds'> {
+): Pick<TokenRules, 'eosTokenIds' | 'stopTokenIds'> {
   if (ignoreEos) return { eosTokenIds: [], stopTokenIds: asked };
   const { mainEosTokenId } = limits;
   const others = limits.eosTokenIds.filter(id => id !== mainEosTokenId);

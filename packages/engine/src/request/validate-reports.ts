@@ -1,5 +1,5 @@
-// Checks what a request wants to be told beside the text (log probabilities) and the two features that replace or
-// end sampling: beam search and repetition detection.
+// Checks the log probabilities that a request asks for, and the two features that replace or end sampling: beam search and
+// repetition detection.
 
 import type { BeamSearch, LogprobsRequest, RepetitionDetection } from './generation-request.ts';
 import { checkCount, wrongParameter } from './parameter-checks.ts';
@@ -24,7 +24,10 @@ export function validateBeamSearch({ width, lengthPenalty }: BeamSearch): void {
 }
 
 /** The settings, or undefined when they are off. Throws: `invalid_request`. */
-export function validateRepetitionDetection(settings: RepetitionDetection): RepetitionDetection | undefined {
+export function validateRepetitionDetection(
+  settings: RepetitionDetection | undefined,
+): RepetitionDetection | undefined {
+  if (settings === undefined) return undefined;
   const { minPatternSize, maxPatternSize, minCount } = settings;
   for (const field of ['minPatternSize', 'maxPatternSize', 'minCount'] as const) {
     checkCount(`repetitionDetection.${field}`, settings[field], 0, Number.MAX_SAFE_INTEGER);

@@ -1,15 +1,11 @@
-// Checks the rules of a request that name single tokens or words: biases, allowed ids, bad words. What needs the
-// tokenizer (the ids of a bad word) is in `../text/bad-words.ts`.
+// Checks the rules of a request that name single tokens: biases and allowed ids. Words, which need the tokenizer, are
+// checked in `../text/bad-words.ts`.
 
 import { checkTokenId, checkTokenIds, wrongParameter } from './parameter-checks.ts';
 import type { LogitBias, SamplingParams } from './sampling-params.ts';
 
 /** Source: the service this wire format comes from takes any number and limits it to this. */
 const BIAS_LIMIT = 100;
-const BAD_WORD_LIMIT = 1024;
-/** Unit: UTF-16 code units. Every word is tokenized twice on the thread that serves all requests. */
-const BAD_WORD_LENGTH_LIMIT = 256;
-const BAD_WORDS_LENGTH_LIMIT = 16_384;
 
 /** The settings with biases limited to ±100 and every id named once. Throws: `invalid_request` naming the field. */
 export function validateTokenRules(sampling: SamplingParams, vocabSize: number): SamplingParams {
@@ -37,29 +33,6 @@ export function checkSomeTokenLeft(
   if (allowedTokenIds.some(id => !banned.has(id))) return;
   const path = 'sampling.allowedTokenIds';
   throw wrongParameter(path, `${path} must hold a token that is not ruled out by ${bannedBy}.`);
-}
-
-/** The words, each once. Throws: `invalid_request` naming the word. */
-export function validateBadWords(words: readonly string[]): readonly string[] {
-  const path = 'badWords';
-  if (words.length > BAD_WORD_LIMIT) {
-    throw wrongParameter(path, `${path} must hold at most ${BAD_WORD_LIMIT} words; got ${words.length}.`);
-  }
-  let totalLength = 0;
-  for (const [index, word] of words.entries()) {
-    const wordPath = `${path}[${index}]`;
-    if (word.length === 0) throw wrongParameter(wordPath, `${wordPath} must not be empty.`);
-    if (word.length > BAD_WORD_LENGTH_LIMIT) {
-      const problem = `${wordPath} must have at most ${BAD_WORD_LENGTH_LIMIT} characters; got ${word.length}.`;
-      throw wrongParameter(wordPath, problem);
-    }
-    totalLength += word.length;
-  }
-  if (totalLength > BAD_WORDS_LENGTH_LIMIT) {
-    const problem = `${path} must have at most ${BAD_WORDS_LENGTH_LIMIT} characters in all; got ${totalLength}.`;
-    throw wrongParameter(path, problem);
-  }
-  return [...new Set(words)];
 }
 
 function validateLogitBias(biases: readonly LogitBias[], vocabSize: number): readonly LogitBias[] {

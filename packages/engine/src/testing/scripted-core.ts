@@ -4,8 +4,8 @@
 import { EngineCore } from '../core/engine-core.ts';
 import { EngineError } from '../errors.ts';
 import type { LoopCore } from '../link/core-loop.ts';
-import type { CoreOptions } from '../protocol/core-options.ts';
 import type { WarmUpProgress } from '../protocol/messages.ts';
+import type { CoreOptions } from '../protocol/options.ts';
 import { ScriptedModel } from './scripted-model.ts';
 
 /** The token that ends a scripted prompt: after it the model repeats what came before it. */
@@ -44,16 +44,25 @@ export function loadScriptedCore(settings: ScriptedCoreSettings = {}) {
     }
     for (let doneCount = 0; doneCount <= SCRIPTED_WARM_UP_COUNT; doneCount++)
       onWarmUp({ doneCount, totalCount: SCRIPTED_WARM_UP_COUNT });
+    const { maxSequences = 4, contextLength = 256, schedulingPolicy, prefixCaching, tuning = {} } = options;
+    const { prefillChunkLength = 16, mixedChunkLength, maxQueuedSequences = 16, cacheSlots = 0 } = tuning;
     const model = new ScriptedModel({
       vocabSize: settings.vocabSize ?? 64,
-      contextLength: options.contextLength ?? 256,
-      slotCount: options.maxSequences + (options.cacheSlots ?? 0),
+      contextLength,
+      slotCount: maxSequences + cacheSlots,
       nextToken: echoToken,
       ...(settings.peak === undefined ? {} : { peak: settings.peak }),
       ...(settings.delayMs === undefined ? {} : { delayMs: settings.delayMs }),
     });
-    const drafter = options.speculation === 'off' ? { drafter: null } : {};
-    const core = new EngineCore(model, { ...options, ...drafter });
+    const core = new EngineCore(model, {
+      maxSequences,
+      schedulingPolicy,
+      prefixCaching,
+      prefillChunkLength,
+      mixedChunkLength,
+      maxQueuedSequences,
+      drafter: tuning.speculativeDecoding === 'off' ? null : undefined,
+    });
     const submit = core.submit.bind(core);
     let isHanging = false;
     core.submit = message => {
@@ -73,10 +82,7 @@ export function loadScriptedCore(settings: ScriptedCoreSettings = {}) {
 export const SCRIPTED_CORE_OPTIONS: CoreOptions = {
   modelDir: 'scripted-model',
   device: 'cpu',
-  backend: 'auto',
   threadCount: 1,
   maxSequences: 4,
   contextLength: 256,
-  prefillChunkLength: 16,
-  maxQueuedSequences: 16,
 };

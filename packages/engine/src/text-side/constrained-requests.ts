@@ -5,12 +5,12 @@ import {
   ConstraintError,
   type ConstraintErrorCode,
   ConstraintPreparer,
-  type ConstraintPreparerOptions,
   ThinkingEnd,
   type TokenVocabulary,
 } from '@ortler/structured-output';
 import { EngineError, type EngineErrorCode } from '../errors.ts';
 import type { CoreLink } from '../link/core-link.ts';
+import type { ConstraintOptions } from '../protocol/constraint-options.ts';
 import type { SubmittedConstraint, SubmittedThinking } from '../protocol/messages.ts';
 import type { GenerationRequest } from '../request/generation-request.ts';
 import { detokenize } from '../text/detokenizer.ts';
@@ -18,9 +18,6 @@ import { toTokenVocabulary } from '../text/to-token-vocabulary.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import type { PreparedRequest } from './request-preparer.ts';
 import { toSubmittedThinking } from './request-reasoning.ts';
-
-/** What the operator may say about constraints. */
-export type ConstraintOptions = Pick<ConstraintPreparerOptions, 'limits' | 'timeLimitMs'>;
 
 export interface ConstrainedRequestsOptions extends ConstraintOptions {
   readonly tokenizer: Tokenizer;

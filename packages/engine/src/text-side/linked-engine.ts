@@ -1,9 +1,10 @@
 // The engine over any link: one prepared text side, one token side somewhere, requests in between.
 // `create-engine.ts` builds it; tests build it over scripted token sides.
 
-import type { Engine, EngineHealth, EngineInfo } from '../engine.ts';
+import type { Engine, EngineHealth, EngineInfo, GenerateOptions } from '../engine.ts';
 import { EngineError } from '../errors.ts';
 import type { CoreLink } from '../link/core-link.ts';
+import type { ConstraintOptions } from '../protocol/constraint-options.ts';
 import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
 import type { GenerationEvent } from '../request/generation-event.ts';
 import type { GenerationRequest } from '../request/generation-request.ts';
@@ -12,11 +13,7 @@ import { Detokenizer, detokenize } from '../text/detokenizer.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { throwIfAborted } from './aborted.ts';
 import { searchBeams } from './beam/search-beams.ts';
-import {
-  type ConstrainedRequest,
-  ConstrainedRequests,
-  type ConstraintOptions,
-} from './constrained-requests.ts';
+import { type ConstrainedRequest, ConstrainedRequests } from './constrained-requests.ts';
 import type { EngineLinkListener } from './engine-link-listener.ts';
 import { Generation } from './generation.ts';
 import { OpenRequests } from './open-requests.ts';
@@ -63,7 +60,7 @@ export class LinkedEngine implements Engine {
 
   async *generate(
     request: GenerationRequest,
-    signal?: AbortSignal,
+    { signal }: GenerateOptions = {},
   ): AsyncGenerator<GenerationEvent, void, undefined> {
     if (this.#isClosing) throw closed();
     this.#openCount++;
@@ -162,15 +159,15 @@ export class LinkedEngine implements Engine {
 
 function createAssembler(
   { tokenBytes }: Tokenizer,
-  { valid, promptTokenIds, reasoning }: PreparedRequest,
+  { valid, rules, promptTokenIds, reasoning }: PreparedRequest,
 ): ChoiceAssembler {
-  const { skipSpecialTokens, stopStrings, includeStopInOutput, minTokens } = valid;
+  const { skipSpecialTokens, stopStrings, includeStopInOutput } = valid;
   const detokenizer = new Detokenizer(tokenBytes, {
     skipSpecialTokens,
     ...(reasoning !== null && { shownSpecialIds: reasoning.specialIds }),
     promptTokenIds,
   });
-  return new ChoiceAssembler({ detokenizer, stopStrings, includeStopInOutput, minTokens });
+  return new ChoiceAssembler({ detokenizer, stopStrings, includeStopInOutput, minTokens: rules.minTokens });
 }
 
 function closed(): EngineError {

@@ -2,8 +2,8 @@
 // words, and how many tokens may come. What is wrong is refused here. Caller: `linked-engine.ts`.
 
 import type { EngineInfo } from '../engine.ts';
-import { checkSignal } from '../request/check-request-shape.ts';
 import type { GenerationRequest } from '../request/generation-request.ts';
+import type { TokenRules } from '../request/token-rules.ts';
 import {
   type RequestLimits,
   settleMaxTokens,
@@ -11,7 +11,7 @@ import {
   validateGenerationRequest,
 } from '../request/validate-generation-request.ts';
 import { checkSomeTokenLeft } from '../request/validate-token-rules.ts';
-import { tokenizeBadWords } from '../text/bad-words.ts';
+import { tokenizeBadWords, validateBadWords } from '../text/bad-words.ts';
 import type { PromptEncoder } from '../text/prompt-encoder.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { truncatePrompt } from '../text/truncate-prompt.ts';
@@ -21,8 +21,7 @@ import { type RequestReasoning, readReasoning } from './request-reasoning.ts';
 export interface PreparedRequest {
   readonly valid: ValidRequest;
   readonly promptTokenIds: Int32Array;
-  readonly badTokenSequences: readonly (readonly number[])[];
-  readonly maxTokens: number;
+  readonly rules: TokenRules;
   /** Null when the output is not split. */
   readonly reasoning: RequestReasoning | null;
 }
@@ -50,10 +49,9 @@ export class RequestPreparer {
   async prepare(request: GenerationRequest, signal: AbortSignal | undefined): Promise<PreparedRequest> {
     const { prompts, defaultMaxTokens } = this.#parts;
     const { contextLength } = this.#limits;
-    checkSignal(signal);
     throwIfAborted(signal);
     const valid = validateGenerationRequest(request, this.#limits);
-    const badTokenSequences = await this.#tokenizeBadWords(valid);
+    const badTokenSequences = await this.#tokenizeBadWords(request, valid);
     const keep = request.truncatePromptTokens;
     const encoded = await prompts.encodePrompt(request.prompt, signal, { mayOverflow: keep !== undefined });
     const promptTokenIds = truncatePrompt(encoded, { keep, maxTokens: valid.maxTokens, contextLength });
@@ -61,15 +59,22 @@ export class RequestPreparer {
     throwIfAborted(signal);
     const { info, tokenizer } = this.#parts;
     const reasoning = readReasoning(info.reasoningFormat, request.prompt, promptTokenIds, tokenizer);
-    return { valid, promptTokenIds, badTokenSequences, maxTokens, reasoning };
+    const rules = { ...valid.rules, badTokenSequences, maxTokens };
+    return { valid, promptTokenIds, rules, reasoning };
   }
 
-  async #tokenizeBadWords(valid: ValidRequest): Promise<readonly (readonly number[])[]> {
-    if (valid.beamSearch !== undefined) return [];
-    const sequences = await tokenizeBadWords(this.#parts.tokenizer, valid.badWords);
+  /** A search ignores them, but not what is wrong with them. */
+  async #tokenizeBadWords(
+    { badWords, beamSearch }: GenerationRequest,
+    { sampling, rules }: ValidRequest,
+  ): Promise<TokenRules['badTokenSequences']> {
+    if (badWords === undefined) return undefined;
+    const words = validateBadWords(badWords);
+    if (beamSearch !== undefined) return undefined;
+    const sequences = await tokenizeBadWords(this.#parts.tokenizer, words);
     const bannedAlone = sequences.flatMap(sequence => (sequence.length === 1 ? sequence : []));
-    const banned = [...bannedAlone, ...valid.minTokensBannedIds];
-    checkSomeTokenLeft(valid.sampling.allowedTokenIds, banned, 'badWords and stop.minTokens');
+    const banned = [...bannedAlone, ...rules.minTokensBannedIds];
+    checkSomeTokenLeft(sampling.allowedTokenIds, banned, 'badWords and stop.minTokens');
     return sequences;
   }
 }

@@ -4,12 +4,12 @@
 import type { SubmittedThinking } from '../protocol/messages.ts';
 import type { ChatMessage } from '../request/chat-message.ts';
 import type { GenerationRequest } from '../request/generation-request.ts';
+import type { ReasoningFormatName } from '../request/reasoning-parser.ts';
 import { detokenize } from '../text/detokenizer.ts';
 import {
   findReasoningStart,
   REASONING_FORMATS,
   type ReasoningFormat,
-  type ReasoningFormatName,
   type ReasoningStart,
 } from '../text/reasoning/reasoning-format.ts';
 import type { ReasoningSplitter, SplitText } from '../text/reasoning/reasoning-splitter.ts';
@@ -36,7 +36,7 @@ export function readReasoning(
   promptTokenIds: Int32Array,
   tokenizer: Pick<Tokenizer, 'tokenBytes' | 'tokenId'>,
 ): RequestReasoning | null {
-  if (name === null || !('messages' in prompt)) return null;
+  if (name === null || typeof prompt === 'string' || prompt.messages === undefined) return null;
   const { format, specialTokens } = REASONING_FORMATS[name];
   const tail = detokenize(tokenizer.tokenBytes, [...promptTokenIds.subarray(-PROMPT_TAIL_LENGTH)], {
     skipSpecialTokens: false,

@@ -1,4 +1,4 @@
-// A prepared request -> the message that the token side gets. Fields without effect are left out.
+// A prepared request -> the message that the token side gets.
 
 import { randomBytes } from 'node:crypto';
 import type { SubmitMessage, SubmittedConstraint } from '../protocol/messages.ts';
@@ -7,28 +7,22 @@ import type { PreparedRequest } from './request-preparer.ts';
 /** @param constraint Undefined: none. */
 export function toSubmitMessage(
   requestId: number,
-  { valid, promptTokenIds, badTokenSequences, maxTokens }: PreparedRequest,
+  { valid, promptTokenIds, rules }: PreparedRequest,
   constraint: SubmittedConstraint | undefined,
 ): SubmitMessage {
-  const { logprobs, promptLogprobs, repetitionDetection } = valid;
+  const { sampling, choiceCount, logprobs, promptLogprobs, priority, cachePartition } = valid;
   return {
     kind: 'submit',
     requestId,
     promptTokenIds,
-    choiceCount: valid.choiceCount,
-    sampling: { ...valid.sampling, seed: valid.sampling.seed ?? randomSeed() },
-    maxTokens,
-    minTokens: valid.minTokens,
-    eosTokenIds: valid.eosTokenIds,
-    stopTokenIds: valid.stopTokenIds,
-    minTokensBannedIds: valid.minTokensBannedIds,
-    ...(badTokenSequences.length > 0 && { badTokenSequences }),
-    ...(logprobs !== undefined && { logprobs }),
-    ...(promptLogprobs !== undefined && { promptLogprobs }),
-    ...(repetitionDetection !== undefined && { repetitionDetection }),
-    ...(constraint !== undefined && { constraint }),
-    priority: valid.priority,
-    cachePartition: valid.cachePartition,
+    choiceCount,
+    sampling: { ...sampling, seed: sampling.seed ?? randomSeed() },
+    ...rules,
+    logprobs,
+    promptLogprobs,
+    constraint,
+    priority,
+    cachePartition,
   };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { countTurns } from '../../test/count-turns.ts';
-import { tokenizeBadWords } from './bad-words.ts';
+import { tokenizeBadWords, validateBadWords } from './bad-words.ts';
 
 /** Answers from a table; no other text may be encoded. */
 function tokenizer(table: Readonly<Record<string, readonly number[]>>) {
@@ -53,5 +53,22 @@ describe('tokenizeBadWords', () => {
     const { value, turnCount } = await countTurns(() => tokenizeBadWords(tokenizer(table), words));
     expect(value).toHaveLength(words.length);
     expect(turnCount).toBeGreaterThan(20);
+  });
+});
+
+describe('bad words', () => {
+  test.each([
+    [['a', ''], 'badWords[1]'],
+    [['a'.repeat(257)], 'badWords[0]'],
+    [Array<string>(1025).fill('a'), 'badWords'],
+    [Array<string>(100).fill('a'.repeat(200)), 'badWords'],
+  ])('out of range are refused by their path (%#)', (words, parameter) => {
+    expect(() => validateBadWords(words)).toThrow(
+      expect.objectContaining({ code: 'invalid_request', parameter }),
+    );
+  });
+
+  test('are named once each', () => {
+    expect(validateBadWords(['b', 'a', 'b'])).toEqual(['b', 'a']);
   });
 });

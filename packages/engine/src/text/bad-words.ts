@@ -1,12 +1,39 @@
-// Words that must not occur -> the token sequences that must not be completed. A word may still come up through
+// `badWords` of a request, checked -> the token sequences that must not be completed. A word may still come up through
 // another tokenization.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { wrongParameter } from '../request/parameter-checks.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
+const BAD_WORD_LIMIT = 1024;
+/** Unit: UTF-16 code units. Every word is tokenized twice on the thread that serves all requests. */
+const BAD_WORD_LENGTH_LIMIT = 256;
+const BAD_WORDS_LENGTH_LIMIT = 16_384;
 /** Each is encoded twice. So many of the longest take one or two milliseconds. */
 const WORDS_PER_TURN = 16;
+
+/** The words, each once. Throws: `invalid_request` naming the word. */
+export function validateBadWords(words: readonly string[]): readonly string[] {
+  const path = 'badWords';
+  if (words.length > BAD_WORD_LIMIT) {
+    throw wrongParameter(path, `${path} must hold at most ${BAD_WORD_LIMIT} words; got ${words.length}.`);
+  }
+  let totalLength = 0;
+  for (const [index, word] of words.entries()) {
+    const wordPath = `${path}[${index}]`;
+    if (word.length === 0) throw wrongParameter(wordPath, `${wordPath} must not be empty.`);
+    if (word.length > BAD_WORD_LENGTH_LIMIT) {
+      const problem = `${wordPath} must have at most ${BAD_WORD_LENGTH_LIMIT} characters; got ${word.length}.`;
+      throw wrongParameter(wordPath, problem);
+    }
+    totalLength += word.length;
+  }
+  if (totalLength > BAD_WORDS_LENGTH_LIMIT) {
+    const problem = `${path} must have at most ${BAD_WORDS_LENGTH_LIMIT} characters in all; got ${totalLength}.`;
+    throw wrongParameter(path, problem);
+  }
+  return [...new Set(words)];
+}
 
 /**
  * Sequences of at least one token, at most two for each word: the word as the start of a text, and as it follows a

@@ -81,17 +81,12 @@ export class PromptEncoder {
       mayOverflow
         ? this.encode(text, addSpecialTokens, signal)
         : this.#encodeFitting(text, addSpecialTokens, signal);
-    switch (prompt.kind) {
-      case 'tokens':
-        return Int32Array.from(prompt.tokenIds);
-      case 'text':
-        return encode(prompt.text, prompt.addSpecialTokens ?? true);
-      case 'chat': {
-        const text = await this.renderChat(prompt.messages, prompt.template, signal);
-        // The template writes the special tokens itself, unless the caller wants more of them.
-        return encode(text, prompt.template?.addSpecialTokens ?? false);
-      }
-    }
+    if (typeof prompt === 'string') return encode(prompt, true);
+    if (prompt.tokenIds !== undefined) return Int32Array.from(prompt.tokenIds);
+    if (prompt.text !== undefined) return encode(prompt.text, prompt.addSpecialTokens ?? true);
+    const text = await this.renderChat(prompt.messages, prompt.template, signal);
+    // The template writes the special tokens itself, unless the caller wants more of them.
+    return encode(text, prompt.template?.addSpecialTokens ?? false);
   }
 
   async renderChat(

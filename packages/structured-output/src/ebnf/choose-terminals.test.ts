@@ -12,12 +12,12 @@ number ::= ("-"? ([0-9] | [1-9] [0-9]{0,15})) ("." [0-9]+)? ([eE] [-+]? [0-9] [1
 ws ::= | " " | "\\n" [ \\t]{0,20}`;
 
 const terminalsOf = (text: string): number =>
-  prepare({ kind: 'grammar', text }).grammar.text.match(/^T\d+:/gm)?.length ?? 0;
+  prepare({ grammar: text }).grammar.text.match(/^T\d+:/gm)?.length ?? 0;
 
 describe('terminals of EBNF grammars', () => {
   it('are the strings, numbers, names and line ends of JSON', () => {
     expect(terminalsOf(JSON_GRAMMAR)).toBe(4);
-    const prepared = prepare({ kind: 'grammar', text: JSON_GRAMMAR });
+    const prepared = prepare({ grammar: JSON_GRAMMAR });
     const texts = ['{"a": [1, -2.5e3, true], "é\\n": {}}', '{}\n  ', '{"a": 01}', '{"a"  : 1}', '{"a": 1,}'];
     expect(texts.map(text => allows(prepared, text))).toEqual([true, true, false, false, false]);
   });
@@ -34,7 +34,7 @@ describe('terminals of EBNF grammars', () => {
     ['root ::= number "é" root? \nnumber ::= [0-9]+ ("." [0-9]+)?', 1, ['1é', '1.2é3é'], ['1.', '1']],
   ])('of %j are %i', (text, count, inside, outside) => {
     expect(terminalsOf(text)).toBe(count);
-    const prepared = prepare({ kind: 'grammar', text });
+    const prepared = prepare({ grammar: text });
     for (const each of inside) expect(allows(prepared, each), each).toBe(true);
     for (const each of outside) expect(allows(prepared, each), each).toBe(false);
   });
@@ -42,7 +42,7 @@ describe('terminals of EBNF grammars', () => {
   it('do not swallow the end of a structural tag', () => {
     const content = { type: 'grammar', grammar: 'root ::= [^x]*' };
     const tag = { type: 'structural_tag', format: { type: 'tag', begin: '<t>', content, end: '</t>' } };
-    const prepared = prepare({ kind: 'structural-tag', tag });
+    const prepared = prepare({ structuralTag: tag });
     expect(allows(prepared, '<t>a < b</t>')).toBe(true);
     expect(allows(prepared, '<t>axb</t>')).toBe(false);
   });

@@ -26,7 +26,7 @@ describe('texts generated under random grammars', () => {
         const text = printRules(rules);
         let prepared: ReturnType<typeof prepare>;
         try {
-          prepared = prepare({ kind: 'grammar', text });
+          prepared = prepare({ grammar: text });
         } catch (error) {
           expect((error as Error).message).toMatch(EXPECTED);
           return;
@@ -61,7 +61,7 @@ describe('texts generated under random grammars', () => {
         const random = randomNumbers(seed);
         let prepared: ReturnType<typeof prepare>;
         try {
-          prepared = prepare({ kind: 'grammar', text: printRules(rules) });
+          prepared = prepare({ grammar: printRules(rules) });
         } catch (error) {
           expect((error as Error).message).toMatch(EXPECTED);
           return;
@@ -95,7 +95,7 @@ describe('texts generated under random grammars', () => {
     ];
     fc.assert(
       fc.property(fc.constantFrom(...patterns), fc.nat(), (pattern, seed) => {
-        const { text, isFinished } = generate(prepare({ kind: 'regex', pattern }).grammar, seed, 20);
+        const { text, isFinished } = generate(prepare({ regex: pattern }).grammar, seed, 20);
         if (isFinished) expect(text).toMatch(new RegExp(`^(?:${pattern})$`, 'u'));
       }),
       { numRuns: RUNS },
@@ -106,7 +106,7 @@ describe('texts generated under random grammars', () => {
         fc.nat(),
         (choices, seed) => {
           fc.pre(choices.every(text => text.isWellFormed() && !text.includes('\0')));
-          const { text, isFinished } = generate(prepare({ kind: 'choice', choices }).grammar, seed, 60);
+          const { text, isFinished } = generate(prepare({ choice: choices }).grammar, seed, 60);
           expect(isFinished).toBe(true);
           expect(choices).toContain(text);
         },

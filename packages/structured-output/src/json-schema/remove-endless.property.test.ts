@@ -88,11 +88,11 @@ describe('schemas that refer to themselves', () => {
         const value = findValue(a!, rules, NAMES.length);
         if (value === undefined) {
           refused++;
-          expect(() => prepare({ kind: 'json-schema', schema })).toThrow(
+          expect(() => prepare({ jsonSchema: schema })).toThrow(
             /contains itself without an end|refers to itself without an end/,
           );
         } else if (!refersToItselfAtOnce(rules)) {
-          const prepared = prepare({ kind: 'json-schema', schema });
+          const prepared = prepare({ jsonSchema: schema });
           expect(allows(prepared, JSON.stringify(value)), JSON.stringify(value)).toBe(true);
         }
       }),
@@ -107,7 +107,7 @@ describe('schemas that refer to themselves', () => {
     [{ type: 'object', required: ['x'], additionalProperties: { $ref: '#' } }, '#/additionalProperties/$ref'],
     [{ type: 'array', prefixItems: [{ type: 'null' }, { $ref: '#' }], minItems: 2 }, '#/prefixItems/1/$ref'],
   ])('%j is refused at %s', (schema, place) => {
-    expect(() => prepare({ kind: 'json-schema', schema })).toThrow(`without an end (at ${place}).`);
+    expect(() => prepare({ jsonSchema: schema })).toThrow(`without an end (at ${place}).`);
   });
 
   it.each([
@@ -116,7 +116,7 @@ describe('schemas that refer to themselves', () => {
     [{ type: ['object', 'null'], properties: { a: { $ref: '#' } }, required: ['a'] }, { a: { a: null } }],
     [{ type: 'array', items: { $ref: '#' } }, [[], [[]]]],
   ])('%j is served', (schema, value) => {
-    expect(allows(prepare({ kind: 'json-schema', schema }), JSON.stringify(value))).toBe(true);
+    expect(allows(prepare({ jsonSchema: schema }), JSON.stringify(value))).toBe(true);
   });
 });
 
@@ -126,13 +126,12 @@ describe('grammars that refer to themselves', () => {
     ['root ::= "a" b\nb ::= "x" c\nc ::= b | c "y"', 'rule b'],
     ['root ::= a+\na ::= ("x" | "y") a', 'rule a'],
   ])('%j is refused at %s', (text, place) => {
-    expect(() => prepare({ kind: 'grammar', text })).toThrow(`(at grammar, ${place})`);
+    expect(() => prepare({ grammar: text })).toThrow(`(at grammar, ${place})`);
   });
 
   it('lose the alternatives that have no end', () => {
     const prepared = prepare({
-      kind: 'grammar',
-      text: 'root ::= "a" b | "c" d* \nb ::= "x" b\nd ::= d "y" | b',
+      grammar: 'root ::= "a" b | "c" d* \nb ::= "x" b\nd ::= d "y" | b',
     });
     expect(['c', 'ax', 'cx', ''].map(text => allows(prepared, text))).toEqual([true, false, false, false]);
     expect(prepared.grammar.text).not.toContain('x');

@@ -131,7 +131,7 @@ function run(hasUnenforced: boolean, numRuns: number): { finished: number; cut: 
         const strict = !hasUnenforced;
         let prepared: ReturnType<typeof prepare>;
         try {
-          prepared = prepare({ kind: 'json-schema', schema, strict, ...style });
+          prepared = prepare({ jsonSchema: schema, strict, ...style });
         } catch (error) {
           // A random schema may be one that nothing satisfies.
           expect((error as Error).message).toMatch(/Nothing satisfies|Unsatisfiable|unsatisfiable|empty/i);

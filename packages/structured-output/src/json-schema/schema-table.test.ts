@@ -23,7 +23,7 @@ const REFUSED_WHEN_STRICT = [
 
 /** Whether a text could reach the caller: allowed by the grammar and by the check at its end. */
 function passes({ schema }: SchemaCase, text: string, strict: boolean): boolean {
-  const prepared = prepare({ kind: 'json-schema', schema, strict });
+  const prepared = prepare({ jsonSchema: schema, strict });
   if (!allows(prepared, text)) return false;
   if (prepared.check === null) return true;
   try {
@@ -37,7 +37,7 @@ function passes({ schema }: SchemaCase, text: string, strict: boolean): boolean 
 
 function isRefused(schemaCase: SchemaCase, strict: boolean): boolean {
   try {
-    prepare({ kind: 'json-schema', schema: schemaCase.schema, strict });
+    prepare({ jsonSchema: schemaCase.schema, strict });
     return false;
   } catch (error) {
     expect(error).toBeInstanceOf(ConstraintError);

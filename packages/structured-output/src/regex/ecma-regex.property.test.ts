@@ -106,7 +106,7 @@ describe('translated patterns', () => {
         const schema = { type: 'string', pattern };
         let isAllowed: (text: string) => boolean;
         try {
-          const prepared = prepare({ kind: 'json-schema', schema, strict: true });
+          const prepared = prepare({ jsonSchema: schema, strict: true });
           isAllowed = text => allows(prepared, JSON.stringify(text));
         } catch (error) {
           expect((error as Error).message).toMatch(/Nothing satisfies|nsatisfiable/);

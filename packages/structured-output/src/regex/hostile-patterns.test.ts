@@ -6,8 +6,8 @@ import { prepare } from '../../test/feed-text.ts';
 import { generate } from '../../test/random-generation.ts';
 import type { ConstraintSpec } from '../constraint-spec.ts';
 
-const json = (schema: unknown): ConstraintSpec => ({ kind: 'json-schema', schema });
-const tag = (format: unknown): ConstraintSpec => ({ kind: 'structural-tag', tag: { format } });
+const json = (schema: unknown): ConstraintSpec => ({ jsonSchema: schema });
+const tag = (format: unknown): ConstraintSpec => ({ structuralTag: { format } });
 
 const LOOK = /Look-ahead and look-behind are not supported \(at regex\)/;
 const BACK = /Back-references are not supported \(at regex\)/;
@@ -77,14 +77,14 @@ const SERVED = [
 
 describe('hostile regular expressions', () => {
   it.each(REFUSED)('%s is refused with its place', (pattern, reason) => {
-    expect(() => prepare({ kind: 'regex', pattern })).toThrow(reason);
+    expect(() => prepare({ regex: pattern })).toThrow(reason);
   });
 
   it.each([...SERVED, ...AMBIGUOUS])(
     '%s is served, and every text can be continued',
     { timeout: 60_000 },
     pattern => {
-      const { grammar } = prepare({ kind: 'regex', pattern });
+      const { grammar } = prepare({ regex: pattern });
       for (const seed of [1, 2, 3]) expect(() => generate(grammar, seed, 100)).not.toThrow();
     },
   );
@@ -92,7 +92,7 @@ describe('hostile regular expressions', () => {
   it('are refused as patterns of JSON Schema and in grammars too', () => {
     const pattern = '^(?:[a-z]{1,100}[0-9a-z]){1,100}$';
     const schema = { type: 'object', properties: { a: { pattern } } };
-    expect(() => prepare({ kind: 'json-schema', schema })).toThrow(
+    expect(() => prepare({ jsonSchema: schema })).toThrow(
       /A counted repetition holds another one, .*\(at #\/properties\/a\/pattern\)/,
     );
     for (const text of [
@@ -100,7 +100,7 @@ describe('hostile regular expressions', () => {
       'start: /(?:[a-z]{1,100}[0-9a-z]){1,100}/',
       'start: T\nT: (/[a-z]/{1,100} /[a-z0-9]/){1,100}',
     ])
-      expect(() => prepare({ kind: 'grammar', text }), text).toThrow(
+      expect(() => prepare({ grammar: text }), text).toThrow(
         /A counted repetition holds another one, .*\(at grammar\)/,
       );
   });
@@ -121,7 +121,7 @@ describe('hostile regular expressions', () => {
     ['a definition', json({ $ref: '#/$defs/a', $defs: { a: { pattern: '^(a+)+$' } } })],
     ['a regular expression in a tag', tag({ type: 'regex', pattern: '(a+)+b' })],
     ['a schema in a tag', tag({ type: 'json_schema', json_schema: { items: { pattern: '^(a+)+$' } } })],
-    ['a terminal of Lark', { kind: 'grammar', text: 'start: T "!"\nT: /(a+)+b/' }],
+    ['a terminal of Lark', { grammar: 'start: T "!"\nT: /(a+)+b/' }],
     ['a large pattern', json({ pattern: `(${'a?'.repeat(2_000)}b)*c` })],
   ])('ambiguous patterns are served in %s', (_where, spec) => {
     expect(() => prepare(spec)).not.toThrow();

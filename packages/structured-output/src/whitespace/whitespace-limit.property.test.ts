@@ -15,11 +15,7 @@ const SCHEMA = {
   required: ['a', 'b c'],
   additionalProperties: { type: 'boolean' },
 };
-const SPECS: readonly ConstraintSpec[] = [
-  { kind: 'json-schema', schema: SCHEMA },
-  { kind: 'json-schema', schema: {} },
-  { kind: 'json-object' },
-];
+const SPECS: readonly ConstraintSpec[] = [{ jsonSchema: SCHEMA }, { jsonSchema: {} }, { jsonObject: true }];
 const TAG = {
   format: { type: 'tag', begin: '<a>', content: { type: 'json_schema', json_schema: SCHEMA }, end: '</a>' },
 };
@@ -76,7 +72,7 @@ describe('bounded white space', () => {
     const gap = new RegExp(`^${GAP_PATTERN}$`);
     fc.assert(
       fc.property(
-        fc.constantFrom<ConstraintSpec>(...SPECS, { kind: 'structural-tag', tag: TAG }),
+        fc.constantFrom<ConstraintSpec>(...SPECS, { structuralTag: TAG }),
         fc.nat(),
         (spec, seed) => {
           const { text } = generate(prepare(spec).grammar, seed, 60);
@@ -90,8 +86,7 @@ describe('bounded white space', () => {
   it('lets a model that prefers blanks to everything else come to its end', { timeout: 60_000 }, () => {
     const matcher = demoEngine.compile(
       prepare({
-        kind: 'json-schema',
-        schema: { type: 'array', items: { const: 1 }, minItems: 3, maxItems: 3 },
+        jsonSchema: { type: 'array', items: { const: 1 }, minItems: 3, maxItems: 3 },
       }).grammar,
     );
     const taken: number[] = [];
@@ -121,11 +116,7 @@ describe('bounded white space', () => {
       expect(fits(JSON.stringify(value, null, indent))).toBe(true);
     expect(fits('{"a": [1, null], "b c": "  "}')).toBe(true);
     expect(fits('{"a":  [1]')).toBe(false);
-    expect(fits('{"a":  [1]', { kind: 'json-schema', schema: SCHEMA, style: { whitespace: 'any' } })).toBe(
-      true,
-    );
-    expect(fits('{"a": [1]', { kind: 'json-schema', schema: SCHEMA, style: { whitespace: 'none' } })).toBe(
-      false,
-    );
+    expect(fits('{"a":  [1]', { jsonSchema: SCHEMA, style: { whitespace: 'any' } })).toBe(true);
+    expect(fits('{"a": [1]', { jsonSchema: SCHEMA, style: { whitespace: 'none' } })).toBe(false);
   });
 });

@@ -7,7 +7,7 @@ import { ConstraintPreparer } from './constraint-preparer.ts';
 const preparer = new ConstraintPreparer({ specialTokens: [{ id: 3, name: '<|call|>' }] });
 afterAll(() => preparer.close());
 
-const schema = (value: unknown): ConstraintSpec => ({ kind: 'json-schema', schema: value });
+const schema = (value: unknown): ConstraintSpec => ({ jsonSchema: value });
 
 function nested(depth: number): string {
   return `${'{"type":"object","properties":{"a":'.repeat(depth)}{}${'}}'.repeat(depth)}`;
@@ -35,26 +35,25 @@ const HOSTILE: readonly (readonly [string, ConstraintSpec, RegExp])[] = [
   ],
   [
     '20,000 chained rules',
-    { kind: 'grammar', text: Array.from({ length: 20_000 }, (_, i) => `r${i}: r${i + 1}`).join('\n') },
+    { grammar: Array.from({ length: 20_000 }, (_, i) => `r${i}: r${i + 1}`).join('\n') },
     /bytes|rules at most/,
   ],
   [
     '5,000 chained EBNF rules',
     {
-      kind: 'grammar',
-      text: `root ::= r0\n${Array.from({ length: 5_000 }, (_, i) => `r${i} ::= r${i + 1}`).join('\n')}\nr5000 ::= "x"`,
+      grammar: `root ::= r0\n${Array.from({ length: 5_000 }, (_, i) => `r${i} ::= r${i + 1}`).join('\n')}\nr5000 ::= "x"`,
     },
     /rules/,
   ],
-  ['a grammar of brackets', { kind: 'grammar', text: `root ::= ${'('.repeat(100_000)}` }, /nested deeper/],
-  ['a Lark grammar of brackets', { kind: 'grammar', text: `start: ${'('.repeat(200_000)}` }, /./],
-  ['a rule that never ends', { kind: 'grammar', text: 'root ::= root' }, /Nothing satisfies/],
-  ['a long look-ahead', { kind: 'regex', pattern: '(?=a)b' }, /Look-ahead/],
-  ['a back-reference', { kind: 'regex', pattern: '(a)\\1' }, /Back-references/],
+  ['a grammar of brackets', { grammar: `root ::= ${'('.repeat(100_000)}` }, /nested deeper/],
+  ['a Lark grammar of brackets', { grammar: `start: ${'('.repeat(200_000)}` }, /./],
+  ['a rule that never ends', { grammar: 'root ::= root' }, /Nothing satisfies/],
+  ['a long look-ahead', { regex: '(?=a)b' }, /Look-ahead/],
+  ['a back-reference', { regex: '(a)\\1' }, /Back-references/],
   ['a pattern of 100 kB', schema({ pattern: 'a?'.repeat(50_000) }), /16384 bytes/],
   [
     'repetitions inside repetitions',
-    { kind: 'regex', pattern: '(((a{1,1000}){1,1000}){1,1000}){1,1000}' },
+    { regex: '(((a{1,1000}){1,1000}){1,1000}){1,1000}' },
     /1000000000000 characters; 20000 are allowed \(at regex\)/,
   ],
   ['an unknown place', schema({ $ref: '#/nowhere' }), /points to nothing/],
@@ -73,8 +72,7 @@ describe('ConstraintPreparer', () => {
 
   it('serves patterns on which a backtracking matcher takes exponential time', async () => {
     const specs: ConstraintSpec[] = ['(x+x+)+y', '(a|a)*b', '(.*a.{20})b'].map(pattern => ({
-      kind: 'regex',
-      pattern,
+      regex: pattern,
     }));
     for (const spec of [...specs, schema({ properties: { a: { pattern: '^(a+)+$' } } })])
       expect(await preparer.prepare(spec)).toMatchObject({ check: null });
@@ -111,16 +109,15 @@ describe('ConstraintPreparer', () => {
 
   it('names the keyword and its place when every keyword must be enforced', async () => {
     const spec = {
-      kind: 'json-schema',
       strict: true,
-      schema: { properties: { a: { not: { type: 'null' } } } },
-    } as const;
+      jsonSchema: { properties: { a: { not: { type: 'null' } } } },
+    };
     await expect(preparer.prepare(spec)).rejects.toThrow(/keyword not .*#\/properties\/a\/not/);
   });
 
   it('names special tokens in structural tags', async () => {
     const format = { type: 'tag', begin: '<|call|>', content: { type: 'any_text' }, end: '!' };
-    const prepared = await preparer.prepare({ kind: 'structural-tag', tag: { format } });
+    const prepared = await preparer.prepare({ structuralTag: { format } });
     expect(prepared.grammar.text).toContain('<[3]>');
   });
 });

@@ -57,7 +57,12 @@ describe('countBlocks', () => {
   });
 
   it.each([
-    [{ cacheBytes: 50 * 32_768 }, {}, 'cacheBytes', /room for 784 tokens in 1638400 bytes.*raise cacheBytes/],
+    [
+      { cacheBytes: 50 * 32_768 },
+      {},
+      'tuning.cacheBytes',
+      /room for 784 tokens in 1638400 bytes.*raise tuning.cacheBytes/,
+    ],
     [{}, { memoryBytes: GIB }, 'contextLength', /room for 0 tokens.*lower contextLength\./],
     [{}, { maxTensorBytes: 10 * 4_096 }, 'contextLength', /room for 144 tokens in tensors of 40960 bytes/],
   ])('refuses a cache that does not hold one context: %j %j', (change, facts, parameter, message) => {

@@ -63,8 +63,8 @@ export function countBlocks(needs: BlockMemoryNeeds, facts: OrtDeviceFacts): num
       : `${available} bytes`;
   throw new EngineError(
     'model_invalid',
-    `The cache has room for ${room} tokens in ${limit}, which is less than contextLength ${contextLength}; lower contextLength${cacheBytes === undefined ? '' : ' or raise cacheBytes'}.`,
-    { parameter: cacheBytes === undefined || inTensor < inMemory ? 'contextLength' : 'cacheBytes' },
+    `The cache has room for ${room} tokens in ${limit}, which is less than contextLength ${contextLength}; lower contextLength${cacheBytes === undefined ? '' : ' or raise tuning.cacheBytes'}.`,
+    { parameter: cacheBytes === undefined || inTensor < inMemory ? 'contextLength' : 'tuning.cacheBytes' },
   );
 }
 

@@ -22,13 +22,13 @@ export interface BeamSearchSides {
 
 /** The events of a search. Throws: what the link fails a request with, `aborted`. */
 export function searchBeams(
-  { valid, promptTokenIds, maxTokens, reasoning }: PreparedRequest,
+  { valid, promptTokenIds, rules, reasoning }: PreparedRequest,
   beamSearch: BeamSearch,
   { link, requests, tokenizer }: BeamSearchSides,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<GenerationEvent, void, undefined> {
   const { tokenBytes, mainEosTokenId } = tokenizer;
-  const { skipSpecialTokens, includeStopInOutput, logprobs, eosTokenIds } = valid;
+  const { skipSpecialTokens, includeStopInOutput, logprobs } = valid;
 
   /** The first question, which all others continue. */
   let firstId: number | undefined;
@@ -50,9 +50,9 @@ export function searchBeams(
   return generateBeams({
     promptTokenIds,
     beamSearch,
-    maxTokens,
+    maxTokens: rules.maxTokens,
     mainEosTokenId,
-    ignoreEos: eosTokenIds.length === 0,
+    ignoreEos: rules.eosTokenIds.length === 0,
     includeStopInOutput,
     logprobs,
     tokenBytes,

@@ -1,6 +1,12 @@
 // Reasoning formats: the published marks that separate a model's reasoning from its answer, and the choice of the format
 // of a model, by name or by its chat template.
 
+import {
+  REASONING_FORMAT_NAMES,
+  type ReasoningFormatName,
+  type ReasoningParser,
+} from '../../request/reasoning-parser.ts';
+
 /** The reasoning is between a start and an end mark, before the answer. */
 export interface TagFormat {
   readonly kind: 'tags';
@@ -74,17 +80,7 @@ export const REASONING_FORMATS = {
       '<|return|>',
     ],
   },
-} as const satisfies Record<string, NamedFormat>;
-
-export type ReasoningFormatName = keyof typeof REASONING_FORMATS;
-/** Value of the engine's option: a format, `auto` for the one of the chat template, `none` to split nothing. */
-export type ReasoningParser = ReasoningFormatName | 'auto' | 'none';
-
-export const REASONING_PARSERS: readonly ReasoningParser[] = [
-  'auto',
-  'none',
-  ...(Object.keys(REASONING_FORMATS) as ReasoningFormatName[]),
-];
+} as const satisfies Record<ReasoningFormatName, NamedFormat>;
 
 /** The format of a model; null when all of its output is answer. */
 export function chooseReasoningFormat(
@@ -93,8 +89,10 @@ export function chooseReasoningFormat(
 ): ReasoningFormatName | null {
   if (parser === 'none') return null;
   if (parser !== 'auto') return parser;
-  const names = Object.keys(REASONING_FORMATS) as ReasoningFormatName[];
-  return names.find(name => chatTemplate?.includes(REASONING_FORMATS[name].templateMark)) ?? null;
+  const found = REASONING_FORMAT_NAMES.find(name =>
+    chatTemplate?.includes(REASONING_FORMATS[name].templateMark),
+  );
+  return found ?? null;
 }
 
 /** Whether a text ends inside the reasoning, so that the text after it is reasoning. */

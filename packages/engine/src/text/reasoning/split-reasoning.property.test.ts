@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { REASONING_FORMATS, type ReasoningFormatName } from './reasoning-format.ts';
+import type { ReasoningFormatName } from '../../request/reasoning-parser.ts';
+import { REASONING_FORMATS } from './reasoning-format.ts';
 import { createReasoningSplitter } from './split-reasoning.ts';
 
 function split(name: ReasoningFormatName, pieces: readonly string[], isOpen = false) {

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { checkOptions } from './check-options.ts';
+import type { EngineOptions } from './engine-options.ts';
+
+const REFUSALS: readonly (readonly [Partial<EngineOptions>, string, string])[] = [
+  [{ threadCount: -1 }, 'threadCount', 'at least 0; got -1'],
+  [{ maxSequences: 0 }, 'maxSequences', 'at least 1; got 0'],
+  [{ contextLength: 0 }, 'contextLength', 'at least 1'],
+  [{ tuning: { prefillChunkLength: 0.5 } }, 'tuning.prefillChunkLength', 'a whole number'],
+  [{ tuning: { maxQueuedSequences: -1 } }, 'tuning.maxQueuedSequences', 'at least 0'],
+  [{ tuning: { mixedChunkLength: 0 } }, 'tuning.mixedChunkLength', 'at least 1'],
+  [{ tuning: { cacheSlots: -1 } }, 'tuning.cacheSlots', 'at least 0'],
+  [{ tuning: { cacheSlots: 1 }, prefixCaching: false }, 'tuning.cacheSlots', 'without prefixCaching; got 1'],
+  [{ tuning: { cacheBytes: 0 } }, 'tuning.cacheBytes', 'at least 1'],
+  [{ link: 'thread' as 'worker' }, 'link', 'worker, process or in-process; got thread'],
+  [{ stepTimeoutMs: 1_000 }, 'stepTimeoutMs', "needs link: 'process'; with 'worker'"],
+  [{ stepTimeoutMs: 0.5, link: 'process' }, 'stepTimeoutMs', 'from 0 to 2147483647; got 0.5'],
+];
+
+test.each(REFUSALS)('%j is refused by name, with what is allowed', (options, parameter, message) => {
+  expect(() => checkOptions({ modelDir: 'model', ...options })).toThrow(
+    expect.objectContaining({ code: 'model_invalid', parameter, message: expect.stringContaining(message) }),
+  );
+});
+
+test('options that are left undefined are taken', () => {
+  const tuning = { cacheSlots: undefined };
+  expect(() => checkOptions({ modelDir: 'model', link: undefined, tuning })).not.toThrow();
+});

@@ -1,0 +1,3 @@
+// How a token side is, as its link sees it.
+
+export type CoreLinkState = 'loading' | 'ready' | 'restarting' | 'failed' | 'closed';
