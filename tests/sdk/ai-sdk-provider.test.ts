@@ -179,7 +179,7 @@ describe('generateText', () => {
   });
 
   test('tries a full engine again', async () => {
-    const small = await createEngine({ modelDir, maxSequences: 1, maxQueuedSequences: 1 });
+    const small = await createEngine({ modelDir, maxSequences: 1, tuning: { maxQueuedSequences: 1 } });
     try {
       const request = {
         ...call('Count up.', { ignoreEos: true }),

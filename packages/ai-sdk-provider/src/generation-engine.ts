@@ -17,5 +17,5 @@ export function generateAnswer(
   request: GenerationRequest,
   signal: AbortSignal,
 ): AsyncIterable<GenerationEvent> {
-  return engine.generate(request, signal);
+  return engine.generate(request, { signal });
 }

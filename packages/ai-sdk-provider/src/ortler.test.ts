@@ -62,6 +62,12 @@ it('counts cached tokens of the prompt, and tokens up to the end of the reasonin
   });
 });
 
+it('counts reasoning that is cut off before it has a text', async () => {
+  const finish = { reason: 'length', stopReason: null } as const;
+  const parts = await partsOf({ deltas: [{ isReasoning: true }, { isReasoning: true, finish }] });
+  expect(parts.at(-1)).toMatchObject({ usage: { outputTokens: { total: 2, text: 0, reasoning: 2 } } });
+});
+
 it('joins the parts of a stream in a result that is not streamed', async () => {
   const engine = createFakeEngine({ deltas: THOUGHT });
   const result = await modelOver(engine).doGenerate({ prompt });

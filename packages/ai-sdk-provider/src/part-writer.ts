@@ -85,10 +85,10 @@ export class PartWriter {
     };
   }
 
-  #count({ tokenIds, logprobs, reasoning, finish }: TokenDeltaEvent): void {
+  #count({ tokenIds, logprobs, reasoning, isReasoning, finish }: TokenDeltaEvent): void {
     this.#completionTokenCount += tokenIds.length;
-    // Tokens of a mark or of an incomplete character have no text of their own: they count to the reasoning that follows.
-    if (reasoning !== '') this.#reasoningTokenCount = this.#completionTokenCount;
+    // Tokens of an opening mark or of an incomplete character have no text of their own.
+    if (isReasoning || reasoning !== '') this.#reasoningTokenCount = this.#completionTokenCount;
     if (logprobs !== undefined) this.#logprobs.push(...logprobs);
     if (finish !== null) this.#finish = finish;
   }

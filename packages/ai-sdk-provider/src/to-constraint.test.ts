@@ -10,17 +10,17 @@ const tag = { format: { type: 'const_string', value: 'a' } };
 it.each<[Format, OrtlerProviderOptions, unknown]>([
   [undefined, {}, undefined],
   [{ type: 'text' }, {}, undefined],
-  [{ type: 'json' }, {}, { kind: 'json-object' }],
-  [{ type: 'json', schema }, {}, { kind: 'json-schema', schema }],
+  [{ type: 'json' }, {}, { jsonObject: true }],
+  [{ type: 'json', schema }, {}, { jsonSchema: schema }],
   [
     { type: 'json', schema },
     { strictJsonSchema: true, jsonStyle: { whitespace: 'none', closeObjects: undefined } },
-    { kind: 'json-schema', schema, strict: true, style: { whitespace: 'none' } },
+    { jsonSchema: schema, strict: true, style: { whitespace: 'none' } },
   ],
-  [undefined, { constraint: { regex: 'a+' } }, { kind: 'regex', pattern: 'a+' }],
-  [{ type: 'text' }, { constraint: { choice: ['a', 'b'] } }, { kind: 'choice', choices: ['a', 'b'] }],
-  [undefined, { constraint: { grammar: 'root ::= "a"' } }, { kind: 'grammar', text: 'root ::= "a"' }],
-  [undefined, { constraint: { structuralTag: tag } }, { kind: 'structural-tag', tag }],
+  [undefined, { constraint: { regex: 'a+' } }, { regex: 'a+' }],
+  [{ type: 'text' }, { constraint: { choice: ['a', 'b'] } }, { choice: ['a', 'b'] }],
+  [undefined, { constraint: { grammar: 'root ::= "a"' } }, { grammar: 'root ::= "a"' }],
+  [undefined, { constraint: { structuralTag: tag } }, { structuralTag: tag }],
 ])('the format %j with the options %j gives the constraint %j', (format, options, constraint) => {
   expect(toConstraint(format, options)).toStrictEqual(constraint);
 });

@@ -14,21 +14,14 @@ export function toConstraint(
   if (!isJson) {
     refuseWithoutJson('jsonStyle', jsonStyle);
     refuseWithoutJson('strictJsonSchema', strictJsonSchema);
-    return constraint === undefined ? undefined : fromOption(constraint);
+    return constraint;
   }
   if (constraint !== undefined)
     throw invalid('constraint', 'cannot be combined with a JSON response format, which is a constraint too');
   const style: JsonStyle | undefined = jsonStyle && definedValues(jsonStyle);
   return format.schema === undefined
-    ? { kind: 'json-object', ...definedValues({ style }) }
-    : { kind: 'json-schema', schema: format.schema, ...definedValues({ style, strict: strictJsonSchema }) };
-}
-
-function fromOption(constraint: NonNullable<OrtlerProviderOptions['constraint']>): ConstraintSpec {
-  if ('regex' in constraint) return { kind: 'regex', pattern: constraint.regex };
-  if ('choice' in constraint) return { kind: 'choice', choices: constraint.choice };
-  if ('grammar' in constraint) return { kind: 'grammar', text: constraint.grammar };
-  return { kind: 'structural-tag', tag: constraint.structuralTag };
+    ? { jsonObject: true, ...definedValues({ style }) }
+    : { jsonSchema: format.schema, ...definedValues({ style, strict: strictJsonSchema }) };
 }
 
 function refuseWithoutJson(option: 'jsonStyle' | 'strictJsonSchema', value: unknown): void {

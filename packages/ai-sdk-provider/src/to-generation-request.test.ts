@@ -13,7 +13,7 @@ const map = (options: Partial<LanguageModelV4CallOptions> = {}, template: string
 it('leaves everything open that a call leaves open, so that the defaults of the model apply', () => {
   const { request, warnings } = map({ ...UNSET, providerOptions: { ortler: {} } });
   expect(request).toStrictEqual({
-    prompt: { kind: 'chat', messages: [{ role: 'user', content: 'Hi' }], template: { variables: {} } },
+    prompt: { messages: [{ role: 'user', content: 'Hi' }], template: { variables: {} } },
     sampling: {},
     stop: {},
   });

@@ -30,7 +30,6 @@ export function toGenerationRequest(
   return {
     request: {
       prompt: {
-        kind: 'chat',
         messages: toChatMessages(options.prompt),
         template: toTemplate(own, reasoning),
       },

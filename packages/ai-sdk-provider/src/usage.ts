@@ -4,7 +4,7 @@ import type { LanguageModelV4Usage } from '@ai-sdk/provider';
 import type { TokenUsage } from '@ortler/engine';
 
 export interface AnswerUsage extends TokenUsage {
-  /** Tokens up to the last one of the reasoning, marks included. */
+  /** Tokens up to the last one inside the reasoning; the opening mark counts, the closing one does not. */
   readonly reasoningTokenCount: number;
 }
 

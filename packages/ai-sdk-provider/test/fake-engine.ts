@@ -3,6 +3,7 @@
 
 import {
   EngineError,
+  type GenerateOptions,
   type GenerationEvent,
   type GenerationRequest,
   type TokenDeltaEvent,
@@ -38,7 +39,7 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
 
   async function* generate(
     request: GenerationRequest,
-    signal?: AbortSignal,
+    { signal }: GenerateOptions = {},
   ): AsyncGenerator<GenerationEvent, void, undefined> {
     requests.push(request);
     try {
