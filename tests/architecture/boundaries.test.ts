@@ -27,6 +27,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@ortler/structured-output',
     '@ortler/worker',
   ],
+  'packages/ai-sdk-provider': ['@ai-sdk/provider', 'zod', '@ortler/engine'],
   'packages/model-builder': ['zod', '@ortler/onnx', '@ortler/worker', '@ortler/engine/graph-contract'],
   'packages/api': [
     'zod',
@@ -92,6 +93,7 @@ const DOORS: readonly { readonly library: RegExp; readonly door: string }[] = [
   { library: /^transformers-llguidance/, door: 'packages/structured-output/src/llguidance/' },
   { library: /^@huggingface\//, door: 'packages/engine/src/text/' },
   { library: /^@ortler\/jinja$/, door: 'packages/engine/src/text/' },
+  { library: /^@ai-sdk\//, door: 'packages/ai-sdk-provider/src/' },
   { library: /^node:sqlite$|^pg$|^@clickhouse\//, door: 'apps/server/src/(db|stores)/' },
 ];
 

@@ -1,0 +1,48 @@
+// Stream parts -> the result of a call that does not stream, so that both kinds of call say the same.
+
+import type {
+  LanguageModelV4Content,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4StreamPart,
+} from '@ai-sdk/provider';
+
+type FinishPart = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
+
+/** Reads all parts. Throws: the error of a failed answer. */
+export async function collectResult(
+  parts: AsyncIterable<LanguageModelV4StreamPart>,
+): Promise<LanguageModelV4GenerateResult> {
+  const blocks: { readonly type: 'text' | 'reasoning'; readonly pieces: string[] }[] = [];
+  let start: Pick<LanguageModelV4GenerateResult, 'warnings' | 'response'> = { warnings: [] };
+  let finish: FinishPart | undefined;
+  for await (const part of parts) {
+    switch (part.type) {
+      case 'stream-start':
+        start = { warnings: part.warnings };
+        break;
+      case 'response-metadata': {
+        const { type: _, ...response } = part;
+        start = { ...start, response };
+        break;
+      }
+      case 'text-start':
+        blocks.push({ type: 'text', pieces: [] });
+        break;
+      case 'reasoning-start':
+        blocks.push({ type: 'reasoning', pieces: [] });
+        break;
+      case 'text-delta':
+      case 'reasoning-delta':
+        blocks.at(-1)!.pieces.push(part.delta);
+        break;
+      case 'error':
+        throw part.error;
+      case 'finish':
+        finish = part;
+    }
+  }
+  if (finish === undefined) throw new Error('The engine ended without a request-finish event.');
+  const { type: _, ...end } = finish;
+  const content = blocks.map(({ type, pieces }): LanguageModelV4Content => ({ type, text: pieces.join('') }));
+  return { content, ...start, ...end };
+}
