@@ -1,0 +1,100 @@
+// The front door on the demo model: a folder is built and loaded, and its four calls answer.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { demoModel, loadModel, type Model } from 'ortler';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+
+const QUESTION = 'What is the capital of France?';
+
+let cacheDir: string;
+let model: Model;
+const stages: string[] = [];
+
+beforeAll(async () => {
+  cacheDir = mkdtempSync(join(tmpdir(), 'ortler-models-'));
+  const onBuildProgress = ({ stage }: { readonly stage: string }) => stages.push(stage);
+  model = await loadModel(demoModel, { cacheDir, precision: 'q8', device: 'cpu', onBuildProgress });
+});
+afterAll(async () => {
+  await model?.close();
+  rmSync(cacheDir, { recursive: true, force: true });
+});
+
+describe('loadModel', () => {
+  test('reports the progress of a build, and builds a folder once', async () => {
+    expect(stages).toContain('weights');
+    const seen: string[] = [];
+    const onBuildProgress = ({ stage }: { readonly stage: string }) => seen.push(stage);
+    await using again = await loadModel(demoModel, {
+      cacheDir,
+      precision: 'q8',
+      device: 'cpu',
+      onBuildProgress,
+    });
+    expect((await again.generateText(QUESTION, { temperature: 0 })).text).toContain('Paris');
+    expect(seen).not.toContain('weights');
+  });
+
+  test('refuses a folder without a model, by name', async () => {
+    await expect(loadModel(cacheDir, { cacheDir, device: 'cpu' })).rejects.toMatchObject({
+      name: 'ModelBuildError',
+      code: 'source_invalid',
+      message: expect.stringContaining(cacheDir),
+    });
+  });
+
+  test('an aborted signal ends it before anything is built', async () => {
+    const signal = AbortSignal.abort(new Error('not now'));
+    await expect(loadModel(demoModel, { cacheDir, device: 'cpu', signal })).rejects.toThrow('not now');
+  });
+});
+
+describe('a loaded model', () => {
+  test('streams the text that it generates', async () => {
+    const pieces: string[] = [];
+    for await (const text of model.textStream(QUESTION, { temperature: 0 })) pieces.push(text);
+    expect(pieces.length).toBeGreaterThan(1);
+    const whole = await model.generateText(QUESTION, { temperature: 0 });
+    expect(pieces.join('')).toBe(whole.text);
+    expect(whole.text).toContain('Paris');
+    expect(whole.finishReason).toBe('stop');
+    expect(whole.usage.completionTokenCount).toBeGreaterThan(1);
+  });
+
+  test('loses no text in the obvious loop over its events', async () => {
+    let text = '';
+    for await (const event of model.stream(QUESTION, { temperature: 0 }))
+      if (event.kind === 'token-delta') text += event.text;
+    expect(text).toBe((await model.generateText(QUESTION, { temperature: 0 })).text);
+  });
+
+  test('gives reasoning apart from the answer', async () => {
+    const template = { variables: { enable_thinking: true } };
+    const { text, reasoning } = await model.generateText('What is 3 + 4?', { temperature: 0, template });
+    expect(reasoning).not.toBe('');
+    expect(text).not.toContain('think>');
+    expect(text).toContain('7');
+  });
+
+  test('answers with an object of a Zod schema', async () => {
+    const schema = z.object({ name: z.string(), age: z.int().min(0).max(150) });
+    const prompt = 'Extract name and age as JSON: Maria is 34 years old.';
+    const { object } = await model.generateObject(schema, prompt, { temperature: 0, maxTokens: 100 });
+    expect(schema.safeParse(object).success).toBe(true);
+  });
+
+  test('ends with its signal', async () => {
+    const controller = new AbortController();
+    const stream = model.textStream(QUESTION, { signal: controller.signal, stop: [], minTokens: 200 });
+    await stream.next();
+    controller.abort();
+    await expect(
+      (async () => {
+        for await (const _ of stream);
+      })(),
+    ).rejects.toMatchObject({ code: 'aborted' });
+  });
+});
