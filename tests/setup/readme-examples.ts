@@ -11,14 +11,13 @@ const NEEDS: Readonly<Record<string, string>> = {
   api: 'a running server',
   engine: 'a model',
   'model-builder': 'a downloaded checkpoint',
-  ortler: 'a model',
 };
 
 export interface Example {
   /** Name of the file to write. */
   readonly file: string;
   readonly source: string;
-  /** What it prints: the comment behind each `console.log(...)`. */
+  /** What it prints: the comment behind each `console.log(...)` and `process.stdout.write(...)`. */
   readonly output: string;
   /** Part of another example, which runs it: a block that begins with a file name in a comment. */
   readonly isPart: boolean;
@@ -38,8 +37,8 @@ export function readExamples(name: string): readonly Example[] {
   if (blocks.length === 0) throw new Error(`The README of ${name} has no example.`);
   return blocks.map((source, i) => {
     const part = /^\/\/ (\S+\.ts)\n/.exec(source)?.[1];
-    const printed = [...source.matchAll(/^\s*console\.log\(.*\); \/\/ (.*)$/gm)].map(
-      match => `${match[1]}\n`,
+    const printed = [...source.matchAll(/\b(console\.log|process\.stdout\.write)\(.*\); \/\/ (.*)$/gm)].map(
+      ([, call, text]) => (call === 'console.log' ? `${text}\n` : text),
     );
     return {
       file: part ?? `example-${i + 1}.ts`,
@@ -60,7 +59,8 @@ export function runExample(folder: string, { file }: Example, nodeOptions: reado
     cwd: folder,
     encoding: 'utf8',
     timeout: 60_000,
-    env: { ...process.env, NODE_OPTIONS: '', NO_COLOR: '1' },
+    // The home folder holds the cache of built models.
+    env: { ...process.env, HOME: folder, NODE_OPTIONS: '', NO_COLOR: '1' },
   });
   return stdout + stderr;
 }
