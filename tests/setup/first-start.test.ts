@@ -4,13 +4,14 @@
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { REPOSITORY } from '../support/server.ts';
 import { installTarballs } from './install-tarballs.ts';
+import { readExamples, runExample, writeExamples } from './readme-examples.ts';
 
 const API_KEY = 'test-key-0123456789abcdef';
 const PORT = String(await freePort());
@@ -141,21 +142,49 @@ describe.skipIf(!isCheckout)('first start of a clean clone (skipped outside a gi
       expect(output).toBe('TRPCClientError\n');
     });
 
-    test('the server asks for a model: the demo model is not among them', async () => {
-      const cli = join(project, 'node_modules/@ortler/server/dist/cli.js');
-      const args = [cli, 'chat', 'Hello!', '--data-dir', join(project, 'data')];
-      const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-      expect(status).toBe(1);
-      expect(stderr).toContain('Name a model: --models my-model=/path/to/folder');
+    // As npm lays it out: dependencies from the registry, and the command in node_modules/.bin.
+    describe('ortler, installed by npm in an empty folder', () => {
+      let folder: string;
+      beforeAll(() => {
+        folder = join(dirname(clone), 'empty');
+        mkdirSync(folder);
+        const tarballs = join(dirname(clone), 'tarballs');
+        const files = readdirSync(tarballs).map(name => join(tarballs, name));
+        const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+        execFileSync('npm', ['install', ...flags, ...files], { cwd: folder, env: newcomersEnvironment() });
+      }, 300_000);
+
+      test('streams an answer of the demo model from the five lines of the README', () => {
+        const [example] = readExamples('ortler');
+        writeExamples(folder, [{ ...example!, file: 'answer.mts' }]);
+        expect(runExample(folder, { ...example!, file: 'answer.mts' })).toBe(example!.output);
+      });
+
+      test('serves with npx ortler serve', { timeout: 120_000 }, async () => {
+        // The packages need Node 24; the clone brings its own.
+        const env = newcomersEnvironment();
+        env.PATH = [dirname(process.execPath), env.PATH].join(delimiter);
+        const args = ['--no-install', 'ortler', 'serve', '--port', PORT];
+        const server = startIn(folder, 'npx', args, env);
+        try {
+          expect(await answerOf(server.failure)).toContain('Paris');
+        } finally {
+          await server.stop();
+        }
+      });
     });
   });
 });
 
 function startWithNpm(folder: string) {
-  const child = spawn('npm', ['start', '--', '--port', PORT], {
+  return startIn(folder, 'npm', ['start', '--', '--port', PORT]);
+}
+
+function startIn(folder: string, command: string, args: readonly string[], env = newcomersEnvironment()) {
+  const child = spawn(command, args, {
     cwd: folder,
     detached: true,
-    env: newcomersEnvironment(),
+    env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -164,7 +193,7 @@ function startWithNpm(folder: string) {
   return {
     output: () => output,
     failure: () =>
-      child.exitCode === null ? undefined : `npm start ended with ${child.exitCode}:\n${output}`,
+      child.exitCode === null ? undefined : `${command} ended with ${child.exitCode}:\n${output}`,
     stop: async () => {
       // What Ctrl-C in a terminal does: the signal goes to the whole group.
       if (child.exitCode === null && child.pid !== undefined) {

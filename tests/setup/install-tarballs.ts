@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path';
 
 /**
  * @param project The folder that gets a `node_modules`.
- * @param tarballs A folder of tarballs, `ortler-<name>-<version>.tgz` each.
+ * @param tarballs A folder of tarballs, `ortler-<version>.tgz` and `ortler-<name>-<version>.tgz`.
  * @param checkout A checkout with its dependencies, from which the tarballs were made.
  * @param wanted Names without scope; default: all packages.
  */
@@ -19,14 +19,17 @@ export function installTarballs(
 ): void {
   const installed = join(project, 'node_modules');
   for (const file of readdirSync(tarballs)) {
-    const name = /^ortler-(.+)-\d+\.\d+\.\d+\.tgz$/.exec(basename(file))![1]!;
+    const name = /^ortler-(?:(.+)-)?\d+\.\d+\.\d+\.tgz$/.exec(basename(file))![1] ?? 'ortler';
     if (wanted?.includes(name) === false) continue;
-    const folder = join(installed, '@ortler', name);
+    const folder = join(installed, name === 'ortler' ? name : `@ortler/${name}`);
     mkdirSync(folder, { recursive: true });
     execFileSync('tar', ['-xzf', join(tarballs, file), '-C', folder, '--strip-components=1']);
-    const source = [join(checkout, 'packages', name), join(checkout, 'apps', name)].find(existsSync)!;
-    for (const dependency of listPackages(join(source, 'node_modules')))
-      linkOnce(join(source, 'node_modules', dependency), join(installed, dependency));
+    const libraries = ['packages', 'apps']
+      .map(group => join(checkout, group, name, 'node_modules'))
+      .find(existsSync);
+    if (libraries === undefined) continue;
+    for (const dependency of listPackages(libraries))
+      linkOnce(join(libraries, dependency), join(installed, dependency));
   }
 }
 
