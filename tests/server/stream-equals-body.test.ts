@@ -49,8 +49,12 @@ const chatRequest = fc.record({
 test('joined chunks equal the plain body for random requests', { timeout: 300_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(chatRequest, async body => {
-      const [plain, chunks] = await Promise.all([send(body), send({ ...body, stream: true })]);
-      expect(joined(await readEvents(chunks))).toEqual(summary(await plain.json()));
+      // One after the other, neither with the other's prefix in the cache: two that share a step, or a cache hit, are computed
+      // in calls of other shapes, whose float32 rounding now and then decides a draw.
+      const plain = await send({ ...body, cache_salt: 'plain' });
+      const expected = summary(await plain.json());
+      const chunks = await send({ ...body, stream: true, cache_salt: 'stream' });
+      expect(joined(await readEvents(chunks))).toEqual(expected);
     }),
     { numRuns: REQUEST_COUNT },
   );
