@@ -1,4 +1,4 @@
-// Whether the device computes what the processor does: log probabilities of a prompt, within float16. A benchmark of wrong
+// Whether the device computes what the CPU does: log probabilities of a prompt, within float16. A benchmark of wrong
 // numbers does not count.
 
 import type { Engine } from '@ortler/engine';

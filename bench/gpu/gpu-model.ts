@@ -1,4 +1,4 @@
-// A model of the benchmark: random weights of a shape, built for a device or the processor, and what it takes.
+// A model of the benchmark: random weights of a shape, built for a device or the CPU, and what it takes.
 
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ export async function buildForDevice(
   return { sourceDir, deviceDir, weightBytes: await folderBytes(deviceDir) };
 }
 
-/** The same checkpoint for the processor: what the device is compared with. */
+/** The same checkpoint for the CPU: what the device is compared with. */
 export async function buildForProcessor(
   folder: string,
   shape: GpuShape,

@@ -1,4 +1,4 @@
-// Models of common shapes with random weights on a GPU: checked against the processor, then decode at several numbers of
+// Models of common shapes with random weights on a GPU: checked against the CPU, then decode at several numbers of
 // streams, prefill, and what share of the memory's speed that is; beside another engine where one is named.
 //
 //     npm run bench -- gpu --help

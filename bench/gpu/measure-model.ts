@@ -1,4 +1,4 @@
-// One shape in one precision on the device: built, checked against the processor, and timed.
+// One shape in one precision on the device: built, checked against the CPU, and timed.
 
 import type { Engine } from '@ortler/engine';
 import { checkDevice, type LogprobDifference } from './check-device.ts';
@@ -9,7 +9,7 @@ import type { GpuShape } from './gpu-shapes.ts';
 import { type DecodeTimes, measureDecode, measurePrefill, type PrefillTimes } from './measure-device.ts';
 
 export const PREFILL_ROUNDS = 5;
-/** Larger shapes are checked by the tiny one: the processor would take minutes for them. */
+/** Larger shapes are checked by the tiny one: the CPU would take minutes for them. */
 const LARGEST_CHECKED_BYTES = 4 * 2 ** 30;
 
 export interface ModelResult {

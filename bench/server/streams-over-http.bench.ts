@@ -1,5 +1,5 @@
 // What HTTP and server-sent events cost: streams of our server, started as its operators start it, against the engine
-// alone in the process that reads them. Both take turns with the same work; the processor time of the server's own
+// alone in the process that reads them. Both take turns with the same work; the CPU time of the server's own
 // process, besides that of its model, is told apart.
 
 import { parseArgs } from 'node:util';

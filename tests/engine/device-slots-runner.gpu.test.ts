@@ -1,4 +1,4 @@
-// The slots runner on a device against the one on the processor, and its own promises.
+// The slots runner on a device against the one on the CPU, and its own promises.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -68,7 +68,7 @@ describe.skipIf(reason !== undefined).each(['llama', 'qwen3'] as const)(
         expect(Math.abs(actual[i]! - expected[i]!)).toBeLessThan(ROUNDING);
     }
 
-    it('computes chunks and decodes of several sequences as the processor does', async () => {
+    it('computes chunks and decodes of several sequences as the CPU does', async () => {
       await expectSame(row(0, 0, tokens(9, 1)));
       await expectSame(row(0, 9, tokens(1, 2)), row(1, 0, tokens(5, 3), 0));
       await expectSame(row(0, 10, tokens(1, 4)), row(1, 5, tokens(4, 5), 3), row(2, 0, tokens(1, 6)));
@@ -125,7 +125,7 @@ describe.skipIf(reason !== undefined)(
       ['q4', /MatMulIntegerToFloat \(1\)/],
       ['f32', /FusedMatMul \(\d+\)/],
     ] as const)(
-      'in %s leaves products on the processor, and says so where it is told to run there',
+      'in %s leaves products on the CPU, and says so where it runs there all the same',
       async (precision, work) => {
         const facts = await factsOf(precision, false);
         expect(facts).toMatchObject({ device: 'webgpu', deviceNote: expect.stringMatching(work) });
@@ -139,7 +139,7 @@ describe.skipIf(reason !== undefined)(
       });
     });
 
-    it('stays on the processor where it would leave products there, with the reason', async () => {
+    it('stays on the CPU where it would leave products there, with the reason', async () => {
       const facts = await factsOf('q8', true);
       expect(facts).toMatchObject({
         device: 'cpu',
@@ -215,7 +215,7 @@ describe.skipIf(reason !== undefined)(`an exported model on a device, ${reason ?
     return largest;
   }
 
-  it('gives the logits that our own build gives on the processor', async () => {
+  it('gives the logits that our own build gives on the CPU', async () => {
     const folder = await createTinyModelFolder('f32', { modelType: 'qwen3' });
     const exported = await exportModel('plain', { precision: 'f32' }, 'paged');
     expect(await compare(await open(exported, 'webgpu'), await open(folder.dir, 'cpu'))).toBeLessThan(
@@ -248,7 +248,7 @@ describe.skipIf(reason !== undefined)(`an exported model on a device, ${reason ?
     await core.close();
   });
 
-  it('in float16 is refused on the processor, with the graphs to take', async () => {
+  it('in float16 is refused on the CPU, with the graphs to take', async () => {
     const modelDir = await exportModel('activations', { precision: 'q4', halves: 'activations' }, 'paged');
     const load = loadCore({
       modelDir,

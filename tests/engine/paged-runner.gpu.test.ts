@@ -111,7 +111,7 @@ describe.skipIf(why !== undefined)('the paged runner', () => {
     });
   }
 
-  /** Logits of the track's next tokens on the processor. Mutates: they are computed then. */
+  /** Logits of the track's next tokens on the CPU. Mutates: they are computed then. */
   async function advance(track: Track, length: number): Promise<Float32Array> {
     const logits = (await slots.run([track.row(length)])).slice();
     track.computedLength += length;
@@ -137,7 +137,7 @@ describe.skipIf(why !== undefined)('the paged runner', () => {
     expect(warmUps.map(([done]) => done)).toEqual(warmUps.map((_, index) => index));
   });
 
-  it('computes chunks and decodes in one call as the processor computes each alone, within float16', async () => {
+  it('computes chunks and decodes in one call as the CPU computes each alone, within float16', async () => {
     const all = tracks(4);
     const steps = [
       [9, 0, 0, 0],
