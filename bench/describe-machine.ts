@@ -1,4 +1,4 @@
-// What a reader of a result must know about the machine and the moment it was measured.
+// The machine, its load and the versions that a result is reported with.
 
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, loadavg } from 'node:os';

@@ -1,4 +1,4 @@
-// What a running process has used of the machine, as Linux counts it. Callers: benchmarks that start programs.
+// CPU time and memory of a running process, as Linux counts them. Callers: benchmarks that start programs.
 
 import { readdirSync, readFileSync } from 'node:fs';
 

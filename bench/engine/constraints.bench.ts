@@ -1,4 +1,4 @@
-// What constraints cost on a vocabulary of 151,936 tokens: streams with a constraint against the same tokens without
+// The cost of structured output on a vocabulary of 151,936 tokens: streams with a constraint against the same tokens without
 // one, in turns; the time of a mask along real answers; compiling with the first mask; forced text in one call against
 // a call for each token.
 //
@@ -24,9 +24,9 @@ import { median } from '../median.ts';
 import { peerModel } from '../peers/peer-models.ts';
 import { quantile } from '../quantile.ts';
 import { rounded } from '../rounded.ts';
-import { type ConstraintWork, createWorks } from './constraint-works.ts';
+import { type ConstraintWork, createWorks } from './constraint-workloads.ts';
 import { LARGE_VOCAB_SIZE } from './large-logits.ts';
-import { ToldRunner } from './told-runner.ts';
+import { ScriptedRunner } from './scripted-runner.ts';
 
 const HELP = `Options:
   --model FOLDER     a built model with ${LARGE_VOCAB_SIZE} tokens (default: Qwen2.5-0.5B's shape, random 4-bit weights)
@@ -108,7 +108,7 @@ async function createCore(
   loaded: LoadedVocabulary,
   options: Options,
   settings: { readonly drafts: boolean; readonly slotCount: number },
-): Promise<{ readonly core: EngineCore; readonly runner: ToldRunner }> {
+): Promise<{ readonly core: EngineCore; readonly runner: ScriptedRunner }> {
   const { slotCount } = settings;
   const { modelDir, threadCount } = options;
   const inner =
@@ -125,7 +125,7 @@ async function createCore(
             spin: false,
           },
         );
-  const runner = new ToldRunner(answers, PROMPT_LENGTH, slotCount, inner);
+  const runner = new ScriptedRunner(answers, PROMPT_LENGTH, slotCount, inner);
   const core = new EngineCore(new HostStepRunner(runner), {
     prefixCaching: false,
     prefillChunkLength: slotCount * PROMPT_LENGTH,
@@ -138,7 +138,7 @@ async function createCore(
 
 /** Runs all answers at once to their ends. Times are those of steps in which every stream gets a token. */
 async function playTurn(
-  { core, runner }: { readonly core: EngineCore; readonly runner: ToldRunner },
+  { core, runner }: { readonly core: EngineCore; readonly runner: ScriptedRunner },
   answers: readonly (readonly number[])[],
   specs: readonly (ConstraintSpec | null)[],
   loaded: LoadedVocabulary,

@@ -1,4 +1,4 @@
-// What an 8-bit cache changes: decode steps and chunks of prompts on one checkpoint built with a float32 cache and with one
+// int8 KV cache against float32: decode steps and chunks of prompts on one checkpoint built with a float32 cache and with one
 // of 8-bit codes. Builds take turns step by step; logits are compared first, and a difference beyond rounding ends the
 // benchmark.
 //

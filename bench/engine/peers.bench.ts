@@ -14,7 +14,7 @@ import type { ContestantOptions } from '../peers/contestant.ts';
 import { type ContestantName, ContestantProcess } from '../peers/contestant-process.ts';
 import { measureMemoryBandwidth } from '../peers/memory-bandwidth.ts';
 import { peerModel, SHAPE_NAMES, type ShapeName, vocabSizeOf } from '../peers/peer-models.ts';
-import { type DrawPrompt, MEASUREMENTS, type Measurement } from '../peers/works.ts';
+import { type DrawPrompt, MEASUREMENTS, type Measurement } from '../peers/workloads.ts';
 import { rounded } from '../rounded.ts';
 
 const PEERS = resolve(import.meta.dirname, '../peers');
@@ -43,7 +43,7 @@ interface Result {
   readonly values: Partial<Record<ContestantName, number>>;
   /** How many times better ours is: median over the turns of the ratio within a turn. */
   readonly timesBetter: Partial<Record<ContestantName, number>>;
-  /** What no program can pass that reads every 4-bit weight once for each pass over the tokens. Unit: `unit`. */
+  /** Roofline: the limit of a program that reads every 4-bit weight once for each pass over the tokens. Unit: `unit`. */
   readonly limit: number;
 }
 
@@ -125,7 +125,7 @@ interface Settings {
   readonly turnCount: number;
   readonly measurements: readonly Measurement[];
   readonly program?: string;
-  /** What only our engine is told. */
+  /** Settings that only our engine has. */
   readonly own: Pick<ContestantOptions, 'mixedChunkLength'>;
 }
 

@@ -10,7 +10,7 @@ const FILL_CHUNK = 128;
 export interface Contestant {
   readonly name: string;
   readonly runner: SlotModelRunner;
-  /** What it is given instead of the rows that all have. */
+  /** Rows of this variant, in place of the shared ones. */
   readonly change?: (row: RunnerRow) => RunnerRow;
 }
 

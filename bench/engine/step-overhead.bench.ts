@@ -1,4 +1,4 @@
-// What a decode step costs besides the model call: planning, sampling, commit and the message to the text side, over a
+// Overhead of a decode step besides the model call: planning, sampling, commit and the message to the text side, over a
 // large vocabulary. The runner returns logits that were prepared before, at once, so all time is the engine's; with
 // `--model FOLDER` a built model computes them, and the time of its calls is told apart.
 

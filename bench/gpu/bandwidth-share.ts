@@ -1,4 +1,4 @@
-// What share of a device's memory speed decoding reaches: no step can be faster than reading every weight once.
+// Share of the device's memory bandwidth that decoding reaches: no step can be faster than reading every weight once.
 
 import { rounded } from '../rounded.ts';
 import type { DecodeTimes } from './measure-device.ts';

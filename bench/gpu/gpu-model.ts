@@ -11,7 +11,7 @@ import type { GpuShape } from './gpu-shapes.ts';
 
 export type GpuPrecision = 'f16' | 'q8' | 'q4';
 
-/** What a real GPU has to decide: how a graph is built and run. */
+/** How a graph is built and run: settings that a real GPU decides. */
 export interface GpuVariation {
   /** Products round activations to 8 bits, where weights are quantised. */
   readonly roundsActivations: boolean;

@@ -19,7 +19,7 @@ export interface ModelResult {
   readonly check: LogprobDifference;
   readonly decode: readonly DecodeTimes[];
   readonly prefill: PrefillTimes;
-  /** What a peer's answers are compared with. */
+  /** Our logits, which a peer's are compared with. */
   readonly reference: PeerReference;
 }
 

@@ -1,4 +1,4 @@
-// What every program in the comparison does in its own process, and the messages that ask for it.
+// The interface of every program in the comparison, which runs in its own process, and its messages.
 
 /** Some token streams at once. */
 export interface Work {

@@ -6,7 +6,7 @@ import type { ContestantOptions } from './contestant.ts';
 import { postForEvents } from './event-stream.ts';
 import { serveContestant } from './serve-contestant.ts';
 
-/** What is read of a chunk of /v1/completions. */
+/** Fields of a chunk of /v1/completions. */
 interface Chunk {
   readonly choices: readonly { readonly token_ids: readonly number[] }[];
 }

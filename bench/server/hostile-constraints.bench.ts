@@ -1,4 +1,4 @@
-// What a plain stream feels of hostile schemas, patterns and grammars that others send one after the other: the time
+// Latency of a plain stream beside hostile schemas, patterns and grammars that others send one after the other: the time
 // from chunk to chunk alone, beside those that are refused, and beside those that are served because they are harmless.
 
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// What HTTP and server-sent events cost: streams of our server, started as its operators start it, against the engine
+// The cost of HTTP and server-sent events: streams of our server, started as its operators start it, against the engine
 // alone in the process that reads them. Both take turns with the same work; the CPU time of the server's own
 // process, besides that of its model, is told apart.
 
@@ -7,7 +7,7 @@ import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
 import { ContestantProcess } from '../peers/contestant-process.ts';
 import { peerModel, SHAPE_NAMES, vocabSizeOf } from '../peers/peer-models.ts';
-import { sharedThroughput } from '../peers/works.ts';
+import { sharedThroughput } from '../peers/workloads.ts';
 import { rounded } from '../rounded.ts';
 
 const HELP = `Options:

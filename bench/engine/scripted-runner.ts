@@ -7,7 +7,7 @@ import { createLargeLogits, LARGE_VOCAB_SIZE } from './large-logits.ts';
 /** Far above what any model gives. */
 const TOLD_LOGIT = 1_000;
 
-export class ToldRunner implements SlotModelRunner {
+export class ScriptedRunner implements SlotModelRunner {
   readonly cacheKind = 'slots';
   readonly facts: RunnerFacts;
   callCount = 0;

@@ -1,4 +1,4 @@
-// What is measured, and how a number comes out of the times of the tokens.
+// Workloads, and how throughput and latency follow from the times of the tokens.
 
 import { median } from '../median.ts';
 import { quantile } from '../quantile.ts';

@@ -1,4 +1,4 @@
-// What the benchmark of constraints lets a model say: documents of the kind that programs ask for, with their schemas.
+// Workloads of the constraint benchmark: documents of the kind that programs ask for, with their schemas.
 
 import type { ConstraintSpec } from '@ortler/engine';
 
