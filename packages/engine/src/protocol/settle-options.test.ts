@@ -25,7 +25,6 @@ const GIVEN = {
     cacheSlots: 1,
     cacheBytes: 1_000,
     speculativeDecoding: 'off',
-    graphCapture: true,
     maxQueuedSequences: 2,
   },
 } as const satisfies CoreOptions;
