@@ -15,8 +15,6 @@ export type GpuPrecision = 'f16' | 'q8' | 'q4';
 export interface GpuVariation {
   /** Products round activations to 8 bits, where weights are quantised. */
   readonly roundsActivations: boolean;
-  /** Decode steps are recorded and replayed. */
-  readonly graphCapture: boolean;
 }
 
 export interface BuiltModels {
@@ -69,12 +67,7 @@ export async function buildForProcessor(
 }
 
 /** The engine in a process of its own, as a server runs it. */
-export function startEngine(
-  modelDir: string,
-  device: OrtDevice,
-  maxSequences: number,
-  { graphCapture }: Pick<GpuVariation, 'graphCapture'> = { graphCapture: false },
-): Promise<Engine> {
+export function startEngine(modelDir: string, device: OrtDevice, maxSequences: number): Promise<Engine> {
   return createEngine({
     modelDir,
     link: 'process',
@@ -82,7 +75,7 @@ export function startEngine(
     maxSequences,
     contextLength: 2_048,
     prefixCaching: false,
-    tuning: { speculativeDecoding: 'off', graphCapture },
+    tuning: { speculativeDecoding: 'off' },
   });
 }
 

@@ -12,7 +12,6 @@ export const GPU_HELP = `Options:
   --streams LIST      streams that decode together (default 1,8,32,64)
   --tokens N          tokens of each stream (default 128)
   --prefill N         tokens of the prompt that is timed (default 1024)
-  --graph-capture     record decode steps and replay them (webgpu)
   --rounded           let products with weights in 4 and 8 bits round activations to 8 bits
   --peer PYTHON       measure each shape through transformers too, with a Python that has torch and transformers; needs
                       the precision f16, in which log probabilities and first tokens are compared
@@ -42,7 +41,6 @@ export function readGpuSettings(): GpuSettings | undefined {
       streams: { type: 'string', default: '1,8,32,64' },
       tokens: { type: 'string', default: '128' },
       prefill: { type: 'string', default: '1024' },
-      'graph-capture': { type: 'boolean', default: false },
       rounded: { type: 'boolean', default: false },
       peer: { type: 'string' },
       'peer-compile': { type: 'boolean', default: false },
@@ -62,7 +60,6 @@ export function readGpuSettings(): GpuSettings | undefined {
     streams: values.streams.split(',').map(text => readCount('streams', text)),
     tokenCount: readCount('tokens', values.tokens),
     prefillCount: readCount('prefill', values.prefill),
-    graphCapture: values['graph-capture'],
     roundsActivations: values.rounded,
     peer: values.peer,
     peerCompiles: values['peer-compile'],

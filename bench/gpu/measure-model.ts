@@ -31,7 +31,7 @@ export async function measureModel(
 ): Promise<ModelResult> {
   const { device, streams, tokenCount, prefillCount } = settings;
   const { deviceDir, weightBytes } = await buildForDevice(folder, shape, precision, settings);
-  const engine = await startEngine(deviceDir, device, Math.max(...streams), settings);
+  const engine = await startEngine(deviceDir, device, Math.max(...streams));
   try {
     const isChecked = weightBytes <= LARGEST_CHECKED_BYTES;
     const check = isChecked
@@ -75,7 +75,7 @@ async function checkTiny(
 ): Promise<LogprobDifference> {
   const tiny = shapeOf('tiny');
   const { deviceDir } = await buildForDevice(folder, tiny, precision, settings);
-  const engine = await startEngine(deviceDir, settings.device, 1, settings);
+  const engine = await startEngine(deviceDir, settings.device, 1);
   try {
     return await compare(folder, tiny, precision, engine);
   } finally {

@@ -21,7 +21,6 @@ export function countAllocations(backend: OrtBackend): CountingBackend {
       createSession: async (model, options) => wrap(await backend.createSession(model, options)),
       createTensor: (type, shape, data) => backend.createTensor(type, shape, data),
       copy: (source, target) => backend.copy(source, target),
-      upload: (sources, targets) => backend.upload(sources, targets),
       describeDevice: device => backend.describeDevice(device),
     },
   };
@@ -30,7 +29,7 @@ export function countAllocations(backend: OrtBackend): CountingBackend {
     inputNames: session.inputNames,
     outputNames: session.outputNames,
     processorOperators: session.processorOperators,
-    bind: (inputs, outputs, options) => session.bind(inputs, outputs, options),
+    bind: (inputs, outputs) => session.bind(inputs, outputs),
     allocate: (type, shape) => {
       counting.allocationCount++;
       const value = session.allocate(type, shape);

@@ -12,7 +12,6 @@ import {
   type RunnerRow,
   readManifest,
   type SlotModelRunner,
-  type TuningOptions,
 } from '@ortler/engine/testing';
 import { ensureModel } from '@ortler/model-builder';
 import {
@@ -100,11 +99,7 @@ describe.skipIf(reason !== undefined).each(['llama', 'qwen3'] as const)(
 describe.skipIf(reason !== undefined)(
   `a model of slots that is loaded for a device, ${reason ?? 'here'}`,
   () => {
-    const factsOf = async (
-      precision: Precision,
-      isDeviceOptional: boolean,
-      tuning: TuningOptions = {},
-    ): Promise<CoreFacts> => {
+    const factsOf = async (precision: Precision, isDeviceOptional: boolean): Promise<CoreFacts> => {
       const folder = await createTinyModelFolder(precision);
       const core = await loadCore({
         modelDir: folder.dir,
@@ -113,7 +108,7 @@ describe.skipIf(reason !== undefined)(
         threadCount: 1,
         contextLength: 64,
         maxSequences: 2,
-        tuning: { prefillChunkLength: 32, maxQueuedSequences: 4, ...tuning },
+        tuning: { prefillChunkLength: 32, maxQueuedSequences: 4 },
       });
       await core.close();
       await folder.remove();
@@ -131,13 +126,6 @@ describe.skipIf(reason !== undefined)(
         expect(facts).toMatchObject({ device: 'webgpu', deviceNote: expect.stringMatching(work) });
       },
     );
-
-    it('has no graph capture', async () => {
-      await expect(factsOf('q4', false, { graphCapture: true })).rejects.toMatchObject({
-        code: 'model_invalid',
-        parameter: 'tuning.graphCapture',
-      });
-    });
 
     it('stays on the CPU where it would leave products there, with the reason', async () => {
       const facts = await factsOf('q8', true);

@@ -15,8 +15,8 @@ export function loseDevice(backend: OrtBackend, isLost: () => boolean): OrtBacke
     inputNames: session.inputNames,
     outputNames: session.outputNames,
     processorOperators: session.processorOperators,
-    bind: (inputs, outputs, options) => {
-      const binding = session.bind(inputs, outputs, options);
+    bind: (inputs, outputs) => {
+      const binding = session.bind(inputs, outputs);
       return {
         run: async () => {
           meet('Running the model');
@@ -37,10 +37,6 @@ export function loseDevice(backend: OrtBackend, isLost: () => boolean): OrtBacke
     copy: async (source, target) => {
       meet('Copying');
       await backend.copy(source, target);
-    },
-    upload: async (sources, targets) => {
-      meet('Copying');
-      await backend.upload(sources, targets);
     },
     describeDevice: device => backend.describeDevice(device),
   };

@@ -181,20 +181,6 @@ describe.skipIf(why !== undefined)('the token side over blocks on a device', () 
     await plain.close();
   });
 
-  it('gives the greedy answers of transformers where decodes are recorded and replayed', async () => {
-    const recording = await load({ graphCapture: true, speculativeDecoding: 'off' });
-    const few = CASES.slice(0, 3);
-    expectGolden(
-      await play(
-        recording,
-        few.map((one, index) => submission(index, one)),
-        2,
-      ),
-      few,
-    );
-    await recording.close();
-  });
-
   it('gives the same answers where blocks are short and answers have to give way', async () => {
     const blockBytes = 2 * 6 * 32 * 2 * 64 * 2;
     // Seven blocks and the spare one: one whole context and little more.

@@ -234,27 +234,6 @@ describe.skipIf(why !== undefined)('the paged runner', () => {
     expect(counting.allocationCount).toBe(before);
   });
 
-  it('computes the same where decodes are recorded and replayed', async () => {
-    const before = new Set(counting.values);
-    const recording = await open(folders[0]!.dir, { recordsCalls: true });
-    const all = tracks(3);
-    const steps = [[9, 20, 5], ...Array(30).fill([1, 1, 1]), [4, 1, 1], [0, 1, 0], [0, 1, 0], [1, 1, 1]];
-    for (const [step, lengths] of steps.entries()) {
-      const active = all.filter((_, index) => lengths[index]! > 0);
-      const rows = active.map(track => track.row(lengths[track.slot]!));
-      const expected = (await paged.run(rows)).slice();
-      const found = await recording.run(rows);
-      expect(difference(found, expected), `step ${step}`).toBeLessThan(FLOAT16_ROUNDING);
-      for (const track of active) track.computedLength += lengths[track.slot]!;
-    }
-    const { allocationCount } = counting;
-    for (const track of all) track.computedLength = 20;
-    for (let step = 0; step < 20; step++) await recording.run(all.map(track => track.row(1)));
-    expect(counting.allocationCount).toBe(allocationCount);
-    await recording.close();
-    expect(counting.values).toEqual(before);
-  });
-
   it('frees everything on the device at the end, and says what does not fit', async () => {
     const before = new Set(counting.values);
     const dir = folders[0]!.dir;

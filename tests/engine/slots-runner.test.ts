@@ -68,7 +68,6 @@ function poisonCache(backend: OrtBackend): OrtBackend {
       return backend.createTensor(type, shape, data);
     },
     copy: (source, target) => backend.copy(source, target),
-    upload: (sources, targets) => backend.upload(sources, targets),
     describeDevice: device => backend.describeDevice(device),
   };
 }

@@ -164,7 +164,6 @@ function recordGraphs(backend: OrtBackend, graphs: string[]): OrtBackend {
     version: backend.version,
     createTensor: (type, shape, data) => backend.createTensor(type, shape, data),
     copy: (source, target) => backend.copy(source, target),
-    upload: (sources, targets) => backend.upload(sources, targets),
     describeDevice: device => backend.describeDevice(device),
     async createSession(model, options) {
       const session = await backend.createSession(model, options);
@@ -174,8 +173,8 @@ function recordGraphs(backend: OrtBackend, graphs: string[]): OrtBackend {
         inputNames: session.inputNames,
         outputNames: session.outputNames,
         processorOperators: session.processorOperators,
-        bind(inputs, outputs, bindOptions) {
-          const binding = session.bind(inputs, outputs, bindOptions);
+        bind(inputs, outputs) {
+          const binding = session.bind(inputs, outputs);
           const run = () => {
             graphs.push(file);
             return binding.run();

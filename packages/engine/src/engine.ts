@@ -2,8 +2,7 @@
 // embedders use nothing else.
 
 import type { EngineError } from './errors.ts';
-import type { CoreLinkState } from './protocol/core-link-state.ts';
-import type { CoreStats } from './protocol/core-stats.ts';
+import type { CoreLinkState, CoreStats } from './protocol/core-stats.ts';
 import type { CoreFacts } from './protocol/messages.ts';
 import type { ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
 import type { GenerationEvent } from './request/generation-event.ts';

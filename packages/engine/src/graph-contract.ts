@@ -197,6 +197,9 @@ export const MIN_BLOCK_LENGTH = 32;
 
 export type KvPart = 'key' | 'value';
 
+/** In the order of the scales of an int8 cache. */
+export const KV_PARTS: readonly KvPart[] = ['key', 'value'];
+
 /**
  * Cache input of a layer; pass the same memory as the output. Shape: `[batch, kvHeadCount, capacity, headSize]` in a
  * `slots` graph, see `PAGED_INPUT` for the other.

@@ -9,10 +9,8 @@ export {
 export { createEngine } from './create-engine.ts';
 export type { Engine, EngineHealth, EngineInfo, GenerateOptions } from './engine.ts';
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './errors.ts';
-export type { ConstraintOptions } from './protocol/constraint-options.ts';
-export type { CoreLinkState } from './protocol/core-link-state.ts';
-export type { CoreStats } from './protocol/core-stats.ts';
-export type { EngineOptions } from './protocol/engine-options.ts';
+export type { CoreLinkState, CoreStats } from './protocol/core-stats.ts';
+export type { ConstraintOptions, EngineOptions } from './protocol/engine-options.ts';
 export type { CoreFacts, WarmUpProgress } from './protocol/messages.ts';
 export type { TuningOptions } from './protocol/options.ts';
 export type { ChatContentPart, ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';

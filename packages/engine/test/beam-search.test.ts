@@ -3,9 +3,9 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readTokenLogprobs } from '../src/core/sampling/logprobs.ts';
 import type { TokenDeltaEvent } from '../src/request/generation-event.ts';
 import type { GenerationRequest } from '../src/request/generation-request.ts';
+import { readTokenLogprobs } from '../src/testing/read-token-logprobs.ts';
 import { scriptedLogits } from '../src/testing/scripted-model.ts';
 import { BeamSearch, stepsOf } from '../src/text-side/beam/beam-search.ts';
 import { choiceOf, collect, createScriptedEngine, type ScriptedEngine } from './scripted-engine.ts';

@@ -40,11 +40,6 @@ export interface OrtSessionOptions {
   readonly spin: boolean;
   /** Default: `cpu`. Sessions on one device of a process share it, and their values. */
   readonly device?: OrtDevice;
-  /**
-   * Graph capture: bindings may be recorded and replayed, see `OrtSession.bind`. Only on WebGPU, and only for graphs whose
-   * operators all run there. Default: false.
-   */
-  readonly recordsCalls?: boolean;
 }
 
 /** Facts about a device, read without running anything on it. Absent: unknown. */
@@ -73,14 +68,6 @@ export interface OrtBinding {
   dispose(): void;
 }
 
-export interface BindOptions {
-  /**
-   * Graph capture, for sessions with `recordsCalls`: the first run is recorded, later ones replay its device commands. Device
-   * memory is read anew; process memory keeps the content of the first run. Default: false.
-   */
-  readonly isRecorded?: boolean;
-}
-
 export interface OrtSession {
   readonly device: OrtDevice;
   readonly inputNames: readonly string[];
@@ -92,11 +79,7 @@ export interface OrtSession {
    * in the process or on the session's device, and then of another session there; what is in the process is copied to
    * the device at each run, or back.
    */
-  bind(
-    inputs: ReadonlyMap<string, OrtValue>,
-    outputs: ReadonlyMap<string, OrtValue>,
-    options?: BindOptions,
-  ): OrtBinding;
+  bind(inputs: ReadonlyMap<string, OrtValue>, outputs: ReadonlyMap<string, OrtValue>): OrtBinding;
   /**
    * Memory on the session's device. What it holds at first is undefined. It is to be disposed before its session, and
    * neither happens while something runs on the device. Throws: `runtime_failed` when the device is out of memory.
@@ -122,8 +105,6 @@ export interface OrtBackend {
   createTensor(type: ElementType, shape: readonly number[], data: ElementArray): OrtTensor;
   /** Copies between values of the same type and shape, wherever they are. Mutates: `target`. */
   copy(source: OrtValue, target: OrtValue): Promise<void>;
-  /** Copies arrays of the process to values of the same types and shapes on one device, in one call. Mutates: `targets`. */
-  upload(sources: readonly OrtTensor[], targets: readonly OrtValue[]): Promise<void>;
   /** Asks the driver, not ONNX Runtime; says less where the driver does. */
   describeDevice(device: OrtDevice): OrtDeviceFacts;
 }

@@ -105,7 +105,6 @@ describe('selectBackend', () => {
       throw new Error('not used');
     },
     copy: () => Promise.reject(new Error('not used')),
-    upload: () => Promise.reject(new Error('not used')),
     describeDevice: device => ({ device }),
   });
   const broken = async (): Promise<OrtBackend> => {

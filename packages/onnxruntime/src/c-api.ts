@@ -49,7 +49,6 @@ const FUNCTIONS = {
   sessionGetOutputCount: [31, STATUS, [HANDLE, MEMORY]],
   sessionGetInputName: [36, STATUS, [HANDLE, 'size_t', HANDLE, MEMORY]],
   sessionGetOutputName: [37, STATUS, [HANDLE, 'size_t', HANDLE, MEMORY]],
-  createRunOptions: [39, STATUS, [MEMORY]],
   createTensor: [48, STATUS, [HANDLE, MEMORY, 'size_t', 'int', MEMORY]],
   createTensorWithData: [49, STATUS, [HANDLE, MEMORY, 'size_t', MEMORY, 'size_t', 'int', MEMORY]],
   getTensorMutableData: [51, STATUS, [HANDLE, MEMORY]],
@@ -61,12 +60,10 @@ const FUNCTIONS = {
   releaseMemoryInfo: [94, 'void', [HANDLE]],
   releaseSession: [95, 'void', [HANDLE]],
   releaseValue: [96, 'void', [HANDLE]],
-  releaseRunOptions: [97, 'void', [HANDLE]],
   releaseSessionOptions: [100, 'void', [HANDLE]],
   addSessionConfigEntry: [130, STATUS, [HANDLE, 'str', 'str']],
   createAllocator: [131, STATUS, [HANDLE, HANDLE, MEMORY]],
   releaseAllocator: [132, 'void', [HANDLE]],
-  addRunConfigEntry: [165, STATUS, [HANDLE, 'str', 'str']],
   appendCudaProvider: [204, STATUS, [HANDLE, HANDLE]],
   createCudaProviderOptions: [205, STATUS, [MEMORY]],
   releaseCudaProviderOptions: [208, 'void', [HANDLE]],
@@ -77,7 +74,6 @@ const FUNCTIONS = {
   placementGetNodes: [409, STATUS, [HANDLE, MEMORY, MEMORY]],
   placedNodeGetName: [410, STATUS, [HANDLE, MEMORY]],
   placedNodeGetType: [412, STATUS, [HANDLE, MEMORY]],
-  sessionReleaseCapturedGraph: [421, STATUS, [HANDLE, 'int']],
 } as const satisfies Record<string, readonly [number, string, readonly string[]]>;
 
 type CopyArguments = [env: Handle, sources: Memory, targets: Memory, stream: Handle, count: number];
@@ -117,7 +113,6 @@ export interface OrtFunctions {
   sessionGetOutputCount(session: Handle, count: Memory): Status;
   sessionGetInputName(session: Handle, index: number, allocator: Handle, name: Memory): Status;
   sessionGetOutputName(session: Handle, index: number, allocator: Handle, name: Memory): Status;
-  createRunOptions(options: Memory): Status;
   createTensor(allocator: Handle, shape: Memory, rank: number, elementType: number, value: Memory): Status;
   /** Keeps the address of `data`, not a copy. */
   createTensorWithData(
@@ -144,12 +139,10 @@ export interface OrtFunctions {
   releaseMemoryInfo(memoryInfo: Handle): void;
   releaseSession(session: Handle): void;
   releaseValue(value: Handle): void;
-  releaseRunOptions(options: Handle): void;
   releaseSessionOptions(options: Handle): void;
   addSessionConfigEntry(options: Handle, key: string, value: string): Status;
   createAllocator(session: Handle, memoryInfo: Handle, allocator: Memory): Status;
   releaseAllocator(allocator: Handle): void;
-  addRunConfigEntry(options: Handle, key: string, value: string): Status;
   appendCudaProvider(options: Handle, cudaOptions: Handle): Status;
   createCudaProviderOptions(cudaOptions: Memory): Status;
   releaseCudaProviderOptions(cudaOptions: Handle): void;
@@ -166,7 +159,6 @@ export interface OrtFunctions {
   placementGetNodes(part: Handle, nodes: Memory, count: Memory): Status;
   placedNodeGetName(node: Handle, name: Memory): Status;
   placedNodeGetType(node: Handle, type: Memory): Status;
-  sessionReleaseCapturedGraph(session: Handle, graphId: number): Status;
 }
 
 export interface OrtCApi {

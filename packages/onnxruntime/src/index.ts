@@ -1,7 +1,6 @@
 // Public surface of @ortler/onnxruntime.
 
 export type {
-  BindOptions,
   ElementArray,
   ElementType,
   OrtBackend,

@@ -17,7 +17,6 @@ import {
   SPIN_MICROSECONDS,
 } from './backend.ts';
 import { checkStatus, loadCApi, type OrtCApi, receive, receiveStatus } from './c-api.ts';
-import { CallRecorder } from './call-recorder.ts';
 import { describeDevice } from './device-facts.ts';
 import { DeviceQueue } from './device-queue.ts';
 import { assertSameKind, checkTensor, copyArray } from './element-types.ts';
@@ -70,8 +69,7 @@ class NativeBackend implements OrtBackend {
   }
 
   async createSession(model: string | Uint8Array, options: OrtSessionOptions): Promise<OrtSession> {
-    const { device = 'cpu', recordsCalls = false } = options;
-    assertInvariant(!recordsCalls || device === 'webgpu', 'calls are recorded on WebGPU only');
+    const { device = 'cpu' } = options;
     const create = (): OrtSession => this.#createSession(model, options, device);
     return device === 'cpu' ? create() : await QUEUES[device].run(create);
   }
@@ -85,34 +83,28 @@ class NativeBackend implements OrtBackend {
   async copy(source: OrtValue, target: OrtValue): Promise<void> {
     const [from, to] = [toNativeValue(source), toNativeValue(target)];
     if (from instanceof NativeTensor && to instanceof NativeTensor) return copyArray(from, to);
-    await this.#copy([from], [to]);
-  }
-
-  async upload(sources: readonly OrtTensor[], targets: readonly OrtValue[]): Promise<void> {
-    assertInvariant(sources.length === targets.length, 'every array has a value that it goes to');
-    await this.#copy(sources.map(toNativeValue), targets.map(toNativeValue));
+    await this.#copy(from, to);
   }
 
   describeDevice(device: OrtDevice): OrtDeviceFacts {
     return describeDevice(device);
   }
 
-  /** At least one side of each pair is on the same device. */
-  async #copy(sources: readonly NativeValue[], targets: readonly NativeValue[]): Promise<void> {
-    for (const [index, source] of sources.entries()) assertSameKind(source, targets[index]!);
-    const [from, to] = [sources[0]!.device, targets[0]!.device];
-    const handles = [sources, targets].map(values => BigUint64Array.from(values, ({ handle }) => handle));
+  /** At least one side is on a device. */
+  async #copy(source: NativeValue, target: NativeValue): Promise<void> {
+    assertSameKind(source, target);
+    const [from, to] = [source.device, target.device];
+    const [sources, targets] = [BigUint64Array.of(source.handle), BigUint64Array.of(target.handle)];
     const { api, env } = this.#surroundings;
     const copy = (): Promise<void> =>
       receiveStatus(api, `Copying from "${from}" to "${to}"`, done =>
-        api.functions.copyTensors.async(env, handles[0]!, handles[1]!, NO_STREAM, sources.length, done),
+        api.functions.copyTensors.async(env, sources, targets, NO_STREAM, 1, done),
       );
     const device = from === 'cpu' ? to : from;
     assertInvariant(device !== 'cpu', 'a value that is no array is on a device');
     await QUEUES[device].run(copy);
-    // Also keeps all alive until here.
-    const isLost = [...sources, ...targets].some(({ isDisposed }) => isDisposed);
-    assertInvariant(!isLost, 'a tensor is not disposed while it is copied');
+    // Also keeps both alive until here.
+    assertInvariant(!source.isDisposed && !target.isDisposed, 'a tensor is not disposed while it is copied');
   }
 
   #createSession(model: string | Uint8Array, options: OrtSessionOptions, device: OrtDevice): OrtSession {
@@ -131,7 +123,7 @@ class NativeBackend implements OrtBackend {
       if (options.spin) configure('spin_duration_us', String(SPIN_MICROSECONDS));
       if (device !== 'cpu') {
         check(functions.addSessionConfigEntry(sessionOptions, PLACEMENT_SETTING, '1'));
-        appendDevice(api, sessionOptions, { device, recordsCalls: options.recordsCalls ?? false });
+        appendDevice(api, sessionOptions, device);
       }
       const doing = typeof model === 'string' ? `Loading ${model}` : 'Loading a graph';
       const session = receive(api, 'model_invalid', doing, out =>
@@ -140,8 +132,7 @@ class NativeBackend implements OrtBackend {
           : functions.createSessionFromArray(env, model, model.byteLength, sessionOptions, out),
       );
       const queue = device === 'cpu' ? undefined : QUEUES[device];
-      const recorder = options.recordsCalls === true ? new CallRecorder(api, session) : undefined;
-      return new NativeSession(this.#surroundings, session, { device, queue, recorder });
+      return new NativeSession(this.#surroundings, session, { device, queue });
     } finally {
       functions.releaseSessionOptions(sessionOptions);
     }

@@ -2,9 +2,8 @@
 // the event loop stays free.
 
 import koffi from 'koffi';
-import type { BindOptions, ElementType, OrtBinding, OrtDevice, OrtSession, OrtValue } from './backend.ts';
+import type { ElementType, OrtBinding, OrtDevice, OrtSession, OrtValue } from './backend.ts';
 import { checkStatus, type Handle, type OrtCApi, receive, receiveStatus } from './c-api.ts';
-import type { CallRecorder } from './call-recorder.ts';
 import { checkNames } from './check-names.ts';
 import { DeviceMemory } from './device-memory.ts';
 import type { DeviceQueue } from './device-queue.ts';
@@ -30,8 +29,6 @@ export interface SessionDevice {
   readonly device: OrtDevice;
   /** Absent: sessions on the CPU run side by side. */
   readonly queue: DeviceQueue | undefined;
-  /** Absent: the session records no calls. */
-  readonly recorder: CallRecorder | undefined;
 }
 
 export class NativeSession implements OrtSession {
@@ -41,7 +38,6 @@ export class NativeSession implements OrtSession {
   readonly processorOperators: readonly string[];
   readonly #surroundings: SessionSurroundings;
   readonly #queue: DeviceQueue | undefined;
-  readonly #recorder: CallRecorder | undefined;
   /** Zero-terminated names by name; their addresses are handed to every call. */
   readonly #nameBytes = new Map<string, Uint8Array>();
   #session: Handle | null;
@@ -49,18 +45,13 @@ export class NativeSession implements OrtSession {
   #deviceMemory: DeviceMemory | undefined;
   #runningCount = 0;
 
-  constructor(
-    surroundings: SessionSurroundings,
-    session: Handle,
-    { device, queue, recorder }: SessionDevice,
-  ) {
+  constructor(surroundings: SessionSurroundings, session: Handle, { device, queue }: SessionDevice) {
     const { api, allocator } = surroundings;
     const { functions } = api;
     this.#surroundings = surroundings;
     this.#session = session;
     this.device = device;
     this.#queue = queue;
-    this.#recorder = recorder;
     const read = (
       count: (session: Handle, out: BigUint64Array) => number | bigint,
       name: (session: Handle, index: number, allocator: Handle, out: BigUint64Array) => number | bigint,
@@ -87,11 +78,7 @@ export class NativeSession implements OrtSession {
       this.#nameBytes.set(name, Buffer.from(`${name}\0`));
   }
 
-  bind(
-    inputs: ReadonlyMap<string, OrtValue>,
-    outputs: ReadonlyMap<string, OrtValue>,
-    { isRecorded = false }: BindOptions = {},
-  ): OrtBinding {
+  bind(inputs: ReadonlyMap<string, OrtValue>, outputs: ReadonlyMap<string, OrtValue>): OrtBinding {
     checkNames(this, inputs, outputs);
     const values = [...inputs.values(), ...outputs.values()].map(toNativeValue);
     for (const { device } of values)
@@ -103,9 +90,6 @@ export class NativeSession implements OrtSession {
     const outputNames = this.#nameAddresses(outputs.keys());
     const inputValues = BigUint64Array.from(values.slice(0, inputs.size), value => value.handle);
     const outputValues = BigUint64Array.from(values.slice(inputs.size), value => value.handle);
-    assertInvariant(!isRecorded || this.#recorder !== undefined, 'only sessions that record have such calls');
-    const recording = isRecorded ? this.#recorder?.record() : undefined;
-    const runOptions = recording?.handle ?? this.#recorder?.plain ?? NO_RUN_OPTIONS;
     let isRunning = false;
     const call = (): Promise<void> => {
       assertInvariant(this.#session !== null, 'a disposed session is not run');
@@ -115,7 +99,7 @@ export class NativeSession implements OrtSession {
       return receiveStatus(api, 'Running the model', done =>
         api.functions.run.async(
           session,
-          runOptions,
+          NO_RUN_OPTIONS,
           inputNames,
           inputValues,
           inputValues.length,
@@ -138,10 +122,7 @@ export class NativeSession implements OrtSession {
           this.#runningCount--;
         }
       },
-      dispose: () => {
-        assertInvariant(!isRunning, 'a running binding is not disposed');
-        recording?.close();
-      },
+      dispose: () => assertInvariant(!isRunning, 'a running binding is not disposed'),
     };
   }
 
@@ -168,7 +149,6 @@ export class NativeSession implements OrtSession {
     if (this.#session === null) return;
     assertInvariant(this.#runningCount === 0, 'a running session is not disposed');
     this.#deviceMemory?.dispose();
-    this.#recorder?.dispose();
     this.#surroundings.api.functions.releaseSession(this.#session);
     this.#session = null;
   }

@@ -81,10 +81,6 @@ class NodeBackend implements OrtBackend {
     return createTensor(type, shape, data);
   }
 
-  async upload(sources: readonly OrtTensor[], targets: readonly OrtValue[]): Promise<void> {
-    for (const [index, source] of sources.entries()) await this.copy(source, targets[index]!);
-  }
-
   async copy(source: OrtValue, target: OrtValue): Promise<void> {
     const [from, to] = [toNodeTensor(source), toNodeTensor(target)];
     assertInvariant(!from.isDisposed && !to.isDisposed, 'a disposed tensor is not used');

@@ -22,9 +22,16 @@ export type WorkerReply =
   | { readonly kind: 'done'; readonly result: unknown }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string };
 
+/** A message to the thread. */
+export interface WorkerRequest<Input> {
+  readonly input: Input;
+  readonly begun: Int32Array<SharedArrayBuffer>;
+}
+
 interface Task {
   readonly input: unknown;
-  isBegun: boolean;
+  /** 1 once the thread has begun the task. Shared memory: a thread that crashes at once may lose its messages. */
+  readonly begun: Int32Array<SharedArrayBuffer>;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -56,7 +63,7 @@ export class KillableWorker<Input, Result> {
       const settle = (): void => signal?.removeEventListener('abort', onAbort);
       const task: Task = {
         input,
-        isBegun: false,
+        begun: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
         resolve: result => {
           settle();
           resolve(result as Result);
@@ -100,7 +107,8 @@ export class KillableWorker<Input, Result> {
     this.#worker.ref();
     this.#limit(this.#options.startLimitMs);
     try {
-      this.#worker.postMessage(task.input);
+      const request: WorkerRequest<unknown> = { input: task.input, begun: task.begun };
+      this.#worker.postMessage(request);
     } catch (cause) {
       this.#takeCurrent();
       task.reject(new WorkerError('not_cloneable', 'The input cannot be copied to the worker.', { cause }));
@@ -127,7 +135,6 @@ export class KillableWorker<Input, Result> {
 
   #receive(reply: WorkerReply): void {
     if (reply.kind === 'started') {
-      if (this.#current !== null) this.#current.isBegun = true;
       this.#limit(this.#options.timeLimitMs);
       return;
     }
@@ -143,7 +150,7 @@ export class KillableWorker<Input, Result> {
     const task = this.#takeCurrent();
     // Before the task has begun, only the thread itself can be at fault.
     task?.reject(
-      task.isBegun
+      Atomics.load(task.begun, 0) === 1
         ? toTaskError(code)
         : new WorkerError('start_failed', 'The worker thread could not start.'),
     );

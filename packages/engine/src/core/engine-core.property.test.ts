@@ -14,9 +14,9 @@ import {
 } from '../../test/core-schedules.ts';
 import type { CoreStats } from '../protocol/core-stats.ts';
 import type { PrefilledRequest, SequenceUpdate } from '../protocol/messages.ts';
+import { readTokenLogprobs } from '../testing/read-token-logprobs.ts';
 import { hashTokens, type ScriptedRunner, scriptedLogits } from '../testing/scripted-model.ts';
 import { EngineCore } from './engine-core.ts';
-import { readTokenLogprobs } from './sampling/logprobs.ts';
 import type { DraftableSequence, Drafter } from './speculative-decoding/drafter.ts';
 import { HostStepRunner } from './step/host-step-runner.ts';
 

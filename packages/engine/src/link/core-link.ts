@@ -2,8 +2,7 @@
 // One conformance suite (`test/core-link-conformance.ts`) holds all three to it.
 
 import type { EngineError } from '../errors.ts';
-import type { CoreLinkState } from '../protocol/core-link-state.ts';
-import type { CoreStats } from '../protocol/core-stats.ts';
+import type { CoreLinkState, CoreStats } from '../protocol/core-stats.ts';
 import type {
   AbortMessage,
   CoreFacts,

@@ -2,8 +2,7 @@
 // all three kinds of channel, so that they differ in nothing but where the model runs.
 
 import { EngineError } from '../errors.ts';
-import type { CoreLinkState } from '../protocol/core-link-state.ts';
-import { type CoreStats, IDLE_STATS } from '../protocol/core-stats.ts';
+import { type CoreLinkState, type CoreStats, IDLE_STATS } from '../protocol/core-stats.ts';
 import type {
   AbortMessage,
   CoreFacts,

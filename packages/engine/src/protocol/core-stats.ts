@@ -1,4 +1,7 @@
-// What a token side counts, sent with every step. Callers: health and metrics, through the links.
+// The state of a token side and what it counts. Counts are sent with every step. Callers: health and metrics, through the links.
+
+/** The state of a token side, as its link sees it. */
+export type CoreLinkState = 'loading' | 'ready' | 'restarting' | 'failed' | 'closed';
 
 /** How busy a token side is and what it has done so far. */
 export interface CoreStats {

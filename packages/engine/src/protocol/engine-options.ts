@@ -1,9 +1,12 @@
 // What a caller gives when it creates an engine: the options of the tables, and those that are no plain data and therefore
 // stay in its process.
 
-import type { ConstraintOptions } from './constraint-options.ts';
+import type { ConstraintPreparerOptions } from '@ortler/structured-output';
 import type { WarmUpProgress } from './messages.ts';
-import type { CoreOptions, HOST_OPTIONS, ValuesOf } from './options.ts';
+import { type CoreOptions, type HOST_OPTIONS, MODEL_OPTIONS, type ValuesOf } from './options.ts';
+
+/** Limits that the host puts on constraints of requests. */
+export type ConstraintOptions = Pick<ConstraintPreparerOptions, 'limits' | 'timeLimitMs'>;
 
 export interface EngineOptions extends CoreOptions, ValuesOf<typeof HOST_OPTIONS> {
   /** Limits on the constraints of requests. */
@@ -14,4 +17,13 @@ export interface EngineOptions extends CoreOptions, ValuesOf<typeof HOST_OPTIONS
   readonly onModelOutput?: ((line: string) => void) | undefined;
   /** Id of each child process that the model runs in; only with `link: 'process'`. */
   readonly onModelProcess?: ((pid: number) => void) | undefined;
+}
+
+/**
+ * The options that cross the link: those of the token side, as the caller gave them. They are plain data; callbacks and options
+ * of the host stay behind.
+ */
+export function toCoreOptions({ modelDir, tuning, ...others }: EngineOptions): CoreOptions {
+  const given = Object.entries(others).filter(([name]) => Object.hasOwn(MODEL_OPTIONS, name));
+  return { ...Object.fromEntries(given), modelDir, tuning };
 }

@@ -75,11 +75,6 @@ export const TUNING_OPTIONS = {
    * otherwise. On a device only where tokens are sampled there.
    */
   speculativeDecoding: oneOf(['auto', 'off'], 'auto'),
-  /**
-   * Graph capture: the device calls of a decode step are recorded and replayed. Only with a paged cache on WebGPU; whether
-   * it is faster depends on the device and its driver.
-   */
-  graphCapture: flag(false),
   /** Most sequences that wait; more are refused as `overloaded`. */
   maxQueuedSequences: count({ least: 0, cpuDefault: 256 }),
 } as const;

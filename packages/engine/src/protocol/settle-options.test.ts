@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { describe, expect, test } from 'vitest';
+import { toCoreOptions } from './engine-options.ts';
 import { type CoreOptions, MODEL_OPTIONS, TUNING_OPTIONS } from './options.ts';
 import { settleOptions } from './settle-options.ts';
-import { toCoreOptions } from './to-core-options.ts';
 
 const ON_CPU = { device: 'cpu', contextLength: 512 } as const;
 
@@ -25,7 +25,6 @@ const GIVEN = {
     cacheSlots: 1,
     cacheBytes: 1_000,
     speculativeDecoding: 'off',
-    graphCapture: true,
     maxQueuedSequences: 2,
   },
 } as const satisfies CoreOptions;

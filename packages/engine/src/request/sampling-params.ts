@@ -19,7 +19,7 @@ const PENALTY: SamplingField = {
 };
 
 /** In generation_config.json and on the wire each has the same name in snake case. */
-export const SAMPLING_FIELDS = {
+const SAMPLING_FIELDS = {
   /** 0 takes the most probable token; values in (0, 0.01) act as 0.01. Range: [0, 2]. Default: 1. */
   temperature: { neutral: 1, range: '0 to 2', isInRange: value => value >= 0 && value <= 2 },
   /** Keeps the most probable tokens whose probabilities sum to this. Range: (0, 1]. Default: 1, which is off. */
@@ -72,7 +72,7 @@ export const NEUTRAL_SAMPLING: SamplingParams = Object.fromEntries(
 ) as unknown as SamplingNumbers;
 
 /** Smallest temperature that is not greedy. Source: the service this wire format comes from. */
-export const MIN_TEMPERATURE = 0.01;
+const MIN_TEMPERATURE = 0.01;
 
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;

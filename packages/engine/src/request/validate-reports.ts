@@ -5,7 +5,7 @@ import type { BeamSearch, LogprobsRequest, RepetitionDetection } from './generat
 import { checkCount, wrongParameter } from './parameter-checks.ts';
 
 /** Most candidates that are reported at one place. Source: the default of the service this wire format comes from. */
-export const TOP_LOGPROBS_LIMIT = 20;
+const TOP_LOGPROBS_LIMIT = 20;
 
 /** Each step of the search looks at twice as many candidates as it keeps beams. */
 const BEAM_WIDTH_LIMIT = TOP_LOGPROBS_LIMIT / 2;

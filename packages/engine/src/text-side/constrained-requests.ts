@@ -10,7 +10,7 @@ import {
 } from '@ortler/structured-output';
 import { EngineError, type EngineErrorCode } from '../errors.ts';
 import type { CoreLink } from '../link/core-link.ts';
-import type { ConstraintOptions } from '../protocol/constraint-options.ts';
+import type { ConstraintOptions } from '../protocol/engine-options.ts';
 import type { SubmittedConstraint, SubmittedThinking } from '../protocol/messages.ts';
 import type { GenerationRequest } from '../request/generation-request.ts';
 import { detokenize } from '../text/detokenizer.ts';

@@ -4,7 +4,7 @@
 import type { Engine, EngineHealth, EngineInfo, GenerateOptions } from '../engine.ts';
 import { EngineError } from '../errors.ts';
 import type { CoreLink } from '../link/core-link.ts';
-import type { ConstraintOptions } from '../protocol/constraint-options.ts';
+import type { ConstraintOptions } from '../protocol/engine-options.ts';
 import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
 import type { GenerationEvent } from '../request/generation-event.ts';
 import type { GenerationRequest } from '../request/generation-request.ts';

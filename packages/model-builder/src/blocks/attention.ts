@@ -1,9 +1,9 @@
 // Self-attention of one layer over a KV cache that is updated in place.
 
-import { pastName, presentName } from '@ortler/engine/graph-contract';
+import { KV_PARTS, pastName, presentName } from '@ortler/engine/graph-contract';
 import { type AttributeValue, int, MICROSOFT, text } from '@ortler/onnx';
 import type { BlockContext } from './block-context.ts';
-import { declareCacheScales, KV_PARTS, scalesName } from './cache-scales.ts';
+import { declareCacheScales, scalesName } from './cache-scales.ts';
 import {
   appendTokens,
   declareDequantisedAttention,

@@ -1,11 +1,9 @@
 // Scales of an int8 KV cache: one graph input, split into a row per layer and part (key, value). The engine calibrates the
 // values when it loads a model.
 
-import { CACHE_SCALES_INPUT, type KvPart } from '@ortler/engine/graph-contract';
+import { CACHE_SCALES_INPUT, KV_PARTS, type KvPart } from '@ortler/engine/graph-contract';
 import { int } from '@ortler/onnx';
 import type { BlockContext } from './block-context.ts';
-
-export const KV_PARTS: readonly KvPart[] = ['key', 'value'];
 
 /** Name of a layer's scales. Shape: `[1, kvHeads * headSize]`. */
 export function scalesName(layer: number, part: KvPart): string {

@@ -2,6 +2,7 @@
 // dequantises it again for each token of the prompt (ADR 33). Caller: `attention.ts`.
 
 import {
+  KV_PARTS,
   type KvPart,
   pastName,
   presentName,
@@ -13,7 +14,7 @@ import {
 } from '@ortler/engine/graph-contract';
 import { ELEMENT_TYPES, int, ints, MICROSOFT } from '@ortler/onnx';
 import type { BlockContext } from './block-context.ts';
-import { headScalesName, inverseScalesName, KV_PARTS } from './cache-scales.ts';
+import { headScalesName, inverseScalesName } from './cache-scales.ts';
 import { ROTARY_TABLES } from './rotary.ts';
 import { DYNAMIC_DIMS, NO_SINKS } from './variant.ts';
 

@@ -3,12 +3,9 @@
 
 import type { SubmitMessage } from '../../protocol/messages.ts';
 import type { LogitsProcessor } from './logits-processor.ts';
-import { allowTokens } from './processors/allowed-tokens.ts';
-import { banWords } from './processors/bad-words.ts';
-import { penalizeCounts } from './processors/frequency-presence-penalty.ts';
+import { allowTokens, banEnds, banWords } from './processors/banned-tokens.ts';
 import { biasTokens } from './processors/logit-bias.ts';
-import { banEnds } from './processors/min-tokens.ts';
-import { penalizeRepetition } from './processors/repetition-penalty.ts';
+import { penalizeCounts, penalizeRepetition } from './processors/penalties.ts';
 
 /** What a request asks for, in the order that `Sampler.sample` documents. */
 export function createLogitsProcessors(request: SubmitMessage): readonly LogitsProcessor[] {

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readTokenLogprobs } from './logprobs.ts';
+import { readTokenLogprobs } from '../../testing/read-token-logprobs.ts';
 
 /** Rows with ties, wide rows and rows with masked tokens. */
 const rows = fc.oneof(

@@ -2,10 +2,9 @@
 // tokens and for those of the prompt.
 
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
-import { Candidates } from './candidates.ts';
-import { PlainKernels } from './kernels/plain-kernels.ts';
+import type { Candidates } from './candidates.ts';
 import { FINEST_BITS, weightScale } from './kernels/token-weight.ts';
-import { LogitsRow } from './logits-row.ts';
+import type { LogitsRow } from './logits-row.ts';
 
 /**
  * Log probabilities of `tokenId` and of the `topCount` best tokens, equals in the order of their ids. The
@@ -30,14 +29,6 @@ export function readRowLogprobs(
     topTokenIds: Int32Array.from(best, i => candidates.tokenIds[i]!),
     topLogprobs: Float32Array.from(best, i => candidates.logits[i]! - normalizer),
   };
-}
-
-/** The same of a row by itself, with plain loops: slower, but the same bits. */
-export function readTokenLogprobs(logits: Float32Array, tokenId: number, topCount: number): TokenLogprobs {
-  const row = new LogitsRow(logits.length, new PlainKernels(logits.length));
-  row.load(logits);
-  row.scan();
-  return readRowLogprobs(row, new Candidates(logits.length), tokenId, topCount);
 }
 
 /** Indexes of the best candidates, best first. Mutates: `candidates`. */

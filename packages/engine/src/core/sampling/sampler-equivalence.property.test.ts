@@ -6,16 +6,15 @@ import { runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
 import { NEUTRAL_SAMPLING, type SamplingParams } from '../../request/sampling-params.ts';
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
+import { readTokenLogprobs } from '../../testing/read-token-logprobs.ts';
 import { counterKey, uniformAt } from './counter-random.ts';
 import { PlainKernels } from './kernels/plain-kernels.ts';
 import { BLOCK_LENGTH, BUCKET_COUNT, SAMPLE_LENGTH } from './kernels/row-kernels.ts';
 import { exactWeightBits, tokenWeight, weightScale } from './kernels/token-weight.ts';
 import type { LogitsProcessor } from './logits-processor.ts';
-import { readTokenLogprobs } from './logprobs.ts';
-import { allowTokens } from './processors/allowed-tokens.ts';
+import { allowTokens, banEnds } from './processors/banned-tokens.ts';
 import { biasTokens } from './processors/logit-bias.ts';
-import { banEnds } from './processors/min-tokens.ts';
-import { penalizeRepetition } from './processors/repetition-penalty.ts';
+import { penalizeRepetition } from './processors/penalties.ts';
 import { Sampler, type SamplingStep } from './sampler.ts';
 
 interface Case {

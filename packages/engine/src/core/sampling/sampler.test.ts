@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NEUTRAL_SAMPLING, type SamplingParams } from '../../request/sampling-params.ts';
 import { counterKey } from './counter-random.ts';
 import type { LogitsProcessor } from './logits-processor.ts';
-import { banEnds } from './processors/min-tokens.ts';
+import { banEnds } from './processors/banned-tokens.ts';
 import { Sampler } from './sampler.ts';
 
 /** How often each token is drawn over many positions. */

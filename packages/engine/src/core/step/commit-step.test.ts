@@ -2,10 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import type { PrefilledRequest, SubmitMessage } from '../../protocol/messages.ts';
+import { readTokenLogprobs } from '../../testing/read-token-logprobs.ts';
 import { ScriptedModel, type ScriptedModelOptions, scriptedLogits } from '../../testing/scripted-model.ts';
 import { GREEDY, submission } from '../../testing/submission.ts';
 import { type CoreOutput, EngineCore } from '../engine-core.ts';
-import { readTokenLogprobs } from '../sampling/logprobs.ts';
 import { HostStepRunner } from './host-step-runner.ts';
 
 const VOCAB_SIZE = 64;

@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { IS_FULL_RUN, runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
-import { readTokenLogprobs } from '../../core/sampling/logprobs.ts';
+import { readTokenLogprobs } from '../../testing/read-token-logprobs.ts';
 import { scriptedLogits } from '../../testing/scripted-model.ts';
 import { BeamSearch, type BeamSearchOptions, stepsOf } from './beam-search.ts';
 

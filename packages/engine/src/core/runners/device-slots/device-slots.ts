@@ -3,7 +3,7 @@
 
 import type { OrtDevice, OrtSession, OrtValue } from '@ortler/onnxruntime';
 import { EngineError } from '../../../errors.ts';
-import type { KvPart, ModelManifest } from '../../../graph-contract.ts';
+import { KV_PARTS, type KvPart, type ModelManifest } from '../../../graph-contract.ts';
 
 /** Tensors of one slot, of shape `[1, kvHeadCount, capacity, headSize]`, by layer and part. */
 export type SlotTensors = readonly {
@@ -19,8 +19,6 @@ export interface DeviceSlotsShape {
   readonly contextLength: number;
 }
 
-const PARTS: readonly KvPart[] = ['key', 'value'];
-
 /** Throws: `engine_failed`, naming the settings to lower. */
 export function allocateSlot(
   session: OrtSession,
@@ -31,7 +29,7 @@ export function allocateSlot(
   const tensors: { layer: number; part: KvPart; value: OrtValue }[] = [];
   try {
     for (let layer = 0; layer < layerCount; layer++)
-      for (const part of PARTS) tensors.push({ layer, part, value: session.allocate(kvType, shape) });
+      for (const part of KV_PARTS) tensors.push({ layer, part, value: session.allocate(kvType, shape) });
     return tensors;
   } catch (cause) {
     for (const { value } of tensors) value.dispose();

@@ -14,7 +14,7 @@ import type {
   OrtValue,
 } from '@ortler/onnxruntime';
 import { EngineError } from '../../../errors.ts';
-import { type KvPart, pastName, presentName } from '../../../graph-contract.ts';
+import { KV_PARTS, pastName, presentName } from '../../../graph-contract.ts';
 
 export interface BlockShape {
   readonly layerCount: number;
@@ -30,8 +30,6 @@ interface BlockCopy {
   readonly from: number;
   readonly to: number;
 }
-
-const PARTS: readonly KvPart[] = ['key', 'value'];
 
 /** Copies of one call: forks are few, and padding of the others copies the spare block to itself. */
 const COPIES_PER_CALL = 8;
@@ -65,7 +63,7 @@ export class BlockStore {
     const outputs = new Map<string, OrtValue>();
     try {
       for (let layer = 0; layer < layerCount; layer++) {
-        for (const part of PARTS) {
+        for (const part of KV_PARTS) {
           const value = model.allocate(shape.type, valueShape(shape));
           inputs.set(pastName(layer, part), value);
           outputs.set(presentName(layer, part), value);
@@ -152,7 +150,7 @@ function copyGraph(shape: BlockShape): Uint8Array {
   const targets = graph.input('targets', 'int64', [COPIES_PER_CALL, 1]);
   const { type, layerCount } = shape;
   for (let layer = 0; layer < layerCount; layer++) {
-    for (const part of PARTS) {
+    for (const part of KV_PARTS) {
       const past = graph.input(pastName(layer, part), type, valueShape(shape));
       const blocks = graph.op('Gather', [past, sources]);
       const name = presentName(layer, part);

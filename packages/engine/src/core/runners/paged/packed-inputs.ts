@@ -7,14 +7,6 @@ import { PAGED_INPUT } from '../../../graph-contract.ts';
 import type { RunnerRow } from '../model-runner.ts';
 import { type PackedShape, paddingLengths } from './packed-shape.ts';
 
-/** The lengths of a call that the attention operator takes; see `PAGED_INPUT.bounds`. Unit: tokens. */
-export interface CallBounds {
-  readonly longestQuery: number;
-  readonly longest: number;
-  /** What the longest sequence has at least; 0: unknown. */
-  readonly leastLongest: number;
-}
-
 export class PackedInputs {
   /** By graph name; see `PAGED_INPUT` for the shapes. */
   readonly tensors: ReadonlyMap<string, OrtTensor>;
@@ -54,10 +46,8 @@ export class PackedInputs {
     ]);
   }
 
-  /**
-   * Mutates: the arrays. The rows are what the shape was made for, or less. `bounds`: default: those of the rows.
-   */
-  fill(rows: readonly RunnerRow[], blockLength: number, bounds?: CallBounds): void {
+  /** Mutates: the arrays. The rows are what the shape was made for, or less. */
+  fill(rows: readonly RunnerRow[], blockLength: number): void {
     const { tableWidth, batchSize, tokenCount } = this.#shape;
     this.#blockTable.fill(this.#spareBlock);
     let token = 0;
@@ -85,9 +75,9 @@ export class PackedInputs {
       longest = Math.max(longest, length);
       this.#cumulativeLengths[rows.length + index + 1] = token;
     }
-    this.#bounds[0] = bounds?.longestQuery ?? longestQuery;
-    this.#bounds[1] = bounds?.longest ?? longest;
-    this.#bounds[2] = bounds?.leastLongest ?? longest;
+    this.#bounds[0] = longestQuery;
+    this.#bounds[1] = longest;
+    this.#bounds[2] = longest;
   }
 
   dispose(): void {

@@ -17,7 +17,6 @@ import { type PackedLimits, splitRows } from './packed-shape.ts';
 import { PagedCalls } from './paged-calls.ts';
 import { warmUpCalls } from './warm-up-calls.ts';
 
-/** With `recordsCalls`, calls in which every sequence decodes are recorded and replayed. */
 export interface PagedRunnerOptions extends OrtSessionOptions {
   readonly device: 'webgpu' | 'cuda';
   /** Most sequences in the cache at the same time. */
@@ -110,7 +109,7 @@ async function createParts(
   };
   const blockCount = countBlocks(needs, deviceFacts);
   const shape = { ...manifest, blockCount, blockLength, type: kvType };
-  const store = await BlockStore.create(backend, session, shape, { ...options, recordsCalls: false });
+  const store = await BlockStore.create(backend, session, shape, options);
   let logits: LogitsStore;
   try {
     logits = new LogitsStore(backend, session, logitsShape);
@@ -129,9 +128,8 @@ async function createParts(
     onnxRuntimeVersion: backend.version,
   };
   const limits = { ...needs, maxTensorBytes: deviceFacts.maxTensorBytes };
-  const { recordsCalls = false } = options;
   const memory = { session, store, logits, blockCount };
-  const calls = new PagedCalls({ ...memory, backend, blockLength, contextLength, recordsCalls });
+  const calls = new PagedCalls({ ...memory, backend, blockLength });
   return new DevicePagedRunner({ ...memory, limits, calls }, facts, blockLength);
 }
 
@@ -198,7 +196,7 @@ class DevicePagedRunner implements PagedRunner {
     const rowCount = rows.reduce((sum, { logitsCount }) => sum + logitsCount, 0);
     assertInvariant(rowCount <= this.facts.logitsLimit, 'a step asks for at most logitsLimit rows');
     const call = this.#parts.calls.take(index, rows);
-    await call.fill(rows);
+    call.fill(rows);
     await call.binding.run();
     return { value: call.logits, rowCount };
   }

@@ -2,9 +2,9 @@
 // before it is used.
 
 import type { OrtBackend, OrtSession, OrtTensor } from '@ortler/onnxruntime';
-import { scaledName } from '../../../graph-contract.ts';
+import { KV_PARTS, scaledName } from '../../../graph-contract.ts';
 import { BatchInputs } from '../conventions/lengths-convention.ts';
-import { type CacheChannels, findCacheScales, KV_PARTS } from './find-cache-scales.ts';
+import { type CacheChannels, findCacheScales } from './find-cache-scales.ts';
 import type { Int8Cache } from './int8-cache.ts';
 import type { KvStore } from './slot-store.ts';
 

@@ -2,15 +2,13 @@
 // computed, and the largest magnitude of each channel of keys and values, times a headroom, is quantised to 127. Everything
 // here is fixed, so that the same model has the same scales in every process.
 
-import type { KvPart } from '../../../graph-contract.ts';
+import { KV_PARTS, type KvPart } from '../../../graph-contract.ts';
 
 export interface CacheChannels {
   readonly layerCount: number;
   readonly kvHeadCount: number;
   readonly headSize: number;
 }
-
-export const KV_PARTS: readonly KvPart[] = ['key', 'value'];
 
 /**
  * How much larger than in calibration a magnitude may be before it is clipped. The quantisation error grows with it: at most

@@ -4,12 +4,13 @@
 import type { OrtBackend, OrtSession, OrtTensor } from '@ortler/onnxruntime';
 import {
   CACHE_SCALES_INPUT,
+  KV_PARTS,
   type KvPart,
   sharedName,
   WIDENED_INPUT,
   widenedName,
 } from '../../../graph-contract.ts';
-import { type CacheChannels, firstScales, KV_PARTS } from './find-cache-scales.ts';
+import { type CacheChannels, firstScales } from './find-cache-scales.ts';
 
 /** Dequantised lengths are a multiple of this, so that prepared calls serve more than one length. Unit: tokens. */
 const SPAN_STEP = 64;

@@ -35,10 +35,6 @@ class CountingBackend implements OrtBackend {
     throw new Error('not used');
   }
 
-  upload(): never {
-    throw new Error('not used');
-  }
-
   describeDevice(): never {
     throw new Error('not used');
   }

@@ -8,7 +8,7 @@
 import { totalmem } from 'node:os';
 import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';
 import { assertInvariant, EngineError } from '../../../errors.ts';
-import { type KvPart, pastName, presentName } from '../../../graph-contract.ts';
+import { KV_PARTS, type KvPart, pastName, presentName } from '../../../graph-contract.ts';
 
 export interface KvShape {
   readonly layerCount: number;
@@ -32,8 +32,6 @@ type KvArray = Float32Array | Int8Array;
 
 const TYPES = { float32: { array: Float32Array }, int8: { array: Int8Array } } as const;
 
-const PARTS: readonly KvPart[] = ['key', 'value'];
-
 export class KvStore {
   readonly #backend: OrtBackend;
   readonly #shape: KvShape;
@@ -56,7 +54,7 @@ export class KvStore {
     try {
       this.#spare = new array(shape.capacity * shape.headSize);
       for (let layer = 0; layer < shape.layerCount; layer++) {
-        for (const part of PARTS) this.#pools.push({ layer, part, data: new array(length) });
+        for (const part of KV_PARTS) this.#pools.push({ layer, part, data: new array(length) });
       }
     } catch (cause) {
       throw this.#noRoom(machineBytes, cause);

@@ -6,7 +6,7 @@ import type { OrtBackend } from '@ortler/onnxruntime';
 import { NEUTRAL_SAMPLING } from '../../../request/sampling-params.ts';
 import { counterKey, uniformAt } from '../counter-random.ts';
 import { biasTokens } from '../processors/logit-bias.ts';
-import { penalizeRepetition } from '../processors/repetition-penalty.ts';
+import { penalizeRepetition } from '../processors/penalties.ts';
 import type { Sampler, SamplingStep } from '../sampler.ts';
 import type { DeviceSampler } from './device-sampler.ts';
 

@@ -86,7 +86,7 @@ export function fillMask(
 /**
  * Writes the edits of a row; places beyond them edit `spareId`, behind the vocabulary. Mutates: the arrays of all rows.
  */
-export function fillEdits(
+function fillEdits(
   arrays: ReadonlyMap<string, ElementArray>,
   index: number,
   edits: TokenEdits,

@@ -1,5 +1,6 @@
-// Makes tokens of the prompt and of the output less likely, each once, however often it occurred.
-// Source: Keskar et al., "CTRL" (2019), section 4.1, with the prompt included.
+// Penalties for tokens that occurred. The repetition penalty: each token of the prompt and of the output once. The frequency and
+// presence penalties: tokens of the output, a little for each time and a fixed amount for any time.
+// Source of the repetition penalty: Keskar et al., "CTRL" (2019), section 4.1, with the prompt included.
 
 import type { LogitsProcessor } from '../logits-processor.ts';
 
@@ -25,6 +26,29 @@ export function penalizeRepetition(promptTokenIds: Int32Array, repetitionPenalty
     describe(edits, { tokenCounts }) {
       for (let i = 0; i < promptIds.length; i++) edits.penalize(promptIds[i]!, penalty);
       for (const id of tokenCounts?.tokenIds ?? []) edits.penalize(id, penalty);
+    },
+  };
+}
+
+/** `logit - frequency * count - presence` for each token that was generated, rounded to float32 after each step. */
+export function penalizeCounts(frequencyPenalty: number, presencePenalty: number): LogitsProcessor {
+  const frequency = Math.fround(frequencyPenalty);
+  const presence = Math.fround(presencePenalty);
+  return {
+    edit(logits, { tokenCounts }) {
+      if (tokenCounts === null) return;
+      const { tokenIds, counts } = tokenCounts;
+      for (let i = 0; i < tokenIds.length; i++) {
+        const id = tokenIds[i]!;
+        logits[id]! -= Math.fround(frequency * counts[i]!);
+        logits[id]! -= presence;
+      }
+    },
+    describe(edits, { tokenCounts }) {
+      if (tokenCounts === null) return;
+      const { tokenIds, counts } = tokenCounts;
+      for (let i = 0; i < tokenIds.length; i++)
+        edits.lower(tokenIds[i]!, Math.fround(frequency * counts[i]!), presence);
     },
   };
 }

@@ -1,10 +1,41 @@
-// Keeps token sequences from being completed in the output. The prompt does not count.
+// Tokens that cannot be drawn: those that a request does not allow, ends of an output that is too short, and the last tokens of
+// bad words.
 
 import type { LogitsProcessor } from '../logits-processor.ts';
 
+/** Every other token gets minus infinity. The ids are in the vocabulary. */
+export function allowTokens(allowedTokenIds: readonly number[]): LogitsProcessor {
+  const ids = Int32Array.from(allowedTokenIds);
+  const kept = new Float32Array(ids.length);
+  return {
+    edit(logits) {
+      for (let i = 0; i < ids.length; i++) kept[i] = logits[ids[i]!]!;
+      logits.fill(-Infinity);
+      for (let i = 0; i < ids.length; i++) logits[ids[i]!] = kept[i]!;
+    },
+    describe(edits) {
+      edits.allowedTokenIds = ids;
+    },
+  };
+}
+
+/** The ids get minus infinity before an output of `minTokens` tokens. */
+export function banEnds(bannedTokenIds: readonly number[], minTokens: number): LogitsProcessor {
+  return {
+    edit(logits, { outputTokenIds }) {
+      if (outputTokenIds.length >= minTokens) return;
+      for (const id of bannedTokenIds) logits[id] = -Infinity;
+    },
+    describe(edits, { outputTokenIds }) {
+      if (outputTokenIds.length >= minTokens) return;
+      for (const id of bannedTokenIds) edits.ban(id);
+    },
+  };
+}
+
 /**
  * Bans the last token of each sequence while the tokens before it are the end of the output; a sequence of one
- * token is banned always. No sequence is empty.
+ * token is banned always. No sequence is empty. The prompt does not count.
  */
 export function banWords(sequences: readonly (readonly number[])[]): LogitsProcessor {
   const alwaysBanned: number[] = [];

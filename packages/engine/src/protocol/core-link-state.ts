@@ -1,3 +1,0 @@
-// How a token side is, as its link sees it.
-
-export type CoreLinkState = 'loading' | 'ready' | 'restarting' | 'failed' | 'closed';
