@@ -1,3 +1,3 @@
-// How a token side is, as its link sees it.
+// The state of a token side, reported by its link.
 
 export type CoreLinkState = 'loading' | 'ready' | 'restarting' | 'failed' | 'closed';

@@ -1,5 +1,5 @@
-// The options that cross the link: those of the token side, as the caller gave them. They are plain data; callbacks and
-// options of the host stay behind.
+// Selects the options that cross the link: those of the token side, unchanged. They are plain data; callbacks and options of
+// the host stay behind.
 
 import type { EngineOptions } from './engine-options.ts';
 import { type CoreOptions, MODEL_OPTIONS } from './options.ts';
