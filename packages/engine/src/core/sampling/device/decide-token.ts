@@ -1,5 +1,5 @@
-// Decides the next token of a row from what the device sent of it: the best tokens and, maybe, sums of weights. Says so
-// where that is not enough. The steps and every number are those of `../sampler.ts`. Caller: `device-sampler.ts`.
+// Decides the next token of a row from the summary that the device sent: the best tokens and, if requested, sums of weights.
+// Reports a reason where that is not enough. The steps and every number are those of `../sampler.ts`. Caller: `device-sampler.ts`.
 
 import type { SamplingParams } from '../../../request/sampling-params.ts';
 import { tokenWeight, type WeightScale, weightScale } from '../kernels/token-weight.ts';
@@ -40,7 +40,7 @@ export type OpenReason = 'numbers' | 'ties' | 'many';
 const LARGEST_LOGIT = 1e30;
 
 /**
- * `weightSums` has, for each part of a weight, the sum over each block; null where nobody asked. Shape: `[partCount,
+ * `weightSums` has, for each part of a weight, the sum over each block; null where not requested. Shape: `[partCount,
  * sumBlockCount]`. `random` is in [0, 1).
  */
 export function decideToken(
@@ -90,7 +90,7 @@ function countReaching({ logits, knownCount, isAll }: BestTokens, limit: number)
   return { count, isAll: isAll || count <= knownCount };
 }
 
-/** How many of the best tokens reach the cumulative weight. Null: more than came. */
+/** Number of best tokens that reach the cumulative weight. Null: more than were read back. */
 function countForWeightSum(
   best: BestTokens,
   reached: Reached,

@@ -1,4 +1,4 @@
-// Leaves only the tokens that a request allows.
+// Allowed token ids: bans every token that is not in the list of the request.
 
 import type { LogitsProcessor } from '../logits-processor.ts';
 

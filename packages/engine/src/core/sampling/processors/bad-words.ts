@@ -1,4 +1,4 @@
-// Keeps token sequences from being completed in the output. The prompt does not count.
+// Bad words: prevents token sequences from being completed in the output. The prompt does not count.
 
 import type { LogitsProcessor } from '../logits-processor.ts';
 

@@ -1,5 +1,5 @@
-// Lowers the scores of tokens of the output: a little more for each time, and a fixed amount for any time.
-// The prompt does not count.
+// Frequency and presence penalty: lower the logits of tokens of the output, by an amount for each occurrence and by a fixed
+// amount. The prompt does not count.
 
 import type { LogitsProcessor } from '../logits-processor.ts';
 

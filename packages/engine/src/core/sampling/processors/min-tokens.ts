@@ -1,4 +1,4 @@
-// Keeps end-of-sequence and stop tokens from being drawn while an output is too short.
+// Minimum length: bans end-of-sequence and stop tokens while an output is too short.
 
 import type { LogitsProcessor } from '../logits-processor.ts';
 

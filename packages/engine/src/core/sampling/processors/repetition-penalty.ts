@@ -1,4 +1,4 @@
-// Makes tokens of the prompt and of the output less likely, each once, however often it occurred.
+// Repetition penalty: makes tokens of the prompt and of the output less likely, once, however often they occurred.
 // Source: Keskar et al., "CTRL" (2019), section 4.1, with the prompt included.
 
 import type { LogitsProcessor } from '../logits-processor.ts';
@@ -7,7 +7,7 @@ const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
 
 /** Divides positive and multiplies negative logits. A large penalty makes a token unlikely but never bans it. */
 export function penalizeRepetition(promptTokenIds: Int32Array, repetitionPenalty: number): LogitsProcessor {
-  // The row is float32, so is the penalty; one outside that range has the effect of the range's end.
+  // The penalty is rounded to float32 like the row; one beyond that range acts as the end of the range.
   const penalty = Math.min(LARGEST_FLOAT32, Math.max(2 ** -149, Math.fround(repetitionPenalty)));
   const inPrompt = new Set(promptTokenIds);
   const promptIds = Int32Array.from(inPrompt);
