@@ -1,5 +1,5 @@
-// The beam search itself: which continuations are kept, which answers win. It knows ids and numbers only and asks
-// nobody: `beam-generation.ts` fetches the candidates of each step.
+// The beam search: selects the beams to keep and the best answers, on ids and numbers only. `beam-generation.ts` fetches the
+// candidates of each step.
 
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 
@@ -15,7 +15,7 @@ export interface BeamSearchOptions {
   readonly eosTokenId: number | null;
   /** End-of-sequence is a token like any other. */
   readonly ignoreEos: boolean;
-  /** The token that ended a beam belongs to its tokens. */
+  /** The token that ended a beam is kept in its tokens. */
   readonly keepsEos: boolean;
 }
 
@@ -46,12 +46,12 @@ interface Candidate {
   readonly sum: number;
 }
 
-/** Relative room for rounding in the bound below which a search goes on. */
+/** Relative tolerance for rounding in the bound that ends the search. */
 const BOUND_MARGIN = 1e-9;
 
 /**
- * Source: the beam search of vLLM, with one addition: it ends as soon as no live beam can reach the answers any
- * more, which changes no answer.
+ * Source: the beam search of vLLM, with one addition: it ends as soon as no live beam can still beat an answer, which
+ * changes no result.
  */
 export class BeamSearch {
   readonly #options: BeamSearchOptions;
