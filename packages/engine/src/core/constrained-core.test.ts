@@ -269,7 +269,9 @@ describe('jump-forward decoding, where a constraint allows only one text,', () =
   it('is no reason to let five other answers wait', async () => {
     const { core, runner } = createCore({ ...model, slotCount: 6 });
     for (let requestId = 0; requestId < 6; requestId++)
-      core.submit(request(requestId === 0 ? onlyText : null, { requestId, eosTokenIds: [], stopTokenIds: [] }));
+      core.submit(
+        request(requestId === 0 ? onlyText : null, { requestId, eosTokenIds: [], stopTokenIds: [] }),
+      );
     await finish(core);
     expect(core.stats.draftedTokenCount).toBe(0);
     expect(Math.max(...runner.calls.flat().map(({ logitsCount }) => logitsCount))).toBe(1);
