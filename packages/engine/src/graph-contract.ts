@@ -1,5 +1,5 @@
-// The contract of an ONNX model folder between model-builder, which writes it, and the engine's runners: file names, input and
-// output names, shapes, and the manifest. The two share only this file.
+// The contract of an ONNX model folder between model-builder, which writes it, and the engine's runners: file names,
+// input and output names, shapes, and the manifest. The two share only this file.
 
 /** File beside the graph that describes it; see `ModelManifest`. */
 export const MANIFEST_FILE = 'ortler-model.json';
@@ -144,12 +144,14 @@ export const CACHE_SCALES_INPUT = 'cache_scales';
  * A prefill graph with an `int8` cache quantises new keys and values itself and casts the attended part of the cache to
  * float32, once for all tokens of the call. Its inputs are those of `PREFILL_INPUTS`, `CACHE_SCALES_INPUT` and:
  *
- * - `length` int64 `[1]`: how many positions of the cache are cast: at least the tokens after this call, at most its capacity.
+ * - `length` int64 `[1]`: how many positions of the cache are cast: at least the tokens after this call, at most its
+ *   capacity.
  *
  * Besides the caches, its outputs are, for each layer and part:
  *
- * - `widenedName` and `sharedName` float32 `[1, kvHeadCount, length, headSize]`: the codes in float32, without scales. Pass the same memory for
- *   both, so that the operator does not copy; all layers may share it. The last layer, which nothing attends to here, has none.
+ * - `widenedName` and `sharedName` float32 `[1, kvHeadCount, length, headSize]`: the codes in float32, without scales.
+ *   Pass the same memory for both, so that the operator does not copy; all layers may share it. The last layer, which
+ *   nothing attends to here, has none.
  * - `scaledName` float32 `[1, tokens, kvHeadCount * headSize]`: the new keys and values over their scales, before rounding.
  *   For calibration; the output may be left out of a call.
  */

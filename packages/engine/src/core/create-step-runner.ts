@@ -19,7 +19,10 @@ import { createDeviceStepRunner } from './step/device-step-runner.ts';
 import { HostStepRunner } from './step/host-step-runner.ts';
 import type { StepRunner } from './step/step-runner.ts';
 
-/** Most sampling threads. Each but the first takes 23 MB (ADR 37), and with four the sampler takes far less than 5 % of a step. */
+/**
+ * Most sampling threads. Each but the first takes 23 MB (ADR 37), and with four the sampler takes far less than 5 % of a
+ * step.
+ */
 const MOST_SAMPLING_THREADS = 4;
 
 export interface StepRunnerParts {

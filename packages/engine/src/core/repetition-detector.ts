@@ -1,5 +1,5 @@
-// Repetition detection: recognises that an output ends in one block of tokens repeated. One per sequence that asks for it; changed by
-// `Sequence.append` only.
+// Repetition detection: recognises that an output ends in one block of tokens repeated. One per sequence that asks for
+// it; changed by `Sequence.append` only.
 
 import type { RepetitionDetection } from '../request/generation-request.ts';
 

@@ -10,8 +10,8 @@ export interface TokenMask {
 }
 
 /**
- * Bans every other token. Most masks allow a few tokens or nearly all: runs of words without an allowed token are filled at once, and in other
- * words only the banned tokens are visited. Mutates: `logits`.
+ * Bans every other token. Most masks allow a few tokens or nearly all: runs of words without an allowed token are filled
+ * at once, and in other words only the banned tokens are visited. Mutates: `logits`.
  */
 export function maskLogits(logits: Float32Array, { words }: TokenMask): void {
   const { length } = logits;

@@ -1,5 +1,6 @@
-// Detects a token side that hangs in a native call. It pings a token side that has work; the answer comes between two steps.
-// An idle token side, or one whose choices are all paused, answers at once, so a missing answer means a step that hangs. Caller: `supervised-link.ts`, only while the model is ready.
+// Detects a token side that hangs in a native call. It pings a token side that has work; the answer comes between two
+// steps. An idle token side, or one whose choices are all paused, answers at once, so a missing answer means a step that
+// hangs. Caller: `supervised-link.ts`, only while the model is ready.
 
 /** The timeout is counted in parts, so that a pause of this process is not mistaken for a hanging token side. */
 const PART_COUNT = 4;

@@ -1,4 +1,5 @@
-// Defaults of a model from generation_config.json. An invalid value is refused when the model is loaded, not in every request.
+// Defaults of a model from generation_config.json. An invalid value is refused when the model is loaded, not in every
+// request.
 
 import { EngineError } from '../errors.ts';
 import {

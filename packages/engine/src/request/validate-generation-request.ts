@@ -1,5 +1,5 @@
-// Validates requests once: fills defaults and refuses wrong values, naming the parameter. `settleMaxTokens` does the part that
-// needs the prompt's length; no code behind this file checks a request again.
+// Validates requests once: fills defaults and refuses wrong values, naming the parameter. `settleMaxTokens` does the part
+// that needs the prompt's length; no code behind this file checks a request again.
 
 import { EngineError } from '../errors.ts';
 import type { ChatMessage } from './chat-message.ts';

@@ -1,5 +1,5 @@
-// The event queue of a request, with backpressure. Queued deltas of a choice merge, so a slow reader costs no more memory than
-// the answer; a choice too far ahead of its reader is paused.
+// The event queue of a request, with backpressure. Queued deltas of a choice merge, so a slow reader costs no more memory
+// than the answer; a choice too far ahead of its reader is paused.
 
 import type { EngineError } from '../errors.ts';
 import type {

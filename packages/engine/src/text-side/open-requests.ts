@@ -6,7 +6,10 @@ import type { CoreLink } from '../link/core-link.ts';
 import type { PrefilledRequest, SequenceUpdate } from '../protocol/messages.ts';
 import { aborted } from './aborted.ts';
 
-/** An open request, which receives its messages from the link. Implementations: `generation.ts`, `beam/next-token-query.ts`. */
+/**
+ * An open request, which receives its messages from the link. Implementations: `generation.ts`,
+ * `beam/next-token-query.ts`.
+ */
 export interface OpenRequest {
   /** No more messages are expected from the token side. */
   readonly isOver: boolean;

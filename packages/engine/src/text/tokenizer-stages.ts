@@ -1,5 +1,5 @@
-// Adapts the stages of tokenizer.json to the tokenizer library: a stage that no golden covers is refused, and a stage that the
-// library implements differently from the original is rewritten into stages that agree with it.
+// Adapts the stages of tokenizer.json to the tokenizer library: a stage that no golden covers is refused, and a stage
+// that the library implements differently from the original is rewritten into stages that agree with it.
 
 import { EngineError } from '../errors.ts';
 import type { StageJson, TokenizerJson } from './tokenizer-json.ts';

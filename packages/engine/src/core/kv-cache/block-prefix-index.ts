@@ -1,6 +1,6 @@
-// Prefix index over blocks: a tree whose paths are cached prefixes. Chained hashes find candidates; the tokens of a block and
-// its parent block are compared, so that by induction whole prefixes are equal. A block may be partial: the rest of a sequence
-// behind its last full block.
+// Prefix index over blocks: a tree whose paths are cached prefixes. Chained hashes find candidates; the tokens of a block
+// and its parent block are compared, so that by induction whole prefixes are equal. A block may be partial: the rest of a
+// sequence behind its last full block.
 
 import { assertInvariant } from '../../errors.ts';
 import { BLOCK_HASHING, type BlockHash, type BlockHashing } from './block-hash.ts';

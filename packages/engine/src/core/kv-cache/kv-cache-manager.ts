@@ -44,8 +44,8 @@ export interface KvCacheManager {
   /** A token was sampled after the sequence's computed tokens: other sequences may share them from now on. */
   publish(sequence: Sequence): void;
   /**
-   * Frees the place of an admitted sequence, which the caller removes next. With `keepsPrefix` its computed tokens stay cached
-   * for later sequences until they are evicted.
+   * Frees the place of an admitted sequence, which the caller removes next. With `keepsPrefix` its computed tokens stay
+   * cached for later sequences until they are evicted.
    */
   release(sequence: Sequence, options: { readonly keepsPrefix: boolean }): void;
   /** Violations of the bookkeeping, in sentences; empty when all invariants hold. For tests and diagnosis. */

@@ -1,6 +1,6 @@
-// KV cache of contiguous slots: the slot of each sequence, and the prefixes that are cached in slots without an owner (prefix
-// caching). Only this class makes the runner copy or exchange slots. A slot holds a whole context, so a sequence that has one can always finish:
-// having a slot is the reservation. Caller: the scheduler.
+// KV cache of contiguous slots: the slot of each sequence, and the prefixes that are cached in slots without an owner
+// (prefix caching). Only this class makes the runner copy or exchange slots. A slot holds a whole context, so a sequence
+// that has one can always finish: having a slot is the reservation. Caller: the scheduler.
 //
 //     slot   0 ......... decodes ......... slotCount
 //            | decodes   | prefills, paused sequences, cached prefixes, empty slots, in any order |

@@ -1,5 +1,5 @@
-// Prefix index over slots: finds the slot that shares the longest prefix with a prompt. Chained block hashes narrow the search
-// to a few slots, whose tokens are compared.
+// Prefix index over slots: finds the slot that shares the longest prefix with a prompt. Chained block hashes narrow the
+// search to a few slots, whose tokens are compared.
 
 import { BLOCK_HASHING, type BlockHash, type BlockHashing } from './block-hash.ts';
 import type { CacheSlot } from './cache-slot.ts';

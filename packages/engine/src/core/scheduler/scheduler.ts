@@ -1,6 +1,6 @@
-// The scheduler of continuous batching: every running sequence gets its next token (decode), prompts share the token budget in service order
-// (prefill), waiting sequences are admitted while cache and budget last. Between steps it is the only writer of sequences:
-// it admits, preempts, releases and pauses them.
+// The scheduler of continuous batching: every running sequence gets its next token (decode), prompts share the token
+// budget in service order (prefill), waiting sequences are admitted while cache and budget last. Between steps it is the
+// only writer of sequences: it admits, preempts, releases and pauses them.
 
 import type { Admission, KvCacheManager } from '../kv-cache/kv-cache-manager.ts';
 import type { Sequence } from '../sequence.ts';
@@ -222,7 +222,10 @@ export class Scheduler {
     return last !== undefined && last.priority > waiting.priority ? last : undefined;
   }
 
-  /** Mutates: removes the sequence from the cache. Its computed tokens stay cached until evicted; lost ones are computed again. */
+  /**
+   * Mutates: removes the sequence from the cache. Its computed tokens stay cached until evicted; lost ones are computed
+   * again.
+   */
   #preempt(sequence: Sequence): void {
     this.#release(sequence, { keepsPrefix: true });
     this.#preemptionCount++;

@@ -1,5 +1,5 @@
-// Runs a beam search over a link: each next-token query is a request of its own, which inherits the place of the search in the
-// order of service. Caller: `linked-engine.ts`.
+// Runs a beam search over a link: each next-token query is a request of its own, which inherits the place of the search
+// in the order of service. Caller: `linked-engine.ts`.
 
 import type { CoreLink } from '../../link/core-link.ts';
 import type { GenerationEvent } from '../../request/generation-event.ts';

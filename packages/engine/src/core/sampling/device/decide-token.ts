@@ -1,5 +1,6 @@
-// Decides the next token of a row from the summary that the device sent: the best tokens and, if requested, sums of weights.
-// Reports a reason where that is not enough. The steps and every number are those of `../sampler.ts`. Caller: `device-sampler.ts`.
+// Decides the next token of a row from the summary that the device sent: the best tokens and, if requested, sums of
+// weights. Reports a reason where that is not enough. The steps and every number are those of `../sampler.ts`. Caller:
+// `device-sampler.ts`.
 
 import type { SamplingParams } from '../../../request/sampling-params.ts';
 import { tokenWeight, type WeightScale, weightScale } from '../kernels/token-weight.ts';

@@ -1,6 +1,6 @@
-// Self-test of the arithmetic of a device, which must be exact to the bit: rows whose tokens are known from the CPU are sampled.
-// A driver that rounds differently, or fuses operations, would now and then draw other tokens without an error. Called once
-// for each `DeviceSampler`.
+// Self-test of the arithmetic of a device, which must be exact to the bit: rows whose tokens are known from the CPU are
+// sampled. A driver that rounds differently, or fuses operations, would now and then draw other tokens without an error.
+// Called once for each `DeviceSampler`.
 
 import type { OrtBackend } from '@ortler/onnxruntime';
 import { NEUTRAL_SAMPLING } from '../../../request/sampling-params.ts';

@@ -122,8 +122,8 @@ export function locateGraph(shape: GraphShape): Uint8Array {
 }
 
 /**
- * Logit and rank of a token in the row of log probabilities. Inputs: `own`, `row` int32 `[count]`, `tokenId` int32 `[count, 1]`.
- * Output: `standing` `[count, 2]`: its logit and how many tokens have a larger one.
+ * Logit and rank of a token in the row of log probabilities. Inputs: `own`, `row` int32 `[count]`, `tokenId` int32
+ * `[count, 1]`. Output: `standing` `[count, 2]`: its logit and how many tokens have a larger one.
  */
 export function rankGraph(shape: GraphShape): Uint8Array {
   const graph = new GraphWriter('sampling');

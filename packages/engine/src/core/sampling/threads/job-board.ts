@@ -77,7 +77,10 @@ export class JobBoard {
     this.#topLogprobs = new Float32Array(buffer, place(topLength, 4), topLength);
   }
 
-  /** Begins a round and wakes that many waiting threads. At most `JOB_LIMIT` jobs, each with at most `TOP_LIMIT` candidates. */
+  /**
+   * Begins a round and wakes that many waiting threads. At most `JOB_LIMIT` jobs, each with at most `TOP_LIMIT`
+   * candidates.
+   */
   post(jobs: readonly RowJob[], wakeCount: number): void {
     for (const [index, job] of jobs.entries()) this.#writeJob(index, job);
     this.#isAnswered.fill(0, 0, jobs.length);
