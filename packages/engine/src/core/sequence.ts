@@ -47,7 +47,7 @@ export interface SequenceGroup {
   cachedTokenCount: number | null;
   /** The edits of each row of logits that the request asks for. */
   readonly logitsProcessors: readonly LogitsProcessor[];
-  /** By position in the prompt, as far as they are computed; null for the first. Used only when asked for. */
+  /** By position in the prompt, as far as they are computed; null for the first. Used only when requested. */
   readonly promptLogprobs: (TokenLogprobs | null)[];
 }
 

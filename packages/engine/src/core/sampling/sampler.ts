@@ -174,7 +174,7 @@ export class Sampler {
     return row.tokenAtWeightSum(Math.floor(uniformAt(randomKey, position) * weightSum), lowestLogit);
   }
 
-  /** Steps 8 to 11. Mutates: the row, where equals do not all stay. */
+  /** Steps 8 to 11. Mutates: the row, where only some tied tokens stay. */
   #cut({ temperature, minP, topK, topP }: SamplingParams): RowCut {
     const row = this.#row;
     const candidates = this.#candidates;

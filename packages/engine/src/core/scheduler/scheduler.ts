@@ -144,7 +144,7 @@ export class Scheduler {
 
   /** Number of tokens of the draft that fit the cache. */
   #reserveDraft(sequence: Sequence, draft: Draft | null): number {
-    // A prompt of one token whose log probabilities are asked for is a decode with logits that are not drawn from.
+    // A prompt of one token whose log probabilities are requested is a decode with logits that are not drawn from.
     if (draft === null || draft.length === 0 || wantsPromptLogits(sequence)) return 0;
     return this.#cache.reserve(sequence, sequence.tokenCount + draft.length) ? draft.length : 0;
   }

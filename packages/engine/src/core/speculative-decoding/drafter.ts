@@ -30,7 +30,7 @@ export interface Draft {
 
 export interface Drafter {
   /**
-   * One draft for each of the running sequences, in their order. A draft leaves room for one more token before the length
+   * One draft for each of the running sequences, in their order. A draft leaves one more token before the length
    * limit of its sequence; all together have at most `logitsRoom` tokens. Called again for the same sequences it gives the
    * same.
    */

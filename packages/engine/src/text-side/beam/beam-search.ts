@@ -57,7 +57,7 @@ export class BeamSearch {
   readonly #options: BeamSearchOptions;
   /** Best sum first. */
   #live: readonly Beam[];
-  /** The best `width` of those that ended so far, best score first; equals in the order in which they ended. */
+  /** The best `width` of those that ended so far, best score first; ties in the order in which they ended. */
   #finished: readonly FinishedBeam[] = [];
   #stepCount = 0;
 
@@ -113,7 +113,7 @@ export class BeamSearch {
   }
 
   #best(beams: readonly FinishedBeam[]): readonly FinishedBeam[] {
-    // Stable, so that of equals the one that came first stays first.
+    // A stable sort, so that ties keep their order.
     return [...beams].sort((a, b) => descending(a.score, b.score)).slice(0, this.#options.width);
   }
 

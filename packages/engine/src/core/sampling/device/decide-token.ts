@@ -8,7 +8,7 @@ import { minPLimit } from '../processors/min-p.ts';
 import { BANNED_LOGIT } from '../token-edits.ts';
 import { PART_BITS, type RowShape } from './row-shape.ts';
 
-/** The best tokens of a row, best first and in id order among equals. */
+/** The best tokens of a row, best first, ties by id. */
 export interface BestTokens {
   readonly logits: Float32Array;
   readonly tokenIds: Int32Array;
