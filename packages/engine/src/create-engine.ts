@@ -1,5 +1,5 @@
-// Builds an engine for one model folder: reads what the text side needs, starts the token side where it was
-// asked for, and puts the two together.
+// Builds an engine for one model folder: reads the files of the text side, starts the token side behind the chosen link, and
+// connects the two.
 
 import { readManifest } from './core/manifest/read-manifest.ts';
 import type { Engine, EngineInfo } from './engine.ts';
@@ -52,7 +52,7 @@ export async function startEngine(
     onWarmUp,
   } = options;
   const [files, manifest] = await Promise.all([readTokenizerFiles(modelDir), readManifest(modelDir)]);
-  // Whatever the folder's text files may be refused for comes before a thread or process is started.
+  // Text files are validated before a thread or process is started.
   const tokenizer = new Tokenizer(files);
   const templates = new ChatTemplates(files);
   const tokenSpan = longestTokenSpan(files.tokenizer, tokenizer.tokenBytes);
@@ -94,7 +94,7 @@ async function createLink(options: EngineOptions): Promise<CoreLink> {
         onSpawn: options.onModelProcess,
       });
     case 'in-process': {
-      // Only here does this thread need the token side, with its native parts.
+      // Imported here only, because no other link loads the native parts of the token side into this thread.
       const { loadCore } = await import('./core/load-core.ts');
       return createInProcessLink(core, loadCore);
     }

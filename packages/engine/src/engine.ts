@@ -1,5 +1,5 @@
-// The public face of one loaded model. `createEngine` (create-engine.ts) builds it; the api package and
-// embedders use nothing else.
+// The public interface of one loaded model, built by `createEngine` (create-engine.ts). The api package and embedders use
+// nothing else.
 
 import type { EngineError } from './errors.ts';
 import type { CoreLinkState, CoreStats } from './protocol/core-stats.ts';
@@ -10,18 +10,18 @@ import type { GenerationRequest } from './request/generation-request.ts';
 import type { ReasoningFormatName } from './request/reasoning-parser.ts';
 import type { SamplingParams } from './request/sampling-params.ts';
 
-/** What is known about the loaded model. */
+/** Facts of the loaded model. */
 export interface EngineInfo extends CoreFacts {
   readonly modelType: string;
   readonly precision: string;
-  /** Element type of the cache of keys and values. */
+  /** Element type of the KV cache. */
   readonly kvType: string;
   readonly parameterCount: number;
   /** End-of-sequence ids: the tokenizer's main one first, then those of generation_config.json. */
   readonly eosTokenIds: readonly number[];
   /** The model's own chat template, for conversations without tools; null when it has none. */
   readonly chatTemplate: string | null;
-  /** Format by which events tell `reasoning` from `text` after a chat prompt; null when nothing is split. */
+  /** Format by which output after a chat prompt is split into `reasoning` and `text`; null when nothing is split. */
   readonly reasoningFormat: ReasoningFormatName | null;
   /** Sampling defaults of generation_config.json; empty where it names none, and without `modelDefaults`. */
   readonly samplingDefaults: Partial<SamplingParams>;
@@ -54,7 +54,7 @@ export interface Engine {
   /** Throws: `invalid_request` for text too long to encode in time. */
   encode(text: string, options?: { readonly addSpecialTokens?: boolean }): Promise<readonly number[]>;
   decode(tokenIds: readonly number[], options?: { readonly skipSpecialTokens?: boolean }): string;
-  /** How the vocabulary writes tokens (`Ġhello`, `▁hello`, `<0xE2>`); empty for ids that it does not have. */
+  /** The tokens in the spelling of the vocabulary (`Ġhello`, `▁hello`, `<0xE2>`); empty for ids that it does not have. */
   vocabularyTexts(tokenIds: readonly number[]): readonly string[];
   /** Waits for open requests up to `deadlineMs`, aborts the rest, ends the model's thread or process. */
   close(options?: { readonly deadlineMs?: number }): Promise<void>;

@@ -2,12 +2,12 @@
 // Callers switch on `code`; messages are for people and may change.
 
 /**
- * Why the engine refused or failed.
+ * Codes of refusals and failures.
  *
  * - `invalid_request`: a value of the request is wrong; `parameter` names it.
- * - `prompt_too_long`: the prompt and the asked-for tokens do not fit the context.
+ * - `prompt_too_long`: the prompt and the requested tokens do not fit the context.
  * - `template_failed`: the chat template is missing, broken, refused the messages or ran out of time.
- * - `overloaded`: no room in the queue now; try again after `retryAfterMs`.
+ * - `overloaded`: the queue is full; try again after `retryAfterMs`.
  * - `model_invalid`: the model folder is unusable; the message names the file and what was expected.
  * - `model_unavailable`: the model's process is starting again after a crash.
  * - `constraint_failed`: the finished text breaks a rule that could only be checked at its end, or its constraint
@@ -29,9 +29,9 @@ export type EngineErrorCode =
   | 'aborted';
 
 export interface EngineErrorDetails {
-  /** Path of the wrong value in the request, in engine words: `sampling.topP`, `stop.strings[2]`. */
+  /** Path of the wrong value in the request: `sampling.topP`, `stop.strings[2]`. */
   readonly parameter?: string;
-  /** Unit: milliseconds. How long to wait before another try. */
+  /** Delay before the next try. Unit: milliseconds. */
   readonly retryAfterMs?: number;
   readonly cause?: unknown;
 }
@@ -51,12 +51,12 @@ export class EngineError extends Error {
   }
 }
 
-/** What was thrown, as an error: it may be anything. */
+/** Any thrown value as an error. */
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-/** The result of `work`, or its error as a value: a fault of one row is no fault of the others. */
+/** The result of `work`, or its error as a value, so that the failure of one row does not fail the others. */
 export function attempt<Result>(work: () => Result): Result | Error {
   try {
     return work();

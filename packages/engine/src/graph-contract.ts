@@ -1,10 +1,10 @@
-// What an ONNX model folder made by model-builder contains and what the engine's runners rely on:
-// file names, input and output names, shapes, and the manifest. This file is the only thing the two share.
+// The contract of an ONNX model folder between model-builder, which writes it, and the engine's runners: file names,
+// input and output names, shapes, and the manifest. The two share only this file.
 
 /** File beside the graph that describes it; see `ModelManifest`. */
 export const MANIFEST_FILE = 'ortler-model.json';
 
-/** Raised whenever a graph built for an older engine would run wrongly; part of the build cache key. */
+/** Raised when graphs of older builds would run wrongly; part of the build cache key. */
 export const GRAPH_FORMAT_VERSION = 2;
 
 /** Files of the checkpoint that are copied beside the graph so that the built folder stands alone. */
@@ -17,7 +17,7 @@ export const COMPANION_FILES = [
   'chat_template.jinja',
 ] as const;
 
-/** How weights of the big matrix products are stored. */
+/** Quantisation of the weights of the large matrix products. */
 export type Precision = 'f32' | 'f16' | 'q8' | 'q4';
 
 /**
@@ -41,12 +41,12 @@ export const VARIANT_KV_TYPES = {
   paged: ['float16'],
 } as const satisfies Readonly<Record<GraphVariant, readonly KvType[]>>;
 
-/** What exports of other programs may be in; see `InputConvention`. */
+/** Float types of exports of other programs; see `InputConvention`. */
 export const EXPORT_PRECISIONS = ['f32', 'f16', 'q8', 'q4'] as const satisfies readonly Precision[];
 
 /**
- * How a `slots` graph is told where its tokens stand: `lengths` is that of our own graphs, see `SLOTS_INPUT`; `mask` that of
- * exports by other programs, see `MASK_INPUT`.
+ * The inputs that give a `slots` graph the positions of its tokens: `lengths` in our own graphs, see `SLOTS_INPUT`; `mask` in
+ * exports of other programs, see `MASK_INPUT`.
  */
 export type InputConvention = 'lengths' | 'mask';
 
@@ -62,11 +62,11 @@ export interface ModelManifest {
   /** Of a `slots` graph. Absent: `lengths`. */
   readonly inputConvention?: InputConvention;
   /**
-   * Graph with the inputs and outputs of `graphFile` that is faster with many rows: its products are of 8-bit integers, which
-   * stand for the same weights but for their rounding. Absent: there is none.
+   * W8A8 graph with the inputs and outputs of `graphFile`, faster with many rows: dynamic int8 activations and an int8
+   * quantisation of the same weights. Absent: there is none.
    */
   readonly wideGraphFile?: string;
-  /** Graph that fills the cache with prompts faster than the others; see `PREFILL_INPUTS`. Absent: there is none. */
+  /** Prefill graph, which writes prompts to the cache faster than the others; see `PREFILL_INPUTS`. Absent: there is none. */
   readonly prefillGraphFile?: string;
   readonly layerCount: number;
   readonly headCount: number;
@@ -124,8 +124,8 @@ export const MASK_INPUT = {
 
 /**
  * Inputs of a prefill graph besides past keys and values, as of a `slots` graph with `batch == 1`. It has no logits: its
- * outputs are the present keys and values only. Where weights are quantised its products are in 8-bit integers, so keys and
- * values differ from those of `graphFile` by that rounding.
+ * outputs are the present keys and values only. Where weights are quantised it is W8A8, so keys and values differ from those
+ * of `graphFile` by that rounding.
  */
 export const PREFILL_INPUTS = [
   SLOTS_INPUT.inputIds,
@@ -141,17 +141,19 @@ export const PREFILL_INPUTS = [
 export const CACHE_SCALES_INPUT = 'cache_scales';
 
 /**
- * A prefill graph with an `int8` cache rounds new keys and values itself and widens all that it attends to, once for all
- * tokens of the call. Its inputs are those of `PREFILL_INPUTS`, `CACHE_SCALES_INPUT` and:
+ * A prefill graph with an `int8` cache quantises new keys and values itself and casts the attended part of the cache to
+ * float32, once for all tokens of the call. Its inputs are those of `PREFILL_INPUTS`, `CACHE_SCALES_INPUT` and:
  *
- * - `length` int64 `[1]`: how many places of the cache are widened: at least the tokens after this call, at most its capacity.
+ * - `length` int64 `[1]`: how many positions of the cache are cast: at least the tokens after this call, at most its
+ *   capacity.
  *
  * Besides the caches, its outputs are, for each layer and part:
  *
- * - `widenedName` and `sharedName` float32 `[1, kvHeadCount, length, headSize]`: codes as numbers. Pass the same memory for
- *   both, so that the operator does not copy; all layers may share it. The last layer, which nothing attends to here, has none.
+ * - `widenedName` and `sharedName` float32 `[1, kvHeadCount, length, headSize]`: the codes in float32, without scales.
+ *   Pass the same memory for both, so that the operator does not copy; all layers may share it. The last layer, which
+ *   nothing attends to here, has none.
  * - `scaledName` float32 `[1, tokens, kvHeadCount * headSize]`: the new keys and values over their scales, before rounding.
- *   For calibration; nobody has to ask for it.
+ *   For calibration; the output may be left out of a call.
  */
 export const WIDENED_INPUT = { length: 'widened_length' } as const;
 

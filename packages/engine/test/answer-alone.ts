@@ -1,4 +1,4 @@
-// What the scripted model answers to a request that is alone: the oracle for answers among others.
+// The answer of the scripted model to a request that runs alone: the oracle for batched answers.
 
 import { RepetitionDetector } from '../src/core/repetition-detector.ts';
 import { counterKey } from '../src/core/sampling/counter-random.ts';
@@ -17,7 +17,7 @@ export interface Answer {
   readonly finish: SequenceFinish;
 }
 
-/** What a choice must say, computed one token at a time with no cache, batch, draft or schedule. */
+/** The expected tokens of a choice, computed one at a time without cache, batch, draft or schedule. */
 export function expectedAnswer(request: SubmitMessage, choiceIndex: number): Answer {
   const known = EXPECTED.get(request) ?? [];
   EXPECTED.set(request, known);

@@ -162,7 +162,7 @@ describe('a beam search', () => {
     }
   });
 
-  test('keeps its place in the queue: who came later does not make each of its steps wait', async () => {
+  test('keeps its place in the queue: later requests do not delay its steps', async () => {
     const single = await createScriptedEngine({
       peak: 0,
       core: { maxSequences: 1, tuning: { maxQueuedSequences: 8 } },

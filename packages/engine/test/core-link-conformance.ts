@@ -1,4 +1,4 @@
-// What every link must do, wherever the token side runs. Each implementation's test calls this with a factory
+// Conformance suite of all links, wherever the token side runs. Each implementation's test calls this with a factory
 // of links over the scripted token side.
 
 import { afterEach, describe, expect, test } from 'vitest';
@@ -124,7 +124,7 @@ export function coreLinkConformance(name: string, createLink: LinkFactory): void
       expect(link.stats.freeSlotCount).toBe(4);
     });
 
-    test('tells how far the warm-up of a model is, before it is ready', async () => {
+    test('reports the progress of the warm-up of a model before it is ready', async () => {
       const { listener } = await start();
       expect(listener.warmUps).toEqual(
         Array.from({ length: SCRIPTED_WARM_UP_COUNT + 1 }, (_, doneCount) => ({

@@ -46,7 +46,7 @@ export interface Machine {
   readonly schedulingPolicy: 'fcfs' | 'priority';
   readonly prefixCaching: boolean;
   readonly cacheBlockLength: number;
-  /** What the model's cache is made of. */
+  /** Kind of KV cache of the model. */
   readonly cacheKind: 'slots' | 'blocks';
   /** With blocks: how many more tokens than one whole context they hold. */
   readonly spareTokens: number;
@@ -56,7 +56,7 @@ export interface Machine {
   readonly drafting: 'lookup' | 'random' | 'none';
 }
 
-/** The model of a machine, which fails as it is told. */
+/** The model of a run, with scripted failures. */
 export function createMachineModel(
   machine: Machine,
   faults: Pick<ScriptedModelOptions, 'failsAt' | 'logitsFault'>,

@@ -33,7 +33,7 @@ export function createDeviceStepRunners(
     of(model) {
       const runOnDevice = async (rows: readonly RunnerRow[]) => {
         data.set(await model.run(rows));
-        // In two parts, as a runner may compute a step in two calls.
+        // In two parts, because a runner may compute a step in two calls.
         return [
           { value: first, rowCount: 1 },
           { value: rest, rowCount: logitsLimit - 1 },

@@ -1,4 +1,4 @@
-// What settings of a request do to the events, over a scripted model in this thread.
+// Effects of sampling parameters on the events, over a scripted model in this thread.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TokenLogprob } from '../src/request/generation-event.ts';

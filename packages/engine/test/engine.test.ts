@@ -233,7 +233,12 @@ describe('refusals come before any event and name the parameter', () => {
       'invalid_request',
       'stop.minTokens',
     ],
-    ['more minimum than room', { stop: { minTokens: 256 } }, 'invalid_request', 'stop.minTokens'],
+    [
+      'a minimum above the rest of the context',
+      { stop: { minTokens: 256 } },
+      'invalid_request',
+      'stop.minTokens',
+    ],
     ['tokens that do not fit beside the prompt', { stop: { maxTokens: 256 } }, 'prompt_too_long', 'prompt'],
     ['a temperature of 3', { sampling: { temperature: 3 } }, 'invalid_request', 'sampling.temperature'],
     [
@@ -318,7 +323,7 @@ describe('slow readers', () => {
         expect(small.engine.health.stats.stepCount).toBeGreaterThan(200);
         expect(small.engine.health.stats.stepCount).toBeLessThan(300);
       });
-      // The only slot is taken by a sequence that nobody reads.
+      // The only slot is taken by a sequence whose events are not read.
       const other = await collect(small.engine.generate(await echoText(small.engine, TEXT)));
       expect(choiceOf(other).text).toBe(TEXT.normalize('NFKC'));
       expect(small.engine.health.stats).toMatchObject({ preemptionCount: 1, waitingCount: 1 });

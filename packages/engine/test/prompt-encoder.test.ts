@@ -132,7 +132,7 @@ describe('templates of requests', () => {
     expect(await prompts.renderChat(USER, { template: 'ok' })).toBe('ok');
   });
 
-  test('tell the message of raise_exception', async () => {
+  test('report the message of raise_exception', async () => {
     const template = "{{ raise_exception('Only one system message.') }}";
     await expect(prompts.renderChat(USER, { template })).rejects.toMatchObject({
       code: 'template_failed',

@@ -1,5 +1,5 @@
-// Decides whether a request may enter the queue, and checks again what a wrong value of could reach native memory: token
-// ids and lengths. It takes counts, not the scheduler, and changes nothing.
+// Admission to the queue: whether a request may enter it. Checks token ids and lengths once more, because wrong ones could
+// reach native memory. Pure: it gets counts, not the scheduler.
 
 import { EngineError } from '../errors.ts';
 import type { SubmitMessage } from '../protocol/messages.ts';
@@ -13,9 +13,9 @@ export interface SubmissionLimits {
   readonly maxQueuedSequences: number;
   /** Sequences that wait for a slot now; paused ones do not. */
   readonly waitingCount: number;
-  /** Slots that they can have at the next step. */
+  /** Slots that waiting sequences can get at the next step. */
   readonly freeSlotCount: number;
-  /** When that many of the sequences that are there have probably ended. Unit: milliseconds. */
+  /** Expected time until `endCount` of the present sequences have ended. Unit: milliseconds. */
   readonly estimateWaitMs: (endCount: number) => number;
 }
 

@@ -219,7 +219,7 @@ describe('a constraint that fails', () => {
   });
 });
 
-describe('text that a constraint leaves no choice about', () => {
+describe('jump-forward decoding, where a constraint allows only one text,', () => {
   // The model likes the longest tokens of the text, as tokenizers do.
   const text = 'abcdefgh{"abcdcd';
   const tokens = ['abc', 'd', 'e', 'f', 'g', 'h', '{"', 'abc', 'd', 'cd'].map(letterId);
@@ -228,10 +228,10 @@ describe('text that a constraint leaves no choice about', () => {
     logitsLimit: 40,
     nextToken: history => tokens[history.length - 3] ?? LETTER_ENDS[0],
   };
-  const forced = regex(`${text.replace('{', '\\{')}[ab]`);
+  const onlyText = regex(`${text.replace('{', '\\{')}[ab]`);
 
   it('is computed in few model calls, with the next token that is chosen', async () => {
-    const message = request(forced, { maxTokens: 30, logprobs: { topCount: 2 } });
+    const message = request(onlyText, { maxTokens: 30, logprobs: { topCount: 2 } });
     const { core, runner } = createCore(model);
     core.submit(message);
     const answer = (await finish(core)).get('1/0')!;
@@ -242,13 +242,13 @@ describe('text that a constraint leaves no choice about', () => {
     expect(core.stats).toMatchObject({ draftedTokenCount: 8, acceptedTokenCount: 8 });
   });
 
-  it('is drawn as without a guess where the model writes it in other tokens', async () => {
+  it('is the same as without drafts where the model writes it in other tokens', async () => {
     const letters: ScriptedModelOptions = {
       peak: 100,
       logitsLimit: 40,
       nextToken: history => letterId(text[history.length - 3] ?? 'a'),
     };
-    const message = request(forced, { maxTokens: 30 });
+    const message = request(onlyText, { maxTokens: 30 });
     const { core, runner } = createCore(letters);
     core.submit(message);
     const answer = (await finish(core)).get('1/0')!;
@@ -257,9 +257,9 @@ describe('text that a constraint leaves no choice about', () => {
     expect(runner.calls.length).toBeLessThan(text.length);
   });
 
-  it('ends at the length and at stop tokens as without a guess', async () => {
+  it('ends at the length and at stop tokens as without drafts', async () => {
     for (const maxTokens of [1, 2, 5, 9]) {
-      const message = request(forced, { maxTokens, minTokens: 1 });
+      const message = request(onlyText, { maxTokens, minTokens: 1 });
       const { core } = createCore(model);
       core.submit(message);
       expect([(await finish(core)).get('1/0')!]).toEqual(await answerAlone(message, model));
@@ -269,7 +269,9 @@ describe('text that a constraint leaves no choice about', () => {
   it('is no reason to let five other answers wait', async () => {
     const { core, runner } = createCore({ ...model, slotCount: 6 });
     for (let requestId = 0; requestId < 6; requestId++)
-      core.submit(request(requestId === 0 ? forced : null, { requestId, eosTokenIds: [], stopTokenIds: [] }));
+      core.submit(
+        request(requestId === 0 ? onlyText : null, { requestId, eosTokenIds: [], stopTokenIds: [] }),
+      );
     await finish(core);
     expect(core.stats.draftedTokenCount).toBe(0);
     expect(Math.max(...runner.calls.flat().map(({ logitsCount }) => logitsCount))).toBe(1);

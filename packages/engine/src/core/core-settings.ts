@@ -1,5 +1,5 @@
-// The settings of the step loop and the facts that it reports. Defaults of options come from the table of options. `load-core.ts` fills it
-// from the options of the model; tests fill it as they like.
+// The settings of the step loop and the facts that it reports. Defaults of options come from the table of options.
+// `load-core.ts` fills the settings from the options of the model; tests fill them directly.
 
 import type { CoreFacts } from '../protocol/messages.ts';
 import { MODEL_OPTIONS, TUNING_OPTIONS } from '../protocol/options.ts';
@@ -12,11 +12,11 @@ export interface EngineCoreSettings {
   readonly maxSequences?: number | undefined;
   /** Most prompt tokens of one step. */
   readonly prefillChunkLength: number;
-  /** Most prompt tokens of a step that decodes as well. Default: as for a model on the CPU. */
+  /** Most prompt tokens of a step that decodes as well. Default: that of a model on the CPU. */
   readonly mixedChunkLength?: number | undefined;
   /** Default: `fcfs`. */
   readonly schedulingPolicy?: 'fcfs' | 'priority' | undefined;
-  /** Keep computed tokens for later sequences that begin alike. Default: true. */
+  /** Prefix caching: computed tokens stay cached for later sequences that begin alike. Default: true. */
   readonly prefixCaching?: boolean | undefined;
   /** Tokens of a block of the prefix index: no shorter prefix is ever found. Default: 16. */
   readonly cacheBlockLength?: number;
@@ -38,7 +38,7 @@ export interface EngineCoreSettings {
   readonly deviceNote?: string | undefined;
 }
 
-/** What is shown in the facts and decides nothing. */
+/** Settings that are only shown in the facts. */
 type Notes = Pick<EngineCoreSettings, 'backendNote' | 'samplingNote' | 'deviceNote'>;
 
 /** Settings with every default filled in. */
@@ -69,7 +69,7 @@ export function settleCoreSettings(settings: EngineCoreSettings, facts: RunnerFa
   };
 }
 
-/** What callers may know of the token side. */
+/** The public facts of the token side. */
 export function toCoreFacts(
   runnerFacts: RunnerFacts,
   maxSequences: number,

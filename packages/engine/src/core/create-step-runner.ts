@@ -19,7 +19,10 @@ import { createDeviceStepRunner } from './step/device-step-runner.ts';
 import { HostStepRunner } from './step/host-step-runner.ts';
 import type { StepRunner } from './step/step-runner.ts';
 
-/** Each but the first one takes 23 MB (ADR 37), and four bring the sampler well below a twentieth of a step. */
+/**
+ * Most sampling threads. Each but the first takes 23 MB (ADR 37), and with four the sampler takes far less than 5 % of a
+ * step.
+ */
 const MOST_SAMPLING_THREADS = 4;
 
 export interface StepRunnerParts {
@@ -27,7 +30,7 @@ export interface StepRunnerParts {
   readonly manifest: ModelManifest;
   /** Settled for the device that the model is to run on. */
   readonly options: SettledOptions;
-  /** The options of a model that stays on the CPU after all. */
+  /** The options of a model that falls back to the CPU. */
   readonly settleForCpu: () => SettledOptions;
   readonly onWarmUp: ((progress: WarmUpProgress) => void) | undefined;
 }
@@ -46,7 +49,7 @@ export function createStepRunner(parts: StepRunnerParts): Promise<FoundStepRunne
   return parts.manifest.variant === 'paged' ? createPaged(parts) : createSlots(parts);
 }
 
-/** On a device where one is named: such a graph runs there too, only not as well as a paged one. */
+/** Runs on a device if the caller names one: a graph with slots is slower there than a paged one. */
 async function createSlots(parts: StepRunnerParts): Promise<FoundStepRunner> {
   const { device, tuning } = parts.options;
   if (tuning.cacheBytes !== undefined) {
@@ -107,7 +110,7 @@ async function createCpuSlots(
     spin: tuning.spin,
     wideGraphs: tuning.w8a8Prefill,
   });
-  // The model's threads wait while rows are sampled, so as many threads may sample.
+  // The threads of the model are idle while rows are sampled, so as many threads may sample.
   const samplingThreads = new SamplingThreads({
     threadCount: Math.min(threadCount, MOST_SAMPLING_THREADS) - 1,
   });
@@ -135,7 +138,7 @@ async function createPaged({
     prefillChunkLength,
     cacheBytes,
     spareContexts: cacheSlots,
-    // Sampling begins when the cache is there already, so its memory must have been left.
+    // The cache is allocated before the sampler, so it must leave memory for the sampler.
     otherBytes: samplingMemoryBytes(vocabSize, countLogits(maxSequences, contextLength, vocabSize)),
     onWarmUp: (doneCount, totalCount) => onWarmUp?.({ doneCount, totalCount }),
   });

@@ -22,7 +22,7 @@ import { HostStepRunner } from './step/host-step-runner.ts';
 
 /**
  * Drafts that no policy would make: of any length, beside prompts and in some of the sequences, with right tokens, wrong
- * ones and ends. A function of the sequence's state, as a drafter must be.
+ * ones and ends. A pure function of the sequence's state, which the contract of a drafter requires.
  */
 const RANDOM_DRAFTER: Drafter = {
   draft(decodes, { logitsRoom }) {

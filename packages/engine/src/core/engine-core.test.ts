@@ -155,7 +155,7 @@ describe('EngineCore', () => {
     expect(runner.calls[0]!.map(row => row.tokenCount)).toEqual([3, 3, 1]);
   });
 
-  it('cuts the chunks of prompts whose log probabilities are asked for to the room for logits', async () => {
+  it('cuts the chunks of prompts whose log probabilities are requested to the rows of logits of a call', async () => {
     const { core, runner } = createCore({ ...counting, slotCount: 2, logitsLimit: 5 });
     const promptTokenIds = Int32Array.from({ length: 8 }, (_, index) => index);
     core.submit(submission(1, { promptTokenIds, promptLogprobs: { topCount: 0 } }));
@@ -310,7 +310,7 @@ describe('EngineCore', () => {
     expect(tokensOf(outputs, 2)).toEqual([4]);
   });
 
-  it('takes fewer model calls for text that repeats itself, and says how many guesses were right', async () => {
+  it('takes fewer model calls for text that repeats itself, and counts drafted and accepted tokens', async () => {
     const looping = { nextToken: (history: readonly number[]) => (history.at(-1)! + 1) % 7 };
     const plain = createCore(looping, { drafter: null });
     const guessing = createCore(looping);
@@ -342,8 +342,8 @@ describe('EngineCore', () => {
     expect(said).toHaveLength(38);
     const { draftedTokenCount, acceptedTokenCount } = core.stats;
     expect(draftedTokenCount).toBeGreaterThan(acceptedTokenCount);
-    const guessed = Array.from({ length: 8 }, (_, i) => loop(40 + i));
-    const promptTokenIds = Int32Array.from([1, 2, 3, ...said.slice(0, 37), ...guessed]);
+    const drafted = Array.from({ length: 8 }, (_, i) => loop(40 + i));
+    const promptTokenIds = Int32Array.from([1, 2, 3, ...said.slice(0, 37), ...drafted]);
     core.submit(submission(2, { promptTokenIds, maxTokens: 1 }));
     await drain(core);
     expect(runner.calls.at(-1)).toMatchObject([{ computedLength: 40, tokenCount: 8 }]);

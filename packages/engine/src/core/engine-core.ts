@@ -1,6 +1,6 @@
 // The token side of one model: requests in, tokens out, one step at a time (continuous batching). It knows ids and numbers
 // only. Callers: the links. A step is a transaction: the scheduler plans it, the step runner runs it, and the commit alone
-// changes sequences by its result. A failed run has changed no token of them, so the same step is simply tried again.
+// changes sequences by its result. A failed run has changed no token of them, so the same step is tried again.
 
 import type { TokenVocabulary } from '@ortler/structured-output';
 import { EngineError } from '../errors.ts';
@@ -36,7 +36,7 @@ import type { StepRunner } from './step/step-runner.ts';
 /** Messages of a step to the text side. */
 export type CoreOutput = StepMessage | RequestFailedMessage | FatalMessage;
 
-/** A run that gave something, and when it did. Unit: milliseconds. */
+/** The result of a run, and its times. Unit: milliseconds. */
 interface SampledRun {
   readonly kind: 'sampled';
   /** For each row of the plan. */
@@ -80,7 +80,7 @@ export class EngineCore {
     this.facts = toCoreFacts(model.facts, maxSequences, settings);
   }
 
-  /** Whether `step` has something to do. */
+  /** Whether `step` has work. */
   get hasWork(): boolean {
     return this.#scheduler.hasWork || this.#aborted.size > 0;
   }
@@ -109,7 +109,7 @@ export class EngineCore {
   }
 
   /**
-   * Takes a request in. Legal at any moment, also while a step runs.
+   * Submits a request. Legal at any moment, also while a step runs.
    * Throws: `overloaded` with `retryAfterMs`, `invalid_request`, `prompt_too_long`, `engine_closed`.
    */
   submit(message: SubmitMessage): void {
@@ -155,8 +155,8 @@ export class EngineCore {
   }
 
   /**
-   * Computes one step and says what came of it, in order; empty when there was nothing to do or the step failed
-   * and will be tried again by the next call. Calls must not overlap.
+   * Computes one step and returns its messages, in order; none when there was nothing to do, or when the step failed and
+   * the next call tries it again. Calls must not overlap.
    * Throws: `engine_closed`. Failures of the model are messages, not exceptions.
    */
   async step(): Promise<readonly CoreOutput[]> {
@@ -188,7 +188,7 @@ export class EngineCore {
     }
   }
 
-  /** Takes over what the step gave, but for choices that were aborted meanwhile, and ends what has ended. */
+  /** Commits the results of the step, except for choices that were aborted meanwhile, and releases sequences that ended. */
   #commit(plan: StepPlan, run: SampledRun, endedBefore: readonly SequenceUpdate[]): readonly CoreOutput[] {
     const aborted = this.#takeAborted();
     const committed = commitStep(plan, run.rows, aborted, run.endedAtMs);
@@ -207,7 +207,7 @@ export class EngineCore {
     return [this.#toStepMessage(updates, committed.prefilled), ...failures];
   }
 
-  /** Leaves everything as it was, so that the step is tried again; after too many attempts its requests fail. */
+  /** Changes no sequence, so that the step can be tried again; after too many attempts its requests fail. */
   #giveUp(plan: StepPlan, cause: unknown, endedBefore: readonly SequenceUpdate[]): readonly CoreOutput[] {
     const givenUp = this.#failures.attemptFailed(cause);
     if (givenUp === null) return this.#report(endedBefore);
@@ -216,7 +216,7 @@ export class EngineCore {
     return this.#report(endedBefore, fatal === undefined ? failed : [...failed, fatal]);
   }
 
-  /** A step without a commit. The message also says how many sequences run now, so it goes with failures as well. */
+  /** The message of a step without a commit. It carries the statistics, so failures have one as well. */
   #report(updates: readonly SequenceUpdate[], failures: readonly CoreOutput[] = []): readonly CoreOutput[] {
     if (updates.length === 0 && failures.length === 0) return [];
     return [this.#toStepMessage(updates, []), ...failures];
@@ -239,7 +239,7 @@ export class EngineCore {
   #failRequest({ requestId, openSequences }: SequenceGroup, error: Error): RequestFailedMessage[] {
     if (openSequences.size === 0) return [];
     for (const sequence of openSequences) this.#aborted.delete(sequence);
-    // The cache content that a failed call left is not worth the risk of a later hit.
+    // The content that a failed call left in the cache is dropped, because a later cache hit could read wrong values.
     this.#end([...openSequences], { keepsPrefix: false });
     const failure = error instanceof EngineError ? error : new EngineError('engine_failed', error.message);
     return [toRequestFailedMessage(requestId, failure)];
@@ -251,7 +251,7 @@ export class EngineCore {
     return aborted;
   }
 
-  /** Ends aborted sequences. Returns their ends, but of those that had ended by themselves. */
+  /** Ends aborted sequences. Returns their ends, except for those that had already ended. */
   #endAborted(aborted: ReadonlySet<Sequence>): readonly SequenceUpdate[] {
     const open = [...aborted].filter(sequence => sequence.group.openSequences.has(sequence));
     this.#end(open, { keepsPrefix: true });

@@ -17,15 +17,15 @@ import { PromptLookupDrafter } from './speculative-decoding/prompt-lookup-drafte
 import type { StepRunner } from './step/step-runner.ts';
 
 /**
- * A call that fails again and again on a device has lost it, or meets a broken driver: only a new process helps, and no
- * further request should have to find that out.
+ * Repeated failures of a call on a device mean device loss or a broken driver. Only a new process helps, so the first step
+ * that is given up is fatal.
  */
 const DEVICE_FAILURE_LIMIT = 1;
 
 type SelectBackend = (choice: SettledOptions['tuning']['backend']) => Promise<SelectedBackend>;
 
 /**
- * `select`: where ONNX Runtime comes from; tests put devices in that fail.
+ * `select`: selects the ONNX Runtime binding; tests inject devices that fail.
  *
  * Throws: `model_invalid` for an unusable folder or options that do not fit it, `engine_failed`.
  */
@@ -75,7 +75,7 @@ async function load(
   });
 }
 
-/** Without a choice of the caller, what the folder was built for. */
+/** The device of the caller; default: the one that the folder was built for. */
 function chooseModelDevice({ device = 'auto' }: CoreOptions, { variant }: ModelManifest): ModelDevice {
   if (device !== 'auto') return device;
   return variant === 'paged' ? 'webgpu' : 'cpu';

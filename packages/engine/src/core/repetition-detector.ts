@@ -1,5 +1,5 @@
-// Notices that the last tokens of an output are one block repeated. One per sequence that asks for it; changed by
-// `Sequence.append` only.
+// Repetition detection: recognises that an output ends in one block of tokens repeated. One per sequence that asks for
+// it; changed by `Sequence.append` only.
 
 import type { RepetitionDetection } from '../request/generation-request.ts';
 
@@ -29,7 +29,7 @@ export class RepetitionDetector {
     return false;
   }
 
-  /** Mutates: takes up the newest token of the output. */
+  /** Mutates: counts the newest token of the output. */
   add(outputTokenIds: readonly number[]): void {
     const newest = outputTokenIds.length - 1;
     for (let i = 0; i < this.#runLengths.length; i++) {

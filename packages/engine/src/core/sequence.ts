@@ -11,33 +11,33 @@ import type { LogitsProcessor } from './sampling/logits-processor.ts';
 import { TokenCounts } from './sampling/token-counts.ts';
 import { AcceptanceRates } from './speculative-decoding/acceptance-rates.ts';
 
-/** Room for generated tokens that is made at once, at least. */
+/** Least number of generated tokens by which the token array grows. */
 const LEAST_GROWTH = 16;
 
 /** For sequences outside the cache, and for caches of slots. */
 export const NO_BLOCKS = new Int32Array(0);
 
-/** Where the keys and values of a sequence lie. Owned by the cache manager, which may move them between steps. */
+/** The location of the keys and values of a sequence. Owned by the cache manager, which may move them between steps. */
 export interface CachePlace {
   /** Index among the sequences in the cache. Where the cache has slots, the slot. */
   readonly slot: number;
   /**
-   * Where the cache has blocks: those of the sequence's tokens, in their order. Shape: `[most blocks of a sequence]`, of
-   * which those of its tokens count.
+   * Block table of the sequence, in the order of its tokens, where the cache has blocks. Shape: `[most blocks of a
+   * sequence]`; only the blocks of its tokens are valid.
    */
   readonly blocks: Int32Array;
 }
 
-/** What the choices of one request share. */
+/** The state shared by the choices of one request. */
 export interface SequenceGroup {
   readonly requestId: number;
   readonly promptTokenIds: Int32Array;
   readonly submitted: SubmitMessage;
   /** Position in the order of arrival; that of the request which it continues, if it continues one. */
   readonly arrival: number;
-  /** When it came. Unit: milliseconds; only differences matter. */
+  /** Time of arrival. Unit: milliseconds; only differences matter. */
   readonly submittedAtMs: number;
-  /** When its first row was scheduled; null before. */
+  /** Time at which its first row was scheduled; null before. */
   startedAtMs: number | null;
   /** Choices that have not ended. The request is forgotten when the last one ends. */
   readonly openSequences: Set<Sequence>;
@@ -47,7 +47,7 @@ export interface SequenceGroup {
   cachedTokenCount: number | null;
   /** The edits of each row of logits that the request asks for. */
   readonly logitsProcessors: readonly LogitsProcessor[];
-  /** By position in the prompt, as far as they are computed; null for the first. Used only when asked for. */
+  /** By position in the prompt, as far as they are computed; null for the first. Used only when requested. */
   readonly promptLogprobs: (TokenLogprobs | null)[];
 }
 
@@ -88,7 +88,7 @@ export class Sequence {
   readonly tokenCounts: TokenCounts | null;
   /** Null without a constraint. Preemption leaves it alone: it follows the output, not the cache. */
   readonly constraint: SequenceConstraint | null;
-  /** How often drafts of its next tokens were right. */
+  /** Acceptance rates of its drafts. */
   readonly acceptance = new AcceptanceRates();
   /** Null while the sequence waits to be admitted. */
   place: CachePlace | null = null;
@@ -96,7 +96,7 @@ export class Sequence {
   /** Its reader is too slow: it gets no step until the reader has caught up. */
   isPaused = false;
   readonly #repetition: RepetitionDetector | null;
-  /** All tokens, with room behind them. The group's own array until the first token is generated. */
+  /** All tokens, with spare capacity behind them. The group's array until the first token is generated. */
   #tokenIds: Int32Array;
 
   constructor(group: SequenceGroup, choiceIndex: number, constraint: SequenceConstraint | null = null) {
@@ -152,12 +152,12 @@ export class Sequence {
     return this.#tokenIds;
   }
 
-  /** The first `count` pending tokens, as a view that later tokens do not change. */
+  /** The first `count` pending tokens: a view that later tokens do not change. */
   pendingTokens(count: number): Int32Array {
     return this.#tokenIds.subarray(this.computedLength, this.computedLength + count);
   }
 
-  /** Mutates: it has a place in the cache, where its first `computedLength` tokens are already. */
+  /** Mutates: gives it a place in the cache, which holds its first `computedLength` tokens already. */
   enterCache(place: CachePlace, computedLength: number): void {
     this.place = place;
     this.computedLength = computedLength;
@@ -179,7 +179,7 @@ export class Sequence {
     this.#repetition?.add(this.outputTokenIds);
   }
 
-  /** Mutates: makes room for so many tokens. */
+  /** Mutates: grows the token array to at least that many tokens. */
   #reserve(tokenCount: number): void {
     if (tokenCount <= this.#tokenIds.length) return;
     const grown = new Int32Array(tokenCount + Math.max(LEAST_GROWTH, tokenCount >> 1));

@@ -5,13 +5,13 @@ export interface TokenMask {
   readonly words: Uint32Array;
   /** An end token when the text so far is complete, else null. */
   readonly endTokenId: number | null;
-  /** The token with which the model may begin to think instead, if that is what it thinks of first; mostly null. */
+  /** The token that opens the reasoning instead, taken if it has the largest logit of all; mostly null. */
   readonly thinkTokenId: number | null;
 }
 
 /**
- * Rules out every other token. Most masks allow a few tokens or nearly all: runs of words without any are filled at
- * once, and of other words only the tokens that are ruled out are looked at. Mutates: `logits`.
+ * Bans every other token. Most masks allow a few tokens or nearly all: runs of words without an allowed token are filled
+ * at once, and in other words only the banned tokens are visited. Mutates: `logits`.
  */
 export function maskLogits(logits: Float32Array, { words }: TokenMask): void {
   const { length } = logits;
@@ -27,13 +27,13 @@ export function maskLogits(logits: Float32Array, { words }: TokenMask): void {
     }
     for (; ruledOut !== 0; ruledOut &= ruledOut - 1) {
       const id = start + 31 - Math.clz32(ruledOut & -ruledOut);
-      // Bits past the end of the row mean nothing; as an element they would make the array a slow one.
+      // Bits past the end of the row are ignored: a write beyond the array would be slow.
       if (id < length) logits[id] = -Infinity;
     }
   }
 }
 
-/** The token that is allowed alone; null when there are several. */
+/** The only allowed token; null when there are several. */
 export function onlyAllowed({ words }: TokenMask): number | null {
   let only: number | null = null;
   for (let word = 0; word < words.length; word++) {

@@ -1,5 +1,5 @@
-// How messages get to one running token side and back. A channel lives as long as its thread or process;
-// the supervised link opens a new one after each crash.
+// The channel to one running token side: messages in both directions. It exists as long as its thread or process; the
+// supervised link opens a new one after each crash.
 
 import type { FromCoreMessage, ToCoreMessage } from '../protocol/messages.ts';
 
@@ -10,7 +10,7 @@ export interface CoreChannelEvents {
 }
 
 export interface CoreChannel {
-  /** Never throws: what cannot be delivered is followed by `onExit`. */
+  /** Never throws: `onExit` follows a message that cannot be delivered. */
   send(message: ToCoreMessage): void;
   /** Asks the token side to end, and ends it by force when it does not within `graceMs`. */
   end(graceMs: number): Promise<void>;

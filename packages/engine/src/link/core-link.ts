@@ -1,5 +1,5 @@
-// The interface that hides where the token side runs: child process, worker thread or this very thread.
-// One conformance suite (`test/core-link-conformance.ts`) holds all three to it.
+// The interface to a token side, wherever it runs: child process, worker thread or this thread. One conformance suite
+// (`test/core-link-conformance.ts`) tests all three implementations.
 
 import type { EngineError } from '../errors.ts';
 import type { CoreLinkState, CoreStats } from '../protocol/core-stats.ts';
@@ -13,12 +13,12 @@ import type {
   WarmUpProgress,
 } from '../protocol/messages.ts';
 
-/** What the text side listens to. Called in the order the token side sent them. */
+/** Callbacks of the text side, called in the order in which the token side sent the messages. */
 export interface CoreLinkListener {
   readonly onMessage: (message: Extract<FromCoreMessage, { kind: 'step' | 'request-failed' }>) => void;
   /** The token side is gone: every open request has failed with this error. */
   readonly onDown: (error: EngineError) => void;
-  /** A model is being made ready on a device; called several times before `onReady`. */
+  /** Progress of the warm-up on a device; called several times before `onReady`. */
   readonly onWarmUp?: ((progress: WarmUpProgress) => void) | undefined;
   /** The token side is loaded: at start, and again after each restart. */
   readonly onReady: (facts: CoreFacts) => void;

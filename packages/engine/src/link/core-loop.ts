@@ -1,5 +1,5 @@
-// The loop around the token side, the same in a child process, a worker thread and this thread:
-// receive, step, send what the step produced, again; asleep while there is nothing to do.
+// The message loop around the token side, the same in a child process, a worker thread and this thread: receive, step, send
+// the result of the step. Idle while there is no work.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EngineCore } from '../core/engine-core.ts';
@@ -8,13 +8,13 @@ import type { FromCoreMessage, SubmitMessage, ToCoreMessage, WarmUpProgress } fr
 import type { CoreOptions } from '../protocol/options.ts';
 import { toRequestFailedMessage } from '../protocol/request-failure.ts';
 
-/** What the loop needs of the token side. */
+/** The part of the token side that the loop uses. */
 export type LoopCore = Pick<
   EngineCore,
   'facts' | 'hasWork' | 'setVocabulary' | 'submit' | 'abort' | 'setPaused' | 'step' | 'close'
 >;
 
-/** Makes the token side; `loadCore` in production, a scripted one in tests. */
+/** Loads the token side; `loadCore` in production, a scripted one in tests. */
 export type LoadCore = (
   options: CoreOptions,
   onWarmUp: (progress: WarmUpProgress) => void,
@@ -38,7 +38,7 @@ export class CoreLoop {
     this.#wake?.();
   }
 
-  /** Resolves after `close`, or after a failure that the token side cannot go on from; never rejects. */
+  /** Resolves after `close`, or after a failure that is fatal for the token side; never rejects. */
   async run(): Promise<void> {
     let core: LoopCore | null = null;
     try {
@@ -47,7 +47,7 @@ export class CoreLoop {
     } catch (cause) {
       this.#send(toFatal(cause));
     }
-    // A failure to free the model changes nothing any more: its thread or process ends next.
+    // An error while freeing the model is ignored, because its thread or process ends next.
     await core?.close().catch(() => undefined);
   }
 
@@ -95,7 +95,7 @@ export class CoreLoop {
     try {
       core.submit(message);
     } catch (error) {
-      // A refusal is the request's affair; anything else is a broken token side.
+      // An `EngineError` refuses this request only; any other error means that the token side is broken.
       if (!(error instanceof EngineError)) throw error;
       this.#send(toRequestFailedMessage(message.requestId, error));
     }

@@ -1,4 +1,4 @@
-// The token side in this very thread: each model call blocks it. For unit tests and small scripts.
+// The link to a token side in this thread: each model call blocks it. For unit tests and small scripts.
 
 import type { CoreOptions } from '../protocol/options.ts';
 import type { CoreLink } from './core-link.ts';

@@ -106,7 +106,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Fills the table of open files, kills the model's process, and makes room again: one line of states. */
+/** Fills the table of open files, kills the model's process, and frees the table again: one line of states. */
 const STARVED_HOST = `
   import { closeSync, openSync } from 'node:fs';
   import { setTimeout as sleep } from 'node:timers/promises';
@@ -132,7 +132,7 @@ const STARVED_HOST = `
 `;
 
 test.skipIf(process.platform === 'win32')(
-  'a model process is started again after a time without room for one',
+  'a model process is started again after a time in which the system could create none',
   async () => {
     const { url, execArgv } = entry;
     const linkUrl = new URL('./process-link.ts', import.meta.url).href;

@@ -1,5 +1,5 @@
-// The token side in its own child process, as the server runs it: a native crash or an out-of-memory kill
-// fails the open requests of this model only, and the model is started again.
+// The link to a token side in a child process, used by the server: a native crash or an out-of-memory kill fails the open
+// requests of this model only, and the model is started again.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -64,7 +64,7 @@ export function createProcessLink(options: CoreOptions, settings: ProcessLinkSet
 
 function forwardLines(child: ChildProcess, onOutput: (line: string) => void): void {
   for (const stream of [child.stdout, child.stderr]) {
-    // Undefined, whatever the types say, when the system had no room for another process.
+    // Undefined, contrary to its type, when the system could not create another process.
     if (stream) createInterface({ input: stream }).on('line', onOutput);
   }
 }

@@ -1,12 +1,12 @@
-// When a token side that crashed is started again: after a wait that grows with each crash, and not before its predecessor has
-// ended, since until then that one holds the memory that the next one needs.
+// Exponential backoff for restarts of a crashed token side. The next one starts only after its predecessor has ended, because
+// until then the predecessor holds the memory that the next one needs.
 
-/** When a crashed token side is started again. Unit: milliseconds. */
+/** Delays of the backoff. Unit: milliseconds. */
 export interface RestartPolicy {
   /** Wait after the first crash; it doubles with each crash that follows soon. */
   readonly firstDelayMs: number;
   readonly longestDelayMs: number;
-  /** A token side that lived this long counts as healthy: the wait starts over. */
+  /** A token side that ran this long counts as healthy: the backoff starts over. */
   readonly healthyMs: number;
 }
 
@@ -22,9 +22,9 @@ export class RestartSchedule {
   #crashCount = 0;
   #readyAtMs = 0;
   #wait: { readonly timer: NodeJS.Timeout; readonly atMs: number } | null = null;
-  /** The end of the predecessor. */
+  /** Resolves when the predecessor has ended. */
   #ending: Promise<void> | null = null;
-  /** The wait is over, and only that end is still waited for. */
+  /** The delay has passed, but the predecessor has not ended yet. */
   #isDue = false;
 
   constructor(policy: RestartPolicy, start: () => void) {
@@ -32,18 +32,18 @@ export class RestartSchedule {
     this.#start = start;
   }
 
-  /** How long a caller should wait before the next try. At least the first delay: loading takes its time. */
+  /** Delay until a caller should try again. At least the first delay, because loading takes time. */
   get retryAfterMs(): number {
     const waitMs = this.#wait === null ? 0 : this.#wait.atMs - performance.now();
     return Math.max(this.#policy.firstDelayMs, Math.ceil(waitMs));
   }
 
-  /** A token side is ready: it counts as healthy if it lives long enough from now on. */
+  /** A token side is ready: it counts as healthy if it runs long enough from now on. */
   becomeReady(): void {
     this.#readyAtMs = performance.now();
   }
 
-  /** Nothing is started before this end has come. */
+  /** Delays every start until `end` has resolved. */
   waitFor(end: Promise<void>): void {
     this.#ending = end.then(() => {
       this.#ending = null;
@@ -52,7 +52,7 @@ export class RestartSchedule {
     });
   }
 
-  /** Starts a token side when it is time to. `wasReady`: the one that crashed had been. */
+  /** Starts a token side after the delay. `wasReady`: the crashed one had finished loading. */
   schedule({ wasReady }: { readonly wasReady: boolean }): void {
     const { firstDelayMs, longestDelayMs, healthyMs } = this.#policy;
     if (wasReady && performance.now() - this.#readyAtMs >= healthyMs) this.#crashCount = 0;
@@ -66,7 +66,7 @@ export class RestartSchedule {
     this.#wait = { timer, atMs: performance.now() + delayMs };
   }
 
-  /** Starts nothing any more. Resolves when the end that is waited for has come. */
+  /** Cancels the restart. Resolves when the predecessor has ended. */
   async stop(): Promise<void> {
     if (this.#wait !== null) clearTimeout(this.#wait.timer);
     this.#isDue = false;

@@ -1,14 +1,14 @@
-// Finds a token side that hangs in a native call. It asks a token side that has work whether it still takes messages,
-// which it does between two steps. One that is idle, or whose readers have all fallen behind, answers at once, so silence
-// means a step that does not end. Caller: `supervised-link.ts`, only while the model is ready.
+// Detects a token side that hangs in a native call. It pings a token side that has work; the answer comes between two
+// steps. An idle token side, or one whose choices are all paused, answers at once, so a missing answer means a step that
+// hangs. Caller: `supervised-link.ts`, only while the model is ready.
 
-/** Silence is counted in parts of the time, so that a pause of this very process is not taken for one of the other. */
+/** The timeout is counted in parts, so that a pause of this process is not mistaken for a hanging token side. */
 const PART_COUNT = 4;
 
 export interface StepWatchdogEvents {
-  /** The token side is to answer with `answered`. */
+  /** Sends a ping. The pong is reported with `answered`. */
   readonly ask: () => void;
-  /** It did not. Called once; the watchdog has stopped. */
+  /** No pong came within the timeout. Called once; the watchdog has stopped. */
   readonly onHang: () => void;
 }
 
@@ -16,13 +16,13 @@ export class StepWatchdog {
   readonly #timeoutMs: number;
   readonly #events: StepWatchdogEvents;
   #timer: NodeJS.Timeout | null = null;
-  /** Parts of the time that went by without an answer. Null: the last question was answered. */
+  /** Parts of the timeout that passed without a pong. Null: the last ping was answered. */
   #silentPartCount: number | null = null;
   #hasWork = false;
-  /** Something was sent after the last question, so its answer does not know of it. */
+  /** A message was sent after the last ping, so its pong may not account for it. */
   #isAnswerOld = false;
 
-  /** @param timeoutMs Longest silence. It is noticed up to a quarter later. */
+  /** @param timeoutMs Longest time without a pong. A hang is noticed up to a quarter later. */
   constructor(timeoutMs: number, events: StepWatchdogEvents) {
     this.#timeoutMs = timeoutMs;
     this.#events = events;
@@ -37,13 +37,13 @@ export class StepWatchdog {
     this.#timer = setInterval(() => this.#endPart(), this.#timeoutMs / PART_COUNT);
   }
 
-  /** The answer to the last question: after what came with it, has the token side work? */
+  /** The pong to the last ping. `hasWork`: whether steps follow. */
   answered(hasWork: boolean): void {
     this.#silentPartCount = null;
     this.#hasWork = hasWork || this.#isAnswerOld;
   }
 
-  /** The token side ends, or is gone. */
+  /** Stops, because the token side ends or has exited. */
   stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;

@@ -20,9 +20,9 @@ interface PlayedChannel {
   readonly events: CoreChannelEvents;
   readonly sent: ToCoreMessage[];
   isEnded: boolean;
-  /** What it was given to end by itself. Unit: milliseconds. */
+  /** Grace period that it got to end by itself. Unit: milliseconds. */
   graceMs?: number;
-  /** What its end takes. */
+  /** Resolves when it ends. */
   ends: Promise<void>;
 }
 
@@ -146,7 +146,7 @@ describe('a crashing token side', () => {
     expect(channels.length).toBe(3);
   });
 
-  test('tells callers how long to wait', () => {
+  test('gives callers the delay until the next try', () => {
     const { becomeReady, crash, link } = createLink();
     becomeReady();
     crash();
@@ -173,7 +173,7 @@ describe('a crashing token side', () => {
     expect(channels.length).toBe(2);
   });
 
-  test('has no say any more once it was replaced', () => {
+  test('is ignored once it was replaced', () => {
     const { channels, becomeReady, crash, listener, link } = createLink();
     becomeReady();
     crash();

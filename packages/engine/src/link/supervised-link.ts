@@ -1,5 +1,5 @@
-// The life of a token side as the text side sees it: load, serve, and after a crash load again. The same for
-// all three kinds of channel, so that they differ in nothing but where the model runs.
+// Supervises a token side: loads it, serves requests, and restarts it after a crash. The same for all three kinds of
+// channel, which differ only in where the model runs.
 
 import { EngineError } from '../errors.ts';
 import { type CoreLinkState, type CoreStats, IDLE_STATS } from '../protocol/core-stats.ts';
@@ -18,7 +18,7 @@ import type { CoreLink, CoreLinkListener } from './core-link.ts';
 import { DEFAULT_RESTART_POLICY, type RestartPolicy, RestartSchedule } from './restart-schedule.ts';
 import { StepWatchdog } from './step-watchdog.ts';
 
-/** How long a token side may take to end by itself. One step of a large prompt may be running. */
+/** Grace period in which a token side may end by itself. One step of a large prompt may be running. */
 const END_GRACE_MS = 5_000;
 
 export interface SupervisedLinkSettings {
@@ -96,7 +96,7 @@ export class SupervisedLink implements CoreLink {
     this.#send(message);
   }
 
-  /** What a token side that is not ready has no use for is dropped. */
+  /** Messages to a token side that is not ready are dropped. */
   #send(message: ToCoreMessage): void {
     if (this.#state !== 'ready') return;
     this.#channel?.send(message);
@@ -185,7 +185,7 @@ export class SupervisedLink implements CoreLink {
     this.#goDown(new EngineError('engine_failed', message), 0);
   }
 
-  /** The token side is gone, said that it cannot go on, or says nothing any more. */
+  /** The token side exited, reported a fatal error, or hangs. */
   #goDown(error: EngineError, graceMs: number = END_GRACE_MS): void {
     const wasReady = this.#state === 'ready';
     this.#watchdog?.stop();
@@ -193,7 +193,7 @@ export class SupervisedLink implements CoreLink {
     this.#stats = IDLE_STATS;
     const starting = this.#starting;
     this.#starting = null;
-    // A model that never loaded, or whose folder became unusable, will not load by trying again.
+    // A model that never loaded, or whose folder became unusable, would fail again.
     const isHopeless = starting !== null || error.code === 'model_invalid';
     this.#state = isHopeless ? 'failed' : 'restarting';
     if (!isHopeless) this.#restarts.schedule({ wasReady });

@@ -1,4 +1,4 @@
-// The token side in a worker thread of this process: the event loop stays free while the model computes.
+// The link to a token side in a worker thread of this process: the event loop stays free while the model computes.
 // A native crash takes the whole process along; process-link.ts is for hosts that must survive one.
 
 import { Worker } from 'node:worker_threads';

@@ -1,9 +1,9 @@
-// The state of a token side and what it counts. Counts are sent with every step. Callers: health and metrics, through the links.
+// State and statistics of a token side. Statistics are sent with every step. Readers: health and metrics, through the links.
 
 /** The state of a token side, as its link sees it. */
 export type CoreLinkState = 'loading' | 'ready' | 'restarting' | 'failed' | 'closed';
 
-/** How busy a token side is and what it has done so far. */
+/** Load of a token side, and its counters since the start. */
 export interface CoreStats {
   readonly runningCount: number;
   readonly waitingCount: number;
@@ -11,31 +11,31 @@ export interface CoreStats {
   /** Share of the cache that running sequences hold, 0 to 1. */
   readonly cacheUsedShare: number;
   readonly stepCount: number;
-  /** Since the start: how often a sequence lost its place before its end. */
+  /** Since the start: preemptions, that is, sequences that lost their place before their end. */
   readonly preemptionCount: number;
   /** Since the start: prompt tokens of admitted requests. */
   readonly cacheQueryTokenCount: number;
-  /** Those of them that came from the prefix cache. */
+  /** Those of them that were hits of the prefix cache. */
   readonly cacheHitTokenCount: number;
-  /** Since the start: tokens that were guessed ahead. */
+  /** Since the start: tokens drafted by speculative decoding and verified. */
   readonly draftedTokenCount: number;
-  /** Those of them that were right. */
+  /** Those of them that were accepted. */
   readonly acceptedTokenCount: number;
-  /** Of a model that is sampled where its logits lie. */
+  /** Only of a model whose tokens are sampled on the device. */
   readonly deviceSampling?: DeviceSamplingStats;
 }
 
 /** Since the start. */
 export interface DeviceSamplingStats {
-  /** Rows of logits that were asked about. */
+  /** Rows of logits that were sampled on the device. */
   readonly rowCount: number;
-  /** Those of them that came to the process as a whole, since less could not decide. */
+  /** Those of them that were fetched whole, because the summary from the device could not decide. */
   readonly fetchedRowCount: number;
-  /** Everything that came from the device for sampling. */
+  /** Bytes read from the device for sampling. */
   readonly readBytes: number;
 }
 
-/** Of a token side that has nothing and has done nothing. */
+/** Statistics of a token side before its first request. */
 export const IDLE_STATS: CoreStats = {
   runningCount: 0,
   waitingCount: 0,

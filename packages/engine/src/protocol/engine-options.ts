@@ -1,5 +1,5 @@
-// What a caller gives when it creates an engine: the options of the tables, and those that are no plain data and therefore
-// stay in its process.
+// Options of `createEngine`: those of the tables in options.ts, and those that stay in the process of the caller because they
+// are not plain data.
 
 import type { ConstraintPreparerOptions } from '@ortler/structured-output';
 import type { WarmUpProgress } from './messages.ts';

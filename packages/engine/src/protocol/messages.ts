@@ -18,8 +18,9 @@ export interface SubmitMessage extends TokenRules {
   /** Unique within the link. Later requests have larger ones: it is the order in which they are served. */
   readonly requestId: number;
   /**
-   * Id of the request whose work this one goes on with, as a step of a beam search does. It then has that one's place in the
-   * order of service and is not refused for want of room: the work was admitted already. Absent: it begins something new.
+   * Id of the request that this one continues: a step of a beam search continues its first. It inherits the place of that
+   * request in the order of service and is never refused as `overloaded`, because the search was admitted already. Absent:
+   * an independent request.
    */
   readonly continues?: number;
   readonly promptTokenIds: Int32Array;
@@ -32,28 +33,28 @@ export interface SubmitMessage extends TokenRules {
   readonly priority?: number;
   /** Default: the empty partition. */
   readonly cachePartition?: string;
-  /** What each choice must follow. A `VocabularyMessage` comes before the first request that has one. */
+  /** The grammar that each choice follows. A `VocabularyMessage` comes before the first request that has one. */
   readonly constraint?: SubmittedConstraint | undefined;
 }
 
 export interface SubmittedConstraint {
-  /** As the front end wrote it; it has been compiled for trial. */
+  /** Written by the front end, which has compiled it once to prove that it compiles. */
   readonly grammar: Grammar;
   /** Absent: the answer begins with its first token. */
   readonly thinking?: SubmittedThinking;
 }
 
-/** What a choice may say before its answer begins. */
+/** The reasoning of a choice, which is free of the constraint. */
 export interface SubmittedThinking {
-  /** The first token is thought already. */
+  /** The first token belongs to the reasoning already. */
   readonly isOpen: boolean;
-  /** Begins the thinking where `isOpen` is false, if the model prefers it to every other first token. */
+  /** Opens the reasoning where `isOpen` is false, if the model prefers it to every other first token. */
   readonly startTokenId?: number;
-  /** Bytes of the texts that end the thinking. */
+  /** Bytes of the texts that end the reasoning. */
   readonly ends: readonly Uint8Array[];
 }
 
-/** What the bytes of the tokens are, for constraints. Sent once to each token side that gets a constrained request. */
+/** The bytes of every token, for constraints. Sent once to each token side that gets a constrained request. */
 export interface VocabularyMessage {
   readonly kind: 'vocabulary';
   readonly vocabulary: TokenVocabulary;
@@ -67,8 +68,8 @@ export interface AbortMessage {
 }
 
 /**
- * The reader of a choice has fallen behind, or has caught up. A paused choice gets no more tokens and may lose its
- * slot to others; nothing of its output changes. Legal at any moment, any number of times.
+ * Backpressure: the reader of a choice is too slow, or has caught up. A paused choice gets no more tokens and may lose its
+ * slot to others; its output does not change. Legal at any moment, any number of times.
  */
 export interface PauseMessage {
   readonly kind: 'pause' | 'resume';
@@ -81,7 +82,7 @@ export interface LoadMessage {
   readonly options: CoreOptions;
 }
 
-/** Is answered between two steps, so a step that hangs leaves it without an answer. */
+/** Answered by a pong between two steps, so a step that hangs leaves it unanswered. */
 export interface PingMessage {
   readonly kind: 'ping';
 }
@@ -100,7 +101,7 @@ export type ToCoreMessage =
   | PingMessage
   | CloseMessage;
 
-/** What the token side knows once the model is loaded. */
+/** Facts of the loaded model and its token side. */
 export interface CoreFacts {
   readonly backend: 'native' | 'node';
   readonly runner: 'slots' | 'paged' | 'scripted';
@@ -109,15 +110,15 @@ export interface CoreFacts {
   readonly contextLength: number;
   readonly maxSequences: number;
   readonly onnxRuntimeVersion: string;
-  /** Why `auto` did not take the native binding. Absent when it did, or when a binding was asked for by name. */
+  /** Reason why `auto` did not take the native binding. Absent when it did, or when the caller named a binding. */
   readonly backendNote?: string;
-  /** Why tokens of a model on a device are drawn on the processor. Absent when they are drawn where the model runs. */
+  /** Reason why tokens of a model on a device are sampled on the CPU. Absent when they are sampled on the device. */
   readonly samplingNote?: string;
-  /** What a model on a device leaves on the processor, or why it is not on a device that it may be on. */
+  /** Operators of a model on a device that run on the CPU, or the reason why the model runs on the CPU. */
   readonly deviceNote?: string;
 }
 
-/** How far a device is with the calls that compile a model's kernels. */
+/** Progress of the calls that compile the kernels of a model on a device. */
 export interface WarmUpProgress {
   readonly doneCount: number;
   readonly totalCount: number;
@@ -138,10 +139,10 @@ export interface SequenceUpdate {
   readonly requestId: number;
   readonly choiceIndex: number;
   readonly tokenIds: readonly number[];
-  /** One for each of `tokenIds`; only when asked for. */
+  /** One for each of `tokenIds`; only when requested. */
   readonly logprobs?: readonly TokenLogprobs[];
   readonly finish?: SequenceFinish;
-  /** This choice failed, and only this one; it has no tokens any more. */
+  /** Only this choice failed; it gets no more tokens. */
   readonly failure?: { readonly code: EngineErrorCode; readonly message: string };
 }
 
@@ -157,7 +158,7 @@ export interface PrefilledRequest {
   readonly requestId: number;
   readonly cachedTokenCount: number;
   readonly timing: PromptTiming;
-  /** One for each prompt token, null for the first; only when asked for. */
+  /** One for each prompt token, null for the first; only when requested. */
   readonly promptLogprobs?: readonly (TokenLogprobs | null)[];
 }
 

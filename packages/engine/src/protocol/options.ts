@@ -4,9 +4,9 @@
 
 import { REASONING_PARSERS } from '../request/reasoning-parser.ts';
 
-/** What is known of one option. */
+/** One option: its defaults and its range. */
 export interface OptionEntry<Value, Default extends Value | undefined = Value | undefined> {
-  /** Holds where the caller says nothing. Undefined: the model or the device decides. */
+  /** The value of an option that the caller does not set. Undefined: the model or the device decides. */
   readonly cpuDefault: Default;
   readonly deviceDefault: Default;
   /** The range, as error messages name it. */
@@ -14,7 +14,7 @@ export interface OptionEntry<Value, Default extends Value | undefined = Value | 
   readonly isInRange: (value: Value) => boolean;
 }
 
-/** What a timer can count. Unit: milliseconds. */
+/** Longest delay of a timer in Node. Unit: milliseconds. */
 const LONGEST_TIMEOUT_MS = 2_147_483_647;
 
 /** Options of the model and of how it is served, which the token side settles. */

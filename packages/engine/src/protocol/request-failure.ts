@@ -1,10 +1,10 @@
-// The failure of one request as a message and as an error. Callers: the token side, which sends the one, and the
-// listener of the text side, which makes the other of it.
+// Converts the failure of one request: the token side sends it as a message, the listener of the text side turns the message
+// into an error.
 
 import { EngineError } from '../errors.ts';
 import type { RequestFailedMessage } from './messages.ts';
 
-/** Leaves out the cause, which may be no plain data. */
+/** Without the cause, which may not be plain data. */
 export function toRequestFailedMessage(requestId: number, error: EngineError): RequestFailedMessage {
   const { code, message } = error;
   return { kind: 'request-failed', requestId, code, message, ...detailsOf(error) };

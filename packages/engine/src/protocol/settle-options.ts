@@ -1,5 +1,5 @@
-// The caller's options, the defaults and what is known of the device and the model, settled in one place. Caller:
-// load-core.ts, once it knows where the model runs.
+// Settles the options of the token side: the caller's options over the defaults of the device, within the limits of the
+// model. Caller: load-core.ts, once the device is known.
 
 import { availableParallelism } from 'node:os';
 import { wrongOption } from './check-options.ts';
@@ -10,7 +10,7 @@ export type ModelDevice = Exclude<NonNullable<CoreOptions['device']>, 'auto'>;
 
 export interface LoadFacts {
   readonly device: ModelDevice;
-  /** Of the model as it was built. */
+  /** The context length that the model was built for. */
   readonly contextLength: number;
 }
 
@@ -64,7 +64,7 @@ function defaultsOf(
   );
 }
 
-/** Without what the caller left undefined. */
+/** Without the options that are undefined. */
 function givenOnly(values: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }

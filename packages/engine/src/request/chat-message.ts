@@ -1,5 +1,5 @@
-// Messages as a chat template sees them: already normalised, camel case never appears inside because
-// templates read these keys by their published names.
+// Messages in the form that chat templates read, already normalised. The keys are in snake case because templates read them
+// by their published names.
 
 export interface ChatMessage {
   readonly role: string;
@@ -16,7 +16,7 @@ export interface ChatContentPart {
   readonly text: string;
 }
 
-/** How a conversation becomes prompt text. */
+/** Options for rendering a conversation. */
 export interface ChatTemplateOptions {
   /** Ask the template for the opening of the assistant's turn. Default: true. */
   readonly addGenerationPrompt?: boolean;

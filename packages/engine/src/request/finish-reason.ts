@@ -1,6 +1,6 @@
-// Why a choice ended, in engine words. The api maps these to the wire.
+// Finish reasons and stop reasons of a choice. The api maps these to the wire.
 
-/** Reasons the token side decides: `stop` is an end-of-sequence or stop token, `repetition` a detected loop. */
+/** Finish reasons of the token side: `stop` is an end-of-sequence or stop token, `repetition` a detected loop. */
 export type TokenFinishReason = 'stop' | 'length' | 'abort' | 'repetition';
 
 /**

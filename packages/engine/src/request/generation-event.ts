@@ -3,12 +3,12 @@
 
 import type { FinishReason, StopReason } from './finish-reason.ts';
 
-/** A token that could have come at some place, and how probable it was. */
+/** A candidate for the token at one position, with its probability. */
 export interface CandidateLogprob {
   readonly tokenId: number;
-  /** The token decoded alone; empty for a part of a character. */
+  /** The token decoded alone; empty for an incomplete character. */
   readonly text: string;
-  /** The true bytes of the token, also where they are a part of a character. */
+  /** The true bytes of the token, also of an incomplete character. */
   readonly bytes: Uint8Array;
   /** Natural logarithm of the model's own probability, before any sampling setting. At least -9999. */
   readonly logprob: number;
@@ -16,14 +16,14 @@ export interface CandidateLogprob {
   readonly rank: number;
 }
 
-/** A token at its place and the best candidates there, most probable first. */
+/** A token and the best candidates at its position, most probable first. */
 export interface TokenLogprob extends CandidateLogprob {
   readonly top: readonly CandidateLogprob[];
 }
 
-/** Where the time to the first token went, as the model's side saw it. Unit: milliseconds. */
+/** The parts of the time to first token (TTFT), measured by the token side. Unit: milliseconds. */
 export interface PromptTiming {
-  /** From its arrival there to the first step that computed something of the prompt. */
+  /** From the arrival of the request to the first step that computed a part of its prompt. */
   readonly queuedMs: number;
   /** From that step to the first token. */
   readonly prefillMs: number;
@@ -32,11 +32,11 @@ export interface PromptTiming {
 export interface PromptReadyEvent {
   readonly kind: 'prompt-ready';
   readonly promptTokenIds: readonly number[];
-  /** Prompt tokens whose keys and values came from the prefix cache. */
+  /** Prompt tokens that were hits of the prefix cache. */
   readonly cachedTokenCount: number;
-  /** Absent where several prompts stand behind the answer, as in beam search. */
+  /** Absent in a beam search, which computes many prompts. */
   readonly timing?: PromptTiming;
-  /** One for each prompt token, null for the first; only when asked for. */
+  /** One for each prompt token, null for the first; only when requested. */
   readonly promptLogprobs?: readonly (TokenLogprob | null)[];
 }
 
@@ -60,7 +60,7 @@ export interface TokenDeltaEvent {
   /** The choice is inside its reasoning after this delta. */
   readonly isReasoning: boolean;
   readonly tokenIds: readonly number[];
-  /** One for each of `tokenIds`; only when asked for. */
+  /** One for each of `tokenIds`; only when requested. */
   readonly logprobs?: readonly TokenLogprob[];
   /** Set on the last delta of a choice. */
   readonly finish: ChoiceFinish | null;
@@ -76,7 +76,7 @@ export interface TokenUsage {
 export interface RequestFinishEvent {
   readonly kind: 'request-finish';
   readonly usage: TokenUsage;
-  /** From the first token to the last one, whenever they are read. Absent where `timing` is. Unit: milliseconds. */
+  /** From the first token to the last one, however slow the reader is. Absent where `timing` is. Unit: milliseconds. */
   readonly decodeMs?: number;
 }
 

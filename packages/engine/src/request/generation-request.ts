@@ -1,4 +1,4 @@
-// What a caller of the engine submits.
+// The request of a caller: prompt, sampling parameters, stop conditions and options.
 
 import type { ConstraintSpec } from '@ortler/structured-output';
 import type { ChatMessage, ChatTemplateOptions } from './chat-message.ts';
@@ -79,17 +79,17 @@ export interface GenerationRequest {
   readonly choiceCount?: number;
   /** Leave the text of special tokens out of the output. The marks of the reasoning format are read first. Default: true. */
   readonly skipSpecialTokens?: boolean;
-  /** Texts that must not occur, as far as their tokenization is the usual one. */
+  /** Texts that must not occur. Only their usual tokenization is banned. */
   readonly badWords?: readonly string[];
   readonly logprobs?: LogprobsRequest;
-  /** Log probabilities of the prompt's own tokens; the prompt is then computed whole, without the prefix cache. */
+  /** Log probabilities of the prompt tokens; the whole prompt is then computed, without the prefix cache. */
   readonly promptLogprobs?: LogprobsRequest;
   readonly repetitionDetection?: RepetitionDetection;
   readonly beamSearch?: BeamSearch;
   /** Keep only the last tokens of the prompt. -1: as many as fit. Default: no truncation. */
   readonly truncatePromptTokens?: number;
   /**
-   * The form that every choice has when it ends by itself; one that is cut off has the beginning of that form. After a
+   * Structured output: every complete choice matches it, and a choice that is cut off is the beginning of a match. After a
    * chat prompt it applies to the answer, behind the reasoning.
    */
   readonly constraint?: ConstraintSpec;

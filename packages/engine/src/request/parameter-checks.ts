@@ -1,5 +1,5 @@
-// The checks that fields of a request have in common. Each names the field by its path in the request and says
-// what is allowed. Callers: the validation files beside it, and the text side for what needs the tokenizer.
+// Checks shared by fields of a request. Each names the field by its path in the request and states the allowed values.
+// Callers: the validation files beside it, and the text side for what needs the tokenizer.
 
 import { EngineError } from '../errors.ts';
 

@@ -1,4 +1,4 @@
-// Names of the reasoning formats, as operators and callers write them; `text/reasoning/reasoning-format.ts` holds the formats.
+// Names of the reasoning formats in options and settings; `text/reasoning/reasoning-format.ts` holds the formats.
 
 export const REASONING_FORMAT_NAMES = ['think', 'mistral', 'seed', 'granite', 'channels'] as const;
 

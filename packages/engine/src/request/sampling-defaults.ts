@@ -1,5 +1,5 @@
-// Defaults that a model brings along in generation_config.json. A value that no request could be answered with is
-// refused when the model is loaded, not in every request.
+// Defaults of a model from generation_config.json. An invalid value is refused when the model is loaded, not in every
+// request.
 
 import { EngineError } from '../errors.ts';
 import {
@@ -10,7 +10,7 @@ import {
 } from './sampling-params.ts';
 
 /**
- * The values the file names, in engine words. `do_sample: false` does not make the default greedy.
+ * The sampling parameters that the file sets. `do_sample: false` does not make the default greedy.
  * Source: the reference server reads the same fields. Throws: `model_invalid`.
  */
 export function readSamplingDefaults(config: Readonly<Record<string, unknown>>): Partial<SamplingParams> {

@@ -1,9 +1,9 @@
-// The sampling settings of a request: one table of their neutral values and ranges, from which types, defaults and
+// The sampling parameters of a request: one table of their neutral values and ranges, from which types, defaults and
 // validation follow. A new number needs an entry here and the code that acts on it.
 
 import { EngineError } from '../errors.ts';
 
-/** One number of the sampling settings. */
+/** One numeric sampling parameter. */
 interface SamplingField {
   /** The value that changes nothing. */
   readonly neutral: number;
@@ -54,7 +54,7 @@ export interface LogitBias {
   readonly bias: number;
 }
 
-/** How the next token is drawn. */
+/** Sampling parameters of a request. */
 export interface SamplingParams extends SamplingNumbers {
   /** Added to the logits of single tokens, each clamped to [-100, 100]. */
   readonly logitBias?: readonly LogitBias[];
@@ -66,12 +66,12 @@ export interface SamplingParams extends SamplingNumbers {
 
 type SamplingNumbers = { readonly [Name in SamplingFieldName]: number };
 
-/** Settings that change nothing: plain sampling from the model's distribution. */
+/** Parameters that change nothing: plain sampling from the model's distribution. */
 export const NEUTRAL_SAMPLING: SamplingParams = Object.fromEntries(
   SAMPLING_FIELD_NAMES.map(name => [name, SAMPLING_FIELDS[name].neutral]),
 ) as unknown as SamplingNumbers;
 
-/** Smallest temperature that is not greedy. Source: the service this wire format comes from. */
+/** Smallest temperature that is not greedy. Source: vLLM. */
 const MIN_TEMPERATURE = 0.01;
 
 const INT64_MIN = -(2n ** 63n);
@@ -91,7 +91,7 @@ export function validateSamplingParams(
   // A number would fail in the step, where other requests run as well.
   const isSeed = seed === undefined || (typeof seed === 'bigint' && seed >= INT64_MIN && seed <= INT64_MAX);
   if (!isSeed) throw outOfRange('seed', seed, 'a bigint of 64 bits, such as 42n');
-  // What cuts the distribution has no effect on the most probable token.
+  // Greedy: top-p, top-k and min-p never drop the most probable token.
   if (merged.temperature === 0) {
     const { topP, topK, minP } = NEUTRAL_SAMPLING;
     return { ...merged, topP, topK, minP };

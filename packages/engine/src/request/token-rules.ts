@@ -1,5 +1,5 @@
-// The rules of a request about single tokens: which end a choice, which must not be drawn. Settled at the door, they cross
-// the link whole; the token side applies each where it acts.
+// Token rules of a request: stop tokens, bans and limits. Validated on the text side; they cross the link unchanged and the
+// token side applies them.
 
 import type { RepetitionDetection } from './generation-request.ts';
 
@@ -10,7 +10,7 @@ export interface TokenRules {
   readonly eosTokenIds: readonly number[];
   /** Ends with the token id as stop reason. */
   readonly stopTokenIds: readonly number[];
-  /** Must not be drawn before `minTokens` tokens: every end, ignored end-of-sequence ids included. */
+  /** Banned before `minTokens` tokens: every stop token, ignored end-of-sequence ids included. */
   readonly minTokensBannedIds: readonly number[];
   /** Token sequences that must not be completed. Absent: none. */
   readonly badTokenSequences?: readonly (readonly number[])[] | undefined;

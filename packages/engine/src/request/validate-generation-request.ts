@@ -1,5 +1,5 @@
-// The door for requests: fills defaults and refuses what is wrong, naming the parameter. What needs the prompt's
-// length is in `settleMaxTokens`; nothing behind this file checks a request again.
+// Validates requests once: fills defaults and refuses wrong values, naming the parameter. `settleMaxTokens` does the part
+// that needs the prompt's length; no code behind this file checks a request again.
 
 import { EngineError } from '../errors.ts';
 import type { ChatMessage } from './chat-message.ts';
@@ -10,7 +10,7 @@ import type { TokenRules } from './token-rules.ts';
 import { validateBeamSearch, validateLogprobs, validateRepetitionDetection } from './validate-reports.ts';
 import { checkSomeTokenLeft, validateTokenRules } from './validate-token-rules.ts';
 
-/** What validation needs to know of the model. */
+/** Facts of the model that validation needs. */
 export interface RequestLimits {
   readonly vocabSize: number;
   readonly contextLength: number;
@@ -27,7 +27,7 @@ export interface ValidRequest {
   readonly skipSpecialTokens: boolean;
   readonly stopStrings: readonly string[];
   readonly includeStopInOutput: boolean;
-  /** What was asked for; what is left of the context is known only with the prompt's length. */
+  /** The requested limit; the rest of the context is known only with the prompt's length. */
   readonly maxTokens: number | undefined;
   /** All that needs neither the prompt nor the tokenizer. */
   readonly rules: Omit<TokenRules, 'maxTokens'>;
@@ -87,8 +87,8 @@ export function validateGenerationRequest(request: GenerationRequest, limits: Re
 }
 
 /**
- * Most tokens of each choice: what was asked for, when prompt and answer fit; else what the context and the
- * model's own default leave. Throws: `prompt_too_long`, `invalid_request`.
+ * Most tokens of each choice: the requested limit, which must fit the context with the prompt, or else the lower of the
+ * rest of the context and the model's own default. Throws: `prompt_too_long`, `invalid_request`.
  */
 export function settleMaxTokens(
   { maxTokens: asked, rules: { minTokens } }: ValidRequest,
@@ -97,8 +97,8 @@ export function settleMaxTokens(
   defaultMaxTokens: number | undefined,
 ): number {
   if (promptLength === 0) throw wrongParameter('prompt', 'The prompt must not be empty.');
-  const room = contextLength - promptLength;
-  if (room < (asked ?? 1)) {
+  const available = contextLength - promptLength;
+  if (available < (asked ?? 1)) {
     const wanted = asked === undefined ? '' : ` and ${asked} tokens were asked for`;
     throw new EngineError(
       'prompt_too_long',
@@ -106,7 +106,7 @@ export function settleMaxTokens(
       { parameter: 'prompt' },
     );
   }
-  const maxTokens = asked ?? Math.min(room, defaultMaxTokens ?? room);
+  const maxTokens = asked ?? Math.min(available, defaultMaxTokens ?? available);
   if (minTokens > maxTokens) {
     throw wrongParameter(
       'stop.minTokens',
@@ -166,7 +166,7 @@ function settleMinTokens({ stop = {}, beamSearch }: GenerationRequest, contextLe
   return minTokens;
 }
 
-/** The main end-of-sequence token gives no stop reason; the model's others act as stop tokens. */
+/** The main end-of-sequence token has no stop reason; the model's other ones act as stop tokens. */
 function settleStopTokens(
   asked: readonly number[],
   { ignoreEos }: { readonly ignoreEos: boolean },

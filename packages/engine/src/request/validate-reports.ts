@@ -1,13 +1,12 @@
-// Checks the log probabilities that a request asks for, and the two features that replace or end sampling: beam search and
-// repetition detection.
+// Validates requests for log probabilities, beam search and repetition detection.
 
 import type { BeamSearch, LogprobsRequest, RepetitionDetection } from './generation-request.ts';
 import { checkCount, wrongParameter } from './parameter-checks.ts';
 
-/** Most candidates that are reported at one place. Source: the default of the service this wire format comes from. */
+/** Most candidates that are reported at one position. Source: the default of vLLM. */
 const TOP_LOGPROBS_LIMIT = 20;
 
-/** Each step of the search looks at twice as many candidates as it keeps beams. */
+/** A step of the search considers twice as many candidates as there are beams. */
 const BEAM_WIDTH_LIMIT = TOP_LOGPROBS_LIMIT / 2;
 
 /** Throws: `invalid_request`. */

@@ -1,13 +1,12 @@
-// Checks the rules of a request that name single tokens: biases and allowed ids. Words, which need the tokenizer, are
-// checked in `../text/bad-words.ts`.
+// Validates logit biases and allowed token ids. `../text/bad-words.ts` validates bad words, which need the tokenizer.
 
 import { checkTokenId, checkTokenIds, wrongParameter } from './parameter-checks.ts';
 import type { LogitBias, SamplingParams } from './sampling-params.ts';
 
-/** Source: the service this wire format comes from takes any number and limits it to this. */
+/** Source: vLLM takes any number and clamps it to this. */
 const BIAS_LIMIT = 100;
 
-/** The settings with biases limited to ±100 and every id named once. Throws: `invalid_request` naming the field. */
+/** The parameters with biases clamped to ±100 and every id once. Throws: `invalid_request` naming the field. */
 export function validateTokenRules(sampling: SamplingParams, vocabSize: number): SamplingParams {
   const { logitBias, allowedTokenIds, ...others } = sampling;
   return {
@@ -20,7 +19,7 @@ export function validateTokenRules(sampling: SamplingParams, vocabSize: number):
 }
 
 /**
- * Refuses settings under which no token may ever come first.
+ * Refuses parameters that leave no first token.
  * Throws: `invalid_request` when every allowed token is banned; `bannedBy` names the fields that ban them.
  */
 export function checkSomeTokenLeft(

@@ -30,7 +30,7 @@ export function createSequence(
   return sequence;
 }
 
-/** Admits a sequence as the scheduler does. Returns whether there was room. */
+/** Admits a sequence like the scheduler. Returns whether the cache could take it. */
 export function admit(cache: KvCacheManager, sequence: Sequence): boolean {
   const admission = cache.admit(sequence);
   if (admission === null) return false;
@@ -39,7 +39,7 @@ export function admit(cache: KvCacheManager, sequence: Sequence): boolean {
   return true;
 }
 
-/** Takes a sequence out of the cache as the scheduler does. */
+/** Takes a sequence out of the cache like the scheduler. */
 export function release(
   cache: KvCacheManager,
   sequence: Sequence,

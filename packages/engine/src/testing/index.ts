@@ -1,5 +1,4 @@
-// Test doubles and conformance suites for packages that build on the engine, and the token side by itself for
-// tests and benchmarks that look below the text.
+// Test doubles for packages that build on the engine, and the token side by itself for tests and benchmarks on token ids.
 
 export type { EngineCoreSettings } from '../core/core-settings.ts';
 export { type CoreOutput, EngineCore } from '../core/engine-core.ts';

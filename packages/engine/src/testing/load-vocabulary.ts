@@ -1,4 +1,4 @@
-// A tokenizer folder as what constraints need of it, for benchmarks that work below the text.
+// Loads the token vocabulary of a tokenizer folder for constraints, for benchmarks on token ids.
 
 import {
   type ConstraintSpec,
@@ -15,7 +15,7 @@ import { readTokenizerFiles } from '../text/tokenizer-json.ts';
 export interface LoadedVocabulary {
   readonly vocabulary: TokenVocabulary;
   readonly encode: (text: string) => readonly number[];
-  /** As the worker of the text side prepares it: in this thread, without its time limit. */
+  /** Like the worker of the text side, but in this thread and without its time limit. */
   readonly prepare: (spec: ConstraintSpec) => PreparedConstraint;
 }
 

@@ -9,7 +9,7 @@ export interface ScriptedBlockModelOptions extends ScriptedModelOptions {
   readonly blockLength: number;
 }
 
-/** What is in memory that nothing was written to. */
+/** Content of memory that was never written. */
 const NEVER_WRITTEN = -1;
 
 export class ScriptedBlockModel extends ScriptedRunner implements BlockModelRunner {
@@ -42,7 +42,7 @@ export class ScriptedBlockModel extends ScriptedRunner implements BlockModelRunn
     for (const row of rows) this.#checkReads(row);
     const writers = new Map<number, RunnerRow>();
     for (const row of rows) for (const block of this.#writtenBlocks(row)) this.#claim(writers, block, row);
-    // A device computes all rows at once: nobody may read what another one writes.
+    // A device computes all rows at once: no row may read a block that another row writes.
     for (const row of rows)
       for (const block of this.#blocksOf(row))
         if ((writers.get(block) ?? row) !== row)

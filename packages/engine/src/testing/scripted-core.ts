@@ -1,5 +1,4 @@
-// A token side without a model for tests of links and of the engine above them: it says what the prompt
-// tells it to say.
+// A token side without a model, for tests of links and of the engine above them: the prompt scripts its output.
 
 import { EngineCore } from '../core/engine-core.ts';
 import { HostStepRunner } from '../core/step/host-step-runner.ts';
@@ -15,7 +14,7 @@ export const ECHO_TOKEN = 1;
 export const SCRIPTED_EOS_TOKEN = 0;
 /** A prompt that begins with this token breaks the token side. */
 export const POISON_TOKEN = 2;
-/** A prompt that begins with this token makes the token side hang as a native call does: its thread never comes back. */
+/** A prompt that begins with this token makes the token side hang like a native call: its thread never returns. */
 export const HANG_TOKEN = 3;
 /** Calls of a scripted warm-up. */
 export const SCRIPTED_WARM_UP_COUNT = 2;

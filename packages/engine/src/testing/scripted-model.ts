@@ -1,5 +1,5 @@
-// A model without a model: its logits are a known function of the tokens so far. Its cache is the list of
-// tokens of each slot, so a wrong slot, a missed copy or a lost chunk shows up as a wrong next token.
+// A scripted model: its logits are a known function of the tokens so far. Its cache is the list of tokens of each slot,
+// so a wrong slot, a missed copy or a lost chunk shows up as a wrong next token.
 // `scripted-block-model.ts` is the same over blocks.
 
 import type { RunnerFacts, RunnerRow, SlotModelRunner } from '../core/runners/model-runner.ts';
@@ -22,7 +22,7 @@ export interface ScriptedModelOptions {
   readonly failsAt?: (callIndex: number) => boolean;
 }
 
-/** What both scripted models share; how they keep the tokens of sequences is theirs. */
+/** Base of both scripted models, which differ in how they store the tokens of sequences. */
 export abstract class ScriptedRunner {
   readonly facts: RunnerFacts;
   /** Rows of every call so far, for tests that look at the schedule. */
@@ -71,7 +71,7 @@ export abstract class ScriptedRunner {
     this.isClosed = true;
   }
 
-  /** Mutates: writes the rows' tokens. Throws: when a row claims tokens that are not there, or has no room. */
+  /** Mutates: writes the rows' tokens. Throws: when a row claims tokens that are not there, or exceeds its memory. */
   protected abstract compute(rows: readonly RunnerRow[]): void;
 
   /** The tokens of a row's sequence, those of the row included. */

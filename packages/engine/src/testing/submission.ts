@@ -1,4 +1,4 @@
-// Requests for tests of the token side, as the link would bring them.
+// Submit messages for tests of the token side.
 
 import type { SubmitMessage } from '../protocol/messages.ts';
 import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';

@@ -1,4 +1,4 @@
-// What a signal that fired means for a request.
+// The error of a request whose signal fired.
 
 import { EngineError } from '../errors.ts';
 

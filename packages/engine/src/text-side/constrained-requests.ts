@@ -29,7 +29,7 @@ export interface ConstrainedRequestsOptions extends ConstraintOptions {
 export interface ConstrainedRequest {
   readonly submitted: SubmittedConstraint;
   /**
-   * Checks the tokens of a choice that ended by itself; null when the grammar says it all.
+   * Checks the tokens of a choice that ended by itself; null when the grammar enforces the whole constraint.
    * Rejects with `constraint_failed`, `overloaded`, `aborted`, `engine_closed`.
    */
   readonly checkAnswer: ((tokenIds: readonly number[]) => Promise<void>) | null;
@@ -39,7 +39,7 @@ export class ConstrainedRequests {
   readonly #options: ConstrainedRequestsOptions;
   #vocabulary: TokenVocabulary | null = null;
   #preparer: ConstraintPreparer | null = null;
-  /** How often the token side had been started when it last got the vocabulary. */
+  /** Start count of the token side when it last got the vocabulary. */
   #knownToStart = 0;
   #isClosed = false;
 
@@ -68,7 +68,7 @@ export class ConstrainedRequests {
     };
   }
 
-  /** Gives the token side the vocabulary, once per start of it. To be called before a constrained submission. */
+  /** Sends the vocabulary to the token side, once per start. Called before a constrained submission. */
   announce(startCount: number): void {
     if (this.#knownToStart === startCount) return;
     this.#knownToStart = startCount;

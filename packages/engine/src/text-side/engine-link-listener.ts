@@ -1,5 +1,5 @@
-// What the engine hears from its link: which open request each message is for, and how the model is.
-// `create-engine.ts` makes it before the engine itself, whose facts come over the same link.
+// Listener of the link: routes each message to its open request, and records restarts and errors. `create-engine.ts` makes it
+// before the engine, because the facts of the engine come over the same link.
 
 import type { EngineError } from '../errors.ts';
 import type { CoreLinkListener } from '../link/core-link.ts';
@@ -7,7 +7,7 @@ import type { FromCoreMessage } from '../protocol/messages.ts';
 import { toEngineError } from '../protocol/request-failure.ts';
 import type { OpenRequest } from './open-requests.ts';
 
-/** Listens from the start, before the facts that the engine is made of are known. */
+/** Registered before the facts of the model are known. */
 export class EngineLinkListener implements CoreLinkListener {
   readonly requests = new Map<number, OpenRequest>();
   lastError: EngineError | null = null;

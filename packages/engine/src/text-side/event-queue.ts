@@ -1,5 +1,5 @@
-// The events of a request between the token side and the reader, with backpressure. Deltas of a choice merge while they
-// wait, so a slow reader costs no more memory than the answer itself; a choice too far ahead of its reader is paused.
+// The event queue of a request, with backpressure. Queued deltas of a choice merge, so a slow reader costs no more memory
+// than the answer; a choice too far ahead of its reader is paused.
 
 import type { EngineError } from '../errors.ts';
 import type {
@@ -21,7 +21,7 @@ export interface EventQueueOptions {
 /** Queued tokens of a choice from which on it is paused: a few seconds of a fast answer. */
 const PAUSE_TOKEN_COUNT = 256;
 
-/** A delta before it is read. Log probabilities get text and bytes on reading only. */
+/** A queued delta. Its log probabilities get text and bytes when it is read. */
 export interface QueuedDelta extends Omit<TokenDeltaEvent, 'logprobs'> {
   text: string;
   reasoning: string;
@@ -84,13 +84,13 @@ export class EventQueue {
     if (open.tokenIds.length >= PAUSE_TOKEN_COUNT) this.#pause(choiceIndex);
   }
 
-  /** Ends the events with an error behind those in the queue. */
+  /** Ends the queue with an error, which follows the queued events. */
   fail(error: EngineError): void {
     this.#error = error;
     this.#wake?.();
   }
 
-  /** The next event, waited for; null after `request-finish`. One call at a time. Throws: the error of `fail`. */
+  /** Waits for the next event; null after `request-finish`. One call at a time. Throws: the error of `fail`. */
   async next(): Promise<GenerationEvent | null> {
     if (this.#isAtEnd) return null;
     for (;;) {

@@ -61,7 +61,7 @@ describe('Generation', () => {
     await expect(generation.next()).rejects.toMatchObject({ code: 'overloaded' });
   });
 
-  test('tells how long the answer took, however late it is read', async () => {
+  test('reports the decode time, however late it is read', async () => {
     let nowMs = 100;
     const timing = { queuedMs: 1, prefillMs: 2 };
     const generation = new Generation({

@@ -1,5 +1,4 @@
-// One open request on the text side: steps of the token side in, events for the caller out. `event-queue.ts` holds them until
-// they are read.
+// One open request on the text side: step messages of the token side in, events for the caller out, through `event-queue.ts`.
 
 import { EngineError } from '../errors.ts';
 import type { PrefilledRequest, SequenceUpdate } from '../protocol/messages.ts';
@@ -21,7 +20,7 @@ export interface GenerationOptions extends EventQueueOptions {
   readonly eosTokenIds: readonly number[];
   /** Checks the tokens of a whole answer before its end is reported; null when there is nothing to check. */
   readonly checkAnswer: ((tokenIds: readonly number[]) => Promise<void>) | null;
-  /** Tells the token side that a choice ended in a way only the text shows. */
+  /** Aborts a choice on the token side, which cannot see that its text ended it. */
   readonly abortChoice: (choiceIndex: number) => void;
   /** Unit: milliseconds. Only differences matter. Default: the clock of this process. */
   readonly now?: () => number;
@@ -67,7 +66,7 @@ export class Generation implements OpenRequest {
   update(update: SequenceUpdate): void {
     const { choiceIndex } = update;
     const assembler = this.#options.assemblers[choiceIndex];
-    // What was under way when the text ended a choice no longer counts.
+    // Tokens in flight when the text ended the choice are dropped.
     if (assembler === undefined || assembler.isFinished || this.#queue.error !== null) return;
     if (update.failure !== undefined) {
       const { code, message } = update.failure;
@@ -76,7 +75,7 @@ export class Generation implements OpenRequest {
     }
     const delta = assembler.push(update.tokenIds, update.finish ?? null);
     const { tokenIds } = delta;
-    // Tokens after a stop string do not count.
+    // Tokens after a stop string are dropped.
     const logprobs = update.logprobs?.slice(0, tokenIds.length);
     for (const id of tokenIds) this.#answers[choiceIndex]?.push(id);
     if (delta.finish === null) {
@@ -95,7 +94,7 @@ export class Generation implements OpenRequest {
     );
   }
 
-  /** Whether the choice ended by itself, with all that it had to say. */
+  /** Whether the choice ended by itself, so that its answer is complete. */
   #isWhole({ reason, stopReason }: NonNullable<ChoiceDelta['finish']>): boolean {
     if (reason !== 'stop' || typeof stopReason === 'string') return false;
     return stopReason === null || this.#options.eosTokenIds.includes(stopReason);
@@ -135,18 +134,18 @@ export class Generation implements OpenRequest {
     this.#finishChoice(choiceIndex, { text: '', tokenIds: [], finish });
   }
 
-  /** The request has failed here, which the token side cannot know. */
+  /** Aborts the request on the token side, because it failed on the text side. */
   #abortOpenChoices(): void {
     for (const [choiceIndex, { isFinished }] of this.#options.assemblers.entries())
       if (!isFinished) this.#options.abortChoice(choiceIndex);
   }
 
-  /** Ends the events with an error behind those in the queue. */
+  /** Ends the queue with an error, which follows the queued events. */
   fail(error: EngineError): void {
     if (!this.isOver) this.#queue.fail(error);
   }
 
-  /** The next event, waited for; null after the last one. Throws: the error of `fail`. */
+  /** Waits for the next event; null after the last one. Throws: the error of `fail`. */
   next(): Promise<GenerationEvent | null> {
     return this.#queue.next();
   }

@@ -1,5 +1,5 @@
-// The engine over any link: one prepared text side, one token side somewhere, requests in between.
-// `create-engine.ts` builds it; tests build it over scripted token sides.
+// Implements `Engine` over any link: prepares requests, submits them and streams their events. `create-engine.ts` builds it;
+// tests build it over scripted token sides.
 
 import type { Engine, EngineHealth, EngineInfo, GenerateOptions } from '../engine.ts';
 import { EngineError } from '../errors.ts';

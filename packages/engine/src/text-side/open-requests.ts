@@ -1,14 +1,17 @@
-// The requests that this side of a link has open: what they are called there, and what ends them. Callers:
-// `linked-engine.ts`, and beam search, which opens one for each of its questions.
+// Open requests of a link: their ids, and their abort by signal or by the caller. Callers: `linked-engine.ts`, and beam
+// search, which opens one request for each query.
 
 import type { EngineError } from '../errors.ts';
 import type { CoreLink } from '../link/core-link.ts';
 import type { PrefilledRequest, SequenceUpdate } from '../protocol/messages.ts';
 import { aborted } from './aborted.ts';
 
-/** What the listener of a link tells a request. Implementations: `generation.ts`, `beam/next-token-query.ts`. */
+/**
+ * An open request, which receives its messages from the link. Implementations: `generation.ts`,
+ * `beam/next-token-query.ts`.
+ */
 export interface OpenRequest {
-  /** Nothing more is expected from the token side. */
+  /** No more messages are expected from the token side. */
   readonly isOver: boolean;
   /** The prompt is computed; comes before the request's first tokens. */
   start(prefilled: PrefilledRequest): void;
@@ -19,7 +22,7 @@ export interface OpenRequest {
 
 export class OpenRequests {
   readonly #link: CoreLink;
-  /** By id, as the listener of the link looks them up. */
+  /** By id. Shared with the listener of the link. */
   readonly #requests: Map<number, OpenRequest>;
   #nextId = 1;
 
@@ -28,12 +31,12 @@ export class OpenRequests {
     this.#requests = requests;
   }
 
-  /** An id that no request of this link has had. */
+  /** A new id, unique within the link. */
   newId(): number {
     return this.#nextId++;
   }
 
-  /** Opens a request. The function it gives ends it: what is still open then, nobody wants. */
+  /** Opens a request. The returned function closes it, and aborts it on the token side if it has not ended. */
   enter(requestId: number, request: OpenRequest, signal: AbortSignal | undefined): () => void {
     const onAbort = (): void => {
       this.#link.abort({ kind: 'abort', requestId });

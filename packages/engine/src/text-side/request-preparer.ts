@@ -1,5 +1,5 @@
-// A request -> everything about it that is known before the token side hears of it: checked values, tokens of prompt and
-// words, and how many tokens may come. What is wrong is refused here. Caller: `linked-engine.ts`.
+// Prepares a request before it is submitted: validates it, encodes its prompt and bad words, and settles its token limit.
+// Wrong requests are refused here. Caller: `linked-engine.ts`.
 
 import type { EngineInfo } from '../engine.ts';
 import type { GenerationRequest } from '../request/generation-request.ts';
@@ -63,7 +63,7 @@ export class RequestPreparer {
     return { valid, promptTokenIds, rules, reasoning };
   }
 
-  /** A search ignores them, but not what is wrong with them. */
+  /** A beam search ignores them, but wrong values are refused all the same. */
   async #tokenizeBadWords(
     { badWords, beamSearch }: GenerationRequest,
     { sampling, rules }: ValidRequest,

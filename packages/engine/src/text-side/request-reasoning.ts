@@ -26,7 +26,7 @@ export interface RequestReasoning {
 /** More prompt tokens than the end of any chat template behind the last message. A mark is a few tokens long. */
 const PROMPT_TAIL_LENGTH = 32;
 
-/** Header of the message with the answer, in the format of channels. Messages of other channels come before it. */
+/** Header of the message with the answer in the format `channels`. Messages of other channels come before it. */
 const ANSWER_HEADER = '<|channel|>final<|message|>';
 
 /** Null for models without a reasoning format, and for prompts of text or tokens, whose output stays as it is. */
@@ -56,7 +56,7 @@ export function createSplitter(reasoning: RequestReasoning | null): ReasoningSpl
     : createReasoningSplitter(reasoning.format, reasoning.start);
 }
 
-/** Splits new text of a choice; the last text brings along all that was held back. Mutates: `splitter`. */
+/** Splits new text of a choice; with the last text, held-back text is released. Mutates: `splitter`. */
 export function splitDelta(
   splitter: ReasoningSplitter,
   text: string,
@@ -68,7 +68,7 @@ export function splitDelta(
   return { reasoning: now.reasoning + rest.reasoning, answer: now.answer + rest.answer };
 }
 
-/** The reasoning that a constraint lets pass; undefined when the answer begins with the first token. */
+/** The reasoning that the constraint leaves free; undefined when the answer begins with the first token. */
 export function toSubmittedThinking(
   { format, start }: RequestReasoning,
   tokenizer: Pick<Tokenizer, 'tokenId'>,
@@ -77,7 +77,7 @@ export function toSubmittedThinking(
   if (start === 'closed') return undefined;
   const ends = encodeTexts(format.ends);
   if (start === 'open') return { isOpen: true, ends };
-  // Only a mark of one token can be left to the model's choice: several tokens may also be the beginning of an answer.
+  // The model can choose only a mark of one token, because the first of several tokens may also begin an answer.
   const startTokenId = format.starts.map(mark => tokenizer.tokenId(mark)).find(id => id !== undefined);
   return startTokenId === undefined ? undefined : { isOpen: false, startTokenId, ends };
 }

@@ -1,4 +1,4 @@
-// A prepared request -> the message that the token side gets.
+// Builds the submit message of a prepared request.
 
 import { randomBytes } from 'node:crypto';
 import type { SubmitMessage, SubmittedConstraint } from '../protocol/messages.ts';
@@ -26,7 +26,7 @@ export function toSubmitMessage(
   };
 }
 
-/** A seed that no one can foresee. Unit: int64. */
+/** An unpredictable seed. Unit: int64. */
 function randomSeed(): bigint {
   return randomBytes(8).readBigInt64LE();
 }

@@ -1,6 +1,6 @@
-// Cuts a text at the added tokens of a tokenizer (special tokens and others that BPE must not see).
-// The tokenizer library has such a splitter, but it lets a stripping token eat other tokens and ignores
-// `single_word`; this one follows the original step by step.
+// Splits a text at the added tokens of a tokenizer (special tokens and others that BPE must not see). The splitter of the
+// tokenizer library ignores `single_word` and lets a stripping token swallow other tokens; this one follows the original
+// step by step.
 
 import type { AddedTokenJson } from './tokenizer-json.ts';
 

@@ -1,5 +1,5 @@
-// `badWords` of a request, checked -> the token sequences that must not be completed. A word may still come up through
-// another tokenization.
+// Bad words: validates `badWords` of a request and turns them into the token sequences that must not be completed. A word can
+// still occur in another tokenization.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { wrongParameter } from '../request/parameter-checks.ts';
@@ -9,7 +9,7 @@ const BAD_WORD_LIMIT = 1024;
 /** Unit: UTF-16 code units. Every word is tokenized twice on the thread that serves all requests. */
 const BAD_WORD_LENGTH_LIMIT = 256;
 const BAD_WORDS_LENGTH_LIMIT = 16_384;
-/** Each is encoded twice. So many of the longest take one or two milliseconds. */
+/** Words encoded between two yields: so many of the longest take one or two milliseconds. */
 const WORDS_PER_TURN = 16;
 
 /** The words, each once. Throws: `invalid_request` naming the word. */
@@ -37,8 +37,8 @@ export function validateBadWords(words: readonly string[]): readonly string[] {
 
 /**
  * Sequences of at least one token, at most two for each word: the word as the start of a text, and as it follows a
- * space where that is as long and begins with another token. Many words are done in turns, so that other requests are
- * served in between.
+ * space where that is as long and begins with another token. Long lists yield to the event loop, so that other
+ * requests are served in between.
  * Source: vLLM's rule. Throws: `invalid_request` for a word that is white space or that the vocabulary cannot say.
  */
 export async function tokenizeBadWords(

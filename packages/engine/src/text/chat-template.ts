@@ -1,5 +1,5 @@
-// A model's chat templates and what they are rendered with: which template applies, how messages and special
-// tokens look to it. Where it runs is decided in prompt-encoder.ts.
+// Chat templates of a model: selects the template and prepares its variables, messages and special tokens among them.
+// prompt-encoder.ts decides in which thread it is rendered.
 
 import type { TemplateVariables } from '@ortler/jinja';
 import { EngineError } from '../errors.ts';
@@ -13,7 +13,7 @@ import { isObject, type JsonObject, type TokenizerFiles } from './tokenizer-json
 export interface TemplateCall {
   readonly source: string;
   readonly variables: TemplateVariables;
-  /** The template came with the request, so it must run where it can be killed. */
+  /** The template came with the request, so it runs in a worker that can be killed. */
   readonly isForeign: boolean;
   /** Text of the last message, when the prompt is to be cut behind it. */
   readonly openText?: string;
@@ -41,7 +41,7 @@ export class ChatTemplates {
   constructor(files: Pick<TokenizerFiles, 'config' | 'chatTemplateFile'>) {
     this.#named = readNamed(files.config);
     const ofConfig = typeof files.config.chat_template === 'string' ? files.config.chat_template : null;
-    // The file is the newer way and wins, as in the original.
+    // The file is the newer convention and takes precedence, also in the original.
     this.#default = files.chatTemplateFile ?? ofConfig ?? this.#named.get('default') ?? null;
     const special: Record<string, string> = {};
     for (const name of SPECIAL_TOKEN_NAMES) {
@@ -73,7 +73,7 @@ export class ChatTemplates {
       );
     }
     if (source.length > TEMPLATE_LENGTH_LIMIT) {
-      // Before anything looks through it: this thread serves all requests.
+      // Before the template is searched, because this thread serves all requests.
       const message = `The chat template is longer than ${TEMPLATE_LENGTH_LIMIT} characters.`;
       throw new EngineError('template_failed', message, { parameter: 'prompt.template.template' });
     }
@@ -118,7 +118,7 @@ function readNamed(config: JsonObject): Map<string, string> {
   return named;
 }
 
-/** How a template wants its messages. */
+/** The form of messages that a template expects. */
 interface TemplateTaste {
   /** Templates that walk over content parts get lists, the others text with the parts on lines of their own. */
   readonly walksParts: boolean;
@@ -156,7 +156,7 @@ function toTemplateMessage(
     ...message,
     role: role === 'developer' && !knowsDevelopers ? 'system' : role,
     content: shown,
-    // Templates read the thinking part under either name.
+    // Templates read the reasoning under either name.
     ...(reasoning === undefined ? {} : { reasoning }),
   };
 }

@@ -1,5 +1,5 @@
-// One choice of a request: token ids in, text deltas out. Decides the ends that only text can show (stop
-// strings) and turns the token side's ends into finish reasons. Knows nothing of links or other choices.
+// Assembles one choice of a request: token ids in, text deltas out. Detects stop strings and turns the ends reported by the
+// token side into finish reasons. Independent of links and of other choices.
 
 import type { StopReason, TokenFinishReason } from '../request/finish-reason.ts';
 import type { ChoiceFinish } from '../request/generation-event.ts';
@@ -15,12 +15,12 @@ export interface ChoiceAssemblerOptions {
   readonly minTokens: number;
 }
 
-/** What new tokens gave. `tokenIds` are those that count: tokens after a stop string are dropped. */
+/** Text and ids of new tokens. `tokenIds` leaves out tokens after a stop string, which are dropped. */
 export interface ChoiceDelta {
   readonly text: string;
   readonly tokenIds: readonly number[];
   readonly finish: ChoiceFinish | null;
-  /** The text ended the choice, so the token side does not know yet. */
+  /** A stop string ended the choice, which the token side cannot see. */
   readonly endedByText: boolean;
 }
 
@@ -65,7 +65,7 @@ export class ChoiceAssembler {
       this.count++;
       const isLast = i === tokenIds.length - 1;
       const isStopToken = finish?.reason === 'stop' && finish.endsWithText !== true && isLast;
-      // The text of a stop token is left out unless it was asked for.
+      // The text of a stop token is left out unless requested.
       if (isStopToken && !this.includeStopInOutput) break;
       const result = this.matcher.push(this.detokenizer.push(tokenIds[i]!), this.count > this.minTokens);
       text += result.emit;

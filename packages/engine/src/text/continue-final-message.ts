@@ -1,11 +1,11 @@
 // Leaves the last message of a rendered conversation open, so that the answer continues it: a mark is put behind its
-// text before the template runs, and the prompt is cut at the mark. chat-template.ts sets the mark, whoever rendered
-// cuts at it. Source: `apply_chat_template(continue_final_message=True)` of transformers 4.57.
+// text before the template runs, and the prompt is cut at the mark. chat-template.ts sets the mark, prompt-encoder.ts
+// cuts. Source: `apply_chat_template(continue_final_message=True)` of transformers 4.57.
 
 import { EngineError } from '../errors.ts';
 import type { ChatMessage } from '../request/chat-message.ts';
 
-/** The blank at the end shows whether the template trims what stands behind the text. */
+/** The trailing blank shows whether the template trims the end of the text. */
 const MARK = '<ORTLER_END_OF_FINAL_MESSAGE> ';
 const BARE_MARK = MARK.trimEnd();
 

@@ -1,5 +1,5 @@
-// Token ids to text, one at a time. Joined, its pieces are the text of the whole: a character whose bytes come
-// in several tokens is held back until it is complete, and nothing is tidied up afterwards.
+// Streaming detokenizer: token ids to text, one at a time. The joined pieces are the text of all ids: a character whose bytes
+// come in several tokens is held back until it is complete, and text is never changed afterwards.
 
 import type { TokenBytes } from './token-bytes.ts';
 import { Utf8Decoder } from './utf8-decoder.ts';
@@ -7,7 +7,7 @@ import { Utf8Decoder } from './utf8-decoder.ts';
 export interface DetokenizerOptions {
   /** Special tokens give no text. */
   readonly skipSpecialTokens: boolean;
-  /** Special tokens that give text all the same. */
+  /** Special tokens that give text even so. */
   readonly shownSpecialIds?: ReadonlySet<number>;
   /** Tokens before the first one pushed. Without any, the first token starts the text and may lose its space. */
   readonly promptTokenIds?: ArrayLike<number>;
@@ -41,7 +41,7 @@ export class Detokenizer {
     return this.decoder.push(this.startOfText(tokenId, bytes));
   }
 
-  /** What is left when no token follows: U+FFFD for an open character, otherwise nothing. */
+  /** The rest after the last token: U+FFFD for an incomplete character, otherwise the empty string. */
   finish(): string {
     return this.decoder.finish();
   }

@@ -1,4 +1,4 @@
-// Log probabilities of the token side, which are ids and numbers, with the text and the bytes of every token.
+// Adds the text and the bytes of every token to the log probabilities of the token side, which are ids and numbers.
 // Caller: `../generation.ts`, when a reader takes an event.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -7,13 +7,13 @@ import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import { detokenize } from './detokenizer.ts';
 import type { TokenBytes } from './token-bytes.ts';
 
-/** What a forbidden token is said to have, as JSON has no infinity. Source: vLLM's floor. */
+/** Log probability of a banned token, because JSON has no infinity. Source: the floor of vLLM. */
 const LOWEST_LOGPROB = -9999;
 const REPLACEMENT = '\ufffd';
-/** So many take one or two milliseconds. A long prompt has hundreds of thousands. */
+/** Entries converted between two yields: one or two milliseconds. A long prompt has hundreds of thousands. */
 const CANDIDATES_PER_TURN = 1024;
 
-/** Those of a whole prompt, in turns, so that other requests are served in between. */
+/** Log probabilities of a whole prompt. Yields to the event loop, so that other requests are served in between. */
 export async function toPromptLogprobs(
   tokenBytes: TokenBytes,
   logprobs: readonly (TokenLogprobs | null)[],
@@ -47,7 +47,7 @@ function toCandidate(
   logprob: number,
   rank: number,
 ): CandidateLogprob {
-  // A copy: the view would keep, and take along in a message, the bytes of the whole vocabulary.
+  // A copy, because the view would retain, and clone in a message, the bytes of the whole vocabulary.
   const bytes = tokenBytes.bytesOf(tokenId).slice();
   const text = textAlone(tokenBytes, tokenId);
   return { tokenId, text, bytes, logprob: Math.max(logprob, LOWEST_LOGPROB), rank };

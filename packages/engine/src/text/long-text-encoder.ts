@@ -1,5 +1,5 @@
-// Encodes texts too long for the thread of all requests, in workers that can be killed. Common and very long texts have a
-// worker each, so that nobody waits for a text much longer than his own.
+// Encodes long texts in workers that can be killed, because the main thread serves all requests. Common and very long texts
+// have separate workers, so that a text never waits for a much longer one.
 
 import { entryModule } from '@ortler/worker';
 import { EngineError } from '../errors.ts';
@@ -22,7 +22,7 @@ const LONGEST_TEXT_LENGTH = 4_000_000;
 const TIME_LIMIT_MS = 10_000;
 /** The largest published tokenizers take two seconds to load on a slow core. */
 const START_LIMIT_MS = 60_000;
-/** A safety net that no text should reach, as V8 may end the whole process there: `LONGEST_TEXT_LENGTH` bounds them all. */
+/** A safety net that no text should reach, because V8 may end the whole process there; `LONGEST_TEXT_LENGTH` is the bound. */
 const MEMORY_LIMIT_MB = 4096;
 const QUEUE_LIMIT = 256;
 
@@ -50,7 +50,7 @@ export class LongTextEncoder {
     this.#veryLong = new TextWorker(options);
   }
 
-  /** Throws: `invalid_request` for what is too long or takes too long; `overloaded`, `aborted`, `engine_closed`. */
+  /** Throws: `invalid_request` for a text that is too long or takes too long; `overloaded`, `aborted`, `engine_closed`. */
   async encode(text: string, addSpecialTokens: boolean, signal?: AbortSignal): Promise<Int32Array> {
     if (text.length > LONGEST_TEXT_LENGTH)
       throw refused(

@@ -1,4 +1,4 @@
-// A prompt of any kind to token ids: renders, bounds and encodes. Work of bounded cost runs here; templates of
+// Turns a prompt of any kind into token ids: renders, bounds and encodes. Work of bounded cost runs here; templates of
 // requests and long texts run in workers that can be killed, so that no request can block this thread.
 
 import { entryModule } from '@ortler/worker';
@@ -27,11 +27,11 @@ export interface PromptEncoderOptions {
 /** Texts up to this length are handled at once; so many letters without a break take 7 to 28 ms on a busy core. */
 const INLINE_TEXT_LENGTH = 2048;
 const TEMPLATE_TIME_LIMIT_MS = 2_000;
-/** Far above what the start of a thread takes on a slow core. */
+/** Far above the start time of a thread on a slow core. */
 const WORKER_START_LIMIT_MS = 60_000;
 /**
- * A safety net that no template should reach, as V8 may end the whole process there: the interpreter meters what it makes,
- * half of this at most.
+ * A safety net that no template should reach, because V8 may end the whole process there: the interpreter limits its output
+ * to half of this.
  */
 const TEMPLATE_MEMORY_MB = 1024;
 const WORKER_QUEUE_LIMIT = 256;
@@ -135,7 +135,7 @@ export class PromptEncoder {
 /** Values nested deeper are left to the worker. */
 const INLINE_DEPTH = 32;
 
-/** Whether rendering a model's own template costs little: its cost grows with what it is given. */
+/** Whether rendering a model's own template is cheap: its cost grows with its variables. */
 function isShort(call: TemplateCall): boolean {
   let length = 0;
   const add = (value: unknown, depth: number): void => {

@@ -1,5 +1,5 @@
-// Finds the first stop string in text that comes in pieces, and holds back what may turn out to be part of one.
-// Works on whole characters: the text given out is never cut inside a surrogate pair.
+// Matches stop strings in streamed text: finds the first one, and holds back text that may be the beginning of one. Emitted
+// text is never cut inside a surrogate pair.
 
 export interface StopStringOptions {
   /** In order of precedence where two matches end at the same place. */
@@ -8,7 +8,7 @@ export interface StopStringOptions {
   readonly includeInOutput: boolean;
 }
 
-/** `emit` is text that is settled now. */
+/** `emit` is text that no later match can cut. */
 export type StopStringResult =
   | { readonly kind: 'open'; readonly emit: string }
   | { readonly kind: 'matched'; readonly emit: string; readonly stop: string };
@@ -17,7 +17,7 @@ export type StopStringResult =
 export class StopStringMatcher {
   private readonly strings: readonly string[];
   private readonly includeInOutput: boolean;
-  /** Unit: code points, as the reference counts. */
+  /** Unit: code points, the unit of the reference. */
   private readonly holdBackLength: number;
   private readonly longestUnits: number;
   /** Text not given out yet. */

@@ -1,4 +1,4 @@
-// The worker threads of the text side: a killable worker whose failures are errors of the engine.
+// A killable worker thread of the text side whose failures are `EngineError`s.
 
 import { KillableWorker, type KillableWorkerOptions, WorkerError } from '@ortler/worker';
 import { EngineError } from '../errors.ts';
@@ -8,7 +8,7 @@ export interface TextWorkerOptions extends KillableWorkerOptions {
   readonly toLimitError: (limit: 'timeout' | 'crashed') => EngineError;
 }
 
-/** Unit: milliseconds. A queue of the longest texts is much shorter after it. */
+/** Delay for refused callers, in which a queue of the longest texts shrinks noticeably. Unit: milliseconds. */
 const RETRY_AFTER_MS = 1000;
 
 export class TextWorker<Input, Result> {
@@ -54,7 +54,7 @@ export class TextWorker<Input, Result> {
       case 'crashed':
         return this.#toLimitError(error.code);
       case 'task_failed':
-        // Templates are the one kind of task that refuses its input.
+        // Only templates can refuse their input.
         return new EngineError('template_failed', error.message, details);
     }
   }

@@ -1,5 +1,5 @@
-// The fewest tokens a text can become, without encoding it: so that a text that cannot fit the context is
-// refused before it costs anything.
+// A lower bound of the tokens of a text, computed without encoding it: a text that cannot fit the context is refused before
+// it costs anything.
 
 import type { TokenBytes } from './token-bytes.ts';
 import type { TokenizerJson } from './tokenizer-json.ts';
@@ -19,7 +19,7 @@ const NORMALIZER_SHRINKAGE: Readonly<Record<string, number>> = {
 
 /** Most bytes of text that one token can stand for; infinite where no such bound holds. */
 export function longestTokenSpan(json: TokenizerJson, tokenBytes: TokenBytes): number {
-  // Tokens that eat the space around them, and one unknown token for any number of unknown characters.
+  // Tokens that strip the space around them, and one unknown token for any number of unknown characters.
   if (json.added_tokens.some(token => token.lstrip || token.rstrip)) return Number.POSITIVE_INFINITY;
   if (!coversEveryByte(json, tokenBytes)) return Number.POSITIVE_INFINITY;
   let span = tokenBytes.longestLength;

@@ -1,11 +1,11 @@
-// Token id to raw bytes, for every kind of vocabulary the tokenizer accepts: one flat byte array with offsets,
-// built once. The detokenizer reads it for every generated token; constraints will walk it as a trie.
+// Maps token ids to raw bytes, for every kind of vocabulary that the tokenizer accepts: one flat byte array with offsets,
+// built once. The detokenizer reads it for every generated token, and constraints get it as their vocabulary.
 
 import { EngineError } from '../errors.ts';
 import type { StageJson, TokenizerJson } from './tokenizer-json.ts';
 import { stagesOf } from './tokenizer-stages.ts';
 
-/** What the first token of a whole text loses, as sentencepiece does. */
+/** The prefix that the first token of a text loses, the rule of sentencepiece. */
 export type TextStartRule = 'keep' | 'strip-one-space' | 'strip-marks';
 
 const SPACE_MARK = '▁';

@@ -1,5 +1,5 @@
-// The shape of tokenizer.json as far as the text side reads it, and the reading of the model folder's
-// tokenizer files. Everything is checked once here; the rest of the room uses types.
+// Reads and validates the tokenizer files of a model folder; types for the part of tokenizer.json that the text side uses.
+// The files are checked once, here; the rest of this folder relies on the types.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ export interface TokenizerJson {
   readonly model: BpeModelJson;
 }
 
-/** Every JSON file of a model folder that says something about text. */
+/** The files of a model folder that configure the text side. */
 export interface TokenizerFiles {
   readonly tokenizer: TokenizerJson;
   /** tokenizer_config.json with the named tokens of special_tokens_map.json under it; empty when absent. */

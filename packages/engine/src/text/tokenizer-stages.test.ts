@@ -61,7 +61,7 @@ test('separators that stay with the piece before them are cut as the original cu
   expect('a  b c '.match(new RegExp(Regex, 'gu'))).toEqual(['a ', ' ', 'b ', 'c ']);
 });
 
-describe('a separator that is removed is given back to nobody', () => {
+describe('a removed separator does not come back as a piece', () => {
   // The library splits by the pattern as JavaScript does, which keeps what a group of it captured.
   test.each([
     [{ String: ' ' }, 'a b  c', ['a', 'b', 'c']],

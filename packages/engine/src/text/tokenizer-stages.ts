@@ -1,6 +1,5 @@
-// Makes the stages of tokenizer.json safe for the tokenizer library: a stage that the goldens have not shown
-// to agree with the original implementation is refused, and one that the library reads differently is
-// rewritten into stages that it reads rightly.
+// Adapts the stages of tokenizer.json to the tokenizer library: a stage that no golden covers is refused, and a stage
+// that the library implements differently from the original is rewritten into stages that agree with it.
 
 import { EngineError } from '../errors.ts';
 import type { StageJson, TokenizerJson } from './tokenizer-json.ts';
@@ -128,7 +127,7 @@ function adaptSplit(stage: StageJson): StageJson {
   return { ...stage, pattern: { Regex: regex } };
 }
 
-/** The library removes a separator with String.split, which gives back what a capturing group found in it. */
+/** The library removes a separator with String.split, which also returns the matches of capturing groups. */
 function withoutCaptures(regex: string): string {
   let classDepth = 0;
   return regex.replace(/\\[\s\S]|[[\]]|\((?:\?<(?![=!])[^>]*>|(?!\?))/g, found => {

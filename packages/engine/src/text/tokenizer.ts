@@ -1,6 +1,6 @@
-// Text to token ids, for the tokenizers of tokenizer.json files. The only importer of @huggingface/tokenizers,
+// The tokenizer: text to token ids, for tokenizer.json files. The only importer of @huggingface/tokenizers,
 // which does normalizing, pre-tokenizing and merging; added tokens, special tokens and all decoding are our own
-// (added-tokens.ts, token-bytes.ts, detokenizer.ts). Held to the original by the goldens in test/golden.
+// (added-tokens.ts, token-bytes.ts, detokenizer.ts). The goldens in test/golden compare it with the original.
 
 import { Tokenizer as LibraryTokenizer } from '@huggingface/tokenizers';
 import { EngineError } from '../errors.ts';
@@ -22,7 +22,7 @@ export class Tokenizer {
   /** Tokens of the model alone: what its words become. */
   private readonly idOf: ReadonlyMap<string, number>;
   private readonly addedIdOf: ReadonlyMap<string, number>;
-  /** The other way round; made when it is first asked for, as few callers want it. */
+  /** Token ids to texts; built on first use, because few callers need it. */
   private textOf: ReadonlyMap<number, string> | undefined;
   private readonly unknownId: number | undefined;
   private readonly unnormalized: AddedTokenSplitter;
@@ -63,7 +63,7 @@ export class Tokenizer {
     return this.addedIdOf.get(content) ?? this.idOf.get(content);
   }
 
-  /** Text of a token as the vocabulary file has it; empty for ids without a token. */
+  /** Text of a token in the vocabulary file; empty for ids without a token. */
   vocabularyText(id: number): string {
     this.textOf ??= new Map([...this.idOf, ...this.addedIdOf].map(([text, tokenId]) => [tokenId, text]));
     return this.textOf.get(id) ?? '';

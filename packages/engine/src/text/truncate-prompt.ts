@@ -1,19 +1,19 @@
-// Left truncation of a prompt: its last tokens are kept. Called once the prompt is encoded, before its length is held
-// against the context.
+// Left truncation of a prompt: its last tokens are kept. Called after encoding, before the length is checked against the
+// context.
 
 import { EngineError } from '../errors.ts';
 
 export interface PromptTruncation {
   /** Tokens to keep. -1: as many as fit. Undefined: all. */
   readonly keep: number | undefined;
-  /** Tokens asked for; undefined where the answer takes what is left. */
+  /** Requested tokens of the answer; undefined where it may take the rest of the context. */
   readonly maxTokens: number | undefined;
   readonly contextLength: number;
 }
 
 /**
- * The last tokens of the prompt. Source: the service this wire format comes from.
- * Throws: `invalid_request` for a length that leaves no room for the tokens asked for, or no prompt.
+ * The last tokens of the prompt. Source: vLLM.
+ * Throws: `invalid_request` for a length that does not fit beside the requested tokens, or that leaves no prompt.
  */
 export function truncatePrompt(tokenIds: Int32Array, truncation: PromptTruncation): Int32Array {
   const { keep, maxTokens, contextLength } = truncation;
@@ -26,9 +26,9 @@ export function truncatePrompt(tokenIds: Int32Array, truncation: PromptTruncatio
       { parameter: 'truncatePromptTokens' },
     );
   }
-  // An answer of open length needs room for one token.
+  // An answer of open length has at least one token.
   const kept = keep === -1 ? contextLength - (maxTokens ?? 1) : keep;
-  // Nothing fits beside an answer that fills the context; the length check says so.
+  // No prompt fits beside an answer that fills the context; the length check refuses it.
   if (kept <= 0 || tokenIds.length <= kept) return tokenIds;
   return tokenIds.slice(tokenIds.length - kept);
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { Utf8Decoder } from './utf8-decoder.ts';
 
 const bytes = fc.uint8Array({ maxLength: 40 });
-// Lead and continuation bytes in good and bad orders: random bytes alone hardly ever make long characters.
+// Lead and continuation bytes in valid and invalid order: random bytes alone hardly ever form long characters.
 const nearlyUtf8 = fc
   .array(
     fc.oneof(

@@ -1,5 +1,5 @@
-// Bytes to text, any number at a time: never cuts a character, and what it gives does not depend on how the
-// bytes were divided. Bad bytes become U+FFFD in one of two published ways.
+// Streaming UTF-8 decoder: never emits a partial character, and its output does not depend on how the bytes were divided.
+// Invalid bytes become U+FFFD in one of two published ways.
 
 const REPLACEMENT = '\ufffd';
 
@@ -31,7 +31,7 @@ export class Utf8Decoder {
       if (this.missingCount === 0) {
         text += this.start(byte);
       } else if (byte < this.lower || byte > this.upper) {
-        // The open character is broken; this byte begins anew.
+        // The open character is invalid; this byte starts a new one.
         text += this.breakOpen() + this.start(byte);
       } else {
         this.lower = 0x80;
@@ -44,7 +44,7 @@ export class Utf8Decoder {
     return text;
   }
 
-  /** What is left when no byte follows: U+FFFD for a character without its end, otherwise nothing. */
+  /** The rest after the last byte: U+FFFD for an incomplete character, otherwise the empty string. */
   finish(): string {
     return this.missingCount === 0 ? '' : this.breakOpen();
   }

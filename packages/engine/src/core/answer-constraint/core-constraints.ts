@@ -78,7 +78,7 @@ export class CoreConstraints {
   }
 
   /**
-   * The masks of each row, in the plan's order; a fault of one row is no fault of the others. Valid until the next call.
+   * The masks of each row, in the plan's order; the error of one row does not fail the others. Valid until the next call.
    * Runs while the model computes these rows; it never throws.
    */
   fillMasks(rows: readonly ConstrainedRow[]): readonly RowMasks[] {

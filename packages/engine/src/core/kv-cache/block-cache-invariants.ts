@@ -5,7 +5,7 @@ import { type BlockPrefixIndex, NO_BLOCK } from './block-prefix-index.ts';
 import type { BlockOwner } from './block-publisher.ts';
 import { findOwnerViolations, nameOwner } from './owner-violations.ts';
 
-/** What the check reads of a manager of blocks. */
+/** The state of a block cache manager that is checked. */
 export interface BlockBookkeeping {
   readonly settings: {
     readonly blockCount: number;
@@ -19,7 +19,7 @@ export interface BlockBookkeeping {
   readonly ownedCount: number;
 }
 
-/** What is wrong, in sentences; empty when nothing is. */
+/** Violations, in sentences; empty when all invariants hold. */
 export function findBlockCacheViolations(manager: BlockBookkeeping, contextLength: number): string[] {
   const violations: string[] = [];
   const owners = manager.owners.filter(owner => owner.sequence !== null);
@@ -39,7 +39,7 @@ export function findBlockCacheViolations(manager: BlockBookkeeping, contextLengt
   return violations;
 }
 
-/** A sequence has room for its tokens, shares full blocks only, and the index says of its blocks what its tokens say. */
+/** A sequence has blocks for its tokens, shares full blocks only, and the index has the tokens of its blocks. */
 function findTableViolations(
   { settings, index, pool }: BlockBookkeeping,
   owner: BlockOwner,
@@ -72,7 +72,7 @@ function findTableViolations(
   return violations;
 }
 
-/** A block is used as often as it is in tables, and free when it is in none. */
+/** The reference count of a block is the number of tables that have it; a block in no table is free. */
 function findPoolViolations({ settings, pool, owners }: BlockBookkeeping): string[] {
   const violations: string[] = [];
   const uses = new Int32Array(settings.blockCount);
@@ -89,7 +89,7 @@ function findPoolViolations({ settings, pool, owners }: BlockBookkeeping): strin
   return violations;
 }
 
-/** Whatever follows a block in the index is given out before it, and nothing is kept where nothing may be. */
+/** Blocks that follow a block in the index are evicted before it, and without prefix caching no block stays cached. */
 function findIndexViolations({ settings, pool, index }: BlockBookkeeping): string[] {
   const violations: string[] = [];
   const places = new Map(pool.freeBlocks().map((block, place) => [block, place]));

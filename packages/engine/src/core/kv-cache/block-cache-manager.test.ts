@@ -118,7 +118,7 @@ describe('BlockCacheManager', () => {
     expect(other.computedLength).toBe(0);
   });
 
-  it('gives up what was not used for longest, and the end of a prefix before its beginning', () => {
+  it('evicts the least recently used blocks, and the end of a prefix before its beginning', () => {
     const { manager } = createManager({ blockCount: 8 });
     const [first, second] = [cache(manager, 1, range(12)), cache(manager, 2, range(12, 100))];
     expect(new Set([...first, ...second]).size).toBe(6);
@@ -149,7 +149,7 @@ describe('BlockCacheManager', () => {
     }
   });
 
-  it('says when there is no room, and changes nothing then', () => {
+  it('reports a full cache, and changes nothing then', () => {
     const { manager } = createManager({ blockCount: 8 });
     const first = sequenceOf(1, range(16));
     admit(manager, first);
@@ -190,7 +190,7 @@ describe('BlockCacheManager', () => {
     expect(manager.findViolations(CONTEXT_LENGTH)).toEqual([]);
   });
 
-  it('does not publish what no token was drawn from', () => {
+  it('does not publish tokens after which no token was sampled', () => {
     const { manager } = createManager();
     const running = sequenceOf(1, range(12));
     admit(manager, running);

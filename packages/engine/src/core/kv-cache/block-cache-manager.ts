@@ -1,5 +1,5 @@
-// The KV cache as blocks: which sequence has which blocks. Sequences with a common prefix share its blocks; blocks of ended
-// sequences stay cached until they are needed, least recently used first. It alone makes the runner copy blocks. Caller:
+// Paged KV cache: the block tables of all sequences. Sequences with a common prefix share its blocks (prefix caching); blocks
+// of ended sequences stay cached and are evicted least recently used first. It alone makes the runner copy blocks. Caller:
 // the scheduler.
 //
 //     tokens   0 ............................ computedLength ........ tokenCount
@@ -17,7 +17,7 @@ import { type BlockOwner, BlockPublisher } from './block-publisher.ts';
 import type { Admission, CacheCounters, KvCacheManager } from './kv-cache-manager.ts';
 import { mustComputePrompt, PrefixCounters } from './prefix-counters.ts';
 
-/** What the manager needs of the runner. */
+/** The part of the runner that the manager uses. */
 export interface BlockMover {
   /** Makes block `to` a copy of block `from`. Copies happen in the order of their calls, before the next model call. */
   copyBlock(from: number, to: number): void;
@@ -30,11 +30,11 @@ export interface BlockCacheSettings {
   readonly maxSequences: number;
   /** Most tokens of a sequence. All blocks together hold at least so many. */
   readonly contextLength: number;
-  /** Whether the tokens of sequences are kept for later ones. */
+  /** Whether tokens stay cached for later sequences. */
   readonly prefixCaching: boolean;
 }
 
-/** What a sequence need not compute: whole blocks, and some tokens of one more. */
+/** A cache hit: whole blocks, and some tokens of one more. */
 interface BlockHit {
   readonly blocks: readonly number[];
   /** The block of which the first `tailLength` tokens are copied, or `NO_BLOCK`. */
@@ -52,7 +52,7 @@ export class BlockCacheManager implements KvCacheManager {
   readonly #mover: BlockMover;
   readonly #publisher: BlockPublisher;
   readonly #counters = new PrefixCounters();
-  /** Fewer tokens of a block are computed again rather than copied. */
+  /** Fewer tokens of a block than these are computed again instead of copied. */
   readonly #leastTail: number;
   #ownedCount = 0;
 
@@ -92,8 +92,8 @@ export class BlockCacheManager implements KvCacheManager {
   }
 
   /**
-   * There is room when the sequence's tokens fit and every other one in the cache can still take a block: an admitted
-   * sequence should not be preempted in the next steps.
+   * Admits a sequence when its tokens fit and every other sequence in the cache can still take a block, so that an admitted
+   * sequence is not preempted in the next steps.
    */
   admit(sequence: Sequence): Admission | null {
     assertInvariant(sequence.slot === null, 'a sequence has at most one place');
@@ -112,7 +112,7 @@ export class BlockCacheManager implements KvCacheManager {
     owner.blockCount = hit.blocks.length;
     owner.publishedCount = 0;
     const tailBlock = owner.blockCount;
-    // What is copied should not be the block that is given out; if it is, its content is still there for the copy.
+    // The allocated block may be the one to copy from; its content is still there for the copy.
     if (hit.tail !== NO_BLOCK && this.pool.useCount(hit.tail) === 0)
       this.pool.move(hit.tail, { isKept: true });
     for (let count = 0; count < newCount; count++) this.#append(owner);
@@ -139,14 +139,14 @@ export class BlockCacheManager implements KvCacheManager {
     if (this.settings.prefixCaching) this.#publisher.publishFull(this.#ownerOf(sequence));
   }
 
-  /** Without `keepsPrefix` what the sequence alone has is forgotten, also if others could have found it before. */
+  /** Without `keepsPrefix`, blocks that only this sequence has are removed from the index. */
   release(sequence: Sequence, options: { readonly keepsPrefix: boolean }): void {
     const owner = this.#ownerOf(sequence);
     if (options.keepsPrefix && this.settings.prefixCaching) {
       this.#publisher.publishFull(owner);
       this.#publisher.publishTail(owner);
     }
-    // From the end, so that no block of a prefix is given out before those that follow it.
+    // From the end, so that a block of a prefix is evicted after those that follow it.
     for (let index = owner.blockCount - 1; index >= 0; index--) {
       const block = owner.blocks[index]!;
       const isLast =
@@ -169,7 +169,7 @@ export class BlockCacheManager implements KvCacheManager {
     return owner;
   }
 
-  /** Mutates: one more block for the sequence; what was kept in it is forgotten. */
+  /** Mutates: allocates one more block for the sequence; its cached content is evicted. */
   #append(owner: BlockOwner): void {
     const block = this.pool.take();
     if (this.index.has(block)) this.index.remove(block);

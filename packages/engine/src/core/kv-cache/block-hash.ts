@@ -1,10 +1,10 @@
-// Names for prefixes: the tokens of a block hashed together with the hash of everything before it. Equal prefixes
-// have equal hashes; equal hashes need not mean equal prefixes, so a lookup compares the tokens as well.
+// Chained block hashes: the tokens of a block hashed together with the hash of all tokens before it. Equal prefixes have
+// equal hashes; hashes may collide, so a lookup compares the tokens as well.
 
-/** A hash is a whole number below 2 ** 53, which a Map takes as a key without boxing it into text. */
+/** A hash: a whole number below 2 ** 53, a Map key that needs no string. */
 export type BlockHash = number;
 
-/** How prefixes get their names; tests bring hashes that collide. */
+/** The hash functions; tests inject ones that collide. */
 export interface BlockHashing {
   readonly hashPartition: (partition: string) => BlockHash;
   readonly hashBlock: (parent: BlockHash, tokenIds: Int32Array, start: number, length: number) => BlockHash;
@@ -12,7 +12,7 @@ export interface BlockHashing {
 
 const HIGH_UNIT = 2 ** 21;
 
-/** What stands before the first block: a hash of the partition, so that partitions share no chain. */
+/** The parent of the first block: a hash of the partition, so that partitions share no chain. */
 export function hashPartition(partition: string): BlockHash {
   let [high, low] = [0x243f6a88, 0x85a308d3];
   for (let i = 0; i < partition.length; i++) {
@@ -22,7 +22,7 @@ export function hashPartition(partition: string): BlockHash {
   return join(high, low);
 }
 
-/** Hash of the `length` tokens from `start` on, after the prefix that `parent` names. */
+/** Hash of the `length` tokens from `start` on, after the prefix with the hash `parent`. */
 export function hashBlock(parent: BlockHash, tokenIds: Int32Array, start: number, length: number): BlockHash {
   let high = Math.floor(parent / HIGH_UNIT) | 0;
   let low = parent % HIGH_UNIT;

@@ -1,8 +1,8 @@
-// Which blocks of the cache are in use and by how many sequences, and in which order the free ones are given out. It knows
-// numbers only; `block-prefix-index.ts` knows the content of blocks.
+// Block pool: reference counts of all blocks, and the free blocks in the order of eviction. `block-prefix-index.ts` knows the
+// content of blocks.
 //
 //     free list   first ......................................... last
-//                 | blocks with nothing to keep | kept, longest unused first |
+//                 | blocks without cached tokens | cached, least recently used first |
 
 import { assertInvariant } from '../../errors.ts';
 
@@ -28,12 +28,12 @@ export class BlockPool {
     return this.#freeCount;
   }
 
-  /** By how many sequences the block is used; 0 for a free one. */
+  /** Reference count: the number of sequences that use the block; 0 for a free one. */
   useCount(block: number): number {
     return this.#useCounts[block]!;
   }
 
-  /** The free blocks in the order in which they will be given out. For checks of the bookkeeping. */
+  /** The free blocks in the order in which they will be allocated. For checks of the bookkeeping. */
   freeBlocks(): number[] {
     const blocks: number[] = [];
     for (let block = this.#next[this.blockCount]!; block !== this.blockCount; block = this.#next[block]!)
@@ -41,7 +41,7 @@ export class BlockPool {
     return blocks;
   }
 
-  /** The free block that was not used for longest, now used once. Mutates: takes it off the free list. */
+  /** Allocates the least recently used free block. Mutates: takes it off the free list; it has one use. */
   take(): number {
     const block = this.#next[this.blockCount]!;
     assertInvariant(block !== this.blockCount, 'a block is taken only while one is free');
@@ -55,7 +55,7 @@ export class BlockPool {
     this.#useCounts[block]!++;
   }
 
-  /** Mutates: counts one use less. After the last one the block is free: given out last if it is kept, else first. */
+  /** Mutates: counts one use less. After the last one the block is free: allocated last if it stays cached, else first. */
   release(block: number, options: { readonly isKept: boolean }): void {
     assertInvariant(this.#useCounts[block]! > 0, 'a block that is released was in use');
     if (--this.#useCounts[block]! > 0) return;
@@ -64,7 +64,7 @@ export class BlockPool {
     else this.#link(block, end);
   }
 
-  /** Mutates: a free block is given out last (kept) or first. */
+  /** Mutates: moves a free block to the end (cached) or the start of the free list. */
   move(block: number, options: { readonly isKept: boolean }): void {
     this.retain(block);
     this.release(block, options);

@@ -1,6 +1,6 @@
-// Which tokens are in which block of the cache, and what stood before them: a tree whose paths are prefixes. Names of
-// prefixes are chained hashes; a hash only finds candidates, the tokens themselves and the block before them decide, so
-// that by induction whole prefixes are equal. A block may end early: what was left of a sequence behind its last full one.
+// Prefix index over blocks: a tree whose paths are cached prefixes. Chained hashes find candidates; the tokens of a block
+// and its parent block are compared, so that by induction whole prefixes are equal. A block may be partial: the rest of a
+// sequence behind its last full block.
 
 import { assertInvariant } from '../../errors.ts';
 import { BLOCK_HASHING, type BlockHash, type BlockHashing } from './block-hash.ts';
@@ -8,7 +8,7 @@ import { BLOCK_HASHING, type BlockHash, type BlockHashing } from './block-hash.t
 /** Stands for the block before the first one. */
 export const NO_BLOCK = -1;
 
-/** Tokens of a prefix, as they lie in an array, and where in the tree they follow. */
+/** Tokens of a prefix in an array, and the block in the tree that they follow. */
 export interface PrefixPlace {
   readonly partition: string;
   /** The block before; `NO_BLOCK` for the beginning. */
@@ -40,7 +40,7 @@ export class BlockPrefixIndex {
   readonly #tokenIds: Int32Array;
   /** Full blocks by their chained hash. */
   readonly #full = new Map<BlockHash, number[]>();
-  /** All blocks by the hash of what stands before them and of their first token. */
+  /** All blocks by the hash of the prefix before them and of their first token. */
   readonly #beginnings = new Map<BlockHash, number[]>();
 
   constructor(blockCount: number, blockLength: number, hashing: BlockHashing = BLOCK_HASHING) {
@@ -54,7 +54,7 @@ export class BlockPrefixIndex {
     this.#tokenIds = new Int32Array(blockCount * blockLength);
   }
 
-  /** How many tokens the index knows of the block; 0 for none. */
+  /** Number of indexed tokens of the block; 0 for none. */
   lengthOf(block: number): number {
     return this.#lengths[block]!;
   }

@@ -11,7 +11,7 @@ export interface BlockOwner extends CachePlace {
   /** Shape: `[most blocks of a sequence]`. Of these the first `blockCount` count. */
   readonly blocks: Int32Array;
   blockCount: number;
-  /** How many of its first blocks the index has. */
+  /** Number of its first blocks that are in the index. */
   publishedCount: number;
 }
 
@@ -26,7 +26,7 @@ export class BlockPublisher {
     this.#blockLength = blockLength;
   }
 
-  /** Mutates: publishes the full blocks since the last time; one that the index has already takes the place of the own. */
+  /** Mutates: publishes the full blocks since the last time; a block that the index has already replaces the own one. */
   publishFull(owner: BlockOwner): void {
     const blockLength = this.#blockLength;
     const fullCount = Math.floor(owner.sequence!.computedLength / blockLength);

@@ -11,8 +11,8 @@ export interface CachedPrefix {
 }
 
 /**
- * At most one of `owner` and `cached` is set; with neither the slot is empty. A slot object keeps its tokens for
- * life: when contents move to another slot of the pool, the object moves along and `slot` changes.
+ * At most one of `owner` and `cached` is set; with neither the slot is empty. A slot object stays with its tokens: when
+ * they move to another slot of the pool, the object moves along and `slot` changes.
  */
 export class CacheSlot implements CachePlace {
   /** Index in the pool. */
@@ -22,14 +22,14 @@ export class CacheSlot implements CachePlace {
   cached: CachedPrefix | null = null;
   /** Hashes of the first full blocks of its tokens, as many as the index knows. */
   readonly blockHashes: BlockHash[] = [];
-  /** The manager's clock when the content was last used: the smallest goes first. */
+  /** The manager's clock when the content was last used: the smallest is evicted first. */
   lastUsed = 0;
 
   constructor(slot: number) {
     this.slot = slot;
   }
 
-  /** How many tokens' keys and values it holds. */
+  /** Number of tokens whose keys and values it holds. */
   get length(): number {
     return this.owner?.computedLength ?? this.cached?.tokenIds.length ?? 0;
   }

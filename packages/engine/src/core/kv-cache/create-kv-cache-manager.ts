@@ -1,4 +1,4 @@
-// The cache manager that fits a runner: the only place that looks at what the runner's cache is made of.
+// Creates the cache manager of a runner, for slots or for blocks: the only place that distinguishes the two.
 
 import type { ModelRunner } from '../runners/model-runner.ts';
 import { BlockCacheManager } from './block-cache-manager.ts';
@@ -8,9 +8,9 @@ import { SlotCacheManager } from './slot-cache-manager.ts';
 export interface KvCacheSettings {
   /** Most sequences that run at the same time. */
   readonly maxSequences: number;
-  /** Whether the tokens of sequences that left are kept for later ones. */
+  /** Whether tokens of ended sequences stay cached for later ones. */
   readonly prefixCaching: boolean;
-  /** Tokens of a block of the prefix index over slots. Blocks of a runner have the length that it says. */
+  /** Tokens of a block of the prefix index over slots. A paged runner reports its own block length. */
   readonly indexBlockLength: number;
 }
 

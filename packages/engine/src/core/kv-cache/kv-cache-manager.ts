@@ -1,6 +1,6 @@
 // The interface between the scheduler and the bookkeeping of the KV cache. Implementations: `slot-cache-manager.ts`, one
 // contiguous slot for each sequence, and `block-cache-manager.ts`, blocks that sequences share. Managers read sequences and
-// change only their own bookkeeping: the scheduler gives sequences their places and takes them away.
+// change only their own bookkeeping: the scheduler assigns and removes the places of sequences.
 
 import type { CachePlace, Sequence } from '../sequence.ts';
 
@@ -10,7 +10,7 @@ export interface CacheCounters {
   readonly hitTokenCount: number;
 }
 
-/** What a sequence got when it was admitted. */
+/** The result of an admission. */
 export interface Admission {
   readonly place: CachePlace;
   /** How many of its first tokens are in the cache already (prefix caching). */
@@ -21,33 +21,33 @@ export interface KvCacheManager {
   readonly counters: CacheCounters;
   /** Sequences that are admitted. */
   readonly ownedCount: number;
-  /** How many more sequences can be admitted, as far as that is known without their lengths. */
+  /** Number of sequences that can still be admitted; an upper bound where that depends on their lengths. */
   readonly freeCount: number;
-  /** Share of the cache that admitted sequences hold; what is only kept for later ones counts as free. 0 to 1. */
+  /** Share of the cache that admitted sequences hold, 0 to 1; cached prefixes count as free. */
   readonly usedShare: number;
   /**
-   * Reserves a place with room for all tokens of the sequence, which the caller gives it next, and finds as many of its first
-   * tokens as the cache has, at most all but the last, which must be computed for its logits. `freeCount` is above 0.
-   * Null: there is no room, and nothing has changed. Otherwise cached prefixes may be lost.
+   * Reserves a place for all tokens of the sequence, which the caller assigns next, and looks up its longest cached prefix,
+   * at most all tokens but the last, which must be computed for its logits. `freeCount` is above 0.
+   * Null: the cache is full, and nothing has changed. Otherwise cached prefixes may have been evicted.
    */
   admit(sequence: Sequence): Admission | null;
   /**
-   * Makes room for the first `tokenCount` tokens of an admitted sequence. Returns whether there was room; without it
-   * nothing has changed. Mutates: the blocks of its place; cached prefixes may be lost.
+   * Reserves memory for the first `tokenCount` tokens of an admitted sequence. Returns false, and changes nothing, when the
+   * cache is full. Mutates: the blocks of its place; cached prefixes may be evicted.
    */
   reserve(sequence: Sequence, tokenCount: number): boolean;
   /**
-   * Brings the decodes of a step into the order in which the runner wants them.
+   * Orders the decodes of a step for the runner.
    * Mutates: `decodes`, and the places of sequences.
    */
   arrange(decodes: Sequence[]): void;
-  /** A token was drawn from the sequence's computed tokens: others may share them from now on. */
+  /** A token was sampled after the sequence's computed tokens: other sequences may share them from now on. */
   publish(sequence: Sequence): void;
   /**
-   * Frees the place of an admitted sequence, which the caller takes away from it next. With `keepsPrefix` its computed tokens
-   * stay cached for later sequences until the room is needed.
+   * Frees the place of an admitted sequence, which the caller removes next. With `keepsPrefix` its computed tokens stay
+   * cached for later sequences until they are evicted.
    */
   release(sequence: Sequence, options: { readonly keepsPrefix: boolean }): void;
-  /** What is wrong with the bookkeeping, in sentences; empty when nothing is. For tests and diagnosis. */
+  /** Violations of the bookkeeping, in sentences; empty when all invariants hold. For tests and diagnosis. */
   findViolations(contextLength: number): string[];
 }

@@ -2,12 +2,12 @@
 
 import type { Sequence } from '../sequence.ts';
 
-/** How a sequence is called in a violation. */
+/** Name of a sequence in a violation. */
 export function nameOwner({ group, choiceIndex }: Sequence, place: number): string {
   return `Sequence ${group.requestId}/${choiceIndex} in slot ${place}`;
 }
 
-/** What is wrong with the sequence that has that place. */
+/** Violations of the sequence that has that place. */
 export function findOwnerViolations(sequence: Sequence, place: number, contextLength: number): string[] {
   const violations: string[] = [];
   const name = nameOwner(sequence, place);

@@ -7,7 +7,7 @@ export class PrefixCounters implements CacheCounters {
   queriedTokenCount = 0;
   hitTokenCount = 0;
 
-  /** Counts the lookup of a request once: later choices and returns after a preemption are no new prompts. */
+  /** Counts the lookup of a request once: later choices and admissions after a preemption do not count. */
   count({ group, promptLength }: Sequence, hitLength: number): void {
     if (group.cachedTokenCount !== null) return;
     this.queriedTokenCount += promptLength;
@@ -15,7 +15,7 @@ export class PrefixCounters implements CacheCounters {
   }
 }
 
-/** Whether the sequence's prompt must be computed, cached or not: log probabilities are asked for, and a cache has none. */
+/** Whether the prompt must be computed even if it is cached: its log probabilities are requested, and a cache has none. */
 export function mustComputePrompt({ group }: Sequence): boolean {
   return group.submitted.promptLogprobs !== undefined && !group.isPrefilled;
 }

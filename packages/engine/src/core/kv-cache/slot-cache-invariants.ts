@@ -5,7 +5,7 @@ import type { CacheSlot } from './cache-slot.ts';
 import { findOwnerViolations } from './owner-violations.ts';
 import type { SlotPrefixIndex } from './slot-prefix-index.ts';
 
-/** What the check reads of a manager of slots. */
+/** The state of a slot cache manager that is checked. */
 export interface SlotBookkeeping {
   readonly settings: {
     readonly slotCount: number;
@@ -18,7 +18,7 @@ export interface SlotBookkeeping {
   readonly ownedCount: number;
 }
 
-/** What is wrong, in sentences; empty when nothing is. */
+/** Violations, in sentences; empty when all invariants hold. */
 export function findSlotCacheViolations(
   { slots, settings, index, ownedCount }: SlotBookkeeping,
   contextLength: number,

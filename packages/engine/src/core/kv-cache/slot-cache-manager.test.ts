@@ -111,7 +111,7 @@ describe('SlotCacheManager', () => {
     expect(other.computedLength).toBe(0);
   });
 
-  it('gives up the prefix that was not used for longest, and empty slots first', () => {
+  it('evicts the least recently used prefix, and takes empty slots first', () => {
     const { manager } = createManager({ slotCount: 3, maxSequences: 3 });
     const [first, second, third] = [
       cache(manager, 1, [1, 1, 1, 1]),
@@ -129,7 +129,7 @@ describe('SlotCacheManager', () => {
     expect(back).toMatchObject({ slot: third, computedLength: 4 });
   });
 
-  it('keeps nothing when it is told so or when caching is off, but shares the prompt of choices all the same', () => {
+  it('caches nothing without keepsPrefix or prefix caching, but still shares the prompt of choices', () => {
     const { manager } = createManager({ prefixCaching: false });
     cache(manager, 1, [1, 2, 3, 4]);
     const [first, second] = [sequenceOf(2, [1, 2, 3, 4]), sequenceOf(3, [1, 2, 3, 4])];

@@ -1,6 +1,6 @@
-// The KV cache as slots: which sequence has which slot, and which prefixes are cached in slots without an owner. It alone
-// makes the runner copy or exchange slots. A slot holds a whole context, so a sequence that has one can always finish:
-// having a slot is the reservation. Caller: the scheduler.
+// KV cache of contiguous slots: the slot of each sequence, and the prefixes that are cached in slots without an owner
+// (prefix caching). Only this class makes the runner copy or exchange slots. A slot holds a whole context, so a sequence
+// that has one can always finish: having a slot is the reservation. Caller: the scheduler.
 //
 //     slot   0 ......... decodes ......... slotCount
 //            | decodes   | prefills, paused sequences, cached prefixes, empty slots, in any order |
@@ -13,7 +13,7 @@ import { mustComputePrompt, PrefixCounters } from './prefix-counters.ts';
 import { findSlotCacheViolations } from './slot-cache-invariants.ts';
 import { type PrefixHit, SlotPrefixIndex } from './slot-prefix-index.ts';
 
-/** What the manager needs of the runner. */
+/** The part of the runner that the manager uses. */
 export interface SlotMover {
   /** Makes slot `to` a copy of the first `length` tokens of slot `from`. */
   copySlot(from: number, to: number, length: number): void;
@@ -25,14 +25,14 @@ export interface SlotCacheSettings {
   readonly slotCount: number;
   /** Most slots that sequences own; the others only hold cached prefixes. At most `slotCount`. */
   readonly maxSequences: number;
-  /** Whether the tokens of sequences that left are kept for later ones. */
+  /** Whether tokens of ended sequences stay cached for later ones. */
   readonly prefixCaching: boolean;
   /** Tokens of a block of the prefix index. */
   readonly blockLength: number;
 }
 
 /**
- * Copying so many tokens takes about as long as computing one: a hundred in memory that was used before, about twenty in
+ * Number of tokens whose copy takes about as long as computing one: a hundred in memory that was used before, about twenty in
  * fresh memory (SmolLM2-135M on two cores).
  */
 const COPIES_PER_COMPUTATION = 32;
@@ -47,7 +47,7 @@ export class SlotCacheManager implements KvCacheManager {
   readonly #counters = new PrefixCounters();
   /** Counts uses, for `lastUsed`. */
   #clock = 0;
-  /** By place: whether a sequence that belongs to the front is there. */
+  /** By place: whether its sequence belongs to the decodes at the front. */
   readonly #isFront: Uint8Array;
 
   constructor(mover: SlotMover, settings: SlotCacheSettings) {
@@ -82,9 +82,9 @@ export class SlotCacheManager implements KvCacheManager {
   }
 
   /**
-   * There is always room: a slot holds a whole context. A cached prefix that the sequence continues to its end, or so
-   * near to it that the rest costs less than a copy, or whose slot would be taken anyway, is taken over where it is; else
-   * the tokens are copied.
+   * Never null, because a slot holds a whole context. A cached prefix is taken over in place when the sequence continues all
+   * of it, or so much of it that computing the difference costs less than a copy, or when its slot would be evicted next;
+   * otherwise its tokens are copied.
    */
   admit(sequence: Sequence): Admission {
     assertInvariant(this.freeCount > 0, 'a slot is free when a sequence is admitted');
@@ -107,12 +107,12 @@ export class SlotCacheManager implements KvCacheManager {
     return { place: slot, cachedLength: length };
   }
 
-  /** A slot has room for all that a sequence may come to. */
+  /** Always true: a slot holds a whole context. */
   reserve(): boolean {
     return true;
   }
 
-  /** Running sequences are looked up when one is admitted: nothing has to be done before. */
+  /** Does nothing: running sequences are looked up when another one is admitted. */
   publish(): void {}
 
   release(sequence: Sequence, options: { readonly keepsPrefix: boolean }): void {

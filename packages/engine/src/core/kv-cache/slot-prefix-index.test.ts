@@ -35,7 +35,7 @@ describe('SlotPrefixIndex', () => {
     expect(index.find('a', Int32Array.of(1, 2, 3), 1)).toBeNull();
   });
 
-  it('believes tokens and partitions, not hashes', () => {
+  it('compares tokens and partitions where hashes collide', () => {
     const slots = [
       cachedSlot(0, [7, 8, 9, 9]),
       cachedSlot(1, [1, 2, 3, 4], 'secret'),

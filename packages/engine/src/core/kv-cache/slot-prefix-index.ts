@@ -1,5 +1,5 @@
-// Finds the slot whose tokens begin as a prompt does. Chained block hashes narrow the search to a few slots;
-// what counts is the comparison of the tokens themselves.
+// Prefix index over slots: finds the slot that shares the longest prefix with a prompt. Chained block hashes narrow the
+// search to a few slots, whose tokens are compared.
 
 import { BLOCK_HASHING, type BlockHash, type BlockHashing } from './block-hash.ts';
 import type { CacheSlot } from './cache-slot.ts';
@@ -33,7 +33,7 @@ export class SlotPrefixIndex {
     return count;
   }
 
-  /** Mutates: takes in the full blocks that the slot has come to hold since the last call. */
+  /** Mutates: indexes the full blocks that the slot got since the last call. */
   extend(slot: CacheSlot): void {
     const { blockHashes } = slot;
     const blockCount = Math.floor(slot.length / this.blockLength);
@@ -48,7 +48,7 @@ export class SlotPrefixIndex {
     }
   }
 
-  /** Mutates: forgets the slot's blocks behind its first `length` tokens. */
+  /** Mutates: removes the slot's blocks behind its first `length` tokens from the index. */
   cut(slot: CacheSlot, length: number): void {
     const blockCount = Math.floor(length / this.blockLength);
     while (slot.blockHashes.length > blockCount) {

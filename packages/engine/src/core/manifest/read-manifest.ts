@@ -1,4 +1,4 @@
-// Reads and checks `ortler-model.json`. Everything behind this door relies on its numbers.
+// Reads and checks `ortler-model.json`. The rest of the token side relies on its numbers.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ const TEXT_FIELDS = [
   'contentHash',
 ] as const satisfies readonly (keyof ModelManifest)[];
 
-/** What this version of the engine can run. */
+/** Manifests that this version of the engine can run. */
 const CHOICE_FIELDS = {
   formatVersion: [GRAPH_FORMAT_VERSION],
   variant: ['slots', 'paged'],

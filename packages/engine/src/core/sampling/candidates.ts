@@ -1,5 +1,5 @@
-// The few tokens of a row that need a look one by one, with their logits. One instance per sampler: its arrays have the
-// size of the vocabulary and are reused.
+// Candidates: the few tokens of a row that are examined one by one, with their logits. One instance per sampler: its arrays
+// have the size of the vocabulary and are reused.
 
 export class Candidates {
   /** Token ids, ascending. Valid up to `count`. */

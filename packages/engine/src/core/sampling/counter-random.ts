@@ -1,5 +1,5 @@
-// Random numbers from (key, position) and nothing else: no generator state exists that batching, retries or
-// the order of requests could advance. Philox4x32-10.
+// Counter-based random numbers (Philox4x32-10): a pure function of key and position, without generator state that batching,
+// retries or the order of requests could advance.
 // Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC11), constants and vectors included.
 
 /** A 64-bit seed as two unsigned 32-bit words. */

@@ -1,4 +1,4 @@
-// The row edits that a request asks for, in their order. Made once per request, so that a row pays only for what its
+// Creates the logits processors of a request, in their order. Made once per request, so that a row pays only for what its
 // request uses. Caller: `../sequence.ts`.
 
 import type { SubmitMessage } from '../../protocol/messages.ts';
@@ -7,7 +7,7 @@ import { allowTokens, banEnds, banWords } from './processors/banned-tokens.ts';
 import { biasTokens } from './processors/logit-bias.ts';
 import { penalizeCounts, penalizeRepetition } from './processors/penalties.ts';
 
-/** What a request asks for, in the order that `Sampler.sample` documents. */
+/** The logits processors of a request, in the order that `Sampler.sample` documents. */
 export function createLogitsProcessors(request: SubmitMessage): readonly LogitsProcessor[] {
   const { sampling, badTokenSequences = [], minTokens, minTokensBannedIds, promptTokenIds } = request;
   const { allowedTokenIds, logitBias = [], repetitionPenalty, frequencyPenalty, presencePenalty } = sampling;

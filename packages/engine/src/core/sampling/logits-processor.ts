@@ -1,9 +1,9 @@
-// The interface of the row edits that come before the draw. Implementations: `processors/`.
+// The interface of logits processors, which edit a row of logits before the draw. Implementations: `processors/`.
 
 import type { TokenCounts } from './token-counts.ts';
 import type { TokenEdits } from './token-edits.ts';
 
-/** What a processor may know of the sequence whose next token is drawn. */
+/** The view of a processor on the sequence whose next token is sampled. */
 export interface OutputView {
   readonly outputTokenIds: readonly number[];
   /** Null where the request has no penalties. */
@@ -12,8 +12,8 @@ export interface OutputView {
 
 /** One kind of edit of a row. */
 export interface LogitsProcessor {
-  /** Edits a row of logits, in float32 as the row is. Shape: `[vocabSize]`. Mutates: the row. */
+  /** Edits a row of logits, in float32. Shape: `[vocabSize]`. Mutates: the row. */
   edit(logits: Float32Array, output: OutputView): void;
-  /** Says what `edit` would do, token by token. Mutates: `edits`. */
+  /** Describes the effect of `edit`, token by token. Mutates: `edits`. */
   describe(edits: TokenEdits, output: OutputView): void;
 }

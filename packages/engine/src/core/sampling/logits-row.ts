@@ -1,5 +1,5 @@
-// One row of logits on its way to a token: a copy that may be edited, reduced block by block, and the questions that
-// blocks answer without looking at most of the vocabulary. Callers: `sampler.ts` and `logprobs.ts`.
+// One row of logits during sampling: a copy that may be edited, reduced block by block. Its queries use the blocks and visit
+// only a small part of the vocabulary. Callers: `sampler.ts` and `logprobs.ts`.
 
 import type { Candidates } from './candidates.ts';
 import { PlainKernels } from './kernels/plain-kernels.ts';
@@ -42,7 +42,7 @@ export class LogitsRow {
     this.logits.set(logits);
   }
 
-  /** Reduces the copy as it is now. Everything below is about the row as of the last scan; logits may sink after it. */
+  /** Reduces the copy. All queries below refer to the row at the last scan; logits may only be lowered after it. */
   scan(): void {
     this.largest = this.#kernels.scan();
   }
@@ -53,7 +53,7 @@ export class LogitsRow {
     return row.indexOf(this.largest, blockMaxima.indexOf(this.largest) * BLOCK_LENGTH);
   }
 
-  /** The sum of weights of the tokens whose logit is at least `lowestLogit`; each is kept for the questions below. */
+  /** The sum of weights of the tokens whose logit is at least `lowestLogit`; the weights are kept for the queries below. */
   weigh(scale: WeightScale, lowestLogit: number): number {
     return this.#kernels.weigh(scale, lowestLogit);
   }
@@ -63,17 +63,17 @@ export class LogitsRow {
     return this.#kernels.weights;
   }
 
-  /** The same sum by the kept weights, of a limit that is at least theirs. */
+  /** The same sum from the kept weights; the limit is at least theirs. */
   weighKept(lowestLogit: number): number {
     return this.#kernels.weighKept(lowestLogit);
   }
 
-  /** What the blocks with a token that has at least that logit weigh, all their tokens of the last sum. */
+  /** Sum of the weights of the blocks with a token that has at least that logit: all their tokens of the last sum. */
   weightReaching(lowestLogit: number): number {
     return this.#kernels.weightReaching(lowestLogit);
   }
 
-  /** How many blocks have a token with at least that logit. */
+  /** Number of blocks with a token that has at least that logit. */
   countReaching(lowestLogit: number): number {
     const { blockMaxima } = this.#kernels;
     let count = 0;
@@ -92,7 +92,7 @@ export class LogitsRow {
     return this.#kernels.gatherBetween(lowestLogit, belowLogit);
   }
 
-  /** What these tokens weigh. */
+  /** Sum of the weights of these tokens. */
   weightSumOf(ids: Int32Array): number {
     const { weights } = this.#kernels;
     let weightSum = 0;
@@ -120,7 +120,7 @@ export class LogitsRow {
     return weightSum;
   }
 
-  /** Forbids the tokens of exactly that logit but for the first `keptCount` of them. Mutates: the copy. */
+  /** Bans the tokens of exactly that logit except for the first `keptCount` of them. Mutates: the copy. */
   forbidEquals(logit: number, keptCount: number): void {
     const { logits } = this;
     let count = 0;
@@ -154,7 +154,7 @@ export class LogitsRow {
     return kthLargest(blockMaxima, blockMaxima.length, count, this.#heap);
   }
 
-  /** How many tokens have a larger logit. */
+  /** Number of tokens with a larger logit. */
   countAbove(logit: number): number {
     const { row, blockMaxima } = this.#kernels;
     let count = 0;

@@ -1,4 +1,4 @@
-// Log probabilities of one row of logits: of a token and of the best candidates. Callers: the sampler, for generated
+// Log probabilities from one row of logits: of a token and of the best candidates. Callers: the sampler, for generated
 // tokens and for those of the prompt.
 
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
@@ -7,7 +7,7 @@ import { FINEST_BITS, weightScale } from './kernels/token-weight.ts';
 import type { LogitsRow } from './logits-row.ts';
 
 /**
- * Log probabilities of `tokenId` and of the `topCount` best tokens, equals in the order of their ids. The
+ * Log probabilities of `tokenId` and of the `topCount` best tokens, ties by id. The
  * row is scanned. Results are float32. Mutates: `candidates`.
  * Throws: when the row is not made of numbers, that is, when the model is broken.
  */
@@ -36,7 +36,7 @@ function findBest(row: LogitsRow, candidates: Candidates, count: number): readon
   if (count === 0) return [];
   row.gather(candidates, row.boundOfBest(count));
   const { logits } = candidates;
-  // Best first, in id order among equals as a later one never passes an equal. Most candidates only meet the last place.
+  // Best first, ties by id, because a later candidate never passes an equal one. Most candidates only meet the last place.
   const best: number[] = [];
   for (let i = 0; i < candidates.count; i++) {
     const logit = logits[i]!;

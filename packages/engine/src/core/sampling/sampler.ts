@@ -1,4 +1,4 @@
-// Picks the next token of one row of logits. The order of the steps is documented here and nowhere else.
+// The sampler: samples the next token from one row of logits. The order of its steps is documented only here.
 
 import { EngineError } from '../../errors.ts';
 import type { SamplingParams } from '../../request/sampling-params.ts';
@@ -15,19 +15,19 @@ import { minPLimit } from './processors/min-p.ts';
 import { topKLimit } from './processors/top-k.ts';
 import { cutByTopP } from './processors/top-p.ts';
 
-/** How one token is drawn. */
+/** The settings of one draw. */
 export interface SamplingStep {
   readonly params: SamplingParams;
   readonly randomKey: CounterKey;
   /** Index of the token in the output: with the key, all that the draw itself depends on. */
   readonly position: number;
-  /** What `createLogitsProcessors` gave for the request. */
+  /** The processors of the request, from `createLogitsProcessors`. */
   readonly processors: readonly LogitsProcessor[];
   /** The output so far. */
   readonly output: OutputView;
-  /** How many candidates to report beside the token. Undefined: no log probabilities at all. */
+  /** Number of candidates to report beside the token. Undefined: no log probabilities. */
   readonly topLogprobCount: number | undefined;
-  /** What a constraint allows. Absent or null: everything. */
+  /** The tokens that a constraint allows. Absent or null: all. */
   readonly mask?: TokenMask | null;
   /** Whether `editInPlace` has applied the request's processors, which are none now. Default: false. */
   readonly isEdited?: boolean;
@@ -35,7 +35,7 @@ export interface SamplingStep {
 
 export interface SampledToken {
   readonly tokenId: number;
-  /** Only when asked for. */
+  /** Only when requested. */
   readonly logprobs?: TokenLogprobs;
 }
 
@@ -48,7 +48,7 @@ export class Sampler {
   readonly #heap: Float64Array;
   readonly #weightBits: number;
 
-  /** Other `kernels` than the fastest are for comparisons. */
+  /** `kernels` other than the fastest are for comparisons in tests. */
   constructor(vocabSize: number, kernels?: RowKernels) {
     this.vocabSize = vocabSize;
     this.#row = new LogitsRow(vocabSize, kernels);
@@ -61,17 +61,17 @@ export class Sampler {
    * The next token. Shape: `logits` is `[vocabSize]`.
    *
    * Order:
-   *  0. only what the constraint allows, and one allowed token needs no draw; a model that may think before it answers
-   *     thinks when the token that begins it has the largest logit of all;
-   *  1. log probabilities are those of the row as it comes;
+   *  0. only what the constraint allows, and one allowed token needs no draw; reasoning that is still
+   *     possible begins when the token that opens it has the largest logit of all;
+   *  1. log probabilities are those of the unedited row;
    *  2. allowed tokens; 3. bad words; 4. no ends before the minimum length;
    *  5. bias; 6. repetition penalty, frequency penalty, presence penalty (2 to 6: `createLogitsProcessors`);
-   *  7. temperature 0 takes the largest logit, the lowest id of equals; else
+   *  7. temperature 0 takes the largest logit, ties by id; else
    *  8. temperature; 9. min-p; 10. top-k, ties kept; 11. top-p on what is left, renormalised;
    * 12. one draw: the token at which the running sum of weights, in id order, passes a random share of it.
    * Source: the sampling pipeline of vLLM, whose wire format the service speaks.
-   * Where steps 2 to 4 leave nothing of what a constraint allows, the answer ends if it is complete; otherwise they
-   * give way.
+   * Where steps 2 to 4 ban every token that a constraint allows, the answer ends if it is complete; otherwise these steps
+   * are skipped.
    * Mutates: `logits`, with a constraint.
    * Throws: `invalid_request` when steps 2 to 4 leave no token and there is no constraint; an Error when the row is not
    * made of numbers, that is, when the model is broken.
@@ -146,7 +146,7 @@ export class Sampler {
   }
 
   /**
-   * Steps 2 to 6. Gives the end token where they leave nothing of what a constraint allows and the answer is complete.
+   * Steps 2 to 6. Returns the end token where they ban every token that a constraint allows and the answer is complete.
    * Mutates: the row.
    */
   #edit(logits: Float32Array, step: SamplingStep): number | null {
@@ -174,7 +174,7 @@ export class Sampler {
     return row.tokenAtWeightSum(Math.floor(uniformAt(randomKey, position) * weightSum), lowestLogit);
   }
 
-  /** Steps 8 to 11. Mutates: the row, where equals do not all stay. */
+  /** Steps 8 to 11. Mutates: the row, where only some tied tokens stay. */
   #cut({ temperature, minP, topK, topP }: SamplingParams): RowCut {
     const row = this.#row;
     const candidates = this.#candidates;

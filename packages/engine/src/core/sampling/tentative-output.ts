@@ -1,5 +1,5 @@
-// The output of a sequence as the sampler sees it behind drafted tokens: a copy that takes drawn tokens before they are
-// committed, so that sampling changes no sequence. Made only for rows with a draft.
+// The output of a sequence while its draft is sampled: a copy that takes drawn tokens before they are committed, so that
+// sampling changes no sequence. Made only for rows with a draft.
 
 import type { OutputView } from './logits-processor.ts';
 import type { TokenCounts } from './token-counts.ts';

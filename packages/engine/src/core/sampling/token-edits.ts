@@ -5,12 +5,12 @@ const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
 /** Penalties outside this range come near the ends of float32, where a division in parts is not exact. */
 const LARGEST_PENALTY = 2 ** 10;
 
-/** Stands for minus infinity: shaders may take for granted that nothing is infinite. */
+/** Stands for minus infinity, because shaders may assume that no number is infinite. */
 export const BANNED_LOGIT = -LARGEST_FLOAT32;
 
 /**
  * Of each token, in this order: `logit + bias`, then the repetition penalty (a division of positive logits, a product of
- * others), then `- frequency`, then `- presence`. A step that is not asked for is a 0 or a penalty of 1, which change nothing.
+ * others), then `- frequency`, then `- presence`. An unused step is a 0 or a penalty of 1, which change nothing.
  */
 export class TokenEdits {
   readonly tokenIds: number[] = [];

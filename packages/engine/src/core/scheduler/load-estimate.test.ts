@@ -9,7 +9,7 @@ function estimateOf(stepMs: number, answerLength?: number): LoadEstimate {
 }
 
 describe('LoadEstimate', () => {
-  it('says the shortest wait while nothing is known', () => {
+  it('is the shortest wait before the first observation', () => {
     expect(new LoadEstimate().waitMs(1, [{ outputLength: 0, maxTokens: 10 }])).toBe(1_000);
     expect(estimateOf(50).waitMs(1, [])).toBe(1_000);
   });
@@ -36,7 +36,7 @@ describe('LoadEstimate', () => {
     expect(estimateOf(100, 50).waitMs(3, [{ outputLength: 40, maxTokens: 400 }])).toBe((2 * 50 + 10) * 100);
   });
 
-  it('gives nobody less than a second or more than a minute', () => {
+  it('is at least a second and at most a minute', () => {
     expect(estimateOf(1, 10).waitMs(1, [{ outputLength: 9, maxTokens: 10 }])).toBe(1_000);
     expect(estimateOf(1_000, 10_000).waitMs(1, [{ outputLength: 0, maxTokens: 10_000 }])).toBe(60_000);
   });

@@ -1,11 +1,11 @@
-// How long a refused caller should wait, from what was seen of the running work: the time of a step and the length
-// of answers. Kept by the step loop; it knows counts, not sequences.
+// Estimates the wait of a refused caller from running means: the time of a step and the length of answers. Owned by the step
+// loop; it gets counts, not sequences.
 
 /** Weight of the newest observation in the running means. */
 const NEWEST_WEIGHT = 0.1;
-/** The shortest time that an HTTP Retry-After can say. Unit: milliseconds. */
+/** Shortest estimate: the resolution of HTTP Retry-After. Unit: milliseconds. */
 const SHORTEST_WAIT_MS = 1_000;
-/** Further ahead than this nothing is known. Unit: milliseconds. */
+/** Longest estimate. Unit: milliseconds. */
 const LONGEST_WAIT_MS = 60_000;
 
 /** Tokens of a running sequence: generated so far, and most that it may generate. */
@@ -18,19 +18,19 @@ export class LoadEstimate {
   #stepMs: number | null = null;
   #answerLength: number | null = null;
 
-  /** Mutates: takes in how long a step took. Unit: milliseconds. */
+  /** Mutates: records the duration of a step. Unit: milliseconds. */
   stepTook(durationMs: number): void {
     this.#stepMs = mean(this.#stepMs, durationMs);
   }
 
-  /** Mutates: takes in how many tokens an answer had at its end. */
+  /** Mutates: records the length of an answer that ended. */
   answerEnded(outputLength: number): void {
     this.#answerLength = mean(this.#answerLength, outputLength);
   }
 
   /**
-   * When `endCount` of the running and the waiting sequences will probably have ended: answers are expected to be as
-   * long as the mean of those before, a place that becomes free is taken by an answer of mean length.
+   * Expected time until `endCount` of the running and the waiting sequences have ended: answers are expected to have the
+   * mean length of earlier ones, and a free place is taken by an answer of mean length.
    * Unit: milliseconds, from 1,000 to 60,000.
    */
   waitMs(endCount: number, running: readonly RunningLength[]): number {

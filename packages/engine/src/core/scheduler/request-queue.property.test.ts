@@ -50,7 +50,7 @@ describe('service order', () => {
         const queue = new RequestQueue();
         priorities.forEach((priority, requestId) => {
           queue.push(createSequence(requestId, 1, { priority }));
-          // Now and then one is served and comes back, as a preempted one does.
+          // Now and then one is served and comes back, like a preempted one.
           if (picks.next().value % 3 === 0) queue.push(queue.shift()!);
         });
         const served: Sequence[] = [];

@@ -15,17 +15,17 @@ export class RequestQueue {
     this.#items.splice(findPlace(this.#items, sequence), 0, sequence);
   }
 
-  /** The sequence that is next, or undefined when none waits. */
+  /** The next sequence, or undefined when none waits. */
   peek(): Sequence | undefined {
     return this.#items[0];
   }
 
-  /** Moves every place by one, which for the lengths that a bounded queue has is one short copy of memory. */
+  /** Shifts the array by one: a short copy, because the queue is bounded. */
   shift(): Sequence | undefined {
     return this.#items.shift();
   }
 
-  /** Takes out a sequence that gave up waiting. Does nothing when it does not wait. */
+  /** Removes a sequence. Does nothing when it does not wait. */
   remove(sequence: Sequence): void {
     const index = findPlace(this.#items, sequence);
     if (this.#items[index] === sequence) this.#items.splice(index, 1);

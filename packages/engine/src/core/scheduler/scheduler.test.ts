@@ -157,7 +157,7 @@ describe('Scheduler', () => {
     ]);
   });
 
-  it('starves nobody by order of arrival: under constant load everyone is admitted in turn', () => {
+  it('starves no request in order of arrival: under constant load every one is admitted in turn', () => {
     const bench = new Bench({ maxSequences: 2, prefillChunkLength: 4, mixedChunkLength: 4 });
     const admitted: number[] = [];
     for (let requestId = 0; requestId < 60; requestId++) {
@@ -192,7 +192,7 @@ describe('Scheduler', () => {
     ]);
   });
 
-  it('preempts the last one of lower priority for a more urgent request, and nobody for its equal', () => {
+  it('preempts the last one of lower priority for a more urgent request, and none for an equal one', () => {
     const bench = new Bench({ maxSequences: 2 });
     const first = bench.add(1, 3, { priority: 1 });
     const second = bench.add(2, 3, { priority: 1 });
@@ -250,7 +250,7 @@ describe('Scheduler', () => {
     ).toEqual([1, 2]);
   });
 
-  it('has no work while all that runs is paused and nobody waits', () => {
+  it('has no work while all running sequences are paused and none waits', () => {
     const bench = new Bench();
     const slow = bench.add(1);
     bench.step();
@@ -315,7 +315,7 @@ describe('Scheduler', () => {
 });
 
 describe('Scheduler over blocks', () => {
-  it('admits nobody whose tokens would take the blocks that others may need next', () => {
+  it('admits no sequence whose tokens would take the blocks that others may need next', () => {
     const bench = new Bench({ maxSequences: 4, blockCount: 6, prefixCaching: false });
     const [first, second, third] = [bench.add(1, 8), bench.add(2, 8), bench.add(3, 4)];
     bench.step();
@@ -351,7 +351,7 @@ describe('Scheduler over blocks', () => {
     expect(outputLength(first)).toBe(12);
   });
 
-  it('drafts only what the blocks have room for', () => {
+  it('drafts only as many tokens as fit the blocks', () => {
     const drafter: Drafter = {
       draft: decodes =>
         decodes.map(() => ({ proposed: Int32Array.of(7, 7, 7, 7), source: 'text', length: 4 })),

@@ -1,6 +1,6 @@
-// Schedules steps: every running sequence gets its next token (decode), prompts share the token budget in service order
-// (prefill), waiting sequences are admitted while cache and budget last. Between steps it is the only writer of sequences:
-// it admits, preempts, releases and pauses them.
+// The scheduler of continuous batching: every running sequence gets its next token (decode), prompts share the token
+// budget in service order (prefill), waiting sequences are admitted while cache and budget last. Between steps it is the
+// only writer of sequences: it admits, preempts, releases and pauses them.
 
 import type { Admission, KvCacheManager } from '../kv-cache/kv-cache-manager.ts';
 import type { Sequence } from '../sequence.ts';
@@ -16,7 +16,7 @@ export class Scheduler {
   readonly #queue = new RequestQueue();
   /** Sequences with a place in the cache (a slot), in service order. */
   readonly #running: Sequence[] = [];
-  /** Paused sequences without a slot: they do not wait for one either. */
+  /** Paused sequences without a slot, which do not wait for one. */
   readonly #parked = new Set<Sequence>();
   readonly #drafter: Drafter | null;
   #preemptionCount = 0;
@@ -50,7 +50,7 @@ export class Scheduler {
     return count;
   }
 
-  /** How often a sequence lost its place before its end. */
+  /** Number of preemptions. */
   get preemptionCount(): number {
     return this.#preemptionCount;
   }
@@ -66,7 +66,7 @@ export class Scheduler {
     this.#queue.push(sequence);
   }
 
-  /** Forgets a sequence that ended, wherever it is. Mutates: it is no longer open, and its slot is free. */
+  /** Removes a sequence that ended, running or waiting. Mutates: it is no longer open, and its slot is free. */
   remove(sequence: Sequence, options: { readonly keepsPrefix: boolean }): void {
     sequence.group.openSequences.delete(sequence);
     if (sequence.place !== null) this.#release(sequence, options);
@@ -100,7 +100,7 @@ export class Scheduler {
     this.#budget.reset({ hasDecodes: this.#running.some(isDecode) });
     const chunks = this.#grantChunks();
     const { plain, drafted } = this.#draft({ isAlone: chunks.length === 0 });
-    // Before any row is planned: bringing the decodes into order may move the slots of others.
+    // Before any row is planned, because ordering the decodes may move the slots of others.
     const decodes = this.#arrange(plain);
     const rows = [...decodes, ...drafted, ...chunks].map(planRow);
     for (const { sequence } of rows) sequence.group.startedAtMs ??= nowMs;
@@ -108,9 +108,9 @@ export class Scheduler {
   }
 
   /**
-   * Reserves room for the next token of every running answer, in service order; where none is left, the last ones are
-   * preempted. The first one always finds room, because the cache holds at least one whole context. Prompts got their room
-   * when they were admitted. Mutates: preempts running sequences.
+   * Reserves cache memory for the next token of every running answer, in service order; when the cache is full, the last
+   * sequences are preempted. The first one always fits, because the cache holds at least one whole context. Memory of prompts
+   * was reserved at their admission. Mutates: preempts running sequences.
    */
   #makeRoom(): void {
     const running = this.#running;
@@ -125,7 +125,7 @@ export class Scheduler {
     }
   }
 
-  /** The decodes of the step: those with a draft that the cache has room for, and the others. */
+  /** The decodes of the step: those with a draft that fits the cache, and the others. */
   #draft({ isAlone }: { readonly isAlone: boolean }): { plain: RowShare[]; drafted: RowShare[] } {
     const decodes = this.#running.filter(isDecode);
     const drafts =
@@ -142,14 +142,14 @@ export class Scheduler {
     return { plain, drafted };
   }
 
-  /** How many tokens of the draft have room. */
+  /** Number of tokens of the draft that fit the cache. */
   #reserveDraft(sequence: Sequence, draft: Draft | null): number {
-    // A prompt of one token whose log probabilities are asked for is a decode with logits that are not drawn from.
+    // A prompt of one token whose log probabilities are requested is a decode with logits that are not drawn from.
     if (draft === null || draft.length === 0 || wantsPromptLogits(sequence)) return 0;
     return this.#cache.reserve(sequence, sequence.tokenCount + draft.length) ? draft.length : 0;
   }
 
-  /** Brings decodes into the order in which the runner wants them. */
+  /** Orders decodes for the runner. */
   #arrange(decodes: readonly RowShare[]): readonly RowShare[] {
     const sequences = decodes.map(({ sequence }) => sequence);
     this.#cache.arrange(sequences);
@@ -158,8 +158,8 @@ export class Scheduler {
   }
 
   /**
-   * Shares the budget among prompts, running and waiting ones together in service order. The first waiting sequence
-   * that finds no room ends the admissions of this step: none overtakes another.
+   * Chunked prefill: shares the token budget among prompts, running and waiting ones together in service order. The first
+   * waiting sequence that does not fit the cache ends the admissions of this step, so none overtakes another.
    *
    * Each turn starts again from the last prompt that had its turn, whatever was admitted and preempted since. That one is
    * still running: only sequences behind a waiting one are preempted for it, or paused ones, and neither has had a turn.
@@ -222,7 +222,10 @@ export class Scheduler {
     return last !== undefined && last.priority > waiting.priority ? last : undefined;
   }
 
-  /** Mutates: takes the place in the cache away. Computed tokens stay cached if they can; others are computed again. */
+  /**
+   * Mutates: removes the sequence from the cache. Its computed tokens stay cached until evicted; lost ones are computed
+   * again.
+   */
   #preempt(sequence: Sequence): void {
     this.#release(sequence, { keepsPrefix: true });
     this.#preemptionCount++;

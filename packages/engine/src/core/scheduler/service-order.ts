@@ -1,5 +1,5 @@
-// Who comes first: lower priority values, then earlier requests, then lower choices. Where the policy takes no
-// priorities all are 0, so one order serves both policies.
+// Service order: lower priority values first, then earlier requests, then lower choices. All priorities are 0 with the policy
+// `fcfs`, so one order serves both policies.
 
 import type { Sequence } from '../sequence.ts';
 

@@ -1,4 +1,4 @@
-// What one step computes: read-only data, made by the scheduler for one step, read by the step runner and the commit.
+// The plan of one step: read-only data, made by the scheduler, read by the step runner and the commit.
 
 import type { RunnerRow } from '../runners/model-runner.ts';
 import type { Sequence } from '../sequence.ts';
@@ -11,7 +11,7 @@ export interface PlannedRow extends RunnerRow {
   readonly drawsToken: boolean;
   /** How many of the row's last tokens are a draft; 0 for most rows. */
   readonly draftLength: number;
-  /** The draft, of which the row may have less than was proposed. Null: none was asked for. */
+  /** The proposed draft, of which the row may have fewer tokens. Null: none was requested. */
   readonly draft: Draft | null;
 }
 
@@ -30,7 +30,7 @@ export interface RowShare {
   readonly draftLength: number;
 }
 
-/** Whether log probabilities of the prompt are asked for and not all reported yet. */
+/** Whether log probabilities of the prompt are requested and not reported yet. */
 export function wantsPromptLogits({ group }: Sequence): boolean {
   return group.submitted.promptLogprobs !== undefined && !group.isPrefilled;
 }

@@ -1,14 +1,15 @@
-// Pure arithmetic: how many prompt tokens a step carries and who gets them. It knows counts, not sequences.
+// Token budget of a step for chunked prefill: how many prompt tokens a step computes, and their division among prompts. It
+// gets counts, not sequences.
 
 export interface PrefillLimits {
   /** Most prompt tokens of a step in which no running answer waits. */
   readonly prefillChunkLength: number;
   /**
-   * Most prompt tokens of a step that also decodes: what a running answer waits for between two tokens. Fewer deep in a
-   * prompt, where a token takes longer, down to a quarter.
+   * Most prompt tokens of a step that also decodes; it bounds inter-token latency. Fewer deep in a prompt, where a token
+   * takes longer, down to a quarter.
    */
   readonly mixedChunkLength: number;
-  /** Most prompt tokens of a step whose log probabilities are asked for. At least 1. */
+  /** Most prompt tokens of a step whose log probabilities are requested. At least 1. */
   readonly promptLogitsLimit: number;
 }
 
@@ -21,11 +22,11 @@ export interface PromptNeed {
   readonly pendingCount: number;
   /** Tokens before the pending ones. */
   readonly computedLength: number;
-  /** Whether log probabilities of the tokens are asked for. */
+  /** Whether log probabilities of the tokens are requested. */
   readonly promptLogits: boolean;
 }
 
-/** What is left of a step for prompts. Decodes come on top: each running answer always gets its token. */
+/** The rest of the budget of a step. Decodes are not counted: each running answer always gets its token. */
 export class TokenBudget {
   readonly #limits: PrefillLimits;
   #isMixed = false;
@@ -41,7 +42,7 @@ export class TokenBudget {
     return this.#left === 0;
   }
 
-  /** How many more rows of logits the step has room for, besides one for each slot. */
+  /** Number of further rows of logits that fit the step, besides one for each slot. */
   get logitsLeft(): number {
     return this.#promptLogitsLeft;
   }
@@ -55,17 +56,17 @@ export class TokenBudget {
   }
 
   /**
-   * How many of the pending tokens the step carries: at least one while something is left, unless the room for log
-   * probabilities is used up. Mutates: takes them off.
+   * Number of the pending tokens that the step computes: at least one while budget is left, unless the logits for log
+   * probabilities are used up. Mutates: subtracts them.
    */
   grant({ pendingCount, computedLength, promptLogits }: PromptNeed): number {
     if (this.isSpent) return 0;
     const cost = this.#isMixed ? Math.min(LARGEST_COST, 1 + computedLength / DOUBLE_COST_LENGTH) : 1;
     const affordable = Math.max(1, Math.round(this.#left / cost));
-    const room = promptLogits ? Math.min(affordable, this.#promptLogitsLeft) : affordable;
-    const granted = Math.min(pendingCount, room);
+    const limit = promptLogits ? Math.min(affordable, this.#promptLogitsLeft) : affordable;
+    const granted = Math.min(pendingCount, limit);
     this.#left = Math.max(0, this.#left - granted * cost);
-    // A rest of less than a token is none.
+    // A rest of less than one token counts as none.
     if (this.#left < 1) this.#left = 0;
     if (promptLogits) this.#promptLogitsLeft -= granted;
     return granted;

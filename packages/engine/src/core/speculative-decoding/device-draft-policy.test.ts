@@ -9,7 +9,7 @@ function offers(...lengths: readonly number[]) {
 }
 
 describe('drafts on a device', () => {
-  it('are longer the more often guesses are right', () => {
+  it('are longer the higher the acceptance rate is', () => {
     for (const count of COUNTS) {
       const lengths = Array.from({ length: 101 }, (_, percent) =>
         DEVICE_DRAFTS.chooseLength(percent / 100, count),
@@ -20,7 +20,7 @@ describe('drafts on a device', () => {
     }
   });
 
-  it('are shorter the more sequences share the call, as every token of it is worth more', () => {
+  it('are shorter the more sequences share the call, because every token of it is worth more', () => {
     for (const rate of [0.3, 0.5, 0.8, 0.9]) {
       const lengths = COUNTS.map(count => DEVICE_DRAFTS.chooseLength(rate, count));
       expect(lengths).toEqual(lengths.toSorted((a, b) => b - a));
@@ -28,12 +28,12 @@ describe('drafts on a device', () => {
     expect(COUNTS.map(count => DEVICE_DRAFTS.chooseLength(0.8, count))).toEqual([15, 7, 7, 3, 3, 1, 0]);
   });
 
-  it('are made where a processor would batch instead', () => {
+  it('are made where a CPU would batch instead', () => {
     expect(CPU_DRAFTS.chooseLength(0.95, 8)).toBe(0);
     expect(DEVICE_DRAFTS.chooseLength(0.95, 8)).toBeGreaterThan(0);
   });
 
-  it('are tried with one token where little is known, as long as nobody else waits for it', () => {
+  it('are tried with one token where little is known, as long as no other sequence waits for it', () => {
     expect(DEVICE_DRAFTS.chooseLength(0.1, 1)).toBe(1);
     expect(DEVICE_DRAFTS.chooseLength(0.1, 2)).toBe(0);
   });
@@ -48,7 +48,7 @@ describe('drafts on a device', () => {
     }
   });
 
-  it('share what a step has room for when everybody drafts', () => {
+  it('share the draft limit of a step when all sequences draft', () => {
     expect(DEVICE_DRAFTS.settle(offers(15, 7))).toEqual([15, 7]);
     expect(DEVICE_DRAFTS.settle(offers(15, 15, 15, 15, 15, 15, 15, 15))).toEqual(Array(8).fill(8));
     expect(DEVICE_DRAFTS.settle(offers(0, 0))).toEqual([0, 0]);

@@ -4,7 +4,7 @@
 import { DRAFT_LENGTHS, type DraftPolicy, expectedTokens, LEAST_GAIN } from './draft-policy.ts';
 
 /**
- * What one more token adds to a call, whichever sequence it is of: a call of 17 tokens is taken to last twice as long as a
+ * Cost of one more token in a call, of any sequence: a call of 17 tokens is taken to last twice as long as a
  * call of one. Unit: the cost of a call of one token.
  */
 const TOKEN_COST = 1 / 16;

@@ -8,31 +8,31 @@ import {
   updateRate,
 } from './draft-policy.ts';
 
-function rateAfter(...guesses: readonly boolean[]): number {
-  return guesses.reduce((rate, isRight) => updateRate(rate, { isRight }), FIRST_RATES.text);
+function rateAfter(...outcomes: readonly boolean[]): number {
+  return outcomes.reduce((rate, isRight) => updateRate(rate, { isRight }), FIRST_RATES.text);
 }
 
 describe('the policy of drafts', () => {
-  it('expects one token and as many of the draft as are right in a row', () => {
+  it('expects one token and the accepted part of the draft', () => {
     expect(expectedTokens({ rate: 0, length: 7 })).toBe(1);
     expect(expectedTokens({ rate: 1, length: 7 })).toBe(8);
     expect(expectedTokens({ rate: 0.5, length: 3 })).toBeCloseTo(1 + 0.5 + 0.25 + 0.125, 12);
   });
 
-  it('drafts nothing before guesses were right, a little after two, and most after many', () => {
+  it('drafts nothing before tokens were accepted, a little after two, and most after many', () => {
     expect(chooseDraftLength(FIRST_RATES.text, 1)).toBe(0);
     expect(chooseDraftLength(rateAfter(true), 1)).toBe(0);
     expect(chooseDraftLength(rateAfter(true, true), 1)).toBeGreaterThan(0);
     expect(chooseDraftLength(rateAfter(...Array<boolean>(30).fill(true)), 1)).toBe(LONGEST_DRAFT);
   });
 
-  it('drafts longer the more often guesses are right', () => {
+  it('drafts longer the higher the acceptance rate is', () => {
     const lengths = Array.from({ length: 101 }, (_, percent) => chooseDraftLength(percent / 100, 1));
     expect(lengths).toEqual(lengths.toSorted((a, b) => a - b));
     expect(new Set(lengths)).toEqual(new Set([0, 1, 3, 7, 15]));
   });
 
-  it('stops after a few wrong guesses, however long all were right', () => {
+  it('stops after a few rejected tokens, however many were accepted before', () => {
     const rate = rateAfter(...Array<boolean>(100).fill(true), ...Array<boolean>(6).fill(false));
     expect(chooseDraftLength(rate, 1)).toBe(0);
   });

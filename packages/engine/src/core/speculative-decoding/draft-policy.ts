@@ -2,7 +2,7 @@
 // clock, so that a schedule can be repeated. The policy here is that of the CPU, `device-draft-policy.ts` has that of GPUs.
 // Caller: `prompt-lookup-drafter.ts`.
 
-/** Which drafts pay on one kind of machine. */
+/** Selects the drafts that pay on one kind of device. */
 export interface DraftPolicy {
   /** Length of the draft of one of `sequenceCount` running sequences with this acceptance rate; 0: none. */
   chooseLength(rate: number, sequenceCount: number): number;
@@ -18,8 +18,8 @@ export const DRAFT_LENGTHS = [1, 3, 7, 15] as const;
 export const LONGEST_DRAFT = 15;
 
 /**
- * What one more token adds to a call of one sequence, and what one more sequence adds to a batched decode. Unit: the
- * cost of one decode alone. Source: `speculation` in bench/README.md and the batches of `decode-step` there.
+ * Cost of one more token in a call of one sequence, and of one more sequence in a batched decode. Unit: the cost of one
+ * decode alone. Source: `speculation` in bench/README.md and the batches of `decode-step` there.
  */
 const TOKEN_COST = 0.2;
 const SEQUENCE_COST = 0.3;
@@ -90,7 +90,7 @@ export function chooseDraftLength(rate: number, sequenceCount: number): number {
 
 /**
  * Whether each of the running sequences, one offer for each, is expected to go on faster than in a plain step: a
- * sequence with a draft takes a call of its own, and nobody waits for the drafts of others without a gain.
+ * sequence with a draft takes a call of its own, and no sequence waits for the drafts of others without a gain of its own.
  */
 export function areWorthwhile(offers: readonly DraftOffer[]): boolean {
   let cost = 0;

@@ -6,7 +6,7 @@ import type { SubmitMessage } from '../../protocol/messages.ts';
 import type { SequenceConstraint } from '../answer-constraint/sequence-constraint.ts';
 import type { DraftSource } from './draft-policy.ts';
 
-/** What a drafter reads of a sequence. */
+/** The view of a drafter on a sequence. */
 export interface DraftableSequence {
   readonly group: { readonly requestId: number; readonly submitted: SubmitMessage };
   readonly choiceIndex: number;
@@ -21,7 +21,7 @@ export interface DraftableSequence {
 
 /** Tokens that one sequence probably draws next. */
 export interface Draft {
-  /** In their order. None: nothing can be said. */
+  /** In their order. Empty: no proposal. */
   readonly proposed: Int32Array;
   readonly source: DraftSource;
   /** How many of the proposed tokens this step verifies; the others only show how good proposals are. */
@@ -30,7 +30,7 @@ export interface Draft {
 
 export interface Drafter {
   /**
-   * One draft for each of the running sequences, in their order. A draft leaves room for one more token before the length
+   * One draft for each of the running sequences, in their order. A draft leaves one more token before the length
    * limit of its sequence; all together have at most `logitsRoom` tokens. Called again for the same sequences it gives the
    * same.
    */

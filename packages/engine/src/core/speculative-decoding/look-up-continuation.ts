@@ -1,10 +1,10 @@
-// Prompt lookup: finds how a text may go on by finding where its last tokens stood before. Pure. Caller:
-// `prompt-lookup-drafter.ts`.
+// Prompt lookup: finds an earlier occurrence of the last tokens of a text, and copies the tokens that followed it. Pure.
+// Caller: `prompt-lookup-drafter.ts`.
 // Source: prompt lookup decoding (Saxena 2023); the copy that may overlap its own result is that of LZ77.
 
 /** Fewer tokens than these repeat by chance. */
 const SHORTEST_MATCH = 3;
-/** A longer match tells no more. */
+/** Longest match that is searched for: longer ones predict no better. */
 const LONGEST_MATCH = 8;
 
 /**

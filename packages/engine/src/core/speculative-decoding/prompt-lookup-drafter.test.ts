@@ -82,7 +82,7 @@ describe('PromptLookupDrafter', () => {
     ).toEqual(Array(9).fill(0));
   });
 
-  it('drafts nothing beside prompts and no more than there is room for logits', () => {
+  it('drafts nothing beside prompts and no more than the rows of logits allow', () => {
     const drafter = new PromptLookupDrafter();
     expect(lengthsOf(drafter.draft([loopingSequence(30)], { ...ROOMY, isAlone: false }))).toEqual([0]);
     expect(lengthsOf(drafter.draft([loopingSequence(30)], { ...ROOMY, logitsRoom: 6 }))).toEqual([6]);

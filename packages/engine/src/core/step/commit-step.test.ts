@@ -1,4 +1,4 @@
-// What a request is told beside its tokens, through whole steps over a scripted model.
+// Reports of a step beside its tokens: log probabilities, failures and ends, through whole steps over a scripted model.
 
 import { describe, expect, it } from 'vitest';
 import type { PrefilledRequest, SubmitMessage } from '../../protocol/messages.ts';

@@ -24,7 +24,7 @@ export function toSamplingStep(sequence: Sequence, output: OutputView, mask: Tok
 
 /**
  * The prompt tokens whose log probabilities the row's first logits give: the logits at one token are those of the next one.
- * Null where they are not asked for.
+ * Null where they are not requested.
  */
 export function promptLogprobPositions(
   row: PlannedRow,

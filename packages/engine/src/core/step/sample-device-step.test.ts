@@ -38,7 +38,7 @@ function request(requestId: number, changes: Partial<SubmitMessage> = {}): Submi
 }
 
 /** Text with one free letter at its end. */
-const forced = { grammar: { kind: 'regex', text: `${TEXT.replace('{', '\\{')}[ab]` } } as const;
+const onlyText = { grammar: { kind: 'regex', text: `${TEXT.replace('{', '\\{')}[ab]` } } as const;
 const free = { grammar: { kind: 'regex', text: '(ab|cd|abc)+' } } as const;
 
 /** Tokens by request, and how many model calls they took. */
@@ -68,8 +68,8 @@ async function play(kind: 'device' | 'host', messages: readonly SubmitMessage[])
 }
 
 describe('sampleDeviceStep', () => {
-  it('gives text without a choice in few model calls, and the same as without drafts', async () => {
-    const messages = [request(1, { constraint: forced })];
+  it('computes the only text of a constraint in few model calls, with the result of a run without drafts', async () => {
+    const messages = [request(1, { constraint: onlyText })];
     const expected = await play('host', messages);
     const found = await play('device', messages);
     expect(found.tokens).toEqual(expected.tokens);
@@ -80,12 +80,12 @@ describe('sampleDeviceStep', () => {
 
   it('gives every sequence of a step what it gives alone, those with drafts and those without', async () => {
     const messages = [
-      request(1, { constraint: forced }),
+      request(1, { constraint: onlyText }),
       request(2, { constraint: free }),
       request(3, {
         sampling: { ...NEUTRAL_SAMPLING, temperature: 0.5, repetitionPenalty: 1.2, seed: 9n },
       }),
-      request(4, { constraint: forced, logprobs: { topCount: 2 } }),
+      request(4, { constraint: onlyText, logprobs: { topCount: 2 } }),
     ];
     const found = await play('device', messages);
     for (const message of messages) {

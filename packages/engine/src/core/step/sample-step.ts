@@ -15,25 +15,25 @@ import { toRowJobs, toSamplingStep } from './row-questions.ts';
 export interface SampledRow {
   /** New tokens of the sequence, in order: at most one more than the row's draft has. Empty for a row that draws none. */
   readonly tokens: readonly SampledToken[];
-  /** Of the prompt tokens that follow the row's tokens, from position `computedLength + 1` on; only when asked for. */
+  /** Of the prompt tokens that follow the row's tokens, from position `computedLength + 1` on; only when requested. */
   readonly promptLogprobs: readonly TokenLogprobs[];
 }
 
 const NOTHING: readonly never[] = [];
 
-/** What a row of the plan asks of its logits. */
+/** The questions of a row of the plan about its logits. */
 interface RowWork {
   readonly row: PlannedRow;
   /** Shape: `[row.logitsCount, vocabSize]`. */
   readonly logits: Float32Array;
   readonly masks: readonly TokenMask[] | null;
-  /** What any thread can do. */
+  /** The part that any sampling thread can do. */
   readonly jobs: readonly RowJob[];
 }
 
 /**
- * One entry for each row of the plan, in its order: what the row gave, or why it could not give it, as a fault of one
- * row is no fault of the others. Shape: `logits` is `[sum of logitsCount, vocabSize]`; `masks` has what each row may
+ * One entry for each row of the plan, in its order: its result, or its error, so that the failure of one row does not fail
+ * the others. Shape: `logits` is `[sum of logitsCount, vocabSize]`; `masks` has what each row may
  * draw, first and behind the tokens of its draft, or why that is not known. Mutates: `logits`.
  */
 export function sampleStep(

@@ -1,13 +1,13 @@
-// How often a step may fail before its requests do, and how often that may happen before the model counts as broken.
-// Caller: `engine-core.ts`. It counts; which requests a step held it does not know.
+// Retry limits: how often a step may fail before its requests fail, and how many steps in a row may be given up before the
+// model counts as broken. Only counts; the caller, `engine-core.ts`, knows the requests.
 
 import { EngineError } from '../../errors.ts';
 import type { FatalMessage } from '../../protocol/messages.ts';
 import type { SettledCoreSettings } from '../core-settings.ts';
 
-/** What becomes of a step that was given up. */
+/** Consequences of a step that was given up. */
 export interface GivenUpStep {
-  /** What its requests fail with. */
+  /** The error of its requests. */
   readonly error: EngineError;
   /** Absent while the model may go on with other requests. */
   readonly fatal?: FatalMessage;

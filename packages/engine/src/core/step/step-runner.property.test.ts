@@ -26,7 +26,7 @@ function nextToken(history: readonly number[]): number {
   return history[0]! % 3 === 0 ? hashTokens(history) % VOCAB_SIZE : 10 + ((history.at(-1)! + 1) % 3);
 }
 
-/** Proposes that the repetition goes on, as far as the step has room: some tokens are right, some are not. */
+/** Drafts that the repetition goes on, up to the limit of the step: some tokens are accepted, some are not. */
 const drafter: Drafter = {
   draft(decodes, { logitsRoom }) {
     let roomLeft = logitsRoom;

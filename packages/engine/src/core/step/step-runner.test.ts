@@ -15,7 +15,7 @@ it('fails only when the model call has ended, also where masks cannot be filled'
   expect(order).toEqual(['masks', 'call ends', 'no masks']);
 });
 
-it('tells of the model call where both fail', async () => {
+it('throws the error of the model call where both fail', async () => {
   const step = computeAndMask(Promise.reject(new Error('lost')), () => {
     throw new Error('no masks');
   });

@@ -10,7 +10,7 @@ export interface NewestToken {
   /** Whether the output ends in a loop of the kind that the request looks for. */
   readonly isRepeating: boolean;
   /**
-   * What the token did to a constrained answer: `complete` when nothing can follow it, `ended` when it is the end
+   * State of a constrained answer after the token: `complete` when nothing can follow it, `ended` when it is the end
    * token of a complete one. Without a constraint an answer is always `open`.
    */
   readonly answer: 'open' | 'complete' | 'ended';

@@ -1,5 +1,5 @@
-// The events of a beam search: nothing until the search ends, then every answer whole. Each step asks the token side
-// for the best next tokens of each live beam; a prefix cache makes that cheap, and nothing here depends on one.
+// The events of a beam search: every answer whole, after the search has ended. Each step queries the token side for the best
+// next tokens of each live beam. The prefix cache makes that cheap but is not required.
 
 import type { GenerationEvent } from '../../request/generation-event.ts';
 import type { BeamSearch as BeamSearchRequest, LogprobsRequest } from '../../request/generation-request.ts';

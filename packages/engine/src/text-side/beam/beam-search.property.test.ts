@@ -36,12 +36,12 @@ function logitsAfter(tokenIds: readonly number[], { vocabSize, eosLift }: Case):
   return logits;
 }
 
-/** What the search is told of one beam. */
+/** The candidates after one beam. */
 const look = (tokenIds: Int32Array, one: Case) =>
   readTokenLogprobs(logitsAfter([...tokenIds], one), 0, 2 * one.width);
 
 /**
- * Log probabilities of all tokens, rounded as the search is told them: two beams may be closer than the last bit of a
+ * Log probabilities of all tokens, rounded like those that the search gets: two beams may be closer than the last bit of a
  * float32, and a sum of our own would then put them in another order.
  */
 function logprobsById(logits: Float32Array): ReadonlyMap<number, number> {

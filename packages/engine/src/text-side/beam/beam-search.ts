@@ -1,5 +1,5 @@
-// The beam search itself: which continuations are kept, which answers win. It knows ids and numbers only and asks
-// nobody: `beam-generation.ts` fetches the candidates of each step.
+// The beam search: selects the beams to keep and the best answers, on ids and numbers only. `beam-generation.ts` fetches the
+// candidates of each step.
 
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 
@@ -15,7 +15,7 @@ export interface BeamSearchOptions {
   readonly eosTokenId: number | null;
   /** End-of-sequence is a token like any other. */
   readonly ignoreEos: boolean;
-  /** The token that ended a beam belongs to its tokens. */
+  /** The token that ended a beam is kept in its tokens. */
   readonly keepsEos: boolean;
 }
 
@@ -46,18 +46,18 @@ interface Candidate {
   readonly sum: number;
 }
 
-/** Relative room for rounding in the bound below which a search goes on. */
+/** Relative tolerance for rounding in the bound that ends the search. */
 const BOUND_MARGIN = 1e-9;
 
 /**
- * Source: the beam search of vLLM, with one addition: it ends as soon as no live beam can reach the answers any
- * more, which changes no answer.
+ * Source: the beam search of vLLM, with one addition: it ends as soon as no live beam can still beat an answer, which
+ * changes no result.
  */
 export class BeamSearch {
   readonly #options: BeamSearchOptions;
   /** Best sum first. */
   #live: readonly Beam[];
-  /** The best `width` of those that ended so far, best score first; equals in the order in which they ended. */
+  /** The best `width` of those that ended so far, best score first; ties in the order in which they ended. */
   #finished: readonly FinishedBeam[] = [];
   #stepCount = 0;
 
@@ -113,7 +113,7 @@ export class BeamSearch {
   }
 
   #best(beams: readonly FinishedBeam[]): readonly FinishedBeam[] {
-    // Stable, so that of equals the one that came first stays first.
+    // A stable sort, so that ties keep their order.
     return [...beams].sort((a, b) => descending(a.score, b.score)).slice(0, this.#options.width);
   }
 

@@ -1,5 +1,5 @@
-// A question to the token side: which tokens are the best after these? It is a request of one greedy token whose log
-// probabilities are the answer. Beam search asks one for each beam and step.
+// A next-token query: the best next tokens after a list of tokens, as a request of one greedy token whose log probabilities
+// are the result. Beam search makes one for each beam and step.
 
 import type { EngineError } from '../../errors.ts';
 import type { PrefilledRequest, SequenceUpdate, SubmitMessage } from '../../protocol/messages.ts';
@@ -9,7 +9,7 @@ import type { ValidRequest } from '../../request/validate-generation-request.ts'
 import type { OpenRequest } from '../open-requests.ts';
 
 export interface NextTokens {
-  /** Best first, as many as were asked for or the vocabulary has. */
+  /** Best first, as many as requested or the vocabulary has. */
   readonly logprobs: TokenLogprobs;
   readonly cachedTokenCount: number;
 }
@@ -46,7 +46,7 @@ export class NextTokenQuery implements OpenRequest {
   }
 }
 
-/** The message of a question. `continues`: the first question of the search; `valid`: the request on whose behalf it is asked. */
+/** The message of a query. `continues`: the first query of the search; `valid`: the request that the search serves. */
 export function toQueryMessage(
   { requestId, continues }: { readonly requestId: number; readonly continues: number | undefined },
   tokenIds: Int32Array,

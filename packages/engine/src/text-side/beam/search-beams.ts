@@ -1,5 +1,5 @@
-// A beam search over a link: each question about next tokens is a request of its own, served in the place in the queue that
-// the search had when it came. Caller: `linked-engine.ts`.
+// Runs a beam search over a link: each next-token query is a request of its own, which inherits the place of the search
+// in the order of service. Caller: `linked-engine.ts`.
 
 import type { CoreLink } from '../../link/core-link.ts';
 import type { GenerationEvent } from '../../request/generation-event.ts';
@@ -13,14 +13,14 @@ import { createSplitter } from '../request-reasoning.ts';
 import { generateBeams } from './beam-generation.ts';
 import { NextTokenQuery, type NextTokens, toQueryMessage } from './next-token-query.ts';
 
-/** Who answers the questions of a search. */
+/** The parts of the engine that serve the queries of a search. */
 export interface BeamSearchSides {
   readonly link: CoreLink;
   readonly requests: OpenRequests;
   readonly tokenizer: Tokenizer;
 }
 
-/** The events of a search. Throws: what the link fails a request with, `aborted`. */
+/** The events of a search. Throws: the errors with which the link fails a request, `aborted`. */
 export function searchBeams(
   { valid, promptTokenIds, rules, reasoning }: PreparedRequest,
   beamSearch: BeamSearch,
@@ -30,7 +30,7 @@ export function searchBeams(
   const { tokenBytes, mainEosTokenId } = tokenizer;
   const { skipSpecialTokens, includeStopInOutput, logprobs } = valid;
 
-  /** The first question, which all others continue. */
+  /** Id of the first query, which all others continue. */
   let firstId: number | undefined;
 
   const askNextTokens = async (tokenIds: Int32Array, topCount: number): Promise<NextTokens> => {
@@ -62,7 +62,7 @@ export function searchBeams(
         ...(reasoning !== null && { shownSpecialIds: reasoning.specialIds }),
       }),
     createSplitter: () => createSplitter(reasoning),
-    // A search begins with one question, which may be refused like any request.
+    // A search begins with one query, which may be refused like any request.
     askNextTokens: (tokenIdLists, topCount) =>
       Promise.all(tokenIdLists.map(tokenIds => askNextTokens(tokenIds, topCount))),
   });

@@ -23,7 +23,7 @@ export type ReasoningFormat = TagFormat | ChannelFormat;
 
 interface NamedFormat {
   readonly format: ReasoningFormat;
-  /** A text that only chat templates of such models have. */
+  /** A text by which the chat templates of such models are recognised. */
   readonly templateMark: string;
   /** Models that use it. */
   readonly usedBy: string;
@@ -102,12 +102,12 @@ function endsInReasoning(format: TagFormat, text: string): boolean {
 }
 
 /**
- * Where a prompt leaves the reasoning of the answer. `open`: the first token is reasoning. `closed`: the answer begins
+ * The state of the reasoning at the end of a prompt. `open`: the first token is reasoning. `closed`: the answer begins
  * with the first token. `possible`: the model may begin its reasoning with the first token.
  */
 export type ReasoningStart = 'open' | 'closed' | 'possible';
 
-/** The end of a prompt, as far as it decides about reasoning. */
+/** The end of a prompt, which decides whether the output begins with reasoning. */
 export interface PromptEnd {
   /** Text of the prompt's last tokens. */
   readonly tail: string;

@@ -54,7 +54,7 @@ export function createChannelSplitter(): ReasoningSplitter {
   return {
     push,
     finish() {
-      // A header that never ended is no text.
+      // An incomplete header is not text.
       const rest = state === 'header' ? '' : held;
       held = '';
       return isReasoning ? { reasoning: rest, answer: '' } : { reasoning: '', answer: rest };

@@ -6,7 +6,7 @@ import type { ReasoningFormat, ReasoningStart, TagFormat } from './reasoning-for
 import type { ReasoningSplitter, SplitText } from './reasoning-splitter.ts';
 import { createChannelSplitter } from './split-channels.ts';
 
-/** @param start Where the prompt leaves the reasoning. */
+/** @param start State of the reasoning at the end of the prompt. */
 export function createReasoningSplitter(format: ReasoningFormat, start: ReasoningStart): ReasoningSplitter {
   return format.kind === 'channels' ? createChannelSplitter() : createTagSplitter(format, start);
 }

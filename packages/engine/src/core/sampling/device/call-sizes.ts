@@ -1,5 +1,5 @@
-// How large the calls of the sampler on a device are, and what memory its rows take there. Few sizes, so that calls are
-// prepared and shaders compiled for few; close enough that little comes back for nothing.
+// Sizes of the calls of the device sampler, and the memory of its rows. Few sizes, so that few calls are prepared and few
+// shaders compiled; close enough to the need that little is read back in vain.
 
 import { rowShape } from './row-shape.ts';
 
@@ -12,7 +12,7 @@ export const MOST_ROWS = 64;
 /** Kinds of rows that stay on the device from one graph to the next: edited ones, and the model's own. */
 const KEPT_KINDS = 2;
 
-/** Rows of the smallest call that has room for `count`, which is `MOST_ROWS` at most. */
+/** Rows of the smallest call for `count` rows, which is `MOST_ROWS` at most. */
 export function rowCountFor(count: number): number {
   return ROW_COUNTS.find(size => size >= count)!;
 }
@@ -29,7 +29,7 @@ export function largestCall(rowLimit: number): number {
   return rowCountFor(Math.min(rowLimit, MOST_ROWS));
 }
 
-/** What the sampler keeps on the device, from its first call on. Unit: bytes. */
+/** Memory that the sampler holds on the device, from its first call on. Unit: bytes. */
 export function samplingMemoryBytes(vocabSize: number, rowLimit: number): number {
   const { paddedLength } = rowShape(vocabSize);
   return KEPT_KINDS * largestCall(rowLimit) * paddedLength * Float32Array.BYTES_PER_ELEMENT;

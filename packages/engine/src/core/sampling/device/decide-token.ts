@@ -1,5 +1,6 @@
-// Decides the next token of a row from what the device sent of it: the best tokens and, maybe, sums of weights. Says so
-// where that is not enough. The steps and every number are those of `../sampler.ts`. Caller: `device-sampler.ts`.
+// Decides the next token of a row from the summary that the device sent: the best tokens and, if requested, sums of
+// weights. Reports a reason where that is not enough. The steps and every number are those of `../sampler.ts`. Caller:
+// `device-sampler.ts`.
 
 import type { SamplingParams } from '../../../request/sampling-params.ts';
 import { tokenWeight, type WeightScale, weightScale } from '../kernels/token-weight.ts';
@@ -7,7 +8,7 @@ import { minPLimit } from '../processors/min-p.ts';
 import { BANNED_LOGIT } from '../token-edits.ts';
 import { PART_BITS, type RowShape } from './row-shape.ts';
 
-/** The best tokens of a row, best first and in id order among equals. */
+/** The best tokens of a row, best first, ties by id. */
 export interface BestTokens {
   readonly logits: Float32Array;
   readonly tokenIds: Int32Array;
@@ -40,7 +41,7 @@ export type OpenReason = 'numbers' | 'ties' | 'many';
 const LARGEST_LOGIT = 1e30;
 
 /**
- * `weightSums` has, for each part of a weight, the sum over each block; null where nobody asked. Shape: `[partCount,
+ * `weightSums` has, for each part of a weight, the sum over each block; null where not requested. Shape: `[partCount,
  * sumBlockCount]`. `random` is in [0, 1).
  */
 export function decideToken(
@@ -90,7 +91,7 @@ function countReaching({ logits, knownCount, isAll }: BestTokens, limit: number)
   return { count, isAll: isAll || count <= knownCount };
 }
 
-/** How many of the best tokens reach the cumulative weight. Null: more than came. */
+/** Number of best tokens that reach the cumulative weight. Null: more than were read back. */
 function countForWeightSum(
   best: BestTokens,
   reached: Reached,

@@ -18,7 +18,7 @@ import { isEdited, locateGraph, rankGraph, readGraph, reduceGraph } from './samp
 export interface DeviceCall {
   readonly arrays: ReadonlyMap<string, ElementArray>;
   readonly run: () => Promise<void>;
-  /** What comes back to the process each time. */
+  /** Outputs that are read back to the process. */
   readonly readBytes: number;
   readonly dispose: () => void;
 }

@@ -1,6 +1,6 @@
-// Samples rows of logits that lie on a device. What comes back to the process is a few hundred numbers for a row: the
-// best tokens, sums of weights over blocks, and places that the device looks up. The tokens are those that `../sampler.ts`
-// draws from the same logits; where what came back cannot tell, the row itself is fetched and given to that sampler.
+// GPU sampling: samples rows of logits on a device. A few hundred numbers of a row are read back: the best tokens, sums of
+// weights over blocks, and positions that the device looks up. The tokens are those that `../sampler.ts` draws from the same
+// logits; where the summary cannot decide, the whole row is fetched and given to that sampler.
 
 import type { OrtBackend, OrtSessionOptions, OrtValue } from '@ortler/onnxruntime';
 import { attempt } from '../../../errors.ts';
@@ -32,7 +32,7 @@ export interface DeviceSamplerOptions extends OrtSessionOptions {
   readonly rowLimit: number;
 }
 
-/** Best tokens that come back of a row: what nearly every nucleus has room in. */
+/** Best tokens of a row that are read back: nearly every nucleus is smaller. */
 const CANDIDATE_COUNT = 128;
 /** Of the row without edits; more log probabilities than these cost the row. */
 const LOGPROB_COUNT = 32;
@@ -51,7 +51,7 @@ export class DeviceSampler {
   /** By question; as many as were ever asked together. */
   readonly #edits: TokenEdits[] = [];
 
-  /** `sampler` takes the rows that the device leaves open. */
+  /** `sampler` samples the rows that the device cannot decide. */
   constructor(
     sampler: Sampler,
     backend: OrtBackend,
@@ -69,9 +69,8 @@ export class DeviceSampler {
   }
 
   /**
-   * One answer for each question, in order: a fault of one row is its answer and no fault of the others; null is that of a
-   * tentative question which only the row itself could answer. The values of the logits should come again and again, as
-   * calls are prepared for them.
+   * One answer for each question, in order. An error of one row is its answer and does not fail the others; null answers a
+   * tentative question that needs the whole row. Reuse the same values of logits, because calls are prepared for them.
    *
    * All questions are taken before anything is awaited, and the output of each is looked at while it is taken.
    */

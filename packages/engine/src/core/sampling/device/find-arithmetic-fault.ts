@@ -1,6 +1,6 @@
-// Whether a device computes as the sampler needs it, to the bit: tried on rows whose tokens are known from the CPU. A
-// driver that rounds otherwise, or fuses what must not be, would draw other tokens now and then and never say so. Caller:
-// whoever makes a `DeviceSampler`, once.
+// Self-test of the arithmetic of a device, which must be exact to the bit: rows whose tokens are known from the CPU are
+// sampled. A driver that rounds differently, or fuses operations, would now and then draw other tokens without an error.
+// Called once for each `DeviceSampler`.
 
 import type { OrtBackend } from '@ortler/onnxruntime';
 import { NEUTRAL_SAMPLING } from '../../../request/sampling-params.ts';
@@ -15,7 +15,7 @@ const PENALIZED_COUNT = 64;
 /** As coarse as float16 is at this size, so that both kinds of logits hold them. */
 const LOGIT_STEP = 2 ** -7;
 
-/** Null when every token is the one that `sampler` draws; else what was found. */
+/** Null when every token is the one that `sampler` draws; else a description of the difference. */
 export async function findArithmeticFault(
   backend: OrtBackend,
   device: DeviceSampler,

@@ -1,5 +1,5 @@
 // Pieces that the graphs of this folder are made of. Each operator is a kernel of its own on a device, so nothing is fused
-// and every float32 operation rounds by itself, as the definitions in `../kernels/token-weight.ts` and the processors want.
+// and every float32 operation rounds by itself, which `../kernels/token-weight.ts` and the processors require.
 
 import type { GraphWriter, Value } from '@ortler/onnx';
 import { EXP2_COEFFICIENTS, LOWEST_POWER, ROUNDER } from '../kernels/token-weight.ts';
@@ -60,7 +60,7 @@ export function bestTokens(
   return { logits, tokenIds };
 }
 
-/** What `TokenEdits` says, at the tokens that it names. Shape of each: `[rowCount, editCount]`. */
+/** The edits of `TokenEdits`, at the tokens that it names. Shape of each: `[rowCount, editCount]`. */
 export interface EditInputs {
   readonly tokenIds: Value;
   readonly biases: Value;
@@ -87,7 +87,7 @@ export function applyEdits(graph: GraphWriter, row: Value, edits: EditInputs): V
 }
 
 /**
- * A quotient that is rounded as IEEE 754 wants it; a shader's own may be off by some units of its last place. Twice the
+ * A division with the rounding of IEEE 754; that of a shader may be off by some units in the last place. Twice the
  * rest of the division, which two float32 hold exactly, is divided again; then the quotient and its two neighbours are
  * compared by their rests, and the least rest wins.
  */

@@ -1,4 +1,4 @@
-// How a row of logits is laid out on the device: padded, in blocks whose sums of weights float32 holds exactly.
+// Layout of a row of logits on the device: padded, in blocks whose sums of weights float32 holds exactly.
 // Readers: the graphs of this folder and `device-sampler.ts`, which must agree.
 
 import { exactWeightBits } from '../kernels/token-weight.ts';
@@ -7,12 +7,12 @@ import { exactWeightBits } from '../kernels/token-weight.ts';
 export const SUM_BLOCK_LENGTH = 2048;
 /** Bits of each part of a weight. */
 export const PART_BITS = 12;
-/** Tokens of a block of which only the largest logit is looked at first, where the best tokens are sought. */
+/** Tokens of a block in the search for the best tokens, which first reads only the largest logit of each block. */
 export const TOP_BLOCK_LENGTH = 64;
 
 export interface RowShape {
   readonly vocabSize: number;
-  /** With at least one place behind the vocabulary, where edits that nobody asked for go. */
+  /** With at least one element behind the vocabulary, the target of unused edits. */
   readonly paddedLength: number;
   readonly sumBlockCount: number;
   /** Of a weight: those of the sampler on the CPU. */

@@ -22,14 +22,14 @@ export type RowQuestion =
   /** The log probabilities of a known token. */
   | { readonly kind: 'read'; readonly row: number; readonly tokenId: number; readonly topCount: number };
 
-/** Why rows were fetched, besides those of `OpenReason`. */
+/** Reasons for fetching whole rows, besides those of `OpenReason`. */
 export type FetchReason = OpenReason | 'thinking' | 'edits' | 'logprobs';
 
 export function isTentative(question: RowQuestion): boolean {
   return question.kind === 'draw' && question.isTentative === true;
 }
 
-/** Of a row that nobody edits. */
+/** Edits of a row without processors. */
 export const NO_EDITS = new TokenEdits();
 
 /** A question on its way to its answer. */

@@ -1,15 +1,15 @@
-// The graphs that look at rows of logits where they lie. Caller: `device-sampler.ts`. Names of inputs and outputs are the
+// The ONNX graphs of GPU sampling. Caller: `device-sampler.ts`. Names of inputs and outputs are the
 // contract between the two.
 
 import { GraphWriter, type Value } from '@ortler/onnx';
 import { applyEdits, applyMask, bestTokens, inSumBlocks, selectRows, weightParts } from './graph-parts.ts';
 import { PART_BITS, type RowShape, SUM_BLOCK_LENGTH } from './row-shape.ts';
 
-/** What some row of a step needs; the graph does it for all of them, since a row that needs less is not harmed. */
+/** Features that some row of a step needs. The graph computes them for all rows, which is harmless. */
 export interface ReduceFeatures {
   /** A constraint. */
   readonly mask: boolean;
-  /** A list of the only tokens allowed, which is no part of the model's own opinion. */
+  /** A list of allowed tokens, which does not affect log probabilities. */
   readonly allowed: boolean;
   readonly edits: boolean;
   readonly penalties: boolean;
@@ -122,8 +122,8 @@ export function locateGraph(shape: GraphShape): Uint8Array {
 }
 
 /**
- * How a token stands in the model's own opinion. Inputs: `own`, `row` int32 `[count]`, `tokenId` int32 `[count, 1]`.
- * Output: `standing` `[count, 2]`: its logit and how many tokens have a larger one.
+ * Logit and rank of a token in the row of log probabilities. Inputs: `own`, `row` int32 `[count]`, `tokenId` int32
+ * `[count, 1]`. Output: `standing` `[count, 2]`: its logit and how many tokens have a larger one.
  */
 export function rankGraph(shape: GraphShape): Uint8Array {
   const graph = new GraphWriter('sampling');

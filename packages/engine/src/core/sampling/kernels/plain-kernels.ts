@@ -1,5 +1,5 @@
-// The loops over a row in plain JavaScript: what the WebAssembly ones are compared with, and what runs where a process
-// has no WebAssembly (`node --jitless`). Slower, but the same bits.
+// The row kernels in plain JavaScript: the reference for the WebAssembly ones, and the fallback in a process without
+// WebAssembly (`node --jitless`). Slower, with identical bits.
 
 import {
   BLOCK_LENGTH,
@@ -95,7 +95,7 @@ export class PlainKernels implements RowKernels {
     for (let block = 0; block < blockWeightSums.length; block++) {
       blockWeightSums[block] = 0;
       if (blockMaxima[block]! < lowestLogit) continue;
-      // Four sums, added crosswise at the end: as the lanes of the other implementation.
+      // Four sums, added crosswise at the end, like the lanes of the WebAssembly kernels.
       let sum0 = 0;
       let sum1 = 0;
       let sum2 = 0;

@@ -9,14 +9,14 @@ export const BUCKET_COUNT = 512;
 /** Tokens of each block that are in the sample of `spread`. */
 export const SAMPLE_LENGTH = 4;
 
-/** Tokens of a block. What a row is reduced to, block by block, is small enough for ordinary code. */
+/** Tokens of a block. The per-block results are few enough for ordinary code. */
 export const BLOCK_LENGTH = 64;
 
 export interface RowKernels {
   readonly name: 'wasm' | 'plain';
   /**
-   * The row to work on, written by the caller. Shape: `[blockCount * BLOCK_LENGTH]`; what lies behind the vocabulary
-   * stays minus infinity.
+   * The row to work on, written by the caller. Shape: `[blockCount * BLOCK_LENGTH]`; elements behind the vocabulary
+   * stay minus infinity.
    */
   readonly row: Float32Array;
   /** The largest logit of each block, as of the last `scan`. Shape: `[blockCount]`. */
@@ -36,8 +36,8 @@ export interface RowKernels {
    */
   readonly weights: Float32Array;
   /**
-   * As `weigh` by the kept weights. The limit is at least theirs, and finite: a token that was forbidden since still has
-   * its weight. Mutates: `blockWeightSums`.
+   * As `weigh` by the kept weights. The limit is at least theirs, and finite: a token that was banned since still has its
+   * weight. Mutates: `blockWeightSums`.
    */
   weighKept(lowestLogit: number): number;
   /** The sum of `blockWeightSums` of the blocks with a token that has at least that logit. */
@@ -56,7 +56,7 @@ export interface RowKernels {
 
 export type SpreadTokens = 'all' | 'sample';
 
-/** How tokens are told apart by their logits. Numbers are float32. */
+/** Division of logits into buckets. Numbers are float32. */
 export interface Buckets {
   /** The largest logit. */
   readonly largest: number;

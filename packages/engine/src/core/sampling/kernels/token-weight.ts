@@ -2,11 +2,11 @@
 // `wasm-weigh-functions.ts` repeats it operation by operation, four tokens at a time.
 //
 // Weights are whole numbers so small that a vocabulary of them adds up without rounding. So a sum of weights does not
-// depend on the order in which it was made, and neither does what is decided by it: which tokens top-p keeps and which
-// one is drawn. Everything before the last rounding is float32, as the logits are, and made of operations that IEEE 754
-// fixes to the bit, so a machine cannot differ from another either.
+// depend on the order of its terms, and neither do the decisions based on it: which tokens top-p keeps and which one is
+// drawn. Everything before the last rounding is float32, like the logits, and consists of operations whose results
+// IEEE 754 defines to the bit, so the result does not depend on the machine either.
 
-/** What turns the logits of a row into weights. All of it is float32. */
+/** The parameters that turn the logits of a row into weights, in float32. */
 export interface WeightScale {
   /** The largest logit: its weight is `2 ** bits`. */
   readonly largest: number;

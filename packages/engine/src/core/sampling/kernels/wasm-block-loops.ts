@@ -1,5 +1,5 @@
-// What the loops over a row have in common: blocks of a row, vectors of a block, and sums in float64. Callers:
-// the modules that write functions of rows.
+// Shared code of the WebAssembly loops over a row: blocks of a row, vectors of a block, and sums in float64. Callers: the
+// modules that write functions of rows.
 
 import { BLOCK_LENGTH } from './row-kernels.ts';
 import {
@@ -26,7 +26,7 @@ export interface BlockCursors {
   readonly rowEnd: Local;
   /** The largest logit of the block. */
   readonly blockMaximum: Local;
-  /** What else goes on with each block, and by how many bytes. */
+  /** Other addresses that advance with each block, and by how many bytes. */
   readonly others?: readonly (readonly [cursor: Local, bytes: number])[];
 }
 

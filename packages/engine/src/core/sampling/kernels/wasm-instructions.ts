@@ -5,7 +5,7 @@
 export type Code = readonly number[];
 
 const SIMD_PREFIX = 0xfd;
-/** What `block` statements leave behind: nothing. */
+/** Result type of `block` statements: none. */
 const NO_RESULT = 0x40;
 /** Alignment hints, as powers of two. */
 const ALIGN = { i32: 2, f32: 2, f64: 3, v128: 4 } as const;

@@ -1,5 +1,5 @@
 // The loops over a row whose weights are kept, in WebAssembly: sums above a limit and the tokens between two of them.
-// What `plain-kernels.ts` does, four tokens at a time. Caller: `wasm-row-module.ts`.
+// Same results as `plain-kernels.ts`, four tokens at a time. Caller: `wasm-row-module.ts`.
 
 import { BLOCK_BYTES, eachBlock, eachVector, ifBlockReaches, laneSums } from './wasm-block-loops.ts';
 import {
@@ -21,7 +21,7 @@ import { type WasmFunction, wasmFunction } from './wasm-module.ts';
 export interface KeptFunctions {
   /**
    * Writes the sum of weights of each block and gives that of the row, of tokens with at least `lowestLogit`. `scratch`
-   * has room for the weights of a block.
+   * holds the weights of a block.
    */
   weighKept(
     rowEnd: number,
@@ -48,7 +48,7 @@ export interface KeptFunctions {
   ): number;
 }
 
-/** From the address of a logit to the id of its token, as a power of two. */
+/** Shift from the address of a logit to the id of its token. */
 const ID_SHIFT = 2;
 const LANES = [0, 1, 2, 3] as const;
 
@@ -109,7 +109,7 @@ const MASS_OF_REACHING = wasmFunction({
   body({ blockMaximum, blockMaximaEnd, blockWeightSum, lowestLogit, total, limits, reaches }) {
     return [
       limits.set(f32x4.splat(lowestLogit.get)),
-      // Without a branch, which would be foreseen wrongly most often.
+      // Without a branch, which would be mispredicted most of the time.
       repeatWhile(i32.isLess(blockMaximum.get, blockMaximaEnd.get), [
         reaches.set(f32x4.isAtLeast(f32x4.splat(f32.load(blockMaximum.get)), limits.get)),
         total.set(f64x2.add(total.get, v128.and(reaches.get, v128.loadHalf(blockWeightSum.get, 0)))),

@@ -1,4 +1,4 @@
-// The loops over a row in WebAssembly, on memory of their own.
+// The row kernels in WebAssembly, on memory of their own.
 
 import { assertInvariant } from '../../../errors.ts';
 import {
@@ -29,7 +29,7 @@ export class WasmKernels implements RowKernels {
   /** Shape: `[BUCKET_COUNT, BUCKET_LANES]`. */
   readonly #laneWeightSums: Float64Array;
   readonly #ids: Int32Array;
-  /** Where the weights of one block have room. Unit: bytes from the start of the memory. */
+  /** Address of scratch memory for the weights of one block. Unit: bytes. */
   readonly #scratch: number;
   readonly #functions: RowFunctions;
 

@@ -7,7 +7,7 @@ import { encodeModule, wasmFunction } from './wasm-module.ts';
 import { SPREAD_FUNCTIONS, type SpreadFunctions } from './wasm-spread-functions.ts';
 import { WEIGH_FUNCTIONS, type WeighFunctions } from './wasm-weigh-functions.ts';
 
-/** What the module exports. Addresses are bytes of its memory; the row begins at 0. */
+/** The exports of the module. Addresses are bytes of its memory; the row begins at 0. */
 export interface RowFunctions extends WeighFunctions, KeptFunctions, SpreadFunctions {
   /** Writes the largest logit of each block; gives that of the row, or NaN when the row has one. */
   scan(rowEnd: number, blockMaxima: number): number;

@@ -1,4 +1,4 @@
-// Sums of weights by bucket in WebAssembly. What `plain-kernels.ts` does, four tokens at a time. Caller:
+// Sums of weights by bucket in WebAssembly. Same results as `plain-kernels.ts`, four tokens at a time. Caller:
 // `wasm-row-module.ts`.
 
 import { BUCKET_COUNT } from './row-kernels.ts';
@@ -28,7 +28,7 @@ export interface SpreadFunctions {
 
 export const BUCKET_LANES = 4;
 
-/** Bytes of the sums of a bucket, as a power of two. */
+/** Binary logarithm of the bytes of the sums of a bucket. */
 const BUCKET_SHIFT = 5;
 const LANES = [0, 1, 2, 3] as const;
 /** Bits of a float32 as an integer. */

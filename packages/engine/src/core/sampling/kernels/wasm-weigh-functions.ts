@@ -53,7 +53,7 @@ const MANTISSA_BITS = 23;
 const COEFFICIENTS = [1, ...EXP2_COEFFICIENTS];
 const COEFFICIENT_INDEXES = [0, 1, 2, 3, 4, 5, 6] as const;
 
-/** What turns logits into weights, as vectors from before the loop: in it a constant is made anew in each turn. */
+/** The parameters of `token-weight.ts` as vectors, set before the loop, because in it every constant is built again. */
 interface WeightVectors {
   readonly largests: Local;
   readonly factors: Local;

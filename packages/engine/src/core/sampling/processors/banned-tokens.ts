@@ -1,5 +1,4 @@
-// Tokens that cannot be drawn: those that a request does not allow, ends of an output that is too short, and the last tokens of
-// bad words.
+// Banned tokens: those outside the allowed token ids, end tokens before the minimum length, and the last tokens of bad words.
 
 import type { LogitsProcessor } from '../logits-processor.ts';
 

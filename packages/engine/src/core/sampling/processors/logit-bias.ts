@@ -1,4 +1,4 @@
-// Adds to the scores of single tokens.
+// Logit bias: adds to the logits of single tokens.
 
 import type { LogitBias } from '../../../request/sampling-params.ts';
 import type { LogitsProcessor } from '../logits-processor.ts';

@@ -1,8 +1,8 @@
-// Drops tokens that are less probable than a share of the best one.
+// Min-p: drops tokens that are less probable than a share of the best one.
 
 /**
- * The least logit that stays: of tokens with `p >= minP * max(p)`. The normaliser cancels, so this is a limit on the
- * logits, float32 as they are.
+ * The lowest logit that stays, that of tokens with `p >= minP * max(p)`. The normaliser cancels, so this is a limit on the
+ * logits, in float32.
  */
 export function minPLimit(largest: number, temperature: number, minP: number): number {
   return Math.fround(largest + temperature * Math.log(minP));

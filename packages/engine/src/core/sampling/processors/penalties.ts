@@ -1,5 +1,5 @@
-// Penalties for tokens that occurred. The repetition penalty: each token of the prompt and of the output once. The frequency and
-// presence penalties: tokens of the output, a little for each time and a fixed amount for any time.
+// Penalties lower the logits of tokens that occurred. Repetition penalty: each token of prompt and output, once, however often it
+// occurred. Frequency and presence penalty: tokens of the output, by an amount for each occurrence and by a fixed amount.
 // Source of the repetition penalty: Keskar et al., "CTRL" (2019), section 4.1, with the prompt included.
 
 import type { LogitsProcessor } from '../logits-processor.ts';
@@ -8,7 +8,7 @@ const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
 
 /** Divides positive and multiplies negative logits. A large penalty makes a token unlikely but never bans it. */
 export function penalizeRepetition(promptTokenIds: Int32Array, repetitionPenalty: number): LogitsProcessor {
-  // The row is float32, so is the penalty; one outside that range has the effect of the range's end.
+  // The penalty is rounded to float32 like the row; one beyond that range acts as the end of the range.
   const penalty = Math.min(LARGEST_FLOAT32, Math.max(2 ** -149, Math.fround(repetitionPenalty)));
   const inPrompt = new Set(promptTokenIds);
   const promptIds = Int32Array.from(inPrompt);

@@ -1,12 +1,12 @@
-// Keeps the k best tokens, and those that tie with the last of them.
+// Top-k: keeps the k best tokens, and those that tie with the last of them.
 
 import type { Candidates } from '../candidates.ts';
 import { kthLargest } from '../kth-largest.ts';
 import type { LogitsRow } from '../logits-row.ts';
 
 /**
- * The least logit that stays: `lowestLogit` where fewer than k tokens have at least that. Mutates: `candidates` and
- * `heap`, which has room for k values.
+ * The lowest logit that stays: `lowestLogit` where fewer than k tokens have at least that. Mutates: `candidates` and
+ * `heap`, which has at least k elements.
  */
 export function topKLimit(
   row: LogitsRow,

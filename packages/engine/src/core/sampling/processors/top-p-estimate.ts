@@ -1,5 +1,5 @@
-// About how much the tokens of a row weigh that lie between two logits, by what buckets of neighbouring logits weigh.
-// Caller: `top-p.ts`, which checks what comes of it.
+// Estimates the weight of the tokens between two logits, from the weights of buckets of neighbouring logits. Caller:
+// `top-p.ts`, which checks every estimate.
 
 import { BUCKET_COUNT, type Buckets, bucketOf } from '../kernels/row-kernels.ts';
 
@@ -9,7 +9,7 @@ export interface LogitRange {
   readonly belowLogit: number;
 }
 
-/** How much more than what is missing a range is to have. */
+/** Factor by which a range exceeds the missing weight. */
 const RANGE_MARGIN = 1.25;
 
 export class WeightSumEstimate {

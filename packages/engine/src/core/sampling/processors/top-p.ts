@@ -1,15 +1,15 @@
-// Top-p: keeps the smallest set of best tokens whose cumulative probability reaches `topP`.
+// Top-p (nucleus sampling): keeps the smallest set of best tokens whose cumulative probability reaches `topP`.
 
 import { BLOCK_LENGTH, BUCKET_COUNT, type Buckets, SAMPLE_LENGTH } from '../kernels/row-kernels.ts';
 import { LARGEST_FLOAT32, type WeightScale } from '../kernels/token-weight.ts';
 import type { LogitsRow, RowCut } from '../logits-row.ts';
 import { type LogitRange, WeightSumEstimate } from './top-p-estimate.ts';
 
-/** Most rows of a model have what top-p keeps within this score of the best token: then few blocks are looked at. */
+/** In most rows the nucleus is within this logit distance of the best token: then few blocks are visited. */
 const NEAR_SCORE = -4;
-/** The tokens of so few blocks are told apart at once. */
+/** The tokens of at most so many blocks are ranked without another estimate. */
 const FEW_BLOCKS = 32;
-/** Room for the rounding of a logarithm. Unit: powers of two. */
+/** Tolerance for the rounding of a logarithm. Unit: powers of two. */
 const POWER_MARGIN = 0.01;
 
 export interface TopPSearch {
@@ -18,19 +18,19 @@ export interface TopPSearch {
   readonly scale: WeightScale;
 }
 
-/** Where the last token that stays is: it has at least `lowestLogit`, and less than the other. */
+/** Range of the logit of the last token that stays: at least `lowestLogit`, and less than `belowLogit`. */
 interface Region extends LogitRange {
   /** Of all tokens with at least `lowestLogit`. */
   readonly weightSum: number;
 }
 
 /**
- * What stays of `weighed`, the tokens that the row weighed last. A token stays when the tokens ranked before it weigh less
+ * The nucleus of `weighed`, the tokens that the row weighed last. A token stays when the tokens ranked before it weigh less
  * than `topP` of all: that is vLLM's rule "sort ascending and drop while the sum is at most 1 - topP", seen from the
- * other end. The best token always stays. Equal logits are ranked by id; those that do not stay are forbidden in the row.
+ * other end. The best token always stays. Equal logits are ranked by id; those that do not stay are banned in the row.
  *
  * No sort: a sample of the row says about where the limit is, one sum over the row says how far from the limit that is,
- * and only the tokens in between are told apart. Sums are exact, so an estimate that is wrong costs time and nothing else.
+ * and only the tokens in between are ranked. Sums are exact, so a wrong estimate only costs time.
  * Mutates: `row`.
  */
 export function cutByTopP(row: LogitsRow, weighed: RowCut, search: TopPSearch): RowCut {
@@ -80,7 +80,7 @@ function countFrom(row: LogitsRow, lowestLogit: number): RowCut {
 }
 
 /**
- * What stays if the last token that does is in the range, else null. The range ends or begins at the limit of what is
+ * The nucleus if its last token is in the range, else null. The range ends or begins at the limit of the tokens that are
  * counted now. Mutates: `row`.
  */
 function cutWithin(row: LogitsRow, counted: RowCut, target: number, range: LogitRange): RowCut | null {
@@ -100,8 +100,8 @@ function createBuckets(
   lowestLogit: number,
   { topP, scale: { largest, factor, bits } }: TopPSearch,
 ): Buckets {
-  // What comes after the last token that stays, and that token itself, weigh more than `1 - topP` of all: so it alone
-  // weighs more than that share of a mean token.
+  // The last token that stays and all tokens after it weigh more than `1 - topP` of all, so it alone weighs more than that
+  // share of a mean token.
   const lowestPower = Math.log2(((1 - topP) * weightSum) / row.vocabSize) - bits - POWER_MARGIN;
   const depth = Math.min(-lowestPower, (largest - lowestLogit) * factor);
   const stride = Math.fround(Math.min(LARGEST_FLOAT32, ((BUCKET_COUNT - 1) * factor) / depth));
@@ -110,8 +110,8 @@ function createBuckets(
 
 /**
  * The logit of the token at which the sum of weights, best first, reaches the target: `weightSumBefore` is that of all tokens
- * better than these. Equals are ranked by id, and those behind the token are forbidden in the row. Mutates: the order of
- * `ids`, and `row` where equals do not all stay.
+ * better than these. Equals are ranked by id, and those behind the token are banned in the row. Mutates: the order of
+ * `ids`, and `row` where only some tied tokens stay.
  */
 function selectByCumulativeWeight(
   row: LogitsRow,

@@ -11,7 +11,7 @@ import type { RowAnswer, RowJob } from './row-job.ts';
 /** Jobs of one round. */
 export const JOB_LIMIT = 256;
 
-/** Candidates that an answer has room for beside its token. */
+/** Most candidates of an answer beside its token. */
 export const TOP_LIMIT = 64;
 
 /** Words that threads wait for and are woken by. */
@@ -77,7 +77,10 @@ export class JobBoard {
     this.#topLogprobs = new Float32Array(buffer, place(topLength, 4), topLength);
   }
 
-  /** Begins a round and wakes that many waiting threads. At most `JOB_LIMIT` jobs, whose answers have room. */
+  /**
+   * Begins a round and wakes that many waiting threads. At most `JOB_LIMIT` jobs, each with at most `TOP_LIMIT`
+   * candidates.
+   */
   post(jobs: readonly RowJob[], wakeCount: number): void {
     for (const [index, job] of jobs.entries()) this.#writeJob(index, job);
     this.#isAnswered.fill(0, 0, jobs.length);
@@ -87,7 +90,7 @@ export class JobBoard {
     Atomics.notify(this.#words, WORD.round, wakeCount);
   }
 
-  /** The index of a job that nobody else has. Null when there is none left. */
+  /** Claims a job and returns its index. Null when none is left. */
   claim(): number | null {
     for (;;) {
       const left = Atomics.load(this.#words, WORD.left);

@@ -1,4 +1,4 @@
-// Rows that several threads sample against rows that one samples: the same bits, whoever takes which row.
+// Rows sampled by several threads against rows sampled by one: the same bits, whichever thread takes which row.
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -142,7 +142,7 @@ describe('SamplingThreads', () => {
     expect(answers[1]).toMatchObject({ code: 'invalid_request' });
   });
 
-  it('keeps to itself what has no room among shared answers, and steps that are not worth it', () => {
+  it('samples alone the rows with too many log probabilities for shared answers, and steps that are too small', () => {
     const row = caseRow({ kind: 'flat', seed: 1, params: {}, edits: [], topLogprobCount: 5 }, VOCAB_SIZE);
     const many: RowJob = { kind: 'read', row: 0, tokenId: 1, topCount: 65 };
     expect(answer([many, many], row).ownCount).toBe(2);

@@ -66,7 +66,7 @@ it('ends its threads, also while they start', async () => {
   await threads.dispose();
 });
 
-it('hands every job out once, whoever asks', () => {
+it('hands every job out once, whichever thread claims it', () => {
   const board = new JobBoard();
   const other = new JobBoard(board.buffer);
   board.post(jobs, 0);

@@ -16,11 +16,11 @@ export interface SamplingThreadsOptions {
   readonly leastTokenCount?: number;
   /** How long others may take for a row. Unit: milliseconds. */
   readonly patienceMs?: number;
-  /** What the threads run. Default: the entry of this folder. */
+  /** Main module of the threads. Default: the entry of this folder. */
   readonly entry?: EntryModule;
 }
 
-/** What a thread is started with. */
+/** Start data of a thread. */
 export interface SamplingThreadData {
   readonly board: SharedArrayBuffer;
   /** Begins with the first row of every step. */
@@ -125,7 +125,7 @@ export class SamplingThreads {
     return true;
   }
 
-  /** Null where nobody else can help, or it would not pay. */
+  /** Null where no other thread can help, or waking one does not pay. */
   #crewFor(logits: Float32Array, jobCount: number, vocabSize: number): Crew | null {
     const { threadCount, leastTokenCount = LEAST_TOKEN_COUNT } = this.#options;
     const { buffer } = logits;
@@ -153,7 +153,7 @@ export class SamplingThreads {
     return { board, logits, workers };
   }
 
-  /** Lets go of threads that hold jobs: what they may still write, they write to a board that nobody reads. */
+  /** Abandons threads that hold jobs: they may still write, but to a board that is no longer read. */
   #abandon(): void {
     for (const worker of this.#crew?.workers ?? []) void worker.terminate();
     this.#crew = null;
