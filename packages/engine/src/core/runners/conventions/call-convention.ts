@@ -4,14 +4,14 @@
 import type { OrtTensor } from '@ortler/onnxruntime';
 import type { RunnerRow } from '../model-runner.ts';
 
-/** What the arrays of a call are sized for. */
+/** Sizes of the arrays of a call. */
 export interface CallShape {
   readonly batchSize: number;
   /** Tokens of each row. */
   readonly length: number;
   /** Positions of each row that get logits, counted from the last one back. 0: for a graph without logits. */
   readonly logitsPerRow: number;
-  /** What the convention's `span` said for the longest row. */
+  /** `span` of the convention for the longest row. */
   readonly span: number;
 }
 

@@ -19,7 +19,7 @@ export interface LogitsShape {
   readonly maxTensorBytes?: number | undefined;
 }
 
-/** What the logits of a step's first call take on the device. Unit: bytes. */
+/** Memory of the logits of a step's first call on the device. Unit: bytes. */
 export function logitsMemoryBytes(shape: LogitsShape): number {
   const largest = largestBytes(shape);
   // Without sharing, those of all smaller powers of two come on top.

@@ -44,7 +44,7 @@ export function packedShape(rows: readonly RunnerRow[], blockLength: number): Pa
   };
 }
 
-/** What a call may have at most, besides what its rows ask for. */
+/** Limits of a call, besides the needs of its rows. */
 export interface PackedLimits {
   readonly headCount: number;
   readonly kvHeadCount: number;

@@ -9,7 +9,7 @@ import type { LogitsStore } from './device-logits.ts';
 import { PackedInputs } from './packed-inputs.ts';
 import { type PackedShape, packedShape } from './packed-shape.ts';
 
-/** What calls of a model share. */
+/** Shared by all calls of a model. */
 export interface PagedCallsParts {
   readonly backend: OrtBackend;
   readonly session: OrtSession;

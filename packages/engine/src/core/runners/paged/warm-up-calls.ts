@@ -20,7 +20,7 @@ export function warmUpCalls(limits: WarmUpLimits): readonly (readonly RunnerRow[
   // As many decodes as have a block of their own behind the chunk's.
   const decodeCount = Math.min(slotCount, blockCount - chunkBlocks);
   const chunk = rowOf(0, { computedLength: 0, length: chunkLength }, chunkBlocks);
-  // What stands before a decode does not matter: memory that nothing was written to.
+  // The cache before a decode does not matter: its memory was never written.
   const computedLength = Math.min(blockLength, contextLength) - 1;
   const decodes = Array.from({ length: decodeCount }, (_, index) =>
     rowOf(chunkBlocks + index, { computedLength, length: 1 }, 1),
