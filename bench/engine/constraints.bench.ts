@@ -1,5 +1,5 @@
 // The cost of structured output on a vocabulary of 151,936 tokens: streams with a constraint against the same tokens without
-// one, in turns; the time of a mask along real answers; compiling with the first mask; forced text in one call against
+// one, in turns; the time of a mask along real answers; compiling with the first mask; jump-forward decoding in one call against
 // a call for each token.
 //
 //     node --conditions=source bench/engine/constraints.bench.ts --help
