@@ -86,5 +86,5 @@ export function caseStep(one: SamplingCase, vocabSize: number): SamplingStep {
 function maskOf(ids: readonly number[], vocabSize: number): TokenMask {
   const words = new Uint32Array(Math.ceil(vocabSize / 32));
   for (const id of ids) words[id >> 5]! |= 1 << (id & 31);
-  return { words, endTokenId: null, thinkTokenId: null };
+  return { words, endTokenId: null, reasoningTokenId: null };
 }

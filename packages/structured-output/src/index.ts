@@ -21,7 +21,7 @@ export {
 } from './constraint-spec.ts';
 export { ConstraintError, type ConstraintErrorCode, type ConstraintErrorDetails } from './errors.ts';
 export { LlguidanceEngine } from './llguidance/llguidance-engine.ts';
-export { ThinkingEnd } from './thinking-end.ts';
+export { ReasoningEnd } from './reasoning-end.ts';
 export {
   createTokenVocabulary,
   type SpecialToken,

@@ -158,16 +158,16 @@ describe('a constrained choice', () => {
     expect(top.slice(2)).toEqual([-Infinity, -Infinity]);
   });
 
-  it('may think first, and answers after the end of the thinking', async () => {
+  it('may reason first, and answers after the end of the reasoning', async () => {
     const ends = [new TextEncoder().encode('</think>')];
-    // The model thinks two tokens long and then would say "e" for ever.
+    // The model reasons for two tokens and then would say "e" for ever.
     const model: ScriptedModelOptions = {
       peak: 100,
       nextToken: history =>
         ['<think>', 'e', 'f', '</think>'].map(letterId)[history.length - 3] ?? letterId('e'),
     };
-    const thinking = { isOpen: false, startTokenId: letterId('<think>'), ends };
-    const free = request(null, { constraint: { grammar: regex('(ab|cd)'), thinking } });
+    const reasoning = { isOpen: false, startTokenId: letterId('<think>'), ends };
+    const free = request(null, { constraint: { grammar: regex('(ab|cd)'), reasoning } });
     const [answer] = await answerAlone(free, model);
     expect(answer!.tokenIds.slice(0, 4)).toEqual(['<think>', 'e', 'f', '</think>'].map(letterId));
     expect(letterText(answer!.tokenIds.slice(4))).toMatch(/^(ab|cd)$/);
@@ -176,14 +176,14 @@ describe('a constrained choice', () => {
     expect(letterText((await answerAlone(closed, model))[0]!.tokenIds)).toMatch(/^(ab|cd)$/);
 
     const open = { isOpen: true, ends };
-    const opened = request(null, { constraint: { grammar: regex('(ab|cd)'), thinking: open } });
+    const opened = request(null, { constraint: { grammar: regex('(ab|cd)'), reasoning: open } });
     const [other] = await answerAlone({ ...opened, promptTokenIds: Int32Array.of(5, 6, 7, 2) }, model);
     expect(letterText(other!.tokenIds)).toMatch(/^ef(ab|cd)$/);
   });
 
-  it('never ends while it thinks', async () => {
-    const thinking = { isOpen: true, ends: [new TextEncoder().encode('</think>')] };
-    const [answer] = await answerAlone(request(null, { constraint: { grammar: regex('a'), thinking } }), {
+  it('never ends inside the reasoning', async () => {
+    const reasoning = { isOpen: true, ends: [new TextEncoder().encode('</think>')] };
+    const [answer] = await answerAlone(request(null, { constraint: { grammar: regex('a'), reasoning } }), {
       peak: 100,
       nextToken: () => LETTER_ENDS[0],
     });
@@ -319,7 +319,7 @@ const requests = fc.array(
     atStep: fc.nat({ max: 12 }),
     promptLength: fc.integer({ min: 1, max: 20 }),
     topCount: fc.constantFrom(null, 0, 3),
-    mayThink: fc.constantFrom(false, false, true),
+    mayReason: fc.constantFrom(false, false, true),
   }),
   { minLength: 1, maxLength: 6 },
 );
@@ -329,13 +329,13 @@ describe('constrained choices under random schedules', () => {
     const drafters = fc.constantFrom({}, { drafter: RECKLESS });
     const counts = { drafted: 0, accepted: 0 };
     const machines = fc.tuple(fc.integer({ min: 1, max: 4 }), fc.nat(50), drafters);
-    const thinking = { isOpen: true, ends: [new TextEncoder().encode('</think>')] };
+    const reasoning = { isOpen: true, ends: [new TextEncoder().encode('</think>')] };
     await fc.assert(
       fc.asyncProperty(requests, machines, async (entries, [slots, salt, drafter]) => {
         const messages = entries.map((fields, requestId) => {
-          const { grammar, seed, temperature, promptLength, topCount, mayThink, ...entry } = fields;
+          const { grammar, seed, temperature, promptLength, topCount, mayReason, ...entry } = fields;
           return request(grammar, {
-            ...(grammar !== null && mayThink && { constraint: { grammar, thinking } }),
+            ...(grammar !== null && mayReason && { constraint: { grammar, reasoning } }),
             ...(topCount !== null && { logprobs: { topCount } }),
             ...entry,
             requestId,

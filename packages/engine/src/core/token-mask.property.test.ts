@@ -14,7 +14,7 @@ it('leaves exactly the logits of allowed tokens, whatever the length of the row'
       const words = Uint32Array.from(list);
       const logits = Float32Array.from({ length: list.length * 32 - missing }, (_, id) => id + 1);
       const isAllowed = (id: number) => ((words[id >>> 5]! >>> (id & 31)) & 1) === 1;
-      const mask: TokenMask = { words, endTokenId: null, thinkTokenId: null };
+      const mask: TokenMask = { words, endTokenId: null, reasoningTokenId: null };
       const expected = logits.map((logit, id) => (isAllowed(id) ? logit : -Infinity));
       maskLogits(logits, mask);
       expect(logits).toEqual(expected);

@@ -6,7 +6,7 @@ export interface TokenMask {
   /** An end token when the text so far is complete, else null. */
   readonly endTokenId: number | null;
   /** The token that opens the reasoning instead, taken if it has the largest logit of all; mostly null. */
-  readonly thinkTokenId: number | null;
+  readonly reasoningTokenId: number | null;
 }
 
 /**

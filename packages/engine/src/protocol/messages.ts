@@ -41,11 +41,11 @@ export interface SubmittedConstraint {
   /** Written by the front end, which has compiled it once to prove that it compiles. */
   readonly grammar: Grammar;
   /** Absent: the answer begins with its first token. */
-  readonly thinking?: SubmittedThinking;
+  readonly reasoning?: SubmittedReasoning;
 }
 
 /** The reasoning of a choice, which is free of the constraint. */
-export interface SubmittedThinking {
+export interface SubmittedReasoning {
   /** The first token belongs to the reasoning already. */
   readonly isOpen: boolean;
   /** Opens the reasoning where `isOpen` is false, if the model prefers it to every other first token. */

@@ -5,19 +5,19 @@ import {
   ConstraintError,
   type ConstraintErrorCode,
   ConstraintPreparer,
-  ThinkingEnd,
+  ReasoningEnd,
   type TokenVocabulary,
 } from '@ortler/structured-output';
 import { EngineError, type EngineErrorCode } from '../errors.ts';
 import type { CoreLink } from '../link/core-link.ts';
 import type { ConstraintOptions } from '../protocol/engine-options.ts';
-import type { SubmittedConstraint, SubmittedThinking } from '../protocol/messages.ts';
+import type { SubmittedConstraint, SubmittedReasoning } from '../protocol/messages.ts';
 import type { GenerationRequest } from '../request/generation-request.ts';
 import { detokenize } from '../text/detokenizer.ts';
 import { toTokenVocabulary } from '../text/to-token-vocabulary.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import type { PreparedRequest } from './request-preparer.ts';
-import { toSubmittedThinking } from './request-reasoning.ts';
+import { toSubmittedReasoning } from './request-reasoning.ts';
 
 export interface ConstrainedRequestsOptions extends ConstraintOptions {
   readonly tokenizer: Tokenizer;
@@ -56,15 +56,16 @@ export class ConstrainedRequests {
     if (constraint === undefined) return null;
     const preparer = this.#startPreparer();
     const prepared = await asEngineErrors(preparer.prepare(constraint, signal));
-    const thinking = reasoning === null ? undefined : toSubmittedThinking(reasoning, this.#options.tokenizer);
+    const submitted =
+      reasoning === null ? undefined : toSubmittedReasoning(reasoning, this.#options.tokenizer);
     const { grammar, check } = prepared;
     return {
-      submitted: { grammar, ...(thinking !== undefined && { thinking }) },
+      submitted: { grammar, ...(submitted !== undefined && { reasoning: submitted }) },
       checkAnswer:
         check === null
           ? null
           : tokenIds =>
-              asEngineErrors(preparer.check(prepared, this.#answerText(tokenIds, thinking), signal)),
+              asEngineErrors(preparer.check(prepared, this.#answerText(tokenIds, submitted), signal)),
     };
   }
 
@@ -103,19 +104,19 @@ export class ConstrainedRequests {
   }
 
   /** The text that the constraint applies to: without the reasoning and the end token. */
-  #answerText(tokenIds: readonly number[], thinking: SubmittedThinking | undefined): string {
+  #answerText(tokenIds: readonly number[], submitted: SubmittedReasoning | undefined): string {
     const { tokenizer } = this.#options;
     const last = tokenIds.length - 1;
     const end = tokenizer.eosTokenIds.includes(tokenIds[last]!) ? last : tokenIds.length;
-    const start = thinking === undefined ? 0 : this.#answerStart(tokenIds, thinking);
+    const start = submitted === undefined ? 0 : this.#answerStart(tokenIds, submitted);
     return detokenize(tokenizer.tokenBytes, tokenIds.slice(start, end), { skipSpecialTokens: true });
   }
 
-  #answerStart(tokenIds: readonly number[], { isOpen, startTokenId, ends }: SubmittedThinking): number {
+  #answerStart(tokenIds: readonly number[], { isOpen, startTokenId, ends }: SubmittedReasoning): number {
     if (!isOpen && tokenIds[0] !== startTokenId) return 0;
-    const thinkingEnd = new ThinkingEnd(this.#readVocabulary(), ends);
+    const reasoningEnd = new ReasoningEnd(this.#readVocabulary(), ends);
     const first = isOpen ? 0 : 1;
-    const index = tokenIds.findIndex((id, at) => at >= first && thinkingEnd.push(id));
+    const index = tokenIds.findIndex((id, at) => at >= first && reasoningEnd.push(id));
     return index === -1 ? tokenIds.length : index + 1;
   }
 }

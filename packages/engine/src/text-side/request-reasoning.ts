@@ -1,7 +1,7 @@
 // The reasoning of one request: the model's format, and whether the prompt has opened the reasoning. Decided once, for the
 // splitter of the output and for a constraint, which begins to apply behind the reasoning.
 
-import type { SubmittedThinking } from '../protocol/messages.ts';
+import type { SubmittedReasoning } from '../protocol/messages.ts';
 import type { ChatMessage } from '../request/chat-message.ts';
 import type { GenerationRequest } from '../request/generation-request.ts';
 import type { ReasoningFormatName } from '../request/reasoning-parser.ts';
@@ -69,10 +69,10 @@ export function splitDelta(
 }
 
 /** The reasoning that the constraint leaves free; undefined when the answer begins with the first token. */
-export function toSubmittedThinking(
+export function toSubmittedReasoning(
   { format, start }: RequestReasoning,
   tokenizer: Pick<Tokenizer, 'tokenId'>,
-): SubmittedThinking | undefined {
+): SubmittedReasoning | undefined {
   if (format.kind === 'channels') return { isOpen: true, ends: encodeTexts([ANSWER_HEADER]) };
   if (start === 'closed') return undefined;
   const ends = encodeTexts(format.ends);

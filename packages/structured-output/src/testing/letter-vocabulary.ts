@@ -2,7 +2,7 @@
 
 import type { TokenVocabulary } from '../token-vocabulary.ts';
 
-/** Token texts by id: two end tokens, the marks of thinking, then text. */
+/** Token texts by id: two end tokens, the marks of reasoning, then text. */
 export const LETTER_TOKENS = [
   '<|end|>',
   '<|stop|>',

@@ -62,7 +62,7 @@ export class CoreConstraints {
       first = new SequenceConstraint(matcher, {
         vocabulary,
         scratch: this.#scratch,
-        thinking: constraint.thinking,
+        reasoning: constraint.reasoning,
         ignoredEndIds: vocabulary.eosTokenIds.filter(
           id => !eosTokenIds.includes(id) && !stopTokenIds.includes(id),
         ),

@@ -1,20 +1,20 @@
-// The constraint of one sequence (structured output): thinking is free, then the matcher decides about every token.
+// The constraint of one sequence (structured output): reasoning is free, then the matcher decides about every token.
 // The step loop fills its mask while the model runs, and advances it only by committed tokens.
 
 import {
   type ConstraintMatcher,
   MatcherFailed,
-  ThinkingEnd,
+  ReasoningEnd,
   type TokenVocabulary,
 } from '@ortler/structured-output';
 import { EngineError } from '../../errors.ts';
-import type { SubmittedThinking } from '../../protocol/messages.ts';
+import type { SubmittedReasoning } from '../../protocol/messages.ts';
 import type { TokenMask } from '../token-mask.ts';
 import { onlyContinuation } from './only-continuation.ts';
 
 export interface SequenceConstraintOptions {
   readonly vocabulary: TokenVocabulary;
-  readonly thinking: SubmittedThinking | undefined;
+  readonly reasoning: SubmittedReasoning | undefined;
   /** Those end tokens of the model that do not end this request's choices. */
   readonly ignoredEndIds: readonly number[];
   /** Work memory for a mask, shared by all. */
@@ -24,21 +24,21 @@ export interface SequenceConstraintOptions {
 export class SequenceConstraint {
   readonly #matcher: ConstraintMatcher;
   readonly #options: SequenceConstraintOptions;
-  readonly #thinkingEnd: ThinkingEnd | null;
-  #phase: 'start' | 'thinking' | 'answer';
+  readonly #reasoningEnd: ReasoningEnd | null;
+  #phase: 'start' | 'reasoning' | 'answer';
 
   /** Owns the matcher, which is at the start of an answer, or where that of `source` is. */
   constructor(matcher: ConstraintMatcher, options: SequenceConstraintOptions, source?: SequenceConstraint) {
-    const { thinking, vocabulary } = options;
+    const { reasoning, vocabulary } = options;
     this.#matcher = matcher;
     this.#options = options;
     if (source !== undefined) {
-      this.#thinkingEnd = source.#thinkingEnd === null ? null : source.#thinkingEnd.fork();
+      this.#reasoningEnd = source.#reasoningEnd === null ? null : source.#reasoningEnd.fork();
       this.#phase = source.#phase;
       return;
     }
-    this.#thinkingEnd = thinking === undefined ? null : new ThinkingEnd(vocabulary, thinking.ends);
-    this.#phase = thinking === undefined ? 'answer' : thinking.isOpen ? 'thinking' : 'start';
+    this.#reasoningEnd = reasoning === undefined ? null : new ReasoningEnd(vocabulary, reasoning.ends);
+    this.#phase = reasoning === undefined ? 'answer' : reasoning.isOpen ? 'reasoning' : 'start';
   }
 
   /**
@@ -46,32 +46,32 @@ export class SequenceConstraint {
    * Mutates: `mask`, which becomes part of the result. Throws: `constraint_failed`.
    */
   fillMask(mask: Uint32Array): TokenMask {
-    const { vocabulary, thinking, ignoredEndIds } = this.#options;
+    const { vocabulary, reasoning, ignoredEndIds } = this.#options;
     const { eosTokenIds } = vocabulary;
-    if (this.#phase === 'thinking') {
+    if (this.#phase === 'reasoning') {
       mask.fill(0xffffffff);
       // An end before the answer would leave the answer out.
       clearBits(mask, eosTokenIds);
-      return { words: mask, endTokenId: null, thinkTokenId: null };
+      return { words: mask, endTokenId: null, reasoningTokenId: null };
     }
     guard(() => this.#matcher.fillMask(mask));
     const endTokenId = eosTokenIds.find(id => hasBit(mask, id)) ?? null;
     // Ends that do not count are left only where nothing else may come.
     if (endTokenId !== null && hasOtherBits(mask, eosTokenIds)) clearBits(mask, ignoredEndIds);
     if (isEmpty(mask)) throw failed('The constraint allows no further token.');
-    const thinkTokenId = (this.#phase === 'start' ? thinking?.startTokenId : undefined) ?? null;
-    return { words: mask, endTokenId, thinkTokenId };
+    const reasoningTokenId = (this.#phase === 'start' ? reasoning?.startTokenId : undefined) ?? null;
+    return { words: mask, endTokenId, reasoningTokenId };
   }
 
   /** Takes a token over: `complete` when nothing can follow it, `ended` for an end token. Throws: `constraint_failed`. */
   accept(tokenId: number): 'open' | 'complete' | 'ended' {
-    if (this.#phase === 'thinking') {
-      if (this.#thinkingEnd!.push(tokenId)) this.#phase = 'answer';
+    if (this.#phase === 'reasoning') {
+      if (this.#reasoningEnd!.push(tokenId)) this.#phase = 'answer';
       return 'open';
     }
-    const { thinking, vocabulary } = this.#options;
-    if (this.#phase === 'start' && tokenId === thinking?.startTokenId) {
-      this.#phase = 'thinking';
+    const { reasoning, vocabulary } = this.#options;
+    if (this.#phase === 'start' && tokenId === reasoning?.startTokenId) {
+      this.#phase = 'reasoning';
       return 'open';
     }
     this.#phase = 'answer';
@@ -135,7 +135,7 @@ export class SequenceConstraint {
   /** How many of the first `length` proposed tokens the constraint allows, one after the other. */
   countAllowed(proposed: Int32Array, length: number): number {
     if (this.#phase === 'start') return 0;
-    if (this.#phase === 'thinking') return length;
+    if (this.#phase === 'reasoning') return length;
     try {
       return this.#matcher.countFitting([...proposed.subarray(0, length)]);
     } catch (error) {

@@ -80,8 +80,8 @@ export class Sampler {
     const row = this.#row;
     const { topLogprobCount, processors, params, mask = null } = step;
     if (mask !== null) {
-      if (mask.thinkTokenId !== null && this.#largestToken(logits) === mask.thinkTokenId)
-        return this.#report(logits, mask.thinkTokenId, topLogprobCount);
+      if (mask.reasoningTokenId !== null && this.#largestToken(logits) === mask.reasoningTokenId)
+        return this.#report(logits, mask.reasoningTokenId, topLogprobCount);
       maskLogits(logits, mask);
       const only = onlyAllowed(mask);
       if (only !== null) return this.#report(logits, only, topLogprobCount);
@@ -106,7 +106,7 @@ export class Sampler {
     // Log probabilities are those of the row before it was edited.
     if (processors.length > 0 && (topLogprobCount !== undefined || mask !== null)) return false;
     if (mask !== null) {
-      if (mask.thinkTokenId !== null || onlyAllowed(mask) !== null) return false;
+      if (mask.reasoningTokenId !== null || onlyAllowed(mask) !== null) return false;
       maskLogits(logits, mask);
     }
     for (const processor of processors) processor.edit(logits, output);

@@ -43,7 +43,7 @@ export class DeviceSampler {
   readonly counters: DeviceSamplerCounters = {
     rowCount: 0,
     readBytes: 0,
-    fetched: { numbers: 0, ties: 0, many: 0, thinking: 0, edits: 0, logprobs: 0 },
+    fetched: { numbers: 0, ties: 0, many: 0, reasoning: 0, edits: 0, logprobs: 0 },
   };
   readonly #sampler: Sampler;
   readonly #shape: GraphShape;

@@ -23,7 +23,7 @@ export type RowQuestion =
   | { readonly kind: 'read'; readonly row: number; readonly tokenId: number; readonly topCount: number };
 
 /** Reasons for fetching whole rows, besides those of `OpenReason`. */
-export type FetchReason = OpenReason | 'thinking' | 'edits' | 'logprobs';
+export type FetchReason = OpenReason | 'reasoning' | 'edits' | 'logprobs';
 
 export function isTentative(question: RowQuestion): boolean {
   return question.kind === 'draw' && question.isTentative === true;
@@ -83,7 +83,7 @@ export function describeQuestion(
   if (question.kind === 'read') return question.topCount > logprobLimit ? 'logprobs' : null;
   const { step } = question;
   for (const processor of step.processors) processor.describe(edits, step.output);
-  if (step.mask && step.mask.thinkTokenId !== null) return 'thinking';
+  if (step.mask && step.mask.reasoningTokenId !== null) return 'reasoning';
   if (!edits.isExact) return 'edits';
   return (step.topLogprobCount ?? 0) > logprobLimit ? 'logprobs' : null;
 }

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
+import { ReasoningEnd } from './reasoning-end.ts';
 import { letterId, letterVocabulary } from './testing/letter-vocabulary.ts';
-import { ThinkingEnd } from './thinking-end.ts';
 
 const places = (texts: readonly string[], ...ends: string[]) => {
-  const thinkingEnd = new ThinkingEnd(
+  const reasoningEnd = new ReasoningEnd(
     letterVocabulary,
     ends.map(end => new TextEncoder().encode(end)),
   );
-  return texts.map(letterId).map(id => thinkingEnd.push(id));
+  return texts.map(letterId).map(id => reasoningEnd.push(id));
 };
 
 it.each([

@@ -2,7 +2,7 @@
 
 import type { TokenVocabulary } from './token-vocabulary.ts';
 
-export class ThinkingEnd {
+export class ReasoningEnd {
   readonly #vocabulary: TokenVocabulary;
   readonly #ends: readonly Uint8Array[];
   readonly #keptLength: number;
@@ -18,8 +18,8 @@ export class ThinkingEnd {
   }
 
   /** A second one in the same state. */
-  fork(): ThinkingEnd {
-    return new ThinkingEnd(this.#vocabulary, this.#ends, this.#tail);
+  fork(): ReasoningEnd {
+    return new ReasoningEnd(this.#vocabulary, this.#ends, this.#tail);
   }
 
   /**
