@@ -27,7 +27,7 @@ const CHAT_SETTINGS: readonly SettingName[] = [
 
 const EXAMPLES = `
 Examples:
-  ortler serve                                     serve the demo model of a clone; prints an API key on first start
+  ortler serve                                     serve the demo model; prints an API key on first start
   ortler chat "What is the capital of France?"     ask the demo model without a server
   ortler serve --models my-model=path/to/folder    serve a Hugging Face folder; it is built on first use
   ortler build path/to/folder --precision q4       quantise it ahead of time (4-bit, weight-only)
