@@ -13,7 +13,7 @@ export interface SourceImport {
 }
 
 const IMPORT =
-  /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?from\s*['"]([^'"]+)['"]|\bimport(?:\.meta\.resolve)?\s*\(?\s*['"]([^'"]+)['"]/g;
+  /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?from\s*['"]([^'"]+)['"]|\bimport(?:\.meta\.resolve)?\s*\(\s*['"]([^'"]+)['"]|(?:^|\n)\s*import\s*['"]([^'"]+)['"]/g;
 
 /** All imports of the product's sources (tests left out), static and dynamic, types included. */
 export function readSourceImports(): readonly SourceImport[] {
@@ -35,7 +35,7 @@ export function sourceFiles(): readonly string[] {
 function importsOf(file: string): readonly SourceImport[] {
   const text = readFileSync(join(REPOSITORY, file), 'utf8').replace(/^\s*(\/\/|\*|\/\*).*$/gm, '');
   return [...text.matchAll(IMPORT)].map(match => {
-    const specifier = match[1] ?? match[2] ?? '';
+    const specifier = match[1] ?? match[2] ?? match[3] ?? '';
     const to = specifier.startsWith('.') ? posix.normalize(posix.join(dirname(file), specifier)) : specifier;
     return { from: file, to };
   });

@@ -45,6 +45,7 @@ export {
 export {
   type LogitBias,
   NEUTRAL_SAMPLING,
+  SAMPLING_PARAM_NAMES,
   type SamplingParams,
   validateSamplingParams,
 } from './request/sampling-params.ts';

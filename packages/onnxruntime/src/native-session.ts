@@ -14,7 +14,7 @@ import { readCpuOperators } from './read-placement.ts';
 
 const NO_RUN_OPTIONS = 0n;
 
-/** What a session shares with the others of its process. */
+/** Shared by all sessions of a process. */
 export interface SessionSurroundings {
   readonly api: OrtCApi;
   readonly env: Handle;

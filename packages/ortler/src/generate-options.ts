@@ -1,23 +1,20 @@
-// What a call of a model may say beside its messages, in one flat object, and the engine's request for it.
+// Options of a call beside its messages, in one flat object, and the engine's request for them.
 
-import type { ChatMessage, ChatTemplateOptions, GenerationRequest, SamplingParams } from '@ortler/engine';
+import {
+  type ChatMessage,
+  type ChatTemplateOptions,
+  type GenerationRequest,
+  SAMPLING_PARAM_NAMES,
+  type SamplingParams,
+} from '@ortler/engine';
 
 /** A question, or a conversation whose last message is to be answered. */
 export type Messages = string | readonly ChatMessage[];
 
-export interface GenerateOptions
-  extends Partial<SamplingParams>,
-    Pick<
-      GenerationRequest,
-      | 'badWords'
-      | 'cachePartition'
-      | 'constraint'
-      | 'logprobs'
-      | 'priority'
-      | 'promptLogprobs'
-      | 'repetitionDetection'
-      | 'truncatePromptTokens'
-    > {
+/** Fields of a request that have another form here, or belong to several choices. */
+type OtherFields = 'prompt' | 'sampling' | 'stop' | 'choiceCount' | 'beamSearch';
+
+export interface GenerateOptions extends Partial<SamplingParams>, Omit<GenerationRequest, OtherFields> {
   /** Most tokens of the answer, reasoning included. Default: what the context and generation_config.json leave. */
   readonly maxTokens?: number;
   /** Tokens before which nothing ends the answer. Default: 0. */
@@ -32,31 +29,24 @@ export interface GenerateOptions
   readonly signal?: AbortSignal;
 }
 
-/** Shape of the request that the engine takes; `signal` goes beside it. */
+/** The request that the engine takes; `signal` goes beside it. */
 export function toGenerationRequest(
   messages: Messages,
   { maxTokens, minTokens, stop, stopTokenIds, template, ...others }: Omit<GenerateOptions, 'signal'>,
 ): GenerationRequest {
-  const { badWords, cachePartition, constraint, logprobs, priority, promptLogprobs, ...rest } = others;
-  const { repetitionDetection, truncatePromptTokens, ...sampling } = rest;
   const conversation = typeof messages === 'string' ? [{ role: 'user', content: messages }] : messages;
-  const stopStrings = typeof stop === 'string' ? [stop] : stop;
+  const strings = typeof stop === 'string' ? [stop] : stop;
+  const isSampling = ([name]: readonly [string, unknown]) => SAMPLING_NAMES.has(name);
+  const fields = Object.entries(definedOnly(others));
   return {
     prompt: { messages: conversation, ...definedOnly({ template }) },
-    sampling: definedOnly(sampling),
-    stop: definedOnly({ maxTokens, minTokens, strings: stopStrings, tokenIds: stopTokenIds }),
-    ...definedOnly({
-      badWords,
-      cachePartition,
-      constraint,
-      logprobs,
-      priority,
-      promptLogprobs,
-      repetitionDetection,
-      truncatePromptTokens,
-    }),
+    sampling: Object.fromEntries(fields.filter(isSampling)),
+    stop: definedOnly({ maxTokens, minTokens, strings, tokenIds: stopTokenIds }),
+    ...Object.fromEntries(fields.filter(field => !isSampling(field))),
   };
 }
+
+const SAMPLING_NAMES: ReadonlySet<string> = new Set(SAMPLING_PARAM_NAMES);
 
 type Defined<Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
 

@@ -15,7 +15,7 @@ import { type ObjectSchema, toJsonSchema, validate } from './object-schema.ts';
 export interface GeneratedText {
   /** The answer, without the reasoning. */
   readonly text: string;
-  /** What the model thought before it answered; empty for a model that does not. */
+  /** The model's reasoning before the answer; empty for a model without one. */
   readonly reasoning: string;
   readonly usage: TokenUsage;
   readonly finishReason: FinishReason;

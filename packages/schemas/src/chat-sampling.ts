@@ -143,7 +143,7 @@ export const extendedFields = {
   bad_words: boundedList(z.string()).prefault([]).describe('Words that must not be generated.'),
 } as const;
 
-/** What stands last in the published table of both; a new parameter follows here. */
+/** Last fields in the published table of both; a new parameter follows here. */
 export const latestFields = {
   repetition_detection: repetitionDetection.nullish(),
 } as const;

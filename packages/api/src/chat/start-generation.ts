@@ -14,7 +14,7 @@ import { toGenerationRequest } from './to-generation-request.ts';
 import { toTemplateMessages } from './to-template-messages.ts';
 import { validateChatRequest } from './validate-chat-request.ts';
 
-/** What every reply to one request shares. */
+/** Fields that every reply to one request shares. */
 export interface ReplyHeader {
   readonly id: string;
   /** Unit: seconds since 1970. */

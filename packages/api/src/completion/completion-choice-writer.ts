@@ -5,7 +5,7 @@ import type { CompletionLogprobs, CompletionRequest } from '@ortler/schemas';
 import { endOffset, type PlacedToken, toCompletionLogprobs } from './to-completion-logprobs.ts';
 import { isEchoAlone } from './to-generation-requests.ts';
 
-/** What an event adds to its choice. */
+/** Part of a choice that one event adds. */
 export interface CompletionDelta {
   readonly text: string;
   readonly logprobs: CompletionLogprobs | null;

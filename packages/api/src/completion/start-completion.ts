@@ -14,7 +14,7 @@ import { type MergedItem, mergeStreams } from './merge-streams.ts';
 import { toGenerationRequests } from './to-generation-requests.ts';
 import { validateCompletionRequest } from './validate-completion-request.ts';
 
-/** What every reply to one request shares. */
+/** Fields that every reply to one request shares. */
 export interface CompletionHeader {
   readonly id: string;
   readonly object: 'text_completion';

@@ -6,20 +6,20 @@ import { ApiError, ENGINE_ERROR_TABLE } from '../trpc/errors.ts';
 import { WIRE_NAMES } from './parameter-support.ts';
 import { constraintField } from './to-constraint.ts';
 
-/** What of a request decides the names. Completions have a `prompt` where chats have `messages`. */
+/** Fields of a request that decide the names. Completions have a `prompt` where chats have `messages`. */
 export type NamedFields = Partial<
   Pick<ChatCompletionRequest, 'max_completion_tokens' | 'chat_template' | 'structured_outputs' | 'logit_bias'>
 > & {
   readonly promptField?: 'messages' | 'prompt';
 };
 
-/** What a prompt that does not fit is blamed on. Source: the service this wire format comes from. */
+/** The field that a prompt too long for the context is reported under. Source: vLLM. */
 const OVERLONG_PROMPT = 'input_tokens';
 
 /** Parts of `repetition_detection`, which messages name. */
 const REPETITION_FIELDS: ReadonlySet<string> = new Set(['min_pattern_size', 'max_pattern_size', 'min_count']);
 
-/** What a thrown value is on the wire; anything but an `EngineError` is returned as it is. */
+/** The wire error of a thrown value; anything but an `EngineError` is returned unchanged. */
 export function fromEngineError(error: unknown, request: NamedFields): unknown {
   if (!(error instanceof EngineError)) return error;
   const { code, retryAfterMs, cause } = error;
@@ -37,7 +37,7 @@ export function fromEngineError(error: unknown, request: NamedFields): unknown {
   });
 }
 
-/** What is wrong with a schema or a prompt is told without the field that it came in. */
+/** Faults of schemas and prompts are reported without the field that they came in. */
 function namingField(message: string, param: string | null): string {
   return param === null || param === OVERLONG_PROMPT || message.includes(param)
     ? message

@@ -81,7 +81,7 @@ export const PARAMETER_SUPPORT: {
   repetition_detection: namedAs('repetitionDetection'),
 };
 
-/** What the documents add to the meaning of a field; null where nothing is special. */
+/** Remark of the documents beside the meaning of a field; null where there is none. */
 export function describeSupport(field: string): string | null {
   const support = (PARAMETER_SUPPORT as Readonly<Record<string, ParameterSupport>>)[field];
   return support?.kind === 'no-effect' ? `Accepted without effect: ${support.why}.` : null;

@@ -31,7 +31,7 @@ export async function findModel(
   );
 }
 
-/** What answers of a model are signed with: its own id, or that of the checkpoint that answers. */
+/** The model id in answers: the model's own, or that of the checkpoint that answers. */
 export function servedId(model: ServedModel): string {
   return 'open' in model ? model.servedId : model.id;
 }

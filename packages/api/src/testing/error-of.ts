@@ -1,4 +1,4 @@
-// What a call that must be refused was refused with.
+// The error of a call that must be refused.
 
 import { ApiError } from '../trpc/errors.ts';
 

@@ -64,6 +64,14 @@ export interface SamplingParams extends SamplingNumbers {
   readonly seed?: bigint;
 }
 
+/** Names of all sampling parameters. */
+export const SAMPLING_PARAM_NAMES: readonly (keyof SamplingParams)[] = [
+  ...SAMPLING_FIELD_NAMES,
+  'logitBias',
+  'allowedTokenIds',
+  'seed',
+];
+
 type SamplingNumbers = { readonly [Name in SamplingFieldName]: number };
 
 /** Parameters that change nothing: plain sampling from the model's distribution. */

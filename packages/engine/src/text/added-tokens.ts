@@ -20,14 +20,14 @@ const SPACE = /\p{White_Space}/u;
 
 /** Finds added tokens, the longest one first where several start at the same place. */
 export class AddedTokenSplitter {
-  private readonly root: TrieNode = { children: new Map(), token: null };
+  readonly #root: TrieNode = { children: new Map(), token: null };
 
   /** `contentOf` gives the text to look for: the content itself, or its normalized form. */
   constructor(tokens: readonly AddedTokenJson[], contentOf: (token: AddedTokenJson) => string) {
     for (const token of tokens) {
       const content = contentOf(token);
       if (content.length === 0) continue;
-      let node = this.root;
+      let node = this.#root;
       for (let i = 0; i < content.length; i++) {
         const unit = content.charCodeAt(i);
         let child = node.children.get(unit);
@@ -46,7 +46,7 @@ export class AddedTokenSplitter {
     let plainStart = 0;
     let at = 0;
     while (at < text.length) {
-      const match = this.longestAt(text, at);
+      const match = this.#longestAt(text, at);
       if (match === null) {
         at++;
         continue;
@@ -74,8 +74,8 @@ export class AddedTokenSplitter {
     return sections;
   }
 
-  private longestAt(text: string, start: number): { token: AddedTokenJson; end: number } | null {
-    let node: TrieNode | undefined = this.root;
+  #longestAt(text: string, start: number): { token: AddedTokenJson; end: number } | null {
+    let node: TrieNode | undefined = this.#root;
     let best: { token: AddedTokenJson; end: number } | null = null;
     for (let i = start; i < text.length; i++) {
       node = node.children.get(text.charCodeAt(i));

@@ -32,45 +32,45 @@ export interface TokenFinish {
 }
 
 export class ChoiceAssembler {
-  private readonly detokenizer: Detokenizer;
-  private readonly matcher: StopStringMatcher;
-  private readonly includeStopInOutput: boolean;
-  private readonly minTokens: number;
-  private count = 0;
-  private finished = false;
+  readonly #detokenizer: Detokenizer;
+  readonly #matcher: StopStringMatcher;
+  readonly #includeStopInOutput: boolean;
+  readonly #minTokens: number;
+  #count = 0;
+  #finished = false;
 
   constructor(options: ChoiceAssemblerOptions) {
-    this.detokenizer = options.detokenizer;
-    this.matcher = new StopStringMatcher({
+    this.#detokenizer = options.detokenizer;
+    this.#matcher = new StopStringMatcher({
       strings: options.stopStrings,
       includeInOutput: options.includeStopInOutput,
     });
-    this.includeStopInOutput = options.includeStopInOutput;
-    this.minTokens = options.minTokens;
+    this.#includeStopInOutput = options.includeStopInOutput;
+    this.#minTokens = options.minTokens;
   }
 
   /** Tokens so far, the one that ended the choice included. */
   get tokenCount(): number {
-    return this.count;
+    return this.#count;
   }
 
   get isFinished(): boolean {
-    return this.finished;
+    return this.#finished;
   }
 
   /** Takes the tokens of one step. With `finish`, the last of them ended the choice. */
   push(tokenIds: readonly number[], finish: TokenFinish | null): ChoiceDelta {
     let text = '';
     for (let i = 0; i < tokenIds.length; i++) {
-      this.count++;
+      this.#count++;
       const isLast = i === tokenIds.length - 1;
       const isStopToken = finish?.reason === 'stop' && finish.endsWithText !== true && isLast;
       // The text of a stop token is left out unless requested.
-      if (isStopToken && !this.includeStopInOutput) break;
-      const result = this.matcher.push(this.detokenizer.push(tokenIds[i]!), this.count > this.minTokens);
+      if (isStopToken && !this.#includeStopInOutput) break;
+      const result = this.#matcher.push(this.#detokenizer.push(tokenIds[i]!), this.#count > this.#minTokens);
       text += result.emit;
       if (result.kind === 'matched') {
-        this.finished = true;
+        this.#finished = true;
         return {
           text,
           tokenIds: tokenIds.slice(0, i + 1),
@@ -80,9 +80,9 @@ export class ChoiceAssembler {
       }
     }
     if (finish === null) return { text, tokenIds, finish: null, endedByText: false };
-    this.finished = true;
+    this.#finished = true;
     // An unfinished character is never sent, so the detokenizer's rest is dropped.
-    text += this.matcher.flush();
+    text += this.#matcher.flush();
     const { reason } = finish;
     return { text, tokenIds, finish: { reason, stopReason: toStopReason(finish) }, endedByText: false };
   }

@@ -17,64 +17,68 @@ export interface DetokenizerOptions {
 const LONGEST_OPEN_CHARACTER = 4;
 
 export class Detokenizer {
-  private readonly tokenBytes: TokenBytes;
-  private readonly skipSpecialTokens: boolean;
-  private readonly shownSpecialIds: ReadonlySet<number> | undefined;
-  private readonly decoder: Utf8Decoder;
+  readonly #tokenBytes: TokenBytes;
+  readonly #skipSpecialTokens: boolean;
+  readonly #shownSpecialIds: ReadonlySet<number> | undefined;
+  readonly #decoder: Utf8Decoder;
   /** No token has given text yet and none of the prompt did: the next one starts the text. */
-  private isAtStart = true;
+  #isAtStart = true;
 
   constructor(tokenBytes: TokenBytes, options: DetokenizerOptions) {
-    this.tokenBytes = tokenBytes;
-    this.skipSpecialTokens = options.skipSpecialTokens;
-    this.shownSpecialIds = options.shownSpecialIds;
-    this.decoder = new Utf8Decoder(tokenBytes.replacesEachByte ? 'each-byte' : 'maximal-part');
-    if (options.promptTokenIds !== undefined) this.prime(options.promptTokenIds);
+    this.#tokenBytes = tokenBytes;
+    this.#skipSpecialTokens = options.skipSpecialTokens;
+    this.#shownSpecialIds = options.shownSpecialIds;
+    this.#decoder = new Utf8Decoder(tokenBytes.replacesEachByte ? 'each-byte' : 'maximal-part');
+    if (options.promptTokenIds !== undefined) this.#prime(options.promptTokenIds);
   }
 
   /** Text that this token completes; empty while a character is open and for skipped tokens. */
   push(tokenId: number): string {
-    const bytes = this.visibleBytes(tokenId);
+    const bytes = this.#visibleBytes(tokenId);
     if (bytes === null) return '';
-    if (!this.isAtStart) return this.decoder.push(bytes);
-    this.isAtStart = false;
-    return this.decoder.push(this.startOfText(tokenId, bytes));
+    if (!this.#isAtStart) return this.#decoder.push(bytes);
+    this.#isAtStart = false;
+    return this.#decoder.push(this.#startOfText(tokenId, bytes));
   }
 
   /** The rest after the last token: U+FFFD for an incomplete character, otherwise the empty string. */
   finish(): string {
-    return this.decoder.finish();
+    return this.#decoder.finish();
   }
 
-  private visibleBytes(tokenId: number): Uint8Array | null {
-    if (this.skipSpecialTokens && this.tokenBytes.isSpecial(tokenId) && !this.shownSpecialIds?.has(tokenId)) {
+  #visibleBytes(tokenId: number): Uint8Array | null {
+    if (
+      this.#skipSpecialTokens &&
+      this.#tokenBytes.isSpecial(tokenId) &&
+      !this.#shownSpecialIds?.has(tokenId)
+    ) {
       return null;
     }
-    const bytes = this.tokenBytes.bytesOf(tokenId);
+    const bytes = this.#tokenBytes.bytesOf(tokenId);
     return bytes.length === 0 ? null : bytes;
   }
 
-  private startOfText(tokenId: number, bytes: Uint8Array): Uint8Array {
+  #startOfText(tokenId: number, bytes: Uint8Array): Uint8Array {
     const space = 0x20;
-    switch (this.tokenBytes.textStartRule) {
+    switch (this.#tokenBytes.textStartRule) {
       case 'keep':
         return bytes;
       case 'strip-one-space':
         return bytes[0] === space ? bytes.subarray(1) : bytes;
       case 'strip-marks':
-        return this.tokenBytes.hasMarks(tokenId) ? bytes.filter(byte => byte !== space) : bytes;
+        return this.#tokenBytes.hasMarks(tokenId) ? bytes.filter(byte => byte !== space) : bytes;
     }
   }
 
   /** Takes up an open character of the prompt's end, and notes whether the prompt gave any text. */
-  private prime(promptTokenIds: ArrayLike<number>): void {
+  #prime(promptTokenIds: ArrayLike<number>): void {
     const tail: Uint8Array[] = [];
     for (let i = promptTokenIds.length - 1; i >= 0 && tail.length < LONGEST_OPEN_CHARACTER; i--) {
-      const bytes = this.visibleBytes(promptTokenIds[i]!);
+      const bytes = this.#visibleBytes(promptTokenIds[i]!);
       if (bytes !== null) tail.push(bytes);
     }
-    for (const bytes of tail.reverse()) this.decoder.push(bytes);
-    this.isAtStart = tail.length === 0;
+    for (const bytes of tail.reverse()) this.#decoder.push(bytes);
+    this.#isAtStart = tail.length === 0;
   }
 }
 

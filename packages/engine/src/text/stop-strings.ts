@@ -15,27 +15,27 @@ export type StopStringResult =
 
 /** Matches the stop strings of one choice. */
 export class StopStringMatcher {
-  private readonly strings: readonly string[];
-  private readonly includeInOutput: boolean;
+  readonly #strings: readonly string[];
+  readonly #includeInOutput: boolean;
   /** Unit: code points, the unit of the reference. */
-  private readonly holdBackLength: number;
-  private readonly longestUnits: number;
+  readonly #holdBackLength: number;
+  readonly #longestUnits: number;
   /** Text not given out yet. */
-  private held = '';
+  #held = '';
   /** The end of the text given out, as far as a match may still reach back into it. */
-  private seen = '';
+  #seen = '';
 
   constructor(options: StopStringOptions) {
-    this.strings = options.strings;
-    this.includeInOutput = options.includeInOutput;
+    this.#strings = options.strings;
+    this.#includeInOutput = options.includeInOutput;
     let longest = 0;
     let longestUnits = 0;
     for (const stop of options.strings) {
       longest = Math.max(longest, [...stop].length);
       longestUnits = Math.max(longestUnits, stop.length);
     }
-    this.holdBackLength = options.includeInOutput ? 0 : Math.max(0, longest - 1);
-    this.longestUnits = longestUnits;
+    this.#holdBackLength = options.includeInOutput ? 0 : Math.max(0, longest - 1);
+    this.#longestUnits = longestUnits;
   }
 
   /**
@@ -43,36 +43,36 @@ export class StopStringMatcher {
    * After a match nothing more may be pushed.
    */
   push(piece: string, mayEnd: boolean): StopStringResult {
-    if (this.strings.length === 0) return { kind: 'open', emit: piece };
-    const before = this.seen + this.held;
+    if (this.#strings.length === 0) return { kind: 'open', emit: piece };
+    const before = this.#seen + this.#held;
     const text = before + piece;
-    const match = mayEnd ? this.firstMatch(text, before.length) : null;
+    const match = mayEnd ? this.#firstMatch(text, before.length) : null;
     if (match !== null) {
-      const end = this.includeInOutput ? match.end : match.end - match.stop.length;
+      const end = this.#includeInOutput ? match.end : match.end - match.stop.length;
       // With nothing held back, text before the match may be out already; a match then begins in `seen`.
-      const emit = text.slice(this.seen.length, Math.max(this.seen.length, end));
-      this.held = '';
+      const emit = text.slice(this.#seen.length, Math.max(this.#seen.length, end));
+      this.#held = '';
       return { kind: 'matched', emit, stop: match.stop };
     }
-    const unsettled = this.held + piece;
-    const cut = holdBackCut(unsettled, this.holdBackLength);
+    const unsettled = this.#held + piece;
+    const cut = holdBackCut(unsettled, this.#holdBackLength);
     const emit = unsettled.slice(0, cut);
-    this.held = unsettled.slice(cut);
-    this.seen = tail(this.seen + emit, this.longestUnits - 1 - this.held.length);
+    this.#held = unsettled.slice(cut);
+    this.#seen = tail(this.#seen + emit, this.#longestUnits - 1 - this.#held.length);
     return { kind: 'open', emit };
   }
 
   /** The held text, when the choice ended for another reason. */
   flush(): string {
-    const text = this.held;
-    this.held = '';
+    const text = this.#held;
+    this.#held = '';
     return text;
   }
 
   /** The match that ends first; `newFrom` is where the new piece begins. */
-  private firstMatch(text: string, newFrom: number): { stop: string; end: number } | null {
+  #firstMatch(text: string, newFrom: number): { stop: string; end: number } | null {
     let best: { stop: string; end: number } | null = null;
-    for (const stop of this.strings) {
+    for (const stop of this.#strings) {
       const index = text.indexOf(stop, Math.max(0, newFrom - stop.length + 1));
       if (index === -1) continue;
       const end = index + stop.length;

@@ -19,9 +19,9 @@ export class TokenBytes {
   readonly textStartRule: TextStartRule;
   /** One U+FFFD for each bad byte of byte-fallback tokens, where byte-level vocabularies follow the UTF-8 rules. */
   readonly replacesEachByte: boolean;
-  private readonly bytes: Uint8Array;
-  private readonly offsets: Uint32Array;
-  private readonly flags: Uint8Array;
+  readonly #bytes: Uint8Array;
+  readonly #offsets: Uint32Array;
+  readonly #flags: Uint8Array;
 
   constructor(json: TokenizerJson) {
     const scheme = readScheme(json.decoder);
@@ -31,13 +31,13 @@ export class TokenBytes {
     const encoder = new TextEncoder();
     const parts: Uint8Array[] = [];
     this.size = tokens.length;
-    this.offsets = new Uint32Array(tokens.length + 1);
-    this.flags = new Uint8Array(tokens.length);
+    this.#offsets = new Uint32Array(tokens.length + 1);
+    this.#flags = new Uint8Array(tokens.length);
     let total = 0;
     let longest = 0;
     for (let id = 0; id < tokens.length; id++) {
       const token = tokens[id];
-      this.offsets[id] = total;
+      this.#offsets[id] = total;
       if (token === undefined) continue;
       let part: Uint8Array;
       const fallback = scheme.hasByteFallback ? fallbackByte(token.text) : null;
@@ -45,21 +45,21 @@ export class TokenBytes {
         part = Uint8Array.of(fallback);
       } else if (scheme.kind === 'marks') {
         part = encoder.encode(token.text.replaceAll(SPACE_MARK, ' '));
-        if (token.text.includes(SPACE_MARK)) this.flags[id] = HAS_MARKS;
+        if (token.text.includes(SPACE_MARK)) this.#flags[id] = HAS_MARKS;
       } else {
         part = byteLevelBytes(token.text) ?? encoder.encode(token.text);
       }
-      if (token.isSpecial) this.flags[id]! |= IS_SPECIAL;
+      if (token.isSpecial) this.#flags[id]! |= IS_SPECIAL;
       parts.push(part);
       total += part.length;
       longest = Math.max(longest, part.length);
     }
-    this.offsets[tokens.length] = total;
+    this.#offsets[tokens.length] = total;
     this.longestLength = longest;
-    this.bytes = new Uint8Array(total);
+    this.#bytes = new Uint8Array(total);
     let at = 0;
     for (const part of parts) {
-      this.bytes.set(part, at);
+      this.#bytes.set(part, at);
       at += part.length;
     }
   }
@@ -67,16 +67,16 @@ export class TokenBytes {
   /** Empty for ids that the vocabulary does not have. */
   bytesOf(id: number): Uint8Array {
     if (id < 0 || id >= this.size) return EMPTY;
-    return this.bytes.subarray(this.offsets[id], this.offsets[id + 1]);
+    return this.#bytes.subarray(this.#offsets[id], this.#offsets[id + 1]);
   }
 
   isSpecial(id: number): boolean {
-    return id >= 0 && id < this.size && (this.flags[id]! & IS_SPECIAL) !== 0;
+    return id >= 0 && id < this.size && (this.#flags[id]! & IS_SPECIAL) !== 0;
   }
 
   /** Whether spaces of the token are written as marks (`▁`), not as a raw byte (`<0x20>`) or as they are. */
   hasMarks(id: number): boolean {
-    return id >= 0 && id < this.size && (this.flags[id]! & HAS_MARKS) !== 0;
+    return id >= 0 && id < this.size && (this.#flags[id]! & HAS_MARKS) !== 0;
   }
 }
 

@@ -18,39 +18,39 @@ export class Tokenizer {
   readonly mainEosTokenId: number | null;
   /** The main id first, then the others of generation_config.json (or config.json). */
   readonly eosTokenIds: readonly number[];
-  private readonly pipeline: LibraryTokenizer;
+  readonly #pipeline: LibraryTokenizer;
   /** Tokens of the model alone: what its words become. */
-  private readonly idOf: ReadonlyMap<string, number>;
-  private readonly addedIdOf: ReadonlyMap<string, number>;
+  readonly #idOf: ReadonlyMap<string, number>;
+  readonly #addedIdOf: ReadonlyMap<string, number>;
   /** Token ids to texts; built on first use, because few callers need it. */
-  private textOf: ReadonlyMap<number, string> | undefined;
-  private readonly unknownId: number | undefined;
-  private readonly unnormalized: AddedTokenSplitter;
-  private readonly normalized: AddedTokenSplitter;
-  private readonly prefixIds: readonly number[];
-  private readonly suffixIds: readonly number[];
-  private readonly prefixesSpace: boolean;
+  #textOf: ReadonlyMap<number, string> | undefined;
+  readonly #unknownId: number | undefined;
+  readonly #unnormalized: AddedTokenSplitter;
+  readonly #normalized: AddedTokenSplitter;
+  readonly #prefixIds: readonly number[];
+  readonly #suffixIds: readonly number[];
+  readonly #prefixesSpace: boolean;
 
   constructor(files: Pick<TokenizerFiles, 'tokenizer' | 'config' | 'modelConfig' | 'generationConfig'>) {
     const json = adaptTokenizerJson(files.tokenizer);
-    this.pipeline = createLibraryTokenizer(json);
-    const { model, normalizer } = this.pipeline;
+    this.#pipeline = createLibraryTokenizer(json);
+    const { model, normalizer } = this.#pipeline;
     if (model === null) throw new EngineError('model_invalid', 'tokenizer.json has no model.');
-    this.idOf = model.tokens_to_ids;
-    this.addedIdOf = new Map(json.added_tokens.map(({ content, id }) => [content, id]));
-    this.unknownId = model.unk_token_id;
+    this.#idOf = model.tokens_to_ids;
+    this.#addedIdOf = new Map(json.added_tokens.map(({ content, id }) => [content, id]));
+    this.#unknownId = model.unk_token_id;
     this.tokenBytes = new TokenBytes(files.tokenizer);
     this.vocabSize = this.tokenBytes.size;
     const isNormalized = (token: { normalized: boolean }) => token.normalized && normalizer !== null;
-    this.unnormalized = new AddedTokenSplitter(
+    this.#unnormalized = new AddedTokenSplitter(
       json.added_tokens.filter(token => !isNormalized(token)),
       token => token.content,
     );
-    this.normalized = new AddedTokenSplitter(json.added_tokens.filter(isNormalized), token =>
+    this.#normalized = new AddedTokenSplitter(json.added_tokens.filter(isNormalized), token =>
       normalizer === null ? token.content : normalizer(token.content),
     );
-    this.prefixesSpace = addsPrefixSpace(files.tokenizer.pre_tokenizer);
-    [this.prefixIds, this.suffixIds] = this.readTemplate();
+    this.#prefixesSpace = addsPrefixSpace(files.tokenizer.pre_tokenizer);
+    [this.#prefixIds, this.#suffixIds] = this.#readTemplate();
     const eosToken = tokenText(files.config.eos_token);
     this.mainEosTokenId = eosToken === null ? null : (this.tokenId(eosToken) ?? null);
     const configured = toIdList(files.generationConfig.eos_token_id ?? files.modelConfig.eos_token_id);
@@ -60,52 +60,52 @@ export class Tokenizer {
 
   /** Id of a token by its exact vocabulary text. */
   tokenId(content: string): number | undefined {
-    return this.addedIdOf.get(content) ?? this.idOf.get(content);
+    return this.#addedIdOf.get(content) ?? this.#idOf.get(content);
   }
 
   /** Text of a token in the vocabulary file; empty for ids without a token. */
   vocabularyText(id: number): string {
-    this.textOf ??= new Map([...this.idOf, ...this.addedIdOf].map(([text, tokenId]) => [tokenId, text]));
-    return this.textOf.get(id) ?? '';
+    this.#textOf ??= new Map([...this.#idOf, ...this.#addedIdOf].map(([text, tokenId]) => [tokenId, text]));
+    return this.#textOf.get(id) ?? '';
   }
 
   /** Lone surrogates count as U+FFFD. */
   encode(text: string, options: { readonly addSpecialTokens: boolean }): number[] {
-    const ids: number[] = options.addSpecialTokens ? [...this.prefixIds] : [];
+    const ids: number[] = options.addSpecialTokens ? [...this.#prefixIds] : [];
     const wellFormed = text.toWellFormed();
-    const { normalizer } = this.pipeline;
-    for (const section of this.unnormalized.split(wellFormed)) {
+    const { normalizer } = this.#pipeline;
+    for (const section of this.#unnormalized.split(wellFormed)) {
       if (section.kind === 'added') {
         ids.push(section.tokenId);
         continue;
       }
       const normalized = normalizer === null ? section.text : normalizer(section.text);
-      for (const part of this.normalized.split(normalized)) {
+      for (const part of this.#normalized.split(normalized)) {
         if (part.kind === 'added') ids.push(part.tokenId);
-        else this.encodePlain(part.text, section.start + part.start === 0, ids);
+        else this.#encodePlain(part.text, section.start + part.start === 0, ids);
       }
     }
-    if (options.addSpecialTokens) ids.push(...this.suffixIds);
+    if (options.addSpecialTokens) ids.push(...this.#suffixIds);
     return ids;
   }
 
   /** Mutates: `ids`, by appending. */
-  private encodePlain(text: string, isFirst: boolean, ids: number[]): void {
-    const { pre_tokenizer: preTokenizer, model } = this.pipeline;
+  #encodePlain(text: string, isFirst: boolean, ids: number[]): void {
+    const { pre_tokenizer: preTokenizer, model } = this.#pipeline;
     // The library's Metaspace stage puts its prefix before the section with index 0 only.
-    const prefixed = this.prefixesSpace && !text.startsWith(' ') ? ` ${text}` : text;
+    const prefixed = this.#prefixesSpace && !text.startsWith(' ') ? ` ${text}` : text;
     const words =
       preTokenizer === null ? [prefixed] : preTokenizer(prefixed, { section_index: isFirst ? 0 : 1 });
     for (const token of model!(words)) {
-      const id = this.idOf.get(token) ?? this.unknownId;
+      const id = this.#idOf.get(token) ?? this.#unknownId;
       if (id !== undefined) ids.push(id);
     }
   }
 
   /** The special tokens that the post-processor puts around a text, found by processing a marker. */
-  private readTemplate(): [number[], number[]] {
+  #readTemplate(): [number[], number[]] {
     const marker = '\u0000text\u0000';
-    const { post_processor: postProcessor } = this.pipeline;
+    const { post_processor: postProcessor } = this.#pipeline;
     if (postProcessor === null) return [[], []];
     const tokens: string[] = postProcessor.post_process([marker], null, true).tokens;
     const at = tokens.indexOf(marker);

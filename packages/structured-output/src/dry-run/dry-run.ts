@@ -6,7 +6,7 @@ import type { ConstraintLimits } from '../constraint-spec.ts';
 import { refuse } from '../refuse.ts';
 import type { SpecialToken } from '../token-vocabulary.ts';
 
-/** What the compilation of a constraint depends on. */
+/** Dependencies of the compilation of a constraint. */
 export interface CompileOptions {
   readonly limits: ConstraintLimits;
   readonly specialTokens: readonly SpecialToken[];
