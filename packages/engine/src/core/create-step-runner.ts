@@ -15,9 +15,8 @@ import { createPagedRunner } from './runners/paged/paged-runner.ts';
 import { createSlotsRunner } from './runners/slots/slots-runner.ts';
 import { samplingMemoryBytes } from './sampling/device/call-sizes.ts';
 import { SamplingThreads } from './sampling/threads/sampling-threads.ts';
-import { createDeviceStepRunner } from './step/device-step-runner.ts';
+import { createDeviceStepRunner, type FoundStepRunner } from './step/device-step-runner.ts';
 import { HostStepRunner } from './step/host-step-runner.ts';
-import type { StepRunner } from './step/step-runner.ts';
 
 /**
  * Most sampling threads. Each but the first takes 23 MB (ADR 37), and with four the sampler takes far less than 5 % of a
@@ -36,21 +35,19 @@ export interface StepRunnerParts {
 }
 
 /** The step runner, with notes for the facts of the model. */
-export interface FoundStepRunner {
-  readonly stepRunner: StepRunner;
+export interface BuiltStepRunner extends FoundStepRunner {
   /** Settled for the device that the model runs on. */
   readonly options: SettledOptions;
-  readonly samplingNote?: string | undefined;
   readonly deviceNote?: string | undefined;
 }
 
 /** Throws: `model_invalid` where graph and device do not fit, `engine_failed`, and errors of ONNX Runtime. */
-export function createStepRunner(parts: StepRunnerParts): Promise<FoundStepRunner> {
+export function createStepRunner(parts: StepRunnerParts): Promise<BuiltStepRunner> {
   return parts.manifest.variant === 'paged' ? createPaged(parts) : createSlots(parts);
 }
 
 /** Runs on a device if the caller names one: a graph with slots is slower there than a paged one. */
-async function createSlots(parts: StepRunnerParts): Promise<FoundStepRunner> {
+async function createSlots(parts: StepRunnerParts): Promise<BuiltStepRunner> {
   const { device, tuning } = parts.options;
   if (tuning.cacheBytes !== undefined) {
     const problem = 'is for models with a paged cache; with slots maxSequences decides';
@@ -63,7 +60,7 @@ async function createSlots(parts: StepRunnerParts): Promise<FoundStepRunner> {
 
 /** Whether a graph with slots runs on the device; the note says why it stays on the CPU. */
 type DeviceSlots =
-  | { readonly kind: 'on-device'; readonly found: FoundStepRunner }
+  | { readonly kind: 'on-device'; readonly found: BuiltStepRunner }
   | { readonly kind: 'stays'; readonly deviceNote: string };
 
 async function createDeviceSlots(
@@ -99,7 +96,7 @@ async function createDeviceSlots(
 async function createCpuSlots(
   { backend, manifest, settleForCpu }: StepRunnerParts,
   deviceNote: string | undefined,
-): Promise<FoundStepRunner> {
+): Promise<BuiltStepRunner> {
   const options = settleForCpu();
   const { modelDir, contextLength, threadCount, tuning } = options;
   checkForCpu(modelDir, manifest);
@@ -122,7 +119,7 @@ async function createPaged({
   manifest,
   options,
   onWarmUp,
-}: StepRunnerParts): Promise<FoundStepRunner> {
+}: StepRunnerParts): Promise<BuiltStepRunner> {
   const { modelDir, maxSequences, contextLength, device, threadCount, tuning } = options;
   const { prefillChunkLength, cacheBytes, cacheSlots, spin } = tuning;
   const { vocabSize } = manifest;
