@@ -30,9 +30,9 @@ export type EngineErrorCode =
 
 export interface EngineErrorDetails {
   /** Path of the wrong value in the request: `sampling.topP`, `stop.strings[2]`. */
-  readonly parameter?: string;
+  readonly parameter?: string | undefined;
   /** Delay before the next try. Unit: milliseconds. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 

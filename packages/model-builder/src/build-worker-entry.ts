@@ -36,10 +36,5 @@ function toFailure(error: unknown): Extract<BuildReport, { readonly kind: 'faile
     return { kind: 'failed', code: 'build_failed', message, details: {} };
   }
   const { code, message, file, tensor, key } = error;
-  const details = {
-    ...(file !== undefined && { file }),
-    ...(tensor !== undefined && { tensor }),
-    ...(key !== undefined && { key }),
-  };
-  return { kind: 'failed', code, message, details };
+  return { kind: 'failed', code, message, details: { file, tensor, key } };
 }

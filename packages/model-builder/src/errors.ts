@@ -28,11 +28,11 @@ export type ModelBuildErrorCode =
 /** Location of the fault, for callers that show or log it themselves. */
 export interface ModelBuildErrorDetails {
   /** Path of the file at fault. */
-  readonly file?: string;
+  readonly file?: string | undefined;
   /** Name of the tensor at fault. */
-  readonly tensor?: string;
+  readonly tensor?: string | undefined;
   /** Path of the value at fault inside a JSON file: `rope_scaling.factor`. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   readonly cause?: unknown;
 }
 

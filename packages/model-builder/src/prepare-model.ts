@@ -4,7 +4,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Precision } from '@ortler/engine/graph-contract';
 import { entryModule } from '@ortler/worker';
-import type { BuildProgress } from './build-model.ts';
 import type { BuildReport, BuildTask } from './build-worker-entry.ts';
 import { choosePrecision } from './choose-precision.ts';
 import type { EnsureModelOptions } from './ensure-model.ts';
@@ -45,7 +44,7 @@ export async function prepareModel({
   const stop = () => reject(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
   worker.on('message', (report: BuildReport) => {
-    if (report.kind === 'progress') onProgress?.(report.progress satisfies BuildProgress);
+    if (report.kind === 'progress') onProgress?.(report.progress);
     else if (report.kind === 'built') resolve(report.modelDir);
     else reject(new ModelBuildError(report.code, report.message, report.details));
   });

@@ -10,11 +10,7 @@ export async function writing<T>(outputDir: string, write: () => Promise<T>): Pr
   } catch (cause) {
     if (cause instanceof OnnxError) {
       const { message, file, tensor } = cause;
-      throw new ModelBuildError('write_failed', message, {
-        ...(file !== undefined && { file }),
-        ...(tensor !== undefined && { tensor }),
-        cause,
-      });
+      throw new ModelBuildError('write_failed', message, { file, tensor, cause });
     }
     const { code, syscall } = cause as NodeJS.ErrnoException;
     if (code === undefined || syscall === undefined) throw cause;

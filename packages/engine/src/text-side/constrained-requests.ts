@@ -139,8 +139,8 @@ async function asEngineErrors<Result>(work: Promise<Result>): Promise<Result> {
     const { message, retryAfterMs } = error;
     throw new EngineError(ENGINE_CODES[error.code], message, {
       cause: error,
-      ...(error.code === 'invalid_constraint' && { parameter: 'constraint' }),
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      parameter: error.code === 'invalid_constraint' ? 'constraint' : undefined,
+      retryAfterMs,
     });
   }
 }
