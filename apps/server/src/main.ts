@@ -2,15 +2,14 @@
 
 import type { AddressInfo } from 'node:net';
 import { ApiError } from '@ortler/api';
-import { EngineError } from '@ortler/engine';
-import { ModelBuildError } from '@ortler/model-builder';
-import { type DeviceChoice, OrtError } from '@ortler/onnxruntime';
+import type { DeviceChoice } from '@ortler/onnxruntime';
 import { createJsonSchemaChecker } from '@ortler/structured-output';
 import type { FastifyRequest } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { createApp } from './app.ts';
 import type { Config } from './config/config.ts';
 import { openDatabase } from './db/open-database.ts';
+import { isOperatorError } from './models/is-operator-error.ts';
 import type { CatalogEvent, ServerModelCatalog } from './models/model-catalog.ts';
 import { createServerModels } from './models/server-models.ts';
 import { trackIdleConnections } from './rest/idle-connections.ts';
@@ -142,9 +141,7 @@ function logFailedModel(
   logger: Logger,
   { modelId, error, retryAfterMs }: Extract<CatalogEvent, { kind: 'failed' }>,
 ): void {
-  const isMistake =
-    error instanceof ModelBuildError || error instanceof EngineError || error instanceof OrtError;
-  const fault = isMistake ? { reason: error.message } : { err: error };
+  const fault = isOperatorError(error) ? { reason: error.message } : { err: error };
   logger.error({ model: modelId, ...fault, retryAfterMs }, 'model could not be loaded');
 }
 

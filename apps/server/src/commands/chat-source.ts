@@ -1,11 +1,12 @@
 // Sources of answers for `ortler chat`: an engine in this process, or a running server.
 
-import { type ChatMessage, createEngine, type Engine, EngineError } from '@ortler/engine';
-import { ModelBuildError, prepareModel } from '@ortler/model-builder';
-import { chooseDevice, OrtError } from '@ortler/onnxruntime';
+import { type ChatMessage, createEngine, type Engine } from '@ortler/engine';
+import { prepareModel } from '@ortler/model-builder';
+import { chooseDevice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
 import type { ConfiguredModel } from '../config/setting-values.ts';
 import { toBuildOptions } from '../models/build-options.ts';
+import { isOperatorError } from '../models/is-operator-error.ts';
 import { createBuildBars } from './build-bars.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
@@ -52,7 +53,7 @@ export async function openEngineSource(
       contextLength: config.contextLength,
     });
   } catch (error) {
-    if (error instanceof ModelBuildError || error instanceof EngineError || error instanceof OrtError)
+    if (isOperatorError(error))
       throw new UserError(`The model ${id} cannot be used: ${error.message}`, { cause: error });
     throw error;
   } finally {

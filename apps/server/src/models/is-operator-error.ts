@@ -1,0 +1,10 @@
+// Which failures of building and loading a model say by themselves what the operator can mend. Callers: log and commands.
+
+import { EngineError } from '@ortler/engine';
+import { ModelBuildError } from '@ortler/model-builder';
+import { OrtError } from '@ortler/onnxruntime';
+
+/** Whether the message of the error is enough; any other error is a bug and needs its stack. */
+export function isOperatorError(error: unknown): error is ModelBuildError | EngineError | OrtError {
+  return error instanceof ModelBuildError || error instanceof EngineError || error instanceof OrtError;
+}
