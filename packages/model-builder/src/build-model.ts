@@ -13,16 +13,16 @@ import {
 import {
   encodeModel,
   GraphRecorder,
+  type TensorPlacement,
   totalWeightBytes,
   type WriteWeightsOptions,
-  WrittenTensors,
   writeWeights,
 } from '@ortler/onnx';
 import { recordDecoderGraph, recordPrefillGraph } from './architectures/decoder-graph.ts';
 import { CONFIG_FILE, readDecoderConfig } from './architectures/read-decoder-config.ts';
+import type { BlockContext } from './blocks/block-context.ts';
 import { checkTiedHead } from './blocks/check-tied-head.ts';
 import { TENSOR_SCATTER_OPSET } from './blocks/dequantised-attention.ts';
-import type { GraphParts } from './blocks/token-rows.ts';
 import { VARIANTS, type Variant } from './blocks/variant.ts';
 import {
   createBuildFolder,
@@ -45,10 +45,6 @@ import { writing } from './write-failed.ts';
 const GRAPH_FILE = 'model.onnx';
 /** Data of the graph's weights, beside it. */
 const WEIGHTS_FILE = 'model.onnx.data';
-
-/** The wide graph (W8A8, for prefill and large batches), and the weights that it does not share with the first graph. */
-const WIDE_GRAPH_FILE = 'wide.onnx';
-const WIDE_WEIGHTS_FILE = 'wide.onnx.data';
 
 /** The prefill graph of builds with an int8 KV cache, and the weights that it does not share with other graphs. */
 const PREFILL_GRAPH_FILE = 'prefill.onnx';
@@ -167,7 +163,6 @@ export async function buildHashedModel(
           contentHash,
           parameterCount,
           files,
-          ...(has(WIDE_GRAPH_FILE) ? { wideGraphFile: WIDE_GRAPH_FILE } : {}),
           ...(has(PREFILL_GRAPH_FILE) ? { prefillGraphFile: PREFILL_GRAPH_FILE } : {}),
         });
         const json = `${JSON.stringify(manifest, null, 2)}\n`;
@@ -201,32 +196,18 @@ interface GraphToWrite {
   readonly weightsFile: string;
 }
 
-/**
- * Records the main graph, which can compute every call; in `slots` with q4 weights also the wide graph (W8A8), which is faster
- * for many rows; and with an int8 KV cache the prefill graph, which is faster for prompts.
- */
+/** Records the main graph, which can compute every call, and with an int8 KV cache the prefill graph, which is faster for prompts. */
 function recordGraphs(
-  parts: Pick<GraphParts, 'config' | 'checkpoint' | 'precision' | 'variant'>,
+  parts: Pick<BlockContext, 'config' | 'checkpoint' | 'precision' | 'variant'>,
   kvType: KvType,
 ): GraphToWrite[] {
-  const { variant, precision } = parts;
   const hasInt8Cache = kvType === 'int8';
-  const record = (matmul: GraphParts['matmul']) => {
-    const graph = new GraphRecorder();
-    recordDecoderGraph({ ...parts, graph, matmul, cache: hasInt8Cache ? 'int8' : 'float' });
-    return graph;
-  };
-  const isInSlots = variant.name === 'slots';
-  const graph = record(isInSlots && precision === 'q8' ? 'dynamic-int8' : 'weight-only');
+  const graph = new GraphRecorder();
+  recordDecoderGraph({ ...parts, graph, cache: hasInt8Cache ? 'int8' : 'float' });
   const graphs = [{ graph, graphFile: GRAPH_FILE, weightsFile: WEIGHTS_FILE }];
-  if (isInSlots && precision === 'q4') {
-    const wide = record('dynamic-int8');
-    graphs.push({ graph: wide, graphFile: WIDE_GRAPH_FILE, weightsFile: WIDE_WEIGHTS_FILE });
-  }
   if (hasInt8Cache) {
     const prefill = new GraphRecorder({ opset: TENSOR_SCATTER_OPSET });
-    const matmul = precision === 'f32' ? 'weight-only' : 'dynamic-int8';
-    recordPrefillGraph({ ...parts, graph: prefill, cache: 'dequantised', matmul });
+    recordPrefillGraph({ ...parts, graph: prefill, cache: 'dequantised' });
     graphs.push({ graph: prefill, graphFile: PREFILL_GRAPH_FILE, weightsFile: PREFILL_WEIGHTS_FILE });
   }
   return graphs;
@@ -238,18 +219,14 @@ async function writeGraphs(
   graphs: readonly GraphToWrite[],
   options: Pick<WriteWeightsOptions, 'onBytes' | 'signal'>,
 ): Promise<void> {
-  const written = new WrittenTensors(folder);
-  try {
-    for (const { graph, graphFile, weightsFile: fileName } of graphs) {
-      const placements = await writeDurably(join(folder, fileName), file =>
-        writeWeights(graph, file, { fileName, written, ...options }),
-      );
-      const model = encodeModel(graph, placements, String(BUILDER_VERSION));
-      await writeDurably(join(folder, graphFile), file => file.writeFile(model));
-      written.add(placements);
-    }
-  } finally {
-    await written.close();
+  const written = new Map<string, TensorPlacement>();
+  for (const { graph, graphFile, weightsFile: fileName } of graphs) {
+    const placements = await writeDurably(join(folder, fileName), file =>
+      writeWeights(graph, file, { fileName, written, ...options }),
+    );
+    const model = encodeModel(graph, placements, String(BUILDER_VERSION));
+    await writeDurably(join(folder, graphFile), file => file.writeFile(model));
+    for (const [name, placement] of placements) written.set(name, placement);
   }
 }
 
@@ -257,14 +234,7 @@ function toManifest(
   config: DecoderConfig,
   facts: Pick<
     BuildManifest,
-    | 'variant'
-    | 'precision'
-    | 'kvType'
-    | 'contentHash'
-    | 'parameterCount'
-    | 'files'
-    | 'wideGraphFile'
-    | 'prefillGraphFile'
+    'variant' | 'precision' | 'kvType' | 'contentHash' | 'parameterCount' | 'files' | 'prefillGraphFile'
   >,
 ): BuildManifest {
   const { modelType, layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize, contextLength } =

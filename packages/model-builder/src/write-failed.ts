@@ -1,17 +1,12 @@
 // Maps file system errors during a build to `write_failed`. Callers: `build-model.ts`, `exported/ensure-export.ts`.
 
-import { OnnxError } from '@ortler/onnx';
 import { ModelBuildError } from './errors.ts';
 
-/** Runs `write`. Throws: `write_failed` for file system errors and truncated data files, other errors unchanged. */
+/** Runs `write`. Throws: `write_failed` for file system errors, other errors unchanged. */
 export async function writing<T>(outputDir: string, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (cause) {
-    if (cause instanceof OnnxError) {
-      const { message, file, tensor } = cause;
-      throw new ModelBuildError('write_failed', message, { file, tensor, cause });
-    }
     const { code, syscall } = cause as NodeJS.ErrnoException;
     if (code === undefined || syscall === undefined) throw cause;
     const message = `${outputDir} cannot be written: ${syscall} failed with ${code}`;

@@ -41,8 +41,6 @@ describe('a finished build', () => {
       'special_tokens_map.json',
       'tokenizer.json',
       'tokenizer_config.json',
-      'wide.onnx',
-      'wide.onnx.data',
     ]);
     expect(await readdir(parent)).toEqual(['model']);
     expect(JSON.parse(await readFile(join(outputDir, MANIFEST_FILE), 'utf8'))).toEqual(manifest);
@@ -53,7 +51,6 @@ describe('a finished build', () => {
       precision: 'q4',
       modelType: 'qwen3',
       graphFile: 'model.onnx',
-      wideGraphFile: 'wide.onnx',
     });
     expect(manifest.prefillGraphFile).toBeUndefined();
   });
@@ -65,7 +62,6 @@ describe('a finished build', () => {
     const graphs = (await readdir(outputDir)).filter(name => name.includes('.onnx'));
     expect(graphs.toSorted()).toEqual(['model.onnx', 'model.onnx.data']);
     expect(manifest).toMatchObject({ variant, precision: 'q4', kvType: 'float16' });
-    expect(manifest.wideGraphFile).toBeUndefined();
     expect(manifest.prefillGraphFile).toBeUndefined();
   });
 
@@ -96,6 +92,46 @@ describe('a finished build', () => {
   });
 
   it.each([
+    { variant: 'slots', precision: 'q8', blockSize: 32, roundsActivations: false, level: 4 },
+    { variant: 'slots', precision: 'q4', blockSize: 32, roundsActivations: false, level: 4 },
+    { variant: 'paged', precision: 'q4', blockSize: 64, roundsActivations: true, level: 4 },
+  ] as const)(
+    'of $variant in $precision has blocks of $blockSize and activations in 8 bits per block, in every product',
+    async ({ variant, precision, blockSize, roundsActivations, level }) => {
+      const { outputDir } = await newOutput();
+      await buildModel({ sourceDir: source, outputDir, precision, variant, roundsActivations });
+      const products = readGraph(join(outputDir, 'model.onnx')).nodes.filter(({ opType }) =>
+        opType.includes('MatMul'),
+      );
+      // Two layers with four products each, and the output matrix.
+      expect(products.map(({ opType }) => opType)).toEqual(Array<string>(9).fill('MatMulNBits'));
+      for (const { path, integers } of products) {
+        expect(integers.get('block_size')).toBe(blockSize);
+        expect(integers.get('accuracy_level')).toBe(level);
+        expect(integers.get('bits')).toBe(precision === 'q4' && path !== '/lm_head/MatMul' ? 4 : 8);
+      }
+    },
+  );
+
+  it.each(['q8', 'q4'] as const)(
+    'of %s looks tokens up in the bytes of a tied output matrix',
+    async precision => {
+      const { outputDir } = await newOutput();
+      const tied = join(outputDir, '..', 'tied');
+      await createTinyCheckpoint(tied, { config: { tie_word_embeddings: true } });
+      await buildModel({ sourceDir: tied, outputDir, precision });
+      const { nodes, weights } = readGraph(join(outputDir, 'model.onnx'));
+      const inputsOf = (path: string) => nodes.find(node => node.path === path)!.inputs;
+      const [, codes, scales] = inputsOf('/lm_head/MatMul');
+      expect(inputsOf('/model/embed_tokens/codes/Gather')[0]).toBe(codes);
+      expect(inputsOf('/model/embed_tokens/scales/Gather')[0]).toBe(scales);
+      const { vocab_size: rows } = JSON.parse(await readFile(join(tied, 'config.json'), 'utf8'));
+      const tables = [...weights.values()].filter(({ dims }) => dims[0] === rows);
+      expect(tables.map(({ name }) => name)).toEqual([codes, scales]);
+    },
+  );
+
+  it.each([
     { variant: 'paged', precision: 'f16' },
     { variant: 'slots', precision: 'q4' },
   ] as const)('is refused with rounded activations where nothing would change: %j', async kind => {
@@ -120,18 +156,14 @@ describe('a finished build', () => {
     expect(await readdir(parent)).toEqual([]);
   });
 
-  it.each([
-    ['q4', ['model.onnx.data', 'wide.onnx.data']],
-    ['q8', ['model.onnx.data']],
-    ['f32', ['model.onnx.data']],
-  ] as const)(
-    'of %s with a cache of 8-bit codes stores nothing for prompts alone',
-    async (precision, files) => {
+  it.each(['q4', 'q8', 'f32'] as const)(
+    'of %s with an int8 KV cache stores nothing for prompts alone',
+    async precision => {
       const { outputDir } = await newOutput();
       await buildModel({ sourceDir: source, outputDir, precision, kvType: 'int8' });
       const { weights } = readGraph(join(outputDir, 'prefill.onnx'));
       const places = new Set(weights.values().map(({ file }) => file));
-      expect([...places].filter(file => file !== undefined).toSorted()).toEqual(files);
+      expect([...places].filter(file => file !== undefined)).toEqual(['model.onnx.data']);
     },
   );
 

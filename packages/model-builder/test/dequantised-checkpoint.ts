@@ -11,7 +11,7 @@ import { writeSafetensors } from '../src/testing/write-safetensors.ts';
 import type { FloatType } from '../src/weights/float16.ts';
 import {
   allocateQuantisedRows,
-  type CodeBits,
+  type BlockFormat,
   quantiseRows4,
   quantiseRows8,
 } from '../src/weights/quantise.ts';
@@ -40,7 +40,7 @@ export const QUANTISED_SHAPES: readonly (TinyCheckpointOptions & { readonly labe
 export async function writeDequantised(
   target: string,
   shape: TinyCheckpointOptions,
-  bits: CodeBits,
+  { bits, blockSize }: BlockFormat,
   scaleType: FloatType = 'float32',
 ): Promise<void> {
   const config = await createTinyCheckpoint(target, shape);
@@ -51,9 +51,9 @@ export async function writeDequantised(
     tensor.fill(values, 0);
     const isTable = tensor.name === 'model.embed_tokens.weight' || tensor.name === 'lm_head.weight';
     const used = isTable ? 8 : bits;
-    const quantised = allocateQuantisedRows(rows, width, used);
+    const quantised = allocateQuantisedRows(rows, width, { bits: used, blockSize });
     (used === 4 ? quantiseRows4 : quantiseRows8)(values, width, quantised, scaleType);
-    const dequantised = dequantiseRows(quantised, width, used);
+    const dequantised = dequantiseRows(quantised, width);
     const fill = (piece: Float32Array, start: number) =>
       piece.set(dequantised.subarray(start, start + piece.length));
     return { ...tensor, fill };

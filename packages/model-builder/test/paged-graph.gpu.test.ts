@@ -78,7 +78,12 @@ describe.skipIf(reason !== undefined).each(QUANTISED)(
       const [source, dequantised] = [join(base, 'source'), join(base, 'dequantised')];
       const [built, reference] = [join(base, 'paged'), join(base, 'reference')];
       await createTinyCheckpoint(source, shape);
-      await writeDequantised(dequantised, shape, precision === 'q4' ? 4 : 8, 'float16');
+      await writeDequantised(
+        dequantised,
+        shape,
+        { bits: precision === 'q4' ? 4 : 8, blockSize: 64 },
+        'float16',
+      );
       await buildModel({ sourceDir: source, outputDir: built, precision, variant: 'paged' });
       await buildModel({ sourceDir: dequantised, outputDir: reference, precision: 'f32' });
       const slots = await SlotsSession.open(reference);

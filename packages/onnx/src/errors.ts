@@ -5,15 +5,12 @@
  *
  * - `unreadable`: the system does not let the file be read.
  * - `malformed`: the file is no ONNX model.
- * - `truncated`: a data file became shorter while it was in use.
  */
-export type OnnxErrorCode = 'unreadable' | 'malformed' | 'truncated';
+export type OnnxErrorCode = 'unreadable' | 'malformed';
 
 export interface OnnxErrorDetails {
   /** Path of the file at fault. */
   readonly file?: string;
-  /** Name of the tensor at fault. */
-  readonly tensor?: string;
   readonly cause?: unknown;
 }
 
@@ -21,13 +18,11 @@ export class OnnxError extends Error {
   override readonly name = 'OnnxError';
   readonly code: OnnxErrorCode;
   readonly file: string | undefined;
-  readonly tensor: string | undefined;
 
-  constructor(code: OnnxErrorCode, message: string, { file, tensor, cause }: OnnxErrorDetails = {}) {
+  constructor(code: OnnxErrorCode, message: string, { file, cause }: OnnxErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.file = file;
-    this.tensor = tensor;
   }
 }
 

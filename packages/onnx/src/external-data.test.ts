@@ -4,20 +4,17 @@ import { expect, it } from 'vitest';
 import { temporaryFolder } from '../test/temporary-folder.ts';
 import { totalWeightBytes, writeWeights } from './external-data.ts';
 import { GraphRecorder } from './graph.ts';
-import { WrittenTensors } from './written-tensors.ts';
+import type { TensorPlacement } from './model-proto.ts';
 
 const folder = temporaryFolder();
 let fileCount = 0;
 
 interface Circumstances {
-  readonly written?: WrittenTensors;
+  readonly written?: ReadonlyMap<string, TensorPlacement>;
   readonly signal?: AbortSignal;
 }
 
-async function write(
-  graph: GraphRecorder,
-  { written = new WrittenTensors(folder), signal }: Circumstances = {},
-) {
+async function write(graph: GraphRecorder, { written = new Map(), signal }: Circumstances = {}) {
   const path = join(folder, `${fileCount++}.data`);
   const file = await open(path, 'wx');
   let reported = 0;
@@ -75,33 +72,15 @@ it('keeps small tensors out of the data file', async () => {
 });
 
 it('points to what another file holds instead of writing it again', async () => {
-  const written = new WrittenTensors(folder);
   const elsewhere = { kind: 'external', file: 'y.data', offset: 4096 } as const;
-  const known = new Map([
+  const written = new Map<string, TensorPlacement>([
     ['a', { ...elsewhere, length: 5000 }],
     ['b', { ...elsewhere, length: 3000 }],
   ]);
-  written.add(known);
   const { placements, content, reported } = await write(twoTensors([[5000, 3000]]), { written });
-  expect(placements).toEqual(known);
+  expect(placements).toEqual(written);
   expect(content.length).toBe(0);
   expect(reported).toBe(0);
-});
-
-it('gives producers the bytes of tensors that are written', async () => {
-  const written = new WrittenTensors(folder);
-  written.add(new Map([['before', { kind: 'inline', bytes: Uint8Array.of(1, 2, 3) }]]));
-  const graph = new GraphRecorder();
-  graph.weightGroup({
-    tensors: [{ name: 'after', type: 'uint8', dims: [2] }],
-    async *produce(earlier) {
-      const bytes = new Uint8Array(2);
-      await earlier.read('before', 1, bytes);
-      yield [bytes];
-    },
-  });
-  const { placements } = await write(graph, { written });
-  expect(placements.get('after')).toEqual({ kind: 'inline', bytes: Uint8Array.of(2, 3) });
 });
 
 it('refuses a producer that gives too little or too much', async () => {

@@ -5,7 +5,6 @@ import type { FileHandle } from 'node:fs/promises';
 import { assertInvariant } from './errors.ts';
 import { type GraphRecorder, tensorBytes, type WeightGroup } from './graph.ts';
 import type { TensorPlacement } from './model-proto.ts';
-import type { WrittenTensors } from './written-tensors.ts';
 
 /** Tensors up to this size live in the model file: shape inference needs the constants among them. Unit: bytes. */
 const INLINE_LIMIT_BYTES = 1024;
@@ -16,8 +15,8 @@ const ALIGNMENT_BYTES = 4096;
 export interface WriteWeightsOptions {
   /** Name of the data file as the model file will refer to it. */
   readonly fileName: string;
-  /** Tensors that other files hold already: they are pointed to and not written again. */
-  readonly written: WrittenTensors;
+  /** Where other files hold tensors already: they are pointed to and not written again. Default: none. */
+  readonly written?: ReadonlyMap<string, TensorPlacement>;
   readonly onBytes?: (bytes: number) => void;
   readonly signal?: AbortSignal | undefined;
 }
@@ -32,12 +31,12 @@ export async function writeWeights(
   file: FileHandle,
   options: WriteWeightsOptions,
 ): Promise<Map<string, TensorPlacement>> {
-  const known = options.written;
+  const known = options.written ?? new Map<string, TensorPlacement>();
   const placements = planPlacements(graph, options.fileName, known);
   for (const group of graph.weights) {
     if (isWritten(group, known)) continue;
     const written = group.tensors.map(() => 0);
-    for await (const part of group.produce(known)) {
+    for await (const part of group.produce()) {
       options.signal?.throwIfAborted();
       for (let i = 0; i < group.tensors.length; i++) {
         const tensor = group.tensors[i]!;
@@ -64,8 +63,8 @@ export function totalWeightBytes(graphs: readonly GraphRecorder[]): number {
 }
 
 /** The tensors of a group are written together, so they are known together. */
-function isWritten({ tensors }: WeightGroup, known: WrittenTensors): boolean {
-  const count = tensors.filter(({ name }) => known.placement(name) !== undefined).length;
+function isWritten({ tensors }: WeightGroup, known: ReadonlyMap<string, TensorPlacement>): boolean {
+  const count = tensors.filter(({ name }) => known.has(name)).length;
   assertInvariant(
     count === 0 || count === tensors.length,
     `half of the group of ${tensors[0]!.name} is known`,
@@ -76,12 +75,12 @@ function isWritten({ tensors }: WeightGroup, known: WrittenTensors): boolean {
 function planPlacements(
   graph: GraphRecorder,
   fileName: string,
-  known: WrittenTensors,
+  known: ReadonlyMap<string, TensorPlacement>,
 ): Map<string, TensorPlacement> {
   const placements = new Map<string, TensorPlacement>();
   let end = 0;
   for (const tensor of graph.weights.flatMap(group => group.tensors)) {
-    const elsewhere = known.placement(tensor.name);
+    const elsewhere = known.get(tensor.name);
     if (elsewhere !== undefined) {
       placements.set(tensor.name, elsewhere);
       continue;

@@ -58,22 +58,15 @@ export interface TensorSpec {
   readonly dims: readonly number[];
 }
 
-/** The bytes of tensors that files of the same build hold already, whichever graph they are of. */
-export interface WrittenBytes {
-  /** Fills `target` with bytes of the tensor `name`, from its byte `from` on. Mutates: `target`. */
-  read(name: string, from: number, target: Uint8Array): Promise<void>;
-}
-
 /**
- * Tensors whose bytes come from one pass over the checkpoint (a quantised matrix and its scales, for example), or over tensors
- * that were written before.
+ * Tensors whose bytes come from one pass over the checkpoint (a quantised matrix and its scales, for example).
  *
  * `produce` yields parts; each part holds the next bytes of every tensor, in the order of `tensors`.
  * The arrays of a part may be reused by the producer as soon as the next part is asked for.
  */
 export interface WeightGroup {
   readonly tensors: readonly TensorSpec[];
-  produce(written: WrittenBytes): AsyncIterable<readonly Uint8Array[]>;
+  produce(): AsyncIterable<readonly Uint8Array[]>;
 }
 
 /** Options of one operator. */

@@ -24,7 +24,6 @@ export {
   text,
   type ValueInfo,
   type WeightGroup,
-  type WrittenBytes,
 } from './graph.ts';
 export { GraphWriter, type Value } from './graph-writer.ts';
 export { encodeModel, type TensorPlacement } from './model-proto.ts';
@@ -35,4 +34,3 @@ export {
   type FoundWeight,
   readGraph,
 } from './read-graph.ts';
-export { WrittenTensors } from './written-tensors.ts';

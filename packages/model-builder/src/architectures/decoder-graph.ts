@@ -1,12 +1,12 @@
 // The decoder graph: the order of blocks, shared by all architectures and precisions.
 
 import { attention, attentionOutput, declareAttention, lastKeysAndValues } from '../blocks/attention.ts';
+import type { BlockContext } from '../blocks/block-context.ts';
 import { embedding } from '../blocks/embedding.ts';
 import { LM_HEAD_WEIGHT, lmHead, selectRows } from '../blocks/lm-head.ts';
 import { mlp } from '../blocks/mlp.ts';
 import { addAndRmsNorm, rmsNorm } from '../blocks/rms-norm.ts';
 import { rotaryTables } from '../blocks/rotary.ts';
-import { type GraphParts, logitRowsContext, tokenStream } from '../blocks/token-rows.ts';
 import { DYNAMIC_DIMS, SHARED_INPUT } from '../blocks/variant.ts';
 import { ModelBuildError } from '../errors.ts';
 
@@ -21,18 +21,16 @@ import { ModelBuildError } from '../errors.ts';
  * Throws: `tensor_missing`, `tensor_mismatch`, `unsupported` for tensors that contradict `config.json` or that it does not
  * imply, and for head sizes that the variant's attention does not support.
  */
-export function recordDecoderGraph(parts: GraphParts): void {
-  const { graph, config } = parts;
-  checkHeadSize(parts);
-  checkExtent(parts);
-  for (const { name, type, dims } of parts.variant.inputs) graph.input(name, type, dims);
+export function recordDecoderGraph(context: BlockContext): void {
+  const { graph, config, variant } = context;
+  checkHeadSize(context);
+  checkExtent(context);
+  for (const { name, type, dims } of variant.inputs) graph.input(name, type, dims);
   graph.input(SHARED_INPUT.logitRows, 'int64', [DYNAMIC_DIMS.rows]);
 
-  const stream = tokenStream(parts);
-  let { context } = stream;
   rotaryTables(context);
   declareAttention(context);
-  const { value, table } = embedding(context, stream.ids);
+  const { value, table } = embedding(context, SHARED_INPUT.inputIds);
   let residual = value;
   let normed = rmsNorm(context, inputNorm(0), residual, inputNormWeight(0), config.hiddenSize);
 
@@ -43,7 +41,6 @@ export function recordDecoderGraph(parts: GraphParts): void {
       const path = `/model/layers.${layer}/logit_rows`;
       attended = selectRows(context, `${path}/attention`, attended, config.headCount * config.headSize);
       residual = selectRows(context, `${path}/residual`, residual, config.hiddenSize);
-      context = logitRowsContext(context);
     }
     const update = attentionOutput(context, layer, attended);
     const norm = `layers.${layer}.post_attention_layernorm`;
@@ -66,18 +63,17 @@ export function recordDecoderGraph(parts: GraphParts): void {
  * ```
  * Throws: as `recordDecoderGraph`, except for tensors that config.json does not imply.
  */
-export function recordPrefillGraph(parts: GraphParts): void {
-  const { graph, config } = parts;
-  for (const { name, type, dims } of parts.variant.inputs)
+export function recordPrefillGraph(context: BlockContext): void {
+  const { graph, config, variant } = context;
+  for (const { name, type, dims } of variant.inputs)
     graph.input(
       name,
       type,
       dims.map(dim => (dim === DYNAMIC_DIMS.batch ? 1 : dim)),
     );
-  const { context, ids } = tokenStream(parts);
   rotaryTables(context);
   declareAttention(context);
-  let residual = embedding(context, ids).value;
+  let residual = embedding(context, SHARED_INPUT.inputIds).value;
   let normed = rmsNorm(context, inputNorm(0), residual, inputNormWeight(0), config.hiddenSize);
   for (let layer = 0; ; layer++) {
     if (layer === config.layerCount - 1) {
@@ -101,7 +97,7 @@ export function recordPrefillGraph(parts: GraphParts): void {
 }
 
 /** Throws: `unsupported`. */
-function checkHeadSize({ variant, config }: GraphParts): void {
+function checkHeadSize({ variant, config }: BlockContext): void {
   if (config.headSize <= variant.largestHeadSize) return;
   const message = `heads of ${config.headSize} elements are not built as "${variant.name}", which has at most ${variant.largestHeadSize}`;
   throw new ModelBuildError('unsupported', message, { key: 'head_dim' });
@@ -111,7 +107,7 @@ function checkHeadSize({ variant, config }: GraphParts): void {
  * Checks the numbers of heads and layers against the weights before anything is allocated, because blocks build lists of that
  * length first and a corrupt number could exhaust memory. Throws: as `WeightSource.tensor`.
  */
-function checkExtent({ checkpoint, config }: GraphParts): void {
+function checkExtent({ checkpoint, config }: BlockContext): void {
   const { layerCount, headCount, headSize, hiddenSize } = config;
   checkpoint.tensor(inputNormWeight(layerCount - 1), [hiddenSize]);
   checkpoint.tensor('model.layers.0.self_attn.q_proj.weight', [headCount * headSize, hiddenSize]);

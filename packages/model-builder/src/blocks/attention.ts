@@ -13,7 +13,6 @@ import {
 import { linear } from './linear.ts';
 import { rmsNorm } from './rms-norm.ts';
 import { ROTARY_TABLES } from './rotary.ts';
-import { toRows, toSequences } from './token-rows.ts';
 import { NO_SINKS } from './variant.ts';
 
 /**
@@ -34,8 +33,7 @@ export function declareAttention(context: BlockContext): void {
 
 /**
  * ```
- *   input [..., hidden]                        ... is batch, length in slots graphs; 1, batch * length with dynamic int8;
- *                                              tokens in paged graphs
+ *   input [..., hidden]                        ... is batch, length in slots graphs; tokens in paged graphs
  *     |
  *   qkv_proj: MatMul (+ bias)                  [..., (heads + 2 kvHeads) * headSize]
  *     |
@@ -51,15 +49,12 @@ export function declareAttention(context: BlockContext): void {
  * KV cache themselves, `dequantisedAttention` replaces the lower half.
  */
 export function attention(context: BlockContext, layer: number, input: string): string {
-  const { headCount, headSize } = context.config;
   const path = `/model/layers.${layer}/attn`;
   const [query, key, value] = queryKeyValue(context, layer, path, input);
   const tokens = { query, key, value };
-  const output =
-    context.cache === 'dequantised'
-      ? dequantisedAttention(context, layer, path, tokens)
-      : operatorAttention(context, layer, path, tokens);
-  return toRows(context, path, output, headCount * headSize);
+  return context.cache === 'dequantised'
+    ? dequantisedAttention(context, layer, path, tokens)
+    : operatorAttention(context, layer, path, tokens);
 }
 
 /** The last attention of a graph that only fills the cache: keys and values without the output. */
@@ -145,13 +140,12 @@ function queryKeyValue(
   const sizes = { q: headCount * headSize, k: kvHeadCount * headSize, v: kvHeadCount * headSize };
   const parts = ['q', 'k', 'v'] as const;
   const name = (part: 'q' | 'k' | 'v') => `model.layers.${layer}.self_attn.${part}_proj`;
-  const rows = linear(context, {
+  const packed = linear(context, {
     path: `${path}/qkv_proj`,
     input,
     matrices: parts.map(part => checkpoint.tensor(`${name(part)}.weight`, [sizes[part], hiddenSize])),
     biases: config.qkvBias ? parts.map(part => checkpoint.tensor(`${name(part)}.bias`, [sizes[part]])) : [],
   });
-  const packed = toSequences(context, path, rows);
   if (!config.queryKeyNorm && context.cache !== 'dequantised') return [packed, '', ''];
   const split = `${path}/qkv_proj/Split`;
   const lengths = graph.constant(

@@ -1,4 +1,4 @@
-// The shared context of all blocks: recorder, configuration, weights, precision and matrix product kind.
+// The shared context of all blocks: recorder, configuration, weights, precision, graph variant and kind of KV cache.
 
 import type { Precision } from '@ortler/engine/graph-contract';
 import type { GraphRecorder } from '@ortler/onnx';
@@ -14,19 +14,11 @@ export interface BlockContext {
   readonly precision: Precision;
   readonly variant: Variant;
   /**
-   * Kind of the matrix products. `weight-only`: activations stay floats; weights are floats, or quantised in blocks with a
-   * scale each. `dynamic-int8`: W8A8, int8 weights with one scale per output, and activations quantised at run time with one
-   * scale per row; all tokens of a call are rows of one axis, regardless of their sequence.
-   */
-  readonly matmul: 'weight-only' | 'dynamic-int8';
-  /**
    * Type of the KV cache. `float`: the variant's float type. `int8`: an int8 KV cache that the attention operator quantises to
    * and dequantises again for each token. `dequantised`: an int8 KV cache that the graph quantises to and dequantises once per
    * call, for prefill.
    */
   readonly cache: 'float' | 'int8' | 'dequantised';
-  /** Name of the zero points of the current rows, for dynamic int8 products; else empty. */
-  readonly rowZeroPoints: string;
 }
 
 /** Bits of quantised weights; undefined for weights in the type of the activations. */

@@ -2,7 +2,7 @@
 
 import { ELEMENT_TYPES, type GraphRecorder, int, MICROSOFT } from '@ortler/onnx';
 import { declareFloats, declareQuantised, type QuantisedMatrix } from '../weights/declare-weights.ts';
-import { blockCount, QUANTISATION_BLOCK } from '../weights/quantise.ts';
+import { blockCount } from '../weights/quantise.ts';
 import { type BlockContext, weightBits } from './block-context.ts';
 import type { Matrix } from './linear.ts';
 
@@ -22,7 +22,7 @@ export interface Embedding {
 /**
  * ```
  *   plain:     ids [...] -> Gather (table [vocab, hidden])                            -> [..., hidden]
- *   quantised: ids [...] -> codes and scales of blocks [..., blocks, 64] -> Reshape, Slice if padded
+ *   quantised: ids [...] -> codes and scales of blocks [..., blocks, block size] -> Reshape, Slice if padded
  * ```
  * In `slots` graphs the table is memory-mapped, so only pages of used tokens become resident.
  */
@@ -30,22 +30,23 @@ export function embedding(context: BlockContext, ids: string): Embedding {
   const { graph, checkpoint, config, precision, variant } = context;
   const path = '/model/embed_tokens';
   const tensor = checkpoint.tensor(EMBEDDING_WEIGHT, [config.vocabSize, config.hiddenSize]);
-  const { activation, positionRank } = variant;
+  const { activation, blockSize, positionRank } = variant;
   if (weightBits(precision) === undefined) {
     const name = declareFloats(graph, EMBEDDING_WEIGHT, [tensor], activation);
     const value = graph.op(`${path}/Gather`, 'Gather', [name, ids]);
     return { value, table: { kind: 'plain', name } };
   }
   const matrix = declareQuantised(graph, EMBEDDING_WEIGHT, [tensor], {
-    layout: 'blocks',
+    layout: activation === 'float32' ? 'rows' : 'blocks',
     bits: TABLE_BITS,
+    blockSize,
     scaleType: activation,
   });
   const blocks =
     activation === 'float32'
       ? dequantiseBlocks(graph, path, matrix, ids)
       : gatherBlocks(graph, path, matrix, ids);
-  const paddedWidth = blockCount(config.hiddenSize) * QUANTISATION_BLOCK;
+  const paddedWidth = blockCount(config.hiddenSize, blockSize) * blockSize;
   // In Reshape, 0 copies the dimension of the input.
   const kept = Array.from({ length: positionRank }, () => 0);
   const joined = graph.constant(`${path}/blocks_joined`, 'int64', [...kept, paddedWidth]);
@@ -62,15 +63,17 @@ export function embedding(context: BlockContext, ids: string): Embedding {
 
 /**
  * ```
- *   ids [...] -> Gather (codes) -> Cast -> Sub 128 --+
- *       +------> Gather (scales [..., blocks, 1]) --Mul   [..., blocks, 64]
+ *   ids [...] -> Gather (codes) -> Cast -> Sub 128 -----------+
+ *       +------> Gather (scales [..., blocks]) -> Unsqueeze --Mul   [..., blocks, block size]
  * ```
  * For float32 activations. On the CPU GatherBlockQuantized divides several times per element and takes four times as long.
  */
 function dequantiseBlocks(graph: GraphRecorder, path: string, matrix: QuantisedMatrix, ids: string): string {
   const middle = graph.constant(`${path}/middle`, 'float32', [2 ** (TABLE_BITS - 1)]);
   const codes = graph.op(`${path}/codes/Gather`, 'Gather', [matrix.codes, ids]);
-  const scales = graph.op(`${path}/scales/Gather`, 'Gather', [matrix.scales, ids]);
+  const gathered = graph.op(`${path}/scales/Gather`, 'Gather', [matrix.scales, ids]);
+  const lastAxis = graph.constant(`${path}/scales/last_axis`, 'int64', [-1]);
+  const scales = graph.op(`${path}/scales/Unsqueeze`, 'Unsqueeze', [gathered, lastAxis]);
   const wide = graph.op(`${path}/codes/Cast`, 'Cast', [codes], {
     attributes: { to: int(ELEMENT_TYPES.float32.onnxType) },
   });
@@ -85,7 +88,7 @@ function gatherBlocks(graph: GraphRecorder, path: string, matrix: QuantisedMatri
     domain: MICROSOFT,
     attributes: {
       bits: int(TABLE_BITS),
-      block_size: int(QUANTISATION_BLOCK),
+      block_size: int(matrix.blockSize),
       gather_axis: int(0),
       quantize_axis: int(2),
     },

@@ -1,4 +1,4 @@
-// A linear layer in the precision of the build: float, weight-only quantised, or dynamic int8.
+// A linear layer in the precision of the build: float or block-quantised.
 //
 // Checkpoints store its weights as `[out, in]`. Both operators below take that order, so weights are streamed row by row and
 // never transposed.
@@ -6,15 +6,13 @@
 import { int, MICROSOFT } from '@ortler/onnx';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import { declareFloats, declareQuantised, type QuantisedMatrix } from '../weights/declare-weights.ts';
-import { QUANTISATION_BLOCK } from '../weights/quantise.ts';
 import { type BlockContext, weightBits, weightName } from './block-context.ts';
-import { int8MatMul, layerSource, quantiseActivations } from './dynamic-int8-matmul.ts';
 import type { Variant } from './variant.ts';
 
 /**
- * Attribute `accuracy_level` of MatMulNBits. Rounded: activations are quantised to int8 per block of 32 and multiplied as
- * integers; the error of an element is at most the largest magnitude of its block divided by 254. On a CPU, float32
- * activations are five to twenty times slower.
+ * Attribute `accuracy_level` of MatMulNBits. Rounded: activations are quantised to int8 with a scale per block, in the blocks
+ * of the weights, and multiplied as integers; the error of an element is at most the largest magnitude of its block divided by
+ * 254. On a CPU, float32 activations are two times (4 bits) to ten times (8 bits) slower.
  */
 const ACCURACY_LEVELS: Readonly<Record<Variant['quantisedInputs'], number>> = {
   'rounded to 8 bits': 4,
@@ -39,27 +37,23 @@ export interface LinearInput {
 
 /** Declares the weights and multiplies. Returns the name of the product, `[..., outFeatures]`. */
 export function linear(context: BlockContext, { path, input, matrices, biases }: LinearInput): string {
-  const { graph, precision, matmul, variant } = context;
-  const { activation } = variant;
+  const { graph, precision, variant } = context;
+  const { activation, blockSize } = variant;
   const name = weightName(path, 'weight');
-  const declareBias = () => declareFloats(graph, weightName(path, 'bias'), biases, activation);
-  if (matmul === 'dynamic-int8') {
-    const { codes, scale } = quantiseActivations(context, path, input);
-    const source = layerSource(context, { name, firstRow: 0 });
-    const unscaled = int8MatMul(context, { path, codes, name, matrices, source });
-    const product = graph.op(`${path}/Mul`, 'Mul', [unscaled, scale]);
-    if (biases.length === 0) return product;
-    return graph.op(`${path}/Add`, 'Add', [product, declareBias()]);
-  }
   const bits = weightBits(precision);
   const matrix: Matrix =
     bits === undefined
       ? { kind: 'plain', name: declareFloats(graph, name, matrices, activation) }
       : {
           kind: 'quantised',
-          matrix: declareQuantised(graph, name, matrices, { bits, layout: 'matmul', scaleType: activation }),
+          matrix: declareQuantised(graph, name, matrices, {
+            bits,
+            blockSize,
+            layout: 'matmul',
+            scaleType: activation,
+          }),
         };
-  const bias = biases.length === 0 ? '' : declareBias();
+  const bias = biases.length === 0 ? '' : declareFloats(graph, weightName(path, 'bias'), biases, activation);
   return multiply(context, { path, input, matrix, bias });
 }
 
@@ -86,7 +80,7 @@ export function multiply(
 ): string {
   const node = `${path}/MatMul`;
   if (matrix.kind === 'quantised') {
-    const { bits, rowCount, width, codes, scales, zeroPoints } = matrix.matrix;
+    const { bits, blockSize, rowCount, width, codes, scales, zeroPoints } = matrix.matrix;
     // The fifth input is a group index, which is not used. Trailing absent inputs are omitted.
     const inputs = [input, codes, scales, zeroPoints, '', bias];
     while (inputs.at(-1) === '') inputs.pop();
@@ -96,7 +90,7 @@ export function multiply(
         K: int(width),
         N: int(rowCount),
         bits: int(bits),
-        block_size: int(QUANTISATION_BLOCK),
+        block_size: int(blockSize),
         accuracy_level: int(ACCURACY_LEVELS[variant.quantisedInputs]),
       },
       ...named(output),

@@ -4,8 +4,7 @@ import { SLOTS_OUTPUT } from '@ortler/engine/graph-contract';
 import { ELEMENT_TYPES, type GraphRecorder, int } from '@ortler/onnx';
 import { declareFloats, declareQuantised } from '../weights/declare-weights.ts';
 import { type BlockContext, weightBits } from './block-context.ts';
-import { int8MatMul, quantiseActivations } from './dynamic-int8-matmul.ts';
-import { EMBEDDING_WEIGHT, TABLE_BITS } from './embedding.ts';
+import { TABLE_BITS } from './embedding.ts';
 import { type Matrix, multiply } from './linear.ts';
 import { DYNAMIC_DIMS, SHARED_INPUT } from './variant.ts';
 
@@ -34,30 +33,16 @@ export function selectRows(
 }
 
 /**
- * Whether the output matrix is W8A8 (dynamic int8): in q8 and q4 builds for the CPU. It is the largest matrix, has 8 bits in
- * both, and weight-only 8-bit blocks take two to three times as long for the rows of many sequences (ADR 28).
- */
-export function hasInt8Head({ variant, precision }: Pick<BlockContext, 'variant' | 'precision'>): boolean {
-  return variant.activation === 'float32' && weightBits(precision) !== undefined;
-}
-
-/**
  * ```
  *   input [rowCount, hidden] -> MatMul -> logits [rowCount, vocab]
  * ```
- * A tied output matrix is the embedding table itself, except in W8A8, which needs its codes in another layout. Logits are
- * float32 in both variants: the spacing of float16 at 20 is 0.016, more than all earlier rounding errors. With quantised
- * weights the product is computed in float32.
+ * A tied output matrix is the embedding table itself, so both share its bytes. Logits are float32 in both variants: the
+ * spacing of float16 at 20 is 0.016, more than all earlier rounding errors. With quantised weights the product is computed in
+ * float32.
  */
 export function lmHead(context: BlockContext, input: string, table: Matrix): void {
-  const { graph, config } = context;
-  if (hasInt8Head(context)) int8Head(context, input);
-  else multipliedHead(context, input, config.tiedEmbeddings ? table : separateMatrix(context));
-  graph.output(SLOTS_OUTPUT.logits, 'float32', [DYNAMIC_DIMS.rows, config.vocabSize]);
-}
-
-function multipliedHead(context: BlockContext, input: string, matrix: Matrix): void {
-  const { graph, variant } = context;
+  const { graph, config, variant } = context;
+  const matrix = config.tiedEmbeddings ? table : separateMatrix(context);
   const path = '/lm_head';
   const output = SLOTS_OUTPUT.logits;
   if (variant.activation === 'float32') {
@@ -71,22 +56,7 @@ function multipliedHead(context: BlockContext, input: string, matrix: Matrix): v
   } else {
     toFloat32(graph, path, multiply(context, { path, input, matrix, bias: '' }), output);
   }
-}
-
-function int8Head(context: BlockContext, input: string): void {
-  const { graph, checkpoint, config } = context;
-  const weight = config.tiedEmbeddings ? EMBEDDING_WEIGHT : LM_HEAD_WEIGHT;
-  const tensor = checkpoint.tensor(weight, [config.vocabSize, config.hiddenSize]);
-  const path = '/lm_head';
-  const { codes, scale } = quantiseActivations(context, path, input);
-  const product = int8MatMul(context, {
-    path,
-    codes,
-    name: LM_HEAD_WEIGHT,
-    matrices: [tensor],
-    source: { kind: 'checkpoint' },
-  });
-  graph.op(`${path}/Mul`, 'Mul', [product, scale], { outputs: [SLOTS_OUTPUT.logits] });
+  graph.output(output, 'float32', [DYNAMIC_DIMS.rows, config.vocabSize]);
 }
 
 function toFloat32(graph: GraphRecorder, path: string, value: string, output?: string): string {
@@ -97,11 +67,12 @@ function toFloat32(graph: GraphRecorder, path: string, value: string, output?: s
 
 function separateMatrix({ graph, checkpoint, config, precision, variant }: BlockContext): Matrix {
   const tensor = checkpoint.tensor(LM_HEAD_WEIGHT, [config.vocabSize, config.hiddenSize]);
-  const { activation } = variant;
+  const { activation, blockSize } = variant;
   if (weightBits(precision) === undefined)
     return { kind: 'plain', name: declareFloats(graph, LM_HEAD_WEIGHT, [tensor], activation) };
   const matrix = declareQuantised(graph, LM_HEAD_WEIGHT, [tensor], {
     bits: TABLE_BITS,
+    blockSize,
     layout: 'matmul',
     scaleType: activation,
   });

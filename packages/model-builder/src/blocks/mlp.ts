@@ -2,7 +2,6 @@
 
 import { int } from '@ortler/onnx';
 import type { BlockContext } from './block-context.ts';
-import { int8Mlp } from './int8-mlp.ts';
 import { linear } from './linear.ts';
 
 /**
@@ -21,7 +20,6 @@ import { linear } from './linear.ts';
  * ```
  */
 export function mlp(context: BlockContext, layer: number, input: string): string {
-  if (context.matmul === 'dynamic-int8') return int8Mlp(context, layer, input);
   const { graph, checkpoint, config } = context;
   const { hiddenSize, intermediateSize } = config;
   const path = `/model/layers.${layer}/mlp`;

@@ -4,6 +4,7 @@
 import { type GraphVariant, PAGED_INPUT, SLOTS_INPUT } from '@ortler/engine/graph-contract';
 import type { ValueInfo } from '@ortler/onnx';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
+import type { BlockSize } from '../weights/quantise.ts';
 
 /** Names of the graph's dimensions that are known only at run time. */
 export const DYNAMIC_DIMS = {
@@ -33,6 +34,8 @@ export interface Variant {
   readonly activation: 'float32' | 'float16';
   /** Activations in products with quantised weights: quantised to int8, or kept as floats. */
   readonly quantisedInputs: 'rounded to 8 bits' | 'as given';
+  /** Block size of quantised weights, and of activations that are quantised for a product with them. */
+  readonly blockSize: BlockSize;
   /** Number of position dimensions of a value, before the last dimension. */
   readonly positionRank: 1 | 2;
   /** Inputs besides the caches and `logit_rows`. */
@@ -59,6 +62,7 @@ const slots: Variant = {
   name: 'slots',
   activation: 'float32',
   quantisedInputs: 'rounded to 8 bits',
+  blockSize: 32,
   positionRank: 2,
   inputs: [
     { name: SLOTS_INPUT.inputIds, type: 'int64', dims: [batch, length] },
@@ -77,6 +81,7 @@ const paged: Variant = {
   name: 'paged',
   activation: 'float16',
   quantisedInputs: 'as given',
+  blockSize: 64,
   positionRank: 1,
   inputs: [
     { name: PAGED_INPUT.inputIds, type: 'int64', dims: [tokens] },

@@ -10,7 +10,6 @@ import {
   GraphRecorder,
   int,
   type OpOptions,
-  WrittenTensors,
   writeWeights,
 } from '@ortler/onnx';
 import { recordDecoderGraph } from '../architectures/decoder-graph.ts';
@@ -70,7 +69,6 @@ export async function writeOptimumModel(options: OptimumModelOptions): Promise<v
       checkpoint,
       precision,
       variant,
-      matmul: 'weight-only',
       cache: 'float',
     });
     const folder = join(outputDir, 'onnx');
@@ -79,7 +77,7 @@ export async function writeOptimumModel(options: OptimumModelOptions): Promise<v
     const graphFile = precision === 'f32' ? 'model.onnx' : `model_${precision}${halves}.onnx`;
     const fileName = `${graphFile}_data`;
     const placements = await writeDurably(join(folder, fileName), file =>
-      writeWeights(graph, file, { fileName, written: new WrittenTensors(folder) }),
+      writeWeights(graph, file, { fileName }),
     );
     await writeFile(join(folder, graphFile), encodeModel(graph, placements, 'testing'));
     for (const name of await listCompanionFiles(sourceDir)) {

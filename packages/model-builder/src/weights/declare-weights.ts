@@ -6,17 +6,15 @@ import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import { activationBytes, type FloatType } from './float16.ts';
 import {
   allocateQuantisedRows,
+  type BlockFormat,
   blockCount,
-  type CodeBits,
-  QUANTISATION_BLOCK,
   quantiseRows4,
   quantiseRows8,
 } from './quantise.ts';
 import { rowChunks } from './row-chunks.ts';
 
 /** A block-quantised matrix in the graph, and the names of its tensors. */
-export interface QuantisedMatrix {
-  readonly bits: CodeBits;
+export interface QuantisedMatrix extends BlockFormat {
   readonly scaleType: FloatType;
   readonly rowCount: number;
   readonly width: number;
@@ -46,48 +44,46 @@ export function declareFloats(
   return name;
 }
 
-/** Declared dimensions of codes and scales; the bytes are the same. */
-export type QuantisedLayout = 'matmul' | 'blocks';
+/**
+ * Declared dimensions of scales; the bytes are the same. `matmul`: for products, `[rows * blocks]`. `rows`: for products and
+ * lookups of rows, `[rows, blocks]`. `blocks`: for `GatherBlockQuantized`, `[rows, blocks, 1]`.
+ */
+export type QuantisedLayout = 'matmul' | 'rows' | 'blocks';
 
-export interface QuantisedOptions {
-  readonly bits: CodeBits;
+const SCALE_DIMS: Readonly<Record<QuantisedLayout, (rows: number, blocks: number) => readonly number[]>> = {
+  matmul: (rows, blocks) => [rows * blocks],
+  rows: (rows, blocks) => [rows, blocks],
+  blocks: (rows, blocks) => [rows, blocks, 1],
+};
+
+export interface QuantisedOptions extends BlockFormat {
   readonly layout: QuantisedLayout;
   readonly scaleType: FloatType;
-}
-
-/** Names of the tensors of the quantised matrix `name`, the same in every graph. */
-export function quantisedNames(
-  name: string,
-  bits: CodeBits,
-): Pick<QuantisedMatrix, 'codes' | 'scales' | 'zeroPoints'> {
-  return {
-    codes: `${name}.codes`,
-    scales: `${name}.scales`,
-    zeroPoints: bits === 4 ? `${name}.zero_points` : '',
-  };
 }
 
 /**
  * Declares matrices of equal width, concatenated by rows and quantised in blocks.
  *
- * Shape: codes `[rows, blocks, bytes]`; scales `[rows * blocks]` for `matmul`, and `[rows, blocks, 1]` for `blocks`, which
- * both products and lookups can use.
+ * Shape: codes `[rows, blocks, bytes]`; scales as the layout says.
  */
 export function declareQuantised(
   graph: GraphRecorder,
   name: string,
   parts: readonly CheckpointTensor[],
-  { bits, layout, scaleType }: QuantisedOptions,
+  { bits, blockSize, layout, scaleType }: QuantisedOptions,
 ): QuantisedMatrix {
   const { rowCount, width } = joinedShape(parts);
   const matrix: QuantisedMatrix = {
     bits,
+    blockSize,
     scaleType,
     rowCount,
     width,
-    ...quantisedNames(name, bits),
+    codes: `${name}.codes`,
+    scales: `${name}.scales`,
+    zeroPoints: bits === 4 ? `${name}.zero_points` : '',
   };
-  const blocks = blockCount(width);
+  const blocks = blockCount(width, blockSize);
   const zeroPointDims = [rowCount, Math.ceil(blocks / 2)];
   graph.weightGroup({
     tensors: [
@@ -95,10 +91,10 @@ export function declareQuantised(
       ...(bits === 4 ? [{ name: matrix.zeroPoints, type: 'uint8' as const, dims: zeroPointDims }] : []),
     ],
     async *produce() {
-      let target = allocateQuantisedRows(0, width, bits);
+      let target = allocateQuantisedRows(0, width, matrix);
       for await (const chunk of rowChunks(parts, width)) {
         const rows = chunk.length / width;
-        if (target.scales.length !== rows * blocks) target = allocateQuantisedRows(rows, width, bits);
+        if (target.scales.length !== rows * blocks) target = allocateQuantisedRows(rows, width, matrix);
         (bits === 4 ? quantiseRows4 : quantiseRows8)(chunk, width, target, scaleType);
         const scales = activationBytes(target.scales, scaleType, matrix.scales);
         yield bits === 4 ? [target.codes, scales, target.zeroPoints] : [target.codes, scales];
@@ -109,17 +105,13 @@ export function declareQuantised(
 }
 
 function codeTensors(
-  { bits, scaleType, rowCount, width, codes, scales }: QuantisedMatrix,
+  { bits, blockSize, scaleType, rowCount, width, codes, scales }: QuantisedMatrix,
   layout: QuantisedLayout,
 ) {
-  const blocks = blockCount(width);
+  const blocks = blockCount(width, blockSize);
   return [
-    { name: codes, type: 'uint8', dims: [rowCount, blocks, (QUANTISATION_BLOCK * bits) / 8] },
-    {
-      name: scales,
-      type: scaleType,
-      dims: layout === 'matmul' ? [rowCount * blocks] : [rowCount, blocks, 1],
-    },
+    { name: codes, type: 'uint8', dims: [rowCount, blocks, (blockSize * bits) / 8] },
+    { name: scales, type: scaleType, dims: SCALE_DIMS[layout](rowCount, blocks) },
   ] as const;
 }
 

@@ -4,11 +4,13 @@ import { dequantiseRows } from '../../test/dequantise.ts';
 import { type FloatType, SMALLEST_NORMAL_16 } from './float16.ts';
 import {
   allocateQuantisedRows,
-  type CodeBits,
-  QUANTISATION_BLOCK,
+  type BlockFormat,
+  type BlockSize,
   quantiseRows4,
   quantiseRows8,
 } from './quantise.ts';
+
+const blockSize = fc.constantFrom<BlockSize>(32, 64);
 
 /** Rows of weights of any size: ordinary ones, zeros, outliers and subnormal numbers. */
 const rows = fc
@@ -16,6 +18,7 @@ const rows = fc
   .chain(([rowCount, width]) =>
     fc.record({
       width: fc.constant(width),
+      blockSize,
       values: fc
         .array(
           fc.oneof(
@@ -38,6 +41,7 @@ const smallRows = fc
   .chain(([rowCount, width]) =>
     fc.record({
       width: fc.constant(width),
+      blockSize,
       values: fc
         .tuple(
           fc.constantFrom(2, 2 ** -6, 2 ** -12),
@@ -53,15 +57,15 @@ const smallRows = fc
 function roundTrip(
   values: Float32Array,
   width: number,
-  bits: CodeBits,
+  format: BlockFormat,
   scaleType: FloatType = 'float32',
 ): Float32Array {
-  const target = allocateQuantisedRows(values.length / width, width, bits);
+  const target = allocateQuantisedRows(values.length / width, width, format);
   // Contents of reused buffers must have no effect.
   for (const array of [target.codes, target.zeroPoints, target.scales]) array.fill(0x5a);
-  (bits === 4 ? quantiseRows4 : quantiseRows8)(values, width, target, scaleType);
+  (format.bits === 4 ? quantiseRows4 : quantiseRows8)(values, width, target, scaleType);
   if (scaleType === 'float16') for (const scale of target.scales) expectFloat16Scale(scale);
-  return dequantiseRows(target, width, bits);
+  return dequantiseRows(target, width);
 }
 
 function expectFloat16Scale(scale: number): void {
@@ -73,12 +77,12 @@ function expectFloat16Scale(scale: number): void {
 function forEachBlock(
   values: Float32Array,
   quantised: Float32Array,
-  width: number,
+  { width, blockSize }: { readonly width: number; readonly blockSize: BlockSize },
   check: (block: Float32Array, result: Float32Array) => void,
 ): void {
   for (let row = 0; row < values.length; row += width) {
-    for (let start = row; start < row + width; start += QUANTISATION_BLOCK) {
-      const end = Math.min(start + QUANTISATION_BLOCK, row + width);
+    for (let start = row; start < row + width; start += blockSize) {
+      const end = Math.min(start + blockSize, row + width);
       check(values.subarray(start, end), quantised.subarray(start, end));
     }
   }
@@ -102,15 +106,20 @@ function plainRounding(block: Float32Array): number[] {
 describe('8-bit rows', () => {
   it('are off by at most half a step of each block', () => {
     fc.assert(
-      fc.property(rows, ({ values, width }) => {
-        forEachBlock(values, roundTrip(values, width, 8), width, (block, result) => {
-          const largest = Math.max(...block.map(Math.abs));
-          // The scale is rounded to float32 and the product too, hence a little more than half a step.
-          const bound = (largest / 254) * (1 + 1e-4) + 127 * 2 ** -126;
-          for (const [i, value] of block.entries()) {
-            expect(Math.abs(value - result[i]!)).toBeLessThanOrEqual(bound);
-          }
-        });
+      fc.property(rows, ({ values, width, blockSize }) => {
+        forEachBlock(
+          values,
+          roundTrip(values, width, { bits: 8, blockSize }),
+          { width, blockSize },
+          (block, result) => {
+            const largest = Math.max(...block.map(Math.abs));
+            // The scale is rounded to float32 and the product too, hence a little more than half a step.
+            const bound = (largest / 254) * (1 + 1e-4) + 127 * 2 ** -126;
+            for (const [i, value] of block.entries()) {
+              expect(Math.abs(value - result[i]!)).toBeLessThanOrEqual(bound);
+            }
+          },
+        );
       }),
     );
   });
@@ -119,25 +128,30 @@ describe('8-bit rows', () => {
 describe('rows with float16 scales', () => {
   it('of 8 bits are off by at most half a step of each block', () => {
     fc.assert(
-      fc.property(smallRows, ({ values, width }) => {
-        forEachBlock(values, roundTrip(values, width, 8, 'float16'), width, (block, result) => {
-          const step = Math.max(
-            (Math.max(...block.map(Math.abs)) / 127) * (1 + 2 ** -10),
-            SMALLEST_NORMAL_16,
-          );
-          for (const [i, value] of block.entries()) {
-            expect(Math.abs(value - result[i]!)).toBeLessThanOrEqual((step / 2) * (1 + 1e-4));
-          }
-        });
+      fc.property(smallRows, ({ values, width, blockSize }) => {
+        forEachBlock(
+          values,
+          roundTrip(values, width, { bits: 8, blockSize }, 'float16'),
+          { width, blockSize },
+          (block, result) => {
+            const step = Math.max(
+              (Math.max(...block.map(Math.abs)) / 127) * (1 + 2 ** -10),
+              SMALLEST_NORMAL_16,
+            );
+            for (const [i, value] of block.entries()) {
+              expect(Math.abs(value - result[i]!)).toBeLessThanOrEqual((step / 2) * (1 + 1e-4));
+            }
+          },
+        );
       }),
     );
   });
 
   it('of 4 bits differ from those with float32 scales by the rounding of the scale', () => {
     fc.assert(
-      fc.property(smallRows, ({ values, width }) => {
-        const exact = roundTrip(values, width, 4);
-        const rounded = roundTrip(values, width, 4, 'float16');
+      fc.property(smallRows, ({ values, width, blockSize }) => {
+        const exact = roundTrip(values, width, { bits: 4, blockSize });
+        const rounded = roundTrip(values, width, { bits: 4, blockSize }, 'float16');
         for (const [i, value] of exact.entries()) {
           const bound = Math.max(Math.abs(value) * 2 ** -11, SMALLEST_NORMAL_16);
           expect(Math.abs(value - rounded[i]!)).toBeLessThanOrEqual(bound * (1 + 1e-4));
@@ -150,20 +164,25 @@ describe('rows with float16 scales', () => {
 describe('4-bit rows', () => {
   it('never have a larger squared error than plain rounding in any block', () => {
     fc.assert(
-      fc.property(rows, ({ values, width }) => {
-        forEachBlock(values, roundTrip(values, width, 4), width, (block, result) => {
-          const energy = block.reduce((sum, value) => sum + value * value, 0);
-          const bound = squaredError(block, plainRounding(block)) + 1e-5 * energy + 2 ** -250;
-          expect(squaredError(block, result)).toBeLessThanOrEqual(bound);
-        });
+      fc.property(rows, ({ values, width, blockSize }) => {
+        forEachBlock(
+          values,
+          roundTrip(values, width, { bits: 4, blockSize }),
+          { width, blockSize },
+          (block, result) => {
+            const energy = block.reduce((sum, value) => sum + value * value, 0);
+            const bound = squaredError(block, plainRounding(block)) + 1e-5 * energy + 2 ** -250;
+            expect(squaredError(block, result)).toBeLessThanOrEqual(bound);
+          },
+        );
       }),
     );
   });
 
   it('keep zeros exactly zero', () => {
     fc.assert(
-      fc.property(rows, ({ values, width }) => {
-        const result = roundTrip(values, width, 4);
+      fc.property(rows, ({ values, width, blockSize }) => {
+        const result = roundTrip(values, width, { bits: 4, blockSize });
         for (const [i, value] of values.entries()) if (value === 0) expect(Math.abs(result[i]!)).toBe(0);
       }),
     );

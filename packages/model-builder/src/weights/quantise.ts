@@ -1,17 +1,23 @@
 // Block-wise weight-only quantisation (q4 and q8) of matrix rows, in the layout of ONNX Runtime's MatMulNBits.
 //
-// A row is split into blocks of 64 elements, the last one padded. Each block has a scale (float32, or a value that float16
-// can represent), and
+// A row is split into blocks of 32 or 64 elements, the last one padded. Each block has a scale (float32, or a value that
+// float16 can represent), and
 //   value ~ scale * (code - zeroPoint)
 // with 8-bit codes and the zero point 128 everywhere, or 4-bit codes and a zero point per block.
 // Source: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MatMulNBits
 
 import { type FloatType, roundUpToFloat16, SMALLEST_NORMAL_16 } from './float16.ts';
 
-/** Elements that share a scale. */
-export const QUANTISATION_BLOCK = 64;
-
 export type CodeBits = 4 | 8;
+
+/** Elements that share a scale. */
+export type BlockSize = 32 | 64;
+
+/** How rows are quantised. */
+export interface BlockFormat {
+  readonly bits: CodeBits;
+  readonly blockSize: BlockSize;
+}
 
 /** Zero point of 8-bit codes, the default of MatMulNBits. */
 const ZERO_POINT_8 = 128;
@@ -50,9 +56,9 @@ const CODES_OFF_ZERO = Float64Array.from({ length: 16 * UNCLAMPED.count }, (_, i
   return Math.max(0, Math.min(LARGEST_CODE_4, code)) - Math.floor(i / UNCLAMPED.count);
 });
 
-/** Output buffers of the functions below, which fill them from the first element. */
-export interface QuantisedRows {
-  /** Shape: `[rows, blocks, 64 * bits / 8]`; of two 4-bit codes in a byte the first is the low half. */
+/** Output buffers of the functions below, which fill them from the first element, and the format that they are for. */
+export interface QuantisedRows extends BlockFormat {
+  /** Shape: `[rows, blocks, blockSize * bits / 8]`; of two 4-bit codes in a byte the first is the low half. */
   readonly codes: Uint8Array;
   /** Shape: `[rows, blocks]`. */
   readonly scales: Float32Array<ArrayBuffer>;
@@ -61,15 +67,21 @@ export interface QuantisedRows {
 }
 
 /** Blocks in a row of `width` elements. */
-export function blockCount(width: number): number {
-  return Math.ceil(width / QUANTISATION_BLOCK);
+export function blockCount(width: number, blockSize: BlockSize): number {
+  return Math.ceil(width / blockSize);
 }
 
 /** Arrays for `rows` rows of `width` elements. */
-export function allocateQuantisedRows(rows: number, width: number, bits: CodeBits): QuantisedRows {
-  const blocks = blockCount(width);
+export function allocateQuantisedRows(
+  rows: number,
+  width: number,
+  { bits, blockSize }: BlockFormat,
+): QuantisedRows {
+  const blocks = blockCount(width, blockSize);
   return {
-    codes: new Uint8Array((rows * blocks * QUANTISATION_BLOCK * bits) / 8),
+    bits,
+    blockSize,
+    codes: new Uint8Array((rows * blocks * blockSize * bits) / 8),
     scales: new Float32Array(rows * blocks),
     zeroPoints: new Uint8Array(bits === 4 ? rows * Math.ceil(blocks / 2) : 0),
   };
@@ -88,12 +100,12 @@ export function quantiseRows8(
   scaleType: FloatType = 'float32',
 ): void {
   const rows = values.length / width;
-  const blocks = blockCount(width);
-  const { codes, scales } = target;
+  const { codes, scales, blockSize } = target;
+  const blocks = blockCount(width, blockSize);
   for (let row = 0; row < rows; row++) {
     for (let block = 0; block < blocks; block++) {
-      const start = row * width + block * QUANTISATION_BLOCK;
-      const end = Math.min(start + QUANTISATION_BLOCK, (row + 1) * width);
+      const start = row * width + block * blockSize;
+      const end = Math.min(start + blockSize, (row + 1) * width);
       let largest = 0;
       for (let i = start; i < end; i++) {
         const magnitude = Math.abs(values[i]!);
@@ -103,13 +115,13 @@ export function quantiseRows8(
       const scale = scaleType === 'float32' ? toScale32(exact) : toScale16(exact);
       const inverse = scale === 0 ? 0 : 1 / scale;
       const at = row * blocks + block;
-      const codeStart = at * QUANTISATION_BLOCK;
+      const codeStart = at * blockSize;
       scales[at] = scale;
       for (let i = start; i < end; i++) {
         // The sum is positive, so truncation after adding 0.5 rounds to nearest.
         codes[codeStart + i - start] = (values[i]! * inverse + ZERO_POINT_8 + 0.5) | 0;
       }
-      codes.fill(ZERO_POINT_8, codeStart + end - start, codeStart + QUANTISATION_BLOCK);
+      codes.fill(ZERO_POINT_8, codeStart + end - start, codeStart + blockSize);
     }
   }
 }
@@ -128,19 +140,19 @@ export function quantiseRows4(
   scaleType: FloatType = 'float32',
 ): void {
   const rows = values.length / width;
-  const blocks = blockCount(width);
+  const { codes, scales, zeroPoints, blockSize } = target;
+  const blocks = blockCount(width, blockSize);
   const zeroPointBytes = Math.ceil(blocks / 2);
-  const { codes, scales, zeroPoints } = target;
-  const block = new Float64Array(QUANTISATION_BLOCK);
+  const block = new Float64Array(blockSize);
   const fit = { inverseStep: 0, scale: 0, zeroPoint: ZERO_POINT_4, gain: 0 };
   for (let row = 0; row < rows; row++) {
     // Unused nibbles of the last byte hold the default zero point.
     const zeroPointStart = row * zeroPointBytes;
     zeroPoints.fill(ZERO_POINT_4 * 17, zeroPointStart, zeroPointStart + zeroPointBytes);
     for (let column = 0; column < blocks; column++) {
-      const start = row * width + column * QUANTISATION_BLOCK;
-      const count = Math.min(QUANTISATION_BLOCK, (row + 1) * width - start);
-      if (count < QUANTISATION_BLOCK) block.fill(0);
+      const start = row * width + column * blockSize;
+      const count = Math.min(blockSize, (row + 1) * width - start);
+      if (count < blockSize) block.fill(0);
       for (let i = 0; i < count; i++) block[i] = values[start + i]!;
       fitBlock4(block, fit);
       if (scaleType === 'float16' && fit.scale > 0) {
@@ -152,8 +164,8 @@ export function quantiseRows4(
       const shift = (column & 1) * 4;
       const zeroPointAt = zeroPointStart + (column >> 1);
       zeroPoints[zeroPointAt] = (zeroPoints[zeroPointAt]! & ~(15 << shift)) | (fit.zeroPoint << shift);
-      const codeStart = (at * QUANTISATION_BLOCK) / 2;
-      for (let i = 0; i < QUANTISATION_BLOCK; i += 2) {
+      const codeStart = (at * blockSize) / 2;
+      for (let i = 0; i < blockSize; i += 2) {
         const low = code4(block[i]!, fit.inverseStep, fit.zeroPoint);
         const high = code4(block[i + 1]!, fit.inverseStep, fit.zeroPoint);
         codes[codeStart + i / 2] = low | (high << 4);
@@ -190,7 +202,7 @@ interface BlockFit {
 function fitBlock4(block: Float64Array, fit: BlockFit): void {
   let smallest = 0;
   let largest = 0;
-  for (let i = 0; i < QUANTISATION_BLOCK; i++) {
+  for (let i = 0; i < block.length; i++) {
     const value = block[i]!;
     if (value < smallest) smallest = value;
     if (value > largest) largest = value;
@@ -218,7 +230,7 @@ function trySteps(block: Float64Array, span: number, first: number, fit: BlockFi
   let squaresA = 0;
   let squaresB = 0;
   let squaresC = 0;
-  for (let i = 0; i < QUANTISATION_BLOCK; i++) {
+  for (let i = 0; i < block.length; i++) {
     const value = block[i]!;
     const a = CODES_OFF_ZERO[row + unclamped4(value, inverseA, zeroPoint)]!;
     const b = CODES_OFF_ZERO[row + unclamped4(value, inverseB, zeroPoint)]!;
