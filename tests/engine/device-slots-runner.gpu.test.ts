@@ -34,18 +34,25 @@ const ROUNDING = 1e-4;
  * of another sequence are off by 0.5 and more.
  */
 const HALF_ROUNDING = 0.15;
+/** The CPU rounds activations of quantised products to 8 bits per block, the device does not at this size. Seen: 0.16. */
+const ACTIVATION_ROUNDING = 0.2;
 
 const reason = await whyNoWebGpu();
 
-describe.skipIf(reason !== undefined).each(['llama', 'qwen3'] as const)(
-  `the slots runner on a device with a %s, ${reason ?? 'here'}`,
-  modelType => {
+describe.skipIf(reason !== undefined).each([
+  { modelType: 'llama', precision: 'f32', bound: ROUNDING },
+  { modelType: 'qwen3', precision: 'f32', bound: ROUNDING },
+  { modelType: 'llama', precision: 'q8', bound: ACTIVATION_ROUNDING },
+  { modelType: 'qwen3', precision: 'q4', bound: ACTIVATION_ROUNDING },
+] as const)(
+  `the slots runner on a device with a $modelType in $precision, ${reason ?? 'here'}`,
+  ({ modelType, precision, bound }) => {
     let folder: TinyModelFolder;
     let device: SlotModelRunner;
     let processor: SlotModelRunner;
 
     beforeAll(async () => {
-      folder = await createTinyModelFolder('f32', { modelType });
+      folder = await createTinyModelFolder(precision, { modelType });
       const { backend } = await selectBackend('native');
       const manifest = await readManifest(folder.dir);
       processor = await createSlotsRunner(backend, folder.dir, manifest, OPTIONS);
@@ -63,8 +70,7 @@ describe.skipIf(reason !== undefined).each(['llama', 'qwen3'] as const)(
       const expected = (await processor.run(rows)).slice();
       const actual = await device.run(rows);
       expect(actual.length).toBe(expected.length);
-      for (let i = 0; i < actual.length; i++)
-        expect(Math.abs(actual[i]! - expected[i]!)).toBeLessThan(ROUNDING);
+      for (let i = 0; i < actual.length; i++) expect(Math.abs(actual[i]! - expected[i]!)).toBeLessThan(bound);
     }
 
     it('computes chunks and decodes of several sequences as the CPU does', async () => {
@@ -115,23 +121,25 @@ describe.skipIf(reason !== undefined)(
       return core.facts;
     };
 
-    it.each([
-      ['q8', /MatMulIntegerToFloat \(\d+\)/],
-      ['q4', /MatMulIntegerToFloat \(1\)/],
-      ['f32', /FusedMatMul \(\d+\)/],
-    ] as const)(
-      'in %s leaves products on the CPU, and says so where it runs there all the same',
-      async (precision, work) => {
-        const facts = await factsOf(precision, false);
-        expect(facts).toMatchObject({ device: 'webgpu', deviceNote: expect.stringMatching(work) });
-      },
-    );
+    it.each(['q8', 'q4'] as const)('in %s leaves no products on the CPU', async precision => {
+      const facts = await factsOf(precision, false);
+      expect(facts.device).toBe('webgpu');
+      expect(facts.deviceNote).toBeUndefined();
+    });
+
+    it('in f32 leaves products on the CPU, and says so where it runs there all the same', async () => {
+      const facts = await factsOf('f32', false);
+      expect(facts).toMatchObject({
+        device: 'webgpu',
+        deviceNote: expect.stringMatching(/FusedMatMul \(\d+\)/),
+      });
+    });
 
     it('stays on the CPU where it would leave products there, with the reason', async () => {
-      const facts = await factsOf('q8', true);
+      const facts = await factsOf('f32', true);
       expect(facts).toMatchObject({
         device: 'cpu',
-        deviceNote: expect.stringMatching(/QuantizeLinear .*So the whole model runs on the CPU/),
+        deviceNote: expect.stringMatching(/FusedMatMul .*So the whole model runs on the CPU/),
       });
     });
   },

@@ -29,8 +29,8 @@ const TOP_COUNT = 20;
  */
 const MODELS = [
   { precision: 'q8', kvType: 'float32', bound: 0.05 },
-  { precision: 'q4', kvType: 'float32', bound: 0.2 },
-  { precision: 'q4', kvType: 'int8', bound: 0.2 },
+  { precision: 'q4', kvType: 'float32', bound: 0.05 },
+  { precision: 'q4', kvType: 'int8', bound: 0.05 },
 ] as const;
 
 const requests = fc.array(

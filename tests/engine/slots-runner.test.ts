@@ -24,7 +24,7 @@ const TURNED_CODE = 3e-3;
 const BACKENDS = ['native', 'node'] as const;
 const MODELS = [
   { precision: 'f32', modelType: 'llama', kvType: 'float32', bound: ROUNDING },
-  // With one of its graphs alone; `wide-graphs.test.ts` has both.
+  { precision: 'q8', modelType: 'llama', kvType: 'float32', bound: ROUNDING },
   { precision: 'q4', modelType: 'llama', kvType: 'float32', bound: ROUNDING },
   { precision: 'f32', modelType: 'qwen3', kvType: 'float32', bound: ROUNDING },
   { precision: 'f32', modelType: 'llama', kvType: 'int8', bound: TURNED_CODE },
@@ -42,7 +42,6 @@ async function createRunner(
     contextLength: CONTEXT_LENGTH,
     threadCount: 1,
     spin: false,
-    wideGraphs: false,
   });
 }
 

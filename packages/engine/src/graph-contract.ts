@@ -61,12 +61,7 @@ export interface ModelManifest {
   readonly graphFile: string;
   /** Of a `slots` graph. Absent: `lengths`. */
   readonly inputConvention?: InputConvention;
-  /**
-   * W8A8 graph with the inputs and outputs of `graphFile`, faster with many rows: dynamic int8 activations and an int8
-   * quantisation of the same weights. Absent: there is none.
-   */
-  readonly wideGraphFile?: string;
-  /** Prefill graph, which writes prompts to the cache faster than the others; see `PREFILL_INPUTS`. Absent: there is none. */
+  /** Prefill graph, which writes prompts to the cache faster than `graphFile`; see `PREFILL_INPUTS`. Absent: there is none. */
   readonly prefillGraphFile?: string;
   readonly layerCount: number;
   readonly headCount: number;
@@ -124,8 +119,7 @@ export const MASK_INPUT = {
 
 /**
  * Inputs of a prefill graph besides past keys and values, as of a `slots` graph with `batch == 1`. It has no logits: its
- * outputs are the present keys and values only. Where weights are quantised it is W8A8, so keys and values differ from those
- * of `graphFile` by that rounding.
+ * outputs are the present keys and values only.
  */
 export const PREFILL_INPUTS = [
   SLOTS_INPUT.inputIds,

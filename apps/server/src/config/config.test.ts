@@ -36,7 +36,6 @@ describe('readConfig', () => {
       maxQueued: 256,
       scheduling: 'fcfs',
       prefixCache: 'on',
-      wideGraphs: 'on',
       cacheSlots: 4,
       speculation: 'auto',
       stepTimeoutMs: 300_000,

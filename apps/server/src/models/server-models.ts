@@ -68,7 +68,6 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
         maxQueuedSequences: config.maxQueued,
         prefillChunkLength: config.prefillChunk,
         mixedChunkLength: config.mixedChunk,
-        w8a8Prefill: config.wideGraphs === 'on',
         cacheSlots: config.prefixCache === 'on' ? config.cacheSlots : undefined,
         cacheBytes: chosen === 'cpu' ? undefined : config.cacheBytes,
         speculativeDecoding: config.speculation,

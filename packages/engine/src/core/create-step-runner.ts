@@ -105,7 +105,6 @@ async function createCpuSlots(
     contextLength,
     threadCount,
     spin: tuning.spin,
-    wideGraphs: tuning.w8a8Prefill,
   });
   // The threads of the model are idle while rows are sampled, so as many threads may sample.
   const samplingThreads = new SamplingThreads({

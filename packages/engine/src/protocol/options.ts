@@ -55,12 +55,6 @@ export const TUNING_OPTIONS = {
   // On a device little is left for the CPU: threads that spin would only take a core from the rest.
   spin: flag(true, { deviceDefault: false }),
   /**
-   * Prefill and batches of 4 and more use the model's W8A8 graph, if it has one (4-bit models have), and prefill with an
-   * int8 KV cache its own: several times faster, for a second copy of the weights in memory. How batches round then
-   * depends on their size.
-   */
-  w8a8Prefill: flag(true),
-  /**
    * Cache slots besides those of `maxSequences`, for the prefix cache alone. A slot takes memory for the longest sequence
    * that it ever held. On a device: memory for so many whole contexts. Without `prefixCaching`: 0.
    */

@@ -21,7 +21,6 @@ const GIVEN = {
     prefillChunkLength: 9,
     mixedChunkLength: 4,
     spin: true,
-    w8a8Prefill: false,
     cacheSlots: 1,
     cacheBytes: 1_000,
     speculativeDecoding: 'off',

@@ -59,15 +59,6 @@ export const GENERATION_SETTINGS = {
       'Chunked prefill: most prompt tokens per step while answers are being decoded, fewer deep in a prompt. Smaller keeps inter-token latency (ITL) even, larger shortens the time to first token (TTFT).',
     schema: wholeNumber(1, 65_536),
   }),
-  wideGraphs: setting({
-    variable: 'ORTLER_WIDE_GRAPHS',
-    flag: '--wide-graphs',
-    valueName: 'on or off',
-    fallback: 'on',
-    description:
-      'Dynamic int8 quantisation (W8A8) for prompts and large batches of q4 models: several times the throughput of weight-only q4, for one more byte of memory per weight.',
-    schema: oneOf(['on', 'off']),
-  }),
   generationConfig: setting({
     variable: 'ORTLER_GENERATION_CONFIG',
     flag: '--generation-config',

@@ -37,7 +37,7 @@ export const MODEL_SETTINGS = {
     valueName: 'name',
     fallback: 'auto',
     description:
-      'Weight precision of models built here: f32 (CPU) or f16 (GPU); quantised q8 (8-bit; W8A8 on the CPU) or q4 (4-bit, weight-only; W4A16 on a GPU); auto chooses by size.',
+      'Weight precision of models built here: f32 (CPU) or f16 (GPU); quantised q8 (8-bit weights) or q4 (4-bit weights; W4A16 on a GPU), in blocks with a scale each; auto chooses by size.',
     schema: oneOf(['auto', 'f32', 'f16', 'q8', 'q4']),
   }),
   kvCache: setting({

@@ -90,12 +90,10 @@ function checkManifest(file: string, value: unknown): asserts value is ModelMani
     const count = fields[name];
     if (!Number.isSafeInteger(count) || (count as number) < 1) refuse(name, 'a whole number above 0');
   }
-  for (const name of ['wideGraphFile', 'prefillGraphFile']) {
-    const file = fields[name];
-    if (file !== undefined && (typeof file !== 'string' || file === ''))
-      refuse(name, 'a text that is not empty, or absent');
-  }
-  if (fields.kvType === 'int8' && fields.prefillGraphFile === undefined)
+  const { prefillGraphFile } = fields;
+  if (prefillGraphFile !== undefined && (typeof prefillGraphFile !== 'string' || prefillGraphFile === ''))
+    refuse('prefillGraphFile', 'a text that is not empty, or absent');
+  if (fields.kvType === 'int8' && prefillGraphFile === undefined)
     refuse('prefillGraphFile', 'there with kvType int8');
   for (const name of TEXT_FIELDS) {
     const entry = fields[name];

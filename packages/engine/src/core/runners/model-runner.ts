@@ -16,11 +16,9 @@ export interface RunnerRow {
    * where the next token is drawn, more where log probabilities of the prompt are asked for.
    */
   readonly logitsCount: number;
-  /** How many of these tokens, from the first one on, are of the prompt. Default: 0. */
-  readonly promptCount?: number;
   /**
-   * How many of those, from the first one on, may be computed by a graph that only fills the cache, if the model has one: not
-   * the prompt's last. They get no logits. Default: 0.
+   * How many of these tokens, from the first one on, may be computed by a graph that only fills the cache, if the model has
+   * one: tokens of the prompt, but not its last. They get no logits. Default: 0.
    */
   readonly prefillCount?: number;
 }

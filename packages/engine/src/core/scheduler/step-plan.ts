@@ -49,7 +49,6 @@ export function planRow({ sequence, tokenCount, draft, draftLength }: RowShare):
     tokenIds: draftLength === 0 ? pending : joined(pending, draft!.proposed.subarray(0, draftLength)),
     computedLength,
     logitsCount,
-    promptCount: Math.min(tokenCount, promptLeft),
     // The last token of a prompt never goes with the others before it, wherever chunks end and whether it is computed again
     // or not: so it always takes the same graph.
     prefillCount: Math.max(0, Math.min(tokenCount - logitsCount, promptLeft - 1)),

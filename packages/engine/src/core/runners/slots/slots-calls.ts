@@ -11,7 +11,7 @@ import type { RunnerRow } from '../model-runner.ts';
 import { PreparedCalls } from '../prepared-calls.ts';
 import type { Int8Cache } from './int8-cache.ts';
 import type { KvStore } from './slot-store.ts';
-import type { CallWidth, SlotsGraphs } from './slots-graphs.ts';
+import type { SlotsGraphs } from './slots-graphs.ts';
 
 /** A call whose arrays are refilled and run again. */
 export interface PreparedCall {
@@ -26,7 +26,8 @@ export interface PreparedCall {
 }
 
 /** One token each of the first slots. */
-export interface Decodes extends CallWidth {
+export interface Decodes {
+  readonly rowCount: number;
   /** Tokens of the longest of their sequences after the call. */
   readonly longest: number;
 }
@@ -58,9 +59,9 @@ const DECODE_CALL_LIMIT = 64;
 
 export class SlotsCalls {
   readonly #parts: CallParts;
-  /** By graph, batch size and span. */
+  /** By batch size and span. */
   readonly #decodes: PreparedCalls<PreparedCall>;
-  /** By graph, slot, length, positions with logits and span. */
+  /** By slot, length, positions with logits and span. */
   readonly #chunks = new PreparedCalls<PreparedCall>(CHUNK_CALL_LIMIT, disposeCall);
 
   constructor(parts: CallParts) {
@@ -69,31 +70,22 @@ export class SlotsCalls {
     this.#decodes = new PreparedCalls(Math.max(parts.slotCount, DECODE_CALL_LIMIT), disposeCall);
   }
 
-  decode(decodes: Decodes): PreparedCall {
-    const { graphs, convention, logits } = this.#parts;
-    const graph = graphs.for(decodes);
-    const span = convention.span(decodes.longest);
-    const shape = { batchSize: decodes.rowCount, length: 1, logitsPerRow: 1, span };
-    const key = `${this.#nameOf(graph)}/${shape.batchSize}/${span}`;
-    return this.#decodes.take(key, () => this.#prepare(graph, 0, shape, logits));
+  decode({ rowCount, longest }: Decodes): PreparedCall {
+    const { convention, logits } = this.#parts;
+    const span = convention.span(longest);
+    const shape = { batchSize: rowCount, length: 1, logitsPerRow: 1, span };
+    return this.#decodes.take(`${rowCount}/${span}`, () => this.#prepare(0, shape, logits));
   }
 
   /** All tokens of the row, with logits. */
-  chunk({
-    slot,
-    tokenIds: { length },
-    computedLength,
-    logitsCount,
-    promptCount = 0,
-  }: RunnerRow): PreparedCall {
-    const { graphs, convention, chunkLogits } = this.#parts;
-    const graph = graphs.for({ rowCount: length, hasPrompt: promptCount > 0 });
+  chunk({ slot, tokenIds: { length }, computedLength, logitsCount }: RunnerRow): PreparedCall {
+    const { convention, chunkLogits } = this.#parts;
     // The graph computes logits for at least one position, also where they are not read.
     const logitsPerRow = Math.max(1, logitsCount);
     const span = convention.span(computedLength + length);
     const shape = { batchSize: 1, length, logitsPerRow, span };
-    const key = `${this.#nameOf(graph)}/${slot}/${length}/${logitsPerRow}/${span}`;
-    return this.#chunks.take(key, () => this.#prepare(graph, slot, shape, chunkLogits));
+    const key = `${slot}/${length}/${logitsPerRow}/${span}`;
+    return this.#chunks.take(key, () => this.#prepare(slot, shape, chunkLogits));
   }
 
   /** The first `length` tokens of the row, into the cache only. */
@@ -118,18 +110,14 @@ export class SlotsCalls {
     this.#chunks.dispose();
   }
 
-  #nameOf(graph: OrtSession): string {
-    return graph === this.#parts.graphs.main ? 'main' : 'wide';
-  }
-
   /** Logits go to the start of `target`. */
-  #prepare(graph: OrtSession, firstSlot: number, shape: CallShape, target: Float32Array): PreparedCall {
-    const { backend, convention, store, int8Cache, vocabSize } = this.#parts;
+  #prepare(firstSlot: number, shape: CallShape, target: Float32Array): PreparedCall {
+    const { backend, graphs, convention, store, int8Cache, vocabSize } = this.#parts;
     const inputs = convention.createInputs(shape);
     const cache = store.view(firstSlot, shape.batchSize);
     const { dims, firstRow } = convention.logitsPlace(shape);
     const logits = createLogits(backend, [...dims, vocabSize], target);
-    const binding = graph.bind(
+    const binding = graphs.main.bind(
       new Map([...inputs.tensors, ...cache.inputs, ...(int8Cache?.inputs ?? [])]),
       new Map([[SLOTS_OUTPUT.logits, logits], ...cache.outputs]),
     );
@@ -141,15 +129,13 @@ export class SlotsCalls {
 export function leadingDecodes(rows: readonly RunnerRow[]): Decodes {
   let rowCount = 0;
   let longest = 0;
-  let hasPrompt = false;
-  for (const { slot, tokenIds, computedLength, logitsCount, promptCount = 0 } of rows) {
+  for (const { slot, tokenIds, computedLength, logitsCount } of rows) {
     assertInvariant(tokenIds.length > 0, 'a row has tokens');
     if (slot !== rowCount || tokenIds.length !== 1 || logitsCount !== 1) break;
     rowCount++;
     longest = Math.max(longest, computedLength + 1);
-    hasPrompt ||= promptCount > 0;
   }
-  return { rowCount, longest, hasPrompt };
+  return { rowCount, longest };
 }
 
 function disposeCall({ inputs, logits, binding, dispose }: PreparedCall): void {

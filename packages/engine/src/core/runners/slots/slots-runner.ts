@@ -3,7 +3,7 @@
 // a prefill graph, tokens that the row marks for it go through that one, into the same cache. An int8 KV cache is calibrated
 // when the model is loaded.
 
-import type { OrtBackend } from '@ortler/onnxruntime';
+import type { OrtBackend, OrtSessionOptions } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../../errors.ts';
 import type { ModelManifest } from '../../../graph-contract.ts';
 import type { CallConvention } from '../conventions/call-convention.ts';
@@ -16,9 +16,9 @@ import { calibrateCache } from './calibrate-cache.ts';
 import { Int8Cache } from './int8-cache.ts';
 import { KvStore } from './slot-store.ts';
 import { leadingDecodes, SlotsCalls } from './slots-calls.ts';
-import { SlotsGraphs, type SlotsGraphsOptions } from './slots-graphs.ts';
+import { SlotsGraphs } from './slots-graphs.ts';
 
-export interface SlotsRunnerOptions extends SlotsGraphsOptions {
+export interface SlotsRunnerOptions extends OrtSessionOptions {
   readonly slotCount: number;
   /** Most tokens of a sequence; at most what the manifest says. */
   readonly contextLength: number;
@@ -44,7 +44,6 @@ export async function createSlotsRunner(
   }
   try {
     await runner.calibrate(manifest);
-    if (options.wideGraphs === false) graphs.dropPrefill();
     await runner.warmUp();
   } catch (cause) {
     await runner.close();
@@ -142,8 +141,7 @@ class SlotsRunner implements SlotModelRunner {
     const { contextLength } = this.facts;
     const tokenIds = new Int32Array(Math.min(contextLength, 2));
     const row = { slot: 0, tokenIds, computedLength: 0, logitsCount: 1 };
-    await this.run([{ ...row, promptCount: tokenIds.length, prefillCount: tokenIds.length - 1 }]);
-    if (this.#graphs.hasWide) await this.run([row]);
+    await this.run([{ ...row, prefillCount: tokenIds.length - 1 }]);
   }
 
   async run(rows: readonly RunnerRow[]): Promise<Float32Array> {
@@ -193,14 +191,18 @@ class SlotsRunner implements SlotModelRunner {
 
   /** Computes what the prefill graph may compute, if there is one. Gives what of the row is left for the other graphs. */
   async #prefill(row: RunnerRow): Promise<RunnerRow> {
-    const { slot, tokenIds, computedLength, logitsCount, promptCount = 0, prefillCount: length = 0 } = row;
+    const { slot, tokenIds, computedLength, logitsCount, prefillCount: length = 0 } = row;
     assertInvariant(length + logitsCount <= tokenIds.length, 'tokens of the prefill graph get no logits');
     const { prefill } = this.#graphs;
     if (prefill === undefined || length === 0) return row;
     const call = this.#calls.prefill(prefill, row, length);
     call.inputs.fillOne(row);
     await call.binding.run();
-    const rest = { tokenIds: tokenIds.subarray(length), computedLength: computedLength + length };
-    return { slot, logitsCount, promptCount: promptCount - length, ...rest };
+    return {
+      slot,
+      tokenIds: tokenIds.subarray(length),
+      computedLength: computedLength + length,
+      logitsCount,
+    };
   }
 }
