@@ -24,8 +24,9 @@ const CONTEXT_LENGTH = 48;
 const TOP_COUNT = 20;
 
 /**
- * What roundings may do to a log probability of the tiny model, whose logits have a deviation of about 1. A rounding to 8 bits
- * that turns moves a value by 1/127 of the largest of its row; graphs with other blocks round all values otherwise.
+ * What roundings may do to a log probability of the tiny model, whose logits have a deviation of about 1. `MatMulNBits` of ONNX
+ * Runtime adds in another order for one row than for several, and attention for other lengths, which may turn the rounding of an
+ * activation or of a cached value: it moves by 1/127 of the largest of its block.
  */
 const MODELS = [
   { precision: 'q8', kvType: 'float32', bound: 0.05 },
@@ -167,7 +168,7 @@ describe.each(MODELS)('EngineCore on a tiny $precision model with a $kvType cach
       { numRuns: runs({ daily: 10, full: 25 }), seed: 20_261_122 },
     );
     // Most places are no near ties; of what follows one, nothing is compared.
-    expect(equalCount / tokenCount).toBeGreaterThan(0.8);
+    expect(equalCount / tokenCount).toBeGreaterThan(0.95);
     // A daily run may miss these rare events.
     if (IS_FULL_RUN) expect(cores.every(({ stats }) => stats.preemptionCount > 0)).toBe(true);
   });

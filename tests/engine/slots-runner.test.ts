@@ -18,7 +18,7 @@ const SLOT_COUNT = 4;
 const CONTEXT_LENGTH = 64;
 /** Kernels may add in another order for another number of rows. Logits of the tiny model are of the order of 1. */
 const ROUNDING = 2e-5;
-/** In a cache of codes such a difference may turn a rounding, by one step of one channel. */
+/** In an int8 KV cache such a difference may turn a rounding, by one step of one channel. */
 const TURNED_CODE = 3e-3;
 
 const BACKENDS = ['native', 'node'] as const;
@@ -264,9 +264,19 @@ describe('loading a model folder', () => {
     expect(core.facts.backendNote).toBeUndefined();
     await core.close();
   });
+
+  it('runs a folder of an earlier build, which names a second graph, with its main graph', async () => {
+    const file = join(folder.dir, 'ortler-model.json');
+    const original = await readFile(file, 'utf8');
+    await writeFile(file, JSON.stringify({ ...JSON.parse(original), wideGraphFile: 'wide.onnx' }));
+    const core = await loadTiny(folder.dir);
+    expect(core.facts).toMatchObject({ runner: 'slots', device: 'cpu' });
+    await core.close();
+    await writeFile(file, original);
+  });
 });
 
-describe('a cache of codes', () => {
+describe('an int8 KV cache', () => {
   it('has the same scales in every process, whatever its threads: logits are the same bit for bit', async () => {
     const folder = await createTinyModelFolder('f32', { modelType: 'qwen2' }, { kvType: 'int8' });
     const { backend } = await selectBackend('native');
