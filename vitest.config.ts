@@ -18,6 +18,7 @@ const UNIT_TESTS = [
   'packages/*/{src,test}/**/*.test.ts',
   'apps/*/{src,test}/**/*.test.ts',
   'scripts/**/*.test.ts',
+  'bench/*/*.test.ts',
 ];
 
 /** Tests that need a GPU, or a driver that stands in for one. */

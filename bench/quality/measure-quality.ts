@@ -1,0 +1,43 @@
+// Everything the benchmark measures of one build, without comparison.
+
+import type { Engine } from '@ortler/engine';
+import { type Answer, answer } from './answer.ts';
+import { EXTRACTIONS } from './extractions.ts';
+import { type ScoredText, scoreTexts } from './perplexity.ts';
+import { PROMPTS } from './prompts.ts';
+
+export const PARTS = ['perplexity', 'answers', 'extractions'] as const;
+export type Part = (typeof PARTS)[number];
+
+/** A part that was not measured is empty. */
+export interface Measured {
+  readonly texts: readonly ScoredText[];
+  /** To `PROMPTS`, in their order. */
+  readonly answers: readonly Answer[];
+  /** To `EXTRACTIONS`, in their order. */
+  readonly extractions: readonly Answer[];
+}
+
+const ANSWER_LENGTH = 64;
+const EXTRACTION_LENGTH = 300;
+
+/** Throws: as `Engine.generate`. */
+export async function measureQuality(
+  engine: Engine,
+  texts: readonly string[],
+  parts: readonly Part[],
+): Promise<Measured> {
+  const answers: Answer[] = [];
+  const extractions: Answer[] = [];
+  const scored = parts.includes('perplexity') ? await scoreTexts(engine, texts) : [];
+  if (parts.includes('answers')) {
+    for (const prompt of PROMPTS) answers.push(await answer(engine, prompt, { maxTokens: ANSWER_LENGTH }));
+  }
+  if (parts.includes('extractions')) {
+    for (const { prompt, schema } of EXTRACTIONS) {
+      const constraint = { jsonSchema: schema };
+      extractions.push(await answer(engine, prompt, { maxTokens: EXTRACTION_LENGTH, constraint }));
+    }
+  }
+  return { texts: scored, answers, extractions };
+}
