@@ -11,7 +11,7 @@ const text = { type: 'string' };
 const integer = { type: 'integer' };
 const texts = { type: 'array', items: text };
 
-/** Half of the schemas say that there are no other properties, as half of all callers do. */
+/** Half of the schemas forbid other properties; in the other half the model may invent some. */
 const KINDS = [
   {
     name: 'person',

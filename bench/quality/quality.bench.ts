@@ -1,4 +1,4 @@
-// How true quantised builds are to a checkpoint: perplexity on a text, greedy answers and structured extractions of each build,
+// Accuracy of quantised builds of a checkpoint: perplexity on a text, greedy answers and structured extractions of each build,
 // compared with the float32 build. The model must be a real one: random weights predict nothing.
 //
 //     npm run bench -- quality --help
@@ -38,7 +38,7 @@ const BUILD_NAMES = Object.keys(BUILDS) as readonly BuildName[];
 /** Tokens of the longest prompt and its answer. */
 const CONTEXT_LENGTH = 1024;
 
-/** What `--details` writes and `--reference` reads. */
+/** Content of the file that `--details` writes and `--reference` reads, by name of the build. */
 type Details = Readonly<Record<string, Measured>>;
 
 const { values } = parseArgs({

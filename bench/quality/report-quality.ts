@@ -1,4 +1,4 @@
-// What the benchmark prints of one build: numbers, and their distance from the reference where there is one.
+// The report of one build: its numbers, and their distance from the reference where there is one.
 
 import { rounded } from '../rounded.ts';
 import { compareAnswers } from './compare-answers.ts';
