@@ -24,6 +24,9 @@ const UNIT_TESTS = [
 /** Tests that need a GPU, or a driver that stands in for one. */
 const GPU_TESTS = ['{packages,apps,tests}/**/*.gpu.test.ts'];
 
+/** Tests that need a C compiler, Python with a network, and an emulator of arm64. */
+const KERNEL_TESTS = ['packages/kernels/c-test/**/*.test.ts'];
+
 /**
  * Tests that read objects with random keys. V8 takes the key `"` for `\` once its process has read an object with that
  * key in the same place (https://github.com/nodejs/node/issues/63785), so each of these files has a process of its own
@@ -111,6 +114,19 @@ export default defineConfig(({ mode }) => ({
           sequence: { groupOrder: 3 },
           testTimeout: 300_000,
           hookTimeout: 300_000,
+        },
+      },
+      {
+        ...shared,
+        test: {
+          name: 'kernels',
+          include: KERNEL_TESTS,
+          exclude: [INSTALLED],
+          // Compilers take all cores.
+          fileParallelism: false,
+          sequence: { groupOrder: 4 },
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
     ],

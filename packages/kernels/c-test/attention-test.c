@@ -1,0 +1,128 @@
+// Attention of random shapes: caches of all types, windows, soft caps, sinks, rotations and norms.
+#include "attention-reference.h"
+
+static size_t cache_bytes(const Attention *a, int sequences) {
+  return (size_t)sequences * a->kv_heads * a->capacity * cache_row(a->type, a->head_size) * cache_element_bytes(a->type);
+}
+
+/** As the operator does: few rows in pieces, many rows in items. All working memory has exactly its size. */
+static void attend_all(const Isa *isa, Attention a) {
+  const FloatFunctions *f = isa->floats;
+  const int pairs = a.batch * a.kv_heads, channels = cache_channels(a.head_size);
+  int most = 0;
+  for (int b = 0; b < a.batch; b++) most = max_int(most, a.last[b] + 1);
+  a.pieces = (most + PIECE - 1) / PIECE;
+  a.queries = new_buffer(query_floats(&a) * (size_t)pairs * 4);
+  for (int i = 0; i < a.batch * a.length; i++) f->prepare_token(&a, i);
+  if (query_rows(&a) <= QUERY_ROWS) {
+    const size_t rows = (size_t)pairs * a.pieces * QUERY_ROWS;
+    a.piece_values = new_buffer(rows * channels * 4);
+    a.piece_peaks = new_buffer(rows * 4);
+    a.piece_sums = new_buffer(rows * 4);
+    for (int i = 0; i < pairs * a.pieces; i++) f->attend_piece(&a, i / a.pieces / a.kv_heads, i / a.pieces % a.kv_heads, i % a.pieces);
+    for (int i = 0; i < pairs; i++) f->merge_pieces(&a, i / a.kv_heads, i % a.kv_heads);
+    free_buffer(a.piece_values), free_buffer(a.piece_peaks), free_buffer(a.piece_sums);
+  } else {
+    const int rows = query_rows(&a);
+    for (int i = 0; i < pairs; i++)
+      for (int first = 0; first < rows; first += ITEM_ROWS) {
+        uint8_t *memory = new_buffer(item_bytes(&a));
+        f->attend_rows(&a, i / a.kv_heads, i % a.kv_heads, first, min_int(ITEM_ROWS, rows - first), memory);
+        free_buffer(memory);
+      }
+  }
+  free_buffer(a.queries);
+}
+
+/** Tokens `from` to `to` of all sequences, whose caches hold those before. Sequence b is `shift[b]` tokens ahead. */
+static void attend_tokens(const Isa *isa, Attention a, const float *const *qkv, const int *shift, int from, int to, float *const *out) {
+  const size_t columns = (size_t)(a.heads + 2 * a.kv_heads) * a.head_size, width = (size_t)a.heads * a.head_size;
+  const int length = to - from;
+  float *x = new_buffer((size_t)a.batch * length * columns * 4), *y = new_buffer((size_t)a.batch * length * width * 4);
+  int32_t *last = new_buffer((size_t)a.batch * 4);
+  for (int b = 0; b < a.batch; b++) {
+    memcpy(x + (size_t)b * length * columns, qkv[b] + (size_t)(shift[b] + from) * columns, (size_t)length * columns * 4);
+    last[b] = shift[b] + to - 1;
+  }
+  a.length = length, a.last = last, a.qkv = x, a.out = y;
+  attend_all(isa, a);
+  for (int b = 0; b < a.batch; b++)
+    memcpy(out[b] + (size_t)(shift[b] + from) * width, y + (size_t)b * length * width, (size_t)length * width * 4);
+  free_buffer(x), free_buffer(y), free_buffer(last);
+}
+
+static Attention random_attention(Random *random, int tokens) {
+  Attention a = {.kv_heads = random_int(random, 1, 3), .type = (CacheType)random_int(random, 0, 2), .epsilon = 1e-6f};
+  a.heads = a.kv_heads * random_int(random, 1, tokens > 200 ? 2 : 5);
+  a.head_size = chance(random, 30) ? 16 * random_int(random, 1, 5) : random_int(random, 1, 50);
+  a.capacity = (int)round_up((size_t)tokens, GROUP) + GROUP * random_int(random, 0, 1);
+  a.scale = 1.0f / sqrtf((float)a.head_size) * (float)random_int(random, 1, 4);
+  a.softcap = chance(random, 30) ? 3.0f : 0;
+  a.window = chance(random, 40) ? random_int(random, 1, tokens) : 0;
+  if (chance(random, 60)) {
+    a.rotary = 2 * random_int(random, 0, a.head_size / 2);
+    a.is_interleaved = chance(random, 50);
+    a.cosines = random_floats(random, (size_t)tokens * a.rotary / 2);
+    a.sines = random_floats(random, (size_t)tokens * a.rotary / 2);
+  }
+  if (chance(random, 30)) a.query_norm = random_floats(random, (size_t)a.head_size);
+  if (chance(random, 30)) a.key_norm = random_floats(random, (size_t)a.head_size);
+  if (chance(random, 30)) a.sinks = random_floats(random, (size_t)a.heads);
+  return a;
+}
+
+enum { MAX_BATCH = 3 };
+
+/** Sequences whole and alone, in chunks, and together give the same bits, which are those of every other instruction set. */
+void test_attention(Random *random) {
+  const int tokens = chance(random, 8) ? random_int(random, 257, 530) : random_int(random, 1, 60);
+  Attention a = random_attention(random, tokens);
+  const int batch = random_int(random, 1, MAX_BATCH);
+  const size_t columns = (size_t)(a.heads + 2 * a.kv_heads) * a.head_size, bytes = (size_t)tokens * a.heads * a.head_size * 4;
+  float *qkv[MAX_BATCH], *expected[MAX_BATCH], *out[MAX_BATCH];
+  for (int b = 0; b < batch; b++) {
+    qkv[b] = random_floats(random, (size_t)tokens * columns);
+    expected[b] = new_buffer(bytes);
+    out[b] = new_buffer(bytes);
+  }
+  const int zero[MAX_BATCH] = {0};
+  const size_t one = cache_bytes(&a, 1), all = cache_bytes(&a, batch);
+  for (int i = 0; i < tested_count; i++) {
+    const Isa *isa = tested[i];
+    a.batch = 1;
+    for (int b = 0; b < batch; b++) {
+      a.keys = new_buffer(one), a.values = new_buffer(one);
+      attend_tokens(isa, a, (const float *const *)&qkv[b], zero, 0, tokens, &out[b]);
+      if (i == 0) {
+        memcpy(expected[b], out[b], bytes);
+        add_to_checksum(expected[b], bytes);
+        check_attention(&a, tokens, qkv[b], expected[b]);
+      }
+      if (memcmp(expected[b], out[b], bytes)) FAIL("attention: %s gives other bits than %s", isa->name, tested[0]->name);
+      free_buffer(a.keys), free_buffer(a.values);
+    }
+    // Together, in chunks of random length; sequence b is some tokens ahead.
+    int shift[MAX_BATCH], most = 0;
+    for (int b = 0; b < batch; b++) most = max_int(most, shift[b] = random_int(random, 0, tokens - 1));
+    a.keys = new_buffer(all), a.values = new_buffer(all);
+    for (int b = 0; b < batch; b++) memset(out[b], 0, bytes);
+    for (int b = 0; b < batch; b++) {
+      Attention alone = a;
+      alone.keys += one * b, alone.values += one * b;
+      for (int from = 0, to; from < shift[b]; from = to) {
+        to = random_int(random, from + 1, shift[b]);
+        attend_tokens(isa, alone, (const float *const *)&qkv[b], zero, from, to, &out[b]);
+      }
+    }
+    a.batch = batch;
+    for (int from = 0, to; from < tokens - most; from = to) {
+      to = chance(random, 50) ? from + 1 : random_int(random, from + 1, tokens - most);
+      attend_tokens(isa, a, (const float *const *)qkv, shift, from, to, out);
+    }
+    for (int b = 0; b < batch; b++)
+      if (memcmp(expected[b], out[b], (size_t)(shift[b] + tokens - most) * (bytes / tokens))) FAIL("attention: %s: chunks or other sequences change bits", isa->name);
+    free_buffer(a.keys), free_buffer(a.values);
+  }
+  for (int b = 0; b < batch; b++) free_buffer(qkv[b]), free_buffer(expected[b]), free_buffer(out[b]);
+  free_buffer((void *)a.cosines), free_buffer((void *)a.sines), free_buffer((void *)a.query_norm), free_buffer((void *)a.key_norm), free_buffer((void *)a.sinks);
+}

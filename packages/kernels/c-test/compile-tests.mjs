@@ -1,0 +1,69 @@
+// Builds the tests in C: with the system's compiler and its sanitisers, and for arm64 with the pinned one.
+
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { forEachAtOnce, runProgram } from '../scripts/programs.mjs';
+import { TARGETS } from '../scripts/targets.mjs';
+import { installZig } from '../scripts/zig.mjs';
+
+const SOURCES = fileURLToPath(new URL('./', import.meta.url));
+
+/** What all builds have in common. `-ffp-contract` as in the libraries: results depend on it. */
+const FLAGS = ['-std=gnu17', '-ffp-contract=off', '-fno-math-errno', '-Wno-psabi'];
+
+const TEST_SOURCES = ['main.c', 'buffers.c', 'product-test.c', 'attention-test.c', '../c/dispatch.c'];
+
+const AVX2 = ['-mavx2', '-mfma', '-mf16c'];
+const AVX512 = [...AVX2, '-mavx512f', '-mavx512bw', '-mavx512dq', '-mavx512vl', '-mavx512vnni'];
+const NEON = ['-march=armv8.2-a+dotprod'];
+
+/** Instruction sets of this machine's architecture, and the definition, which has no flags of its own. */
+const ISA_SOURCES =
+  process.arch === 'arm64'
+    ? [['../c/isa-neon.c', NEON]]
+    : [
+        ['../c/isa-avx2.c', AVX2],
+        ['../c/isa-avx512.c', AVX512],
+        ['isa-avxvnni-wide.c', AVX512],
+      ];
+
+const objectOf = source => source.replaceAll(/\.\.\/c\/|\.c$/g, '').concat('.o');
+
+/** With the address and undefined behaviour sanitisers, by the compiler that CC names or gcc. Gives the program's path. */
+export async function compileSanitised(folder) {
+  await mkdir(folder, { recursive: true });
+  const compiler = process.env.CC ?? 'gcc';
+  const sanitisers = ['-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
+  const sources = [...ISA_SOURCES, ...[...TEST_SOURCES, '../c/isa-plain.c'].map(source => [source, []])];
+  await forEachAtOnce(sources, ([source, flags]) => {
+    const args = [...FLAGS, '-O1', '-g', '-DSANITISED', ...sanitisers, ...flags, '-c', source];
+    return runProgram(`Compiling ${source}`, compiler, [...args, '-o', join(folder, objectOf(source))], {
+      cwd: SOURCES,
+    });
+  });
+  const program = join(folder, 'kernels-test');
+  const objects = sources.map(([source]) => join(folder, objectOf(source)));
+  await runProgram('Linking the tests', compiler, [...sanitisers, ...objects, '-lm', '-o', program]);
+  return program;
+}
+
+/** For arm64, the code of NEON with the flags of the library. One file that needs nothing of the machine. */
+export async function compileForArm64(folder) {
+  await mkdir(folder, { recursive: true });
+  const zig = await installZig(console.error);
+  const target = ['-target', 'aarch64-linux-musl'];
+  const neon = TARGETS['linux-arm64'].objects.find(({ source }) => source === 'isa-neon.c');
+  const sources = [
+    ['../c/isa-neon.c', neon.cpu],
+    ...[...TEST_SOURCES, '../c/isa-plain.c'].map(source => [source, 'generic']),
+  ];
+  await forEachAtOnce(sources, ([source, cpu]) => {
+    const args = [...FLAGS, '-O2', '-fno-sanitize=all', ...target, `-mcpu=${cpu}`, '-c', source];
+    return zig(`Compiling ${source}`, [...args, '-o', join(folder, objectOf(source))], SOURCES);
+  });
+  const program = join(folder, 'kernels-test');
+  const objects = sources.map(([source]) => join(folder, objectOf(source)));
+  await zig('Linking the tests', [...target, '-static', ...objects, '-o', program], SOURCES);
+  return program;
+}

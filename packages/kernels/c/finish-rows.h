@@ -1,0 +1,53 @@
+// A product: each tile of weights, while it is in the nearest cache, times all panels; then bias, activation and residual.
+#pragma once
+#include "isa.h"
+
+INLINE v16f activate(Activation activation, v16f x) {
+  switch (activation) {
+    case ACTIVATION_SILU: return silu16(x);
+    case ACTIVATION_GELU: return gelu16(x);
+    default: return x;
+  }
+}
+
+INLINE v16f sum_splits(const Product *p, float (*y)[TILE], int row) {
+  return p->splits == 1 ? load(y[row]) : load(y[2 * row]) + load(y[2 * row + 1]);
+}
+
+/** Bias, activation of the gate, residual. Writes the first `count` outputs of each row. */
+INLINE void finish_rows(const Product *p, int first_row, int rows, int column, int count, float (*y)[TILE], float (*up)[TILE]) {
+  for (int r = 0; r < rows; r++) {
+    const size_t at = (size_t)(first_row + r) * p->columns + column;
+    v16f v = sum_splits(p, y, r);
+    if (p->bias) v = v + load_inputs(p->bias, column, column + count);
+    v = activate(p->activation, v);
+    if (up) {
+      v16f u = sum_splits(p, up, r);
+      if (p->bias) u = u + load_inputs(p->bias + p->columns, column, column + count);
+      v = v * u;
+    }
+    if (p->residual) v = v + load_inputs(p->residual + at, 0, count);
+    if (count == TILE) store(p->out + at, v);
+    else for (int i = 0; i < count; i++) p->out[at + i] = v[i];
+  }
+}
+
+static void multiply_tiles(const Product *p, MultiplyTile multiply_tile, int from, int to) {
+  const int panels = panel_total(p);
+  int index = 0;
+  for (int t = from; t < to; t++) {
+    while (index + 1 < p->part_count && t >= p->parts[index + 1].first_tile) index++;
+    const Part *part = &p->parts[index];
+    const int is_gated = p->is_gated, local = t - part->first_tile, outputs = is_gated ? part->outputs / 2 : part->outputs;
+    const size_t bytes = tile_bytes(part->format, p->inputs);
+    const uint8_t *tile = part->tiles + bytes * local * (is_gated ? 2 : 1);
+    const int count = min_int(TILE, outputs - local * TILE);
+    for (int i = 0; i < panels; i++) {
+      const Panel panel = get_panel(p, i);
+      _Alignas(64) float y[PANEL_ROWS][TILE], up[PANEL_ROWS][TILE];
+      multiply_tile(part->format, tile, p->blocks, &panel, y);
+      if (is_gated) multiply_tile(part->format, tile + bytes, p->blocks, &panel, up);
+      finish_rows(p, i * rows_per_panel(p), rows_in_panel(p, i), part->column + local * TILE, count, y, is_gated ? up : 0);
+    }
+  }
+}

@@ -1,0 +1,20 @@
+// The functions without integer products, compiled once for each instruction set that has floats of its own.
+// The including file has defined ISA, the end of the table's name.
+#include "attend.h"
+#include "embedding.h"
+#include "fill-panel.h"
+#include "finish-rows.h"
+#include "isa.h"
+
+#define FLOATS_NAME(isa) floats_##isa
+#define FLOATS(isa) FLOATS_NAME(isa)
+
+const FloatFunctions FLOATS(ISA) = {
+    .fill_panel = fill_panel,
+    .multiply_tiles = multiply_tiles,
+    .read_row = read_row,
+    .prepare_token = prepare_token,
+    .attend_piece = attend_piece,
+    .attend_rows = attend_rows,
+    .merge_pieces = merge_pieces,
+};

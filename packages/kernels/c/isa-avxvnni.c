@@ -1,0 +1,5 @@
+// AVX-VNNI: the integer products. All else is that of AVX2.
+#include "tile-narrow.h"
+#include "product-tiles.h"
+
+const Isa isa_avxvnni = {.name = "avxvnni", .multiply_tile = multiply_tile, .floats = &floats_avx2};

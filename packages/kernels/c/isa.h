@@ -1,0 +1,32 @@
+// What is compiled once for each instruction set.
+#pragma once
+#include "attention.h"
+#include "product.h"
+
+/** One tile of weights times all rows of a panel. Shape: `out` is [rows, TILE]. */
+typedef void (*MultiplyTile)(Format, const uint8_t *tile, int blocks, const Panel *, float (*out)[TILE]);
+
+/** Functions without integer products, which instruction sets that differ in nothing else share. */
+typedef struct {
+  void (*fill_panel)(const Product *, int panel);
+  /** Tiles `from` to `to` of a product. */
+  void (*multiply_tiles)(const Product *, MultiplyTile, int from, int to);
+  void (*read_row)(Format, const uint8_t *tiles, int inputs, int64_t row, float *out);
+  void (*prepare_token)(const Attention *, int token);
+  void (*attend_piece)(const Attention *, int sequence, int head, int piece);
+  void (*attend_rows)(const Attention *, int sequence, int head, int first_row, int row_count, uint8_t *memory);
+  void (*merge_pieces)(const Attention *, int sequence, int head);
+} FloatFunctions;
+
+typedef struct Isa {
+  const char *name;
+  MultiplyTile multiply_tile;
+  const FloatFunctions *floats;
+} Isa;
+
+extern const Isa isa_avx512, isa_avxvnni, isa_avx2, isa_neon, isa_plain;
+extern const FloatFunctions floats_avx512, floats_avx2, floats_neon, floats_plain;
+
+enum { MAX_ISAS = 4 };
+/** Those of this CPU, the best first; null behind the last one. */
+const Isa *get_isa(int index);

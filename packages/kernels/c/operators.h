@@ -1,0 +1,9 @@
+// The operators of the library, one file each.
+#pragma once
+#include "isa.h"
+#include "ort.h"
+
+void describe_product(Operator *op);
+/** `type`: a `CacheType`. */
+void describe_attention(Operator *op, int type);
+void describe_embedding(Operator *op);

@@ -1,0 +1,62 @@
+// A matrix product of rows of activations with tiles of weights, and what is fused into it.
+//
+//   x' = x, or its RMS norm             y = x' W^T + bias
+//   gated: y = activation(gate) * up    out = y + residual
+#pragma once
+#include "panel.h"
+
+typedef enum { ACTIVATION_NONE = 0, ACTIVATION_SILU = 1, ACTIVATION_GELU = 2, ACTIVATION_COUNT = 3 } Activation;
+
+enum { MAX_PARTS = 3 };
+
+/** A matrix; several of them make the columns of one result, as queries, keys and values do. */
+typedef struct {
+  const uint8_t *tiles;
+  Format format;
+  /** Rows of the matrix, without those that fill its last tile; in a gated product gates and ups together. */
+  int outputs;
+  /** First column of the result. */
+  int column;
+  /** First tile among those of all parts. */
+  int first_tile;
+} Part;
+
+typedef struct {
+  /** Shape: [rows, inputs]. */
+  const float *x;
+  int rows, inputs, blocks;
+  /** Null, or the weight of the norm. Shape: [inputs]. */
+  const float *norm;
+  float epsilon;
+  Part parts[MAX_PARTS];
+  int part_count;
+  /** Tiles of all parts; in a gated product pairs of tiles. */
+  int tiles;
+  Activation activation;
+  /** The one part has a tile of gates and a tile of ups in turns, and the result their count halved. */
+  int is_gated;
+  /** Null, or shape: [columns]; in a gated product [2 * columns], gates first. */
+  const float *bias;
+  /** Null, or shape: [rows, columns]. */
+  const float *residual;
+  /** Shape: [rows, columns]. */
+  float *out;
+  int columns;
+  /** Panels of activations, each of `panel_bytes` for eight rows but the last. */
+  uint8_t *panels;
+  int is_quantised;
+  /** Rows of a panel for each row of activations: 2 where a row is its 8 bits and 8 more bits of what they leave over, else 1. */
+  int splits;
+} Product;
+
+/** Rows of activations that a whole panel holds. */
+INLINE int rows_per_panel(const Product *p) { return PANEL_ROWS / p->splits; }
+INLINE int panel_total(const Product *p) { return (p->rows + rows_per_panel(p) - 1) / rows_per_panel(p); }
+INLINE size_t panels_bytes(const Product *p) {
+  return (size_t)panel_total(p) * panel_bytes(p->is_quantised, p->blocks, PANEL_ROWS);
+}
+INLINE int rows_in_panel(const Product *p, int panel) { return min_int(rows_per_panel(p), p->rows - panel * rows_per_panel(p)); }
+INLINE Panel get_panel(const Product *p, int panel) {
+  const uint8_t *memory = p->panels + panel_bytes(p->is_quantised, p->blocks, PANEL_ROWS) * panel;
+  return panel_at(memory, p->is_quantised, p->blocks, panel_rows(rows_in_panel(p, panel) * p->splits));
+}

@@ -1,0 +1,163 @@
+// One tile of weights times a panel, eight outputs at a time: AVX2, AVX-VNNI and NEON with dot products.
+#pragma once
+#include "panel.h"
+
+typedef uint8_t v32u __attribute__((vector_size(32)));
+typedef uint16_t v16us __attribute__((vector_size(32)));
+typedef _Float16 v8h_memory __attribute__((vector_size(16), aligned(2), may_alias));
+typedef v32u v32u_memory __attribute__((aligned(1), may_alias));
+
+enum {
+  /** Rows of a panel whose sums fit the registers: of a product, of scores, and of two vectors of values. */
+  TILE_ROWS = 4,
+  SCORE_ROWS = 2,
+  VALUE_ROWS = 2,
+};
+/** Of a tile's outputs, in eights: how many stand in the code of a product's loop. */
+#if defined(__AVX2__) && !defined(__AVXVNNI__)
+#define HALVES_AT_ONCE 2
+#else
+#define HALVES_AT_ONCE 1
+#endif
+
+INLINE v8f splat8(float x) { return (v8f){x, x, x, x, x, x, x, x}; }
+INLINE v8f load_half8(const void *p) { return __builtin_convertvector(*(const v8h_memory *)p, v8f); }
+INLINE v32u load_bytes(const uint8_t *p) { return *(const v32u_memory *)p; }
+INLINE v32u shift_right(v32u x, int bits) { return (v32u)((v16us)x >> bits); }
+INLINE v32u shift_left(v32u x, int bits) { return (v32u)((v16us)x << bits); }
+#if __has_builtin(__builtin_elementwise_fma)
+INLINE v8f fma8(v8f a, v8f b, v8f c) { return __builtin_elementwise_fma(a, b, c); }
+#else
+INLINE v8f fma8(v8f a, v8f b, v8f c) {
+  for (int i = 0; i < 8; i++) c[i] = __builtin_fmaf(a[i], b[i], c[i]);
+  return c;
+}
+#endif
+
+// `dot(format, sum, w, a)` adds the products of 4 unsigned codes with 4 activations of one row to each of eight outputs, in sums
+// of the type `Sum`; `to_ints` gives the eight 32-bit sums. With 4 bits eight of them fit 16 bits: 8 * 2 * 15 * 127 < 2^15.
+#if defined(__ARM_FEATURE_DOTPROD)
+#include <arm_neon.h>
+typedef v8i Sum;
+INLINE Sum dot(Format format, Sum sum, v32u w, const int8_t *a) {
+  (void)format;
+  const int8x16_t row = vreinterpretq_s8_s32(vld1q_dup_s32((const int32_t *)a));
+  union { v32u all; int8x16_t half[2]; } weights = {w};
+  union { v8i all; int32x4_t half[2]; } sums = {sum};
+  sums.half[0] = vdotq_s32(sums.half[0], weights.half[0], row);
+  sums.half[1] = vdotq_s32(sums.half[1], weights.half[1], row);
+  return sums.all;
+}
+INLINE v8i to_ints(Format format, Sum sum) { (void)format; return sum; }
+INLINE void prefetch(const void *p) { __builtin_prefetch(p); }
+#elif defined(__AVXVNNI__)
+#include <immintrin.h>
+typedef __m256i Sum;
+INLINE Sum dot(Format format, Sum sum, v32u w, const int8_t *a) {
+  (void)format;
+  return _mm256_dpbusd_avx_epi32(sum, (__m256i)w, _mm256_set1_epi32(*(const int32_t *)a));
+}
+INLINE v8i to_ints(Format format, Sum sum) { (void)format; return (v8i)sum; }
+INLINE void prefetch(const void *p) { _mm_prefetch((const char *)p, _MM_HINT_T0); }
+#elif defined(__AVX2__)
+#include <immintrin.h>
+typedef __m256i Sum;
+INLINE Sum dot(Format format, Sum sum, v32u w, const int8_t *a) {
+  const __m256i one = _mm256_set1_epi16(1);
+  __m256i row = _mm256_set1_epi32(*(const int32_t *)a), codes = (__m256i)w;
+  if (format_bits(format) == 4) return _mm256_add_epi16(sum, _mm256_maddubs_epi16(codes, row));
+  // Codes of 8 bits come with a sign here, which moves to the activations: pairs stay below 2^15.
+  if (format == FORMAT_Q8) {
+    row = _mm256_sign_epi8(row, codes);
+    codes = _mm256_abs_epi8(codes);
+  }
+  return _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(codes, row), one));
+}
+INLINE v8i to_ints(Format format, Sum sum) {
+  return (v8i)(format_bits(format) == 4 ? _mm256_madd_epi16(sum, _mm256_set1_epi16(1)) : sum);
+}
+INLINE void prefetch(const void *p) { _mm_prefetch((const char *)p, _MM_HINT_T0); }
+#else // the definition
+typedef v8i Sum;
+INLINE Sum dot(Format format, Sum sum, v32u w, const int8_t *a) {
+  for (int n = 0; n < 8; n++)
+    for (int i = 0; i < 4; i++) sum[n] += (format == FORMAT_Q8 ? (int8_t)w[4 * n + i] : w[4 * n + i]) * a[i];
+  return sum;
+}
+INLINE v8i to_ints(Format format, Sum sum) { (void)format; return sum; }
+INLINE void prefetch(const void *p) { (void)p; }
+#endif
+
+/** Whether codes of 8 bits are multiplied with their sign; otherwise with 128 added, and sums begin with what undoes that. */
+#if defined(__AVXVNNI__)
+enum { SIGNED_CODES = 0 };
+INLINE Sum first_sum(int32_t shift) { return _mm256_set1_epi32(shift); }
+#else
+enum { SIGNED_CODES = 1 };
+INLINE Sum first_sum(int32_t shift) { (void)shift; return (Sum){0}; }
+#endif
+
+/** Group g of inputs of eight outputs; `p` is where the outputs begin in the block. */
+INLINE v32u unpack_group(Format format, const uint8_t *p, int g) {
+  if (format == FORMAT_Q8) {
+    v32u w = load_bytes(p + 64 * g);
+    return SIGNED_CODES ? w ^ (uint8_t)128 : w;
+  }
+  v32u both = load_bytes(p + 64 * (g / 2));
+  v32u w = (g % 2 ? shift_right(both, 4) : both) & (uint8_t)15;
+  if (format_bits(format) == 5) {
+    v32u high = load_bytes(p + 256);
+    w |= (g < 4 ? shift_left(high, 4 - g) : shift_right(high, g - 4)) & (uint8_t)16;
+  }
+  if (format_bits(format) == 6) {
+    v32u high = load_bytes(p + 256 + 64 * (g / 4));
+    int left = 4 - 2 * (g % 4);
+    w |= (left > 0 ? shift_left(high, left) : shift_right(high, -left)) & (uint8_t)48;
+  }
+  return w;
+}
+
+/** Rows `first` to `first + ROWS` of a panel. The format's bits and ROWS are constants where this is called. */
+INLINE void tile_quantised(Format format, int has_minimum, const uint8_t *p, int blocks, const Panel *panel, int first, float (*out)[TILE], const int ROWS) {
+  const int width = panel->rows;
+  const int8_t *codes = panel->codes + 4 * first;
+  const float *scales = panel->scales + first, *sums = panel->sums + first;
+  const int32_t *shifts = panel->shifts + first;
+  const size_t step = code_bytes(format) + (has_minimum ? 4 : 2) * TILE;
+  // The first eight outputs of a tile and the other eight, which take turns.
+  v8f f[TILE_ROWS], other[TILE_ROWS];
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) f[r] = other[r] = splat8(0);
+  for (int b = 0; b < blocks; b++, p += step, codes += BLOCK * width, scales += width, sums += width, shifts += width) {
+#pragma unroll
+    for (size_t i = 0; i < code_bytes(format) + 2 * TILE; i += 64) prefetch(p + 4096 + i);
+    // Twice the code is a little faster with AVX2, whose products take the most instructions.
+#pragma clang loop unroll_count(HALVES_AT_ONCE)
+    for (int h = 0; h < 2; h++) {
+      Sum c[TILE_ROWS];
+#pragma unroll
+      for (int r = 0; r < ROWS; r++) c[r] = format == FORMAT_Q8 && !SIGNED_CODES ? first_sum(shifts[r]) : (Sum){0};
+#pragma unroll
+      for (int g = 0; g < QUADS; g++) {
+        v32u w = unpack_group(format, p + 32 * h, g);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) c[r] = dot(format, c[r], w, codes + (g * width + r) * 4);
+      }
+      const uint8_t *scaling = p + code_bytes(format) + TILE * h;
+      const v8f scale = load_half8(scaling);
+      const v8f minimum = has_minimum ? load_half8(scaling + 2 * TILE) : scale * -(float)(1 << (format_bits(format) - 1));
+#pragma unroll
+      for (int r = 0; r < ROWS; r++) {
+        v8f sum = fma8(__builtin_convertvector(to_ints(format, c[r]), v8f), scale * scales[r], f[r]);
+        if (format != FORMAT_Q8) sum = fma8(minimum, splat8(sums[r]), sum);
+        f[r] = other[r];
+        other[r] = sum;
+      }
+    }
+  }
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) {
+    __builtin_memcpy(out[r], &f[r], sizeof f[r]);
+    __builtin_memcpy(out[r] + 8, &other[r], sizeof f[r]);
+  }
+}
