@@ -53,8 +53,22 @@ describe('readGraph', () => {
       outputs: [{ name: 'y', onnxType: ELEMENT_TYPES.float32.onnxType, dims: ['batch', 4] }],
     });
     expect([...weights.values()]).toEqual([
-      { name: 'inside', onnxType: ELEMENT_TYPES.int64.onnxType, dims: [3], file: undefined },
-      { name: 'outside', onnxType: ELEMENT_TYPES.float32.onnxType, dims: [2], file: 'model.data' },
+      {
+        name: 'inside',
+        onnxType: ELEMENT_TYPES.int64.onnxType,
+        dims: [3],
+        file: undefined,
+        offset: 0,
+        length: undefined,
+      },
+      {
+        name: 'outside',
+        onnxType: ELEMENT_TYPES.float32.onnxType,
+        dims: [2],
+        file: 'model.data',
+        offset: 0,
+        length: 8,
+      },
     ]);
   });
 

@@ -35,6 +35,10 @@ export interface FoundWeight {
   readonly dims: readonly number[];
   /** File beside the graph that holds it; undefined: the graph's own. */
   readonly file: string | undefined;
+  /** Its first byte there. */
+  readonly offset: number;
+  /** Its bytes there; undefined where the graph does not say. */
+  readonly length: number | undefined;
 }
 
 export interface FoundGraph {
@@ -130,6 +134,7 @@ function valueInfoOf(file: ProtoFile, message: ProtoField): FoundValue {
 function weightOf(file: ProtoFile, message: ProtoField): FoundWeight {
   const dims: number[] = [];
   let [name, onnxType, location]: [string, number, string | undefined] = ['', 0, undefined];
+  let [offset, length]: [number, number | undefined] = [0, undefined];
   for (const field of file.fields(message.start, message.end)) {
     if (field.number === TENSOR.dims) dims.push(...file.integers(field));
     else if (field.number === TENSOR.type) onnxType = integerOf(file, field);
@@ -137,11 +142,14 @@ function weightOf(file: ProtoFile, message: ProtoField): FoundWeight {
     else if (field.number === TENSOR.externalData) {
       const entry = fieldsOf(file, field);
       const [key, value] = [entry.get(1), entry.get(2)];
-      if (key !== undefined && value !== undefined && file.text(key) === 'location')
-        location = file.text(value);
+      if (key === undefined || value === undefined) continue;
+      const detail = file.text(key);
+      if (detail === 'location') location = file.text(value);
+      else if (detail === 'offset') offset = Number(file.text(value));
+      else if (detail === 'length') length = Number(file.text(value));
     }
   }
-  return { name, onnxType, dims, file: location };
+  return { name, onnxType, dims, file: location, offset, length };
 }
 
 /** The last field of each number. */

@@ -38,6 +38,11 @@ export interface OrtSessionOptions {
   readonly threadCount: number;
   /** Threads wait for the next operator in a busy loop, for `SPIN_MICROSECONDS` at most, before they sleep. */
   readonly spin: boolean;
+  /**
+   * Data file beside the graph that is read into memory in large pages instead of being mapped. It is read as a whole, so there
+   * must be room for it. The stock binding maps it nevertheless.
+   */
+  readonly weightsFile?: string | undefined;
   /** Default: `cpu`. Sessions on one device of a process share it, and their values. */
   readonly device?: OrtDevice;
 }
@@ -93,10 +98,28 @@ export interface OrtSession {
   dispose(): void;
 }
 
+/** Instruction sets that the operators of `@ortler/kernels` are compiled for. */
+export type KernelIsa = 'avx512' | 'avxvnni' | 'avx2' | 'neon';
+
+/** `auto`: the best instruction set of this CPU. `off`: sessions do not know the operators. */
+export type KernelChoice = 'auto' | 'off' | KernelIsa;
+
+export interface OrtBackendOptions {
+  /** Default: `auto`. The others are for tests and measurements. */
+  readonly kernels?: KernelChoice;
+}
+
+export type KernelsInUse =
+  | { readonly isa: KernelIsa }
+  /** Why graphs with these operators cannot be run: a clause without a full stop. */
+  | { readonly missing: string };
+
 export interface OrtBackend {
   readonly name: 'native' | 'node';
   /** Version of the loaded ONNX Runtime library. */
   readonly version: string;
+  /** The operators of `@ortler/kernels` in sessions on the CPU. */
+  readonly kernels: KernelsInUse;
   /**
    * Loads a graph from a file (external data beside it) or from bytes.
    * Throws: `model_invalid`; `runtime_failed` when the device cannot be used, with the reason.

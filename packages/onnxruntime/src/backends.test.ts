@@ -58,6 +58,39 @@ describe('the native backend', () => {
   });
 });
 
+describe('kernels', () => {
+  it('are those of the best instruction set of this CPU', async () => {
+    const { backend } = await selectBackend('native');
+    expect(backend.kernels).toEqual({ isa: expect.stringMatching(/^(avx512|avxvnni|avx2|neon)$/) });
+  });
+
+  it('are left out where they are switched off', async () => {
+    const { backend } = await selectBackend('native', { kernels: 'off' });
+    expect(backend.kernels).toEqual({ missing: 'they are switched off' });
+  });
+
+  it('cannot be loaded by the stock binding, which says so', async () => {
+    const { backend } = await selectBackend('node');
+    expect(backend.kernels).toEqual({ missing: expect.stringMatching(/loads no operators/) });
+  });
+
+  it.each(['native', 'auto'] as const)('for a foreign CPU are refused by the %s binding', async choice => {
+    const kernels = process.arch === 'arm64' ? 'avx2' : 'neon';
+    await expect(selectBackend(choice, { kernels })).rejects.toMatchObject({
+      code: 'runtime_failed',
+      message: expect.stringMatching(`does not run kernels for "${kernels}". It runs those for: `),
+    });
+  });
+
+  it('that are named are refused with the stock binding', async () => {
+    const kernels = process.arch === 'arm64' ? 'neon' : 'avx2';
+    await expect(selectBackend('node', { kernels })).rejects.toMatchObject({
+      code: 'runtime_failed',
+      message: expect.stringMatching(/the native binding has/),
+    });
+  });
+});
+
 describe('takenDevice', () => {
   const device = (name: string, kind: VulkanDevice['kind']): VulkanDevice => ({
     name,
@@ -100,6 +133,7 @@ describe('selectBackend', () => {
   const fake = (name: 'native' | 'node'): OrtBackend => ({
     name,
     version: '1.2.3',
+    kernels: { missing: 'a fake has none' },
     createSession: () => Promise.reject(new Error('not used')),
     createTensor: () => {
       throw new Error('not used');
@@ -110,23 +144,28 @@ describe('selectBackend', () => {
   const broken = async (): Promise<OrtBackend> => {
     throw new Error('no prebuilt code for this platform.');
   };
+  const BOTH = { native: async () => fake('native'), node: async () => fake('node') };
+  const NATIVE_BROKEN = { ...BOTH, native: broken };
 
   it('takes the native binding without a note where it loads', async () => {
-    const selected = await selectBackend('auto', {
-      native: async () => fake('native'),
-      node: async () => fake('node'),
-    });
+    const selected = await selectBackend('auto', {}, BOTH);
     expect(selected).toEqual({ backend: expect.objectContaining({ name: 'native' }) });
   });
 
   it('settles for the stock binding and says why', async () => {
-    const { backend, note } = await selectBackend('auto', { native: broken, node: async () => fake('node') });
+    const { backend, note } = await selectBackend('auto', {}, NATIVE_BROKEN);
     expect(backend.name).toBe('node');
     expect(note).toContain('no prebuilt code for this platform.');
   });
 
+  it('does not settle for the stock binding where kernels are named', async () => {
+    const selected = selectBackend('auto', { kernels: 'avx2' }, NATIVE_BROKEN);
+    await expect(selected).rejects.toMatchObject({ code: 'runtime_failed' });
+  });
+
   it('does not replace a binding that was asked for by name', async () => {
-    const loaders = { native: broken, node: async () => fake('node') };
-    await expect(selectBackend('native', loaders)).rejects.toMatchObject({ code: 'runtime_failed' });
+    await expect(selectBackend('native', {}, NATIVE_BROKEN)).rejects.toMatchObject({
+      code: 'runtime_failed',
+    });
   });
 });

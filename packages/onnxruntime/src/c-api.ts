@@ -44,6 +44,9 @@ const FUNCTIONS = {
   createSessionFromArray: [8, STATUS, [HANDLE, MEMORY, 'size_t', HANDLE, MEMORY]],
   run: [9, STATUS, [HANDLE, HANDLE, MEMORY, MEMORY, 'size_t', MEMORY, 'size_t', MEMORY]],
   createSessionOptions: [10, STATUS, [MEMORY]],
+  createCustomOpDomain: [26, STATUS, ['str', MEMORY]],
+  customOpDomainAdd: [27, STATUS, [HANDLE, HANDLE]],
+  addCustomOpDomain: [28, STATUS, [HANDLE, HANDLE]],
   setIntraOpNumThreads: [24, STATUS, [HANDLE, 'int']],
   sessionGetInputCount: [30, STATUS, [HANDLE, MEMORY]],
   sessionGetOutputCount: [31, STATUS, [HANDLE, MEMORY]],
@@ -64,6 +67,7 @@ const FUNCTIONS = {
   addSessionConfigEntry: [130, STATUS, [HANDLE, 'str', 'str']],
   createAllocator: [131, STATUS, [HANDLE, HANDLE, MEMORY]],
   releaseAllocator: [132, 'void', [HANDLE]],
+  addInitializer: [150, STATUS, [HANDLE, 'str', HANDLE]],
   appendCudaProvider: [204, STATUS, [HANDLE, HANDLE]],
   createCudaProviderOptions: [205, STATUS, [MEMORY]],
   releaseCudaProviderOptions: [208, 'void', [HANDLE]],
@@ -109,6 +113,9 @@ export interface OrtFunctions {
   run: Asynchronous<RunArguments>;
   createSessionOptions(options: Memory): Status;
   setIntraOpNumThreads(options: Handle, threadCount: number): Status;
+  createCustomOpDomain(name: string, domain: Memory): Status;
+  customOpDomainAdd(domain: Handle, operator: Handle): Status;
+  addCustomOpDomain(options: Handle, domain: Handle): Status;
   sessionGetInputCount(session: Handle, count: Memory): Status;
   sessionGetOutputCount(session: Handle, count: Memory): Status;
   sessionGetInputName(session: Handle, index: number, allocator: Handle, name: Memory): Status;
@@ -143,6 +150,8 @@ export interface OrtFunctions {
   addSessionConfigEntry(options: Handle, key: string, value: string): Status;
   createAllocator(session: Handle, memoryInfo: Handle, allocator: Memory): Status;
   releaseAllocator(allocator: Handle): void;
+  /** Uses the value where it is; it must live as long as the session. */
+  addInitializer(options: Handle, name: string, value: Handle): Status;
   appendCudaProvider(options: Handle, cudaOptions: Handle): Status;
   createCudaProviderOptions(cudaOptions: Memory): Status;
   releaseCudaProviderOptions(cudaOptions: Handle): void;
@@ -174,13 +183,17 @@ export interface OrtCApi {
 export function loadCApi(libraryFile: string, expectedVersion: string): OrtCApi {
   const opened = OPENED.get(libraryFile);
   if (opened !== undefined) return opened.api;
-  // Possible only before koffi has opened its first library in this thread.
-  if (koffi.config().async_stack_size !== STACK_BYTES)
-    koffi.config({ sync_stack_size: STACK_BYTES, async_stack_size: STACK_BYTES });
+  setStackSize();
   const library = koffi.load(libraryFile);
   const api = readCApi(library, libraryFile, expectedVersion);
   OPENED.set(libraryFile, { library, api });
   return api;
+}
+
+/** Possible only before koffi has opened its first library in this thread. */
+export function setStackSize(): void {
+  if (koffi.config().async_stack_size !== STACK_BYTES)
+    koffi.config({ sync_stack_size: STACK_BYTES, async_stack_size: STACK_BYTES });
 }
 
 function readCApi(library: LibraryHandle, libraryFile: string, expectedVersion: string): OrtCApi {

@@ -3,7 +3,11 @@
 export type {
   ElementArray,
   ElementType,
+  KernelChoice,
+  KernelIsa,
+  KernelsInUse,
   OrtBackend,
+  OrtBackendOptions,
   OrtBinding,
   OrtDevice,
   OrtDeviceFacts,
@@ -15,4 +19,5 @@ export type {
 export { chooseDevice, type DeviceChoice } from './device/choose-device.ts';
 export { bytesOf, ELEMENT_TYPES } from './element-types.ts';
 export { OrtError, type OrtErrorCode } from './errors.ts';
+export { probeKernels } from './probe-kernels.ts';
 export { type SelectedBackend, selectBackend } from './select-backend.ts';

@@ -7,7 +7,9 @@
 import {
   type ElementArray,
   type ElementType,
+  type KernelsInUse,
   type OrtBackend,
+  type OrtBackendOptions,
   type OrtDevice,
   type OrtDeviceFacts,
   type OrtSession,
@@ -16,16 +18,18 @@ import {
   type OrtValue,
   SPIN_MICROSECONDS,
 } from './backend.ts';
-import { checkStatus, loadCApi, type OrtCApi, receive, receiveStatus } from './c-api.ts';
+import { checkStatus, type Handle, loadCApi, type OrtCApi, receive, receiveStatus } from './c-api.ts';
 import { describeDevice } from './device-facts.ts';
 import { DeviceQueue } from './device-queue.ts';
 import { assertSameKind, checkTensor, copyArray } from './element-types.ts';
 import { assertInvariant } from './errors.ts';
 import { type Accelerator, appendDevice } from './execution-provider.ts';
 import { findOrtLibrary } from './find-library.ts';
+import { type KernelOperators, loadKernelOperators } from './kernel-operators.ts';
 import { NativeSession, type SessionSurroundings } from './native-session.ts';
 import { NativeTensor, type NativeValue, toNativeValue } from './native-value.ts';
 import { PLACEMENT_SETTING } from './read-placement.ts';
+import { WeightsMemory } from './weights-memory.ts';
 
 /** Nothing on the console: warnings are about optimisations, and every error comes back as a status. */
 const LOG_LEVEL_FATAL = 4;
@@ -39,20 +43,29 @@ const QUEUES: Readonly<Record<Accelerator, DeviceQueue>> = {
   cuda: new DeviceQueue(),
 };
 
-/** Throws: when the platform has no prebuilt FFI or library, or the library has another version. */
-export function createNativeBackend(): OrtBackend {
+/**
+ * Throws: when the platform has no prebuilt FFI or library, or the library has another version; `runtime_failed` when
+ * `options.kernels` names an instruction set that cannot be used.
+ */
+export function createNativeBackend({ kernels = 'auto' }: OrtBackendOptions = {}): OrtBackend {
   const library = findOrtLibrary();
-  return new NativeBackend(loadCApi(library.file, library.version));
+  const api = loadCApi(library.file, library.version);
+  return new NativeBackend(api, loadKernelOperators(api, kernels));
 }
 
 class NativeBackend implements OrtBackend {
   readonly name = 'native';
   readonly version: string;
+  readonly kernels: KernelsInUse;
+  readonly #kernelsDomain: Handle | undefined;
   readonly #surroundings: SessionSurroundings;
 
-  constructor(api: OrtCApi) {
+  constructor(api: OrtCApi, operators: KernelOperators) {
     const { functions } = api;
     this.version = api.version;
+    const isMissing = 'missing' in operators;
+    this.kernels = isMissing ? operators : { isa: operators.isa };
+    this.#kernelsDomain = isMissing ? undefined : operators.domain;
     this.#surroundings = {
       api,
       // Lives as long as the process: ONNX Runtime's environment is one per process and shared.
@@ -69,8 +82,12 @@ class NativeBackend implements OrtBackend {
   }
 
   async createSession(model: string | Uint8Array, options: OrtSessionOptions): Promise<OrtSession> {
-    const { device = 'cpu' } = options;
-    const create = (): OrtSession => this.#createSession(model, options, device);
+    const { device = 'cpu', weightsFile } = options;
+    const weights =
+      typeof model === 'string' && weightsFile !== undefined
+        ? await WeightsMemory.read(this.#surroundings, model, weightsFile)
+        : undefined;
+    const create = (): OrtSession => this.#createSession(model, options, device, weights);
     return device === 'cpu' ? create() : await QUEUES[device].run(create);
   }
 
@@ -107,7 +124,12 @@ class NativeBackend implements OrtBackend {
     assertInvariant(!source.isDisposed && !target.isDisposed, 'a tensor is not disposed while it is copied');
   }
 
-  #createSession(model: string | Uint8Array, options: OrtSessionOptions, device: OrtDevice): OrtSession {
+  #createSession(
+    model: string | Uint8Array,
+    options: OrtSessionOptions,
+    device: OrtDevice,
+    weights: WeightsMemory | undefined,
+  ): OrtSession {
     const { api, env } = this.#surroundings;
     const { functions } = api;
     const sessionOptions = receive(api, 'runtime_failed', 'Creating session options', out =>
@@ -121,10 +143,13 @@ class NativeBackend implements OrtBackend {
         check(functions.addSessionConfigEntry(sessionOptions, `session.intra_op.${key}`, value));
       configure('allow_spinning', options.spin ? '1' : '0');
       if (options.spin) configure('spin_duration_us', String(SPIN_MICROSECONDS));
+      if (device === 'cpu' && this.#kernelsDomain !== undefined)
+        check(functions.addCustomOpDomain(sessionOptions, this.#kernelsDomain));
       if (device !== 'cpu') {
         check(functions.addSessionConfigEntry(sessionOptions, PLACEMENT_SETTING, '1'));
         appendDevice(api, sessionOptions, device);
       }
+      weights?.addTo(sessionOptions);
       const doing = typeof model === 'string' ? `Loading ${model}` : 'Loading a graph';
       const session = receive(api, 'model_invalid', doing, out =>
         typeof model === 'string'
@@ -132,7 +157,10 @@ class NativeBackend implements OrtBackend {
           : functions.createSessionFromArray(env, model, model.byteLength, sessionOptions, out),
       );
       const queue = device === 'cpu' ? undefined : QUEUES[device];
-      return new NativeSession(this.#surroundings, session, { device, queue });
+      return new NativeSession(this.#surroundings, session, { device, queue, weights });
+    } catch (cause) {
+      weights?.dispose();
+      throw cause;
     } finally {
       functions.releaseSessionOptions(sessionOptions);
     }

@@ -11,6 +11,7 @@ import { countElements, ELEMENT_TYPES } from './element-types.ts';
 import { assertInvariant } from './errors.ts';
 import { NativeTensor, toNativeValue } from './native-value.ts';
 import { readCpuOperators } from './read-placement.ts';
+import type { WeightsMemory } from './weights-memory.ts';
 
 const NO_RUN_OPTIONS = 0n;
 
@@ -29,6 +30,8 @@ export interface SessionDevice {
   readonly device: OrtDevice;
   /** Absent: sessions on the CPU run side by side. */
   readonly queue: DeviceQueue | undefined;
+  /** Memory that the session reads its weights from; disposed with it. */
+  readonly weights?: WeightsMemory | undefined;
 }
 
 export class NativeSession implements OrtSession {
@@ -41,17 +44,19 @@ export class NativeSession implements OrtSession {
   /** Zero-terminated names by name; their addresses are handed to every call. */
   readonly #nameBytes = new Map<string, Uint8Array>();
   #session: Handle | null;
+  readonly #weights: WeightsMemory | undefined;
   /** Made for the first value. */
   #deviceMemory: DeviceMemory | undefined;
   #runningCount = 0;
 
-  constructor(surroundings: SessionSurroundings, session: Handle, { device, queue }: SessionDevice) {
+  constructor(surroundings: SessionSurroundings, session: Handle, { device, queue, weights }: SessionDevice) {
     const { api, allocator } = surroundings;
     const { functions } = api;
     this.#surroundings = surroundings;
     this.#session = session;
     this.device = device;
     this.#queue = queue;
+    this.#weights = weights;
     const read = (
       count: (session: Handle, out: BigUint64Array) => number | bigint,
       name: (session: Handle, index: number, allocator: Handle, out: BigUint64Array) => number | bigint,
@@ -151,6 +156,7 @@ export class NativeSession implements OrtSession {
     this.#deviceMemory?.dispose();
     this.#surroundings.api.functions.releaseSession(this.#session);
     this.#session = null;
+    this.#weights?.dispose();
   }
 
   #memory(): DeviceMemory {

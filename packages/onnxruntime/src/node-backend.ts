@@ -55,6 +55,7 @@ async function fillsGivenOutputs(): Promise<boolean> {
 class NodeBackend implements OrtBackend {
   readonly name = 'node';
   readonly version = findOrtLibrary().version;
+  readonly kernels = { missing: "onnxruntime-node's own API loads no operators" };
   readonly #fillsGivenOutputs: boolean;
 
   constructor(fillsOutputs: boolean) {

@@ -1,0 +1,124 @@
+// The weights of a model in memory of their own instead of a mapped file: in large pages they are read a quarter faster, because
+// the CPU looks up fewer addresses and fetches ahead across more of them. Linux gives large pages to memory that asks for them.
+
+import { open } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type FoundGraph, OnnxError, readGraph } from '@ortler/onnx';
+import koffi from 'koffi';
+import { checkStatus, type Handle, type OrtCApi, receive } from './c-api.ts';
+import { OrtError } from './errors.ts';
+import { toDimensions } from './native-value.ts';
+import { openLibrary } from './open-library.ts';
+
+/** Size of a large page on x64 and on arm64 with small pages of 4 KiB. */
+const LARGE_PAGE_BYTES = 2 ** 21;
+
+/** Source: madvise(2). */
+const MADV_HUGEPAGE = 14;
+
+/** Most bytes of one read. */
+const READ_BYTES = 2 ** 28;
+
+interface NamedValue {
+  readonly name: string;
+  readonly handle: Handle;
+}
+
+/** The weights of a graph that are in one data file, as values that a session uses where they are. */
+export class WeightsMemory {
+  readonly #api: OrtCApi;
+  /** What the values point into. */
+  readonly #memory: Uint8Array;
+  readonly #values: readonly NamedValue[];
+
+  private constructor(api: OrtCApi, memory: Uint8Array, values: readonly NamedValue[]) {
+    this.#api = api;
+    this.#memory = memory;
+    this.#values = values;
+  }
+
+  /** Throws: `model_invalid` for a graph that cannot be read, and as the file system does. */
+  static async read(
+    { api, memoryInfo }: { readonly api: OrtCApi; readonly memoryInfo: Handle },
+    graphFile: string,
+    weightsFile: string,
+  ): Promise<WeightsMemory> {
+    const weights = readWeights(graphFile);
+    const path = join(dirname(graphFile), weightsFile);
+    const memory = await readFile(path);
+    const values: NamedValue[] = [];
+    for (const { name, file, offset, length, dims, onnxType } of weights.values()) {
+      if (file !== weightsFile || length === undefined) continue;
+      const content = memory.subarray(offset, offset + length);
+      const handle = receive(api, 'model_invalid', `Taking ${name} from ${path}`, out =>
+        // The numbers of element types are those of ONNX.
+        api.functions.createTensorWithData(
+          memoryInfo,
+          content,
+          content.byteLength,
+          toDimensions(dims),
+          dims.length,
+          onnxType,
+          out,
+        ),
+      );
+      values.push({ name, handle });
+    }
+    return new WeightsMemory(api, memory, values);
+  }
+
+  /** Before the session is created. */
+  addTo(sessionOptions: Handle): void {
+    const { functions } = this.#api;
+    for (const { name, handle } of this.#values) {
+      const status = functions.addInitializer(sessionOptions, name, handle);
+      const doing = `Using ${name} of ${this.#memory.byteLength} bytes of weights`;
+      checkStatus(functions, status, 'model_invalid', doing);
+    }
+  }
+
+  /** After the session was released. */
+  dispose(): void {
+    for (const { handle } of this.#values) this.#api.functions.releaseValue(handle);
+  }
+}
+
+/** Throws: `model_invalid`. */
+function readWeights(graphFile: string): FoundGraph['weights'] {
+  try {
+    return readGraph(graphFile).weights;
+  } catch (cause) {
+    if (cause instanceof OnnxError) throw new OrtError('model_invalid', cause.message, { cause });
+    throw cause;
+  }
+}
+
+/** The content of a file, from the start of a large page on. Throws: as the file system does. */
+async function readFile(path: string): Promise<Uint8Array> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const memory = new Uint8Array(size + LARGE_PAGE_BYTES);
+    const address = Number(koffi.address(memory));
+    const start = Math.ceil(address / LARGE_PAGE_BYTES) * LARGE_PAGE_BYTES - address;
+    const weights = memory.subarray(start, start + size);
+    askForLargePages(weights);
+    for (let at = 0; at < size; ) {
+      const { bytesRead } = await file.read(weights, at, Math.min(READ_BYTES, size - at), at);
+      if (bytesRead === 0) throw new Error(`${path} became shorter while it was read`);
+      at += bytesRead;
+    }
+    return weights;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Before the memory is touched first; without an effect where the system has no such call. */
+function askForLargePages(memory: Uint8Array): void {
+  if (process.platform !== 'linux') return;
+  const library = openLibrary('libc.so.6') ?? openLibrary(`libc.musl-${MUSL_NAMES[process.arch] ?? ''}.so.1`);
+  library?.func('madvise', 'int', ['void *', 'size_t', 'int'])(memory, memory.byteLength, MADV_HUGEPAGE);
+}
+
+const MUSL_NAMES: Readonly<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64' };
