@@ -108,7 +108,7 @@ async function measurePrompts(builds: readonly Contestant[], turnCount: number) 
     filled = depth;
     for (const length of readList('prompts', values.prompts)) {
       const row = { slot: 0, tokenIds: tokens(depth, length), computedLength: depth };
-      const rows: RunnerRow[] = [{ ...row, logitsCount: 0, prefillCount: length }];
+      const rows: RunnerRow[] = [{ ...row, logitsCount: 0 }];
       results.push({ length, depth, ...(await interleave(builds, rows, turnCount)) });
     }
   }

@@ -48,7 +48,7 @@ export async function fillSlots(runner: SlotModelRunner, from: number, to: numbe
   for (let start = from; start < to; start += FILL_CHUNK) {
     const length = Math.min(FILL_CHUNK, to - start);
     const row = { slot: 0, tokenIds: tokens(start, length), computedLength: start };
-    await runner.run([{ ...row, logitsCount: 0, prefillCount: length }]);
+    await runner.run([{ ...row, logitsCount: 0 }]);
   }
   for (let slot = 1; slot < runner.facts.slotCount; slot++) runner.copySlot(0, slot, to);
 }

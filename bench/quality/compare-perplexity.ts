@@ -1,7 +1,7 @@
 // The loss of a build against the reference on the same texts. Texts are compared in pairs, because their own perplexities
 // differ far more than those of two builds.
 
-import { perplexity, type ScoredText } from './perplexity.ts';
+import { perplexity, type ScoredText } from '@ortler/engine';
 
 export interface PerplexityLoss {
   /** By how much the perplexity is above that of the reference. */

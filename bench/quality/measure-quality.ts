@@ -1,9 +1,9 @@
 // Everything the benchmark measures of one build, without comparison.
 
 import type { Engine } from '@ortler/engine';
+import { type ScoredText, scoreTexts } from '@ortler/engine';
 import { type Answer, answer } from './answer.ts';
 import { EXTRACTIONS } from './extractions.ts';
-import { type ScoredText, scoreTexts } from './perplexity.ts';
 import { PROMPTS } from './prompts.ts';
 
 export const PARTS = ['perplexity', 'answers', 'extractions'] as const;

@@ -17,7 +17,7 @@ const HELP = `Options:
   --model FOLDER     a Hugging Face checkpoint, or set ORTLER_QUALITY_MODEL
   --builds LIST      of f32, q8, q4, f32-kv8, q8-kv8 and q4-kv8 (default all); kv8 has the int8 KV cache
   --parts LIST       of perplexity, answers and extractions (default all)
-  --text FILE        paragraphs with blank lines between them (default bench/quality/text.txt)
+  --text FILE        paragraphs with blank lines between them (default apps/server/report-text.txt)
   --reference FILE   compare with the f32 build of an earlier run's --details instead of running it
   --details FILE     write token ids and log probabilities of each paragraph, and all answers, as JSON
   --cache FOLDER     of the built models (default .cache/bench/quality)
@@ -46,7 +46,7 @@ const { values } = parseArgs({
     model: { type: 'string' },
     builds: { type: 'string', default: BUILD_NAMES.join(',') },
     parts: { type: 'string', default: PARTS.join(',') },
-    text: { type: 'string', default: join(import.meta.dirname, 'text.txt') },
+    text: { type: 'string', default: resolve(import.meta.dirname, '../../apps/server/report-text.txt') },
     reference: { type: 'string' },
     details: { type: 'string' },
     cache: { type: 'string', default: resolve(import.meta.dirname, '../../.cache/bench/quality') },

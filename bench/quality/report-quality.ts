@@ -1,11 +1,11 @@
 // The report of one build: its numbers, and their distance from the reference where there is one.
 
+import { perplexity } from '@ortler/engine';
 import { rounded } from '../rounded.ts';
 import { compareAnswers } from './compare-answers.ts';
 import { comparePerplexity } from './compare-perplexity.ts';
 import { EXTRACTIONS } from './extractions.ts';
 import type { Measured } from './measure-quality.ts';
-import { perplexity } from './perplexity.ts';
 
 /** Throws: when the reference has other texts or prompts. */
 export function reportQuality(measured: Measured, reference: Measured | undefined) {

@@ -52,6 +52,7 @@ Examples:
 const BUILD_EXAMPLES = `
 Examples:
   ortler build path/to/SmolLM2-135M-Instruct --precision q4
+  ortler build path/to/SmolLM2-135M-Instruct --precision q4 --report
   ortler build path/to/SmolLM2-135M-Instruct --adapter path/to/lora --output my-model
   ortler serve --models my-model=my-model
 `;
@@ -129,12 +130,21 @@ program
       .choices(['cpu', 'gpu'])
       .default('cpu'),
   )
+  .option(
+    '--report',
+    'after the build, show what it lost: the error of each weight matrix, the size, and the perplexity of the model on a text',
+  )
+  .option(
+    '--report-text <file>',
+    'text for the perplexity, paragraphs with blank lines between them; default: an English text of 2,200 words',
+  )
   .addHelpText('after', BUILD_EXAMPLES)
   .action(async (folder: string, flags: BuildFlags) => {
     onClosedPipe(() => process.exit());
     const { build } = await import('./commands/build.ts');
-    const { adapter, output, precision, kvCache, device } = flags;
-    await build({ folder, adapter, output, precision, kvCache, device }, processTerminal);
+    const { adapter, output, precision, kvCache, device, reportText } = flags;
+    const report = flags.report || reportText !== undefined ? { textFile: reportText } : undefined;
+    await build({ folder, adapter, output, precision, kvCache, device, report }, processTerminal);
   });
 
 registerTrainingCommands(program, {
@@ -161,6 +171,8 @@ interface BuildFlags {
   readonly precision: Config['precision'];
   readonly kvCache: Config['kvCache'];
   readonly device: 'cpu' | 'gpu';
+  readonly report?: boolean;
+  readonly reportText?: string;
 }
 
 interface ChatFlags {

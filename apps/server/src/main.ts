@@ -59,6 +59,8 @@ export async function startServer(
     checkpoints: training.checkpoints,
     onEvent: event => {
       if (event.kind === 'failed') logFailedModel(logger, event);
+      if (event.kind === 'precision')
+        logger.info({ model: event.modelId, ...event.choice }, 'precision chosen');
       if (event.kind === 'ready') logDeviceNote(logger, event.modelId, event.engine.info.deviceNote);
       onCatalogEvent(event);
     },
@@ -146,7 +148,7 @@ function logFailedModel(
 }
 
 function logDeviceNote(logger: Logger, modelId: string, note: string | undefined): void {
-  if (note !== undefined) logger.warn({ model: modelId, note }, 'some operators of the model run on the CPU');
+  if (note !== undefined) logger.warn({ model: modelId, note }, 'the model runs slower than it could');
 }
 
 // The query is left out of the log, because it may hold personal data; with tRPC it holds the whole input.

@@ -21,25 +21,46 @@ export const COMPANION_FILES = [
 export type Precision = 'f32' | 'f16' | 'q8' | 'q4';
 
 /**
- * Which runner the graph is for: `slots` has GroupQueryAttention over a contiguous cache updated in place, `paged` has
- * PagedAttention over a pool of blocks on a device.
+ * Which operators the graph has. `kernels`: the operators of `packages/kernels` over a contiguous cache, for CPUs that they
+ * support. `slots`: ONNX Runtime's own operators over the same kind of cache, for other CPUs, and for exports of other programs.
+ * `paged`: PagedAttention over a pool of blocks on a GPU.
  */
-export type GraphVariant = 'slots' | 'paged';
+export type GraphVariant = 'kernels' | 'slots' | 'paged';
 
-/** Precisions of each variant: activations and weights that are not quantised have the type of its cache. */
+/** Precisions of each variant: activations and weights that are not quantised have the type of its first cache type. */
 export const VARIANT_PRECISIONS = {
+  kernels: ['f32', 'q8', 'q4'],
   slots: ['f32', 'q8', 'q4'],
   paged: ['f16', 'q8', 'q4'],
 } as const satisfies Readonly<Record<GraphVariant, readonly Precision[]>>;
 
-/** Element type of the key and value cache. `int8`: codes with a scale for each channel, see `CACHE_SCALES_INPUT`. */
+/** Element type of the KV cache. `int8`: codes with a scale for each token and head. */
 export type KvType = 'float32' | 'float16' | 'int8';
 
-/** Types of each variant's cache; the first is also that of its activations, and what is built unless asked otherwise. */
+/** Types of each variant's cache. */
 export const VARIANT_KV_TYPES = {
-  slots: ['float32', 'int8'],
+  kernels: ['float32', 'float16', 'int8'],
+  slots: ['float32'],
   paged: ['float16'],
 } as const satisfies Readonly<Record<GraphVariant, readonly KvType[]>>;
+
+/**
+ * The cache that is built unless asked otherwise. With quantised weights float16 costs nothing that can be measured and takes half
+ * the memory traffic of float32; builds in float32 stay exact.
+ */
+export function defaultKvType(variant: GraphVariant, precision: Precision): KvType {
+  if (variant === 'kernels') return precision === 'f32' ? 'float32' : 'float16';
+  return VARIANT_KV_TYPES[variant][0];
+}
+
+/** The variant to build for a device; on the CPU it depends on whether there are kernels for it. */
+export function chooseVariant(
+  device: string,
+  kernels: { readonly isa: string } | { readonly missing: string },
+): GraphVariant {
+  if (device !== 'cpu') return 'paged';
+  return 'isa' in kernels ? 'kernels' : 'slots';
+}
 
 /** Float types of exports of other programs; see `InputConvention`. */
 export const EXPORT_PRECISIONS = ['f32', 'f16', 'q8', 'q4'] as const satisfies readonly Precision[];
@@ -61,8 +82,6 @@ export interface ModelManifest {
   readonly graphFile: string;
   /** Of a `slots` graph. Absent: `lengths`. */
   readonly inputConvention?: InputConvention;
-  /** Prefill graph, which writes prompts to the cache faster than `graphFile`; see `PREFILL_INPUTS`. Absent: there is none. */
-  readonly prefillGraphFile?: string;
   readonly layerCount: number;
   readonly headCount: number;
   readonly kvHeadCount: number;
@@ -81,12 +100,12 @@ export interface ModelManifest {
 }
 
 /**
- * Inputs of a `slots` graph.
+ * Inputs of a `kernels` or `slots` graph.
  *
  * - `inputIds` int64 `[batch, length]`
  * - `lastPositions` int32 `[batch]`: for each row, the number of tokens after this call minus one
  *   (GroupQueryAttention's `seqlens_k`); rotary positions and the causal limit follow from it.
- * - `totalLength` int32 `[]` scalar: the largest number of tokens after this call over the rows.
+ * - `totalLength` int32 `[]` scalar, only of `slots` graphs: the largest number of tokens after this call over the rows.
  * - `logitRows` int64 `[rowCount]`: which rows of the flattened `[batch * length]` positions get logits; at least one.
  * - past keys and values, see `pastName`.
  *
@@ -118,38 +137,22 @@ export const MASK_INPUT = {
 } as const;
 
 /**
- * Inputs of a prefill graph besides past keys and values, as of a `slots` graph with `batch == 1`. It has no logits: its
- * outputs are the present keys and values only.
+ * A cache of a `kernels` graph has room for whole groups of tokens, because the keys of a group lie side by side. Unit: tokens.
  */
-export const PREFILL_INPUTS = [
-  SLOTS_INPUT.inputIds,
-  SLOTS_INPUT.lastPositions,
-  SLOTS_INPUT.totalLength,
-] as const;
+export const CACHE_GROUP = 16;
 
 /**
- * Input of graphs with an `int8` cache: float32 `[2 * layerCount, kvHeadCount * headSize]`, for each layer a row of keys and
- * one of values. A number of the cache is `code * scale`; what is stored is `value * (1 / scale)`, rounded half to even and
- * held within -128 and 127. The two channels of a key that are rotated together have one scale.
+ * Elements that one token and head take in a cache: in `kernels` graphs the head size rounded up to whole vectors, and in int8 the
+ * four bytes of a scale.
  */
-export const CACHE_SCALES_INPUT = 'cache_scales';
-
-/**
- * A prefill graph with an `int8` cache quantises new keys and values itself and casts the attended part of the cache to
- * float32, once for all tokens of the call. Its inputs are those of `PREFILL_INPUTS`, `CACHE_SCALES_INPUT` and:
- *
- * - `length` int64 `[1]`: how many positions of the cache are cast: at least the tokens after this call, at most its
- *   capacity.
- *
- * Besides the caches, its outputs are, for each layer and part:
- *
- * - `widenedName` and `sharedName` float32 `[1, kvHeadCount, length, headSize]`: the codes in float32, without scales.
- *   Pass the same memory for both, so that the operator does not copy; all layers may share it. The last layer, which
- *   nothing attends to here, has none.
- * - `scaledName` float32 `[1, tokens, kvHeadCount * headSize]`: the new keys and values over their scales, before rounding.
- *   For calibration; the output may be left out of a call.
- */
-export const WIDENED_INPUT = { length: 'widened_length' } as const;
+export function cacheRowLength({
+  variant,
+  kvType,
+  headSize,
+}: Pick<ModelManifest, 'variant' | 'kvType' | 'headSize'>): number {
+  if (variant !== 'kernels') return headSize;
+  return Math.ceil(headSize / CACHE_GROUP) * CACHE_GROUP + (kvType === 'int8' ? 4 : 0);
+}
 
 /** Outputs of a `slots` graph: `logits` float32 `[rowCount, vocabSize]`, and the caches of `presentName`. */
 export const SLOTS_OUTPUT = { logits: 'logits' } as const;
@@ -193,12 +196,11 @@ export const MIN_BLOCK_LENGTH = 32;
 
 export type KvPart = 'key' | 'value';
 
-/** In the order of the scales of an int8 cache. */
 export const KV_PARTS: readonly KvPart[] = ['key', 'value'];
 
 /**
- * Cache input of a layer; pass the same memory as the output. Shape: `[batch, kvHeadCount, capacity, headSize]` in a
- * `slots` graph, see `PAGED_INPUT` for the other.
+ * Cache input of a layer; pass the same memory as the output. Shape: `[batch, kvHeadCount, capacity, cacheRowLength]` in a
+ * `kernels` or `slots` graph, see `PAGED_INPUT` for the other.
  */
 export function pastName(layer: number, part: KvPart): string {
   return `past_key_values.${layer}.${part}`;
@@ -207,19 +209,4 @@ export function pastName(layer: number, part: KvPart): string {
 /** Cache output of a layer. Same shape and, for an in-place update, same memory as the input. */
 export function presentName(layer: number, part: KvPart): string {
   return `present.${layer}.${part}`;
-}
-
-/** See `WIDENED_INPUT`. */
-export function widenedName(layer: number, part: KvPart): string {
-  return `widened.${layer}.${part}`;
-}
-
-/** See `WIDENED_INPUT`. */
-export function sharedName(layer: number, part: KvPart): string {
-  return `shared.${layer}.${part}`;
-}
-
-/** See `WIDENED_INPUT`. */
-export function scaledName(layer: number, part: KvPart): string {
-  return `scaled.${layer}.${part}`;
 }

@@ -18,12 +18,10 @@ import {
   type WriteWeightsOptions,
   writeWeights,
 } from '@ortler/onnx';
-import { recordDecoderGraph, recordPrefillGraph } from './architectures/decoder-graph.ts';
+import { recordDecoderGraph } from './architectures/decoder-graph.ts';
 import { CONFIG_FILE, readDecoderConfig } from './architectures/read-decoder-config.ts';
-import type { BlockContext } from './blocks/block-context.ts';
 import { checkTiedHead } from './blocks/check-tied-head.ts';
-import { TENSOR_SCATTER_OPSET } from './blocks/dequantised-attention.ts';
-import { VARIANTS, type Variant } from './blocks/variant.ts';
+import { VARIANTS } from './blocks/variant.ts';
 import {
   createBuildFolder,
   publishBuildFolder,
@@ -38,17 +36,17 @@ import { EXPORT_FOLDER, type ExportedFiles, findExports } from './exported/find-
 import { hashFolders } from './file-hashes.ts';
 import { Checkpoint, type WeightSource } from './hugging-face/checkpoint.ts';
 import type { DecoderConfig } from './hugging-face/decoder-config.ts';
+import { chooseFormats, type MatrixFormats } from './kernels/choose-formats.ts';
+import { countFormats } from './kernels/count-formats.ts';
+import { type KernelsGraphParts, recordKernelsGraph } from './kernels/kernels-graph.ts';
 import { LoraAdapter } from './lora/adapter.ts';
 import { mergeAdapter } from './lora/merged-checkpoint.ts';
+import type { WrittenMatrix } from './weights/written-matrix.ts';
 import { writing } from './write-failed.ts';
 
 const GRAPH_FILE = 'model.onnx';
 /** Data of the graph's weights, beside it. */
 const WEIGHTS_FILE = 'model.onnx.data';
-
-/** The prefill graph of builds with an int8 KV cache, and the weights that it does not share with other graphs. */
-const PREFILL_GRAPH_FILE = 'prefill.onnx';
-const PREFILL_WEIGHTS_FILE = 'prefill.onnx.data';
 
 /** Stage and progress of a build. `hash` reads the checkpoint, `weights` writes the model. */
 export interface BuildProgress {
@@ -65,16 +63,21 @@ export interface BuildModelOptions {
   /** Folder to create; it must not exist. */
   readonly outputDir: string;
   readonly precision: Precision;
-  /** Runner of the graph: `slots` for the CPU, `paged` for a GPU. Default: `slots`. Precisions: `VARIANT_PRECISIONS`. */
+  /** `kernels` or `slots` for the CPU, `paged` for a GPU. Default: `kernels`. Precisions: `VARIANT_PRECISIONS`. */
   readonly variant?: GraphVariant | undefined;
   /**
    * Only for `paged` in q4 or q8: quantises activations to int8 in the products (`accuracy_level` 4 of MatMulNBits), which may
    * or may not be faster on a GPU. Default: false.
    */
   readonly roundsActivations?: boolean | undefined;
-  /** Type of the KV cache. Default: the first of the variant's `VARIANT_KV_TYPES`. */
+  /** Type of the KV cache. Default: `defaultKvType`. */
   readonly kvType?: KvType | undefined;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
+  /**
+   * Called with each matrix of a `kernels` graph once it is quantised, in the order of the file. Measuring its error takes about
+   * as long as quantising it; without this nothing is measured.
+   */
+  readonly onMatrix?: ((matrix: WrittenMatrix) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -85,7 +88,7 @@ export interface BuildModelOptions {
  * Throws: `ModelBuildError`, or the reason of `signal`.
  */
 export async function buildModel(options: BuildModelOptions): Promise<ModelManifest> {
-  const { sourceDir, adapterDir, outputDir, precision, variant = 'slots', onProgress, signal } = options;
+  const { sourceDir, adapterDir, outputDir, precision, variant = 'kernels', onProgress, signal } = options;
   const { roundsActivations = false } = options;
   if ((await stat(outputDir).catch(() => undefined)) !== undefined) throw outputExists(outputDir);
   // The parent folder may hold other data, so only remains of earlier builds of this output are removed.
@@ -122,48 +125,52 @@ export async function buildHashedModel(
   },
 ): Promise<HashedBuildResult> {
   const { sourceDir, adapterDir, precision, onProgress, signal, contentHash, stampPath } = options;
-  const { variant = 'slots' } = options;
-  const kvType = settleKvType(variant, options.kvType);
+  const { variant = 'kernels' } = options;
+  const kvType = settleKvType(variant, precision, options.kvType);
   const outputDir = resolve(options.outputDir);
 
   // 1. Validate the checkpoint before anything is written.
   const config = await readDecoderConfig(sourceDir);
   const checkpoint = await openWeights(sourceDir, adapterDir);
   try {
-    // 2. Record the graphs, which checks that every tensor exists with the right shape.
-    const graphs = recordGraphs({ config, checkpoint, precision, variant: variantOf(options) }, kvType);
+    // 2. Choose the formats of a build in q4 by their errors.
+    const formats =
+      variant === 'kernels' && precision === 'q4'
+        ? await chooseFormats(checkpoint, config, signal)
+        : undefined;
+
+    // 3. Record the graph, which checks that every tensor exists with the right shape.
+    const graph = recordGraph(options, { config, checkpoint, precision, kvType }, formats);
     const parameterCount = checkpoint.usedElementCount;
     await checkTiedHead(checkpoint, config, { configFile: join(sourceDir, CONFIG_FILE), signal });
 
     const folder = await writing(outputDir, () => createBuildFolder(outputDir));
     try {
-      // 3. Stream the weights, then write the graphs that refer to them.
-      const totalBytes = totalWeightBytes(graphs.map(({ graph }) => graph));
+      // 4. Stream the weights, then write the graph that refers to them.
+      const totalBytes = totalWeightBytes([graph]);
       let doneBytes = 0;
       const report = (bytes: number) => {
         doneBytes += bytes;
         onProgress?.({ stage: 'weights', doneBytes, totalBytes });
       };
-      await writing(outputDir, () => writeGraphs(folder, graphs, { onBytes: report, signal }));
+      await writing(outputDir, () => writeGraph(folder, graph, { onBytes: report, signal }));
 
-      // 4. Complete the folder, and rename it to its final name only when all of it is on disk.
+      // 5. Complete the folder, and rename it to its final name only when all of it is on disk.
       onProgress?.({ stage: 'finish', doneBytes, totalBytes });
       return await writing(outputDir, async () => {
-        const made = graphs.flatMap(({ graphFile, weightsFile }) => [graphFile, weightsFile]);
         const companions = await listCompanionFiles(sourceDir);
         await copyCompanions(sourceDir, folder, companions);
-        const names = [...made, ...companions];
+        const names = [GRAPH_FILE, WEIGHTS_FILE, ...companions];
         const [hashes] = await hashFolders([{ folder, names, stampPath }], { signal });
         const files = Object.fromEntries(hashes!);
-        const has = (file: string) => graphs.some(({ graphFile }) => graphFile === file);
         const manifest = toManifest(config, {
           variant,
           precision,
           kvType,
           contentHash,
           parameterCount,
+          ...(formats === undefined ? {} : { weightFormats: countFormats(config, formats) }),
           files,
-          ...(has(PREFILL_GRAPH_FILE) ? { prefillGraphFile: PREFILL_GRAPH_FILE } : {}),
         });
         const json = `${JSON.stringify(manifest, null, 2)}\n`;
         await writeDurably(join(folder, MANIFEST_FILE), file => file.writeFile(json));
@@ -182,59 +189,46 @@ export async function buildHashedModel(
 }
 
 /** Throws: `unsupported` for `roundsActivations` in graphs without quantised weights, or that always round. */
-function variantOf({ variant = 'slots', precision, roundsActivations }: BuildModelOptions): Variant {
-  if (roundsActivations !== true) return VARIANTS[variant];
-  if (variant === 'paged' && precision !== 'f16')
-    return { ...VARIANTS.paged, quantisedInputs: 'rounded to 8 bits' };
-  const message = `activations are rounded in "paged" graphs of precision q8 or q4 only, not in "${variant}" ones of ${precision}`;
-  throw new ModelBuildError('unsupported', message);
-}
-
-interface GraphToWrite {
-  readonly graph: GraphRecorder;
-  readonly graphFile: string;
-  readonly weightsFile: string;
-}
-
-/** Records the main graph, which can compute every call, and with an int8 KV cache the prefill graph, which is faster for prompts. */
-function recordGraphs(
-  parts: Pick<BlockContext, 'config' | 'checkpoint' | 'precision' | 'variant'>,
-  kvType: KvType,
-): GraphToWrite[] {
-  const hasInt8Cache = kvType === 'int8';
-  const graph = new GraphRecorder();
-  recordDecoderGraph({ ...parts, graph, cache: hasInt8Cache ? 'int8' : 'float' });
-  const graphs = [{ graph, graphFile: GRAPH_FILE, weightsFile: WEIGHTS_FILE }];
-  if (hasInt8Cache) {
-    const prefill = new GraphRecorder({ opset: TENSOR_SCATTER_OPSET });
-    recordPrefillGraph({ ...parts, graph: prefill, cache: 'dequantised' });
-    graphs.push({ graph: prefill, graphFile: PREFILL_GRAPH_FILE, weightsFile: PREFILL_WEIGHTS_FILE });
+function recordGraph(
+  { variant = 'kernels', roundsActivations = false, onMatrix }: BuildModelOptions,
+  parts: KernelsGraphParts,
+  formats: MatrixFormats | undefined,
+): GraphRecorder {
+  const { precision } = parts;
+  if (roundsActivations && (variant !== 'paged' || precision === 'f16')) {
+    const message = `activations are rounded in "paged" graphs of precision q8 or q4 only, not in "${variant}" ones of ${precision}`;
+    throw new ModelBuildError('unsupported', message);
   }
-  return graphs;
+  if (variant === 'kernels') return recordKernelsGraph(parts, { formats, onMatrix });
+  const graph = new GraphRecorder();
+  const { [variant]: plain } = VARIANTS;
+  recordDecoderGraph({
+    ...parts,
+    graph,
+    variant: roundsActivations ? { ...plain, quantisedInputs: 'rounded to 8 bits' } : plain,
+  });
+  return graph;
 }
 
 /** Mutates: the disk, in `folder`. Throws: as `writeWeights`. */
-async function writeGraphs(
+async function writeGraph(
   folder: string,
-  graphs: readonly GraphToWrite[],
+  graph: GraphRecorder,
   options: Pick<WriteWeightsOptions, 'onBytes' | 'signal'>,
 ): Promise<void> {
   const written = new Map<string, TensorPlacement>();
-  for (const { graph, graphFile, weightsFile: fileName } of graphs) {
-    const placements = await writeDurably(join(folder, fileName), file =>
-      writeWeights(graph, file, { fileName, written, ...options }),
-    );
-    const model = encodeModel(graph, placements, String(BUILDER_VERSION));
-    await writeDurably(join(folder, graphFile), file => file.writeFile(model));
-    for (const [name, placement] of placements) written.set(name, placement);
-  }
+  const placements = await writeDurably(join(folder, WEIGHTS_FILE), file =>
+    writeWeights(graph, file, { fileName: WEIGHTS_FILE, written, ...options }),
+  );
+  const model = encodeModel(graph, placements, String(BUILDER_VERSION));
+  await writeDurably(join(folder, GRAPH_FILE), file => file.writeFile(model));
 }
 
 function toManifest(
   config: DecoderConfig,
   facts: Pick<
     BuildManifest,
-    'variant' | 'precision' | 'kvType' | 'contentHash' | 'parameterCount' | 'files' | 'prefillGraphFile'
+    'variant' | 'precision' | 'kvType' | 'contentHash' | 'parameterCount' | 'weightFormats' | 'files'
   >,
 ): BuildManifest {
   const { modelType, layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize, contextLength } =

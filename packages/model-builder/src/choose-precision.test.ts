@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { choosePrecision } from './choose-precision.ts';
+import { choosePrecision, explainPrecision } from './choose-precision.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -55,6 +55,15 @@ describe('choosePrecision', () => {
   it('leaves an export without a usable graph to the builder, which reports it', async () => {
     await write('onnx/model_fp16.onnx', 1);
     expect(await auto()).toBe('f32');
+  });
+
+  it('says why, with the limits of the device', async () => {
+    await write('model.safetensors', 513);
+    expect(await explainPrecision('auto', folder, 'paged')).toEqual({
+      precision: 'q8',
+      reason: 'the checkpoint has 513 MiB: up to 256 MiB stay f16, up to 4 GiB become q8, larger ones q4',
+    });
+    expect(await explainPrecision('q4', folder, 'paged')).toEqual({ precision: 'q4' });
   });
 
   it('keeps a precision that is given', async () => {

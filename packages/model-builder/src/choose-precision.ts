@@ -1,5 +1,5 @@
 // Resolves the precision `auto` of a checkpoint by its size, among the precisions that the device has graphs for, or among
-// the files of an ONNX export.
+// the files of an ONNX export, and says why.
 
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,29 +13,59 @@ const MAX_F32_BYTES = 256 * MEBIBYTE;
 /** Checkpoints up to this size are quantised to 8 bits, whose loss is hardly measurable. Larger ones to 4 bits. */
 const MAX_Q8_BYTES = 4_096 * MEBIBYTE;
 
+/** The precision to build with. */
+export interface PrecisionChoice {
+  readonly precision: Precision;
+  /** Why `auto` chose it, for people: continues "q8, because". Undefined when the caller chose. */
+  readonly reason: string | undefined;
+}
+
+/** A precision that `auto` chose. */
+export interface AutoPrecision extends PrecisionChoice {
+  readonly reason: string;
+}
+
 /**
  * The precision to build with. A folder that cannot be read counts as small, because the builder reports the fault, as it
  * does for a precision that the variant does not have.
  */
+export async function explainPrecision(
+  wanted: 'auto' | Precision,
+  modelDir: string,
+  variant: GraphVariant,
+): Promise<PrecisionChoice> {
+  if (wanted !== 'auto') return { precision: wanted, reason: undefined };
+  const exports = await findExports(modelDir, variant);
+  if (exports !== undefined) {
+    const precision = chooseExport(exports, variant);
+    return { precision, reason: `the export has files in ${[...exports.graphs.keys()].join(', ')}` };
+  }
+  const names = await readdir(modelDir).catch(() => []);
+  const weights = names.filter(name => name.endsWith('.safetensors'));
+  const sizes = await Promise.all(weights.map(async name => (await stat(join(modelDir, name))).size));
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  const exact = VARIANT_PRECISIONS[variant][0];
+  const limits = `up to ${MAX_F32_BYTES / MEBIBYTE} MiB stay ${exact}, up to ${MAX_Q8_BYTES / 1024 / MEBIBYTE} GiB become q8, larger ones q4`;
+  const reason = `the checkpoint has ${Math.ceil(bytes / MEBIBYTE)} MiB: ${limits}`;
+  if (bytes <= MAX_F32_BYTES) return { precision: exact, reason };
+  return { precision: bytes <= MAX_Q8_BYTES ? 'q8' : 'q4', reason };
+}
+
+/** The precision of `explainPrecision`. */
 export async function choosePrecision(
   wanted: 'auto' | Precision,
   modelDir: string,
   variant: GraphVariant,
 ): Promise<Precision> {
-  if (wanted !== 'auto') return wanted;
-  const exports = await findExports(modelDir, variant);
-  if (exports !== undefined) return chooseExport(exports, variant);
-  const names = await readdir(modelDir).catch(() => []);
-  const weights = names.filter(name => name.endsWith('.safetensors'));
-  const sizes = await Promise.all(weights.map(async name => (await stat(join(modelDir, name))).size));
-  const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  if (bytes <= MAX_F32_BYTES) return VARIANT_PRECISIONS[variant][0];
-  return bytes <= MAX_Q8_BYTES ? 'q8' : 'q4';
+  return (await explainPrecision(wanted, modelDir, variant)).precision;
 }
+
+const CPU_EXPORT_ORDER: readonly Precision[] = ['q4', 'q8', 'f32'];
 
 /** Preference among exports that are too large for float32. On a GPU, W8A8 graphs have no kernels, so q8 is the last. */
 const EXPORT_ORDER: Readonly<Record<GraphVariant, readonly Precision[]>> = {
-  slots: ['q4', 'q8', 'f32'],
+  kernels: CPU_EXPORT_ORDER,
+  slots: CPU_EXPORT_ORDER,
   paged: ['q4', 'f16', 'f32', 'q8'],
 };
 

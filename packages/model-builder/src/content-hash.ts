@@ -5,6 +5,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   COMPANION_FILES,
+  defaultKvType,
   GRAPH_FORMAT_VERSION,
   type GraphVariant,
   type KvType,
@@ -22,7 +23,7 @@ import { ADAPTER_CONFIG_FILE } from './lora/adapter-config.ts';
  * Raised whenever the builder writes different bytes for the same checkpoint, or refuses a checkpoint that it built wrongly
  * before; part of the build's identity.
  */
-export const BUILDER_VERSION = 8;
+export const BUILDER_VERSION = 10;
 
 export interface ContentHashOptions extends HashOptions {
   readonly sourceDir: string;
@@ -32,7 +33,7 @@ export interface ContentHashOptions extends HashOptions {
   readonly variant: GraphVariant;
   /** See `BuildModelOptions`. Default: false. */
   readonly roundsActivations?: boolean | undefined;
-  /** Type of the KV cache. Default: the first of the variant. */
+  /** Type of the KV cache. Default: `defaultKvType`. */
   readonly kvType?: KvType | undefined;
   /** Folder that caches hashes between calls. Default: no cache. */
   readonly stampDir?: string | undefined;
@@ -67,7 +68,7 @@ export async function listCompanionFiles(sourceDir: string): Promise<string[]> {
 export async function computeContentHash(options: ContentHashOptions): Promise<string> {
   const { sourceDir, adapterDir, precision, variant, roundsActivations, stampDir, onBytes, signal } = options;
   checkPrecision(variant, precision);
-  const kvType = settleKvType(variant, options.kvType);
+  const kvType = settleKvType(variant, precision, options.kvType);
   const stampPath = await stampPathFor(sourceDir, stampDir);
   const names = await listCheckpointFiles(sourceDir);
   const folders: FolderFiles[] = [{ folder: sourceDir, names, stampPath }];
@@ -80,7 +81,7 @@ export async function computeContentHash(options: ContentHashOptions): Promise<s
   }
   const hash = createHash('sha256');
   // Builds with the default cache type keep the hash they had before there were other types.
-  const cache = kvType === VARIANT_KV_TYPES[variant][0] ? '' : ` ${kvType}`;
+  const cache = kvType === defaultKvType(variant, precision) ? '' : ` ${kvType}`;
   const kind = `${variant} ${precision}${cache}${roundsActivations ? ' rounded' : ''}`;
   hash.update(`ortler ${GRAPH_FORMAT_VERSION} ${BUILDER_VERSION} ${kind}\n`);
   for (const hashes of await hashFolders(folders, { onBytes, signal }))
@@ -96,9 +97,13 @@ function checkPrecision(variant: GraphVariant, precision: Precision): void {
 }
 
 /** The KV cache type of a build. Throws: `unsupported` for one that the variant does not have. */
-export function settleKvType(variant: GraphVariant, kvType: KvType | undefined): KvType {
+export function settleKvType(
+  variant: GraphVariant,
+  precision: Precision,
+  kvType: KvType | undefined,
+): KvType {
   const allowed: readonly KvType[] = VARIANT_KV_TYPES[variant];
-  if (kvType === undefined) return allowed[0]!;
+  if (kvType === undefined) return defaultKvType(variant, precision);
   if (allowed.includes(kvType)) return kvType;
   const message = `a "${variant}" graph has no ${kvType} cache; it has ${allowed.join(', ')}`;
   throw new ModelBuildError('unsupported', message);

@@ -24,10 +24,10 @@ export interface EnsureModelOptions {
   readonly cacheDir: string;
   /** Precision of the build, or of the exported graph to use. A built folder keeps its own. */
   readonly precision: Precision;
-  /** Device that the model will run on: `slots` for the CPU, `paged` for a GPU. Default: `slots`. */
+  /** `kernels` or `slots` for the CPU, `paged` for a GPU. Default: `kernels`. */
   readonly variant?: GraphVariant | undefined;
   /**
-   * Type of the KV cache. Default: the first of the variant for a new build, its own for a built folder.
+   * Type of the KV cache. Default: `defaultKvType` for a new build, its own for a built folder.
    */
   readonly kvType?: KvType | undefined;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
@@ -42,7 +42,7 @@ export interface EnsureModelOptions {
  * Mutates: the disk, inside `cacheDir`. Throws: `ModelBuildError`, or the reason of `signal`.
  */
 export async function ensureModel(options: EnsureModelOptions): Promise<string> {
-  const { sourceDir, adapterDir, cacheDir, precision, variant = 'slots', kvType, signal } = options;
+  const { sourceDir, adapterDir, cacheDir, precision, variant = 'kernels', kvType, signal } = options;
   if (await isBuilt(options)) return sourceDir;
   await removeAbandonedBuilds(cacheDir, Date.now());
   const onBytes = hashProgress(options);
@@ -64,9 +64,9 @@ export async function ensureModel(options: EnsureModelOptions): Promise<string> 
     signal,
   });
   const kind = [
-    ...(variant === 'slots' ? [] : [variant]),
+    ...(variant === 'kernels' ? [] : [variant]),
     precision,
-    ...(settleKvType(variant, kvType) === 'int8' ? ['kv8'] : []),
+    ...(settleKvType(variant, precision, kvType) === 'int8' ? ['kv8'] : []),
   ].join('-');
   const outputDir = join(cacheDir, `${kind}-${contentHash.slice(0, 32)}`);
   const stampPath = join(stampDir, `build-${contentHash.slice(0, 32)}.json`);

@@ -2,8 +2,14 @@
 
 export type { GraphVariant, KvType, Precision } from '@ortler/engine/graph-contract';
 export { type BuildModelOptions, type BuildProgress, buildModel } from './build-model.ts';
-export { choosePrecision } from './choose-precision.ts';
+export {
+  type AutoPrecision,
+  choosePrecision,
+  explainPrecision,
+  type PrecisionChoice,
+} from './choose-precision.ts';
 export { type EnsureModelOptions, ensureModel } from './ensure-model.ts';
 export { ModelBuildError, type ModelBuildErrorCode, type ModelBuildErrorDetails } from './errors.ts';
 export { type ExportedFiles, type ExportedGraph, findExports } from './exported/find-exports.ts';
 export { type PrepareModelOptions, prepareModel } from './prepare-model.ts';
+export type { WrittenMatrix } from './weights/written-matrix.ts';

@@ -4,14 +4,17 @@
 import { Worker } from 'node:worker_threads';
 import type { Precision } from '@ortler/engine/graph-contract';
 import { entryModule } from '@ortler/worker';
+import type { BuildProgress } from './build-model.ts';
 import type { BuildReport, BuildTask } from './build-worker-entry.ts';
-import { choosePrecision } from './choose-precision.ts';
+import { type AutoPrecision, explainPrecision } from './choose-precision.ts';
 import type { EnsureModelOptions } from './ensure-model.ts';
 import { ModelBuildError } from './errors.ts';
 
 export interface PrepareModelOptions extends Omit<EnsureModelOptions, 'precision'> {
-  /** `auto`: as exact as the size of the checkpoint allows; see `choosePrecision`. */
+  /** `auto`: as exact as the size of the checkpoint allows; see `explainPrecision`. */
   readonly precision: 'auto' | Precision;
+  /** Called before a build whose precision `auto` chose, with the reason; not where nothing is built. */
+  readonly onPrecision?: ((choice: AutoPrecision) => void) | undefined;
 }
 
 /**
@@ -23,28 +26,39 @@ export async function prepareModel({
   adapterDir,
   cacheDir,
   precision,
-  variant = 'slots',
+  variant = 'kernels',
   kvType,
+  onPrecision,
   onProgress,
   signal,
 }: PrepareModelOptions): Promise<string> {
   signal?.throwIfAborted();
+  const choice = await explainPrecision(precision, sourceDir, variant);
   const task: BuildTask = {
     sourceDir,
     adapterDir,
     cacheDir,
     variant,
-    precision: await choosePrecision(precision, sourceDir, variant),
+    precision: choice.precision,
     kvType,
   };
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const { url, execArgv } = entryModule('./build-worker-entry', import.meta.url);
   const worker = new Worker(url, { workerData: task, execArgv: [...execArgv] });
+  let isBuilding = false;
+  const onProgressed = (progress: BuildProgress) => {
+    const { precision: chosen, reason } = choice;
+    if (progress.stage === 'weights' && !isBuilding) {
+      isBuilding = true;
+      if (reason !== undefined) onPrecision?.({ precision: chosen, reason });
+    }
+    onProgress?.(progress);
+  };
   // An aborted build leaves only a temporary folder, which the next build removes.
   const stop = () => reject(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
   worker.on('message', (report: BuildReport) => {
-    if (report.kind === 'progress') onProgress?.(report.progress);
+    if (report.kind === 'progress') onProgressed(report.progress);
     else if (report.kind === 'built') resolve(report.modelDir);
     else reject(new ModelBuildError(report.code, report.message, report.details));
   });

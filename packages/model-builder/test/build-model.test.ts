@@ -5,10 +5,18 @@ import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promi
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { MANIFEST_FILE } from '@ortler/engine/graph-contract';
-import { readGraph } from '@ortler/onnx';
+import {
+  cacheRowLength,
+  defaultKvType,
+  MANIFEST_FILE,
+  pastName,
+  VARIANT_KV_TYPES,
+} from '@ortler/engine/graph-contract';
+import { KERNELS_DOMAIN } from '@ortler/kernels';
+import { ELEMENT_TYPES, readGraph } from '@ortler/onnx';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type BuildProgress, buildModel } from '../src/build-model.ts';
+import { activationBits } from '../src/kernels/weight-formats.ts';
 import { createTinyCheckpoint, seededTensors } from '../src/testing/tiny-model.ts';
 import { writeSafetensors } from '../src/testing/write-safetensors.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -47,12 +55,12 @@ describe('a finished build', () => {
     const companion = await readFile(join(outputDir, 'tokenizer.json'));
     expect(companion).toEqual(await readFile(join(source, 'tokenizer.json')));
     expect(manifest).toMatchObject({
-      variant: 'slots',
+      variant: 'kernels',
       precision: 'q4',
       modelType: 'qwen3',
       graphFile: 'model.onnx',
+      kvType: defaultKvType('kernels', 'q4'),
     });
-    expect(manifest.prefillGraphFile).toBeUndefined();
   });
 
   it('of the paged variant has one graph and the KV cache type in its manifest', async () => {
@@ -62,12 +70,12 @@ describe('a finished build', () => {
     const graphs = (await readdir(outputDir)).filter(name => name.includes('.onnx'));
     expect(graphs.toSorted()).toEqual(['model.onnx', 'model.onnx.data']);
     expect(manifest).toMatchObject({ variant, precision: 'q4', kvType: 'float16' });
-    expect(manifest.prefillGraphFile).toBeUndefined();
   });
 
   it.each([
     ['paged', 'f32', 'a "paged" graph has no precision f32; it has f16, q8, q4'],
     ['slots', 'f16', 'a "slots" graph has no precision f16; it has f32, q8, q4'],
+    ['kernels', 'f16', 'a "kernels" graph has no precision f16; it has f32, q8, q4'],
   ] as const)('is refused for %s in %s', async (variant, precision, message) => {
     const { parent, outputDir } = await newOutput();
     const build = buildModel({ sourceDir: source, outputDir, precision, variant });
@@ -113,13 +121,53 @@ describe('a finished build', () => {
     },
   );
 
-  it.each(['q8', 'q4'] as const)(
-    'of %s looks tokens up in the bytes of a tied output matrix',
+  it.each(['f32', 'q8', 'q4'] as const)(
+    'of %s has five operators of the kernels for each layer, and one table for tokens and logits',
     async precision => {
       const { outputDir } = await newOutput();
       const tied = join(outputDir, '..', 'tied');
       await createTinyCheckpoint(tied, { config: { tie_word_embeddings: true } });
-      await buildModel({ sourceDir: tied, outputDir, precision });
+      await buildModel({ sourceDir: tied, outputDir, precision, kvType: 'float32' });
+      const { nodes, weights } = readGraph(join(outputDir, 'model.onnx'));
+      const layer = ['Product', 'Attention', 'Product', 'Product', 'Product'];
+      const own = nodes.filter(({ domain }) => domain === KERNELS_DOMAIN);
+      expect(own.map(({ opType }) => opType)).toEqual(['Embedding', ...layer, ...layer, 'Product']);
+      // The others select the rows of the last layer that get logits.
+      const others = nodes.filter(({ domain }) => domain !== KERNELS_DOMAIN);
+      expect(others.map(({ opType }) => opType)).toEqual(['Reshape', 'Gather', 'Reshape', 'Gather']);
+      const [lookup, head] = [own[0]!.inputs[1]!, own.at(-1)!.inputs[1]!];
+      expect(head).toBe(lookup);
+      expect([...weights.keys()].filter(name => name.includes('embed_tokens'))).toEqual([lookup]);
+      const activations = new Set(own.flatMap(({ integers }) => integers.get('activation_bits') ?? []));
+      const bits = activationBits(precision);
+      expect(activations).toEqual(new Set(bits === 8 ? [] : [bits]));
+    },
+  );
+
+  it('of the kernels has attention for its type of cache', async () => {
+    const operators: string[] = [];
+    for (const kvType of VARIANT_KV_TYPES.kernels) {
+      const { outputDir } = await newOutput();
+      await buildModel({ sourceDir: source, outputDir, precision: 'q8', kvType });
+      const { nodes, inputs } = readGraph(join(outputDir, 'model.onnx'));
+      operators.push(...new Set(nodes.map(({ opType }) => opType).filter(type => /^Attention/.test(type))));
+      const shape = { variant: 'kernels', kvType, headSize: 16 } as const;
+      const cache = inputs.find(({ name }) => name === pastName(0, 'key'))!;
+      expect(cache).toMatchObject({
+        onnxType: ELEMENT_TYPES[kvType].onnxType,
+        dims: ['batch', 2, expect.any(String), cacheRowLength(shape)],
+      });
+    }
+    expect(operators).toEqual(['Attention', 'AttentionFloat16', 'AttentionInt8']);
+  });
+
+  it.each(['q8', 'q4'] as const)(
+    'of %s for ONNX Runtime alone looks tokens up in the bytes of a tied output matrix',
+    async precision => {
+      const { outputDir } = await newOutput();
+      const tied = join(outputDir, '..', 'tied');
+      await createTinyCheckpoint(tied, { config: { tie_word_embeddings: true } });
+      await buildModel({ sourceDir: tied, outputDir, precision, variant: 'slots' });
       const { nodes, weights } = readGraph(join(outputDir, 'model.onnx'));
       const inputsOf = (path: string) => nodes.find(node => node.path === path)!.inputs;
       const [, codes, scales] = inputsOf('/lm_head/MatMul');
@@ -143,33 +191,25 @@ describe('a finished build', () => {
     });
   });
 
-  it('is refused for heads that the paged attention cannot compute', async () => {
+  it.each([
+    ['paged', 272, 256],
+    ['kernels', 528, 512],
+  ] as const)('is refused for heads that the attention of %s cannot compute', async (variant, size, most) => {
     const { parent, outputDir } = await newOutput();
-    const wide = join(folder, 'wide');
-    await createTinyCheckpoint(wide, { config: { head_dim: 272 } });
-    const options = { sourceDir: wide, outputDir, precision: 'q8' } as const;
-    await expect(buildModel({ ...options, variant: 'paged' })).rejects.toMatchObject({
+    const wide = join(folder, `wide-${variant}`);
+    await createTinyCheckpoint(wide, { config: { head_dim: size } });
+    const options = { sourceDir: wide, outputDir, precision: 'q8', variant } as const;
+    await expect(buildModel(options)).rejects.toMatchObject({
       code: 'unsupported',
       key: 'head_dim',
-      message: 'heads of 272 elements are not built as "paged", which has at most 256',
+      message: `heads of ${size} elements are not built as "${variant}", which has at most ${most}`,
     });
     expect(await readdir(parent)).toEqual([]);
   });
 
-  it.each(['q4', 'q8', 'f32'] as const)(
-    'of %s with an int8 KV cache stores nothing for prompts alone',
-    async precision => {
-      const { outputDir } = await newOutput();
-      await buildModel({ sourceDir: source, outputDir, precision, kvType: 'int8' });
-      const { weights } = readGraph(join(outputDir, 'prefill.onnx'));
-      const places = new Set(weights.values().map(({ file }) => file));
-      expect([...places].filter(file => file !== undefined)).toEqual(['model.onnx.data']);
-    },
-  );
-
   it('has the same bytes every time', async () => {
     const outputs = [await newOutput(), await newOutput()];
-    for (const { outputDir } of outputs) await buildModel({ sourceDir: source, outputDir, precision: 'q8' });
+    for (const { outputDir } of outputs) await buildModel({ sourceDir: source, outputDir, precision: 'q4' });
     for (const name of await readdir(outputs[0]!.outputDir)) {
       const [first, second] = await Promise.all(
         outputs.map(({ outputDir }) => readFile(join(outputDir, name))),

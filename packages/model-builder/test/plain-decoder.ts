@@ -1,27 +1,27 @@
-// A reference decoder in plain loops and doubles, including attention over quantised keys and values, for graphs with an int8
-// KV cache. It shares only the weights and the rotary angles with the graphs.
+// A reference decoder in plain loops and doubles, with caches of every type. It shares only the rotary angles with the graphs, and
+// the weights where none are given.
 
+import type { KvType } from '@ortler/engine/graph-contract';
 import { rotaryFrequencies } from '../src/blocks/rotary.ts';
 import type { DecoderConfig } from '../src/hugging-face/decoder-config.ts';
 import { seededTensors } from '../src/testing/tiny-model.ts';
 
 type Vector = Float64Array<ArrayBuffer>;
 
-export interface PlainCacheOptions {
-  /**
-   * Scales of keys and values, as `CACHE_SCALES_INPUT` has them. Without them nothing is rounded.
-   * Shape: `[2 * layerCount, kvHeadCount * headSize]`.
-   */
-  readonly scales?: Float32Array;
+export interface PlainDecoderOptions {
+  /** Default: float32, which rounds nothing. */
+  readonly kvType?: KvType;
+  /** Matrices in place of those of the checkpoint, by name. */
+  readonly matrices?: ReadonlyMap<string, Vector>;
 }
 
 /** Logits after each of the tokens. The weights are those of a tiny checkpoint of seed 1. */
 export function plainLogits(
   config: DecoderConfig,
   tokens: readonly number[],
-  { scales }: PlainCacheOptions = {},
+  { kvType = 'float32', matrices = new Map() }: PlainDecoderOptions = {},
 ): Vector[] {
-  const tensors = readTensors(config);
+  const tensors = new Map([...readTensors(config), ...matrices]);
   const { hiddenSize, headSize, headCount, kvHeadCount } = config;
   const table = tensors.get('model.embed_tokens.weight')!;
   const linear = (name: string, input: Vector, outputs: number): Vector => {
@@ -55,8 +55,8 @@ export function plainLogits(
       const key = heads(project('k', kvHeadCount), `${path}.self_attn.k_norm.weight`).map(turn);
       const projected = project('v', kvHeadCount);
       const value = key.map((_, head) => projected.slice(head * headSize, (head + 1) * headSize));
-      keys.push(key.map((head, i) => round(head, scales, 2 * layer * kvHeadCount + i)));
-      values.push(value.map((head, i) => round(head, scales, (2 * layer + 1) * kvHeadCount + i)));
+      keys.push(key.map(head => asCached(head, kvType)));
+      values.push(value.map(head => asCached(head, kvType)));
       const attended = queries.map((query, head) => {
         const group = Math.floor(head / (headCount / kvHeadCount));
         return attend(
@@ -104,13 +104,12 @@ function rotate(head: Vector, position: number, { rope, headSize }: DecoderConfi
   });
 }
 
-/** Quantises and dequantises: rounds half to even, clamps to -128 and 127. `head` counts over all layers and parts. */
-function round(numbers: Vector, scales: Float32Array | undefined, head: number): Vector {
-  if (scales === undefined) return numbers;
-  return numbers.map((x, i) => {
-    const scale = scales[head * numbers.length + i]!;
-    return Math.min(127, Math.max(-128, roundHalfToEven(x / scale))) * scale;
-  });
+/** What a cache gives back. In int8 the largest magnitude of a token and head is 127. */
+function asCached(numbers: Vector, kvType: KvType): Vector {
+  if (kvType === 'float32') return numbers;
+  if (kvType === 'float16') return numbers.map(x => Math.f16round(x));
+  const scale = Math.max(...numbers.map(Math.abs)) / 127;
+  return scale === 0 ? numbers : numbers.map(x => roundHalfToEven(x / scale) * scale);
 }
 
 function roundHalfToEven(x: number): number {

@@ -3,8 +3,9 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createEngine, type EngineOptions } from '@ortler/engine';
+import { chooseVariant } from '@ortler/engine/graph-contract';
 import { type BuildProgress, type KvType, type Precision, prepareModel } from '@ortler/model-builder';
-import { chooseDevice } from '@ortler/onnxruntime';
+import { chooseDevice, probeKernels } from '@ortler/onnxruntime';
 import { Model } from './model.ts';
 
 export interface LoadModelOptions extends Omit<EngineOptions, 'modelDir' | 'device' | 'isDeviceOptional'> {
@@ -57,7 +58,7 @@ export async function loadModel(folder: string, options: LoadModelOptions = {}):
     adapterDir,
     cacheDir,
     precision,
-    variant: device === 'cpu' ? 'slots' : 'paged',
+    variant: chooseVariant(device, await probeKernels()),
     kvType,
     onProgress: onBuildProgress,
     signal,

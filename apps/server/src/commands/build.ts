@@ -2,11 +2,14 @@
 
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import type { Precision } from '@ortler/engine/graph-contract';
-import { buildModel, choosePrecision, ModelBuildError } from '@ortler/model-builder';
+import { chooseVariant, type Precision } from '@ortler/engine/graph-contract';
+import { buildModel, explainPrecision, ModelBuildError, type WrittenMatrix } from '@ortler/model-builder';
+import { probeKernels } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
 import { toKvType } from '../models/build-options.ts';
 import { createBuildBars } from './build-bars.ts';
+import { measurePerplexity, readReportText, reportMatrices } from './build-report.ts';
+import { describePrecision } from './startup-report.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
 
@@ -19,11 +22,13 @@ export interface BuildArguments {
   readonly precision: 'auto' | Precision;
   readonly kvCache: Config['kvCache'];
   readonly device: 'cpu' | 'gpu';
+  /** Measure what the build lost; the text for the perplexity defaults to that of the package. */
+  readonly report: { readonly textFile: string | undefined } | undefined;
 }
 
 /** Builds the model. Ctrl-C removes the partial build. Throws: `UserError` with the fault of the folder. */
 export async function build(
-  { folder, adapter, output, precision, kvCache, device }: BuildArguments,
+  { folder, adapter, output, precision, kvCache, device, report }: BuildArguments,
   terminal: Terminal,
 ): Promise<void> {
   const sourceDir = resolve(folder);
@@ -36,8 +41,12 @@ export async function build(
     throw new UserError(
       `${adapter} is not a folder. Give one with adapter_config.json and adapter_model.safetensors.`,
     );
-  const variant = device === 'cpu' ? 'slots' : 'paged';
-  const chosen = await choosePrecision(precision, sourceDir, variant);
+  if (report !== undefined && device !== 'cpu')
+    throw new UserError('--report measures builds for the CPU; leave out --device gpu.');
+  const text = report === undefined ? undefined : await readReportText(report.textFile);
+  const variant = chooseVariant(device, await probeKernels());
+  const choice = await explainPrecision(precision, sourceDir, variant);
+  const chosen = choice.precision;
   const name = [sourceDir, adapterDir]
     .filter(path => path !== undefined)
     .map(path => basename(path))
@@ -49,6 +58,7 @@ export async function build(
   process.once('SIGINT', onSignal);
   process.once('SIGTERM', onSignal);
   const bars = createBuildBars(terminal);
+  const matrices: WrittenMatrix[] = [];
   try {
     const manifest = await buildModel({
       sourceDir,
@@ -58,6 +68,7 @@ export async function build(
       precision: chosen,
       kvType: toKvType(kvCache),
       onProgress: progress => bars.update(name, progress),
+      ...(text === undefined ? {} : { onMatrix: matrix => matrices.push(matrix) }),
       signal: interrupted.signal,
     });
     bars.end(name);
@@ -65,6 +76,11 @@ export async function build(
     terminal.out(
       `Built ${outputDir}\n${manifest.modelType}, ${size}, ${manifest.precision}, ${manifest.kvType} cache\n`,
     );
+    const { reason } = choice;
+    if (reason !== undefined) terminal.out(`${describePrecision({ precision: chosen, reason })}\n`);
+    if (text === undefined) return;
+    terminal.out(await reportMatrices(matrices, outputDir));
+    terminal.out(await measurePerplexity(outputDir, manifest, text));
   } catch (error) {
     if (error instanceof ModelBuildError) throw new UserError(error.message, { cause: error });
     throw error;

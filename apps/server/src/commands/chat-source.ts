@@ -8,6 +8,7 @@ import type { ConfiguredModel } from '../config/setting-values.ts';
 import { toBuildOptions } from '../models/build-options.ts';
 import { isOperatorError } from '../models/is-operator-error.ts';
 import { createBuildBars } from './build-bars.ts';
+import { describePrecision } from './startup-report.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
 
@@ -39,7 +40,11 @@ export async function openEngineSource(
     const { device } = await chooseDevice(config.device);
     const modelDir = await prepareModel({
       sourceDir: path,
-      ...toBuildOptions(config, device),
+      ...(await toBuildOptions(config, device)),
+      onPrecision: choice => {
+        bars.end(id);
+        terminal.err(`  ${id}: built as ${describePrecision(choice)}\n`);
+      },
       onProgress: progress => bars.update(id, progress),
     });
     engine = await createEngine({

@@ -7,7 +7,7 @@ import { type RunningServer, startServer } from '../main.ts';
 import type { CatalogEvent } from '../models/model-catalog.ts';
 import { VERSION } from '../system/version.ts';
 import { type BuildBars, createBuildBars } from './build-bars.ts';
-import { describeDevice, describeModel } from './startup-report.ts';
+import { describeDevice, describeModel, describePrecision } from './startup-report.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
 
@@ -92,6 +92,10 @@ function showEvent(event: CatalogEvent, terminal: Terminal, bars: BuildBars): vo
     return;
   }
   bars.end(modelId);
+  if (event.kind === 'precision') {
+    terminal.out(`  model    ${modelId}: built as ${describePrecision(event.choice)}\n`);
+    return;
+  }
   if (event.kind === 'failed') {
     const message = event.error instanceof Error ? event.error.message : String(event.error);
     const { retryAfterMs } = event;

@@ -1,6 +1,7 @@
-// Lines of `ortler serve` about the device and each loaded model. Caller: `serve.ts`.
+// Lines of `ortler serve` about the device, the precision of a build and each loaded model.
 
 import type { EngineInfo } from '@ortler/engine';
+import type { AutoPrecision } from '@ortler/model-builder';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 
 /** A line for a GPU, or for one that cannot be used; empty on machines with a CPU only. */
@@ -13,13 +14,18 @@ export function describeDevice({ device, facts, note, isFallback }: DeviceChoice
   return `  device   ${device}: ${facts?.name ?? 'a GPU'}${shown}\n`;
 }
 
+/** For example "q8, because the checkpoint has 513 MiB: ...". */
+export function describePrecision({ precision, reason }: AutoPrecision): string {
+  return `${precision}, because ${reason}`;
+}
+
 /** One line for a loaded model, and one more for each reason why it runs slower than it could. */
 export function describeModel(modelId: string, info: EngineInfo): string {
   const { modelType, parameterCount, precision, kvType, device, backend, contextLength } = info;
-  const { backendNote, samplingNote, deviceNote } = info;
+  const { backendNote, samplingNote, deviceNote, kernels } = info;
   const size = `${(parameterCount / 1e6).toFixed(1)} M parameters`;
   const cache = kvType === 'int8' ? 'int8 KV cache, ' : '';
-  const line = `  model    ${modelId}: ${modelType}, ${size}, ${precision}, ${cache}${device} (${backend}), context ${contextLength}\n`;
+  const line = `  model    ${modelId}: ${modelType}, ${size}, ${precision}, ${cache}${device} (${[backend, ...(kernels === undefined ? [] : [kernels])].join(', ')}), context ${contextLength}\n`;
   const notes = [backendNote, samplingNote, deviceNote].filter(note => note !== undefined);
   return [line, ...notes.map(note => `           slower than it could be: ${note}\n`)].join('');
 }

@@ -1,8 +1,9 @@
 // The settings that decide how a folder is built, as the model builder takes them.
 
 import { join } from 'node:path';
+import { chooseVariant } from '@ortler/engine/graph-contract';
 import type { KvType, PrepareModelOptions } from '@ortler/model-builder';
-import type { DeviceChoice } from '@ortler/onnxruntime';
+import { type DeviceChoice, probeKernels } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
 
 const TYPES = { f32: 'float32', f16: 'float16', int8: 'int8' } as const;
@@ -13,14 +14,14 @@ export function toKvType(kvCache: Config['kvCache']): KvType | undefined {
 }
 
 /** Builds are cached in `models` below the data folder. */
-export function toBuildOptions(
+export async function toBuildOptions(
   { dataDir, precision, kvCache }: Pick<Config, 'dataDir' | 'precision' | 'kvCache'>,
   device: DeviceChoice['device'],
-): Pick<PrepareModelOptions, 'cacheDir' | 'precision' | 'kvType' | 'variant'> {
+): Promise<Pick<PrepareModelOptions, 'cacheDir' | 'precision' | 'kvType' | 'variant'>> {
   return {
     cacheDir: join(dataDir, 'models'),
     precision,
     kvType: toKvType(kvCache),
-    variant: device === 'cpu' ? 'slots' : 'paged',
+    variant: chooseVariant(device, await probeKernels()),
   };
 }

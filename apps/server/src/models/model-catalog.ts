@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CatalogModel, ModelCatalog, ModelStatus } from '@ortler/api';
 import { type Engine, EngineError, type WarmUpProgress } from '@ortler/engine';
-import type { BuildProgress } from '@ortler/model-builder';
+import type { AutoPrecision, BuildProgress } from '@ortler/model-builder';
 import { OrtError } from '@ortler/onnxruntime';
 import type { ConfiguredModel } from '../config/setting-values.ts';
 import { LoadFailures } from './load-failures.ts';
@@ -17,6 +17,7 @@ export interface ModelCatalogOptions {
     sourceDir: string,
     onProgress: (progress: BuildProgress) => void,
     signal: AbortSignal,
+    onPrecision: (choice: AutoPrecision) => void,
   ) => Promise<string>;
   readonly load: (
     modelDir: string,
@@ -28,6 +29,8 @@ export interface ModelCatalogOptions {
 
 export type CatalogEvent =
   | { readonly kind: 'building'; readonly modelId: string; readonly progress: BuildProgress }
+  /** A build begins whose precision `auto` chose. */
+  | { readonly kind: 'precision'; readonly modelId: string; readonly choice: AutoPrecision }
   | { readonly kind: 'ready'; readonly modelId: string; readonly engine: Engine }
   | {
       readonly kind: 'failed';
@@ -79,7 +82,9 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
         setStatus({ kind: 'loading', detail: describeProgress(progress) });
         onEvent?.({ kind: 'building', modelId: model.id, progress });
       };
-      const modelDir = await prepare(path, onProgress, stopping.signal);
+      const onPrecision = (choice: AutoPrecision) =>
+        onEvent?.({ kind: 'precision', modelId: model.id, choice });
+      const modelDir = await prepare(path, onProgress, stopping.signal, onPrecision);
       for (;;) {
         const retryAfterMs = await tryToStart(modelDir, model.id, setStatus);
         if (retryAfterMs === undefined) break;

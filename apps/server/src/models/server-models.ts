@@ -77,10 +77,11 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
   };
   const catalog = await createModelCatalog({
     models: config.models,
-    prepare: async (sourceDir, onProgress, signal) =>
+    prepare: async (sourceDir, onProgress, signal, onPrecision) =>
       prepareModel({
         sourceDir,
-        ...toBuildOptions(config, (await device.choose()).device),
+        ...(await toBuildOptions(config, (await device.choose()).device)),
+        onPrecision,
         onProgress,
         signal,
       }),
@@ -102,7 +103,8 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
     prepare: async (folders, modelId, signal) =>
       prepareModel({
         ...folders,
-        ...toBuildOptions(config, (await device.choose()).device),
+        ...(await toBuildOptions(config, (await device.choose()).device)),
+        onPrecision: choice => onEvent({ kind: 'precision', modelId, choice }),
         onProgress: progress => onEvent({ kind: 'building', modelId, progress }),
         signal,
       }),

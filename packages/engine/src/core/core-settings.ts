@@ -75,7 +75,7 @@ export function toCoreFacts(
   maxSequences: number,
   { backendNote, samplingNote, deviceNote }: Notes,
 ): CoreFacts {
-  const { kind, backend, device, vocabSize, contextLength, onnxRuntimeVersion } = runnerFacts;
+  const { kind, backend, device, vocabSize, contextLength, onnxRuntimeVersion, kernels } = runnerFacts;
   return {
     backend,
     runner: kind,
@@ -84,6 +84,7 @@ export function toCoreFacts(
     contextLength,
     maxSequences,
     onnxRuntimeVersion,
+    ...(kernels === undefined ? {} : { kernels }),
     ...(backendNote === undefined ? {} : { backendNote }),
     ...(samplingNote === undefined ? {} : { samplingNote }),
     ...(deviceNote === undefined ? {} : { deviceNote }),

@@ -68,9 +68,10 @@ async function createDeviceSlots(
   device: Exclude<ModelDevice, 'cpu'>,
 ): Promise<DeviceSlots> {
   const { modelDir, isDeviceOptional, threadCount, contextLength, tuning } = options;
-  if (isDeviceOptional && manifest.kvType === 'int8') {
-    const deviceNote = 'The model was built with an int8 KV cache, which only the CPU has, so it runs there.';
-    return { kind: 'stays', deviceNote };
+  if (manifest.variant === 'kernels') {
+    const problem = `"${device}" cannot run ${modelDir}, which was built as "kernels" for a CPU`;
+    if (!isDeviceOptional) throw wrongOption('device', problem);
+    return { kind: 'stays', deviceNote: 'The model was built for the CPU, so it runs there.' };
   }
   const threads = { threadCount, spin: tuning.spin };
   const session = await backend.createSession(resolve(modelDir, manifest.graphFile), { ...threads, device });
@@ -100,6 +101,7 @@ async function createCpuSlots(
   const options = settleForCpu();
   const { modelDir, contextLength, threadCount, tuning } = options;
   checkForCpu(modelDir, manifest);
+  checkKernels(backend, modelDir, manifest);
   const runner = await createSlotsRunner(backend, modelDir, manifest, {
     slotCount: countSlots(options),
     contextLength,
@@ -110,7 +112,11 @@ async function createCpuSlots(
   const samplingThreads = new SamplingThreads({
     threadCount: Math.min(threadCount, MOST_SAMPLING_THREADS) - 1,
   });
-  return { stepRunner: new HostStepRunner(runner, samplingThreads), options, deviceNote };
+  return {
+    stepRunner: new HostStepRunner(runner, samplingThreads),
+    options,
+    deviceNote: deviceNote ?? noteMissingKernels(backend, manifest),
+  };
 }
 
 async function createPaged({
@@ -150,6 +156,24 @@ function countSlots({ maxSequences, tuning }: SettledOptions): number {
   return maxSequences + tuning.cacheSlots;
 }
 
+/** A model of our own builder runs without its kernels only where there are none; an export never has them. */
+function noteMissingKernels(
+  { kernels }: OrtBackend,
+  { variant, inputConvention = 'lengths' }: ModelManifest,
+): string | undefined {
+  if (variant !== 'slots' || inputConvention !== 'lengths') return undefined;
+  return 'isa' in kernels
+    ? "The model was built for ONNX Runtime's own operators; a new build would use the CPU kernels."
+    : `The CPU kernels cannot be used: ${kernels.missing}. The model runs on ONNX Runtime's own operators.`;
+}
+
+/** Throws: `model_invalid` where the graph's operators cannot be used. */
+function checkKernels({ kernels }: OrtBackend, modelDir: string, { variant }: ModelManifest): void {
+  if (variant !== 'kernels' || 'isa' in kernels) return;
+  const message = `${modelDir} was built for the CPU kernels of Ortler, which cannot be used here: ${kernels.missing}. Build the checkpoint again on this machine, or with variant "slots".`;
+  throw new EngineError('model_invalid', message);
+}
+
 /** Throws: `model_invalid` for a graph in float16. */
 function checkForCpu(modelDir: string, manifest: ModelManifest): void {
   if (!needsDevice(manifest)) return;
@@ -157,7 +181,8 @@ function checkForCpu(modelDir: string, manifest: ModelManifest): void {
   throw new EngineError('model_invalid', message, { parameter: 'device' });
 }
 
-function needsDevice({ kvType, logitsType }: ModelManifest): boolean {
+function needsDevice({ variant, kvType, logitsType }: ModelManifest): boolean {
+  if (variant === 'kernels') return false;
   return kvType === 'float16' || logitsType === 'float16';
 }
 

@@ -110,11 +110,16 @@ export interface CoreFacts {
   readonly contextLength: number;
   readonly maxSequences: number;
   readonly onnxRuntimeVersion: string;
+  /** Instruction set of the CPU kernels that the graph uses: `avx512`, `avxvnni`, `avx2` or `neon`. Absent: it uses none. */
+  readonly kernels?: string;
   /** Reason why `auto` did not take the native binding. Absent when it did, or when the caller named a binding. */
   readonly backendNote?: string;
   /** Reason why tokens of a model on a device are sampled on the CPU. Absent when they are sampled on the device. */
   readonly samplingNote?: string;
-  /** Operators of a model on a device that run on the CPU, or the reason why the model runs on the CPU. */
+  /**
+   * Operators of a model on a device that run on the CPU, the reason why the model runs on the CPU, or the reason why it runs
+   * there without the CPU kernels.
+   */
   readonly deviceNote?: string;
 }
 

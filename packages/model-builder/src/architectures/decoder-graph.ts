@@ -1,17 +1,18 @@
 // The decoder graph: the order of blocks, shared by all architectures and precisions.
 
-import { attention, attentionOutput, declareAttention, lastKeysAndValues } from '../blocks/attention.ts';
+import { attention, attentionOutput, declareAttention } from '../blocks/attention.ts';
 import type { BlockContext } from '../blocks/block-context.ts';
 import { embedding } from '../blocks/embedding.ts';
-import { LM_HEAD_WEIGHT, lmHead, selectRows } from '../blocks/lm-head.ts';
+import { lmHead, selectRows } from '../blocks/lm-head.ts';
 import { mlp } from '../blocks/mlp.ts';
 import { addAndRmsNorm, rmsNorm } from '../blocks/rms-norm.ts';
 import { rotaryTables } from '../blocks/rotary.ts';
 import { DYNAMIC_DIMS, SHARED_INPUT } from '../blocks/variant.ts';
 import { ModelBuildError } from '../errors.ts';
+import { hasNoEffect } from './ignored-tensors.ts';
 
 /**
- * Records the complete graph of either variant.
+ * Records the complete graph of the variants `slots` and `paged`.
  * ```
  *   embedding -> [ norm -> attention -> + -> norm -> mlp -> + ] per layer -> norm -> lm_head
  * ```
@@ -28,7 +29,7 @@ export function recordDecoderGraph(context: BlockContext): void {
   for (const { name, type, dims } of variant.inputs) graph.input(name, type, dims);
   graph.input(SHARED_INPUT.logitRows, 'int64', [DYNAMIC_DIMS.rows]);
 
-  rotaryTables(context);
+  rotaryTables(graph, config, variant.activation);
   declareAttention(context);
   const { value, table } = embedding(context, SHARED_INPUT.inputIds);
   let residual = value;
@@ -55,47 +56,6 @@ export function recordDecoderGraph(context: BlockContext): void {
   context.checkpoint.checkAllUsed(hasNoEffect);
 }
 
-/**
- * Records the prefill graph of builds with an int8 KV cache. It only fills the cache, so it ends with the last attention and
- * computes only values that keys and values depend on.
- * ```
- *   embedding -> [ norm -> attention -> + -> norm -> mlp -> + ] per layer but the last -> norm -> attention
- * ```
- * Throws: as `recordDecoderGraph`, except for tensors that config.json does not imply.
- */
-export function recordPrefillGraph(context: BlockContext): void {
-  const { graph, config, variant } = context;
-  for (const { name, type, dims } of variant.inputs)
-    graph.input(
-      name,
-      type,
-      dims.map(dim => (dim === DYNAMIC_DIMS.batch ? 1 : dim)),
-    );
-  rotaryTables(context);
-  declareAttention(context);
-  let residual = embedding(context, SHARED_INPUT.inputIds).value;
-  let normed = rmsNorm(context, inputNorm(0), residual, inputNormWeight(0), config.hiddenSize);
-  for (let layer = 0; ; layer++) {
-    if (layer === config.layerCount - 1) {
-      lastKeysAndValues(context, layer, normed);
-      return;
-    }
-    const attended = attention(context, layer, normed);
-    const update = attentionOutput(context, layer, attended);
-    const norm = `layers.${layer}.post_attention_layernorm`;
-    const middle = addAndRmsNorm(context, `/model/${norm}`, residual, update, `model.${norm}.weight`);
-    const output = mlp(context, layer, middle.normed);
-    const next = addAndRmsNorm(
-      context,
-      inputNorm(layer + 1),
-      middle.residual,
-      output,
-      inputNormWeight(layer + 1),
-    );
-    ({ normed, residual } = next);
-  }
-}
-
 /** Throws: `unsupported`. */
 function checkHeadSize({ variant, config }: BlockContext): void {
   if (config.headSize <= variant.largestHeadSize) return;
@@ -119,9 +79,4 @@ function inputNorm(layer: number): string {
 
 function inputNormWeight(layer: number): string {
   return `model.layers.${layer}.input_layernorm.weight`;
-}
-
-/** A stored copy of a tied head, which `checkTiedHead` compares, and old rotary tables, which transformers ignores. */
-function hasNoEffect(name: string): boolean {
-  return name === LM_HEAD_WEIGHT || name.endsWith('.rotary_emb.inv_freq');
 }

@@ -1,15 +1,8 @@
 // Self-attention of one layer over a KV cache that is updated in place.
 
 import { KV_PARTS, pastName, presentName } from '@ortler/engine/graph-contract';
-import { type AttributeValue, int, MICROSOFT, text } from '@ortler/onnx';
+import { int, MICROSOFT } from '@ortler/onnx';
 import type { BlockContext } from './block-context.ts';
-import { declareCacheScales, scalesName } from './cache-scales.ts';
-import {
-  appendTokens,
-  declareDequantisedAttention,
-  dequantisedAttention,
-  type ProjectedTokens,
-} from './dequantised-attention.ts';
 import { linear } from './linear.ts';
 import { rmsNorm } from './rms-norm.ts';
 import { ROTARY_TABLES } from './rotary.ts';
@@ -25,8 +18,6 @@ const NO_SINK_SCORE = -1e30;
 /** Declares the inputs and constants of all layers. Call it once, before the first layer. */
 export function declareAttention(context: BlockContext): void {
   const { graph, config, variant } = context;
-  declareCacheScales(context);
-  if (context.cache === 'dequantised') declareDequantisedAttention(context);
   if (!variant.lateAttentionInputs.includes(NO_SINKS)) return;
   graph.constant(NO_SINKS, 'float32', Array<number>(config.headCount).fill(NO_SINK_SCORE));
 }
@@ -39,80 +30,44 @@ export function declareAttention(context: BlockContext): void {
  *     |
  *   Split, q_norm, k_norm                      only with norms on queries and keys
  *     |
- *   GroupQueryAttention  <- past key, value    slots: [batch, kvHeads, capacity, headSize], int8 with <- scales
+ *   GroupQueryAttention  <- past key, value    slots: [batch, kvHeads, capacity, headSize]
  *   or PagedAttention                          paged: [blocks, blockLength, kvHeads, headSize]
  *     |        |         <- lengths, block table, cos, sin
  *     |        +--------> present key, value   the same memory as past
  *   [..., heads * headSize]
  * ```
- * The operator rotates queries and keys, appends to the cache and applies the causal mask. In graphs that dequantise an int8
- * KV cache themselves, `dequantisedAttention` replaces the lower half.
+ * The operator rotates queries and keys, appends to the cache and applies the causal mask.
  */
 export function attention(context: BlockContext, layer: number, input: string): string {
+  const { graph, config, variant } = context;
   const path = `/model/layers.${layer}/attn`;
-  const [query, key, value] = queryKeyValue(context, layer, path, input);
-  const tokens = { query, key, value };
-  return context.cache === 'dequantised'
-    ? dequantisedAttention(context, layer, path, tokens)
-    : operatorAttention(context, layer, path, tokens);
-}
-
-/** The last attention of a graph that only fills the cache: keys and values without the output. */
-export function lastKeysAndValues(context: BlockContext, layer: number, input: string): void {
-  if (context.cache !== 'dequantised') {
-    // The operator writes into the cache and attends in one node.
-    attention(context, layer, input);
-    return;
-  }
-  const path = `/model/layers.${layer}/attn`;
-  const [, key, value] = queryKeyValue(context, layer, path, input);
-  appendTokens(context, layer, path, { key, value });
-}
-
-/** Records the attention operator. Queries, keys and values may be packed into `query`. Returns its output. */
-function operatorAttention(
-  { graph, config, variant, cache }: BlockContext,
-  layer: number,
-  path: string,
-  { query, key, value }: ProjectedTokens,
-): string {
-  const isInt8 = cache === 'int8';
-  const type = isInt8 ? 'int8' : variant.activation;
+  const queries = queryKeyValue(context, layer, path, input);
   const dims = variant.cacheDims(config);
-  const caches = KV_PARTS.map(part => graph.input(pastName(layer, part), type, dims));
+  const caches = KV_PARTS.map(part => graph.input(pastName(layer, part), variant.activation, dims));
   const node = `${path}/${variant.attentionOperator}`;
-  const attributes: Record<string, AttributeValue> = {
-    num_heads: int(config.headCount),
-    kv_num_heads: int(config.kvHeadCount),
-    do_rotary: int(1),
-    rotary_interleaved: int(0),
-  };
-  if (isInt8) {
-    attributes.k_quant_type = text('PER_CHANNEL');
-    attributes.v_quant_type = text('PER_CHANNEL');
-    attributes.kv_cache_bit_width = int(8);
-  }
   const output = graph.op(
     node,
     variant.attentionOperator,
     [
-      query,
-      key,
-      value,
+      ...queries,
       ...caches,
       ...variant.attentionInputs,
       ROTARY_TABLES.cosine,
       ROTARY_TABLES.sine,
       ...variant.lateAttentionInputs,
-      ...(isInt8 ? KV_PARTS.map(part => scalesName(layer, part)) : []),
     ],
     {
       domain: MICROSOFT,
-      attributes,
+      attributes: {
+        num_heads: int(config.headCount),
+        kv_num_heads: int(config.kvHeadCount),
+        do_rotary: int(1),
+        rotary_interleaved: int(0),
+      },
       outputs: [`${node}/output_0`, ...KV_PARTS.map(part => presentName(layer, part))],
     },
   );
-  for (const part of KV_PARTS) graph.output(presentName(layer, part), type, dims);
+  for (const part of KV_PARTS) graph.output(presentName(layer, part), variant.activation, dims);
   return output;
 }
 
@@ -146,7 +101,7 @@ function queryKeyValue(
     matrices: parts.map(part => checkpoint.tensor(`${name(part)}.weight`, [sizes[part], hiddenSize])),
     biases: config.qkvBias ? parts.map(part => checkpoint.tensor(`${name(part)}.bias`, [sizes[part]])) : [],
   });
-  if (!config.queryKeyNorm && context.cache !== 'dequantised') return [packed, '', ''];
+  if (!config.queryKeyNorm) return [packed, '', ''];
   const split = `${path}/qkv_proj/Split`;
   const lengths = graph.constant(
     `${split}/lengths`,
@@ -155,7 +110,6 @@ function queryKeyValue(
   );
   const [q, k, v] = parts.map((_, i) => `${split}/output_${i}`) as [string, string, string];
   graph.op(split, 'Split', [packed, lengths], { attributes: { axis: int(-1) }, outputs: [q, k, v] });
-  if (!config.queryKeyNorm) return [q, k, v];
   return [
     headNorm(context, layer, { kind: 'q', value: q, headCount }),
     headNorm(context, layer, { kind: 'k', value: k, headCount: kvHeadCount }),

@@ -1,4 +1,4 @@
-// The shared context of all blocks: recorder, configuration, weights, precision, graph variant and kind of KV cache.
+// The shared context of all blocks: recorder, configuration, weights, precision and graph variant.
 
 import type { Precision } from '@ortler/engine/graph-contract';
 import type { GraphRecorder } from '@ortler/onnx';
@@ -13,12 +13,6 @@ export interface BlockContext {
   readonly checkpoint: WeightSource;
   readonly precision: Precision;
   readonly variant: Variant;
-  /**
-   * Type of the KV cache. `float`: the variant's float type. `int8`: an int8 KV cache that the attention operator quantises to
-   * and dequantises again for each token. `dequantised`: an int8 KV cache that the graph quantises to and dequantises once per
-   * call, for prefill.
-   */
-  readonly cache: 'float' | 'int8' | 'dequantised';
 }
 
 /** Bits of quantised weights; undefined for weights in the type of the activations. */

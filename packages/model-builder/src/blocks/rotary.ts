@@ -1,9 +1,10 @@
 // Rotary position embedding (RoPE): tables of cosines and sines, one row per position, shared by all layers.
 
+import type { GraphRecorder } from '@ortler/onnx';
 import { assertInvariant } from '../errors.ts';
+import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 import type { RopeConfig } from '../hugging-face/rope.ts';
-import { activationBytes } from '../weights/float16.ts';
-import type { BlockContext } from './block-context.ts';
+import { activationBytes, type FloatType } from '../weights/float16.ts';
 
 /** Names of the tables. Shape: `[contextLength, headSize / 2]`, in the type of activations. */
 export const ROTARY_TABLES = { cosine: 'model.rotary.cos', sine: 'model.rotary.sin' } as const;
@@ -11,8 +12,11 @@ export const ROTARY_TABLES = { cosine: 'model.rotary.cos', sine: 'model.rotary.s
 const POSITIONS_PER_CHUNK = 4096;
 
 /** Declares both tables; they are computed while they are written. */
-export function rotaryTables({ graph, config, variant }: BlockContext): void {
-  const { activation: type } = variant;
+export function rotaryTables(
+  graph: GraphRecorder,
+  config: Pick<DecoderConfig, 'rope' | 'headSize' | 'contextLength'>,
+  type: FloatType,
+): void {
   const frequencies = rotaryFrequencies(config.rope, config.headSize);
   const half = frequencies.length;
   const dims = [config.contextLength, half];

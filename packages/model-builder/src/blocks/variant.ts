@@ -1,5 +1,5 @@
-// The graph variants `slots` (CPU) and `paged` (GPU): inputs, attention operator and type of activations. The rest of a
-// decoder is the same in both.
+// The graph variants `slots` (CPU) and `paged` (GPU) of ONNX Runtime's operators: inputs, attention operator and type of
+// activations. The rest of a decoder is the same in both.
 
 import { type GraphVariant, PAGED_INPUT, SLOTS_INPUT } from '@ortler/engine/graph-contract';
 import type { ValueInfo } from '@ortler/onnx';
@@ -10,7 +10,6 @@ import type { BlockSize } from '../weights/quantise.ts';
 export const DYNAMIC_DIMS = {
   batch: 'batch',
   length: 'length',
-  cached: 'widened_length',
   capacity: 'capacity',
   rows: 'row_count',
   tokens: 'token_count',
@@ -28,8 +27,11 @@ export const SHARED_INPUT = {
 
 type Dims = readonly (number | string)[];
 
+/** Variants with ONNX Runtime's own operators. */
+export type OrtVariant = Exclude<GraphVariant, 'kernels'>;
+
 export interface Variant {
-  readonly name: GraphVariant;
+  readonly name: OrtVariant;
   /** Type of activations, of weights that are not quantised, and of a float KV cache. */
   readonly activation: 'float32' | 'float16';
   /** Activations in products with quantised weights: quantised to int8, or kept as floats. */
@@ -99,4 +101,4 @@ const paged: Variant = {
   largestHeadSize: 256,
 };
 
-export const VARIANTS: Readonly<Record<GraphVariant, Variant>> = { slots, paged };
+export const VARIANTS: Readonly<Record<OrtVariant, Variant>> = { slots, paged };

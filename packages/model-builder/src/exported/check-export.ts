@@ -44,7 +44,7 @@ export interface ExportToCheck {
   /** For messages. */
   readonly configPath: string;
   readonly config: unknown;
-  /** Device that the model will run on: `slots` for the CPU, `paged` for a GPU. */
+  /** Device that the model will run on: `paged` for a GPU, the others for the CPU. */
   readonly variant: GraphVariant;
 }
 
@@ -73,7 +73,7 @@ export function checkExport(toCheck: ExportToCheck): ExportFacts {
   const headCount = attentions[0]!.integers.get('num_heads') ?? 0;
   if (headCount < 1) refuse(`has a ${ATTENTION} without num_heads`);
   const { vocabSize, logitsType } = checkLogits(graph, vocab_size, refuse);
-  if (variant === 'slots' && [kvType, logitsType].includes('float16'))
+  if (variant !== 'paged' && [kvType, logitsType].includes('float16'))
     refuse(`has caches or logits in float16, which need a GPU; on the CPU use ${FLOAT32_FILES}`);
   return {
     modelType: model_type,

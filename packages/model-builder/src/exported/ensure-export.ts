@@ -28,7 +28,7 @@ export interface EnsureExportOptions extends HashOptions {
   readonly exports: ExportedFiles;
   readonly cacheDir: string;
   readonly precision: Precision;
-  /** Device that the model will run on: `slots` for the CPU, `paged` for a GPU. */
+  /** Device that the model will run on: `paged` for a GPU, the others for the CPU. */
   readonly variant: GraphVariant;
 }
 
@@ -99,9 +99,12 @@ export async function ensureExport(options: EnsureExportOptions): Promise<string
   });
 }
 
+const NONE_FOR_CPU =
+  'none of them can run on the CPU: it must be model.onnx, model_q8.onnx or model_q4.onnx, and graphs in float16 need a GPU';
+
 const NOTHING_USABLE: Readonly<Record<GraphVariant, string>> = {
-  slots:
-    'none of them can run on the CPU: it must be model.onnx, model_q8.onnx or model_q4.onnx, and graphs in float16 need a GPU',
+  kernels: NONE_FOR_CPU,
+  slots: NONE_FOR_CPU,
   paged:
     'none of them can run: it must be model_q4f16.onnx, model_fp16.onnx, model.onnx, model_q8.onnx or model_q4.onnx',
 };

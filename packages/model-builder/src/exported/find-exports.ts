@@ -26,6 +26,7 @@ const GPU_FILES = {
 } as const satisfies GraphFiles;
 
 const GRAPH_FILES: Readonly<Record<GraphVariant, GraphFiles>> = {
+  kernels: CPU_FILES,
   slots: CPU_FILES,
   paged: GPU_FILES,
 };
@@ -46,7 +47,7 @@ export interface ExportedGraph {
 
 /**
  * Undefined for a folder without graphs, and for one with safetensors, which is built instead. `variant` is the device that the
- * model will run on: `slots` for the CPU, `paged` for a GPU. Throws: `source_invalid` for a dangling link.
+ * model will run on: `paged` for a GPU, the others for the CPU. Throws: `source_invalid` for a dangling link.
  */
 export async function findExports(
   sourceDir: string,

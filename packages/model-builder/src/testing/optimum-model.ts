@@ -69,7 +69,6 @@ export async function writeOptimumModel(options: OptimumModelOptions): Promise<v
       checkpoint,
       precision,
       variant,
-      cache: 'float',
     });
     const folder = join(outputDir, 'onnx');
     await mkdir(folder, { recursive: true });

@@ -46,7 +46,7 @@ export const MODEL_SETTINGS = {
     valueName: 'name',
     fallback: 'auto',
     description:
-      'KV cache type of models built here: auto (f32 on the CPU, f16 on a GPU), or int8 on the CPU: an int8 KV cache takes a quarter of the memory and decodes faster at long contexts, for a small loss of accuracy.',
+      'KV cache type of models built here: auto (f32 for f32 models, else f16), f32, f16 or int8. On the CPU f16 and int8 take a half and a quarter of the memory and decode faster at long contexts; a CPU without kernels has f32 only, a GPU f16 only.',
     schema: oneOf(['auto', 'f32', 'f16', 'int8']),
   }),
   threads: setting({

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MANIFEST_FILE, type ModelManifest } from '../../graph-contract.ts';
+import { MANIFEST_FILE, type ModelManifest, VARIANT_KV_TYPES } from '../../graph-contract.ts';
 import { readManifest } from './read-manifest.ts';
 
 const MANIFEST: ModelManifest = {
@@ -41,6 +41,11 @@ describe('readManifest', () => {
     expect(await read(JSON.stringify(MANIFEST))).toEqual(MANIFEST);
   });
 
+  it.each(VARIANT_KV_TYPES.kernels)('takes a %s cache of the kernels', async kvType => {
+    const manifest = { ...MANIFEST, variant: 'kernels', kvType };
+    expect(await read(JSON.stringify(manifest))).toEqual(manifest);
+  });
+
   it('takes float16 caches and logits of exports of other programs', async () => {
     const manifest = {
       ...MANIFEST,
@@ -54,16 +59,25 @@ describe('readManifest', () => {
 
   it.each([
     [{ formatVersion: 1 }, 'formatVersion must be 2; got 1.'],
-    [{ variant: 'rows' }, 'variant must be slots or paged; got "rows".'],
+    [{ variant: 'rows' }, 'variant must be kernels or slots or paged; got "rows".'],
     [{ precision: 'q2' }, 'precision must be f32 or q8 or q4 with variant slots; got "q2".'],
     [{ precision: 'f16' }, 'precision must be f32 or q8 or q4 with variant slots; got "f16".'],
     [
       { variant: 'paged', precision: 'f32' },
       'precision must be f16 or q8 or q4 with variant paged; got "f32".',
     ],
-    [{ kvType: 'float16' }, 'kvType must be float32 or int8 with variant slots; got "float16".'],
+    [
+      { variant: 'kernels', precision: 'f16' },
+      'precision must be f32 or q8 or q4 with variant kernels; got "f16".',
+    ],
+    [
+      { variant: 'kernels', kvType: 'int4' },
+      'kvType must be float32 or float16 or int8 with variant kernels; got "int4".',
+    ],
+    [{ kvType: 'float16' }, 'kvType must be float32 with variant slots; got "float16".'],
+    [{ kvType: 'int8' }, 'kvType must be float32 with variant slots; got "int8".'],
+    [{ variant: 'kernels', logitsType: 'float16' }, 'logitsType must be float32, or absent; got "float16".'],
     [{ variant: 'paged' }, 'kvType must be float16 with variant paged; got "float32".'],
-    [{ kvType: 'int8' }, 'prefillGraphFile must be there with kvType int8; got nothing.'],
     [{ layerCount: 0 }, 'layerCount must be a whole number above 0; got 0.'],
     [{ vocabSize: '288' }, 'vocabSize must be a whole number above 0; got "288".'],
     [

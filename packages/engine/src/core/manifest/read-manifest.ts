@@ -34,7 +34,7 @@ const TEXT_FIELDS = [
 /** Manifests that this version of the engine can run. */
 const CHOICE_FIELDS = {
   formatVersion: [GRAPH_FORMAT_VERSION],
-  variant: ['slots', 'paged'],
+  variant: ['kernels', 'slots', 'paged'],
 } as const satisfies Partial<Record<keyof ModelManifest, readonly unknown[]>>;
 
 const CONVENTIONS: readonly unknown[] = ['lengths', 'mask'] satisfies readonly InputConvention[];
@@ -90,11 +90,6 @@ function checkManifest(file: string, value: unknown): asserts value is ModelMani
     const count = fields[name];
     if (!Number.isSafeInteger(count) || (count as number) < 1) refuse(name, 'a whole number above 0');
   }
-  const { prefillGraphFile } = fields;
-  if (prefillGraphFile !== undefined && (typeof prefillGraphFile !== 'string' || prefillGraphFile === ''))
-    refuse('prefillGraphFile', 'a text that is not empty, or absent');
-  if (fields.kvType === 'int8' && prefillGraphFile === undefined)
-    refuse('prefillGraphFile', 'there with kvType int8');
   for (const name of TEXT_FIELDS) {
     const entry = fields[name];
     if (typeof entry !== 'string' || entry === '') refuse(name, 'a text that is not empty');

@@ -1,4 +1,4 @@
-// The interface of models that compute logits. Implementations: `slots/slots-runner.ts` (ONNX graph with GroupQueryAttention
+// The interface of models that compute logits. Implementations: `slots/slots-runner.ts` (a contiguous cache
 // on the CPU), `device-slots/device-slots-runner.ts` (the same on a GPU), `paged/paged-runner.ts` (PagedAttention on a GPU) and
 // `../../testing/scripted-model.ts` (a known function of history).
 
@@ -16,11 +16,6 @@ export interface RunnerRow {
    * where the next token is drawn, more where log probabilities of the prompt are asked for.
    */
   readonly logitsCount: number;
-  /**
-   * How many of these tokens, from the first one on, may be computed by a graph that only fills the cache, if the model has
-   * one: tokens of the prompt, but not its last. They get no logits. Default: 0.
-   */
-  readonly prefillCount?: number;
 }
 
 export interface RunnerFacts {
@@ -34,6 +29,8 @@ export interface RunnerFacts {
   readonly backend: 'native' | 'node';
   readonly device: string;
   readonly onnxRuntimeVersion: string;
+  /** Instruction set of the kernels that the graph uses: `avx512`, `avxvnni`, `avx2`, `neon`. Absent: it uses none of them. */
+  readonly kernels?: string;
 }
 
 interface RunnerBase {

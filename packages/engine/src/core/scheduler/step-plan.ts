@@ -37,10 +37,9 @@ export function wantsPromptLogits({ group }: Sequence): boolean {
 
 /** The row of an admitted sequence. */
 export function planRow({ sequence, tokenCount, draft, draftLength }: RowShare): PlannedRow {
-  const { place, computedLength, promptLength } = sequence;
+  const { place, computedLength } = sequence;
   const drawsToken = tokenCount === sequence.pendingCount;
   const logitsCount = wantsPromptLogits(sequence) ? tokenCount : Number(drawsToken) + draftLength;
-  const promptLeft = Math.max(0, promptLength - computedLength);
   const pending = sequence.pendingTokens(tokenCount);
   return {
     sequence,
@@ -49,9 +48,6 @@ export function planRow({ sequence, tokenCount, draft, draftLength }: RowShare):
     tokenIds: draftLength === 0 ? pending : joined(pending, draft!.proposed.subarray(0, draftLength)),
     computedLength,
     logitsCount,
-    // The last token of a prompt never goes with the others before it, wherever chunks end and whether it is computed again
-    // or not: so it always takes the same graph.
-    prefillCount: Math.max(0, Math.min(tokenCount - logitsCount, promptLeft - 1)),
     drawsToken,
     draftLength,
     draft,

@@ -9,7 +9,7 @@ export interface CallShape {
   readonly batchSize: number;
   /** Tokens of each row. */
   readonly length: number;
-  /** Positions of each row that get logits, counted from the last one back. 0: for a graph without logits. */
+  /** Positions of each row that get logits, counted from the last one back; at least one. */
   readonly logitsPerRow: number;
   /** `span` of the convention for the longest row. */
   readonly span: number;

@@ -13,7 +13,7 @@ export function createConvention(
 ): CallConvention {
   switch (inputConvention) {
     case 'lengths':
-      return new LengthsConvention(backend);
+      return new LengthsConvention(backend, options.inputNames);
     case 'mask':
       return new MaskConvention(backend, options);
   }

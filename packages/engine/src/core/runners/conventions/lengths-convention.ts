@@ -1,4 +1,4 @@
-// Calls of our own `slots` graphs: lengths are numbers in arrays, so a call fits any number of computed tokens, and logits
+// Calls of our own `kernels` and `slots` graphs: lengths are numbers in arrays, so a call fits any number of computed tokens, and logits
 // come for the rows that were asked for. The small inputs lie in arrays that are made once per shape and refilled.
 
 import { endianness } from 'node:os';
@@ -11,9 +11,11 @@ import type { CallConvention, CallInputs, CallShape, LogitsPlace } from './call-
 export class LengthsConvention implements CallConvention {
   readonly chunkLimit = Number.POSITIVE_INFINITY;
   readonly #backend: OrtBackend;
+  readonly #hasTotalLength: boolean;
 
-  constructor(backend: OrtBackend) {
+  constructor(backend: OrtBackend, inputNames: readonly string[]) {
     this.#backend = backend;
+    this.#hasTotalLength = inputNames.includes(SLOTS_INPUT.totalLength);
   }
 
   span(): number {
@@ -21,7 +23,7 @@ export class LengthsConvention implements CallConvention {
   }
 
   createInputs(shape: CallShape): CallInputs {
-    return new BatchInputs(this.#backend, shape);
+    return new BatchInputs(this.#backend, shape, this.#hasTotalLength);
   }
 
   logitsPlace({ batchSize, logitsPerRow }: CallShape): LogitsPlace {
@@ -30,7 +32,7 @@ export class LengthsConvention implements CallConvention {
 }
 
 /** Inputs of a call of that shape, by graph name; see `SLOTS_INPUT` for the shapes. */
-export class BatchInputs implements CallInputs {
+class BatchInputs implements CallInputs {
   readonly tensors: ReadonlyMap<string, OrtTensor>;
   readonly #length: number;
   /** The int64 ids as 32-bit halves: writing them needs no BigInt per token. Ids are never negative. */
@@ -38,7 +40,7 @@ export class BatchInputs implements CallInputs {
   readonly #lastPositions: Int32Array;
   readonly #totalLength = new Int32Array(1);
 
-  constructor(backend: OrtBackend, { batchSize, length, logitsPerRow }: Omit<CallShape, 'span'>) {
+  constructor(backend: OrtBackend, { batchSize, length, logitsPerRow }: CallShape, hasTotalLength: boolean) {
     assertInvariant(endianness() === 'LE', 'the machine stores the low half of an integer first');
     const ids = new BigInt64Array(batchSize * length);
     const logitRows = BigInt64Array.from({ length: batchSize * logitsPerRow }, (_, index) => {
@@ -51,10 +53,10 @@ export class BatchInputs implements CallInputs {
     const tensors = new Map<string, OrtTensor>([
       [SLOTS_INPUT.inputIds, backend.createTensor('int64', [batchSize, length], ids)],
       [SLOTS_INPUT.lastPositions, backend.createTensor('int32', [batchSize], this.#lastPositions)],
-      [SLOTS_INPUT.totalLength, backend.createTensor('int32', [], this.#totalLength)],
+      [SLOTS_INPUT.logitRows, backend.createTensor('int64', [logitRows.length], logitRows)],
     ]);
-    if (logitRows.length > 0)
-      tensors.set(SLOTS_INPUT.logitRows, backend.createTensor('int64', [logitRows.length], logitRows));
+    if (hasTotalLength)
+      tensors.set(SLOTS_INPUT.totalLength, backend.createTensor('int32', [], this.#totalLength));
     this.tensors = tensors;
   }
 

@@ -1,22 +1,24 @@
 import type { ElementArray, ElementType, OrtBackend, OrtTensor } from '@ortler/onnxruntime';
 import { describe, expect, it } from 'vitest';
 import { pastName, presentName } from '../../../graph-contract.ts';
-import { KvStore } from './slot-store.ts';
+import { type KvShape, KvStore } from './slot-store.ts';
 
 const SHAPE = {
   layerCount: 2,
   kvHeadCount: 2,
-  headSize: 4,
+  rowLength: 4,
   slotCount: 3,
   capacity: 5,
+  groupLength: 1,
   type: 'float32',
-} as const;
-const SLOT_LENGTH = SHAPE.kvHeadCount * SHAPE.capacity * SHAPE.headSize;
+} as const satisfies KvShape;
+const SLOT_LENGTH = SHAPE.kvHeadCount * SHAPE.capacity * SHAPE.rowLength;
 
 /** Tensors that count how many of them live. */
 class CountingBackend implements OrtBackend {
   readonly name = 'node';
   readonly version = 'none';
+  readonly kernels = { missing: 'no session is made' };
   liveCount = 0;
 
   createSession(): never {
@@ -92,8 +94,8 @@ describe('KvStore', () => {
     });
     keysOfSlot(store, 2).fill(-1);
     store.copySlot(0, 2, 3);
-    const headLength = SHAPE.capacity * SHAPE.headSize;
-    const copiedLength = 3 * SHAPE.headSize;
+    const headLength = SHAPE.capacity * SHAPE.rowLength;
+    const copiedLength = 3 * SHAPE.rowLength;
     const expected = Array.from({ length: SLOT_LENGTH }, (_, index) =>
       index % headLength < copiedLength ? 100 + index : -1,
     );
@@ -107,14 +109,54 @@ describe('KvStore', () => {
         data[index] = 100 * slot + index;
       });
     store.swapSlots(0, 2, 2);
-    const headLength = SHAPE.capacity * SHAPE.headSize;
+    const headLength = SHAPE.capacity * SHAPE.rowLength;
     const expectedOf = (slot: number, other: number) =>
       Array.from({ length: SLOT_LENGTH }, (_, index) =>
-        index % headLength < 2 * SHAPE.headSize ? 100 * other + index : 100 * slot + index,
+        index % headLength < 2 * SHAPE.rowLength ? 100 * other + index : 100 * slot + index,
       );
     expect([...keysOfSlot(store, 0)]).toEqual(expectedOf(0, 2));
     expect([...keysOfSlot(store, 1)]).toEqual(expectedOf(1, 1));
     expect([...keysOfSlot(store, 2)]).toEqual(expectedOf(2, 0));
+  });
+
+  // A capacity of 20 tokens takes two groups of 16.
+  const GROUPED = { ...SHAPE, capacity: 20, groupLength: 16 } as const satisfies KvShape;
+  const GROUPED_HEAD = 32 * SHAPE.rowLength;
+
+  it.each([
+    ['float32', Float32Array],
+    ['float16', Uint16Array],
+    ['int8', Int8Array],
+  ] as const)('has room for whole groups of tokens, in %s', (type, array) => {
+    const store = new KvStore(new CountingBackend(), { ...GROUPED, type });
+    const tensor = store.view(1, 2).inputs.get(pastName(0, 'value'))!;
+    expect(tensor).toMatchObject({ type, shape: [2, 2, 32, 4] });
+    expect(tensor.data).toBeInstanceOf(array);
+    expect(tensor.data.length).toBe(2 * 2 * GROUPED_HEAD);
+  });
+
+  // Tokens of a group lie side by side, so a part of one cannot be copied.
+  it.each([
+    [1, 16],
+    [16, 16],
+    [17, 32],
+    [20, 32],
+  ])('copies %d tokens as whole groups of %d, and nothing behind them', (length, copied) => {
+    const store = new KvStore(new CountingBackend(), GROUPED);
+    for (const slot of [0, 1, 2])
+      keysOfSlot(store, slot).forEach((_, index, data) => {
+        data[index] = 1000 * slot + index;
+      });
+    const expectedOf = (slot: number, other: number) =>
+      Array.from({ length: 2 * GROUPED_HEAD }, (_, index) =>
+        index % GROUPED_HEAD < copied * SHAPE.rowLength ? 1000 * other + index : 1000 * slot + index,
+      );
+    store.swapSlots(1, 2, length);
+    expect([...keysOfSlot(store, 1)]).toEqual(expectedOf(1, 2));
+    expect([...keysOfSlot(store, 2)]).toEqual(expectedOf(2, 1));
+    store.copySlot(1, 0, length);
+    expect([...keysOfSlot(store, 0)]).toEqual(expectedOf(0, 2));
+    expect([...keysOfSlot(store, 1)]).toEqual(expectedOf(1, 2));
   });
 
   it('makes each view once and frees every tensor at the end', () => {
@@ -132,9 +174,10 @@ describe('KvStore', () => {
     const store = new KvStore(new CountingBackend(), {
       layerCount: 8,
       kvHeadCount: 8,
-      headSize: 64,
+      rowLength: 64,
       slotCount: 16,
       capacity: 4096,
+      groupLength: 1,
       type: 'float32',
     });
     store.view(0, 16);

@@ -1,26 +1,28 @@
 // The physical KV cache as slots: the only file that knows its memory layout. One array per layer and part,
 //
-//     [slotCount, kvHeadCount, capacity, headSize]   float32 or int8
+//     [slotCount, kvHeadCount, capacity, rowLength]   float32, float16 or int8
 //
+// In `kernels` graphs the keys of a group of tokens lie side by side, so capacities and copies are whole groups.
 // A run of slots is a contiguous run of memory, so any batch of neighbouring slots is a view without copying.
 // Memory that no token was written to costs nothing: the arrays are fresh zero pages, never filled.
 
 import { totalmem } from 'node:os';
 import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';
 import { assertInvariant, EngineError } from '../../../errors.ts';
-import { KV_PARTS, type KvPart, pastName, presentName } from '../../../graph-contract.ts';
+import { KV_PARTS, type KvPart, type KvType, pastName, presentName } from '../../../graph-contract.ts';
 
 export interface KvShape {
   readonly layerCount: number;
   readonly kvHeadCount: number;
-  readonly headSize: number;
+  /** Elements that one token and head take. */
+  readonly rowLength: number;
   readonly slotCount: number;
-  /** Most tokens of a slot. */
+  /** Most tokens of a slot; rounded up to whole groups. */
   readonly capacity: number;
-  readonly type: KvStoreType;
+  /** Tokens that are copied together. */
+  readonly groupLength: number;
+  readonly type: KvType;
 }
-
-export type KvStoreType = 'float32' | 'int8';
 
 /** The cache of some neighbouring slots, by graph name; both maps hold the same tensors. */
 export interface KvView {
@@ -28,9 +30,13 @@ export interface KvView {
   readonly outputs: ReadonlyMap<string, OrtTensor>;
 }
 
-type KvArray = Float32Array | Int8Array;
+type KvArray = Float32Array | Uint16Array | Int8Array;
 
-const TYPES = { float32: { array: Float32Array }, int8: { array: Int8Array } } as const;
+const TYPES = {
+  float32: { array: Float32Array },
+  float16: { array: Uint16Array },
+  int8: { array: Int8Array },
+} as const;
 
 export class KvStore {
   readonly #backend: OrtBackend;
@@ -48,11 +54,11 @@ export class KvStore {
    */
   constructor(backend: OrtBackend, shape: KvShape, machineBytes = totalmem()) {
     this.#backend = backend;
-    this.#shape = shape;
+    this.#shape = { ...shape, capacity: wholeGroups(shape, shape.capacity) };
     const length = shape.slotCount * this.#slotLength;
     const { array } = TYPES[shape.type];
     try {
-      this.#spare = new array(shape.capacity * shape.headSize);
+      this.#spare = new array(this.#shape.capacity * shape.rowLength);
       for (let layer = 0; layer < shape.layerCount; layer++) {
         for (const part of KV_PARTS) this.#pools.push({ layer, part, data: new array(length) });
       }
@@ -75,18 +81,18 @@ export class KvStore {
   }
 
   get #slotLength(): number {
-    const { kvHeadCount, capacity, headSize } = this.#shape;
-    return kvHeadCount * capacity * headSize;
+    const { kvHeadCount, capacity, rowLength } = this.#shape;
+    return kvHeadCount * capacity * rowLength;
   }
 
-  /** Slots `[firstSlot, firstSlot + count)` as tensors of shape `[count, kvHeadCount, capacity, headSize]`. */
+  /** Slots `[firstSlot, firstSlot + count)` as tensors of shape `[count, kvHeadCount, capacity, rowLength]`. */
   view(firstSlot: number, count: number): KvView {
     const key = `${firstSlot}+${count}`;
     const known = this.#views.get(key);
     if (known !== undefined) return known;
-    const { kvHeadCount, capacity, headSize, slotCount, type } = this.#shape;
+    const { kvHeadCount, capacity, rowLength, slotCount, type } = this.#shape;
     assertInvariant(firstSlot >= 0 && firstSlot + count <= slotCount, 'a view covers existing slots');
-    const shape = [count, kvHeadCount, capacity, headSize];
+    const shape = [count, kvHeadCount, capacity, rowLength];
     const inputs = new Map<string, OrtTensor>();
     const outputs = new Map<string, OrtTensor>();
     for (const { layer, part, data } of this.#pools) {
@@ -103,23 +109,24 @@ export class KvStore {
 
   /** Mutates: makes the first `length` tokens of slot `to` those of slot `from`. */
   copySlot(from: number, to: number, length: number): void {
-    const { kvHeadCount, capacity, headSize } = this.#shape;
+    const { kvHeadCount, capacity, rowLength } = this.#shape;
     assertInvariant(length <= capacity, 'a slot holds at most its capacity');
-    const headLength = capacity * headSize;
+    const headLength = capacity * rowLength;
+    const size = wholeGroups(this.#shape, length) * rowLength;
     for (const { data } of this.#pools) {
       for (let head = 0; head < kvHeadCount; head++) {
         const source = (from * kvHeadCount + head) * headLength;
-        data.copyWithin((to * kvHeadCount + head) * headLength, source, source + length * headSize);
+        data.copyWithin((to * kvHeadCount + head) * headLength, source, source + size);
       }
     }
   }
 
   /** Mutates: exchanges the first `length` tokens of two slots. */
   swapSlots(a: number, b: number, length: number): void {
-    const { kvHeadCount, capacity, headSize } = this.#shape;
+    const { kvHeadCount, capacity, rowLength } = this.#shape;
     assertInvariant(length <= capacity, 'a slot holds at most its capacity');
-    const headLength = capacity * headSize;
-    const size = length * headSize;
+    const headLength = capacity * rowLength;
+    const size = wholeGroups(this.#shape, length) * rowLength;
     const spare = this.#spare.subarray(0, size);
     for (const { data } of this.#pools) {
       for (let head = 0; head < kvHeadCount; head++) {
@@ -136,6 +143,10 @@ export class KvStore {
     for (const { inputs } of this.#views.values()) for (const tensor of inputs.values()) tensor.dispose();
     this.#views.clear();
   }
+}
+
+function wholeGroups({ groupLength }: KvShape, length: number): number {
+  return Math.ceil(length / groupLength) * groupLength;
 }
 
 function toGib(bytes: number): string {

@@ -1,28 +1,22 @@
-// Prepared calls of the graphs of a model with slots: their inputs in arrays that are refilled, their part of the cache, and
+// Prepared calls of the graph of a model with slots: their inputs in arrays that are refilled, their part of the cache, and
 // the memory of their logits. Caller: `slots-runner.ts`.
 
 import type { OrtBackend, OrtBinding, OrtSession, OrtTensor } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../../errors.ts';
 import { SLOTS_OUTPUT } from '../../../graph-contract.ts';
 import type { CallConvention, CallInputs, CallShape } from '../conventions/call-convention.ts';
-import { BatchInputs } from '../conventions/lengths-convention.ts';
 import { createLogits } from '../logits-memory.ts';
 import type { RunnerRow } from '../model-runner.ts';
 import { PreparedCalls } from '../prepared-calls.ts';
-import type { Int8Cache } from './int8-cache.ts';
 import type { KvStore } from './slot-store.ts';
-import type { SlotsGraphs } from './slots-graphs.ts';
 
 /** A call whose arrays are refilled and run again. */
 export interface PreparedCall {
   readonly inputs: CallInputs;
-  /** Null for the prefill graph. */
-  readonly logits: OrtTensor | null;
+  readonly logits: OrtTensor;
   /** Rows of logits before the first of those that were asked for. */
   readonly firstRow: number;
   readonly binding: OrtBinding;
-  /** Frees further memory of the call. */
-  readonly dispose?: () => void;
 }
 
 /** One token each of the first slots. */
@@ -35,11 +29,9 @@ export interface Decodes {
 /** Shared by all calls of a model. */
 export interface CallParts {
   readonly backend: OrtBackend;
-  readonly graphs: SlotsGraphs;
+  readonly session: OrtSession;
   readonly convention: CallConvention;
   readonly store: KvStore;
-  /** Undefined for a float32 cache. */
-  readonly int8Cache: Int8Cache | undefined;
   readonly vocabSize: number;
   readonly slotCount: number;
   /** Where decodes write. */
@@ -88,23 +80,6 @@ export class SlotsCalls {
     return this.#chunks.take(key, () => this.#prepare(slot, shape, chunkLogits));
   }
 
-  /** The first `length` tokens of the row, into the cache only. */
-  prefill(graph: OrtSession, { slot, computedLength }: RunnerRow, length: number): PreparedCall {
-    const { backend, store, int8Cache } = this.#parts;
-    const span = int8Cache?.span(computedLength + length) ?? 0;
-    return this.#chunks.take(`prefill/${slot}/${length}/${span}`, () => {
-      const inputs = new BatchInputs(backend, { batchSize: 1, length, logitsPerRow: 0 });
-      const cache = store.view(slot, 1);
-      const dequantised = int8Cache?.dequantise(graph, span);
-      const binding = graph.bind(
-        new Map([...inputs.tensors, ...cache.inputs, ...(dequantised?.inputs ?? [])]),
-        new Map([...cache.outputs, ...(dequantised?.outputs ?? [])]),
-      );
-      const call = { inputs, logits: null, firstRow: 0, binding };
-      return dequantised === undefined ? call : { ...call, dispose: () => dequantised.dispose() };
-    });
-  }
-
   dispose(): void {
     this.#decodes.dispose();
     this.#chunks.dispose();
@@ -112,13 +87,13 @@ export class SlotsCalls {
 
   /** Logits go to the start of `target`. */
   #prepare(firstSlot: number, shape: CallShape, target: Float32Array): PreparedCall {
-    const { backend, graphs, convention, store, int8Cache, vocabSize } = this.#parts;
+    const { backend, session, convention, store, vocabSize } = this.#parts;
     const inputs = convention.createInputs(shape);
     const cache = store.view(firstSlot, shape.batchSize);
     const { dims, firstRow } = convention.logitsPlace(shape);
     const logits = createLogits(backend, [...dims, vocabSize], target);
-    const binding = graphs.main.bind(
-      new Map([...inputs.tensors, ...cache.inputs, ...(int8Cache?.inputs ?? [])]),
+    const binding = session.bind(
+      new Map([...inputs.tensors, ...cache.inputs]),
       new Map([[SLOTS_OUTPUT.logits, logits], ...cache.outputs]),
     );
     return { inputs, logits, firstRow, binding };
@@ -138,9 +113,8 @@ export function leadingDecodes(rows: readonly RunnerRow[]): Decodes {
   return { rowCount, longest };
 }
 
-function disposeCall({ inputs, logits, binding, dispose }: PreparedCall): void {
+function disposeCall({ inputs, logits, binding }: PreparedCall): void {
   binding.dispose();
-  dispose?.();
-  logits?.dispose();
+  logits.dispose();
   inputs.dispose();
 }

@@ -1,22 +1,23 @@
-// The runner for models with slots on the CPU: GroupQueryAttention over a contiguous KV cache that is updated in place. All
-// decodes are one call on the first slots of the pool; a chunk of a prompt is one call on its own slot. Where the model has
-// a prefill graph, tokens that the row marks for it go through that one, into the same cache. An int8 KV cache is calibrated
-// when the model is loaded.
+// The runner for models with slots on the CPU: attention over a contiguous KV cache that is updated in place. All decodes are
+// one call on the first slots of the pool; a chunk of a prompt is one call on its own slot.
 
-import type { OrtBackend, OrtSessionOptions } from '@ortler/onnxruntime';
+import { stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { availableMemory } from 'node:process';
+import type { OrtBackend, OrtSession, OrtSessionOptions } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../../errors.ts';
-import type { ModelManifest } from '../../../graph-contract.ts';
+import { CACHE_GROUP, cacheRowLength, type ModelManifest } from '../../../graph-contract.ts';
 import type { CallConvention } from '../conventions/call-convention.ts';
 import { inPieces } from '../conventions/call-convention.ts';
 import { createConvention } from '../conventions/create-convention.ts';
 import { countLogits } from '../logits-memory.ts';
 import type { RunnerFacts, RunnerRow, SlotModelRunner } from '../model-runner.ts';
 import { unfitModel } from '../runner-errors.ts';
-import { calibrateCache } from './calibrate-cache.ts';
-import { Int8Cache } from './int8-cache.ts';
 import { KvStore } from './slot-store.ts';
 import { leadingDecodes, SlotsCalls } from './slots-calls.ts';
-import { SlotsGraphs } from './slots-graphs.ts';
+
+/** Weights that take more of the available memory than this stay in their file, which is mapped. */
+const LARGEST_MEMORY_SHARE = 0.5;
 
 export interface SlotsRunnerOptions extends OrtSessionOptions {
   readonly slotCount: number;
@@ -34,16 +35,18 @@ export async function createSlotsRunner(
   manifest: ModelManifest,
   options: SlotsRunnerOptions,
 ): Promise<SlotModelRunner> {
-  const graphs = await SlotsGraphs.open(backend, modelDir, manifest, options);
+  const session = await backend.createSession(resolve(modelDir, manifest.graphFile), {
+    ...options,
+    weightsFile: await chooseWeightsFile(modelDir, manifest),
+  });
   let runner: SlotsRunner;
   try {
-    runner = new SlotsRunner(backend, graphs, manifest, options);
+    runner = new SlotsRunner(backend, session, manifest, options);
   } catch (cause) {
-    graphs.dispose();
+    session.dispose();
     throw cause;
   }
   try {
-    await runner.calibrate(manifest);
     await runner.warmUp();
   } catch (cause) {
     await runner.close();
@@ -52,15 +55,25 @@ export async function createSlotsRunner(
   return runner;
 }
 
+/** The data file of a `kernels` graph, unless memory is too short to hold it beside what else runs. */
+async function chooseWeightsFile(
+  modelDir: string,
+  { variant, graphFile }: ModelManifest,
+): Promise<string | undefined> {
+  if (variant !== 'kernels') return undefined;
+  const file = `${graphFile}.data`;
+  const stats = await stat(join(modelDir, file)).catch(() => undefined);
+  // Loading the graph says that the file is missing.
+  if (stats === undefined) return undefined;
+  return stats.size <= LARGEST_MEMORY_SHARE * availableMemory() ? file : undefined;
+}
+
 class SlotsRunner implements SlotModelRunner {
   readonly cacheKind = 'slots';
   readonly facts: RunnerFacts;
-  readonly #backend: OrtBackend;
-  readonly #graphs: SlotsGraphs;
+  readonly #session: OrtSession;
   readonly #convention: CallConvention;
   readonly #store: KvStore;
-  /** Undefined for a float32 cache. */
-  readonly #int8Cache: Int8Cache | undefined;
   readonly #calls: SlotsCalls;
   /**
    * Shape: `[logitsLimit, vocabSize]`. What `run` returns a part of; decodes write into it directly. Shared memory, as several
@@ -72,25 +85,28 @@ class SlotsRunner implements SlotModelRunner {
 
   constructor(
     backend: OrtBackend,
-    graphs: SlotsGraphs,
+    session: OrtSession,
     manifest: ModelManifest,
     options: SlotsRunnerOptions,
   ) {
     const { slotCount, contextLength } = options;
-    const { vocabSize, kvType } = manifest;
-    assertInvariant(kvType !== 'float16', 'a slots graph has no float16 cache');
-    this.#backend = backend;
-    this.#graphs = graphs;
-    const shape = { ...manifest, slotCount, capacity: contextLength, type: kvType };
-    this.#store = new KvStore(backend, shape);
-    this.#int8Cache = kvType === 'int8' ? new Int8Cache(backend, shape) : undefined;
+    const { vocabSize, kvType, variant } = manifest;
+    this.#session = session;
+    this.#store = new KvStore(backend, {
+      ...manifest,
+      slotCount,
+      capacity: contextLength,
+      rowLength: cacheRowLength(manifest),
+      groupLength: variant === 'kernels' ? CACHE_GROUP : 1,
+      type: kvType,
+    });
     const logitsLimit = countLogits(slotCount, contextLength, vocabSize);
     this.#logits = new Float32Array(
       new SharedArrayBuffer(Float32Array.BYTES_PER_ELEMENT * logitsLimit * vocabSize),
     );
     this.#chunkLogits = new Float32Array(logitsLimit * vocabSize);
     this.#convention = createConvention(backend, manifest, {
-      inputNames: graphs.main.inputNames,
+      inputNames: session.inputNames,
       batchLimit: slotCount,
       contextLength,
       logitsLimit,
@@ -98,10 +114,9 @@ class SlotsRunner implements SlotModelRunner {
     });
     this.#calls = new SlotsCalls({
       backend,
-      graphs,
+      session,
       convention: this.#convention,
       store: this.#store,
-      int8Cache: this.#int8Cache,
       vocabSize,
       slotCount,
       logits: this.#logits,
@@ -116,32 +131,15 @@ class SlotsRunner implements SlotModelRunner {
       backend: backend.name,
       device: 'cpu',
       onnxRuntimeVersion: backend.version,
+      ...(variant === 'kernels' && 'isa' in backend.kernels ? { kernels: backend.kernels.isa } : {}),
     };
   }
 
-  /** Finds the scales of an int8 KV cache. Throws: `model_invalid` for a graph that does not fit. */
-  async calibrate(model: ModelManifest): Promise<void> {
-    const int8Cache = this.#int8Cache;
-    if (int8Cache === undefined) return;
-    const { prefill } = this.#graphs;
-    assertInvariant(prefill !== undefined, 'a manifest with an int8 cache names a graph for prompts');
-    const { contextLength } = this.facts;
-    await calibrateCache({
-      backend: this.#backend,
-      prefill,
-      store: this.#store,
-      int8Cache,
-      model,
-      contextLength,
-    });
-  }
-
-  /** Runs some tokens through each graph, so that one that does not fit fails here and not in the first request. */
+  /** Runs some tokens, so that a graph that does not fit fails here and not in the first request. */
   async warmUp(): Promise<void> {
     const { contextLength } = this.facts;
     const tokenIds = new Int32Array(Math.min(contextLength, 2));
-    const row = { slot: 0, tokenIds, computedLength: 0, logitsCount: 1 };
-    await this.run([{ ...row, prefillCount: tokenIds.length - 1 }]);
+    await this.run([{ slot: 0, tokenIds, computedLength: 0, logitsCount: 1 }]);
   }
 
   async run(rows: readonly RunnerRow[]): Promise<Float32Array> {
@@ -155,9 +153,7 @@ class SlotsRunner implements SlotModelRunner {
     }
     let logitsEnd = decodeCount * vocabSize;
     for (let index = decodeCount; index < rows.length; index++) {
-      const row = await this.#prefill(rows[index]!);
-      if (row.tokenIds.length === 0) continue;
-      for (const piece of inPieces(row, this.#convention.chunkLimit)) {
+      for (const piece of inPieces(rows[index]!, this.#convention.chunkLimit)) {
         const call = this.#calls.chunk(piece);
         call.inputs.fillOne(piece);
         await call.binding.run();
@@ -184,25 +180,7 @@ class SlotsRunner implements SlotModelRunner {
 
   async close(): Promise<void> {
     this.#calls.dispose();
-    this.#int8Cache?.dispose();
     this.#store.dispose();
-    this.#graphs.dispose();
-  }
-
-  /** Computes what the prefill graph may compute, if there is one. Gives what of the row is left for the other graphs. */
-  async #prefill(row: RunnerRow): Promise<RunnerRow> {
-    const { slot, tokenIds, computedLength, logitsCount, prefillCount: length = 0 } = row;
-    assertInvariant(length + logitsCount <= tokenIds.length, 'tokens of the prefill graph get no logits');
-    const { prefill } = this.#graphs;
-    if (prefill === undefined || length === 0) return row;
-    const call = this.#calls.prefill(prefill, row, length);
-    call.inputs.fillOne(row);
-    await call.binding.run();
-    return {
-      slot,
-      tokenIds: tokenIds.subarray(length),
-      computedLength: computedLength + length,
-      logitsCount,
-    };
+    this.#session.dispose();
   }
 }
