@@ -15,9 +15,10 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   'packages/worker': [],
   'packages/jinja': [],
   'packages/onnx': [],
+  'packages/kernels': [],
   'packages/schemas': ['zod', 'zod-openapi'],
   'packages/feedback-query': ['kysely'],
-  'packages/onnxruntime': ['koffi', 'onnxruntime-node', '@ortler/onnx', '@ortler/worker'],
+  'packages/onnxruntime': ['koffi', 'onnxruntime-node', '@ortler/kernels', '@ortler/onnx', '@ortler/worker'],
   'packages/structured-output': ['transformers-llguidance', '@ortler/json', '@ortler/worker'],
   'packages/engine': [
     '@huggingface/tokenizers',
@@ -28,7 +29,13 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@ortler/worker',
   ],
   'packages/ai-sdk-provider': ['@ai-sdk/provider', 'zod', '@ortler/engine'],
-  'packages/model-builder': ['zod', '@ortler/onnx', '@ortler/worker', '@ortler/engine/graph-contract'],
+  'packages/model-builder': [
+    'zod',
+    '@ortler/kernels',
+    '@ortler/onnx',
+    '@ortler/worker',
+    '@ortler/engine/graph-contract',
+  ],
   'packages/api': [
     'zod',
     'zod-openapi',
@@ -43,6 +50,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   'packages/ortler': [
     '@ortler/engine',
+    '@ortler/engine/graph-contract',
     '@ortler/demo-model/package.json',
     '@ortler/model-builder',
     '@ortler/onnxruntime',
@@ -85,6 +93,7 @@ const FOLDER_ARROWS: Readonly<Record<string, Readonly<Record<string, readonly st
     request: ['errors.ts'],
     protocol: ['errors.ts', 'request'],
     'engine.ts': ['errors.ts', 'request', 'protocol'],
+    'perplexity.ts': ['engine.ts'],
     // The text side and the token side never import each other.
     text: ['errors.ts', 'request'],
     core: ['errors.ts', 'graph-contract.ts', 'request', 'protocol'],
@@ -100,7 +109,7 @@ const FOLDER_ARROWS: Readonly<Record<string, Readonly<Record<string, readonly st
       'link',
       'text-side',
     ],
-    'index.ts': ['errors.ts', 'engine.ts', 'create-engine.ts', 'request', 'protocol'],
+    'index.ts': ['errors.ts', 'engine.ts', 'create-engine.ts', 'perplexity.ts', 'request', 'protocol'],
     testing: ['errors.ts', 'create-engine.ts', 'request', 'protocol', 'text', 'core', 'link'],
   },
   'packages/feedback-query': {

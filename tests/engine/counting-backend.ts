@@ -18,6 +18,7 @@ export function countAllocations(backend: OrtBackend): CountingBackend {
     backend: {
       name: backend.name,
       version: backend.version,
+      kernels: backend.kernels,
       createSession: async (model, options) => wrap(await backend.createSession(model, options)),
       createTensor: (type, shape, data) => backend.createTensor(type, shape, data),
       copy: (source, target) => backend.copy(source, target),

@@ -81,17 +81,30 @@ const LOGPROB_TOLERANCE = 1e-4;
  */
 const NOISE_FACTOR = 5;
 
+/**
+ * The alternatives of a generated token have no noise of their own in the golden. A few of hundreds are tokens that the model
+ * all but excludes, whose log probabilities float32 settles less; together they are held to `ALTERNATIVES_RMS`.
+ */
+const ALTERNATIVE_TOLERANCE = 2e-4;
+
+/** Root mean square over the alternatives of all generated tokens. Seen: 1.1e-5; with ONNX Runtime's own operators 1.3e-5. */
+const ALTERNATIVES_RMS = 1.6e-5;
+
 function promptTolerance(noise: number): number {
   return Math.max(LOGPROB_TOLERANCE, NOISE_FACTOR * noise);
 }
 
-/** Each log probability, and the best ones by value: nearly equal tokens may change places. */
+/**
+ * Each log probability, and the best ones by value: nearly equal tokens may change places. Returns the errors of the best ones.
+ */
 function expectLogprobs(
   found: readonly (TokenLogprob | null)[],
   tokenIds: readonly number[],
   expected: readonly GoldenLogprob[],
   toleranceAt: (index: number) => number,
-): void {
+  alternativeToleranceAt = toleranceAt,
+): number[] {
+  const errors: number[] = [];
   expect(found.map(entry => entry?.tokenId)).toEqual(tokenIds);
   for (const [index, [logprob, rank, top]] of expected.entries()) {
     const entry = found[index]!;
@@ -100,11 +113,16 @@ function expectLogprobs(
     expect(Math.abs(entry.rank - rank), `rank of token ${index}`).toBeLessThanOrEqual(rank / 100);
     expect(entry.top).toHaveLength(top.length);
     for (const [place, [, best]] of top.entries()) {
-      expect(Math.abs(entry.top[place]!.logprob - best), `token ${index}, place ${place}`).toBeLessThan(
-        tolerance,
-      );
+      const error = Math.abs(entry.top[place]!.logprob - best);
+      expect(error, `token ${index}, place ${place}`).toBeLessThan(alternativeToleranceAt(index));
+      errors.push(error);
     }
   }
+  return errors;
+}
+
+function rootMeanSquare(errors: readonly number[]): number {
+  return Math.sqrt(errors.reduce((sum, error) => sum + error ** 2, 0) / errors.length);
 }
 
 /** The conversation of a case with its template settings. */
@@ -212,9 +230,10 @@ describe('the engine with the demo model', () => {
     }
   });
 
-  test('gives log probabilities within 1e-4 of float64, but for prompt tokens that no float32 settles so far', async () => {
+  test('gives log probabilities within 1e-4 of float64, but for prompt tokens and a few alternatives that no float32 settles so far', async () => {
     const cases = golden.cases.filter(one => one.prompt_logprobs !== undefined);
     expect(cases.length).toBeGreaterThanOrEqual(8);
+    const alternatives: number[] = [];
     for (const one of cases) {
       const generated: TokenLogprob[] = [];
       let prompt: readonly (TokenLogprob | null)[] = [];
@@ -235,8 +254,19 @@ describe('the engine with the demo model', () => {
       expectLogprobs(prompt.slice(1), one.prompt_token_ids.slice(1), promptEntries, index =>
         promptTolerance(float32_noise[index]!),
       );
-      expectLogprobs(generated, one.greedy_token_ids, entries, () => LOGPROB_TOLERANCE);
+      alternatives.push(
+        ...expectLogprobs(
+          generated,
+          one.greedy_token_ids,
+          entries,
+          () => LOGPROB_TOLERANCE,
+          () => ALTERNATIVE_TOLERANCE,
+        ),
+      );
     }
+    expect(rootMeanSquare(alternatives)).toBeLessThan(ALTERNATIVES_RMS);
+    const far = alternatives.filter(error => error >= LOGPROB_TOLERANCE).length;
+    expect(far).toBeLessThanOrEqual(alternatives.length / 100);
   });
 
   test('gives log probabilities of held-out prompts within 1e-4 of float64 for 99 of 100 tokens, and as near as transformers in float32', async () => {
@@ -262,8 +292,9 @@ describe('the engine with the demo model', () => {
     expect(errors.filter(error => error >= LOGPROB_TOLERANCE).length).toBeLessThanOrEqual(
       errors.length / 100,
     );
-    const rootMeanSquare = Math.sqrt(errors.reduce((sum, error) => sum + error ** 2, 0) / errors.length);
-    expect(rootMeanSquare).toBeLessThan(Math.max(...golden.float32_orders.map(([ofOrder]) => ofOrder)));
+    expect(rootMeanSquare(errors)).toBeLessThan(
+      Math.max(...golden.float32_orders.map(([ofOrder]) => ofOrder)),
+    );
     expect(Math.max(...errors)).toBeLessThan(
       Math.max(...golden.float32_orders.map(([, largest]) => largest)),
     );

@@ -52,7 +52,7 @@ describe.skipIf(reason !== undefined).each([
     let processor: SlotModelRunner;
 
     beforeAll(async () => {
-      folder = await createTinyModelFolder(precision, { modelType });
+      folder = await createTinyModelFolder(precision, { modelType }, { variant: 'slots' });
       const { backend } = await selectBackend('native');
       const manifest = await readManifest(folder.dir);
       processor = await createSlotsRunner(backend, folder.dir, manifest, OPTIONS);
@@ -106,7 +106,7 @@ describe.skipIf(reason !== undefined)(
   `a model of slots that is loaded for a device, ${reason ?? 'here'}`,
   () => {
     const factsOf = async (precision: Precision, isDeviceOptional: boolean): Promise<CoreFacts> => {
-      const folder = await createTinyModelFolder(precision);
+      const folder = await createTinyModelFolder(precision, {}, { variant: 'slots' });
       const core = await loadCore({
         modelDir: folder.dir,
         device: 'webgpu',
@@ -147,7 +147,7 @@ describe.skipIf(reason !== undefined)(
 
 describe.skipIf(reason !== undefined)(`a cache that the device has no room for, ${reason ?? 'here'}`, () => {
   it('is refused with the settings to lower', async () => {
-    const folder = await createTinyModelFolder('f32');
+    const folder = await createTinyModelFolder('f32', {}, { variant: 'slots' });
     const { backend } = await selectBackend('native');
     const manifest = await readManifest(folder.dir);
     const options = { ...OPTIONS, device: 'webgpu', contextLength: 2 ** 36 } as const;
@@ -212,7 +212,7 @@ describe.skipIf(reason !== undefined)(`an exported model on a device, ${reason ?
   }
 
   it('gives the logits that our own build gives on the CPU', async () => {
-    const folder = await createTinyModelFolder('f32', { modelType: 'qwen3' });
+    const folder = await createTinyModelFolder('f32', { modelType: 'qwen3' }, { variant: 'slots' });
     const exported = await exportModel('plain', { precision: 'f32' }, 'paged');
     expect(await compare(await open(exported, 'webgpu'), await open(folder.dir, 'cpu'))).toBeLessThan(
       ROUNDING,

@@ -39,7 +39,7 @@ describe.each(EXPORTS)('an exported $modelType, position ids: $positionIds, thro
     await createTinyCheckpoint(checkpoint!, { modelType });
     const options = { precision: 'f32', logits: 'all', positionIds } as const;
     await writeOptimumModel({ sourceDir: checkpoint!, outputDir: optimum!, ...options });
-    await buildModel({ sourceDir: checkpoint!, outputDir: built!, precision: 'f32' });
+    await buildModel({ sourceDir: checkpoint!, outputDir: built!, precision: 'f32', variant: 'slots' });
     const folder = await ensureModel({
       sourceDir: optimum!,
       cacheDir: join(root, 'cache'),

@@ -32,6 +32,7 @@ export function loseDevice(backend: OrtBackend, isLost: () => boolean): OrtBacke
   return {
     name: backend.name,
     version: backend.version,
+    kernels: backend.kernels,
     createSession: async (model, options) => wrap(await backend.createSession(model, options)),
     createTensor: (type, shape, data) => backend.createTensor(type, shape, data),
     copy: async (source, target) => {

@@ -1,7 +1,8 @@
-// The slots runner on a real graph, through both ONNX Runtime bindings.
+// The slots runner on real graphs: those of the kernels, and those of ONNX Runtime's own operators through both bindings.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { VARIANT_KV_TYPES, VARIANT_PRECISIONS } from '@ortler/engine/graph-contract';
 import {
   createSlotsRunner,
   loadCore,
@@ -16,53 +17,71 @@ import { createTinyModelFolder, type TinyModelFolder } from './tiny-model-folder
 
 const SLOT_COUNT = 4;
 const CONTEXT_LENGTH = 64;
-/** Kernels may add in another order for another number of rows. Logits of the tiny model are of the order of 1. */
+/**
+ * ONNX Runtime's own operators may add in another order for another number of rows. Logits of the tiny model are of the order
+ * of 1.
+ */
 const ROUNDING = 2e-5;
-/** In an int8 KV cache such a difference may turn a rounding, by one step of one channel. */
-const TURNED_CODE = 3e-3;
 
-const BACKENDS = ['native', 'node'] as const;
-const MODELS = [
-  { precision: 'f32', modelType: 'llama', kvType: 'float32', bound: ROUNDING },
-  { precision: 'q8', modelType: 'llama', kvType: 'float32', bound: ROUNDING },
-  { precision: 'q4', modelType: 'llama', kvType: 'float32', bound: ROUNDING },
-  { precision: 'f32', modelType: 'qwen3', kvType: 'float32', bound: ROUNDING },
-  { precision: 'f32', modelType: 'llama', kvType: 'int8', bound: TURNED_CODE },
-  { precision: 'f32', modelType: 'qwen3', kvType: 'int8', bound: TURNED_CODE },
-] as const;
+const KERNEL_MODELS = VARIANT_PRECISIONS.kernels.flatMap(precision =>
+  VARIANT_KV_TYPES.kernels.map(kvType => {
+    const modelType = precision === 'q8' ? ('qwen3' as const) : ('llama' as const);
+    const names = ['native'] as const;
+    return { variant: 'kernels' as const, precision, modelType, kvType, names, equality: 'bit for bit' };
+  }),
+);
+const SLOT_MODELS = (
+  [
+    { precision: 'f32', modelType: 'llama' },
+    { precision: 'q8', modelType: 'llama' },
+    { precision: 'q4', modelType: 'llama' },
+    { precision: 'f32', modelType: 'qwen3' },
+  ] as const
+).map(model => ({
+  ...model,
+  variant: 'slots' as const,
+  kvType: 'float32' as const,
+  names: ['native', 'node'] as const,
+  equality: 'but for the last bits',
+}));
+
+interface RunnerOptions {
+  readonly prepare?: (backend: OrtBackend) => OrtBackend;
+  readonly threadCount?: number;
+}
 
 async function createRunner(
   dir: string,
   backendName: 'native' | 'node',
-  prepare: (backend: OrtBackend) => OrtBackend = backend => backend,
+  { prepare = backend => backend, threadCount = 1 }: RunnerOptions = {},
 ): Promise<SlotModelRunner> {
   const backend = prepare((await selectBackend(backendName)).backend);
   return createSlotsRunner(backend, dir, await readManifest(dir), {
     slotCount: SLOT_COUNT,
     contextLength: CONTEXT_LENGTH,
-    threadCount: 1,
+    threadCount,
     spin: false,
   });
 }
 
 /**
- * Fills each array of the cache with NaN, or the largest code, the moment it is first used: whatever is read and was not
- * written shows.
+ * Fills each array of the cache with NaN the moment it is first used, in int8 its scales: whatever is read and was not written
+ * shows.
  */
 function poisonCache(backend: OrtBackend): OrtBackend {
   const poisoned = new Set<unknown>();
   return {
     name: backend.name,
     version: backend.version,
+    kernels: backend.kernels,
     createSession: (model, options) => backend.createSession(model, options),
     createTensor: (type, shape, data) => {
-      if (shape.length === 4 && data instanceof Float32Array && !poisoned.has(data.buffer)) {
+      if (shape.length === 4 && !poisoned.has(data.buffer)) {
         poisoned.add(data.buffer);
-        new Float32Array(data.buffer).fill(Number.NaN);
-      }
-      if (shape.length === 4 && data instanceof Int8Array && !poisoned.has(data.buffer)) {
-        poisoned.add(data.buffer);
-        new Int8Array(data.buffer).fill(127);
+        if (data instanceof Float32Array) new Float32Array(data.buffer).fill(Number.NaN);
+        // Not a number in float16, and as four codes in float32.
+        if (data instanceof Uint16Array) new Uint16Array(data.buffer).fill(0x7fff);
+        if (data instanceof Int8Array) new Int8Array(data.buffer).fill(-1);
       }
       return backend.createTensor(type, shape, data);
     },
@@ -80,24 +99,41 @@ function whole(runner: SlotModelRunner, ids: readonly number[]): Promise<Float32
   return logitsOf(runner, row(SLOT_COUNT - 1, 0, ids));
 }
 
-function expectClose(actual: Float32Array, expected: Float32Array, bound = ROUNDING): void {
+function expectClose(actual: Float32Array, expected: Float32Array): void {
   expect(actual.length).toBe(expected.length);
   let difference = 0;
   for (let i = 0; i < actual.length; i++)
     difference = Math.max(difference, Math.abs(actual[i]! - expected[i]!));
-  expect(difference).toBeLessThan(bound);
+  expect(difference).toBeLessThan(ROUNDING);
 }
 
-describe.each(MODELS)(
-  'the slots runner on a $precision $modelType with a $kvType cache',
-  ({ precision, modelType, kvType, bound }) => {
+/** Compares with Object.is, so that also zeros of both signs differ. */
+function expectSameBits(actual: Float32Array, expected: Float32Array): void {
+  expect(actual.length).toBe(expected.length);
+  const place = expected.findIndex((logit, i) => !Object.is(logit, actual[i]));
+  expect({ place, logit: actual[place] }).toEqual({ place: -1, logit: undefined });
+  expect(actual.every(Number.isFinite)).toBe(true);
+}
+
+/** Chunks, decodes and starts of several sequences in the same calls. */
+const SCHEDULE: readonly RunnerRow[][] = [
+  [row(0, 0, tokens(9, 1))],
+  [row(0, 9, tokens(1, 2)), row(1, 0, tokens(5, 3), 0)],
+  [row(0, 10, tokens(1, 4)), row(1, 5, tokens(4, 5)), row(2, 0, tokens(1, 6))],
+  [row(0, 11, tokens(1, 7)), row(1, 9, tokens(1, 8)), row(2, 1, tokens(1, 9))],
+  [row(0, 12, tokens(1, 7)), row(1, 10, tokens(30, 8)), row(2, 2, tokens(17, 9))],
+];
+
+describe.each([...KERNEL_MODELS, ...SLOT_MODELS])(
+  'the slots runner of $variant on a $precision $modelType with a $kvType cache, $equality',
+  ({ variant, precision, modelType, kvType, names }) => {
     let folder: TinyModelFolder;
     const runners = new Map<string, SlotModelRunner>();
-    const expectNear = (actual: Float32Array, expected: Float32Array) => expectClose(actual, expected, bound);
+    const expectSame = variant === 'kernels' ? expectSameBits : expectClose;
 
     beforeAll(async () => {
-      folder = await createTinyModelFolder(precision, { modelType }, { kvType });
-      for (const name of BACKENDS) runners.set(name, await createRunner(folder.dir, name));
+      folder = await createTinyModelFolder(precision, { modelType }, { variant, kvType });
+      for (const name of names) runners.set(name, await createRunner(folder.dir, name));
     });
 
     afterAll(async () => {
@@ -105,8 +141,8 @@ describe.each(MODELS)(
       await folder.remove();
     });
 
-    it.each(BACKENDS)('reads nothing of a slot that its sequence did not write, through %s', async name => {
-      const poisoned = await createRunner(folder.dir, name, poisonCache);
+    it.each(names)('reads nothing of a slot that its sequence did not write, through %s', async name => {
+      const poisoned = await createRunner(folder.dir, name, { prepare: poisonCache });
       const clean = runners.get(name)!;
       const [long, short] = [tokens(20, 1), tokens(3, 2)];
       for (const rows of [
@@ -118,35 +154,37 @@ describe.each(MODELS)(
       ]) {
         const logits = await logitsOf(poisoned, ...rows);
         expect(logits.every(Number.isFinite)).toBe(true);
-        expectNear(logits, await logitsOf(clean, ...rows));
+        expectSame(logits, await logitsOf(clean, ...rows));
       }
       await poisoned.close();
     });
 
-    it('gives bit for bit the same logits through both bindings', async () => {
-      const schedule: RunnerRow[][] = [
-        [row(0, 0, tokens(9, 1))],
-        [row(0, 9, tokens(1, 2)), row(1, 0, tokens(5, 3), 0)],
-        [row(0, 10, tokens(1, 4)), row(1, 5, tokens(4, 5)), row(2, 0, tokens(1, 6))],
-        [row(0, 11, tokens(1, 7)), row(1, 9, tokens(1, 8)), row(2, 1, tokens(1, 9))],
-      ];
-      for (const rows of schedule) {
-        const [native, node] = await Promise.all(
-          BACKENDS.map(async name => (await runners.get(name)!.run(rows)).slice()),
-        );
-        expect(native).toEqual(node);
-        expect(native!.some(logit => logit !== 0)).toBe(true);
-      }
-    });
+    if (variant === 'kernels')
+      it.each([2, 3])('computes with %d threads as with one', async threadCount => {
+        const threaded = await createRunner(folder.dir, 'native', { threadCount });
+        for (const rows of SCHEDULE)
+          expectSame(await logitsOf(threaded, ...rows), await logitsOf(runners.get('native')!, ...rows));
+        await threaded.close();
+      });
+    else
+      it('gives bit for bit the same logits through both bindings', async () => {
+        for (const rows of SCHEDULE) {
+          const [native, node] = await Promise.all(
+            names.map(async name => (await runners.get(name)!.run(rows)).slice()),
+          );
+          expect(native).toEqual(node);
+          expect(native!.some(logit => logit !== 0)).toBe(true);
+        }
+      });
 
-    describe.each(BACKENDS)('through the %s binding', name => {
+    describe.each(names)('through the %s binding', name => {
       it('computes a prompt in chunks as it computes it whole', async () => {
         const runner = runners.get(name)!;
         const prompt = tokens(23, 11);
         await runner.run([row(1, 0, prompt.slice(0, 10), 0)]);
         await runner.run([row(1, 10, prompt.slice(10, 20), 0)]);
         const chunked = await logitsOf(runner, row(1, 20, prompt.slice(20)));
-        expectNear(chunked, await whole(runner, prompt));
+        expectSame(chunked, await whole(runner, prompt));
       });
 
       it('decodes sequences of different lengths together as it decodes each alone', async () => {
@@ -161,7 +199,7 @@ describe.each(MODELS)(
         );
         for (const [slot, prompt] of prompts.entries()) {
           const alone = await whole(runner, [...prompt, next[slot]!]);
-          expectNear(together.subarray(slot * vocabSize, (slot + 1) * vocabSize), alone);
+          expectSame(together.subarray(slot * vocabSize, (slot + 1) * vocabSize), alone);
         }
       });
 
@@ -171,7 +209,7 @@ describe.each(MODELS)(
         const together = await logitsOf(runner, row(0, 0, [3]), row(1, 0, [4]));
         for (const [slot, token] of [3, 4].entries()) {
           const alone = await whole(runner, [token]);
-          expectNear(together.subarray(slot * vocabSize, (slot + 1) * vocabSize), alone);
+          expectSame(together.subarray(slot * vocabSize, (slot + 1) * vocabSize), alone);
         }
       });
 
@@ -181,7 +219,7 @@ describe.each(MODELS)(
         await runner.run([row(2, 0, prompt)]);
         runner.copySlot(2, 0, 8);
         const continued = await logitsOf(runner, row(0, 8, [9]));
-        expectNear(continued, await whole(runner, [...prompt.slice(0, 8), 9]));
+        expectSame(continued, await whole(runner, [...prompt.slice(0, 8), 9]));
       });
 
       it('gives the logits of every asked position, as the prompt up to there gives them at its end', async () => {
@@ -192,7 +230,7 @@ describe.each(MODELS)(
         const rows = await logitsOf(runner, row(0, 0, [4]), row(1, 3, prompt.slice(3), 4), row(2, 0, prompt));
         expect(rows.length).toBe(6 * vocabSize);
         for (let i = 0; i < 4; i++)
-          expectNear(
+          expectSame(
             rows.subarray((1 + i) * vocabSize, (2 + i) * vocabSize),
             await whole(runner, prompt.slice(0, 6 + i)),
           );
@@ -205,8 +243,8 @@ describe.each(MODELS)(
         await runner.run([row(0, 0, prompts[0]!), row(2, 0, prompts[1]!)]);
         runner.swapSlots(0, 2, 20);
         const rows = await logitsOf(runner, row(0, 20, [9]), row(2, 12, [9]));
-        expectNear(rows.subarray(0, vocabSize), await whole(runner, [...prompts[1]!, 9]));
-        expectNear(rows.subarray(vocabSize), await whole(runner, [...prompts[0]!, 9]));
+        expectSame(rows.subarray(0, vocabSize), await whole(runner, [...prompts[1]!, 9]));
+        expectSame(rows.subarray(vocabSize), await whole(runner, [...prompts[0]!, 9]));
       });
 
       it('computes a step again with the same logits', async () => {
@@ -248,7 +286,9 @@ describe('loading a model folder', () => {
     const original = await readFile(file, 'utf8');
     for (const change of [
       { vocabSize: 300 },
-      { headSize: 8 },
+      { headSize: 32 },
+      { kvHeadCount: 1 },
+      { kvType: 'int8' },
       { layerCount: 1 },
       { graphFile: 'none.onnx' },
     ]) {
@@ -265,6 +305,19 @@ describe('loading a model folder', () => {
     await core.close();
   });
 
+  it('refuses a damaged graph, and weights that are too short, naming the folder', async () => {
+    for (const name of ['model.onnx', 'model.onnx.data']) {
+      const file = join(folder.dir, name);
+      const original = await readFile(file);
+      await writeFile(file, original.subarray(0, 1000));
+      await expect(loadTiny(folder.dir), name).rejects.toMatchObject({
+        code: 'model_invalid',
+        message: expect.stringContaining(folder.dir),
+      });
+      await writeFile(file, original);
+    }
+  });
+
   it('runs a folder of an earlier build, which names a second graph, with its main graph', async () => {
     const file = join(folder.dir, 'ortler-model.json');
     const original = await readFile(file, 'utf8');
@@ -273,26 +326,6 @@ describe('loading a model folder', () => {
     expect(core.facts).toMatchObject({ runner: 'slots', device: 'cpu' });
     await core.close();
     await writeFile(file, original);
-  });
-});
-
-describe('an int8 KV cache', () => {
-  it('has the same scales in every process, whatever its threads: logits are the same bit for bit', async () => {
-    const folder = await createTinyModelFolder('f32', { modelType: 'qwen2' }, { kvType: 'int8' });
-    const { backend } = await selectBackend('native');
-    const manifest = await readManifest(folder.dir);
-    const rows = [{ ...row(0, 0, tokens(40, 5)), prefillCount: 39 }];
-    const logits: Float32Array[] = [];
-    for (const threadCount of [1, 2, 3]) {
-      const runner = await createSlotsRunner(backend, folder.dir, manifest, {
-        ...{ slotCount: 1, contextLength: CONTEXT_LENGTH, threadCount, spin: false },
-      });
-      logits.push(await logitsOf(runner, ...rows));
-      await runner.close();
-    }
-    expect(logits[1]).toEqual(logits[0]);
-    expect(logits[2]).toEqual(logits[0]);
-    await folder.remove();
   });
 });
 

@@ -15,7 +15,7 @@ export interface TinyModelFolder {
 export async function createTinyModelFolder(
   precision: Precision,
   options: TinyCheckpointOptions = {},
-  { variant = 'slots', kvType }: { readonly variant?: GraphVariant; readonly kvType?: KvType } = {},
+  { variant = 'kernels', kvType }: { readonly variant?: GraphVariant; readonly kvType?: KvType } = {},
 ): Promise<TinyModelFolder> {
   const root = await mkdtemp(join(tmpdir(), 'ortler-tiny-'));
   const sourceDir = join(root, 'checkpoint');

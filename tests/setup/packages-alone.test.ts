@@ -100,6 +100,9 @@ beforeAll(() => {
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
+/** One for each platform. */
+const KERNEL_LIBRARIES = 6;
+
 describe.each(packages)('the package %s', name => {
   const folder = `packages/${name}`;
   test('holds its build and its README, and nothing of its development', () => {
@@ -108,7 +111,10 @@ describe.each(packages)('the package %s', name => {
       .filter(entry => entry.isFile())
       .map(entry => join(entry.parentPath, entry.name).slice(target.length + 1));
     expect(files).toEqual(expect.arrayContaining(['package.json', 'README.md', 'LICENSE']));
-    expect(files.filter(file => !/^(dist\/.+|package\.json|README\.md|LICENSE)$/.test(file))).toEqual([]);
+    const libraries = files.filter(file => file.startsWith('prebuilt/'));
+    expect(libraries.length).toBe(basename(folder) === 'kernels' ? KERNEL_LIBRARIES : 0);
+    const others = files.filter(file => !libraries.includes(file));
+    expect(others.filter(file => !/^(dist\/.+|package\.json|README\.md|LICENSE)$/.test(file))).toEqual([]);
     expect(files.filter(file => /\.test\.|\.d\.ts\.map$|\.tsbuildinfo$/.test(file))).toEqual([]);
     for (const map of files.filter(file => file.endsWith('.js.map')))
       expect(JSON.parse(readFileSync(join(target, map), 'utf8')).sourcesContent).toHaveLength(1);

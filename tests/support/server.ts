@@ -30,6 +30,8 @@ export interface StartOptions {
   readonly arguments?: readonly string[];
   /** Folder of an earlier start, to start again on its data. */
   readonly folder?: string;
+  /** Added to the environment of the server. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Starts `ortler serve`, with the demo model unless the arguments name others, and waits until all are ready. */
@@ -47,7 +49,7 @@ export async function startServer(options: StartOptions = {}): Promise<RunningSe
       join(folder, 'data'),
       ...(options.arguments ?? []),
     ],
-    { stdio: ['ignore', 'pipe', 'pipe'], env: withoutSettings() },
+    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...withoutSettings(), ...options.env } },
   );
   let output = '';
   const exited = new Promise<number | NodeJS.Signals | null>(resolve => {
