@@ -13,7 +13,6 @@ import {
 import {
   encodeModel,
   GraphRecorder,
-  type TensorPlacement,
   totalWeightBytes,
   type WriteWeightsOptions,
   writeWeights,
@@ -147,7 +146,7 @@ export async function buildHashedModel(
     const folder = await writing(outputDir, () => createBuildFolder(outputDir));
     try {
       // 4. Stream the weights, then write the graph that refers to them.
-      const totalBytes = totalWeightBytes([graph]);
+      const totalBytes = totalWeightBytes(graph);
       let doneBytes = 0;
       const report = (bytes: number) => {
         doneBytes += bytes;
@@ -216,9 +215,8 @@ async function writeGraph(
   graph: GraphRecorder,
   options: Pick<WriteWeightsOptions, 'onBytes' | 'signal'>,
 ): Promise<void> {
-  const written = new Map<string, TensorPlacement>();
   const placements = await writeDurably(join(folder, WEIGHTS_FILE), file =>
-    writeWeights(graph, file, { fileName: WEIGHTS_FILE, written, ...options }),
+    writeWeights(graph, file, { fileName: WEIGHTS_FILE, ...options }),
   );
   const model = encodeModel(graph, placements, String(BUILDER_VERSION));
   await writeDurably(join(folder, GRAPH_FILE), file => file.writeFile(model));

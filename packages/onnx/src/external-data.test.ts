@@ -4,24 +4,22 @@ import { expect, it } from 'vitest';
 import { temporaryFolder } from '../test/temporary-folder.ts';
 import { totalWeightBytes, writeWeights } from './external-data.ts';
 import { GraphRecorder } from './graph.ts';
-import type { TensorPlacement } from './model-proto.ts';
 
 const folder = temporaryFolder();
 let fileCount = 0;
 
 interface Circumstances {
-  readonly written?: ReadonlyMap<string, TensorPlacement>;
   readonly signal?: AbortSignal;
 }
 
-async function write(graph: GraphRecorder, { written = new Map(), signal }: Circumstances = {}) {
+async function write(graph: GraphRecorder, { signal }: Circumstances = {}) {
   const path = join(folder, `${fileCount++}.data`);
   const file = await open(path, 'wx');
   let reported = 0;
   const onBytes = (bytes: number) => {
     reported += bytes;
   };
-  const options = { fileName: 'x.data', written, onBytes, signal };
+  const options = { fileName: 'x.data', onBytes, signal };
   const placements = await writeWeights(graph, file, options).finally(() => file.close());
   return { placements, reported, content: await readFile(path) };
 }
@@ -59,7 +57,7 @@ it('gives each tensor of a group its own pages and fills them in turns', async (
 it('reports as many bytes as it announced', async () => {
   const graph = twoTensors([[5000, 3000]]);
   graph.constant('shape', 'int64', [1, 2]);
-  expect((await write(graph)).reported).toBe(totalWeightBytes([graph]));
+  expect((await write(graph)).reported).toBe(totalWeightBytes(graph));
 });
 
 it('keeps small tensors out of the data file', async () => {
@@ -69,18 +67,6 @@ it('keeps small tensors out of the data file', async () => {
   const bytes = new Uint8Array(BigInt64Array.of(-1n, 64n).buffer);
   expect(placements.get('shape')).toEqual({ kind: 'inline', bytes });
   expect(content.length).toBe(0);
-});
-
-it('points to what another file holds instead of writing it again', async () => {
-  const elsewhere = { kind: 'external', file: 'y.data', offset: 4096 } as const;
-  const written = new Map<string, TensorPlacement>([
-    ['a', { ...elsewhere, length: 5000 }],
-    ['b', { ...elsewhere, length: 3000 }],
-  ]);
-  const { placements, content, reported } = await write(twoTensors([[5000, 3000]]), { written });
-  expect(placements).toEqual(written);
-  expect(content.length).toBe(0);
-  expect(reported).toBe(0);
 });
 
 it('refuses a producer that gives too little or too much', async () => {

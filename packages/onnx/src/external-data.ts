@@ -3,7 +3,7 @@
 
 import type { FileHandle } from 'node:fs/promises';
 import { assertInvariant } from './errors.ts';
-import { type GraphRecorder, tensorBytes, type WeightGroup } from './graph.ts';
+import { type GraphRecorder, tensorBytes } from './graph.ts';
 import type { TensorPlacement } from './model-proto.ts';
 
 /** Tensors up to this size live in the model file: shape inference needs the constants among them. Unit: bytes. */
@@ -15,8 +15,6 @@ const ALIGNMENT_BYTES = 4096;
 export interface WriteWeightsOptions {
   /** Name of the data file as the model file will refer to it. */
   readonly fileName: string;
-  /** Where other files hold tensors already: they are pointed to and not written again. Default: none. */
-  readonly written?: ReadonlyMap<string, TensorPlacement>;
   readonly onBytes?: (bytes: number) => void;
   readonly signal?: AbortSignal | undefined;
 }
@@ -31,10 +29,8 @@ export async function writeWeights(
   file: FileHandle,
   options: WriteWeightsOptions,
 ): Promise<Map<string, TensorPlacement>> {
-  const known = options.written ?? new Map<string, TensorPlacement>();
-  const placements = planPlacements(graph, options.fileName, known);
+  const placements = planPlacements(graph, options.fileName);
   for (const group of graph.weights) {
-    if (isWritten(group, known)) continue;
     const written = group.tensors.map(() => 0);
     for await (const part of group.produce()) {
       options.signal?.throwIfAborted();
@@ -54,37 +50,15 @@ export async function writeWeights(
   return placements;
 }
 
-/** Bytes that writing these graphs will report through `onBytes`; a tensor that several have is written once. */
-export function totalWeightBytes(graphs: readonly GraphRecorder[]): number {
-  const sizes = new Map<string, number>();
-  for (const { tensors } of graphs.flatMap(graph => graph.weights))
-    for (const tensor of tensors) sizes.set(tensor.name, tensorBytes(tensor));
-  return sizes.values().reduce((total, bytes) => total + bytes, 0);
+/** Bytes that writing the graph will report through `onBytes`. */
+export function totalWeightBytes({ weights }: GraphRecorder): number {
+  return weights.flatMap(({ tensors }) => tensors).reduce((total, tensor) => total + tensorBytes(tensor), 0);
 }
 
-/** The tensors of a group are written together, so they are known together. */
-function isWritten({ tensors }: WeightGroup, known: ReadonlyMap<string, TensorPlacement>): boolean {
-  const count = tensors.filter(({ name }) => known.has(name)).length;
-  assertInvariant(
-    count === 0 || count === tensors.length,
-    `half of the group of ${tensors[0]!.name} is known`,
-  );
-  return count > 0;
-}
-
-function planPlacements(
-  graph: GraphRecorder,
-  fileName: string,
-  known: ReadonlyMap<string, TensorPlacement>,
-): Map<string, TensorPlacement> {
+function planPlacements(graph: GraphRecorder, fileName: string): Map<string, TensorPlacement> {
   const placements = new Map<string, TensorPlacement>();
   let end = 0;
   for (const tensor of graph.weights.flatMap(group => group.tensors)) {
-    const elsewhere = known.get(tensor.name);
-    if (elsewhere !== undefined) {
-      placements.set(tensor.name, elsewhere);
-      continue;
-    }
     const length = tensorBytes(tensor);
     if (length <= INLINE_LIMIT_BYTES) {
       placements.set(tensor.name, { kind: 'inline', bytes: new Uint8Array(length) });
