@@ -48,7 +48,7 @@ function importsOfElf(bytes: Buffer): LibraryImports {
   return { libraries, symbols };
 }
 
-const MACH_O = { symbols: 0x2, library: 0xc, undefinedType: 0x0, typeMask: 0x0e };
+const MACH_O = { symbols: 0x2, loadDylib: 0xc, undefinedType: 0x0, typeMask: 0x0e };
 
 function importsOfMachO(bytes: Buffer): LibraryImports {
   const libraries: string[] = [];
@@ -56,7 +56,7 @@ function importsOfMachO(bytes: Buffer): LibraryImports {
   let at = 32;
   for (let i = 0; i < bytes.readUInt32LE(16); i++) {
     const command = bytes.readUInt32LE(at);
-    if (command === MACH_O.library) libraries.push(text(bytes, at + bytes.readUInt32LE(at + 8)));
+    if (command === MACH_O.loadDylib) libraries.push(text(bytes, at + bytes.readUInt32LE(at + 8)));
     if (command === MACH_O.symbols) {
       const [first, count, names] = [8, 12, 16].map(offset => bytes.readUInt32LE(at + offset)) as [
         number,
