@@ -6,6 +6,7 @@
 // Candidates shrink the range of the codes step by step; each gets the scale (and minimum) of least squared error for its codes.
 
 import { BLOCK_INPUTS, codeOffset, type QuantisedFormat, WEIGHT_FORMATS } from '@ortler/kernels';
+import { roundUpToFloat16 } from './float16.ts';
 
 /** Range of the codes as a share of the range of the values: a narrower one clips the ends and resolves the middle better. */
 const RANGE_SHARES = [1, 0.96, 0.92, 0.88, 0.84, 0.8] as const;
@@ -105,7 +106,7 @@ function fitCentred(format: QuantisedFormat, values: Float32Array, from: number,
   fitted.scale = 0;
   fitted.minimum = 0;
   if (bits >= FINE_BITS) {
-    const scale = roundUp16(Math.abs(extreme) / (offset - 1));
+    const scale = roundUpToFloat16(Math.abs(extreme) / (offset - 1));
     if (scale === 0) return;
     roundTo(values, from, scale, -offset * scale, most);
     keep(fitted, scale, 0);
@@ -159,12 +160,4 @@ function clampCode(shifted: number, most: number): number {
   if (shifted < 0) return 0;
   if (shifted > most) return most;
   return shifted | 0;
-}
-
-/** The smallest float16 that is not below `value`, which is positive. */
-function roundUp16(value: number): number {
-  const nearest = Math.f16round(value);
-  if (nearest >= value) return nearest;
-  // Half a step more rounds to the next value; the smallest one has a step of its own size.
-  return Math.f16round(Math.max(value * (1 + 2 ** -11), value + 2 ** -25));
 }

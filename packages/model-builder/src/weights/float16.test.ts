@@ -7,9 +7,9 @@ function float16(bits: number): number {
 }
 
 describe('roundUpToFloat16', () => {
-  it('gives every normal float16 for itself, and the next one for anything above it', () => {
+  it('gives every float16 for itself, and the next one for anything above it', () => {
     const wrong: { readonly bits: number; readonly share: number }[] = [];
-    for (let bits = 0x0400; bits < 0x7bff; bits++) {
+    for (let bits = 0; bits < 0x7bff; bits++) {
       const [value, next] = [float16(bits), float16(bits + 1)];
       const step = next - value;
       if (!Object.is(roundUpToFloat16(value), value)) wrong.push({ bits, share: 0 });

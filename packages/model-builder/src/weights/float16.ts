@@ -14,11 +14,15 @@ export const SMALLEST_NORMAL_16 = 2 ** -14;
 /** Bits of the exponent; all set in infinities and NaN. */
 const EXPONENT_BITS = 0x7c00;
 
-/** The smallest float16 that is not below a positive value. */
+/**
+ * The smallest float16 that is not below `value`, which is not negative: infinity above 65504. A value up to 2 ** -78 counts as
+ * 0, because it is lost in the sum below.
+ */
 export function roundUpToFloat16(value: number): number {
   const nearest = Math.f16round(value);
-  // This adds half a step to a whole one, which rounds to the next value.
-  return nearest >= value ? nearest : Math.f16round(value * (1 + 2 ** -11));
+  if (nearest >= value) return nearest;
+  // Half a step more rounds to the next float16. Steps grow with the value, but those of subnormals are 2 ** -24.
+  return Math.f16round(Math.max(value * (1 + 2 ** -11), value + 2 ** -25));
 }
 
 /**
