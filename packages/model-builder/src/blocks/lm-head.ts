@@ -6,20 +6,26 @@ import { declareFloats, declareQuantised } from '../weights/declare-weights.ts';
 import { type BlockContext, weightBits } from './block-context.ts';
 import { TABLE_BITS } from './embedding.ts';
 import { type Matrix, multiply } from './linear.ts';
-import { DYNAMIC_DIMS, SHARED_INPUT } from './variant.ts';
+import { DYNAMIC_DIMS, SHARED_INPUT, type Variant } from './variant.ts';
 
 /** Weight name of the output matrix when it is not the embedding table. */
 export const LM_HEAD_WEIGHT = 'lm_head.weight';
 
+/** The part of a block's context that rows are selected with; the graph of the kernels has no more of it. */
+interface RowsContext {
+  readonly graph: GraphRecorder;
+  readonly variant: Pick<Variant, 'positionRank'>;
+}
+
 /**
  * Gathers the positions of `logit_rows`.
  * ```
- *   slots: input [batch, length, size] -> Reshape [batch * length, size] -> Gather (logit_rows) -> [rowCount, size]
- *   paged: input [tokens, size]                                          -> Gather (logit_rows) -> [rowCount, size]
+ *   kernels, slots: input [batch, length, size] -> Reshape [batch * length, size] -> Gather (logit_rows) -> [rowCount, size]
+ *   paged:          input [tokens, size]                                          -> Gather (logit_rows) -> [rowCount, size]
  * ```
  */
 export function selectRows(
-  { graph, variant }: BlockContext,
+  { graph, variant }: RowsContext,
   path: string,
   input: string,
   size: number,

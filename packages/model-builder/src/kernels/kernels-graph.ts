@@ -15,9 +15,9 @@ import { KERNELS_DOMAIN } from '@ortler/kernels';
 import { type AttributeValue, float, GraphRecorder, int } from '@ortler/onnx';
 import { hasNoEffect } from '../architectures/ignored-tensors.ts';
 import { EMBEDDING_WEIGHT } from '../blocks/embedding.ts';
-import { LM_HEAD_WEIGHT } from '../blocks/lm-head.ts';
+import { LM_HEAD_WEIGHT, selectRows } from '../blocks/lm-head.ts';
 import { ROTARY_TABLES, rotaryTables } from '../blocks/rotary.ts';
-import { DYNAMIC_DIMS } from '../blocks/variant.ts';
+import { DYNAMIC_DIMS, type Variant } from '../blocks/variant.ts';
 import { assertInvariant, ModelBuildError } from '../errors.ts';
 import type { WeightSource } from '../hugging-face/checkpoint.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
@@ -31,6 +31,9 @@ import { activationBits, uniformFormat } from './weight-formats.ts';
 
 /** Source: `MAX_HEAD_SIZE` of `packages/kernels/c/attention.h`. */
 const LARGEST_HEAD_SIZE = 512;
+
+/** Values are `[batch, length, size]`. */
+const VARIANT = { positionRank: 2 } as const satisfies Partial<Variant>;
 
 export interface KernelsGraphParts {
   readonly config: DecoderConfig;
@@ -118,8 +121,9 @@ class KernelsGraph {
     let residual = input;
     let attended = this.#attention(layer, residual);
     if (layer === config.layerCount - 1) {
-      attended = this.#selectRows(`${path}/logit_rows/attention`, attended, headCount * headSize);
-      residual = this.#selectRows(`${path}/logit_rows/residual`, residual, hiddenSize);
+      const context = { graph: this.graph, variant: VARIANT };
+      attended = selectRows(context, `${path}/logit_rows/attention`, attended, headCount * headSize);
+      residual = selectRows(context, `${path}/logit_rows/residual`, residual, hiddenSize);
     }
     residual = this.#product(`${path}/attn/o_proj`, {
       input: attended,
@@ -220,13 +224,6 @@ class KernelsGraph {
     if (!isThere) return undefined;
     const tensors = parts.map(([name, size]) => this.#parts.checkpoint.tensor(name, [size]));
     return declareFloats(this.graph, parts[0]![0], tensors, 'float32');
-  }
-
-  /** `[batch, length, size]` to the rows of `logit_rows`, `[rowCount, size]`. */
-  #selectRows(path: string, input: string, size: number): string {
-    const shape = this.graph.constant(`${path}/rows_shape`, 'int64', [-1, size]);
-    const rows = this.graph.op(`${path}/Reshape`, 'Reshape', [input, shape]);
-    return this.graph.op(`${path}/Gather`, 'Gather', [rows, SLOTS_INPUT.logitRows]);
   }
 
   /** Before anything is allocated, because a corrupt number of layers could exhaust memory. Throws: as `WeightSource.tensor`. */
