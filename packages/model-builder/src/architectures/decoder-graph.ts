@@ -9,6 +9,7 @@ import { addAndRmsNorm, rmsNorm } from '../blocks/rms-norm.ts';
 import { rotaryTables } from '../blocks/rotary.ts';
 import { DYNAMIC_DIMS, SHARED_INPUT } from '../blocks/variant.ts';
 import { ModelBuildError } from '../errors.ts';
+import { checkExtent } from './check-extent.ts';
 import { hasNoEffect } from './ignored-tensors.ts';
 
 /**
@@ -61,16 +62,6 @@ function checkHeadSize({ variant, config }: BlockContext): void {
   if (config.headSize <= variant.largestHeadSize) return;
   const message = `heads of ${config.headSize} elements are not built as "${variant.name}", which has at most ${variant.largestHeadSize}`;
   throw new ModelBuildError('unsupported', message, { key: 'head_dim' });
-}
-
-/**
- * Checks the numbers of heads and layers against the weights before anything is allocated, because blocks build lists of that
- * length first and a corrupt number could exhaust memory. Throws: as `WeightSource.tensor`.
- */
-function checkExtent({ checkpoint, config }: BlockContext): void {
-  const { layerCount, headCount, headSize, hiddenSize } = config;
-  checkpoint.tensor(inputNormWeight(layerCount - 1), [hiddenSize]);
-  checkpoint.tensor('model.layers.0.self_attn.q_proj.weight', [headCount * headSize, hiddenSize]);
 }
 
 function inputNorm(layer: number): string {

@@ -13,6 +13,7 @@ import {
 } from '@ortler/engine/graph-contract';
 import { KERNELS_DOMAIN } from '@ortler/kernels';
 import { type AttributeValue, float, GraphRecorder, int } from '@ortler/onnx';
+import { checkExtent } from '../architectures/check-extent.ts';
 import { hasNoEffect } from '../architectures/ignored-tensors.ts';
 import { EMBEDDING_WEIGHT } from '../blocks/embedding.ts';
 import { LM_HEAD_WEIGHT, selectRows } from '../blocks/lm-head.ts';
@@ -96,7 +97,7 @@ class KernelsGraph {
       const message = `heads of ${config.headSize} elements are not built as "kernels", which has at most ${LARGEST_HEAD_SIZE}`;
       throw new ModelBuildError('unsupported', message, { key: 'head_dim' });
     }
-    this.#checkExtent();
+    checkExtent(this.#parts);
     const { batch, length, rows } = DYNAMIC_DIMS;
     graph.input(SLOTS_INPUT.inputIds, 'int64', [batch, length]);
     graph.input(SLOTS_INPUT.lastPositions, 'int32', [batch]);
@@ -224,13 +225,5 @@ class KernelsGraph {
     if (!isThere) return undefined;
     const tensors = parts.map(([name, size]) => this.#parts.checkpoint.tensor(name, [size]));
     return declareFloats(this.graph, parts[0]![0], tensors, 'float32');
-  }
-
-  /** Before anything is allocated, because a corrupt number of layers could exhaust memory. Throws: as `WeightSource.tensor`. */
-  #checkExtent(): void {
-    const { checkpoint, config } = this.#parts;
-    const { layerCount, headCount, headSize, hiddenSize } = config;
-    checkpoint.tensor(`model.layers.${layerCount - 1}.input_layernorm.weight`, [hiddenSize]);
-    checkpoint.tensor('model.layers.0.self_attn.q_proj.weight', [headCount * headSize, hiddenSize]);
   }
 }
