@@ -4,6 +4,11 @@
 /** File beside the graph that describes it; see `ModelManifest`. */
 export const MANIFEST_FILE = 'ortler-model.json';
 
+/** File of a built graph's weights, beside it; a path where the graph's is one. */
+export function weightsFileName(graphFile: string): string {
+  return `${graphFile}.data`;
+}
+
 /** Raised when graphs of older builds would run wrongly; part of the build cache key. */
 export const GRAPH_FORMAT_VERSION = 2;
 

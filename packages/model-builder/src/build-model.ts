@@ -9,6 +9,7 @@ import {
   MANIFEST_FILE,
   type ModelManifest,
   type Precision,
+  weightsFileName,
 } from '@ortler/engine/graph-contract';
 import {
   encodeModel,
@@ -44,8 +45,7 @@ import type { WrittenMatrix } from './weights/written-matrix.ts';
 import { writing } from './write-failed.ts';
 
 const GRAPH_FILE = 'model.onnx';
-/** Data of the graph's weights, beside it. */
-const WEIGHTS_FILE = 'model.onnx.data';
+const WEIGHTS_FILE = weightsFileName(GRAPH_FILE);
 
 /** Stage and progress of a build. `hash` reads the checkpoint, `weights` writes the model. */
 export interface BuildProgress {

@@ -6,7 +6,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OrtBackend, OrtSession, OrtSessionOptions } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../../errors.ts';
-import { MIN_BLOCK_LENGTH, type ModelManifest } from '../../../graph-contract.ts';
+import { MIN_BLOCK_LENGTH, type ModelManifest, weightsFileName } from '../../../graph-contract.ts';
 import { countLogits } from '../logits-memory.ts';
 import type { BlockModelRunner, RunnerFacts, RunnerRow } from '../model-runner.ts';
 import { unfitModel } from '../runner-errors.ts';
@@ -205,7 +205,7 @@ class DevicePagedRunner implements PagedRunner {
 /** Weights are in the graph or in the file beside it. Unit: bytes. */
 async function readWeightBytes(graphFile: string): Promise<number> {
   const sizes = await Promise.all(
-    [graphFile, `${graphFile}.data`].map(file =>
+    [graphFile, weightsFileName(graphFile)].map(file =>
       stat(file).then(
         ({ size }) => size,
         () => 0,

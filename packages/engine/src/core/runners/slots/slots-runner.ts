@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { availableMemory } from 'node:process';
 import type { OrtBackend, OrtSession, OrtSessionOptions } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../../errors.ts';
-import { CACHE_GROUP, cacheRowLength, type ModelManifest } from '../../../graph-contract.ts';
+import { CACHE_GROUP, cacheRowLength, type ModelManifest, weightsFileName } from '../../../graph-contract.ts';
 import type { CallConvention } from '../conventions/call-convention.ts';
 import { inPieces } from '../conventions/call-convention.ts';
 import { createConvention } from '../conventions/create-convention.ts';
@@ -61,7 +61,7 @@ async function chooseWeightsFile(
   { variant, graphFile }: ModelManifest,
 ): Promise<string | undefined> {
   if (variant !== 'kernels') return undefined;
-  const file = `${graphFile}.data`;
+  const file = weightsFileName(graphFile);
   const stats = await stat(join(modelDir, file)).catch(() => undefined);
   // Loading the graph says that the file is missing.
   if (stats === undefined) return undefined;
