@@ -67,13 +67,8 @@ export async function createDeviceSlotsRunner(
   manifest: ModelManifest,
   options: DeviceSlotsRunnerOptions,
 ): Promise<SlotModelRunner> {
-  const { graphFile, kvType } = manifest;
-  if (kvType === 'int8') {
-    options.session?.dispose();
-    const message = `${modelDir} was built with a cache in ${kvType}, which only the CPU has; build it with one in float32 or use "cpu"`;
-    throw new EngineError('model_invalid', message, { parameter: 'device' });
-  }
-  const session = options.session ?? (await backend.createSession(resolve(modelDir, graphFile), options));
+  const session =
+    options.session ?? (await backend.createSession(resolve(modelDir, manifest.graphFile), options));
   const slots: SlotTensors[] = [];
   try {
     for (let slot = 0; slot < options.slotCount; slot++) slots.push(allocateSlot(session, manifest, options));
