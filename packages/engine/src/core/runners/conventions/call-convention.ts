@@ -18,10 +18,8 @@ export interface CallShape {
 /** The small inputs of calls of one shape, in arrays that are refilled. */
 export interface CallInputs {
   readonly tensors: ReadonlyMap<string, OrtTensor>;
-  /** Mutates: the arrays of a batch of one. The row may have more tokens than the batch's length. */
-  fillOne(row: RunnerRow): void;
-  /** Mutates: the arrays. `rows` from `first` on, as many as the batch has, each of the batch's length. */
-  fill(rows: readonly RunnerRow[], first: number): void;
+  /** Mutates: the arrays. The first of `rows`, as many as the batch has, each of the batch's length. */
+  fill(rows: readonly RunnerRow[]): void;
   dispose(): void;
 }
 

@@ -60,15 +60,10 @@ class BatchInputs implements CallInputs {
     this.tensors = tensors;
   }
 
-  fillOne(row: RunnerRow): void {
-    this.#setRow(0, row);
-    this.#totalLength[0] = row.computedLength + this.#length;
-  }
-
-  fill(rows: readonly RunnerRow[], first: number): void {
+  fill(rows: readonly RunnerRow[]): void {
     let longest = 0;
     for (let index = 0; index < this.#lastPositions.length; index++) {
-      const row = rows[first + index]!;
+      const row = rows[index]!;
       this.#setRow(index, row);
       longest = Math.max(longest, row.computedLength + this.#length);
     }

@@ -93,12 +93,8 @@ class MaskInputs implements CallInputs {
     this.tensors = tensors;
   }
 
-  fillOne(row: RunnerRow): void {
-    this.#setRow(0, row);
-  }
-
-  fill(rows: readonly RunnerRow[], first: number): void {
-    for (let index = 0; index < this.#shape.batchSize; index++) this.#setRow(index, rows[first + index]!);
+  fill(rows: readonly RunnerRow[]): void {
+    for (let index = 0; index < this.#shape.batchSize; index++) this.#setRow(index, rows[index]!);
   }
 
   #setRow(index: number, { tokenIds, computedLength }: RunnerRow): void {

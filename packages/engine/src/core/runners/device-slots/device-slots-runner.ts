@@ -162,7 +162,7 @@ class DeviceSlotsRunner implements SlotModelRunner {
     const limit = Math.min(this.#chunkLimit, this.#convention.chunkLimit);
     for (const piece of rows.flatMap(row => inPieces(row, limit))) {
       const call = this.#call(piece);
-      call.inputs.fillOne(piece);
+      call.inputs.fill([piece]);
       await call.binding.run();
       const length = piece.logitsCount * vocabSize;
       assertInvariant(logitsEnd + length <= this.#logits.length, 'a step asks for at most logitsLimit rows');

@@ -148,14 +148,14 @@ class SlotsRunner implements SlotModelRunner {
     const decodeCount = decodes.rowCount;
     if (decodeCount > 0) {
       const call = this.#calls.decode(decodes);
-      call.inputs.fill(rows, 0);
+      call.inputs.fill(rows);
       await call.binding.run();
     }
     let logitsEnd = decodeCount * vocabSize;
     for (let index = decodeCount; index < rows.length; index++) {
       for (const piece of inPieces(rows[index]!, this.#convention.chunkLimit)) {
         const call = this.#calls.chunk(piece);
-        call.inputs.fillOne(piece);
+        call.inputs.fill([piece]);
         await call.binding.run();
         const start = call.firstRow * vocabSize;
         const length = piece.logitsCount * vocabSize;
