@@ -1,9 +1,9 @@
 // Attention of one sequence in float64 over a cache that is rounded exactly as the kernels round it: norms and rotation in
-// float32, then the type of the cache.
+// float32, then the type of the cache. With an int8 cache queries and weights are rounded to codes as well.
 
-import { asCached } from './attention-cache.ts';
+import { asCached, type CacheType, cachedKey, channelsOf, GROUP } from './attention-cache.ts';
 import { type AttentionShape, EPSILON, qkvWidth, randomConstants } from './attention-operator.ts';
-import { normalise } from './float32.ts';
+import { hadamard, normalise, roundHalfEven, toCodes, transformedChannels } from './float32.ts';
 import type { BoundedValues } from './worst-share.ts';
 
 export interface ExpectedAttention extends BoundedValues {
@@ -33,10 +33,10 @@ export function expectedAttention(shape: AttentionShape, qkv: Float32Array): Exp
   const headsOf = (from: number, to: number): number[] =>
     Array.from({ length: to - from }, (_, i) => from + i);
   const queries = positions.map(t =>
-    headsOf(0, heads).map(h => prepare(head(t, h), t, constants.queryNorm).map(value => value * scale)),
+    headsOf(0, heads).map(h => asMultiplied(type, prepare(head(t, h), t, constants.queryNorm), scale)),
   );
   const cachedKeys = positions.map(t =>
-    headsOf(heads, heads + kvHeads).map(h => asCached(type, prepare(head(t, h), t, constants.keyNorm))),
+    headsOf(heads, heads + kvHeads).map(h => cachedKey(type, prepare(head(t, h), t, constants.keyNorm))),
   );
   const cachedValues = positions.map(t =>
     headsOf(heads + kvHeads, heads + 2 * kvHeads).map(h => asCached(type, head(t, h))),
@@ -49,33 +49,44 @@ export function expectedAttention(shape: AttentionShape, qkv: Float32Array): Exp
       const kvHead = Math.floor(h / (heads / kvHeads));
       const seen = { keys: cachedKeys.slice(first, t + 1), values: cachedValues.slice(first, t + 1) };
       const sum = attend(shape, queries[t]![h]!, constants.sinks?.[h], {
+        first,
         keys: seen.keys.map(key => key[kvHead]!),
         values: seen.values.map(value => value[kvHead]!),
       });
       values.set(sum.values, (t * heads + h) * headSize);
-      bounds.fill(sum.bound, (t * heads + h) * headSize, (t * heads + h + 1) * headSize);
+      bounds.set(sum.bounds, (t * heads + h) * headSize);
     }
   }
   return { values, bounds, cachedKeys, cachedValues };
 }
 
+/** The numbers that keys are multiplied with. */
+function asMultiplied(type: CacheType, query: Float32Array, scale: number): Float64Array {
+  if (type !== 'int8') return Float64Array.from(query.map(value => value * scale));
+  const channels = channelsOf(query.length);
+  const { codes, scale: step } = toCodes(hadamard(query, channels));
+  return Float64Array.from(codes, code => (code * step * scale) / transformedChannels(channels));
+}
+
 interface Seen {
+  /** Position of the first key. */
+  readonly first: number;
   readonly keys: readonly Float64Array[];
   readonly values: readonly Float64Array[];
 }
 
 function attend(
-  { softcap, headSize }: AttentionShape,
-  query: Float32Array,
+  { softcap, headSize, type }: AttentionShape,
+  query: Float64Array,
   sink: number | undefined,
-  { keys, values }: Seen,
-): { readonly values: Float64Array; readonly bound: number } {
+  { first, keys, values }: Seen,
+): { readonly values: Float64Array; readonly bounds: Float64Array } {
   let magnitude = 0;
   let largest = 0;
   const scores = keys.map(key => {
     let score = 0;
     let terms = 0;
-    for (let i = 0; i < headSize; i++) {
+    for (let i = 0; i < query.length; i++) {
       score += query[i]! * key[i]!;
       terms += Math.abs(query[i]! * key[i]!);
     }
@@ -83,18 +94,50 @@ function attend(
     return softcap > 0 ? softcap * Math.tanh(score / softcap) : score;
   });
   const peak = Math.max(...scores, sink ?? Number.NEGATIVE_INFINITY);
-  let total = sink === undefined ? 0 : Math.exp(sink - peak);
+  const weights = scores.map(score => Math.exp(score - peak));
+  const total = weights.reduce((sum, weight) => sum + weight, sink === undefined ? 0 : Math.exp(sink - peak));
+  const scoreError = SCORE_TOLERANCE * (magnitude + softcap);
+  const { multiplied, doubts } =
+    type === 'int8' ? roundWeights(weights, first, values, scoreError) : { multiplied: weights, doubts: [] };
   const out = new Float64Array(headSize);
-  for (const [index, score] of scores.entries()) {
-    const weight = Math.exp(score - peak);
-    total += weight;
+  const bounds = new Float64Array(headSize);
+  for (const [index, value] of values.entries()) {
     for (let i = 0; i < headSize; i++) {
-      out[i]! += weight * values[index]![i]!;
-      largest = Math.max(largest, Math.abs(values[index]![i]!));
+      out[i]! += (multiplied[index]! * value[i]!) / total;
+      bounds[i]! += ((doubts[index] ?? 0) * Math.abs(value[i]!)) / total;
+      largest = Math.max(largest, Math.abs(value[i]!));
     }
   }
-  const bound = (SCORE_TOLERANCE * (magnitude + softcap) + SUM_TOLERANCE) * largest;
-  return { values: out.map(sum => sum / total), bound };
+  const bound = (scoreError + SUM_TOLERANCE) * largest;
+  return { values: out, bounds: bounds.map(doubt => doubt + bound) };
+}
+
+/**
+ * Weights of an int8 cache: with the scale of their value they are rounded to 0 to 127, with a scale for each group of keys. `doubts`
+ * has a step for those so near to the middle of two codes that errors of the scores decide which of them it is.
+ */
+function roundWeights(
+  weights: readonly number[],
+  first: number,
+  values: readonly Float64Array[],
+  scoreError: number,
+): { readonly multiplied: readonly number[]; readonly doubts: readonly number[] } {
+  // The largest code of a value is 127, unless it is zero.
+  const scales = values.map(value => value.reduce((most, x) => Math.max(most, Math.abs(x)), 0) / 127);
+  const peaks: number[] = [];
+  const groupOf = (index: number): number => Math.floor((first + index) / GROUP);
+  for (const [index, weight] of weights.entries())
+    peaks[groupOf(index)] = Math.max(peaks[groupOf(index)] ?? 0, weight * scales[index]!);
+  const steps = weights.map((_, index) => peaks[groupOf(index)]! / 127 / scales[index]!);
+  const margin = 254 * (scoreError + SUM_TOLERANCE);
+  const exact = weights.map((weight, index) => weight / steps[index]!);
+  const isZero = (index: number): boolean => scales[index] === 0;
+  return {
+    multiplied: exact.map((code, index) => (isZero(index) ? 0 : roundHalfEven(code) * steps[index]!)),
+    doubts: exact.map((code, index) =>
+      isZero(index) || Math.abs((code % 1) - 0.5) > margin ? 0 : steps[index]!,
+    ),
+  };
 }
 
 function rotate(

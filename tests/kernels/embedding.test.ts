@@ -42,7 +42,7 @@ describe.each(INSTRUCTION_SETS)('Embedding on %s', isa => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 100 }),
-        fc.integer({ min: 1, max: 200 }),
+        fc.integer({ min: 1, max: 600 }),
         fc.nat(),
         async (outputs, inputs, seed) => {
           const matrix = randomMatrix({ format, outputs, inputs }, new RandomNumbers(seed));
@@ -71,7 +71,7 @@ describe('Embedding', () => {
 
   it.each([
     ['weights of another size', { outputs: int(33) }, /weights must be a constant of the size/],
-    ['an unknown format', { format: int(7) }, /inputs, outputs and format must be given/],
+    ['an unknown format', { format: int(10) }, /inputs, outputs and format must be given/],
     ['no inputs', { inputs: int(0) }, /inputs, outputs and format must be given/],
   ])('refuses a graph with %s', async (_case, attributes, message) => {
     const graph = embeddingGraph(matrix, matrix.tiles);

@@ -57,3 +57,22 @@ export function toCodes(x: Float32Array): Codes {
     scale: Math.fround(peak / 127),
   };
 }
+
+/** How many channels a Hadamard transform takes together: the largest power of two that divides `channels`. */
+export function transformedChannels(channels: number): number {
+  return channels & -channels;
+}
+
+/** Hadamard transform of a row, filled with zeros to `channels`, without its factor. */
+export function hadamard(x: Float32Array, channels: number): Float32Array {
+  const y = new Float32Array(channels);
+  y.set(x);
+  for (let distance = 1; distance < transformedChannels(channels); distance *= 2)
+    for (let i = 0; i < channels; i++) {
+      if ((i & distance) !== 0) continue;
+      const [u, v] = [y[i]!, y[i + distance]!];
+      y[i] = u + v;
+      y[i + distance] = u - v;
+    }
+  return y;
+}

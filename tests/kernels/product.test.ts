@@ -1,7 +1,7 @@
 // Products of the kernels against float64 on the same codes, and their promises about bits: a row is the same in any company, with
 // any number of threads and on any instruction set.
 
-import { WEIGHT_FORMATS, type WeightFormat } from '@ortler/kernels';
+import { blockBytes, isSuperBlockFormat, WEIGHT_FORMATS, type WeightFormat } from '@ortler/kernels';
 import { describe, expect, it } from 'vitest';
 import { INSTRUCTION_SETS } from './instruction-sets.ts';
 import { ProductSession, type ProductShape, ProductWeights, plainProduct } from './product-operator.ts';
@@ -93,6 +93,7 @@ describe.each(INSTRUCTION_SETS)('Product on %s', isa => {
   it.each([
     ['two', ['q4-min', 'q8']],
     ['three', ['q5', 'q6', 'q4']],
+    ['three in super-blocks', ['q4-k', 'q5-k', 'q6-k']],
     ['three float32', ['f32', 'f32', 'f32']],
   ] as const)('puts the columns of %s matrices side by side', (_count, formats) =>
     check({
@@ -104,27 +105,54 @@ describe.each(INSTRUCTION_SETS)('Product on %s', isa => {
     }),
   );
 
-  it.each(QUANTISED)('holds the largest codes of %s without overflow', async format => {
-    const weights = new ProductWeights(plainProduct(format, 16, 64));
-    const { content } = weights.graph.inputs[1]!;
-    // All codes at their largest magnitude, scales of 1: integer sums are as large as they get.
-    content!.fill(0xff);
-    const blockBytes = content!.length / 2;
-    const scaleBytes = 32 * (WEIGHT_FORMATS[format].hasMinimum ? 2 : 1);
-    const halves = new Uint16Array(content!.buffer);
-    for (const block of [0, 1]) {
-      const end = ((block + 1) * blockBytes) / 2;
-      halves.fill(0x3c00, end - scaleBytes / 2, end - scaleBytes / 2 + 16);
-      if (WEIGHT_FORMATS[format].hasMinimum) halves.fill(0, end - 16, end);
-    }
-    const { bits, hasMinimum } = WEIGHT_FORMATS[format];
-    const value = 2 ** bits - 1 - (hasMinimum ? 0 : 2 ** (bits - 1));
-    using session = await ProductSession.create(weights, { isa });
-    for (const sign of [1, -1]) {
-      const y = await session.run({ x: new Float32Array(64).fill(127 * sign), residual: undefined });
-      expect([...y]).toEqual(Array.from({ length: 16 }, () => 64 * 127 * sign * value));
-    }
-  });
+  it.each(QUANTISED.filter(format => !isSuperBlockFormat(format)))(
+    'holds the largest codes of %s without overflow',
+    async format => {
+      const weights = new ProductWeights(plainProduct(format, 16, 64));
+      const { content } = weights.graph.inputs[1]!;
+      // All codes at their largest magnitude, scales of 1: integer sums are as large as they get.
+      content!.fill(0xff);
+      const blockBytes = content!.length / 2;
+      const scaleBytes = 32 * (WEIGHT_FORMATS[format].hasMinimum ? 2 : 1);
+      const halves = new Uint16Array(content!.buffer);
+      for (const block of [0, 1]) {
+        const end = ((block + 1) * blockBytes) / 2;
+        halves.fill(0x3c00, end - scaleBytes / 2, end - scaleBytes / 2 + 16);
+        if (WEIGHT_FORMATS[format].hasMinimum) halves.fill(0, end - 16, end);
+      }
+      const { bits, hasMinimum } = WEIGHT_FORMATS[format];
+      const value = 2 ** bits - 1 - (hasMinimum ? 0 : 2 ** (bits - 1));
+      using session = await ProductSession.create(weights, { isa });
+      for (const sign of [1, -1]) {
+        const y = await session.run({ x: new Float32Array(64).fill(127 * sign), residual: undefined });
+        expect([...y]).toEqual(Array.from({ length: 16 }, () => 64 * 127 * sign * value));
+      }
+    },
+  );
+
+  it.each(['q4-k', 'q5-k', 'q6-k'] as const)(
+    'holds the largest codes and scales of %s without overflow',
+    async format => {
+      const weights = new ProductWeights(plainProduct(format, 16, 64));
+      const { content } = weights.graph.inputs[1]!;
+      const { bits, hasMinimum } = WEIGHT_FORMATS[format];
+      // Two blocks of a super-block: all codes and scales at their largest magnitude, minimums of zero, factors of 1.
+      content!.fill(0xff);
+      const factorBytes = hasMinimum ? 64 : 32;
+      new Uint16Array(content!.buffer).fill(0x3c00, 0, factorBytes / 2);
+      for (const block of [1, 2]) {
+        const end = factorBytes + block * blockBytes(format);
+        if (hasMinimum) content!.fill(0, end - 16, end);
+        else content!.fill(0x80, end - 32, end);
+      }
+      const value = hasMinimum ? 255 * (2 ** bits - 1) : -128 * 31;
+      using session = await ProductSession.create(weights, { isa });
+      for (const sign of [1, -1]) {
+        const y = await session.run({ x: new Float32Array(64).fill(127 * sign), residual: undefined });
+        expect([...y]).toEqual(Array.from({ length: 16 }, () => 64 * 127 * sign * value));
+      }
+    },
+  );
 
   it('multiplies codes of -128 exactly', async () => {
     const weights = new ProductWeights(plainProduct('q8', 16, 32));

@@ -4,8 +4,14 @@ import {
   BLOCK_INPUTS,
   blockBytes,
   codeOffset,
+  isSuperBlockFormat,
   matrixBytes,
   packBlock,
+  packSuperBlock,
+  type QuantisedFormat,
+  SUPER_BLOCK_INPUTS,
+  type SuperBlockFormat,
+  superBlockBytes,
   TILE_OUTPUTS,
   tileBytes,
   WEIGHT_FORMATS,
@@ -34,11 +40,17 @@ export interface MatrixShape {
 export function randomMatrix({ format, outputs, inputs }: MatrixShape, random: RandomNumbers): TestMatrix {
   const tiles = new Uint8Array(matrixBytes(format, outputs, inputs));
   const values = new Float64Array(outputs * inputs);
-  const reach =
-    format === 'f32'
-      ? fillFloats({ outputs, inputs, tiles, values }, random)
-      : fillBlocks({ format, outputs, inputs, tiles, values }, random);
+  const target = { outputs, inputs, tiles, values };
+  const reach = fill(format, target, random);
   return { format, outputs, inputs, tiles, values, reach };
+}
+
+/** Returns the reach. */
+function fill(format: WeightFormat, target: Target, random: RandomNumbers): number {
+  if (format === 'f32') return fillFloats(target, random);
+  return isSuperBlockFormat(format)
+    ? fillSuperBlocks({ ...target, format }, random)
+    : fillBlocks({ ...target, format }, random);
 }
 
 interface Target {
@@ -63,7 +75,7 @@ function fillFloats({ outputs, inputs, tiles, values }: Target, random: RandomNu
 }
 
 function fillBlocks(
-  { format, outputs, inputs, tiles, values }: Target & { readonly format: Exclude<WeightFormat, 'f32'> },
+  { format, outputs, inputs, tiles, values }: Target & { readonly format: QuantisedFormat },
   random: RandomNumbers,
 ): number {
   const { bits, hasMinimum } = WEIGHT_FORMATS[format];
@@ -89,6 +101,51 @@ function fillBlocks(
       }
       const at = tile * tileBytes(format, inputs) + block * blockBytes(format);
       packBlock(format, { codes, scales: halves(scales), minimums: halves(minimums) }, tiles, at);
+    }
+  }
+  return reach;
+}
+
+function fillSuperBlocks(
+  { format, outputs, inputs, tiles, values }: Target & { readonly format: SuperBlockFormat },
+  random: RandomNumbers,
+): number {
+  const { bits, hasMinimum } = WEIGHT_FORMATS[format];
+  const size = superBlockBytes(format);
+  const factors = new Float16Array(TILE_OUTPUTS);
+  const minimumFactors = new Float16Array(TILE_OUTPUTS);
+  let reach = 0;
+  for (let tile = 0; tile * TILE_OUTPUTS < outputs; tile++) {
+    const start = tile * tileBytes(format, inputs);
+    const end = start + tileBytes(format, inputs);
+    for (let first = 0; first < inputs; first += SUPER_BLOCK_INPUTS) {
+      const codes = Uint8Array.from({ length: TILE_OUTPUTS * SUPER_BLOCK_INPUTS }, () =>
+        random.below(2 ** bits),
+      );
+      const scales = Uint8Array.from({ length: TILE_OUTPUTS * 16 }, () => random.below(256));
+      for (let n = 0; n < TILE_OUTPUTS; n++) {
+        factors[n] = (0.1 + random.next()) / 2 ** (bits + 8);
+        minimumFactors[n] = hasMinimum ? (random.next() - 0.2) / 2 ** 8 : 0;
+        const output = tile * TILE_OUTPUTS + n;
+        for (let k = 0; k < SUPER_BLOCK_INPUTS; k++) {
+          const [code, pair] = [codes[n * SUPER_BLOCK_INPUTS + k]!, 16 * n + 2 * (k >> 5)];
+          const signed = (scales[pair + ((k >> 4) & 1)]! << 24) >> 24;
+          const scale = factors[n]! * (hasMinimum ? scales[pair]! : signed);
+          const minimum = hasMinimum ? minimumFactors[n]! * scales[pair + 1]! : 0;
+          reach = Math.max(reach, Math.abs(scale) * 2 ** bits + Math.abs(minimum));
+          if (output < outputs && first + k < inputs)
+            values[output * inputs + first + k] = scale * (code - codeOffset(format)) - minimum;
+        }
+      }
+      const packed = new Uint8Array(size);
+      const halves = {
+        factors: new Uint16Array(factors.buffer),
+        minimumFactors: new Uint16Array(minimumFactors.buffer),
+      };
+      packSuperBlock(format, { codes, scales, ...halves }, packed, 0);
+      // Of the last super-block there are as many blocks as have inputs.
+      const at = start + (first / SUPER_BLOCK_INPUTS) * size;
+      tiles.set(packed.subarray(0, Math.min(size, end - at)), at);
     }
   }
   return reach;

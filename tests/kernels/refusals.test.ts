@@ -50,7 +50,7 @@ describe('a Product', () => {
     ],
     ['four matrices', change(graphOf(), {}, { outputs: ints([1, 1, 1, 1]) }), /must have 1 to 3 entries/],
     ['a format too many', change(graphOf(), {}, { formats: ints([1, 1]) }), /equally many/],
-    ['an unknown format', change(graphOf(), {}, { formats: ints([7]) }), /unknown format/],
+    ['an unknown format', change(graphOf(), {}, { formats: ints([10]) }), /unknown format/],
     ['a negative format', change(graphOf(), {}, { formats: ints([-1]) }), /unknown format/],
     ['no outputs', change(graphOf(), {}, { outputs: ints([0]) }), /outputs must be 1 to 2\^24/],
     ['an unknown activation', change(graphOf(), {}, { activation: int(3) }), /unknown activation/],

@@ -12,7 +12,8 @@ static void attend_all(const Isa *isa, Attention a) {
   int most = 0;
   for (int b = 0; b < a.batch; b++) most = max_int(most, a.last[b] + 1);
   a.pieces = (most + PIECE - 1) / PIECE;
-  a.queries = new_buffer(query_floats(&a) * (size_t)pairs * 4);
+  a.int8 = isa->int8;
+  a.queries = new_buffer(query_bytes(&a) * (size_t)pairs);
   for (int i = 0; i < a.batch * a.length; i++) f->prepare_token(&a, i);
   if (query_rows(&a) <= QUERY_ROWS) {
     const size_t rows = (size_t)pairs * a.pieces * QUERY_ROWS;

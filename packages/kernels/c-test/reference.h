@@ -12,11 +12,13 @@ static inline double half_at(const uint8_t *p) {
 
 /** The number of a matrix [outputs, inputs] in tiles at `output` and `input`. */
 static inline double weight_at(Format format, const uint8_t *tiles, int inputs, int output, int input) {
-  static const int bits_of[FORMAT_COUNT] = {32, 4, 4, 5, 5, 6, 8};
-  const int bits = bits_of[format], has_minimum = format == FORMAT_Q4_MIN || format == FORMAT_Q5_MIN;
+  static const int bits_of[FORMAT_COUNT] = {32, 4, 4, 5, 5, 6, 8, 4, 5, 6};
+  const int bits = bits_of[format], has_minimum = format == FORMAT_Q4_MIN || format == FORMAT_Q5_MIN, is_super = format >= FORMAT_Q4_K;
   const size_t codes = (size_t)64 * bits, block = bits == 32 ? 2048 : codes + (has_minimum ? 64 : 32);
-  const size_t blocks = (size_t)(inputs + 31) / 32;
-  const uint8_t *p = tiles + ((size_t)(output / 16) * blocks + (size_t)(input / 32)) * block;
+  const size_t blocks = (size_t)(inputs + 31) / 32, factors = !is_super ? 0 : bits == 6 ? 32 : 64;
+  const uint8_t *tile = tiles + (size_t)(output / 16) * (blocks * block + (blocks + 7) / 8 * factors);
+  const uint8_t *super = tile + (size_t)(input / 256) * (8 * block + factors);
+  const uint8_t *p = super + factors + (size_t)(input / 32 % 8) * block;
   const int n = output % 16, k = input % 32, i = k % 4;
   if (bits == 32) {
     float value;
@@ -30,6 +32,11 @@ static inline double weight_at(Format format, const uint8_t *tiles, int inputs, 
     code = k % 8 < 4 ? code & 15 : code >> 4;
     if (bits == 5) code += 16 * (p[256 + 4 * n + i] >> (k / 4) & 1);
     if (bits == 6) code += 16 * (p[256 + 64 * (k / 16) + 4 * n + i] >> (2 * (k / 4 % 4)) & 3);
+  }
+  if (is_super) {
+    const double factor = half_at(super + 2 * n);
+    if (bits == 6) return factor * (int8_t)p[codes + (size_t)(k / 16 * 16 + n)] * (code - 32);
+    return factor * p[codes + (size_t)n] * code - half_at(super + 32 + 2 * n) * p[codes + 16 + (size_t)n];
   }
   const double scale = half_at(p + codes + 2 * n);
   if (has_minimum) return scale * code + half_at(p + codes + 32 + 2 * n);

@@ -1,6 +1,6 @@
 // The first part of attention: queries and keys are normalised and rotated, keys and values appended to the cache.
 #pragma once
-#include "attention.h"
+#include "append-int8.h"
 
 static void normalise_head(float *x, const float *weight, int count, float epsilon) {
   v16f sum = splat(0);
@@ -45,75 +45,65 @@ static void append_key(const Attention *a, size_t head, int position, const floa
         for (int j = 0; j < LANES; j++) ((_Float16 *)group)[(i + j) * GROUP + lane] = half[j];
       }
       return;
-    case CACHE_INT8: {
-      v16f peaks = splat(0);
-      for (int i = 0; i < channels; i += LANES) peaks = larger_magnitude(peaks, magnitude(load(x + i)));
-      const float peak = max_magnitude(peaks), inverse = peak > SMALLEST_PEAK ? 127.0f / peak : 0;
-      for (int i = 0; i < channels; i += LANES) {
-        const v16i codes = round_to_int(load(x + i) * inverse);
-        for (int j = 0; j < LANES; j++) ((int8_t *)group)[(i + j) * GROUP + lane] = (int8_t)codes[j];
-      }
-      ((float *)(group + GROUP * channels))[lane] = peak / 127.0f;
-      return;
-    }
+    case CACHE_INT8: return append_int8_key(group, lane, channels, x);
   }
 }
 
 static void append_value(const Attention *a, size_t head, int position, const float *x) {
   const int size = a->head_size, channels = cache_channels(size);
-  uint8_t *row = a->values + (head * a->capacity + position) * value_row_bytes(a->type, size);
+  const size_t row_bytes = value_row_bytes(a->type, size);
+  uint8_t *values = a->values + head * a->capacity * row_bytes;
   switch (a->type) {
     case CACHE_F32:
-      for (int i = 0; i < channels; i += LANES) store((float *)row + i, load(x + i));
+      for (int i = 0; i < channels; i += LANES) store((float *)(values + position * row_bytes) + i, load(x + i));
       return;
     case CACHE_F16:
-      for (int i = 0; i < channels; i += LANES) store_half((_Float16 *)row + i, load(x + i));
+      for (int i = 0; i < channels; i += LANES) store_half((_Float16 *)(values + position * row_bytes) + i, load(x + i));
       return;
-    case CACHE_INT8: {
-      v16f peaks = splat(0);
-      for (int i = 0; i < channels; i += LANES) peaks = larger_magnitude(peaks, magnitude(load(x + i)));
-      const float peak = max_magnitude(peaks), inverse = peak > SMALLEST_PEAK ? 127.0f / peak : 0, scale = peak / 127.0f;
-      for (int i = 0; i < channels; i += LANES)
-        *(v16c_memory *)(row + i) = __builtin_convertvector(round_to_int(load(x + i) * inverse), v16c);
-      __builtin_memcpy(row + channels, &scale, 4);
-      return;
-    }
+    case CACHE_INT8: return append_int8_value(values + position / GROUP * GROUP * row_bytes, position % GROUP, channels, x);
   }
 }
 
-INLINE void copy_head(float *to, const float *from, int size) {
+/** Zero behind the head's last channel. */
+INLINE void copy_head(float *to, const float *from, int size, int channels) {
   int i = 0;
   for (; i + LANES <= size; i += LANES) store(to + i, load(from + i));
   for (; i < size; i++) to[i] = from[i];
+  for (; i < channels; i++) to[i] = 0;
+}
+
+/** Writes a row of queries into its block. `x` has `cache_channels` elements. */
+static void append_query(const Attention *a, int sequence, int head, int row, const float *x) {
+  const QueryBlock block = query_block(a, sequence, head, row / QUERY_ROWS);
+  const int at = row % QUERY_ROWS;
+  if (a->type == CACHE_INT8) append_int8_query(&block, at, cache_channels(a->head_size), a->scale, x);
+  else for (int i = 0; i < a->head_size; i++) block.values[i * block.rows + at] = x[i] * a->scale;
 }
 
 static void prepare_token(const Attention *a, int token) {
   const int sequence = token / a->length, t = token % a->length, size = a->head_size, channels = cache_channels(size);
-  const int position = a->last[sequence] - a->length + 1 + t, group = a->heads / a->kv_heads, rows = query_rows(a);
-  const float *qkv = a->qkv + (size_t)token * (a->heads + 2 * a->kv_heads) * size;
+  const int position = a->last[sequence] - a->length + 1 + t, group = a->heads / a->kv_heads;
+  const int first_value = a->heads + a->kv_heads, all = a->heads + 2 * a->kv_heads;
+  const float *qkv = a->qkv + (size_t)token * all * size;
   _Alignas(64) float x[MAX_HEAD_SIZE];
-  for (int i = size; i < channels; i++) x[i] = 0;
-  for (int head = 0; head < a->heads; head++, qkv += size) {
-    copy_head(x, qkv, size);
-    if (a->query_norm) normalise_head(x, a->query_norm, size, a->epsilon);
-    if (a->cosines) rotate_head(a, x, position);
-    const int row = t * group + head % group, block = row / QUERY_ROWS;
-    const int width = block_rows(min_int(QUERY_ROWS, rows - block * QUERY_ROWS));
-    float *queries = query_block(a, sequence, head / group, block) + row % QUERY_ROWS;
-    for (int i = 0; i < size; i++) queries[i * width] = x[i] * a->scale;
-    // Rows that fill the last block repeat nothing: they are zero.
-    if (row == rows - 1)
-      for (int r = row % QUERY_ROWS + 1; r < width; r++)
-        for (int i = 0; i < size; i++) queries[i * width + r - row % QUERY_ROWS] = 0;
+  for (int head = 0; head < all; head++, qkv += size) {
+    const int is_query = head < a->heads;
+    copy_head(x, qkv, size, channels);
+    if (head < first_value) {
+      const float *norm = is_query ? a->query_norm : a->key_norm;
+      if (norm) normalise_head(x, norm, size, a->epsilon);
+      if (a->cosines) rotate_head(a, x, position);
+      if (a->type == CACHE_INT8) hadamard(x, channels);
+    }
+    const size_t kv_head = (size_t)sequence * a->kv_heads - a->heads + head;
+    if (is_query) append_query(a, sequence, head / group, t * group + head % group, x);
+    else if (head < first_value) append_key(a, kv_head, position, x);
+    else append_value(a, kv_head - a->kv_heads, position, x);
   }
-  for (int head = 0; head < a->kv_heads; head++, qkv += size) {
-    copy_head(x, qkv, size);
-    if (a->key_norm) normalise_head(x, a->key_norm, size, a->epsilon);
-    if (a->cosines) rotate_head(a, x, position);
-    append_key(a, (size_t)sequence * a->kv_heads + head, position, x);
-  }
-  for (int head = 0; head < a->kv_heads; head++, qkv += size) {
-    copy_head(x, qkv, size);
-    append_value(a, (size_t)sequence * a->kv_heads + head, position, x);
-  }
+  if (t < a->length - 1) return;
+  // Rows that fill the last block of queries are zero.
+  const int rows = query_rows(a), last = (rows - 1) / QUERY_ROWS * QUERY_ROWS;
+  for (int i = 0; i < channels; i += LANES) store(x + i, splat(0));
+  for (int head = 0; head < a->kv_heads; head++)
+    for (int row = rows; row < last + block_rows(a->type, rows - last); row++) append_query(a, sequence, head, row, x);
 }

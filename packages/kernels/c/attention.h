@@ -40,8 +40,10 @@ typedef struct {
   /** Shape: [batch, length, heads * head_size]. */
   float *out;
 
-  /** Rotated and scaled queries, for each sequence and head of keys in blocks of rows: [blocks][head_size][rows of the block]. */
-  float *queries;
+  /** With an int8 cache: the functions of the instruction set. */
+  const struct CacheFunctions *int8;
+  /** Rotated and scaled queries, for each sequence and head of keys in blocks of rows: see `QueryBlock`. */
+  uint8_t *queries;
   /** Results of pieces: [batch, kv_heads, pieces, QUERY_ROWS] of these. */
   float *piece_sums, *piece_peaks, *piece_values;
   int pieces;
@@ -49,12 +51,46 @@ typedef struct {
 
 /** Rows of queries of one sequence and head of keys: for each token the heads that share it. */
 INLINE int query_rows(const Attention *a) { return a->length * (a->heads / a->kv_heads); }
-INLINE int block_rows(int rows) { return rows > 4 ? 8 : rows > 2 ? 4 : rows; }
-INLINE size_t query_floats(const Attention *a) {
-  return round_up((size_t)query_rows(a), QUERY_ROWS) * (size_t)a->head_size;
+/** Rows of a block that has so many in use: 1, 2, 4 or 8; with an int8 cache also 3, which is a common number of heads to share keys. */
+INLINE int block_rows(CacheType type, int rows) { return rows > 4 ? 8 : rows == 3 && type != CACHE_INT8 ? 4 : rows; }
+/** Where functions for 1, 2, 3, 4 and 8 rows stand in a table. */
+INLINE int block_index(int rows) { return rows > 4 ? 4 : rows - 1; }
+/**
+ * Queries of a block of rows. Rows that fill the last block are zero.
+ *
+ *   float32, float16 caches   values  [head_size][rows]
+ *   int8 cache                codes   [channels / 4][rows][4]: in 8 bits behind the Hadamard transform
+ *                             scales  [rows]
+ *                             shifts  [rows]: -128 * sum of the row's codes, which undoes the 128 that keys carry
+ */
+typedef struct {
+  float *values;
+  int8_t *codes;
+  float *scales;
+  int32_t *shifts;
+  int rows;
+} QueryBlock;
+
+/** Of one row of queries. */
+INLINE size_t query_row_bytes(const Attention *a) {
+  return a->type == CACHE_INT8 ? (size_t)cache_channels(a->head_size) + 8 : (size_t)a->head_size * 4;
 }
-INLINE float *query_block(const Attention *a, int sequence, int head, int block) {
-  return a->queries + query_floats(a) * (size_t)(sequence * a->kv_heads + head) + (size_t)block * QUERY_ROWS * a->head_size;
+/** Of all rows of one sequence and head of keys. */
+INLINE size_t query_bytes(const Attention *a) {
+  return round_up((size_t)query_rows(a), QUERY_ROWS) * query_row_bytes(a);
+}
+INLINE QueryBlock query_block(const Attention *a, int sequence, int head, int block) {
+  const size_t pair = (size_t)(sequence * a->kv_heads + head);
+  uint8_t *memory = a->queries + query_bytes(a) * pair + (size_t)block * QUERY_ROWS * query_row_bytes(a);
+  QueryBlock queries = {.rows = block_rows(a->type, min_int(QUERY_ROWS, query_rows(a) - block * QUERY_ROWS))};
+  if (a->type != CACHE_INT8) {
+    queries.values = (float *)memory;
+  } else {
+    queries.scales = (float *)memory;
+    queries.shifts = (int32_t *)memory + queries.rows;
+    queries.codes = (int8_t *)(memory + 8 * queries.rows);
+  }
+  return queries;
 }
 /** Bytes that `attend_rows` works in. */
 INLINE size_t item_bytes(const Attention *a) {

@@ -1,10 +1,13 @@
 // The key and value cache of one layer: [sequences, heads of keys, capacity, row], in float32, float16 or int8.
 //
-//   keys    16 tokens side by side: [capacity / 16][channels][16]; in int8 then 16 scales in float32
-//   values  a token after the other: [capacity][channels];         in int8 then its scale in float32
+//   float32, float16   keys    16 tokens side by side: [capacity / 16][channels][16]
+//                      values  a token after the other: [capacity][channels]
+//   int8               keys    groups of 16 tokens: [channels / 4][16][4] codes, 128 added; then 16 scales in float32
+//                      values  groups of 16 tokens: [16 / 4][channels][4 tokens] codes; then 16 scales in float32
 //
-// `channels` is the head size, rounded up to whole vectors; what is added is zero in values and never read in keys.
-// An int8 number is scale * code, the scale being the largest magnitude of the token and head over 127.
+// `channels` is the head size, rounded up to whole vectors. What is added is zero in values and in an int8 cache's keys; in others
+// it is never read. An int8 number is scale * code, the scale being the largest magnitude of the token and head over 127. Four
+// neighbouring codes are what an instruction multiplies and adds up: four channels of a key, one channel of four values.
 #pragma once
 #include "vector.h"
 
@@ -19,15 +22,12 @@ INLINE size_t cache_element_bytes(CacheType type) { return type == CACHE_F32 ? 4
 INLINE size_t key_group_bytes(CacheType type, int head_size) {
   return GROUP * cache_row(type, head_size) * cache_element_bytes(type);
 }
+/** Of one token; in int8 a sixteenth of a group. */
 INLINE size_t value_row_bytes(CacheType type, int head_size) {
   return cache_row(type, head_size) * cache_element_bytes(type);
 }
 
-/** Sixteen numbers of the cache without their scale. */
+/** Sixteen numbers of a cache in float32 or float16. */
 INLINE v16f load_cache(CacheType type, const uint8_t *p) {
-  switch (type) {
-    case CACHE_F32: return load((const float *)p);
-    case CACHE_F16: return load_half(p);
-    default: return load_codes((const int8_t *)p);
-  }
+  return type == CACHE_F32 ? load((const float *)p) : load_half(p);
 }

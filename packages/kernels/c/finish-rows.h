@@ -27,8 +27,13 @@ INLINE void finish_rows(const Product *p, int first_row, int rows, int column, i
       v = v * u;
     }
     if (p->residual) v = v + load_inputs(p->residual + at, 0, count);
-    if (count == TILE) store(p->out + at, v);
-    else for (int i = 0; i < count; i++) p->out[at + i] = v[i];
+    if (count == TILE) {
+      store(p->out + at, v);
+    } else {
+      float values[TILE];
+      store(values, v);
+      for (int i = 0; i < count; i++) p->out[at + i] = values[i];
+    }
   }
 }
 

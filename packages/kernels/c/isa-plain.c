@@ -3,5 +3,6 @@
 #define ISA plain
 #include "floats.inc.h"
 #include "product-tiles.h"
+#include "attend-int8.h"
 
-const Isa isa_plain = {.name = "plain", .multiply_tile = multiply_tile, .floats = &floats_plain};
+const Isa isa_plain = {.name = "plain", .multiply_tile = multiply_tile, .int8 = &INT8_FUNCTIONS, .floats = &floats_plain};

@@ -2,6 +2,7 @@
 #pragma once
 #include "attention.h"
 #include "product.h"
+#include "work.h"
 
 /** One tile of weights times all rows of a panel. Shape: `out` is [rows, TILE]. */
 typedef void (*MultiplyTile)(Format, const uint8_t *tile, int blocks, const Panel *, float (*out)[TILE]);
@@ -21,6 +22,8 @@ typedef struct {
 typedef struct Isa {
   const char *name;
   MultiplyTile multiply_tile;
+  /** Attention over an int8 cache. */
+  const CacheFunctions *int8;
   const FloatFunctions *floats;
 } Isa;
 

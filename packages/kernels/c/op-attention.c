@@ -19,7 +19,7 @@ typedef struct {
 } Kernel;
 
 static Status create(const Operator *op, Api api, Info *info, void **kernel) {
-  Attention a = {.type = (CacheType)op->kind};
+  Attention a = {.type = (CacheType)op->kind, .int8 = op->isa->int8};
   const int64_t heads = int_attribute(api, info, "heads", 0), kv_heads = int_attribute(api, info, "kv_heads", 0);
   const int64_t head_size = int_attribute(api, info, "head_size", 0), window = int_attribute(api, info, "window", 0);
   if (heads < 1 || kv_heads < 1 || heads > 1 << 16 || heads % kv_heads)
@@ -147,13 +147,13 @@ static Status compute(void *kernel, Context *context) {
   a->pieces = (most + PIECE - 1) / PIECE;
   job.items = (query_rows(a) + ITEM_ROWS - 1) / ITEM_ROWS;
   job.memory_bytes = round_up(item_bytes(a), 64);
-  const size_t query_bytes = round_up(query_floats(a) * (size_t)pairs * 4, 64);
+  const size_t queries_bytes = round_up(query_bytes(a) * (size_t)pairs, 64);
   const size_t piece_rows = (size_t)pairs * a->pieces * QUERY_ROWS;
   const size_t piece_bytes = is_short ? piece_rows * (channels + 2) * 4 : job.memory_bytes * (size_t)pairs * job.items;
-  const Scratch scratch = take_scratch(api, query_bytes + piece_bytes);
+  const Scratch scratch = take_scratch(api, queries_bytes + piece_bytes);
   if (!scratch.memory) return fail(api, ORT_INVALID_ARGUMENT, "Attention: out of memory.");
-  a->queries = (float *)scratch_start(scratch);
-  uint8_t *rest = (uint8_t *)a->queries + query_bytes;
+  a->queries = scratch_start(scratch);
+  uint8_t *rest = a->queries + queries_bytes;
 
   if ((int64_t)tokens * columns >= SHARED_TOKENS) parallel(api, context, prepare, (size_t)tokens, &job);
   else for (int i = 0; i < tokens; i++) prepare(&job, (size_t)i);

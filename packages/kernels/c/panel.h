@@ -4,6 +4,7 @@
 //              scales  [blocks][rows]  float32: largest magnitude of the row's block over 127
 //              sums    [blocks][rows]  float32: scale * sum of the block's codes
 //              shifts  [blocks][rows]  int32: -128 * that sum, which undoes the 128 that weights of 8 bits carry
+//              halves  [blocks][2][rows]  int32: -32 * the sum of codes 0 to 15, and of the others, for weights of 6 bits
 //   float32    values  [inputs][rows]
 //
 // Where activations have 16 bits, two rows of a panel are one row: its numbers rounded to 8 bits, and what that leaves over.
@@ -22,7 +23,7 @@ typedef struct {
   const int8_t *codes;
   const float *scales;
   const float *sums;
-  const int32_t *shifts;
+  const int32_t *shifts, *halves;
   const float *values;
   /** 1, 2, 4 or 8. */
   int rows;
@@ -30,7 +31,7 @@ typedef struct {
 
 INLINE size_t panel_bytes(int is_quantised, int blocks, int rows) {
   if (!is_quantised) return round_up((size_t)blocks * BLOCK * rows * 4, 64);
-  return round_up((size_t)blocks * BLOCK * rows, 64) + 3 * round_up((size_t)blocks * rows * 4, 64);
+  return round_up((size_t)blocks * BLOCK * rows, 64) + 5 * round_up((size_t)blocks * rows * 4, 64);
 }
 
 INLINE Panel panel_at(const uint8_t *memory, int is_quantised, int blocks, int rows) {
@@ -43,14 +44,19 @@ INLINE Panel panel_at(const uint8_t *memory, int is_quantised, int blocks, int r
     panel.scales = (const float *)(memory + codes);
     panel.sums = (const float *)(memory + codes + scales);
     panel.shifts = (const int32_t *)(memory + codes + 2 * scales);
+    panel.halves = (const int32_t *)(memory + codes + 3 * scales);
   }
   return panel;
 }
 
+/** The last inputs of a row, fewer than 16, and zeros behind them. */
+static __attribute__((noinline)) v16f load_last(const float *x, int count) {
+  float last[LANES] = {0};
+  for (int i = 0; i < count; i++) last[i] = x[i];
+  return load(last);
+}
+
 /** Sixteen inputs from `from` on; zero behind the last one. */
 INLINE v16f load_inputs(const float *x, int from, int count) {
-  if (from + LANES <= count) return load(x + from);
-  v16f v = splat(0);
-  for (int j = 0; from + j < count; j++) v[j] = x[from + j];
-  return v;
+  return from + LANES <= count ? load(x + from) : load_last(x + from, count - from);
 }

@@ -5,6 +5,8 @@
 typedef uint8_t v32u __attribute__((vector_size(32)));
 typedef uint16_t v16us __attribute__((vector_size(32)));
 typedef _Float16 v8h_memory __attribute__((vector_size(16), aligned(2), may_alias));
+typedef uint8_t v8u_memory __attribute__((vector_size(8), aligned(1), may_alias));
+typedef int8_t v8c_memory __attribute__((vector_size(8), aligned(1), may_alias));
 typedef v32u v32u_memory __attribute__((aligned(1), may_alias));
 
 enum {
@@ -12,6 +14,7 @@ enum {
   TILE_ROWS = 4,
   SCORE_ROWS = 2,
   VALUE_ROWS = 2,
+  FEW_ROWS_VECTORS = 2,
 };
 /** Of a tile's outputs, in eights: how many stand in the code of a product's loop. */
 #if defined(__AVX2__) && !defined(__AVXVNNI__)
@@ -22,6 +25,8 @@ enum {
 
 INLINE v8f splat8(float x) { return (v8f){x, x, x, x, x, x, x, x}; }
 INLINE v8f load_half8(const void *p) { return __builtin_convertvector(*(const v8h_memory *)p, v8f); }
+INLINE v8f load_unsigned8(const void *p) { return __builtin_convertvector(*(const v8u_memory *)p, v8f); }
+INLINE v8f load_signed8(const void *p) { return __builtin_convertvector(*(const v8c_memory *)p, v8f); }
 INLINE v32u load_bytes(const uint8_t *p) { return *(const v32u_memory *)p; }
 INLINE v32u shift_right(v32u x, int bits) { return (v32u)((v16us)x >> bits); }
 INLINE v32u shift_left(v32u x, int bits) { return (v32u)((v16us)x << bits); }
@@ -91,11 +96,11 @@ INLINE void prefetch(const void *p) { (void)p; }
 /** Whether codes of 8 bits are multiplied with their sign; otherwise with 128 added, and sums begin with what undoes that. */
 #if defined(__AVXVNNI__)
 enum { SIGNED_CODES = 0 };
-INLINE Sum first_sum(int32_t shift) { return _mm256_set1_epi32(shift); }
 #else
 enum { SIGNED_CODES = 1 };
-INLINE Sum first_sum(int32_t shift) { (void)shift; return (Sum){0}; }
 #endif
+INLINE int has_shift(Format format) { return format_bits(format) == 6 || (format == FORMAT_Q8 && !SIGNED_CODES); }
+INLINE Sum all_sums(int32_t x) { return (Sum)(v8i){x, x, x, x, x, x, x, x}; }
 
 /** Group g of inputs of eight outputs; `p` is where the outputs begin in the block. */
 INLINE v32u unpack_group(Format format, const uint8_t *p, int g) {
@@ -117,39 +122,78 @@ INLINE v32u unpack_group(Format format, const uint8_t *p, int g) {
   return w;
 }
 
+/**
+ * Reads the scales of a block, with 6 bits of one of its halves, for eight outputs from `n` on, and the values of code 0, which
+ * codes of 6 and 8 bits do not need. `own`: behind the codes; `factors`: of the super-block.
+ */
+INLINE void read_scales(int bits, Scaling scaling, const uint8_t *own, const uint8_t *factors, int part, int n, v8f *scale, v8f *minimum) {
+  const Scaling any = bits < 8 ? any_scaling(scaling) : SCALES;
+  if (any == SCALES_OF_SUPER_BLOCKS) {
+    // These products are exact.
+    *scale = load_half8(factors + 2 * n) * (bits == 6 ? load_signed8(own + TILE * part + n) : load_unsigned8(own + n));
+    if (bits < 6) *minimum = load_half8(factors + 2 * (TILE + n)) * -load_unsigned8(own + TILE + n);
+  } else {
+    *scale = load_half8(own + 2 * n);
+    if (bits < 6) *minimum = any == SCALES_AND_MINIMUMS ? load_half8(own + 2 * (TILE + n)) : *scale * -(float)(1 << (bits - 1));
+  }
+}
+
 /** Rows `first` to `first + ROWS` of a panel. The format's bits and ROWS are constants where this is called. */
-INLINE void tile_quantised(Format format, int has_minimum, const uint8_t *p, int blocks, const Panel *panel, int first, float (*out)[TILE], const int ROWS) {
+INLINE void tile_quantised(Format format, Scaling scaling, const uint8_t *p, int blocks, const Panel *panel, int first, float (*out)[TILE], const int ROWS) {
+  const int bits = format_bits(format), parts = scaled_parts(bits);
   const int width = panel->rows;
   const int8_t *codes = panel->codes + 4 * first;
   const float *scales = panel->scales + first, *sums = panel->sums + first;
-  const int32_t *shifts = panel->shifts + first;
-  const size_t step = code_bytes(format) + (has_minimum ? 4 : 2) * TILE;
+  const int32_t *shifts = (bits == 6 ? panel->halves : panel->shifts) + first;
+  const size_t step = code_bytes(format) + (scaling == SCALES_AND_MINIMUMS ? 4 : 2) * TILE;
+  const uint8_t *factors = p;
   // The first eight outputs of a tile and the other eight, which take turns.
   v8f f[TILE_ROWS], other[TILE_ROWS];
 #pragma unroll
   for (int r = 0; r < ROWS; r++) f[r] = other[r] = splat8(0);
-  for (int b = 0; b < blocks; b++, p += step, codes += BLOCK * width, scales += width, sums += width, shifts += width) {
+  for (int b = 0; b < blocks; b++, p += step, codes += BLOCK * width, scales += width, sums += width, shifts += parts * width) {
+    if (bits < 8 && b % SUPER_BLOCK == 0 && any_scaling(scaling) == SCALES_OF_SUPER_BLOCKS) {
+      factors = p;
+      p += factor_bytes(bits);
+    }
 #pragma unroll
     for (size_t i = 0; i < code_bytes(format) + 2 * TILE; i += 64) prefetch(p + 4096 + i);
+    const uint8_t *own = p + code_bytes(format);
     // Twice the code is a little faster with AVX2, whose products take the most instructions.
 #pragma clang loop unroll_count(HALVES_AT_ONCE)
     for (int h = 0; h < 2; h++) {
       Sum c[TILE_ROWS];
 #pragma unroll
-      for (int r = 0; r < ROWS; r++) c[r] = format == FORMAT_Q8 && !SIGNED_CODES ? first_sum(shifts[r]) : (Sum){0};
+      for (int r = 0; r < ROWS; r++) c[r] = has_shift(format) ? all_sums(shifts[r]) : (Sum){0};
 #pragma unroll
-      for (int g = 0; g < QUADS; g++) {
-        v32u w = unpack_group(format, p + 32 * h, g);
+      for (int part = 0; part < parts; part++) {
+        if (part > 0) {
+          // The first half has scales of its own in super-blocks, and else joins the other.
+          if (any_scaling(scaling) == SCALES_OF_SUPER_BLOCKS) {
+            const v8f scale = load_half8(factors + TILE * h) * load_signed8(own + 8 * h);
 #pragma unroll
-        for (int r = 0; r < ROWS; r++) c[r] = dot(format, c[r], w, codes + (g * width + r) * 4);
+            for (int r = 0; r < ROWS; r++) {
+              f[r] = fma8(__builtin_convertvector(to_ints(format, c[r]), v8f), scale * scales[r], f[r]);
+              c[r] = (Sum){0};
+            }
+          }
+#pragma unroll
+          for (int r = 0; r < ROWS; r++) c[r] = (Sum)((v8i)c[r] + shifts[width + r]);
+        }
+#pragma unroll
+        for (int g = part * QUADS / parts; g < (part + 1) * QUADS / parts; g++) {
+          v32u w = unpack_group(format, p + 32 * h, g);
+#pragma unroll
+          for (int r = 0; r < ROWS; r++) c[r] = dot(format, c[r], w, codes + (g * width + r) * 4);
+        }
       }
-      const uint8_t *scaling = p + code_bytes(format) + TILE * h;
-      const v8f scale = load_half8(scaling);
-      const v8f minimum = has_minimum ? load_half8(scaling + 2 * TILE) : scale * -(float)(1 << (format_bits(format) - 1));
+      v8f scale, minimum;
+      read_scales(bits, scaling, own, factors, parts - 1, 8 * h, &scale, &minimum);
+#pragma unroll
+      for (int r = 0; r < ROWS; r++) f[r] = fma8(__builtin_convertvector(to_ints(format, c[r]), v8f), scale * scales[r], f[r]);
 #pragma unroll
       for (int r = 0; r < ROWS; r++) {
-        v8f sum = fma8(__builtin_convertvector(to_ints(format, c[r]), v8f), scale * scales[r], f[r]);
-        if (format != FORMAT_Q8) sum = fma8(minimum, splat8(sums[r]), sum);
+        const v8f sum = bits < 6 ? fma8(minimum, splat8(sums[r]), f[r]) : f[r];
         f[r] = other[r];
         other[r] = sum;
       }

@@ -44,38 +44,79 @@ enum {
   TILE_ROWS = 8,
   SCORE_ROWS = 8,
   VALUE_ROWS = 8,
+  /** Vectors of values whose sums fit with four rows: whole rows of the cache are read in order. */
+  FEW_ROWS_VECTORS = 4,
 };
 
+/**
+ * Reads the scales of a block, with 6 bits of one of its halves, and the values of code 0, which codes of 6 and 8 bits do not need.
+ * `own`: behind the codes; `factors`: of the super-block.
+ */
+INLINE void read_scales(int bits, Scaling scaling, const uint8_t *own, const uint8_t *factors, int part, v16f *scale, v16f *minimum) {
+  const Scaling any = bits < 8 ? any_scaling(scaling) : SCALES;
+  if (any == SCALES_OF_SUPER_BLOCKS) {
+    // These products are exact.
+    *scale = load_half(factors) * (bits == 6 ? load_signed(own + TILE * part) : load_unsigned(own));
+    if (bits < 6) *minimum = load_half(factors + 2 * TILE) * -load_unsigned(own + TILE);
+  } else {
+    *scale = load_half(own);
+    if (bits < 6) *minimum = any == SCALES_AND_MINIMUMS ? load_half(own + 2 * TILE) : *scale * -(float)(1 << (bits - 1));
+  }
+}
+
 /** `out[r][n]`: row r times output n. The format's bits and ROWS, the rows of the panel, are constants where this is called. */
-INLINE void tile_quantised(Format format, int has_minimum, const uint8_t *p, int blocks, const Panel *panel, int first, float (*out)[TILE], const int ROWS) {
+INLINE void tile_quantised(Format format, Scaling scaling, const uint8_t *p, int blocks, const Panel *panel, int first, float (*out)[TILE], const int ROWS) {
   (void)first;
+  const int bits = format_bits(format), parts = scaled_parts(bits);
   const int8_t *codes = panel->codes;
   const float *scales = panel->scales, *sums = panel->sums;
-  const int32_t *shifts = panel->shifts;
-  const size_t step = code_bytes(format) + (has_minimum ? 4 : 2) * TILE;
+  const int32_t *shifts = bits == 6 ? panel->halves : panel->shifts;
+  const size_t step = code_bytes(format) + (scaling == SCALES_AND_MINIMUMS ? 4 : 2) * TILE;
+  const uint8_t *factors = p;
   v16f f[PANEL_ROWS];
 #pragma unroll
   for (int r = 0; r < ROWS; r++) f[r] = splat(0);
-  for (int b = 0; b < blocks; b++, p += step, codes += BLOCK * ROWS, scales += ROWS, sums += ROWS, shifts += ROWS) {
+  for (int b = 0; b < blocks; b++, p += step, codes += BLOCK * ROWS, scales += ROWS, sums += ROWS, shifts += parts * ROWS) {
+    if (bits < 8 && b % SUPER_BLOCK == 0 && any_scaling(scaling) == SCALES_OF_SUPER_BLOCKS) {
+      factors = p;
+      p += factor_bytes(bits);
+    }
 #pragma unroll
     for (size_t i = 0; i < code_bytes(format) + 2 * TILE; i += 64) _mm_prefetch((const char *)p + 4096 + i, _MM_HINT_T0);
     __m512i w[QUADS];
     unpack_block(format, p, w);
+    const uint8_t *own = p + code_bytes(format);
     __m512i c[PANEL_ROWS];
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) c[r] = format == FORMAT_Q8 ? _mm512_set1_epi32(shifts[r]) : _mm512_setzero_si512();
+    for (int r = 0; r < ROWS; r++) c[r] = bits < 6 ? _mm512_setzero_si512() : _mm512_set1_epi32(shifts[r]);
 #pragma unroll
-    for (int g = 0; g < QUADS; g++)
+    for (int part = 0; part < parts; part++) {
+      if (part > 0) {
+        // The first half has scales of its own in super-blocks, and else joins the other.
+        if (any_scaling(scaling) == SCALES_OF_SUPER_BLOCKS) {
+          const v16f scale = load_half(factors) * load_signed(own);
 #pragma unroll
-      for (int r = 0; r < ROWS; r++)
-        c[r] = _mm512_dpbusd_epi32(c[r], w[g], _mm512_set1_epi32(*(const int32_t *)(codes + (g * ROWS + r) * 4)));
-    const v16f scale = load_half(p + code_bytes(format));
-    const v16f minimum = has_minimum ? load_half(p + code_bytes(format) + 2 * TILE)
-                                     : scale * -(float)(1 << (format_bits(format) - 1));
+          for (int r = 0; r < ROWS; r++) {
+            f[r] = fma16(__builtin_convertvector(as_ints(c[r]), v16f), scale * scales[r], f[r]);
+            c[r] = _mm512_setzero_si512();
+          }
+        }
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-      f[r] = fma16(__builtin_convertvector(as_ints(c[r]), v16f), scale * scales[r], f[r]);
-      if (format != FORMAT_Q8) f[r] = fma16(minimum, splat(sums[r]), f[r]);
+        for (int r = 0; r < ROWS; r++) c[r] = _mm512_add_epi32(c[r], _mm512_set1_epi32(shifts[ROWS + r]));
+      }
+#pragma unroll
+      for (int g = part * QUADS / parts; g < (part + 1) * QUADS / parts; g++)
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+          c[r] = _mm512_dpbusd_epi32(c[r], w[g], _mm512_set1_epi32(*(const int32_t *)(codes + (g * ROWS + r) * 4)));
+    }
+    v16f scale, minimum;
+    read_scales(bits, scaling, own, factors, parts - 1, &scale, &minimum);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) f[r] = fma16(__builtin_convertvector(as_ints(c[r]), v16f), scale * scales[r], f[r]);
+    if (bits < 6) {
+#pragma unroll
+      for (int r = 0; r < ROWS; r++) f[r] = fma16(minimum, splat(sums[r]), f[r]);
     }
   }
 #pragma unroll

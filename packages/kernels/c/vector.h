@@ -14,14 +14,16 @@ typedef _Float16 v16h __attribute__((vector_size(32)));
 // The same types where memory is only aligned to its elements.
 typedef float v16f_memory __attribute__((vector_size(64), aligned(4), may_alias));
 typedef int8_t v16c_memory __attribute__((vector_size(16), aligned(1), may_alias));
+typedef uint8_t v16u_memory __attribute__((vector_size(16), aligned(1), may_alias));
 typedef _Float16 v16h_memory __attribute__((vector_size(32), aligned(2), may_alias));
 
 INLINE v16f splat(float x) { return (v16f){x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x}; }
 INLINE v16f load(const float *p) { return *(const v16f_memory *)p; }
 INLINE void store(float *p, v16f x) { *(v16f_memory *)p = x; }
 INLINE v16f load_half(const void *p) { return __builtin_convertvector(*(const v16h_memory *)p, v16f); }
+INLINE v16f load_unsigned(const void *p) { return __builtin_convertvector(*(const v16u_memory *)p, v16f); }
+INLINE v16f load_signed(const void *p) { return __builtin_convertvector(*(const v16c_memory *)p, v16f); }
 INLINE void store_half(void *p, v16f x) { *(v16h_memory *)p = __builtin_convertvector(x, v16h); }
-INLINE v16f load_codes(const int8_t *p) { return __builtin_convertvector(*(const v16c_memory *)p, v16f); }
 
 INLINE v16f choose(v16i mask, v16f yes, v16f no) { return (v16f)(((v16i)yes & mask) | ((v16i)no & ~mask)); }
 INLINE v16f largest(v16f a, v16f b) { return choose(a > b, a, b); }

@@ -37,6 +37,7 @@ const BASE_SOURCES = [
   'op-embedding.c',
   'op-product.c',
   'operator.c',
+  'ort.c',
 ];
 
 const everywhere = cpu => BASE_SOURCES.map(source => ({ source, cpu }));

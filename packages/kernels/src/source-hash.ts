@@ -1,3 +1,3 @@
 // Written by `pnpm kernels`: hash of the sources in `c/` and of the compiler that the prebuilt libraries were made from.
 
-export const SOURCE_HASH = '87703248a7f1a286';
+export const SOURCE_HASH = '91318920e124901d';
