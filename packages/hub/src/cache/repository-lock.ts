@@ -1,0 +1,59 @@
+// A lock between processes, one per repository: one downloads, the others wait and then use its files.
+//
+// Node has no flock. SQLite takes a lock of the operating system on a file, on every platform, and the system frees it with the
+// process, however that ends: there are no stale locks to recognise. The file stays empty.
+
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
+import { HubError } from '../errors.ts';
+import type { Tuning } from '../tuning.ts';
+
+export interface LockOptions {
+  readonly tuning: Pick<Tuning, 'lockPollMs'>;
+  readonly signal: AbortSignal | undefined;
+  /** Another process holds the lock. Called once. */
+  readonly onWait: () => void;
+}
+
+/** SQLITE_BUSY. Source: https://www.sqlite.org/rescode.html */
+const BUSY = 5;
+
+/** Runs `work` while holding the lock. Throws: `write_failed`, the reason of `signal`, and the errors of `work`. */
+export async function withRepositoryLock<T>(
+  path: string,
+  { tuning, signal, onWait }: LockOptions,
+  work: () => Promise<T>,
+): Promise<T> {
+  await mkdir(dirname(path), { recursive: true });
+  let isWaiting = false;
+  let lock = await tryLock(path);
+  while (lock === undefined) {
+    if (!isWaiting) onWait();
+    isWaiting = true;
+    await pause(tuning.lockPollMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
+    lock = await tryLock(path);
+  }
+  try {
+    return await work();
+  } finally {
+    lock.close();
+  }
+}
+
+/** Undefined while another process, or another download of this one, holds the lock. */
+async function tryLock(path: string): Promise<DatabaseSync | undefined> {
+  // Loaded when it is needed, because early versions of Node 24 warn of it.
+  const sqlite = await import('node:sqlite');
+  let database: DatabaseSync | undefined;
+  try {
+    database = new sqlite.DatabaseSync(path);
+    database.exec('BEGIN EXCLUSIVE');
+    return database;
+  } catch (cause) {
+    database?.close();
+    if ((cause as { readonly errcode?: number }).errcode === BUSY) return undefined;
+    throw new HubError('write_failed', `${path} cannot be locked: ${(cause as Error).message}.`, { cause });
+  }
+}

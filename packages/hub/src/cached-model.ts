@@ -1,0 +1,37 @@
+// A model of the cache, without a word to the Hub: whatever program put it there.
+
+import { readFile } from 'node:fs/promises';
+import type { RepositoryFolder } from './cache/layout.ts';
+import { listSnapshot } from './cache/snapshot.ts';
+import { type ChosenFiles, chooseFiles } from './choose-files.ts';
+import { HubError } from './errors.ts';
+import type { ModelReference } from './model-reference.ts';
+
+export interface CachedModel {
+  readonly kind: ChosenFiles['kind'];
+  /** The folder of the snapshot, or for GGUF the file or its first shard. */
+  readonly path: string;
+  readonly commit: string;
+}
+
+/**
+ * The model in the snapshot of a commit; undefined where it is not there or not complete. A checkpoint is complete with
+ * config.json, a tokenizer and all weights, because downloads show weights last.
+ */
+export async function findCachedModel(
+  folder: RepositoryFolder,
+  commit: string,
+  { repository, quant }: Pick<ModelReference, 'repository' | 'quant'>,
+): Promise<CachedModel | undefined> {
+  const paths = await listSnapshot(folder, commit);
+  const readText = (path: string) => readFile(folder.link(commit, path), 'utf8');
+  try {
+    const { kind, entry, companions } = await chooseFiles({ repository, paths, quant, readText });
+    if (kind === 'safetensors' && !companions.some(path => /^(tokenizer|vocab)/.test(path))) return undefined;
+    const path = entry === undefined ? folder.snapshot(commit) : folder.link(commit, entry);
+    return { kind, path, commit };
+  } catch (error) {
+    if (error instanceof HubError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { chooseFiles } from './choose-files.ts';
+
+const INDEX = 'model.safetensors.index.json';
+
+function choose(paths: readonly string[], { quant, index = '' }: { quant?: string; index?: string } = {}) {
+  return chooseFiles({ repository: 'org/model', paths, quant, readText: async () => index });
+}
+
+describe('the files that a build needs', () => {
+  test('are configuration, tokenizer, template and weights of a checkpoint', async () => {
+    const needed = ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json'];
+    const templates = ['chat_template.jinja', 'special_tokens_map.json', 'merges.txt', 'vocab.json'];
+    const others = [
+      'README.md',
+      'pytorch_model.bin',
+      'onnx/model.onnx',
+      'consolidated.safetensors',
+      'x/config.json',
+    ];
+    const { kind, companions, weights, entry } = await choose([
+      ...needed,
+      ...others,
+      ...templates,
+      'model.safetensors',
+    ]);
+    expect({ kind, weights, entry }).toEqual({
+      kind: 'safetensors',
+      weights: ['model.safetensors'],
+      entry: undefined,
+    });
+    expect(companions).toEqual([...needed, ...templates]);
+  });
+
+  test('are the shards that the index names', async () => {
+    const index = JSON.stringify({
+      weight_map: { b: 'm-2.safetensors', a: 'm-1.safetensors', c: 'm-2.safetensors' },
+    });
+    const paths = ['config.json', INDEX, 'm-1.safetensors', 'm-2.safetensors', 'm-3.safetensors'];
+    const { companions, weights } = await choose(paths, { index });
+    expect(weights).toEqual(['m-1.safetensors', 'm-2.safetensors']);
+    expect(companions).toEqual(['config.json', INDEX]);
+    await expect(choose(paths.slice(0, 3), { index })).rejects.toThrow('lacks m-2.safetensors');
+  });
+
+  test.each([
+    '',
+    '{}',
+    '{"weight_map":{}}',
+    '{"weight_map":{"a":"../x.safetensors"}}',
+    '{"weight_map":{"a":1}}',
+  ])('are refused for the index %j', async index => {
+    await expect(choose(['config.json', INDEX], { index })).rejects.toMatchObject({ code: 'reply_invalid' });
+  });
+
+  test('are one GGUF file where there is no checkpoint, or where a quantisation is named', async () => {
+    const both = ['config.json', 'model.safetensors', 'm-Q8_0.gguf'];
+    expect(await choose(both)).toMatchObject({ kind: 'safetensors' });
+    const gguf = { kind: 'gguf', companions: [], weights: ['m-Q8_0.gguf'], entry: 'm-Q8_0.gguf' };
+    expect(await choose(both, { quant: 'Q8_0' })).toEqual(gguf);
+    expect(await choose(['config.json', 'm-Q8_0.gguf'])).toEqual(gguf);
+  });
+
+  test('are the two files of an adapter', async () => {
+    const paths = ['README.md', 'adapter_config.json', 'adapter_model.safetensors', 'tokenizer.json'];
+    expect(await choose(paths)).toEqual({
+      kind: 'adapter',
+      companions: ['adapter_config.json'],
+      weights: ['adapter_model.safetensors'],
+      entry: undefined,
+    });
+  });
+
+  test.each([
+    [['config.json', 'pytorch_model.bin'], 'pytorch_model.bin only, a Python pickle'],
+    [['config.json', 'onnx/model_q4.onnx'], 'ONNX graphs only (onnx/model_q4.onnx)'],
+    [['consolidated.safetensors', 'params.json'], 'neither model.safetensors nor'],
+    [['model.safetensors'], 'has no config.json'],
+    [['README.md'], 'has no weights'],
+  ])('are refused by name in %j', async (paths, message) => {
+    await expect(choose(paths)).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining(message),
+    });
+  });
+});

@@ -1,0 +1,86 @@
+// The files of a repository that a build needs, from the list of its paths. The same choice is made on a snapshot of the cache,
+// to see whether it is complete.
+
+import { HubError } from './errors.ts';
+import { chooseGguf, hasGguf } from './gguf-files.ts';
+
+export interface ChosenFiles {
+  readonly kind: 'safetensors' | 'gguf' | 'adapter';
+  /** Small files. They appear in a snapshot before the weights, so that one with weights is complete. */
+  readonly companions: readonly string[];
+  readonly weights: readonly string[];
+  /** The weights file to open; undefined where the folder is opened. */
+  readonly entry: string | undefined;
+}
+
+export interface Listing {
+  readonly repository: string;
+  readonly paths: readonly string[];
+  readonly quant: string | undefined;
+  /** Text of a small file. Called for the index of sharded weights. */
+  readonly readText: (path: string) => Promise<string>;
+}
+
+const WEIGHTS = 'model.safetensors';
+const INDEX = 'model.safetensors.index.json';
+const ADAPTER_CONFIG = 'adapter_config.json';
+const ADAPTER_WEIGHTS = 'adapter_model.safetensors';
+
+/** Configuration, tokenizer and chat template, all in the root of the repository. */
+const COMPANION =
+  /^(config\.json|generation_config\.json|tokenizer[^/]*|special_tokens_map\.json|added_tokens\.json|vocab\.json|merges\.txt|chat_template[^/]*)$/;
+
+/** Throws: `unsupported` for other formats, `not_found` for missing files or quantisations, and the errors of `readText`. */
+export async function chooseFiles(listing: Listing): Promise<ChosenFiles> {
+  const { repository, paths, quant } = listing;
+  const has = (path: string) => paths.includes(path);
+  const isCheckpoint = has(WEIGHTS) || has(INDEX);
+  if (quant !== undefined || (!isCheckpoint && !has(ADAPTER_WEIGHTS) && hasGguf(paths))) {
+    const chosen = chooseGguf(repository, paths, quant);
+    return { kind: 'gguf', companions: [], weights: chosen.paths, entry: chosen.paths[0]! };
+  }
+  if (isCheckpoint) {
+    if (!has('config.json')) throw new HubError('unsupported', `${repository} has no config.json.`);
+    const companions = paths.filter(path => COMPANION.test(path));
+    if (has(WEIGHTS)) return { kind: 'safetensors', companions, weights: [WEIGHTS], entry: undefined };
+    const weights = readShards(repository, await listing.readText(INDEX));
+    const missing = weights.find(path => !has(path));
+    if (missing !== undefined)
+      throw new HubError('not_found', `${repository} lacks ${missing}, which its ${INDEX} names.`);
+    return { kind: 'safetensors', companions: [...companions, INDEX], weights, entry: undefined };
+  }
+  if (has(ADAPTER_CONFIG) && has(ADAPTER_WEIGHTS))
+    return { kind: 'adapter', companions: [ADAPTER_CONFIG], weights: [ADAPTER_WEIGHTS], entry: undefined };
+  throw new HubError('unsupported', `${repository} ${describeOthers(paths)}`);
+}
+
+/** Names of the shards of an index, each once and sorted. */
+function readShards(repository: string, text: string): readonly string[] {
+  let parsed: { readonly weight_map?: unknown } | null = null;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    // Refused below, with the other faults of the index.
+  }
+  const names = Object.values(Object(parsed?.weight_map)) as readonly unknown[];
+  // A shard lies beside its index.
+  if (
+    names.length > 0 &&
+    names.every(name => typeof name === 'string' && /^[\w.-]+\.safetensors$/.test(name))
+  )
+    return [...new Set(names as readonly string[])].toSorted();
+  throw new HubError('reply_invalid', `${repository} has a ${INDEX} without a usable "weight_map".`);
+}
+
+function describeOthers(paths: readonly string[]): string {
+  const wanted = 'Give a repository with model.safetensors or with GGUF files.';
+  const pickle = paths.find(path => /\.(bin|pt|pth|ckpt)$/.test(path) && !path.includes('/'));
+  if (pickle !== undefined)
+    return `has its weights in ${pickle} only, a Python pickle, which can run code when it is read. ${wanted}`;
+  const graph = paths.find(path => path.endsWith('.onnx'));
+  if (graph !== undefined)
+    return `has ONNX graphs only (${graph}), which are not loaded by name. Download its folder, and give the path.`;
+  const other = paths.find(path => path.endsWith('.safetensors'));
+  if (other !== undefined) return `has ${other}, but neither ${WEIGHTS} nor ${INDEX}. ${wanted}`;
+  return `has no weights. ${wanted}`;
+}

@@ -1,0 +1,40 @@
+// Where a model comes from: a path, or a name that is fetched. A path that exists wins over a name.
+
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { HubError } from './errors.ts';
+import { fetchModel } from './fetch-model.ts';
+import type { FetchModelOptions } from './fetch-options.ts';
+import { isModelReference, type ModelReference, parseModelReference } from './model-reference.ts';
+
+export type ModelSource =
+  | { readonly kind: 'path'; readonly path: string }
+  | { readonly kind: 'hub'; readonly reference: ModelReference };
+
+/** A text with the form of a name is one unless such a path exists; anything else is a path. Paths become absolute. */
+export function parseModelSource(text: string): ModelSource {
+  const path = resolve(text.replace(/^~(?=$|[/\\])/, () => homedir()));
+  if (existsSync(path) || !isModelReference(text)) return { kind: 'path', path };
+  return { kind: 'hub', reference: parseModelReference(text) };
+}
+
+/**
+ * Path of the model: of a folder, or of a GGUF file. A name is fetched first. Whether a path exists is not checked.
+ * Throws: as `fetchModel`.
+ */
+export async function resolveModel(
+  source: string | ModelSource,
+  options: FetchModelOptions = {},
+): Promise<string> {
+  const parsed = typeof source === 'string' ? parseModelSource(source) : source;
+  if (parsed.kind === 'path') return parsed.path;
+  try {
+    return (await fetchModel(parsed.reference, options)).path;
+  } catch (error) {
+    if (!(error instanceof HubError) || error.code !== 'repository_not_found') throw error;
+    // The text may have been meant as a path.
+    const message = `${error.message} Nor is there a folder ${parsed.reference.repository} here.`;
+    throw new HubError(error.code, message, { cause: error });
+  }
+}
