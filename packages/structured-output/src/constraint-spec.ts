@@ -1,16 +1,31 @@
 // The constraints that a caller may put on an answer, and the limits on their size. Plain data.
 
-/** White space of generated JSON, and the default of additional properties. */
+/** The form of generated JSON. Every setting but `any` white space narrows it: all of it is JSON of the schema. */
 export interface JsonStyle {
   /**
-   * White space between the parts of JSON: little (a blank, or line ends with an indent of up to 20; inside a structural
-   * tag around commas and colons only), any amount, none at all, or what a regular expression allows around commas and
-   * colons. Default: `bounded`.
+   * White space between the parts of JSON. `canonical`: one layout, as the answer begins: compact, with one space after
+   * commas and colons, or indented lines; nothing before a comma or colon. `bounded`: little anywhere (a blank, or line ends
+   * with an indent of up to 20). `any`: any amount. `none`. Or a regular expression for it around commas and colons. Inside a
+   * structural tag `canonical` and `bounded` allow it around commas and colons only. Default: `canonical`.
    */
-  readonly whitespace?: 'bounded' | 'any' | 'none' | { readonly pattern: string };
-  /** Objects with `properties` that do not speak of additional properties have none. Default: false. */
+  readonly whitespace?: JsonWhitespace | { readonly pattern: string };
+  /**
+   * Objects with `properties` that say nothing of additional properties have none, unless their properties come from several
+   * schemas (`allOf`). Default: whether the schema is `strict`.
+   */
   readonly closeObjects?: boolean;
+  /**
+   * Integers have at most 19 digits, other numbers at most 17 significant ones and an exponent of at most 3, unless the
+   * schema itself has longer numbers. Default: true.
+   */
+  readonly limitNumbers?: boolean;
+  /** A text that repeats itself in a loop is steered to its end, and so are the members of a list or object. Default: true. */
+  readonly guardRepetition?: boolean;
 }
+
+/** The named kinds of white space in JSON. */
+export const JSON_WHITESPACE = ['canonical', 'bounded', 'any', 'none'] as const;
+export type JsonWhitespace = (typeof JSON_WHITESPACE)[number];
 
 /** The form of an answer. The one of these fields that is there says which kind of constraint it is. */
 export type ConstraintSpec =

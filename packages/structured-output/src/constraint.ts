@@ -1,12 +1,14 @@
 // The interface of constrained decoding: a prepared grammar, an engine that compiles it for one vocabulary, and a matcher for
 // each sequence. llguidance is the one implementation.
 
+import type { JsonForm } from './json-form.ts';
+
 /** A grammar of the whole answer, in one of the notations of llguidance. */
 export interface Grammar {
   readonly kind: 'json_schema' | 'regex' | 'lark';
   readonly text: string;
-  /** The whole answer is JSON, with at most the white space that indented lines need. Default: unbounded. */
-  readonly boundsWhitespace?: true;
+  /** The whole answer is JSON of this form. Default: the grammar alone decides. */
+  readonly form?: JsonForm;
 }
 
 /** A constraint that was compiled by the front end: plain data that can cross threads. */

@@ -17,9 +17,12 @@ export {
   type ConstraintLimits,
   type ConstraintSpec,
   DEFAULT_CONSTRAINT_LIMITS,
+  JSON_WHITESPACE,
   type JsonStyle,
+  type JsonWhitespace,
 } from './constraint-spec.ts';
 export { ConstraintError, type ConstraintErrorCode, type ConstraintErrorDetails } from './errors.ts';
+export { findJsonPosition, type JsonPosition } from './json-form/json-position.ts';
 export { LlguidanceEngine } from './llguidance/llguidance-engine.ts';
 export { ReasoningEnd } from './reasoning-end.ts';
 export {

@@ -3,13 +3,16 @@
 //   node --conditions=source packages/structured-output/test/measure-schemas.ts maskbench <jsonschemabench>/maskbench/data 20
 //   node --conditions=source packages/structured-output/test/measure-schemas.ts suite <JSON-Schema-Test-Suite>/tests/draft2020-12
 //
-// The number after the folder takes every so-manieth file. Prints the totals beside those of ratchet.json, which may only improve;
-// `--write` as last argument stores them. Their files are not part of this repository.
+// The number after the folder takes every so-manieth file. Each instance is fed in the layouts of JSON.stringify without and with
+// an indent, and all of them must be allowed, or none. `--whitespace any` measures another style than the default one. Prints
+// the totals beside those of ratchet.json, which may only improve; `--write` as last argument stores them. Their files are not
+// part of this repository.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type JsonValue, parseJson, printJson } from '@ortler/json';
 import type { PreparedConstraint } from '../src/constraint.ts';
+import { JSON_WHITESPACE, type JsonStyle } from '../src/constraint-spec.ts';
 import { ConstraintError } from '../src/errors.ts';
 import { checkFinishedText } from '../src/json-schema/check-finished-text.ts';
 import { allows, prepare } from './feed-text.ts';
@@ -46,6 +49,13 @@ function readFiles(
     });
 }
 
+/** The spellings of an instance. A number past 2^53 has only the compact one here. */
+function spellingsOf(data: JsonValue): readonly string[] {
+  const compact = printJson(data);
+  const value: unknown = JSON.parse(compact);
+  return JSON.stringify(value) === compact ? [compact, JSON.stringify(value, null, 2)] : [compact];
+}
+
 function passes(prepared: PreparedConstraint, text: string): boolean {
   if (!allows(prepared, text)) return false;
   try {
@@ -64,20 +74,23 @@ function judge({ schema, tests }: SchemaFile): {
 } {
   let prepared: PreparedConstraint;
   try {
-    prepared = prepare({ jsonSchema: schema });
+    prepared = prepare({ jsonSchema: schema, style });
   } catch (error) {
     if (!(error instanceof ConstraintError)) throw error;
     return { outcome: 'refused', note: error.message, isChecked: false };
   }
   const isChecked = prepared.check !== null;
-  const wrong = tests.find(({ valid, data }) => !valid && passes(prepared, printJson(data)));
+  const isAllowed = (text: string) => passes(prepared, text);
+  const wrong = tests.find(({ valid, data }) => !valid && spellingsOf(data).some(isAllowed));
   if (wrong !== undefined) return { outcome: 'acceptsInvalid', note: printJson(wrong.data), isChecked };
-  const lost = tests.find(({ valid, data }) => valid && !passes(prepared, printJson(data)));
+  const lost = tests.find(({ valid, data }) => valid && !spellingsOf(data).every(isAllowed));
   if (lost !== undefined) return { outcome: 'rejectsValid', note: printJson(lost.data), isChecked };
   return { outcome: 'right', note: '', isChecked };
 }
 
 const [kind = '', folder = '', ...rest] = process.argv.slice(2);
+const whitespace = JSON_WHITESPACE.find(name => name === rest[rest.indexOf('--whitespace') + 1]);
+const style: JsonStyle = whitespace === undefined ? {} : { whitespace };
 const step = Number(rest.find(word => /^\d+$/.test(word)) ?? 1);
 const totals: Totals = {
   right: 0,

@@ -5,7 +5,8 @@ import { type Grammar, GrammarRefused, type PreparedConstraint } from '../constr
 import type { JsonStyle } from '../constraint-spec.ts';
 import { type CompileOptions, compiles, dryRun } from '../dry-run/dry-run.ts';
 import { refuse } from '../refuse.ts';
-import { boundsWhitespace, withStyle } from './json-style.ts';
+import { toJsonForm, withStyle } from './json-style.ts';
+import { hasLongNumbers } from './long-numbers.ts';
 import { type NormalisedSchema, normaliseSchema } from './normalise-schema.ts';
 
 export interface SchemaSource {
@@ -34,9 +35,12 @@ export function refuseUnenforced({ unenforced }: NormalisedSchema, within = '#')
 }
 
 /** llguidance compiles several `patternProperties` only where they are disjoint; others are checked in the finished text. */
-function normaliseDisjoint({ document, style }: SchemaSource, options: CompileOptions): NormalisedSchema {
+function normaliseDisjoint(
+  { document, style, isStrict }: SchemaSource,
+  options: CompileOptions,
+): NormalisedSchema {
   const { limits, fitsMaskBudget } = options;
-  const normaliseOptions = { closeObjects: style.closeObjects ?? false, limits, fitsMaskBudget };
+  const normaliseOptions = { closeObjects: style.closeObjects ?? isStrict, limits, fitsMaskBudget };
   const whole = normaliseSchema(document, normaliseOptions);
   return hasOverlappingPatterns(whole, options)
     ? normaliseSchema(document, { ...normaliseOptions, omitsPatterns: true })
@@ -60,10 +64,11 @@ function compileOneOfs(
   { style, isStrict }: SchemaSource,
   options: CompileOptions,
 ): { readonly grammar: Grammar; readonly isExact: boolean } {
+  const form = toJsonForm(style, { hasLongNumbers: hasLongNumbers(schema) });
   const write = (coercesOneOf: boolean): Grammar => ({
     kind: 'json_schema',
     text: printJson(withStyle(schema, style, { coercesOneOf, extent: 'whole' })),
-    ...(boundsWhitespace(style, 'whole') && { boundsWhitespace: true }),
+    ...(form !== undefined && { form }),
   });
   const exact = write(false);
   const [first] = oneOfs;

@@ -1,20 +1,43 @@
 import { describe, expect, it } from 'vitest';
-import { boundsWhitespace, withStyle } from './json-style.ts';
+import { NUMBER_LIMITS } from '../json-form.ts';
+import { toJsonForm, withStyle } from './json-style.ts';
 
+const SHORT = { hasLongNumbers: false } as const;
 const WHOLE = { coercesOneOf: false, extent: 'whole' } as const;
 const PART = { coercesOneOf: false, extent: 'part' } as const;
 
 describe('the style of a schema', () => {
   it('is not written where the matcher bounds the white space of a whole answer', () => {
-    expect(withStyle({ type: 'null' }, {}, WHOLE)).toEqual({ type: 'null' });
-    expect(boundsWhitespace({}, 'whole')).toBe(true);
+    for (const style of [{}, { whitespace: 'bounded' }] as const)
+      expect(withStyle({ type: 'null' }, style, WHOLE)).toEqual({ type: 'null' });
+    expect(toJsonForm({}, SHORT)).toMatchObject({ layout: 'canonical' });
+    expect(toJsonForm({ whitespace: 'bounded' }, SHORT)).toMatchObject({ layout: 'bounded' });
+  });
+
+  it('leaves the form to the grammar where every part of it is off', () => {
+    expect(toJsonForm({ whitespace: 'none' }, SHORT)).toMatchObject({
+      layout: 'free',
+      guardsRepetition: true,
+    });
+    expect(
+      toJsonForm({ whitespace: 'any', limitNumbers: false, guardRepetition: false }, SHORT),
+    ).toBeUndefined();
+  });
+
+  it('limits no numbers of a schema that has longer ones', () => {
+    expect(toJsonForm({}, SHORT)?.numbers).toEqual(NUMBER_LIMITS);
+    expect(toJsonForm({}, { hasLongNumbers: true })?.numbers).toBeNull();
   });
 
   it('bounds white space by separators inside a longer answer', () => {
-    const styled = withStyle({ type: 'null' }, {}, PART) as Record<string, Record<string, unknown>>;
-    expect(styled['x-guidance']).toMatchObject({ whitespace_flexible: false });
-    expect(styled['x-guidance']!.item_separator).toMatch(/,/);
-    expect(boundsWhitespace({}, 'part')).toBe(false);
+    for (const [style, separator] of [
+      [{}, /^,/],
+      [{ whitespace: 'bounded' }, /.,/],
+    ] as const) {
+      const styled = withStyle({ type: 'null' }, style, PART) as Record<string, Record<string, unknown>>;
+      expect(styled['x-guidance']).toMatchObject({ whitespace_flexible: false });
+      expect(styled['x-guidance']!.item_separator).toMatch(separator);
+    }
   });
 
   it('comes before the keywords of the schema, whose order llguidance keeps', () => {

@@ -2,15 +2,24 @@
 
 import { isMap, type JsonMap, type JsonValue } from '@ortler/json';
 import type { JsonStyle } from '../constraint-spec.ts';
+import { GAP_AFTER_PATTERN, GAP_PATTERN } from '../json-form/gap-rules.ts';
+import { type JsonForm, NUMBER_LIMITS } from '../json-form.ts';
 import { refuse } from '../refuse.ts';
-import { GAP_PATTERN } from '../whitespace/json-whitespace.ts';
 
 /** Whether the JSON is a part of the answer or all of it. */
 export type JsonExtent = 'part' | 'whole';
 
-/** Whether the matcher must bound white space: the flexible white space of llguidance is unbounded. */
-export function boundsWhitespace({ whitespace = 'bounded' }: JsonStyle, extent: JsonExtent): boolean {
-  return extent === 'whole' && whitespace === 'bounded';
+/** The form that the matcher keeps of a whole answer; undefined where the grammar is all of it. */
+export function toJsonForm(
+  style: JsonStyle,
+  { hasLongNumbers }: { readonly hasLongNumbers: boolean },
+): JsonForm | undefined {
+  const { whitespace = 'canonical', limitNumbers = true, guardRepetition: guardsRepetition = true } = style;
+  const layout = whitespace === 'canonical' || whitespace === 'bounded' ? whitespace : 'free';
+  const numbers = limitNumbers && !hasLongNumbers ? NUMBER_LIMITS : null;
+  return layout === 'free' && numbers === null && !guardsRepetition
+    ? undefined
+    : { layout, numbers, guardsRepetition };
 }
 
 export interface StyleOptions {
@@ -29,15 +38,24 @@ export function withStyle(schema: JsonValue, style: JsonStyle, options: StyleOpt
 
 /**
  * `none` writes `{"a":[1,2]}`. A pattern allows white space around commas and colons, and none beside brackets, where this
- * build of llguidance would repeat the pattern. Bounded white space inside a longer answer is such a pattern too, because only
- * the grammar knows where that JSON begins and ends.
+ * build of llguidance would repeat the pattern. Canonical and bounded white space inside a longer answer is such a pattern
+ * too, because only the grammar knows where that JSON begins and ends. Of a whole answer the matcher keeps both, because the
+ * flexible white space of llguidance is unbounded.
  * Throws: `invalid_constraint` when the pattern allows anything that JSON does not ignore.
  */
 function toGuidance(style: JsonStyle, { coercesOneOf, extent }: StyleOptions): JsonMap {
-  const { whitespace = 'bounded' } = style;
+  const { whitespace = 'canonical' } = style;
   const oneOf = coercesOneOf ? { coerce_one_of: true } : {};
-  if (whitespace === 'any' || boundsWhitespace(style, extent)) return { ...oneOf };
+  const isKept = extent === 'whole' && (whitespace === 'canonical' || whitespace === 'bounded');
+  if (whitespace === 'any' || isKept) return { ...oneOf };
   if (whitespace === 'none') return { ...oneOf, whitespace_flexible: false };
+  if (whitespace === 'canonical')
+    return {
+      ...oneOf,
+      whitespace_flexible: false,
+      item_separator: `,${GAP_AFTER_PATTERN}`,
+      key_separator: ': ?',
+    };
   const space = whitespace === 'bounded' ? GAP_PATTERN : `(?:${checkWhitespacePattern(whitespace.pattern)})`;
   return {
     ...oneOf,

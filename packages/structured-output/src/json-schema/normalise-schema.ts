@@ -4,6 +4,7 @@
 
 import { emptyMap, isList, isMap, type JsonMap, type JsonValue } from '@ortler/json';
 import { pointer, refuse } from '../refuse.ts';
+import { sharesBranches } from './closed-objects.ts';
 import {
   checkCount,
   type KeywordNormaliser,
@@ -49,7 +50,8 @@ class SchemaNormaliser implements KeywordNormaliser {
   readonly options: NormaliseOptions;
   readonly #references: SchemaReferences;
   readonly #isLegacy: boolean;
-  readonly #names = new Map<JsonValue, string>();
+  /** Names of definitions by their schema: alone, and beside other schemas of the same value. */
+  readonly #names = { alone: new Map<JsonValue, string>(), shared: new Map<JsonValue, string>() };
   readonly #definitions = emptyMap<JsonValue>();
   readonly #unenforced: UnenforcedKeyword[] = [];
   readonly #oneOfs: UnenforcedKeyword[] = [];
@@ -65,7 +67,14 @@ class SchemaNormaliser implements KeywordNormaliser {
   run(): NormalisedSchema {
     const { schema, base } = this.#references.root;
     refuseDynamic(schema, '#');
-    const root = this.normalise(schema, { base, place: '#', depth: 0, chain: [] });
+    const root = this.normalise(schema, {
+      base,
+      place: '#',
+      depth: 0,
+      isShared: false,
+      sharesBranches: false,
+      chain: [],
+    });
     const definitions = Object.keys(this.#definitions).length > 0 ? { $defs: this.#definitions } : {};
     return {
       schema: removeUnproductive(isMap(root) ? { ...root, ...definitions } : root),
@@ -82,13 +91,15 @@ class SchemaNormaliser implements KeywordNormaliser {
     if (at.depth > this.options.limits.depth)
       refuse(at.place, `The schema is nested deeper than ${this.options.limits.depth} levels`);
     if (at.chain.includes(schema)) refuse(at.place, 'The schema refers to itself without an end');
+    const isLegacyReference = this.#isLegacy && typeof schema.$ref === 'string';
     const here = {
       ...at,
       base: this.#references.enter(schema, at.base),
+      sharesBranches: at.isShared || (!isLegacyReference && sharesBranches(schema)),
       chain: [...at.chain, schema],
     };
     // Drafts up to 7: whatever stands beside a reference is ignored.
-    if (this.#isLegacy && typeof schema.$ref === 'string') return { $ref: this.#refer(schema.$ref, here) };
+    if (isLegacyReference) return { $ref: this.#refer(schema.$ref!, here) };
     const out = emptyMap<JsonValue>();
     const also: JsonValue[] = [];
     const source = readTuple(rewriteExclusiveBounds(schema));
@@ -105,12 +116,15 @@ class SchemaNormaliser implements KeywordNormaliser {
       base: at.base,
       place: pointer(at.place, ...steps),
       depth: at.depth + 1,
+      isShared: false,
+      sharesBranches: false,
       chain: [],
     });
   }
 
   branch(schema: JsonValue, at: SchemaPlace, ...steps: readonly (string | number)[]): JsonValue {
-    return this.normalise(schema, { ...at, place: pointer(at.place, ...steps), depth: at.depth + 1 });
+    const place = pointer(at.place, ...steps);
+    return this.normalise(schema, { ...at, place, depth: at.depth + 1, isShared: at.sharesBranches });
   }
 
   markUnenforced(keyword: string, at: SchemaPlace): void {
@@ -164,13 +178,20 @@ class SchemaNormaliser implements KeywordNormaliser {
         `${JSON.stringify(reference)} points to nothing in the schema; other documents are not read`,
       );
     if (at.chain.includes(target.schema)) refuse(place, 'The schema refers to itself without an end');
-    const known = this.#names.get(target.schema);
+    const names = at.sharesBranches ? this.#names.shared : this.#names.alone;
+    const known = names.get(target.schema);
     if (known !== undefined && typeof target.schema !== 'boolean') return `#/$defs/${known}`;
     const name = String(Object.keys(this.#definitions).length);
-    this.#names.set(target.schema, name);
+    names.set(target.schema, name);
     this.#definitions[name] = true;
-    const inside = { base: target.base, place, depth: at.depth + 1, chain: at.chain };
-    this.#definitions[name] = this.normalise(target.schema, inside);
+    this.#definitions[name] = this.normalise(target.schema, {
+      base: target.base,
+      place,
+      depth: at.depth + 1,
+      isShared: at.sharesBranches,
+      sharesBranches: at.sharesBranches,
+      chain: at.chain,
+    });
     return `#/$defs/${name}`;
   }
 

@@ -3,6 +3,7 @@
 import { emptyMap, isList, isMap, type JsonMap, type JsonValue } from '@ortler/json';
 import { pointer, refuse } from '../refuse.ts';
 import { compileEcma } from '../regex/ecma-regex.ts';
+import { declaresInBranches } from './closed-objects.ts';
 import { checkCount, type KeywordNormaliser, type SchemaPlace } from './keyword-normaliser.ts';
 import { readDependencies } from './legacy-drafts.ts';
 import { translatePattern } from './string-keywords.ts';
@@ -43,11 +44,15 @@ function takeOpenProperties(
 ): void {
   const { additionalProperties, propertyNames } = source;
   const patterns = readMap(source.patternProperties, at, 'patternProperties');
-  const isUndecided =
-    additionalProperties === undefined && (out.properties !== undefined || patterns !== null);
+  const isClosed =
+    additionalProperties === undefined &&
+    (out.properties !== undefined || patterns !== null) &&
+    normaliser.options.closeObjects &&
+    mayClose(source, at);
+  if (isClosed) declareRequired(out);
   const additional =
     additionalProperties === undefined
-      ? !(isUndecided && normaliser.options.closeObjects)
+      ? !isClosed
       : normaliser.descend(additionalProperties, at, 'additionalProperties');
   const isExplicit = additionalProperties !== undefined || additional === false;
   if (patterns !== null) {
@@ -87,6 +92,21 @@ function takeOpenProperties(
   }
   out.patternProperties = { [translated]: additional };
   out.additionalProperties = false;
+}
+
+/** Whether closing the object leaves values of it. */
+function mayClose(source: JsonMap, at: SchemaPlace): boolean {
+  if (at.isShared || declaresInBranches(source)) return false;
+  const { properties, required, patternProperties, minProperties } = source;
+  const names = new Set([...Object.keys(isMap(properties) ? properties : {}), ...readRequired(required, at)]);
+  return patternProperties !== undefined || typeof minProperties !== 'number' || minProperties <= names.size;
+}
+
+/** A closed object still has the properties that it requires without declaring them. Mutates: `out`. */
+function declareRequired(out: Record<string, JsonValue>): void {
+  out.properties ??= emptyMap<JsonValue>();
+  const properties = out.properties as Record<string, JsonValue>;
+  for (const name of (out.required ?? []) as readonly string[]) properties[name] ??= true;
 }
 
 /** A declared property must fit every pattern that its name matches too; llguidance reads its own schema only. */

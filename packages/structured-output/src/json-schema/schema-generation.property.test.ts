@@ -1,9 +1,10 @@
 // Random schemas, a random model over the demo vocabulary: what it finishes is valid for an independent validator, and
-// what is cut off is the beginning of JSON.
+// what is cut off is the beginning of JSON. All of it is in its layout, with numbers of limited length.
 
 import fc from 'fast-check';
 import { runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
+import { isCanonical } from '../../test/canonical-layout.ts';
 import { prepare } from '../../test/feed-text.ts';
 import { judge } from '../../test/independent-validator.ts';
 import { isJsonPrefix } from '../../test/json-prefix.ts';
@@ -64,6 +65,8 @@ const schemas = (hasUnenforced: boolean) =>
         { type: 'integer', multipleOf: 3, minimum: 0, maximum: 99 },
         { type: 'number', multipleOf: 0.25, minimum: -2, maximum: 2 },
       ),
+      fc.constantFrom({ type: 'integer' }, { type: 'number' }, { type: 'string' }),
+      fc.constant({ type: 'integer', minimum: 0 }),
       counts('minLength', 'maxLength').map(range => ({ type: 'string', ...range })),
       fc.constantFrom(...PATTERNS).map(pattern => ({ type: 'string', pattern, maxLength: 12 })),
       fc.constantFrom(...FORMATS).map(format => ({ type: 'string', format })),
@@ -117,6 +120,19 @@ const schemas = (hasUnenforced: boolean) =>
     ),
   })).schema;
 
+/** Numbers outside strings. */
+function numbersOf(text: string): readonly string[] {
+  return text.replace(/"(?:[^"\\]|\\.)*("|$)/g, '""').match(/-?\d[\d.eE+-]*/g) ?? [];
+}
+
+function isOfLimitedLength(number: string): boolean {
+  const [mantissa = '', exponent = ''] = number.toLowerCase().split('e');
+  const [whole = '', fraction] = mantissa.replace('-', '').split('.');
+  if (exponent.replace(/[+-]/, '').length > 3) return false;
+  if (fraction === undefined) return whole.length <= 19 || /^\d{17}0{0,4}$/.test(whole);
+  return `${whole}${fraction}`.replace(/^0{1,7}/, '').length <= 17;
+}
+
 const WHITESPACE = [undefined, 'any', 'none', { pattern: '[ \\n]{0,2}' }] as const;
 
 /** Texts that were finished, cut off, and found wrong by the check at the end. */
@@ -139,6 +155,8 @@ function run(hasUnenforced: boolean, numRuns: number): { finished: number; cut: 
           return;
         }
         const { text, isFinished } = generate(prepared.grammar, seed, 60);
+        if (whitespace === undefined) expect(isCanonical(text), text).toBe(true);
+        for (const number of numbersOf(text)) expect(isOfLimitedLength(number), number).toBe(true);
         if (!isFinished) {
           seen.cut++;
           expect(isJsonPrefix(text), text).toBe(true);

@@ -3,9 +3,9 @@
 
 import type { ConstraintEngine, ConstraintMatcher, Grammar } from '../constraint.ts';
 import { MatcherFailed } from '../constraint.ts';
+import { JsonFormMatcher } from '../json-form/json-form-matcher.ts';
+import { JsonTokens } from '../json-form/json-tokens.ts';
 import type { TokenVocabulary } from '../token-vocabulary.ts';
-import { BoundedMatcher } from '../whitespace/bounded-matcher.ts';
-import { WhitespaceLimit } from '../whitespace/whitespace-limit.ts';
 import {
   DEFAULT_LLGUIDANCE_LIMITS,
   LlguidanceInstance,
@@ -34,7 +34,7 @@ export class LlguidanceEngine implements ConstraintEngine, MatcherHost {
   readonly #memoryBytes: number;
   #instance: LlguidanceInstance;
   #cache: MatcherCache;
-  #whitespace: WhitespaceLimit | null = null;
+  #jsonTokens: JsonTokens | null = null;
 
   constructor(vocabulary: TokenVocabulary, options: LlguidanceEngineOptions = {}) {
     if (vocabulary.eosTokenIds.length === 0)
@@ -56,9 +56,9 @@ export class LlguidanceEngine implements ConstraintEngine, MatcherHost {
     if (this.#instance.memoryBytes > this.#memoryBytes) this.#rebuild();
     const matcher = new LlguidanceMatcher(this, grammar);
     matcher.checkSatisfiable();
-    if (grammar.boundsWhitespace === undefined) return matcher;
-    this.#whitespace ??= new WhitespaceLimit(this.vocabulary);
-    return new BoundedMatcher(matcher, this.#whitespace, this.vocabulary.eosTokenIds);
+    if (grammar.form === undefined) return matcher;
+    this.#jsonTokens ??= new JsonTokens(this.vocabulary);
+    return new JsonFormMatcher(matcher, this.#jsonTokens, grammar.form);
   }
 
   /**

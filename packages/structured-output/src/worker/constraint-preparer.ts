@@ -4,7 +4,7 @@
 import { type JsonValue, printJson } from '@ortler/json';
 import { entryModule, KillableWorker } from '@ortler/worker';
 import type { PreparedConstraint } from '../constraint.ts';
-import { type ConstraintSpec, DEFAULT_CONSTRAINT_LIMITS } from '../constraint-spec.ts';
+import { type ConstraintSpec, DEFAULT_CONSTRAINT_LIMITS, type JsonStyle } from '../constraint-spec.ts';
 import { ConstraintError } from '../errors.ts';
 import { refuseOversize } from '../front-end/refuse-oversize.ts';
 import type { TokenVocabulary } from '../token-vocabulary.ts';
@@ -14,6 +14,8 @@ import { toConstraintError } from './to-constraint-error.ts';
 export interface ConstraintPreparerOptions {
   readonly specialTokens: TokenVocabulary['specialTokens'];
   readonly limits?: ConstraintWorkerData['limits'];
+  /** Form of JSON where a constraint does not say. */
+  readonly style?: JsonStyle;
   /** Default: two seconds. */
   readonly timeLimitMs?: number;
   /** Size of the cache of prepared constraints. Default: 16 MB. */
@@ -32,6 +34,7 @@ export class ConstraintPreparer {
   readonly #cacheBytes: number;
   readonly #sourceBytes: number;
   readonly #timeLimitMs: number;
+  readonly #style: JsonStyle | undefined;
   readonly #prepared = new Map<string, PreparedConstraint>();
   #keptBytes = 0;
 
@@ -41,6 +44,7 @@ export class ConstraintPreparer {
     this.#cacheBytes = options.cacheBytes ?? CACHE_BYTES;
     this.#sourceBytes = limits.sourceBytes;
     this.#timeLimitMs = timeLimitMs;
+    this.#style = options.style;
     this.#worker = new KillableWorker({
       entry: entryModule('./constraint-worker-entry', import.meta.url),
       workerData: { specialTokens, limits } satisfies ConstraintWorkerData,
@@ -52,8 +56,9 @@ export class ConstraintPreparer {
   }
 
   /** Throws: `invalid_constraint`, `overloaded`, `aborted`, `closed`, `failed`. */
-  async prepare(spec: ConstraintSpec, signal?: AbortSignal): Promise<PreparedConstraint> {
-    refuseOversize(spec, this.#sourceBytes);
+  async prepare(given: ConstraintSpec, signal?: AbortSignal): Promise<PreparedConstraint> {
+    refuseOversize(given, this.#sourceBytes);
+    const spec = this.#style === undefined ? given : withDefaultStyle(given, this.#style);
     const key = keyOf(spec);
     const kept = key === null ? undefined : this.#prepared.get(key);
     if (key === null || kept === undefined) {
@@ -110,6 +115,12 @@ export class ConstraintPreparer {
       this.#keptBytes -= sizeOf(oldKey, old);
     }
   }
+}
+
+/** The spec with the style where it is JSON; its own settings take precedence. */
+function withDefaultStyle(spec: ConstraintSpec, style: JsonStyle): ConstraintSpec {
+  const isJson = 'jsonSchema' in spec || 'jsonObject' in spec || 'structuralTag' in spec;
+  return isJson ? { ...spec, style: { ...style, ...spec.style } } : spec;
 }
 
 /** Null for a spec that cannot be serialised; the worker then refuses it. */

@@ -1,0 +1,24 @@
+// The form of generated JSON beyond its grammar, which llguidance cannot express: layout, length of numbers, and the
+// repetition guard. Plain data that crosses threads. The front end writes it, `json-form/json-form-matcher.ts` follows it.
+
+export interface JsonForm {
+  /**
+   * `canonical`: one of the layouts of `json-form/gap-rules.ts`, as the answer begins. `bounded`: any white space of little width.
+   * `free`: the grammar alone decides.
+   */
+  readonly layout: 'canonical' | 'bounded' | 'free';
+  /** Null: numbers of any length. */
+  readonly numbers: NumberLimits | null;
+  readonly guardsRepetition: boolean;
+}
+
+/** Most digits of a number. */
+export interface NumberLimits {
+  readonly integerDigits: number;
+  /** Of a number with a fraction or an exponent, or where one is allowed. */
+  readonly significantDigits: number;
+  readonly exponentDigits: number;
+}
+
+/** Every integer of 64 bits, and every double in its shortest spelling. */
+export const NUMBER_LIMITS: NumberLimits = { integerDigits: 19, significantDigits: 17, exponentDigits: 3 };
