@@ -43,18 +43,22 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
 export async function startEngine(
   modelDir: string,
   link: CoreLink,
-  options: Pick<EngineOptions, 'modelDefaults' | 'constraints' | 'onWarmUp' | 'reasoningParser'> = {},
+  options: Pick<
+    EngineOptions,
+    'modelDefaults' | 'constraints' | 'onWarmUp' | 'reasoningParser' | 'chatTemplate'
+  > = {},
 ): Promise<LinkedEngine> {
   const {
     modelDefaults = HOST_OPTIONS.modelDefaults.cpuDefault,
     reasoningParser = HOST_OPTIONS.reasoningParser.cpuDefault,
     constraints,
+    chatTemplate,
     onWarmUp,
   } = options;
   const [files, manifest] = await Promise.all([readTokenizerFiles(modelDir), readManifest(modelDir)]);
   // Text files are validated before a thread or process is started.
   const tokenizer = new Tokenizer(files);
-  const templates = new ChatTemplates(files);
+  const templates = new ChatTemplates(files, chatTemplate);
   const tokenSpan = longestTokenSpan(files.tokenizer, tokenizer.tokenBytes);
   const defaults = modelDefaults ? files.generationConfig : {};
   const samplingDefaults = readSamplingDefaults(defaults);

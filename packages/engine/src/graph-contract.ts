@@ -22,8 +22,11 @@ export const COMPANION_FILES = [
   'chat_template.jinja',
 ] as const;
 
-/** Quantisation of the weights of the large matrix products. */
-export type Precision = 'f32' | 'f16' | 'q8' | 'q4';
+/**
+ * Quantisation of the weights of the large matrix products. `file`: each matrix as the file has it, so far as the operators of the
+ * variant have its format.
+ */
+export type Precision = 'f32' | 'f16' | 'q8' | 'q4' | 'file';
 
 /**
  * Which operators the graph has. `kernels`: the operators of `packages/kernels` over a contiguous cache, for CPUs that they
@@ -34,8 +37,8 @@ export type GraphVariant = 'kernels' | 'slots' | 'paged';
 
 /** Precisions of each variant: activations and weights that are not quantised have the type of its first cache type. */
 export const VARIANT_PRECISIONS = {
-  kernels: ['f32', 'q8', 'q4'],
-  slots: ['f32', 'q8', 'q4'],
+  kernels: ['f32', 'q8', 'q4', 'file'],
+  slots: ['f32', 'q8', 'q4', 'file'],
   paged: ['f16', 'q8', 'q4'],
 } as const satisfies Readonly<Record<GraphVariant, readonly Precision[]>>;
 
@@ -124,7 +127,7 @@ export const SLOTS_INPUT = {
 } as const;
 
 /**
- * Inputs of a `slots` graph that another program exported, in the layout of Optimum and transformers.js.
+ * Inputs of a `slots` graph that another program exported: Optimum, transformers.js or onnxruntime-genai.
  *
  * - `inputIds` int64 `[batch, length]`
  * - `attentionMask` int64 `[batch, total]`: 1 for each token that a row has after this call, 0 behind them. `total` is at
@@ -142,7 +145,7 @@ export const MASK_INPUT = {
 } as const;
 
 /**
- * A cache of a `kernels` graph has room for whole groups of tokens, because the keys of a group lie side by side. Unit: tokens.
+ * A cache of a `kernels` graph has room for whole groups of tokens, because those of a group lie side by side. Unit: tokens.
  */
 export const CACHE_GROUP = 16;
 

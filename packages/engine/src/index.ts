@@ -4,7 +4,9 @@ export {
   type ConstraintLimits,
   type ConstraintSpec,
   DEFAULT_CONSTRAINT_LIMITS,
+  JSON_WHITESPACE,
   type JsonStyle,
+  type JsonWhitespace,
 } from '@ortler/structured-output';
 export { createEngine } from './create-engine.ts';
 export type { Engine, EngineHealth, EngineInfo, GenerateOptions } from './engine.ts';
@@ -19,6 +21,7 @@ export type { FinishReason, StopReason } from './request/finish-reason.ts';
 export type {
   CandidateLogprob,
   ChoiceFinish,
+  ConstraintPosition,
   GenerationEvent,
   PromptReadyEvent,
   PromptTiming,

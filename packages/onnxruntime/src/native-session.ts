@@ -9,7 +9,7 @@ import { DeviceMemory } from './device-memory.ts';
 import type { DeviceQueue } from './device-queue.ts';
 import { countElements, ELEMENT_TYPES } from './element-types.ts';
 import { assertInvariant } from './errors.ts';
-import { NativeTensor, toNativeValue } from './native-value.ts';
+import { NativeTensor, NativeValue, toNativeValue } from './native-value.ts';
 import { readCpuOperators } from './read-placement.ts';
 import type { WeightsMemory } from './weights-memory.ts';
 
@@ -96,9 +96,14 @@ export class NativeSession implements OrtSession {
     const inputValues = BigUint64Array.from(values.slice(0, inputs.size), value => value.handle);
     const outputValues = BigUint64Array.from(values.slice(inputs.size), value => value.handle);
     let isRunning = false;
+    /** As of the last look at all values, which are too many to be looked at in every call. */
+    let disposedCount = -1;
     const call = (): Promise<void> => {
       assertInvariant(this.#session !== null, 'a disposed session is not run');
-      for (const value of values) assertInvariant(!value.isDisposed, 'a disposed tensor is not used');
+      if (disposedCount !== NativeValue.disposedCount) {
+        for (const value of values) assertInvariant(!value.isDisposed, 'a disposed tensor is not used');
+        disposedCount = NativeValue.disposedCount;
+      }
       const session = this.#session;
       const { api } = this.#surroundings;
       return receiveStatus(api, 'Running the model', done =>

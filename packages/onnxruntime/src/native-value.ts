@@ -13,6 +13,7 @@ export interface ValueDescription {
 
 /** An OrtValue of the C API and what it holds. */
 export class NativeValue implements OrtValue {
+  static #disposedCount = 0;
   readonly device: OrtDevice;
   readonly type: ElementType;
   readonly shape: readonly number[];
@@ -34,6 +35,11 @@ export class NativeValue implements OrtValue {
     this.#onDispose = onDispose;
   }
 
+  /** Of all values so far: as long as it stays the same, none that was there is gone. */
+  static get disposedCount(): number {
+    return NativeValue.#disposedCount;
+  }
+
   get isDisposed(): boolean {
     return this.#handle === null;
   }
@@ -48,6 +54,7 @@ export class NativeValue implements OrtValue {
     this.#onDispose?.();
     this.#api.functions.releaseValue(this.#handle);
     this.#handle = null;
+    NativeValue.#disposedCount++;
   }
 }
 

@@ -19,6 +19,12 @@ import { EngineCore } from './engine-core.ts';
 import type { Drafter } from './speculative-decoding/drafter.ts';
 import { HostStepRunner } from './step/host-step-runner.ts';
 
+const JSON_FORM = {
+  layout: 'canonical',
+  numbers: { integerDigits: 3, significantDigits: 3, exponentDigits: 1 },
+  guardsRepetition: true,
+} as const;
+
 const regex = (text: string): Grammar => ({ kind: 'regex', text });
 
 function request(grammar: Grammar | null, changes: Partial<SubmitMessage> = {}): SubmitMessage {
@@ -110,7 +116,9 @@ describe('a constrained choice', () => {
   it('is cut off at the length with the beginning of what its constraint allows', async () => {
     const [answer] = await answerAlone(request(regex('h{9}'), { maxTokens: 4 }));
     expect(letterText(answer!.tokenIds)).toBe('hhhh');
-    expect(answer!.finish).toEqual({ reason: 'length', stopTokenId: null });
+    expect(answer!.finish).toEqual({ reason: 'length', stopTokenId: null, canEnd: false });
+    const [whole] = await answerAlone(request(regex('h{4,9}'), { maxTokens: 4 }));
+    expect(whole!.finish?.canEnd).toBe(true);
   });
 
   it('ends below the minimum and with ignored ends when nothing may follow', async () => {
@@ -189,6 +197,28 @@ describe('a constrained choice', () => {
     });
     expect(answer!.finish?.reason === 'length' || letterText(answer!.tokenIds).endsWith('a')).toBe(true);
     expect(answer!.tokenIds).not.toContain(LETTER_ENDS[0]);
+  });
+});
+
+describe('a model that repeats itself inside JSON', () => {
+  const grammar: Grammar = { kind: 'json_schema', text: '{"type":"string"}', form: JSON_FORM };
+  const model: ScriptedModelOptions = { peak: 100, logitsLimit: 40, nextToken: () => letterId('abc') };
+  const message = request(grammar, { maxTokens: 250 });
+
+  it('comes to the end of its answer', async () => {
+    const [answer] = await answerAlone(message, model);
+    expect(answer!.finish?.reason).toBe('stop');
+    expect(JSON.parse(letterText(answer!.tokenIds))).toMatch(/^(?:abc){32}/);
+    const endless: Grammar = { ...grammar, form: { ...JSON_FORM, guardsRepetition: false } };
+    const [other] = await answerAlone(request(endless, { maxTokens: 250 }), model);
+    expect(other!.finish?.reason).toBe('length');
+  });
+
+  it('does so in the same way with drafts', async () => {
+    const { core } = createCore(model, { drafter: RECKLESS });
+    core.submit(message);
+    expect([(await finish(core)).get('1/0')]).toEqual(await answerAlone(message, model));
+    expect(core.stats.acceptedTokenCount).toBeGreaterThan(0);
   });
 });
 
@@ -278,7 +308,7 @@ describe('jump-forward decoding, where a constraint allows only one text,', () =
   });
 });
 
-/** Drafts without sense: right and wrong tokens, ends among them, beside anything. */
+/** Drafts without sense: right and wrong tokens, repetitions and ends among them, beside anything. */
 const RECKLESS: Drafter = {
   draft(decodes, { logitsRoom }) {
     let roomLeft = logitsRoom;
@@ -288,7 +318,10 @@ const RECKLESS: Drafter = {
       const most = Math.min(6, roomLeft, group.submitted.maxTokens - outputTokenIds.length - 1);
       const right = constraint === null ? 0 : constraint.jumpForward(proposed, most);
       for (let i = right; i < most; i++)
-        proposed[i] = (outputTokenIds.length * 5 + i * 7) % LETTER_COLUMN_COUNT;
+        proposed[i] =
+          outputTokenIds.length % 2 === 0
+            ? (outputTokenIds.at(-1) ?? 0)
+            : (outputTokenIds.length * 5 + i * 7) % LETTER_COLUMN_COUNT;
       const length = Math.max(0, most);
       roomLeft -= length;
       return { proposed: proposed.subarray(0, length), source: 'text', length };
@@ -305,6 +338,7 @@ const grammars = fc.constantFrom<Grammar>(
     kind: 'json_schema',
     text: '{"type":"object","properties":{"a":{"enum":["b","cd"]}},"required":["a"],"additionalProperties":false}',
   },
+  { kind: 'json_schema', text: '{"type":"array","items":{"type":["string","integer"]}}', form: JSON_FORM },
 );
 
 const requests = fc.array(

@@ -68,12 +68,14 @@ export class CoreLoop {
         await this.#sleep();
         continue;
       }
-      for (const output of await core.step()) {
+      const step = core.step();
+      // Messages arrive only while the event loop turns. It does so while the model computes, unless that blocks it.
+      const turn = nextTurn();
+      for (const output of await step) {
         this.#send(output);
         if (output.kind === 'fatal') return;
       }
-      // Messages arrive only while the event loop turns.
-      await nextTurn();
+      await turn;
     }
   }
 

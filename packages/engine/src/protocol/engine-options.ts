@@ -5,12 +5,14 @@ import type { ConstraintPreparerOptions } from '@ortler/structured-output';
 import type { WarmUpProgress } from './messages.ts';
 import { type CoreOptions, type HOST_OPTIONS, MODEL_OPTIONS, type ValuesOf } from './options.ts';
 
-/** Limits that the host puts on constraints of requests. */
-export type ConstraintOptions = Pick<ConstraintPreparerOptions, 'limits' | 'timeLimitMs'>;
+/** Limits that the host puts on constraints of requests, and the form of JSON where a request does not say. */
+export type ConstraintOptions = Pick<ConstraintPreparerOptions, 'limits' | 'timeLimitMs' | 'style'>;
 
 export interface EngineOptions extends CoreOptions, ValuesOf<typeof HOST_OPTIONS> {
-  /** Limits on the constraints of requests. */
+  /** Limits on the constraints of requests, and their default style of JSON. */
   readonly constraints?: ConstraintOptions | undefined;
+  /** Chat template (Jinja source) in place of the model's own. Default: the one of the model's folder, if there is one. */
+  readonly chatTemplate?: string | undefined;
   /** Called while a device compiles the model, before it is loaded and again after each restart. */
   readonly onWarmUp?: ((progress: WarmUpProgress) => void) | undefined;
   /** A line that the model's process wrote to its output or error stream. Default: this process's error stream. */

@@ -156,6 +156,8 @@ export interface SequenceFinish {
   readonly stopTokenId: number | null;
   /** A `stop` without a stop token: with the last token, which is text, the constrained answer is complete. */
   readonly endsWithText?: true;
+  /** A `length` inside a constraint: whether the answer could have ended here. */
+  readonly canEnd?: boolean;
 }
 
 /** A request whose whole prompt is computed. */

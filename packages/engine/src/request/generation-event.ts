@@ -1,6 +1,7 @@
 // Events of `Engine.generate`, in order: one `prompt-ready`, one or more `token-delta` per choice, the last of which has
 // its `finish`, and at the end one `request-finish`. Failures are thrown as `EngineError`.
 
+import type { JsonPosition } from '@ortler/structured-output';
 import type { FinishReason, StopReason } from './finish-reason.ts';
 
 /** A candidate for the token at one position, with its probability. */
@@ -40,10 +41,21 @@ export interface PromptReadyEvent {
   readonly promptLogprobs?: readonly (TokenLogprob | null)[];
 }
 
+/** Where a constrained choice stood when the limit of its length ended it. */
+export interface ConstraintPosition {
+  /** The text is a whole match of the constraint, which could have gone on. */
+  readonly isComplete: boolean;
+  /** JSON pointer to the value that is not complete; only of an answer that is JSON as a whole. */
+  readonly path?: string;
+  readonly inside?: JsonPosition['inside'];
+}
+
 /** How a choice ended. */
 export interface ChoiceFinish {
   readonly reason: FinishReason;
   readonly stopReason: StopReason;
+  /** Of a choice with a constraint that ended by `length`. */
+  readonly constraintPosition?: ConstraintPosition;
 }
 
 /**

@@ -4,6 +4,7 @@ export type { EngineCoreSettings } from '../core/core-settings.ts';
 export { type CoreOutput, EngineCore } from '../core/engine-core.ts';
 export { loadCore } from '../core/load-core.ts';
 export { readManifest } from '../core/manifest/read-manifest.ts';
+export { allocateRows } from '../core/row-memory/row-memory.ts';
 export { createDeviceSlotsRunner } from '../core/runners/device-slots/device-slots-runner.ts';
 export type {
   BlockModelRunner,

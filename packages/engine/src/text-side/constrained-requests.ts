@@ -5,6 +5,7 @@ import {
   ConstraintError,
   type ConstraintErrorCode,
   ConstraintPreparer,
+  findJsonPosition,
   ReasoningEnd,
   type TokenVocabulary,
 } from '@ortler/structured-output';
@@ -12,6 +13,7 @@ import { EngineError, type EngineErrorCode } from '../errors.ts';
 import type { CoreLink } from '../link/core-link.ts';
 import type { ConstraintOptions } from '../protocol/engine-options.ts';
 import type { SubmittedConstraint, SubmittedReasoning } from '../protocol/messages.ts';
+import type { ConstraintPosition } from '../request/generation-event.ts';
 import type { GenerationRequest } from '../request/generation-request.ts';
 import { detokenize } from '../text/detokenizer.ts';
 import { toTokenVocabulary } from '../text/to-token-vocabulary.ts';
@@ -33,6 +35,8 @@ export interface ConstrainedRequest {
    * Rejects with `constraint_failed`, `overloaded`, `aborted`, `engine_closed`.
    */
   readonly checkAnswer: ((tokenIds: readonly number[]) => Promise<void>) | null;
+  /** The position of a choice in the constraint when the limit of its length ended it. */
+  readonly findPosition: (tokenIds: readonly number[], canEnd: boolean) => ConstraintPosition;
 }
 
 export class ConstrainedRequests {
@@ -66,6 +70,12 @@ export class ConstrainedRequests {
           ? null
           : tokenIds =>
               asEngineErrors(preparer.check(prepared, this.#answerText(tokenIds, submitted), signal)),
+      findPosition: (tokenIds, canEnd) => ({
+        isComplete: canEnd,
+        ...(grammar.kind === 'json_schema' &&
+          !canEnd &&
+          findJsonPosition(this.#answerText(tokenIds, submitted))),
+      }),
     };
   }
 
@@ -88,11 +98,12 @@ export class ConstrainedRequests {
       const message = 'This model has no end-of-sequence token, which constraints need.';
       throw new EngineError('invalid_request', message, { parameter: 'constraint' });
     }
-    const { limits, timeLimitMs } = this.#options;
+    const { limits, timeLimitMs, style } = this.#options;
     this.#preparer ??= new ConstraintPreparer({
       specialTokens,
       ...(limits !== undefined && { limits }),
       ...(timeLimitMs !== undefined && { timeLimitMs }),
+      ...(style !== undefined && { style }),
     });
     return this.#preparer;
   }

@@ -50,6 +50,7 @@ describe('Generation', () => {
       tokenBytes,
       eosTokenIds: [2],
       checkAnswer: () => Promise.reject(new EngineError('overloaded', 'Too many texts wait.')),
+      findPosition: null,
       abortChoice: choiceIndex => aborted.push(choiceIndex),
       setChoicePaused: () => undefined,
     });
@@ -71,6 +72,7 @@ describe('Generation', () => {
       tokenBytes,
       eosTokenIds: [],
       checkAnswer: null,
+      findPosition: null,
       abortChoice: () => undefined,
       setChoicePaused: () => undefined,
       now: () => nowMs,
@@ -94,6 +96,7 @@ describe('Generation', () => {
       tokenBytes,
       eosTokenIds: [],
       checkAnswer: null,
+      findPosition: null,
       abortChoice: () => undefined,
       setChoicePaused: () => undefined,
     });

@@ -2,7 +2,7 @@
 
 import { EngineError } from '../errors.ts';
 import type { PrefilledRequest, SequenceUpdate } from '../protocol/messages.ts';
-import type { GenerationEvent } from '../request/generation-event.ts';
+import type { ConstraintPosition, GenerationEvent } from '../request/generation-event.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import type { ChoiceAssembler, ChoiceDelta } from '../text/choice-assembler.ts';
 import type { ReasoningSplitter } from '../text/reasoning/reasoning-splitter.ts';
@@ -20,6 +20,8 @@ export interface GenerationOptions extends EventQueueOptions {
   readonly eosTokenIds: readonly number[];
   /** Checks the tokens of a whole answer before its end is reported; null when there is nothing to check. */
   readonly checkAnswer: ((tokenIds: readonly number[]) => Promise<void>) | null;
+  /** The position in the constraint of a choice that the limit of its length ended; null without a constraint. */
+  readonly findPosition: ((tokenIds: readonly number[], canEnd: boolean) => ConstraintPosition) | null;
   /** Aborts a choice on the token side, which cannot see that its text ended it. */
   readonly abortChoice: (choiceIndex: number) => void;
   /** Unit: milliseconds. Only differences matter. Default: the clock of this process. */
@@ -31,7 +33,7 @@ type NewText = Pick<ChoiceDelta, 'text' | 'tokenIds' | 'finish'>;
 export class Generation implements OpenRequest {
   readonly #options: GenerationOptions;
   readonly #queue: EventQueue;
-  /** Tokens of each choice, where its answer will be checked. */
+  /** Tokens of each choice that has a constraint. */
   readonly #answers: number[][];
   #failedChoiceCount = 0;
   #cachedTokenCount = 0;
@@ -45,7 +47,8 @@ export class Generation implements OpenRequest {
     this.#queue = new EventQueue(options);
     this.#now = options.now ?? (() => performance.now());
     this.#openChoiceCount = options.assemblers.length;
-    this.#answers = options.checkAnswer === null ? [] : options.assemblers.map(() => []);
+    const isConstrained = options.checkAnswer !== null || options.findPosition !== null;
+    this.#answers = isConstrained ? options.assemblers.map(() => []) : [];
   }
 
   /** All choices ended or the request failed: nothing more comes from the token side. */
@@ -83,9 +86,16 @@ export class Generation implements OpenRequest {
       return;
     }
     if (delta.endedByText) this.#options.abortChoice(choiceIndex);
-    const { checkAnswer } = this.#options;
+    const { checkAnswer, findPosition } = this.#options;
     if (checkAnswer === null || !this.#isWhole(delta.finish)) {
-      this.#finishChoice(choiceIndex, delta, logprobs);
+      const finish =
+        findPosition === null || delta.finish.reason !== 'length'
+          ? delta.finish
+          : {
+              ...delta.finish,
+              constraintPosition: findPosition(this.#answers[choiceIndex]!, update.finish?.canEnd === true),
+            };
+      this.#finishChoice(choiceIndex, { ...delta, finish }, logprobs);
       return;
     }
     checkAnswer(this.#answers[choiceIndex]!).then(

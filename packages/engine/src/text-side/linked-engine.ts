@@ -138,6 +138,7 @@ export class LinkedEngine implements Engine {
       tokenBytes: tokenizer.tokenBytes,
       eosTokenIds: this.info.eosTokenIds,
       checkAnswer: constrained?.checkAnswer ?? null,
+      findPosition: constrained?.findPosition ?? null,
       abortChoice: choiceIndex => link.abort({ kind: 'abort', requestId, choiceIndex }),
       setChoicePaused: (choiceIndex, { isPaused }) =>
         link.setPaused({ kind: isPaused ? 'pause' : 'resume', requestId, choiceIndex }),

@@ -37,12 +37,15 @@ export class ChatTemplates {
   readonly #named: ReadonlyMap<string, string>;
   readonly #specialTokens: Readonly<Record<string, string>>;
 
-  /** Throws: `model_invalid` for a template entry of the wrong shape. */
-  constructor(files: Pick<TokenizerFiles, 'config' | 'chatTemplateFile'>) {
-    this.#named = readNamed(files.config);
+  /**
+   * @param given A template in place of all templates of the model.
+   * Throws: `model_invalid` for a template entry of the wrong shape.
+   */
+  constructor(files: Pick<TokenizerFiles, 'config' | 'chatTemplateFile'>, given?: string) {
+    this.#named = given === undefined ? readNamed(files.config) : new Map();
     const ofConfig = typeof files.config.chat_template === 'string' ? files.config.chat_template : null;
     // The file is the newer convention and takes precedence, also in the original.
-    this.#default = files.chatTemplateFile ?? ofConfig ?? this.#named.get('default') ?? null;
+    this.#default = given ?? files.chatTemplateFile ?? ofConfig ?? this.#named.get('default') ?? null;
     const special: Record<string, string> = {};
     for (const name of SPECIAL_TOKEN_NAMES) {
       const text = tokenText(files.config[name]);
@@ -66,7 +69,7 @@ export class ChatTemplates {
     if (source === null) {
       throw new EngineError(
         'template_failed',
-        'The model has no chat template and the request brought none.',
+        'The model has no chat template, which chat messages need: give one with the request, or when the model is loaded.',
         {
           parameter: 'prompt.template.template',
         },

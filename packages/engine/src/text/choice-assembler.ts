@@ -29,6 +29,7 @@ export interface TokenFinish {
   readonly stopTokenId: number | null;
   /** The last token is text, not a stop token. */
   readonly endsWithText?: true;
+  readonly canEnd?: boolean;
 }
 
 export class ChoiceAssembler {

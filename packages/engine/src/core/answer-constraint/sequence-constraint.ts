@@ -144,6 +144,17 @@ export class SequenceConstraint {
     }
   }
 
+  /** The answer so far is complete, although more may follow. False when that cannot be known any more. */
+  canEnd(): boolean {
+    if (this.#phase !== 'answer') return false;
+    try {
+      return this.#matcher.canStop();
+    } catch (error) {
+      if (!(error instanceof MatcherFailed)) throw error;
+      return false;
+    }
+  }
+
   /** The same in the same state, for another choice or for a look ahead. */
   fork(): SequenceConstraint {
     return new SequenceConstraint(this.#matcher.fork(), this.#options, this);

@@ -60,15 +60,15 @@ describe('readManifest', () => {
   it.each([
     [{ formatVersion: 1 }, 'formatVersion must be 2; got 1.'],
     [{ variant: 'rows' }, 'variant must be kernels or slots or paged; got "rows".'],
-    [{ precision: 'q2' }, 'precision must be f32 or q8 or q4 with variant slots; got "q2".'],
-    [{ precision: 'f16' }, 'precision must be f32 or q8 or q4 with variant slots; got "f16".'],
+    [{ precision: 'q2' }, 'precision must be f32 or q8 or q4 or file with variant slots; got "q2".'],
+    [{ precision: 'f16' }, 'precision must be f32 or q8 or q4 or file with variant slots; got "f16".'],
     [
       { variant: 'paged', precision: 'f32' },
       'precision must be f16 or q8 or q4 with variant paged; got "f32".',
     ],
     [
       { variant: 'kernels', precision: 'f16' },
-      'precision must be f32 or q8 or q4 with variant kernels; got "f16".',
+      'precision must be f32 or q8 or q4 or file with variant kernels; got "f16".',
     ],
     [
       { variant: 'kernels', kvType: 'int4' },
@@ -108,6 +108,13 @@ describe('readManifest', () => {
     await expect(readManifest(join(dir, 'nowhere'))).rejects.toMatchObject({
       code: 'model_invalid',
       message: expect.stringContaining('ortler build'),
+    });
+  });
+
+  it('says that a GGUF file has to be built', async () => {
+    await expect(readManifest(join(dir, 'model.gguf'))).rejects.toMatchObject({
+      code: 'model_invalid',
+      message: expect.stringContaining('model.gguf is a GGUF file, which "ortler build" and loadModel'),
     });
   });
 });

@@ -48,7 +48,9 @@ export async function readManifest(modelDir: string): Promise<ModelManifest> {
   try {
     text = await readFile(file, 'utf8');
   } catch (cause) {
-    const message = `${file} cannot be read. A model folder is made by "ortler build".`;
+    const message = /\.gguf$/i.test(modelDir)
+      ? `${modelDir} is a GGUF file, which "ortler build" and loadModel make a model folder of.`
+      : `${file} cannot be read. A model folder is made by "ortler build".`;
     throw new EngineError('model_invalid', message, { cause });
   }
   let value: unknown;

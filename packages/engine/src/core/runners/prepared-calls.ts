@@ -6,6 +6,8 @@ export class PreparedCalls<Call> {
   readonly #dispose: (call: Call) => void;
   /** Least recently used first. */
   readonly #calls = new Map<string, Call>();
+  /** The one that was taken last, which most steps take again. */
+  #newest: { readonly key: string; readonly call: Call } | null = null;
 
   constructor(limit: number, dispose: (call: Call) => void) {
     this.#limit = limit;
@@ -14,7 +16,9 @@ export class PreparedCalls<Call> {
 
   /** The call of that key, prepared now unless it is kept. Mutates: may dispose the one that was longest unused. */
   take(key: string, prepare: () => Call): Call {
+    if (this.#newest?.key === key) return this.#newest.call;
     const call = this.#calls.get(key) ?? prepare();
+    this.#newest = { key, call };
     this.#calls.delete(key);
     this.#calls.set(key, call);
     if (this.#calls.size > this.#limit) {
@@ -28,5 +32,6 @@ export class PreparedCalls<Call> {
   dispose(): void {
     for (const call of this.#calls.values()) this.#dispose(call);
     this.#calls.clear();
+    this.#newest = null;
   }
 }

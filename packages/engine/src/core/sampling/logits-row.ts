@@ -1,12 +1,12 @@
-// One row of logits during sampling: a copy that may be edited, reduced block by block. Its queries use the blocks and visit
-// only a small part of the vocabulary. Callers: `sampler.ts` and `logprobs.ts`.
+// One row of logits during sampling, or an edited copy of one, reduced block by block. Its queries use the blocks and visit only
+// a small part of the vocabulary. Callers: `sampler.ts` and `logprobs.ts`.
 
+import { Wasm } from '../row-memory/web-assembly.ts';
 import type { Candidates } from './candidates.ts';
 import { PlainKernels } from './kernels/plain-kernels.ts';
 import { BLOCK_LENGTH, type Buckets, type RowKernels, type SpreadTokens } from './kernels/row-kernels.ts';
 import type { WeightScale } from './kernels/token-weight.ts';
 import { WasmKernels } from './kernels/wasm-kernels.ts';
-import { Wasm } from './kernels/web-assembly.ts';
 import { kthLargest } from './kth-largest.ts';
 
 /** From the id of a token to its block. */
@@ -22,8 +22,6 @@ export interface RowCut {
 
 export class LogitsRow {
   readonly vocabSize: number;
-  /** The copy. Shape: `[vocabSize]`. After an edit comes `scan`. */
-  readonly logits: Float32Array;
   /** As of the last `scan`. NaN when the row has one, minus infinity when nothing is left of it. */
   largest = Number.NaN;
   readonly #kernels: RowKernels;
@@ -33,16 +31,26 @@ export class LogitsRow {
   constructor(vocabSize: number, kernels: RowKernels = createRowKernels(vocabSize)) {
     this.vocabSize = vocabSize;
     this.#kernels = kernels;
-    this.logits = kernels.row.subarray(0, vocabSize);
     this.#heap = new Float64Array(kernels.blockMaxima.length);
   }
 
-  /** Mutates: the copy. Shape: `logits` is `[vocabSize]`. */
-  load(logits: Float32Array): void {
-    this.logits.set(logits);
+  /** Takes a copy of these logits as the row, and gives it to be edited before `scan`. Shape: `[vocabSize]`, both. */
+  load(logits: Float32Array): Float32Array {
+    this.#kernels.load(logits);
+    return this.#kernels.row.subarray(0, this.vocabSize);
   }
 
-  /** Reduces the copy. All queries below refer to the row at the last scan; logits may only be lowered after it. */
+  /** The same for a row that is not edited: it is read in place where that is possible. */
+  open(logits: Float32Array): void {
+    this.#kernels.open(logits);
+  }
+
+  /** The row, to be read. Shape: `[vocabSize]` and more. */
+  get logits(): Float32Array {
+    return this.#kernels.row;
+  }
+
+  /** Reduces the row. All queries below refer to the row at the last scan; logits may only be lowered after it. */
   scan(): void {
     this.largest = this.#kernels.scan();
   }
@@ -120,9 +128,9 @@ export class LogitsRow {
     return weightSum;
   }
 
-  /** Bans the tokens of exactly that logit except for the first `keptCount` of them. Mutates: the copy. */
+  /** Bans the tokens of exactly that logit except for the first `keptCount` of them. Mutates: the row, then a copy. */
   forbidEquals(logit: number, keptCount: number): void {
-    const { logits } = this;
+    const logits = this.load(this.logits.subarray(0, this.vocabSize));
     let count = 0;
     for (let id = logits.indexOf(logit); id !== -1; id = logits.indexOf(logit, id + 1)) {
       count++;

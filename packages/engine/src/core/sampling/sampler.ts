@@ -89,7 +89,7 @@ export class Sampler {
     const tokenId = this.#edit(logits, step) ?? this.#draw(step);
     if (topLogprobCount === undefined) return { tokenId };
     if (processors.length > 0 || params.topP < 1) {
-      row.load(logits);
+      row.open(logits);
       row.scan();
     }
     return { tokenId, logprobs: readRowLogprobs(row, this.#candidates, tokenId, topLogprobCount) };
@@ -118,13 +118,13 @@ export class Sampler {
    * `[vocabSize]`. Throws: an Error when the row is not made of numbers.
    */
   readLogprobs(logits: Float32Array, tokenId: number, topCount: number): TokenLogprobs {
-    this.#row.load(logits);
+    this.#row.open(logits);
     this.#row.scan();
     return readRowLogprobs(this.#row, this.#candidates, tokenId, topCount);
   }
 
   #largestToken(logits: Float32Array): number {
-    this.#row.load(logits);
+    this.#row.open(logits);
     this.#row.scan();
     return this.#row.bestTokenId;
   }
@@ -152,14 +152,17 @@ export class Sampler {
   #edit(logits: Float32Array, step: SamplingStep): number | null {
     const { processors, output, mask = null, isEdited = processors.length > 0 } = step;
     const row = this.#row;
-    row.load(logits);
-    for (const processor of processors) processor.edit(row.logits, output);
+    if (processors.length === 0) row.open(logits);
+    else {
+      const copy = row.load(logits);
+      for (const processor of processors) processor.edit(copy, output);
+    }
     row.scan();
     if (Number.isFinite(row.largest)) return null;
     if (row.largest === -Infinity && isEdited) {
       if (mask === null) throw nothingLeft();
       if (mask.endTokenId !== null) return mask.endTokenId;
-      row.load(logits);
+      row.open(logits);
       row.scan();
       if (Number.isFinite(row.largest)) return null;
     }

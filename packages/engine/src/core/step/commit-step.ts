@@ -115,8 +115,15 @@ function commitTokens(
     choiceIndex,
     tokenIds,
     ...(submitted.logprobs === undefined ? {} : { logprobs: readLogprobs(tokens, tokenIds.length) }),
-    ...(finish === undefined ? {} : { finish }),
+    ...(finish === undefined ? {} : { finish: withPosition(finish, sequence) }),
   });
+}
+
+/** A constrained answer that is cut off tells whether it could have ended here. */
+function withPosition(finish: SequenceFinish, { constraint }: Sequence): SequenceFinish {
+  return finish.reason === 'length' && constraint !== null
+    ? { ...finish, canEnd: constraint.canEnd() }
+    : finish;
 }
 
 function readLogprobs(tokens: readonly SampledToken[], count: number): TokenLogprobs[] {

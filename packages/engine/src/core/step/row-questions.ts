@@ -40,26 +40,28 @@ export function promptLogprobPositions(
 }
 
 /**
- * The part of a row that any sampling thread can do, in the order of its logits: tokens of the prompt, then the draw if it
- * takes nothing but the logits. `start` is the row's first one in the logits of the step, `last` its last. Mutates: `last`,
- * as its request asks.
+ * Adds the part of a row that any sampling thread can do, in the order of its logits: tokens of the prompt, then the draw if
+ * it takes nothing but the logits. `start` is the row's first one in the logits of the step, `last` its last. Mutates: `jobs`,
+ * and `last` as its request asks.
  */
-export function toRowJobs(
+export function addRowJobs(
+  jobs: RowJob[],
   row: PlannedRow,
-  start: number,
-  last: Float32Array,
+  { start, last }: { readonly start: number; readonly last: Float32Array },
   masks: readonly TokenMask[] | null,
-): RowJob[] {
-  const { tokenIds, topCount } = promptLogprobPositions(row) ?? { tokenIds: [], topCount: 0 };
-  const jobs = tokenIds.map(
-    (tokenId, index): RowJob => ({ kind: 'read', row: start + index, tokenId, topCount }),
-  );
+): void {
+  const read = promptLogprobPositions(row);
+  if (read !== null) {
+    const { topCount } = read;
+    for (const [index, tokenId] of read.tokenIds.entries())
+      jobs.push({ kind: 'read', row: start + index, tokenId, topCount });
+  }
   // Tokens behind a draft depend on those before them.
-  if (!row.drawsToken || row.draftLength > 0) return jobs;
+  if (!row.drawsToken || row.draftLength > 0) return;
   const step = toSamplingStep(row.sequence, row.sequence, masks === null ? null : masks[0]!);
-  if (!Sampler.editInPlace(last, step)) return jobs;
+  if (!Sampler.editInPlace(last, step)) return;
   const { params, randomKey, position, topLogprobCount, processors } = step;
-  const draw: RowJob = {
+  jobs.push({
     kind: 'draw',
     row: start + row.logitsCount - 1,
     params,
@@ -67,6 +69,5 @@ export function toRowJobs(
     position,
     topCount: topLogprobCount,
     isEdited: processors.length > 0,
-  };
-  return [...jobs, draw];
+  });
 }

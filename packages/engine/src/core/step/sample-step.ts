@@ -10,7 +10,7 @@ import type { RowAnswer, RowJob } from '../sampling/threads/row-job.ts';
 import type { SamplingThreads } from '../sampling/threads/sampling-threads.ts';
 import type { PlannedRow, StepPlan } from '../scheduler/step-plan.ts';
 import type { TokenMask } from '../token-mask.ts';
-import { toRowJobs, toSamplingStep } from './row-questions.ts';
+import { addRowJobs, toSamplingStep } from './row-questions.ts';
 
 export interface SampledRow {
   /** New tokens of the sequence, in order: at most one more than the row's draft has. Empty for a row that draws none. */
@@ -27,8 +27,9 @@ interface RowWork {
   /** Shape: `[row.logitsCount, vocabSize]`. */
   readonly logits: Float32Array;
   readonly masks: readonly TokenMask[] | null;
-  /** The part that any sampling thread can do. */
-  readonly jobs: readonly RowJob[];
+  /** Its jobs among those of the step: `[firstJob, jobEnd)`, the part that any sampling thread can do. */
+  readonly firstJob: number;
+  readonly jobEnd: number;
 }
 
 /**
@@ -44,6 +45,7 @@ export function sampleStep(
   masks: readonly (readonly TokenMask[] | Error | null)[],
 ): (SampledRow | Error)[] {
   const { vocabSize } = sampler;
+  const jobs: RowJob[] = [];
   let end = 0;
   const works = plan.rows.map((row, index): RowWork | Error => {
     const start = end;
@@ -51,38 +53,36 @@ export function sampleStep(
     const rowMasks = masks[index]!;
     if (rowMasks instanceof Error) return rowMasks;
     const rowLogits = logits.subarray(start * vocabSize, end * vocabSize);
+    const firstJob = jobs.length;
     return attempt(() => {
-      const jobs = toRowJobs(row, start, rowLogits.subarray(-vocabSize), rowMasks);
-      return { row, logits: rowLogits, masks: rowMasks, jobs };
+      addRowJobs(jobs, row, { start, last: rowLogits.subarray(-vocabSize) }, rowMasks);
+      return { row, logits: rowLogits, masks: rowMasks, firstJob, jobEnd: jobs.length };
     });
   });
   let drawn: readonly (readonly SampledToken[] | Error)[] = [];
-  const jobs = works.flatMap(work => (work instanceof Error ? [] : work.jobs));
   const answers = threads.answer(sampler, logits, jobs, () => {
-    drawn = works.map(work => (work instanceof Error ? work : attempt(() => drawAlone(sampler, work))));
+    drawn = works.map(work => {
+      if (work instanceof Error) return work;
+      return isDrawnByJob(work, jobs) ? NOTHING : attempt(() => drawTokens(sampler, work));
+    });
   });
-  let answered = 0;
-  return works.map((work, index) => {
-    if (work instanceof Error) return work;
-    const first = answered;
-    answered += work.jobs.length;
-    return collect(answers.slice(first, answered), drawn[index]!);
-  });
+  return works.map((work, index) => (work instanceof Error ? work : collect(work, answers, drawn[index]!)));
 }
 
-/** The tokens of a row whose draw is no job. */
-function drawAlone(sampler: Sampler, { row, logits, masks, jobs }: RowWork): readonly SampledToken[] {
-  if (!row.drawsToken || jobs.at(-1)?.kind === 'draw') return NOTHING;
-  return drawTokens(sampler, row, logits, masks);
+/** Whether nothing is left to draw for this thread alone. */
+function isDrawnByJob({ row, firstJob, jobEnd }: RowWork, jobs: readonly RowJob[]): boolean {
+  return !row.drawsToken || (jobEnd > firstJob && jobs[jobEnd - 1]!.kind === 'draw');
 }
 
 function collect(
+  { firstJob, jobEnd }: RowWork,
   answers: readonly (RowAnswer | Error)[],
   drawn: readonly SampledToken[] | Error,
 ): SampledRow | Error {
   const promptLogprobs: TokenLogprobs[] = [];
   let tokens = drawn;
-  for (const answer of answers) {
+  for (let index = firstJob; index < jobEnd; index++) {
+    const answer = answers[index]!;
     if (answer instanceof Error) return answer;
     if (answer.kind === 'draw') tokens = [answer.token];
     else promptLogprobs.push(answer.logprobs);
@@ -95,12 +95,7 @@ function collect(
  * the token that is drawn is the drafted one, the logits behind the draft are those of the true text. A constrained row
  * has a mask for each of them, up to where its constraint can follow the draft.
  */
-function drawTokens(
-  sampler: Sampler,
-  row: PlannedRow,
-  logits: Float32Array,
-  masks: readonly TokenMask[] | null,
-): SampledToken[] {
+function drawTokens(sampler: Sampler, { row, logits, masks }: RowWork): SampledToken[] {
   const { sequence, draftLength, tokenIds } = row;
   const { vocabSize } = sampler;
   const draw = (index: number, output: OutputView): SampledToken => {

@@ -1,6 +1,7 @@
 // Runs a planned step: the model computes the rows and their logits are sampled. Implementations: `host-step-runner.ts`
 // samples on the CPU, `device-step-runner.ts` where the logits lie on a device. Caller: `../engine-core.ts`.
 
+import { attempt } from '../../errors.ts';
 import type { DeviceSamplingStats } from '../../protocol/core-stats.ts';
 import type { ModelRunner } from '../runners/model-runner.ts';
 import type { StepPlan } from '../scheduler/step-plan.ts';
@@ -31,8 +32,8 @@ export async function computeAndMask<Logits>(
   computing: Promise<Logits>,
   fillMasks: () => StepMasks,
 ): Promise<{ readonly logits: Logits; readonly masks: StepMasks }> {
-  const [logits, masks] = await Promise.allSettled([computing, (async () => fillMasks())()]);
-  if (logits.status === 'rejected') throw logits.reason;
-  if (masks.status === 'rejected') throw masks.reason;
-  return { logits: logits.value, masks: masks.value };
+  const masks = attempt(fillMasks);
+  const logits = await computing;
+  if (masks instanceof Error) throw masks;
+  return { logits, masks };
 }

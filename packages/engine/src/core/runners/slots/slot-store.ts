@@ -2,7 +2,7 @@
 //
 //     [slotCount, kvHeadCount, capacity, rowLength]   float32, float16 or int8
 //
-// In `kernels` graphs the keys of a group of tokens lie side by side, so capacities and copies are whole groups.
+// In `kernels` graphs the tokens of a group lie side by side, so capacities and copies are whole groups.
 // A run of slots is a contiguous run of memory, so any batch of neighbouring slots is a view without copying.
 // Memory that no token was written to costs nothing: the arrays are fresh zero pages, never filled.
 

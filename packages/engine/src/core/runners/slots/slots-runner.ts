@@ -7,6 +7,7 @@ import { availableMemory } from 'node:process';
 import type { OrtBackend, OrtSession, OrtSessionOptions } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../../errors.ts';
 import { CACHE_GROUP, cacheRowLength, type ModelManifest, weightsFileName } from '../../../graph-contract.ts';
+import { allocateRows } from '../../row-memory/row-memory.ts';
 import type { CallConvention } from '../conventions/call-convention.ts';
 import { inPieces } from '../conventions/call-convention.ts';
 import { createConvention } from '../conventions/create-convention.ts';
@@ -76,8 +77,8 @@ class SlotsRunner implements SlotModelRunner {
   readonly #store: KvStore;
   readonly #calls: SlotsCalls;
   /**
-   * Shape: `[logitsLimit, vocabSize]`. What `run` returns a part of; decodes write into it directly. Shared memory, as several
-   * threads may sample from it.
+   * Shape: `[logitsLimit, vocabSize]`. What `run` returns a part of; decodes write into it directly. Several threads may
+   * sample from it, in place.
    */
   readonly #logits: Float32Array;
   /** Shape: `[most of one row, vocabSize]`. Where chunks write: their place in `#logits` differs from call to call. */
@@ -101,9 +102,7 @@ class SlotsRunner implements SlotModelRunner {
       type: kvType,
     });
     const logitsLimit = countLogits(slotCount, contextLength, vocabSize);
-    this.#logits = new Float32Array(
-      new SharedArrayBuffer(Float32Array.BYTES_PER_ELEMENT * logitsLimit * vocabSize),
-    );
+    this.#logits = allocateRows(logitsLimit * vocabSize);
     this.#chunkLogits = new Float32Array(logitsLimit * vocabSize);
     this.#convention = createConvention(backend, manifest, {
       inputNames: session.inputNames,

@@ -7,6 +7,7 @@ import {
   type Buckets,
   bucketOf,
   countBlocks,
+  isWholeBlocks,
   type RowKernels,
   SAMPLE_LENGTH,
   type SpreadTokens,
@@ -15,18 +16,31 @@ import { tokenWeight, type WeightScale } from './token-weight.ts';
 
 export class PlainKernels implements RowKernels {
   readonly name = 'plain';
-  readonly row: Float32Array;
+  row: Float32Array;
   readonly blockMaxima: Float32Array;
   readonly blockWeightSums: Float64Array;
   readonly weights: Float32Array;
   readonly bucketWeightSums = new Float64Array(BUCKET_COUNT);
+  /** Behind the vocabulary it stays minus infinity. */
+  readonly #copy: Float32Array;
 
   constructor(vocabSize: number) {
     const blockCount = countBlocks(vocabSize);
-    this.row = new Float32Array(blockCount * BLOCK_LENGTH).fill(-Infinity);
+    this.#copy = new Float32Array(blockCount * BLOCK_LENGTH).fill(-Infinity);
+    this.row = this.#copy;
     this.blockMaxima = new Float32Array(blockCount);
     this.blockWeightSums = new Float64Array(blockCount);
     this.weights = new Float32Array(this.row.length);
+  }
+
+  load(logits: Float32Array): void {
+    this.#copy.set(logits);
+    this.row = this.#copy;
+  }
+
+  open(logits: Float32Array): void {
+    if (isWholeBlocks(logits.length)) this.row = logits;
+    else this.load(logits);
   }
 
   scan(): number {

@@ -3,8 +3,16 @@
 import fc from 'fast-check';
 import { runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
+import { allocateRows } from '../../row-memory/row-memory.ts';
 import { PlainKernels } from './plain-kernels.ts';
-import { BLOCK_LENGTH, BUCKET_COUNT, type Buckets, bucketOf, type RowKernels } from './row-kernels.ts';
+import {
+  BLOCK_LENGTH,
+  BUCKET_COUNT,
+  type Buckets,
+  bucketOf,
+  countBlocks,
+  type RowKernels,
+} from './row-kernels.ts';
 import { exactWeightBits, FINEST_BITS, tokenWeight, weightScale } from './token-weight.ts';
 import { WasmKernels } from './wasm-kernels.ts';
 
@@ -26,27 +34,49 @@ const temperatures = fc.oneof(
 const limits = fc.oneof(fc.constantFrom(-Infinity, 0, 1), fc.float({ min: -40, max: 40, noNaN: true }));
 
 function fill<Kernels extends RowKernels>(kernels: Kernels, row: Float32Array): Kernels {
-  kernels.row.set(row);
+  kernels.load(row);
   return kernels;
 }
+
+/** Kernels of a whole number of blocks that read the row where it lies, between rows that they must not read. */
+function openInPlace(row: Float32Array): WasmKernels {
+  const length = countBlocks(row.length) * BLOCK_LENGTH;
+  const rows = allocateRows(3 * length).fill(Number.NaN);
+  const inPlace = rows.subarray(length, 2 * length).fill(-Infinity);
+  inPlace.set(row);
+  const kernels = new WasmKernels(length);
+  kernels.open(inPlace);
+  expect(kernels.row).toBe(inPlace);
+  return kernels;
+}
+
+/** Ways to give WebAssembly a row. */
+const opened = fc.constantFrom(openInPlace, (row: Float32Array) => fill(new WasmKernels(row.length), row));
 
 describe('row kernels', () => {
   it('give the same bits in WebAssembly and in plain JavaScript', () => {
     fc.assert(
-      fc.property(rows, temperatures, fc.boolean(), limits, (row, temperature, isFinest, limit) => {
-        const wasm = fill(new WasmKernels(row.length), row);
-        const plain = fill(new PlainKernels(row.length), row);
-        const largest = plain.scan();
-        expect(wasm.scan() === largest).toBe(true);
-        expect(largest === row.reduce((a, b) => Math.max(a, b))).toBe(true);
-        // Zeros may differ in their sign, which nothing depends on.
-        expect(wasm.blockMaxima.every((value, block) => value === plain.blockMaxima[block])).toBe(true);
-        fc.pre(Number.isFinite(largest));
-        const bits = isFinest ? FINEST_BITS : exactWeightBits(row.length);
-        const scale = weightScale(largest, temperature, bits);
-        expect(wasm.weigh(scale, limit)).toBe(plain.weigh(scale, limit));
-        expect(wasm.blockWeightSums).toEqual(plain.blockWeightSums);
-      }),
+      fc.property(
+        opened,
+        rows,
+        temperatures,
+        fc.boolean(),
+        limits,
+        (open, row, temperature, isFinest, limit) => {
+          const wasm = open(row);
+          const plain = fill(new PlainKernels(row.length), row);
+          const largest = plain.scan();
+          expect(wasm.scan() === largest).toBe(true);
+          expect(largest === row.reduce((a, b) => Math.max(a, b))).toBe(true);
+          // Zeros may differ in their sign, which nothing depends on.
+          expect(wasm.blockMaxima.every((value, block) => value === plain.blockMaxima[block])).toBe(true);
+          fc.pre(Number.isFinite(largest));
+          const bits = isFinest ? FINEST_BITS : exactWeightBits(row.length);
+          const scale = weightScale(largest, temperature, bits);
+          expect(wasm.weigh(scale, limit)).toBe(plain.weigh(scale, limit));
+          expect(wasm.blockWeightSums).toEqual(plain.blockWeightSums);
+        },
+      ),
       { numRuns: runs({ daily: 80, full: 400 }) },
     );
   });
@@ -56,6 +86,7 @@ describe('row kernels', () => {
     const forbidden = fc.array(fc.nat(300), { maxLength: 5 });
     fc.assert(
       fc.property(
+        opened,
         rows,
         temperatures,
         limits,
@@ -63,10 +94,10 @@ describe('row kernels', () => {
         limits,
         strides,
         forbidden,
-        (row, temperature, a, b, reaching, stride, ids) => {
+        (open, row, temperature, a, b, reaching, stride, ids) => {
           // A forbidden token reaches no finite limit.
           const [limit, higher] = [Math.min(a, b), Math.max(a, b, -1e38)];
-          const wasm = fill(new WasmKernels(row.length), row);
+          const wasm = open(row);
           const plain = fill(new PlainKernels(row.length), row);
           const largest = plain.scan();
           wasm.scan();

@@ -14,11 +14,12 @@ export const BLOCK_LENGTH = 64;
 
 export interface RowKernels {
   readonly name: 'wasm' | 'plain';
-  /**
-   * The row to work on, written by the caller. Shape: `[blockCount * BLOCK_LENGTH]`; elements behind the vocabulary
-   * stay minus infinity.
-   */
+  /** The row to work on. Shape: `[vocabSize]` and more; elements behind the vocabulary are minus infinity. */
   readonly row: Float32Array;
+  /** Takes a copy of these logits as the row, which the caller may change. Shape: `logits` is `[vocabSize]`. */
+  load(logits: Float32Array): void;
+  /** The same for a row that is not changed: the logits themselves where the kernels can read them in place. */
+  open(logits: Float32Array): void;
   /** The largest logit of each block, as of the last `scan`. Shape: `[blockCount]`. */
   readonly blockMaxima: Float32Array;
   /** The sum of weights of each block, as of the last `weigh`. Shape: `[blockCount]`. */
@@ -69,6 +70,11 @@ export interface Buckets {
 export function bucketOf(logit: number, { largest, stride }: Buckets): number {
   const place = Math.min(BUCKET_COUNT - 1, Math.fround(Math.fround(largest - logit) * stride));
   return Math.fround(place + ROUNDER) - ROUNDER;
+}
+
+/** Only then rows can be read in place: the last block of others would have tokens of the next row. */
+export function isWholeBlocks(vocabSize: number): boolean {
+  return vocabSize % BLOCK_LENGTH === 0;
 }
 
 export function countBlocks(vocabSize: number): number {

@@ -26,8 +26,8 @@ export interface BlockCursors {
   readonly rowEnd: Local;
   /** The largest logit of the block. */
   readonly blockMaximum: Local;
-  /** Other addresses that advance with each block, and by how many bytes. */
-  readonly others?: readonly (readonly [cursor: Local, bytes: number])[];
+  /** Others that advance with each block, and by how much. */
+  readonly others?: readonly (readonly [cursor: Local, distance: number])[];
 }
 
 /** Runs `body` for each block of a row, of which there is at least one. */
@@ -38,7 +38,7 @@ export function eachBlock(
   return repeatWhile(i32.isLess(at.get, rowEnd.get), [
     ...body,
     advance(blockMaximum, Float32Array.BYTES_PER_ELEMENT),
-    ...others.map(([cursor, bytes]) => advance(cursor, bytes)),
+    ...others.map(([cursor, distance]) => advance(cursor, distance)),
     advance(at, BLOCK_BYTES),
   ]);
 }

@@ -9,6 +9,9 @@ const SIMD_PREFIX = 0xfd;
 const NO_RESULT = 0x40;
 /** Alignment hints, as powers of two. */
 const ALIGN = { i32: 2, f32: 2, f64: 3, v128: 4 } as const;
+/** Added to an alignment hint that the index of a memory follows. Other loads and stores are of memory 0. */
+const HAS_MEMORY = 0x40;
+const ROW_MEMORY = 1;
 
 const plain =
   (opcode: number) =>
@@ -61,6 +64,11 @@ export const v128 = {
   load: (address: Code, offset: number): Code => [
     ...address,
     ...[SIMD_PREFIX, 0x00, ALIGN.v128, ...unsigned(offset)],
+  ],
+  /** From the memory of the row. */
+  loadRow: (address: Code, offset: number): Code => [
+    ...address,
+    ...[SIMD_PREFIX, 0x00, ALIGN.v128 | HAS_MEMORY, ROW_MEMORY, ...unsigned(offset)],
   ],
   /** Two lanes, and zeros. */
   loadHalf: (address: Code, offset: number): Code => [

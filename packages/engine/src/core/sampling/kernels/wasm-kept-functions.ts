@@ -1,6 +1,7 @@
 // The loops over a row whose weights are kept, in WebAssembly: sums above a limit and the tokens between two of them.
 // Same results as `plain-kernels.ts`, four tokens at a time. Caller: `wasm-row-module.ts`.
 
+import { BLOCK_LENGTH } from './row-kernels.ts';
 import { BLOCK_BYTES, eachBlock, eachVector, ifBlockReaches, laneSums } from './wasm-block-loops.ts';
 import {
   advance,
@@ -17,13 +18,14 @@ import {
 } from './wasm-instructions.ts';
 import { type WasmFunction, wasmFunction } from './wasm-module.ts';
 
-/** Addresses are bytes of the module's memory; the row begins at 0. */
+/** Addresses as in `RowFunctions`. */
 export interface KeptFunctions {
   /**
    * Writes the sum of weights of each block and gives that of the row, of tokens with at least `lowestLogit`. `scratch`
    * holds the weights of a block.
    */
   weighKept(
+    row: number,
     rowEnd: number,
     blockMaxima: number,
     blockWeightSums: number,
@@ -40,6 +42,7 @@ export interface KeptFunctions {
   ): number;
   /** Writes the ids of the tokens between two logits, ascending, and gives the address behind the last one. */
   gatherBetween(
+    row: number,
     rowEnd: number,
     blockMaxima: number,
     ids: number,
@@ -48,13 +51,12 @@ export interface KeptFunctions {
   ): number;
 }
 
-/** Shift from the address of a logit to the id of its token. */
-const ID_SHIFT = 2;
 const LANES = [0, 1, 2, 3] as const;
 
 const WEIGH_KEPT = wasmFunction({
   name: 'weighKept',
   parameters: {
+    at: 'i32',
     rowEnd: 'i32',
     blockMaximum: 'i32',
     blockWeightSum: 'i32',
@@ -64,7 +66,6 @@ const WEIGH_KEPT = wasmFunction({
   },
   result: 'f64',
   variables: {
-    at: 'i32',
     weightSum: 'f64',
     total: 'f64',
     limits: 'v128',
@@ -74,7 +75,7 @@ const WEIGH_KEPT = wasmFunction({
   body(locals) {
     const { rowEnd, blockMaximum, blockWeightSum, weight, scratch, lowestLogit } = locals;
     const { at, weightSum, total, limits, low, high } = locals;
-    const isKept = (offset: number): Code => f32x4.isAtLeast(v128.load(at.get, offset), limits.get);
+    const isKept = (offset: number): Code => f32x4.isAtLeast(v128.loadRow(at.get, offset), limits.get);
     const storeKept = (offset: number): readonly Code[] => [
       v128.store(scratch.get, offset, v128.and(isKept(offset), v128.load(weight.get, offset))),
     ];
@@ -123,18 +124,23 @@ const MASS_OF_REACHING = wasmFunction({
 
 const GATHER_BETWEEN = wasmFunction({
   name: 'gatherBetween',
-  parameters: { rowEnd: 'i32', blockMaximum: 'i32', id: 'i32', lowestLogit: 'f32', belowLogit: 'f32' },
+  parameters: {
+    at: 'i32',
+    rowEnd: 'i32',
+    blockMaximum: 'i32',
+    id: 'i32',
+    lowestLogit: 'f32',
+    belowLogit: 'f32',
+  },
   result: 'i32',
-  variables: { at: 'i32', found: 'i32', logits: 'v128', lowest: 'v128', below: 'v128' },
+  variables: { firstId: 'i32', found: 'i32', logits: 'v128', lowest: 'v128', below: 'v128' },
   body(locals) {
-    const { rowEnd, blockMaximum, id, lowestLogit, belowLogit, at, found, logits, lowest, below } = locals;
+    const { at, rowEnd, blockMaximum, id, lowestLogit, belowLogit } = locals;
+    const { firstId, found, logits, lowest, below } = locals;
     const takeVector = (offset: number): readonly Code[] => {
       // The id is written at the end of the list, which grows where the token belongs to it.
       const takeLane = (lane: number): readonly Code[] => {
-        const logitId = i32.shiftRight(
-          i32.add(at.get, i32.constant(offset + 4 * lane)),
-          i32.constant(ID_SHIFT),
-        );
+        const logitId = i32.add(firstId.get, i32.constant(offset / 4 + lane));
         const bit = i32.and(i32.shiftRight(found.get, i32.constant(lane)), i32.constant(1));
         return [i32.store(id.get, 0, logitId), id.set(i32.add(id.get, i32.shiftLeft(bit, i32.constant(2))))];
       };
@@ -143,7 +149,7 @@ const GATHER_BETWEEN = wasmFunction({
         f32x4.isLess(logits.get, below.get),
       );
       return [
-        logits.set(v128.load(at.get, offset)),
+        logits.set(v128.loadRow(at.get, offset)),
         found.set(i32x4.signs(isBetween)),
         ifTrue(found.get, LANES.flatMap(takeLane)),
       ];
@@ -151,7 +157,7 @@ const GATHER_BETWEEN = wasmFunction({
     return [
       lowest.set(f32x4.splat(lowestLogit.get)),
       below.set(f32x4.splat(belowLogit.get)),
-      eachBlock({ at, rowEnd, blockMaximum }, [
+      eachBlock({ at, rowEnd, blockMaximum, others: [[firstId, BLOCK_LENGTH]] }, [
         ifBlockReaches(lowestLogit, blockMaximum, eachVector(takeVector)),
       ]),
       id.get,

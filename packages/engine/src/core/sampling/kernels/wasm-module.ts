@@ -1,11 +1,15 @@
 // Writes WebAssembly modules as bytes: functions over a memory that the caller gives.
 // Source: WebAssembly Core Specification 2.0, section 5.5 (binary format of modules).
 
+import { MOST_PAGES } from '../../row-memory/web-assembly.ts';
 import { type Code, type Local, localAt, unsigned } from './wasm-instructions.ts';
 
 export type ValueType = keyof typeof VALUE_TYPES;
 
 const VALUE_TYPES = { i32: 0x7f, f32: 0x7d, f64: 0x7c, v128: 0x7b } as const;
+
+/** Of a memory that threads share, of any size. */
+const SHARED_LIMITS: Code = [0x03, ...unsigned(1), ...unsigned(MOST_PAGES)];
 
 export interface WasmFunction<Parameter extends string = string, Variable extends string = string> {
   readonly name: string;
@@ -35,18 +39,19 @@ export function numbered<Name extends string, Index extends number>(
   return Object.fromEntries(entries) as Record<`${Name}${Index}`, ValueType>;
 }
 
-/** A module that imports its memory as `env.memory` and exports the functions. */
+/** A module that imports the memory it works in and that of the row, and exports the functions. */
 export function encodeModule(functions: readonly WasmFunction[]): Uint8Array<ArrayBuffer> {
   const types = functions.map(({ parameters, result }) => [
     0x60,
     ...list(Object.values(parameters).map(type => [VALUE_TYPES[type]])),
     ...list([[VALUE_TYPES[result]]]),
   ]);
-  const memoryImport = [...text('env'), ...text('memory'), 0x02, 0x00, 0x01];
+  // In the order of their indexes.
+  const memories = ['work', 'row'].map(name => [...text('env'), ...text(name), 0x02, ...SHARED_LIMITS]);
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
     ...section(1, list(types)),
-    ...section(2, list([memoryImport])),
+    ...section(2, list(memories)),
     ...section(3, list(functions.map((_, index) => unsigned(index)))),
     ...section(7, list(functions.map(({ name }, index) => [...text(name), 0x00, ...unsigned(index)]))),
     ...section(10, list(functions.map(encodeBody))),

@@ -7,25 +7,25 @@ import { encodeModule, wasmFunction } from './wasm-module.ts';
 import { SPREAD_FUNCTIONS, type SpreadFunctions } from './wasm-spread-functions.ts';
 import { WEIGH_FUNCTIONS, type WeighFunctions } from './wasm-weigh-functions.ts';
 
-/** The exports of the module. Addresses are bytes of its memory; the row begins at 0. */
+/** The exports of the module. Addresses are bytes: `row` and `rowEnd` of the memory of the row, all others of the other one. */
 export interface RowFunctions extends WeighFunctions, KeptFunctions, SpreadFunctions {
   /** Writes the largest logit of each block; gives that of the row, or NaN when the row has one. */
-  scan(rowEnd: number, blockMaxima: number): number;
+  scan(row: number, rowEnd: number, blockMaxima: number): number;
 }
 
 const SECOND_TO_FIRST = [1, 1, 1, 1] as const;
 
 const SCAN = wasmFunction({
   name: 'scan',
-  parameters: { rowEnd: 'i32', blockMaximum: 'i32' },
+  parameters: { at: 'i32', rowEnd: 'i32', blockMaximum: 'i32' },
   result: 'f32',
-  variables: { at: 'i32', even: 'v128', odd: 'v128', vector: 'v128', best: 'v128', nan: 'v128' },
+  variables: { even: 'v128', odd: 'v128', vector: 'v128', best: 'v128', nan: 'v128' },
   body({ rowEnd, blockMaximum, at, even, odd, vector, best, nan }) {
     // Two running maxima: each step of one waits for the step before it.
     const takeVector = (offset: number): readonly Code[] => {
       const index = offset / VECTOR_BYTES;
       const running = index % 2 === 0 ? even : odd;
-      const loaded = vector.set(v128.load(at.get, offset));
+      const loaded = vector.set(v128.loadRow(at.get, offset));
       const noticeNan = nan.set(v128.or(nan.get, f32x4.isNotEqual(vector.get, vector.get)));
       const next = index < 2 ? vector.get : f32x4.max(running.get, vector.get);
       return [loaded, noticeNan, running.set(next)];

@@ -7,13 +7,14 @@ import { BLOCK_BYTES, eachBlock, eachVector, ifBlockReaches } from './wasm-block
 import { type Code, f32x4, f64, i32, i32x4, splat, v128 } from './wasm-instructions.ts';
 import { type WasmFunction, wasmFunction } from './wasm-module.ts';
 
-/** Addresses are bytes of the module's memory; the row begins at 0. */
+/** Addresses as in `RowFunctions`. */
 export interface SpreadFunctions {
   /**
    * Adds the weight of each token to its bucket. A bucket has `BUCKET_LANES` sums, which the caller adds up: tokens that
    * stand side by side never wait for each other.
    */
   spreadAll(
+    row: number,
     rowEnd: number,
     blockMaxima: number,
     bucketWeightSums: number,
@@ -38,6 +39,7 @@ function spreading(name: keyof SpreadFunctions): WasmFunction {
   return wasmFunction({
     name,
     parameters: {
+      at: 'i32',
       rowEnd: 'i32',
       blockMaximum: 'i32',
       bucketWeightSum: 'i32',
@@ -48,7 +50,6 @@ function spreading(name: keyof SpreadFunctions): WasmFunction {
     },
     result: 'i32',
     variables: {
-      at: 'i32',
       address: 'i32',
       logits: 'v128',
       buckets: 'v128',
@@ -79,7 +80,7 @@ function spreading(name: keyof SpreadFunctions): WasmFunction {
         };
         const isCounted = f32x4.isAtLeast(logits.get, limits.get);
         return [
-          logits.set(v128.load(at.get, offset)),
+          logits.set(v128.loadRow(at.get, offset)),
           counted.set(v128.and(isCounted, v128.load(weight.get, offset))),
           buckets.set(i32x4.shiftLeft(bucketsOfLogits, i32.constant(BUCKET_SHIFT))),
           ...LANES.flatMap(addLane),

@@ -20,14 +20,15 @@ import {
 } from './wasm-instructions.ts';
 import { numbered, type WasmFunction, wasmFunction } from './wasm-module.ts';
 
-/** Addresses are bytes of the module's memory; the row begins at 0. */
+/** Addresses as in `RowFunctions`. */
 export interface WeighFunctions {
   /**
    * Writes the weight of each token and the sum of each block, and gives that of the row. `rounder` is `ROUNDER + bits`;
    * blocks whose best power of two is below `lowestPower` have no weight. Of a block whose best token does not reach
-   * `lowestLogit` no weights are written.
+   * `lowestLogit` no weights are written. `weights` is the address of the first one, less that of the row.
    */
   weighAll(
+    row: number,
     rowEnd: number,
     blockMaxima: number,
     blockWeightSums: number,
@@ -73,6 +74,7 @@ function weighing(name: keyof WeighFunctions): WasmFunction {
   return wasmFunction({
     name,
     parameters: {
+      at: 'i32',
       rowEnd: 'i32',
       blockMaximum: 'i32',
       blockWeightSum: 'i32',
@@ -85,7 +87,6 @@ function weighing(name: keyof WeighFunctions): WasmFunction {
     },
     result: 'f64',
     variables: {
-      at: 'i32',
       blockEnd: 'i32',
       blockWeight: 'i32',
       weightSum: 'f64',
@@ -117,7 +118,7 @@ function weighing(name: keyof WeighFunctions): WasmFunction {
       const weightAt = i32.add(at.get, weights.get);
       const addWeights = eachVector(offset => laneSums.addStored(low, high, blockWeight.get, offset));
       const dropBelow = inGroup(({ weight }, offset) =>
-        weight.set(v128.and(weight.get, f32x4.isAtLeast(v128.load(at.get, offset), limits.get))),
+        weight.set(v128.and(weight.get, f32x4.isAtLeast(v128.loadRow(at.get, offset), limits.get))),
       );
       const storeGroup: readonly Code[] = [
         ...weighGroup(inGroup, at, { ...locals, coefficients }),
@@ -184,7 +185,7 @@ function weighGroup(inGroup: InGroup, at: Local, scale: WeightVectors): readonly
   const { largests, factors, rounders, lowestPowers, coefficients } = scale;
   const [last, ...others] = coefficients.toReversed();
   return [
-    inGroup(({ power }, offset) => power.set(f32x4.sub(v128.load(at.get, offset), largests.get))),
+    inGroup(({ power }, offset) => power.set(f32x4.sub(v128.loadRow(at.get, offset), largests.get))),
     inGroup(({ power }) => power.set(f32x4.mul(power.get, factors.get))),
     inGroup(({ power }) => power.set(f32x4.max(power.get, lowestPowers.get))),
     inGroup(({ power, shifted }) => shifted.set(f32x4.add(power.get, rounders.get))),

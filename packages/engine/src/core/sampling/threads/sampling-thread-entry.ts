@@ -1,14 +1,15 @@
 // Main module of a sampling thread: answers jobs of the board until it is closed. Started by `sampling-threads.ts`.
 
 import { workerData } from 'node:worker_threads';
+import { openRows } from '../../row-memory/row-memory.ts';
 import { Sampler } from '../sampler.ts';
 import { JobBoard } from './job-board.ts';
 import { answerRowJob } from './row-job.ts';
 import type { SamplingThreadData } from './sampling-threads.ts';
 
-const { board: buffer, logits: logitsBuffer, vocabSize } = workerData as SamplingThreadData;
+const { board: buffer, logits: sharedRows, vocabSize } = workerData as SamplingThreadData;
 const board = new JobBoard(buffer);
-const logits = new Float32Array(logitsBuffer);
+const logits = openRows(sharedRows);
 const sampler = new Sampler(vocabSize);
 
 for (let isOpen = true; isOpen; ) {

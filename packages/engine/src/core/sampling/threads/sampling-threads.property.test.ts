@@ -4,11 +4,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { caseRow, caseStep, EDIT_KINDS, ROW_KINDS } from '../../../../test/sampling-cases.ts';
 import { NEUTRAL_SAMPLING } from '../../../request/sampling-params.ts';
+import { allocateRows } from '../../row-memory/row-memory.ts';
 import { Sampler } from '../sampler.ts';
 import type { RowJob } from './row-job.ts';
 import { SamplingThreads } from './sampling-threads.ts';
 
-const VOCAB_SIZE = 500;
+/** Whole blocks, so that rows are read in place; `sampling-threads.test.ts` has rows that are copied. */
+const VOCAB_SIZE = 512;
 const MOST_ROWS = 40;
 
 const cases = fc.record({
@@ -41,7 +43,7 @@ class CountingSampler extends Sampler {
   }
 }
 
-const logits = new Float32Array(new SharedArrayBuffer(4 * MOST_ROWS * VOCAB_SIZE));
+const logits = allocateRows(MOST_ROWS * VOCAB_SIZE);
 const threads = new SamplingThreads({ threadCount: 2, leastTokenCount: 0 });
 const alone = new Sampler(VOCAB_SIZE);
 const drawJob: RowJob = {
@@ -142,11 +144,13 @@ describe('SamplingThreads', () => {
     expect(answers[1]).toMatchObject({ code: 'invalid_request' });
   });
 
-  it('samples alone the rows with too many log probabilities for shared answers, and steps that are too small', () => {
+  it('samples alone the rows with too many log probabilities for shared answers, and steps with too little to weigh', () => {
     const row = caseRow({ kind: 'flat', seed: 1, params: {}, edits: [], topLogprobCount: 5 }, VOCAB_SIZE);
     const many: RowJob = { kind: 'read', row: 0, tokenId: 1, topCount: 65 };
     expect(answer([many, many], row).ownCount).toBe(2);
     expect(answer([drawJob], row).ownCount).toBe(1);
+    const greedy = { ...drawJob, params: { ...NEUTRAL_SAMPLING, temperature: 0 } };
+    expect(answer([greedy, greedy, greedy, drawJob], row).ownCount).toBe(4);
     const own = new CountingSampler(VOCAB_SIZE);
     // Others do not see this memory.
     threads.answer(own, logits.slice(), [drawJob, drawJob], waitForOthers);

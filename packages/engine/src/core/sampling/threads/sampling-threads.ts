@@ -5,14 +5,15 @@
 import { Worker } from 'node:worker_threads';
 import { type EntryModule, entryModule } from '@ortler/worker';
 import { attempt } from '../../../errors.ts';
+import { type SharedRows, shareRows } from '../../row-memory/row-memory.ts';
 import type { Sampler } from '../sampler.ts';
 import { JOB_LIMIT, JobBoard, TOP_LIMIT } from './job-board.ts';
-import { answerRowJob, type RowAnswer, type RowJob } from './row-job.ts';
+import { answerRowJob, type RowAnswer, type RowJob, weighsRow } from './row-job.ts';
 
 export interface SamplingThreadsOptions {
   /** Threads besides the one that calls. They start with the first step that is worth it. */
   readonly threadCount: number;
-  /** Tokens of the rows of a step from which on others are woken. Default: what pays for waking them. */
+  /** Tokens of the rows of a step that are weighed from which on others are woken. Default: what pays for waking them. */
   readonly leastTokenCount?: number;
   /** How long others may take for a row. Unit: milliseconds. */
   readonly patienceMs?: number;
@@ -24,11 +25,11 @@ export interface SamplingThreadsOptions {
 export interface SamplingThreadData {
   readonly board: SharedArrayBuffer;
   /** Begins with the first row of every step. */
-  readonly logits: SharedArrayBuffer;
+  readonly logits: SharedRows;
   readonly vocabSize: number;
 }
 
-/** Two rows of 131,072: with fewer tokens, greedy ones above all, waking a thread costs about what it saves (ADR 37). */
+/** Two rows of 131,072: with fewer tokens waking a thread costs about what it saves, and for greedy rows always (ADR 37). */
 const LEAST_TOKEN_COUNT = 262_144;
 
 /** A thousand times what a row takes: a thread that needs longer has died, or the machine has no time for it. */
@@ -63,7 +64,7 @@ export class SamplingThreads {
     jobs: readonly RowJob[],
     own: () => void,
   ): (RowAnswer | Error)[] {
-    const crew = this.#crewFor(logits, jobs.length, sampler.vocabSize);
+    const crew = this.#crewFor(logits, jobs, sampler.vocabSize);
     if (crew === null) {
       own();
       return jobs.map(job => tryJob(sampler, logits, job));
@@ -126,10 +127,13 @@ export class SamplingThreads {
   }
 
   /** Null where no other thread can help, or waking one does not pay. */
-  #crewFor(logits: Float32Array, jobCount: number, vocabSize: number): Crew | null {
+  #crewFor(logits: Float32Array, jobs: readonly RowJob[], vocabSize: number): Crew | null {
     const { threadCount, leastTokenCount = LEAST_TOKEN_COUNT } = this.#options;
+    if (threadCount === 0 || jobs.length < 2) return null;
+    let weighedCount = 0;
+    for (const job of jobs) if (weighsRow(job)) weighedCount++;
+    if (weighedCount < 2 || weighedCount * vocabSize < leastTokenCount) return null;
     const { buffer } = logits;
-    if (threadCount === 0 || jobCount < 2 || jobCount * vocabSize < leastTokenCount) return null;
     if (!(buffer instanceof SharedArrayBuffer) || logits.byteOffset !== 0) return null;
     if (this.#crew === null && this.#crewCount < CREW_LIMIT) this.#crew = this.#start(buffer, vocabSize);
     return this.#crew?.logits === buffer && this.#crew.workers.size > 0 ? this.#crew : null;
@@ -139,7 +143,11 @@ export class SamplingThreads {
     this.#crewCount++;
     const board = new JobBoard();
     const { threadCount, entry = entryModule('./sampling-thread-entry', import.meta.url) } = this.#options;
-    const workerData: SamplingThreadData = { board: board.buffer, logits, vocabSize };
+    const workerData: SamplingThreadData = {
+      board: board.buffer,
+      logits: shareRows(logits),
+      vocabSize,
+    };
     const workers = new Set<Worker>();
     for (let index = 0; index < threadCount; index++) {
       const worker = new Worker(entry.url, { execArgv: [...entry.execArgv], workerData });
