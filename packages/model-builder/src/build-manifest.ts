@@ -7,12 +7,15 @@ import { GRAPH_FORMAT_VERSION, MANIFEST_FILE, type ModelManifest } from '@ortler
 import { z } from 'zod';
 import { ModelBuildError } from './errors.ts';
 import { type HashOptions, hashFolders } from './file-hashes.ts';
+import type { FileTypes } from './file-types.ts';
 import type { WeightFormatCounts } from './kernels/count-formats.ts';
 
 /** The manifest as this builder writes it. The engine reads the fields of `ModelManifest`. */
 export interface BuildManifest extends ModelManifest {
-  /** Of a build in q4 for the CPU kernels, whose matrices have formats of their own: how many of each role have which. */
+  /** Of a build in q4 or `file` for the CPU kernels, whose matrices have formats of their own: how many of each role have which. */
   readonly weightFormats?: WeightFormatCounts;
+  /** Of a build from a quantised file. */
+  readonly fileTypes?: FileTypes;
   /** Hex SHA-256 of the other files of the folder, by name. */
   readonly files: Readonly<Record<string, string>>;
 }

@@ -1,13 +1,12 @@
-// Builds a Hugging Face folder into an ONNX model folder. `buildHashedModel` is the whole build, step by step.
+// Builds a Hugging Face folder or a GGUF file into an ONNX model folder. `buildHashedModel` is the whole build, step by step.
 
 import { rm, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import {
   GRAPH_FORMAT_VERSION,
   type GraphVariant,
   type KvType,
   MANIFEST_FILE,
-  type ModelManifest,
   type Precision,
   weightsFileName,
 } from '@ortler/engine/graph-contract';
@@ -19,7 +18,6 @@ import {
   writeWeights,
 } from '@ortler/onnx';
 import { recordDecoderGraph } from './architectures/decoder-graph.ts';
-import { CONFIG_FILE, readDecoderConfig } from './architectures/read-decoder-config.ts';
 import { checkTiedHead } from './blocks/check-tied-head.ts';
 import { VARIANTS } from './blocks/variant.ts';
 import {
@@ -29,15 +27,17 @@ import {
   writeDurably,
 } from './build-folder.ts';
 import type { BuildManifest } from './build-manifest.ts';
-import { BUILDER_VERSION, computeContentHash, listCompanionFiles, settleKvType } from './content-hash.ts';
-import { copyCompanions } from './copy-companions.ts';
+import { findCheckpoint } from './checkpoint-source.ts';
+import { BUILDER_VERSION, computeContentHash, settleKvType } from './content-hash.ts';
 import { ModelBuildError } from './errors.ts';
-import { EXPORT_FOLDER, type ExportedFiles, findExports } from './exported/find-exports.ts';
+import { type ExportedFiles, findExports } from './exported/find-exports.ts';
 import { hashFolders } from './file-hashes.ts';
-import { Checkpoint, type WeightSource } from './hugging-face/checkpoint.ts';
+import { fileTypes } from './file-types.ts';
+import type { WeightSource } from './hugging-face/checkpoint.ts';
 import type { DecoderConfig } from './hugging-face/decoder-config.ts';
 import { chooseFormats, type MatrixFormats } from './kernels/choose-formats.ts';
 import { countFormats } from './kernels/count-formats.ts';
+import { fileFormats } from './kernels/file-formats.ts';
 import { type KernelsGraphParts, recordKernelsGraph } from './kernels/kernels-graph.ts';
 import { LoraAdapter } from './lora/adapter.ts';
 import { mergeAdapter } from './lora/merged-checkpoint.ts';
@@ -55,7 +55,7 @@ export interface BuildProgress {
 }
 
 export interface BuildModelOptions {
-  /** Folder with `config.json`, `tokenizer.json` and `*.safetensors`. */
+  /** Folder with `config.json`, `tokenizer.json` and `*.safetensors`, a GGUF file, or a folder with one GGUF model. */
   readonly sourceDir: string;
   /** Folder of a PEFT LoRA adapter (`adapter_config.json`, `adapter_model.safetensors`) to merge into the weights. */
   readonly adapterDir?: string | undefined;
@@ -86,7 +86,7 @@ export interface BuildModelOptions {
  * Mutates: the disk, at and beside `outputDir`.
  * Throws: `ModelBuildError`, or the reason of `signal`.
  */
-export async function buildModel(options: BuildModelOptions): Promise<ModelManifest> {
+export async function buildModel(options: BuildModelOptions): Promise<BuildManifest> {
   const { sourceDir, adapterDir, outputDir, precision, variant = 'kernels', onProgress, signal } = options;
   const { roundsActivations = false } = options;
   if ((await stat(outputDir).catch(() => undefined)) !== undefined) throw outputExists(outputDir);
@@ -111,7 +111,7 @@ export async function buildModel(options: BuildModelOptions): Promise<ModelManif
 }
 
 export type HashedBuildResult =
-  | { readonly kind: 'built'; readonly manifest: ModelManifest }
+  | { readonly kind: 'built'; readonly manifest: BuildManifest }
   /** Another process created a folder of this name while this build ran. */
   | { readonly kind: 'taken' };
 
@@ -129,19 +129,18 @@ export async function buildHashedModel(
   const outputDir = resolve(options.outputDir);
 
   // 1. Validate the checkpoint before anything is written.
-  const config = await readDecoderConfig(sourceDir);
-  const checkpoint = await openWeights(sourceDir, adapterDir);
+  const { config, configFile, weights, writeCompanions } = await (await findCheckpoint(sourceDir)).open();
+  const checkpoint = await withAdapter(weights, adapterDir);
   try {
-    // 2. Choose the formats of a build in q4 by their errors.
-    const formats =
-      variant === 'kernels' && precision === 'q4'
-        ? await chooseFormats(checkpoint, config, signal)
-        : undefined;
+    // 2. Choose the formats of matrices that have one each.
+    const formats = await matrixFormats(checkpoint, config, { variant, precision, signal });
+
+    const keptTypes = precision === 'file' ? fileTypes(checkpoint, config, formats) : undefined;
 
     // 3. Record the graph, which checks that every tensor exists with the right shape.
     const graph = recordGraph(options, { config, checkpoint, precision, kvType }, formats);
     const parameterCount = checkpoint.usedElementCount;
-    await checkTiedHead(checkpoint, config, { configFile: join(sourceDir, CONFIG_FILE), signal });
+    await checkTiedHead(checkpoint, config, { configFile, signal });
 
     const folder = await writing(outputDir, () => createBuildFolder(outputDir));
     try {
@@ -157,8 +156,7 @@ export async function buildHashedModel(
       // 5. Complete the folder, and rename it to its final name only when all of it is on disk.
       onProgress?.({ stage: 'finish', doneBytes, totalBytes });
       return await writing(outputDir, async () => {
-        const companions = await listCompanionFiles(sourceDir);
-        await copyCompanions(sourceDir, folder, companions);
+        const companions = await writeCompanions(folder);
         const names = [GRAPH_FILE, WEIGHTS_FILE, ...companions];
         const [hashes] = await hashFolders([{ folder, names, stampPath }], { signal });
         const files = Object.fromEntries(hashes!);
@@ -169,6 +167,7 @@ export async function buildHashedModel(
           contentHash,
           parameterCount,
           ...(formats === undefined ? {} : { weightFormats: countFormats(config, formats) }),
+          ...(keptTypes === undefined ? {} : { fileTypes: keptTypes }),
           files,
         });
         const json = `${JSON.stringify(manifest, null, 2)}\n`;
@@ -226,7 +225,14 @@ function toManifest(
   config: DecoderConfig,
   facts: Pick<
     BuildManifest,
-    'variant' | 'precision' | 'kvType' | 'contentHash' | 'parameterCount' | 'weightFormats' | 'files'
+    | 'variant'
+    | 'precision'
+    | 'kvType'
+    | 'contentHash'
+    | 'parameterCount'
+    | 'weightFormats'
+    | 'fileTypes'
+    | 'files'
   >,
 ): BuildManifest {
   const { modelType, layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize, contextLength } =
@@ -246,8 +252,23 @@ function toManifest(
   };
 }
 
-async function openWeights(sourceDir: string, adapterDir: string | undefined): Promise<WeightSource> {
-  const checkpoint = await Checkpoint.open(sourceDir);
+/** Undefined where the precision alone decides. Throws: as `WeightSource.tensor`, or the reason of `signal`. */
+async function matrixFormats(
+  checkpoint: WeightSource,
+  config: DecoderConfig,
+  {
+    variant,
+    precision,
+    signal,
+  }: Required<Pick<BuildModelOptions, 'variant' | 'precision'>> & Pick<BuildModelOptions, 'signal'>,
+): Promise<MatrixFormats | undefined> {
+  if (variant !== 'kernels') return undefined;
+  if (precision === 'q4') return chooseFormats(checkpoint, config, signal);
+  return precision === 'file' ? fileFormats(checkpoint, config) : undefined;
+}
+
+/** Closes `checkpoint` when the adapter cannot be opened. */
+async function withAdapter(checkpoint: WeightSource, adapterDir: string | undefined): Promise<WeightSource> {
   if (adapterDir === undefined) return checkpoint;
   try {
     return mergeAdapter(checkpoint, await LoraAdapter.open(adapterDir));
@@ -257,8 +278,9 @@ async function openWeights(sourceDir: string, adapterDir: string | undefined): P
   }
 }
 
-function needsNoBuild(sourceDir: string, { names }: ExportedFiles): ModelBuildError {
-  const files = names.map(name => `${EXPORT_FOLDER}/${name}`).join(', ');
+function needsNoBuild(sourceDir: string, exports: ExportedFiles): ModelBuildError {
+  const graphDir = relative(sourceDir, join(exports.folder, exports.graphFolder));
+  const files = exports.names.map(name => join(graphDir, name)).join(', ');
   const message = `${sourceDir} was exported to ONNX by another program (${files}) and needs no build: a server takes the folder itself as a model, as in "ortler serve --models name=${sourceDir}"`;
   return new ModelBuildError('unsupported', message, { file: sourceDir });
 }

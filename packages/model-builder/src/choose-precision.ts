@@ -1,10 +1,13 @@
 // Resolves the precision `auto` of a checkpoint by its size, among the precisions that the device has graphs for, or among
-// the files of an ONNX export, and says why.
+// the files of an ONNX export, and says why. Quantised GGUF files keep their values.
 
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type GraphVariant, type Precision, VARIANT_PRECISIONS } from '@ortler/engine/graph-contract';
+import { listGgufFiles } from '@ortler/gguf';
 import { type ExportedFiles, findExports } from './exported/find-exports.ts';
+import { explainKeptValues } from './gguf/explain-kept-values.ts';
+import { findGguf } from './gguf/find-gguf.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -33,6 +36,7 @@ export async function explainPrecision(
   wanted: 'auto' | Precision,
   modelDir: string,
   variant: GraphVariant,
+  adapterDir?: string,
 ): Promise<PrecisionChoice> {
   if (wanted !== 'auto') return { precision: wanted, reason: undefined };
   const exports = await findExports(modelDir, variant);
@@ -40,9 +44,15 @@ export async function explainPrecision(
     const precision = chooseExport(exports, variant);
     return { precision, reason: `the export has files in ${[...exports.graphs.keys()].join(', ')}` };
   }
-  const names = await readdir(modelDir).catch(() => []);
-  const weights = names.filter(name => name.endsWith('.safetensors'));
-  const sizes = await Promise.all(weights.map(async name => (await stat(join(modelDir, name))).size));
+  const gguf = await findGguf(modelDir).catch(() => undefined);
+  const kept = gguf === undefined || variant === 'paged' ? undefined : await explainKeptValues(gguf, variant);
+  if (kept !== undefined) {
+    const merged =
+      adapterDir === undefined ? '' : '; matrices that the adapter changes are rounded to 8 bits';
+    return { precision: 'file', reason: `${kept}${merged}` };
+  }
+  const weights = gguf === undefined ? await listSafetensors(modelDir) : listGgufFiles(gguf);
+  const sizes = await Promise.all(weights.map(sizeOf));
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   const exact = VARIANT_PRECISIONS[variant][0];
   const limits = `up to ${MAX_F32_BYTES / MEBIBYTE} MiB stay ${exact}, up to ${MAX_Q8_BYTES / 1024 / MEBIBYTE} GiB become q8, larger ones q4`;
@@ -60,6 +70,16 @@ export async function choosePrecision(
   return (await explainPrecision(wanted, modelDir, variant)).precision;
 }
 
+async function listSafetensors(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names.filter(name => name.endsWith('.safetensors')).map(name => join(folder, name));
+}
+
+async function sizeOf(path: string): Promise<number> {
+  const stats = await stat(path).catch(() => undefined);
+  return stats?.size ?? 0;
+}
+
 const CPU_EXPORT_ORDER: readonly Precision[] = ['q4', 'q8', 'f32'];
 
 /** Preference among exports that are too large for float32. On a GPU, W8A8 graphs have no kernels, so q8 is the last. */
@@ -69,10 +89,11 @@ const EXPORT_ORDER: Readonly<Record<GraphVariant, readonly Precision[]>> = {
   paged: ['q4', 'f16', 'f32', 'q8'],
 };
 
-/** Falls back to `f32` where none can be run; the builder then reports that. */
+/** Falls back to one that cannot be run, or to `f32`, where none can; the builder then reports that. */
 function chooseExport({ graphs }: ExportedFiles, variant: GraphVariant): Precision {
   const exact = graphs.get('f32');
   // Most checkpoints are in 16 bits, so the same model takes twice as many bytes in float32.
   if (exact !== undefined && exact.bytes <= 2 * MAX_F32_BYTES) return 'f32';
-  return EXPORT_ORDER[variant].find(precision => graphs.has(precision)) ?? 'f32';
+  const usable = EXPORT_ORDER[variant].find(precision => graphs.has(precision));
+  return usable ?? [...graphs.keys()][0] ?? 'f32';
 }

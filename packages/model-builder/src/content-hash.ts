@@ -1,10 +1,9 @@
 // The identity of a build: SHA-256 over the files of checkpoint and adapter, the graph format, variant and precision.
 
 import { createHash } from 'node:crypto';
-import { realpath, stat } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  COMPANION_FILES,
   defaultKvType,
   GRAPH_FORMAT_VERSION,
   type GraphVariant,
@@ -13,9 +12,9 @@ import {
   VARIANT_KV_TYPES,
   VARIANT_PRECISIONS,
 } from '@ortler/engine/graph-contract';
+import { findCheckpoint } from './checkpoint-source.ts';
 import { ModelBuildError } from './errors.ts';
 import { type FolderFiles, type HashOptions, hashFolders } from './file-hashes.ts';
-import { listWeightFiles } from './hugging-face/checkpoint.ts';
 import { ADAPTER_WEIGHTS_FILE } from './lora/adapter.ts';
 import { ADAPTER_CONFIG_FILE } from './lora/adapter-config.ts';
 
@@ -23,7 +22,7 @@ import { ADAPTER_CONFIG_FILE } from './lora/adapter-config.ts';
  * Raised whenever the builder writes different bytes for the same checkpoint, or refuses a checkpoint that it built wrongly
  * before; part of the build's identity.
  */
-export const BUILDER_VERSION = 10;
+export const BUILDER_VERSION = 11;
 
 export interface ContentHashOptions extends HashOptions {
   readonly sourceDir: string;
@@ -39,27 +38,6 @@ export interface ContentHashOptions extends HashOptions {
   readonly stampDir?: string | undefined;
 }
 
-/** Files of the checkpoint that affect the build, relative to the folder. Throws: `source_invalid`. */
-export async function listCheckpointFiles(sourceDir: string): Promise<string[]> {
-  return [...(await listCompanionFiles(sourceDir)), ...(await listWeightFiles(sourceDir))];
-}
-
-/** Files of the checkpoint that are copied to the model folder. Throws: `source_invalid`. */
-export async function listCompanionFiles(sourceDir: string): Promise<string[]> {
-  const present: string[] = [];
-  for (const name of COMPANION_FILES) {
-    const stats = await stat(join(sourceDir, name)).catch(() => undefined);
-    if (stats?.isFile()) present.push(name);
-  }
-  for (const required of ['config.json', 'tokenizer.json']) {
-    if (!present.includes(required)) {
-      const file = join(sourceDir, required);
-      throw new ModelBuildError('source_invalid', `${file} is missing`, { file });
-    }
-  }
-  return present;
-}
-
 /**
  * Hex SHA-256 that names a build.
  * Throws: `unsupported` for a precision or KV cache type that the variant does not have, `source_invalid`, `weights_corrupt`,
@@ -69,10 +47,11 @@ export async function computeContentHash(options: ContentHashOptions): Promise<s
   const { sourceDir, adapterDir, precision, variant, roundsActivations, stampDir, onBytes, signal } = options;
   checkPrecision(variant, precision);
   const kvType = settleKvType(variant, precision, options.kvType);
-  const stampPath = await stampPathFor(sourceDir, stampDir);
-  const names = await listCheckpointFiles(sourceDir);
-  const folders: FolderFiles[] = [{ folder: sourceDir, names, stampPath }];
+  const { path, folder, listFiles } = await findCheckpoint(sourceDir);
+  const stampPath = await stampPathFor(path, stampDir);
+  const folders: FolderFiles[] = [{ folder, names: await listFiles(), stampPath }];
   if (adapterDir !== undefined) {
+    refuseGgufAdapter(adapterDir);
     folders.push({
       folder: adapterDir,
       names: [ADAPTER_CONFIG_FILE, ADAPTER_WEIGHTS_FILE],
@@ -87,6 +66,13 @@ export async function computeContentHash(options: ContentHashOptions): Promise<s
   for (const hashes of await hashFolders(folders, { onBytes, signal }))
     for (const [name, sha256] of [...hashes].toSorted()) hash.update(`${name} ${sha256}\n`);
   return hash.digest('hex');
+}
+
+/** Before the files of a folder are missed in it. */
+function refuseGgufAdapter(adapterDir: string): void {
+  if (!/\.gguf$/i.test(adapterDir)) return;
+  const message = `${adapterDir} is a GGUF file; adapters are folders with ${ADAPTER_CONFIG_FILE} and ${ADAPTER_WEIGHTS_FILE}`;
+  throw new ModelBuildError('unsupported', message, { file: adapterDir });
 }
 
 function checkPrecision(variant: GraphVariant, precision: Precision): void {
@@ -109,14 +95,14 @@ export function settleKvType(
   throw new ModelBuildError('unsupported', message);
 }
 
-/** Path of the stamp file of a folder, outside it, because the checkpoint may be read-only. Throws: `source_invalid`. */
+/** Path of the stamp file of a folder or a file, apart from it, because it may be read-only. Throws: `source_invalid`. */
 export async function stampPathFor(
-  folder: string,
+  source: string,
   stampDir: string | undefined,
 ): Promise<string | undefined> {
-  const path = await realpath(folder).catch((cause: unknown) => {
-    const message = `${folder} does not exist or cannot be read`;
-    throw new ModelBuildError('source_invalid', message, { file: folder, cause });
+  const path = await realpath(source).catch((cause: unknown) => {
+    const message = `${source} does not exist or cannot be read`;
+    throw new ModelBuildError('source_invalid', message, { file: source, cause });
   });
   if (stampDir === undefined) return undefined;
   const name = createHash('sha256').update(path).digest('hex').slice(0, 32);

@@ -16,7 +16,10 @@ import { ensureExport } from './exported/ensure-export.ts';
 import { findExports } from './exported/find-exports.ts';
 
 export interface EnsureModelOptions {
-  /** A checkpoint folder, a built folder, or an ONNX export in Optimum's layout. */
+  /**
+   * A checkpoint folder, a GGUF file (or a folder with one model in GGUF), a built folder, or an ONNX export in the layout of Optimum
+   * or onnxruntime-genai.
+   */
   readonly sourceDir: string;
   /** Folder of a PEFT LoRA adapter that is merged into the checkpoint. */
   readonly adapterDir?: string | undefined;
@@ -50,7 +53,7 @@ export async function ensureModel(options: EnsureModelOptions): Promise<string> 
   if (exports !== undefined) {
     refuseAdapter(options, 'was exported by another program');
     refuseOtherCache(options, VARIANT_KV_TYPES.slots[0], 'was exported by another program');
-    return ensureExport({ sourceDir, exports, cacheDir, precision, variant, onBytes, signal });
+    return ensureExport({ exports, cacheDir, precision, variant, onBytes, signal });
   }
   const stampDir = join(cacheDir, 'stamps');
   const contentHash = await computeContentHash({

@@ -11,7 +11,7 @@ import type { EnsureModelOptions } from './ensure-model.ts';
 import { ModelBuildError } from './errors.ts';
 
 export interface PrepareModelOptions extends Omit<EnsureModelOptions, 'precision'> {
-  /** `auto`: as exact as the size of the checkpoint allows; see `explainPrecision`. */
+  /** `auto`: the values of a quantised file, else as exact as the size of the checkpoint allows; see `explainPrecision`. */
   readonly precision: 'auto' | Precision;
   /** Called before a build whose precision `auto` chose, with the reason; not where nothing is built. */
   readonly onPrecision?: ((choice: AutoPrecision) => void) | undefined;
@@ -33,7 +33,7 @@ export async function prepareModel({
   signal,
 }: PrepareModelOptions): Promise<string> {
   signal?.throwIfAborted();
-  const choice = await explainPrecision(precision, sourceDir, variant);
+  const choice = await explainPrecision(precision, sourceDir, variant, adapterDir);
   const task: BuildTask = {
     sourceDir,
     adapterDir,

@@ -1,6 +1,8 @@
 // Maps file system errors during a build to `write_failed`. Callers: `build-model.ts`, `exported/ensure-export.ts`.
 
+import { dirname } from 'node:path';
 import { ModelBuildError } from './errors.ts';
+import { explainUnwritable } from './explain-unwritable.ts';
 
 /** Runs `write`. Throws: `write_failed` for file system errors, other errors unchanged. */
 export async function writing<T>(outputDir: string, write: () => Promise<T>): Promise<T> {
@@ -9,7 +11,8 @@ export async function writing<T>(outputDir: string, write: () => Promise<T>): Pr
   } catch (cause) {
     const { code, syscall } = cause as NodeJS.ErrnoException;
     if (code === undefined || syscall === undefined) throw cause;
-    const message = `${outputDir} cannot be written: ${syscall} failed with ${code}`;
+    const reason = await explainUnwritable(dirname(outputDir), cause);
+    const message = `${outputDir} cannot be written: ${reason}; make room or change the permission, or choose another folder for builds`;
     throw new ModelBuildError('write_failed', message, { file: outputDir, cause });
   }
 }

@@ -74,8 +74,8 @@ describe('a finished build', () => {
 
   it.each([
     ['paged', 'f32', 'a "paged" graph has no precision f32; it has f16, q8, q4'],
-    ['slots', 'f16', 'a "slots" graph has no precision f16; it has f32, q8, q4'],
-    ['kernels', 'f16', 'a "kernels" graph has no precision f16; it has f32, q8, q4'],
+    ['slots', 'f16', 'a "slots" graph has no precision f16; it has f32, q8, q4, file'],
+    ['kernels', 'f16', 'a "kernels" graph has no precision f16; it has f32, q8, q4, file'],
   ] as const)('is refused for %s in %s', async (variant, precision, message) => {
     const { parent, outputDir } = await newOutput();
     const build = buildModel({ sourceDir: source, outputDir, precision, variant });
@@ -139,7 +139,7 @@ describe('a finished build', () => {
       expect(head).toBe(lookup);
       expect([...weights.keys()].filter(name => name.includes('embed_tokens'))).toEqual([lookup]);
       const activations = new Set(own.flatMap(({ integers }) => integers.get('activation_bits') ?? []));
-      const bits = activationBits(precision);
+      const bits = activationBits(precision, []);
       expect(activations).toEqual(new Set(bits === 8 ? [] : [bits]));
     },
   );

@@ -7,7 +7,7 @@ import { type FoundGraph, type FoundNode, readGraph } from '@ortler/onnx';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
 import { ensureModel } from '../src/ensure-model.ts';
-import { checkExport } from '../src/exported/check-export.ts';
+import { checkExport, type ExportToCheck } from '../src/exported/check-export.ts';
 import { writeOptimumModel } from '../src/testing/optimum-model.ts';
 import { createTinyCheckpoint } from '../src/testing/tiny-model.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -221,6 +221,19 @@ describe('a graph', () => {
     const maker = { ...shapeOf('attention_mask'), opType, outputs: ['positioned'] };
     return { ...changed, nodes: [maker, ...changed.nodes] };
   };
+  const toCheck = (graph: FoundGraph, contextLength: number): ExportToCheck => ({
+    graphFile: 'model.onnx',
+    layout: 'Optimum',
+    graph,
+    settings: {
+      configFile: 'config.json',
+      config: { modelType: 'llama', hiddenSize: 64, vocabSize: 288, contextLength },
+      repeated: undefined,
+      windowSize: undefined,
+      cpuChoice: 'model.onnx, model_q8.onnx or model_q4.onnx',
+    },
+    variant: 'slots',
+  });
   const without = (graph: FoundGraph, name: string): FoundGraph => ({
     ...graph,
     inputs: graph.inputs.filter(input => input.name !== name),
@@ -253,6 +266,29 @@ describe('a graph', () => {
       /cache of layer 1 with GroupQueryAttention and Shape/,
     ],
     [
+      'that chooses its rotary tables by the mask',
+      graph => {
+        const changed = withAttention(graph, ({ inputs }) => ({ inputs: inputs.with(7, 'shape') }));
+        return { ...changed, nodes: [shapeOf('attention_mask'), ...changed.nodes] };
+      },
+      /\(layout of Optimum\) chooses its rotary tables by "attention_mask" \(LongRoPE\)/,
+    ],
+    [
+      'that keeps only a window in its cache',
+      graph => withAttention(graph, () => ({ integers: new Map([['sliding_window_cache', 1]]) })),
+      /last tokens of a sliding window in its cache of layer 0.*windowed_kv_cache=false/,
+    ],
+    [
+      'that normalises queries and keys in its attention',
+      graph =>
+        withAttention(graph, ({ inputs }) => ({
+          inputs: [...inputs, ...Array<string>(16 - inputs.length).fill('')]
+            .with(14, 'norm')
+            .with(15, 'norm'),
+        })),
+      /normalises queries and keys in GroupQueryAttention, which needs a GPU; on the CPU use model\.onnx/,
+    ],
+    [
       'with an unknown input',
       graph => ({ ...graph, inputs: [...graph.inputs, { ...graph.inputs[0]!, name: 'use_cache_branch' }] }),
       /has an input "use_cache_branch"; allowed are input_ids, attention_mask, position_ids and past/,
@@ -283,21 +319,13 @@ describe('a graph', () => {
     ['without logits', graph => ({ ...graph, outputs: [] }), /has no output "logits"/],
   ])('%s is refused', (_, change, message) => {
     const graph = change(readGraph(join(original, 'onnx', 'model.onnx')));
-    const config = {
-      ...{ model_type: 'llama', hidden_size: 64, vocab_size: 288, max_position_embeddings: 512 },
-    };
-    const variant = 'slots';
-    expect(() => checkExport({ graphPath: 'g', graph, configPath: 'c', config, variant })).toThrow(
+    expect(() => checkExport(toCheck(graph, 512))).toThrow(
       expect.objectContaining({ code: 'unsupported', message: expect.stringMatching(message) }),
     );
   });
 
   it('has no longer context than its rotary tables', () => {
     const graph = readGraph(join(original, 'onnx', 'model.onnx'));
-    const config = {
-      ...{ model_type: 'llama', hidden_size: 64, vocab_size: 288, max_position_embeddings: 4_096 },
-    };
-    const variant = 'slots';
-    expect(checkExport({ graphPath: 'g', graph, configPath: 'c', config, variant }).contextLength).toBe(512);
+    expect(checkExport(toCheck(graph, 4_096)).contextLength).toBe(512);
   });
 });

@@ -5,6 +5,7 @@ import type { KvType } from '@ortler/engine/graph-contract';
 import { rotaryFrequencies } from '../src/blocks/rotary.ts';
 import type { DecoderConfig } from '../src/hugging-face/decoder-config.ts';
 import { seededTensors } from '../src/testing/tiny-model.ts';
+import { attendInt8 } from './plain-int8-attention.ts';
 
 type Vector = Float64Array<ArrayBuffer>;
 
@@ -55,11 +56,12 @@ export function plainLogits(
       const key = heads(project('k', kvHeadCount), `${path}.self_attn.k_norm.weight`).map(turn);
       const projected = project('v', kvHeadCount);
       const value = key.map((_, head) => projected.slice(head * headSize, (head + 1) * headSize));
-      keys.push(key.map(head => asCached(head, kvType)));
-      values.push(value.map(head => asCached(head, kvType)));
+      // An int8 cache rounds where keys, queries and weights meet.
+      keys.push(kvType === 'int8' ? key : key.map(head => asCached(head, kvType)));
+      values.push(kvType === 'int8' ? value : value.map(head => asCached(head, kvType)));
       const attended = queries.map((query, head) => {
         const group = Math.floor(head / (headCount / kvHeadCount));
-        return attend(
+        return (kvType === 'int8' ? attendInt8 : attend)(
           query,
           keys.map(token => token[group]!),
           values.map(token => token[group]!),
@@ -104,17 +106,9 @@ function rotate(head: Vector, position: number, { rope, headSize }: DecoderConfi
   });
 }
 
-/** What a cache gives back. In int8 the largest magnitude of a token and head is 127. */
-function asCached(numbers: Vector, kvType: KvType): Vector {
-  if (kvType === 'float32') return numbers;
-  if (kvType === 'float16') return numbers.map(x => Math.f16round(x));
-  const scale = Math.max(...numbers.map(Math.abs)) / 127;
-  return scale === 0 ? numbers : numbers.map(x => roundHalfToEven(x / scale) * scale);
-}
-
-function roundHalfToEven(x: number): number {
-  const rounded = Math.round(x);
-  return Math.abs(x % 1) === 0.5 && rounded % 2 !== 0 ? rounded - 1 : rounded;
+/** What a cache gives back. */
+function asCached(numbers: Vector, kvType: 'float32' | 'float16'): Vector {
+  return kvType === 'float32' ? numbers : numbers.map(x => Math.f16round(x));
 }
 
 function attend(query: Vector, keys: readonly Vector[], values: readonly Vector[]): Vector {

@@ -3,8 +3,17 @@
 
 import type { AttributeValue, GraphRecorder } from '@ortler/onnx';
 
-/** By the number that graphs carry. `codeBytes`: of a block of 16 outputs and 32 inputs. */
-const FORMATS = [
+interface Format {
+  readonly bits: 4 | 5 | 6 | 8 | 32;
+  /** Of a block of 16 outputs and 32 inputs. */
+  readonly codeBytes: number;
+  readonly hasMinimum: boolean;
+  /** In front of every eight blocks. */
+  readonly factorBytes?: number;
+}
+
+/** By the number that graphs carry. */
+const FORMATS: readonly Format[] = [
   { bits: 32, codeBytes: 2048, hasMinimum: false },
   { bits: 4, codeBytes: 256, hasMinimum: false },
   { bits: 4, codeBytes: 256, hasMinimum: true },
@@ -12,13 +21,14 @@ const FORMATS = [
   { bits: 5, codeBytes: 320, hasMinimum: true },
   { bits: 6, codeBytes: 384, hasMinimum: false },
   { bits: 8, codeBytes: 512, hasMinimum: false },
-] as const;
+  { bits: 4, codeBytes: 256, hasMinimum: true, factorBytes: 64 },
+  { bits: 5, codeBytes: 320, hasMinimum: true, factorBytes: 64 },
+  { bits: 6, codeBytes: 384, hasMinimum: false, factorBytes: 32 },
+];
 
-type Format = (typeof FORMATS)[number];
-
-function blockLength({ bits, codeBytes, hasMinimum }: Format): number {
+function blockLength({ bits, codeBytes, hasMinimum, factorBytes }: Format): number {
   if (bits === 32) return codeBytes;
-  return codeBytes + (hasMinimum ? 64 : 32);
+  return codeBytes + (hasMinimum && factorBytes === undefined ? 64 : 32);
 }
 
 export interface TiledShape {
@@ -36,13 +46,20 @@ export function unpackTiles(
   const layout = FORMATS[format]!;
   const [tiles, blocks] = [Math.ceil(outputs / 16), Math.ceil(inputs / 32)];
   const size = blockLength(layout);
-  if (bytes.length !== tiles * blocks * size)
+  const { factorBytes = 0 } = layout;
+  const tileSize = blocks * size + Math.ceil(blocks / 8) * factorBytes;
+  if (bytes.length !== tiles * tileSize)
     throw new Error(`${tiles} tiles of ${blocks} blocks are not ${bytes.length} bytes`);
   return Array.from({ length: tiles * 16 }, (_, output) =>
     Float64Array.from({ length: blocks * 32 }, (_, input) => {
-      const block = Math.floor(output / 16) * blocks + Math.floor(input / 32);
-      const part = bytes.subarray(block * size, (block + 1) * size);
-      return readValue(part, layout, output % 16, input % 32);
+      const block = Math.floor(input / 32);
+      const tile = Math.floor(output / 16) * tileSize;
+      const superBlock = tile + Math.floor(block / 8) * (8 * size + factorBytes);
+      const at = superBlock + factorBytes + (block % 8) * size;
+      const part = bytes.subarray(at, at + size);
+      if (factorBytes === 0) return readValue(part, layout, output % 16, input % 32);
+      const factors = bytes.subarray(superBlock, superBlock + factorBytes);
+      return readSuperValue(part, factors, layout, output % 16, input % 32);
     }),
   );
 }
@@ -57,7 +74,28 @@ function readValue(block: Uint8Array, layout: Format, output: number, input: num
   return scale * (code - 2 ** (bits - 1));
 }
 
-function codeOf(block: Uint8Array, bits: 4 | 5 | 6 | 8, output: number, input: number): number {
+/** In float32, every product rounded, as the description of K-quants has them. */
+function readSuperValue(
+  block: Uint8Array,
+  factors: Uint8Array,
+  { bits, codeBytes }: Format,
+  output: number,
+  input: number,
+): number {
+  const half = (index: number) =>
+    new DataView(factors.buffer, factors.byteOffset, factors.length).getFloat16(2 * index, true);
+  const pair = [block[codeBytes + output]!, block[codeBytes + 16 + output]!] as const;
+  const code = codeOf(block, bits, output, input);
+  if (bits === 6) {
+    const scale = Math.fround(half(output) * ((pair[input < 16 ? 0 : 1] << 24) >> 24));
+    return Math.fround(scale * (code - 32));
+  }
+  const scale = Math.fround(half(output) * pair[0]);
+  const minimum = Math.fround(half(16 + output) * pair[1]);
+  return Math.fround(Math.fround(scale * code) - minimum);
+}
+
+function codeOf(block: Uint8Array, bits: Format['bits'], output: number, input: number): number {
   const quad = Math.floor(input / 4);
   const byte = 4 * output + (input % 4);
   if (bits === 8) return block[64 * quad + byte]!;

@@ -3,6 +3,7 @@
 import type { Precision } from '@ortler/engine/graph-contract';
 import type { GraphRecorder } from '@ortler/onnx';
 import type { WeightSource } from '../hugging-face/checkpoint.ts';
+import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 import type { CodeBits } from '../weights/quantise.ts';
 import type { Variant } from './variant.ts';
@@ -16,9 +17,19 @@ export interface BlockContext {
 }
 
 /** Bits of quantised weights; undefined for weights in the type of the activations. */
-export function weightBits(precision: Precision): CodeBits | undefined {
+export function weightBits(
+  precision: Precision,
+  matrices: readonly CheckpointTensor[],
+): CodeBits | undefined {
+  if (precision === 'file') return fileBits(matrices);
   if (precision === 'q4') return 4;
   return precision === 'q8' ? 8 : undefined;
+}
+
+/** Floats stay floats, codes of 4 bits without minimums stay codes of 4 bits; all others take 8 bits. */
+function fileBits(matrices: readonly CheckpointTensor[]): CodeBits | undefined {
+  if (matrices.some(({ quantised }) => quantised === undefined)) return undefined;
+  return matrices.every(({ quantised }) => quantised?.codes?.format === 'q4') ? 4 : 8;
 }
 
 /** Name of a weight, in the style of checkpoints: `model.layers.3.attn.qkv_proj.weight`. */

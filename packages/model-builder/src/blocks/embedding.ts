@@ -31,7 +31,7 @@ export function embedding(context: BlockContext, ids: string): Embedding {
   const path = '/model/embed_tokens';
   const tensor = checkpoint.tensor(EMBEDDING_WEIGHT, [config.vocabSize, config.hiddenSize]);
   const { activation, blockSize, positionRank } = variant;
-  if (weightBits(precision) === undefined) {
+  if (weightBits(precision, [tensor]) === undefined) {
     const name = declareFloats(graph, EMBEDDING_WEIGHT, [tensor], activation);
     const value = graph.op(`${path}/Gather`, 'Gather', [name, ids]);
     return { value, table: { kind: 'plain', name } };

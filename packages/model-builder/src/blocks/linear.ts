@@ -40,7 +40,7 @@ export function linear(context: BlockContext, { path, input, matrices, biases }:
   const { graph, precision, variant } = context;
   const { activation, blockSize } = variant;
   const name = weightName(path, 'weight');
-  const bits = weightBits(precision);
+  const bits = weightBits(precision, matrices);
   const matrix: Matrix =
     bits === undefined
       ? { kind: 'plain', name: declareFloats(graph, name, matrices, activation) }

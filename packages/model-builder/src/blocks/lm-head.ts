@@ -74,7 +74,7 @@ function toFloat32(graph: GraphRecorder, path: string, value: string, output?: s
 function separateMatrix({ graph, checkpoint, config, precision, variant }: BlockContext): Matrix {
   const tensor = checkpoint.tensor(LM_HEAD_WEIGHT, [config.vocabSize, config.hiddenSize]);
   const { activation, blockSize } = variant;
-  if (weightBits(precision) === undefined)
+  if (weightBits(precision, [tensor]) === undefined)
     return { kind: 'plain', name: declareFloats(graph, LM_HEAD_WEIGHT, [tensor], activation) };
   const matrix = declareQuantised(graph, LM_HEAD_WEIGHT, [tensor], {
     bits: TABLE_BITS,

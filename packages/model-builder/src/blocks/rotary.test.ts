@@ -14,6 +14,12 @@ describe('rotary frequencies', () => {
     expect([...frequencies]).toEqual([0.25, 0.0025].map(Math.fround));
   });
 
+  it('are divided by a factor each where a file has factors', () => {
+    const scaling = { kind: 'factors', factors: [1, 2, 4, 8] } as const;
+    const frequencies = rotaryFrequencies({ theta, scaling }, 8);
+    expect([...frequencies]).toEqual([1, 0.05, 0.0025, 0.000125].map(Math.fround));
+  });
+
   it('keep short waves, slow long ones and blend in between with llama3 scaling', () => {
     const scaling = {
       kind: 'llama3',

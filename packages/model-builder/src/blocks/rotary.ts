@@ -68,17 +68,18 @@ export function rotaryFrequencies(rope: RopeConfig, headSize: number): Float32Ar
   assertInvariant(headSize % 2 === 0, 'a head has pairs of elements');
   const frequencies = new Float32Array(headSize / 2);
   for (let i = 0; i < frequencies.length; i++) {
-    frequencies[i] = scaleFrequency(rope, rope.theta ** ((-2 * i) / headSize));
+    frequencies[i] = scaleFrequency(rope, i, rope.theta ** ((-2 * i) / headSize));
   }
   return frequencies;
 }
 
 /**
  * `linear` slows every frequency by `factor`. `llama3` keeps wavelengths shorter than `original / high`, slows
- * those longer than `original / low` by `factor`, and blends in between.
+ * those longer than `original / low` by `factor`, and blends in between. `factors` has a divisor for each frequency.
  */
-function scaleFrequency({ scaling }: RopeConfig, frequency: number): number {
+function scaleFrequency({ scaling }: RopeConfig, index: number, frequency: number): number {
   if (scaling.kind === 'none') return frequency;
+  if (scaling.kind === 'factors') return frequency / scaling.factors[index]!;
   if (scaling.kind === 'linear') return frequency / scaling.factor;
   const { factor, lowFrequencyFactor: low, highFrequencyFactor: high, originalContextLength } = scaling;
   const wavelength = (2 * Math.PI) / frequency;

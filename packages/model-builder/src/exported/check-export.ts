@@ -10,17 +10,9 @@ import {
   SLOTS_OUTPUT,
 } from '@ortler/engine/graph-contract';
 import { ELEMENT_TYPES, type FoundGraph, type FoundNode, type FoundValue, MICROSOFT } from '@ortler/onnx';
-import { z } from 'zod';
 import { ModelBuildError } from '../errors.ts';
 import { countParameters } from './count-parameters.ts';
-
-/** Keys of config.json for facts that the graph does not contain. */
-const exportConfig = z.object({
-  model_type: z.string(),
-  hidden_size: z.int().positive(),
-  vocab_size: z.int().positive(),
-  max_position_embeddings: z.int().positive(),
-});
+import type { ExportSettings, RepeatedSizes } from './export-settings.ts';
 
 export type ExportFacts = Pick<
   ModelManifest,
@@ -39,45 +31,63 @@ export type ExportFacts = Pick<
 
 export interface ExportToCheck {
   /** For messages. */
-  readonly graphPath: string;
+  readonly graphFile: string;
+  /** Name of the layout, for messages. */
+  readonly layout: string;
   readonly graph: FoundGraph;
-  /** For messages. */
-  readonly configPath: string;
-  readonly config: unknown;
+  readonly settings: Pick<ExportSettings, 'configFile' | 'config' | 'repeated' | 'windowSize' | 'cpuChoice'>;
   /** Device that the model will run on: `paged` for a GPU, the others for the CPU. */
   readonly variant: GraphVariant;
 }
 
 const ATTENTION = 'GroupQueryAttention';
 /** Indexes of the operator's inputs. */
-const INPUT_INDEX = { pastKey: 3, pastValue: 4, lastPositions: 5, totalLength: 6, cosine: 7 } as const;
+const INPUT_INDEX = {
+  pastKey: 3,
+  pastValue: 4,
+  lastPositions: 5,
+  totalLength: 6,
+  cosine: 7,
+  sine: 8,
+  queryNorm: 14,
+  keyNorm: 15,
+} as const;
 
 /** Throws: `config_invalid`, and `unsupported` with the fault of the graph and the allowed form. */
 export function checkExport(toCheck: ExportToCheck): ExportFacts {
-  const { graphPath, graph, configPath, config, variant } = toCheck;
+  const { graphFile, layout, graph, settings, variant } = toCheck;
+  const { config } = settings;
   const refuse = (problem: string): never => {
-    throw new ModelBuildError('unsupported', `${graphPath} ${problem}`, { file: graphPath });
+    const message = `${graphFile} (layout of ${layout}) ${problem}`;
+    throw new ModelBuildError('unsupported', message, { file: graphFile });
   };
-  const parsed = exportConfig.safeParse(config);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
-    const key = issue.path.join('.');
-    const message = `${configPath}, key ${key}: ${issue.message}`;
-    throw new ModelBuildError('config_invalid', message, { file: configPath, key });
-  }
-  const { model_type, hidden_size, vocab_size, max_position_embeddings } = parsed.data;
   const layerCount = checkInputs(graph, refuse);
-  const { kvHeadCount, headSize, kvType } = checkCache(graph, layerCount, refuse);
+  const { kvHeadCount, headSize, kvType } = checkCache(graph, layerCount, {
+    named: settings.repeated?.headSize,
+    refuse,
+  });
   const attentions = Array.from({ length: layerCount }, (_, layer) => checkAttention(graph, layer, refuse));
   checkMaskUse(graph, refuse);
   const headCount = attentions[0]!.integers.get('num_heads') ?? 0;
   if (headCount < 1) refuse(`has a ${ATTENTION} without num_heads`);
-  const { vocabSize, logitsType } = checkLogits(graph, vocab_size, refuse);
+  const { vocabSize, logitsType } = checkLogits(graph, config.vocabSize, refuse);
   if (variant !== 'paged' && [kvType, logitsType].includes('float16'))
-    refuse(`has caches or logits in float16, which need a GPU; on the CPU use ${FLOAT32_FILES}`);
+    refuse(`has caches or logits in float16, which need a GPU; on the CPU use ${settings.cpuChoice}`);
+  if (variant !== 'paged' && attentions.some(normalises))
+    refuse(
+      `normalises queries and keys in ${ATTENTION}, which needs a GPU; on the CPU use ${settings.cpuChoice}`,
+    );
+  const contextLength = Math.min(config.contextLength, ...attentions.map(node => rotaryLength(graph, node)));
+  const hasWindow = attentions.some(({ integers }) => (integers.get('local_window_size') ?? -1) > 0);
+  const { windowSize = contextLength } = settings;
+  if (windowSize < contextLength && !hasWindow)
+    refuse(
+      `has no sliding window, but ${settings.configFile} names one of ${windowSize} tokens: longer texts would be computed wrongly`,
+    );
+  checkRepeated(settings, { layerCount, headCount, kvHeadCount, headSize });
   return {
-    modelType: model_type,
-    hiddenSize: hidden_size,
+    modelType: config.modelType,
+    hiddenSize: config.hiddenSize,
     layerCount,
     headCount,
     kvHeadCount,
@@ -85,16 +95,13 @@ export function checkExport(toCheck: ExportToCheck): ExportFacts {
     vocabSize,
     kvType,
     ...(logitsType === 'float32' ? {} : { logitsType }),
-    contextLength: Math.min(max_position_embeddings, ...attentions.map(node => rotaryLength(graph, node))),
+    contextLength,
     parameterCount: countParameters(graph),
   };
 }
 
 type Refuse = (problem: string) => never;
 type FloatName = NonNullable<ModelManifest['logitsType']>;
-
-/** File names of float32 graphs in other programs' exports. */
-const FLOAT32_FILES = 'model.onnx, model_q8.onnx or model_q4.onnx';
 
 /** Undefined for anything but float32 and float16. */
 function floatName(onnxType: number): FloatName | undefined {
@@ -128,11 +135,14 @@ function checkInputs({ inputs }: FoundGraph, refuse: Refuse): number {
   return layerCount;
 }
 
-/** Checks that all caches have the same shape and type, and returns them. */
+/**
+ * Checks that all caches have the same shape and type, and returns them. `named`: the head size in the settings, for graphs of
+ * onnxruntime-genai since 0.18, which leave it open to serve quantised caches too.
+ */
 function checkCache(
   { inputs }: FoundGraph,
   layerCount: number,
-  refuse: Refuse,
+  { named, refuse }: { readonly named: number | undefined; readonly refuse: Refuse },
 ): Pick<ModelManifest, 'kvHeadCount' | 'headSize'> & { readonly kvType: FloatName } {
   const caches = inputs.filter(({ name }) => /\.(key|value)$/.test(name));
   const first = caches[0]!;
@@ -143,7 +153,8 @@ function checkCache(
     refuse(`has a cache "${name}" of another shape or type than "${first.name}"; all layers must be alike`);
   }
   const { dims, onnxType } = first;
-  const [, kvHeadCount, , headSize] = dims;
+  const [, kvHeadCount, , size] = dims;
+  const headSize = typeof size === 'string' ? named : size;
   if (dims.length !== 4 || typeof kvHeadCount !== 'number' || typeof headSize !== 'number')
     return refuse(
       `has a cache "${first.name}" of shape [${dims.join(', ')}]; allowed is [batch, heads, tokens, size]`,
@@ -173,8 +184,39 @@ function checkAttention(graph: FoundGraph, layer: number, refuse: Refuse): Found
     node.outputs[2] === presentName(layer, 'value');
   if (!isInPlace)
     refuse(`has a ${ATTENTION} in layer ${layer} whose caches are not the graph's inputs and outputs`);
+  if ((node.integers.get('sliding_window_cache') ?? 0) !== 0)
+    refuse(
+      `keeps only the last tokens of a sliding window in its cache of layer ${layer}, which cannot be cut or shared; export it again with caches of the whole context (windowed_kv_cache=false)`,
+    );
   return node;
 }
+
+/** The CPU's kernel has no norms of queries and keys. */
+function normalises({ inputs }: FoundNode): boolean {
+  return Boolean(inputs[INPUT_INDEX.queryNorm]) || Boolean(inputs[INPUT_INDEX.keyNorm]);
+}
+
+/** Throws: `config_invalid` when the settings name another size than the graph has. */
+function checkRepeated(
+  { configFile, repeated }: Pick<ExportSettings, 'configFile' | 'repeated'>,
+  found: RepeatedSizes,
+): void {
+  if (repeated === undefined) return;
+  const keys = ['layerCount', 'headCount', 'kvHeadCount', 'headSize'] as const;
+  const other = keys.find(key => repeated[key] !== found[key]);
+  if (other === undefined) return;
+  const key = REPEATED_KEYS[other];
+  const message = `${configFile}, key ${key}: is ${repeated[other]}, but the graph has ${found[other]}`;
+  throw new ModelBuildError('config_invalid', message, { file: configFile, key });
+}
+
+/** Keys of genai_config.json, the one file that repeats sizes. */
+const REPEATED_KEYS: Readonly<Record<keyof RepeatedSizes, string>> = {
+  layerCount: 'model.decoder.num_hidden_layers',
+  headCount: 'model.decoder.num_attention_heads',
+  kvHeadCount: 'model.decoder.num_key_value_heads',
+  headSize: 'model.decoder.head_size',
+};
 
 /**
  * Only the lengths of sequences may derive from the attention mask. The engine pads on the right, other callers of such graphs
@@ -191,6 +233,11 @@ function checkMaskUse({ nodes, outputs }: FoundGraph, refuse: Refuse): void {
       if (lengths.some(index => !follows[index]))
         refuse(`has a ${ATTENTION} (${node.path}) whose lengths do not follow from "${mask}"`);
       const other = node.inputs.find((_, index) => follows[index] && !lengths.includes(index));
+      const isTable = [INPUT_INDEX.cosine, INPUT_INDEX.sine].some(index => follows[index]);
+      if (isTable)
+        refuse(
+          `chooses its rotary tables by "${mask}" (LongRoPE), which differs between sequences of a batch; only one table is run`,
+        );
       if (other !== undefined)
         refuse(`computes "${other}" from "${mask}", from which only the lengths of sequences may follow`);
     } else if (follows.includes(true)) for (const name of node.outputs) followers.add(name);

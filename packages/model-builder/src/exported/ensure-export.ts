@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { realpath, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import {
   EXPORT_PRECISIONS,
   GRAPH_FORMAT_VERSION,
@@ -11,20 +11,26 @@ import {
   MANIFEST_FILE,
   type Precision,
 } from '@ortler/engine/graph-contract';
-import { type FoundGraph, OnnxError, readGraph } from '@ortler/onnx';
 import { createBuildFolder, keepIntactFolder, publishBuildFolder, writeDurably } from '../build-folder.ts';
 import { type BuildManifest, findDamagedFile, readBuildManifest } from '../build-manifest.ts';
-import { BUILDER_VERSION, listCompanionFiles, stampPathFor } from '../content-hash.ts';
+import { BUILDER_VERSION, stampPathFor } from '../content-hash.ts';
 import { copyCompanions } from '../copy-companions.ts';
 import { ModelBuildError } from '../errors.ts';
 import { type HashOptions, hashFolders } from '../file-hashes.ts';
-import { readJsonFile } from '../hugging-face/json-file.ts';
 import { writing } from '../write-failed.ts';
 import { checkExport } from './check-export.ts';
-import { EXPORT_FOLDER, type ExportedFiles } from './find-exports.ts';
+import { type ExportLayout, type ExportSettings, LAYOUT_NAMES } from './export-settings.ts';
+import type { ExportedFiles } from './find-exports.ts';
+import { readGenaiSettings } from './genai-settings.ts';
+import { readOptimumSettings } from './optimum-settings.ts';
+import { readExportedGraph } from './read-exported-graph.ts';
+
+const READERS: Readonly<Record<ExportLayout, (folder: string) => Promise<ExportSettings>>> = {
+  optimum: readOptimumSettings,
+  genai: readGenaiSettings,
+};
 
 export interface EnsureExportOptions extends HashOptions {
-  readonly sourceDir: string;
   readonly exports: ExportedFiles;
   readonly cacheDir: string;
   readonly precision: Precision;
@@ -38,20 +44,14 @@ export interface EnsureExportOptions extends HashOptions {
  * Mutates: the disk, inside `cacheDir`. Throws: `ModelBuildError`, or the reason of `signal`.
  */
 export async function ensureExport(options: EnsureExportOptions): Promise<string> {
-  const { cacheDir, precision, variant, onBytes, signal } = options;
-  const sourceDir = await realpath(options.sourceDir);
-  const name = chooseGraph(options);
-  const graphFile = join(sourceDir, EXPORT_FOLDER, name);
-  const configPath = join(sourceDir, 'config.json');
-  const companions = await listCompanionFiles(sourceDir);
-  const graph = readExport(graphFile);
-  const facts = checkExport({
-    graphPath: graphFile,
-    graph,
-    configPath,
-    config: await readJsonFile(configPath),
-    variant,
-  });
+  const { exports, cacheDir, precision, variant, onBytes, signal } = options;
+  const { layout, graphFolder } = exports;
+  const sourceDir = await realpath(exports.folder);
+  const graphName = join(graphFolder, chooseGraph(options));
+  const graphFile = join(sourceDir, graphName);
+  const settings = await READERS[layout](sourceDir);
+  const graph = readExportedGraph(graphFile);
+  const facts = checkExport({ graphFile, layout: LAYOUT_NAMES[layout], graph, settings, variant });
   const dataFiles = new Set([...graph.weights.values()].flatMap(({ file }) => file ?? []));
   const outside = [...dataFiles].find(file => file !== basename(file));
   if (outside !== undefined) {
@@ -60,7 +60,8 @@ export async function ensureExport(options: EnsureExportOptions): Promise<string
   }
 
   const stampDir = join(cacheDir, 'stamps');
-  const names = [...companions, ...[name, ...dataFiles].map(file => join(EXPORT_FOLDER, file))];
+  const dataNames = [...dataFiles].map(file => join(dirname(graphName), file));
+  const names = [...settings.sources, graphName, ...dataNames];
   const sourceStamps = await stampPathFor(sourceDir, stampDir);
   const [hashes] = await hashFolders([{ folder: sourceDir, names, stampPath: sourceStamps }], {
     onBytes,
@@ -77,7 +78,9 @@ export async function ensureExport(options: EnsureExportOptions): Promise<string
     if (await keepIntactFolder(outputDir, () => isWhole(outputDir, contentHash))) return outputDir;
     const folder = await createBuildFolder(outputDir);
     try {
-      await copyCompanions(sourceDir, folder, companions);
+      await copyCompanions(sourceDir, folder, settings.copied);
+      for (const [name, content] of settings.written)
+        await writeDurably(join(folder, name), file => file.writeFile(content));
       const manifest: BuildManifest = {
         formatVersion: GRAPH_FORMAT_VERSION,
         variant: 'slots',
@@ -86,7 +89,10 @@ export async function ensureExport(options: EnsureExportOptions): Promise<string
         inputConvention: 'mask',
         ...facts,
         contentHash,
-        files: Object.fromEntries(companions.map(file => [file, hashes!.get(file)!])),
+        files: {
+          ...Object.fromEntries(settings.copied.map(file => [file, hashes!.get(file)!])),
+          ...Object.fromEntries([...settings.written].map(([name, content]) => [name, sha256Of(content)])),
+        },
       };
       const json = `${JSON.stringify(manifest, null, 2)}\n`;
       await writeDurably(join(folder, MANIFEST_FILE), file => file.writeFile(json));
@@ -110,10 +116,10 @@ const NOTHING_USABLE: Readonly<Record<GraphVariant, string>> = {
 };
 
 /** File name of the graph. Throws: `unsupported`, with the available files. */
-function chooseGraph({ sourceDir, exports, precision, variant }: EnsureExportOptions): string {
+function chooseGraph({ exports, precision, variant }: EnsureExportOptions): string {
   const graph = exports.graphs.get(precision);
   if (graph !== undefined) return graph.name;
-  const folder = join(sourceDir, EXPORT_FOLDER);
+  const folder = join(exports.folder, exports.graphFolder);
   const usable = EXPORT_PRECISIONS.filter(entry => exports.graphs.has(entry));
   const choice =
     usable.length === 0 ? NOTHING_USABLE[variant] : `choose the precision ${usable.join(' or ')}`;
@@ -121,18 +127,12 @@ function chooseGraph({ sourceDir, exports, precision, variant }: EnsureExportOpt
   throw new ModelBuildError('unsupported', message, { file: folder });
 }
 
+function sha256Of(content: string): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
 async function isWhole(folder: string, contentHash: string): Promise<boolean> {
   const manifest = await readBuildManifest(folder).catch(() => undefined);
   if (manifest?.contentHash !== contentHash) return false;
   return (await findDamagedFile(folder, manifest, { stampPath: undefined })) === undefined;
-}
-
-/** Throws: `source_invalid` for a file that cannot be read or is no ONNX model. */
-function readExport(graphFile: string): FoundGraph {
-  try {
-    return readGraph(graphFile);
-  } catch (cause) {
-    if (!(cause instanceof OnnxError)) throw cause;
-    throw new ModelBuildError('source_invalid', cause.message, { file: graphFile, cause });
-  }
 }

@@ -1,13 +1,19 @@
-// Finds ONNX exports in the layout of Optimum and transformers.js: config.json and tokenizer files, and one graph file per
-// precision in `onnx/`. It looks at file names only.
+// Finds ONNX exports of other programs. In the layout of Optimum and transformers.js there are config.json and tokenizer files,
+// and in `onnx/` one graph file for each precision, whose name tells it. In the layout of onnxruntime-genai there is one graph
+// for each folder, which genai_config.json names and whose operators tell the precision.
 
 import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { GraphVariant, Precision } from '@ortler/engine/graph-contract';
 import { ModelBuildError } from '../errors.ts';
+import type { ExportLayout } from './export-settings.ts';
+import { readGenaiConfig } from './genai-config.ts';
+import { findGenaiFolder } from './genai-folders.ts';
+import { precisionOf } from './graph-precision.ts';
+import { readExportedGraph } from './read-exported-graph.ts';
 
-/** Folder of the graphs. */
-export const EXPORT_FOLDER = 'onnx';
+/** Folder of Optimum's graphs. */
+const OPTIMUM_FOLDER = 'onnx';
 
 type GraphFiles = Readonly<Partial<Record<Precision, readonly string[]>>>;
 
@@ -33,9 +39,14 @@ const GRAPH_FILES: Readonly<Record<GraphVariant, GraphFiles>> = {
 
 /** The graphs of an exported folder. */
 export interface ExportedFiles {
-  /** Graphs for the device whose name tells the precision, relative to `EXPORT_FOLDER`. */
+  readonly layout: ExportLayout;
+  /** Folder of settings and tokenizer: the given one or, in the layout of onnxruntime-genai, one below it. */
+  readonly folder: string;
+  /** Folder of the graphs, relative to `folder`; may be empty. */
+  readonly graphFolder: string;
+  /** Graphs for the device, relative to `graphFolder`. */
   readonly graphs: ReadonlyMap<Precision, ExportedGraph>;
-  /** All names that end in `.onnx`, for messages. */
+  /** All graphs in `graphFolder`, for messages. */
   readonly names: readonly string[];
 }
 
@@ -47,7 +58,9 @@ export interface ExportedGraph {
 
 /**
  * Undefined for a folder without graphs, and for one with safetensors, which is built instead. `variant` is the device that the
- * model will run on: `paged` for a GPU, the others for the CPU. Throws: `source_invalid` for a dangling link.
+ * model will run on: `paged` for a GPU, the others for the CPU.
+ *
+ * Throws: `source_invalid` for a dangling link; in the layout of onnxruntime-genai also `config_invalid` and `unsupported`.
  */
 export async function findExports(
   sourceDir: string,
@@ -55,18 +68,42 @@ export async function findExports(
 ): Promise<ExportedFiles | undefined> {
   const beside = await readdir(sourceDir).catch(() => []);
   if (beside.some(name => name.endsWith('.safetensors'))) return undefined;
-  const files = await readdir(join(sourceDir, EXPORT_FOLDER)).catch(() => []);
+  const optimum = await findOptimumGraphs(sourceDir, variant);
+  if (optimum !== undefined) return optimum;
+  const folder = await findGenaiFolder(sourceDir, variant);
+  return folder === undefined ? undefined : findGenaiGraph(folder);
+}
+
+async function findOptimumGraphs(folder: string, variant: GraphVariant): Promise<ExportedFiles | undefined> {
+  const graphDir = join(folder, OPTIMUM_FOLDER);
+  const files = await readdir(graphDir).catch(() => []);
   const names = files.filter(name => name.endsWith('.onnx')).toSorted();
   if (names.length === 0) return undefined;
   const graphs = new Map<Precision, ExportedGraph>();
   for (const [precision, candidates] of Object.entries(GRAPH_FILES[variant])) {
     const name = candidates.find(candidate => names.includes(candidate));
     if (name === undefined) continue;
-    const own = files.filter(file => file.startsWith(name));
-    const sizes = await Promise.all(own.map(file => sizeOf(join(sourceDir, EXPORT_FOLDER, file))));
-    graphs.set(precision as Precision, { name, bytes: sizes.reduce((sum, size) => sum + size, 0) });
+    graphs.set(precision as Precision, { name, bytes: await graphBytes(graphDir, files, name) });
   }
-  return { graphs, names };
+  return { layout: 'optimum', folder, graphFolder: OPTIMUM_FOLDER, graphs, names };
+}
+
+async function findGenaiGraph(folder: string): Promise<ExportedFiles> {
+  const { filename } = (await readGenaiConfig(folder)).model.decoder;
+  const graphFolder = dirname(filename) === '.' ? '' : dirname(filename);
+  const graphDir = join(folder, graphFolder);
+  const name = basename(filename);
+  const precision = precisionOf(readExportedGraph(join(graphDir, name)));
+  const files = await readdir(graphDir);
+  const graph: ExportedGraph = { name, bytes: await graphBytes(graphDir, files, name) };
+  return { layout: 'genai', folder, graphFolder, graphs: new Map([[precision, graph]]), names: [name] };
+}
+
+/** Bytes of the graph and its data files, which begin with its name. */
+async function graphBytes(graphDir: string, files: readonly string[], name: string): Promise<number> {
+  const own = files.filter(file => file.startsWith(name));
+  const sizes = await Promise.all(own.map(file => sizeOf(join(graphDir, file))));
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 async function sizeOf(file: string): Promise<number> {

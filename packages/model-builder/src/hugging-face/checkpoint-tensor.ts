@@ -1,6 +1,7 @@
 // One tensor of a weights file, with validated type and shape, whose values are read lazily in pieces.
 
 import { ModelBuildError } from '../errors.ts';
+import type { QuantisedStorage } from '../stored-codes.ts';
 import { CHECKPOINT_TYPES, type CheckpointType, rawBytesOf, toFloat32InPlace } from './element-types.ts';
 import type { SafetensorsFile, TensorEntry } from './safetensors.ts';
 
@@ -8,6 +9,8 @@ import type { SafetensorsFile, TensorEntry } from './safetensors.ts';
 export interface CheckpointTensor {
   readonly name: string;
   readonly shape: readonly number[];
+  /** Absent where the values are floats in the file. */
+  readonly quantised?: QuantisedStorage;
   /**
    * Reads elements `[from, from + target.length)` of the flattened tensor as float32.
    *
@@ -51,7 +54,7 @@ export function openTensor(
 }
 
 /** A separate function, because the same loop takes twice as long inside an async function. */
-function firstNotFinite(values: Float32Array): number | undefined {
+export function firstNotFinite(values: Float32Array): number | undefined {
   for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i])) return i;
   return undefined;
 }

@@ -27,7 +27,9 @@ export type RopeScaling =
       readonly highFrequencyFactor: number;
       /** Unit: tokens. */
       readonly originalContextLength: number;
-    };
+    }
+  /** Frequency `i` is divided by factor `i`: llama3 scaling as GGUF files have it. Shape: `[headSize / 2]`. */
+  | { readonly kind: 'factors'; readonly factors: readonly number[] };
 
 export interface RopeConfig {
   /** Base of the geometric series of frequencies. */

@@ -44,7 +44,7 @@ export interface KernelsGraphParts {
 }
 
 export interface KernelsGraphOptions {
-  /** Formats of the matrices of a build in q4. */
+  /** Formats of the matrices of a build in q4 or `file`. */
   readonly formats?: MatrixFormats | undefined;
   /** Called with each matrix when its last tile is made; its error takes time to measure. */
   readonly onMatrix?: ((matrix: WrittenMatrix) => void) | undefined;
@@ -199,13 +199,16 @@ class KernelsGraph {
   }
 
   #product(path: string, options: Omit<ProductOptions, 'activationBits'>): string {
-    return product(this.graph, path, { ...options, activationBits: activationBits(this.#parts.precision) });
+    return product(this.graph, path, {
+      ...options,
+      activationBits: activationBits(this.#parts.precision, options.matrices),
+    });
   }
 
   #tiles({ name, tensors, shape }: DecoderMatrix): TiledMatrix {
     const { checkpoint, precision } = this.#parts;
     const { formats, onMatrix } = this.#options;
-    const format = precision === 'q4' ? formats?.get(name) : uniformFormat(precision);
+    const format = precision === 'q4' || precision === 'file' ? formats?.get(name) : uniformFormat(precision);
     assertInvariant(format !== undefined, `${name} has a format`);
     const sources = tensors.map(tensor => checkpoint.tensor(tensor, shape));
     return declareTiles(this.graph, name, sources, { format, onMatrix });

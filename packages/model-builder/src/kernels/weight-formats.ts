@@ -1,17 +1,23 @@
-// The formats of matrices and activations in builds whose precision alone decides them. `choose-formats.ts` decides those of q4.
+// The formats of matrices in builds whose precision alone decides them, and those of activations. `choose-formats.ts` decides
+// the matrices of q4, `file-formats.ts` those of `file`.
 
 import type { Precision } from '@ortler/engine/graph-contract';
 import type { WeightFormat } from '@ortler/kernels';
 
 /** The format of all matrices. */
-export function uniformFormat(precision: Exclude<Precision, 'q4'>): WeightFormat {
+export function uniformFormat(precision: Exclude<Precision, 'q4' | 'file'>): WeightFormat {
   return precision === 'q8' ? 'q8' : 'f32';
 }
 
 /**
  * Bits of the activations in products with quantised weights. With 8 the rounding of activations is most of what a build in 8
- * bits loses (ADR 45); 16 take twice the multiplications, which a single row does not notice.
+ * bits loses (ADR 45); 16 take twice the multiplications, which a single row does not notice. In a build that keeps the formats
+ * of a file this holds for each product.
  */
-export function activationBits(precision: Precision): 8 | 16 {
+export function activationBits(
+  precision: Precision,
+  matrices: readonly { readonly format: WeightFormat }[],
+): 8 | 16 {
+  if (precision === 'file') return matrices.some(({ format }) => format === 'q8') ? 16 : 8;
   return precision === 'q8' ? 16 : 8;
 }

@@ -33,12 +33,14 @@ export function mergeAdapter(base: WeightSource, adapter: LoraAdapter): WeightSo
 
 /** Keeps `A` in memory from the first row to the last: rank times width floats, independent of the number of rows. */
 function mergeTensor(base: CheckpointTensor, { rank, scale, a, b }: LowRankPair): CheckpointTensor {
-  const { name, shape } = base;
+  const { name, shape, quantised } = base;
   const [rowCount, width] = shape as [number, number];
   let factors: Float32Array | undefined;
   return {
     name,
     shape,
+    // The merged values are no longer those of the codes.
+    ...(quantised === undefined ? {} : { quantised: { type: quantised.type, codes: undefined } }),
     async readFloats(from, target) {
       assertInvariant(from % width === 0 && target.length % width === 0, `${name} is read in whole rows`);
       await base.readFloats(from, target);

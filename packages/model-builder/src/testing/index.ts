@@ -6,6 +6,7 @@ export { Checkpoint } from '../hugging-face/checkpoint.ts';
 export type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 export type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 export { type OptimumModelOptions, writeOptimumModel } from './optimum-model.ts';
+export { createTinyGguf, type TinyGguf, type TinyGgufOptions } from './tiny-gguf.ts';
 export { createTinyCheckpoint, type TinyCheckpointOptions } from './tiny-model.ts';
 export { writeAdapter } from './write-adapter.ts';
 export type { TensorToWrite } from './write-safetensors.ts';

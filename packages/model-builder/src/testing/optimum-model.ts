@@ -16,7 +16,7 @@ import { recordDecoderGraph } from '../architectures/decoder-graph.ts';
 import { readDecoderConfig } from '../architectures/read-decoder-config.ts';
 import { DYNAMIC_DIMS, VARIANTS, type Variant } from '../blocks/variant.ts';
 import { writeDurably } from '../build-folder.ts';
-import { listCompanionFiles } from '../content-hash.ts';
+import { listCompanionFiles } from '../copy-companions.ts';
 import { Checkpoint } from '../hugging-face/checkpoint.ts';
 
 const { attentionMask: ATTENTION_MASK, positionIds: POSITION_IDS } = MASK_INPUT;

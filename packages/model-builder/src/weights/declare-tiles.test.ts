@@ -1,4 +1,10 @@
-import { matrixBytes, type QuantisedFormat, WEIGHT_FORMATS, type WeightFormat } from '@ortler/kernels';
+import {
+  isSuperBlockFormat,
+  matrixBytes,
+  type QuantisedFormat,
+  WEIGHT_FORMATS,
+  type WeightFormat,
+} from '@ortler/kernels';
 import { GraphRecorder } from '@ortler/onnx';
 import { describe, expect, it } from 'vitest';
 import { unpackTiles, weightBytes } from '../../test/unpack-tiles.ts';
@@ -6,7 +12,8 @@ import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import { fillSeeded } from '../testing/seeded-weights.ts';
 import { declareTiles, type TiledMatrix } from './declare-tiles.ts';
 
-const FORMATS = Object.keys(WEIGHT_FORMATS) as WeightFormat[];
+/** Those that values are fitted to. */
+const FORMATS = (Object.keys(WEIGHT_FORMATS) as WeightFormat[]).filter(format => !isSuperBlockFormat(format));
 const QUANTISED = FORMATS.filter((name): name is QuantisedFormat => name !== 'f32');
 
 interface Matrix {

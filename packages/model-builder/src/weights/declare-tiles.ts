@@ -3,6 +3,7 @@
 import {
   BLOCK_INPUTS,
   blockBytes,
+  isSuperBlockFormat,
   matrixBytes,
   packBlock,
   type QuantisedFormat,
@@ -11,9 +12,10 @@ import {
   type WeightFormat,
 } from '@ortler/kernels';
 import type { GraphRecorder } from '@ortler/onnx';
-import { ModelBuildError } from '../errors.ts';
+import { assertInvariant, ModelBuildError } from '../errors.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import { createFittedBlock, fitBlock } from './fit-block.ts';
+import { movableCodes } from './move-codes.ts';
 import { MatrixError, type WrittenMatrix } from './written-matrix.ts';
 
 /** A matrix in tiles that a graph declares. */
@@ -35,7 +37,8 @@ export interface TilesOptions {
 const CHUNK_BYTES = 1 << 20;
 
 /**
- * Declares one matrix, or several of equal shape whose tiles alternate: gates and ups of a gated product.
+ * Declares one matrix, or several of equal shape whose tiles alternate: gates and ups of a gated product. Codes of the checkpoint
+ * that the format holds are moved; other values are fitted.
  *
  * Shape of the tensors: `[outputs, inputs]`; of the declared one: its bytes. The producer throws: `unsupported` for values beyond
  * float16.
@@ -60,20 +63,27 @@ export function declareTiles(
         const count = Math.min(tilesPerChunk, tileCount - first);
         const chunk = new Uint8Array(count * tensors.length * tileSize);
         for (const [part, tensor] of tensors.entries()) {
+          const placeOf = (tile: number) => (tile * tensors.length + part) * tileSize;
+          const codes = movableCodes(tensor, format);
+          if (codes !== undefined) {
+            const rows = Math.min(count * TILE_OUTPUTS, rowCount - first * TILE_OUTPUTS);
+            const writeTile = await codes.readTiles(first * TILE_OUTPUTS, rows);
+            for (let tile = 0; tile < count; tile++) writeTile(tile, chunk, placeOf(tile));
+            if (error === undefined) continue;
+          }
           const rows = await readRows(tensor, first * TILE_OUTPUTS, count * TILE_OUTPUTS, width);
           for (let tile = 0; tile < count; tile++) {
-            const at = (tile * tensors.length + part) * tileSize;
             const values = rows.subarray(tile * TILE_OUTPUTS * width, (tile + 1) * TILE_OUTPUTS * width);
-            if (format === 'f32') writeFloatTile(values, width, chunk, at);
-            else if (!writeTile(format, values, width, chunk, at)) throw beyondFloat16(tensor);
-            error?.add(values, chunk, at);
+            if (codes === undefined) fitTile(tensor, format, values, chunk, placeOf(tile));
+            error?.add(values, chunk, placeOf(tile));
           }
         }
         yield [chunk];
       }
       if (error === undefined) return;
       const weightCount = tensors.length * rowCount * inputs;
-      onMatrix?.({ name, format, weightCount, bytes, relativeError: error.relative });
+      const fileTypes = [...new Set(tensors.flatMap(({ quantised }) => quantised?.type ?? []))];
+      onMatrix?.({ name, format, fileTypes, weightCount, bytes, relativeError: error.relative });
     },
   });
   return { name, format, inputs, outputs: tensors.length * rowCount };
@@ -95,6 +105,20 @@ async function readRows(
     for (let row = 0; row < present; row++)
       rows.set(read.subarray(row * inputs, (row + 1) * inputs), row * width);
   return rows;
+}
+
+/** Mutates: `chunk`. Throws: `unsupported` for values beyond float16. */
+function fitTile(
+  tensor: CheckpointTensor,
+  format: WeightFormat,
+  values: Float32Array,
+  chunk: Uint8Array<ArrayBuffer>,
+  at: number,
+): void {
+  assertInvariant(!isSuperBlockFormat(format), `${tensor.name} has the codes of super-blocks in ${format}`);
+  const width = values.length / TILE_OUTPUTS;
+  if (format === 'f32') writeFloatTile(values, width, chunk, at);
+  else if (!writeTile(format, values, width, chunk, at)) throw beyondFloat16(tensor);
 }
 
 /** Inputs of the 16 outputs side by side. Mutates: `chunk`. */

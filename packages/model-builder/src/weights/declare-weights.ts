@@ -4,10 +4,12 @@
 import type { GraphRecorder } from '@ortler/onnx';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import { activationBytes, type FloatType } from './float16.ts';
+import { movedRows } from './moved-rows.ts';
 import {
   allocateQuantisedRows,
   type BlockFormat,
   blockCount,
+  type QuantisedRows,
   quantiseRows4,
   quantiseRows8,
 } from './quantise.ts';
@@ -62,7 +64,8 @@ export interface QuantisedOptions extends BlockFormat {
 }
 
 /**
- * Declares matrices of equal width, concatenated by rows and quantised in blocks.
+ * Declares matrices of equal width, concatenated by rows and quantised in blocks. Codes of the checkpoint that the operators
+ * hold are moved; other values are fitted.
  *
  * Shape: codes `[rows, blocks, bytes]`; scales as the layout says.
  */
@@ -91,17 +94,32 @@ export function declareQuantised(
       ...(bits === 4 ? [{ name: matrix.zeroPoints, type: 'uint8' as const, dims: zeroPointDims }] : []),
     ],
     async *produce() {
-      let target = allocateQuantisedRows(0, width, matrix);
-      for await (const chunk of rowChunks(parts, width)) {
-        const rows = chunk.length / width;
-        if (target.scales.length !== rows * blocks) target = allocateQuantisedRows(rows, width, matrix);
-        (bits === 4 ? quantiseRows4 : quantiseRows8)(chunk, width, target, scaleType);
-        const scales = activationBytes(target.scales, scaleType, matrix.scales);
-        yield bits === 4 ? [target.codes, scales, target.zeroPoints] : [target.codes, scales];
+      for (const part of parts) {
+        const moved = scaleType === 'float32' ? movedRows(part, matrix) : undefined;
+        for await (const { codes, scales, zeroPoints } of moved ?? fittedRows(part, width, matrix)) {
+          const scaleBytes = activationBytes(scales, scaleType, matrix.scales);
+          yield bits === 4 ? [codes, scaleBytes, zeroPoints] : [codes, scaleBytes];
+        }
       }
     },
   });
   return matrix;
+}
+
+/** The next rows overwrite those before. */
+async function* fittedRows(
+  part: CheckpointTensor,
+  width: number,
+  matrix: QuantisedMatrix,
+): AsyncGenerator<QuantisedRows> {
+  let target = allocateQuantisedRows(0, width, matrix);
+  const blocks = blockCount(width, matrix.blockSize);
+  for await (const chunk of rowChunks([part], width)) {
+    const rows = chunk.length / width;
+    if (target.scales.length !== rows * blocks) target = allocateQuantisedRows(rows, width, matrix);
+    (matrix.bits === 4 ? quantiseRows4 : quantiseRows8)(chunk, width, target, matrix.scaleType);
+    yield target;
+  }
 }
 
 function codeTensors(

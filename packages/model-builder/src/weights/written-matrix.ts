@@ -4,8 +4,14 @@ import {
   BLOCK_INPUTS,
   blockBytes,
   codeOffset,
+  isSuperBlockFormat,
+  type QuantisedFormat,
+  SUPER_BLOCK_INPUTS,
+  type SuperBlockFormat,
+  superBlockBytes,
   TILE_OUTPUTS,
   unpackBlock,
+  unpackSuperBlock,
   type WeightFormat,
 } from '@ortler/kernels';
 
@@ -13,6 +19,8 @@ import {
 export interface WrittenMatrix {
   readonly name: string;
   readonly format: WeightFormat;
+  /** Types of its tensors in the file; empty where they are floats. */
+  readonly fileTypes: readonly string[];
   /** Weights of the checkpoint in it. */
   readonly weightCount: number;
   readonly bytes: number;
@@ -30,6 +38,12 @@ export class MatrixError {
     scales: new Uint16Array(this.#scales.buffer),
     minimums: new Uint16Array(this.#minimums.buffer),
   };
+  readonly #superBlock = {
+    codes: new Uint8Array(TILE_OUTPUTS * SUPER_BLOCK_INPUTS),
+    scales: new Uint8Array(TILE_OUTPUTS * 16),
+    factors: new Uint16Array(this.#scales.buffer),
+    minimumFactors: new Uint16Array(this.#minimums.buffer),
+  };
   #squares = 0;
   #errors = 0;
 
@@ -44,6 +58,7 @@ export class MatrixError {
   /** `weights`, in whole blocks `[16, width]`, are what the tile at byte `at` was made from. */
   add(weights: Float32Array, tiles: Uint8Array<ArrayBuffer>, at: number): void {
     if (this.#format === 'f32') this.#addFloats(weights, tiles, at);
+    else if (isSuperBlockFormat(this.#format)) this.#addSuperBlocks(this.#format, weights, tiles, at);
     else this.#addBlocks(this.#format, weights, tiles, at);
   }
 
@@ -55,12 +70,7 @@ export class MatrixError {
         this.#compare(weights[output * width + input]!, tile[input * TILE_OUTPUTS + output]!);
   }
 
-  #addBlocks(
-    format: Exclude<WeightFormat, 'f32'>,
-    weights: Float32Array,
-    tiles: Uint8Array,
-    at: number,
-  ): void {
+  #addBlocks(format: QuantisedFormat, weights: Float32Array, tiles: Uint8Array, at: number): void {
     const width = weights.length / TILE_OUTPUTS;
     const size = blockBytes(format);
     const offset = codeOffset(format);
@@ -73,6 +83,32 @@ export class MatrixError {
         for (let i = 0; i < BLOCK_INPUTS; i++) {
           const code = codes[output * BLOCK_INPUTS + i]! - offset;
           this.#compare(weights[output * width + first + i]!, scale * code + minimum);
+        }
+      }
+    }
+  }
+
+  #addSuperBlocks(format: SuperBlockFormat, weights: Float32Array, tiles: Uint8Array, at: number): void {
+    const width = weights.length / TILE_OUTPUTS;
+    const { codes, scales } = this.#superBlock;
+    for (let first = 0; first < width; first += SUPER_BLOCK_INPUTS) {
+      unpackSuperBlock(
+        format,
+        tiles,
+        at + (first / SUPER_BLOCK_INPUTS) * superBlockBytes(format),
+        this.#superBlock,
+      );
+      for (let output = 0; output < TILE_OUTPUTS; output++) {
+        const factor = this.#scales[output]!;
+        const minimumFactor = this.#minimums[output]!;
+        for (let i = 0; i < SUPER_BLOCK_INPUTS; i++) {
+          const code = codes[output * SUPER_BLOCK_INPUTS + i]!;
+          const pair = 16 * output + 2 * (i >> 5);
+          const value =
+            format === 'q6-k'
+              ? factor * ((scales[pair + ((i >> 4) & 1)]! << 24) >> 24) * (code - codeOffset(format))
+              : factor * scales[pair]! * code - minimumFactor * scales[pair + 1]!;
+          this.#compare(weights[output * width + first + i]!, Math.fround(value));
         }
       }
     }

@@ -1,0 +1,85 @@
+// Checkpoints that are built: a Hugging Face folder, or a GGUF file. The rest of the builder sees this interface only.
+
+import { basename, dirname, join } from 'node:path';
+import { GgufModel, listGgufFiles } from '@ortler/gguf';
+import { CONFIG_FILE, readDecoderConfig } from './architectures/read-decoder-config.ts';
+import { copyCompanions, listCompanionFiles } from './copy-companions.ts';
+import { findGguf } from './gguf/find-gguf.ts';
+import { GgufCheckpoint } from './gguf/gguf-checkpoint.ts';
+import { readingGguf } from './gguf/gguf-fault.ts';
+import { readGgufConfig } from './gguf/read-config.ts';
+import { writeGgufCompanions } from './gguf/write-companions.ts';
+import { Checkpoint, listWeightFiles, type WeightSource } from './hugging-face/checkpoint.ts';
+import type { DecoderConfig } from './hugging-face/decoder-config.ts';
+
+/** A checkpoint of which nothing has been read yet. */
+export interface CheckpointSource {
+  /** The folder, or the file. */
+  readonly path: string;
+  /** Folder of the files that determine the build. */
+  readonly folder: string;
+  /** Their names. Throws: `source_invalid`. */
+  listFiles(): Promise<readonly string[]>;
+  /** Throws: `ModelBuildError`. */
+  open(): Promise<OpenCheckpoint>;
+}
+
+/** `weights.close` closes it. */
+export interface OpenCheckpoint {
+  readonly config: DecoderConfig;
+  /** File that the configuration is from, for messages. */
+  readonly configFile: string;
+  readonly weights: WeightSource;
+  /** Writes the configuration and tokenizer files of the model folder. Mutates: the disk. Returns their names. */
+  writeCompanions(folder: string): Promise<readonly string[]>;
+}
+
+/** The checkpoint at a path. Throws: `source_invalid` for a folder with several GGUF models. */
+export async function findCheckpoint(path: string): Promise<CheckpointSource> {
+  const file = await findGguf(path);
+  return file === undefined ? huggingFaceSource(path) : ggufSource(file);
+}
+
+function huggingFaceSource(folder: string): CheckpointSource {
+  return {
+    path: folder,
+    folder,
+    listFiles: async () => [...(await listCompanionFiles(folder)), ...(await listWeightFiles(folder))],
+    async open() {
+      const config = await readDecoderConfig(folder);
+      return {
+        config,
+        configFile: join(folder, CONFIG_FILE),
+        weights: await Checkpoint.open(folder),
+        async writeCompanions(target) {
+          const names = await listCompanionFiles(folder);
+          await copyCompanions(folder, target, names);
+          return names;
+        },
+      };
+    },
+  };
+}
+
+function ggufSource(file: string): CheckpointSource {
+  return {
+    path: file,
+    folder: dirname(file),
+    listFiles: () => Promise.resolve(listGgufFiles(file).map(path => basename(path))),
+    async open() {
+      const model = await readingGguf(() => GgufModel.open(file));
+      try {
+        const { config, configJson } = await readGgufConfig(model);
+        return {
+          config,
+          configFile: model.path,
+          weights: new GgufCheckpoint(model, config),
+          writeCompanions: target => writeGgufCompanions(target, model, configJson),
+        };
+      } catch (error) {
+        await model.close();
+        throw error;
+      }
+    },
+  };
+}

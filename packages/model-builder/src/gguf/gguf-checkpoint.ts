@@ -1,0 +1,74 @@
+// The weights of a GGUF file, or of all its shards, looked up by the names that tensors have in Hugging Face checkpoints.
+
+import type { GgufModel } from '@ortler/gguf';
+import { ModelBuildError } from '../errors.ts';
+import type { WeightSource } from '../hugging-face/checkpoint.ts';
+import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
+import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
+import { openGgufTensor } from './gguf-tensor.ts';
+import { ggufNameOf, ROPE_FACTORS } from './tensor-names.ts';
+
+const QUERIES_AND_KEYS = /\.attn_[qk]\.(weight|bias)$/;
+
+/** Closing it closes the model. */
+export class GgufCheckpoint implements WeightSource {
+  readonly #model: GgufModel;
+  /** Of the heads whose rows llama.cpp has in another order; undefined where they are as in the checkpoint. */
+  readonly #permutedHeadSize: number | undefined;
+  /** Element counts by name in the file. */
+  readonly #used = new Map<string, number>();
+
+  constructor(model: GgufModel, { modelType, headSize }: Pick<DecoderConfig, 'modelType' | 'headSize'>) {
+    this.#model = model;
+    this.#permutedHeadSize = modelType === 'llama' ? headSize : undefined;
+  }
+
+  has(name: string): boolean {
+    const ggufName = ggufNameOf(name);
+    return ggufName !== undefined && this.#model.has(ggufName);
+  }
+
+  tensor(name: string, shape: readonly number[]): CheckpointTensor {
+    const model = this.#model;
+    const ggufName = ggufNameOf(name);
+    const found = ggufName === undefined ? undefined : model.tensor(ggufName);
+    if (ggufName === undefined || found === undefined) {
+      const message = `${model.path}: no file of the model holds tensor ${JSON.stringify(ggufName ?? name)}, expected with dimensions [${shape.toReversed()}]`;
+      throw new ModelBuildError('tensor_missing', message, { file: model.path, tensor: ggufName ?? name });
+    }
+    // In GGUF the first dimension varies fastest.
+    const expected = shape.toReversed();
+    if (
+      found.dimensions.length !== expected.length ||
+      found.dimensions.some((size, i) => size !== expected[i])
+    ) {
+      const file = model.fileOf(ggufName);
+      const message = `${file}, tensor ${JSON.stringify(ggufName)}: has dimensions [${found.dimensions}]; the metadata ask for [${expected}]`;
+      throw new ModelBuildError('tensor_mismatch', message, { file, tensor: ggufName });
+    }
+    const permutedHeadSize = QUERIES_AND_KEYS.test(ggufName) ? this.#permutedHeadSize : undefined;
+    const tensor = openGgufTensor({ model, name, ggufName, shape, permutedHeadSize });
+    this.#used.set(
+      ggufName,
+      shape.reduce((product, size) => product * size, 1),
+    );
+    return tensor;
+  }
+
+  get usedElementCount(): number {
+    return this.#used.values().reduce((sum, count) => sum + count, 0);
+  }
+
+  checkAllUsed(): void {
+    for (const name of this.#model.tensorNames.toSorted()) {
+      if (this.#used.has(name) || name === ROPE_FACTORS) continue;
+      const file = this.#model.fileOf(name);
+      const message = `${file}, tensor ${JSON.stringify(name)}: the model that the metadata describe has no such tensor`;
+      throw new ModelBuildError('unsupported', message, { file, tensor: name });
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#model.close();
+  }
+}

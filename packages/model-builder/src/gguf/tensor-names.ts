@@ -1,0 +1,36 @@
+// Names of tensors in GGUF files, by their names in Hugging Face checkpoints, which the blocks of the graph ask for.
+// Source: gguf-py, tensor_mapping.py.
+
+/** RoPE factors of llama3 scaling; part of the configuration. */
+export const ROPE_FACTORS = 'rope_freqs.weight';
+
+const OUTER: Readonly<Record<string, string>> = {
+  'model.embed_tokens.weight': 'token_embd.weight',
+  'model.norm.weight': 'output_norm.weight',
+  'lm_head.weight': 'output.weight',
+};
+
+const OF_LAYER: Readonly<Record<string, string>> = {
+  input_layernorm: 'attn_norm',
+  'self_attn.q_proj': 'attn_q',
+  'self_attn.k_proj': 'attn_k',
+  'self_attn.v_proj': 'attn_v',
+  'self_attn.o_proj': 'attn_output',
+  'self_attn.q_norm': 'attn_q_norm',
+  'self_attn.k_norm': 'attn_k_norm',
+  post_attention_layernorm: 'ffn_norm',
+  'mlp.gate_proj': 'ffn_gate',
+  'mlp.up_proj': 'ffn_up',
+  'mlp.down_proj': 'ffn_down',
+};
+
+const LAYER_NAME = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/;
+
+/** Undefined for a tensor that GGUF has no name for. */
+export function ggufNameOf(name: string): string | undefined {
+  const outer = OUTER[name];
+  if (outer !== undefined) return outer;
+  const [, layer, module, part] = LAYER_NAME.exec(name) ?? [];
+  const inner = module === undefined ? undefined : OF_LAYER[module];
+  return inner === undefined ? undefined : `blk.${layer}.${inner}.${part}`;
+}
