@@ -78,6 +78,7 @@ export class PartWriter {
       usage: toUsage({ ...usage, reasoningTokenCount: this.#reasoningTokenCount }),
       providerMetadata: toProviderMetadata({
         stopReason: this.#finish?.stopReason ?? null,
+        constraintPosition: this.#finish?.constraintPosition,
         logprobs: this.#logprobs,
         timing: this.#prompt.timing,
         decodeMs,

@@ -26,7 +26,7 @@ it.each([
   [
     { jsonStyle: { whitespace: 'some' } },
     'providerOptions.ortler.jsonStyle.whitespace',
-    'expected bounded, any, none or { pattern }',
+    'expected canonical, bounded, any, none or { pattern }',
   ],
   [{ repetitionDetection: { minCount: 2 } }, 'providerOptions.ortler.repetitionDetection', 'expected'],
 ])('refuses %j at its place', (options, argument, message) => {

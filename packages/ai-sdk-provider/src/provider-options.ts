@@ -2,6 +2,7 @@
 // settings that exclude each other, are the engine's to refuse.
 
 import { InvalidArgumentError, type SharedV4ProviderOptions } from '@ai-sdk/provider';
+import { JSON_WHITESPACE } from '@ortler/engine';
 import { z } from 'zod';
 
 /** Name of this provider: its id, and its key in `providerOptions` and `providerMetadata`. */
@@ -22,11 +23,13 @@ const constraint = z.union(
 const jsonStyle = z.strictObject({
   whitespace: z
     .union(
-      [z.enum(['bounded', 'any', 'none']), z.strictObject({ pattern: z.string() })],
-      'expected bounded, any, none or { pattern }',
+      [z.enum(JSON_WHITESPACE), z.strictObject({ pattern: z.string() })],
+      `expected ${JSON_WHITESPACE.join(', ')} or { pattern }`,
     )
     .optional(),
   closeObjects: z.boolean().optional(),
+  limitNumbers: z.boolean().optional(),
+  guardRepetition: z.boolean().optional(),
 });
 
 const repetitionDetection = z.strictObject({

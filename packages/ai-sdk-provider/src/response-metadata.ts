@@ -2,7 +2,13 @@
 // programs send it to browsers.
 
 import type { SharedV4ProviderMetadata } from '@ai-sdk/provider';
-import type { CandidateLogprob, PromptTiming, StopReason, TokenLogprob } from '@ortler/engine';
+import type {
+  CandidateLogprob,
+  ConstraintPosition,
+  PromptTiming,
+  StopReason,
+  TokenLogprob,
+} from '@ortler/engine';
 import { PROVIDER_NAME } from './provider-options.ts';
 
 /** A token that could have come at some place. */
@@ -26,6 +32,8 @@ export interface OrtlerTokenLogprob extends OrtlerCandidateLogprob {
 export interface OrtlerMetadata {
   /** The stop sequence or stop token that matched; null for the end of the model's answer and other ends. */
   readonly stopReason: string | number | null;
+  /** Where a constrained answer stood when its length ended it. */
+  readonly constraintPosition?: ConstraintPosition;
   /** One for each generated token, reasoning included; only with the option `logprobs`. */
   readonly logprobs?: readonly OrtlerTokenLogprob[];
   /** Unit: milliseconds. Absent where the engine does not measure them. */
@@ -34,6 +42,7 @@ export interface OrtlerMetadata {
 
 export interface AnswerMetadata {
   readonly stopReason: StopReason;
+  readonly constraintPosition: ConstraintPosition | undefined;
   /** Empty unless asked for. */
   readonly logprobs: readonly TokenLogprob[];
   readonly timing: PromptTiming | undefined;
@@ -42,6 +51,7 @@ export interface AnswerMetadata {
 
 export function toProviderMetadata({
   stopReason,
+  constraintPosition,
   logprobs,
   timing,
   decodeMs,
@@ -49,6 +59,7 @@ export function toProviderMetadata({
   return {
     [PROVIDER_NAME]: {
       stopReason,
+      ...(constraintPosition && { constraintPosition: { ...constraintPosition } }),
       ...(logprobs.length > 0 && {
         logprobs: logprobs.map(token => ({ ...toCandidate(token), top: token.top.map(toCandidate) })),
       }),

@@ -2,7 +2,7 @@
 // usage statistics, `stop_reason` before the end, `token_ids` and `prompt_token_ids` where not requested.
 
 import { z } from 'zod';
-import { finishReason, stopReason } from './chat-completion.ts';
+import { constraintPosition, finishReason, stopReason } from './chat-completion.ts';
 import { choiceLogprobs, usage } from './chat-logprobs.ts';
 
 /** The new part of a choice. */
@@ -20,6 +20,7 @@ export const chatChunkChoice = z.object({
   logprobs: choiceLogprobs.nullable().describe('Log probabilities of this chunk’s tokens.'),
   finish_reason: finishReason.nullable(),
   stop_reason: stopReason.optional(),
+  constraint_position: constraintPosition,
   token_ids: z.array(z.int()).nullish().describe('Token ids of this chunk, when requested.'),
 });
 export type ChatChunkChoice = z.output<typeof chatChunkChoice>;

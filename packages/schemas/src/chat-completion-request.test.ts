@@ -304,7 +304,7 @@ describe('chatCompletionRequest', () => {
 });
 
 describe('chat answers', () => {
-  it('have the published fields', () => {
+  it('have the published fields, and the position of a cut off structured output', () => {
     expect(Object.keys(chatCompletion.shape).sort()).toEqual(
       'choices created id kv_transfer_params model object prompt_logprobs prompt_token_ids service_tier system_fingerprint usage'.split(
         ' ',
@@ -316,6 +316,7 @@ describe('chat answers', () => {
       'logprobs',
       'finish_reason',
       'stop_reason',
+      'constraint_position',
       'token_ids',
     ]);
     expect(Object.keys(responseMessage.shape)).toEqual([
@@ -330,8 +331,10 @@ describe('chat answers', () => {
     ]);
   });
 
-  it('structured_outputs has the published fields', () => {
-    expect(Object.keys(structuredOutputs.shape)).toEqual([
+  it('structured_outputs has the published fields, and three of this server', () => {
+    const own = ['json_whitespace', 'disable_number_limits', 'disable_repetition_guard'];
+    expect(Object.keys(structuredOutputs.shape)).toEqual(expect.arrayContaining(own));
+    expect(Object.keys(structuredOutputs.shape).filter(name => !own.includes(name))).toEqual([
       'json',
       'regex',
       'choice',

@@ -19,6 +19,27 @@ export const stopReason = z
   );
 export type StopReason = z.output<typeof stopReason>;
 
+/** Where a constrained choice stood when it was cut off. Absent otherwise. */
+export const constraintPosition = z
+  .object({
+    is_complete: z.boolean().describe('The text is complete under the constraint, which could have gone on.'),
+    path: z
+      .string()
+      .optional()
+      .describe('JSON pointer to the innermost value that is not complete, where the output is JSON.'),
+    inside: z
+      .enum(['object', 'array', 'name', 'string', 'number', 'literal', 'nothing'])
+      .optional()
+      .describe(
+        'The part of JSON that is open there; `name` is that of a property, `nothing` an answer not begun.',
+      ),
+  })
+  .optional()
+  .describe(
+    'Only with `finish_reason: length` under a structured output: the position where the choice stopped.',
+  );
+export type ConstraintPosition = z.output<typeof constraintPosition>;
+
 /** The generated message. */
 export const responseMessage = z.object({
   role: z.string().describe('`assistant`, or the role of the last message if that is continued.'),
@@ -53,6 +74,7 @@ export const chatChoice = z.object({
   logprobs: choiceLogprobs.nullable().describe('Log probabilities, when requested.'),
   finish_reason: finishReason,
   stop_reason: stopReason,
+  constraint_position: constraintPosition,
   token_ids: z.array(z.int()).nullable().describe('Ids of the generated tokens, when requested.'),
 });
 export type ChatChoice = z.output<typeof chatChoice>;

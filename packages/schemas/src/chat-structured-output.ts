@@ -17,7 +17,11 @@ const jsonSchemaFormat = z.object({
       name: z.string().describe('Name of the schema.'),
       description: z.string().nullish().describe('Purpose of the schema. It has no effect.'),
       schema: jsonObject().describe('JSON Schema that the output must satisfy.'),
-      strict: laxBoolean().nullish().describe('Accepted; the schema is always enforced.'),
+      strict: laxBoolean()
+        .nullish()
+        .describe(
+          'True: keywords that cannot be enforced while the output is generated are refused, and objects without `additionalProperties` allow none. The schema is enforced in either case.',
+        ),
     })
     .describe('The schema and its name.'),
 });
@@ -80,15 +84,31 @@ export const structuredOutputs = z
       'Accepted without effect: there is one grammar engine, and constraints that it cannot enforce are refused.',
     ),
     disable_any_whitespace: nullAsDefault(laxBoolean(), false).describe(
-      'Allows no whitespace between the tokens of JSON output. By default a space, or a line break with an indent, is allowed.',
+      'Allows no whitespace between the tokens of JSON output. By default the output has one canonical layout: on one line, without or with a space after commas and colons, or indented.',
     ),
     disable_additional_properties: nullAsDefault(laxBoolean(), false).describe(
-      'Objects of the schema without `additionalProperties` allow none.',
+      'Objects of the schema with `properties` and without `additionalProperties` allow no others.',
     ),
     whitespace_pattern: z
       .string()
       .nullish()
       .describe('Regular expression of the whitespace around commas and colons in JSON output.'),
+    json_whitespace: z
+      .enum(['canonical', 'bounded', 'any', 'none'])
+      .nullish()
+      .describe(
+        'Whitespace in JSON output: one canonical layout, little anywhere, any amount, or none. Default: the setting of the server, else `canonical`.',
+      ),
+    disable_number_limits: laxBoolean()
+      .nullish()
+      .describe(
+        'True: numbers of any length in JSON output. By default integers have at most 19 digits, and other numbers 17 significant ones and an exponent of 3.',
+      ),
+    disable_repetition_guard: laxBoolean()
+      .nullish()
+      .describe(
+        'True: strings, lists and objects of JSON output may repeat themselves without an end. By default they are steered to their end.',
+      ),
     structural_tag: z.string().nullish().describe('Structural tag as JSON text.'),
     _backend: z.string().nullish().describe('Internal name of a grammar engine. Accepted.'),
     _backend_was_auto: nullAsDefault(laxBoolean(), false).describe('Internal. Accepted.'),
@@ -137,6 +157,7 @@ export const structuredOutputsExamples = {
   valid: [
     { choice: ['yes', 'no'] },
     { json: '{"type":"object"}', disable_any_whitespace: true },
+    { json: {}, json_whitespace: 'any', disable_number_limits: true, disable_repetition_guard: false },
     { json: { type: 'object' }, regex: null },
     { regex: '[0-9]{3}' },
     { grammar: 'root ::= "hi"' },
@@ -149,6 +170,7 @@ export const structuredOutputsExamples = {
     { input: { choice: [] }, type: 'too_short', loc: ['choice'] },
     { input: { choice: [1] }, type: 'string_type', loc: ['choice', '0'] },
     { input: { json: 5 }, type: 'string_type', loc: ['json'] },
+    { input: { json: {}, json_whitespace: 'some' }, type: 'literal_error', loc: ['json_whitespace'] },
     { input: { json_object: false }, type: 'value_error', loc: ['json_object'] },
   ],
 } as const;

@@ -2,7 +2,7 @@
 // chunk, which carries usage, omits the others.
 
 import { z } from 'zod';
-import { finishReason, stopReason } from './chat-completion.ts';
+import { constraintPosition, finishReason, stopReason } from './chat-completion.ts';
 import { usage } from './chat-logprobs.ts';
 import { completionLogprobs } from './completion.ts';
 
@@ -13,6 +13,7 @@ export const completionChunkChoice = z.object({
   logprobs: completionLogprobs.nullable().describe('Log probabilities of this chunk’s tokens.'),
   finish_reason: finishReason.nullable(),
   stop_reason: stopReason,
+  constraint_position: constraintPosition,
   prompt_token_ids: z
     .array(z.int())
     .nullable()

@@ -1,7 +1,7 @@
 // Answer of POST /v1/completions without streaming. Absent values are null, never omitted.
 
 import { z } from 'zod';
-import { chatCompletion, finishReason, stopReason } from './chat-completion.ts';
+import { chatCompletion, constraintPosition, finishReason, stopReason } from './chat-completion.ts';
 import { promptLogprobs, usage } from './chat-logprobs.ts';
 
 /** Log probabilities of a completion: four lists with one entry per token. */
@@ -24,6 +24,7 @@ export const completionChoice = z.object({
   logprobs: completionLogprobs.nullable().describe('Log probabilities, when requested.'),
   finish_reason: finishReason,
   stop_reason: stopReason,
+  constraint_position: constraintPosition,
   token_ids: z.array(z.int()).nullable().describe('Ids of the generated tokens, when requested.'),
   prompt_logprobs: z
     .array(promptLogprobs.nullable())

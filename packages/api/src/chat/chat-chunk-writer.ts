@@ -3,6 +3,7 @@
 
 import type { GenerationEvent, PromptReadyEvent } from '@ortler/engine';
 import type { ChatChunk, ChatCompletionRequest } from '@ortler/schemas';
+import { toConstraintPosition } from '../generation/to-constraint-position.ts';
 import { readUsageMode, toUsage } from '../generation/to-usage.ts';
 import { type ReplyDelta, type ReplyForm, toReplyDelta } from './reply-delta.ts';
 import type { ReplyHeader } from './start-generation.ts';
@@ -82,6 +83,7 @@ export class ChatChunkWriter {
       logprobs,
       finish_reason: finish?.reason ?? null,
       ...(finish !== null && { stop_reason: finish.stopReason }),
+      ...toConstraintPosition(finish),
       token_ids: tokenIds === null ? null : [...tokenIds],
     });
   }

@@ -3,6 +3,7 @@
 
 import type { GenerationEvent, TokenUsage } from '@ortler/engine';
 import type { ChatCompletion, ChatCompletionRequest, TokenLogprob } from '@ortler/schemas';
+import { toConstraintPosition } from '../generation/to-constraint-position.ts';
 import {
   countPromptLogprobs,
   refuseTooManyLogprobs,
@@ -97,6 +98,7 @@ function toChoice(choice: OpenChoice, index: number, header: ReplyHeader, reques
     logprobs: logprobs === null ? null : { content: logprobs },
     finish_reason: finish.reason,
     stop_reason: finish.stopReason,
+    ...toConstraintPosition(finish),
     token_ids: tokenIds,
   };
 }

@@ -3,6 +3,7 @@
 
 import type { Engine, PromptReadyEvent, TokenDeltaEvent, TokenUsage } from '@ortler/engine';
 import type { CompletionChunk, CompletionRequest, Usage } from '@ortler/schemas';
+import { toConstraintPosition } from '../generation/to-constraint-position.ts';
 import { readUsageMode, toUsage } from '../generation/to-usage.ts';
 import { CompletionChoiceWriter } from './completion-choice-writer.ts';
 import type { CompletionHeader, PromptEvent } from './start-completion.ts';
@@ -75,6 +76,7 @@ export class CompletionChunkWriter {
           ...choice.writer.write(event),
           finish_reason: event.finish?.reason ?? null,
           stop_reason: event.finish?.stopReason ?? null,
+          ...toConstraintPosition(event.finish),
           prompt_token_ids: showsPrompt ? [...choice.promptTokenIds] : null,
           token_ids: withIds ? [...event.tokenIds] : null,
         },

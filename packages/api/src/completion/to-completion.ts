@@ -3,6 +3,7 @@
 
 import type { Engine, PromptReadyEvent, TokenUsage } from '@ortler/engine';
 import type { Completion, CompletionChoice, CompletionLogprobs, CompletionRequest } from '@ortler/schemas';
+import { toConstraintPosition } from '../generation/to-constraint-position.ts';
 import {
   countPromptLogprobs,
   refuseTooManyLogprobs,
@@ -51,6 +52,7 @@ export async function toCompletion(
       if (event.finish !== null) {
         body.finish_reason = event.finish.reason;
         body.stop_reason = event.finish.stopReason;
+        Object.assign(body, toConstraintPosition(event.finish));
       }
     }
   }

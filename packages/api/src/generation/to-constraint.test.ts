@@ -41,8 +41,18 @@ describe('toConstraint', () => {
     expect(style({ disable_any_whitespace: true })).toMatchObject({ style: { whitespace: 'none' } });
     expect(style({ whitespace_pattern: ' ?' })).toMatchObject({ style: { whitespace: { pattern: ' ?' } } });
     expect(style({ disable_additional_properties: true })).toMatchObject({ style: { closeObjects: true } });
-    const both = { disable_any_whitespace: true, whitespace_pattern: ' ?' };
-    expect(() => style(both)).toThrow('contradict');
+    expect(style({ json_whitespace: 'bounded' })).toMatchObject({ style: { whitespace: 'bounded' } });
+    expect(style({ disable_number_limits: true })).toMatchObject({ style: { limitNumbers: false } });
+    expect(style({ disable_repetition_guard: false })).toMatchObject({ style: { guardRepetition: true } });
+    for (const [one, other] of [
+      [{ disable_any_whitespace: true }, { whitespace_pattern: ' ?' }],
+      [{ disable_any_whitespace: true }, { json_whitespace: 'any' }],
+      [{ whitespace_pattern: ' ?' }, { json_whitespace: 'any' }],
+    ])
+      expect(() => style({ ...one, ...other })).toThrow('contradict');
+    expect(style({ disable_any_whitespace: true, json_whitespace: 'none' })).toMatchObject({
+      style: { whitespace: 'none' },
+    });
   });
 
   it('takes no other engine than its own', () => {

@@ -64,24 +64,31 @@ function fromStructuredOutputs(outputs: StructuredOutputs): ConstraintSpec {
   return { jsonObject: true, ...styled };
 }
 
-/** Null when JSON is written as usual. Throws: `invalid_parameter` when both white space fields are given. */
+/** Null when JSON is written as usual. Throws: `invalid_parameter` when white space fields contradict each other. */
 function toStyle(outputs: StructuredOutputs): JsonStyle | null {
-  const {
-    disable_any_whitespace: isCompact,
-    disable_additional_properties: closeObjects,
-    whitespace_pattern: pattern,
-  } = outputs;
-  if (isCompact && pattern != null)
-    throw invalid(
-      'structured_outputs',
-      'structured_outputs: disable_any_whitespace and whitespace_pattern contradict each other.',
-    );
+  const { disable_additional_properties: closeObjects } = outputs;
+  const { disable_number_limits: withoutLimits, disable_repetition_guard: withoutGuard } = outputs;
+  const whitespace = toWhitespace(outputs);
   const style: JsonStyle = {
-    ...(isCompact && { whitespace: 'none' as const }),
-    ...(pattern != null && { whitespace: { pattern } }),
+    ...(whitespace !== null && { whitespace }),
     ...(closeObjects && { closeObjects }),
+    ...(withoutLimits != null && { limitNumbers: !withoutLimits }),
+    ...(withoutGuard != null && { guardRepetition: !withoutGuard }),
   };
   return Object.keys(style).length === 0 ? null : style;
+}
+
+function toWhitespace(outputs: StructuredOutputs): NonNullable<JsonStyle['whitespace']> | null {
+  const { disable_any_whitespace: isCompact, whitespace_pattern: pattern, json_whitespace: named } = outputs;
+  const given = [
+    isCompact && 'disable_any_whitespace',
+    pattern != null && 'whitespace_pattern',
+    named != null && named !== (isCompact ? 'none' : null) && 'json_whitespace',
+  ].filter(name => name !== false);
+  if (given.length > 1)
+    throw invalid('structured_outputs', `structured_outputs: ${given.join(' and ')} contradict each other.`);
+  if (isCompact) return 'none';
+  return pattern == null ? (named ?? null) : { pattern };
 }
 
 function invalidWithSearch(field: string): ApiError {
