@@ -4,6 +4,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { registerFeedbackCommands } from './commands/feedback/register-feedback.ts';
 import { registerKeyCommands } from './commands/keys/register-keys.ts';
+import { registerModelCommands } from './commands/models/register-models.ts';
 import { onClosedPipe, processTerminal } from './commands/terminal.ts';
 import { registerTrainingCommands } from './commands/training/register-training.ts';
 import { UserError } from './commands/user-error.ts';
@@ -23,13 +24,23 @@ const CHAT_SETTINGS: readonly SettingName[] = [
   'kvCache',
   'threads',
   'contextLength',
+  'offline',
+  'hubCacheDir',
+  'hubEndpoint',
+  'hubToken',
+  'chatTemplates',
 ];
+const HUB_SETTINGS: readonly SettingName[] = ['offline', 'hubCacheDir', 'hubEndpoint', 'hubToken'];
 
 const EXAMPLES = `
 Examples:
   ortler serve                                     serve the demo model; prints an API key on first start
   ortler chat "What is the capital of France?"     ask the demo model without a server
+  ortler chat Qwen/Qwen3-0.6B "Hello"              download a model by its name, and ask it
+  ortler serve Qwen/Qwen3-0.6B                     serve it; OpenAI clients name it as you do
   ortler serve --models my-model=path/to/folder    serve a Hugging Face folder; it is built on first use
+  ortler serve --models my-model=path/to/file.gguf serve a GGUF file with the values that it has
+  ortler pull Qwen/Qwen3-0.6B                      download it only; ortler models lists and removes models
   ortler build path/to/folder --precision q4       quantise it ahead of time (4-bit, weight-only)
   ortler keys create --team acme --name trainer    create an API key with access to the data of the team acme
   ortler <command> --help                          arguments, settings and examples of a command
@@ -38,6 +49,8 @@ const SERVE_EXAMPLES = `
 A flag overrides its variable, a variable overrides the default.
 
 Examples:
+  ortler serve Qwen/Qwen3-0.6B                                       a model of the Hub, under its name
+  ortler serve --models small=Qwen/Qwen3-0.6B@main,unsloth/Qwen3-4B-GGUF:Q4_K_M
   ortler serve --models big=path/to/big,small=path/to/small
   ortler serve --precision q4 --kv-cache int8 --max-sequences 16     4-bit weights, int8 KV cache, batches of 16
   ORTLER_API_KEY=<your key> ortler serve --host 0.0.0.0 --port 8080
@@ -45,14 +58,19 @@ Examples:
 const CHAT_EXAMPLES = `
 Examples:
   ortler chat "What is the capital of France?"
+  ortler chat Qwen/Qwen3-0.6B "What is the capital of France?"     downloads the model on first use
+  ortler chat Qwen/Qwen3-0.6B                                      a conversation with it
   ortler chat --model path/to/SmolLM2-135M-Instruct --temperature 0
+  ortler chat --model path/to/SmolLM2-135M-Instruct-Q4_K_M.gguf
   ORTLER_API_KEY=<key> ortler chat --url http://127.0.0.1:8000 "What is the capital of France?"
 `;
 
 const BUILD_EXAMPLES = `
 Examples:
   ortler build path/to/SmolLM2-135M-Instruct --precision q4
+  ortler build HuggingFaceTB/SmolLM2-135M-Instruct --precision q4
   ortler build path/to/SmolLM2-135M-Instruct --precision q4 --report
+  ortler build path/to/SmolLM2-135M-Instruct-Q4_K_M.gguf --report
   ortler build path/to/SmolLM2-135M-Instruct --adapter path/to/lora --output my-model
   ortler serve --models my-model=my-model
 `;
@@ -64,14 +82,19 @@ const program = new Command('ortler')
   .showHelpAfterError('Run `ortler --help` for commands and examples.');
 
 addSettings(
-  program.command('serve').description('Serve models over HTTP: OpenAI-compatible REST and tRPC.'),
+  program
+    .command('serve')
+    .description('Serve models over HTTP: OpenAI-compatible REST and tRPC.')
+    .argument('[models...]', 'names or paths of models, as for --models'),
   ALL_SETTINGS,
 )
   .addHelpText('after', SERVE_EXAMPLES)
-  .action(async (flags: Flags) => {
+  .action(async (models: readonly string[], flags: Flags) => {
     // A server keeps running when the pipe of its messages closes.
     onClosedPipe(() => undefined);
-    const config = configFrom(flags);
+    if (models.length > 0 && flags.models !== undefined)
+      throw new UserError('Give models as arguments or with --models, not both.');
+    const config = configFrom(models.length > 0 ? { ...flags, models: models.join(',') } : flags);
     const { serve } = await import('./commands/serve.ts');
     await serve(config, processTerminal);
   });
@@ -82,8 +105,9 @@ addSettings(
     .description(
       'Answer one question, or start a conversation without one. The model runs in this process unless --url names a server.',
     )
+    .argument('[model]', 'name, path or id of the model; default: the first of --models')
     .argument('[question]', 'the question; without it, a conversation until Ctrl-D')
-    .option('--model <folder or id>', 'model to use; default: the first of --models')
+    .option('--model <name>', 'the model, where only a question is an argument')
     .option('--url <address>', 'send requests to this running server; needs an API key')
     .option(
       '--api-key <key>',
@@ -99,25 +123,25 @@ addSettings(
   CHAT_SETTINGS,
 )
   .addHelpText('after', CHAT_EXAMPLES)
-  .action(async (question: string | undefined, flags: Flags & ChatFlags) => {
-    const { model, url, system, temperature, maxTokens } = flags;
+  .action(async (first: string | undefined, second: string | undefined, flags: Flags & ChatFlags) => {
+    const { url, system, temperature, maxTokens } = flags;
     onClosedPipe(() => process.exit());
     const config = configFrom(flags);
-    const { chat } = await import('./commands/chat.ts');
+    const { chat, readChatArguments } = await import('./commands/chat.ts');
+    const { model, question } = readChatArguments([first, second], flags.model);
     await chat({ question, model, url, system, temperature, maxTokens }, config, processTerminal);
   });
 
-program
-  .command('build')
+addSettings(program.command('build'), HUB_SETTINGS)
   .description(
-    'Build a Hugging Face folder (config.json, tokenizer.json, *.safetensors) into an ONNX model folder, quantised if asked.',
+    'Build a Hugging Face folder (config.json, tokenizer.json, *.safetensors) or a GGUF file into an ONNX model folder, quantised if asked.',
   )
-  .argument('<folder>', 'the Hugging Face folder')
-  .option('--adapter <folder>', 'a PEFT LoRA adapter to merge into the weights')
+  .argument('<model>', 'a Hugging Face folder, a GGUF file, or a name of the Hub')
+  .option('--adapter <folder or name>', 'a PEFT LoRA adapter to merge into the weights')
   .option('--output <folder>', 'the folder to create; default: ./<name>-<precision>')
   .addOption(
     new Option('--precision <name>', SETTINGS.precision.description)
-      .choices(['auto', 'f32', 'f16', 'q8', 'q4'])
+      .choices(['auto', 'f32', 'f16', 'q8', 'q4', 'file'])
       .default('auto'),
   )
   .addOption(
@@ -139,13 +163,20 @@ program
     'text for the perplexity, paragraphs with blank lines between them; default: an English text of 2,200 words',
   )
   .addHelpText('after', BUILD_EXAMPLES)
-  .action(async (folder: string, flags: BuildFlags) => {
+  .action(async (model: string, flags: BuildFlags) => {
     onClosedPipe(() => process.exit());
     const { build } = await import('./commands/build.ts');
     const { adapter, output, precision, kvCache, device, reportText } = flags;
     const report = flags.report || reportText !== undefined ? { textFile: reportText } : undefined;
-    await build({ folder, adapter, output, precision, kvCache, device, report }, processTerminal);
+    const { offline, hubCache, hubEndpoint, hubToken } = flags;
+    const hub = configFrom({ offline, hubCache, hubEndpoint, hubToken });
+    await build({ model, adapter, output, precision, kvCache, device, report, hub }, processTerminal);
   });
+
+registerModelCommands(program, {
+  addSettings: command => addSettings(command, HUB_SETTINGS),
+  configFrom,
+});
 
 registerTrainingCommands(program, {
   addSettings: command => addSettings(command, ['dataDir', 'databaseUrl', 'queryTimeLimitMs']),
@@ -173,6 +204,10 @@ interface BuildFlags {
   readonly device: 'cpu' | 'gpu';
   readonly report?: boolean;
   readonly reportText?: string;
+  readonly offline?: boolean;
+  readonly hubCache?: string;
+  readonly hubEndpoint?: string;
+  readonly hubToken?: string;
 }
 
 interface ChatFlags {
@@ -184,7 +219,8 @@ function addSettings(command: Command, names: readonly SettingName[]): Command {
   for (const name of names) {
     const setting: Setting<unknown> = SETTINGS[name];
     const text = `${setting.description} [${setting.variable}, default: ${shownDefault(setting)}]`;
-    command.addOption(new Option(`${setting.flag} <${setting.valueName}>`, text));
+    const value = setting.isSwitch === true ? '' : ` <${setting.valueName}>`;
+    command.addOption(new Option(`${setting.flag}${value}`, text));
   }
   return command;
 }
@@ -198,6 +234,7 @@ function configFrom(flags: Readonly<Record<string, unknown>>): Config {
       .replace(/-(.)/g, (_match, letter: string) => letter.toUpperCase());
     const value = flags[key];
     if (typeof value === 'string') texts[name] = value;
+    if (value === true) texts[name] = 'on';
   }
   return readConfig(process.env, texts);
 }

@@ -2,6 +2,7 @@
 
 import type { AddressInfo } from 'node:net';
 import { ApiError } from '@ortler/api';
+import type { EngineInfo } from '@ortler/engine';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import { createJsonSchemaChecker } from '@ortler/structured-output';
 import type { FastifyRequest } from 'fastify';
@@ -10,6 +11,7 @@ import { createApp } from './app.ts';
 import type { Config } from './config/config.ts';
 import { openDatabase } from './db/open-database.ts';
 import { isOperatorError } from './models/is-operator-error.ts';
+import { createDownloadLog } from './models/log-downloads.ts';
 import type { CatalogEvent, ServerModelCatalog } from './models/model-catalog.ts';
 import { createServerModels } from './models/server-models.ts';
 import { trackIdleConnections } from './rest/idle-connections.ts';
@@ -35,10 +37,13 @@ export interface RunningServer {
 const CUT_CONNECTIONS_MS = 1_000;
 const CLOSE_IDLE_INTERVAL_MS = 50;
 
-/** Starts a server. It listens before its models are built and loaded. Throws: when it cannot listen. */
+/** `shown`: the failure was reported to a person, so the log leaves it out. */
+export type CatalogListener = (event: CatalogEvent) => 'shown' | undefined;
+
+/** Starts a server. It listens before its models are fetched, built and loaded. Throws: when it cannot listen. */
 export async function startServer(
   config: Config,
-  onCatalogEvent: (event: CatalogEvent) => void = () => undefined,
+  onCatalogEvent: CatalogListener = () => undefined,
   onDevice: (choice: DeviceChoice) => void = () => undefined,
 ): Promise<RunningServer> {
   const logger = createLogger(config.logLevel);
@@ -54,15 +59,17 @@ export async function startServer(
   const schemas = createJsonSchemaChecker();
   const keys = await createApiKeyStore(database, { bootstrapKey: config.apiKey, now: Date.now });
   const training = createTrainingServices(database, { ...config, now: Date.now });
+  const logDownload = createDownloadLog(logger);
   const models = await createServerModels({
     config,
     checkpoints: training.checkpoints,
     onEvent: event => {
-      if (event.kind === 'failed') logFailedModel(logger, event);
+      logDownload(event);
       if (event.kind === 'precision')
         logger.info({ model: event.modelId, ...event.choice }, 'precision chosen');
-      if (event.kind === 'ready') logDeviceNote(logger, event.modelId, event.engine.info.deviceNote);
-      onCatalogEvent(event);
+      if (event.kind === 'ready') logNotes(logger, event.modelId, event.engine.info);
+      const isShown = onCatalogEvent(event) === 'shown';
+      if (event.kind === 'failed' && !isShown) logFailedModel(logger, event);
     },
     onUnloaded: modelId => logger.info({ model: modelId }, 'checkpoint unloaded'),
     onDevice: choice => {
@@ -147,8 +154,13 @@ function logFailedModel(
   logger.error({ model: modelId, ...fault, retryAfterMs }, 'model could not be loaded');
 }
 
-function logDeviceNote(logger: Logger, modelId: string, note: string | undefined): void {
-  if (note !== undefined) logger.warn({ model: modelId, note }, 'the model runs slower than it could');
+function logNotes(logger: Logger, model: string, { deviceNote: note, chatTemplate }: EngineInfo): void {
+  if (note !== undefined) logger.warn({ model, note }, 'the model runs slower than it could');
+  if (chatTemplate === null)
+    logger.warn(
+      { model },
+      'the model has no chat template: chat requests need one of their own (chat_template); --chat-template FILE gives the model one',
+    );
 }
 
 // The query is left out of the log, because it may hold personal data; with tRPC it holds the whole input.

@@ -269,6 +269,9 @@ describeOnEveryDatabase('models and checkpoints', ({ open }) => {
     });
     for (const path of ['empty', 'nowhere', '../other', '/etc', 'escape', 'escape/etc'])
       expect(faultsOf(await register({ path }))).toEqual(['value_error body,weights,path']);
+    await put('quantised', ['model.gguf']);
+    for (const path of ['quantised', 'quantised/model.gguf', '/etc/nothing.gguf'])
+      expect(JSON.stringify((await register({ path })).body)).toContain('a GGUF file is served as a model');
     expect(faultsOf(await register({ path: 'lora', kind: 'full' }))).toEqual([
       'value_error body,weights,kind',
     ]);

@@ -2,6 +2,7 @@
 
 export type { ChatMessage, EngineErrorCode, FinishReason, GenerationEvent, TokenUsage } from '@ortler/engine';
 export { EngineError } from '@ortler/engine';
+export { type DownloadProgress, HubError, type HubErrorCode } from '@ortler/hub';
 export { ModelBuildError, type ModelBuildErrorCode } from '@ortler/model-builder';
 export { OrtError } from '@ortler/onnxruntime';
 export { demoModel } from './demo-model.ts';

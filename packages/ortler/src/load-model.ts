@@ -1,9 +1,11 @@
-// From the name of a folder to a model that answers: the device is probed, the folder is built once, the engine is started.
+// From a name or a path to a model that answers: the device is probed, the model is fetched and built once, the engine is
+// started.
 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createEngine, type EngineOptions } from '@ortler/engine';
 import { chooseVariant } from '@ortler/engine/graph-contract';
+import { type FetchModelOptions, resolveModel } from '@ortler/hub';
 import { type BuildProgress, type KvType, type Precision, prepareModel } from '@ortler/model-builder';
 import { chooseDevice, probeKernels } from '@ortler/onnxruntime';
 import { Model } from './model.ts';
@@ -12,8 +14,9 @@ export interface LoadModelOptions extends Omit<EngineOptions, 'modelDir' | 'devi
   /** Where the model runs. `auto` (default): a GPU over WebGPU where one works, else the CPU. */
   readonly device?: 'auto' | 'cpu' | 'webgpu' | 'cuda';
   /**
-   * Weights of a build: `f32`, `f16` (GPU), `q8` or `q4`. `auto` (default): as exact as the size of the checkpoint allows. A
-   * folder that was built before keeps its precision.
+   * Weights of a build: `f32`, `f16` (GPU), `q8`, `q4`, or `file` (CPU): each matrix as the file has it. `auto` (default): `file`
+   * for quantised GGUF files, else as exact as the size of the checkpoint allows. A folder that was built before keeps its
+   * precision.
    */
   readonly precision?: 'auto' | Precision;
   /** Element type of the KV cache. Default: that of the build, float32 on the CPU and float16 on a GPU. */
@@ -24,23 +27,35 @@ export interface LoadModelOptions extends Omit<EngineOptions, 'modelDir' | 'devi
   readonly cacheDir?: string;
   /** Called while a model is built; a model that is in the cache builds nothing. */
   readonly onBuildProgress?: (progress: BuildProgress) => void;
-  /** Ends the build; the engine itself starts within seconds. */
+  /** Called while a model given by name is downloaded; not where the cache has it. */
+  readonly onDownloadProgress?: FetchModelOptions['onProgress'];
+  /**
+   * For models given by name: `offline`, `token`, `endpoint`, `cacheDir`, and `onNotice` for waits and for the use of the cache.
+   * Defaults are the variables of huggingface_hub: HF_HUB_OFFLINE, HF_TOKEN or its file, HF_ENDPOINT, HF_HOME or HF_HUB_CACHE.
+   */
+  readonly hub?: Pick<
+    FetchModelOptions,
+    'offline' | 'token' | 'endpoint' | 'cacheDir' | 'onNotice' | 'onPlan'
+  >;
+  /** Ends download and build; the engine itself starts within seconds. The next call resumes the download. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Loads a model: a Hugging Face folder (`config.json`, `*.safetensors`, `tokenizer.json`), an ONNX export in the layout of
- * transformers.js, or a folder that model-builder wrote. Its first load builds an ONNX graph into the cache, in a thread of its
- * own. `close` the model, or declare it with `await using`: it keeps the program running.
+ * Loads a model by its name, `org/model`, `org/model@revision` or `org/model:Q4_K_M`, which is downloaded from the Hugging Face
+ * Hub on first use; or by its path, which wins where it exists: a Hugging Face folder (`config.json`, `*.safetensors`,
+ * `tokenizer.json`), a GGUF file, an ONNX export in the layout of transformers.js or onnxruntime-genai, or a folder that
+ * model-builder wrote. Its first load builds an ONNX graph into the cache, in a thread of its own. `close` the model, or declare it
+ * with `await using`: it keeps the program running.
  *
  * Throws: `ModelBuildError` for a folder that cannot be built, `OrtError` for a device that cannot be used, `EngineError` for
- * options or a model that cannot be run, and the reason of `signal`.
+ * options or a model that cannot be run, `HubError` for a name that cannot be downloaded, and the reason of `signal`.
  *
  * @example
- * await using model = await loadModel('./SmolLM2-135M-Instruct');
+ * await using model = await loadModel('HuggingFaceTB/SmolLM2-135M-Instruct');
  * for await (const text of model.textStream('What is the capital of France?')) process.stdout.write(text);
  */
-export async function loadModel(folder: string, options: LoadModelOptions = {}): Promise<Model> {
+export async function loadModel(model: string, options: LoadModelOptions = {}): Promise<Model> {
   const {
     device: wanted = 'auto',
     precision = 'auto',
@@ -48,13 +63,16 @@ export async function loadModel(folder: string, options: LoadModelOptions = {}):
     adapterDir,
     cacheDir = join(homedir(), '.cache', 'ortler', 'models'),
     onBuildProgress,
+    onDownloadProgress,
+    hub,
     signal,
     ...engineOptions
   } = options;
   const { device } = await chooseDevice(wanted);
   signal?.throwIfAborted();
+  const sourceDir = await resolveModel(model, { ...hub, onProgress: onDownloadProgress, signal });
   const modelDir = await prepareModel({
-    sourceDir: folder,
+    sourceDir,
     adapterDir,
     cacheDir,
     precision,

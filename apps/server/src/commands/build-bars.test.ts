@@ -24,3 +24,24 @@ it('does not show the hashing of a small checkpoint', () => {
   expect(read(1024)).toEqual([]);
   expect(read(1024 ** 3)).toEqual(['  m: reading 0%\n']);
 });
+
+it('writes one line for each tenth of a download, with its speed and the time left', () => {
+  const lines = linesOf(bars => {
+    bars.update('m', { stage: 'download', doneBytes: 0, totalBytes: 1_000 });
+    for (let doneBytes = 100; doneBytes <= 250; doneBytes++)
+      bars.update('m', {
+        stage: 'download',
+        doneBytes,
+        totalBytes: 1_000,
+        bytesPerSecond: 35_200_000,
+        secondsLeft: doneBytes === 100 ? 65 : 7_300,
+      });
+    bars.update('m', { stage: 'check', doneBytes: 1_000, totalBytes: 1_000 });
+  });
+  expect(lines).toEqual([
+    '  m: downloading 0%\n',
+    '  m: downloading 10%, 35.2 MB/s, 1:05 min left\n',
+    '  m: downloading 20%, 35.2 MB/s, 2:01 h left\n',
+    '  m: checking\n',
+  ]);
+});

@@ -39,9 +39,9 @@ export async function reportMatrices(matrices: readonly WrittenMatrix[], modelDi
     return `\nErrors of matrices are not measured, because the graph is for ONNX Runtime's operators.\n${size}`;
   const rows = [
     ['matrix', 'format', 'bits per weight', 'error'],
-    ...matrices.map(({ name, format, bytes, weightCount, relativeError }) => [
+    ...matrices.map(({ name, format, fileTypes, bytes, weightCount, relativeError }) => [
       name,
-      format,
+      fileTypes.length === 0 ? format : `${format}, was ${fileTypes.join(' and ')}`,
       ((8 * bytes) / weightCount).toFixed(2),
       `${(100 * relativeError).toFixed(2)} %`,
     ]),

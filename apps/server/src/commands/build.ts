@@ -1,55 +1,70 @@
-// `ortler build <folder>`: builds a Hugging Face folder, optionally with a LoRA adapter, into an ONNX model folder.
+// `ortler build <model>`: builds a Hugging Face folder, a GGUF file or a model of the Hub, optionally with a LoRA adapter, into an
+// ONNX model folder.
 
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { chooseVariant, type Precision } from '@ortler/engine/graph-contract';
-import { buildModel, explainPrecision, ModelBuildError, type WrittenMatrix } from '@ortler/model-builder';
+import {
+  buildModel,
+  explainPrecision,
+  type FileTypes,
+  ModelBuildError,
+  type WrittenMatrix,
+} from '@ortler/model-builder';
 import { probeKernels } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
+import { toModelSource } from '../config/setting-values.ts';
 import { toKvType } from '../models/build-options.ts';
 import { createBuildBars } from './build-bars.ts';
 import { measurePerplexity, readReportText, reportMatrices } from './build-report.ts';
+import { fetchSource, type HubConfig } from './fetch-source.ts';
 import { describePrecision } from './startup-report.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
 
 export interface BuildArguments {
-  readonly folder: string;
-  /** Folder of a LoRA adapter to merge into the weights. */
+  /** A path, or a name of the Hub. */
+  readonly model: string;
+  /** Folder or name of a LoRA adapter to merge into the weights. */
   readonly adapter: string | undefined;
-  /** Default: in the current folder, named after folder, adapter, device, precision and an int8 KV cache. */
+  /** Default: in the current folder, named after folder or file, adapter, device, precision and an int8 KV cache. */
   readonly output: string | undefined;
   readonly precision: 'auto' | Precision;
   readonly kvCache: Config['kvCache'];
   readonly device: 'cpu' | 'gpu';
   /** Measure what the build lost; the text for the perplexity defaults to that of the package. */
   readonly report: { readonly textFile: string | undefined } | undefined;
+  readonly hub: HubConfig;
 }
 
 /** Builds the model. Ctrl-C removes the partial build. Throws: `UserError` with the fault of the folder. */
 export async function build(
-  { folder, adapter, output, precision, kvCache, device, report }: BuildArguments,
+  { model, adapter, output, precision, kvCache, device, report, hub }: BuildArguments,
   terminal: Terminal,
 ): Promise<void> {
-  const sourceDir = resolve(folder);
-  if (!(await stat(sourceDir).catch(() => undefined))?.isDirectory())
+  const bars = createBuildBars(terminal);
+  const source = toModelSource(model);
+  const sourceDir = await fetchSource(source, hub, { terminal, bars });
+  if ((await stat(sourceDir).catch(() => undefined)) === undefined)
     throw new UserError(
-      `${folder} is not a folder. Give one with config.json, tokenizer.json and *.safetensors.`,
+      `${model} does not exist. Give a folder with config.json, tokenizer.json and *.safetensors, or a GGUF file.`,
     );
-  const adapterDir = adapter === undefined ? undefined : resolve(adapter);
+  const adapterSource = adapter === undefined ? undefined : toModelSource(adapter);
+  const adapterDir =
+    adapterSource === undefined ? undefined : await fetchSource(adapterSource, hub, { terminal, bars });
   if (adapterDir !== undefined && !(await stat(adapterDir).catch(() => undefined))?.isDirectory())
     throw new UserError(
-      `${adapter} is not a folder. Give one with adapter_config.json and adapter_model.safetensors.`,
+      `${adapter} is not a folder. Give one with adapter_config.json and adapter_model.safetensors; adapters in GGUF are not read.`,
     );
   if (report !== undefined && device !== 'cpu')
     throw new UserError('--report measures builds for the CPU; leave out --device gpu.');
   const text = report === undefined ? undefined : await readReportText(report.textFile);
   const variant = chooseVariant(device, await probeKernels());
-  const choice = await explainPrecision(precision, sourceDir, variant);
+  const choice = await explainPrecision(precision, sourceDir, variant, adapterDir);
   const chosen = choice.precision;
-  const name = [sourceDir, adapterDir]
+  const name = [source, adapterSource]
     .filter(path => path !== undefined)
-    .map(path => basename(path))
+    .map(nameOf)
     .join('-');
   const kind = [device === 'gpu' ? device : '', chosen, kvCache === 'int8' ? 'kv8' : ''];
   const outputDir = resolve(output ?? [name, ...kind].filter(part => part !== '').join('-'));
@@ -57,7 +72,6 @@ export async function build(
   const onSignal = () => interrupted.abort(new UserError('The build was stopped; nothing was written.'));
   process.once('SIGINT', onSignal);
   process.once('SIGTERM', onSignal);
-  const bars = createBuildBars(terminal);
   const matrices: WrittenMatrix[] = [];
   try {
     const manifest = await buildModel({
@@ -78,6 +92,7 @@ export async function build(
     );
     const { reason } = choice;
     if (reason !== undefined) terminal.out(`${describePrecision({ precision: chosen, reason })}\n`);
+    else if (manifest.fileTypes !== undefined) terminal.out(describeFileTypes(manifest.fileTypes));
     if (text === undefined) return;
     terminal.out(await reportMatrices(matrices, outputDir));
     terminal.out(await measurePerplexity(outputDir, manifest, text));
@@ -89,4 +104,19 @@ export async function build(
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
   }
+}
+
+function describeFileTypes({ kept, rounded }: FileTypes): string {
+  const parts = [
+    ...(kept.length === 0 ? [] : [`values in ${kept.join(', ')} are kept exactly`]),
+    ...(rounded.length === 0 ? [] : [`values in ${rounded.join(', ')} are rounded`]),
+  ];
+  return `Of the file, ${parts.join('; ')}.\n`;
+}
+
+/** The last part of a path or name: `Qwen3-0.6B` of `Qwen/Qwen3-0.6B`, `model-Q8_0` of `org/model:Q8_0`; of a file without its extension. */
+function nameOf(source: string): string {
+  return basename(source)
+    .replace(/(-\d{5}-of-\d{5})?\.gguf$/i, '')
+    .replaceAll(/[@:]/g, '-');
 }

@@ -7,7 +7,9 @@ import type { Config } from '../config/config.ts';
 import type { ConfiguredModel } from '../config/setting-values.ts';
 import { toBuildOptions } from '../models/build-options.ts';
 import { isOperatorError } from '../models/is-operator-error.ts';
+import { readChatTemplate } from '../models/read-chat-template.ts';
 import { createBuildBars } from './build-bars.ts';
+import { fetchSource } from './fetch-source.ts';
 import { describePrecision } from './startup-report.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
@@ -30,7 +32,7 @@ export interface ChatSource {
 
 /** Starts an engine in a thread of this process. Throws: `UserError` when the model cannot be used. */
 export async function openEngineSource(
-  { id, path }: ConfiguredModel,
+  { id, source }: ConfiguredModel,
   config: Config,
   terminal: Terminal,
 ): Promise<ChatSource> {
@@ -39,7 +41,7 @@ export async function openEngineSource(
   try {
     const { device } = await chooseDevice(config.device);
     const modelDir = await prepareModel({
-      sourceDir: path,
+      sourceDir: await fetchSource(source, config, { terminal, bars }),
       ...(await toBuildOptions(config, device)),
       onPrecision: choice => {
         bars.end(id);
@@ -54,6 +56,7 @@ export async function openEngineSource(
       isDeviceOptional: config.device === 'auto',
       threadCount: config.threads,
       maxSequences: 1,
+      chatTemplate: await readChatTemplate(config, id),
       reasoningParser: config.reasoningParsers.ofModel.get(id) ?? config.reasoningParsers.ofOthers,
       contextLength: config.contextLength,
     });

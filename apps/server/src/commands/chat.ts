@@ -1,10 +1,12 @@
 // `ortler chat`: answers one question, or holds a conversation, in the terminal.
 
+import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { type ChatMessage, EngineError } from '@ortler/engine';
+import { isModelReference } from '@ortler/hub';
 import { TRPCClientError } from '@trpc/client';
 import type { Config } from '../config/config.ts';
-import type { ConfiguredModel } from '../config/setting-values.ts';
+import { type ConfiguredModel, toModelSource } from '../config/setting-values.ts';
 import { type AnswerSettings, type ChatSource, openEngineSource, openServerSource } from './chat-source.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
@@ -12,11 +14,28 @@ import { UserError } from './user-error.ts';
 export interface ChatArguments extends AnswerSettings {
   /** Absent: a conversation until Ctrl-D. */
   readonly question: string | undefined;
-  /** A model folder, or a model id of the configuration or of the server. */
+  /** A model id of the configuration or of the server, a path, or a name of the Hub. */
   readonly model: string | undefined;
   readonly system: string | undefined;
   /** A running server; absent: the engine runs here. */
   readonly url: string | undefined;
+}
+
+/**
+ * The model and the question among the arguments: `[model] [question]`. One argument alone is the question, unless it has the
+ * form of a name or is a path. Throws: `UserError` for two models.
+ */
+export function readChatArguments(
+  [first, second]: readonly (string | undefined)[],
+  model: string | undefined,
+): Pick<ChatArguments, 'model' | 'question'> {
+  if (first === undefined) return { model, question: undefined };
+  if (second !== undefined && model !== undefined)
+    throw new UserError(`Two models are given: ${first} and --model ${model}. Put a question in quotes.`);
+  if (second !== undefined) return { model: first, question: second };
+  const isPath = /[/\\]/.test(first) && existsSync(first);
+  const isModel = model === undefined && !/\s/.test(first) && (isPath || isModelReference(first));
+  return isModel ? { model: first, question: undefined } : { model, question: first };
 }
 
 /** Runs the command. Throws: `UserError` for an unusable model, server or question. */
@@ -36,7 +55,7 @@ export async function chat(args: ChatArguments, config: Config, terminal: Termin
 
 function pickModel(name: string | undefined, { models }: Config): ConfiguredModel {
   if (name === undefined) return models[0]!;
-  return models.find(({ id }) => id === name) ?? { id: name, path: name };
+  return models.find(({ id }) => id === name) ?? { id: name, source: toModelSource(name) };
 }
 
 async function answerOnce(

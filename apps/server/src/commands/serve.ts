@@ -3,7 +3,8 @@
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
 import { DatabaseError } from '../db/database-errors.ts';
-import { type RunningServer, startServer } from '../main.ts';
+import { type CatalogListener, type RunningServer, startServer } from '../main.ts';
+import { isOperatorError } from '../models/is-operator-error.ts';
 import type { CatalogEvent } from '../models/model-catalog.ts';
 import { VERSION } from '../system/version.ts';
 import { type BuildBars, createBuildBars } from './build-bars.ts';
@@ -38,7 +39,7 @@ export async function serve(config: Config, { out, isScreen }: Terminal): Promis
 
 async function listen(
   config: Config,
-  onEvent: (event: CatalogEvent) => void,
+  onEvent: CatalogListener,
   onDevice: (choice: DeviceChoice) => void,
 ): Promise<RunningServer> {
   try {
@@ -85,25 +86,34 @@ function showWelcome({ url, firstKey }: RunningServer, config: Config, terminal:
 `);
 }
 
-function showEvent(event: CatalogEvent, terminal: Terminal, bars: BuildBars): void {
+/**
+ * A failure is shown where standard error is a screen, on which the log would repeat it; elsewhere the log alone has it, as it
+ * has faults of the program, with their stack.
+ */
+function showEvent(event: CatalogEvent, terminal: Terminal, bars: BuildBars): 'shown' | undefined {
   const { modelId } = event;
-  if (event.kind === 'building') {
+  if (event.kind === 'preparing') {
     bars.update(modelId, event.progress);
-    return;
+    return undefined;
+  }
+  if (event.kind === 'notice') {
+    terminal.out(`  model    ${modelId}: ${event.message}\n`);
+    return undefined;
   }
   bars.end(modelId);
   if (event.kind === 'precision') {
     terminal.out(`  model    ${modelId}: built as ${describePrecision(event.choice)}\n`);
-    return;
+    return undefined;
   }
   if (event.kind === 'failed') {
-    const message = event.error instanceof Error ? event.error.message : String(event.error);
-    const { retryAfterMs } = event;
+    const { error, retryAfterMs } = event;
+    if (!terminal.isScreen || !isOperatorError(error)) return undefined;
     const next = retryAfterMs === undefined ? '' : ` Next attempt in ${Math.ceil(retryAfterMs / 1000)} s.`;
-    terminal.out(`  model    ${modelId} cannot be served: ${message}${next}\n`);
-    return;
+    terminal.out(`  model    ${modelId} cannot be served: ${error.message}${next}\n`);
+    return 'shown';
   }
   terminal.out(describeModel(modelId, event.engine.info));
+  return undefined;
 }
 
 // Graceful shutdown: the first signal drains, the second exits at once. Model processes exit when their channel closes. A

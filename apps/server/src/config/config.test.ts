@@ -24,12 +24,14 @@ describe('readConfig', () => {
       port: 8000,
       dataDir: resolve('.ortler'),
       queryTimeLimitMs: 30_000,
-      models: [{ id: 'ortler-demo', path: DEMO_MODEL_DIR }],
+      models: [{ id: 'ortler-demo', source: DEMO_MODEL_DIR }],
+      offline: false,
       device: 'auto',
       precision: 'auto',
       kvCache: 'auto',
       threads: 0,
       maxSequences: 8,
+      chatTemplates: { ofModel: new Map(), ofOthers: undefined },
       reasoningParsers: { ofModel: new Map(), ofOthers: 'auto' },
       generationConfig: 'on',
       promptCacheScope: 'team',
@@ -45,6 +47,10 @@ describe('readConfig', () => {
       constraintValues: DEFAULT_CONSTRAINT_LIMITS.valueCount,
       constraintRules: DEFAULT_CONSTRAINT_LIMITS.ruleCount,
       constraintPatternSize: DEFAULT_CONSTRAINT_LIMITS.patternSize,
+      jsonWhitespace: 'canonical',
+      jsonNumberLimits: 'on',
+      jsonRepetitionGuard: 'on',
+      jsonClosedObjects: 'off',
       prefillChunk: 256,
       maxLoadedCheckpoints: 2,
       checkpointIdleMs: 600_000,
@@ -78,7 +84,7 @@ describe('readConfig', () => {
   it('reports the wrong entry of a list, once', () => {
     expect(problemsOf({ ORTLER_CORS_ORIGINS: '*.example.org' }, { models: 'demo' })).toEqual([
       'ORTLER_CORS_ORIGINS must list origins such as https://example.org; "*.example.org" is none (got "*.example.org").',
-      '--models must list id=path pairs, separated by commas; "demo" is none (got "demo").',
+      '--models must list id=path pairs or names such as org/model, separated by commas; "demo" is none (got "demo").',
     ]);
   });
 
@@ -143,13 +149,41 @@ describe('readConfig', () => {
 
   it('reads several models and resolves their folders', () => {
     expect(readConfig({ ORTLER_MODELS: 'a=/m/a, org/b=rel' }).models).toEqual([
-      { id: 'a', path: '/m/a' },
-      { id: 'org/b', path: resolve('rel') },
+      { id: 'a', source: '/m/a' },
+      { id: 'org/b', source: resolve('rel') },
     ]);
+  });
+
+  it('reads names of the Hub, with an id or as their own', () => {
+    const list = 'a=org/model@v1, https://huggingface.co/org/other:q8_0 ,org/third@main';
+    expect(readConfig({ ORTLER_MODELS: list }).models).toEqual([
+      { id: 'a', source: 'org/model@v1' },
+      { id: 'org/other:q8_0', source: 'org/other:q8_0' },
+      { id: 'org/third', source: 'org/third' },
+    ]);
+  });
+
+  it('takes a path that exists over a name, with its last part as id', () => {
+    expect(readConfig({ ORTLER_MODELS: `${DEMO_MODEL_DIR},a=${DEMO_MODEL_DIR}` }).models).toEqual([
+      { id: 'demo', source: DEMO_MODEL_DIR },
+      { id: 'a', source: DEMO_MODEL_DIR },
+    ]);
+  });
+
+  it('reads the variables of the Hub, and never repeats its token', () => {
+    expect(readConfig({ HF_HUB_OFFLINE: '1' }).offline).toBe(true);
+    expect(readConfig({ HF_HUB_OFFLINE: '1' }, { offline: 'off' }).offline).toBe(false);
+    expect(readConfig({ HF_HUB_CACHE: '/c', HF_TOKEN: 't' })).toMatchObject({
+      hubCacheDir: '/c',
+      hubToken: 't',
+    });
+    expect(problemsOf({ HF_ENDPOINT: 'x' })[0]).toContain('HF_ENDPOINT must be a URL');
   });
 
   it.each([
     ['a', 'must list id=path pairs'],
+    ['./no/such/folder', 'must list id=path pairs'],
+    ['org/a,org/a@main', 'names the model org/a twice'],
     ['a=/x,a=/y', 'names the model a twice'],
     ['=x', 'must list id=path pairs'],
   ])('refuses the model list %s', (text, problem) => {

@@ -58,14 +58,16 @@ export function readConfig(
 }
 
 // A setting for a model that is not served is a misspelt id.
-function findUnservedModels({ models, reasoningParsers }: Config): string[] {
-  const ids = models.map(({ id }) => id);
-  return [...reasoningParsers.ofModel.keys()]
-    .filter(id => !ids.includes(id))
-    .map(
-      id =>
-        `${SETTINGS.reasoningParsers.variable} names the model ${id}, which is not served. Models: ${ids.join(', ')}.`,
-    );
+function findUnservedModels(config: Config): string[] {
+  const ids = config.models.map(({ id }) => id);
+  return (['reasoningParsers', 'chatTemplates'] as const).flatMap(name =>
+    [...config[name].ofModel.keys()]
+      .filter(id => !ids.includes(id))
+      .map(
+        id =>
+          `${SETTINGS[name].variable} names the model ${id}, which is not served. Models: ${ids.join(', ')}.`,
+      ),
+  );
 }
 
 // A misspelt variable would silently leave a default in place, so unknown names under our prefix are mistakes.

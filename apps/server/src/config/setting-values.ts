@@ -1,7 +1,9 @@
 // Schemas of setting values, one function per kind: numbers, folders, sizes, lists. Callers: the tables in `settings`.
 
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
 import { REASONING_PARSERS, type ReasoningParser } from '@ortler/engine';
+import { formatModelReference, parseModelSource } from '@ortler/hub';
 import { z } from 'zod';
 
 export const MEBIBYTE = 1024 * 1024;
@@ -9,13 +11,20 @@ const BYTE_UNITS: Readonly<Record<string, number>> = { '': 1, kb: 1024, mb: MEBI
 
 export interface ConfiguredModel {
   readonly id: string;
-  readonly path: string;
+  /** An absolute path, or the name of a model of the Hub in its shortest form. */
+  readonly source: string;
 }
 
 /** Which reasoning parser each model uses. */
 export interface ReasoningParsers {
   readonly ofModel: ReadonlyMap<string, ReasoningParser>;
   readonly ofOthers: ReasoningParser;
+}
+
+/** The chat template file of each model, where it is not the model's own. */
+export interface ChatTemplateFiles {
+  readonly ofModel: ReadonlyMap<string, string>;
+  readonly ofOthers: string | undefined;
 }
 
 export function wholeNumber(minimum: number, maximum: number): z.ZodType<number, string> {
@@ -103,16 +112,51 @@ export function reasoningParsers(): z.ZodType<ReasoningParsers, string> {
   });
 }
 
+export function chatTemplateFiles(): z.ZodType<ChatTemplateFiles, string> {
+  return z.string().transform(text => {
+    const ofModel = new Map<string, string>();
+    let ofOthers: string | undefined;
+    for (const entry of text.split(',').filter(part => part.trim() !== '')) {
+      const [, id, file] = /^\s*(?:([^=\s/\\]+)\s*=)?\s*(.+?)\s*$/.exec(entry)!;
+      if (id === undefined) ofOthers = resolve(file!);
+      else ofModel.set(id, resolve(file!));
+    }
+    return { ofModel, ofOthers };
+  });
+}
+
 export function modelList(): z.ZodType<readonly ConfiguredModel[], string> {
   return z.string().transform((text, context) => {
     const models: ConfiguredModel[] = [];
     for (const entry of text.split(',')) {
-      const [, id, path] = /^\s*([^=\s]+)\s*=\s*(.+?)\s*$/.exec(entry) ?? [];
-      if (id === undefined || path === undefined)
-        context.addIssue(`must list id=path pairs, separated by commas; "${entry}" is none`);
-      else if (models.some(model => model.id === id)) context.addIssue(`names the model ${id} twice`);
-      else models.push({ id, path: resolve(path) });
+      const model = parseModel(entry.trim());
+      if (model === undefined)
+        context.addIssue(
+          `must list id=path pairs or names such as org/model, separated by commas; "${entry}" is none`,
+        );
+      else if (models.some(({ id }) => id === model.id))
+        context.addIssue(`names the model ${model.id} twice`);
+      else models.push(model);
     }
     return models;
   });
+}
+
+function parseModel(text: string): ConfiguredModel | undefined {
+  const [, id, source] = /^([^=\s]+)\s*=\s*(.+)$/.exec(text) ?? [];
+  if (id !== undefined && source !== undefined) return { id, source: toModelSource(source) };
+  if (/^\s*$|=/.test(text)) return undefined;
+  const found = parseModelSource(text);
+  if (found.kind === 'hub') {
+    const name = formatModelReference(found.reference);
+    return { id: name, source: name };
+  }
+  // A path alone is a model if it exists; its last part is the id.
+  return existsSync(found.path) ? { id: basename(found.path), source: found.path } : undefined;
+}
+
+/** A path that exists wins over a name. Gives an absolute path, or the name in its shortest form. */
+export function toModelSource(text: string): string {
+  const source = parseModelSource(text);
+  return source.kind === 'path' ? source.path : formatModelReference(source.reference);
 }

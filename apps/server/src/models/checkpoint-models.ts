@@ -29,7 +29,10 @@ export interface CheckpointModelsOptions {
   readonly store: Pick<CheckpointStore, 'listServable' | 'findServable'>;
   readonly loaded: LoadedModels;
   /** Folder of a configured model, which adapters can be merged into. */
-  readonly baseFolder: (modelId: string) => string | undefined;
+  readonly baseFolder: (
+    modelId: string,
+    signal: AbortSignal,
+  ) => string | undefined | Promise<string | undefined>;
   /** Builds the model where needed. Returns the folder of the built model. */
   readonly prepare: (folders: CheckpointFolders, name: string, signal: AbortSignal) => Promise<string>;
   /** A checkpoint shares the settings of the model that it derives from. */
@@ -42,7 +45,7 @@ export function createCheckpointModels(options: CheckpointModelsOptions): Checkp
 
   async function load(checkpoint: ServableCheckpoint, signal: AbortSignal): Promise<Engine> {
     const name = nameOf(checkpoint);
-    const modelDir = await prepare(foldersOf(checkpoint), name, signal);
+    const modelDir = await prepare(await foldersOf(checkpoint, signal), name, signal);
     signal.throwIfAborted();
     const engine = await start(modelDir, name, checkpoint.baseModel);
     // The checkpoint was deleted meanwhile, or the server stops.
@@ -51,9 +54,12 @@ export function createCheckpointModels(options: CheckpointModelsOptions): Checkp
     return engine;
   }
 
-  function foldersOf({ weights, baseModel }: ServableCheckpoint): CheckpointFolders {
+  async function foldersOf(
+    { weights, baseModel }: ServableCheckpoint,
+    signal: AbortSignal,
+  ): Promise<CheckpointFolders> {
     if (weights.kind === 'full') return { sourceDir: weights.path };
-    const sourceDir = baseFolder(baseModel);
+    const sourceDir = await baseFolder(baseModel, signal);
     if (sourceDir !== undefined) return { sourceDir, adapterDir: weights.path };
     throw new ModelBuildError(
       'source_invalid',

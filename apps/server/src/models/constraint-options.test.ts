@@ -7,6 +7,7 @@ it('gives the engine its own defaults where nothing is set', () => {
   expect(toConstraintOptions(readConfig({}))).toEqual({
     timeLimitMs: 2_000,
     limits: DEFAULT_CONSTRAINT_LIMITS,
+    style: { whitespace: 'canonical', limitNumbers: true, guardRepetition: true },
   });
 });
 
@@ -18,6 +19,10 @@ it('gives the engine every setting', () => {
     ORTLER_CONSTRAINT_VALUES: '6',
     ORTLER_CONSTRAINT_RULES: '7',
     ORTLER_CONSTRAINT_PATTERN_SIZE: '8',
+    ORTLER_JSON_WHITESPACE: 'bounded',
+    ORTLER_JSON_NUMBER_LIMITS: 'off',
+    ORTLER_JSON_REPETITION_GUARD: 'off',
+    ORTLER_JSON_CLOSED_OBJECTS: 'on',
   });
   expect(toConstraintOptions(config)).toEqual({
     timeLimitMs: 500,
@@ -29,5 +34,6 @@ it('gives the engine every setting', () => {
       ruleCount: 7,
       patternSize: 8,
     },
+    style: { whitespace: 'bounded', limitNumbers: false, guardRepetition: false, closeObjects: true },
   });
 });

@@ -14,5 +14,12 @@ export function toConstraintOptions(config: Config): NonNullable<EngineOptions['
       ruleCount: config.constraintRules,
       patternSize: config.constraintPatternSize,
     },
+    style: {
+      whitespace: config.jsonWhitespace,
+      limitNumbers: config.jsonNumberLimits === 'on',
+      guardRepetition: config.jsonRepetitionGuard === 'on',
+      // Off leaves it to `strict`.
+      ...(config.jsonClosedObjects === 'on' && { closeObjects: true }),
+    },
   };
 }

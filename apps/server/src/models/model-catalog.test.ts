@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFakeEngine } from '@ortler/api/testing';
 import { type Engine, EngineError, type WarmUpProgress } from '@ortler/engine';
+import { HubError } from '@ortler/hub';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type CatalogEvent, createModelCatalog } from './model-catalog.ts';
 
@@ -16,8 +17,8 @@ afterEach(async () => {
 });
 
 const models = [
-  { id: 'good', path: '/models/good' },
-  { id: 'bad', path: '/models/bad' },
+  { id: 'good', source: '/models/good' },
+  { id: 'bad', source: '/models/bad' },
 ];
 
 it('serves the models that load and reports the one that does not', async () => {
@@ -49,7 +50,7 @@ it('reports the progress of compiling a model for a GPU', async () => {
   const hold = Promise.withResolvers<Engine>();
   let warmUp: ((progress: WarmUpProgress) => void) | undefined;
   const catalog = await createModelCatalog({
-    models: [{ id: 'a', path: '/a' }],
+    models: [{ id: 'a', source: '/a' }],
     prepare: async path => path,
     load: (_modelDir, _modelId, onWarmUp) => {
       warmUp = onWarmUp;
@@ -69,8 +70,8 @@ it('reports the progress of compiling a model for a GPU', async () => {
 it('reports the progress of a build', async () => {
   const hold = Promise.withResolvers<string>();
   const catalog = await createModelCatalog({
-    models: [{ id: 'a', path: '/a' }],
-    prepare: (_path, onProgress) => {
+    models: [{ id: 'a', source: '/a' }],
+    prepare: (_path, { onProgress }) => {
       onProgress({ stage: 'weights', doneBytes: 250, totalBytes: 1_000 });
       return hold.promise;
     },
@@ -81,6 +82,56 @@ it('reports the progress of a build', async () => {
   hold.resolve('/built');
   await loaded;
   expect(catalog.find('a')?.status.kind).toBe('ready');
+});
+
+it('reports the progress of a download, and its notices', async () => {
+  const hold = Promise.withResolvers<string>();
+  const events: CatalogEvent[] = [];
+  const catalog = await createModelCatalog({
+    models: [{ id: 'a', source: 'org/model' }],
+    prepare: (_source, { onProgress, onNotice }) => {
+      onNotice('2.0 GB to download');
+      onProgress({ stage: 'download', doneBytes: 500_000_000, totalBytes: 2_000_000_000 });
+      return hold.promise;
+    },
+    load: async () => createFakeEngine(),
+    onEvent: event => events.push(event),
+  });
+  const loaded = catalog.loadAll();
+  expect(catalog.find('a')?.status).toEqual({ kind: 'loading', detail: 'downloading, 25% of 2.0 GB' });
+  expect(events).toEqual([
+    { kind: 'notice', modelId: 'a', message: '2.0 GB to download' },
+    expect.objectContaining({ kind: 'preparing', modelId: 'a' }),
+  ]);
+  hold.resolve('/built');
+  await loaded;
+});
+
+it('tries again when the Hub cannot be reached, and not when it has no such model', async () => {
+  vi.useFakeTimers();
+  const events: CatalogEvent[] = [];
+  let tryCount = 0;
+  const catalog = await createModelCatalog({
+    models: [
+      { id: 'a', source: 'org/model' },
+      { id: 'b', source: 'org/nothing' },
+    ],
+    prepare: async source => {
+      if (source === 'org/nothing') throw new HubError('repository_not_found', 'no such model');
+      if (tryCount++ === 0) throw new HubError('unreachable', 'no connection');
+      return folder;
+    },
+    load: async () => createFakeEngine(),
+    onEvent: event => events.push(event),
+  });
+  await catalog.loadAll();
+  expect(catalog.find('a')?.status).toMatchObject({ kind: 'restarting' });
+  expect(catalog.find('b')?.status).toMatchObject({ kind: 'failed' });
+  await vi.advanceTimersByTimeAsync(1_500);
+  vi.useRealTimers();
+  await vi.waitFor(() => expect(catalog.find('a')?.status.kind).toBe('ready'));
+  expect(tryCount).toBe(2);
+  await catalog.close();
 });
 
 it('loads all models at the same time', async () => {
@@ -105,7 +156,7 @@ it('stops a build and closes an engine that arrives late when it is closed', asy
   const late = Promise.withResolvers<typeof engine>();
   const catalog = await createModelCatalog({
     models,
-    prepare: (path, _onProgress, signal) =>
+    prepare: (path, _events, signal) =>
       path === '/models/good'
         ? Promise.resolve(path)
         : new Promise((_resolve, reject) => {
@@ -126,7 +177,7 @@ it('gives a model the time of its configuration as creation time', async () => {
   await writeFile(join(folder, 'config.json'), '{}');
   await utimes(join(folder, 'config.json'), 1_700_000_000, 1_700_000_000);
   const catalog = await createModelCatalog({
-    models: [{ id: 'a', path: folder }],
+    models: [{ id: 'a', source: folder }],
     prepare: async path => path,
     load: async () => createFakeEngine(),
   });
@@ -140,7 +191,7 @@ it('retries, after pauses that double, while the process of a model crashes as i
   let loadCount = 0;
   let buildCount = 0;
   const catalog = await createModelCatalog({
-    models: [{ id: 'a', path: '/a' }],
+    models: [{ id: 'a', source: '/a' }],
     prepare: async path => `${path}-built-${++buildCount}`,
     load: async () => {
       loadCount++;
@@ -173,7 +224,7 @@ it.each([
   const events: CatalogEvent[] = [];
   const load = vi.fn(() => Promise.reject(error));
   const catalog = await createModelCatalog({
-    models: [{ id: 'a', path: '/a' }],
+    models: [{ id: 'a', source: '/a' }],
     prepare: async path => path,
     load,
     onEvent: event => events.push(event),
@@ -189,7 +240,7 @@ it('stops retrying when it is closed', async () => {
   vi.useFakeTimers();
   const load = vi.fn(() => Promise.reject(new EngineError('engine_failed', 'The process ended.')));
   const catalog = await createModelCatalog({
-    models: [{ id: 'a', path: '/a' }],
+    models: [{ id: 'a', source: '/a' }],
     prepare: async path => path,
     load,
   });

@@ -1,24 +1,21 @@
-// The configured models: all are built where needed and loaded concurrently, while the server already listens. A model
+// The configured models: all are fetched and built where needed and loaded concurrently, while the server already listens. A model
 // that fails does not affect the others; one whose process crashed while loading is retried with a growing pause.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CatalogModel, ModelCatalog, ModelStatus } from '@ortler/api';
 import { type Engine, EngineError, type WarmUpProgress } from '@ortler/engine';
-import type { AutoPrecision, BuildProgress } from '@ortler/model-builder';
+import { HubError } from '@ortler/hub';
+import type { AutoPrecision } from '@ortler/model-builder';
 import { OrtError } from '@ortler/onnxruntime';
 import type { ConfiguredModel } from '../config/setting-values.ts';
 import { LoadFailures } from './load-failures.ts';
+import { describeProgress, type PrepareEvents, type PrepareProgress } from './prepare-events.ts';
 
 export interface ModelCatalogOptions {
   readonly models: readonly ConfiguredModel[];
-  /** Builds the model where needed. Returns the folder of the built model. */
-  readonly prepare: (
-    sourceDir: string,
-    onProgress: (progress: BuildProgress) => void,
-    signal: AbortSignal,
-    onPrecision: (choice: AutoPrecision) => void,
-  ) => Promise<string>;
+  /** Fetches and builds the model where needed. Returns the folder of the built model. */
+  readonly prepare: (source: string, events: PrepareEvents, signal: AbortSignal) => Promise<string>;
   readonly load: (
     modelDir: string,
     modelId: string,
@@ -28,7 +25,9 @@ export interface ModelCatalogOptions {
 }
 
 export type CatalogEvent =
-  | { readonly kind: 'building'; readonly modelId: string; readonly progress: BuildProgress }
+  | { readonly kind: 'preparing'; readonly modelId: string; readonly progress: PrepareProgress }
+  /** Something for people about a download. */
+  | { readonly kind: 'notice'; readonly modelId: string; readonly message: string }
   /** A build begins whose precision `auto` chose. */
   | { readonly kind: 'precision'; readonly modelId: string; readonly choice: AutoPrecision }
   | { readonly kind: 'ready'; readonly modelId: string; readonly engine: Engine }
@@ -51,8 +50,11 @@ export interface ServerModelCatalog extends ModelCatalog {
 export const OWNER = 'ortler';
 
 interface Entry {
-  readonly path: string;
-  readonly model: Omit<CatalogModel, 'status'> & { status: ModelStatus };
+  readonly source: string;
+  readonly model: Omit<CatalogModel, 'status' | 'createdAtSeconds'> & {
+    status: ModelStatus;
+    createdAtSeconds: number;
+  };
 }
 
 /** Creates the catalog without loading anything. */
@@ -60,10 +62,10 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
   const { models, prepare, load, onEvent } = options;
   const stopping = new AbortController();
   const entries = await Promise.all(
-    models.map(async ({ id, path }): Promise<Entry> => {
+    models.map(async ({ id, source }): Promise<Entry> => {
       const status: ModelStatus = { kind: 'loading', detail: 'waiting to be loaded' };
-      const createdAtSeconds = await readCreationTime(path);
-      return { path, model: { id, createdAtSeconds, ownedBy: OWNER, root: id, status } };
+      const createdAtSeconds = await readCreationTime(source);
+      return { source, model: { id, createdAtSeconds, ownedBy: OWNER, root: id, status } };
     }),
   );
   const byId = new Map<string, CatalogModel>(entries.map(({ model }) => [model.id, model]));
@@ -73,24 +75,28 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
   let firstTries: Promise<void> | undefined;
 
   /** Resolves when the model is ready, has failed for good, or the catalog is closed. Never rejects. */
-  async function loadModel({ path, model }: Entry, onTried: () => void): Promise<void> {
+  async function loadModel({ source, model }: Entry, onTried: () => void): Promise<void> {
     const setStatus = (status: ModelStatus) => {
       model.status = status;
     };
     try {
-      const onProgress = (progress: BuildProgress) => {
-        setStatus({ kind: 'loading', detail: describeProgress(progress) });
-        onEvent?.({ kind: 'building', modelId: model.id, progress });
+      const events: PrepareEvents = {
+        onProgress: progress => {
+          setStatus({ kind: 'loading', detail: describeProgress(progress) });
+          onEvent?.({ kind: 'preparing', modelId: model.id, progress });
+        },
+        onPrecision: choice => onEvent?.({ kind: 'precision', modelId: model.id, choice }),
+        onNotice: message => onEvent?.({ kind: 'notice', modelId: model.id, message }),
       };
-      const onPrecision = (choice: AutoPrecision) =>
-        onEvent?.({ kind: 'precision', modelId: model.id, choice });
-      const modelDir = await prepare(path, onProgress, stopping.signal, onPrecision);
+      const modelDir = await prepareWithRetries({ source, model }, events, { setStatus, onTried });
       for (;;) {
         const retryAfterMs = await tryToStart(modelDir, model.id, setStatus);
         if (retryAfterMs === undefined) break;
         onTried();
         await pause(retryAfterMs, stopping.signal);
       }
+      // A name has no folder before it is fetched.
+      if (model.createdAtSeconds === 0) model.createdAtSeconds = await readCreationTime(modelDir);
     } catch (error) {
       if (!stopping.signal.aborted) {
         setStatus({ kind: 'failed', detail: error instanceof Error ? error.message : String(error) });
@@ -98,6 +104,38 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
       }
     }
     onTried();
+  }
+
+  /** A Hub that cannot be reached may be there later. Throws: failures that a retry cannot fix. */
+  async function prepareWithRetries(
+    { source, model }: Entry,
+    events: PrepareEvents,
+    {
+      setStatus,
+      onTried,
+    }: { readonly setStatus: (status: ModelStatus) => void; readonly onTried: () => void },
+  ): Promise<string> {
+    for (;;) {
+      try {
+        return await prepare(source, events, stopping.signal);
+      } catch (error) {
+        if (!isUnreachable(error) || stopping.signal.aborted) throw error;
+        const retryAfterMs = failForNow(model.id, error, setStatus);
+        onTried();
+        await pause(retryAfterMs, stopping.signal);
+        stopping.signal.throwIfAborted();
+      }
+    }
+  }
+
+  /** Returns the pause before the next attempt. */
+  function failForNow(modelId: string, error: unknown, setStatus: (status: ModelStatus) => void): number {
+    failures.add(modelId, modelId);
+    const retryAfterMs = Math.max(1, failures.pauseMs(modelId) ?? 0);
+    // The reason goes to the log only, because it may name files of the server.
+    setStatus({ kind: 'restarting', detail: 'loading failed and is retried', retryAfterMs });
+    onEvent?.({ kind: 'failed', modelId, error, retryAfterMs });
+    return retryAfterMs;
   }
 
   /** Returns the pause before the next attempt; undefined when the engine runs. Throws: failures that a retry cannot fix. */
@@ -124,12 +162,7 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
       return undefined;
     } catch (error) {
       if (!isCrash(error) || stopping.signal.aborted) throw error;
-      failures.add(modelId, modelId);
-      const retryAfterMs = Math.max(1, failures.pauseMs(modelId) ?? 0);
-      // The reason goes to the log only, because it may name files of the server.
-      setStatus({ kind: 'restarting', detail: 'loading failed and is retried', retryAfterMs });
-      onEvent?.({ kind: 'failed', modelId, error, retryAfterMs });
-      return retryAfterMs;
+      return failForNow(modelId, error, setStatus);
     } finally {
       isStarting = false;
     }
@@ -159,6 +192,10 @@ function isCrash(error: unknown): boolean {
   return error instanceof EngineError && error.code === 'engine_failed';
 }
 
+function isUnreachable(error: unknown): boolean {
+  return error instanceof HubError && (error.code === 'unreachable' || error.code === 'rate_limited');
+}
+
 /** Ends early when `signal` fires. Never rejects. */
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise(resolve => {
@@ -173,13 +210,11 @@ function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-function describeProgress({ stage, doneBytes, totalBytes }: BuildProgress): string {
-  const percent = totalBytes === 0 ? 0 : Math.floor((doneBytes / totalBytes) * 100);
-  return stage === 'hash' ? `reading the checkpoint, ${percent}%` : `building, ${percent}%`;
-}
-
-// The modification time of config.json, which is the same at every start. Unit: seconds since 1970.
-async function readCreationTime(folder: string): Promise<number> {
-  const stats = await stat(join(folder, 'config.json')).catch(() => undefined);
-  return stats === undefined ? 0 : Math.floor(stats.mtimeMs / 1000);
+// The modification time of the settings file, or of the model's one file, which is the same at every start. Unit: seconds since 1970.
+async function readCreationTime(path: string): Promise<number> {
+  for (const file of [join(path, 'config.json'), join(path, 'genai_config.json'), path]) {
+    const stats = await stat(file).catch(() => undefined);
+    if (stats !== undefined) return Math.floor(stats.mtimeMs / 1000);
+  }
+  return 0;
 }

@@ -9,8 +9,11 @@ import type { Config } from '../config/config.ts';
 import { toBuildOptions } from './build-options.ts';
 import { createCheckpointModels } from './checkpoint-models.ts';
 import { toConstraintOptions } from './constraint-options.ts';
+import { toHubOptions } from './hub-options.ts';
 import { createLoadedModels, type LoadedModels } from './loaded-models.ts';
 import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from './model-catalog.ts';
+import { createModelSources } from './model-sources.ts';
+import { readChatTemplate } from './read-chat-template.ts';
 import { createServerDevice, type ServerDevice } from './server-device.ts';
 
 /**
@@ -35,7 +38,7 @@ export interface ServerModels {
   readonly checkpointModels: CheckpointModels;
   /** Engines of checkpoints, for metrics. */
   readonly loadedCheckpoints: Pick<LoadedModels, 'list'>;
-  /** Stops builds and engines. */
+  /** Stops downloads, builds and engines. */
   close(): Promise<void>;
 }
 
@@ -44,6 +47,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
   const { config, checkpoints, onEvent, onUnloaded, onDevice } = options;
   const device = createServerDevice(config.device, onDevice);
   const { reasoningParsers } = config;
+  const sources = createModelSources(toHubOptions(config));
   const load = async (
     modelDir: string,
     baseModelId: string,
@@ -63,6 +67,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       schedulingPolicy: config.scheduling,
       modelDefaults: config.generationConfig === 'on',
       constraints: toConstraintOptions(config),
+      chatTemplate: await readChatTemplate(config, baseModelId),
       reasoningParser: reasoningParsers.ofModel.get(baseModelId) ?? reasoningParsers.ofOthers,
       tuning: {
         maxQueuedSequences: config.maxQueued,
@@ -77,14 +82,16 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
   };
   const catalog = await createModelCatalog({
     models: config.models,
-    prepare: async (sourceDir, onProgress, signal, onPrecision) =>
-      prepareModel({
-        sourceDir,
+    prepare: async (source, events, signal) => {
+      const { onProgress, onPrecision } = events;
+      return prepareModel({
+        sourceDir: await sources.resolve(source, events, signal),
         ...(await toBuildOptions(config, (await device.choose()).device)),
         onPrecision,
         onProgress,
         signal,
-      }),
+      });
+    },
     load,
     onEvent,
   });
@@ -99,13 +106,18 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
   const checkpointModels = createCheckpointModels({
     store: checkpoints,
     loaded: loadedCheckpoints,
-    baseFolder: id => config.models.find(model => model.id === id)?.path,
+    async baseFolder(modelId, signal) {
+      const source = config.models.find(({ id }) => id === modelId)?.source;
+      if (source === undefined) return undefined;
+      const events = { onProgress: () => undefined, onNotice: () => undefined };
+      return sources.resolve(source, events, signal);
+    },
     prepare: async (folders, modelId, signal) =>
       prepareModel({
         ...folders,
         ...(await toBuildOptions(config, (await device.choose()).device)),
         onPrecision: choice => onEvent({ kind: 'precision', modelId, choice }),
-        onProgress: progress => onEvent({ kind: 'building', modelId, progress }),
+        onProgress: progress => onEvent({ kind: 'preparing', modelId, progress }),
         signal,
       }),
     async start(modelDir, modelId, baseModelId) {

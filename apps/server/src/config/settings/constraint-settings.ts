@@ -1,6 +1,7 @@
-// Limits of structured outputs (JSON Schema, regular expressions, grammars): time and size. Caller: `../settings.ts`.
+// Structured outputs (JSON Schema, regular expressions, grammars): limits on time and size, and the form of JSON. Caller: `../settings.ts`.
 
-import { byteSize, MEBIBYTE, wholeNumber } from '../setting-values.ts';
+import { JSON_WHITESPACE } from '@ortler/engine';
+import { byteSize, MEBIBYTE, oneOf, wholeNumber } from '../setting-values.ts';
 import { setting } from './setting.ts';
 
 export const CONSTRAINT_SETTINGS = {
@@ -54,5 +55,41 @@ export const CONSTRAINT_SETTINGS = {
     description:
       'Structured outputs: most characters of a regular expression with its counted repetitions expanded.',
     schema: wholeNumber(1, 10_000_000),
+  }),
+  jsonWhitespace: setting({
+    variable: 'ORTLER_JSON_WHITESPACE',
+    flag: '--json-whitespace',
+    valueName: 'name',
+    fallback: 'canonical',
+    description:
+      'Structured outputs: whitespace in JSON where a request does not say. canonical (one layout: on one line, without or with a space after commas and colons, or indented), bounded (little anywhere), any or none.',
+    schema: oneOf(JSON_WHITESPACE),
+  }),
+  jsonNumberLimits: setting({
+    variable: 'ORTLER_JSON_NUMBER_LIMITS',
+    flag: '--json-number-limits',
+    valueName: 'on or off',
+    fallback: 'on',
+    description:
+      'Structured outputs: integers of at most 19 digits, other numbers of at most 17 significant digits and exponents of 3, unless the schema has longer ones or the request says otherwise.',
+    schema: oneOf(['on', 'off']),
+  }),
+  jsonRepetitionGuard: setting({
+    variable: 'ORTLER_JSON_REPETITION_GUARD',
+    flag: '--json-repetition-guard',
+    valueName: 'on or off',
+    fallback: 'on',
+    description:
+      'Structured outputs: a string, list or object of JSON that repeats itself (one unit at least three times in a row, over at least 96 bytes) is steered to its end, unless the request says otherwise.',
+    schema: oneOf(['on', 'off']),
+  }),
+  jsonClosedObjects: setting({
+    variable: 'ORTLER_JSON_CLOSED_OBJECTS',
+    flag: '--json-closed-objects',
+    valueName: 'on or off',
+    fallback: 'off',
+    description:
+      'Structured outputs: objects of a schema that has properties and says nothing of additionalProperties allow no others. With off they are closed only under strict: true.',
+    schema: oneOf(['on', 'off']),
   }),
 } as const;

@@ -5,7 +5,14 @@ import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { REASONING_PARSERS } from '@ortler/engine';
-import { modelList, oneOf, reasoningParsers, wholeNumber } from '../setting-values.ts';
+import {
+  type ChatTemplateFiles,
+  chatTemplateFiles,
+  modelList,
+  oneOf,
+  reasoningParsers,
+  wholeNumber,
+} from '../setting-values.ts';
 import { setting } from './setting.ts';
 
 /** The folder of the package @ortler/demo-model. */
@@ -15,11 +22,11 @@ export const MODEL_SETTINGS = {
   models: setting({
     variable: 'ORTLER_MODELS',
     flag: '--models',
-    valueName: 'id=path,...',
+    valueName: 'model,...',
     fallback: `ortler-demo=${DEMO_MODEL_DIR}`,
     shownFallback: 'ortler-demo, a small model that comes with Ortler',
     description:
-      'Models to serve, each an id and a folder. The first one answers requests that name no model.',
+      'Models to serve, each an id and a folder or a GGUF file (`id=path`), an id and a name (`id=org/model@revision`), or a name, which is its id too. Names are fetched from the Hub. The first one answers requests that name no model.',
     schema: modelList(),
   }),
   device: setting({
@@ -37,8 +44,8 @@ export const MODEL_SETTINGS = {
     valueName: 'name',
     fallback: 'auto',
     description:
-      'Weight precision of models built here: f32 (CPU) or f16 (GPU); quantised q8 (8-bit weights) or q4 (4-bit weights; W4A16 on a GPU), in blocks with a scale each; auto chooses by size.',
-    schema: oneOf(['auto', 'f32', 'f16', 'q8', 'q4']),
+      'Weight precision of models built here: f32 (CPU) or f16 (GPU); quantised q8 (8-bit weights) or q4 (4-bit weights; W4A16 on a GPU), in blocks with a scale each; file (CPU): each matrix as the file has it, the default of quantised GGUF files; auto chooses by size.',
+    schema: oneOf(['auto', 'f32', 'f16', 'q8', 'q4', 'file']),
   }),
   kvCache: setting({
     variable: 'ORTLER_KV_CACHE',
@@ -76,6 +83,16 @@ export const MODEL_SETTINGS = {
     shownFallback: "auto, by the model's chat template",
     description: `Parser that separates reasoning (thinking) from the answer, for all models or per model: ${REASONING_PARSERS.join(', ')}.`,
     schema: reasoningParsers(),
+  }),
+  chatTemplates: setting<ChatTemplateFiles>({
+    variable: 'ORTLER_CHAT_TEMPLATE',
+    flag: '--chat-template',
+    valueName: 'file|id=file,...',
+    fallback: '',
+    shownFallback: "the model's own",
+    description:
+      'Jinja file with the chat template of all models or of one model, in place of its own. A model without a template serves chat requests only with one.',
+    schema: chatTemplateFiles(),
   }),
   maxLoadedCheckpoints: setting({
     variable: 'ORTLER_MAX_LOADED_CHECKPOINTS',

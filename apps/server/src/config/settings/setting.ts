@@ -4,7 +4,7 @@ import type { z } from 'zod';
 
 /** One setting. The schema reads text, because both flags and variables are text. */
 export interface Setting<Value> {
-  readonly variable: `ORTLER_${string}` | 'DATABASE_URL' | 'CLICKHOUSE_URL';
+  readonly variable: `ORTLER_${string}` | `HF_${string}` | 'DATABASE_URL' | 'CLICKHOUSE_URL';
   readonly flag: `--${string}`;
   /** Placeholder of the flag's value in `--help`. */
   readonly valueName: string;
@@ -13,6 +13,8 @@ export interface Setting<Value> {
   /** How `--help` and the README show the default, where the text itself says too little. */
   readonly shownFallback?: string;
   readonly description: string;
+  /** Whether the flag has no value; the schema reads "on". */
+  readonly isSwitch?: boolean;
   /** Whether the value must not be repeated in messages. */
   readonly isSecret?: boolean;
   readonly schema: z.ZodType<Value, string>;

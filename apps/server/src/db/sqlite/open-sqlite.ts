@@ -2,6 +2,7 @@
 
 import { chmod, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { explainUnwritable } from '@ortler/model-builder';
 import { Kysely } from 'kysely';
 import { createDatabase, type Database } from '../database.ts';
 import { DatabaseError, messageOf } from '../database-errors.ts';
@@ -19,10 +20,17 @@ export async function openSqlite(dataDir: string, queryTimeLimitMs: number): Pro
   try {
     return await openAndMigrate(dataDir, queryTimeLimitMs);
   } catch (error) {
-    throw new DatabaseError(`The data folder ${dataDir} cannot be used: ${messageOf(error)}`, {
+    throw new DatabaseError(`The data folder ${dataDir} cannot be used: ${await reasonOf(error, dataDir)}`, {
       cause: error,
     });
   }
+}
+
+/** File system errors are explained by the folder; errors of SQLite say enough themselves. */
+async function reasonOf(error: unknown, dataDir: string): Promise<string> {
+  const { cause = error } = error as Error;
+  const isFileError = (cause as NodeJS.ErrnoException).syscall !== undefined;
+  return isFileError ? `${await explainUnwritable(dataDir, cause)}.` : messageOf(error);
 }
 
 async function openAndMigrate(dataDir: string, readTimeLimitMs: number): Promise<Database> {

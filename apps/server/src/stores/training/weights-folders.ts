@@ -9,6 +9,8 @@ export function createWeightsFolders(checkpointDir: string): WeightsFolders {
   return {
     async inspect(path, team) {
       const root = team === null ? checkpointDir : join(checkpointDir, team);
+      // By its name alone, because the answer must not reveal what exists elsewhere.
+      if (/\.gguf$/i.test(path)) return { problem: GGUF };
       const wanted = resolve(root, path);
       // Checked before and after symbolic links are resolved: the answer must not reveal what exists elsewhere.
       if (!isInside(root, wanted)) return { problem: OUTSIDE };
@@ -27,10 +29,14 @@ export function createWeightsFolders(checkpointDir: string): WeightsFolders {
           ? { kind: 'lora', path: real }
           : { problem: 'the folder has an adapter_config.json but no adapter_model.safetensors' };
       if (names.includes('config.json') && hasWeights(/\.safetensors$/)) return { kind: 'full', path: real };
+      if (hasWeights(/\.gguf$/i)) return { problem: GGUF };
       return { problem: 'the folder has neither an adapter_config.json nor a config.json with safetensors' };
     },
   };
 }
+
+const GGUF =
+  'checkpoints are folders of safetensors; a GGUF file is served as a model of the configuration (--models)';
 
 const OUTSIDE = 'the folder must lie in the checkpoint folder of the server';
 

@@ -1,0 +1,31 @@
+// Fetches the model of a command, with its progress on the terminal. Callers: `chat`, `build`, `pull`.
+
+import { HubError } from '@ortler/hub';
+import type { Config } from '../config/config.ts';
+import { toHubOptions } from '../models/hub-options.ts';
+import { createModelSources } from '../models/model-sources.ts';
+import type { BuildBars } from './build-bars.ts';
+import type { Terminal } from './terminal.ts';
+import { UserError } from './user-error.ts';
+
+export type HubConfig = Pick<Config, 'hubCacheDir' | 'hubEndpoint' | 'hubToken' | 'offline'>;
+
+/** Absolute path of a source of the configuration. Throws: `UserError` with the reason of the Hub. */
+export async function fetchSource(
+  source: string,
+  config: HubConfig,
+  { terminal, bars }: { readonly terminal: Terminal; readonly bars: BuildBars },
+): Promise<string> {
+  const events = {
+    onProgress: (progress: Parameters<BuildBars['update']>[1]) => bars.update(source, progress),
+    onNotice: (message: string) => terminal.err(`  ${source}: ${message}\n`),
+  };
+  try {
+    return await createModelSources(toHubOptions(config)).resolve(source, events);
+  } catch (error) {
+    if (error instanceof HubError) throw new UserError(error.message, { cause: error });
+    throw error;
+  } finally {
+    bars.end(source);
+  }
+}

@@ -1,0 +1,73 @@
+// `ortler pull` and the `ortler models` commands: arguments and help. The files beside this one run them.
+
+import type { Command } from 'commander';
+import type { Config } from '../../config/config.ts';
+import { onClosedPipe, processTerminal } from '../terminal.ts';
+
+export interface ModelCommandParts {
+  /** Adds the settings of the Hub. */
+  addSettings(command: Command): Command;
+  configFrom(flags: Readonly<Record<string, unknown>>): Config;
+}
+
+type Flags = Readonly<Record<string, unknown>>;
+
+const PULL_EXAMPLES = `
+Names are org/model, org/model@revision, and for GGUF repositories org/model:QUANT (default: Q4_K_M, then Q8_0).
+A download that was stopped goes on where it was. Files are checked by their hashes, and shared with Python and llama.cpp.
+
+Examples:
+  ortler pull Qwen/Qwen3-0.6B
+  ortler pull unsloth/Qwen3-0.6B-GGUF:Q8_0
+  HF_TOKEN=<token> ortler pull meta-llama/Llama-3.2-1B-Instruct     a gated model
+`;
+const MODELS_EXAMPLES = `
+Examples:
+  ortler models list
+  ortler models remove Qwen/Qwen3-0.6B
+  ortler models remove unsloth/Qwen3-0.6B-GGUF:Q8_0 --yes
+`;
+
+/** Adds the commands to the program. */
+export function registerModelCommands(
+  program: Command,
+  { addSettings, configFrom }: ModelCommandParts,
+): void {
+  addSettings(
+    program
+      .command('pull')
+      .description('Download a model by its name, and write its path to standard output.')
+      .argument('<name>', 'name of the model, such as Qwen/Qwen3-0.6B'),
+  )
+    .addHelpText('after', PULL_EXAMPLES)
+    .action(async (name: string, flags: Flags) => {
+      onClosedPipe(() => process.exit());
+      const { pull } = await import('./pull.ts');
+      await pull(name, configFrom(flags), processTerminal);
+    });
+
+  const models = program
+    .command('models')
+    .description('List and remove downloaded models.')
+    .addHelpText('after', MODELS_EXAMPLES);
+
+  addSettings(models.command('list').description('List the models of the cache with their sizes.')).action(
+    async (flags: Flags) => {
+      onClosedPipe(() => process.exit());
+      const { showModels } = await import('./show-models.ts');
+      await showModels(configFrom(flags), processTerminal);
+    },
+  );
+
+  addSettings(
+    models
+      .command('remove')
+      .description('Remove a model from the cache: all of it, one revision, or one quantisation.')
+      .argument('<name>', 'name of the model, as `ortler models list` shows it')
+      .option('--yes', 'do not ask'),
+  ).action(async (name: string, flags: Flags) => {
+    onClosedPipe(() => process.exit());
+    const { removeModel } = await import('./remove-model.ts');
+    await removeModel(name, { isConfirmed: flags.yes === true }, configFrom(flags), processTerminal);
+  });
+}
