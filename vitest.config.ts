@@ -24,6 +24,9 @@ const UNIT_TESTS = [
 /** Tests that need a GPU, or a driver that stands in for one. */
 const GPU_TESTS = ['{packages,apps,tests}/**/*.gpu.test.ts'];
 
+/** Tests on a real model, which `npm run test-models` downloads. */
+const REAL_MODEL_TESTS = ['tests/real-models/**/*.test.ts'];
+
 /** Tests that need a C compiler, Python with a network, and an emulator of arm64. */
 const KERNEL_TESTS = ['packages/kernels/c-test/**/*.test.ts'];
 
@@ -93,12 +96,26 @@ export default defineConfig(({ mode }) => ({
           maxWorkers: Math.max(2, availableParallelism() - 1),
           sequence: { groupOrder: 2 },
           include: ['tests/**/*.test.ts'],
-          exclude: [...GPU_TESTS, INSTALLED],
+          exclude: [...GPU_TESTS, ...REAL_MODEL_TESTS, INSTALLED],
           // One of the AI SDK's dependencies publishes its TypeScript under the condition that our own packages use.
           // Node does not strip types below node_modules; vite does.
           server: { deps: { inline: [/@ai-sdk\//, /node_modules\/ai\//, /eventsource-parser/] } },
           testTimeout: 120_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        ...shared,
+        test: {
+          ...sharing,
+          name: 'real-models',
+          include: REAL_MODEL_TESTS,
+          exclude: [INSTALLED],
+          // A model call takes all cores, and the files share builds.
+          fileParallelism: false,
+          sequence: { groupOrder: 5 },
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
         },
       },
       {

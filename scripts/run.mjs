@@ -17,7 +17,9 @@ const USAGE = `Usage: node scripts/run.mjs <command> [options for the command]
   dev     set up what is missing and serve from the TypeScript sources, restarting on edits
   bench   set up what is missing and run a benchmark: npm run bench -- <name>
   pack    set up what is missing and pack the packages for npm: npm run pack -- <folder>
-  setup   set up what is missing, nothing else`;
+  setup   set up what is missing, nothing else
+
+  test-models   set up what is missing and download the models of the tests of real text (93 MB)`;
 
 /** Each command gives the arguments of Node, or of pnpm, for what it finally runs, and whether that needs the build, or one from nothing. */
 const COMMANDS = {
@@ -37,6 +39,7 @@ const COMMANDS = {
     isFresh: true,
     pnpm: ([folder = '.cache/packages']) => packArguments(resolve(folder)),
   },
+  'test-models': { build: false, node: args => ['scripts/real-models/main.ts', ...args] },
   setup: { build: true },
 };
 
@@ -49,7 +52,7 @@ function projectsOf(args) {
   console.error('Tests of GPUs are left out; `pnpm gpu` runs them.');
   if (process.env.TEST_RUNS === undefined)
     console.error('Random tests try few cases; with TEST_RUNS=full as many as continuous integration.');
-  return ['unit', 'unit-alone', 'e2e'].flatMap(name => ['--project', name]);
+  return ['unit', 'unit-alone', 'e2e', 'real-models'].flatMap(name => ['--project', name]);
 }
 
 function packArguments(folder) {

@@ -11,8 +11,10 @@ const imports = readSourceImports();
 
 /** Which libraries and packages a package may import, besides Node's own modules. */
 const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
+  'packages/gguf': [],
   'packages/json': [],
   'packages/worker': [],
+  'packages/hub': [],
   'packages/jinja': [],
   'packages/onnx': [],
   'packages/kernels': [],
@@ -31,6 +33,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   'packages/ai-sdk-provider': ['@ai-sdk/provider', 'zod', '@ortler/engine'],
   'packages/model-builder': [
     'zod',
+    '@ortler/gguf',
     '@ortler/kernels',
     '@ortler/onnx',
     '@ortler/worker',
@@ -52,6 +55,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@ortler/engine',
     '@ortler/engine/graph-contract',
     '@ortler/demo-model/package.json',
+    '@ortler/hub',
     '@ortler/model-builder',
     '@ortler/onnxruntime',
     '@ortler/server/cli',
@@ -66,6 +70,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@ortler/demo-model/package.json',
     '@ortler/engine',
     '@ortler/feedback-query',
+    '@ortler/hub',
     '@ortler/json',
     '@ortler/model-builder',
     '@ortler/onnxruntime',
@@ -129,7 +134,12 @@ const DOORS: readonly { readonly library: RegExp; readonly door: string }[] = [
   { library: /^@huggingface\//, door: 'packages/engine/src/text/' },
   { library: /^@ortler\/jinja$/, door: 'packages/engine/src/text/' },
   { library: /^@ai-sdk\//, door: 'packages/ai-sdk-provider/src/' },
-  { library: /^node:sqlite$|^pg$|^@clickhouse\//, door: 'apps/server/src/(db|stores)/' },
+  { library: /^pg$|^@clickhouse\//, door: 'apps/server/src/(db|stores)/' },
+  // The Hub's cache takes locks with it, which the operating system frees with a process.
+  {
+    library: /^node:sqlite$/,
+    door: '(apps/server/src/(db|stores)/|packages/hub/src/cache/repository-lock\\.ts$)',
+  },
 ];
 
 const packageOf = (file: string) => file.split('/').slice(0, 2).join('/');

@@ -24,7 +24,10 @@ import { createTinyModelFolder, type TinyModelFolder } from './tiny-model-folder
 const CONTEXT_LENGTH = 48;
 const TOP_COUNT = 20;
 
-const KERNEL_MODELS = VARIANT_PRECISIONS.kernels.flatMap(precision =>
+/** `file` has the formats of the others. */
+const PRECISIONS = VARIANT_PRECISIONS.kernels.filter(precision => precision !== 'file');
+
+const KERNEL_MODELS = PRECISIONS.flatMap(precision =>
   VARIANT_KV_TYPES.kernels.map(kvType => ({ precision, kvType })),
 );
 

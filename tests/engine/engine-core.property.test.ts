@@ -51,6 +51,12 @@ const VOCABULARY: Parameters<EngineCore['setVocabulary']>[0] = (() => {
   return { columnCount: 288, bytes, offsets, specialTokens: [], eosTokenIds: [287] };
 })();
 
+const JSON_FORM = {
+  layout: 'canonical',
+  numbers: { integerDigits: 19, significantDigits: 17, exponentDigits: 3 },
+  guardsRepetition: true,
+} as const;
+
 const CONSTRAINTS: readonly NonNullable<SubmitMessage['constraint']>[] = [
   { grammar: { kind: 'regex', text: '(yes, and yes, and (no|yes), )+no' } },
   { grammar: { kind: 'lark', text: 'start: "[" start "]" | "12"' } },
@@ -58,7 +64,14 @@ const CONSTRAINTS: readonly NonNullable<SubmitMessage['constraint']>[] = [
     grammar: {
       kind: 'json_schema',
       text: '{"type":"object","properties":{"key":{"enum":["yes, and no","no, and yes"]}},"required":["key"],"additionalProperties":false}',
-      boundsWhitespace: true,
+      form: { layout: 'bounded', numbers: null, guardsRepetition: false },
+    },
+  },
+  {
+    grammar: {
+      kind: 'json_schema',
+      text: '{"type":"array","items":{"type":["string","number"]}}',
+      form: JSON_FORM,
     },
   },
 ];

@@ -23,7 +23,10 @@ const CONTEXT_LENGTH = 64;
  */
 const ROUNDING = 2e-5;
 
-const KERNEL_MODELS = VARIANT_PRECISIONS.kernels.flatMap(precision =>
+/** `file` has the formats of the others. */
+const PRECISIONS = VARIANT_PRECISIONS.kernels.filter(precision => precision !== 'file');
+
+const KERNEL_MODELS = PRECISIONS.flatMap(precision =>
   VARIANT_KV_TYPES.kernels.map(kvType => {
     const modelType = precision === 'q8' ? ('qwen3' as const) : ('llama' as const);
     const names = ['native'] as const;

@@ -181,6 +181,7 @@ describe('ortler build --adapter', () => {
     expect(misfit.err).toContain(join(folder, 'misfit', 'adapter_model.safetensors'));
     expect(misfit.err).not.toMatch(NO_STACK);
     expect((await build('absent')).err).toContain('absent is not a folder.');
+    expect((await ortler(['build', join(folder, 'none')])).err).toContain('none does not exist.');
   });
 });
 

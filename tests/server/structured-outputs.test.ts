@@ -116,6 +116,73 @@ describe('a constrained answer', () => {
   });
 });
 
+describe('JSON of an open schema', () => {
+  const schema = { type: 'array', items: { type: ['string', 'integer', 'object'] } };
+  const fields = { structured_outputs: { json: schema }, temperature: 1.5, seed: 3 };
+  const endOf = ({ choices }: Json) => {
+    const { finish_reason: reason, constraint_position: position } = choices[0];
+    return { reason, position };
+  };
+
+  it('says where it stood when its length ended it, streamed as well', async () => {
+    for (const max_tokens of [1, 4, 9, 25]) {
+      const body = await client.chat({ ...fields, max_tokens });
+      const { reason, position } = endOf(body);
+      const chunks = await client.stream({ ...fields, max_tokens });
+      const last = chunks.findLast(({ choices }) => choices[0]?.finish_reason != null);
+      expect(endOf(last!)).toEqual({ reason, position });
+      if (reason === 'stop') expect(position).toBeUndefined();
+      else
+        expect(position).toEqual({
+          is_complete: false,
+          path: expect.any(String),
+          inside: expect.any(String),
+        });
+    }
+    const { body } = await client.post('/v1/completions', { prompt: 'Count', ...fields, max_tokens: 1 });
+    expect(body.choices[0].constraint_position).toMatchObject({ is_complete: false });
+    const plain = await client.chat({ max_tokens: 1 });
+    expect(plain.choices[0]).not.toHaveProperty('constraint_position');
+  });
+
+  it('is closed under strict, and open without it', async () => {
+    const object = { type: 'object', properties: { a: { type: 'null' } } };
+    const ask = (strict: boolean) => {
+      const format = { type: 'json_schema', json_schema: { name: 'a', schema: object, strict } };
+      return client.chat({ response_format: format, temperature: 1.5, seed: 1, n: 8, max_tokens: 60 });
+    };
+    const contents = ({ choices }: Json): string[] => choices.map(({ message }: Json) => message.content);
+    for (const content of contents(await ask(true)))
+      expect(JSON.parse(content)).toEqual(expect.toSatisfy(isClosed));
+    expect(contents(await ask(false)).some(content => !/^\{("a": ?null)?\}$/.test(content))).toBe(true);
+  });
+
+  function isClosed(value: object): boolean {
+    return Object.keys(value).every(name => name === 'a');
+  }
+
+  it('has switches for its form', async () => {
+    const json = { type: 'array', items: { const: 1 }, minItems: 2, maxItems: 2 };
+    const ask = (style: object) =>
+      client.chat({
+        structured_outputs: { json, ...style },
+        temperature: 1.9,
+        seed: 1,
+        n: 8,
+        max_tokens: 20,
+      });
+    const contents = async (style: object): Promise<string[]> =>
+      (await ask(style)).choices.map(({ message }: Json) => message.content);
+    for (const content of await contents({})) expect(content).toMatch(/^\s*\[(?:1, ?1|\n( *|\t)1,\n\1)/);
+    for (const content of await contents({ disable_any_whitespace: true })) expect(content).toBe('[1,1]');
+    for (const content of await contents({ json_whitespace: 'none' })) expect(content).toBe('[1,1]');
+    await client.refused(
+      { structured_outputs: { json, json_whitespace: 'some' } },
+      'structured_outputs.json_whitespace',
+    );
+  });
+});
+
 describe('choices of one request of which some break their constraint', () => {
   // Two items that must differ are drawn from three: some choices say the same twice.
   const json = { type: 'array', items: { enum: [1, 2, 3] }, minItems: 2, maxItems: 2, uniqueItems: true };
