@@ -1,11 +1,12 @@
 // Our engine against what a user of Node would take instead, on the same random weights of a published shape, with
 // the same bits and threads. Each contestant lives in its own process; they take turns measurement by measurement.
-// In float32 all must generate the same tokens first, or the comparison ends: so the work is the same.
+// In float32 all must generate the same tokens first, or the comparison ends: so the work is the same. With --model all
+// run one real GGUF file, whose values each keeps; they round activations differently, so first differences are reported.
 //
 //     npm run bench -- peers --help
 
 import { existsSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readManifest } from '@ortler/engine/testing';
 import { describeMachine } from '../describe-machine.ts';
@@ -13,7 +14,7 @@ import { median } from '../median.ts';
 import type { ContestantOptions } from '../peers/contestant.ts';
 import { type ContestantName, ContestantProcess } from '../peers/contestant-process.ts';
 import { measureMemoryBandwidth } from '../peers/memory-bandwidth.ts';
-import { peerModel, SHAPE_NAMES, type ShapeName, vocabSizeOf } from '../peers/peer-models.ts';
+import { type PeerModel, peerModel, SHAPE_NAMES, vocabSizeOf } from '../peers/peer-models.ts';
 import { type DrawPrompt, MEASUREMENTS, type Measurement } from '../peers/workloads.ts';
 import { rounded } from '../rounded.ts';
 
@@ -25,6 +26,7 @@ llama.cpp's server is compared when --llama-server gives its path.
 
 Options:
   --shape NAME          ${SHAPE_NAMES.join(' or ')} (default ${SHAPE_NAMES[0]})
+  --model FILE          a GGUF file instead of random weights of a shape; npm run test-models downloads one
   --only LIST           contestants beside ortler: ortler-server,node-llama-cpp,transformers.js,llama-server
   --measure TEXT        measurements whose name contains this
   --mixed-chunk N       our prompt tokens of a step beside running answers (default: the engine's)
@@ -51,6 +53,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       shape: { type: 'string', default: SHAPE_NAMES[0]! },
+      model: { type: 'string' },
       only: { type: 'string' },
       measure: { type: 'string', default: '' },
       'mixed-chunk': { type: 'string' },
@@ -70,7 +73,12 @@ async function main(): Promise<void> {
   }
   const shape = SHAPE_NAMES.find(name => name === values.shape);
   if (shape === undefined) throw new Error(`--shape is ${SHAPE_NAMES.join(' or ')}; got "${values.shape}".`);
-  const names = chooseContestants(values.only, values['llama-server']);
+  const file = values.model === undefined ? undefined : resolve(values.model);
+  if (file !== undefined && values.bits !== '4')
+    throw new Error('--model keeps the bits of the file: leave out --bits.');
+  const chosen = chooseContestants(values.only, values['llama-server']);
+  const names = chosen.filter(name => file === undefined || name !== 'transformers.js');
+  if (names.length < chosen.length) console.error('transformers.js reads no GGUF files and is left out.');
   const maxStreams = Number(values['max-streams']);
   if (values.bits !== '4' && values.bits !== '8') throw new Error(`--bits is 4 or 8; got "${values.bits}".`);
   const cacheBits = values['cache-bits'];
@@ -79,9 +87,9 @@ async function main(): Promise<void> {
   if (cacheBits !== undefined && names.includes('transformers.js'))
     throw new Error('transformers.js has no cache of 8 bits: leave it out with --only.');
   const settings: Settings = {
-    shape,
+    model: file === undefined ? shape : { file },
     ...(cacheBits === undefined ? {} : { cacheBits: 8 }),
-    ownPrecision: values.bits === '4' ? 'q4' : 'q8',
+    ownPrecision: file !== undefined ? 'file' : values.bits === '4' ? 'q4' : 'q8',
     names,
     maxStreams,
     threadCount: Number(values.threads),
@@ -92,32 +100,48 @@ async function main(): Promise<void> {
     ...(values['llama-server'] === undefined ? {} : { program: resolve(values['llama-server']) }),
     own: values['mixed-chunk'] === undefined ? {} : { mixedChunkLength: Number(values['mixed-chunk']) },
   };
-  if (!values['no-check']) await checkSameTokens(settings);
+  const agreements = values['no-check'] ? [] : await checkTokens(settings);
   const bandwidth = await measureMemoryBandwidth(settings.threadCount);
-  const weightBytes = await bytesOfPass(await peerModel(shape, settings.ownPrecision, 'ortler'));
+  const weightBytes = await bytesOfPass(settings);
   const { results, contestants } = await compare(settings, bandwidth / weightBytes);
   const { threadCount, turnCount, ownPrecision } = settings;
   const bandwidthGBs = Math.round(bandwidth / 1e8) / 10;
   const facts = {
-    ...{ bench: 'peers', shape, ownPrecision, cacheBits: settings.cacheBits, threadCount, turnCount },
+    ...{
+      bench: 'peers',
+      model: file === undefined ? shape : basename(file),
+      agreements,
+      ownPrecision,
+      cacheBits: settings.cacheBits,
+      threadCount,
+      turnCount,
+    },
     ...{ bandwidthGBs, weightBytes, contestants },
   };
   console.log(JSON.stringify({ ...facts, results, ...describeMachine() }, null, 2));
 }
 
 /**
- * What one pass over the tokens reads of our weights: all but the table of embeddings, of which it reads a few rows. The
- * shapes here have a tied output matrix, which is stored apart from that table: a byte and, for every 64, a float32 scale.
+ * Bytes of our weights that one pass over the tokens reads. In a shape it is all but the table of embeddings, of which it reads a few
+ * rows: the tied output matrix is stored apart from that table, which has a byte for each value and a float32 scale for 64. Of a file
+ * it is the file.
  */
-async function bytesOfPass(modelDir: string): Promise<number> {
+async function bytesOfPass({ model, ownPrecision }: Settings): Promise<number> {
+  if (typeof model === 'object') return statSync(model.file).size;
+  const modelDir = await peerModel(model, ownPrecision, 'ortler');
   const { vocabSize, hiddenSize } = await readManifest(modelDir);
   return statSync(join(modelDir, 'model.onnx.data')).size - vocabSize * hiddenSize * (1 + 4 / 64);
 }
 
+async function vocabSize({ model, ownPrecision }: Settings): Promise<number> {
+  if (typeof model === 'string') return vocabSizeOf(model);
+  return (await readManifest(await peerModel(model, ownPrecision, 'ortler'))).vocabSize;
+}
+
 interface Settings {
-  readonly shape: ShapeName;
-  /** Of our engine where the others have q4. */
-  readonly ownPrecision: 'q4' | 'q8';
+  readonly model: PeerModel;
+  /** Of our engine where the others have q4, or the file. */
+  readonly ownPrecision: 'q4' | 'q8' | 'file';
   readonly cacheBits?: 8;
   readonly names: readonly ContestantName[];
   readonly maxStreams: number;
@@ -147,14 +171,14 @@ function hasPeers(): boolean {
   return existsSync(join(PEERS, 'node_modules'));
 }
 
-async function startAll(settings: Settings, precision: 'f32' | 'q4'): Promise<ContestantProcess[]> {
-  const { shape, ownPrecision, cacheBits, names, threadCount, maxStreams, program } = settings;
+async function startAll(settings: Settings, precision: 'f32' | 'q4' | 'file'): Promise<ContestantProcess[]> {
+  const { model, ownPrecision, cacheBits, names, threadCount, maxStreams, program } = settings;
   const started: ContestantProcess[] = [];
   for (const name of names) {
-    const isOwn = (name === 'ortler' || name === 'ortler-server') && precision === 'q4';
-    const cache = isOwn && cacheBits === 8 ? 'int8' : 'float32';
-    const modelPath = await peerModel(shape, isOwn ? ownPrecision : precision, name, cache);
-    const cacheOptions = precision === 'q4' && cacheBits !== undefined ? { cacheBits } : {};
+    const isOwn = (name === 'ortler' || name === 'ortler-server') && precision !== 'f32';
+    const cache = isOwn && cacheBits === 8 ? 'int8' : undefined;
+    const modelPath = await peerModel(model, isOwn ? ownPrecision : precision, name, cache);
+    const cacheOptions = precision !== 'f32' && cacheBits !== undefined ? { cacheBits } : {};
     const options = { modelPath, threadCount, maxStreams, contextLength: 4608, ...cacheOptions };
     const extra = program === undefined ? {} : { program };
     started.push(await ContestantProcess.start(name, { ...options, ...extra, ...settings.own }));
@@ -162,26 +186,46 @@ async function startAll(settings: Settings, precision: 'f32' | 'q4'): Promise<Co
   return started;
 }
 
-/** Throws: when a contestant generates other tokens than ours in float32. */
-async function checkSameTokens(settings: Settings): Promise<void> {
-  console.error('comparing the tokens of all contestants in float32 ...');
-  const contestants = await startAll({ ...settings, maxStreams: 1 }, 'f32');
-  const work = {
-    prompts: [promptDrawer(settings.shape)(CHECK.promptLength)],
-    outputLength: CHECK.outputLength,
-  };
-  const expected = (await contestants[0]!.run(work)).tokenIds[0]!.join();
+/** How far a contestant's greedy tokens are ours. */
+interface Agreement {
+  readonly name: ContestantName;
+  readonly tokenCount: number;
+  /** Of the first token that differs; absent where all are equal. */
+  readonly firstDifference?: number;
+}
+
+/**
+ * Greedy tokens of all contestants. Throws: when one generates other tokens than ours in float32, or in a file another first token.
+ */
+async function checkTokens(settings: Settings): Promise<readonly Agreement[]> {
+  const precision = typeof settings.model === 'object' ? 'file' : 'f32';
+  console.error(`comparing the greedy tokens of all contestants (${precision}) ...`);
+  const contestants = await startAll({ ...settings, maxStreams: 1 }, precision);
+  const draw = promptDrawer(await vocabSize(settings));
+  const work = { prompts: [draw(CHECK.promptLength)], outputLength: CHECK.outputLength };
+  const expected = (await contestants[0]!.run(work)).tokenIds[0]!;
+  const agreements: Agreement[] = [];
   for (const contestant of contestants.slice(1)) {
-    const tokens = (await contestant.run(work)).tokenIds[0]!.join();
-    if (tokens !== expected)
-      throw new Error(`In float32 ${contestant.name} generates ${tokens}; ours generates ${expected}.`);
+    const { name } = contestant;
+    const tokens = (await contestant.run(work)).tokenIds[0]!;
+    const position = expected.findIndex((token, at) => token !== tokens[at]);
+    if (position !== -1 && (precision === 'f32' || position === 0))
+      throw new Error(`With ${precision} ${name} generates ${tokens}; ours generates ${expected}.`);
+    const difference = position === -1 ? {} : { firstDifference: position };
+    agreements.push({ name, tokenCount: expected.length, ...difference });
+    console.error(
+      position === -1
+        ? `${name}: all ${expected.length} tokens are equal.`
+        : `${name}: differs first at token ${position} of ${expected.length}.`,
+    );
   }
   for (const contestant of contestants) contestant.close();
+  return agreements;
 }
 
 async function compare(settings: Settings, passesPerSecond: number) {
-  const contestants = await startAll(settings, 'q4');
-  const draw = promptDrawer(settings.shape);
+  const contestants = await startAll(settings, typeof settings.model === 'object' ? 'file' : 'q4');
+  const draw = promptDrawer(await vocabSize(settings));
   const results: Result[] = [];
   console.error(tableHead(settings.names));
   for (const measurement of settings.measurements) {
@@ -236,8 +280,7 @@ function toResult(
 }
 
 /** Deterministic prompts: every call gives other tokens than all calls before. */
-function promptDrawer(shape: ShapeName): DrawPrompt {
-  const vocabSize = vocabSizeOf(shape);
+function promptDrawer(vocabSize: number): DrawPrompt {
   let state = 1;
   return length =>
     Array.from({ length }, () => {

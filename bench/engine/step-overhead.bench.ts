@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { SamplingParams } from '@ortler/engine';
 import {
+  allocateRows,
   createSlotsRunner,
   EngineCore,
   HostStepRunner,
@@ -32,7 +33,9 @@ interface Settings extends Partial<SamplingParams> {
 const SETTINGS: Readonly<Record<string, Settings>> = {
   greedy: { temperature: 0 },
   'greedy, 20 log probabilities': { temperature: 0, topCount: 20 },
+  'greedy, 5 log probabilities': { temperature: 0, topCount: 5 },
   'temperature 1': { temperature: 1 },
+  'temperature 1, top-p 0.9, top-k 50': { temperature: 1, topP: 0.9, topK: 50 },
   'temperature 0.7, top-p 0.8, top-k 20, repetition penalty 1.1': {
     temperature: 0.7,
     topP: 0.8,
@@ -50,8 +53,8 @@ class PreparedRunner implements SlotModelRunner {
 
   constructor(batchSize: number, shape: LogitsShape) {
     const logits = createLargeLogits(shape, batchSize);
-    // Where those of a model lie too, so that all sampling threads see them.
-    this.#logits = new Float32Array(new SharedArrayBuffer(logits.byteLength));
+    // Where those of a model lie too, so that all sampling threads read them in place.
+    this.#logits = allocateRows(logits.length);
     this.#logits.set(logits);
     this.facts = {
       kind: 'scripted',
@@ -169,6 +172,8 @@ async function createDecodingCore(
     maxSequences: batchSize,
     prefixCaching: false,
     prefillChunkLength: PROMPT_LENGTH,
+    // Every step gives one token of each sequence, whatever the model says.
+    drafter: null,
     maxQueuedSequences: batchSize,
   });
   for (let requestId = 0; requestId < batchSize; requestId++) {
@@ -217,17 +222,19 @@ else await main();
 
 async function main(): Promise<void> {
   const cases: Record<string, StepCost> = {};
+  let vocabSize = 0;
   for (const batchSize of values.batches.split(',').map(Number)) {
     for (const [name, settings] of Object.entries(SETTINGS)) {
       const runner = await createRunner(values.model, batchSize);
       const core = await createDecodingCore(runner, settings);
       cases[`${batchSize} sequences: ${name}`] = await measure(core, runner, batchSize);
+      vocabSize = runner.facts.vocabSize;
       await core.close();
     }
   }
   const result = {
     bench: 'step-overhead',
-    vocabSize: LARGE_VOCAB_SIZE,
+    vocabSize,
     model: values.model !== undefined,
     logits: values.model === undefined ? logitsShape : null,
     stepCount,

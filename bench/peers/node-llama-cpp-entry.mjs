@@ -27,7 +27,7 @@ serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength, cach
       const sequence = sequences[index];
       await sequence.clearHistory();
       let count = 0;
-      for await (const token of sequence.evaluate(prompt, { temperature: 0 })) {
+      for await (const token of sequence.evaluate(prompt, { temperature: 0, yieldEogToken: true })) {
         yield token;
         if (++count === outputLength) return;
       }

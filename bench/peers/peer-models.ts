@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { ensureModel } from '@ortler/model-builder';
+import { ensureModel, type KvType } from '@ortler/model-builder';
 import { createTinyCheckpoint, writeOptimumModel } from '@ortler/model-builder/testing';
 import { MODEL_SHAPES } from '../model-shapes.ts';
 import type { ContestantName } from './contestant-process.ts';
@@ -17,7 +17,10 @@ const CONTEXT_LENGTH = 8_192;
 
 export const SHAPE_NAMES = ['smollm2-135m', 'qwen2.5-0.5b'] as const;
 export type ShapeName = (typeof SHAPE_NAMES)[number];
-export type PeerPrecision = 'f32' | 'q8' | 'q4';
+export type PeerPrecision = 'f32' | 'q8' | 'q4' | 'file';
+
+/** Random weights of a shape, or a GGUF file. */
+export type PeerModel = ShapeName | { readonly file: string };
 
 export function vocabSizeOf(shape: ShapeName): number {
   return MODEL_SHAPES[shape].config.vocab_size;
@@ -25,15 +28,20 @@ export function vocabSizeOf(shape: ShapeName): number {
 
 /** Path of the model as the contestant takes it, ours with that cache; makes it where it is missing. */
 export async function peerModel(
-  shape: ShapeName,
+  model: PeerModel,
   precision: PeerPrecision,
   contestant: ContestantName,
-  ownCache: 'float32' | 'int8' = 'float32',
+  ownCache: KvType = typeof model === 'object' ? 'float16' : 'float32',
 ): Promise<string> {
-  const folder = join(CACHE, shape);
+  if (typeof model === 'object') {
+    if (contestant !== 'ortler' && contestant !== 'ortler-server') return model.file;
+    const cacheDir = join(CACHE, 'files');
+    return ensureModel({ sourceDir: model.file, cacheDir, precision: 'file', kvType: ownCache });
+  }
+  const folder = join(CACHE, model);
   await mkdir(folder, { recursive: true });
   const sourceDir = await once(join(folder, 'checkpoint'), path => {
-    const { modelType, config } = MODEL_SHAPES[shape];
+    const { modelType, config } = MODEL_SHAPES[model];
     return createTinyCheckpoint(path, {
       modelType,
       weightType: 'BF16',

@@ -100,10 +100,14 @@ const KINDS = [
 export const EXTRACTIONS: readonly Extraction[] = KINDS.flatMap(({ name, texts: sources, ...schema }) =>
   sources.map((source, index) => ({
     name: `${name} ${index + 1}`,
-    prompt: `Extract the facts from the text as a JSON object with the keys ${Object.keys(schema.properties).join(', ')}.\n\nText: ${source}`,
+    prompt: extractionPrompt(source, Object.keys(schema.properties)),
     schema,
   })),
 );
+
+export function extractionPrompt(source: string, names: readonly string[]): string {
+  return `Extract the facts from the text as a JSON object with the keys ${names.join(', ')}.\n\nText: ${source}`;
+}
 
 function objectOf<Properties extends Readonly<Record<string, unknown>>>(properties: Properties) {
   return { type: 'object', properties, required: Object.keys(properties) };

@@ -2,11 +2,14 @@
 
 import type { Engine } from '@ortler/engine';
 import { type ScoredText, scoreTexts } from '@ortler/engine';
+import { createJsonSchemaChecker } from '@ortler/structured-output';
 import { type Answer, answer } from './answer.ts';
 import { EXTRACTIONS } from './extractions.ts';
+import { type JudgedExtraction, judgeExtraction } from './judge-extraction.ts';
+import { KEYED_EXTRACTIONS } from './keyed-extractions.ts';
 import { PROMPTS } from './prompts.ts';
 
-export const PARTS = ['perplexity', 'answers', 'extractions'] as const;
+export const PARTS = ['perplexity', 'answers', 'extractions', 'keyed'] as const;
 export type Part = (typeof PARTS)[number];
 
 /** A part that was not measured is empty. */
@@ -16,6 +19,8 @@ export interface Measured {
   readonly answers: readonly Answer[];
   /** To `EXTRACTIONS`, in their order. */
   readonly extractions: readonly Answer[];
+  /** To `KEYED_EXTRACTIONS`, in their order. */
+  readonly keyed: readonly (Answer & JudgedExtraction)[];
 }
 
 const ANSWER_LENGTH = 64;
@@ -39,5 +44,21 @@ export async function measureQuality(
       extractions.push(await answer(engine, prompt, { maxTokens: EXTRACTION_LENGTH, constraint }));
     }
   }
-  return { texts: scored, answers, extractions };
+  const keyed = parts.includes('keyed') ? await measureKeyed(engine) : [];
+  return { texts: scored, answers, extractions, keyed };
+}
+
+async function measureKeyed(engine: Engine): Promise<Measured['keyed']> {
+  const checker = createJsonSchemaChecker();
+  const keyed: Measured['keyed'][number][] = [];
+  try {
+    for (const extraction of KEYED_EXTRACTIONS) {
+      const constraint = { jsonSchema: extraction.schema, strict: true };
+      const given = await answer(engine, extraction.prompt, { maxTokens: EXTRACTION_LENGTH, constraint });
+      keyed.push({ ...given, ...(await judgeExtraction(given, extraction, checker)) });
+    }
+  } finally {
+    await checker.close();
+  }
+  return keyed;
 }

@@ -14,9 +14,10 @@ import { type Measured, measureQuality, PARTS, type Part } from './measure-quali
 import { reportQuality } from './report-quality.ts';
 
 const HELP = `Options:
-  --model FOLDER     a Hugging Face checkpoint, or set ORTLER_QUALITY_MODEL
-  --builds LIST      of f32, q8, q4, f32-kv8, q8-kv8 and q4-kv8 (default all); kv8 has the int8 KV cache
-  --parts LIST       of perplexity, answers and extractions (default all)
+  --model PATH       a Hugging Face checkpoint or a GGUF file, or set ORTLER_QUALITY_MODEL
+  --builds LIST      of f32, q8, q4, f32-kv8, q8-kv8 and q4-kv8 (default all), and file, for the values of a GGUF file;
+                     kv8 has the int8 KV cache
+  --parts LIST       of perplexity, answers, extractions and keyed (default all)
   --text FILE        paragraphs with blank lines between them (default apps/server/report-text.txt)
   --reference FILE   compare with the f32 build of an earlier run's --details instead of running it
   --details FILE     write token ids and log probabilities of each paragraph, and all answers, as JSON
@@ -31,6 +32,7 @@ const BUILDS = {
   'f32-kv8': { precision: 'f32', kvType: 'int8' },
   'q8-kv8': { precision: 'q8', kvType: 'int8' },
   'q4-kv8': { precision: 'q4', kvType: 'int8' },
+  file: { precision: 'file', kvType: 'float32' },
 } as const satisfies Readonly<Record<string, { readonly precision: Precision; readonly kvType: KvType }>>;
 type BuildName = keyof typeof BUILDS;
 const BUILD_NAMES = Object.keys(BUILDS) as readonly BuildName[];
@@ -44,7 +46,7 @@ type Details = Readonly<Record<string, Measured>>;
 const { values } = parseArgs({
   options: {
     model: { type: 'string' },
-    builds: { type: 'string', default: BUILD_NAMES.join(',') },
+    builds: { type: 'string', default: BUILD_NAMES.filter(name => name !== 'file').join(',') },
     parts: { type: 'string', default: PARTS.join(',') },
     text: { type: 'string', default: resolve(import.meta.dirname, '../../apps/server/report-text.txt') },
     reference: { type: 'string' },

@@ -5,6 +5,7 @@ import { rounded } from '../rounded.ts';
 import { compareAnswers } from './compare-answers.ts';
 import { comparePerplexity } from './compare-perplexity.ts';
 import { EXTRACTIONS } from './extractions.ts';
+import { KEYED_EXTRACTIONS } from './keyed-extractions.ts';
 import type { Measured } from './measure-quality.ts';
 
 /** Throws: when the reference has other texts or prompts. */
@@ -13,6 +14,7 @@ export function reportQuality(measured: Measured, reference: Measured | undefine
     ...reportPerplexity(measured, reference),
     ...reportAnswers(measured, reference),
     ...reportExtractions(measured),
+    ...reportKeyed(measured),
   };
 }
 
@@ -49,6 +51,26 @@ function reportExtractions({ extractions }: Measured) {
       valid: ended.filter(({ text }) => isJson(text)).length,
       tokens: extractions.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0),
       endless: EXTRACTIONS.filter((_, index) => !extractions[index]!.ended).map(({ name }) => name),
+    },
+  };
+}
+
+function reportKeyed({ keyed }: Measured) {
+  if (keyed.length === 0) return {};
+  const ended = keyed.filter(answer => answer.ended);
+  const sum = (count: (answer: (typeof keyed)[number]) => number) =>
+    keyed.reduce((total, answer) => total + count(answer), 0);
+  return {
+    keyed: {
+      count: keyed.length,
+      ended: ended.length,
+      valid: ended.filter(({ isValid }) => isValid).length,
+      right: keyed.filter(each => each.rightCount === each.valueCount && each.extraCount === 0).length,
+      rightValues: sum(({ rightCount }) => rightCount),
+      values: sum(({ valueCount }) => valueCount),
+      extraValues: sum(({ extraCount }) => extraCount),
+      tokens: sum(({ tokenIds }) => tokenIds.length),
+      endless: KEYED_EXTRACTIONS.filter((_, index) => !keyed[index]!.ended).map(({ name }) => name),
     },
   };
 }
