@@ -9,6 +9,7 @@ import { createSlotsRunner, loadCore, readManifest, type SlotModelRunner } from 
 import { choosePrecision, ensureModel } from '@ortler/model-builder';
 import { selectBackend } from '@ortler/onnxruntime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { logitsDistance } from './logits-distance.ts';
 import { row, tokens } from './runner-rows.ts';
 
 const GOLDEN = join(import.meta.dirname, '../../packages/model-builder/test/golden/genai');
@@ -74,7 +75,7 @@ describe.each(MODELS)('$name of onnxruntime-genai through $binding', ({ name, bi
     }
     expect(found).toEqual(expected.tokens);
     for (const [index, logits] of [rows[0]!, rows[1]!, rows.at(-1)!].entries())
-      expect(distance(logits, expected.logits[index]!)).toBeLessThan(GOLDEN_ROUNDING);
+      expect(logitsDistance(logits, expected.logits[index]!)).toBeLessThan(GOLDEN_ROUNDING);
   });
 
   it('gives the same in chunks, beside other rows and for several positions', async () => {
@@ -91,7 +92,7 @@ describe.each(MODELS)('$name of onnxruntime-genai through $binding', ({ name, bi
         );
         const together = await runner.run([row(1, start, part), beside]);
         const last = together.subarray(0, vocabSize);
-        expect(distance(last, rowOf(start + part.length - 1))).toBeLessThan(ROUNDING);
+        expect(logitsDistance(last, rowOf(start + part.length - 1))).toBeLessThan(ROUNDING);
       }
     }
   });
@@ -100,7 +101,7 @@ describe.each(MODELS)('$name of onnxruntime-genai through $binding', ({ name, bi
     await runner.run([row(0, 0, prompt)]);
     runner.copySlot(0, 3, 25);
     const alone = (await runner.run([row(0, 0, [...prompt.slice(0, 25), 9])])).slice();
-    expect(distance(await runner.run([row(3, 25, [9])]), alone)).toBeLessThan(ROUNDING);
+    expect(logitsDistance(await runner.run([row(3, 25, [9])]), alone)).toBeLessThan(ROUNDING);
   });
 });
 
@@ -128,13 +129,3 @@ describe('the core on a folder of onnxruntime-genai', () => {
     await rm(root, { recursive: true, force: true });
   });
 });
-
-function distance(found: ArrayLike<number>, expected: ArrayLike<number>): number {
-  expect(found.length).toBe(expected.length);
-  let largest = 0;
-  for (let i = 0; i < found.length; i++) {
-    const difference = Math.abs(found[i]! - expected[i]!);
-    if (!(difference <= largest)) largest = difference;
-  }
-  return largest;
-}

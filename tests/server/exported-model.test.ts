@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { createTinyCheckpoint, writeOptimumModel } from '@ortler/model-builder/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createChatClient } from '../support/chat-client.ts';
 import { makeServerFolder, type RunningServer, startServer } from '../support/server.ts';
 
 describe('a server on an exported model', () => {
@@ -19,13 +20,8 @@ describe('a server on an exported model', () => {
 
   async function answer(model: string, content: string): Promise<unknown> {
     const messages = [{ role: 'user', content }];
-    const reply = await fetch(`${server.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${server.apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model, messages, seed: 1, max_tokens: 24, ignore_eos: true, n: 2 }),
-    });
-    expect(reply.status).toBe(200);
-    return ((await reply.json()) as { choices: unknown }).choices;
+    const fields = { model, messages, seed: 1, max_tokens: 24, ignore_eos: true, n: 2 };
+    return (await createChatClient(server).chat(fields)).choices;
   }
 
   it('gives the answers of the build, together as alone and with its cache as without', async () => {
