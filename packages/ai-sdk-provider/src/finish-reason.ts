@@ -8,6 +8,7 @@ type Unified = LanguageModelV4FinishReason['unified'];
 const UNIFIED: Readonly<Record<FinishReason, Unified>> = {
   stop: 'stop',
   length: 'length',
+  'tool-calls': 'tool-calls',
   // The engine ended the request, so the answer may be incomplete.
   abort: 'interrupted',
   // A loop that repetition detection found.

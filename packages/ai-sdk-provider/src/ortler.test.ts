@@ -1,5 +1,5 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { EngineError, type TokenDeltaEvent } from '@ortler/engine';
+import { EngineError, type FinishReason, type TokenDeltaEvent } from '@ortler/engine';
 import { expect, it } from 'vitest';
 import { createFakeEngine, type FakeEngineScript } from '../test/fake-engine.ts';
 import { createLanguageModel } from './create-language-model.ts';
@@ -82,9 +82,10 @@ it('joins the parts of a stream in a result that is not streamed', async () => {
   expect(result.warnings).toEqual([]);
 });
 
-it.each<['stop' | 'length' | 'abort' | 'repetition' | 'error', string]>([
+it.each<[FinishReason, string]>([
   ['stop', 'stop'],
   ['length', 'length'],
+  ['tool-calls', 'tool-calls'],
   ['repetition', 'other'],
   ['abort', 'interrupted'],
   ['error', 'error'],

@@ -16,7 +16,12 @@ export type { CoreLinkState, CoreStats } from './protocol/core-stats.ts';
 export type { ConstraintOptions, EngineOptions } from './protocol/engine-options.ts';
 export type { CoreFacts, WarmUpProgress } from './protocol/messages.ts';
 export type { TuningOptions } from './protocol/options.ts';
-export type { ChatContentPart, ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
+export type {
+  ChatContentPart,
+  ChatMessage,
+  ChatTemplateOptions,
+  ChatToolCall,
+} from './request/chat-message.ts';
 export type { FinishReason, StopReason } from './request/finish-reason.ts';
 export type {
   CandidateLogprob,
@@ -29,6 +34,7 @@ export type {
   TokenDeltaEvent,
   TokenLogprob,
   TokenUsage,
+  ToolCallDelta,
 } from './request/generation-event.ts';
 export type {
   BeamSearch,
@@ -53,3 +59,4 @@ export {
   type SamplingParams,
   validateSamplingParams,
 } from './request/sampling-params.ts';
+export type { ToolChoice, ToolDefinition, ToolsRequest } from './request/tools.ts';

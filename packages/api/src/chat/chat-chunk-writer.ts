@@ -4,6 +4,7 @@
 import type { GenerationEvent, PromptReadyEvent } from '@ortler/engine';
 import type { ChatChunk, ChatCompletionRequest } from '@ortler/schemas';
 import { toConstraintPosition } from '../generation/to-constraint-position.ts';
+import { toFinishReason } from '../generation/to-finish-reason.ts';
 import { readUsageMode, toUsage } from '../generation/to-usage.ts';
 import { type ReplyDelta, type ReplyForm, toReplyDelta } from './reply-delta.ts';
 import type { ReplyHeader } from './start-generation.ts';
@@ -81,7 +82,7 @@ export class ChatChunkWriter {
       index: choiceIndex,
       delta: toWireDelta(delta, this.#request.include_reasoning),
       logprobs,
-      finish_reason: finish?.reason ?? null,
+      finish_reason: finish === null ? null : toFinishReason(finish.reason),
       ...(finish !== null && { stop_reason: finish.stopReason }),
       ...toConstraintPosition(finish),
       token_ids: tokenIds === null ? null : [...tokenIds],

@@ -4,6 +4,7 @@
 import type { GenerationEvent, TokenUsage } from '@ortler/engine';
 import type { ChatCompletion, ChatCompletionRequest, TokenLogprob } from '@ortler/schemas';
 import { toConstraintPosition } from '../generation/to-constraint-position.ts';
+import { toFinishReason } from '../generation/to-finish-reason.ts';
 import {
   countPromptLogprobs,
   refuseTooManyLogprobs,
@@ -96,7 +97,7 @@ function toChoice(choice: OpenChoice, index: number, header: ReplyHeader, reques
       reasoning: reasoning === '' || !request.include_reasoning ? null : reasoning,
     },
     logprobs: logprobs === null ? null : { content: logprobs },
-    finish_reason: finish.reason,
+    finish_reason: toFinishReason(finish.reason),
     stop_reason: finish.stopReason,
     ...toConstraintPosition(finish),
     token_ids: tokenIds,

@@ -4,6 +4,7 @@
 import type { Engine, PromptReadyEvent, TokenDeltaEvent, TokenUsage } from '@ortler/engine';
 import type { CompletionChunk, CompletionRequest, Usage } from '@ortler/schemas';
 import { toConstraintPosition } from '../generation/to-constraint-position.ts';
+import { toFinishReason } from '../generation/to-finish-reason.ts';
 import { readUsageMode, toUsage } from '../generation/to-usage.ts';
 import { CompletionChoiceWriter } from './completion-choice-writer.ts';
 import type { CompletionHeader, PromptEvent } from './start-completion.ts';
@@ -74,7 +75,7 @@ export class CompletionChunkWriter {
         {
           index,
           ...choice.writer.write(event),
-          finish_reason: event.finish?.reason ?? null,
+          finish_reason: event.finish === null ? null : toFinishReason(event.finish.reason),
           stop_reason: event.finish?.stopReason ?? null,
           ...toConstraintPosition(event.finish),
           prompt_token_ids: showsPrompt ? [...choice.promptTokenIds] : null,

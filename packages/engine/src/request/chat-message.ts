@@ -5,9 +5,22 @@ export interface ChatMessage {
   readonly role: string;
   readonly content: string | readonly ChatContentPart[];
   readonly name?: string;
-  readonly tool_calls?: readonly unknown[];
+  /** Calls of a past answer, which the template writes. */
+  readonly tool_calls?: readonly ChatToolCall[];
+  /** Of a message with the role `tool`: the call whose result it is. */
   readonly tool_call_id?: string;
   readonly reasoning_content?: string;
+}
+
+/** A past call in the form that templates read. */
+export interface ChatToolCall {
+  readonly id?: string;
+  readonly type?: string;
+  readonly function: {
+    readonly name: string;
+    /** The parsed arguments: most templates write them as JSON themselves. */
+    readonly arguments: unknown;
+  };
 }
 
 export interface ChatContentPart {

@@ -4,10 +4,10 @@
 export type TokenFinishReason = 'stop' | 'length' | 'abort' | 'repetition';
 
 /**
- * `stop` also covers stop strings, which only the text side can see. `error` is a choice whose constraint failed, when
+ * `tool-calls`: the choice ended by itself and has at least one call. `stop` also covers stop strings, which only the text side can see. `error` is a choice whose constraint failed, when
  * another choice of its request did not.
  */
-export type FinishReason = TokenFinishReason | 'error';
+export type FinishReason = TokenFinishReason | 'tool-calls' | 'error';
 
 /**
  * Which stop matched: a stop string, a stop token id, `repetition_detected` for a loop, `constraint_failed` for an

@@ -59,6 +59,22 @@ export interface ChoiceFinish {
 }
 
 /**
+ * New text of one tool call. Its first delta has `start`, later ones have text only. Joined over all deltas of a call,
+ * `arguments` is the JSON text of an object, unless the choice was cut off inside it.
+ */
+export interface ToolCallDelta {
+  /** Place of the call in its choice, from 0; calls come one after the other. */
+  readonly index: number;
+  readonly start?: {
+    /** Unique within the choice: the model's own where its format has one, otherwise a new one that its template takes. */
+    readonly id: string;
+    /** One of the names in the request. */
+    readonly name: string;
+  };
+  readonly arguments: string;
+}
+
+/**
  * New tokens of one choice and their text. Joined over all deltas of a choice, `text` is the whole answer and `reasoning`
  * is all of its reasoning. Both may be empty while a character, a reasoning mark or a possible stop string is incomplete.
  */
@@ -71,6 +87,8 @@ export interface TokenDeltaEvent {
   readonly reasoning: string;
   /** The choice is inside its reasoning after this delta. */
   readonly isReasoning: boolean;
+  /** New text of tool calls, at least one; absent where there is none. Their marks are in no text. */
+  readonly toolCalls?: readonly ToolCallDelta[];
   readonly tokenIds: readonly number[];
   /** One for each of `tokenIds`; only when requested. */
   readonly logprobs?: readonly TokenLogprob[];

@@ -3,6 +3,7 @@
 import type { ConstraintSpec } from '@ortler/structured-output';
 import type { ChatMessage, ChatTemplateOptions } from './chat-message.ts';
 import type { SamplingParams } from './sampling-params.ts';
+import type { ToolsRequest } from './tools.ts';
 
 /** A plain string is the same as `{ text }`. */
 export type Prompt = string | ChatPrompt | TextPrompt | TokenPrompt;
@@ -93,6 +94,8 @@ export interface GenerationRequest {
    * chat prompt it applies to the answer, behind the reasoning.
    */
   readonly constraint?: ConstraintSpec;
+  /** Functions that the model may call; only with a chat prompt. None: leave it out. */
+  readonly tools?: ToolsRequest;
   /** Lower runs earlier. Only engines with the scheduling policy `priority` take a value other than 0. */
   readonly priority?: number;
   /** Cached prompts are shared only between requests with the same partition. Default: the empty one. */

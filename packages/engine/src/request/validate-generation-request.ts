@@ -9,6 +9,7 @@ import { NEUTRAL_SAMPLING, type SamplingParams, validateSamplingParams } from '.
 import type { TokenRules } from './token-rules.ts';
 import { validateBeamSearch, validateLogprobs, validateRepetitionDetection } from './validate-reports.ts';
 import { checkSomeTokenLeft, validateTokenRules } from './validate-token-rules.ts';
+import { type ValidTools, validateTools } from './validate-tools.ts';
 
 /** Facts of the model that validation needs. */
 export interface RequestLimits {
@@ -34,6 +35,7 @@ export interface ValidRequest {
   readonly logprobs: LogprobsRequest | undefined;
   readonly promptLogprobs: LogprobsRequest | undefined;
   readonly beamSearch: BeamSearch | undefined;
+  readonly tools: ValidTools | undefined;
   readonly priority: number;
   readonly cachePartition: string;
 }
@@ -81,6 +83,7 @@ export function validateGenerationRequest(request: GenerationRequest, limits: Re
     logprobs,
     promptLogprobs,
     beamSearch,
+    tools: validateTools(request),
     priority,
     cachePartition: request.cachePartition ?? '',
   };

@@ -3,6 +3,7 @@
 
 import type { EngineInfo } from '../engine.ts';
 import type { GenerationRequest } from '../request/generation-request.ts';
+import { wrongParameter } from '../request/parameter-checks.ts';
 import type { TokenRules } from '../request/token-rules.ts';
 import {
   type RequestLimits,
@@ -51,6 +52,7 @@ export class RequestPreparer {
     const { contextLength } = this.#limits;
     throwIfAborted(signal);
     const valid = validateGenerationRequest(request, this.#limits);
+    if (valid.tools !== undefined) throw wrongParameter('tools', 'This engine does not call tools yet.');
     const badTokenSequences = await this.#tokenizeBadWords(request, valid);
     const keep = request.truncatePromptTokens;
     const encoded = await prompts.encodePrompt(request.prompt, signal, { mayOverflow: keep !== undefined });

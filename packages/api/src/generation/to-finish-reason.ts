@@ -1,0 +1,7 @@
+// How a choice ended, in the words of the wire.
+
+import type { FinishReason } from '@ortler/engine';
+import type { FinishReason as WireFinishReason } from '@ortler/schemas';
+
+export const toFinishReason = (reason: FinishReason): WireFinishReason =>
+  reason === 'tool-calls' ? 'tool_calls' : reason;

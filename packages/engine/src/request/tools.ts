@@ -1,0 +1,29 @@
+// Tools that a request offers to the model: functions that the caller runs, described by a name and a JSON Schema.
+
+/** One function. */
+export interface ToolDefinition {
+  /** Letters, digits, `_`, `-` and `.`; at most 128. Unique within the request. */
+  readonly name: string;
+  /** What the function does, for the model. */
+  readonly description?: string;
+  /** JSON Schema of the arguments, which are an object. Default: no arguments. */
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  /**
+   * Refuse a schema that cannot be enforced in full. Without it, keywords that no grammar can enforce (`uniqueItems`, `not`)
+   * are left to the caller to check; everything else of the schema is enforced either way. Default: false.
+   */
+  readonly strict?: boolean;
+}
+
+/** `auto`: the model decides. `required`: it calls at least one. `name`: it calls this one. */
+export type ToolChoice = 'auto' | 'required' | { readonly name: string };
+
+/** Only with a chat prompt. To show tools to the template without any calls, use `prompt.template.tools`. */
+export interface ToolsRequest {
+  /** At least one. */
+  readonly definitions: readonly ToolDefinition[];
+  /** Default: `auto`. */
+  readonly choice?: ToolChoice;
+  /** An answer may have several calls. Default: true. */
+  readonly parallel?: boolean;
+}
