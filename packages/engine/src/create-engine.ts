@@ -12,6 +12,7 @@ import { type EngineOptions, toCoreOptions } from './protocol/engine-options.ts'
 import { HOST_OPTIONS } from './protocol/options.ts';
 import { readDefaultMaxTokens, readSamplingDefaults } from './request/sampling-defaults.ts';
 import { ChatTemplates } from './text/chat-template.ts';
+import { readChatTemplates } from './text/chat-template-files.ts';
 import { PromptEncoder } from './text/prompt-encoder.ts';
 import { chooseReasoningFormat } from './text/reasoning/reasoning-format.ts';
 import { longestTokenSpan } from './text/token-bound.ts';
@@ -58,7 +59,8 @@ export async function startEngine(
   const [files, manifest] = await Promise.all([readTokenizerFiles(modelDir), readManifest(modelDir)]);
   // Text files are validated before a thread or process is started.
   const tokenizer = new Tokenizer(files);
-  const templates = new ChatTemplates(files, chatTemplate);
+  const named = await readChatTemplates(modelDir, files.config);
+  const templates = new ChatTemplates(files.config, named, chatTemplate);
   const tokenSpan = longestTokenSpan(files.tokenizer, tokenizer.tokenBytes);
   const defaults = modelDefaults ? files.generationConfig : {};
   const samplingDefaults = readSamplingDefaults(defaults);

@@ -20,7 +20,11 @@ export const COMPANION_FILES = [
   'tokenizer_config.json',
   'special_tokens_map.json',
   'chat_template.jinja',
+  'chat_template.json',
 ] as const;
+
+/** Folder of the checkpoint with further chat templates, `NAME.jinja`; copied with the companion files. */
+export const CHAT_TEMPLATE_FOLDER = 'additional_chat_templates';
 
 /**
  * Quantisation of the weights of the large matrix products. `file`: each matrix as the file has it, so far as the operators of the

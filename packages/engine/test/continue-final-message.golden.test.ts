@@ -20,10 +20,7 @@ interface ContinueGolden {
 const golden = readGolden<ContinueGolden>('continue-final-message.json', ['jinja2', 'transformers']);
 
 function render(template: string, messages: readonly ChatMessage[]): string {
-  const templates = new ChatTemplates({
-    config: { ...golden.special, chat_template: template },
-    chatTemplateFile: null,
-  });
+  const templates = new ChatTemplates(golden.special, new Map([['default', template]]));
   const call = templates.prepare(messages, {
     addGenerationPrompt: false,
     continueFinalMessage: true,
@@ -46,7 +43,7 @@ describe.each(Object.keys(golden.templates))('the template "%s"', name => {
 });
 
 test('an open last message excludes a generation prompt', () => {
-  const templates = new ChatTemplates({ config: { chat_template: 'x' }, chatTemplateFile: null });
+  const templates = new ChatTemplates({}, new Map([['default', 'x']]));
   for (const options of [{}, { addGenerationPrompt: true }]) {
     expect(() =>
       templates.prepare([{ role: 'user', content: 'a' }], { ...options, continueFinalMessage: true }),

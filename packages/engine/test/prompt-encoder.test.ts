@@ -20,13 +20,12 @@ function createEncoder(
   return new PromptEncoder({
     modelDir,
     tokenizer,
-    templates: new ChatTemplates({
-      ...files,
-      config: {
-        bos_token: '<s>',
-        chat_template: '{{ bos_token }}{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}',
-      },
-    }),
+    templates: new ChatTemplates(
+      { bos_token: '<s>' },
+      new Map([
+        ['default', '{{ bos_token }}{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}'],
+      ]),
+    ),
     longestTokenSpan: longestTokenSpan(files.tokenizer, tokenizer.tokenBytes),
     contextLength: CONTEXT_LENGTH,
     ...limits,
@@ -223,9 +222,7 @@ describe('conversations', () => {
   const prepare = (
     template: string,
     message: { role: string; content: string | { type: 'text'; text: string }[] },
-  ) =>
-    new ChatTemplates({ ...files, config: { chat_template: template } }).prepare([message]).variables
-      .messages;
+  ) => new ChatTemplates({}, new Map([['default', template]])).prepare([message]).variables.messages;
   const parts = [
     { type: 'text' as const, text: 'a' },
     { type: 'text' as const, text: 'b' },
@@ -262,7 +259,7 @@ describe('conversations', () => {
   });
 
   test('are prepared with one look at the template, however many messages there are', () => {
-    const templates = new ChatTemplates({ ...files, config: {} });
+    const templates = new ChatTemplates({}, new Map());
     const messages = Array.from({ length: 4_096 }, () => ({ role: 'developer', content: '' }));
     const template = '{% for a in '.repeat(20_000);
     const startedAtMs = performance.now();
@@ -272,30 +269,28 @@ describe('conversations', () => {
   });
 
   test('refuse a template of unusual length before they look at it', () => {
-    const templates = new ChatTemplates({ ...files, config: {} });
+    const templates = new ChatTemplates({}, new Map());
     expect(() => templates.prepare(USER, { template: ' '.repeat(262_145) })).toThrow(
       expect.objectContaining({ code: 'template_failed', message: expect.stringContaining('262144') }),
     );
   });
 
   test('take the template for tools when there are tools and the model has one', () => {
-    const config = {
-      chat_template: [
-        { name: 'default', template: 'plain' },
-        { name: 'tool_use', template: 'tools' },
-      ],
-    };
-    const templates = new ChatTemplates({ ...files, config });
+    const named = new Map([
+      ['default', 'plain'],
+      ['tool_use', 'tools'],
+    ]);
+    const templates = new ChatTemplates({}, named);
     expect(templates.prepare([], {}).source).toBe('plain');
     expect(templates.prepare([], { tools: [{}] }).source).toBe('tools');
     expect(templates.prepare([], { tools: [{}], template: 'own' }).source).toBe('own');
-    expect(() => new ChatTemplates({ ...files, config: {} }).prepare([])).toThrow(
+    expect(() => new ChatTemplates({}, new Map()).prepare([])).toThrow(
       expect.objectContaining({ code: 'template_failed' }),
     );
   });
 
   test('cannot be overridden by extra variables', () => {
-    const templates = new ChatTemplates({ ...files, config: { chat_template: 'x' } });
+    const templates = new ChatTemplates({}, new Map([['default', 'x']]));
     const { variables } = templates.prepare(USER, {
       variables: { messages: 1, add_generation_prompt: false, tools: 2, documents: [1] },
     });

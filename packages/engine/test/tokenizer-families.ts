@@ -30,7 +30,6 @@ export function loadFamilyFiles(family: Family) {
     config: read('tokenizer_config.json'),
     modelConfig: {},
     generationConfig: {},
-    chatTemplateFile: null,
   };
 }
 

@@ -23,7 +23,7 @@ function encoderOf(template: string): PromptEncoder {
   encoder = new PromptEncoder({
     modelDir: '',
     tokenizer: loadTokenizer(made),
-    templates: new ChatTemplates({ config: { ...made.config }, chatTemplateFile: null }),
+    templates: new ChatTemplates({ ...made.config }, new Map([['default', template]])),
     longestTokenSpan: 8,
     contextLength: 64,
   });

@@ -11,6 +11,7 @@ describe('the files that a build needs', () => {
   test('are configuration, tokenizer, template and weights of a checkpoint', async () => {
     const needed = ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json'];
     const templates = ['chat_template.jinja', 'special_tokens_map.json', 'merges.txt', 'vocab.json'];
+    templates.push('additional_chat_templates/rag.jinja');
     const others = [
       'README.md',
       'pytorch_model.bin',

@@ -26,9 +26,9 @@ const INDEX = 'model.safetensors.index.json';
 const ADAPTER_CONFIG = 'adapter_config.json';
 const ADAPTER_WEIGHTS = 'adapter_model.safetensors';
 
-/** Configuration, tokenizer and chat template, all in the root of the repository. */
+/** Configuration, tokenizer and chat templates: in the root of the repository, except for named templates. */
 const COMPANION =
-  /^(config\.json|generation_config\.json|tokenizer[^/]*|special_tokens_map\.json|added_tokens\.json|vocab\.json|merges\.txt|chat_template[^/]*)$/;
+  /^(config\.json|generation_config\.json|tokenizer[^/]*|special_tokens_map\.json|added_tokens\.json|vocab\.json|merges\.txt|chat_template[^/]*|additional_chat_templates\/[^/]+\.jinja)$/;
 
 /** Throws: `unsupported` for other formats, `not_found` for missing files or quantisations, and the errors of `readText`. */
 export async function chooseFiles(listing: Listing): Promise<ChosenFiles> {

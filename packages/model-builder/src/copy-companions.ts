@@ -1,25 +1,35 @@
 // Copies configuration and tokenizer files to a model folder, so that it is self-contained.
 
-import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { COMPANION_FILES } from '@ortler/engine/graph-contract';
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { CHAT_TEMPLATE_FOLDER, COMPANION_FILES } from '@ortler/engine/graph-contract';
 import { writeDurably } from './build-folder.ts';
 import { ModelBuildError } from './errors.ts';
 
-/** Files of the checkpoint that are copied to the model folder. Throws: `source_invalid`. */
-export async function listCompanionFiles(sourceDir: string): Promise<string[]> {
+/** Files of the checkpoint that are copied to the model folder. Throws: `source_invalid` where a needed one is missing. */
+export async function listCompanionFiles(
+  sourceDir: string,
+  needed: readonly string[] = ['config.json', 'tokenizer.json'],
+): Promise<string[]> {
   const present: string[] = [];
-  for (const name of COMPANION_FILES) {
+  for (const name of [...COMPANION_FILES, ...(await listNamedTemplates(sourceDir))]) {
     const stats = await stat(join(sourceDir, name)).catch(() => undefined);
     if (stats?.isFile()) present.push(name);
   }
-  for (const required of ['config.json', 'tokenizer.json']) {
+  for (const required of needed) {
     if (!present.includes(required)) {
       const file = join(sourceDir, required);
       throw new ModelBuildError('source_invalid', `${file} is missing`, { file });
     }
   }
   return present;
+}
+
+/** Paths with a slash on every system, because the manifest names them. */
+async function listNamedTemplates(sourceDir: string): Promise<string[]> {
+  const names = await readdir(join(sourceDir, CHAT_TEMPLATE_FOLDER)).catch(() => []);
+  const templates = names.filter(name => name.endsWith('.jinja')).toSorted();
+  return templates.map(name => `${CHAT_TEMPLATE_FOLDER}/${name}`);
 }
 
 /** Mutates: the disk, in `folder`. */
@@ -31,6 +41,8 @@ export async function copyCompanions(
   for (const name of names) {
     // Not copied by the system, because a copy would keep a read-only mode and could not be synced.
     const content = await readFile(join(sourceDir, name));
-    await writeDurably(join(folder, name), file => file.writeFile(content));
+    const target = join(folder, name);
+    await mkdir(dirname(target), { recursive: true });
+    await writeDurably(target, file => file.writeFile(content));
   }
 }

@@ -62,7 +62,9 @@ export const promptFields = {
   chat_template: z
     .string()
     .nullish()
-    .describe('Jinja chat template that replaces the model’s. Required when the model has none.'),
+    .describe(
+      'Jinja chat template that replaces the model’s, or the name of one of the model’s templates. Required when the model has none.',
+    ),
   chat_template_kwargs: namedValues.nullish().describe('Additional variables for the chat template.'),
   mm_processor_kwargs: namedValues.nullish().describe('Arguments of a multimodal processor.'),
 } as const;

@@ -11,7 +11,10 @@ export type ConstraintOptions = Pick<ConstraintPreparerOptions, 'limits' | 'time
 export interface EngineOptions extends CoreOptions, ValuesOf<typeof HOST_OPTIONS> {
   /** Limits on the constraints of requests, and their default style of JSON. */
   readonly constraints?: ConstraintOptions | undefined;
-  /** Chat template (Jinja source) in place of the model's own. Default: the one of the model's folder, if there is one. */
+  /**
+   * Chat template in place of the model's own: Jinja source, or the name of one of the model's templates. Default: the one of the
+   * model's folder, if there is one.
+   */
   readonly chatTemplate?: string | undefined;
   /** Called while a device compiles the model, before it is loaded and again after each restart. */
   readonly onWarmUp?: ((progress: WarmUpProgress) => void) | undefined;

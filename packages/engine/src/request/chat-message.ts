@@ -44,6 +44,6 @@ export interface ChatTemplateOptions {
   readonly tools?: readonly unknown[];
   /** Extra variables of the template (`documents`, `reasoning_effort`, `enable_thinking`, ...). */
   readonly variables?: Readonly<Record<string, unknown>>;
-  /** A template that replaces the model's own. */
+  /** A template that replaces the model's own, or the name of one of the model's (`tool_use`, `rag`, ...). */
   readonly template?: string;
 }

@@ -1,8 +1,8 @@
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ChatTemplates } from './chat-template.ts';
 
 it('searches a long template once, not once for every message', () => {
-  const templates = new ChatTemplates({ config: {}, chatTemplateFile: '{{ messages }}' });
+  const templates = new ChatTemplates({}, new Map([['default', '{{ messages }}']]));
   const messages = Array.from({ length: 1_000 }, () => ({ role: 'developer', content: 'a' }));
   const test = vi.spyOn(RegExp.prototype, 'test');
   const includes = vi.spyOn(String.prototype, 'includes');
@@ -14,4 +14,38 @@ it('searches a long template once, not once for every message', () => {
     test.mockRestore();
     includes.mockRestore();
   }
+});
+
+describe('named templates', () => {
+  const named = new Map([
+    ['default', 'plain'],
+    ['rag', 'with documents'],
+  ]);
+  const chat = [{ role: 'user', content: 'a' }];
+
+  it('are chosen by name, and count as the model’s own', () => {
+    const templates = new ChatTemplates({}, named);
+    expect(templates.prepare(chat, { template: 'rag' })).toMatchObject({
+      source: 'with documents',
+      isForeign: false,
+    });
+    expect(templates.prepare(chat, { template: 'other' })).toMatchObject({
+      source: 'other',
+      isForeign: true,
+    });
+  });
+
+  it('can become the default when the model is loaded; a source replaces them all', () => {
+    const renamed = new ChatTemplates({}, named, 'rag');
+    expect(renamed.prepare(chat).source).toBe('with documents');
+    expect(renamed.prepare(chat, { template: 'default' }).source).toBe('plain');
+    const replaced = new ChatTemplates({}, named, 'own');
+    expect(replaced.prepare(chat, { template: 'rag' })).toMatchObject({ source: 'rag', isForeign: true });
+  });
+
+  it('need a choice where none of them is the default', () => {
+    const templates = new ChatTemplates({}, new Map([...named].slice(1)));
+    expect(templates.source).toBeNull();
+    expect(() => templates.prepare(chat)).toThrow('give the name of one with the request (rag).');
+  });
 });

@@ -4,10 +4,10 @@
 import type { TemplateVariables } from '@ortler/jinja';
 import { EngineError } from '../errors.ts';
 import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
+import type { NamedTemplates } from './chat-template-files.ts';
 import { markFinalMessage } from './continue-final-message.ts';
-
 import { tokenText } from './tokenizer.ts';
-import { isObject, type JsonObject, type TokenizerFiles } from './tokenizer-json.ts';
+import type { JsonObject } from './tokenizer-json.ts';
 
 /** A template and its variables, ready to render. */
 export interface TemplateCall {
@@ -34,21 +34,20 @@ const SPECIAL_TOKEN_NAMES = [
 
 export class ChatTemplates {
   readonly #default: string | null;
-  readonly #named: ReadonlyMap<string, string>;
+  readonly #named: NamedTemplates;
   readonly #specialTokens: Readonly<Record<string, string>>;
 
   /**
-   * @param given A template in place of all templates of the model.
-   * Throws: `model_invalid` for a template entry of the wrong shape.
+   * @param config tokenizer_config.json, whose special tokens templates write.
+   * @param given A template in place of all templates of the model, or the name of one of them, which becomes the default.
    */
-  constructor(files: Pick<TokenizerFiles, 'config' | 'chatTemplateFile'>, given?: string) {
-    this.#named = given === undefined ? readNamed(files.config) : new Map();
-    const ofConfig = typeof files.config.chat_template === 'string' ? files.config.chat_template : null;
-    // The file is the newer convention and takes precedence, also in the original.
-    this.#default = given ?? files.chatTemplateFile ?? ofConfig ?? this.#named.get('default') ?? null;
+  constructor(config: JsonObject, named: NamedTemplates, given?: string) {
+    const chosen = given === undefined ? undefined : named.get(given);
+    this.#named = given === undefined || chosen !== undefined ? named : new Map();
+    this.#default = chosen ?? given ?? named.get('default') ?? null;
     const special: Record<string, string> = {};
     for (const name of SPECIAL_TOKEN_NAMES) {
-      const text = tokenText(files.config[name]);
+      const text = tokenText(config[name]);
       if (text !== null) special[name] = text;
     }
     this.#specialTokens = special;
@@ -64,17 +63,8 @@ export class ChatTemplates {
    * continued, `invalid_request` for options that exclude each other.
    */
   prepare(messages: readonly ChatMessage[], options: ChatTemplateOptions = {}): TemplateCall {
-    const toolTemplate = options.tools === undefined ? undefined : this.#named.get('tool_use');
-    const source = options.template ?? toolTemplate ?? this.#default;
-    if (source === null) {
-      throw new EngineError(
-        'template_failed',
-        'The model has no chat template, which chat messages need: give one with the request, or when the model is loaded.',
-        {
-          parameter: 'prompt.template.template',
-        },
-      );
-    }
+    const ofModel = options.template === undefined ? undefined : this.#named.get(options.template);
+    const source = ofModel ?? options.template ?? this.#sourceFor(options);
     if (source.length > TEMPLATE_LENGTH_LIMIT) {
       // Before the template is searched, because this thread serves all requests.
       const message = `The chat template is longer than ${TEMPLATE_LENGTH_LIMIT} characters.`;
@@ -92,7 +82,7 @@ export class ChatTemplates {
     const taste = tasteOf(source);
     return {
       source,
-      isForeign: options.template !== undefined,
+      isForeign: options.template !== undefined && ofModel === undefined,
       ...(open !== null && { openText: open.finalText }),
       variables: {
         ...this.#specialTokens,
@@ -104,21 +94,19 @@ export class ChatTemplates {
       },
     };
   }
-}
 
-function readNamed(config: JsonObject): Map<string, string> {
-  const named = new Map<string, string>();
-  const entry = config.chat_template;
-  if (!Array.isArray(entry)) return named;
-  for (const item of entry) {
-    if (!isObject(item) || typeof item.name !== 'string' || typeof item.template !== 'string') {
-      const message =
-        'tokenizer_config.json has a "chat_template" list whose entries are not {name, template}.';
-      throw new EngineError('model_invalid', message);
-    }
-    named.set(item.name, item.template);
+  /** The model's own template. Throws: `template_failed` where it has none, or several of which none is the default. */
+  #sourceFor({ tools }: ChatTemplateOptions): string {
+    const ofTools = tools === undefined ? undefined : this.#named.get('tool_use');
+    const source = ofTools ?? this.#default;
+    if (source !== null) return source;
+    const names = [...this.#named.keys()].toSorted().join(', ');
+    const message =
+      names === ''
+        ? 'The model has no chat template, which chat messages need: give one with the request, or when the model is loaded.'
+        : `The model has several chat templates, none of which is the default: give the name of one with the request (${names}).`;
+    throw new EngineError('template_failed', message, { parameter: 'prompt.template.template' });
   }
-  return named;
 }
 
 /** The form of messages that a template expects. */

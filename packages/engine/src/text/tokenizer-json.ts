@@ -41,8 +41,6 @@ export interface TokenizerFiles {
   readonly config: JsonObject;
   readonly modelConfig: JsonObject;
   readonly generationConfig: JsonObject;
-  /** Content of chat_template.jinja, when the folder has one. */
-  readonly chatTemplateFile: string | null;
 }
 
 /** Tables are as long as the largest id; published vocabularies end at 262,208. */
@@ -52,22 +50,19 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Reads the tokenizer files of a model folder. Throws: `model_invalid` naming the file. */
 export async function readTokenizerFiles(modelDir: string): Promise<TokenizerFiles> {
-  const [tokenizer, config, specialTokens, modelConfig, generationConfig, chatTemplateFile] =
-    await Promise.all([
-      readJson(modelDir, 'tokenizer.json'),
-      readJson(modelDir, 'tokenizer_config.json'),
-      readJson(modelDir, 'special_tokens_map.json'),
-      readJson(modelDir, 'config.json'),
-      readJson(modelDir, 'generation_config.json'),
-      readText(modelDir, 'chat_template.jinja'),
-    ]);
+  const [tokenizer, config, specialTokens, modelConfig, generationConfig] = await Promise.all([
+    readJson(modelDir, 'tokenizer.json'),
+    readJson(modelDir, 'tokenizer_config.json'),
+    readJson(modelDir, 'special_tokens_map.json'),
+    readJson(modelDir, 'config.json'),
+    readJson(modelDir, 'generation_config.json'),
+  ]);
   if (tokenizer === null) throw invalid('tokenizer.json', `there is none in ${modelDir}`);
   return {
     tokenizer: checkTokenizerJson(tokenizer),
     config: { ...specialTokens, ...config },
     modelConfig: modelConfig ?? {},
     generationConfig: generationConfig ?? {},
-    chatTemplateFile,
   };
 }
 
@@ -129,7 +124,8 @@ function checkStage(value: unknown, name: string): StageJson | null {
   return value as StageJson;
 }
 
-async function readJson(folder: string, file: string): Promise<JsonObject | null> {
+/** Null where the folder has no such file. Throws: `model_invalid`. */
+export async function readJson(folder: string, file: string): Promise<JsonObject | null> {
   const text = await readText(folder, file);
   if (text === null) return null;
   let value: unknown;
@@ -142,7 +138,8 @@ async function readJson(folder: string, file: string): Promise<JsonObject | null
   return value;
 }
 
-async function readText(folder: string, file: string): Promise<string | null> {
+/** Null where the folder has no such file. Throws: `model_invalid`. */
+export async function readText(folder: string, file: string): Promise<string | null> {
   try {
     return await readFile(join(folder, file), 'utf8');
   } catch (cause) {

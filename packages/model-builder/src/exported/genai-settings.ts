@@ -1,11 +1,9 @@
 // Settings of a folder in the layout of onnxruntime-genai: genai_config.json, and the tokenizer files beside it. Its end tokens
 // and sampling settings become a generation_config.json, from which the engine reads them.
 
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { COMPANION_FILES } from '@ortler/engine/graph-contract';
 import { z } from 'zod';
-import { ModelBuildError } from '../errors.ts';
+import { listCompanionFiles } from '../copy-companions.ts';
 import { readJsonFile } from '../hugging-face/json-file.ts';
 import type { ExportSettings } from './export-settings.ts';
 import { GENAI_CONFIG_FILE, type GenaiConfig, readGenaiConfig } from './genai-config.ts';
@@ -18,7 +16,7 @@ const GENERATION_FILE = 'generation_config.json';
 export async function readGenaiSettings(folder: string): Promise<ExportSettings> {
   const config = await readGenaiConfig(folder);
   const { model } = config;
-  const companions = await listPresent(folder);
+  const companions = await listCompanionFiles(folder, ['tokenizer.json']);
   const own = companions.includes(GENERATION_FILE) ? await readOwnGeneration(folder) : undefined;
   const cpuFolder = await findCpuFolder(folder);
   return {
@@ -74,16 +72,4 @@ function pick(
 async function readOwnGeneration(folder: string): Promise<Readonly<Record<string, unknown>>> {
   const file = join(folder, GENERATION_FILE);
   return parseSettings(z.record(z.string(), z.unknown()), file, await readJsonFile(file));
-}
-
-/** The companion files of the folder. Throws: `source_invalid` without tokenizer. */
-async function listPresent(folder: string): Promise<string[]> {
-  const present: string[] = [];
-  for (const name of COMPANION_FILES) {
-    const stats = await stat(join(folder, name)).catch(() => undefined);
-    if (stats?.isFile()) present.push(name);
-  }
-  if (present.includes('tokenizer.json')) return present;
-  const file = join(folder, 'tokenizer.json');
-  throw new ModelBuildError('source_invalid', `${file} is missing`, { file });
 }
