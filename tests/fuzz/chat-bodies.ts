@@ -232,10 +232,11 @@ async function problemWith(
 }
 
 function problemWithRefusal(status: number, answer: string): string | null {
-  const { error } = JSON.parse(answer) as { error: { message: string; param: string | null; code: number } };
-  if (error.code !== status) return `status ${status} with code ${error.code}`;
+  const { error } = JSON.parse(answer) as { error: { message: string; param: string | null; code: unknown } };
+  if (error.code !== status && error.code !== 'context_length_exceeded')
+    return `status ${status} with code ${error.code}`;
   const named = `${error.param ?? ''} ${error.message}`;
-  const names = [...FIELDS, 'input_tokens'].some(field => named.includes(field));
+  const names = FIELDS.some(field => named.includes(field));
   return names || WHOLE_BODY.test(error.message) ? null : `a ${status} that names no field: ${error.message}`;
 }
 

@@ -175,7 +175,7 @@ describe('generateText', () => {
     await expect(wrong).rejects.toSatisfy(InvalidArgumentError.isInstance);
     await expect(wrong).rejects.toThrow('temperature must be 0 to 2; got 3.');
     const long = generateText(call('word '.repeat(5000)));
-    await expect(long).rejects.toThrow('Invalid prompt: The context holds 2048 tokens');
+    await expect(long).rejects.toThrow("Invalid prompt: This model's maximum context length is 2048 tokens");
   });
 
   test('tries a full engine again', async () => {

@@ -72,7 +72,7 @@ describe('ortler chat', () => {
     const one = await ortler(['chat', 'Hello!', ...shared, ...settings]);
     const talk = await ortler(['chat', ...shared, ...settings], { input: `${'x'.repeat(5_000)}\nHello!\n` });
     expect(talk.code).toBe(0);
-    expect(talk.err).toContain('The context holds 512 tokens');
+    expect(talk.err).toContain('maximum context length is 512 tokens');
     expect(talk.out).toBe(one.out);
   });
 

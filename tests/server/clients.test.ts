@@ -79,7 +79,7 @@ it('answers the same over tRPC for the same seed', async () => {
   expect(text).toBe(rest.choices[0]?.message.content);
 });
 
-it.each([
+it.each<[object, string, (number | string)?]>([
   [{ max_tokens: 0 }, 'max_tokens'],
   [{ max_completion_tokens: 100_000 }, 'max_completion_tokens'],
   [{ min_tokens: 5, max_tokens: 3 }, 'min_tokens'],
@@ -89,8 +89,8 @@ it.each([
   [{ temperature: 0, n: 2 }, 'n'],
   [{ chat_template: '{{ broken' }, 'chat_template'],
   [{ chat_template: '{{ raise_exception("no") }}' }, 'chat_template'],
-  [{ messages: [{ role: 'user', content: 'x'.repeat(5_000) }] }, 'input_tokens'],
-])('refuses %j with a 400 that names the field, streamed or not', async (fields, param) => {
+  [{ messages: [{ role: 'user', content: 'x'.repeat(5_000) }] }, 'messages', 'context_length_exceeded'],
+])('refuses %j with a 400 that names the field, streamed or not', async (fields, param, code = 400) => {
   for (const stream of [false, true]) {
     const reply = await fetch(`${server.url}/v1/chat/completions`, {
       method: 'POST',
@@ -98,7 +98,7 @@ it.each([
       body: JSON.stringify({ messages, ...fields, stream }),
     });
     expect(reply.status).toBe(400);
-    expect(await reply.json()).toMatchObject({ error: { param, type: 'BadRequestError', code: 400 } });
+    expect(await reply.json()).toMatchObject({ error: { param, type: 'BadRequestError', code } });
   }
 });
 

@@ -90,7 +90,6 @@ describe('tokens', () => {
     ['/detokenize', 'tokens', { tokens: [1_000_000] }],
     ['/v1/completions', 'prompt', { prompt: [1_000_000] }],
     ['/v1/completions', 'prompt', { prompt: [[]] }],
-    ['/v1/completions', 'input_tokens', { prompt: [TEXT, 'x'.repeat(5_000)] }],
     ['/v1/completions', 'max_tokens', { prompt: TEXT, max_tokens: 100_000 }],
     ['/v1/completions', 'logprobs', { prompt: TEXT, logprobs: 21 }],
     ['/v1/completions', 'prompt_logprobs', { prompt: TEXT, prompt_logprobs: 21 }],
@@ -98,6 +97,12 @@ describe('tokens', () => {
     const reply = await send(path, body);
     expect(reply.status).toBe(400);
     expect(await reply.json()).toMatchObject({ error: { param, code: 400 } });
+  });
+
+  it('a prompt longer than the context is refused with the code of OpenAI', async () => {
+    const reply = await send('/v1/completions', { prompt: [TEXT, 'x'.repeat(5_000)] });
+    expect(reply.status).toBe(400);
+    expect(await reply.json()).toMatchObject({ error: { param: 'prompt', code: 'context_length_exceeded' } });
   });
 });
 

@@ -164,7 +164,7 @@ describe('chat.create', () => {
       'invalid_parameter',
       'max_tokens',
     ],
-    [new EngineError('prompt_too_long', 'x'), 'invalid_parameter', 'input_tokens'],
+    [new EngineError('prompt_too_long', 'x', { parameter: 'prompt' }), 'context_length_exceeded', 'messages'],
     [new EngineError('template_failed', 'x'), 'invalid_parameter', null],
     [new EngineError('overloaded', 'x', { retryAfterMs: 9 }), 'overloaded', null],
     [new EngineError('model_unavailable', 'x', { retryAfterMs: 7 }), 'model_unavailable', null],

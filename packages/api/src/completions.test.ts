@@ -165,7 +165,7 @@ describe('refusals of a completion', () => {
     };
     const services = createFakeServices({ demo: refusing });
     const error = await errorOf(callerOf(services).create({ prompt: ['good', 'bad'], stream: true }));
-    expect(error).toMatchObject({ reason: 'invalid_parameter', param: 'input_tokens' });
+    expect(error).toMatchObject({ reason: 'context_length_exceeded', param: 'prompt' });
     expect(engine.abortedCount).toBe(1);
   });
 });

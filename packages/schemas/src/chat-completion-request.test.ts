@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { chatCompletionRequest } from './chat-completion-request.ts';
 import { MAX_MESSAGE_COUNT } from './chat-prompt.ts';
-import { structuredOutputs } from './chat-structured-output.ts';
+import { removedConstraintFields, structuredOutputs } from './chat-structured-output.ts';
 import { toChatValidationError } from './error.ts';
 import { chatChoice, chatCompletion, responseMessage } from './index.ts';
 import { toValidationDetails } from './validation-error.ts';
@@ -98,10 +98,13 @@ function faults(fields: Record<string, unknown>) {
 }
 
 describe('chatCompletionRequest', () => {
-  it('has the published fields in the published order, and one alias', () => {
+  it('has the published fields in the published order, one alias, and fields of older clients', () => {
     const names = FIELDS.map(([field]) => field);
     names.splice(names.indexOf('repetition_detection'), 0, 'vllm_xargs');
-    expect(Object.keys(chatCompletionRequest.shape)).toEqual(names);
+    expect(Object.keys(chatCompletionRequest.shape)).toEqual([
+      ...names,
+      ...Object.keys(removedConstraintFields),
+    ]);
   });
 
   it.each(FIELDS)('%s may be null: %s', (field, nullable) => {
@@ -142,6 +145,15 @@ describe('chatCompletionRequest', () => {
       ([, schema]) => !JSON.stringify(schema).includes('"description"'),
     );
     expect(silent.map(([field]) => field)).toEqual([]);
+  });
+
+  it.each(Object.keys(removedConstraintFields))('refuses %s by name, with the field to use', field => {
+    const [fault] = faults({ [field]: 'x' });
+    const replacement = field.replace('guided_', 'structured_outputs.');
+    expect(fault).toMatchObject({
+      loc: ['body', field],
+      msg: `${field} is not supported; use ${replacement}`,
+    });
   });
 
   it('drops unknown fields at every level', () => {

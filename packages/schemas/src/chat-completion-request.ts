@@ -11,7 +11,7 @@ import {
   samplingFields,
   stoppingFields,
 } from './chat-sampling.ts';
-import { structuredOutputFields } from './chat-structured-output.ts';
+import { removedConstraintFields, structuredOutputFields } from './chat-structured-output.ts';
 import { toolFields } from './chat-tools.ts';
 import { laxBoolean, laxInteger, laxNumber, nullAsDefault, reportRule } from './lax-primitives.ts';
 import { checkSharedRules } from './request-rules.ts';
@@ -106,6 +106,7 @@ export const chatCompletionRequest = z
     ),
     vllm_xargs: extraArguments.describe('Other name of `engine_xargs`.').meta({ deprecated: true }),
     ...latestFields,
+    ...removedConstraintFields,
   })
   .check(context => {
     const request = context.value;
@@ -148,7 +149,7 @@ export const chatCompletionRequestExamples = {
     { model: 'demo', messages: FRANCE, stream: true, stream_options: { include_usage: true } },
     { messages: FRANCE, temperature: 0, max_completion_tokens: 16, stop: ['\n'] },
     { messages: FRANCE, seed: 42, n: 2, logprobs: true, top_logprobs: 3 },
-    { messages: FRANCE, structured_outputs: { choice: ['Paris', 'Rome'] } },
+    { messages: FRANCE, structured_outputs: { choice: ['Paris', 'Rome'] }, guided_choice: null },
     {
       messages: FRANCE,
       response_format: { json_schema: { name: 'answer', schema: { type: 'object' }, strict: true } },
@@ -164,6 +165,7 @@ export const chatCompletionRequestExamples = {
     { input: { messages: FRANCE, seed: 1e30 }, type: 'less_than_equal', loc: ['seed'] },
     { input: { messages: FRANCE, tool_choice: 'auto' }, type: 'literal_error', loc: ['tool_choice'] },
     { input: { messages: FRANCE, tools: [] }, type: 'too_short', loc: ['tools'] },
+    { input: { messages: FRANCE, guided_json: {} }, type: 'value_error', loc: ['guided_json'] },
     { input: { messages: FRANCE, top_logprobs: 2 }, type: 'value_error', loc: ['top_logprobs'] },
     {
       input: { messages: FRANCE, engine_xargs: { a: { b: 1 } } },

@@ -17,7 +17,9 @@ export const openAiError = z.object({
   message: z.string().describe('Description of the error.'),
   type: z.string().describe('Kind of error, such as `Bad Request` or `NotFoundError`.'),
   param: z.string().nullable().describe('The field at fault, if there is one.'),
-  code: z.int().describe('The HTTP status.'),
+  code: z
+    .union([z.int(), z.literal('context_length_exceeded')])
+    .describe('The HTTP status, or `context_length_exceeded` where a shorter prompt would be answered.'),
 });
 export type OpenAiError = z.output<typeof openAiError>;
 

@@ -113,6 +113,18 @@ export const errors = [
         );
   }),
   vector(
+    'removed fields',
+    'constraints of older clients are refused with the field to use',
+    ['guided_json', 'guided_regex', 'guided_choice', 'guided_grammar'],
+    async ({ client }) => {
+      for (const kind of ['json', 'regex', 'choice', 'grammar']) {
+        const { message } = await client.refused({ [`guided_${kind}`]: 'a' }, `guided_${kind}`);
+        expect(message).toContain(`use structured_outputs.${kind}`);
+        await client.chat({ [`guided_${kind}`]: null, max_tokens: 1 });
+      }
+    },
+  ),
+  vector(
     'no effect',
     'fields without effect change nothing',
     ['parallel_tool_calls', 'user', 'mm_processor_kwargs', 'kv_transfer_params', 'engine_xargs'],

@@ -87,12 +87,14 @@ export const limits = [
   vector(33, 'no more tokens than the context', ['max_tokens'], async ({ client, contextLength }) => {
     await client.refused({ max_tokens: contextLength + 1 }, 'max_tokens');
     await client.refused({ max_completion_tokens: contextLength + 1 }, 'max_completion_tokens');
-    await client.refused({ max_tokens: contextLength }, 'input_tokens');
+    const { code } = await client.refused({ max_tokens: contextLength }, 'messages');
+    expect(code).toBe('context_length_exceeded');
   }),
   vector(34, 'a long prompt is refused or truncated', ['truncate_prompt_tokens'], async context => {
     const { client, contextLength } = context;
     const messages = longMessages(context);
-    await client.refused({ messages }, 'input_tokens', 'BadRequestError');
+    const { code } = await client.refused({ messages }, 'messages', 'BadRequestError');
+    expect(code).toBe('context_length_exceeded');
     const { usage } = await client.chat({ messages, truncate_prompt_tokens: -1, max_tokens: 1 });
     expect(usage.prompt_tokens).toBe(contextLength - 1);
   }),

@@ -12,10 +12,10 @@ const DETAIL_TEXTS: Partial<Record<PublicError['reason'], string>> = {
   method_not_allowed: 'Method Not Allowed',
 };
 
-/** The body of an error reply. `code` repeats the HTTP status as a number. */
+/** The body of an error reply. */
 export function toErrorBody(error: PublicError, style: ErrorStyle): unknown {
-  const { message, type, param, status, faults, reason } = error;
-  if (style === 'openai') return { error: { message, type, param, code: status } };
+  const { message, type, param, status, code, faults, reason } = error;
+  if (style === 'openai') return { error: { message, type, param, code: code ?? status } };
   if (faults !== undefined) return { detail: faults };
   return { detail: DETAIL_TEXTS[reason] ?? message };
 }

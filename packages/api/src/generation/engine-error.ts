@@ -13,9 +13,6 @@ export type NamedFields = Partial<
   readonly promptField?: 'messages' | 'prompt';
 };
 
-/** The field that a prompt too long for the context is reported under. Source: vLLM. */
-const OVERLONG_PROMPT = 'input_tokens';
-
 /** Parts of `repetition_detection`, which messages name. */
 const REPETITION_FIELDS: ReadonlySet<string> = new Set(['min_pattern_size', 'max_pattern_size', 'min_count']);
 
@@ -30,7 +27,8 @@ export function fromEngineError(error: unknown, request: NamedFields): unknown {
   const isOurs = code === 'invalid_request' || error.parameter !== undefined;
   const message = isOurs ? inWireWords(error.message, names, request) : error.message;
   const param = toParam(error, request, names);
-  return new ApiError(ENGINE_ERROR_TABLE[code], isOurs ? namingField(message, param) : message, {
+  const isWhole = !isOurs || code === 'prompt_too_long';
+  return new ApiError(ENGINE_ERROR_TABLE[code], isWhole ? message : namingField(message, param), {
     param,
     retryAfterMs,
     cause: error,
@@ -39,9 +37,7 @@ export function fromEngineError(error: unknown, request: NamedFields): unknown {
 
 /** Faults of schemas and prompts are reported without the field that they came in. */
 function namingField(message: string, param: string | null): string {
-  return param === null || param === OVERLONG_PROMPT || message.includes(param)
-    ? message
-    : `${param}: ${message}`;
+  return param === null || message.includes(param) ? message : `${param}: ${message}`;
 }
 
 /** Engine field -> wire field. Settings of the engine's sampling and template also go by their bare names. */
@@ -70,7 +66,6 @@ function toParam(
   request: NamedFields,
   names: ReadonlyMap<string, string>,
 ): string | null {
-  if (code === 'prompt_too_long') return OVERLONG_PROMPT;
   if (parameter === undefined) {
     return code === 'template_failed' && request.chat_template != null ? 'chat_template' : null;
   }

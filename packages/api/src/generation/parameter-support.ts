@@ -79,6 +79,10 @@ export const PARAMETER_SUPPORT: {
   engine_xargs: noEffect('it is read by custom extensions, and there are none'),
   vllm_xargs: noEffect('engine_xargs has none'),
   repetition_detection: namedAs('repetitionDetection'),
+  guided_json: served,
+  guided_regex: served,
+  guided_choice: served,
+  guided_grammar: served,
 };
 
 /** Remark of the documents beside the meaning of a field; null where there is none. */

@@ -11,12 +11,21 @@ interface ErrorRow {
   readonly status: number;
   /** `type` of the OpenAI error object. Source: the service this wire format comes from. */
   readonly type: string;
+  /** `code` of the OpenAI error object. Default: the status. */
+  readonly code?: string;
 }
 
 /** All error codes. `malformed_request` is a body that the schema refuses, `invalid_parameter` a value out of range. */
 export const ERROR_TABLE = {
   malformed_request: { trpcCode: 'BAD_REQUEST', status: 400, type: 'Bad Request' },
   invalid_parameter: { trpcCode: 'BAD_REQUEST', status: 400, type: 'BadRequestError' },
+  /** The code by which OpenAI clients know that a shorter prompt would be answered. */
+  context_length_exceeded: {
+    trpcCode: 'BAD_REQUEST',
+    status: 400,
+    type: 'BadRequestError',
+    code: 'context_length_exceeded',
+  },
   unsupported_parameter: { trpcCode: 'BAD_REQUEST', status: 400, type: 'BadRequestError' },
   /** A request that the schema refuses, on endpoints that answer with a list of faults. */
   invalid_input: { trpcCode: 'UNPROCESSABLE_CONTENT', status: 422, type: 'Unprocessable Entity' },
@@ -44,7 +53,7 @@ export type ApiErrorCode = keyof typeof ERROR_TABLE;
 /** Wire code of each engine error. Failures inside the engine are bugs or crashes, so they are `internal`. */
 export const ENGINE_ERROR_TABLE = {
   invalid_request: 'invalid_parameter',
-  prompt_too_long: 'invalid_parameter',
+  prompt_too_long: 'context_length_exceeded',
   template_failed: 'invalid_parameter',
   overloaded: 'overloaded',
   model_invalid: 'model_unavailable',
@@ -87,6 +96,8 @@ export interface PublicError {
   readonly status: number;
   readonly message: string;
   readonly type: string;
+  /** `code` of the OpenAI error object, where it is not the status. */
+  readonly code?: string;
   readonly param: string | null;
   readonly retryAfterMs: number | undefined;
   /** Each fault of an `invalid_input`. */
@@ -99,13 +110,22 @@ export interface PublicError {
  */
 export function toPublicError(error: unknown, requestId: string, input?: unknown): PublicError {
   const known = toApiError(error, input);
-  const { status, type } = ERROR_TABLE[known.reason];
+  const { status, type, code }: ErrorRow = ERROR_TABLE[known.reason];
   const message =
     known.reason === 'internal'
       ? `The server failed to answer this request. Its log has the details under request id ${requestId}.`
       : known.message;
   const { reason, param, retryAfterMs, faults } = known;
-  return { reason, status, message, type, param, retryAfterMs, ...(faults !== undefined && { faults }) };
+  return {
+    reason,
+    status,
+    message,
+    type,
+    param,
+    retryAfterMs,
+    ...(code !== undefined && { code }),
+    ...(faults !== undefined && { faults }),
+  };
 }
 
 function toApiError(error: unknown, input: unknown): ApiError {

@@ -3,6 +3,7 @@
 
 import { EngineError } from '../errors.ts';
 import type { SubmitMessage } from '../protocol/messages.ts';
+import { promptTooLong } from '../request/prompt-too-long.ts';
 
 export interface SubmissionLimits {
   readonly vocabSize: number;
@@ -33,12 +34,8 @@ export function checkSubmission(message: SubmitMessage, limits: SubmissionLimits
     const problem = `Token id ${wrong} of the prompt is not in the vocabulary of ${vocabSize} tokens.`;
     throw invalid('prompt', problem);
   }
-  if (promptTokenIds.length + maxTokens > contextLength) {
-    throw new EngineError(
-      'prompt_too_long',
-      `${promptTokenIds.length} prompt tokens and ${maxTokens} generated tokens do not fit the context of ${contextLength} tokens.`,
-    );
-  }
+  if (promptTokenIds.length + maxTokens > contextLength)
+    throw promptTooLong({ contextLength, promptLength: promptTokenIds.length, maxTokens });
   const mostChoices = maxSequences + maxQueuedSequences;
   if (choiceCount > mostChoices) {
     const problem = `choiceCount must be at most ${mostChoices} with this model; got ${choiceCount}.`;

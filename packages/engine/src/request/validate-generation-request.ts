@@ -1,10 +1,10 @@
 // Validates requests once: fills defaults and refuses wrong values, naming the parameter. `settleMaxTokens` does the part
 // that needs the prompt's length; no code behind this file checks a request again.
 
-import { EngineError } from '../errors.ts';
 import type { ChatMessage } from './chat-message.ts';
 import type { BeamSearch, GenerationRequest, LogprobsRequest } from './generation-request.ts';
 import { checkCount, checkTokenIds, wrongParameter } from './parameter-checks.ts';
+import { promptTooLong } from './prompt-too-long.ts';
 import { NEUTRAL_SAMPLING, type SamplingParams, validateSamplingParams } from './sampling-params.ts';
 import type { TokenRules } from './token-rules.ts';
 import { validateBeamSearch, validateLogprobs, validateRepetitionDetection } from './validate-reports.ts';
@@ -101,14 +101,7 @@ export function settleMaxTokens(
 ): number {
   if (promptLength === 0) throw wrongParameter('prompt', 'The prompt must not be empty.');
   const available = contextLength - promptLength;
-  if (available < (asked ?? 1)) {
-    const wanted = asked === undefined ? '' : ` and ${asked} tokens were asked for`;
-    throw new EngineError(
-      'prompt_too_long',
-      `The context holds ${contextLength} tokens, but the prompt has ${promptLength}${wanted}.`,
-      { parameter: 'prompt' },
-    );
-  }
+  if (available < (asked ?? 1)) throw promptTooLong({ contextLength, promptLength, maxTokens: asked });
   const maxTokens = asked ?? Math.min(available, defaultMaxTokens ?? available);
   if (minTokens > maxTokens) {
     throw wrongParameter(

@@ -5,6 +5,7 @@ import { entryModule } from '@ortler/worker';
 import { EngineError } from '../errors.ts';
 import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
 import type { Prompt } from '../request/generation-request.ts';
+import { promptTooLong } from '../request/prompt-too-long.ts';
 import type { ChatTemplates, TemplateCall } from './chat-template.ts';
 import { cutAtMark } from './continue-final-message.ts';
 import { LongTextEncoder } from './long-text-encoder.ts';
@@ -121,13 +122,8 @@ export class PromptEncoder {
   #encodeFitting(text: string, addSpecialTokens: boolean, signal?: AbortSignal): Promise<Int32Array> {
     const { longestTokenSpan, contextLength } = this.#options;
     const leastTokenCount = Math.ceil(Buffer.byteLength(text) / longestTokenSpan);
-    if (leastTokenCount > contextLength) {
-      throw new EngineError(
-        'prompt_too_long',
-        `The prompt is at least ${leastTokenCount} tokens long; the context holds ${contextLength}.`,
-        { parameter: 'prompt' },
-      );
-    }
+    if (leastTokenCount > contextLength)
+      throw promptTooLong({ contextLength, promptLength: leastTokenCount, isLeast: true });
     return this.encode(text, addSpecialTokens, signal);
   }
 }
