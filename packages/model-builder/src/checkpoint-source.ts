@@ -1,4 +1,4 @@
-// Checkpoints that are built: a Hugging Face folder, or a GGUF file. The rest of the builder sees this interface only.
+// Checkpoints that are built: a Hugging Face folder, in floats or quantised, or a GGUF file. The rest of the builder sees this interface only.
 
 import { basename, dirname, join } from 'node:path';
 import { GgufModel, listGgufFiles } from '@ortler/gguf';
@@ -11,6 +11,8 @@ import { readGgufConfig } from './gguf/read-config.ts';
 import { writeGgufCompanions } from './gguf/write-companions.ts';
 import { Checkpoint, listWeightFiles, type WeightSource } from './hugging-face/checkpoint.ts';
 import type { DecoderConfig } from './hugging-face/decoder-config.ts';
+import { readQuantisationConfig } from './quantised-checkpoint/quantisation-config.ts';
+import { QuantisedCheckpoint } from './quantised-checkpoint/quantised-checkpoint.ts';
 
 /** A checkpoint of which nothing has been read yet. */
 export interface CheckpointSource {
@@ -47,10 +49,14 @@ function huggingFaceSource(folder: string): CheckpointSource {
     listFiles: async () => [...(await listCompanionFiles(folder)), ...(await listWeightFiles(folder))],
     async open() {
       const config = await readDecoderConfig(folder);
+      const quantisation = await readQuantisationConfig(folder);
       return {
         config,
         configFile: join(folder, CONFIG_FILE),
-        weights: await Checkpoint.open(folder),
+        weights:
+          quantisation === undefined
+            ? await Checkpoint.open(folder)
+            : await QuantisedCheckpoint.open(folder, quantisation),
         async writeCompanions(target) {
           const names = await listCompanionFiles(folder);
           await copyCompanions(folder, target, names);

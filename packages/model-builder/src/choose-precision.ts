@@ -1,5 +1,5 @@
 // Resolves the precision `auto` of a checkpoint by its size, among the precisions that the device has graphs for, or among
-// the files of an ONNX export, and says why. Quantised GGUF files keep their values.
+// the files of an ONNX export, and says why. Quantised checkpoints keep their values.
 
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { listGgufFiles } from '@ortler/gguf';
 import { type ExportedFiles, findExports } from './exported/find-exports.ts';
 import { explainKeptValues } from './gguf/explain-kept-values.ts';
 import { findGguf } from './gguf/find-gguf.ts';
+import { explainQuantisation } from './quantised-checkpoint/explain-quantisation.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -45,7 +46,7 @@ export async function explainPrecision(
     return { precision, reason: `the export has files in ${[...exports.graphs.keys()].join(', ')}` };
   }
   const gguf = await findGguf(modelDir).catch(() => undefined);
-  const kept = gguf === undefined || variant === 'paged' ? undefined : await explainKeptValues(gguf, variant);
+  const kept = variant === 'paged' ? undefined : await explainQuantised(gguf, modelDir, variant);
   if (kept !== undefined) {
     const merged =
       adapterDir === undefined ? '' : '; matrices that the adapter changes are rounded to 8 bits';
@@ -59,6 +60,15 @@ export async function explainPrecision(
   const reason = `the checkpoint has ${Math.ceil(bytes / MEBIBYTE)} MiB: ${limits}`;
   if (bytes <= MAX_F32_BYTES) return { precision: exact, reason };
   return { precision: bytes <= MAX_Q8_BYTES ? 'q8' : 'q4', reason };
+}
+
+/** Undefined for checkpoints in floats. */
+function explainQuantised(
+  gguf: string | undefined,
+  modelDir: string,
+  variant: Exclude<GraphVariant, 'paged'>,
+): Promise<string | undefined> {
+  return gguf === undefined ? explainQuantisation(modelDir) : explainKeptValues(gguf, variant);
 }
 
 /** The precision of `explainPrecision`. */

@@ -109,7 +109,6 @@ describe('config.json is refused', () => {
     [{ model_type: 'mamba' }, 'model_type', 'is "mamba"; allowed are llama, qwen2, qwen3'],
     [{ model_type: undefined }, 'model_type', 'allowed are llama, qwen2, qwen3'],
     [{ hidden_act: 'gelu' }, 'hidden_act', 'is "gelu"; allowed is "silu"'],
-    [{ quantization_config: { quant_method: 'gptq' } }, 'quantization_config', 'must be absent'],
     [
       { rope_scaling: { rope_type: 'yarn', factor: 4 } },
       'rope_scaling.rope_type',

@@ -68,10 +68,6 @@ function refuseUnsupported(path: string, file: DecoderConfigFile): void {
       `is ${JSON.stringify(activation)}; allowed is "silu"`,
     );
   }
-  if (file.quantization_config !== undefined && file.quantization_config !== null) {
-    const allowed = 'must be absent: only plain F32, F16 and BF16 weights are built';
-    throw configFault('unsupported', path, 'quantization_config', allowed);
-  }
   if ((file.partial_rotary_factor ?? 1) !== 1) {
     throw configFault('unsupported', path, 'partial_rotary_factor', 'must be absent or 1');
   }

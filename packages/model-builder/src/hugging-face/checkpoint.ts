@@ -28,6 +28,12 @@ export interface WeightSource {
   close(): Promise<void>;
 }
 
+/** A tensor in its file, before its type and shape are checked. */
+export interface StoredTensor {
+  readonly file: SafetensorsFile;
+  readonly entry: TensorEntry;
+}
+
 /** Names of the weights files of a folder, relative to it, the index included. Throws: `source_invalid`. */
 export async function listWeightFiles(sourceDir: string): Promise<string[]> {
   if (await isFile(join(sourceDir, SINGLE_WEIGHTS_FILE))) return [SINGLE_WEIGHTS_FILE];
@@ -45,12 +51,12 @@ export async function listWeightFiles(sourceDir: string): Promise<string[]> {
 /** Opens all weights files of a folder. `close` must be called. */
 export class Checkpoint implements WeightSource {
   readonly #files: readonly SafetensorsFile[];
-  readonly #tensors: ReadonlyMap<string, { readonly file: SafetensorsFile; readonly entry: TensorEntry }>;
+  readonly #tensors: ReadonlyMap<string, StoredTensor>;
   readonly #folder: string;
   readonly #used = new Map<string, number>();
 
   private constructor(folder: string, files: readonly SafetensorsFile[]) {
-    const tensors = new Map<string, { file: SafetensorsFile; entry: TensorEntry }>();
+    const tensors = new Map<string, StoredTensor>();
     for (const file of files) {
       for (const [name, entry] of file.tensors) {
         const other = tensors.get(name);
@@ -86,6 +92,15 @@ export class Checkpoint implements WeightSource {
 
   has(name: string): boolean {
     return this.#tensors.has(name);
+  }
+
+  get names(): readonly string[] {
+    return [...this.#tensors.keys()];
+  }
+
+  /** Where the file of a tensor has it, in whatever type and shape. */
+  entry(name: string): StoredTensor | undefined {
+    return this.#tensors.get(name);
   }
 
   tensor(name: string, shape: readonly number[]): CheckpointTensor {

@@ -25,7 +25,6 @@ export const decoderConfigFile = z.object({
   rope_parameters: z.record(z.string(), z.unknown()).nullish(),
   original_max_position_embeddings: z.number().nullish(),
   partial_rotary_factor: z.number().nullish(),
-  quantization_config: z.unknown().optional(),
   use_sliding_window: z.boolean().nullish(),
   sliding_window: z.number().nullish(),
   max_window_layers: z.number().nullish(),

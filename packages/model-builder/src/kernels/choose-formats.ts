@@ -1,10 +1,12 @@
-// The formats of a build in q4: each matrix takes the smallest one whose measured error is within the budget of its role.
+// The formats of a build in q4: each matrix keeps codes of the file that are as small, and otherwise takes the smallest one whose measured error is within the budget of its role.
 
-import type { QuantisedFormat, WeightFormat } from '@ortler/kernels';
+import { type QuantisedFormat, WEIGHT_FORMATS, type WeightFormat } from '@ortler/kernels';
 import type { WeightSource } from '../hugging-face/checkpoint.ts';
+import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 import { relativeError, sampleBlocks } from '../weights/sample-error.ts';
 import { decoderMatrices, type MatrixRole } from './decoder-matrices.ts';
+import { commonFormat } from './file-formats.ts';
 
 /** By the name of the matrix. */
 export type MatrixFormats = ReadonlyMap<string, WeightFormat>;
@@ -74,11 +76,26 @@ export async function chooseFormats(
   const formats = new Map<string, WeightFormat>();
   for (const { role, name, tensors, shape } of decoderMatrices(config)) {
     signal?.throwIfAborted();
+    const sources = tensors.map(tensor => checkpoint.tensor(tensor, shape));
+    const kept = keptFormat(sources);
+    if (kept !== undefined) {
+      formats.set(name, kept);
+      continue;
+    }
     const samples: Float32Array[] = [];
-    for (const tensor of tensors) samples.push(await sampleBlocks(checkpoint.tensor(tensor, shape)));
+    for (const source of sources) samples.push(await sampleBlocks(source));
     formats.set(name, chooseFormat(joined(samples), errorBudget(role, config.hiddenSize)));
   }
   return formats;
+}
+
+/** Codes of the file with 4 or 5 bits stay as they are, because a fit would lose values to save nothing. */
+function keptFormat(sources: readonly CheckpointTensor[]): WeightFormat | undefined {
+  const formats = sources.map(({ quantised }) => quantised?.codes?.format);
+  const [first, ...others] = formats;
+  if (first === undefined || others.includes(undefined)) return undefined;
+  const common = (others as QuantisedFormat[]).reduce<WeightFormat>(commonFormat, first);
+  return common !== 'f32' && WEIGHT_FORMATS[common].bits <= 5 ? common : undefined;
 }
 
 function joined(samples: readonly Float32Array[]): Float32Array {
