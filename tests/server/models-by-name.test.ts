@@ -98,6 +98,24 @@ describe('a model by its name', () => {
     expect((await ortler(['models', 'list'])).out).not.toContain('quants');
   });
 
+  it('is inspected by its headers: nothing of it is downloaded, and nothing is kept', async () => {
+    const inspected = await ortler(['inspect', NAME, '--device', 'cpu'], { HF_HOME: join(folder, 'empty') });
+    expect(inspected).toMatchObject({ code: 0, err: '' });
+    expect(inspected.out).toMatch(/architecture +llama: 6 layers of 256/);
+    expect(inspected.out).toMatch(/download +9\.7 MB in \d files/);
+    expect(inspected.out).toMatch(/device +CPU with .+ of memory/);
+    expect(inspected.out).toMatch(/^ {2}q4 +\d+\.\d MB +weights \d\.\d MB +KV cache \d\.\d MB in float16$/m);
+    const weights = hub.requests.filter(({ server }) => server === 'cdn');
+    expect(weights.map(({ range }) => range)).toEqual(['bytes=0-262143']);
+    expect(await readdir(folder)).not.toContain('empty');
+    await ortler(['pull', NAME]);
+    const json = await ortler(['inspect', NAME, '--json', '--context', '100']);
+    expect(JSON.parse(json.out)).toMatchObject({
+      ...{ contextLength: 100, download: { missingBytes: 0 }, precision: { precision: 'f32' } },
+      model: { layout: 'safetensors', architecture: 'llama', shape: { layerCount: 6 } },
+    });
+  });
+
   it('is built ahead of time', async () => {
     const built = await ortler(['build', NAME, '--precision', 'q4', '--offline']);
     expect(built).toMatchObject({
@@ -117,6 +135,9 @@ describe('a model by its name', () => {
     [['pull', 'demo'], /"demo" is no name of a model\. Names are org\/model/],
     [['pull', 'ortler/other', '--offline'], /ortler\/other is not, or not completely, in the cache/],
     [['serve', NAME, '--models', NAME], /as arguments or with --models, not both/],
+    [['inspect', 'ortler/quants'], /^m-Q4_K_M\.gguf, the header: a GGUF file begins with "GGUF"/],
+    [['inspect', NAME, '--context', '1000000'], /--context is 1000000; ortler\/demo has a context of 2048/],
+    [['inspect', 'nothing'], /nothing does not exist/],
     [['models', 'remove', 'ortler/other'], /ortler\/other is not in the cache/],
   ])('explains the mistake in %j', async (args, message) => {
     const { code, out, err } = await ortler(args);

@@ -32,6 +32,8 @@ const CHAT_SETTINGS: readonly SettingName[] = [
 ];
 const HUB_SETTINGS: readonly SettingName[] = ['offline', 'hubCacheDir', 'hubEndpoint', 'hubToken'];
 
+const INSPECT_SETTINGS: readonly SettingName[] = ['device', 'precision', 'kvCache', ...HUB_SETTINGS];
+
 const EXAMPLES = `
 Examples:
   ortler serve                                     serve the demo model; prints an API key on first start
@@ -41,6 +43,7 @@ Examples:
   ortler serve --models my-model=path/to/folder    serve a Hugging Face folder; it is built on first use
   ortler serve --models my-model=path/to/file.gguf serve a GGUF file with the values that it has
   ortler pull Qwen/Qwen3-0.6B                      download it only; ortler models lists and removes models
+  ortler inspect Qwen/Qwen3-0.6B                   what it is, and what it would take, before the download
   ortler build path/to/folder --precision q4       quantise it ahead of time (4-bit, weight-only)
   ortler keys create --team acme --name trainer    create an API key with access to the data of the team acme
   ortler <command> --help                          arguments, settings and examples of a command
@@ -73,6 +76,14 @@ Examples:
   ortler build path/to/SmolLM2-135M-Instruct-Q4_K_M.gguf --report
   ortler build path/to/SmolLM2-135M-Instruct --adapter path/to/lora --output my-model
   ortler serve --models my-model=my-model
+`;
+
+const INSPECT_EXAMPLES = `
+Examples:
+  ortler inspect Qwen/Qwen3-0.6B
+  ortler inspect unsloth/Qwen3-0.6B-GGUF:Q8_0 --context 32768
+  ortler inspect path/to/model.gguf --json
+  ortler inspect path/to/folder --device cpu
 `;
 
 const program = new Command('ortler')
@@ -173,6 +184,22 @@ addSettings(program.command('build'), HUB_SETTINGS)
     await build({ model, adapter, output, precision, kvCache, device, report, hub }, processTerminal);
   });
 
+addSettings(program.command('inspect'), INSPECT_SETTINGS)
+  .description(
+    'Show what a model is and what it would take: architecture, parameters, formats, memory, device, download. Nothing is built, and of a model of the Hub only configuration and headers are read.',
+  )
+  .argument('<model>', 'a folder, a GGUF file, or a name of the Hub')
+  .option('--context <tokens>', 'context of the memory; default: 4096, or the longest of the model', toCount)
+  .option('--json', 'write JSON')
+  .addHelpText('after', INSPECT_EXAMPLES)
+  .action(async (model: string, flags: Flags & { readonly context?: number; readonly json?: boolean }) => {
+    onClosedPipe(() => process.exit());
+    const { context, json = false } = flags;
+    const config = configFrom(flags);
+    const { inspect } = await import('./commands/inspect/inspect.ts');
+    await inspect({ model, contextLength: context, json }, config, processTerminal);
+  });
+
 registerModelCommands(program, {
   addSettings: command => addSettings(command, HUB_SETTINGS),
   configFrom,
@@ -243,6 +270,11 @@ function toNumber(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It must be a number.');
   return value;
+}
+
+function toCount(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number above 0.');
+  return Number(text);
 }
 
 const MIN_NODE_MAJOR = 24;

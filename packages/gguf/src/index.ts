@@ -1,6 +1,7 @@
 // Public surface of @ortler/gguf.
 
 export { GgufError, type GgufErrorCode, type GgufErrorDetails } from './errors.ts';
+export { GgufFile } from './file/gguf-file.ts';
 export type { GgufTensor } from './file/read-tensors.ts';
 export { listGgufFiles } from './file/shards.ts';
 export { GgufModel } from './gguf-model.ts';

@@ -17,3 +17,4 @@ export {
   parseModelReference,
 } from './model-reference.ts';
 export { type ModelSource, parseModelSource, resolveModel } from './model-source.ts';
+export { type ListedFile, type ModelListing, readModelListing } from './read-listing.ts';

@@ -13,5 +13,9 @@ export { ModelBuildError, type ModelBuildErrorCode, type ModelBuildErrorDetails 
 export { explainUnwritable } from './explain-unwritable.ts';
 export { type ExportedFiles, type ExportedGraph, findExports } from './exported/find-exports.ts';
 export type { FileTypes } from './file-types.ts';
+export { type DescribeModelOptions, describeModel } from './inspect/describe-model.ts';
+export { estimateMemory, type MemoryEstimate } from './inspect/estimate-memory.ts';
+export type { DescribedGraph, FormatUse, ModelDescription, ModelShape } from './inspect/model-description.ts';
+export { type DistantFiles, writeHeaders } from './inspect/write-headers.ts';
 export { type PrepareModelOptions, prepareModel } from './prepare-model.ts';
 export type { WrittenMatrix } from './weights/written-matrix.ts';

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createEngine, perplexity, scoreTexts } from '@ortler/engine';
 import type { ModelManifest } from '@ortler/engine/graph-contract';
 import type { WrittenMatrix } from '@ortler/model-builder';
+import { alignColumns } from './align-columns.ts';
 import { UserError } from './user-error.ts';
 
 /** Shipped beside `src` and `dist`. */
@@ -52,7 +53,8 @@ export async function reportMatrices(matrices: readonly WrittenMatrix[], modelDi
   return `
 The error is the root mean square of the differences between written and original weights, relative to that of the weights.
 
-${table(rows)}
+${alignColumns(rows, 2).join('\n')}
+
 All ${matrices.length} matrices: ${bits} bits per weight, ${megabytes(bytes)}
 ${size}`;
 }
@@ -96,12 +98,4 @@ async function graphBytes(modelDir: string): Promise<number> {
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
-}
-
-/** Columns as wide as their longest cell; all but the first two are numbers and end at the same place. */
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map(row => row[column]!.length)));
-  const line = (row: readonly string[]) =>
-    row.map((cell, i) => (i < 2 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  ');
-  return rows.map(row => `${line(row)}\n`).join('');
 }

@@ -22,6 +22,8 @@ const MAX_ALIGNMENT = 1 << 20;
 interface Header {
   readonly metadata: GgufMetadata;
   readonly tensors: ReadonlyMap<string, GgufTensor>;
+  /** Where the tensors begin: the length of the header. */
+  readonly dataStart: number;
 }
 
 /** An open GGUF file with a checked header; `close` must be called. */
@@ -29,13 +31,16 @@ export class GgufFile {
   readonly path: string;
   readonly metadata: GgufMetadata;
   readonly tensors: ReadonlyMap<string, GgufTensor>;
+  /** Length of the header. Unit: bytes. */
+  readonly headerBytes: number;
   readonly #handle: FileHandle;
 
-  private constructor(path: string, handle: FileHandle, { metadata, tensors }: Header) {
+  private constructor(path: string, handle: FileHandle, { metadata, tensors, dataStart }: Header) {
     this.path = path;
     this.#handle = handle;
     this.metadata = metadata;
     this.tensors = tensors;
+    this.headerBytes = dataStart;
   }
 
   /** Throws: `unreadable`, `corrupt`, `unsupported`. */
@@ -83,7 +88,7 @@ function readHeader(reader: HeaderReader, size: number): Header {
   const alignment = readAlignment(reader, metadata);
   const tensors = readTensorInfos(reader, tensorCount, alignment);
   const dataStart = Math.ceil(reader.position / alignment) * alignment;
-  return { metadata, tensors: placeTensors(reader, tensors, { dataStart, size }) };
+  return { metadata, tensors: placeTensors(reader, tensors, { dataStart, size }), dataStart };
 }
 
 function checkMagic(reader: HeaderReader): void {

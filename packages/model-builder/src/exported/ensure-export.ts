@@ -19,16 +19,10 @@ import { ModelBuildError } from '../errors.ts';
 import { type HashOptions, hashFolders } from '../file-hashes.ts';
 import { writing } from '../write-failed.ts';
 import { checkExport } from './check-export.ts';
-import { type ExportLayout, type ExportSettings, LAYOUT_NAMES } from './export-settings.ts';
+import { LAYOUT_NAMES } from './export-settings.ts';
 import type { ExportedFiles } from './find-exports.ts';
-import { readGenaiSettings } from './genai-settings.ts';
-import { readOptimumSettings } from './optimum-settings.ts';
+import { readExportSettings } from './read-export-settings.ts';
 import { readExportedGraph } from './read-exported-graph.ts';
-
-const READERS: Readonly<Record<ExportLayout, (folder: string) => Promise<ExportSettings>>> = {
-  optimum: readOptimumSettings,
-  genai: readGenaiSettings,
-};
 
 export interface EnsureExportOptions extends HashOptions {
   readonly exports: ExportedFiles;
@@ -49,7 +43,7 @@ export async function ensureExport(options: EnsureExportOptions): Promise<string
   const sourceDir = await realpath(exports.folder);
   const graphName = join(graphFolder, chooseGraph(options));
   const graphFile = join(sourceDir, graphName);
-  const settings = await READERS[layout](sourceDir);
+  const settings = await readExportSettings(layout, sourceDir);
   const graph = readExportedGraph(graphFile);
   const facts = checkExport({ graphFile, layout: LAYOUT_NAMES[layout], graph, settings, variant });
   const dataFiles = new Set([...graph.weights.values()].flatMap(({ file }) => file ?? []));

@@ -19,6 +19,7 @@ import {
   type QuantisedFormat,
   SUPER_BLOCK_INPUTS,
   type SuperBlockFormat,
+  type WeightFormat,
 } from '@ortler/kernels';
 import { assertInvariant, ModelBuildError } from '../errors.ts';
 import { type CheckpointTensor, firstNotFinite } from '../hugging-face/checkpoint-tensor.ts';
@@ -60,6 +61,16 @@ export function isFloatType(type: string): boolean {
 export function keptType(type: string, variant: 'kernels' | 'slots'): boolean {
   if (isSuperBlockType(type)) return variant === 'kernels';
   return isBlockType(type) && (variant === 'kernels' || !BLOCK_TYPES[type].hasMinimum);
+}
+
+/**
+ * The format of the CPU kernels that holds the values of a matrix of the type with so many inputs. Undefined where none does: they are
+ * fitted.
+ */
+export function keptFormat(type: string, inputs: number): WeightFormat | undefined {
+  if (isFloatType(type)) return 'f32';
+  if (isBlockType(type)) return FORMATS[type];
+  return isSuperBlockType(type) && inputs % SUPER_BLOCK_INPUTS === 0 ? SUPER_FORMATS[type] : undefined;
 }
 
 export interface GgufTensorSource {

@@ -8,7 +8,7 @@ import { SAFETENSORS_BYTES } from './element-types.ts';
 import { findDuplicateKey } from './json-keys.ts';
 
 /** The reference implementation's own limit. Unit: bytes. */
-const MAX_HEADER_BYTES = 100_000_000;
+export const MAX_HEADER_BYTES = 100_000_000;
 const LENGTH_FIELD_BYTES = 8;
 /** Start of a Git LFS pointer, which a clone without Git LFS has in place of the file. As a length it exceeds the limit. */
 const GIT_LFS_START = 'version ';

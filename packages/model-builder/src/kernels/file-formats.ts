@@ -9,7 +9,7 @@ import type { MatrixFormats } from './choose-formats.ts';
 import { decoderMatrices } from './decoder-matrices.ts';
 
 /** For types whose codes no format holds: their values are fitted. It loses least. */
-const FITTED: QuantisedFormat = 'q8';
+export const FITTED: QuantisedFormat = 'q8';
 
 /** Throws: as `WeightSource.tensor`. */
 export function fileFormats(checkpoint: WeightSource, config: DecoderConfig): MatrixFormats {

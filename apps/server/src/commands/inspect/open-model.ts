@@ -1,0 +1,63 @@
+// Files to describe a model by: its own, or for a name of the Hub that is not in the cache a temporary folder with their headers.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, sep } from 'node:path';
+import { fetchModel, type ListedFile, parseModelSource, readModelListing } from '@ortler/hub';
+import { writeHeaders } from '@ortler/model-builder';
+import { toHubOptions } from '../../models/hub-options.ts';
+import type { HubConfig } from '../fetch-source.ts';
+
+export interface OpenedModel {
+  readonly path: string;
+  /** Of files without content. */
+  readonly emptyFiles: ReadonlySet<string>;
+  /** What the name stands for; undefined for a path. */
+  readonly download: Download | undefined;
+  /** A message without the path of the temporary folder. */
+  explain(message: string): string;
+  /** Removes the temporary folder. */
+  close(): Promise<void>;
+}
+
+export interface Download {
+  readonly commit: string;
+  /** Empty offline, where the cache is not compared with the Hub. */
+  readonly files: readonly ListedFile[];
+  readonly totalBytes: number;
+  readonly missingBytes: number;
+}
+
+/** Mutates: the disk, until it is closed. Throws: `HubError`. */
+export async function openModel(
+  source: string,
+  config: HubConfig,
+  onNotice: (message: string) => void,
+): Promise<OpenedModel> {
+  const parsed = parseModelSource(source);
+  const none = {
+    emptyFiles: new Set<string>(),
+    explain: (message: string) => message,
+    close: () => Promise.resolve(),
+  };
+  if (parsed.kind === 'path') return { ...none, path: parsed.path, download: undefined };
+  const options = { ...toHubOptions(config), onNotice };
+  if (config.offline) {
+    const { path, commit } = await fetchModel(parsed.reference, options);
+    return { ...none, path, download: { commit, files: [], totalBytes: 0, missingBytes: 0 } };
+  }
+  const { commit, files, entry, read } = await readModelListing(parsed.reference, options);
+  const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
+  const missingBytes = files.reduce((sum, file) => sum + file.missingBytes, 0);
+  const folder = await mkdtemp(join(tmpdir(), 'ortler-inspect-'));
+  const close = () => rm(folder, { recursive: true, force: true });
+  try {
+    const emptyFiles = await writeHeaders(folder, { files, read });
+    const path = entry === undefined ? folder : join(folder, ...entry.split('/'));
+    const explain = (message: string) => message.replaceAll(`${folder}${sep}`, '').replaceAll(folder, source);
+    return { path, emptyFiles, download: { commit, files, totalBytes, missingBytes }, explain, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,98 @@
+// Describes a checkpoint, a Hugging Face folder or a GGUF file, from its configuration and the headers of its weights.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { GgufModel } from '@ortler/gguf';
+import { CONFIG_FILE } from '../architectures/read-decoder-config.ts';
+import { type CheckpointSource, findCheckpoint } from '../checkpoint-source.ts';
+import { ModelBuildError } from '../errors.ts';
+import { readingGguf } from '../gguf/gguf-fault.ts';
+import { listWeightFiles } from '../hugging-face/checkpoint.ts';
+import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
+import { SafetensorsFile } from '../hugging-face/safetensors.ts';
+import {
+  countFormatUse,
+  type DescribedTensor,
+  elementsOf,
+  type ModelDescription,
+  roleOf,
+} from './model-description.ts';
+
+/** A folder has several GGUF files only where one of them was meant. Throws: `source_invalid`, `weights_corrupt`. */
+export async function describeCheckpoint(path: string): Promise<ModelDescription> {
+  const source = await findCheckpoint(path);
+  const isGguf = source.path !== source.folder;
+  const { tensors, architecture } = isGguf
+    ? await readGgufHeaders(source.path)
+    : await readFolderHeaders(source.folder);
+  const { config, fault } = await tryToOpen(source);
+  return {
+    layout: isGguf ? 'gguf' : 'safetensors',
+    architecture,
+    shape: config,
+    contextLength: config?.contextLength,
+    parameterCount: tensors.reduce((sum, { shape }) => sum + elementsOf(shape), 0),
+    weightBytes: tensors.reduce((sum, { bytes }) => sum + bytes, 0),
+    formats: countFormatUse(tensors),
+    tensors,
+    graphs: [],
+    built: undefined,
+    fault,
+  };
+}
+
+/** What the builder says of it before it reads a weight. */
+async function tryToOpen(
+  source: CheckpointSource,
+): Promise<{ readonly config?: DecoderConfig; readonly fault: string | undefined }> {
+  try {
+    const { config, weights } = await source.open();
+    await weights.close();
+    await source.listFiles();
+    return { config, fault: undefined };
+  } catch (error) {
+    if (error instanceof ModelBuildError) return { fault: error.message };
+    throw error;
+  }
+}
+
+interface Headers {
+  readonly tensors: readonly DescribedTensor[];
+  readonly architecture: string | undefined;
+}
+
+async function readFolderHeaders(folder: string): Promise<Headers> {
+  const tensors: DescribedTensor[] = [];
+  for (const file of await listWeightFiles(folder)) {
+    if (!file.endsWith('.safetensors')) continue;
+    const weights = await SafetensorsFile.open(join(folder, file));
+    for (const { name, type, shape, begin, end } of weights.tensors.values())
+      tensors.push({ name, role: roleOf(name, shape), type, shape, bytes: end - begin });
+    await weights.close();
+  }
+  return { tensors, architecture: await readModelType(join(folder, CONFIG_FILE)) };
+}
+
+/** Faults of the file are those that `tryToOpen` finds. */
+export async function readModelType(configFile: string): Promise<string | undefined> {
+  const text = await readFile(configFile, 'utf8').catch(() => '');
+  try {
+    const { model_type: type } = JSON.parse(text) as { readonly model_type?: unknown };
+    return typeof type === 'string' ? type : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function readGgufHeaders(path: string): Promise<Headers> {
+  const model = await readingGguf(() => GgufModel.open(path));
+  await model.close();
+  const tensors = model.tensorNames.map(name => {
+    const { type, dimensions, begin, end } = model.tensor(name)!;
+    // In GGUF the first dimension varies fastest.
+    const shape = dimensions.toReversed();
+    return { name, role: roleOf(name, shape), type: type.name, shape, bytes: end - begin };
+  });
+  const architecture = model.metadata.get('general.architecture');
+  return { tensors, architecture: typeof architecture === 'string' ? architecture : undefined };
+}

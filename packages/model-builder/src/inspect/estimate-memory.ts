@@ -1,0 +1,137 @@
+// How much memory a model takes in each precision that it can be built in: its weights, and the cache of one sequence.
+
+import {
+  CACHE_GROUP,
+  cacheRowLength,
+  defaultKvType,
+  type GraphVariant,
+  type KvType,
+  type Precision,
+  VARIANT_PRECISIONS,
+} from '@ortler/engine/graph-contract';
+import { matrixBytes, type WeightFormat } from '@ortler/kernels';
+import { TABLE_BITS } from '../blocks/embedding.ts';
+import { VARIANTS } from '../blocks/variant.ts';
+import { keptFormat } from '../gguf/gguf-tensor.ts';
+import { chooseFormat, errorBudget } from '../kernels/choose-formats.ts';
+import type { MatrixRole } from '../kernels/decoder-matrices.ts';
+import { FITTED } from '../kernels/file-formats.ts';
+import { uniformFormat } from '../kernels/weight-formats.ts';
+import {
+  type DescribedTensor,
+  elementsOf,
+  type ModelDescription,
+  type ModelShape,
+} from './model-description.ts';
+import { normalSample } from './normal-sample.ts';
+
+export interface MemoryEstimate {
+  readonly precision: Precision;
+  readonly kvType: KvType;
+  readonly weightBytes: number;
+  /** Of one sequence of the context. */
+  readonly cacheBytes: number;
+}
+
+export interface EstimateMemoryOptions {
+  readonly variant: GraphVariant;
+  /** Undefined: the default of each precision. */
+  readonly kvType: KvType | undefined;
+  /** Unit: tokens. */
+  readonly contextLength: number;
+}
+
+const TYPE_BYTES: Readonly<Record<KvType, number>> = { float32: 4, float16: 2, int8: 1 };
+
+/** Of q4 the formats of a build are estimated with normally distributed weights. Empty where the shape is not known. */
+export function estimateMemory(
+  { layout, shape, tensors, graphs, built, weightBytes }: ModelDescription,
+  { variant, kvType, contextLength }: EstimateMemoryOptions,
+): readonly MemoryEstimate[] {
+  if (shape === undefined) return [];
+  if (built !== undefined) {
+    const row = { ...shape, variant: built.variant, kvType: built.kvType };
+    const cacheBytes = bytesOfCache(row, contextLength);
+    const files = layout === 'built' ? [{ precision: built.precision, bytes: weightBytes }] : graphs;
+    return files.map(({ precision, bytes }) => ({
+      precision,
+      kvType: built.kvType,
+      weightBytes: bytes,
+      cacheBytes,
+    }));
+  }
+  const isQuantised =
+    layout === 'gguf' && tensors.some(({ type, role }) => role !== 'vectors' && !/^B?F\d+$/.test(type));
+  return VARIANT_PRECISIONS[variant]
+    .filter(precision => precision !== 'file' || isQuantised)
+    .map(precision => {
+      const type = kvType ?? defaultKvType(variant, precision);
+      return {
+        precision,
+        kvType: type,
+        weightBytes: sumOf(tensors, tensor => bytesOfTensor(tensor, { precision, variant, shape })),
+        cacheBytes: bytesOfCache({ ...shape, variant, kvType: type }, contextLength),
+      };
+    });
+}
+
+interface BuiltAs {
+  readonly precision: Precision;
+  readonly variant: GraphVariant;
+  readonly shape: ModelShape;
+}
+
+function bytesOfTensor(tensor: DescribedTensor, { precision, variant, shape }: BuiltAs): number {
+  const count = elementsOf(tensor.shape);
+  const floatBytes = variant === 'paged' ? 2 : 4;
+  if (tensor.role === 'vectors') return floatBytes * count;
+  const [inputs, outputs] = [tensor.shape.at(-1)!, count / tensor.shape.at(-1)!];
+  if (variant === 'kernels')
+    return matrixBytes(kernelsFormat(tensor, precision, shape.hiddenSize), outputs, inputs);
+  if (precision === 'f32' || precision === 'f16') return floatBytes * count;
+  const { blockSize } = VARIANTS[variant];
+  const bits = precision === 'q4' && !isTable(tensor) ? 4 : TABLE_BITS;
+  return outputs * Math.ceil(inputs / blockSize) * ((blockSize * bits) / 8 + floatBytes);
+}
+
+function kernelsFormat(tensor: DescribedTensor, precision: Precision, hiddenSize: number): WeightFormat {
+  if (precision === 'file') return keptFormat(tensor.type, tensor.shape.at(-1)!) ?? FITTED;
+  if (precision === 'q4') return estimatedFormat(matrixRoleOf(tensor), hiddenSize);
+  return uniformFormat(precision);
+}
+
+const estimates = new Map<string, WeightFormat>();
+
+/** The format that a build in q4 chooses for normally distributed weights. */
+function estimatedFormat(role: MatrixRole, hiddenSize: number): WeightFormat {
+  const budget = errorBudget(role, hiddenSize);
+  const key = budget.toFixed(6);
+  const found = estimates.get(key) ?? chooseFormat(normalSample(), budget);
+  estimates.set(key, found);
+  return found;
+}
+
+/** The role in the choice of formats, by the names of both kinds of checkpoints. */
+function matrixRoleOf(tensor: DescribedTensor): MatrixRole {
+  if (isTable(tensor)) return 'table';
+  if (/k_proj|attn_k\b/.test(tensor.name)) return 'key';
+  if (/v_proj|attn_v\b/.test(tensor.name)) return 'value';
+  return /down/.test(tensor.name) ? 'down' : 'query';
+}
+
+function isTable({ role }: DescribedTensor): boolean {
+  return role === 'embedding' || role === 'output';
+}
+
+function bytesOfCache(
+  cache: ModelShape & { readonly variant: GraphVariant; readonly kvType: KvType },
+  contextLength: number,
+): number {
+  const { variant, kvType, layerCount, kvHeadCount } = cache;
+  const tokens = variant === 'kernels' ? Math.ceil(contextLength / CACHE_GROUP) * CACHE_GROUP : contextLength;
+  return 2 * layerCount * kvHeadCount * cacheRowLength(cache) * TYPE_BYTES[kvType] * tokens;
+}
+
+function sumOf<T>(items: readonly T[], sizeOf: (item: T) => number): number {
+  return items.reduce((sum, item) => sum + sizeOf(item), 0);
+}
