@@ -5,6 +5,7 @@ import { createChatRouter } from './routers/chat.ts';
 import { createCompletionsRouter } from './routers/completions.ts';
 import { createFeedbackRouter } from './routers/feedback.ts';
 import { createModelsRouter } from './routers/models.ts';
+import { createResponsesRouter } from './routers/responses.ts';
 import { createTokenizerRouter } from './routers/tokenizer.ts';
 import { createTrainingRouter } from './routers/training.ts';
 import { router } from './trpc/trpc.ts';
@@ -15,6 +16,7 @@ export function createAppRouter(services: Services) {
     chat: createChatRouter(services),
     feedback: createFeedbackRouter(services),
     completions: createCompletionsRouter(services),
+    responses: createResponsesRouter(services),
     models: createModelsRouter(services),
     training: createTrainingRouter(services),
     tokenizer: createTokenizerRouter(services),

@@ -11,6 +11,9 @@ import {
   feedbackCreateRequestExamples,
   feedbackQueryRequestExamples,
   openAiErrorBody,
+  responseObject,
+  responseRequestExamples,
+  responseStreamEvent,
   tokenizeRequestExamples,
   validationErrorBody,
 } from '@ortler/schemas';
@@ -33,6 +36,7 @@ export interface OpenApiOptions {
 const TAGS = [
   'chat',
   'completions',
+  'responses',
   'tokenizer',
   'models',
   'training models',
@@ -58,6 +62,7 @@ const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   createChatCompletion: chatCompletionRequestExamples.valid[0],
   queryFeedback: feedbackQueryRequestExamples.valid[1],
   createFeedback: feedbackCreateRequestExamples.valid[0],
+  createResponse: responseRequestExamples.valid[1],
   createCompletion: completionRequestExamples.valid[0],
   tokenize: tokenizeRequestExamples.valid[0],
   detokenize: detokenizeRequestExamples.valid[0],
@@ -100,6 +105,8 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '.
     CompletionChunk: toJsonSchema(completionChunk),
     DetailErrorBody: toJsonSchema(detailErrorBody),
     ErrorBody: toJsonSchema(openAiErrorBody),
+    ResponseObject: toJsonSchema(responseObject),
+    ResponseStreamEvent: toJsonSchema(responseStreamEvent, new Map([[responseObject, 'ResponseObject']])),
     ValidationErrorBody: toJsonSchema(validationErrorBody),
   };
   return document;
@@ -133,7 +140,7 @@ function finishOperation(operation: Json, { method, auth, errors, streams, lines
       'text/event-stream': {
         schema: {
           type: 'string',
-          description: `With \`stream: true\`: one \`data:\` line per chunk, each a ${streams}, then \`data: [DONE]\`.`,
+          description: describeStream(streams),
           contentMediaType: 'application/json',
           contentSchema: { $ref: `#/components/schemas/${streams}` },
         },
@@ -151,6 +158,12 @@ function finishOperation(operation: Json, { method, auth, errors, streams, lines
   const { common, body } = REASONS[errors];
   const reasons = [...common, ...(method === 'GET' ? [] : body), ...fails];
   operation.responses = { 200: success, ...errorResponses(reasons, errors) };
+}
+
+function describeStream(streams: NonNullable<RestRoute['streams']>): string {
+  return streams === 'ResponseStreamEvent'
+    ? 'With `stream: true`: an `event:` line with the type and a `data:` line per event, each a ResponseStreamEvent.'
+    : `With \`stream: true\`: one \`data:\` line per chunk, each a ${streams}, then \`data: [DONE]\`.`;
 }
 
 /** Moves the fields of DELETE to the body, because the generator documents them as query parameters. */
@@ -193,7 +206,16 @@ function withoutGeneratedErrors(schemas: Json | undefined): Json {
   return Object.fromEntries(Object.entries(schemas ?? {}).filter(([name]) => !name.startsWith('error.')));
 }
 
-function toJsonSchema(schema: z.ZodType): Json {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'output' }) as Json;
+/** @param components Schemas inside of it that the document has under a name of their own. */
+function toJsonSchema(schema: z.ZodType, components: ReadonlyMap<unknown, string> = new Map()): Json {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io: 'output',
+    override({ zodSchema, jsonSchema }) {
+      const name = components.get(zodSchema);
+      if (name === undefined) return;
+      for (const key of Object.keys(jsonSchema)) delete (jsonSchema as Json)[key];
+      jsonSchema.$ref = `#/components/schemas/${name}`;
+    },
+  }) as Json;
   return rest;
 }

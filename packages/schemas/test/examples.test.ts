@@ -59,6 +59,10 @@ const CASES: Record<string, [z.ZodType, Examples]> = {
     schemas.feedbackPayloadSchemaResult,
     schemas.feedbackPayloadSchemaResultExamples,
   ],
+  responseInputItem: [schemas.responseInputItem, schemas.responseInputItemExamples],
+  responseTool: [schemas.responseTool, schemas.responseToolExamples],
+  responseRequest: [schemas.responseRequest, schemas.responseRequestExamples],
+  responseObject: [schemas.responseObject, schemas.responseObjectExamples],
   openAiErrorBody: [schemas.openAiErrorBody, schemas.openAiErrorExamples],
 };
 

@@ -16,6 +16,7 @@ import {
 import { callTRPCProcedure } from '@trpc/server';
 import { writeJsonLines } from './json-lines.ts';
 import { type ErrorFormat, type ReplyHeaders, sendError, sendJson } from './json-reply.ts';
+import { describeMissing } from './missing-endpoints.ts';
 import { createRequestContext } from './request-context.ts';
 import { RequestInput } from './request-input.ts';
 import type { FoundRoute, RouteTable } from './route-table.ts';
@@ -93,7 +94,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       if (decodeURIComponent(path.split('/', 2)[1] ?? '') === GUARDED_SEGMENT)
         await requireBearer(services, context.credentials);
       if (match.kind === 'unknown')
-        throw new ApiError('path_not_found', `There is nothing at ${shorten(path)}.`);
+        throw new ApiError('path_not_found', describeMissing(path, shorten(path)));
       const allow = match.allowed.join(', ');
       response.setHeader('allow', allow);
       throw new ApiError('method_not_allowed', `${shorten(path)} answers ${allow}, not ${request.method}.`);
@@ -124,7 +125,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const onStreamError = (error: unknown, known: PublicError) => onError(error, known, requestId);
     const streamOptions = { headers, requestId, onError: onStreamError };
     if (route.lines) await writeJsonLines(response, result as AsyncIterable<string>, streamOptions);
-    else await writeEventStream(response, result, streamOptions);
+    else {
+      const hasNamedEvents = route.streams === 'ResponseStreamEvent';
+      await writeEventStream(response, result, { ...streamOptions, hasNamedEvents });
+    }
   }
 
   function reportError(exchange: Exchange, error: unknown, format: ErrorFormat, input?: unknown): void {

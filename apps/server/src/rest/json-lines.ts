@@ -10,7 +10,7 @@ import type { StreamOptions } from './sse.ts';
 export async function writeJsonLines(
   response: ServerResponse,
   lines: AsyncIterable<string>,
-  { headers, requestId, onError }: StreamOptions,
+  { headers, requestId, onError }: Omit<StreamOptions, 'hasNamedEvents'>,
 ): Promise<void> {
   response.writeHead(200, { ...headers, 'content-type': 'application/x-ndjson; charset=utf-8' });
   response.flushHeaders();

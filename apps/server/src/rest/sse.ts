@@ -1,5 +1,6 @@
-// Server-sent events (SSE): an async iterable of chunks becomes `data:` frames, ended by `[DONE]`. No comments and no
-// event names are sent, because clients of this wire format expect none.
+// Server-sent events (SSE): an async iterable becomes frames. Chunks of completions are `data:` lines ended by `[DONE]`,
+// without comments and event names, because clients of that wire format expect none. Events of responses name their type
+// in an `event:` line and end with the last of them.
 
 import type { ServerResponse } from 'node:http';
 import { type PublicError, toPublicError } from '@ortler/api';
@@ -10,6 +11,8 @@ import type { ReplyHeaders } from './json-reply.ts';
 export interface StreamOptions {
   readonly headers: ReplyHeaders;
   readonly requestId: string;
+  /** Frames with the event's `type` as its name, without `[DONE]`. */
+  readonly hasNamedEvents: boolean;
   /** Reports a failure after the first byte, when the status line has been sent. */
   readonly onError: (error: unknown, known: PublicError) => void;
 }
@@ -21,7 +24,7 @@ export interface StreamOptions {
 export async function writeEventStream(
   response: ServerResponse,
   chunks: AsyncIterable<unknown>,
-  { headers, requestId, onError }: StreamOptions,
+  { headers, requestId, hasNamedEvents, onError }: StreamOptions,
 ): Promise<void> {
   response.writeHead(200, {
     ...headers,
@@ -30,20 +33,32 @@ export async function writeEventStream(
     'x-accel-buffering': 'no',
   });
   response.flushHeaders();
+  const toFrame = hasNamedEvents ? toNamedFrame : toDataFrame;
+  let count = 0;
   try {
     for await (const chunk of chunks) {
       if (isGone(response)) return;
+      count++;
       if (!response.write(toFrame(chunk))) await untilWritable(response);
     }
   } catch (error) {
     if (isGone(response)) return;
     const known = toPublicError(error, requestId);
     onError(error, known);
-    response.write(toFrame(toErrorBody(known, 'openai')));
+    response.write(toFrame(hasNamedEvents ? toErrorEvent(known, count) : toErrorBody(known, 'openai')));
   }
-  if (!isGone(response)) response.end('data: [DONE]\n\n');
+  if (!isGone(response)) response.end(hasNamedEvents ? undefined : 'data: [DONE]\n\n');
 }
 
-function toFrame(value: unknown): string {
+function toDataFrame(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;
+}
+
+function toNamedFrame(value: unknown): string {
+  return `event: ${(value as { readonly type: string }).type}\n${toDataFrame(value)}`;
+}
+
+/** The `error` event of responses. */
+function toErrorEvent({ reason, message, param }: PublicError, sequenceNumber: number): unknown {
+  return { type: 'error', code: reason, message, param, sequence_number: sequenceNumber };
 }

@@ -40,7 +40,7 @@ type OrtlerMeta = {
   readonly errors: 'openai' | 'detail';
   readonly lines?: boolean;
   readonly bytesProcedure?: string;
-  readonly streams?: 'ChatCompletionChunk' | 'CompletionChunk';
+  readonly streams?: 'ChatCompletionChunk' | 'CompletionChunk' | 'ResponseStreamEvent';
   readonly fails?: readonly ApiErrorCode[];
 };
 

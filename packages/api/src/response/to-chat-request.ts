@@ -1,0 +1,99 @@
+// A request of POST /v1/responses -> the chat request that means the same. Both endpoints share everything behind it:
+// checks, template, sampling, constraints.
+
+import {
+  type ChatCompletionRequest,
+  type ChatCompletionRequestInput,
+  chatCompletionRequest,
+  type ResponseRequest,
+} from '@ortler/schemas';
+import { ApiError } from '../trpc/errors.ts';
+import { toConversation } from './to-conversation.ts';
+
+/** Fields that have the same name and meaning in both requests. */
+const SHARED_FIELDS = [
+  'model',
+  'parallel_tool_calls',
+  'temperature',
+  'top_p',
+  'frequency_penalty',
+  'presence_penalty',
+  'repetition_penalty',
+  'top_k',
+  'min_p',
+  'seed',
+  'stop',
+  'stream',
+  'ignore_eos',
+  'min_tokens',
+  'cache_salt',
+  'priority',
+] as const satisfies readonly (keyof ResponseRequest & keyof ChatCompletionRequest)[];
+
+/** Throws: `invalid_parameter` and `unsupported_parameter` in names of the chat request; see `to-response-error.ts`. */
+export function toChatRequest(request: ResponseRequest): ChatCompletionRequest {
+  refuseStorage(request);
+  const { reasoning, text, truncation, top_logprobs: topCount, max_output_tokens: maxTokens } = request;
+  const effort = reasoning?.effort;
+  const body: ChatCompletionRequestInput = {
+    ...Object.fromEntries(SHARED_FIELDS.map(field => [field, request[field]])),
+    messages: toConversation(request),
+    chat_template_kwargs: {
+      ...(effort === 'none' && { enable_thinking: false }),
+      ...request.chat_template_kwargs,
+    },
+    ...(effort != null && effort !== 'none' && { reasoning_effort: effort }),
+    ...(maxTokens != null && { max_completion_tokens: maxTokens }),
+    ...(truncation === 'auto' && { truncate_prompt_tokens: -1 }),
+    ...(wantsLogprobs(request) && { logprobs: true, top_logprobs: topCount ?? 0 }),
+    ...toResponseFormat(text?.format),
+    ...toTools(request),
+  };
+  return chatCompletionRequest.parse(body);
+}
+
+function wantsLogprobs({ include, top_logprobs: topCount }: ResponseRequest): boolean {
+  return include?.includes('message.output_text.logprobs') === true || (topCount ?? 0) > 0;
+}
+
+function refuseStorage({ store, previous_response_id: previous }: ResponseRequest): void {
+  if (store === true)
+    throw new ApiError('unsupported_parameter', 'store must be false or left out: answers are not stored.', {
+      param: 'store',
+    });
+  if (previous != null)
+    throw new ApiError(
+      'unsupported_parameter',
+      'previous_response_id names a stored answer, but answers are not stored: send the items of the conversation as input.',
+      { param: 'previous_response_id' },
+    );
+}
+
+function toResponseFormat(
+  format: NonNullable<ResponseRequest['text']>['format'],
+): Pick<ChatCompletionRequestInput, 'response_format'> {
+  if (format == null) return {};
+  if (format.type !== 'json_schema') return { response_format: format };
+  const { name, schema, strict } = format;
+  return { response_format: { type: 'json_schema', json_schema: { name, schema, strict } } };
+}
+
+function toTools({
+  tools,
+  tool_choice: choice,
+}: ResponseRequest): Pick<ChatCompletionRequestInput, 'tools' | 'tool_choice'> {
+  if (!tools?.length) return {};
+  if (choice !== 'none')
+    throw new ApiError(
+      'unsupported_parameter',
+      'tool_choice must be none where tools are given: this server describes them to the model and reads no calls.',
+      { param: 'tool_choice' },
+    );
+  return {
+    tools: tools.map(({ name, description, parameters }) => ({
+      type: 'function',
+      function: { name, description, parameters },
+    })),
+    tool_choice: 'none',
+  };
+}

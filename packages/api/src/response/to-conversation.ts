@@ -1,0 +1,83 @@
+// Items of POST /v1/responses -> messages of a chat. What one answer gave as several items (reasoning, a message, calls)
+// becomes one message of the assistant again, as chat templates expect.
+
+import type { ChatMessage, ResponseInputItem, ResponseInputPart, ResponseRequest } from '@ortler/schemas';
+import { ApiError } from '../trpc/errors.ts';
+
+type AssistantMessage = Pick<ChatMessage, 'role' | 'content' | 'reasoning' | 'tool_calls'>;
+
+/** The conversation, the instructions first. Throws: `invalid_parameter` for content that is not text. */
+export function toConversation({
+  instructions,
+  input,
+}: Pick<ResponseRequest, 'instructions' | 'input'>): ChatMessage[] {
+  const messages: ChatMessage[] = instructions == null ? [] : [{ role: 'system', content: instructions }];
+  if (typeof input === 'string') return [...messages, { role: 'user', content: input }];
+  /** The message of the assistant that further items of the same answer complete. */
+  let open: AssistantMessage | null = null;
+  for (const [index, item] of input.entries()) {
+    const message = toMessage(item, open, `input.${index}`);
+    if (message !== open) messages.push(message);
+    open = message.role === 'assistant' ? message : null;
+  }
+  return messages;
+}
+
+/** A new message, or `open` when the item belongs to it. Mutates: `open`. */
+function toMessage(item: ResponseInputItem, open: AssistantMessage | null, place: string): ChatMessage {
+  switch (item.type) {
+    case 'message': {
+      const { role } = item;
+      const content = toText(item.content, `${place}.content`);
+      // Reasoning comes before the text it led to; two texts are two messages.
+      if (role !== 'assistant' || open === null || open.content != null || open.tool_calls != null)
+        return { role, content };
+      open.content = content;
+      return open;
+    }
+    case 'reasoning': {
+      const parts = item.content?.length ? item.content : (item.summary ?? []);
+      return { role: 'assistant', content: null, reasoning: parts.map(({ text }) => text).join('\n\n') };
+    }
+    case 'function_call': {
+      const message = open ?? { role: 'assistant', content: null };
+      const { call_id: id, name, arguments: args } = item;
+      message.tool_calls = [
+        ...(message.tool_calls ?? []),
+        { id, type: 'function', function: { name, arguments: args } },
+      ];
+      return message;
+    }
+    case 'function_call_output': {
+      const content = toText(item.output, `${place}.output`);
+      return { role: 'tool', content, tool_call_id: item.call_id };
+    }
+    case 'item_reference':
+      throw new ApiError(
+        'invalid_parameter',
+        `${place}: the item ${JSON.stringify(item.id.slice(0, 100))} is not stored here. Send the item itself, or store: false to clients that choose between the two.`,
+        { param: place },
+      );
+  }
+}
+
+function toText(content: string | readonly ResponseInputPart[], place: string): string {
+  if (typeof content === 'string') return content;
+  return content.map((part, index) => textOf(part, `${place}.${index}`)).join('\n');
+}
+
+function textOf(part: ResponseInputPart, place: string): string {
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text':
+      return part.text;
+    case 'refusal':
+      return part.refusal;
+    default:
+      throw new ApiError(
+        'invalid_parameter',
+        `${place}: this model reads text only; got a part of type ${part.type}.`,
+        { param: place },
+      );
+  }
+}

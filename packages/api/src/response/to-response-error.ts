@@ -1,0 +1,24 @@
+// Errors of the chat request behind a request of POST /v1/responses, in the names of the latter.
+
+import { ApiError } from '../trpc/errors.ts';
+
+/** Chat field -> field of a response request. */
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ['messages', 'input'],
+  ['max_completion_tokens', 'max_output_tokens'],
+  ['max_tokens', 'max_output_tokens'],
+  ['response_format', 'text.format'],
+  ['reasoning_effort', 'reasoning.effort'],
+  ['truncate_prompt_tokens', 'truncation'],
+  ['logprobs', 'top_logprobs'],
+]);
+
+/** The error that the caller sees; anything but an `ApiError` is returned unchanged. */
+export function toResponseError(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const { reason, message, param, retryAfterMs, faults, cause } = error;
+  const renamed = param === null ? null : (NAMES.get(param) ?? param);
+  if (renamed === param) return error;
+  const wordsOf = message.replace(/\b[a-z_]+\b/g, word => (word === param ? renamed! : word));
+  return new ApiError(reason, wordsOf, { param: renamed, retryAfterMs, faults, cause });
+}
