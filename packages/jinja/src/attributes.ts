@@ -60,7 +60,7 @@ export function getAttribute(object: Value, name: string): Value {
 export function getItem(object: Value, key: Value): Value {
   if (object instanceof Undefined) object.fail();
   if (object instanceof Map) {
-    const found = key instanceof Undefined ? undefined : object.get(toKey(key));
+    const found = isHashable(key) ? object.get(toKey(key)) : undefined;
     if (found !== undefined) return found;
   }
   const items = sequenceItems(object);
@@ -79,6 +79,11 @@ export function getItem(object: Value, key: Value): Value {
   const method = methodOf(object, key);
   if (method === undefined) refuse(object, key);
   return method === undefined ? missing(object, key) : method;
+}
+
+/** Other values are keys of nothing: looked up, they give an undefined value. */
+function isHashable(key: Value): boolean {
+  return !(key instanceof Undefined || key instanceof Map || key instanceof Namespace || Array.isArray(key));
 }
 
 /** Unit of positions in texts: code points. */

@@ -15,6 +15,7 @@ import {
   Callable,
   Float,
   isTruthy,
+  iterate,
   numberOf,
   sequenceItems,
   Tuple,
@@ -54,10 +55,26 @@ export function evaluate(node: Expression, scope: Scope): Value {
 }
 
 export function evaluateArguments(args: CallArguments, scope: Scope): Arguments {
-  return {
-    positional: args.positional.map(each => evaluate(each, scope)),
-    named: new Map(args.named.map(([name, each]) => [name, evaluate(each, scope)])),
-  };
+  const positional = args.positional.map(each => evaluate(each, scope));
+  const named = new Map(args.named.map(([name, each]) => [name, evaluate(each, scope)]));
+  if (args.spreadPositional !== undefined) {
+    const values = evaluate(args.spreadPositional, scope);
+    const items =
+      values instanceof Map || typeof values === 'string' ? iterate(values) : sequenceItems(values);
+    if (items === null) throw new TemplateError(`argument after * must be a list, not ${typeName(values)}`);
+    for (const item of items) positional.push(item);
+  }
+  if (args.spreadNamed !== undefined) {
+    const values = evaluate(args.spreadNamed, scope);
+    if (!(values instanceof Map))
+      throw new TemplateError(`argument after ** must be a dict, not ${typeName(values)}`);
+    for (const [name, value] of values) {
+      if (typeof name !== 'string') throw new TemplateError('keywords must be strings');
+      if (named.has(name)) throw new TemplateError(`got multiple values for keyword argument '${name}'`);
+      named.set(name, value);
+    }
+  }
+  return { positional, named };
 }
 
 export function applyFilter(name: string, input: Value, args: Arguments): Value {

@@ -1,6 +1,7 @@
 // Runs the statements of a template and collects its text.
 
 import { applyFilter, call, evaluate, evaluateArguments } from './evaluate.ts';
+import { mentionsName } from './mentions-name.ts';
 import { startMeter } from './meter.ts';
 import type { Expression, FilterCall, MacroSignature, Statement, Target } from './nodes.ts';
 import { toText } from './print.ts';
@@ -155,23 +156,28 @@ class Interpreter {
 
   #macro(name: string, signature: MacroSignature, body: readonly Statement[], defined: Scope): Callable {
     const { parameters } = signature;
+    const takesMore = mentionsName(body, 'varargs');
+    const takesNames = mentionsName(body, 'kwargs');
     return new Callable(name, ({ positional, named }) => {
       const scope = new Scope(defined);
-      if (positional.length > parameters.length) {
+      if (positional.length > parameters.length && !takesMore)
         throw new TemplateError(`macro '${name}' takes not more than ${parameters.length} argument(s)`);
-      }
-      for (const [given, value] of named) {
-        if (given === 'caller') scope.set('caller', value);
-        else if (!parameters.some(parameter => parameter.name === given)) {
-          throw new TemplateError(`macro '${name}' takes no keyword argument '${given}'`);
-        }
-      }
+      const rest = new Map(named);
+      const caller = rest.get('caller');
+      if (caller !== undefined) scope.set('caller', caller);
+      rest.delete('caller');
       for (const [i, parameter] of parameters.entries()) {
-        const given = positional[i] ?? (positional[i] === null ? null : named.get(parameter.name));
+        const given = i < positional.length ? positional[i] : rest.get(parameter.name);
+        if (i >= positional.length) rest.delete(parameter.name);
         if (given !== undefined) scope.set(parameter.name, given);
         else if (parameter.fallback !== null) scope.set(parameter.name, evaluate(parameter.fallback, scope));
         else scope.set(parameter.name, new Undefined(`parameter '${parameter.name}' was not provided`));
       }
+      const [unknown] = rest.keys();
+      if (unknown !== undefined && !takesNames)
+        throw new TemplateError(`macro '${name}' takes no keyword argument '${unknown}'`);
+      if (takesNames) scope.set('kwargs', rest);
+      if (takesMore) scope.set('varargs', new Tuple(positional.slice(parameters.length)));
       if (++this.#callDepth > CALL_DEPTH_LIMIT) throw new TemplateError('Macros call each other too deeply.');
       const text = this.capture(body, scope);
       this.#callDepth--;

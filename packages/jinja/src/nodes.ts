@@ -76,6 +76,10 @@ export type SliceParts = readonly [Expression | null, Expression | null, Express
 export interface CallArguments {
   readonly positional: readonly Expression[];
   readonly named: readonly (readonly [string, Expression])[];
+  /** `*values`: a sequence of further positional arguments. */
+  readonly spreadPositional?: Expression;
+  /** `**values`: a dictionary of further named arguments. */
+  readonly spreadNamed?: Expression;
 }
 
 /** The target of an assignment. */

@@ -154,26 +154,44 @@ export abstract class OperandParser extends TokenCursor {
   }
 
   #callArguments(): CallArguments {
-    const { line } = this.expect('(');
+    this.expect('(');
     const positional: Expression[] = [];
     const named: [string, Expression][] = [];
+    let spreadPositional: Expression | undefined;
+    let spreadNamed: Expression | undefined;
+    let isFirst = true;
     while (!this.skip(')')) {
-      if (positional.length + named.length > 0) this.expect(',');
+      if (!isFirst) this.expect(',');
+      isFirst = false;
       if (this.skip(')')) break;
-      if (this.is('*') || this.is('**'))
-        throw new TemplateError('Unpacked arguments (*, **) are not supported.', line);
+      const { line } = this.current;
+      if (spreadNamed !== undefined) throw new TemplateError('Nothing may follow ** in a call.', line);
+      if (this.skip('*')) {
+        if (spreadPositional !== undefined) throw new TemplateError('A call has at most one *.', line);
+        spreadPositional = this.parseExpression();
+        continue;
+      }
+      if (this.skip('**')) {
+        spreadNamed = this.parseExpression();
+        continue;
+      }
       const next = this.tokens[this.at + 1];
       if (this.current.kind === 'name' && next?.kind === 'operator' && next.text === '=') {
         const { text } = this.expectName();
         this.at++;
         named.push([text, this.parseExpression()]);
       } else {
-        if (named.length > 0)
-          throw new TemplateError('Positional arguments must come before named ones.', line);
+        if (named.length > 0 || spreadPositional !== undefined)
+          throw new TemplateError('Positional arguments must come before named and unpacked ones.', line);
         positional.push(this.parseExpression());
       }
     }
-    return { positional, named };
+    return {
+      positional,
+      named,
+      ...(spreadPositional !== undefined && { spreadPositional }),
+      ...(spreadNamed !== undefined && { spreadNamed }),
+    };
   }
 
   #dotted(first: string): string {

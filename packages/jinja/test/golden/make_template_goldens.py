@@ -111,6 +111,20 @@ SNIPPETS += [
     "{{ caller }}|{{ loop }}|{{ self }}", "{% with a = 1, b = a %}{{ a }}{{ b }}{% endwith %}", "{% filter trim | upper %} a {% endfilter %}", "{% call missing() %}{% endcall %}", "{{ strftime_now('%-d %e %H:%M %q') }}", "{{ dict(map, z=1) | length }} {{ dict([['a', 1]]) }}", "{{ [1,2,3] | sum }} {{ [[1], [2]] | sum(start=[]) }} {{ [0.1, 0.2] | sum }}", "{{ \"\\u00e9\\N{BULLET}\" }}", "{{ 'a\\qb\\0c' | length }}", "{{ {'a': 1}.a }}{{ {'a': 1}['a'] }} {{ {'a': 1} | length }} {{ {'b': 1, 'a': 2} | list }} {{ {'b': 1, 'a': 2} | dictsort(by='value') }} {{ {'b': 1, 'A': 2} | dictsort }}",
     "{{ number | string ~ 'x' }} {{ 1.0 | string }} {{ yes | string | lower }} {{ none | string }} {{ list | string | length }}", "{{ messages }}{{ 'a' if messages is defined and messages | length > 0 else 'b' }}", "{% for x in range(3) recursive %}{% endfor %}", "{{ lipsum is defined }} {{ cycler is defined }} {{ joiner is defined }} {{ range is defined }}", "{% trans %}x{% endtrans %}", "{{ 'x'|upper|lower }}{{'y'}}{%if yes%}z{%endif%}",
 ]
+SNIPPETS += [
+    "{% macro m(a, b='d') %}<{{ a }}{{ b }}>{% endmacro %}{{ m(*list[:2]) }}{{ m(1, *words[:1]) }}{{ m(**{'b': 1, 'a': 2}) }}{{ m(*[3], **{'b': 4}) }}{{ m(*(), b=5, *[6]) }}",
+    "{% macro m(a, b='d') %}<{{ a }}{{ b }}>{% endmacro %}{{ m(*[3], b=4) }}{{ m(*'xy') }}{{ m(*map) }}{{ m(b=1, *[7]) }}",
+    "{% macro m(a) %}{{ a }}{{ varargs }}{{ kwargs }}{% endmacro %}{{ m(1) }}{{ m(1, 2, 3) }}{{ m(1, x=2) }}{{ m(*[1, 2], **map) }}{{ m(1, a=2) }}",
+    "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(1, 2) }}", "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(x=1) }}", "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(1, a=2) }}",
+    "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(**[1]) }}", "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(*7) }}", "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(a=1, **{'a': 2}) }}",
+    "{% macro m() %}{% for v in varargs %}{{ v }};{% endfor %}{{ varargs | length }}{% endmacro %}{{ m(*words) }}", "{{ dict(**map) }} {{ range(*[1, 4]) | list }} {{ '%s-%s' | format(*words[:2]) }} {{ words | join(*[', ']) }}",
+    "{% set ns = namespace(**{'n': 1}) %}{{ ns.n }}", "{{ map[list] }}|{{ map[map] is defined }}|{{ {'a': 1}[[1]] | default('d') }}", "{{ m(* * a) }}", "{{ m(**map, 1) }}", "{{ m(*a, 1) }}",
+    "{% macro t(s) %}{% if s.type is string %}{{ s.type }}{% else %}{% for k, v in s | dictsort %}{{ k }}={{ t(v) if v is mapping else v | tojson }};{% endfor %}{% endif %}{% endmacro %}{{ t({'b': {'type': 'x'}, 'a': [1, {'z': none}]}) }}",
+    "{{ {'b': [1, {'c': 'é<'}], 'a': {}} | tojson(indent=4) }} {{ [] | tojson(indent=2) }} {{ {'b': 1, 'a': 2} | tojson(sort_keys=true, separators=(',', ':')) }}",
+    "{% for m in people | selectattr('age', 'defined') | rejectattr('name', 'equalto', 'x') | list %}{{ m.name }}{% if loop.last %}.{% else %},{% endif %}{% endfor %}",
+    "{% for i in range(number - 1, -1, -1) %}{% if i == 2 %}{% break %}{% endif %}{% if i is odd %}{% continue %}{% endif %}{{ i }}{% endfor %}",
+    "{% set tiers = {0: 'none', 512: 'few', 1024: 'many'} %}{% for k, v in tiers | dictsort %}{{ k }}{{ v }}{% endfor %}{{ tiers[512] }}{{ tiers.get(3, 'x') }}",
+]
 SPECIAL = {"bos_token": "<s>", "eos_token": "</s>"}
 
 
