@@ -140,15 +140,16 @@ describe('templates of requests', () => {
   });
 });
 
-test('the tokenizer adds its special tokens to those of the template only where asked to', async () => {
+test('the tokenizer adds its special tokens only where asked to, and never a second time', async () => {
   const plain = await prompts.encodePrompt({ messages: USER });
-  const more = await prompts.encodePrompt({
-    messages: USER,
-    template: { addSpecialTokens: true },
-  });
+  const bare = '{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}';
+  const encode = async (template: object) => [...(await prompts.encodePrompt({ messages: USER, template }))];
   const begin = tokenizer.tokenId('<s>')!;
   expect([plain[0], plain[1] === begin]).toEqual([begin, false]);
-  expect(Array.from(more)).toEqual([begin, ...plain]);
+  expect(await encode({ addSpecialTokens: true })).toEqual([...plain]);
+  const without = await encode({ template: bare });
+  expect(without).not.toContain(begin);
+  expect(await encode({ template: bare, addSpecialTokens: true })).toEqual([begin, ...without]);
 });
 
 /** No place to split: the whole is merged at once, which takes seconds. */

@@ -87,7 +87,9 @@ export class PromptEncoder {
     if (prompt.text !== undefined) return encode(prompt.text, prompt.addSpecialTokens ?? true);
     const text = await this.renderChat(prompt.messages, prompt.template, signal);
     // The template writes the special tokens itself, unless the caller wants more of them.
-    return encode(text, prompt.template?.addSpecialTokens ?? false);
+    const addsSpecialTokens = prompt.template?.addSpecialTokens ?? false;
+    const ids = await encode(text, addsSpecialTokens);
+    return addsSpecialTokens ? withOnePrefix(ids, this.#options.tokenizer.prefixIds) : ids;
   }
 
   async renderChat(
@@ -126,6 +128,12 @@ export class PromptEncoder {
       throw promptTooLong({ contextLength, promptLength: leastTokenCount, isLeast: true });
     return this.encode(text, addSpecialTokens, signal);
   }
+}
+
+/** Without the tokenizer's prefix where the template has written the same tokens: a text begins once. */
+function withOnePrefix(ids: Int32Array, prefix: readonly number[]): Int32Array {
+  const isRepeated = prefix.length > 0 && prefix.every((id, i) => ids[prefix.length + i] === id);
+  return isRepeated ? ids.subarray(prefix.length) : ids;
 }
 
 /** Values nested deeper are left to the worker. */

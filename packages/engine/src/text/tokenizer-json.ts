@@ -59,7 +59,7 @@ export async function readTokenizerFiles(modelDir: string): Promise<TokenizerFil
   ]);
   if (tokenizer === null) throw invalid('tokenizer.json', `there is none in ${modelDir}`);
   return {
-    tokenizer: checkTokenizerJson(tokenizer),
+    tokenizer: withConfiguredTokens(checkTokenizerJson(tokenizer), config?.added_tokens_decoder),
     config: { ...specialTokens, ...config },
     modelConfig: modelConfig ?? {},
     generationConfig: generationConfig ?? {},
@@ -81,7 +81,7 @@ export function checkTokenizerJson(value: JsonObject): TokenizerJson {
   const added = value.added_tokens ?? [];
   if (!Array.isArray(added)) throw invalid('tokenizer.json', '"added_tokens" must be a list');
   return {
-    added_tokens: added.map(checkAddedToken),
+    added_tokens: added.map((token, index) => checkAddedToken(token, `"added_tokens[${index}]"`)),
     normalizer: checkStage(value.normalizer, 'normalizer'),
     pre_tokenizer: checkStage(value.pre_tokenizer, 'pre_tokenizer'),
     post_processor: checkStage(value.post_processor, 'post_processor'),
@@ -91,14 +91,31 @@ export function checkTokenizerJson(value: JsonObject): TokenizerJson {
   };
 }
 
+/**
+ * The added tokens of tokenizer_config.json take the place of those with the same text, as in `transformers`. Throws:
+ * `model_invalid`.
+ */
+export function withConfiguredTokens(tokenizer: TokenizerJson, configured: unknown): TokenizerJson {
+  if (!isObject(configured)) return tokenizer;
+  const added = new Map(tokenizer.added_tokens.map(token => [token.content, token]));
+  for (const [id, entry] of Object.entries(configured)) {
+    const place = `"added_tokens_decoder.${id}"`;
+    if (!isObject(entry)) throw invalid('tokenizer_config.json', `${place} must be an object`);
+    const token = checkAddedToken({ ...entry, id: Number(id) }, place, 'tokenizer_config.json');
+    const known = added.get(token.content);
+    added.set(token.content, { ...token, id: known?.id ?? token.id });
+  }
+  return { ...tokenizer, added_tokens: [...added.values()] };
+}
+
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function checkAddedToken(value: unknown, index: number): AddedTokenJson {
+function checkAddedToken(value: unknown, place: string, file = 'tokenizer.json'): AddedTokenJson {
   if (!isObject(value) || !isTokenId(value.id) || typeof value.content !== 'string') {
     const expected = `an id that is a whole number below ${TOKEN_ID_LIMIT}, and a content`;
-    throw invalid('tokenizer.json', `"added_tokens[${index}]" must have ${expected}`);
+    throw invalid(file, `${place} must have ${expected}`);
   }
   const special = value.special === true;
   return {

@@ -5,6 +5,7 @@
 import { Tokenizer as LibraryTokenizer } from '@huggingface/tokenizers';
 import { EngineError } from '../errors.ts';
 import { AddedTokenSplitter } from './added-tokens.ts';
+import { readEndTokenIds } from './end-token-ids.ts';
 import { TokenBytes } from './token-bytes.ts';
 import type { JsonObject, TokenizerFiles, TokenizerJson } from './tokenizer-json.ts';
 import { adaptTokenizerJson, addsPrefixSpace } from './tokenizer-stages.ts';
@@ -16,7 +17,7 @@ export class Tokenizer {
   readonly vocabSize: number;
   /** The end-of-sequence id named by tokenizer_config.json; null when it names none. */
   readonly mainEosTokenId: number | null;
-  /** The main id first, then the others of generation_config.json (or config.json). */
+  /** The main id first, then the others of the configuration. */
   readonly eosTokenIds: readonly number[];
   readonly #pipeline: LibraryTokenizer;
   /** Tokens of the model alone: what its words become. */
@@ -27,7 +28,8 @@ export class Tokenizer {
   readonly #unknownId: number | undefined;
   readonly #unnormalized: AddedTokenSplitter;
   readonly #normalized: AddedTokenSplitter;
-  readonly #prefixIds: readonly number[];
+  /** The special tokens before a text, the beginning-of-sequence token for example. */
+  readonly prefixIds: readonly number[];
   readonly #suffixIds: readonly number[];
   readonly #prefixesSpace: boolean;
 
@@ -50,12 +52,10 @@ export class Tokenizer {
       normalizer === null ? token.content : normalizer(token.content),
     );
     this.#prefixesSpace = addsPrefixSpace(files.tokenizer.pre_tokenizer);
-    [this.#prefixIds, this.#suffixIds] = this.#readTemplate();
+    [this.prefixIds, this.#suffixIds] = this.#readTemplate();
     const eosToken = tokenText(files.config.eos_token);
     this.mainEosTokenId = eosToken === null ? null : (this.tokenId(eosToken) ?? null);
-    const configured = toIdList(files.generationConfig.eos_token_id ?? files.modelConfig.eos_token_id);
-    const main = this.mainEosTokenId === null ? [] : [this.mainEosTokenId];
-    this.eosTokenIds = [...new Set([...main, ...configured])];
+    this.eosTokenIds = readEndTokenIds(this.mainEosTokenId, files.generationConfig, files.modelConfig);
   }
 
   /** Id of a token by its exact vocabulary text. */
@@ -71,7 +71,7 @@ export class Tokenizer {
 
   /** Lone surrogates count as U+FFFD. */
   encode(text: string, options: { readonly addSpecialTokens: boolean }): number[] {
-    const ids: number[] = options.addSpecialTokens ? [...this.#prefixIds] : [];
+    const ids: number[] = options.addSpecialTokens ? [...this.prefixIds] : [];
     const wellFormed = text.toWellFormed();
     const { normalizer } = this.#pipeline;
     for (const section of this.#unnormalized.split(wellFormed)) {
@@ -127,11 +127,6 @@ export function tokenText(value: unknown): string | null {
   if (typeof value === 'string') return value;
   if (typeof value === 'object' && value !== null && 'content' in value) return String(value.content);
   return null;
-}
-
-function toIdList(value: unknown): number[] {
-  const list = Array.isArray(value) ? value : [value];
-  return list.filter(id => typeof id === 'number' && Number.isInteger(id));
 }
 
 function createLibraryTokenizer(json: TokenizerJson): LibraryTokenizer {
