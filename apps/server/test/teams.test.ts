@@ -82,6 +82,24 @@ describeOnEveryDatabase('keys of teams', ({ open }) => {
 
   describe('a training model of another team', () => {
     const LOG = { split: 'train', trajectory_groups: [] };
+
+    it('is not in the list, whoever is asked for', async () => {
+      const idsOf = async (team: string | null, query: string) =>
+        (await test.call('GET', query, undefined, bearer(team))).body.data.map(
+          (model: { entity: string }) => model.entity,
+        );
+      expect(await idsOf('beta', '')).toEqual(['beta']);
+      expect(await idsOf('beta', '?entity=acme')).toEqual([]);
+      expect(await idsOf('beta', '?entity=beta')).toEqual(['beta']);
+      expect(new Set(await idsOf(null, ''))).toContain('beta');
+      const unknown = await test.call('GET', '?after=x', undefined, bearer('acme'));
+      for (const query of [`?after=${ids.get('beta')}`, `?entity=beta&after=${ids.get('beta')}`])
+        expect(await test.call('GET', query, undefined, bearer('acme'))).toMatchObject({
+          status: 422,
+          body: unknown.body,
+        });
+    });
+
     const calls: [Method, string, unknown?][] = [
       ['GET', ''],
       ['DELETE', ''],

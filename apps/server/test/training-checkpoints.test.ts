@@ -36,6 +36,56 @@ describeOnEveryDatabase('models and checkpoints', ({ open }) => {
     expect(unnamed.body.name).toMatch(/^model-/);
   });
 
+  it('lists models by time of creation, page by page, of all or of one project', async () => {
+    const ids: string[] = [];
+    for (const name of ['one', 'two', 'three']) {
+      const body = { entity: 'listing', project: name === 'two' ? 'q' : 'p', name, base_model: 'm' };
+      ids.push((await training.call('POST', '', body)).body.id);
+    }
+    const pageOf = async (query: string) => {
+      const { body } = await training.call('GET', `?entity=listing&${query}`);
+      return { ...body, data: body.data.map((item: { id: string }) => item.id) };
+    };
+    const all = await pageOf('');
+    expect(all.data.toSorted()).toEqual(ids.toSorted());
+    const [a, b, c] = all.data;
+    const page = (data: string[], hasMore: boolean) => ({
+      object: 'list',
+      data,
+      has_more: hasMore,
+      first_id: data[0] ?? '',
+      last_id: data.at(-1) ?? '',
+    });
+    expect(await pageOf('limit=2')).toEqual(page([a, b], true));
+    expect(await pageOf(`limit=2&after=${b}`)).toEqual(page([c], false));
+    expect(await pageOf(`after=${c}`)).toEqual(page([], false));
+    expect(await pageOf('order=desc&limit=1')).toEqual(page([c], true));
+    expect(await pageOf(`order=desc&after=${b}`)).toEqual(page([a], false));
+    expect(await pageOf('project=q')).toEqual(page([ids[1]!], false));
+    expect((await training.call('GET', '?entity=listing')).body.data[0]).toMatchObject({
+      object: 'training_model',
+      entity: 'listing',
+      base_model: 'm',
+    });
+    for (const query of ['after=unknown', 'after=%00', 'limit=0', 'order=up', 'project=%00'])
+      expect((await training.call('GET', `?${query}`)).status, query).toBe(422);
+  });
+
+  it('counts a model as untrained until it has weights that are not deleted', async () => {
+    const id = await training.createModel('untrained');
+    const untrained = async () =>
+      (await training.training.models.listUntrained('default')).some(model => model.id === id);
+    const register = (step: number, weights: { kind: 'lora'; path: string } | null) =>
+      training.training.checkpoints.register(id, { id: null, step, metrics: {}, weights });
+    await register(0, null);
+    expect(await untrained()).toBe(true);
+    await register(1, { kind: 'lora', path: '/lora' });
+    expect(await untrained()).toBe(false);
+    await training.training.checkpoints.deleteSteps(id, [1]);
+    expect(await untrained()).toBe(true);
+    expect(await training.training.models.listUntrained('nobody')).toEqual([]);
+  });
+
   it('makes one model when several ask for the same at once', async () => {
     const body = { name: 'at-once', base_model: 'm', return_existing: true };
     const replies = await Promise.all(Array.from({ length: 5 }, () => training.call('POST', '', body)));

@@ -1,12 +1,14 @@
-// POST /v1/preview/models, and reading and deleting one: models under training.
+// POST and GET /v1/preview/models, and reading and deleting one: models under training.
 
 import { z } from 'zod';
-import { modelIdParameter } from './checkpoint.ts';
+import { checkpointListQuery, modelIdParameter } from './checkpoint.ts';
 import { laxBoolean, reportRule } from './lax-primitives.ts';
 import { isStorableText } from './storable-text.ts';
 
 /** Longest entity, project or name. Unit: UTF-16 code units. */
 export const MAX_MODEL_NAME_LENGTH = 200;
+
+const NOT_STORABLE = 'Value error, must not contain control characters or half characters';
 
 // References join parts with slashes and append a checkpoint after a colon, so parts must not contain either.
 const namePart = z
@@ -33,7 +35,7 @@ export const trainingModelRequest = z.object({
     .string()
     .min(1)
     .max(1_000)
-    .refine(isStorableText, 'Value error, must not contain control characters or half characters')
+    .refine(isStorableText, NOT_STORABLE)
     .describe('Base model of the training.'),
   return_existing: laxBoolean()
     .prefault(false)
@@ -70,6 +72,32 @@ export const trainingModel = z
   })
   .meta({ examples: [modelExample] });
 export type TrainingModelRecord = z.output<typeof trainingModel>;
+
+/** Query parameters of the list. */
+export const trainingModelListQuery = z.object({
+  ...checkpointListQuery.shape,
+  entity: z.string().refine(isStorableText, NOT_STORABLE).optional().describe('Only models of this owner.'),
+  project: z
+    .string()
+    .refine(isStorableText, NOT_STORABLE)
+    .optional()
+    .describe('Only models of this project.'),
+  order: z
+    .enum(['asc', 'desc'])
+    .default('asc')
+    .describe('Order by time of creation; `desc` starts with the newest.'),
+});
+export type TrainingModelListQuery = z.output<typeof trainingModelListQuery>;
+
+/** One page of models. */
+export const trainingModelList = z.object({
+  object: z.literal('list').describe('Kind of object.'),
+  data: z.array(trainingModel).describe('The items of this page.'),
+  has_more: z.boolean().describe('Whether more items follow this page.'),
+  first_id: z.string().describe('Id of the first item; empty on an empty page.'),
+  last_id: z.string().describe('Id of the last item; empty on an empty page.'),
+});
+export type TrainingModelList = z.output<typeof trainingModelList>;
 
 /** The answer to a deletion. */
 export const trainingModelDeletion = z.object({

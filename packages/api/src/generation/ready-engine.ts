@@ -1,6 +1,7 @@
 // From the `model` of a request to an engine that can answer it. Every endpoint that runs a model starts here.
 
-import type { EngineLease, Principal, ServedModel, Services } from '../ports/services.ts';
+import type { CheckpointModel, EngineLease, Principal, ServedModel, Services } from '../ports/services.ts';
+import { findUntrainedModel, listUntrainedModels } from '../training/untrained-model.ts';
 import { ApiError } from '../trpc/errors.ts';
 
 /** Unit: milliseconds. A loading model is usually there after this. */
@@ -8,10 +9,11 @@ const LOADING_RETRY_MS = 2_000;
 /** A name that no model has may be of any length. */
 const SHOWN_ID_LENGTH = 200;
 
-type ModelServices = Pick<Services, 'models' | 'checkpointModels'>;
+type ModelServices = Pick<Services, 'models' | 'checkpointModels' | 'training'>;
 
 /**
- * The model of that id: one of the operator's, or a checkpoint. The default one when none is named.
+ * The model of that id: one of the operator's, a checkpoint, or the base of a model in training that has no weights yet. The
+ * default one when none is named.
  *
  * Throws: `model_not_found`, in the same words for a model that is not there and one of another team.
  */
@@ -21,7 +23,10 @@ export async function findModel(
   id: string | null | undefined,
 ): Promise<ServedModel> {
   const wanted = id || services.models.defaultModelId;
-  const model = services.models.find(wanted) ?? (await services.checkpointModels.find(wanted, caller));
+  const model =
+    services.models.find(wanted) ??
+    (await services.checkpointModels.find(wanted, caller)) ??
+    (await findUntrainedModel(services, caller, wanted, openEngine));
   if (model !== undefined) return model;
   const known = services.models.list().map(entry => entry.id);
   throw new ApiError(
@@ -29,6 +34,18 @@ export async function findModel(
     `The model ${wanted.slice(0, SHOWN_ID_LENGTH)} does not exist. Known: ${known.join(', ')}.`,
     { param: 'model' },
   );
+}
+
+/** Every model that the caller may name, the operator's first. */
+export async function listModels(
+  services: ModelServices,
+  caller: Principal,
+): Promise<readonly ServedModel[]> {
+  const own = services.models.list();
+  const taken = new Set(own.map(({ id }) => id));
+  const trained: readonly CheckpointModel[] = await services.checkpointModels.list(caller);
+  const untrained = await listUntrainedModels(services, caller, openEngine);
+  return [...own, ...[...trained, ...untrained].filter(({ id }) => !taken.has(id))];
 }
 
 /** The model id in answers: the model's own, or that of the checkpoint that answers. */

@@ -16,7 +16,24 @@ export interface TrainingModel {
 /** The unique name of a model. */
 export type TrainingModelName = Pick<TrainingModel, 'entity' | 'project' | 'name'>;
 
+export interface TrainingModelListOptions {
+  /** Null: of all entities. */
+  readonly entity: string | null;
+  /** Null: of all projects. */
+  readonly project: string | null;
+  /** Only models after this id in the given order. */
+  readonly after: string | null;
+  readonly limit: number;
+  readonly order: 'asc' | 'desc';
+}
+
 export interface TrainingModelStore {
+  /** One page by (time of creation, id). Null: the cursor names none of these models. */
+  list(
+    options: TrainingModelListOptions,
+  ): Promise<{ readonly models: readonly TrainingModel[]; readonly hasMore: boolean } | null>;
+  /** Every model of an entity, or of all, that has no checkpoint with weights. */
+  listUntrained(entity: string | null): Promise<readonly TrainingModel[]>;
   /** Creates the model, or returns the existing one of this name (`isNew` false). */
   create(
     model: Omit<TrainingModel, 'id' | 'createdAtMs'>,

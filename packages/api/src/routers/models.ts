@@ -2,7 +2,7 @@
 
 import { modelList, modelRecord } from '@ortler/schemas';
 import { z } from 'zod';
-import { findModel } from '../generation/ready-engine.ts';
+import { findModel, listModels } from '../generation/ready-engine.ts';
 import type { ModelIdentity, Services } from '../ports/services.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
 import { createBearerProcedure, router } from '../trpc/trpc.ts';
@@ -25,11 +25,8 @@ export function createModelsRouter(services: Services) {
       })
       .output(modelList)
       .query(async ({ ctx }) => {
-        const own = services.models.list();
-        const taken = new Set(own.map(({ id }) => id));
-        const checkpoints = await services.checkpointModels.list(ctx.principal);
-        const reachable = checkpoints.filter(({ id }) => !taken.has(id));
-        return { object: 'list' as const, data: [...own, ...reachable].map(toModelRecord) };
+        const models = await listModels(services, ctx.principal);
+        return { object: 'list' as const, data: models.map(toModelRecord) };
       }),
 
     retrieve: createBearerProcedure(services)

@@ -16,7 +16,7 @@ import type { CheckpointWeights } from '../ports/training-services.ts';
 import { findModel, unknownModel } from '../training/find-model.ts';
 import { toCheckpoint, toCheckpointRecord } from '../training/to-wire.ts';
 import { ApiError } from '../trpc/errors.ts';
-import { invalidInput, reportFaults } from '../trpc/report-faults.ts';
+import { reportFaults, wrongValue } from '../trpc/report-faults.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
 import { createBearerProcedure, router } from '../trpc/trpc.ts';
 
@@ -173,10 +173,6 @@ export function createCheckpointProcedures(services: Services) {
         };
       }),
   });
-}
-
-function wrongValue(loc: readonly string[], reason: string): ApiError {
-  return invalidInput([{ loc: [...loc], msg: `Value error, ${reason}`, type: 'value_error' }]);
 }
 
 function unknownCheckpoint(): ApiError {

@@ -1,18 +1,22 @@
-// Procedures of models under training: create, read, delete.
+// Procedures of models under training: create, list, read, delete.
 
 import {
+  isStorableText,
   trainingModel,
   trainingModelDeletion,
   trainingModelInput,
+  trainingModelList,
+  trainingModelListQuery,
   trainingModelRequest,
 } from '@ortler/schemas';
-import type { Services } from '../ports/services.ts';
-import { DEFAULT_NAMESPACE, homeEntity, requireEntity } from '../team.ts';
+import type { Principal, Services } from '../ports/services.ts';
+import type { TrainingModelListOptions } from '../ports/training-services.ts';
+import { DEFAULT_NAMESPACE, homeEntity, mayReach, requireEntity } from '../team.ts';
 import { findModel } from '../training/find-model.ts';
 import { toModelReference } from '../training/model-reference.ts';
 import { toModelRecord } from '../training/to-wire.ts';
 import { ApiError } from '../trpc/errors.ts';
-import { reportFaults } from '../trpc/report-faults.ts';
+import { reportFaults, wrongValue } from '../trpc/report-faults.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
 import { createBearerProcedure, router } from '../trpc/trpc.ts';
 
@@ -22,6 +26,18 @@ const GENERATED_NAME_LENGTH = 8;
 
 export function createTrainingModelProcedures(services: Services) {
   const procedure = createBearerProcedure(services).use(reportFaults);
+
+  async function listPage(caller: Principal, options: TrainingModelListOptions) {
+    const { entity, after } = options;
+    // Other teams have no models, as far as the caller can tell. No model has an id that cannot be stored, and some
+    // databases refuse the query.
+    const isEmpty = entity !== null && !mayReach(caller, entity);
+    if (isEmpty && after === null) return { models: [], hasMore: false };
+    return isEmpty || (after !== null && !isStorableText(after))
+      ? null
+      : services.training.models.list(options);
+  }
+
   return router({
     create: procedure
       .meta({
@@ -53,6 +69,36 @@ export function createTrainingModelProcedures(services: Services) {
             `The model ${toModelReference(model)} exists. With return_existing it is given instead.`,
           );
         return toModelRecord(model);
+      }),
+
+    list: procedure
+      .meta({
+        ...common,
+        openapi: {
+          method: 'GET',
+          path: '/v1/preview/models',
+          operationId: 'listTrainingModels',
+          tags,
+          requestHeaders,
+          summary: 'List the models under training',
+        },
+      })
+      .input(trainingModelListQuery)
+      .output(trainingModelList)
+      .query(async ({ ctx, input }) => {
+        const { entity = ctx.principal.team ?? null, project = null, after = null, limit, order } = input;
+        const page = await listPage(ctx.principal, { entity, project, after, limit, order });
+        // The same error for an unknown id and one of another team.
+        if (page === null)
+          throw wrongValue(['query', 'after'], 'after is not the id of a model of this list');
+        const data = page.models.map(toModelRecord);
+        return {
+          object: 'list' as const,
+          data,
+          has_more: page.hasMore,
+          first_id: data[0]?.id ?? '',
+          last_id: data.at(-1)?.id ?? '',
+        };
       }),
 
     get: procedure

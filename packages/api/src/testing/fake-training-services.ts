@@ -67,6 +67,25 @@ function createModels(states: Map<string, ModelState>, now: () => number): Train
       });
       return { model, isNew: true };
     },
+    async list({ entity, project, after, limit, order }) {
+      const all = [...states.values()]
+        .map(({ model }) => model)
+        .filter(model => (entity ?? model.entity) === model.entity)
+        .filter(model => (project ?? model.project) === model.project)
+        .sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+      if (order === 'desc') all.reverse();
+      const cursor = after === null ? -1 : all.findIndex(({ id }) => id === after);
+      if (after !== null && cursor === -1) return null;
+      const behind = all.slice(cursor + 1);
+      return { models: behind.slice(0, limit), hasMore: behind.length > limit };
+    },
+    async listUntrained(entity) {
+      const isTrained = ({ checkpoints }: ModelState) =>
+        checkpoints.some(({ isDeleted, weights }) => !isDeleted && weights !== null);
+      return [...states.values()]
+        .filter(state => (entity ?? state.model.entity) === state.model.entity && !isTrained(state))
+        .map(({ model }) => model);
+    },
     findById: async id => states.get(id)?.model ?? null,
     findByName: async name => find(model => toModelReference(model) === toModelReference(name)),
     delete: async id => states.delete(id),

@@ -23,6 +23,11 @@ export function invalidInput(faults: readonly ValidationDetail[]): ApiError {
   return new ApiError('invalid_input', `The request is not valid: ${texts.join('; ')}${more}`, { faults });
 }
 
+/** The error of one value that a schema cannot judge. */
+export function wrongValue(loc: readonly string[], reason: string): ApiError {
+  return invalidInput([{ loc: [...loc], msg: `Value error, ${reason}`, type: 'value_error' }]);
+}
+
 /** Faults in the message, for readers that do not look at the list. */
 const SHOWN_FAULTS = 3;
 

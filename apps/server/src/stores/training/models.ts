@@ -41,6 +41,47 @@ export function createTrainingModelStore(
   return {
     findById,
     findByName,
+    async list({ entity, project, after, limit, order }) {
+      let listed = reader.selectFrom('training_models').selectAll();
+      if (entity !== null) listed = listed.where('entity', '=', entity);
+      if (project !== null) listed = listed.where('project', '=', project);
+      let page = listed
+        .orderBy('created_at', order)
+        .orderBy('id', order)
+        .limit(limit + 1);
+      if (after !== null) {
+        const cursor = await listed.where('id', '=', after).executeTakeFirst();
+        if (cursor === undefined) return null;
+        const { created_at: time, id } = cursor;
+        const behind = order === 'asc' ? '>' : '<';
+        page = page.where(({ eb, or, and }) =>
+          or([eb('created_at', behind, time), and([eb('created_at', '=', time), eb('id', behind, id)])]),
+        );
+      }
+      const rows = await page.execute();
+      return { models: rows.slice(0, limit).map(toModel), hasMore: rows.length > limit };
+    },
+    async listUntrained(entity) {
+      const untrained = reader
+        .selectFrom('training_models')
+        .selectAll()
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('checkpoints')
+                .select('checkpoints.id')
+                .whereRef('checkpoints.model_id', '=', 'training_models.id')
+                .where('deleted_at', 'is', null)
+                .where('weights_path', 'is not', null),
+            ),
+          ),
+        )
+        .orderBy('entity')
+        .orderBy('project')
+        .orderBy('name');
+      const ofEntity = entity === null ? untrained : untrained.where('entity', '=', entity);
+      return (await ofEntity.execute()).map(toModel);
+    },
     async create({ entity, project, name, baseModel }) {
       const inserted = await db
         .insertInto('training_models')
