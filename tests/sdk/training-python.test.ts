@@ -10,6 +10,7 @@ const CHECKS = [
   'create',
   'conflict',
   'fresh',
+  'rollout before training',
   'log',
   'refused log',
   'list',

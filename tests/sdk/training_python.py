@@ -49,6 +49,14 @@ async def main() -> None:
 
     report("fresh", await steps(limit=1, order="desc") == [])
 
+    chats = openai.AsyncOpenAI(api_key=api_key, base_url=base_url).chat.completions
+    address = "wandb-artifact:///default/tests/client"
+    answers = [
+        await chats.create(model=name, messages=[{"role": "user", "content": "2 + 2?"}], max_tokens=2)
+        for name in (address, f"{address}:step0")
+    ]
+    report("rollout before training", [answer.model for answer in answers] == ["a", "a"])
+
     choice = openai.types.chat.chat_completion.Choice.model_validate(
         {
             "finish_reason": "stop",

@@ -2,7 +2,13 @@
 // `app.inject`.
 
 import cors from '@fastify/cors';
-import { createAppRouter, type PublicError, type Services, toPublicError } from '@ortler/api';
+import {
+  createAppRouter,
+  MAX_BATCH_CALLS,
+  type PublicError,
+  type Services,
+  toPublicError,
+} from '@ortler/api';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import { fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import {
@@ -16,6 +22,7 @@ import { answerBrokenRequest } from './rest/broken-request.ts';
 import { createDispatcher } from './rest/dispatcher.ts';
 import { toErrorBody, toErrorHeaders, toTrpcErrorBody } from './rest/error-body.ts';
 import { setIdleWriteTimeout } from './rest/idle-write-timeout.ts';
+import { refuseLargeBatch } from './rest/refuse-large-batch.ts';
 import { chooseRequestId, createRequestContext } from './rest/request-context.ts';
 import { createRouteTable } from './rest/route-table.ts';
 import { type CheckedDatabase, createDatabaseChecks } from './system/database-checks.ts';
@@ -45,8 +52,6 @@ export interface AppOptions {
 const MAX_PARAM_LENGTH = 5_000;
 /** Longest time a client may take to send its request. */
 const REQUEST_TIMEOUT_MS = 120_000;
-/** Most calls in one tRPC request. */
-const MAX_TRPC_BATCH = 16;
 /** Origin of a request line in absolute form, with the first slash of its path. */
 const ORIGIN = /^https?:\/\/[^/?#]*\/?/i;
 /** How long browsers may cache a preflight response. Unit: seconds. */
@@ -130,6 +135,9 @@ export async function createApp({
       reply.header('x-accel-buffering', 'no');
       done();
     });
+    trpc.addHook<{ Params: { path?: string } }>('preValidation', async ({ params }) => {
+      refuseLargeBatch(params.path ?? '');
+    });
     // Errors that Fastify raises before tRPC sees the request, such as a body past the limit, in tRPC's error shape.
     trpc.setErrorHandler((error, request, reply) => {
       const known: PublicError = { ...toPublicError(error, request.id), ...frameworkFault(error) };
@@ -140,7 +148,9 @@ export async function createApp({
       prefix: '/trpc',
       trpcOptions: {
         router,
-        maxBatchSize: MAX_TRPC_BATCH,
+        maxBatchSize: MAX_BATCH_CALLS,
+        // Queries may come by POST too, because long inputs do not fit into a URL.
+        allowMethodOverride: true,
         createContext: ({ req, res }) =>
           createRequestContext(req.raw, res.raw, { requestId: req.id, stopping }).context,
         onError: ({ error, req, input }) => onError(error, toPublicError(error, req.id, input), req.id),

@@ -1,9 +1,16 @@
 import { getEventListeners } from 'node:events';
 import { type AppRouter, createAppRouter, listRestRoutes } from '@ortler/api';
-import { createOrtlerClient } from '@ortler/api/client';
+import { createOrtlerClient, int64Transformer, MAX_BATCH_CALLS } from '@ortler/api/client';
 import { createFakeEngine, createFakeServices, TEST_API_KEY } from '@ortler/api/testing';
-import { TRPCClientError } from '@trpc/client';
-import { afterEach, expect, it, vi } from 'vitest';
+import {
+  createTRPCClient,
+  httpBatchLink,
+  httpBatchStreamLink,
+  httpLink,
+  type TRPCClientError as Refusal,
+  TRPCClientError,
+} from '@trpc/client';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MESSAGES, openTestApp, type TestApp } from './open-test-app.ts';
 
 /** Long enough for a busy machine; a wait ends as soon as its condition holds. */
@@ -12,8 +19,8 @@ const PATIENCE = { timeout: 20_000 };
 let test: TestApp;
 afterEach(() => test.app.close());
 
-async function connect(apiKey = TEST_API_KEY, services = createFakeServices()) {
-  test = await openTestApp(services);
+async function connect(apiKey = TEST_API_KEY, services = createFakeServices(), bodyLimitBytes = 4_096) {
+  test = await openTestApp(services, bodyLimitBytes);
   return createOrtlerClient({ url: await test.listen(), apiKey, headers: { 'x-request-id': 'same' } });
 }
 
@@ -67,6 +74,71 @@ it('gives the same refusals as REST', async () => {
     expect({ message, type: data?.type, param: data?.param, code: data?.httpStatus }).toEqual(error);
     expect(data).not.toHaveProperty('stack');
   }
+});
+
+describe('links of the caller', () => {
+  const linkOptions = async () => ({
+    url: `${await test.listen()}/trpc`,
+    transformer: int64Transformer,
+    headers: { authorization: `Bearer ${TEST_API_KEY}` },
+  });
+
+  it.each([
+    ['GET', {}],
+    ['POST', { methodOverride: 'POST' as const }],
+  ])('send reading procedures as queries by %s', async (_method, more) => {
+    test = await openTestApp();
+    const client = createTRPCClient<AppRouter>({
+      links: [httpLink({ ...(await linkOptions()), ...more })],
+    });
+    const { tokens } = await client.tokenizer.encode.query({ prompt: 'Hello' });
+    expect((await client.tokenizer.decode.query({ tokens })).prompt).toBe('Hello');
+    expect(await client.feedback.query.query({ project_id: 'a/b' })).toEqual({ result: [] });
+    const start = '2026-01-01T00:00:00Z';
+    expect(await client.feedback.payloadSchema.query({ project_id: 'a/b', start })).toEqual({ paths: [] });
+  });
+
+  it('may send them as mutations, as before they were queries', async () => {
+    test = await openTestApp();
+    const reply = await test.app.inject({
+      method: 'POST',
+      url: '/trpc/tokenizer.encode',
+      headers: { authorization: `Bearer ${TEST_API_KEY}`, 'content-type': 'application/json' },
+      payload: JSON.stringify({ prompt: 'Hello' }),
+    });
+    expect(reply.statusCode).toBe(200);
+  });
+
+  it.each([
+    ['httpBatchLink', httpBatchLink],
+    ['httpBatchStreamLink', httpBatchStreamLink],
+  ])('%s splits batches at the limit, without it they are refused with the limit', async (_name, link) => {
+    test = await openTestApp();
+    const options = await linkOptions();
+    const callAll = (maxItems?: number) => {
+      const links = [link<AppRouter>({ ...options, ...(maxItems !== undefined && { maxItems }) })];
+      const client = createTRPCClient<AppRouter>({ links });
+      return Promise.allSettled(
+        Array.from({ length: MAX_BATCH_CALLS * 2 + 1 }, () => client.models.list.query()),
+      );
+    };
+    for (const { status } of await callAll(MAX_BATCH_CALLS)) expect(status).toBe('fulfilled');
+    for (const outcome of await callAll()) {
+      if (outcome.status === 'fulfilled') throw new Error('expected a refusal');
+      const { message, data } = outcome.reason as Refusal<AppRouter>;
+      expect(message).toBe(
+        'A batch must hold at most 16 calls; this one holds 33. Give the link of the client maxItems: 16.',
+      );
+      expect(data).toMatchObject({ httpStatus: 400, requestId: expect.any(String) });
+    }
+  });
+});
+
+it('sends long inputs of queries in the body', async () => {
+  const client = await connect(TEST_API_KEY, createFakeServices(), 100_000);
+  // Headers of 16 KiB and more are refused.
+  const prompt = 'word '.repeat(4_000);
+  expect((await client.tokenizer.encode.query({ prompt })).count).toBeGreaterThan(4_000);
 });
 
 it('refuses a wrong key', async () => {

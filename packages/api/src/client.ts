@@ -3,8 +3,9 @@
 import { createTRPCClient, httpBatchStreamLink, type TRPCClient } from '@trpc/client';
 import type { AppRouter } from './app-router.ts';
 import { int64Transformer } from './trpc/int64-transformer.ts';
+import { MAX_BATCH_CALLS } from './trpc/max-batch-calls.ts';
 
-export { int64Transformer };
+export { int64Transformer, MAX_BATCH_CALLS };
 export type OrtlerClient = TRPCClient<AppRouter>;
 
 export interface OrtlerClientOptions {
@@ -27,6 +28,8 @@ export function createOrtlerClient({ url, apiKey, headers }: OrtlerClientOptions
         transformer: int64Transformer,
         // Calls that share a request could not be aborted alone.
         maxItems: 1,
+        // In a URL, a long text or filter would exceed the limit of request headers.
+        methodOverride: 'POST',
         headers: { ...headers, authorization: `Bearer ${apiKey}` },
       }),
     ],

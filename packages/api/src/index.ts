@@ -69,5 +69,6 @@ export {
   type PublicError,
   toPublicError,
 } from './trpc/errors.ts';
+export { MAX_BATCH_CALLS } from './trpc/max-batch-calls.ts';
 export { invalidInput } from './trpc/report-faults.ts';
 export { type ApiContext, type Credentials, type ProcedureMeta, requireBearer } from './trpc/trpc.ts';

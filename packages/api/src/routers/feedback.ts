@@ -59,7 +59,7 @@ export function createFeedbackRouter(services: Services) {
 
     query: procedure(feedbackQueryRequest, feedbackRoute('/feedback/query', 'queryFeedback', 'Find feedback'))
       .output(feedbackQueryResult)
-      .mutation(({ ctx, input }) => {
+      .query(({ ctx, input }) => {
         requireProject(ctx.principal, input.project_id);
         return withQueryErrors(() => answerQuery(services, input));
       }),
@@ -73,7 +73,7 @@ export function createFeedbackRouter(services: Services) {
       ),
     )
       .output(feedbackPayloadSchemaResult)
-      .mutation(({ ctx, input }) =>
+      .query(({ ctx, input }) =>
         withQueryErrors(async () => {
           requireProject(ctx.principal, input.project_id);
           const collector = new PayloadPathCollector();

@@ -38,7 +38,7 @@ export function createTokenizerRouter(services: Services) {
       })
       .input(tokenizeRequest)
       .output(tokenizeResult)
-      .mutation(
+      .query(
         ({ ctx, input }: { ctx: CallerContext; input: TokenizeRequest }): Promise<TokenizeResult> =>
           tokenize(services, input, ctx),
       ),
@@ -59,7 +59,7 @@ export function createTokenizerRouter(services: Services) {
       })
       .input(detokenizeRequest)
       .output(detokenizeResult)
-      .mutation(({ ctx, input }: { ctx: CallerContext; input: DetokenizeRequest }) =>
+      .query(({ ctx, input }: { ctx: CallerContext; input: DetokenizeRequest }) =>
         detokenize(services, input, ctx),
       ),
   });
