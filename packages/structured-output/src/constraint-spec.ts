@@ -1,5 +1,7 @@
 // The constraints that a caller may put on an answer, and the limits on their size. Plain data.
 
+import type { TagNode } from './tag-node.ts';
+
 /** The form of generated JSON. Every setting but `any` white space narrows it: all of it is JSON of the schema. */
 export interface JsonStyle {
   /**
@@ -37,7 +39,14 @@ export type ConstraintSpec =
   /** EBNF when the text has `::=`, with the start rule `root`; Lark otherwise. */
   | { readonly grammar: string }
   /** JSON text or parsed value, in either published shape: `format`, or `structures` and `triggers`. */
-  | { readonly structuralTag: unknown; readonly style?: JsonStyle };
+  | { readonly structuralTag: unknown; readonly style?: JsonStyle }
+  | TagConstraint;
+
+/** A structural tag as a tree of nodes, as programs write it: with parts that the published shapes do not have. */
+export interface TagConstraint {
+  readonly tag: TagNode;
+  readonly style?: JsonStyle;
+}
 
 /** Exactly one of them is there. */
 export const CONSTRAINT_FIELDS = [
@@ -47,6 +56,7 @@ export const CONSTRAINT_FIELDS = [
   'choice',
   'grammar',
   'structuralTag',
+  'tag',
 ] as const;
 
 export interface JsonSchemaConstraint {

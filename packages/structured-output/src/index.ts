@@ -20,11 +20,13 @@ export {
   JSON_WHITESPACE,
   type JsonStyle,
   type JsonWhitespace,
+  type TagConstraint,
 } from './constraint-spec.ts';
 export { ConstraintError, type ConstraintErrorCode, type ConstraintErrorDetails } from './errors.ts';
 export { findJsonPosition, type JsonPosition } from './json-form/json-position.ts';
 export { LlguidanceEngine } from './llguidance/llguidance-engine.ts';
 export { ReasoningEnd } from './reasoning-end.ts';
+export type { TaggedNode, TagNode } from './tag-node.ts';
 export {
   createTokenVocabulary,
   type SpecialToken,

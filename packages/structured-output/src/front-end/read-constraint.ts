@@ -10,7 +10,7 @@ import {
 import { isEbnf } from '../ebnf/parse-ebnf.ts';
 import { refuse } from '../refuse.ts';
 import { parseTag } from '../structural-tag/parse-tag.ts';
-import type { TagNode } from '../structural-tag/tag-node.ts';
+import type { TagNode } from '../tag-node.ts';
 
 export type ConstraintSource =
   | {
@@ -49,6 +49,10 @@ export function readConstraint(spec: ConstraintSpec, limits: ConstraintLimits): 
     checkSize(spec.grammar, limits);
     if (spec.grammar.trim() === '') refuse('grammar', 'The grammar is empty');
     return { kind: isEbnf(spec.grammar) ? 'ebnf' : 'lark', text: spec.grammar };
+  }
+  if ('tag' in spec) {
+    checkDocument(spec.tag as unknown as JsonValue, limits);
+    return { kind: 'tag', tag: spec.tag, style: spec.style ?? {} };
   }
   const { structuralTag, style = {} } = spec;
   if (typeof structuralTag === 'string') checkSize(structuralTag, limits);

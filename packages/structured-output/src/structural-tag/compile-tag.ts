@@ -6,12 +6,13 @@ import type { JsonStyle } from '../constraint-spec.ts';
 import { type CompileOptions, dryRun } from '../dry-run/dry-run.ts';
 import { ebnfToRules } from '../ebnf/ebnf-to-lark.ts';
 import { isEbnf } from '../ebnf/parse-ebnf.ts';
+import { ConstraintError } from '../errors.ts';
 import { refuseUnenforced } from '../json-schema/compile-schema.ts';
 import { withStyle } from '../json-schema/json-style.ts';
 import { normaliseSchema } from '../json-schema/normalise-schema.ts';
 import { refuse } from '../refuse.ts';
 import { checkMaskCost, checkRegex } from '../regex/check-regex.ts';
-import type { TagNode } from './tag-node.ts';
+import type { TagNode } from '../tag-node.ts';
 import { type TagLeaves, tagToLark } from './tag-to-lark.ts';
 
 export interface TagSource {
@@ -28,11 +29,12 @@ export function compileTag({ tag, style }: TagSource, options: CompileOptions): 
 
 function createLeaves(style: JsonStyle, { limits, fitsMaskBudget }: CompileOptions): TagLeaves {
   return {
-    toJson: (schema, place) => {
+    toJson: ({ schema, place, isLenient = false }) => {
       const { closeObjects = false } = style;
-      const normalised = normaliseSchema(schema, { closeObjects, limits, fitsMaskBudget });
-      refuseUnenforced(normalised, place);
-      return withStyle(normalised.schema, style, { coercesOneOf: false, extent: 'part' });
+      const options = { closeObjects, limits, fitsMaskBudget, omitsPatterns: isLenient };
+      const normalised = within(place, () => normaliseSchema(schema, options));
+      if (!isLenient) refuseUnenforced(normalised, place);
+      return withStyle(normalised.schema, style, { coercesOneOf: isLenient, extent: 'part' });
     },
     toRegex: (pattern, place) => {
       const text = checkRegex(pattern, place, limits);
@@ -44,4 +46,15 @@ function createLeaves(style: JsonStyle, { limits, fitsMaskBudget }: CompileOptio
       return ebnfToRules(grammar, limits, prefix);
     },
   };
+}
+
+/** Places in a schema -> places in the constraint that it is a part of. */
+function within<Result>(place: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof ConstraintError)) throw error;
+    const message = error.message.replace('(at #', () => `(at ${place}`);
+    throw new ConstraintError(error.code, message, { cause: error });
+  }
 }

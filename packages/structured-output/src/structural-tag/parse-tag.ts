@@ -4,7 +4,7 @@
 import { isList, isMap, type JsonMap, type JsonValue, parseJson } from '@ortler/json';
 import type { ConstraintLimits } from '../constraint-spec.ts';
 import { pointer, refuse } from '../refuse.ts';
-import type { TaggedNode, TagNode } from './tag-node.ts';
+import type { TaggedNode, TagNode } from '../tag-node.ts';
 
 /** Throws: `invalid_constraint` naming the place. */
 export function parseTag(tag: unknown, limits: ConstraintLimits): TagNode {

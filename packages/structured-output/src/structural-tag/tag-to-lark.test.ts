@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { TagNode } from './tag-node.ts';
+import type { TagNode } from '../tag-node.ts';
 import { type TagLeaves, tagToLark } from './tag-to-lark.ts';
 
 const LEAVES: TagLeaves = {
-  toJson: schema => schema,
+  toJson: ({ schema }) => schema,
   toRegex: pattern => pattern,
   toRules: (_text, prefix) => ({ definitions: `${prefix}r0: "g"`, start: `${prefix}r0` }),
 };

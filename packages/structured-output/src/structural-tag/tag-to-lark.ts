@@ -4,12 +4,12 @@
 import type { JsonValue } from '@ortler/json';
 import { larkJson, larkLiteral, larkRegex } from '../lark/write-lark.ts';
 import { refuse } from '../refuse.ts';
+import type { TaggedNode, TagNode } from '../tag-node.ts';
 import type { SpecialToken } from '../token-vocabulary.ts';
-import type { TaggedNode, TagNode } from './tag-node.ts';
 
 /** Compilers of the leaves of a tag to Lark. Each throws `invalid_constraint`. */
 export interface TagLeaves {
-  readonly toJson: (schema: JsonValue, place: string) => JsonValue;
+  readonly toJson: (node: Extract<TagNode, { kind: 'json' }>) => JsonValue;
   readonly toRegex: (pattern: string, place: string) => string;
   /** Rules whose names begin with `prefix`, and the name of the first. */
   readonly toRules: (
@@ -48,7 +48,7 @@ class TagWriter {
       case 'text':
         return this.#literal(node.text);
       case 'json':
-        return this.#define(larkJson(this.#leaves.toJson(node.schema, node.place)));
+        return this.#define(larkJson(this.#leaves.toJson(node)));
       case 'regex':
         return this.#define(larkRegex(this.#leaves.toRegex(node.pattern, node.place)));
       case 'grammar': {
@@ -60,6 +60,9 @@ class TagWriter {
       case 'any-text':
         if (until.length > 0) refuse(node.place, 'Free text must stand directly before the end of its tag');
         return this.#define(ANY_TEXT);
+      case 'other-text':
+        if (until.length > 0) refuse('', 'Other text reads to the end of the answer, so nothing may follow');
+        return this.#otherThan(node.beginnings);
       case 'sequence':
         return this.#sequence(node.items, until);
       case 'choice':
@@ -136,6 +139,14 @@ class TagWriter {
     if (triggers.length === 0) return this.#define(ANY_TEXT);
     const name = `FREE${this.#lines.length}`;
     const excluded = triggers.map(trigger => `~(${ANY_TEXT} ${larkLiteral(trigger)} ${ANY_TEXT})`);
+    this.#lines.push(`${name}: ${[ANY_TEXT, ...excluded].join(' & ')}`);
+    return name;
+  }
+
+  /** Text that begins with none of these. */
+  #otherThan(beginnings: readonly string[]): string {
+    const name = `OTHER${this.#lines.length}`;
+    const excluded = beginnings.map(text => `~(${larkLiteral(text)} ${ANY_TEXT})`);
     this.#lines.push(`${name}: ${[ANY_TEXT, ...excluded].join(' & ')}`);
     return name;
   }

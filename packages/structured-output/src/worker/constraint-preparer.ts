@@ -119,7 +119,7 @@ export class ConstraintPreparer {
 
 /** The spec with the style where it is JSON; its own settings take precedence. */
 function withDefaultStyle(spec: ConstraintSpec, style: JsonStyle): ConstraintSpec {
-  const isJson = 'jsonSchema' in spec || 'jsonObject' in spec || 'structuralTag' in spec;
+  const isJson = 'jsonSchema' in spec || 'jsonObject' in spec || 'structuralTag' in spec || 'tag' in spec;
   return isJson ? { ...spec, style: { ...style, ...spec.style } } : spec;
 }
 

@@ -4,7 +4,7 @@
 //
 // The channel `analysis` is reasoning; every other one is part of the answer. Text without a header is the answer.
 
-import { findFirst, longestOpenMark } from './find-marks.ts';
+import { findFirst, longestOpenMark } from '@ortler/tool-calling';
 import type { ReasoningSplitter, SplitText } from './reasoning-splitter.ts';
 
 const HEADER_STARTS = ['<|start|>', '<|channel|>'];

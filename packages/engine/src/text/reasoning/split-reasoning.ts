@@ -1,7 +1,7 @@
 // Splits the reasoning of a model from its answer while the text streams: a mark may be cut at any place. The joined parts
 // do not depend on where the text was cut. Called for every choice.
 
-import { findFirst, longestOpenMark } from './find-marks.ts';
+import { findFirst, longestOpenMark } from '@ortler/tool-calling';
 import type { ReasoningFormat, ReasoningStart, TagFormat } from './reasoning-format.ts';
 import type { ReasoningSplitter, SplitText } from './reasoning-splitter.ts';
 import { createChannelSplitter } from './split-channels.ts';

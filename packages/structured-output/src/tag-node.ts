@@ -1,13 +1,22 @@
-// The syntax tree of a structural tag, the same for both published shapes. Only parse-tag.ts makes one.
+// The syntax tree of a structural tag, the same for both published shapes. parse-tag.ts makes one of what callers write; the
+// grammars of tool calls are such trees too.
 
 import type { JsonValue } from '@ortler/json';
 
 export type TagNode =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'json'; readonly schema: JsonValue; readonly place: string }
+  | {
+      readonly kind: 'json';
+      readonly schema: JsonValue;
+      readonly place: string;
+      /** Keywords that no grammar enforces are left out, where they would be refused. Default: false. */
+      readonly isLenient?: boolean;
+    }
   | { readonly kind: 'regex'; readonly pattern: string; readonly place: string }
   | { readonly kind: 'grammar'; readonly text: string; readonly place: string }
   | { readonly kind: 'any-text'; readonly place: string }
+  /** The rest of the answer, which does not begin with any of these texts. */
+  | { readonly kind: 'other-text'; readonly beginnings: readonly string[] }
   | { readonly kind: 'sequence'; readonly items: readonly TagNode[] }
   | { readonly kind: 'choice'; readonly items: readonly TagNode[] }
   | TaggedNode

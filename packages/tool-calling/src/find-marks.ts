@@ -1,4 +1,4 @@
-// Finds marks in text that comes in pieces. Called by the splitters.
+// Finds marks in text that comes in pieces. Callers: the parser of calls, and the splitters of reasoning in the engine.
 
 /** The mark that begins first in the text. */
 export function findFirst(
