@@ -7,6 +7,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LocalHub, readFolder, startHub, TEST_TOKEN } from '@ortler/hub/testing';
+import { createTinyCheckpoint, writeOptimumModel } from '@ortler/model-builder/testing';
 import { HubError, loadModel } from 'ortler';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { REPOSITORY } from '../support/server.ts';
@@ -153,6 +154,71 @@ describe('a model by its name', () => {
     expect(wrong.err).toContain('does not accept the token (401)');
     for (const { out, err } of [pulled, wrong]) expect(out + err).not.toMatch(/hf_(wrong|abc)/);
     expect(hub.requests.some(({ server, hasToken }) => server === 'cdn' && hasToken)).toBe(false);
+  });
+});
+
+describe('a repository of ONNX graphs', () => {
+  const OPTIMUM = 'ortler/tiny-ONNX';
+  const GENAI = 'ortler/tiny-genai';
+  beforeAll(async () => {
+    const [checkpoint, exported] = [join(folder, 'checkpoint'), join(folder, 'exported')];
+    await createTinyCheckpoint(checkpoint);
+    for (const precision of ['f32', 'q4'] as const)
+      await writeOptimumModel({ sourceDir: checkpoint, outputDir: exported, precision, logits: 'all' });
+    hub.put(OPTIMUM, { files: await readFolder(exported) });
+    const golden = join(REPOSITORY, 'packages/model-builder/test/golden/genai');
+    const cpu = await readFolder(join(golden, 'qwen3-int4'));
+    const webgpu = await readFolder(join(golden, 'qwen3-webgpu'));
+    const inFolder = (name: string, files: Readonly<Record<string, Buffer>>) =>
+      Object.entries(files).map(([path, content]) => [`${name}/${path}`, content] as const);
+    hub.put(GENAI, {
+      files: Object.fromEntries([...inFolder('cpu_and_mobile/cpu-int4', cpu), ...inFolder('webgpu', webgpu)]),
+    });
+  });
+  const chat = (name: string, ...args: readonly string[]) =>
+    ortler(['chat', name, 'Hi', '--temperature', '0', '--max-tokens', '4', '--device', 'cpu', ...args]);
+  const fetched = () =>
+    hub.requests
+      .filter(({ server, url }) => server === 'hub' && url.includes('/resolve/'))
+      .map(({ url }) => url.split('/').slice(5).join('/'));
+
+  it('gives the graph of the precision, and nothing of the others', async () => {
+    const answered = await chat(OPTIMUM, '--precision', 'q4');
+    expect(answered).toMatchObject({ code: 0, out: expect.any(String) });
+    expect(fetched()).toContain('onnx/model_q4.onnx');
+    expect(fetched()).not.toContain('onnx/model.onnx');
+    // It is the one of the cache that is taken offline.
+    expect(await chat(OPTIMUM, '--precision', 'q4', '--offline')).toMatchObject({
+      code: 0,
+      out: answered.out,
+    });
+    expect((await chat(OPTIMUM, '--precision', 'f32', '--offline')).err).toContain(
+      'is not, or not completely, in the cache',
+    );
+    expect((await ortler(['models', 'list'])).out).toMatch(/^ortler\/tiny-ONNX +.+ ONNX$/m);
+  });
+
+  it('gives the folder for the device, in the layout of onnxruntime-genai', async () => {
+    expect(await chat(GENAI)).toMatchObject({ code: 0 });
+    expect(fetched()).toContain('cpu_and_mobile/cpu-int4/model.onnx');
+    expect(fetched().filter(path => path.startsWith('webgpu'))).toEqual(['webgpu/genai_config.json']);
+  });
+
+  it('is refused before a download for a precision that it lacks, and for a build', async () => {
+    const lacking = await ortler(['pull', OPTIMUM, '--precision', 'q8', '--device', 'cpu']);
+    expect(lacking.err).toMatch(
+      /ortler\/tiny-ONNX has no graph of precision q8; it has model\.onnx, model_q4\.onnx/,
+    );
+    expect((await ortler(['build', OPTIMUM])).err).toContain('need no build: `ortler serve`');
+    expect(fetched()).toEqual([]);
+  });
+
+  it('is inspected', async () => {
+    const { out } = await ortler(['inspect', OPTIMUM, '--device', 'cpu'], { HF_HOME: join(folder, 'none') });
+    expect(out).toMatch(/format +ONNX, in the layout of Optimum and transformers\.js/);
+    expect(out).toMatch(/architecture +llama: 2 layers of 64/);
+    const genai = await ortler(['inspect', GENAI, '--device', 'cpu'], { HF_HOME: join(folder, 'none') });
+    expect(genai.out).toMatch(/architecture +qwen3: \d layers/);
   });
 });
 

@@ -54,6 +54,8 @@ A flag overrides its variable, a variable overrides the default.
 Examples:
   ortler serve Qwen/Qwen3-0.6B                                       a model of the Hub, under its name
   ortler serve --models small=Qwen/Qwen3-0.6B@main,unsloth/Qwen3-4B-GGUF:Q4_K_M
+  ortler serve onnx-community/Qwen3-0.6B-ONNX --precision q4         one graph of a repository of ONNX graphs
+  ortler serve path/to/big path/to/small.gguf                        several, each under the name of its folder or file
   ortler serve --models big=path/to/big,small=path/to/small
   ortler serve --precision q4 --kv-cache int8 --max-sequences 16     4-bit weights, int8 KV cache, batches of 16
   ORTLER_API_KEY=<your key> ortler serve --host 0.0.0.0 --port 8080
@@ -201,7 +203,7 @@ addSettings(program.command('inspect'), INSPECT_SETTINGS)
   });
 
 registerModelCommands(program, {
-  addSettings: command => addSettings(command, HUB_SETTINGS),
+  addSettings: (command, names = []) => addSettings(command, [...names, ...HUB_SETTINGS]),
   configFrom,
 });
 

@@ -1,10 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { chooseFiles } from './choose-files.ts';
+import { chooseFiles, type GraphChoice } from './choose-files.ts';
 
 const INDEX = 'model.safetensors.index.json';
 
-function choose(paths: readonly string[], { quant, index = '' }: { quant?: string; index?: string } = {}) {
-  return chooseFiles({ repository: 'org/model', paths, quant, readText: async () => index });
+interface Given {
+  readonly quant?: string;
+  readonly index?: string;
+  readonly choice?: GraphChoice;
+}
+
+function choose(paths: readonly string[], { quant, index = '', choice }: Given = {}) {
+  const readText = async () => index;
+  return chooseFiles({ repository: 'org/model', paths, quant, readText, chooseGraph: async () => choice });
 }
 
 describe('the files that a build needs', () => {
@@ -72,9 +79,37 @@ describe('the files that a build needs', () => {
     });
   });
 
+  test('are those of a graph that the caller chooses, with the files beside its settings', async () => {
+    const paths = ['README.md', 'config.json', 'tokenizer.json', 'onnx/model.onnx', 'onnx/model_q4.onnx'];
+    const weights = ['onnx/model_q4.onnx'];
+    const choice = { kind: 'chosen', folder: '', weights } as const;
+    expect(await choose(paths, { choice })).toEqual({
+      kind: 'onnx',
+      companions: ['config.json', 'tokenizer.json'],
+      weights,
+      entry: undefined,
+    });
+    const inFolder = [
+      'config.json',
+      'cpu/a/genai_config.json',
+      'cpu/a/tokenizer.json',
+      'cpu/a/m.onnx',
+      'cpu/b/x',
+    ];
+    expect(
+      await choose(inFolder, { choice: { kind: 'chosen', folder: 'cpu/a', weights: ['cpu/a/m.onnx'] } }),
+    ).toMatchObject({ companions: ['cpu/a/genai_config.json', 'cpu/a/tokenizer.json'], entry: 'cpu/a' });
+    await expect(choose(paths, { choice: { kind: 'refused', fault: 'has none of them' } })).rejects.toThrow(
+      'org/model has none of them.',
+    );
+    // Safetensors come first.
+    expect(await choose([...paths, 'model.safetensors'], { choice })).toMatchObject({ kind: 'safetensors' });
+  });
+
   test.each([
     [['config.json', 'pytorch_model.bin'], 'pytorch_model.bin only, a Python pickle'],
     [['config.json', 'onnx/model_q4.onnx'], 'ONNX graphs only (onnx/model_q4.onnx)'],
+    [['model.onnx'], 'in no layout that is loaded by name'],
     [['consolidated.safetensors', 'params.json'], 'neither model.safetensors nor'],
     [['model.safetensors'], 'has no config.json'],
     [['README.md'], 'has no weights'],

@@ -5,13 +5,25 @@ import { HubError } from './errors.ts';
 import { chooseGguf, hasGguf } from './gguf-files.ts';
 
 export interface ChosenFiles {
-  readonly kind: 'safetensors' | 'gguf' | 'adapter';
+  readonly kind: 'safetensors' | 'gguf' | 'adapter' | 'onnx';
   /** Small files. They appear in a snapshot before the weights, so that one with weights is complete. */
   readonly companions: readonly string[];
   readonly weights: readonly string[];
-  /** The weights file to open; undefined where the folder is opened. */
+  /** The weights file to open, or the folder of a graph; undefined where the whole snapshot is opened. */
   readonly entry: string | undefined;
 }
+
+/** Files of one model in a repository of ONNX graphs, as the caller chooses them: this package knows no graphs. */
+export type GraphChoice =
+  | {
+      readonly kind: 'chosen';
+      /** Folder of configuration and tokenizer, relative to the repository; empty for itself. */
+      readonly folder: string;
+      /** They appear in a snapshot in this order. */
+      readonly weights: readonly string[];
+    }
+  /** `fault` continues the name of the repository. */
+  | { readonly kind: 'refused'; readonly fault: string };
 
 export interface Listing {
   readonly repository: string;
@@ -19,6 +31,8 @@ export interface Listing {
   readonly quant: string | undefined;
   /** Text of a small file. Called for the index of sharded weights. */
   readonly readText: (path: string) => Promise<string>;
+  /** Undefined result: the repository has no graphs that are known. Absent: graphs are not taken. */
+  readonly chooseGraph?: (() => Promise<GraphChoice | undefined>) | undefined;
 }
 
 const WEIGHTS = 'model.safetensors';
@@ -29,6 +43,9 @@ const ADAPTER_WEIGHTS = 'adapter_model.safetensors';
 /** Configuration, tokenizer and chat templates: in the root of the repository, except for named templates. */
 const COMPANION =
   /^(config\.json|generation_config\.json|tokenizer[^/]*|special_tokens_map\.json|added_tokens\.json|vocab\.json|merges\.txt|chat_template[^/]*|additional_chat_templates\/[^/]+\.jinja)$/;
+
+/** The same beside a graph. */
+const GRAPH_COMPANION = /^genai_config\.json$/;
 
 /** Throws: `unsupported` for other formats, `not_found` for missing files or quantisations, and the errors of `readText`. */
 export async function chooseFiles(listing: Listing): Promise<ChosenFiles> {
@@ -51,7 +68,25 @@ export async function chooseFiles(listing: Listing): Promise<ChosenFiles> {
   }
   if (has(ADAPTER_CONFIG) && has(ADAPTER_WEIGHTS))
     return { kind: 'adapter', companions: [ADAPTER_CONFIG], weights: [ADAPTER_WEIGHTS], entry: undefined };
+  const graph = hasGraphs(paths) ? await listing.chooseGraph?.() : undefined;
+  if (graph !== undefined) return graphFiles(listing, graph);
   throw new HubError('unsupported', `${repository} ${describeOthers(paths)}`);
+}
+
+/** Whether the repository may have a model in ONNX. */
+export function hasGraphs(paths: readonly string[]): boolean {
+  return paths.some(path => path.endsWith('.onnx'));
+}
+
+function graphFiles({ repository, paths }: Listing, graph: GraphChoice): ChosenFiles {
+  if (graph.kind === 'refused') throw new HubError('not_found', `${repository} ${graph.fault}.`);
+  const { folder, weights } = graph;
+  const start = folder === '' ? '' : `${folder}/`;
+  const companions = paths.filter(path => {
+    const name = path.slice(start.length);
+    return path.startsWith(start) && (COMPANION.test(name) || GRAPH_COMPANION.test(name));
+  });
+  return { kind: 'onnx', companions, weights, entry: folder === '' ? undefined : folder };
 }
 
 /** Names of the shards of an index, each once and sorted. */
@@ -79,7 +114,7 @@ function describeOthers(paths: readonly string[]): string {
     return `has its weights in ${pickle} only, a Python pickle, which can run code when it is read. ${wanted}`;
   const graph = paths.find(path => path.endsWith('.onnx'));
   if (graph !== undefined)
-    return `has ONNX graphs only (${graph}), which are not loaded by name. Download its folder, and give the path.`;
+    return `has ONNX graphs only (${graph}), in no layout that is loaded by name: those are onnx/model*.onnx of Optimum and transformers.js, and genai_config.json of onnxruntime-genai.`;
   const other = paths.find(path => path.endsWith('.safetensors'));
   if (other !== undefined) return `has ${other}, but neither ${WEIGHTS} nor ${INDEX}. ${wanted}`;
   return `has no weights. ${wanted}`;

@@ -102,9 +102,14 @@ async function isHere({ folder }: Fetch, { commit }: RepositoryInfo, file: Repos
   return (await hasBlob(folder, file)) || (await hasLink(folder, commit, file));
 }
 
-function listingOf({ reference }: Fetch, { files }: RepositoryInfo, readText: Listing['readText']): Listing {
+function listingOf(
+  { reference, options }: Fetch,
+  { files }: RepositoryInfo,
+  readText: Listing['readText'],
+): Listing {
   const { repository, quant } = reference;
-  return { repository, quant, paths: files.map(({ path }) => path), readText };
+  const chooseGraph = options.chooseGraph && (() => options.chooseGraph!({ files, readText }));
+  return { repository, quant, paths: files.map(({ path }) => path), readText, chooseGraph };
 }
 
 function filesOf({ files }: RepositoryInfo, paths: readonly string[]): readonly RepositoryFile[] {

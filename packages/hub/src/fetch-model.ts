@@ -33,7 +33,9 @@ export async function fetchModel(
   options.signal?.throwIfAborted();
   const cachedCommit = await readRef(folder, reference.revision);
   const cached =
-    cachedCommit === undefined ? undefined : await findCachedModel(folder, cachedCommit, reference);
+    cachedCommit === undefined
+      ? undefined
+      : await findCachedModel(folder, cachedCommit, reference, options.chooseGraph);
   if (settings.isOffline) return cached ?? refuseOffline(fetch);
   const info = await listRepository(fetch, cached);
   try {

@@ -1,7 +1,7 @@
 // Options, result and working parts of a download. Callers: `fetch-model.ts`, `download-snapshot.ts`.
 
 import type { RepositoryFolder } from './cache/layout.ts';
-import type { ChosenFiles } from './choose-files.ts';
+import type { ChosenFiles, GraphChoice } from './choose-files.ts';
 import type { DownloadPlan } from './download/check-space.ts';
 import type { DownloadProgress } from './download/progress-meter.ts';
 import type { HubOptions, HubSettings } from './hub-settings.ts';
@@ -17,7 +17,19 @@ export interface FetchModelOptions extends HubOptions {
   readonly onPlan?: ((plan: DownloadPlan) => void) | undefined;
   /** Something that a person wants to know: a wait, or the use of the cache because the Hub cannot be reached. */
   readonly onNotice?: ((message: string) => void) | undefined;
+  /**
+   * Chooses the graph of a repository that has ONNX graphs only; undefined for none that it knows. Without it such repositories are
+   * refused. A caller that knows graphs gives it: `chooseExportFiles` of @ortler/model-builder.
+   */
+  readonly chooseGraph?: ((files: GraphFiles) => Promise<GraphChoice | undefined>) | undefined;
   readonly tuning?: Partial<Tuning> | undefined;
+}
+
+/** The files of a repository, or of its snapshot in the cache. */
+export interface GraphFiles {
+  readonly files: readonly { readonly path: string; readonly size: number }[];
+  /** Text of a small file. */
+  readText(path: string): Promise<string>;
 }
 
 export interface FetchedModel {

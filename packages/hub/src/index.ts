@@ -2,11 +2,12 @@
 
 export { type CachedEntry, listCachedModels } from './cache/list-models.ts';
 export { type RemovedModel, type RemoveOptions, removeCachedModel } from './cache/remove-model.ts';
+export type { GraphChoice } from './choose-files.ts';
 export type { DownloadPlan } from './download/check-space.ts';
 export type { DownloadProgress } from './download/progress-meter.ts';
 export { HubError, type HubErrorCode } from './errors.ts';
 export { fetchModel } from './fetch-model.ts';
-export type { FetchedModel, FetchModelOptions } from './fetch-options.ts';
+export type { FetchedModel, FetchModelOptions, GraphFiles } from './fetch-options.ts';
 export { formatBytes } from './format-bytes.ts';
 export { chooseGguf, type GgufFiles, listQuants } from './gguf-files.ts';
 export { type HubOptions, type HubSettings, isTrue, readHubSettings } from './hub-settings.ts';

@@ -27,7 +27,7 @@ export interface ModelListing {
   readonly reference: ModelReference;
   readonly commit: string;
   readonly kind: ChosenFiles['kind'];
-  /** The weights file to open; undefined where the folder is opened. */
+  /** The weights file to open, or the folder of a graph; undefined where the whole repository is opened. */
   readonly entry: string | undefined;
   /** What `fetchModel` would have in the cache. */
   readonly files: readonly ListedFile[];
@@ -57,11 +57,14 @@ export async function readModelListing(
     if (cached !== undefined) return readRange(cached, begin, end);
     return retry(() => requestRange(client, { repository, commit, file, begin, end, signal }), retrying);
   };
+  const readText = async (path: string) =>
+    Buffer.from(await read(path, 0, byPath.get(path)!.size)).toString('utf8');
   const chosen = await chooseFiles({
     repository,
     quant,
     paths: files.map(({ path }) => path),
-    readText: async path => Buffer.from(await read(path, 0, byPath.get(path)!.size)).toString('utf8'),
+    readText,
+    chooseGraph: options.chooseGraph && (() => options.chooseGraph!({ files, readText })),
   });
   const listed: ListedFile[] = [];
   for (const path of [...chosen.companions, ...chosen.weights]) {

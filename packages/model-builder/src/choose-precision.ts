@@ -5,7 +5,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type GraphVariant, type Precision, VARIANT_PRECISIONS } from '@ortler/engine/graph-contract';
 import { listGgufFiles } from '@ortler/gguf';
-import { type ExportedFiles, findExports } from './exported/find-exports.ts';
+import { findExports } from './exported/find-exports.ts';
 import { explainKeptValues } from './gguf/explain-kept-values.ts';
 import { findGguf } from './gguf/find-gguf.ts';
 import { explainQuantisation } from './quantised-checkpoint/explain-quantisation.ts';
@@ -42,7 +42,7 @@ export async function explainPrecision(
   if (wanted !== 'auto') return { precision: wanted, reason: undefined };
   const exports = await findExports(modelDir, variant);
   if (exports !== undefined) {
-    const precision = chooseExport(exports, variant);
+    const precision = chooseExport(exports.graphs, variant);
     return { precision, reason: `the export has files in ${[...exports.graphs.keys()].join(', ')}` };
   }
   const gguf = await findGguf(modelDir).catch(() => undefined);
@@ -99,8 +99,11 @@ const EXPORT_ORDER: Readonly<Record<GraphVariant, readonly Precision[]>> = {
   paged: ['q4', 'f16', 'f32', 'q8'],
 };
 
-/** Falls back to one that cannot be run, or to `f32`, where none can; the builder then reports that. */
-function chooseExport({ graphs }: ExportedFiles, variant: GraphVariant): Precision {
+/** What `auto` takes of an export. Falls back to one that cannot be run, or to `f32`, where none can; the builder then reports that. */
+export function chooseExport(
+  graphs: ReadonlyMap<Precision, { readonly bytes: number }>,
+  variant: GraphVariant,
+): Precision {
   const exact = graphs.get('f32');
   // Most checkpoints are in 16 bits, so the same model takes twice as many bytes in float32.
   if (exact !== undefined && exact.bytes <= 2 * MAX_F32_BYTES) return 'f32';

@@ -3,6 +3,12 @@
 export type { GraphVariant, KvType, Precision } from '@ortler/engine/graph-contract';
 export { type BuildModelOptions, type BuildProgress, buildModel } from './build-model.ts';
 export {
+  type ChooseExportFilesOptions,
+  chooseExportFiles,
+  type ExportChoice,
+  type PublishedFiles,
+} from './choose-export-files.ts';
+export {
   type AutoPrecision,
   choosePrecision,
   explainPrecision,

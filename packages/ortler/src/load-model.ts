@@ -6,7 +6,13 @@ import { join } from 'node:path';
 import { createEngine, type EngineOptions } from '@ortler/engine';
 import { chooseVariant } from '@ortler/engine/graph-contract';
 import { type FetchModelOptions, resolveModel } from '@ortler/hub';
-import { type BuildProgress, type KvType, type Precision, prepareModel } from '@ortler/model-builder';
+import {
+  type BuildProgress,
+  chooseExportFiles,
+  type KvType,
+  type Precision,
+  prepareModel,
+} from '@ortler/model-builder';
 import { chooseDevice, probeKernels } from '@ortler/onnxruntime';
 import { Model } from './model.ts';
 
@@ -70,13 +76,19 @@ export async function loadModel(model: string, options: LoadModelOptions = {}): 
   } = options;
   const { device } = await chooseDevice(wanted);
   signal?.throwIfAborted();
-  const sourceDir = await resolveModel(model, { ...hub, onProgress: onDownloadProgress, signal });
+  const variant = chooseVariant(device, await probeKernels());
+  const sourceDir = await resolveModel(model, {
+    ...hub,
+    chooseGraph: files => chooseExportFiles(files, { precision, variant }),
+    onProgress: onDownloadProgress,
+    signal,
+  });
   const modelDir = await prepareModel({
     sourceDir,
     adapterDir,
     cacheDir,
     precision,
-    variant: chooseVariant(device, await probeKernels()),
+    variant,
     kvType,
     onProgress: onBuildProgress,
     signal,

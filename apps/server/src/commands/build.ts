@@ -4,6 +4,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { chooseVariant, type Precision } from '@ortler/engine/graph-contract';
+import type { GraphChoice } from '@ortler/hub';
 import {
   buildModel,
   explainPrecision,
@@ -44,7 +45,7 @@ export async function build(
 ): Promise<void> {
   const bars = createBuildBars(terminal);
   const source = toModelSource(model);
-  const sourceDir = await fetchSource(source, hub, { terminal, bars });
+  const sourceDir = await fetchSource(source, hub, { terminal, bars, chooseGraph: refuseGraphs });
   if ((await stat(sourceDir).catch(() => undefined)) === undefined)
     throw new UserError(
       `${model} does not exist. Give a folder with config.json, tokenizer.json and *.safetensors, or a GGUF file.`,
@@ -104,6 +105,12 @@ export async function build(
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
   }
+}
+
+/** Before anything is downloaded. */
+function refuseGraphs(): Promise<GraphChoice> {
+  const fault = 'has ONNX graphs only, which need no build: `ortler serve` and `ortler chat` take its name';
+  return Promise.resolve({ kind: 'refused', fault });
 }
 
 function describeFileTypes({ kept, rounded }: FileTypes): string {

@@ -1,27 +1,42 @@
 // Fetches the model of a command, with its progress on the terminal. Callers: `chat`, `build`, `pull`.
 
-import { HubError } from '@ortler/hub';
+import { type FetchModelOptions, HubError } from '@ortler/hub';
+import { chooseDevice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
+import { createGraphChoice } from '../models/choose-graph.ts';
 import { toHubOptions } from '../models/hub-options.ts';
 import { createModelSources } from '../models/model-sources.ts';
 import type { BuildBars } from './build-bars.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
 
-export type HubConfig = Pick<Config, 'hubCacheDir' | 'hubEndpoint' | 'hubToken' | 'offline'>;
+/** Device and precision choose among the graphs of a repository in ONNX. */
+export type HubConfig = Pick<
+  Config,
+  'hubCacheDir' | 'hubEndpoint' | 'hubToken' | 'offline' | 'device' | 'precision'
+>;
 
 /** Absolute path of a source of the configuration. Throws: `UserError` with the reason of the Hub. */
 export async function fetchSource(
   source: string,
   config: HubConfig,
-  { terminal, bars }: { readonly terminal: Terminal; readonly bars: BuildBars },
+  {
+    terminal,
+    bars,
+    chooseGraph = createGraphChoice(config, () => chooseDevice(config.device)),
+  }: {
+    readonly terminal: Terminal;
+    readonly bars: BuildBars;
+    readonly chooseGraph?: FetchModelOptions['chooseGraph'];
+  },
 ): Promise<string> {
   const events = {
     onProgress: (progress: Parameters<BuildBars['update']>[1]) => bars.update(source, progress),
     onNotice: (message: string) => terminal.err(`  ${source}: ${message}\n`),
   };
+  const sources = createModelSources(toHubOptions(config), chooseGraph);
   try {
-    return await createModelSources(toHubOptions(config)).resolve(source, events);
+    return await sources.resolve(source, events);
   } catch (error) {
     if (error instanceof HubError) throw new UserError(error.message, { cause: error });
     throw error;

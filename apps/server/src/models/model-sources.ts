@@ -1,7 +1,13 @@
 // Paths of the configured models: those given by a name are fetched, once per start of the server, so that a model and the
 // adapters that are merged into it later have the same commit.
 
-import { type DownloadProgress, formatBytes, type HubOptions, resolveModel } from '@ortler/hub';
+import {
+  type DownloadProgress,
+  type FetchModelOptions,
+  formatBytes,
+  type HubOptions,
+  resolveModel,
+} from '@ortler/hub';
 
 export interface SourceEvents {
   readonly onProgress: (progress: DownloadProgress) => void;
@@ -14,7 +20,11 @@ export interface ModelSources {
   resolve(source: string, events: SourceEvents, signal?: AbortSignal): Promise<string>;
 }
 
-export function createModelSources(hub: HubOptions): ModelSources {
+/** `chooseGraph`: of repositories that have ONNX graphs only. */
+export function createModelSources(
+  hub: HubOptions,
+  chooseGraph: FetchModelOptions['chooseGraph'],
+): ModelSources {
   const paths = new Map<string, string>();
   return {
     async resolve(source, { onProgress, onNotice }, signal) {
@@ -22,6 +32,7 @@ export function createModelSources(hub: HubOptions): ModelSources {
       if (known !== undefined) return known;
       const path = await resolveModel(source, {
         ...hub,
+        chooseGraph,
         signal,
         onProgress,
         onNotice,

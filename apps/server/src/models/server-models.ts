@@ -8,6 +8,7 @@ import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
 import { toBuildOptions } from './build-options.ts';
 import { createCheckpointModels } from './checkpoint-models.ts';
+import { createGraphChoice } from './choose-graph.ts';
 import { toConstraintOptions } from './constraint-options.ts';
 import { toHubOptions } from './hub-options.ts';
 import { createLoadedModels, type LoadedModels } from './loaded-models.ts';
@@ -47,7 +48,10 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
   const { config, checkpoints, onEvent, onUnloaded, onDevice } = options;
   const device = createServerDevice(config.device, onDevice);
   const { reasoningParsers } = config;
-  const sources = createModelSources(toHubOptions(config));
+  const sources = createModelSources(
+    toHubOptions(config),
+    createGraphChoice(config, () => device.choose()),
+  );
   const load = async (
     modelDir: string,
     baseModelId: string,

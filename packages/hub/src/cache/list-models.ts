@@ -2,7 +2,7 @@
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { chooseFiles } from '../choose-files.ts';
+import { chooseFiles, hasGraphs } from '../choose-files.ts';
 import { HubError } from '../errors.ts';
 import { chooseGguf, listQuants } from '../gguf-files.ts';
 import { DEFAULT_REVISION, formatModelReference } from '../model-reference.ts';
@@ -13,8 +13,8 @@ export interface CachedEntry {
   /** A name that `fetchModel` and `removeCachedModel` take. */
   readonly name: string;
   readonly repository: string;
-  /** `other`: files of another program that are not built; `partial`: a download that has not ended. */
-  readonly kind: 'safetensors' | 'gguf' | 'adapter' | 'other' | 'partial';
+  /** `onnx`: exported graphs; `other`: files of another program that are not built; `partial`: a download that has not ended. */
+  readonly kind: 'safetensors' | 'gguf' | 'adapter' | 'onnx' | 'other' | 'partial';
   readonly bytes: number;
   /** Absent where no snapshot has files. */
   readonly commit?: string;
@@ -74,7 +74,7 @@ async function listCommit(
     entries.push({
       name: formatModelReference(snapshot),
       repository,
-      kind: chosen?.kind ?? 'other',
+      kind: chosen?.kind ?? (hasGraphs(others) ? 'onnx' : 'other'),
       bytes: await sizeOf(others.length === 0 ? paths : others),
       commit,
     });

@@ -5,7 +5,6 @@ import { createHash } from 'node:crypto';
 import { realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import {
-  EXPORT_PRECISIONS,
   GRAPH_FORMAT_VERSION,
   type GraphVariant,
   MANIFEST_FILE,
@@ -19,6 +18,7 @@ import { ModelBuildError } from '../errors.ts';
 import { type HashOptions, hashFolders } from '../file-hashes.ts';
 import { writing } from '../write-failed.ts';
 import { checkExport } from './check-export.ts';
+import { explainMissingGraph } from './explain-missing-graph.ts';
 import { LAYOUT_NAMES } from './export-settings.ts';
 import type { ExportedFiles } from './find-exports.ts';
 import { readExportSettings } from './read-export-settings.ts';
@@ -99,25 +99,13 @@ export async function ensureExport(options: EnsureExportOptions): Promise<string
   });
 }
 
-const NONE_FOR_CPU =
-  'none of them can run on the CPU: it must be model.onnx, model_q8.onnx or model_q4.onnx, and graphs in float16 need a GPU';
-
-const NOTHING_USABLE: Readonly<Record<GraphVariant, string>> = {
-  kernels: NONE_FOR_CPU,
-  slots: NONE_FOR_CPU,
-  paged:
-    'none of them can run: it must be model_q4f16.onnx, model_fp16.onnx, model.onnx, model_q8.onnx or model_q4.onnx',
-};
-
 /** File name of the graph. Throws: `unsupported`, with the available files. */
 function chooseGraph({ exports, precision, variant }: EnsureExportOptions): string {
   const graph = exports.graphs.get(precision);
   if (graph !== undefined) return graph.name;
   const folder = join(exports.folder, exports.graphFolder);
-  const usable = EXPORT_PRECISIONS.filter(entry => exports.graphs.has(entry));
-  const choice =
-    usable.length === 0 ? NOTHING_USABLE[variant] : `choose the precision ${usable.join(' or ')}`;
-  const message = `${folder} has no graph of precision ${precision}; it has ${exports.names.join(', ')}: ${choice}`;
+  const fault = explainMissingGraph(exports, { precision, variant });
+  const message = `${folder} ${fault}`;
   throw new ModelBuildError('unsupported', message, { file: folder });
 }
 

@@ -13,7 +13,7 @@ import { precisionOf } from './graph-precision.ts';
 import { readExportedGraph } from './read-exported-graph.ts';
 
 /** Folder of Optimum's graphs. */
-const OPTIMUM_FOLDER = 'onnx';
+export const OPTIMUM_FOLDER = 'onnx';
 
 type GraphFiles = Readonly<Partial<Record<Precision, readonly string[]>>>;
 
@@ -80,12 +80,22 @@ async function findOptimumGraphs(folder: string, variant: GraphVariant): Promise
   const names = files.filter(name => name.endsWith('.onnx')).toSorted();
   if (names.length === 0) return undefined;
   const graphs = new Map<Precision, ExportedGraph>();
+  for (const [precision, name] of graphsByPrecision(names, variant))
+    graphs.set(precision, { name, bytes: await graphBytes(graphDir, files, name) });
+  return { layout: 'optimum', folder, graphFolder: OPTIMUM_FOLDER, graphs, names };
+}
+
+/** The graph of each precision for the device, among the names of a folder in the layout of Optimum. */
+export function graphsByPrecision(
+  names: readonly string[],
+  variant: GraphVariant,
+): ReadonlyMap<Precision, string> {
+  const graphs = new Map<Precision, string>();
   for (const [precision, candidates] of Object.entries(GRAPH_FILES[variant])) {
     const name = candidates.find(candidate => names.includes(candidate));
-    if (name === undefined) continue;
-    graphs.set(precision as Precision, { name, bytes: await graphBytes(graphDir, files, name) });
+    if (name !== undefined) graphs.set(precision as Precision, name);
   }
-  return { layout: 'optimum', folder, graphFolder: OPTIMUM_FOLDER, graphs, names };
+  return graphs;
 }
 
 async function findGenaiGraph(folder: string): Promise<ExportedFiles> {
@@ -99,9 +109,14 @@ async function findGenaiGraph(folder: string): Promise<ExportedFiles> {
   return { layout: 'genai', folder, graphFolder, graphs: new Map([[precision, graph]]), names: [name] };
 }
 
-/** Bytes of the graph and its data files, which begin with its name. */
+/** The graph and its data files, which begin with its name: `model_q4.onnx`, `model_q4.onnx_data`, `model_q4.onnx.data`. */
+export function filesOfGraph(files: readonly string[], name: string): readonly string[] {
+  return files.filter(file => file.startsWith(name));
+}
+
+/** Bytes of the graph and its data files. */
 async function graphBytes(graphDir: string, files: readonly string[], name: string): Promise<number> {
-  const own = files.filter(file => file.startsWith(name));
+  const own = filesOfGraph(files, name);
   const sizes = await Promise.all(own.map(file => sizeOf(join(graphDir, file))));
   return sizes.reduce((sum, size) => sum + size, 0);
 }

@@ -16,7 +16,7 @@ const DEPTH = 3;
 /** Most folders that are searched, because any folder may be given. */
 const FOLDER_LIMIT = 200;
 
-interface GenaiFolder {
+export interface GenaiFolder {
   /** Relative to the searched folder; empty for itself. */
   readonly path: string;
   /** Names of execution providers in lower case; none for the CPU. */
@@ -61,7 +61,11 @@ export async function findCpuFolder(folder: string): Promise<string | undefined>
   return undefined;
 }
 
-function suitableFolders(found: readonly GenaiFolder[], variant: GraphVariant): readonly GenaiFolder[] {
+/** Those for the device; on a GPU those for the CPU where there is none for it. */
+export function suitableFolders<Folder extends GenaiFolder>(
+  found: readonly Folder[],
+  variant: GraphVariant,
+): readonly Folder[] {
   const forCpu = found.filter(({ providers }) => providers.length === 0);
   if (variant !== 'paged') return forCpu;
   const forGpu = found.filter(({ providers }) => providers.some(name => GPU_PROVIDERS.includes(name)));
@@ -104,7 +108,12 @@ const providerSettings = z.looseObject({
 });
 
 async function readProviders(file: string): Promise<readonly string[]> {
-  const { model } = parseSettings(providerSettings, file, await readJsonFile(file));
+  return providersOf(file, await readJsonFile(file));
+}
+
+/** Devices in the content of a genai_config.json, in lower case; none for the CPU. Throws: `config_invalid`. */
+export function providersOf(file: string, json: unknown): readonly string[] {
+  const { model } = parseSettings(providerSettings, file, json);
   const options = model.decoder?.session_options?.provider_options ?? [];
   const names = options.flatMap(option => Object.keys(option)).map(name => name.toLowerCase());
   return names.filter(name => name !== 'cpu');

@@ -37,7 +37,7 @@ export async function inspect(
   };
   const device = await chooseDevice(config.device).catch(refuse);
   const onNotice = (message: string) => terminal.err(`  ${source}: ${message}\n`);
-  const opened = await openModel(source, config, onNotice).catch(refuse);
+  const opened = await openModel(source, config, device, onNotice).catch(refuse);
   try {
     const inspection = await inspectOpened(opened, { source, contextLength, config, device });
     terminal.out(json ? toJson(inspection) : showInspection(inspection));

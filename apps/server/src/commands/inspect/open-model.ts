@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { fetchModel, type ListedFile, parseModelSource, readModelListing } from '@ortler/hub';
 import { writeHeaders } from '@ortler/model-builder';
+import type { DeviceChoice } from '@ortler/onnxruntime';
+import { createGraphChoice } from '../../models/choose-graph.ts';
 import { toHubOptions } from '../../models/hub-options.ts';
 import type { HubConfig } from '../fetch-source.ts';
 
@@ -32,6 +34,7 @@ export interface Download {
 export async function openModel(
   source: string,
   config: HubConfig,
+  device: DeviceChoice,
   onNotice: (message: string) => void,
 ): Promise<OpenedModel> {
   const parsed = parseModelSource(source);
@@ -41,7 +44,8 @@ export async function openModel(
     close: () => Promise.resolve(),
   };
   if (parsed.kind === 'path') return { ...none, path: parsed.path, download: undefined };
-  const options = { ...toHubOptions(config), onNotice };
+  const chooseGraph = createGraphChoice(config, () => Promise.resolve(device));
+  const options = { ...toHubOptions(config), chooseGraph, onNotice };
   if (config.offline) {
     const { path, commit } = await fetchModel(parsed.reference, options);
     return { ...none, path, download: { commit, files: [], totalBytes: 0, missingBytes: 0 } };

@@ -5,8 +5,8 @@ import type { Config } from '../../config/config.ts';
 import { onClosedPipe, processTerminal } from '../terminal.ts';
 
 export interface ModelCommandParts {
-  /** Adds the settings of the Hub. */
-  addSettings(command: Command): Command;
+  /** Adds the settings of the Hub, after those named. */
+  addSettings(command: Command, names?: readonly ('device' | 'precision')[]): Command;
   configFrom(flags: Readonly<Record<string, unknown>>): Config;
 }
 
@@ -14,11 +14,13 @@ type Flags = Readonly<Record<string, unknown>>;
 
 const PULL_EXAMPLES = `
 Names are org/model, org/model@revision, and for GGUF repositories org/model:QUANT (default: Q4_K_M, then Q8_0).
+Of a repository of ONNX graphs one is taken, by --precision and --device.
 A download that was stopped goes on where it was. Files are checked by their hashes, and shared with Python and llama.cpp.
 
 Examples:
   ortler pull Qwen/Qwen3-0.6B
   ortler pull unsloth/Qwen3-0.6B-GGUF:Q8_0
+  ortler pull onnx-community/Qwen3-0.6B-ONNX --precision q4         the graph in 4 bits
   HF_TOKEN=<token> ortler pull meta-llama/Llama-3.2-1B-Instruct     a gated model
 `;
 const MODELS_EXAMPLES = `
@@ -38,6 +40,7 @@ export function registerModelCommands(
       .command('pull')
       .description('Download a model by its name, and write its path to standard output.')
       .argument('<name>', 'name of the model, such as Qwen/Qwen3-0.6B'),
+    ['device', 'precision'],
   )
     .addHelpText('after', PULL_EXAMPLES)
     .action(async (name: string, flags: Flags) => {

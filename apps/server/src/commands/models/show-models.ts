@@ -9,6 +9,7 @@ const KINDS: Readonly<Record<CachedEntry['kind'], string>> = {
   safetensors: 'safetensors',
   gguf: 'GGUF',
   adapter: 'LoRA adapter',
+  onnx: 'ONNX',
   other: 'not usable here',
   partial: 'download not finished',
 };
