@@ -88,6 +88,7 @@ export async function startServer(
       checkpointModels,
       credentials: keys,
       generations: metrics,
+      toolCalling: false,
       promptCacheScope: config.promptCacheScope,
       feedback: feedback.store,
       annotations: { ...createAnnotationStores(database, Date.now), schemas },

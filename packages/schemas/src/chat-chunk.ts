@@ -5,11 +5,26 @@ import { z } from 'zod';
 import { constraintPosition, finishReason, stopReason } from './chat-completion.ts';
 import { choiceLogprobs, usage } from './chat-logprobs.ts';
 
+/** New text of one tool call. */
+export const chatChunkToolCall = z.object({
+  index: z.int().describe('Place of the call in the message.'),
+  id: z.string().optional().describe('Id of the call; only in its first chunk.'),
+  type: z.literal('function').optional().describe('Kind of tool; only in the first chunk of the call.'),
+  function: z
+    .object({
+      name: z.string().optional().describe('Name of the function; only in the first chunk of the call.'),
+      arguments: z.string().describe('The next piece of the arguments, which are JSON text.'),
+    })
+    .describe('The function call.'),
+});
+export type ChatChunkToolCall = z.output<typeof chatChunkToolCall>;
+
 /** The new part of a choice. */
 export const chatChunkDelta = z.object({
   role: z.string().optional().describe('Role of the message; only in the first chunk of a choice.'),
   content: z.string().nullish().describe('The next piece of text; may be empty.'),
   reasoning: z.string().nullish().describe('The next piece of reasoning text.'),
+  tool_calls: z.array(chatChunkToolCall).optional().describe('New text of tool calls.'),
 });
 export type ChatChunkDelta = z.output<typeof chatChunkDelta>;
 

@@ -246,8 +246,10 @@ describe('chatCompletionRequest', () => {
     ],
     ['empty repetition_detection', { repetition_detection: {} }, null],
     ['no tools', { tools: [] }, 'tools'],
-    ['tool_choice auto', { tool_choice: 'auto' }, 'tool_choice'],
-    ['tool_choice object', { tool_choice: { type: 'function', function: { name: 'f' } } }, 'tool_choice'],
+    ['an unknown tool_choice', { tool_choice: 'always' }, 'tool_choice'],
+    ['tool_choice auto', { tool_choice: 'auto' }, null],
+    ['tool_choice of a function', { tool_choice: { type: 'function', function: { name: 'f' } } }, null],
+    ['tool_choice without a name', { tool_choice: { type: 'function' } }, 'tool_choice.function'],
     ['tool_choice none', { tool_choice: 'none', tools: [{ function: { name: 'f' } }] }, null],
     ['reasoning_effort max', { reasoning_effort: 'max' }, 'reasoning_effort'],
     [

@@ -163,7 +163,7 @@ export const chatCompletionRequestExamples = {
     { input: { messages: FRANCE, stream: 2 }, type: 'bool_parsing', loc: ['stream'] },
     { input: { messages: FRANCE, user: 5 }, type: 'string_type', loc: ['user'] },
     { input: { messages: FRANCE, seed: 1e30 }, type: 'less_than_equal', loc: ['seed'] },
-    { input: { messages: FRANCE, tool_choice: 'auto' }, type: 'literal_error', loc: ['tool_choice'] },
+    { input: { messages: FRANCE, tool_choice: 'always' }, type: 'literal_error', loc: ['tool_choice'] },
     { input: { messages: FRANCE, tools: [] }, type: 'too_short', loc: ['tools'] },
     { input: { messages: FRANCE, guided_json: {} }, type: 'value_error', loc: ['guided_json'] },
     { input: { messages: FRANCE, top_logprobs: 2 }, type: 'value_error', loc: ['top_logprobs'] },

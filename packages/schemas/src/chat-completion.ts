@@ -43,7 +43,7 @@ export type ConstraintPosition = z.output<typeof constraintPosition>;
 /** The generated message. */
 export const responseMessage = z.object({
   role: z.string().describe('`assistant`, or the role of the last message if that is continued.'),
-  content: z.string().nullable().describe('The generated text.'),
+  content: z.string().nullable().describe('The generated text; null where there are only tool calls.'),
   refusal: z.string().nullable().describe('Always null.'),
   annotations: z
     .object({

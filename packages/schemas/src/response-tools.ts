@@ -21,8 +21,8 @@ export type ResponseTool = z.output<typeof responseTool>;
 /** Which tools the model calls. */
 export const responseToolChoice = z
   .union([
-    z.enum(['none', 'auto', 'required']),
     z.object({ type: z.literal('function'), name: z.string().describe('Name of the function to call.') }),
+    z.enum(['none', 'auto', 'required']),
   ])
   .describe('`none`, `auto`, `required`, or the function to call. Default: `auto` with tools, else `none`.');
 export type ResponseToolChoice = z.output<typeof responseToolChoice>;

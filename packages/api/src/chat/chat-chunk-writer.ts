@@ -1,8 +1,8 @@
 // Engine events -> the chunks of a streamed chat completion. Which keys a chunk has follows the service this wire format
 // comes from: `usage` and `stop_reason` are absent, not null, where they do not belong.
 
-import type { GenerationEvent, PromptReadyEvent } from '@ortler/engine';
-import type { ChatChunk, ChatCompletionRequest } from '@ortler/schemas';
+import type { GenerationEvent, PromptReadyEvent, ToolCallDelta } from '@ortler/engine';
+import type { ChatChunk, ChatChunkToolCall, ChatCompletionRequest } from '@ortler/schemas';
 import { toConstraintPosition } from '../generation/to-constraint-position.ts';
 import { toFinishReason } from '../generation/to-finish-reason.ts';
 import { readUsageMode, toUsage } from '../generation/to-usage.ts';
@@ -101,11 +101,22 @@ export class ChatChunkWriter {
   }
 }
 
+function toWireToolCall({ index, start, arguments: args }: ToolCallDelta): ChatChunkToolCall {
+  if (start === undefined) return { index, function: { arguments: args } };
+  return { index, id: start.id, type: 'function', function: { name: start.name, arguments: args } };
+}
+
 // A chunk is about the part that its text belongs to, also when it has no text; at the border it has both.
 function toWireDelta(
-  { content, reasoning, isReasoning }: ReplyDelta,
+  { content, reasoning, isReasoning, toolCalls }: ReplyDelta,
   withReasoning: boolean,
 ): ChunkChoice['delta'] {
+  if (toolCalls.length > 0)
+    return {
+      ...(withReasoning && reasoning !== '' && { reasoning }),
+      ...(content !== '' && { content }),
+      tool_calls: toolCalls.map(toWireToolCall),
+    };
   if (!withReasoning || (reasoning === '' && !(isReasoning && content === ''))) return { content };
   return content === '' ? { reasoning } : { reasoning, content };
 }

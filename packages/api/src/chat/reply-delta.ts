@@ -1,6 +1,6 @@
 // A token delta of the engine -> a delta of a chat reply, in values of the wire. Whole and streamed replies share it.
 
-import type { ChoiceFinish, TokenDeltaEvent } from '@ortler/engine';
+import type { ChoiceFinish, TokenDeltaEvent, ToolCallDelta } from '@ortler/engine';
 import type { ChatCompletionRequest, ChoiceLogprobs } from '@ortler/schemas';
 import { type LogprobsForm, toChoiceLogprobs } from './to-logprobs.ts';
 
@@ -11,6 +11,8 @@ export interface ReplyDelta {
   readonly reasoning: string;
   /** The choice is inside its reasoning after this delta. */
   readonly isReasoning: boolean;
+  /** New text of tool calls, mostly empty. */
+  readonly toolCalls: readonly ToolCallDelta[];
   readonly tokenCount: number;
   /** Null unless asked for. */
   readonly tokenIds: readonly number[] | null;
@@ -45,12 +47,13 @@ export function toReplyForm(
 
 /** The delta in the form that was asked for. */
 export function toReplyDelta(event: TokenDeltaEvent, { withIds, logprobs: form }: ReplyForm): ReplyDelta {
-  const { choiceIndex, text, reasoning, isReasoning, tokenIds, logprobs, finish } = event;
+  const { choiceIndex, text, reasoning, isReasoning, toolCalls = [], tokenIds, logprobs, finish } = event;
   return {
     choiceIndex,
     content: text,
     reasoning,
     isReasoning,
+    toolCalls,
     tokenCount: tokenIds.length,
     tokenIds: withIds ? tokenIds : null,
     logprobs: form === null ? null : toChoiceLogprobs(logprobs ?? [], form),

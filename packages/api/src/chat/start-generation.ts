@@ -12,6 +12,7 @@ import type { CallerContext } from '../trpc/trpc.ts';
 import { type ReplyForm, toReplyForm } from './reply-delta.ts';
 import { toGenerationRequest } from './to-generation-request.ts';
 import { toTemplateMessages } from './to-template-messages.ts';
+import { withToolChoice } from './to-tools.ts';
 import { validateChatRequest } from './validate-chat-request.ts';
 
 /** Fields that every reply to one request shares. */
@@ -37,8 +38,9 @@ export interface StartedGeneration {
 export async function startGeneration(
   services: Services,
   context: CallerContext,
-  request: ChatCompletionRequest,
+  asked: ChatCompletionRequest,
 ): Promise<StartedGeneration> {
+  const request = withToolChoice(asked, services.toolCalling);
   const model = await findModel(services, context.principal, request.model);
   validateChatRequest(request);
   const messages = toTemplateMessages(request.messages);

@@ -2,7 +2,12 @@
 // server has nothing to say, because clients and their types expect the keys.
 
 import type { GenerationEvent, TokenUsage } from '@ortler/engine';
-import type { ChatCompletion, ChatCompletionRequest, TokenLogprob } from '@ortler/schemas';
+import type {
+  ChatCompletion,
+  ChatCompletionRequest,
+  ChatMessageToolCall,
+  TokenLogprob,
+} from '@ortler/schemas';
 import { toConstraintPosition } from '../generation/to-constraint-position.ts';
 import { toFinishReason } from '../generation/to-finish-reason.ts';
 import {
@@ -20,6 +25,7 @@ type ReplyRequest = Pick<ChatCompletionRequest, 'n' | 'return_token_ids' | 'incl
 interface OpenChoice {
   content: string;
   reasoning: string;
+  toolCalls: ChatMessageToolCall[];
   tokenIds: number[] | null;
   logprobs: TokenLogprob[] | null;
   finish: ReplyDelta['finish'];
@@ -32,7 +38,7 @@ export async function toChatCompletion(
   { request, form }: { readonly request: ReplyRequest; readonly form: ReplyForm },
 ): Promise<ChatCompletion> {
   const choices = Array.from({ length: request.n }, (): OpenChoice => {
-    return { content: '', reasoning: '', tokenIds: null, logprobs: null, finish: null };
+    return { content: '', reasoning: '', toolCalls: [], tokenIds: null, logprobs: null, finish: null };
   });
   let promptTokenIds: readonly number[] = [];
   let promptLogprobs: ChatCompletion['prompt_logprobs'] = null;
@@ -68,6 +74,15 @@ export async function toChatCompletion(
 function addDelta(choice: OpenChoice, delta: ReplyDelta): void {
   choice.content += delta.content;
   choice.reasoning += delta.reasoning;
+  for (const { index, start, arguments: args } of delta.toolCalls) {
+    if (start !== undefined)
+      choice.toolCalls[index] = {
+        id: start.id,
+        type: 'function',
+        function: { name: start.name, arguments: '' },
+      };
+    choice.toolCalls[index]!.function.arguments += args;
+  }
   if (delta.tokenIds !== null) {
     choice.tokenIds ??= [];
     choice.tokenIds.push(...delta.tokenIds);
@@ -80,10 +95,10 @@ function addDelta(choice: OpenChoice, delta: ReplyDelta): void {
 }
 
 function toChoice(choice: OpenChoice, index: number, header: ReplyHeader, request: ReplyRequest): Choice {
-  const { content, reasoning, finish, logprobs, tokenIds } = choice;
+  const { content, reasoning, toolCalls, finish, logprobs, tokenIds } = choice;
   if (finish === null) throw new Error(`The engine never ended choice ${index}.`);
-  // A model that was cut off in its reasoning has given no answer, which is not the same as an empty one.
-  const answer = content === '' && reasoning !== '' ? null : content;
+  // A model that was cut off in its reasoning, or only calls tools, has given no text, which is not the same as an empty one.
+  const answer = content === '' && (reasoning !== '' || toolCalls.length > 0) ? null : content;
   return {
     index,
     message: {
@@ -93,7 +108,7 @@ function toChoice(choice: OpenChoice, index: number, header: ReplyHeader, reques
       annotations: null,
       audio: null,
       function_call: null,
-      tool_calls: [],
+      tool_calls: toolCalls,
       reasoning: reasoning === '' || !request.include_reasoning ? null : reasoning,
     },
     logprobs: logprobs === null ? null : { content: logprobs },

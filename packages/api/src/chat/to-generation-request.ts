@@ -13,6 +13,7 @@ import type { ChatCompletionRequest } from '@ortler/schemas';
 import { DIRECT_FIELDS } from '../generation/parameter-support.ts';
 import { toConstraint } from '../generation/to-constraint.ts';
 import { ApiError } from '../trpc/errors.ts';
+import { toTemplateTool, toTools } from './to-tools.ts';
 
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
@@ -48,8 +49,11 @@ export function toGenerationRequest(
   cachePartition: string,
 ): GenerationRequest {
   const { logprobs, top_logprobs: topCount, prompt_logprobs: ofPrompt, echo } = request;
+  const tools = toTools(request);
   return {
-    prompt: { messages, template: toTemplate(request) },
+    // The engine itself shows the tools that it calls to the template.
+    prompt: { messages, template: toTemplate(tools === null ? request : { ...request, tools: null }) },
+    ...(tools !== null && { tools }),
     // Source: the service this wire format comes from shows the prompt's probabilities with every echo.
     ...toGenerationSettings(
       { ...request, prompt_logprobs: ofPrompt ?? (echo ? topCount : null) },
@@ -107,7 +111,7 @@ export function toTemplate(request: TemplateFields): ChatTemplateOptions {
     addGenerationPrompt: request.add_generation_prompt,
     ...(request.continue_final_message && { continueFinalMessage: true }),
     ...(request.add_special_tokens && { addSpecialTokens: true }),
-    ...(tools != null && { tools }),
+    ...(tools != null && { tools: tools.map(toTemplateTool) }),
     ...(template != null && { template }),
     variables: {
       // Whoever asks for an effort wants thinking, in templates where that is a switch of its own.

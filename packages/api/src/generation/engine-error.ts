@@ -55,6 +55,9 @@ function wireNames(request: NamedFields): ReadonlyMap<string, string> {
     ['logprobs.topCount', request.promptField === 'prompt' ? 'logprobs' : 'top_logprobs'],
     ['promptLogprobs.topCount', 'prompt_logprobs'],
     ['constraint', constraintField(request)],
+    ['tools.definitions', 'tools'],
+    ['tools.choice', 'tool_choice'],
+    ['tools.choice.name', 'tool_choice'],
     ['prompt.messages', 'messages'],
     ['prompt', promptField],
     ['prompt.tokenIds', promptField],
@@ -86,7 +89,8 @@ function inWireWords(message: string, names: ReadonlyMap<string, string>, reques
     /[A-Z.]/.test(word) ? (names.get(word) ?? word) : word,
   );
   const keys = Object.keys(request.logit_bias ?? {});
-  return named.replace(/logit_bias\[(\d+)\](?:\.tokenId)?/g, (whole, index) => {
+  const ofFunction = named.replace(/\btools\[\d+\](?=\.)/g, '$&.function');
+  return ofFunction.replace(/logit_bias\[(\d+)\](?:\.tokenId)?/g, (whole, index) => {
     const key = keys[Number(index)];
     return key === undefined ? whole : `logit_bias[${JSON.stringify(key)}]`;
   });

@@ -107,6 +107,8 @@ export interface Services {
   readonly checkpointModels: CheckpointModels;
   readonly credentials: CredentialVerifier;
   readonly generations: GenerationObserver;
+  /** Whether requests may ask for tool calls; without it `tool_choice` is `none`. */
+  readonly toolCalling: boolean;
   /** Prefix caching: whether cached prompts are shared within a team only or by all callers. */
   readonly promptCacheScope: 'team' | 'server';
   readonly feedback: FeedbackStore;

@@ -1,11 +1,18 @@
 // Engine events -> the events of a response. The answer that is not streamed is the one in the last event, so both have
 // the same fields.
 
-import type { GenerationEvent, TokenDeltaEvent, TokenUsage } from '@ortler/engine';
+import type { GenerationEvent, TokenDeltaEvent, TokenUsage, ToolCallDelta } from '@ortler/engine';
 import type { ResponseObject, ResponseOutputItem, ResponseStreamEvent, TokenLogprob } from '@ortler/schemas';
 import { type ReplyForm, toReplyDelta } from '../chat/reply-delta.ts';
 import { toPublicError } from '../trpc/errors.ts';
-import { createMessageItem, createReasoningItem, type OpenItem, type UnnumberedEvent } from './open-item.ts';
+import {
+  createFunctionCallItem,
+  createMessageItem,
+  createReasoningItem,
+  type ItemPlace,
+  type OpenItem,
+  type UnnumberedEvent,
+} from './open-item.ts';
 
 export interface ResponseWriterOptions {
   /** The answer before its first token. */
@@ -67,7 +74,7 @@ export class ResponseWriter {
   }
 
   #deltaEvents(event: TokenDeltaEvent): UnnumberedEvent[] {
-    const { content, reasoning, isReasoning, tokenCount, logprobs, finish } = toReplyDelta(
+    const { content, reasoning, isReasoning, toolCalls, tokenCount, logprobs, finish } = toReplyDelta(
       event,
       this.#options.form,
     );
@@ -77,6 +84,7 @@ export class ResponseWriter {
     const events: UnnumberedEvent[] = [];
     if (reasoning !== '') events.push(...this.#textEvents('reasoning', reasoning));
     if (content !== '') events.push(...this.#textEvents('message', content));
+    for (const call of toolCalls) events.push(...this.#callEvents(call));
     if (finish === null) return events;
     this.#finish = finish;
     // An answer without any text is still a message, unless it was cut off in its reasoning.
@@ -84,7 +92,8 @@ export class ResponseWriter {
     // End tokens have log probabilities and no text.
     if (this.#open?.kind === 'message' && this.#unsentLogprobs.length > 0)
       events.push(...this.#textEvents('message', ''));
-    return [...events, ...this.#closeItem(finish.reason === 'stop' ? 'completed' : 'incomplete')];
+    const isWhole = finish.reason === 'stop' || finish.reason === 'tool-calls';
+    return [...events, ...this.#closeItem(isWhole ? 'completed' : 'incomplete')];
   }
 
   #textEvents(kind: 'reasoning' | 'message', text: string): UnnumberedEvent[] {
@@ -94,14 +103,29 @@ export class ResponseWriter {
     return [...events, ...this.#open!.push(text, logprobs)];
   }
 
+  /** Calls come one after the other: the first text of one ends the call before it. */
+  #callEvents({ start, arguments: args }: ToolCallDelta): UnnumberedEvent[] {
+    const events: UnnumberedEvent[] = [];
+    if (start !== undefined) {
+      events.push(...this.#closeItem('completed'));
+      const { id: callId, name } = start;
+      this.#open = createFunctionCallItem(this.#placeOf('function_call'), { callId, name });
+      events.push(...this.#open.open());
+    }
+    return args === '' ? events : [...events, ...this.#open!.push(args, [])];
+  }
+
   #openItem(kind: 'reasoning' | 'message'): UnnumberedEvent[] {
-    const output_index = this.#output.length;
-    const { id, reasoning } = this.#options.response;
-    const item_id = `${ID_PREFIXES[kind]}_${id.replace(/^resp_/, '')}_${output_index}`;
-    const place = { item_id, output_index };
-    this.#open =
-      kind === 'message' ? createMessageItem(place) : createReasoningItem(place, reasoning.summary !== null);
+    const place = this.#placeOf(kind);
+    const isSummary = this.#options.response.reasoning.summary !== null;
+    this.#open = kind === 'message' ? createMessageItem(place) : createReasoningItem(place, isSummary);
     return this.#open.open();
+  }
+
+  #placeOf(kind: keyof typeof ID_PREFIXES): ItemPlace {
+    const output_index = this.#output.length;
+    const responseId = this.#options.response.id.replace(/^resp_/, '');
+    return { item_id: `${ID_PREFIXES[kind]}_${responseId}_${output_index}`, output_index };
   }
 
   #closeItem(status: 'completed' | 'incomplete'): UnnumberedEvent[] {
@@ -134,6 +158,7 @@ export class ResponseWriter {
           response: { ...ended, status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
         };
       case 'stop':
+      case 'tool-calls':
         return { type: 'response.completed', response: { ...ended, status: 'completed' } };
       default: {
         const error = { code: 'server_error', message: `The generation ended early: ${String(reason)}.` };

@@ -4,8 +4,10 @@
 import {
   type ChatCompletionRequest,
   type ChatCompletionRequestInput,
+  type ChatToolChoice,
   chatCompletionRequest,
   type ResponseRequest,
+  type ResponseToolChoice,
 } from '@ortler/schemas';
 import { ApiError } from '../trpc/errors.ts';
 import { toConversation } from './to-conversation.ts';
@@ -82,18 +84,23 @@ function toTools({
   tools,
   tool_choice: choice,
 }: ResponseRequest): Pick<ChatCompletionRequestInput, 'tools' | 'tool_choice'> {
-  if (!tools?.length) return {};
-  if (choice !== 'none')
-    throw new ApiError(
-      'unsupported_parameter',
-      'tool_choice must be none where tools are given: this server describes them to the model and reads no calls.',
-      { param: 'tool_choice' },
-    );
   return {
-    tools: tools.map(({ name, description, parameters }) => ({
-      type: 'function',
-      function: { name, description, parameters },
-    })),
-    tool_choice: 'none',
+    ...(tools?.length && {
+      tools: tools.map(({ name, description, parameters, strict }) => ({
+        type: 'function' as const,
+        function: { name, description, parameters, strict },
+      })),
+    }),
+    // Beside tools it is always there, because a chat request without it may mean none.
+    tool_choice: tools?.length
+      ? toToolChoice(choice ?? 'auto')
+      : choice === 'auto'
+        ? null
+        : toToolChoice(choice ?? null),
   };
+}
+
+function toToolChoice(choice: ResponseToolChoice | null): ChatToolChoice | null {
+  if (choice === null || typeof choice === 'string') return choice;
+  return { type: 'function', function: { name: choice.name } };
 }

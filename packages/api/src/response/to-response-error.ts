@@ -18,7 +18,8 @@ export function toResponseError(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   const { reason, message, param, retryAfterMs, faults, cause } = error;
   const renamed = param === null ? null : (NAMES.get(param) ?? param);
-  if (renamed === param) return error;
-  const wordsOf = message.replace(/\b[a-z_]+\b/g, word => (word === param ? renamed! : word));
+  const words = message.replace(/\b(tools\[\d+\]|tool_choice)\.function\./g, '$1.');
+  if (renamed === param && words === message) return error;
+  const wordsOf = words.replace(/\b[a-z_]+\b/g, word => (word === param ? renamed! : word));
   return new ApiError(reason, wordsOf, { param: renamed, retryAfterMs, faults, cause });
 }

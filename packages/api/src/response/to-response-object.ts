@@ -39,7 +39,7 @@ export function toResponseObject(
     store: request.store ?? false,
     temperature: request.temperature ?? null,
     text: { format: text?.format ?? { type: 'text' }, verbosity: 'medium' },
-    tool_choice: request.tool_choice ?? (tools?.length ? 'auto' : 'none'),
+    tool_choice: request.tool_choice ?? 'auto',
     tools: tools ?? [],
     top_logprobs: request.top_logprobs ?? 0,
     top_p: request.top_p ?? null,

@@ -10,12 +10,15 @@ import {
   type GenerationEvent,
   type GenerationRequest,
   type PromptTiming,
+  type TokenDeltaEvent,
   validateSamplingParams,
 } from '@ortler/engine';
 
 export interface FakeEngineScript {
   /** Pieces of text, one token each; every choice gets them. */
   readonly pieces?: readonly string[];
+  /** Calls behind the text of an answer to a request with tools: one token opens each, one more is each piece. */
+  readonly calls?: readonly { readonly name: string; readonly pieces: readonly string[] }[];
   readonly finishReason?: 'stop' | 'length' | 'abort';
   readonly stopReason?: string | number | null;
   readonly cachedTokenCount?: number;
@@ -95,7 +98,8 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
     }
     if (script.refuse) throw script.refuse;
     const choiceCount = request.choiceCount ?? 1;
-    const pieces = script.pieces ?? ['Hello', ' world', '!'];
+    const outputs = toOutputs(script, request);
+    const hasCalls = outputs.some(({ toolCalls }) => toolCalls !== undefined);
     const cachedTokenCount = script.cachedTokenCount ?? 0;
     const { timing, decodeMs } = script;
     let ended = false;
@@ -107,26 +111,29 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
         cachedTokenCount,
         ...(timing && { timing }),
       };
-      for (const [number, text] of pieces.entries()) {
+      for (const [number, output] of outputs.entries()) {
         await untilAborted(script.beforeToken?.(number), signal);
         throwIfAborted(signal);
         if (script.failAt?.tokenNumber === number) throw script.failAt.error;
         for (let choiceIndex = 0; choiceIndex < choiceCount; choiceIndex++) {
-          const isLast = number === pieces.length - 1;
+          const isLast = number === outputs.length - 1;
           yield {
             kind: 'token-delta',
             choiceIndex,
-            text,
+            ...output,
             reasoning: '',
             isReasoning: false,
             tokenIds: [100 + number],
             finish: isLast
-              ? { reason: script.finishReason ?? 'stop', stopReason: script.stopReason ?? null }
+              ? {
+                  reason: script.finishReason ?? (hasCalls ? 'tool-calls' : 'stop'),
+                  stopReason: script.stopReason ?? null,
+                }
               : null,
           };
         }
       }
-      const completionTokenCount = pieces.length * choiceCount;
+      const completionTokenCount = outputs.length * choiceCount;
       const promptTokenCount = PROMPT_TOKEN_IDS.length;
       yield {
         kind: 'request-finish',
@@ -161,6 +168,23 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** The text of each token, or its part of a call. */
+function toOutputs(
+  { pieces, calls }: FakeEngineScript,
+  { tools }: GenerationRequest,
+): Pick<TokenDeltaEvent, 'text' | 'toolCalls'>[] {
+  if (calls === undefined || tools === undefined)
+    return (pieces ?? ['Hello', ' world', '!']).map(text => ({ text }));
+  const ofCalls = calls.flatMap(({ name, pieces }, index) => [
+    { index, start: { id: `call_${index}`, name }, arguments: '' },
+    ...pieces.map(text => ({ index, arguments: text })),
+  ]);
+  return [
+    ...(pieces ?? []).map(text => ({ text })),
+    ...ofCalls.map(call => ({ text: '', toolCalls: [call] })),
+  ];
 }
 
 function throwIfAborted(signal: AbortSignal | undefined): void {

@@ -61,6 +61,7 @@ export function createFakeServices(
         return key === TEST_API_KEY && team !== undefined ? { keyId: `key of ${team}`, team } : null;
       },
     },
+    toolCalling: false,
     promptCacheScope: 'team',
     feedback: createFakeFeedbackStore(),
     annotations: createFakeAnnotationServices(),
