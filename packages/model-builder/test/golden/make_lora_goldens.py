@@ -1,12 +1,13 @@
 """Writes lora.json: what peft computes for small seeded checkpoints with small seeded adapters.
 
 Neither weights nor adapters are stored: both are made from their seeds, here and in the test, with the arithmetic of
-`make_goldens.py`. peft loads the adapter folder as it would load a trained one and runs it beside the base, unmerged.
+`seeded.py`. peft loads the adapter folder as it would load a trained one and runs it beside the base, unmerged.
 
 Run:  python make_lora_goldens.py        (needs torch, transformers, peft and safetensors)
 """
 
 import json
+import math
 import pathlib
 import platform
 import tempfile
@@ -18,7 +19,26 @@ import transformers
 from safetensors.torch import save_file
 from transformers import AutoConfig, AutoModelForCausalLM
 
-from make_goldens import BASE, FOLDER, PROMPT_LENGTH, mix, scale_and_offset, seeded_tensor
+from seeded import seeded_tensor, seeded_tokens
+
+FOLDER = pathlib.Path(__file__).parent
+PROMPT_LENGTH = 64
+
+BASE = {
+    "hidden_size": 64,
+    "intermediate_size": 128,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 16,
+    "vocab_size": 288,
+    "max_position_embeddings": 512,
+    "rms_norm_eps": 1e-6,
+    "hidden_act": "silu",
+    "rope_theta": 10000,
+    "tie_word_embeddings": True,
+    "attention_bias": False,
+}
 
 TYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 EVERY_MATRIX = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
@@ -51,6 +71,17 @@ CASES = [
 ]
 
 
+def scale_and_offset(name: str, shape: tuple, tied: bool) -> tuple:
+    """As `seededTensors` of `src/testing/tiny-model.ts`."""
+    if name.endswith("norm.weight"):
+        return 0.25, 1.0
+    if name.endswith(".bias"):
+        return 0.25, 0.0
+    if name == "model.embed_tokens.weight" and not tied:
+        return 1.0, 0.0
+    return math.sqrt(3 / shape[1]), 0.0
+
+
 def run_case(case: dict) -> dict:
     settings = {**BASE, **case["config"]}
     config = AutoConfig.for_model(case["model_type"], **settings)
@@ -60,7 +91,7 @@ def run_case(case: dict) -> dict:
             shape = tuple(parameter.shape)
             weights = seeded_tensor(case["seed"], name, shape, *scale_and_offset(name, shape, settings["tie_word_embeddings"]))
             parameter.copy_(torch.from_numpy(weights))
-    prompt = [int(value) for value in mix(np.arange(PROMPT_LENGTH, dtype=np.uint64) + np.uint64(case["seed"])) % 256]
+    prompt = seeded_tokens(case["seed"], PROMPT_LENGTH, 256)
     with torch.no_grad():
         base_logits = model(torch.tensor([prompt])).logits[0, -1]
     with tempfile.TemporaryDirectory() as folder:

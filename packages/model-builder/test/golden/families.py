@@ -1,0 +1,523 @@
+"""The cases of the goldens: for each family (`model_type`), small configurations as config.json has them.
+
+A case is a dictionary:
+  name     what is special about it
+  config   keys of config.json beside those of the family's base
+  prompts  lengths of the prompts, in tokens (default: one of 40)
+
+Every base has grouped heads and windows and original context lengths that prompts of 40 tokens exceed.
+"""
+
+PROMPTS = [40]
+
+LLAMA = {
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 4,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "vocab_size": 96,
+    "max_position_embeddings": 256,
+    "rms_norm_eps": 1e-5,
+    "hidden_act": "silu",
+    "rope_theta": 10000.0,
+    "tie_word_embeddings": False,
+}
+
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32}
+
+YARN_DETAILED = {
+    "type": "yarn",
+    "factor": 8.0,
+    "original_max_position_embeddings": 16,
+    "beta_fast": 16,
+    "beta_slow": 2,
+    "attention_factor": 1.3,
+}
+
+YARN_UNTRUNCATED = {**YARN, "truncate": False, "mscale": 0.8, "mscale_all_dim": 0.5}
+
+LLAMA3 = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 32,
+}
+
+WINDOW = 12
+
+
+def case(name: str, prompts: list = PROMPTS, **config) -> dict:
+    return {"name": name, "config": config, "prompts": prompts}
+
+
+def cases_of(base: dict, *cases: dict) -> list:
+    return [{**entry, "config": {**base, **entry["config"]}} for entry in cases]
+
+
+def without(base: dict, *keys: str) -> dict:
+    return {key: value for key, value in base.items() if key not in keys}
+
+
+def layers(pattern: str) -> list:
+    """Layer types: S for a sliding window, F for full attention."""
+    return [{"S": "sliding_attention", "F": "full_attention"}[letter] for letter in pattern]
+
+
+LLAMA_CASES = cases_of(
+    {"model_type": "llama", **LLAMA},
+    case("separate head"),
+    case("tied", tie_word_embeddings=True),
+    case("biases everywhere, one key head", attention_bias=True, mlp_bias=True, num_key_value_heads=1),
+    case("heads wider than hidden size over heads, as many key heads", head_dim=32, num_key_value_heads=4, rms_norm_eps=1e-6),
+    case(
+        "sizes that are not multiples of 32",
+        head_dim=48, hidden_size=80, intermediate_size=112, num_attention_heads=5, num_key_value_heads=1,
+    ),
+    case("linear rope scaling", rope_scaling={"type": "linear", "factor": 4.0}),
+    case("llama3 rope scaling", rope_scaling=LLAMA3, rope_theta=500000.0, head_dim=32),
+    case("yarn rope scaling", rope_scaling=YARN, head_dim=32),
+)
+
+QWEN2 = {"model_type": "qwen2", **LLAMA, "rope_theta": 1000000.0, "rms_norm_eps": 1e-6}
+QWEN2_CASES = cases_of(
+    QWEN2,
+    case("separate head"),
+    case("tied", tie_word_embeddings=True),
+    case("yarn rope scaling", rope_scaling=YARN, rope_theta=10000.0),
+    case("window from the third layer on", use_sliding_window=True, sliding_window=WINDOW, max_window_layers=2),
+)
+
+QWEN3 = {"model_type": "qwen3", **LLAMA, "head_dim": 32, "rope_theta": 1000000.0, "rms_norm_eps": 1e-6}
+QWEN3_CASES = cases_of(
+    QWEN3,
+    case("separate head"),
+    case("tied", tie_word_embeddings=True),
+    case("biases", attention_bias=True),
+    case("yarn rope scaling", rope_scaling=YARN, rope_theta=10000.0),
+    case("yarn rope scaling, all its settings", rope_scaling=YARN_DETAILED, rope_theta=10000.0),
+    case("window from the third layer on", use_sliding_window=True, sliding_window=WINDOW, max_window_layers=2),
+)
+
+MISTRAL = {"model_type": "mistral", **LLAMA, "sliding_window": None}
+MISTRAL_CASES = cases_of(
+    MISTRAL,
+    case("no window, heads narrower than hidden size over heads", hidden_size=96, head_dim=16),
+    case("window", sliding_window=WINDOW),
+    case("window, tied", sliding_window=WINDOW, tie_word_embeddings=True, head_dim=32),
+    case("yarn rope scaling", rope_scaling=YARN, head_dim=32),
+)
+
+MINISTRAL3_ROPE = {
+    "type": "yarn",
+    "rope_type": "yarn",
+    "rope_theta": 10000.0,
+    "factor": 4.0,
+    "original_max_position_embeddings": 16,
+    "max_position_embeddings": 256,
+    "beta_fast": 32.0,
+    "beta_slow": 1.0,
+    "mscale": 1.0,
+    "mscale_all_dim": 1.0,
+    "llama_4_scaling_beta": 0.4,
+}
+MINISTRAL3 = {
+    "model_type": "ministral3",
+    **without(LLAMA, "rope_theta"),
+    "head_dim": 32,
+    "sliding_window": None,
+    "rope_parameters": MINISTRAL3_ROPE,
+}
+MINISTRAL3_CASES = cases_of(
+    MINISTRAL3,
+    case("separate head"),
+    case("tied", tie_word_embeddings=True),
+    case("window, attention factor from mscale", sliding_window=WINDOW, rope_parameters={**MINISTRAL3_ROPE, "mscale_all_dim": 0.5}),
+)
+
+PIXTRAL = {
+    "model_type": "pixtral",
+    "hidden_size": 32,
+    "intermediate_size": 32,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "head_dim": 16,
+    "image_size": 28,
+    "patch_size": 14,
+}
+MISTRAL3 = {
+    "model_type": "mistral3",
+    "architectures": ["Mistral3ForConditionalGeneration"],
+    "image_token_index": 10,
+    "spatial_merge_size": 2,
+    "vision_config": PIXTRAL,
+    "tie_word_embeddings": False,
+}
+MISTRAL3_CASES = cases_of(
+    MISTRAL3,
+    case("text model ministral3", text_config=MINISTRAL3),
+    case("text model ministral3, tied", text_config={**MINISTRAL3, "tie_word_embeddings": True}, tie_word_embeddings=True),
+    case("text model mistral", text_config={**MISTRAL, "head_dim": 32}),
+)
+
+GEMMA = {
+    "model_type": "gemma",
+    **without(LLAMA, "hidden_act", "rms_norm_eps"),
+    "head_dim": 32,
+    "rms_norm_eps": 1e-6,
+    "hidden_activation": "gelu_pytorch_tanh",
+    "tie_word_embeddings": True,
+}
+GEMMA_CASES = cases_of(
+    without(GEMMA, "hidden_activation"),
+    case("tied", hidden_act="gelu_pytorch_tanh"),
+    case("one key head, biases", hidden_act="gelu_pytorch_tanh", num_key_value_heads=1, attention_bias=True),
+    case("activation by its older key", hidden_act="gelu", hidden_activation=None),
+)
+
+GEMMA2 = {
+    **GEMMA,
+    "model_type": "gemma2",
+    "query_pre_attn_scalar": 24,
+    "sliding_window": WINDOW,
+    "attn_logit_softcapping": 2.0,
+    "final_logit_softcapping": 3.0,
+}
+GEMMA2_CASES = cases_of(
+    GEMMA2,
+    case("windows in every second layer, both caps"),
+    case("no caps", attn_logit_softcapping=None, final_logit_softcapping=None),
+    case("layer types, biases, separate head", layer_types=layers("FSSF"), attention_bias=True, tie_word_embeddings=False),
+)
+
+GEMMA3 = {
+    **GEMMA,
+    "model_type": "gemma3_text",
+    "num_hidden_layers": 6,
+    "query_pre_attn_scalar": 24,
+    "sliding_window": WINDOW,
+    "rope_theta": 1000000.0,
+    "rope_local_base_freq": 10000.0,
+}
+GEMMA3_PARAMETERS = {
+    "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1000000.0},
+    "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
+}
+GEMMA3_CASES = cases_of(
+    GEMMA3,
+    case("window but every sixth layer"),
+    case("linear rope scaling of full layers", rope_scaling={"rope_type": "linear", "factor": 8.0}, sliding_window_pattern=3),
+    case("rope settings per layer type", rope_parameters=GEMMA3_PARAMETERS, layer_types=layers("SSFSSF")),
+    case("both caps, biases", attn_logit_softcapping=2.0, final_logit_softcapping=3.0, attention_bias=True),
+)
+SIGLIP = {
+    "model_type": "siglip_vision_model",
+    "hidden_size": 32,
+    "intermediate_size": 32,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "image_size": 28,
+    "patch_size": 14,
+    "vision_use_head": False,
+}
+GEMMA3_WRAPPER_CASES = cases_of(
+    {
+        "model_type": "gemma3",
+        "architectures": ["Gemma3ForConditionalGeneration"],
+        "vision_config": SIGLIP,
+        "mm_tokens_per_image": 4,
+        "image_token_index": 94,
+        "boi_token_index": 92,
+        "eoi_token_index": 93,
+    },
+    case("linear rope scaling of full layers", text_config={**GEMMA3, "rope_scaling": {"rope_type": "linear", "factor": 8.0}}),
+    case("rope settings per layer type", text_config={**GEMMA3, "rope_parameters": GEMMA3_PARAMETERS}),
+)
+
+GEMMA4 = {
+    "model_type": "gemma4_text",
+    **without(GEMMA, "model_type", "rope_theta"),
+    "num_hidden_layers": 6,
+    "head_dim": 16,
+    "global_head_dim": 32,
+    "sliding_window": WINDOW,
+    "layer_types": layers("SSFSSF"),
+    "hidden_size_per_layer_input": 0,
+    "final_logit_softcapping": 3.0,
+    "rope_parameters": {
+        "full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1000000.0},
+        "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
+    },
+}
+GEMMA4_E = {**GEMMA4, "hidden_size_per_layer_input": 16, "vocab_size_per_layer_input": 96}
+GEMMA4_CASES = cases_of(
+    GEMMA4,
+    case("dense, wide heads in full layers"),
+    case(
+        "dense, values are keys in full layers",
+        attention_k_eq_v=True, num_global_key_value_heads=1, num_attention_heads=4, num_key_value_heads=2,
+    ),
+    case("per-layer inputs", **{key: GEMMA4_E[key] for key in ("hidden_size_per_layer_input", "vocab_size_per_layer_input")}),
+    case(
+        "per-layer inputs, keys and values of earlier layers, wide feed-forward there",
+        **{key: GEMMA4_E[key] for key in ("hidden_size_per_layer_input", "vocab_size_per_layer_input")},
+        num_kv_shared_layers=3, use_double_wide_mlp=True,
+    ),
+)
+GEMMA4_VISION = {
+    "model_type": "gemma4_vision",
+    "hidden_size": 32,
+    "intermediate_size": 32,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 2,
+    "head_dim": 16,
+    "patch_size": 4,
+    "position_embedding_size": 16,
+}
+GEMMA4_WRAPPER_CASES = cases_of(
+    {
+        "model_type": "gemma4",
+        "architectures": ["Gemma4ForConditionalGeneration"],
+        "vision_config": GEMMA4_VISION,
+        "audio_config": None,
+        "image_token_id": 94,
+        "video_token_id": 91,
+        "audio_token_id": 90,
+        "boi_token_id": 92,
+        "eoi_token_id": 93,
+        "boa_token_id": 89,
+        "eoa_token_index": 88,
+    },
+    case("dense", text_config=GEMMA4),
+    case("per-layer inputs, keys and values of earlier layers", text_config={**GEMMA4_E, "num_kv_shared_layers": 3}),
+)
+
+PHI3 = {
+    "model_type": "phi3",
+    **LLAMA,
+    "sliding_window": None,
+    "original_max_position_embeddings": 256,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+    "pad_token_id": 2,
+}
+
+
+def longrope(count: int, **more) -> dict:
+    """Factors for `count` frequencies, growing."""
+    return {
+        "type": "longrope",
+        "short_factor": [round(1 + 0.05 * i, 2) for i in range(count)],
+        "long_factor": [round(1.5 + 0.75 * i, 2) for i in range(count)],
+        **more,
+    }
+
+
+# 84 tokens: a prompt of 24 and 48 more stay below, one of 90 is above.
+PHI3_LENGTHS = {"original_max_position_embeddings": 84, "max_position_embeddings": 672}
+PHI3_CASES = cases_of(
+    PHI3,
+    case("plain"),
+    case("tied, all heads have keys", tie_word_embeddings=True, num_key_value_heads=4),
+    case("rotation of three quarters", partial_rotary_factor=0.75, hidden_size=128),
+    case("window", sliding_window=WINDOW),
+    case("longrope, short and long prompts", [24, 90], rope_scaling=longrope(8), **PHI3_LENGTHS),
+    case(
+        "longrope on three quarters, attention factor",
+        [24, 90],
+        rope_scaling=longrope(12, attention_factor=1.2), partial_rotary_factor=0.75, hidden_size=128, **PHI3_LENGTHS,
+    ),
+    case("longrope, window", [90], rope_scaling=longrope(8), sliding_window=WINDOW, **PHI3_LENGTHS),
+)
+
+SMOLLM3 = {
+    "model_type": "smollm3",
+    **LLAMA,
+    "tie_word_embeddings": True,
+    "bos_token_id": None,
+    "eos_token_id": 1,
+    "pad_token_id": 1,
+}
+SMOLLM3_CASES = cases_of(
+    SMOLLM3,
+    case("no rotation in every fourth layer"),
+    case("layers listed, biases, separate head", no_rope_layers=[1, 0, 0, 1], attention_bias=True, mlp_bias=True, tie_word_embeddings=False),
+    case("interval of two, yarn", no_rope_layer_interval=2, rope_scaling=YARN),
+    case("windows where nothing is rotated", use_sliding_window=True, sliding_window=WINDOW, no_rope_layer_interval=2),
+)
+
+GRANITE = {
+    "model_type": "granite",
+    **LLAMA,
+    "embedding_multiplier": 6.0,
+    "attention_multiplier": 0.4,
+    "residual_multiplier": 0.5,
+    "logits_scaling": 0.8,
+}
+GRANITE_CASES = cases_of(
+    GRANITE,
+    case("four multipliers"),
+    case("tied, biases", tie_word_embeddings=True, attention_bias=True, mlp_bias=True),
+    case("multipliers of one", embedding_multiplier=1.0, residual_multiplier=1.0, logits_scaling=1.0, attention_multiplier=1.0),
+)
+
+OLMO2 = {"model_type": "olmo2", **LLAMA, "pad_token_id": 1, "eos_token_id": 1}
+OLMO2_CASES = cases_of(
+    OLMO2,
+    case("separate head"),
+    case("tied, all heads have keys", tie_word_embeddings=True, num_key_value_heads=4),
+    case("linear rope scaling, biases", rope_scaling={"rope_type": "linear", "factor": 2.0}, attention_bias=True),
+)
+
+OLMO3 = {**OLMO2, "model_type": "olmo3", "sliding_window": WINDOW}
+OLMO3_CASES = cases_of(
+    OLMO3,
+    case("windows but every fourth layer"),
+    case("yarn in full layers", rope_scaling=YARN),
+    case("layer types, tied", layer_types=layers("FSFS"), tie_word_embeddings=True),
+)
+
+GLM4 = {
+    "model_type": "glm4",
+    **LLAMA,
+    "head_dim": 32,
+    "attention_bias": True,
+    "partial_rotary_factor": 0.5,
+    "eos_token_id": [1, 2],
+    "pad_token_id": 1,
+}
+GLM4_CASES = cases_of(
+    GLM4,
+    case("biases, half of each head is rotated"),
+    case("no biases, tied", attention_bias=False, tie_word_embeddings=True),
+    case("whole heads are rotated", partial_rotary_factor=1.0),
+)
+
+COHERE2 = {
+    "model_type": "cohere2",
+    **without(LLAMA, "rms_norm_eps"),
+    "layer_norm_eps": 1e-5,
+    "logit_scale": 0.75,
+    "sliding_window": WINDOW,
+    "tie_word_embeddings": True,
+    "bos_token_id": 5,
+    "eos_token_id": 6,
+    "pad_token_id": 0,
+}
+COHERE2_CASES = cases_of(
+    COHERE2,
+    case("windows but every fourth layer"),
+    case("pattern of two, biases", sliding_window_pattern=2, attention_bias=True),
+    case("layer types, separate head", layer_types=layers("FSSF"), tie_word_embeddings=False),
+)
+
+ERNIE = {"model_type": "ernie4_5", **LLAMA, "head_dim": 32, "rope_theta": 500000.0, "tie_word_embeddings": True, "use_bias": False}
+ERNIE_CASES = cases_of(ERNIE, case("tied"), case("biases, separate head", use_bias=True, tie_word_embeddings=False))
+
+HUNYUAN = {
+    "model_type": "hunyuan_v1_dense",
+    **LLAMA,
+    "head_dim": 32,
+    "use_qk_norm": True,
+    "rope_scaling": {
+        "type": "dynamic",
+        "alpha": 40.0,
+        "factor": 1.0,
+        "beta_fast": 32,
+        "beta_slow": 1,
+        "mscale": 1.0,
+        "mscale_all_dim": 1.0,
+    },
+    "eos_token_id": 2,
+    "pad_token_id": 3,
+}
+HUNYUAN_CASES = cases_of(
+    HUNYUAN,
+    case("stretched rope base"),
+    case("tied, biases, no scaling", tie_word_embeddings=True, attention_bias=True, rope_scaling=None),
+)
+
+EXAONE4 = {"model_type": "exaone4", **LLAMA, "sliding_window": WINDOW, "sliding_window_pattern": 4}
+EXAONE4_CASES = cases_of(
+    EXAONE4,
+    case("windows, nothing is rotated in every fourth layer"),
+    case("no windows, tied", sliding_window=None, sliding_window_pattern=None, layer_types=layers("FFFF"), tie_word_embeddings=True),
+    case("llama3 rope scaling, layer types", layer_types=layers("SFSF"), rope_scaling=LLAMA3, head_dim=32),
+)
+
+SEED_OSS = {"model_type": "seed_oss", **LLAMA, "head_dim": 32, "attention_bias": True, "attention_out_bias": False, "mlp_bias": False}
+SEED_OSS_CASES = cases_of(
+    SEED_OSS,
+    case("biases on queries, keys and values"),
+    case("biases everywhere, tied", attention_out_bias=True, mlp_bias=True, tie_word_embeddings=True),
+    case("no biases", attention_bias=False),
+)
+
+ARCEE = {"model_type": "arcee", **LLAMA, "hidden_act": "relu2"}
+ARCEE_CASES = cases_of(
+    ARCEE,
+    case("squared relu"),
+    case("biases, tied", attention_bias=True, mlp_bias=True, tie_word_embeddings=True),
+    case("yarn rope scaling", rope_scaling=YARN, head_dim=32),
+)
+
+NEMOTRON = {
+    "model_type": "nemotron",
+    **without(LLAMA, "rms_norm_eps"),
+    "norm_eps": 1e-5,
+    "hidden_act": "relu2",
+    "head_dim": 32,
+    "partial_rotary_factor": 0.5,
+}
+NEMOTRON_CASES = cases_of(
+    NEMOTRON,
+    case("layer norms around one, half of each head is rotated"),
+    case("biases, tied, whole heads are rotated", attention_bias=True, mlp_bias=True, tie_word_embeddings=True, partial_rotary_factor=1.0),
+)
+
+STARCODER2 = {
+    "model_type": "starcoder2",
+    **without(LLAMA, "rms_norm_eps"),
+    "norm_epsilon": 1e-5,
+    "hidden_act": "gelu_pytorch_tanh",
+    "use_bias": True,
+    "sliding_window": None,
+    "tie_word_embeddings": True,
+}
+STARCODER2_CASES = cases_of(
+    STARCODER2,
+    case("tied, biases"),
+    case("window, separate head", sliding_window=WINDOW, tie_word_embeddings=False),
+    case("no biases", use_bias=False),
+)
+
+FAMILIES = {
+    "llama": LLAMA_CASES,
+    "qwen2": QWEN2_CASES,
+    "qwen3": QWEN3_CASES,
+    "mistral": MISTRAL_CASES,
+    "ministral3": MINISTRAL3_CASES,
+    "mistral3": MISTRAL3_CASES,
+    "gemma": GEMMA_CASES,
+    "gemma2": GEMMA2_CASES,
+    "gemma3_text": GEMMA3_CASES,
+    "gemma3": GEMMA3_WRAPPER_CASES,
+    "gemma4_text": GEMMA4_CASES,
+    "gemma4": GEMMA4_WRAPPER_CASES,
+    "phi3": PHI3_CASES,
+    "smollm3": SMOLLM3_CASES,
+    "granite": GRANITE_CASES,
+    "olmo2": OLMO2_CASES,
+    "olmo3": OLMO3_CASES,
+    "glm4": GLM4_CASES,
+    "cohere2": COHERE2_CASES,
+    "ernie4_5": ERNIE_CASES,
+    "hunyuan_v1_dense": HUNYUAN_CASES,
+    "exaone4": EXAONE4_CASES,
+    "seed_oss": SEED_OSS_CASES,
+    "arcee": ARCEE_CASES,
+    "nemotron": NEMOTRON_CASES,
+    "starcoder2": STARCODER2_CASES,
+}
