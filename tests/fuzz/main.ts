@@ -1,38 +1,55 @@
-// Runs a fuzz target against a server of its own: pnpm fuzz chat-bodies [count] [seed].
-// Ends with 1 and the offending input at the first failure; the seed is printed, so a run can be repeated.
+// Runs a fuzz target: pnpm fuzz chat-bodies [count] [seed], pnpm fuzz families [count] [seed] [family ...].
+// Ends with 1 after a failure; the seed is printed, so a run can be repeated.
 
 import { startTinyServer } from '../support/tiny-server.ts';
 import { fuzzChatBodies } from './chat-bodies.ts';
+import { fuzzFamilies, listFamilies } from './families.ts';
 
-const TARGETS = { 'chat-bodies': fuzzChatBodies };
-const DEFAULT_COUNT = 100_000;
+interface Target {
+  readonly defaultCount: number;
+  /** Returns whether nothing failed. */
+  run(count: number, seed: number, names: readonly string[]): Promise<boolean>;
+}
 
-const [name = '', countText, seedText] = process.argv.slice(2);
-const count = Number(countText ?? DEFAULT_COUNT);
+const TARGETS: Readonly<Record<string, Target>> = {
+  'chat-bodies': { defaultCount: 100_000, run: runChatBodies },
+  families: { defaultCount: 25, run: runFamilies },
+};
+
+const [name = '', countText, seedText, ...names] = process.argv.slice(2);
+const target = Object.hasOwn(TARGETS, name) ? TARGETS[name] : undefined;
+const count = Number(countText ?? target?.defaultCount);
 const seed = Number(seedText ?? Date.now() % 2 ** 31);
-if (!(name in TARGETS) || !Number.isInteger(count) || !Number.isInteger(seed)) {
+if (target === undefined || !Number.isInteger(count) || !Number.isInteger(seed)) {
   console.error(`Usage: pnpm fuzz <target> [count] [seed]; targets: ${Object.keys(TARGETS).join(', ')}.`);
   process.exit(2);
 }
+console.log(`${name}: ${count} inputs, seed ${seed}`);
+if (!(await target.run(count, seed, names))) process.exitCode = 1;
 
-const server = await startTinyServer({ arguments: ['--context-length', '128'] });
-try {
-  console.log(`${name}: ${count} inputs, seed ${seed}`);
-  const failure = await TARGETS[name as keyof typeof TARGETS]({
-    url: server.url,
-    apiKey: server.apiKey,
-    count,
-    seed,
-    onProgress: (done, statuses) => {
-      const seen = [...statuses].map(([status, times]) => `${status}: ${times}`).join(', ');
-      process.stdout.write(`\r${done} of ${count} (${seen})  `);
-    },
-  });
-  console.log();
-  if (failure !== null) {
-    console.error(`${failure.problem}\n${failure.body}`);
-    process.exitCode = 1;
+/** Against a server of its own, up to the first failure. */
+async function runChatBodies(count: number, seed: number): Promise<boolean> {
+  const server = await startTinyServer({ arguments: ['--context-length', '128'] });
+  try {
+    const failure = await fuzzChatBodies({
+      url: server.url,
+      apiKey: server.apiKey,
+      count,
+      seed,
+      onProgress: (done, statuses) => {
+        const seen = [...statuses].map(([status, times]) => `${status}: ${times}`).join(', ');
+        process.stdout.write(`\r${done} of ${count} (${seen})  `);
+      },
+    });
+    console.log();
+    if (failure !== null) console.error(`${failure.problem}\n${failure.body}`);
+    return failure === null;
+  } finally {
+    await server.dispose();
   }
-} finally {
-  await server.dispose();
+}
+
+async function runFamilies(count: number, seed: number, names: readonly string[]): Promise<boolean> {
+  const families = names.length > 0 ? names : await listFamilies();
+  return (await fuzzFamilies({ count, seed, families, onLine: line => console.log(line) })) === 0;
 }

@@ -1,0 +1,143 @@
+"""Writes folders with random configurations of one family, seeded weights, and the logits that transformers computes.
+
+Each folder has config.json, model.safetensors and expected.json (tokens; logits of every position, row after row). A
+configuration that transformers refuses is left out.
+
+Run:  python fuzz_families.py <family> <count> <seed> <folder>        (`pnpm fuzz families` runs it)
+"""
+
+import contextlib
+import io
+import json
+import pathlib
+import random
+import shutil
+import sys
+
+import torch
+import transformers
+from transformers import AutoConfig
+
+from families import FAMILIES, LLAMA3, YARN, YARN_DETAILED, YARN_UNTRUNCATED, longrope
+from oracle import load_model, logits_of, write_checkpoint
+from seeded import seeded_tokens
+
+# Values that a key may take where the family's configuration has it.
+VALUES = {
+    "hidden_size": [32, 48, 64, 96, 120],
+    "intermediate_size": [16, 40, 96, 130],
+    "num_hidden_layers": [1, 2, 3, 5, 8],
+    "num_attention_heads": [1, 2, 4, 6],
+    "num_key_value_heads": [1, 2, 3, 4, 6, None],
+    "head_dim": [16, 32, 48, 64, 80, None],
+    "vocab_size": [70, 96, 129],
+    "rms_norm_eps": [1e-3, 1e-6],
+    "layer_norm_eps": [1e-3, 1e-6],
+    "norm_eps": [1e-3, 1e-6],
+    "norm_epsilon": [1e-3, 1e-6],
+    "hidden_act": ["silu", "gelu", "gelu_pytorch_tanh", "gelu_new", "relu", "relu2", "swish"],
+    "hidden_activation": ["silu", "gelu", "gelu_pytorch_tanh", None],
+    "tie_word_embeddings": [True, False],
+    "attention_bias": [True, False],
+    "attention_out_bias": [True, False],
+    "mlp_bias": [True, False],
+    "use_bias": [True, False],
+    "sliding_window": [1, 2, 5, 16, 100, None],
+    "use_sliding_window": [True, False],
+    "max_window_layers": [0, 1, 2, 4],
+    "query_pre_attn_scalar": [16, 40, 64],
+    "attn_logit_softcapping": [1.0, 5.0, None],
+    "final_logit_softcapping": [1.0, 5.0, None],
+    "no_rope_layer_interval": [1, 2, 3],
+    "embedding_multiplier": [1, 3.5],
+    "attention_multiplier": [0.1, 1.0],
+    "residual_multiplier": [0.22, 1.0],
+    "logits_scaling": [0.5, 2.0],
+    "logit_scale": [0.25, 1.0],
+    "attention_k_eq_v": [True, False],
+    "num_kv_shared_layers": [0, 1, 2],
+    "use_double_wide_mlp": [True, False],
+    "hidden_size_per_layer_input": [0, 8, 24],
+}
+
+# Keys that configurations of the Hub carry beside the declared ones.
+EXTRAS = {
+    "head_dim": [16, 32, 64],
+    "rope_theta": [100.0, 10000.0, 1000000.0],
+    "partial_rotary_factor": [0.25, 0.5, 0.75, 1.0],
+    "global_head_dim": [16, 32, 64],
+    "num_global_key_value_heads": [1, 2],
+    "rope_local_base_freq": [500.0, 10000.0],
+    "sliding_window_pattern": [1, 2, 3],
+}
+
+ROPE_SCALINGS = [
+    None,
+    {"rope_type": "default"},
+    {"type": "linear", "factor": 3.0},
+    {"rope_type": "dynamic", "factor": 2.0},
+    LLAMA3,
+    YARN,
+    YARN_DETAILED,
+    YARN_UNTRUNCATED,
+    {"type": "yarn", "factor": 2.0},
+    longrope(8),
+]
+
+
+def draw(family: str, source: random.Random) -> dict:
+    config = json.loads(json.dumps(source.choice(FAMILIES[family])["config"]))
+    text = config.get("text_config", config)
+    declared = AutoConfig.for_model(text["model_type"])
+    known = {key: values for key, values in VALUES.items() if hasattr(declared, key)}
+    extras = {key: values for key, values in EXTRAS.items() if key in text or source.random() < 0.1}
+    for key, values in {**known, **extras}.items():
+        if source.random() < 0.3:
+            text[key] = source.choice(values)
+    heads = text["num_attention_heads"]
+    if heads % (text["num_key_value_heads"] or heads) != 0:
+        text["num_key_value_heads"] = source.choice([count for count in range(1, heads + 1) if heads % count == 0])
+    if "rope_parameters" not in text and source.random() < 0.3:
+        text["rope_scaling"] = source.choice(ROPE_SCALINGS)
+    if hasattr(declared, "layer_types") and source.random() < 0.4:
+        count = text["num_hidden_layers"]
+        text["layer_types"] = [source.choice(["full_attention", "sliding_attention"]) for _ in range(count)]
+    elif len(text.get("layer_types") or []) != text["num_hidden_layers"]:
+        text.pop("layer_types", None)
+    if "text_config" in config and "tie_word_embeddings" in config:
+        config["tie_word_embeddings"] = text["tie_word_embeddings"]
+    return config
+
+
+def write_folder(folder: pathlib.Path, config: dict, seed: int, length: int) -> None:
+    write_checkpoint(folder, config, seed)
+    model = load_model(folder, config)
+    tokens = seeded_tokens(seed, length, 60)
+    logits = logits_of(model, tokens)
+    if not (abs(logits) < 1e4).all():
+        raise ValueError("the logits are too large to compare")
+    expected = {"tokens": tokens, "logits": [round(float(value), 6) for value in logits.flatten()]}
+    (folder / "expected.json").write_text(json.dumps(expected))
+
+
+def main() -> None:
+    family, count, seed, target = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), pathlib.Path(sys.argv[4])
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    transformers.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    source = random.Random(f"{family} {seed}")
+    for index in range(count):
+        folder = target / f"{index:04}"
+        config = draw(family, source)
+        length = source.choice([1, 7, 40, 100])
+        try:
+            with contextlib.redirect_stderr(io.StringIO()):
+                write_folder(folder, config, seed + index, length)
+        except Exception as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            print(f"{index:04}: transformers refuses: {str(error).strip().splitlines()[-1][:150]}")
+
+
+if __name__ == "__main__":
+    main()
