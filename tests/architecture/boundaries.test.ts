@@ -26,6 +26,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   'packages/engine': [
     '@huggingface/tokenizers',
     '@ortler/jinja',
+    '@ortler/json',
     '@ortler/onnx',
     '@ortler/onnxruntime',
     '@ortler/structured-output',

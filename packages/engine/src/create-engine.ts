@@ -46,12 +46,13 @@ export async function startEngine(
   link: CoreLink,
   options: Pick<
     EngineOptions,
-    'modelDefaults' | 'constraints' | 'onWarmUp' | 'reasoningParser' | 'chatTemplate'
+    'modelDefaults' | 'constraints' | 'onWarmUp' | 'reasoningParser' | 'toolDialect' | 'chatTemplate'
   > = {},
 ): Promise<LinkedEngine> {
   const {
     modelDefaults = HOST_OPTIONS.modelDefaults.cpuDefault,
     reasoningParser = HOST_OPTIONS.reasoningParser.cpuDefault,
+    toolDialect = HOST_OPTIONS.toolDialect.cpuDefault,
     constraints,
     chatTemplate,
     onWarmUp,
@@ -85,7 +86,10 @@ export async function startEngine(
     longestTokenSpan: tokenSpan,
     contextLength: facts.contextLength,
   });
-  return new LinkedEngine({ link, info, tokenizer, prompts, defaultMaxTokens, constraints }, listener);
+  return new LinkedEngine(
+    { link, info, tokenizer, prompts, templates, toolDialect, defaultMaxTokens, constraints },
+    listener,
+  );
 }
 
 async function createLink(options: EngineOptions): Promise<CoreLink> {

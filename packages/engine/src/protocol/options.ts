@@ -3,6 +3,7 @@
 // Options that reach the token side are plain data, because they cross processes and threads.
 
 import { REASONING_PARSERS } from '../request/reasoning-parser.ts';
+import { TOOL_DIALECT_OPTIONS } from '../request/tool-dialect-option.ts';
 
 /** One option: its defaults and its range. */
 export interface OptionEntry<Value, Default extends Value | undefined = Value | undefined> {
@@ -91,6 +92,11 @@ export const HOST_OPTIONS = {
    * carry all output in `text`.
    */
   reasoningParser: oneOf(REASONING_PARSERS, 'auto'),
+  /**
+   * Dialect in which the model writes tool calls, by name. `auto`: the dialect whose marks the chat template has, else
+   * `generic`. `generic`: JSON between `<tool_call>` and `</tool_call>`, which the messages themselves describe to the model.
+   */
+  toolDialect: oneOf(TOOL_DIALECT_OPTIONS, 'auto'),
   /**
    * A model that is stuck in one step for this long, as in a native call that never returns, is ended and loaded again; its
    * open requests fail. It is noticed up to a quarter later. Only with `link: 'process'`. Unit: milliseconds. 0: never.

@@ -20,6 +20,7 @@ import { toTokenVocabulary } from '../text/to-token-vocabulary.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import type { PreparedRequest } from './request-preparer.ts';
 import { toSubmittedReasoning } from './request-reasoning.ts';
+import { findPlace, toToolConstraint } from './tool-constraint.ts';
 
 export interface ConstrainedRequestsOptions extends ConstraintOptions {
   readonly tokenizer: Tokenizer;
@@ -35,8 +36,8 @@ export interface ConstrainedRequest {
    * Rejects with `constraint_failed`, `overloaded`, `aborted`, `engine_closed`.
    */
   readonly checkAnswer: ((tokenIds: readonly number[]) => Promise<void>) | null;
-  /** The position of a choice in the constraint when the limit of its length ended it. */
-  readonly findPosition: (tokenIds: readonly number[], canEnd: boolean) => ConstraintPosition;
+  /** The position of a choice in the constraint when the limit of its length ended it; null where tools are all of it. */
+  readonly findPosition: ((tokenIds: readonly number[], canEnd: boolean) => ConstraintPosition) | null;
 }
 
 export class ConstrainedRequests {
@@ -51,17 +52,20 @@ export class ConstrainedRequests {
     this.#options = options;
   }
 
-  /** Null for a request without a constraint. Throws: `invalid_request`, `overloaded`, `aborted`, `engine_closed`. */
+  /** Null for a request without a constraint and without tools. Throws: `invalid_request`, `overloaded`, `aborted`, `engine_closed`. */
   async prepare(
-    { constraint }: Pick<GenerationRequest, 'constraint'>,
-    { reasoning }: Pick<PreparedRequest, 'reasoning'>,
+    request: Pick<GenerationRequest, 'constraint'>,
+    { reasoning, tools }: Pick<PreparedRequest, 'reasoning' | 'tools'>,
     signal?: AbortSignal,
   ): Promise<ConstrainedRequest | null> {
+    const constraint = tools === null ? request.constraint : toToolConstraint(tools, request);
     if (constraint === undefined) return null;
     const preparer = this.#startPreparer();
-    const prepared = await asEngineErrors(preparer.prepare(constraint, signal));
-    const submitted =
-      reasoning === null ? undefined : toSubmittedReasoning(reasoning, this.#options.tokenizer);
+    const placeOf = tools === null ? () => 'constraint' : findPlace;
+    const prepared = await asEngineErrors(preparer.prepare(constraint, signal), placeOf);
+    // A grammar of channels has the reasoning in it.
+    const isFree = reasoning !== null && tools?.dialect.isChannelled !== true;
+    const submitted = isFree ? toSubmittedReasoning(reasoning, this.#options.tokenizer) : undefined;
     const { grammar, check } = prepared;
     return {
       submitted: { grammar, ...(submitted !== undefined && { reasoning: submitted }) },
@@ -70,12 +74,15 @@ export class ConstrainedRequests {
           ? null
           : tokenIds =>
               asEngineErrors(preparer.check(prepared, this.#answerText(tokenIds, submitted), signal)),
-      findPosition: (tokenIds, canEnd) => ({
-        isComplete: canEnd,
-        ...(grammar.kind === 'json_schema' &&
-          !canEnd &&
-          findJsonPosition(this.#answerText(tokenIds, submitted))),
-      }),
+      findPosition:
+        request.constraint === undefined
+          ? null
+          : (tokenIds, canEnd) => ({
+              isComplete: canEnd,
+              ...(grammar.kind === 'json_schema' &&
+                !canEnd &&
+                findJsonPosition(this.#answerText(tokenIds, submitted))),
+            }),
     };
   }
 
@@ -142,7 +149,10 @@ const ENGINE_CODES = {
 } as const satisfies Record<ConstraintErrorCode, EngineErrorCode>;
 
 /** Throws: `ConstraintError` as `EngineError`, with the parameter where the request is at fault. */
-async function asEngineErrors<Result>(work: Promise<Result>): Promise<Result> {
+async function asEngineErrors<Result>(
+  work: Promise<Result>,
+  placeOf: (message: string) => string = () => 'constraint',
+): Promise<Result> {
   try {
     return await work;
   } catch (error) {
@@ -150,7 +160,7 @@ async function asEngineErrors<Result>(work: Promise<Result>): Promise<Result> {
     const { message, retryAfterMs } = error;
     throw new EngineError(ENGINE_CODES[error.code], message, {
       cause: error,
-      parameter: error.code === 'invalid_constraint' ? 'constraint' : undefined,
+      parameter: error.code === 'invalid_constraint' ? placeOf(message) : undefined,
       retryAfterMs,
     });
   }

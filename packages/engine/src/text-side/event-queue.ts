@@ -7,6 +7,7 @@ import type {
   PromptReadyEvent,
   RequestFinishEvent,
   TokenDeltaEvent,
+  ToolCallDelta,
 } from '../request/generation-event.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import { toPromptLogprobs, toTokenLogprob } from '../text/logprob-text.ts';
@@ -22,10 +23,11 @@ export interface EventQueueOptions {
 const PAUSE_TOKEN_COUNT = 256;
 
 /** A queued delta. Its log probabilities get text and bytes when it is read. */
-export interface QueuedDelta extends Omit<TokenDeltaEvent, 'logprobs'> {
+export interface QueuedDelta extends Omit<TokenDeltaEvent, 'logprobs' | 'toolCalls'> {
   text: string;
   reasoning: string;
   isReasoning: boolean;
+  toolCalls?: ToolCallDelta[];
   readonly tokenIds: number[];
   readonly logprobs: TokenLogprobs[] | undefined;
 }
@@ -79,6 +81,7 @@ export class EventQueue {
     open.text += delta.text;
     open.reasoning += delta.reasoning;
     open.isReasoning = delta.isReasoning;
+    addToolCalls(open, delta.toolCalls ?? []);
     for (const id of delta.tokenIds) open.tokenIds.push(id);
     for (const logprobs of delta.logprobs ?? []) open.logprobs?.push(logprobs);
     if (open.tokenIds.length >= PAUSE_TOKEN_COUNT) this.#pause(choiceIndex);
@@ -139,5 +142,16 @@ export class EventQueue {
         this.#isAtEnd = true;
         return event;
     }
+  }
+}
+
+/** Text of the call that is open goes on in its last delta. Mutates: `open`. */
+function addToolCalls(open: QueuedDelta, deltas: readonly ToolCallDelta[]): void {
+  for (const delta of deltas) {
+    open.toolCalls ??= [];
+    const last = open.toolCalls.at(-1);
+    if (last?.index === delta.index)
+      open.toolCalls[open.toolCalls.length - 1] = { ...last, arguments: last.arguments + delta.arguments };
+    else open.toolCalls.push(delta);
   }
 }

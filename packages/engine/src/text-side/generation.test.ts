@@ -4,8 +4,8 @@ import type { GenerationEvent } from '../request/generation-event.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import { ChoiceAssembler } from '../text/choice-assembler.ts';
 import { Detokenizer } from '../text/detokenizer.ts';
-import { createPlainSplitter } from '../text/reasoning/split-reasoning.ts';
 import { TokenBytes } from '../text/token-bytes.ts';
+import { createAnswerReader } from './answer-reader.ts';
 import { Generation } from './generation.ts';
 
 const tokenBytes = new TokenBytes({
@@ -40,13 +40,15 @@ async function readAll(generation: Generation): Promise<GenerationEvent[]> {
   return events;
 }
 
+const plain = () => createAnswerReader(null, null);
+
 describe('Generation', () => {
   test('ends the other choices when the check of one fails the request, read or not', async () => {
     const aborted: number[] = [];
     const generation = new Generation({
       promptTokenIds: Int32Array.of(2),
       assemblers: [assembler(), assembler(), assembler()],
-      splitters: [createPlainSplitter(), createPlainSplitter(), createPlainSplitter()],
+      readers: [plain(), plain(), plain()],
       tokenBytes,
       eosTokenIds: [2],
       checkAnswer: () => Promise.reject(new EngineError('overloaded', 'Too many texts wait.')),
@@ -68,7 +70,7 @@ describe('Generation', () => {
     const generation = new Generation({
       promptTokenIds: Int32Array.of(2),
       assemblers: [assembler([])],
-      splitters: [createPlainSplitter()],
+      readers: [plain()],
       tokenBytes,
       eosTokenIds: [],
       checkAnswer: null,
@@ -92,7 +94,7 @@ describe('Generation', () => {
     const generation = new Generation({
       promptTokenIds: Int32Array.of(2),
       assemblers: [assembler(['b'])],
-      splitters: [createPlainSplitter()],
+      readers: [plain()],
       tokenBytes,
       eosTokenIds: [],
       checkAnswer: null,

@@ -5,17 +5,16 @@ import type { PrefilledRequest, SequenceUpdate } from '../protocol/messages.ts';
 import type { ConstraintPosition, GenerationEvent } from '../request/generation-event.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import type { ChoiceAssembler, ChoiceDelta } from '../text/choice-assembler.ts';
-import type { ReasoningSplitter } from '../text/reasoning/reasoning-splitter.ts';
+import type { AnswerReader } from './answer-reader.ts';
 import { EventQueue, type EventQueueOptions } from './event-queue.ts';
 import type { OpenRequest } from './open-requests.ts';
-import { splitDelta } from './request-reasoning.ts';
 
 export interface GenerationOptions extends EventQueueOptions {
   readonly promptTokenIds: Int32Array;
   /** One per choice, in order. */
   readonly assemblers: readonly ChoiceAssembler[];
   /** One per choice, in order. */
-  readonly splitters: readonly ReasoningSplitter[];
+  readonly readers: readonly AnswerReader[];
   /** End tokens of the model: an answer that one of them ended is whole. */
   readonly eosTokenIds: readonly number[];
   /** Checks the tokens of a whole answer before its end is reported; null when there is nothing to check. */
@@ -111,17 +110,21 @@ export class Generation implements OpenRequest {
   }
 
   #putDelta(choiceIndex: number, { text, tokenIds, finish }: NewText, logprobs?: TokenLogprobs[]): void {
-    const splitter = this.#options.splitters[choiceIndex]!;
-    const { reasoning, answer } = splitDelta(splitter, text, { isLast: finish !== null });
+    const reader = this.#options.readers[choiceIndex]!;
+    const { reasoning, answer, toolCalls } = reader.read(text, { isLast: finish !== null });
+    // A stop string cuts the answer, calls or not.
+    const endsWithCalls =
+      finish?.reason === 'stop' && typeof finish.stopReason !== 'string' && reader.hasCalled;
     this.#queue.putDelta({
       kind: 'token-delta',
       choiceIndex,
       text: answer,
       reasoning,
-      isReasoning: splitter.isReasoning,
+      isReasoning: reader.isReasoning,
+      ...(toolCalls.length > 0 && { toolCalls: [...toolCalls] }),
       tokenIds: [...tokenIds],
       logprobs,
-      finish,
+      finish: endsWithCalls ? { ...finish, reason: 'tool-calls' } : finish,
     });
   }
 

@@ -12,13 +12,13 @@ import { ChoiceAssembler } from '../text/choice-assembler.ts';
 import { Detokenizer, detokenize } from '../text/detokenizer.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { throwIfAborted } from './aborted.ts';
+import { createAnswerReader } from './answer-reader.ts';
 import { searchBeams } from './beam/search-beams.ts';
 import { type ConstrainedRequest, ConstrainedRequests } from './constrained-requests.ts';
 import type { EngineLinkListener } from './engine-link-listener.ts';
 import { Generation } from './generation.ts';
 import { OpenRequests } from './open-requests.ts';
 import { type PreparedRequest, RequestPreparer, type RequestPreparerParts } from './request-preparer.ts';
-import { createSplitter } from './request-reasoning.ts';
 import { toSubmitMessage } from './to-submit-message.ts';
 
 export interface LinkedEngineParts extends RequestPreparerParts {
@@ -129,12 +129,12 @@ export class LinkedEngine implements Engine {
     constrained: ConstrainedRequest | null,
   ): Generation {
     const { link, tokenizer } = this.#parts;
-    const { valid, promptTokenIds, reasoning } = prepared;
+    const { valid, promptTokenIds, reasoning, tools } = prepared;
     const ofEachChoice = <Part>(create: () => Part) => Array.from({ length: valid.choiceCount }, create);
     return new Generation({
       promptTokenIds,
       assemblers: ofEachChoice(() => createAssembler(tokenizer, prepared)),
-      splitters: ofEachChoice(() => createSplitter(reasoning)),
+      readers: ofEachChoice(() => createAnswerReader(reasoning, tools)),
       tokenBytes: tokenizer.tokenBytes,
       eosTokenIds: this.info.eosTokenIds,
       checkAnswer: constrained?.checkAnswer ?? null,
@@ -160,12 +160,12 @@ export class LinkedEngine implements Engine {
 
 function createAssembler(
   { tokenBytes }: Tokenizer,
-  { valid, rules, promptTokenIds, reasoning }: PreparedRequest,
+  { valid, rules, promptTokenIds, reasoning, tools }: PreparedRequest,
 ): ChoiceAssembler {
   const { skipSpecialTokens, stopStrings, includeStopInOutput } = valid;
   const detokenizer = new Detokenizer(tokenBytes, {
     skipSpecialTokens,
-    ...(reasoning !== null && { shownSpecialIds: reasoning.specialIds }),
+    shownSpecialIds: new Set([...(reasoning?.specialIds ?? []), ...(tools?.specialIds ?? [])]),
     promptTokenIds,
   });
   return new ChoiceAssembler({ detokenizer, stopStrings, includeStopInOutput, minTokens: rules.minTokens });

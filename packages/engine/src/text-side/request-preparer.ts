@@ -3,8 +3,8 @@
 
 import type { EngineInfo } from '../engine.ts';
 import type { GenerationRequest } from '../request/generation-request.ts';
-import { wrongParameter } from '../request/parameter-checks.ts';
 import type { TokenRules } from '../request/token-rules.ts';
+import type { ToolDialectOption } from '../request/tool-dialect-option.ts';
 import {
   type RequestLimits,
   settleMaxTokens,
@@ -13,11 +13,13 @@ import {
 } from '../request/validate-generation-request.ts';
 import { checkSomeTokenLeft } from '../request/validate-token-rules.ts';
 import { tokenizeBadWords, validateBadWords } from '../text/bad-words.ts';
+import type { ChatTemplates } from '../text/chat-template.ts';
 import type { PromptEncoder } from '../text/prompt-encoder.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { truncatePrompt } from '../text/truncate-prompt.ts';
 import { throwIfAborted } from './aborted.ts';
 import { type RequestReasoning, readReasoning } from './request-reasoning.ts';
+import { type RequestTools, readTools, type ToolSurroundings } from './request-tools.ts';
 
 export interface PreparedRequest {
   readonly valid: ValidRequest;
@@ -25,12 +27,16 @@ export interface PreparedRequest {
   readonly rules: TokenRules;
   /** Null when the output is not split. */
   readonly reasoning: RequestReasoning | null;
+  /** Null without tools. */
+  readonly tools: RequestTools | null;
 }
 
 export interface RequestPreparerParts {
   readonly info: EngineInfo;
   readonly tokenizer: Tokenizer;
   readonly prompts: PromptEncoder;
+  readonly templates: ChatTemplates;
+  readonly toolDialect: ToolDialectOption;
   /** `max_new_tokens` of generation_config.json. */
   readonly defaultMaxTokens: number | undefined;
 }
@@ -38,11 +44,14 @@ export interface RequestPreparerParts {
 export class RequestPreparer {
   readonly #parts: RequestPreparerParts;
   readonly #limits: RequestLimits;
+  readonly #toolSurroundings: ToolSurroundings;
 
   constructor(parts: RequestPreparerParts) {
     const { vocabSize, contextLength, samplingDefaults, eosTokenIds } = parts.info;
     const { mainEosTokenId } = parts.tokenizer;
     this.#parts = parts;
+    const { toolDialect: option, templates, tokenizer } = parts;
+    this.#toolSurroundings = { option, templates, tokenizer };
     this.#limits = { vocabSize, contextLength, samplingDefaults, eosTokenIds, mainEosTokenId };
   }
 
@@ -52,17 +61,17 @@ export class RequestPreparer {
     const { contextLength } = this.#limits;
     throwIfAborted(signal);
     const valid = validateGenerationRequest(request, this.#limits);
-    if (valid.tools !== undefined) throw wrongParameter('tools', 'This engine does not call tools yet.');
     const badTokenSequences = await this.#tokenizeBadWords(request, valid);
     const keep = request.truncatePromptTokens;
-    const encoded = await prompts.encodePrompt(request.prompt, signal, { mayOverflow: keep !== undefined });
+    const { prompt, tools } = readTools(request, valid.tools, this.#toolSurroundings);
+    const encoded = await prompts.encodePrompt(prompt, signal, { mayOverflow: keep !== undefined });
     const promptTokenIds = truncatePrompt(encoded, { keep, maxTokens: valid.maxTokens, contextLength });
     const maxTokens = settleMaxTokens(valid, promptTokenIds.length, contextLength, defaultMaxTokens);
     throwIfAborted(signal);
     const { info, tokenizer } = this.#parts;
     const reasoning = readReasoning(info.reasoningFormat, request.prompt, promptTokenIds, tokenizer);
     const rules = { ...valid.rules, badTokenSequences, maxTokens };
-    return { valid, promptTokenIds, rules, reasoning };
+    return { valid, promptTokenIds, rules, reasoning, tools };
   }
 
   /** A beam search ignores them, but wrong values are refused all the same. */

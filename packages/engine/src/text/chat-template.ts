@@ -59,12 +59,21 @@ export class ChatTemplates {
   }
 
   /**
+   * The template that messages with these options go through, and whether it is one of the model's own.
+   * Throws: `template_failed` where there is none.
+   */
+  select(options: ChatTemplateOptions): { readonly source: string; readonly isOwn: boolean } {
+    const { template } = options;
+    const named = template === undefined ? this.#sourceFor(options) : this.#named.get(template);
+    return named === undefined ? { source: template!, isOwn: false } : { source: named, isOwn: true };
+  }
+
+  /**
    * Throws: `template_failed` when neither the model nor the request has a template or the last message cannot be
    * continued, `invalid_request` for options that exclude each other.
    */
   prepare(messages: readonly ChatMessage[], options: ChatTemplateOptions = {}): TemplateCall {
-    const ofModel = options.template === undefined ? undefined : this.#named.get(options.template);
-    const source = ofModel ?? options.template ?? this.#sourceFor(options);
+    const { source, isOwn } = this.select(options);
     if (source.length > TEMPLATE_LENGTH_LIMIT) {
       // Before the template is searched, because this thread serves all requests.
       const message = `The chat template is longer than ${TEMPLATE_LENGTH_LIMIT} characters.`;
@@ -82,7 +91,7 @@ export class ChatTemplates {
     const taste = tasteOf(source);
     return {
       source,
-      isForeign: options.template !== undefined && ofModel === undefined,
+      isForeign: !isOwn,
       ...(open !== null && { openText: open.finalText }),
       variables: {
         ...this.#specialTokens,

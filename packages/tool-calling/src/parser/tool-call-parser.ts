@@ -73,6 +73,11 @@ export class ToolCallParser {
     return this.#callCount;
   }
 
+  /** The text so far ends inside a call. */
+  get isInCall(): boolean {
+    return this.#state === 'call';
+  }
+
   push(text: string): ParsedText {
     this.#held += text;
     if (this.#call?.isReported === false) this.#call.written += text;
