@@ -24,7 +24,6 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   'packages/structured-output': ['transformers-llguidance', '@ortler/json', '@ortler/worker'],
   'packages/tool-calling': ['@ortler/json', '@ortler/structured-output'],
   'packages/engine': [
-    '@huggingface/tokenizers',
     '@ortler/jinja',
     '@ortler/json',
     '@ortler/onnx',

@@ -4,16 +4,12 @@ import fc from 'fast-check';
 import { runs } from 'test-runs';
 import { expect, test } from 'vitest';
 import { longestTokenSpan } from '../src/text/token-bound.ts';
-import { checkTokenizerJson } from '../src/text/tokenizer-json.ts';
-import { type Family, loadFamily, readFamilyFile } from './tokenizer-families.ts';
+import { type Family, loadFamily, loadFamilyFiles } from './tokenizer-families.ts';
 
 export function tokenBoundSuite(family: Family): void {
   test('no text becomes fewer tokens than the bound says', () => {
     const tokenizer = loadFamily(family);
-    const span = longestTokenSpan(
-      checkTokenizerJson(readFamilyFile(family, 'tokenizer.json')),
-      tokenizer.tokenBytes,
-    );
+    const span = longestTokenSpan(loadFamilyFiles(family).tokenizer, tokenizer.tokenBytes);
     // The made-up family has tokens that eat spaces, which rules every bound out.
     if (family === 'digits') expect(span).toBe(Number.POSITIVE_INFINITY);
     else expect(span).toBeLessThan(1000);

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Tokenizer } from '../src/text/tokenizer.ts';
-import { checkTokenizerJson } from '../src/text/tokenizer-json.ts';
+import { parseTokenizerJson } from '../src/text/tokenizer-json.ts';
 
 export const PUBLISHED_FAMILIES = ['gpt2', 'llama3', 'qwen2_5', 'qwen3', 'gemma2', 'mistral_nemo'] as const;
 export const SMALL_FAMILIES = ['llama2_style', 'metaspace', 'digits'] as const;
@@ -26,7 +26,7 @@ export function readFamilyFile(family: Family, name: string) {
 export function loadFamilyFiles(family: Family) {
   const read = (name: string) => readFamilyFile(family, name);
   return {
-    tokenizer: checkTokenizerJson(read('tokenizer.json')),
+    tokenizer: parseTokenizerJson(readFileSync(`${familyDir(family)}tokenizer.json`)),
     config: read('tokenizer_config.json'),
     modelConfig: {},
     generationConfig: {},

@@ -2,7 +2,7 @@
 // the files are made for, and the engine exports no tokenizer.
 
 import { Tokenizer } from '../../engine/src/text/tokenizer.ts';
-import { checkTokenizerJson } from '../../engine/src/text/tokenizer-json.ts';
+import { parseTokenizerJson } from '../../engine/src/text/tokenizer-json.ts';
 import type { GgufMetadata, GgufValue } from '../src/metadata.ts';
 import { type GgufTokenizer, readGgufTokenizer } from '../src/tokenizer/read-tokenizer.ts';
 
@@ -23,7 +23,7 @@ function toValue(key: string, value: JsonMetadata[string]): GgufValue {
 /** Loads the files through JSON, as they lie in a folder. */
 export function loadTokenizer({ tokenizer, config, generation }: GgufTokenizer): Tokenizer {
   return new Tokenizer({
-    tokenizer: checkTokenizerJson(JSON.parse(JSON.stringify(tokenizer))),
+    tokenizer: parseTokenizerJson(Buffer.from(JSON.stringify(tokenizer))),
     config: JSON.parse(JSON.stringify(config)),
     modelConfig: {},
     generationConfig: JSON.parse(JSON.stringify(generation)),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parseTokenizer } from '../../test/parse-tokenizer.ts';
 import { EngineError } from '../errors.ts';
 import type { GenerationEvent } from '../request/generation-event.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
@@ -8,14 +9,16 @@ import { TokenBytes } from '../text/token-bytes.ts';
 import { createAnswerReader } from './answer-reader.ts';
 import { Generation } from './generation.ts';
 
-const tokenBytes = new TokenBytes({
-  model: { type: 'BPE', vocab: { a: 0, b: 1, c: 2 }, merges: [] },
-  added_tokens: [],
-  normalizer: null,
-  pre_tokenizer: null,
-  post_processor: null,
-  decoder: { type: 'ByteLevel' },
-});
+const tokenBytes = new TokenBytes(
+  parseTokenizer({
+    model: { type: 'BPE', vocab: { a: 0, b: 1, c: 2 }, merges: [] },
+    added_tokens: [],
+    normalizer: null,
+    pre_tokenizer: null,
+    post_processor: null,
+    decoder: { type: 'ByteLevel' },
+  }),
+);
 
 const logprobsOf = (tokenId: number): TokenLogprobs => ({
   tokenId,

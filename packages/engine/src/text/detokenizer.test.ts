@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { parseTokenizer } from '../../test/parse-tokenizer.ts';
 import { detokenize } from './detokenizer.ts';
 import { TokenBytes } from './token-bytes.ts';
 
@@ -11,14 +12,16 @@ const special = (id: number, content: string) => ({
   rstrip: false,
   normalized: false,
 });
-const tokenBytes = new TokenBytes({
-  model: { type: 'BPE', vocab: { a: 0, b: 1 }, merges: [] },
-  added_tokens: [special(2, '<|end|>'), special(3, '<|start|>')],
-  normalizer: null,
-  pre_tokenizer: null,
-  post_processor: null,
-  decoder: { type: 'ByteLevel' },
-});
+const tokenBytes = new TokenBytes(
+  parseTokenizer({
+    model: { type: 'BPE', vocab: { a: 0, b: 1 }, merges: [] },
+    added_tokens: [special(2, '<|end|>'), special(3, '<|start|>')],
+    normalizer: null,
+    pre_tokenizer: null,
+    post_processor: null,
+    decoder: { type: 'ByteLevel' },
+  }),
+);
 
 test.each([
   ['none of them', [], 'ab'],

@@ -1,27 +1,30 @@
 import { describe, expect, test } from 'vitest';
 import { countTurns } from '../../test/count-turns.ts';
+import { parseTokenizer } from '../../test/parse-tokenizer.ts';
 import { toPromptLogprobs, toTokenLogprob } from './logprob-text.ts';
 import { TokenBytes } from './token-bytes.ts';
 
 /** A byte-level vocabulary: a word with its space, one byte of a character, U+FFFD itself, a special token. */
-const tokenBytes = new TokenBytes({
-  model: { type: 'BPE', vocab: { Ġgood: 0, Ã: 1, 'ï¿½': 2 }, merges: [] },
-  added_tokens: [
-    {
-      id: 3,
-      content: '<|end|>',
-      special: true,
-      normalized: false,
-      single_word: false,
-      lstrip: false,
-      rstrip: false,
-    },
-  ],
-  normalizer: null,
-  pre_tokenizer: null,
-  post_processor: null,
-  decoder: { type: 'ByteLevel' },
-});
+const tokenBytes = new TokenBytes(
+  parseTokenizer({
+    model: { type: 'BPE', vocab: { Ġgood: 0, Ã: 1, 'ï¿½': 2 }, merges: [] },
+    added_tokens: [
+      {
+        id: 3,
+        content: '<|end|>',
+        special: true,
+        normalized: false,
+        single_word: false,
+        lstrip: false,
+        rstrip: false,
+      },
+    ],
+    normalizer: null,
+    pre_tokenizer: null,
+    post_processor: null,
+    decoder: { type: 'ByteLevel' },
+  }),
+);
 
 describe('toTokenLogprob', () => {
   test('gives each token its own text and true bytes; a part of a character has no text', () => {

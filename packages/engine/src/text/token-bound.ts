@@ -1,9 +1,9 @@
 // A lower bound of the tokens of a text, computed without encoding it: a text that cannot fit the context is refused before
 // it costs anything.
 
+import { stagesOf } from './stages/stage.ts';
 import type { TokenBytes } from './token-bytes.ts';
 import type { TokenizerJson } from './tokenizer-json.ts';
-import { stagesOf } from './tokenizer-stages.ts';
 
 /**
  * How many times shorter a normalizer can make a text, in UTF-8 bytes. Composition: three Hangul letters of
@@ -34,7 +34,8 @@ export function longestTokenSpan(json: TokenizerJson, tokenBytes: TokenBytes): n
 }
 
 function coversEveryByte(json: TokenizerJson, tokenBytes: TokenBytes): boolean {
-  if (json.model.byte_fallback === true) return json.model.vocab['<0xFF>'] !== undefined;
+  const { vocabulary, settings } = json.model;
+  if (settings.hasByteFallback) return vocabulary.idOf('<0xFF>') !== undefined;
   const seen = new Set<number>();
   for (let id = 0; id < tokenBytes.size; id++) {
     const bytes = tokenBytes.bytesOf(id);

@@ -2,8 +2,10 @@
 // built once. The detokenizer reads it for every generated token, and constraints get it as their vocabulary.
 
 import { EngineError } from '../errors.ts';
-import type { StageJson, TokenizerJson } from './tokenizer-json.ts';
-import { stagesOf } from './tokenizer-stages.ts';
+import { ByteSink } from './bpe/byte-sink.ts';
+import { BYTE_OF_CHARACTER } from './stages/byte-characters.ts';
+import { type StageJson, stagesOf } from './stages/stage.ts';
+import type { TokenizerJson } from './tokenizer-json.ts';
 
 /** The prefix that the first token of a text loses, the rule of sentencepiece. */
 export type TextStartRule = 'keep' | 'strip-one-space' | 'strip-marks';
@@ -27,41 +29,23 @@ export class TokenBytes {
     const scheme = readScheme(json.decoder);
     this.textStartRule = scheme.textStartRule;
     this.replacesEachByte = scheme.kind === 'marks';
-    const tokens = collectTokens(json);
-    const encoder = new TextEncoder();
-    const parts: Uint8Array[] = [];
-    this.size = tokens.length;
-    this.#offsets = new Uint32Array(tokens.length + 1);
-    this.#flags = new Uint8Array(tokens.length);
-    let total = 0;
+    const { vocabulary } = json.model;
+    const added = new Map(json.added_tokens.map(token => [token.id, token]));
+    this.size = json.added_tokens.reduce((size, { id }) => Math.max(size, id + 1), vocabulary.size);
+    this.#offsets = new Uint32Array(this.size + 1);
+    this.#flags = new Uint8Array(this.size);
+    const sink = new ByteSink(this.size * 8);
     let longest = 0;
-    for (let id = 0; id < tokens.length; id++) {
-      const token = tokens[id];
-      this.#offsets[id] = total;
-      if (token === undefined) continue;
-      let part: Uint8Array;
-      const fallback = scheme.hasByteFallback ? fallbackByte(token.text) : null;
-      if (fallback !== null) {
-        part = Uint8Array.of(fallback);
-      } else if (scheme.kind === 'marks') {
-        part = encoder.encode(token.text.replaceAll(SPACE_MARK, ' '));
-        if (token.text.includes(SPACE_MARK)) this.#flags[id] = HAS_MARKS;
-      } else {
-        part = byteLevelBytes(token.text) ?? encoder.encode(token.text);
-      }
-      if (token.isSpecial) this.#flags[id]! |= IS_SPECIAL;
-      parts.push(part);
-      total += part.length;
-      longest = Math.max(longest, part.length);
+    for (let id = 0; id < this.size; id++) {
+      const token = added.get(id);
+      const text = token === undefined ? vocabulary.bytesOf(id) : Buffer.from(token.content);
+      const hasMarks = writeBytes(text, scheme, sink);
+      this.#flags[id] = (hasMarks ? HAS_MARKS : 0) | (token?.special ? IS_SPECIAL : 0);
+      this.#offsets[id + 1] = sink.length;
+      longest = Math.max(longest, sink.length - this.#offsets[id]!);
     }
-    this.#offsets[tokens.length] = total;
     this.longestLength = longest;
-    this.#bytes = new Uint8Array(total);
-    let at = 0;
-    for (const part of parts) {
-      this.#bytes.set(part, at);
-      at += part.length;
-    }
+    this.#bytes = sink.toBytes();
   }
 
   /** Empty for ids that the vocabulary does not have. */
@@ -137,40 +121,57 @@ function unsupported(found: string): EngineError {
   );
 }
 
-function collectTokens(json: TokenizerJson): ({ text: string; isSpecial: boolean } | undefined)[] {
-  const entries = Object.entries(json.model.vocab);
-  let size = 0;
-  for (const [, id] of entries) size = Math.max(size, id + 1);
-  for (const token of json.added_tokens) size = Math.max(size, token.id + 1);
-  const tokens = new Array<{ text: string; isSpecial: boolean } | undefined>(size);
-  for (const [text, id] of entries) tokens[id] = { text, isSpecial: false };
-  for (const token of json.added_tokens) tokens[token.id] = { text: token.content, isSpecial: token.special };
-  return tokens;
+/** Appends the bytes that a token's text stands for. Returns whether it has marks. Mutates: `sink`. */
+function writeBytes(text: Uint8Array, { kind, hasByteFallback }: Scheme, sink: ByteSink): boolean {
+  const fallback = hasByteFallback ? fallbackByte(text) : null;
+  if (fallback !== null) {
+    sink.push(fallback);
+    return false;
+  }
+  if (kind === 'marks') return writeMarked(text, sink);
+  if (!writeByteLevel(text, sink)) for (const byte of text) sink.push(byte);
+  return false;
 }
 
-function fallbackByte(text: string): number | null {
-  const match = /^<0x([0-9A-Fa-f]{2})>$/.exec(text);
+/** The mark in UTF-8. */
+const [MARK_0, MARK_1, MARK_2] = [0xe2, 0x96, 0x81];
+
+function writeMarked(text: Uint8Array, sink: ByteSink): boolean {
+  let hasMarks = false;
+  for (let at = 0; at < text.length; at++) {
+    const isMark = text[at] === MARK_0 && text[at + 1] === MARK_1 && text[at + 2] === MARK_2;
+    sink.push(isMark ? 0x20 : text[at]!);
+    if (isMark) {
+      hasMarks = true;
+      at += 2;
+    }
+  }
+  return hasMarks;
+}
+
+const FALLBACK = /^<0x([0-9A-Fa-f]{2})>$/;
+
+function fallbackByte(text: Uint8Array): number | null {
+  if (text.length !== 6 || text[0] !== 0x3c) return null;
+  const match = FALLBACK.exec(Buffer.from(text).toString());
   return match === null ? null : Number.parseInt(match[1]!, 16);
 }
 
-/** The byte behind each character of GPT-2's printable alphabet. Source: openai/gpt-2 `bytes_to_unicode`. */
-const BYTE_OF_CHARACTER: ReadonlyMap<number, number> = (() => {
-  const table = new Map<number, number>();
-  let next = 256;
-  for (let byte = 0; byte < 256; byte++) {
-    const isPrintable = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
-    table.set(isPrintable ? byte : next++, byte);
+/**
+ * False, and nothing is appended, when a character is outside the alphabet: such tokens (added ones) stand for their own text. The
+ * alphabet ends below U+0800, so that its characters have one or two bytes.
+ */
+function writeByteLevel(text: Uint8Array, sink: ByteSink): boolean {
+  const start = sink.length;
+  for (let at = 0; at < text.length; at++) {
+    const first = text[at]!;
+    const code = first < 0x80 ? first : ((first & 0x1f) << 6) | (text[++at]! & 0x3f);
+    const byte = first < 0xe0 ? (BYTE_OF_CHARACTER[code] ?? -1) : -1;
+    if (byte === -1) {
+      sink.length = start;
+      return false;
+    }
+    sink.push(byte);
   }
-  return table;
-})();
-
-/** Null when a character is outside the alphabet: such tokens (added ones) stand for their own text. */
-function byteLevelBytes(text: string): Uint8Array | null {
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) {
-    const byte = BYTE_OF_CHARACTER.get(text.charCodeAt(i));
-    if (byte === undefined) return null;
-    bytes[i] = byte;
-  }
-  return bytes;
+  return true;
 }

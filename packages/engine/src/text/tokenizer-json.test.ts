@@ -1,26 +1,27 @@
 import { describe, expect, test } from 'vitest';
-import { checkTokenizerJson, withConfiguredTokens } from './tokenizer-json.ts';
+import { parseTokenizer } from '../../test/parse-tokenizer.ts';
+import { parseTokenizerJson, withConfiguredTokens } from './tokenizer-json.ts';
 
 const withVocab = (id: unknown) => ({ model: { type: 'BPE', vocab: { a: 0, b: id }, merges: [] } });
 const withAdded = (id: unknown) => ({ ...withVocab(1), added_tokens: [{ id, content: '<x>' }] });
 
 describe('tokenizer.json', () => {
   test.each(['zero', -1, 0.5, 1e12, null])('with the token id %j is refused, and the token is named', id => {
-    expect(() => checkTokenizerJson(withVocab(id))).toThrow(
+    expect(() => parseTokenizer(withVocab(id))).toThrow(
       expect.objectContaining({ code: 'model_invalid', message: expect.stringContaining('"b"') }),
     );
-    expect(() => checkTokenizerJson(withAdded(id))).toThrow(
+    expect(() => parseTokenizer(withAdded(id))).toThrow(
       expect.objectContaining({ code: 'model_invalid', message: expect.stringContaining('added_tokens[0]') }),
     );
   });
 
   test('with whole numbers as ids is taken', () => {
-    expect(checkTokenizerJson(withAdded(2)).added_tokens[0]).toMatchObject({ id: 2, content: '<x>' });
+    expect(parseTokenizer(withAdded(2)).added_tokens[0]).toMatchObject({ id: 2, content: '<x>' });
   });
 });
 
 describe('added tokens of tokenizer_config.json', () => {
-  const tokenizer = checkTokenizerJson(withAdded(2));
+  const tokenizer = parseTokenizer(withAdded(2));
 
   test('take the place of those with the same text, and others join them', () => {
     const configured = {
@@ -47,6 +48,54 @@ describe('added tokens of tokenizer_config.json', () => {
       expect(() => withConfiguredTokens(tokenizer, { 5: entry })).toThrow('"added_tokens_decoder.5"');
     expect(() => withConfiguredTokens(tokenizer, { five: { content: '<z>' } })).toThrow(
       'tokenizer_config.json',
+    );
+  });
+});
+
+describe('a tokenizer.json that is not supported or not whole is refused by what is wrong', () => {
+  const model = { type: 'BPE', vocab: { a: 0, b: 1, ab: 2 }, merges: ['a b'] };
+
+  test.each([
+    [{}, '"model"'],
+    [{ model: 1 }, '"model"'],
+    [{ model: { type: 'Unigram', vocab: [['a', 0]] } }, 'Unigram'],
+    [{ model: { type: 'WordPiece', vocab: { a: 0 } } }, 'WordPiece'],
+    [{ model: { ...model, end_of_word_suffix: '</w>' } }, 'end_of_word_suffix'],
+    [{ model: { ...model, dropout: 0.1 } }, 'dropout'],
+    [{ model: { ...model, vocab: [] } }, 'model.vocab'],
+    [{ model: { ...model, merges: {} } }, 'model.merges'],
+    [{ model: { ...model, merges: ['a b', 'a c'] } }, 'model.merges[1]'],
+    [
+      {
+        model: {
+          ...model,
+          merges: [
+            ['a', 'b'],
+            ['b', 'a'],
+          ],
+        },
+      },
+      'model.merges[1]',
+    ],
+    [{ model: { ...model, merges: ['a b c'] } }, 'model.merges[0]'],
+    [{ model: { ...model, merges: ['ab'] } }, 'model.merges[0]'],
+    [{ model, added_tokens: 1 }, 'added_tokens'],
+    [{ model, decoder: 'x' }, 'decoder'],
+  ])('%j', (json, named) => {
+    expect(() => parseTokenizer(json)).toThrow(
+      expect.objectContaining({ code: 'model_invalid', message: expect.stringContaining(named) }),
+    );
+  });
+
+  test.each([
+    '',
+    '{',
+    '[1]',
+    '{"model": {"vocab": {"a": 0, "merges": []}',
+    '{"model": {"vocab": {"\\ud800": 0}, "merges": []}}',
+  ])('the text %j', text => {
+    expect(() => parseTokenizerJson(Buffer.from(text))).toThrow(
+      expect.objectContaining({ code: 'model_invalid', message: expect.stringContaining('tokenizer.json') }),
     );
   });
 });

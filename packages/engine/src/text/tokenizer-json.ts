@@ -4,12 +4,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError } from '../errors.ts';
-
-/** One stage (normalizer, pre-tokenizer, post-processor or decoder) as published; fields depend on `type`. */
-export interface StageJson {
-  readonly type: string;
-  readonly [field: string]: unknown;
-}
+import type { BpeSettings } from './bpe/bpe-model.ts';
+import type { MergeTable } from './bpe/merge-table.ts';
+import { readMerges, readVocabulary, splitTokenizerJson, TOKEN_ID_LIMIT } from './bpe/read-model.ts';
+import type { Vocabulary } from './bpe/vocabulary.ts';
+import { type StageJson, unsupported } from './stages/stage.ts';
 
 export interface AddedTokenJson {
   readonly id: number;
@@ -21,10 +20,6 @@ export interface AddedTokenJson {
   readonly special: boolean;
 }
 
-export interface BpeModelJson extends StageJson {
-  readonly vocab: Readonly<Record<string, number>>;
-}
-
 export interface TokenizerJson {
   readonly added_tokens: readonly AddedTokenJson[];
   readonly normalizer: StageJson | null;
@@ -32,6 +27,13 @@ export interface TokenizerJson {
   readonly post_processor: StageJson | null;
   readonly decoder: StageJson | null;
   readonly model: BpeModelJson;
+}
+
+/** The model, whose vocabulary and merges are tables. */
+export interface BpeModelJson {
+  readonly vocabulary: Vocabulary;
+  readonly merges: MergeTable;
+  readonly settings: BpeSettings;
 }
 
 /** The files of a model folder that configure the text side. */
@@ -43,15 +45,12 @@ export interface TokenizerFiles {
   readonly generationConfig: JsonObject;
 }
 
-/** Tables are as long as the largest id; published vocabularies end at 262,208. */
-const TOKEN_ID_LIMIT = 2 ** 24;
-
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Reads the tokenizer files of a model folder. Throws: `model_invalid` naming the file. */
 export async function readTokenizerFiles(modelDir: string): Promise<TokenizerFiles> {
   const [tokenizer, config, specialTokens, modelConfig, generationConfig] = await Promise.all([
-    readJson(modelDir, 'tokenizer.json'),
+    readBytes(modelDir, 'tokenizer.json'),
     readJson(modelDir, 'tokenizer_config.json'),
     readJson(modelDir, 'special_tokens_map.json'),
     readJson(modelDir, 'config.json'),
@@ -59,35 +58,46 @@ export async function readTokenizerFiles(modelDir: string): Promise<TokenizerFil
   ]);
   if (tokenizer === null) throw invalid('tokenizer.json', `there is none in ${modelDir}`);
   return {
-    tokenizer: withConfiguredTokens(checkTokenizerJson(tokenizer), config?.added_tokens_decoder),
+    tokenizer: withConfiguredTokens(parseTokenizerJson(tokenizer), config?.added_tokens_decoder),
     config: { ...specialTokens, ...config },
     modelConfig: modelConfig ?? {},
     generationConfig: generationConfig ?? {},
   };
 }
 
-/** Checks the parts of tokenizer.json that are used and fills what older files leave out. Throws: `model_invalid`. */
-export function checkTokenizerJson(value: JsonObject): TokenizerJson {
-  const model = value.model;
-  if (!isObject(model) || !isObject(model.vocab)) {
-    throw invalid('tokenizer.json', '"model.vocab" must be an object of token to id');
-  }
-  for (const [token, id] of Object.entries(model.vocab)) {
-    if (!isTokenId(id)) {
-      const shown = `"model.vocab" gives ${JSON.stringify(token)} the id ${JSON.stringify(id)}`;
-      throw invalid('tokenizer.json', `${shown}, not a whole number below ${TOKEN_ID_LIMIT}`);
-    }
-  }
-  const added = value.added_tokens ?? [];
+/**
+ * Reads the content of a tokenizer.json, and fills what older files leave out. The vocabulary and the merges are read from the bytes
+ * into tables. Throws: `model_invalid`.
+ */
+export function parseTokenizerJson(bytes: Uint8Array): TokenizerJson {
+  const { rest, vocab, merges } = parsing('tokenizer.json', () => splitTokenizerJson(bytes));
+  if (!isObject(rest)) throw invalid('tokenizer.json', 'it must hold a JSON object');
+  const settings = readSettings(rest.model, merges !== undefined);
+  const added = rest.added_tokens ?? [];
   if (!Array.isArray(added)) throw invalid('tokenizer.json', '"added_tokens" must be a list');
+  const vocabulary = readVocabulary(bytes, vocab);
   return {
     added_tokens: added.map((token, index) => checkAddedToken(token, `"added_tokens[${index}]"`)),
-    normalizer: checkStage(value.normalizer, 'normalizer'),
-    pre_tokenizer: checkStage(value.pre_tokenizer, 'pre_tokenizer'),
-    post_processor: checkStage(value.post_processor, 'post_processor'),
-    decoder: checkStage(value.decoder, 'decoder'),
-    // Files of before 2021 leave the type of the model out; only BPE has merges.
-    model: { type: 'merges' in model ? 'BPE' : 'unknown', ...model } as BpeModelJson,
+    normalizer: checkStage(rest.normalizer, 'normalizer'),
+    pre_tokenizer: checkStage(rest.pre_tokenizer, 'pre_tokenizer'),
+    post_processor: checkStage(rest.post_processor, 'post_processor'),
+    decoder: checkStage(rest.decoder, 'decoder'),
+    model: { vocabulary, merges: readMerges(bytes, merges, vocabulary), settings },
+  };
+}
+
+function readSettings(model: unknown, hasMerges: boolean): BpeSettings {
+  if (!isObject(model)) throw invalid('tokenizer.json', '"model" must be an object');
+  // Files of before 2021 leave the type out; only BPE has merges.
+  const type = model.type ?? (hasMerges ? 'BPE' : 'unknown');
+  if (type !== 'BPE') throw unsupported('model', String(type), 'BPE');
+  for (const field of ['continuing_subword_prefix', 'end_of_word_suffix', 'dropout'])
+    if (model[field]) throw unsupported(`model with ${field}`, String(model[field]), 'null');
+  return {
+    unknownToken: typeof model.unk_token === 'string' ? model.unk_token : null,
+    fusesUnknown: model.fuse_unk === true,
+    hasByteFallback: model.byte_fallback === true,
+    ignoresMerges: model.ignore_merges === true,
   };
 }
 
@@ -145,23 +155,31 @@ function checkStage(value: unknown, name: string): StageJson | null {
 export async function readJson(folder: string, file: string): Promise<JsonObject | null> {
   const text = await readText(folder, file);
   if (text === null) return null;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    throw invalid(file, `it is not valid JSON (${cause instanceof Error ? cause.message : String(cause)})`);
-  }
+  const value: unknown = parsing(file, () => JSON.parse(text));
   if (!isObject(value)) throw invalid(file, 'it must hold a JSON object');
   return value;
 }
 
 /** Null where the folder has no such file. Throws: `model_invalid`. */
 export async function readText(folder: string, file: string): Promise<string | null> {
+  return (await readBytes(folder, file))?.toString() ?? null;
+}
+
+async function readBytes(folder: string, file: string): Promise<Buffer | null> {
   try {
-    return await readFile(join(folder, file), 'utf8');
+    return await readFile(join(folder, file));
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw new EngineError('model_invalid', `${file} of the model folder cannot be read.`, { cause });
+  }
+}
+
+function parsing<Value>(file: string, parse: () => Value): Value {
+  try {
+    return parse();
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw invalid(file, `it is not valid JSON (${cause.message})`);
   }
 }
 

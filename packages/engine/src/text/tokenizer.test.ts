@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { parseTokenizer } from '../../test/parse-tokenizer.ts';
 import { detokenize } from './detokenizer.ts';
 import { Tokenizer } from './tokenizer.ts';
-import { checkTokenizerJson } from './tokenizer-json.ts';
 
 const BYTES = Array.from(
   { length: 256 },
@@ -11,7 +11,7 @@ const BYTES = Array.from(
 /** A tokenizer of bytes and a mark for the space, with one added token that has the id 300. */
 function createTokenizer(added: object): Tokenizer {
   const vocab = Object.fromEntries(['<unk>', ...BYTES, '▁'].map((text, id) => [text, id]));
-  const tokenizer = checkTokenizerJson({
+  const tokenizer = parseTokenizer({
     added_tokens: [{ id: 300, special: false, normalized: false, ...added }],
     normalizer: { type: 'Replace', pattern: { String: ' ' }, content: '▁' },
     pre_tokenizer: null,

@@ -1,14 +1,15 @@
-// The tokenizer: text to token ids, for tokenizer.json files. The only importer of @huggingface/tokenizers,
-// which does normalizing, pre-tokenizing and merging; added tokens, special tokens and all decoding are our own
-// (added-tokens.ts, token-bytes.ts, detokenizer.ts). The goldens in test/golden compare it with the original.
+// The tokenizer: text to token ids, for tokenizer.json files. Decoding is apart from it (token-bytes.ts, detokenizer.ts). The goldens
+// in test/golden compare both with the original.
 
-import { Tokenizer as LibraryTokenizer } from '@huggingface/tokenizers';
-import { EngineError } from '../errors.ts';
 import { AddedTokenSplitter } from './added-tokens.ts';
+import { BpeModel } from './bpe/bpe-model.ts';
+import type { Vocabulary } from './bpe/vocabulary.ts';
 import { readEndTokenIds } from './end-token-ids.ts';
+import { createNormalizer, type Normalizer } from './stages/normalizer.ts';
+import { createPreTokenizer, type PreTokenizer } from './stages/pre-tokenizer.ts';
+import { readTextTemplate } from './stages/text-template.ts';
 import { TokenBytes } from './token-bytes.ts';
-import type { JsonObject, TokenizerFiles, TokenizerJson } from './tokenizer-json.ts';
-import { adaptTokenizerJson, addsPrefixSpace } from './tokenizer-stages.ts';
+import type { TokenizerFiles } from './tokenizer-json.ts';
 
 /** Encodes text and knows the special ids of one model. Holds caches, so use it from one thread. */
 export class Tokenizer {
@@ -19,40 +20,43 @@ export class Tokenizer {
   readonly mainEosTokenId: number | null;
   /** The main id first, then the others of the configuration. */
   readonly eosTokenIds: readonly number[];
-  readonly #pipeline: LibraryTokenizer;
-  /** Tokens of the model alone: what its words become. */
-  readonly #idOf: ReadonlyMap<string, number>;
-  readonly #addedIdOf: ReadonlyMap<string, number>;
-  /** Token ids to texts; built on first use, because few callers need it. */
-  #textOf: ReadonlyMap<number, string> | undefined;
-  readonly #unknownId: number | undefined;
-  readonly #unnormalized: AddedTokenSplitter;
-  readonly #normalized: AddedTokenSplitter;
   /** The special tokens before a text, the beginning-of-sequence token for example. */
   readonly prefixIds: readonly number[];
   readonly #suffixIds: readonly number[];
-  readonly #prefixesSpace: boolean;
+  readonly #normalizer: Normalizer | null;
+  readonly #preTokenizer: PreTokenizer;
+  readonly #model: BpeModel;
+  /** Tokens of the model alone: what its words become. */
+  readonly #vocabulary: Vocabulary;
+  readonly #addedIdOf: ReadonlyMap<string, number>;
+  readonly #addedTextOf: ReadonlyMap<number, string>;
+  readonly #unnormalized: AddedTokenSplitter;
+  readonly #normalized: AddedTokenSplitter;
 
+  /** Throws: `model_invalid` for a stage that is not computed as the original computes it. */
   constructor(files: Pick<TokenizerFiles, 'tokenizer' | 'config' | 'modelConfig' | 'generationConfig'>) {
-    const json = adaptTokenizerJson(files.tokenizer);
-    this.#pipeline = createLibraryTokenizer(json);
-    const { model, normalizer } = this.#pipeline;
-    if (model === null) throw new EngineError('model_invalid', 'tokenizer.json has no model.');
-    this.#idOf = model.tokens_to_ids;
-    this.#addedIdOf = new Map(json.added_tokens.map(({ content, id }) => [content, id]));
-    this.#unknownId = model.unk_token_id;
-    this.tokenBytes = new TokenBytes(files.tokenizer);
+    const { tokenizer } = files;
+    const { model, added_tokens: added } = tokenizer;
+    this.#vocabulary = model.vocabulary;
+    this.#model = new BpeModel(model.vocabulary, model.merges, model.settings);
+    const normalizer = createNormalizer(tokenizer.normalizer);
+    this.#normalizer = normalizer;
+    this.#preTokenizer = createPreTokenizer(tokenizer.pre_tokenizer);
+    const template = readTextTemplate(tokenizer.post_processor);
+    this.prefixIds = template.prefixIds;
+    this.#suffixIds = template.suffixIds;
+    this.#addedIdOf = new Map(added.map(({ content, id }) => [content, id]));
+    this.#addedTextOf = new Map(added.map(({ content, id }) => [id, content]));
+    this.tokenBytes = new TokenBytes(tokenizer);
     this.vocabSize = this.tokenBytes.size;
     const isNormalized = (token: { normalized: boolean }) => token.normalized && normalizer !== null;
     this.#unnormalized = new AddedTokenSplitter(
-      json.added_tokens.filter(token => !isNormalized(token)),
+      added.filter(token => !isNormalized(token)),
       token => token.content,
     );
-    this.#normalized = new AddedTokenSplitter(json.added_tokens.filter(isNormalized), token =>
+    this.#normalized = new AddedTokenSplitter(added.filter(isNormalized), token =>
       normalizer === null ? token.content : normalizer(token.content),
     );
-    this.#prefixesSpace = addsPrefixSpace(files.tokenizer.pre_tokenizer);
-    [this.prefixIds, this.#suffixIds] = this.#readTemplate();
     const eosToken = tokenText(files.config.eos_token);
     this.mainEosTokenId = eosToken === null ? null : (this.tokenId(eosToken) ?? null);
     this.eosTokenIds = readEndTokenIds(this.mainEosTokenId, files.generationConfig, files.modelConfig);
@@ -60,26 +64,23 @@ export class Tokenizer {
 
   /** Id of a token by its exact vocabulary text. */
   tokenId(content: string): number | undefined {
-    return this.#addedIdOf.get(content) ?? this.#idOf.get(content);
+    return this.#addedIdOf.get(content) ?? this.#vocabulary.idOf(content);
   }
 
   /** Text of a token in the vocabulary file; empty for ids without a token. */
   vocabularyText(id: number): string {
-    this.#textOf ??= new Map([...this.#idOf, ...this.#addedIdOf].map(([text, tokenId]) => [tokenId, text]));
-    return this.#textOf.get(id) ?? '';
+    return this.#addedTextOf.get(id) ?? this.#vocabulary.textOf(id);
   }
 
   /** Lone surrogates count as U+FFFD. */
   encode(text: string, options: { readonly addSpecialTokens: boolean }): number[] {
     const ids: number[] = options.addSpecialTokens ? [...this.prefixIds] : [];
-    const wellFormed = text.toWellFormed();
-    const { normalizer } = this.#pipeline;
-    for (const section of this.#unnormalized.split(wellFormed)) {
+    for (const section of this.#unnormalized.split(text.toWellFormed())) {
       if (section.kind === 'added') {
         ids.push(section.tokenId);
         continue;
       }
-      const normalized = normalizer === null ? section.text : normalizer(section.text);
+      const normalized = this.#normalizer === null ? section.text : this.#normalizer(section.text);
       for (const part of this.#normalized.split(normalized)) {
         if (part.kind === 'added') ids.push(part.tokenId);
         else this.#encodePlain(part.text, section.start + part.start === 0, ids);
@@ -90,35 +91,8 @@ export class Tokenizer {
   }
 
   /** Mutates: `ids`, by appending. */
-  #encodePlain(text: string, isFirst: boolean, ids: number[]): void {
-    const { pre_tokenizer: preTokenizer, model } = this.#pipeline;
-    // The library's Metaspace stage puts its prefix before the section with index 0 only.
-    const prefixed = this.#prefixesSpace && !text.startsWith(' ') ? ` ${text}` : text;
-    const words =
-      preTokenizer === null ? [prefixed] : preTokenizer(prefixed, { section_index: isFirst ? 0 : 1 });
-    for (const token of model!(words)) {
-      const id = this.#idOf.get(token) ?? this.#unknownId;
-      if (id !== undefined) ids.push(id);
-    }
-  }
-
-  /** The special tokens that the post-processor puts around a text, found by processing a marker. */
-  #readTemplate(): [number[], number[]] {
-    const marker = '\u0000text\u0000';
-    const { post_processor: postProcessor } = this.#pipeline;
-    if (postProcessor === null) return [[], []];
-    const tokens: string[] = postProcessor.post_process([marker], null, true).tokens;
-    const at = tokens.indexOf(marker);
-    const toIds = (list: readonly string[]) =>
-      list.map(token => {
-        const id = this.tokenId(token);
-        if (id !== undefined) return id;
-        throw new EngineError(
-          'model_invalid',
-          `tokenizer.json's post_processor names the unknown token "${token}".`,
-        );
-      });
-    return [toIds(tokens.slice(0, at)), toIds(tokens.slice(at + 1))];
+  #encodePlain(text: string, isTextStart: boolean, ids: number[]): void {
+    for (const word of this.#preTokenizer(text, isTextStart)) this.#model.encodeWord(word, ids);
   }
 }
 
@@ -127,17 +101,4 @@ export function tokenText(value: unknown): string | null {
   if (typeof value === 'string') return value;
   if (typeof value === 'object' && value !== null && 'content' in value) return String(value.content);
   return null;
-}
-
-function createLibraryTokenizer(json: TokenizerJson): LibraryTokenizer {
-  try {
-    // The library's own added-token and decoding steps are not used, so it needs no configuration. Added tokens are kept
-    // from it: it would give their ids to plain text, where one is not found because it stands inside a word.
-    return new LibraryTokenizer({ ...json, added_tokens: [] }, {} satisfies JsonObject);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new EngineError('model_invalid', `tokenizer.json of the model folder is unusable: ${reason}`, {
-      cause,
-    });
-  }
 }

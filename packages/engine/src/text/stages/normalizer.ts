@@ -1,0 +1,63 @@
+// The normalizers of tokenizer.json: a text to the text that is split into words. Computed as the original computes them; a stage
+// that is not is refused by name when the model is loaded.
+
+import { toByteCharacters } from './byte-characters.ts';
+import { compilePattern } from './compile-pattern.ts';
+import { patternOf, type StageJson, stagesOf, unsupported } from './stage.ts';
+
+export type Normalizer = (text: string) => string;
+
+const FORMS = ['NFC', 'NFD', 'NFKC', 'NFKD'] as const;
+const SUPPORTED = `${FORMS.join(', ')}, ByteLevel, Lowercase, Prepend, Replace, Strip, StripAccents, Sequence`;
+
+/** Null where nothing is normalised. Throws: `model_invalid`. */
+export function createNormalizer(json: StageJson | null): Normalizer | null {
+  const stages = stagesOf(json, 'normalizers').map(createStage);
+  if (json === null) return null;
+  return text => stages.reduce((current, stage) => stage(current), text);
+}
+
+function createStage(stage: StageJson): Normalizer {
+  const form = FORMS.find(known => known === stage.type);
+  if (form !== undefined) return text => text.normalize(form);
+  switch (stage.type) {
+    case 'ByteLevel':
+      return toByteCharacters;
+    case 'Lowercase':
+      return lowerCase;
+    case 'Prepend': {
+      const prefix = String(stage.prepend);
+      return text => (text === '' ? text : prefix + text);
+    }
+    case 'Replace': {
+      const { String: found, Regex: regex } = patternOf(stage);
+      const content = String(stage.content);
+      if (regex === undefined) return text => text.replaceAll(found!, () => content);
+      const pattern = compilePattern(regex);
+      return text => text.replace(pattern, () => content);
+    }
+    case 'Strip': {
+      const [left, right] = [stage.strip_left === true, stage.strip_right === true];
+      return text => strip(text, left, right);
+    }
+    case 'StripAccents':
+      return text => text.replace(/\p{M}/gu, '');
+    default:
+      throw unsupported('normalizer', stage.type, SUPPORTED);
+  }
+}
+
+/** Letter by letter, as the original does: what stands beside a sigma does not matter. */
+function lowerCase(text: string): string {
+  let lowered = '';
+  for (const character of text) lowered += character.toLowerCase();
+  return lowered;
+}
+
+function strip(text: string, left: boolean, right: boolean): string {
+  const withoutLeft = left ? text.replace(/^\p{White_Space}+/u, '') : text;
+  if (!right) return withoutLeft;
+  let end = withoutLeft.length;
+  while (end > 0 && /\p{White_Space}/u.test(withoutLeft[end - 1]!)) end--;
+  return withoutLeft.slice(0, end);
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import { createNormalizer } from './normalizer.ts';
+import { createPreTokenizer } from './pre-tokenizer.ts';
+import type { StageJson } from './stage.ts';
+import { readTextTemplate } from './text-template.ts';
+
+describe('a stage that is not computed as the original computes it is refused by name', () => {
+  test.each([
+    [createNormalizer, { type: 'Precompiled' }, 'Precompiled'],
+    [createNormalizer, { type: 'Sequence', normalizers: [{ type: 'NFC' }, { type: 'Nmt' }] }, 'Nmt'],
+    [createNormalizer, { type: 'Replace', content: 'a' }, 'Replace pattern'],
+    [createPreTokenizer, { type: 'BertPreTokenizer' }, 'BertPreTokenizer'],
+    [createPreTokenizer, { type: 'Sequence' }, 'Sequence'],
+    [createPreTokenizer, { type: 'Split', pattern: { Regex: 'a' }, behavior: 'Doubled' }, 'Doubled'],
+    [createPreTokenizer, { type: 'Split', behavior: 'Isolated' }, 'Split pattern'],
+    [createPreTokenizer, { type: 'Metaspace', prepend_scheme: 'last' }, 'prepend_scheme'],
+    [readTextTemplate, { type: 'BertProcessing' }, 'BertProcessing'],
+    [readTextTemplate, { type: 'TemplateProcessing', single: [], special_tokens: {} }, 'TemplateProcessing'],
+    [
+      readTextTemplate,
+      {
+        type: 'TemplateProcessing',
+        single: [{ SpecialToken: { id: '<s>' } }, { Sequence: { id: 'A' } }],
+        special_tokens: {},
+      },
+      '<s>',
+    ],
+  ])('%o %j', (create, stage, named) => {
+    expect(() => (create as (stage: StageJson) => unknown)(stage)).toThrow(
+      expect.objectContaining({ code: 'model_invalid', message: expect.stringContaining(named) }),
+    );
+  });
+});
+
+test('post-processors put their tokens around each other', () => {
+  const around = (id: number) => ({
+    type: 'TemplateProcessing',
+    single: [{ SpecialToken: { id: 't' } }, { Sequence: { id: 'A' } }, { SpecialToken: { id: 't' } }],
+    special_tokens: { t: { id: 't', ids: [id, id + 1] } },
+  });
+  const processors = [{ type: 'ByteLevel' }, around(3), around(7)];
+  expect(readTextTemplate({ type: 'Sequence', processors })).toEqual({
+    prefixIds: [7, 8, 3, 4],
+    suffixIds: [3, 4, 7, 8],
+  });
+});
