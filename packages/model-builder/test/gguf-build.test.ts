@@ -31,6 +31,8 @@ const KEPT: Readonly<Partial<Record<GgufType, string>>> = {
   Q4_K: 'q4-k',
   Q5_K: 'q5-k',
   Q6_K: 'q6-k',
+  Q3_K: 'q6-k',
+  MXFP4: 'q5',
 };
 
 /** Rows of whole super-blocks, heads that are no multiple of a tile, and one head of keys for several of queries. */
@@ -135,7 +137,7 @@ describe.each([
     const error = relativeError(await logitsOf(outputDir), expected);
     expect(error).toBeLessThan(KEPT[type] === 'f32' ? 1e-5 : EIGHT_BIT_ACTIVATIONS);
     if (KEPT[type] === 'f32') return;
-    const isKept = ['Q8_0', 'IQ4_NL', 'Q4_0', 'Q5_0'].includes(type);
+    const isKept = ['Q8_0', 'IQ4_NL', 'Q4_0', 'Q5_0', 'MXFP4'].includes(type);
     expect(manifest.fileTypes).toEqual({ kept: isKept ? [type] : [], rounded: isKept ? [] : [type] });
   });
 });

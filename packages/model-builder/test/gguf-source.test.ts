@@ -162,11 +162,11 @@ describe('auto', () => {
       'kept exactly; matrices that the adapter changes are rounded to 8 bits',
     );
     const config = { hidden_size: 256, intermediate_size: 256, head_dim: 64 };
-    const mixed = await tinyGguf({ config, typeOf: name => (name.includes('_proj') ? 'Q3_K' : 'Q4_K') });
-    const reason = 'the GGUF file is quantised: values in Q4_K are kept exactly; values in Q3_K are rounded';
+    const mixed = await tinyGguf({ config, typeOf: name => (name.includes('_proj') ? 'Q2_K' : 'Q4_K') });
+    const reason = 'the GGUF file is quantised: values in Q4_K are kept exactly; values in Q2_K are rounded';
     expect((await explainPrecision('auto', mixed.file, 'kernels')).reason).toContain(reason);
     expect((await explainPrecision('auto', mixed.file, 'slots')).reason).toContain(
-      'values in Q3_K, Q4_K are rounded to 8 bits in blocks of 32',
+      'values in Q2_K, Q4_K are rounded to 8 bits in blocks of 32',
     );
   });
 

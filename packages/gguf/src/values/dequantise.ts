@@ -6,7 +6,8 @@ import { halfValue } from './half.ts';
 import { readQ2K, readQ3K, readQ4K, readQ5K, readQ6K, type SuperBlockReader } from './k-quants.ts';
 import { blockLayout, type GgufType } from './tensor-types.ts';
 
-type TableType = Exclude<GgufType, BlockType | 'F32' | 'F16' | 'BF16'>;
+/** The codes of MXFP4 round powers that float16 does not have. */
+type TableType = 'MXFP4' | Exclude<GgufType, BlockType | 'F32' | 'F16' | 'BF16'>;
 
 const READERS: Readonly<Record<TableType, SuperBlockReader>> = {
   Q2_K: readQ2K,

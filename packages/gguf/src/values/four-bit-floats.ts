@@ -1,12 +1,9 @@
 // Dequantisation of types whose 4-bit codes stand for the values of a table: IQ4_XS, and MXFP4 of the OCP Microscaling formats.
 // Source: ggml-quants.c (dequantize_row_iq4_xs, dequantize_row_mxfp4), gguf-py quants.py.
 
-import { IQ4_VALUES } from './block-codes.ts';
+import { E2M1_DOUBLED, IQ4_VALUES } from './block-codes.ts';
 import { readHalf } from './half.ts';
 import type { SuperBlockReader } from './k-quants.ts';
-
-/** Values of E2M1 times two. Source: ggml-common.h, kvalues_mxfp4. */
-const E2M1_DOUBLED = Int8Array.of(0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12);
 
 /** float16 of scales, 2 bytes of high and 4 of low bits of 8 scales, 128 bytes of codes. */
 export const readIq4Xs: SuperBlockReader = (bytes, at, target, to) => {

@@ -30,9 +30,7 @@ export const readQ2K: SuperBlockReader = (bytes, at, target, to) => {
 export const readQ3K: SuperBlockReader = (bytes, at, target, to) => {
   const d = readHalf(bytes, at + 108);
   for (let block = 0; block < 16; block++) {
-    const low = (bytes[at + 96 + (block & 7)]! >> (4 * (block >> 3))) & 15;
-    const high = (bytes[at + 104 + (block & 3)]! >> (2 * (block >> 2))) & 3;
-    const scale = d * ((low | (high << 4)) - 32);
+    const scale = d * signedScaleOf(bytes, at + 96, block);
     const inside = 16 * (block & 1);
     const codes = at + 32 + 32 * (block >> 3) + inside;
     const shift = 2 * ((block >> 1) & 3);
@@ -43,6 +41,13 @@ export const readQ3K: SuperBlockReader = (bytes, at, target, to) => {
     }
   }
 };
+
+/** The scale of a block of Q3_K, -32 to 31: 16 scales in 6 bits from byte `at`. */
+export function signedScaleOf(bytes: Uint8Array, at: number, block: number): number {
+  const low = (bytes[at + (block & 7)]! >> (4 * (block >> 3))) & 15;
+  const high = (bytes[at + 8 + (block & 3)]! >> (2 * (block >> 2))) & 3;
+  return (low | (high << 4)) - 32;
+}
 
 /** The scale of a block of Q4_K or Q5_K: 8 scales and 8 minimums in 6 bits from byte `at`. */
 export function scaleOf(bytes: Uint8Array, at: number, block: number): number {

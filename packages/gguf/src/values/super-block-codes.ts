@@ -2,10 +2,11 @@
 //
 //   Q4_K, Q5_K   value = factor * scale * code - minimumFactor * minimum    scale and minimum of 32 elements, 0 to 63
 //   Q6_K         value = factor * scale * (code - 32)                       scale of 16 elements, -128 to 127
+//   Q3_K         the same, with codes from 28 to 35 and scales from -32 to 31
 //
 // They can be moved into another container of such super-blocks without a change of any value.
 
-import { minimumOf, scaleOf } from './k-quants.ts';
+import { minimumOf, scaleOf, signedScaleOf } from './k-quants.ts';
 
 export const SUPER_BLOCK_LENGTH = 256;
 
@@ -13,6 +14,7 @@ export const SUPER_BLOCK_TYPES = {
   Q4_K: { bits: 4, blockBytes: 144 },
   Q5_K: { bits: 5, blockBytes: 176 },
   Q6_K: { bits: 6, blockBytes: 210 },
+  Q3_K: { bits: 6, blockBytes: 110 },
 } as const;
 
 export type SuperBlockType = keyof typeof SUPER_BLOCK_TYPES;
@@ -20,11 +22,11 @@ export type SuperBlockType = keyof typeof SUPER_BLOCK_TYPES;
 export interface SuperBlockCodes {
   /** Without sign. Shape: `[256]`. */
   readonly codes: Uint8Array;
-  /** Of each 32 elements the scale and the minimum; in Q6_K two scales, in two's complement. Shape: `[8, 2]`. */
+  /** Of each 32 elements the scale and the minimum; in Q6_K and Q3_K two scales, in two's complement. Shape: `[8, 2]`. */
   readonly scales: Uint8Array;
   /** Bits of float16. */
   factor: number;
-  /** Bits of float16; 0 in Q6_K. */
+  /** Bits of float16; 0 in Q6_K and Q3_K. */
   minimumFactor: number;
 }
 
@@ -43,6 +45,13 @@ export function readSuperBlockCodes(
     readSixBits(bytes, at, block.codes);
     block.scales.set(bytes.subarray(at + 192, at + 208));
     block.factor = readBits(bytes, at + 208);
+    block.minimumFactor = 0;
+    return;
+  }
+  if (type === 'Q3_K') {
+    readThreeBits(bytes, at, block.codes);
+    for (let i = 0; i < 16; i++) block.scales[i] = signedScaleOf(bytes, at + 96, i);
+    block.factor = readBits(bytes, at + 108);
     block.minimumFactor = 0;
     return;
   }
@@ -71,6 +80,17 @@ function readSixBits(bytes: Uint8Array, at: number, codes: Uint8Array): void {
     const low = (bytes[at + 64 * half + 32 * (group & 1) + inside]! >> (4 * (group >> 1))) & 15;
     const high = (bytes[at + 128 + 32 * half + inside]! >> (2 * group)) & 3;
     codes[i] = low | (high << 4);
+  }
+}
+
+/** Two low bits in 64 bytes, and 32 bytes of third bits, without which a code is four less. Mutates: `codes`. */
+function readThreeBits(bytes: Uint8Array, at: number, codes: Uint8Array): void {
+  for (let i = 0; i < SUPER_BLOCK_LENGTH; i++) {
+    const group = i >> 5;
+    const inside = i & 31;
+    const low = (bytes[at + 32 + 32 * (group >> 2) + inside]! >> (2 * (group & 3))) & 3;
+    const third = (bytes[at + inside]! >> group) & 1;
+    codes[i] = low + (third === 0 ? 28 : 32);
   }
 }
 

@@ -43,6 +43,7 @@ const FORMATS: Readonly<Record<BlockType, QuantisedFormat>> = {
   Q5_0: 'q5',
   Q5_1: 'q5-min',
   IQ4_NL: 'q8',
+  MXFP4: 'q5',
 };
 
 /** The same with factors and integer scales of super-blocks. */
@@ -50,6 +51,7 @@ const SUPER_FORMATS: Readonly<Record<SuperBlockType, SuperBlockFormat>> = {
   Q4_K: 'q4-k',
   Q5_K: 'q5-k',
   Q6_K: 'q6-k',
+  Q3_K: 'q6-k',
 };
 
 /** Whether values of the type are floats of their own. */
