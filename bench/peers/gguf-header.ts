@@ -13,7 +13,8 @@ export class GgufHeader {
   readonly #tensors: Buffer[] = [];
 
   describeModel(config: DecoderConfig): void {
-    const { modelType, rope } = config;
+    const { modelType, ropes } = config;
+    const rope = ropes[0]!;
     if (rope.scaling.kind !== 'none') throw new Error('Rope scaling is not written.');
     this.#string('general.architecture', modelType);
     this.#string('general.name', 'random');
@@ -25,7 +26,7 @@ export class GgufHeader {
     this.#uint32(`${modelType}.attention.head_count_kv`, config.kvHeadCount);
     this.#uint32(`${modelType}.rope.dimension_count`, config.headSize);
     this.#uint32(`${modelType}.vocab_size`, config.vocabSize);
-    this.#float32(`${modelType}.attention.layer_norm_rms_epsilon`, config.normEpsilon);
+    this.#float32(`${modelType}.attention.layer_norm_rms_epsilon`, config.norm.epsilon);
     this.#float32(`${modelType}.rope.freq_base`, rope.theta);
   }
 

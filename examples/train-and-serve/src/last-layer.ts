@@ -26,7 +26,7 @@ export interface LastLayer {
 export async function computeLastLayer(folder: string, tokens: readonly number[]): Promise<LastLayer> {
   const config = await readDecoderConfig(folder);
   const { hiddenSize, headCount, kvHeadCount, headSize, intermediateSize, vocabSize } = config;
-  if (config.modelType !== 'llama' || !config.tiedEmbeddings || config.rope.scaling.kind !== 'none')
+  if (config.modelType !== 'llama' || !config.tiedEmbeddings || config.ropes[0]!.scaling.kind !== 'none')
     throw new Error(`${folder} is not a plain Llama with tied embeddings.`);
   const checkpoint = await Checkpoint.open(folder);
   const read = async (name: string, shape: readonly number[]) => {
@@ -65,12 +65,12 @@ export async function computeLastLayer(folder: string, tokens: readonly number[]
     }
     const gain = await read('model.norm', [hiddenSize]);
     const nextToken = (output: Float32Array) =>
-      indexOfLargest(multiply(table, rmsNorm(output, gain, config.normEpsilon), vocabSize));
+      indexOfLargest(multiply(table, rmsNorm(output, gain, config.norm.epsilon), vocabSize));
     return { config, inputs, outputs: stream, embedding, nextToken };
 
     async function normAll(name: string): Promise<Float32Array[]> {
       const weights = await read(name, [hiddenSize]);
-      return stream.map(vector => rmsNorm(vector, weights, config.normEpsilon));
+      return stream.map(vector => rmsNorm(vector, weights, config.norm.epsilon));
     }
 
     async function addProducts(name: string, vectors: readonly Float32Array[], width: number): Promise<void> {
@@ -108,11 +108,12 @@ function silu(value: number): number {
 }
 
 /** Rotates each head: element `i` of its first half together with element `i` of its second. Mutates: `vector`. */
-function rotate(vector: Float32Array, position: number, { headSize, rope }: Config): void {
+function rotate(vector: Float32Array, position: number, { headSize, ropes }: Config): void {
+  const { theta } = ropes[0]!;
   const half = headSize / 2;
   for (let start = 0; start < vector.length; start += headSize) {
     for (let i = 0; i < half; i++) {
-      const angle = position * rope.theta ** (-i / half);
+      const angle = position * theta ** (-i / half);
       const [a, b] = [vector[start + i]!, vector[start + half + i]!];
       vector[start + i] = a * Math.cos(angle) - b * Math.sin(angle);
       vector[start + half + i] = b * Math.cos(angle) + a * Math.sin(angle);

@@ -35,6 +35,7 @@ import { hashFolders } from './file-hashes.ts';
 import { fileTypes } from './file-types.ts';
 import type { WeightSource } from './hugging-face/checkpoint.ts';
 import type { DecoderConfig } from './hugging-face/decoder-config.ts';
+import { DecoderWeights } from './hugging-face/decoder-weights.ts';
 import { chooseFormats, type MatrixFormats } from './kernels/choose-formats.ts';
 import { countFormats } from './kernels/count-formats.ts';
 import { fileFormats } from './kernels/file-formats.ts';
@@ -129,18 +130,24 @@ export async function buildHashedModel(
   const outputDir = resolve(options.outputDir);
 
   // 1. Validate the checkpoint before anything is written.
-  const { config, configFile, weights, writeCompanions } = await (await findCheckpoint(sourceDir)).open();
-  const checkpoint = await withAdapter(weights, adapterDir);
+  const {
+    config,
+    configFile,
+    weights: stored,
+    writeCompanions,
+  } = await (await findCheckpoint(sourceDir)).open();
+  const checkpoint = await withAdapter(stored, adapterDir);
   try {
+    const weights = new DecoderWeights(checkpoint, config);
     // 2. Choose the formats of matrices that have one each.
-    const formats = await matrixFormats(checkpoint, config, { variant, precision, signal });
+    const formats = await matrixFormats(weights, config, { variant, precision, signal });
 
-    const keptTypes = precision === 'file' ? fileTypes(checkpoint, config, formats) : undefined;
+    const keptTypes = precision === 'file' ? fileTypes(weights, config, formats) : undefined;
 
     // 3. Record the graph, which checks that every tensor exists with the right shape.
-    const graph = recordGraph(options, { config, checkpoint, precision, kvType }, formats);
+    const graph = recordGraph(options, { config, weights, precision, kvType }, formats);
     const parameterCount = checkpoint.usedElementCount;
-    await checkTiedHead(checkpoint, config, { configFile, signal });
+    await checkTiedHead(weights, config, { configFile, signal });
 
     const folder = await writing(outputDir, () => createBuildFolder(outputDir));
     try {
@@ -203,6 +210,7 @@ function recordGraph(
   recordDecoderGraph({
     ...parts,
     graph,
+    activation: plain.activation,
     variant: roundsActivations ? { ...plain, quantisedInputs: 'rounded to 8 bits' } : plain,
   });
   return graph;
@@ -254,7 +262,7 @@ function toManifest(
 
 /** Undefined where the precision alone decides. Throws: as `WeightSource.tensor`, or the reason of `signal`. */
 async function matrixFormats(
-  checkpoint: WeightSource,
+  weights: DecoderWeights,
   config: DecoderConfig,
   {
     variant,
@@ -263,8 +271,8 @@ async function matrixFormats(
   }: Required<Pick<BuildModelOptions, 'variant' | 'precision'>> & Pick<BuildModelOptions, 'signal'>,
 ): Promise<MatrixFormats | undefined> {
   if (variant !== 'kernels') return undefined;
-  if (precision === 'q4') return chooseFormats(checkpoint, config, signal);
-  return precision === 'file' ? fileFormats(checkpoint, config) : undefined;
+  if (precision === 'q4') return chooseFormats(weights, config, signal);
+  return precision === 'file' ? fileFormats(weights, config) : undefined;
 }
 
 /** Closes `checkpoint` when the adapter cannot be opened. */

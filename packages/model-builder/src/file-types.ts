@@ -1,8 +1,8 @@
 // Which types of a quantised file a build in `file` keeps the values of, for its manifest.
 
 import { WEIGHT_FORMATS } from '@ortler/kernels';
-import type { WeightSource } from './hugging-face/checkpoint.ts';
 import type { DecoderConfig } from './hugging-face/decoder-config.ts';
+import type { DecoderWeights } from './hugging-face/decoder-weights.ts';
 import type { MatrixFormats } from './kernels/choose-formats.ts';
 import { decoderMatrices } from './kernels/decoder-matrices.ts';
 import { movableCodes } from './weights/move-codes.ts';
@@ -17,22 +17,21 @@ export interface FileTypes {
 
 /** `formats`: of the CPU kernels; undefined with ONNX Runtime's operators. Undefined for a file in floats. */
 export function fileTypes(
-  checkpoint: WeightSource,
+  weights: DecoderWeights,
   config: DecoderConfig,
   formats: MatrixFormats | undefined,
 ): FileTypes | undefined {
   const kept = new Set<string>();
   const rounded = new Set<string>();
-  for (const { name, tensors, shape } of decoderMatrices(config)) {
+  for (const { name, tensors } of decoderMatrices(config)) {
     const format = formats?.get(name);
-    for (const tensor of tensors) {
-      const found = checkpoint.tensor(tensor, shape);
-      const { quantised } = found;
+    for (const tensor of tensors(weights)) {
+      const { quantised } = tensor;
       if (quantised === undefined) continue;
       const isKept =
         format === undefined
           ? quantised.codes !== undefined && !WEIGHT_FORMATS[quantised.codes.format].hasMinimum
-          : format === 'f32' || movableCodes(found, format) !== undefined;
+          : format === 'f32' || movableCodes(tensor, format) !== undefined;
       (isKept ? kept : rounded).add(quantised.type);
     }
   }

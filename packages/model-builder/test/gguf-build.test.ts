@@ -6,6 +6,7 @@ import { GGUF_TYPES, GgufModel, type GgufType } from '@ortler/gguf';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
 import { GgufCheckpoint } from '../src/gguf/gguf-checkpoint.ts';
+import { DecoderWeights } from '../src/hugging-face/decoder-weights.ts';
 import { fileFormats } from '../src/kernels/file-formats.ts';
 import { recordKernelsGraph } from '../src/kernels/kernels-graph.ts';
 import { createTinyGguf, type TinyGguf } from '../src/testing/tiny-gguf.ts';
@@ -73,10 +74,9 @@ async function build(
 async function stored({ file, config }: TinyGguf) {
   const model = await GgufModel.open(file);
   const checkpoint = new GgufCheckpoint(model, config);
-  const parts = { config, checkpoint, precision: 'file', kvType: 'float32' } as const;
-  const matrices = await storedMatrices(
-    recordKernelsGraph(parts, { formats: fileFormats(checkpoint, config) }),
-  );
+  const weights = new DecoderWeights(checkpoint, config);
+  const parts = { config, weights, precision: 'file', kvType: 'float32' } as const;
+  const matrices = await storedMatrices(recordKernelsGraph(parts, { formats: fileFormats(weights, config) }));
   await checkpoint.close();
   return matrices;
 }

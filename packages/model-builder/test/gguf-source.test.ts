@@ -242,8 +242,10 @@ describe('refuses', () => {
   });
 
   it('a number of layers that the file does not have', async () => {
-    const own = await tinyGguf({ metadata: { 'llama.block_count': { uint32: 4_000_000_000 } } });
+    const own = await tinyGguf({ metadata: { 'llama.block_count': { uint32: 4_000 } } });
     expect(await refusal(own.file)).toMatchObject({ code: 'tensor_missing' });
+    const absurd = await tinyGguf({ metadata: { 'llama.block_count': { uint32: 4_000_000_000 } } });
+    expect(await refusal(absurd.file)).toMatchObject({ code: 'config_invalid', key: 'num_hidden_layers' });
   });
 
   it('dimensions that the metadata contradict', async () => {

@@ -3,12 +3,14 @@
 import { join } from 'node:path';
 import { whyNoWebGpu } from '@ortler/onnxruntime/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pagedFault } from '../src/architectures/decoder-graph.ts';
+import { parseDecoderConfig } from '../src/architectures/read-decoder-config.ts';
 import { buildModel } from '../src/build-model.ts';
 import { createTinyCheckpoint } from '../src/testing/tiny-model.ts';
 import { DECODER_GOLDENS, differenceFromGolden, writeGoldenCheckpoint } from './decoder-golden.ts';
 import { QUANTISED_SHAPES, writeDequantised } from './dequantised-checkpoint.ts';
 import { type PagedRow, PagedSession, type PagedSessionOptions } from './paged-session.ts';
-import { PENDING_CASES } from './pending-families.ts';
+import { PENDING_CASES, PENDING_FAMILIES } from './pending-families.ts';
 import { argmax, largestDifference, SlotsSession } from './slots-session.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -28,18 +30,29 @@ const folder = temporaryFolder();
 const reason = await whyNoWebGpu();
 const here = reason ?? 'here';
 
-const FAMILIES = ['llama', 'qwen2', 'qwen3'];
-const GOLDENS = DECODER_GOLDENS.filter(({ family }) => FAMILIES.includes(family)).flatMap(
+const BUILT = DECODER_GOLDENS.filter(({ family }) => !PENDING_FAMILIES.includes(family)).flatMap(
   ({ family, cases, logitStride }) =>
     cases
       .filter(({ name }) => PENDING_CASES[family]?.[name] === undefined)
       .map(golden => ({
         label: `${family}, ${golden.name}`,
         golden,
+        fault: pagedFault(parseDecoderConfig('config.json', golden.config)),
         prompt: golden.prompts[0]!,
         logitStride,
       })),
 );
+const GOLDENS = BUILT.filter(({ fault }) => fault === undefined);
+
+describe.each(BUILT.filter(({ fault }) => fault !== undefined))('$label', ({ label, golden, fault }) => {
+  it('is refused with what the operator lacks', async () => {
+    const sourceDir = join(folder, label, 'source');
+    await writeGoldenCheckpoint(sourceDir, golden);
+    const outputDir = join(folder, label, 'paged');
+    const build = buildModel({ sourceDir, outputDir, precision: 'f16', variant: 'paged' });
+    await expect(build).rejects.toMatchObject({ code: 'unsupported', key: fault!.key });
+  });
+});
 
 describe.skipIf(reason !== undefined).each(GOLDENS)(`f16: $label, ${here}`, golden => {
   const source = join(folder, golden.label, 'source');

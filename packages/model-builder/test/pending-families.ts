@@ -4,24 +4,14 @@
 /** Families that are refused by `model_type`. */
 export const PENDING_FAMILIES: readonly string[] = [
   'arcee',
-  'cohere2',
   'ernie4_5',
   'exaone4',
-  'gemma',
-  'gemma2',
-  'gemma3',
-  'gemma3_text',
   'gemma4',
   'gemma4_text',
   'glm4',
   'granite',
   'hunyuan_v1_dense',
-  'ministral3',
-  'mistral',
-  'mistral3',
   'nemotron',
-  'olmo2',
-  'olmo3',
   'phi3',
   'seed_oss',
   'smollm3',
@@ -29,15 +19,4 @@ export const PENDING_FAMILIES: readonly string[] = [
 ];
 
 /** Cases of other families, with the key of config.json that their refusal names. */
-export const PENDING_CASES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  llama: { 'yarn rope scaling': 'rope_scaling.rope_type' },
-  qwen2: {
-    'yarn rope scaling': 'rope_scaling.rope_type',
-    'window from the third layer on': 'use_sliding_window',
-  },
-  qwen3: {
-    'yarn rope scaling': 'rope_scaling.rope_type',
-    'yarn rope scaling, all its settings': 'rope_scaling.rope_type',
-    'window from the third layer on': 'use_sliding_window',
-  },
-};
+export const PENDING_CASES: Readonly<Record<string, Readonly<Record<string, string>>>> = {};

@@ -34,12 +34,12 @@ export function plainLogits(
       return sum;
     });
   };
-  const norm = (name: string, input: Vector) => rmsNorm(input, tensors.get(name)!, config.normEpsilon);
+  const norm = (name: string, input: Vector) => rmsNorm(input, tensors.get(name)!, config.norm.epsilon);
   const heads = (input: Vector, name: string): Vector[] => {
     const parts = Array.from({ length: input.length / headSize }, (_, head) =>
       input.slice(head * headSize, (head + 1) * headSize),
     );
-    return config.queryKeyNorm ? parts.map(part => norm(name, part)) : parts;
+    return config.queryKeyNorm === 'head' ? parts.map(part => norm(name, part)) : parts;
   };
 
   let residuals = tokens.map(token => table.slice(token * hiddenSize, (token + 1) * hiddenSize));
@@ -96,9 +96,9 @@ function rmsNorm(input: Vector, weight: Vector, epsilon: number): Vector {
   return input.map((x, i) => x * factor * weight[i]!);
 }
 
-function rotate(head: Vector, position: number, { rope, headSize }: DecoderConfig): Vector {
+function rotate(head: Vector, position: number, { ropes, headSize }: DecoderConfig): Vector {
   const half = headSize / 2;
-  const frequencies = rotaryFrequencies(rope, headSize);
+  const frequencies = rotaryFrequencies(ropes[0]!);
   return head.map((x, i) => {
     const angle = Math.fround(position * frequencies[i % half]!);
     const other = i < half ? -head[i + half]! : head[i - half]!;

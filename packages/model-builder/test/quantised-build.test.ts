@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
 import { findCheckpoint } from '../src/checkpoint-source.ts';
 import { explainPrecision } from '../src/choose-precision.ts';
+import { DecoderWeights } from '../src/hugging-face/decoder-weights.ts';
 import { fileFormats } from '../src/kernels/file-formats.ts';
 import { recordKernelsGraph } from '../src/kernels/kernels-graph.ts';
 import { packGptq } from '../src/testing/quantised-layers.ts';
@@ -106,8 +107,9 @@ async function build(
 /** What a `file` build of the kernels stores. */
 async function stored({ folder: quantised }: TinyQuantised) {
   const { config, weights: checkpoint } = await (await findCheckpoint(quantised)).open();
-  const parts = { config, checkpoint, precision: 'file', kvType: 'float32' } as const;
-  const graph = recordKernelsGraph(parts, { formats: fileFormats(checkpoint, config) });
+  const weights = new DecoderWeights(checkpoint, config);
+  const parts = { config, weights, precision: 'file', kvType: 'float32' } as const;
+  const graph = recordKernelsGraph(parts, { formats: fileFormats(weights, config) });
   const matrices = await storedMatrices(graph);
   await checkpoint.close();
   return matrices;

@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
 import { Checkpoint } from '../src/hugging-face/checkpoint.ts';
 import type { DecoderConfig } from '../src/hugging-face/decoder-config.ts';
+import { DecoderWeights } from '../src/hugging-face/decoder-weights.ts';
 import { chooseFormats } from '../src/kernels/choose-formats.ts';
 import { recordKernelsGraph } from '../src/kernels/kernels-graph.ts';
 import { createTinyCheckpoint, seededTensors } from '../src/testing/tiny-model.ts';
@@ -46,8 +47,9 @@ describe.each(
       kvType: 'float32',
     });
     const checkpoint = await Checkpoint.open(source);
-    const formats = precision === 'q4' ? await chooseFormats(checkpoint, config, undefined) : undefined;
-    const parts = { config, checkpoint, precision, kvType: 'float32' } as const;
+    const weights = new DecoderWeights(checkpoint, config);
+    const formats = precision === 'q4' ? await chooseFormats(weights, config, undefined) : undefined;
+    const parts = { config, weights, precision, kvType: 'float32' } as const;
     stored = await storedMatrices(recordKernelsGraph(parts, { formats }));
     await checkpoint.close();
   });

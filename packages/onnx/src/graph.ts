@@ -21,8 +21,7 @@ const CONSTANT_BYTES = {
   int64: (values: readonly number[]) =>
     new Uint8Array(BigInt64Array.from(values, value => BigInt(value)).buffer),
   float32: (values: readonly number[]) => new Uint8Array(Float32Array.from(values).buffer),
-  uint8: (values: readonly number[]) => Uint8Array.from(values),
-  int8: (values: readonly number[]) => new Uint8Array(Int8Array.from(values).buffer),
+  float16: (values: readonly number[]) => new Uint8Array(Float16Array.from(values).buffer),
 } as const;
 
 /** Domain of ONNX Runtime's own operators; the empty domain is standard ONNX. */

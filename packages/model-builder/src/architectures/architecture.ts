@@ -1,16 +1,58 @@
-// The interface of an architecture: properties that differ between `model_type`s. `decoder-graph.ts` has the shared graph.
+// What an architecture adds to config.json: the properties that its `model_type` determines. `read-decoder-config.ts` reads what
+// all architectures have in common.
 
-import type { DecoderConfig, DecoderConfigFile } from '../hugging-face/decoder-config.ts';
-
-/** Features of a decoder that its `model_type` determines, partly by config.json. */
-export type DecoderFeatures = Pick<
-  DecoderConfig,
-  'qkvBias' | 'attentionOutputBias' | 'mlpBias' | 'queryKeyNorm'
->;
+import type { Activation, DecoderConfig, LayerConfig, ModuleNames } from '../hugging-face/decoder-config.ts';
+import type { ConfigKeys } from './config-keys.ts';
+import type { RopeReader } from './read-rope.ts';
 
 export interface Architecture {
   readonly modelType: string;
-  /** Head size without `head_dim` in config.json. It may be fractional, which the caller refuses. */
-  defaultHeadSize(file: DecoderConfigFile): number;
-  features(file: DecoderConfigFile): DecoderFeatures;
+  /** Values of keys that config.json leaves out. */
+  readonly defaults?: Partial<ConfigKeys>;
+  /** Activations that may be named, the default first. Default: SiLU only. */
+  readonly activations?: Readonly<Record<string, Activation>>;
+  /** Key that names the activation. Default: `hidden_act`. */
+  readonly activationKey?: 'hidden_act' | 'hidden_activation';
+  /** Layers may have windows, which `layer_types` says. Default: false. */
+  readonly readsLayerTypes?: boolean;
+  /** Throws: through `reader`. */
+  read(keys: ConfigKeys, reader: ConfigReader): DecoderFeatures;
+}
+
+/** What differs from Llama. `layer` and `ropes` go together; without them all layers share one rotation and have no window. */
+export type DecoderFeatures = Partial<
+  Pick<
+    DecoderConfig,
+    | 'queryKeyNorm'
+    | 'attentionScale'
+    | 'attentionSoftcap'
+    | 'queryScale'
+    | 'qkvBias'
+    | 'attentionOutputBias'
+    | 'mlpBias'
+    | 'isParallel'
+    | 'isGated'
+    | 'embeddingScale'
+    | 'residualScale'
+    | 'logitScale'
+    | 'logitSoftcap'
+    | 'norm'
+  >
+> &
+  Partial<LayerPlan> & { readonly modules?: Partial<ModuleNames> };
+
+/** Rotations, and which of them each layer has. */
+export interface LayerPlan {
+  readonly ropes: DecoderConfig['ropes'];
+  layer(index: number): LayerConfig;
+}
+
+/** What an architecture reads further settings with. */
+export interface ConfigReader {
+  readonly rope: RopeReader;
+  readonly headSize: number;
+  /** Throws: `unsupported`. */
+  refuse(key: string, message: string): never;
+  /** Throws: `config_invalid`. */
+  invalid(key: string, message: string): never;
 }

@@ -5,11 +5,9 @@ import type { Architecture } from './architecture.ts';
 
 export const llama: Architecture = {
   modelType: 'llama',
-  defaultHeadSize: file => file.hidden_size / file.num_attention_heads,
-  features: file => ({
-    qkvBias: file.attention_bias,
-    attentionOutputBias: file.attention_bias,
-    mlpBias: file.mlp_bias,
-    queryKeyNorm: false,
+  read: keys => ({
+    qkvBias: keys.attention_bias ?? false,
+    attentionOutputBias: keys.attention_bias ?? false,
+    mlpBias: keys.mlp_bias ?? false,
   }),
 };

@@ -2,9 +2,11 @@
 // Source: transformers, models/qwen2/modeling_qwen2.py
 
 import type { Architecture } from './architecture.ts';
+import { QWEN_WINDOW_DEFAULTS, qwenLayers } from './qwen-windows.ts';
 
 export const qwen2: Architecture = {
   modelType: 'qwen2',
-  defaultHeadSize: file => file.hidden_size / file.num_attention_heads,
-  features: () => ({ qkvBias: true, attentionOutputBias: false, mlpBias: false, queryKeyNorm: false }),
+  defaults: QWEN_WINDOW_DEFAULTS,
+  readsLayerTypes: true,
+  read: (keys, reader) => ({ qkvBias: true, ...qwenLayers(keys, reader) }),
 };

@@ -2,17 +2,16 @@
 // Source: transformers, models/qwen3/modeling_qwen3.py and configuration_qwen3.py
 
 import type { Architecture } from './architecture.ts';
-
-/** Published default of `head_dim` for this model type. */
-const DEFAULT_HEAD_SIZE = 128;
+import { QWEN_WINDOW_DEFAULTS, qwenLayers } from './qwen-windows.ts';
 
 export const qwen3: Architecture = {
   modelType: 'qwen3',
-  defaultHeadSize: () => DEFAULT_HEAD_SIZE,
-  features: file => ({
-    qkvBias: file.attention_bias,
-    attentionOutputBias: file.attention_bias,
-    mlpBias: false,
-    queryKeyNorm: true,
+  defaults: { head_dim: 128, ...QWEN_WINDOW_DEFAULTS },
+  readsLayerTypes: true,
+  read: (keys, reader) => ({
+    qkvBias: keys.attention_bias ?? false,
+    attentionOutputBias: keys.attention_bias ?? false,
+    queryKeyNorm: 'head',
+    ...qwenLayers(keys, reader),
   }),
 };

@@ -30,12 +30,12 @@ describe('the settings of each model type', () => {
   it('are those of transformers when config.json leaves them out', () => {
     expect(parse({})).toMatchObject({
       headSize: 16,
-      rope: { theta: 10_000, scaling: { kind: 'none' } },
+      ropes: [{ theta: 10_000, size: 16, isInterleaved: false, scaling: { kind: 'none' } }],
       tiedEmbeddings: false,
       qkvBias: false,
       attentionOutputBias: false,
       mlpBias: false,
-      queryKeyNorm: false,
+      queryKeyNorm: 'none',
     });
   });
 
@@ -57,7 +57,7 @@ describe('the settings of each model type', () => {
 
   it('give qwen3 norms on queries and keys and heads of 128', () => {
     expect(parse({ model_type: 'qwen3' })).toMatchObject({
-      queryKeyNorm: true,
+      queryKeyNorm: 'head',
       qkvBias: false,
       headSize: 128,
     });
@@ -86,33 +86,33 @@ describe('rotary settings', () => {
   };
 
   it('are read from rope_scaling', () => {
-    expect(parse({ rope_scaling: LLAMA3, rope_theta: 5e5 }).rope).toEqual({ theta: 5e5, scaling });
+    expect(parse({ rope_scaling: LLAMA3, rope_theta: 5e5 }).ropes).toMatchObject([{ theta: 5e5, scaling }]);
   });
 
   it('are read from rope_scaling with the older name of the type', () => {
-    const rope = parse({ rope_scaling: { type: 'linear', factor: 2 } }).rope;
-    expect(rope.scaling).toEqual({ kind: 'linear', factor: 2 });
+    const [rope] = parse({ rope_scaling: { type: 'linear', factor: 2 } }).ropes;
+    expect(rope!.scaling).toEqual({ kind: 'linear', factor: 2 });
   });
 
   it('are read from rope_parameters, base included', () => {
-    const rope = parse({ rope_parameters: { ...LLAMA3, rope_theta: 5e5 } }).rope;
-    expect(rope).toEqual({ theta: 5e5, scaling });
+    const { ropes } = parse({ rope_parameters: { ...LLAMA3, rope_theta: 5e5 } });
+    expect(ropes).toMatchObject([{ theta: 5e5, scaling }]);
   });
 
   it('may be given in both places when they agree', () => {
-    expect(parse({ rope_scaling: LLAMA3, rope_parameters: LLAMA3 }).rope.scaling).toEqual(scaling);
+    expect(parse({ rope_scaling: LLAMA3, rope_parameters: LLAMA3 }).ropes[0]!.scaling).toEqual(scaling);
   });
 });
 
 describe('config.json is refused', () => {
   it.each<[Record<string, unknown>, string, string]>([
-    [{ model_type: 'mamba' }, 'model_type', 'is "mamba"; allowed are llama, qwen2, qwen3'],
-    [{ model_type: undefined }, 'model_type', 'allowed are llama, qwen2, qwen3'],
+    [{ model_type: 'mamba' }, 'model_type', 'is "mamba"; allowed are '],
+    [{ model_type: undefined }, 'model_type', 'is undefined; allowed are '],
     [{ hidden_act: 'gelu' }, 'hidden_act', 'is "gelu"; allowed is "silu"'],
     [
-      { rope_scaling: { rope_type: 'yarn', factor: 4 } },
+      { rope_scaling: { rope_type: 'dynamic', factor: 4 } },
       'rope_scaling.rope_type',
-      'is "yarn"; allowed are default, linear, llama3',
+      'is "dynamic"; allowed are default, linear, llama3, yarn',
     ],
     [{ rope_parameters: { rope_type: 3 } }, 'rope_parameters.rope_type', 'allowed are'],
     [
@@ -131,15 +131,28 @@ describe('config.json is refused', () => {
     [{ head_dim: 20 }, 'head_dim', 'is 20; allowed are multiples of 16'],
     [{ num_attention_heads: 6, num_key_value_heads: 3 }, 'head_dim', 'allowed are multiples of 16'],
     [
-      { model_type: 'qwen2', use_sliding_window: true, sliding_window: 128, max_window_layers: 1 },
-      'use_sliding_window',
-      'must be false',
-    ],
-    [
       { model_type: 'qwen3', layer_types: ['full_attention', 'sliding_attention'] },
       'layer_types',
-      'holds "sliding_attention"',
+      'holds "sliding_attention", but use_sliding_window is off',
     ],
+    [
+      { model_type: 'qwen3', layer_types: ['full_attention', 'chunked_attention'] },
+      'layer_types',
+      'holds "chunked_attention"; allowed are',
+    ],
+    [{ layer_types: ['full_attention', 'sliding_attention'] }, 'layer_types', 'allowed is "full_attention"'],
+    [{ use_bidirectional_attention: true }, 'use_bidirectional_attention', 'must be absent or false'],
+    [
+      { model_type: 'gemma2', hidden_activation: 'silu' },
+      'hidden_activation',
+      'allowed is "gelu_pytorch_tanh"',
+    ],
+    [
+      { model_type: 'gemma3_text', rope_parameters: { rope_theta: 1e4 } },
+      'rope_parameters',
+      'must have an object for each type of layer',
+    ],
+    [{ model_type: 'gemma2', sliding_window: null }, 'sliding_window', 'must be a number'],
   ])('as not supported: %j', (keys, key, message) => {
     const fault = faultOf(keys);
     expect(fault).toMatchObject({ code: 'unsupported', file: 'folder/config.json', key });
@@ -151,8 +164,10 @@ describe('config.json is refused', () => {
     [{ hidden_size: undefined }, 'hidden_size'],
     [{ vocab_size: '300' }, 'vocab_size'],
     [{ num_hidden_layers: 0 }, 'num_hidden_layers'],
+    [{ num_hidden_layers: 1e9 }, 'num_hidden_layers'],
     [{ rms_norm_eps: -1 }, 'rms_norm_eps'],
     [{ num_key_value_heads: 3 }, 'num_key_value_heads'],
+    [{ model_type: 'gemma2', layer_types: ['full_attention'] }, 'layer_types'],
     [{ tie_word_embeddings: 'yes' }, 'tie_word_embeddings'],
     [{ rope_scaling: { rope_type: 'linear' } }, 'rope_scaling.factor'],
     [{ rope_scaling: { rope_type: 'llama3', factor: 8 } }, 'rope_scaling.low_freq_factor'],
@@ -175,8 +190,60 @@ describe('config.json is refused', () => {
   });
 });
 
-it('accepts sliding windows that no layer uses', () => {
-  const off = { model_type: 'qwen2', use_sliding_window: false, sliding_window: 128, max_window_layers: 1 };
-  expect(parse(off).modelType).toBe('qwen2');
-  expect(parse({ ...off, use_sliding_window: true, max_window_layers: 2 }).modelType).toBe('qwen2');
+describe('windows', () => {
+  const windowsOf = (keys: Record<string, unknown>) => {
+    return parse({ num_hidden_layers: 6, ...keys }).layers.map(({ window }) => window ?? 0);
+  };
+
+  it('are those of all layers in mistral, 4,096 tokens without the key, and none where it is null', () => {
+    expect(windowsOf({ model_type: 'mistral', sliding_window: 8 })).toEqual([8, 8, 8, 8, 8, 8]);
+    expect(windowsOf({ model_type: 'mistral', max_position_embeddings: 8192 })[0]).toBe(4096);
+    expect(windowsOf({ model_type: 'mistral', sliding_window: null })[0]).toBe(0);
+  });
+
+  it('are there in qwen2 from max_window_layers on, where they are switched on', () => {
+    const off = { model_type: 'qwen2', sliding_window: 8, max_window_layers: 4 };
+    expect(windowsOf(off)).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(windowsOf({ ...off, use_sliding_window: true })).toEqual([0, 0, 0, 0, 8, 8]);
+  });
+
+  it('follow the pattern of the model type, or layer_types where they are given', () => {
+    expect(windowsOf({ model_type: 'gemma2', sliding_window: 8 })).toEqual([8, 0, 8, 0, 8, 0]);
+    expect(windowsOf({ model_type: 'gemma3_text', sliding_window: 8 })).toEqual([8, 8, 8, 8, 8, 0]);
+    const types = Array.from({ length: 6 }, (_, i) => (i === 2 ? 'sliding_attention' : 'full_attention'));
+    expect(windowsOf({ model_type: 'gemma2', sliding_window: 8, layer_types: types })).toEqual([
+      0, 0, 8, 0, 0, 0,
+    ]);
+  });
+
+  it('as long as the context limit nothing', () => {
+    expect(windowsOf({ model_type: 'mistral', sliding_window: 512 })[0]).toBe(0);
+  });
+});
+
+describe('a wrapper of text and images', () => {
+  const wrapper = (text: Record<string, unknown>) =>
+    parseDecoderConfig('folder/config.json', {
+      model_type: 'gemma3',
+      text_config: { ...base, ...text },
+    });
+
+  it('is served as its text part', () => {
+    expect(wrapper({ model_type: 'gemma3_text' })).toMatchObject({
+      modelType: 'gemma3_text',
+      isTextPart: true,
+    });
+    const { model_type: _, ...text } = base;
+    const json = { model_type: 'gemma3', tie_word_embeddings: false, text_config: text };
+    expect(parseDecoderConfig('config.json', json)).toMatchObject({
+      modelType: 'gemma3_text',
+      tiedEmbeddings: false,
+    });
+  });
+
+  it('names text_config in faults', () => {
+    expect(() => wrapper({ model_type: 'gemma3_text', head_dim: 20 })).toThrow(
+      'folder/config.json, key text_config.head_dim: is 20',
+    );
+  });
 });

@@ -1,11 +1,13 @@
 // Self-attention of one layer over a KV cache that is updated in place.
 
 import { KV_PARTS, pastName, presentName } from '@ortler/engine/graph-contract';
-import { int, MICROSOFT } from '@ortler/onnx';
+import { type AttributeValue, float, int, MICROSOFT } from '@ortler/onnx';
+import type { LayerConfig } from '../hugging-face/decoder-config.ts';
 import type { BlockContext } from './block-context.ts';
+import { queryKeyNorms, splitQueryKeyValue } from './head-norm.ts';
 import { linear } from './linear.ts';
-import { rmsNorm } from './rms-norm.ts';
-import { ROTARY_TABLES } from './rotary.ts';
+import { scaleQueries } from './query-scale.ts';
+import { rotaryTables } from './rotary.ts';
 import { NO_SINKS } from './variant.ts';
 
 /**
@@ -36,7 +38,7 @@ export function declareAttention(context: BlockContext): void {
  *     |        +--------> present key, value   the same memory as past
  *   [..., heads * headSize]
  * ```
- * The operator rotates queries and keys, appends to the cache and applies the causal mask.
+ * The operator rotates queries and keys, appends to the cache and applies the causal mask and the window.
  */
 export function attention(context: BlockContext, layer: number, input: string): string {
   const { graph, config, variant } = context;
@@ -45,6 +47,8 @@ export function attention(context: BlockContext, layer: number, input: string): 
   const dims = variant.cacheDims(config);
   const caches = KV_PARTS.map(part => graph.input(pastName(layer, part), variant.activation, dims));
   const node = `${path}/${variant.attentionOperator}`;
+  const { rope, window } = config.layers[layer]!;
+  const tables = rope === undefined ? undefined : rotaryTables(rope);
   const output = graph.op(
     node,
     variant.attentionOperator,
@@ -52,8 +56,8 @@ export function attention(context: BlockContext, layer: number, input: string): 
       ...queries,
       ...caches,
       ...variant.attentionInputs,
-      ROTARY_TABLES.cosine,
-      ROTARY_TABLES.sine,
+      tables?.cosine ?? '',
+      tables?.sine ?? '',
       ...variant.lateAttentionInputs,
     ],
     {
@@ -61,8 +65,7 @@ export function attention(context: BlockContext, layer: number, input: string): 
       attributes: {
         num_heads: int(config.headCount),
         kv_num_heads: int(config.kvHeadCount),
-        do_rotary: int(1),
-        rotary_interleaved: int(0),
+        ...operatorSettings(context, { rope, window }),
       },
       outputs: [`${node}/output_0`, ...KV_PARTS.map(part => presentName(layer, part))],
     },
@@ -71,15 +74,28 @@ export function attention(context: BlockContext, layer: number, input: string): 
   return output;
 }
 
+function operatorSettings(
+  { config }: BlockContext,
+  { rope, window }: LayerConfig,
+): Record<string, AttributeValue> {
+  const { attentionScale, attentionSoftcap, headSize, ropes } = config;
+  return {
+    do_rotary: int(rope === undefined ? 0 : 1),
+    rotary_interleaved: int(rope !== undefined && ropes[rope]!.isInterleaved ? 1 : 0),
+    ...(attentionScale === headSize ** -0.5 ? {} : { scale: float(attentionScale) }),
+    ...(attentionSoftcap === undefined ? {} : { softcap: float(attentionSoftcap) }),
+    ...(window === undefined ? {} : { local_window_size: int(window) }),
+  };
+}
+
 /** The projection back to the residual stream. Shape: `[..., heads * headSize]` to `[..., hidden]`. */
 export function attentionOutput(context: BlockContext, layer: number, input: string): string {
-  const { checkpoint, config } = context;
-  const name = `model.layers.${layer}.self_attn.o_proj`;
+  const { weights } = context;
   return linear(context, {
     path: `/model/layers.${layer}/attn/o_proj`,
     input,
-    matrices: [checkpoint.tensor(`${name}.weight`, [config.hiddenSize, config.headCount * config.headSize])],
-    biases: config.attentionOutputBias ? [checkpoint.tensor(`${name}.bias`, [config.hiddenSize])] : [],
+    matrices: [weights.matrix(layer, 'attentionOutput')],
+    biases: [weights.bias(layer, 'attentionOutput') ?? []].flat(),
   });
 }
 
@@ -90,51 +106,17 @@ function queryKeyValue(
   path: string,
   input: string,
 ): readonly [string, string, string] {
-  const { graph, checkpoint, config } = context;
-  const { headCount, kvHeadCount, headSize, hiddenSize } = config;
-  const sizes = { q: headCount * headSize, k: kvHeadCount * headSize, v: kvHeadCount * headSize };
-  const parts = ['q', 'k', 'v'] as const;
-  const name = (part: 'q' | 'k' | 'v') => `model.layers.${layer}.self_attn.${part}_proj`;
+  const { config, weights, variant } = context;
+  const parts = ['query', 'key', 'value'] as const;
   const packed = linear(context, {
     path: `${path}/qkv_proj`,
     input,
-    matrices: parts.map(part => checkpoint.tensor(`${name(part)}.weight`, [sizes[part], hiddenSize])),
-    biases: config.qkvBias ? parts.map(part => checkpoint.tensor(`${name(part)}.bias`, [sizes[part]])) : [],
+    matrices: parts.map(part => weights.matrix(layer, part)),
+    biases: parts.flatMap(part => weights.bias(layer, part) ?? []),
   });
-  if (!config.queryKeyNorm) return [packed, '', ''];
-  const split = `${path}/qkv_proj/Split`;
-  const lengths = graph.constant(
-    `${split}/lengths`,
-    'int64',
-    parts.map(part => sizes[part]),
-  );
-  const [q, k, v] = parts.map((_, i) => `${split}/output_${i}`) as [string, string, string];
-  graph.op(split, 'Split', [packed, lengths], { attributes: { axis: int(-1) }, outputs: [q, k, v] });
-  return [
-    headNorm(context, layer, { kind: 'q', value: q, headCount }),
-    headNorm(context, layer, { kind: 'k', value: k, headCount: kvHeadCount }),
-    v,
-  ];
-}
-
-/**
- * ```
- *   [..., heads * headSize] -> Reshape [..., heads, headSize] -> norm -> Reshape back
- * ```
- */
-function headNorm(
-  context: BlockContext,
-  layer: number,
-  { kind, value, headCount }: { kind: 'q' | 'k'; value: string; headCount: number },
-): string {
-  const { graph, config, variant } = context;
-  const path = `/model/layers.${layer}/attn/${kind}_norm`;
-  // In Reshape, 0 copies the dimension of the input.
-  const kept = Array.from({ length: variant.positionRank }, () => 0);
-  const apart = graph.constant(`${path}/heads_apart`, 'int64', [...kept, headCount, config.headSize]);
-  const joined = graph.constant(`${path}/heads_joined`, 'int64', [...kept, headCount * config.headSize]);
-  const heads = graph.op(`${path}/Reshape_1`, 'Reshape', [value, apart]);
-  const weight = `model.layers.${layer}.self_attn.${kind}_norm.weight`;
-  const normed = rmsNorm(context, path, heads, weight, config.headSize);
-  return graph.op(`${path}/Reshape_2`, 'Reshape', [normed, joined]);
+  if (config.queryKeyNorm === 'none' && config.queryScale === undefined) return [packed, '', ''];
+  const [query, key, value] = splitQueryKeyValue(context, `${path}/qkv_proj`, packed);
+  const norms = { ...context, positionRank: variant.positionRank };
+  const [normedQuery, normedKey] = queryKeyNorms(norms, layer, { query, key });
+  return [scaleQueries(context, path, normedQuery), normedKey, value];
 }

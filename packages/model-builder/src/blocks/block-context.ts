@@ -2,16 +2,22 @@
 
 import type { Precision } from '@ortler/engine/graph-contract';
 import type { GraphRecorder } from '@ortler/onnx';
-import type { WeightSource } from '../hugging-face/checkpoint.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
+import type { DecoderWeights } from '../hugging-face/decoder-weights.ts';
 import type { CodeBits } from '../weights/quantise.ts';
 import type { Variant } from './variant.ts';
 
-export interface BlockContext {
+/** What blocks need that all graphs have, those of the CPU kernels included. */
+export interface GraphContext {
   readonly graph: GraphRecorder;
   readonly config: DecoderConfig;
-  readonly checkpoint: WeightSource;
+  /** Type of activations, and of weights that are not quantised. */
+  readonly activation: Variant['activation'];
+}
+
+export interface BlockContext extends GraphContext {
+  readonly weights: DecoderWeights;
   readonly precision: Precision;
   readonly variant: Variant;
 }

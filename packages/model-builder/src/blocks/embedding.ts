@@ -4,9 +4,10 @@ import { ELEMENT_TYPES, type GraphRecorder, int, MICROSOFT } from '@ortler/onnx'
 import { declareFloats, declareQuantised, type QuantisedMatrix } from '../weights/declare-weights.ts';
 import { blockCount } from '../weights/quantise.ts';
 import { type BlockContext, weightBits } from './block-context.ts';
+import { scaled } from './elementwise.ts';
 import type { Matrix } from './linear.ts';
 
-/** Weight name of the embedding table in all three architectures. */
+/** Name of the embedding table in graphs. */
 export const EMBEDDING_WEIGHT = 'model.embed_tokens.weight';
 
 /** Bits of the embedding table and of the output matrix in q8 and q4 builds: see ADR 0005. */
@@ -24,16 +25,19 @@ export interface Embedding {
  *   plain:     ids [...] -> Gather (table [vocab, hidden])                            -> [..., hidden]
  *   quantised: ids [...] -> codes and scales of blocks [..., blocks, block size] -> Reshape, Slice if padded
  * ```
+ * and Mul by the scale of the embedding, if any.
+ *
  * In `slots` graphs the table is memory-mapped, so only pages of used tokens become resident.
  */
 export function embedding(context: BlockContext, ids: string): Embedding {
-  const { graph, checkpoint, config, precision, variant } = context;
+  const { graph, weights, config, precision, variant } = context;
   const path = '/model/embed_tokens';
-  const tensor = checkpoint.tensor(EMBEDDING_WEIGHT, [config.vocabSize, config.hiddenSize]);
+  const tensor = weights.embedding();
   const { activation, blockSize, positionRank } = variant;
   if (weightBits(precision, [tensor]) === undefined) {
     const name = declareFloats(graph, EMBEDDING_WEIGHT, [tensor], activation);
-    const value = graph.op(`${path}/Gather`, 'Gather', [name, ids]);
+    const row = graph.op(`${path}/Gather`, 'Gather', [name, ids]);
+    const value = scaled(context, `${path}/scale`, row, config.embeddingScale);
     return { value, table: { kind: 'plain', name } };
   }
   const matrix = declareQuantised(graph, EMBEDDING_WEIGHT, [tensor], {
@@ -58,6 +62,7 @@ export function embedding(context: BlockContext, ids: string): Embedding {
     const bounds = [bound('start', [0]), bound('end', [config.hiddenSize]), bound('axis', [positionRank])];
     value = graph.op(`${path}/Slice`, 'Slice', [value, ...bounds]);
   }
+  value = scaled(context, `${path}/scale`, value, config.embeddingScale);
   return { value, table: { kind: 'quantised', matrix } };
 }
 

@@ -2,13 +2,15 @@
 
 import { SLOTS_OUTPUT } from '@ortler/engine/graph-contract';
 import { ELEMENT_TYPES, type GraphRecorder, int } from '@ortler/onnx';
+import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 import { declareFloats, declareQuantised } from '../weights/declare-weights.ts';
-import { type BlockContext, weightBits } from './block-context.ts';
+import { type BlockContext, type GraphContext, weightBits } from './block-context.ts';
+import { scaled, softcapped } from './elementwise.ts';
 import { TABLE_BITS } from './embedding.ts';
 import { type Matrix, multiply } from './linear.ts';
 import { DYNAMIC_DIMS, SHARED_INPUT, type Variant } from './variant.ts';
 
-/** Weight name of the output matrix when it is not the embedding table. */
+/** Name of the output matrix in graphs when it is not the embedding table. */
 export const LM_HEAD_WEIGHT = 'lm_head.weight';
 
 /** The part of a block's context that rows are selected with; the graph of the kernels has no more of it. */
@@ -50,7 +52,7 @@ export function lmHead(context: BlockContext, input: string, table: Matrix): voi
   const { graph, config, variant } = context;
   const matrix = config.tiedEmbeddings ? table : separateMatrix(context);
   const path = '/lm_head';
-  const output = SLOTS_OUTPUT.logits;
+  const output = shapesLogits(config) ? `${path}/product` : SLOTS_OUTPUT.logits;
   if (variant.activation === 'float32') {
     multiply(context, { path, input, matrix, bias: '', output });
   } else if (matrix.kind === 'quantised') {
@@ -62,7 +64,30 @@ export function lmHead(context: BlockContext, input: string, table: Matrix): voi
   } else {
     toFloat32(graph, path, multiply(context, { path, input, matrix, bias: '' }), output);
   }
-  graph.output(output, 'float32', [DYNAMIC_DIMS.rows, config.vocabSize]);
+  shapeLogits(context, output);
+  graph.output(SLOTS_OUTPUT.logits, 'float32', [DYNAMIC_DIMS.rows, config.vocabSize]);
+}
+
+/** Whether logits are scaled or capped behind the product. */
+export function shapesLogits({ logitScale, logitSoftcap }: DecoderConfig): boolean {
+  return logitScale !== 1 || logitSoftcap !== undefined;
+}
+
+/** Scales and caps the product; nothing where the model does neither. */
+export function shapeLogits(
+  { graph, config }: Pick<GraphContext, 'graph' | 'config'>,
+  product: string,
+): void {
+  const { logitScale, logitSoftcap } = config;
+  if (!shapesLogits(config)) return;
+  const context = { graph, activation: 'float32' } as const;
+  const path = '/lm_head';
+  if (logitSoftcap === undefined) {
+    scaled(context, `${path}/scale`, product, logitScale, SLOTS_OUTPUT.logits);
+    return;
+  }
+  const logits = scaled(context, `${path}/scale`, product, logitScale);
+  softcapped(context, `${path}/softcap`, logits, logitSoftcap, SLOTS_OUTPUT.logits);
 }
 
 function toFloat32(graph: GraphRecorder, path: string, value: string, output?: string): string {
@@ -71,8 +96,8 @@ function toFloat32(graph: GraphRecorder, path: string, value: string, output?: s
   return graph.op(`${path}/Cast`, 'Cast', [value], { attributes, ...outputs });
 }
 
-function separateMatrix({ graph, checkpoint, config, precision, variant }: BlockContext): Matrix {
-  const tensor = checkpoint.tensor(LM_HEAD_WEIGHT, [config.vocabSize, config.hiddenSize]);
+function separateMatrix({ graph, weights, precision, variant }: BlockContext): Matrix {
+  const tensor = weights.head();
   const { activation, blockSize } = variant;
   if (weightBits(precision, [tensor]) === undefined)
     return { kind: 'plain', name: declareFloats(graph, LM_HEAD_WEIGHT, [tensor], activation) };

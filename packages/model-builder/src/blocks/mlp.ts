@@ -1,6 +1,7 @@
-// The gated feed-forward block (SwiGLU) of one layer.
+// The feed-forward block of one layer.
 
 import { int } from '@ortler/onnx';
+import { activate } from './activation.ts';
 import type { BlockContext } from './block-context.ts';
 import { linear } from './linear.ts';
 
@@ -10,40 +11,41 @@ import { linear } from './linear.ts';
  *     |
  *   gate_up_proj: MatMul             [..., 2 * intermediate], one product for both
  *     |
- *   Split --- gate -- Sigmoid -+
- *     |         |              |
- *     |         +---- Mul -----+     silu(gate)
- *     up              |
- *     +------ Mul ----+
+ *   Split --- gate -- activation
+ *     |                   |
+ *     up ----- Mul -------+
  *              |
  *   down_proj: MatMul                [..., hidden]
  * ```
+ * Without a gate the activation is that of `up`.
  */
 export function mlp(context: BlockContext, layer: number, input: string): string {
-  const { graph, checkpoint, config } = context;
-  const { hiddenSize, intermediateSize } = config;
+  const { graph, config, weights } = context;
+  const { intermediateSize, isGated, activation } = config;
   const path = `/model/layers.${layer}/mlp`;
-  const name = (part: string) => `model.layers.${layer}.mlp.${part}_proj`;
-  const bias = (part: string, size: number) =>
-    config.mlpBias ? [checkpoint.tensor(`${name(part)}.bias`, [size])] : [];
-  const parts = ['gate', 'up'] as const;
-  const both = linear(context, {
-    path: `${path}/gate_up_proj`,
+  const parts = isGated ? (['gate', 'up'] as const) : (['up'] as const);
+  const name = isGated ? 'gate_up_proj' : 'up_proj';
+  const product = linear(context, {
+    path: `${path}/${name}`,
     input,
-    matrices: parts.map(part => checkpoint.tensor(`${name(part)}.weight`, [intermediateSize, hiddenSize])),
-    biases: parts.flatMap(part => bias(part, intermediateSize)),
+    matrices: parts.map(part => weights.matrix(layer, part)),
+    biases: parts.flatMap(part => weights.bias(layer, part) ?? []),
   });
-  const split = `${path}/gate_up_proj/Split`;
-  const lengths = graph.constant(`${split}/lengths`, 'int64', [intermediateSize, intermediateSize]);
-  const [gate, up] = [`${split}/output_0`, `${split}/output_1`] as const;
-  graph.op(split, 'Split', [both, lengths], { attributes: { axis: int(-1) }, outputs: [gate, up] });
-  const sigmoid = graph.op(`${path}/act/Sigmoid`, 'Sigmoid', [gate]);
-  const activated = graph.op(`${path}/act/Mul`, 'Mul', [gate, sigmoid]);
-  const gated = graph.op(`${path}/Mul`, 'Mul', [activated, up]);
+  let inner: string;
+  if (isGated) {
+    const split = `${path}/${name}/Split`;
+    const lengths = graph.constant(`${split}/lengths`, 'int64', [intermediateSize, intermediateSize]);
+    const [gate, up] = [`${split}/output_0`, `${split}/output_1`] as const;
+    graph.op(split, 'Split', [product, lengths], { attributes: { axis: int(-1) }, outputs: [gate, up] });
+    const activated = activate(context, `${path}/act`, gate, activation);
+    inner = graph.op(`${path}/Mul`, 'Mul', [activated, up]);
+  } else {
+    inner = activate(context, `${path}/act`, product, activation);
+  }
   return linear(context, {
     path: `${path}/down_proj`,
-    input: gated,
-    matrices: [checkpoint.tensor(`${name('down')}.weight`, [hiddenSize, intermediateSize])],
-    biases: bias('down', hiddenSize),
+    input: inner,
+    matrices: [weights.matrix(layer, 'down')],
+    biases: [weights.bias(layer, 'down') ?? []].flat(),
   });
 }

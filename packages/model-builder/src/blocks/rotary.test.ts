@@ -5,18 +5,28 @@ const theta = 10_000;
 
 describe('rotary frequencies', () => {
   it('fall in a geometric series from 1 towards 1 over the base', () => {
-    const frequencies = rotaryFrequencies({ theta, scaling: { kind: 'none' } }, 8);
+    const frequencies = rotaryFrequencies({
+      theta,
+      size: 8,
+      isInterleaved: false,
+      scaling: { kind: 'none' },
+    });
     expect([...frequencies]).toEqual([1, 0.1, 0.01, 0.001].map(Math.fround));
   });
 
   it('are divided by the factor with linear scaling', () => {
-    const frequencies = rotaryFrequencies({ theta, scaling: { kind: 'linear', factor: 4 } }, 4);
+    const frequencies = rotaryFrequencies({
+      theta,
+      size: 4,
+      isInterleaved: false,
+      scaling: { kind: 'linear', factor: 4 },
+    });
     expect([...frequencies]).toEqual([0.25, 0.0025].map(Math.fround));
   });
 
   it('are divided by a factor each where a file has factors', () => {
     const scaling = { kind: 'factors', factors: [1, 2, 4, 8] } as const;
-    const frequencies = rotaryFrequencies({ theta, scaling }, 8);
+    const frequencies = rotaryFrequencies({ theta, size: 8, isInterleaved: false, scaling });
     expect([...frequencies]).toEqual([1, 0.05, 0.0025, 0.000125].map(Math.fround));
   });
 
@@ -28,7 +38,7 @@ describe('rotary frequencies', () => {
       highFrequencyFactor: 4,
       originalContextLength: 100,
     } as const;
-    const [short, middle, long] = rotaryFrequencies({ theta, scaling }, 8);
+    const [short, middle, long] = rotaryFrequencies({ theta, size: 8, isInterleaved: false, scaling });
     expect(short).toBe(1);
     // Wavelength 62.8 of 100: (100 / 62.8 - 1) / 3 of the way from slowed to kept.
     const share = (100 / (2 * Math.PI * 10) - 1) / 3;
@@ -38,7 +48,7 @@ describe('rotary frequencies', () => {
 });
 
 it('gives the same rows whether a table is made whole or in pieces', () => {
-  const frequencies = rotaryFrequencies({ theta, scaling: { kind: 'none' } }, 8);
+  const frequencies = rotaryFrequencies({ theta, size: 8, isInterleaved: false, scaling: { kind: 'none' } });
   const whole = rotaryRows(frequencies, 0, 10);
   const piece = rotaryRows(frequencies, 6, 10);
   expect(piece.cosine).toEqual(whole.cosine.slice(24));

@@ -1,4 +1,4 @@
-// Rotary position embedding (RoPE): tables of cosines and sines, one row per position, shared by all layers.
+// Rotary position embedding (RoPE): tables of cosines and sines, one row per position, shared by layers.
 
 import type { GraphRecorder } from '@ortler/onnx';
 import { assertInvariant } from '../errors.ts';
@@ -6,36 +6,44 @@ import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 import type { RopeConfig } from '../hugging-face/rope.ts';
 import { activationBytes, type FloatType } from '../weights/float16.ts';
 
-/** Names of the tables. Shape: `[contextLength, headSize / 2]`, in the type of activations. */
-export const ROTARY_TABLES = { cosine: 'model.rotary.cos', sine: 'model.rotary.sin' } as const;
+/** Names of the tables of a rotation. Shape: `[contextLength, size / 2]`, in the type of activations. */
+export interface RotaryTables {
+  readonly cosine: string;
+  readonly sine: string;
+}
+
+/** By the index of the rotation in the configuration. */
+export function rotaryTables(index: number): RotaryTables {
+  const path = index === 0 ? 'model.rotary' : `model.rotary.${index}`;
+  return { cosine: `${path}.cos`, sine: `${path}.sin` };
+}
 
 const POSITIONS_PER_CHUNK = 4096;
 
-/** Declares both tables; they are computed while they are written. */
-export function rotaryTables(
+/** Declares the tables of all rotations; they are computed while they are written. */
+export function declareRotaryTables(
   graph: GraphRecorder,
-  config: Pick<DecoderConfig, 'rope' | 'headSize' | 'contextLength'>,
+  { ropes, contextLength }: Pick<DecoderConfig, 'ropes' | 'contextLength'>,
   type: FloatType,
 ): void {
-  const frequencies = rotaryFrequencies(config.rope, config.headSize);
-  const half = frequencies.length;
-  const dims = [config.contextLength, half];
-  graph.weightGroup({
-    tensors: [
-      { name: ROTARY_TABLES.cosine, type, dims },
-      { name: ROTARY_TABLES.sine, type, dims },
-    ],
-    async *produce() {
-      for (let start = 0; start < config.contextLength; start += POSITIONS_PER_CHUNK) {
-        const end = Math.min(start + POSITIONS_PER_CHUNK, config.contextLength);
-        const { cosine, sine } = rotaryRows(frequencies, start, end);
-        yield [
-          activationBytes(cosine, type, ROTARY_TABLES.cosine),
-          activationBytes(sine, type, ROTARY_TABLES.sine),
-        ];
-      }
-    },
-  });
+  for (const [index, rope] of ropes.entries()) {
+    const { cosine, sine } = rotaryTables(index);
+    const frequencies = rotaryFrequencies(rope);
+    const dims = [contextLength, frequencies.length];
+    graph.weightGroup({
+      tensors: [
+        { name: cosine, type, dims },
+        { name: sine, type, dims },
+      ],
+      async *produce() {
+        for (let start = 0; start < contextLength; start += POSITIONS_PER_CHUNK) {
+          const end = Math.min(start + POSITIONS_PER_CHUNK, contextLength);
+          const rows = rotaryRows(frequencies, start, end, rotaryAmplitude(rope));
+          yield [activationBytes(rows.cosine, type, cosine), activationBytes(rows.sine, type, sine)];
+        }
+      },
+    });
+  }
 }
 
 /**
@@ -44,7 +52,7 @@ export function rotaryTables(
  * The angle is rounded to float32 as transformers rounds it: models were trained with that rounding, and far
  * into a context it is larger than the precision of a cosine.
  */
-export function rotaryRows(frequencies: Float32Array, start: number, end: number) {
+export function rotaryRows(frequencies: Float32Array, start: number, end: number, amplitude = 1) {
   const half = frequencies.length;
   const cosine = new Float32Array((end - start) * half);
   const sine = new Float32Array((end - start) * half);
@@ -52,39 +60,73 @@ export function rotaryRows(frequencies: Float32Array, start: number, end: number
     const row = (position - start) * half;
     for (let i = 0; i < half; i++) {
       const angle = Math.fround(position * frequencies[i]!);
-      cosine[row + i] = Math.cos(angle);
-      sine[row + i] = Math.sin(angle);
+      cosine[row + i] = amplitude * Math.cos(angle);
+      sine[row + i] = amplitude * Math.sin(angle);
     }
   }
   return { cosine, sine };
 }
 
+/** Factor of cosines and sines. */
+export function rotaryAmplitude({ scaling }: RopeConfig): number {
+  return scaling.kind === 'yarn' ? scaling.amplitude : 1;
+}
+
 /**
- * Angle per position of each pair of a head's elements. Shape: `[headSize / 2]`. Unit: radians per token.
+ * Angle per position of each pair of a head's elements. Shape: `[size / 2]`. Unit: radians per token.
  *
  * Source: transformers, modeling_rope_utils.py
  */
-export function rotaryFrequencies(rope: RopeConfig, headSize: number): Float32Array {
-  assertInvariant(headSize % 2 === 0, 'a head has pairs of elements');
-  const frequencies = new Float32Array(headSize / 2);
+export function rotaryFrequencies(rope: RopeConfig): Float32Array {
+  assertInvariant(rope.size % 2 === 0, 'a head has pairs of elements');
+  const frequencies = new Float32Array(rope.size / 2);
   for (let i = 0; i < frequencies.length; i++) {
-    frequencies[i] = scaleFrequency(rope, i, rope.theta ** ((-2 * i) / headSize));
+    frequencies[i] = scaleFrequency(rope, i, rope.theta ** ((-2 * i) / rope.size));
   }
   return frequencies;
 }
 
 /**
  * `linear` slows every frequency by `factor`. `llama3` keeps wavelengths shorter than `original / high`, slows
- * those longer than `original / low` by `factor`, and blends in between. `factors` has a divisor for each frequency.
+ * those longer than `original / low` by `factor`, and blends in between. `yarn` does that between two pairs. `factors` has a
+ * divisor for each frequency.
  */
-function scaleFrequency({ scaling }: RopeConfig, index: number, frequency: number): number {
-  if (scaling.kind === 'none') return frequency;
-  if (scaling.kind === 'factors') return frequency / scaling.factors[index]!;
-  if (scaling.kind === 'linear') return frequency / scaling.factor;
-  const { factor, lowFrequencyFactor: low, highFrequencyFactor: high, originalContextLength } = scaling;
-  const wavelength = (2 * Math.PI) / frequency;
-  if (wavelength < originalContextLength / high) return frequency;
-  if (wavelength > originalContextLength / low) return frequency / factor;
-  const share = (originalContextLength / wavelength - low) / (high - low);
-  return ((1 - share) * frequency) / factor + share * frequency;
+function scaleFrequency(rope: RopeConfig, index: number, frequency: number): number {
+  const { scaling } = rope;
+  switch (scaling.kind) {
+    case 'none':
+      return frequency;
+    case 'factors':
+      return frequency / scaling.factors[index]!;
+    case 'linear':
+      return frequency / scaling.factor;
+    case 'llama3': {
+      const { factor, lowFrequencyFactor: low, highFrequencyFactor: high, originalContextLength } = scaling;
+      const wavelength = (2 * Math.PI) / frequency;
+      if (wavelength < originalContextLength / high) return frequency;
+      if (wavelength > originalContextLength / low) return frequency / factor;
+      return blend(frequency / factor, frequency, (originalContextLength / wavelength - low) / (high - low));
+    }
+    case 'yarn': {
+      const { factor, fastRotations, slowRotations, roundsBorders } = scaling;
+      let first = pairOfRotations(rope, scaling.originalContextLength, fastRotations);
+      let last = pairOfRotations(rope, scaling.originalContextLength, slowRotations);
+      if (roundsBorders) [first, last] = [Math.floor(first), Math.ceil(last)];
+      first = Math.max(first, 0);
+      last = Math.min(last, rope.size - 1);
+      // As in transformers: a ramp needs a length.
+      const length = last === first ? 0.001 : last - first;
+      const slowed = Math.min(Math.max((index - first) / length, 0), 1);
+      return blend(frequency, frequency / factor, slowed);
+    }
+  }
+}
+
+/** The pair, as a fraction, that turns `rotations` times in a context. */
+function pairOfRotations({ theta, size }: RopeConfig, contextLength: number, rotations: number): number {
+  return (size * Math.log(contextLength / (rotations * 2 * Math.PI))) / (2 * Math.log(theta));
+}
+
+function blend(from: number, to: number, share: number): number {
+  return (1 - share) * from + share * to;
 }

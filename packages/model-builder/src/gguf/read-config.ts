@@ -58,7 +58,9 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
     configJson,
     config: {
       ...config,
-      ...(factors === undefined ? {} : { rope: { ...config.rope, scaling: { kind: 'factors', factors } } }),
+      ...(factors === undefined
+        ? {}
+        : { ropes: config.ropes.map(rope => ({ ...rope, scaling: { kind: 'factors' as const, factors } })) }),
       // In config.json one key says both.
       attentionOutputBias: has('blk.0.attn_output.bias'),
     },

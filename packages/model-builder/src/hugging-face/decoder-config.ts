@@ -1,39 +1,7 @@
-// The keys of config.json that affect a decoder graph, and the `DecoderConfig` derived from them. Architectures and blocks
-// depend on this file only; config.ts reads config.json.
+// The specification of a decoder: everything that its graph depends on besides the weights. Architectures fill it in from
+// config.json; blocks know nothing else, and no `model_type`.
 
-import { z } from 'zod';
 import type { RopeConfig } from './rope.ts';
-
-/** Keys shared by the three architectures. Other keys have no effect on the graph. */
-export const decoderConfigFile = z.object({
-  model_type: z.string(),
-  hidden_size: z.int().positive(),
-  intermediate_size: z.int().positive(),
-  num_hidden_layers: z.int().positive(),
-  num_attention_heads: z.int().positive(),
-  num_key_value_heads: z.int().positive().nullish(),
-  head_dim: z.int().positive().nullish(),
-  vocab_size: z.int().positive(),
-  max_position_embeddings: z.int().positive(),
-  rms_norm_eps: z.number().positive(),
-  hidden_act: z.string().nullish(),
-  tie_word_embeddings: z.boolean().default(false),
-  attention_bias: z.boolean().default(false),
-  mlp_bias: z.boolean().default(false),
-  rope_theta: z.number().positive().nullish(),
-  rope_scaling: z.record(z.string(), z.unknown()).nullish(),
-  rope_parameters: z.record(z.string(), z.unknown()).nullish(),
-  original_max_position_embeddings: z.number().nullish(),
-  partial_rotary_factor: z.number().nullish(),
-  use_sliding_window: z.boolean().nullish(),
-  sliding_window: z.number().nullish(),
-  max_window_layers: z.number().nullish(),
-  layer_types: z.array(z.string()).nullish(),
-  is_causal: z.boolean().nullish(),
-  per_layer_config: z.record(z.string(), z.unknown()).nullish(),
-});
-
-export type DecoderConfigFile = z.infer<typeof decoderConfigFile>;
 
 /** All parameters of the graph besides the weights. */
 export interface DecoderConfig {
@@ -47,13 +15,97 @@ export interface DecoderConfig {
   readonly vocabSize: number;
   /** Unit: tokens. */
   readonly contextLength: number;
-  readonly normEpsilon: number;
-  readonly rope: RopeConfig;
-  /** The output matrix is the embedding table. */
-  readonly tiedEmbeddings: boolean;
+  readonly norm: NormConfig;
+  /** Rotary tables, which layers name by index. */
+  readonly ropes: readonly RopeConfig[];
+  /** What differs from layer to layer. */
+  readonly layers: readonly LayerConfig[];
+  /** Norms of queries and keys before the rotation: none, over each head, or over all heads together. */
+  readonly queryKeyNorm: 'none' | 'head' | 'width';
+  /** Factor of the attention scores. */
+  readonly attentionScale: number;
+  /** Scores become `cap * tanh(score / cap)`. */
+  readonly attentionSoftcap: number | undefined;
+  /** Queries are multiplied by `1 + growth * ln(1 + floor(position / period))`. Not together with norms over each head. */
+  readonly queryScale: { readonly growth: number; readonly period: number } | undefined;
   readonly qkvBias: boolean;
   readonly attentionOutputBias: boolean;
   readonly mlpBias: boolean;
-  /** RMS norms over each query and key head before the rotary embedding. */
-  readonly queryKeyNorm: boolean;
+  /** Attention and MLP read the same normed input, and both are added to it. */
+  readonly isParallel: boolean;
+  readonly activation: Activation;
+  /** `activation(gate) * up`; otherwise `activation(up)`. */
+  readonly isGated: boolean;
+  /** Factor of the embedding. */
+  readonly embeddingScale: number;
+  /** Factor of what attention and MLP add to the residual stream. */
+  readonly residualScale: number;
+  /** Factor of the logits, before their soft cap. */
+  readonly logitScale: number;
+  readonly logitSoftcap: number | undefined;
+  /** The output matrix is the embedding table. */
+  readonly tiedEmbeddings: boolean;
+  readonly modules: ModuleNames;
+  /** The model is the text part of a wrapper, whose other weights are left out. */
+  readonly isTextPart: boolean;
 }
+
+export interface LayerConfig {
+  /** Index of the rotary table; undefined for a layer without positions. */
+  readonly rope: number | undefined;
+  /** Keys that a token sees, itself included; undefined for all. Unit: tokens. */
+  readonly window: number | undefined;
+}
+
+export interface NormConfig {
+  /** `layer` subtracts the mean first. */
+  readonly kind: 'rms' | 'layer';
+  readonly epsilon: number;
+  /** Added to the weights of the checkpoint. */
+  readonly weightOffset: 0 | 1;
+  readonly hasBias: boolean;
+}
+
+/** `gelu-tanh`: GELU with the approximation by tanh. `relu2`: the square of ReLU. */
+export type Activation = 'silu' | 'gelu-tanh' | 'relu2';
+
+/** Names of modules in the checkpoint, within a layer. */
+export interface ModuleNames {
+  /** Norms of the input of attention and MLP, and of what they give; undefined where there is none. */
+  readonly beforeAttention: string | undefined;
+  readonly afterAttention: string | undefined;
+  readonly beforeMlp: string | undefined;
+  readonly afterMlp: string | undefined;
+  readonly query: string;
+  readonly key: string;
+  readonly value: string;
+  /** One matrix with the rows of queries, keys and values in turn, in place of the three. */
+  readonly queryKeyValue: string | undefined;
+  readonly attentionOutput: string;
+  readonly queryNorm: string;
+  readonly keyNorm: string;
+  readonly gate: string;
+  readonly up: string;
+  /** One matrix with the rows of gates and ups in turn, in place of the two. */
+  readonly gateUp: string | undefined;
+  readonly down: string;
+}
+
+/** The names of Llama, which most architectures share. */
+export const LLAMA_MODULES: ModuleNames = {
+  beforeAttention: 'input_layernorm',
+  afterAttention: undefined,
+  beforeMlp: 'post_attention_layernorm',
+  afterMlp: undefined,
+  query: 'self_attn.q_proj',
+  key: 'self_attn.k_proj',
+  value: 'self_attn.v_proj',
+  queryKeyValue: undefined,
+  attentionOutput: 'self_attn.o_proj',
+  queryNorm: 'self_attn.q_norm',
+  keyNorm: 'self_attn.k_norm',
+  gate: 'mlp.gate_proj',
+  up: 'mlp.up_proj',
+  gateUp: undefined,
+  down: 'mlp.down_proj',
+};

@@ -1,8 +1,10 @@
-// RoPE (rotary position embedding) settings of config.json: `rope_theta` with `rope_scaling`, or the newer `rope_parameters`.
+// RoPE (rotary position embedding) settings of config.json: the object under `rope_scaling`, or under the newer
+// `rope_parameters`.
 
 import { z } from 'zod';
 
 const factor = z.number().min(1);
+const contextLength = z.int().positive();
 
 const ropeSettings = z.discriminatedUnion('rope_type', [
   z.object({ rope_type: z.literal('default') }),
@@ -12,7 +14,18 @@ const ropeSettings = z.discriminatedUnion('rope_type', [
     factor,
     low_freq_factor: z.number().positive(),
     high_freq_factor: z.number().positive(),
-    original_max_position_embeddings: z.int().positive(),
+    original_max_position_embeddings: contextLength,
+  }),
+  z.object({
+    rope_type: z.literal('yarn'),
+    factor,
+    original_max_position_embeddings: contextLength.optional(),
+    attention_factor: z.number().positive().nullish(),
+    beta_fast: z.number().positive().nullish(),
+    beta_slow: z.number().positive().nullish(),
+    mscale: z.number().min(0).nullish(),
+    mscale_all_dim: z.number().min(0).nullish(),
+    truncate: z.boolean().optional(),
   }),
 ]);
 
@@ -28,26 +41,52 @@ export type RopeScaling =
       /** Unit: tokens. */
       readonly originalContextLength: number;
     }
-  /** Frequency `i` is divided by factor `i`: llama3 scaling as GGUF files have it. Shape: `[headSize / 2]`. */
+  | {
+      readonly kind: 'yarn';
+      readonly factor: number;
+      /** Unit: tokens. */
+      readonly originalContextLength: number;
+      /** Rotations over the original context, from which on a frequency is kept, and up to which it is slowed. */
+      readonly fastRotations: number;
+      readonly slowRotations: number;
+      /** Both borders are rounded to whole pairs. */
+      readonly roundsBorders: boolean;
+      /** Factor of cosines and sines. */
+      readonly amplitude: number;
+    }
+  /** Frequency `i` is divided by factor `i`: llama3 scaling as GGUF files have it. Shape: `[size / 2]`. */
   | { readonly kind: 'factors'; readonly factors: readonly number[] };
 
 export interface RopeConfig {
   /** Base of the geometric series of frequencies. */
   readonly theta: number;
+  /** Elements of a head that are rotated, from the first on. */
+  readonly size: number;
+  /** Neighbouring elements are a pair; otherwise elements half the size apart. */
+  readonly isInterleaved: boolean;
   readonly scaling: RopeScaling;
 }
 
-export const SUPPORTED_ROPE_TYPES = ['default', 'linear', 'llama3'] as const;
+export const SUPPORTED_ROPE_TYPES = ['default', 'linear', 'llama3', 'yarn'] as const;
 
 /** A parsed block of RoPE settings, or its fault: invalid, or valid but unsupported. */
 export type RopeResult =
-  | { readonly kind: 'valid'; readonly scaling: RopeScaling; readonly theta: number | undefined }
+  | {
+      readonly kind: 'valid';
+      readonly scaling: RopeScaling;
+      readonly theta: number | undefined;
+      /** Rotated part of a head. */
+      readonly partialFactor: number | undefined;
+    }
   | { readonly kind: 'invalid'; readonly path: string; readonly fault: string }
   | { readonly kind: 'unsupported'; readonly path: string; readonly fault: string };
 
-/** Reads the object under `rope_scaling` or `rope_parameters`; `type` is the older name of `rope_type`. */
-export function parseRopeSettings(value: Readonly<Record<string, unknown>>): RopeResult {
-  // Nested settings per kind of layer.
+/**
+ * Reads the object under `rope_scaling` or `rope_parameters`, or the part of it for one type of layer; `type` is the older name of
+ * `rope_type`. `maximum`: the context length of the model.
+ */
+export function parseRopeSettings(value: Readonly<Record<string, unknown>>, maximum: number): RopeResult {
+  // Nested settings for each type of layer.
   const nested = Object.entries(value).find(([, entry]) => isObject(entry));
   if (nested !== undefined) {
     return { kind: 'unsupported', path: nested[0], fault: 'is an object; all layers must share one setting' };
@@ -57,9 +96,6 @@ export function parseRopeSettings(value: Readonly<Record<string, unknown>>): Rop
     const fault = `is ${JSON.stringify(type)}; allowed are ${SUPPORTED_ROPE_TYPES.join(', ')}`;
     return { kind: 'unsupported', path: 'rope_type', fault };
   }
-  if (value.partial_rotary_factor !== undefined && value.partial_rotary_factor !== 1) {
-    return { kind: 'unsupported', path: 'partial_rotary_factor', fault: 'must be absent or 1' };
-  }
   const parsed = ropeSettings.safeParse({ ...value, rope_type: type });
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
@@ -67,14 +103,22 @@ export function parseRopeSettings(value: Readonly<Record<string, unknown>>): Rop
   }
   const theta = z.number().positive().optional().safeParse(value.rope_theta);
   if (!theta.success) return { kind: 'invalid', path: 'rope_theta', fault: 'must be a number above 0' };
+  const partial = z.number().positive().max(1).optional().safeParse(value.partial_rotary_factor);
+  if (!partial.success)
+    return { kind: 'invalid', path: 'partial_rotary_factor', fault: 'must be above 0 and at most 1' };
   const settings = parsed.data;
   if (settings.rope_type === 'llama3' && settings.high_freq_factor <= settings.low_freq_factor) {
     return { kind: 'invalid', path: 'high_freq_factor', fault: 'must be above low_freq_factor' };
   }
-  return { kind: 'valid', scaling: toScaling(settings), theta: theta.data };
+  return {
+    kind: 'valid',
+    scaling: toScaling(settings, maximum),
+    theta: theta.data,
+    partialFactor: partial.data,
+  };
 }
 
-function toScaling(settings: z.infer<typeof ropeSettings>): RopeScaling {
+function toScaling(settings: z.infer<typeof ropeSettings>, maximum: number): RopeScaling {
   switch (settings.rope_type) {
     case 'default':
       return { kind: 'none' };
@@ -88,7 +132,31 @@ function toScaling(settings: z.infer<typeof ropeSettings>): RopeScaling {
         highFrequencyFactor: settings.high_freq_factor,
         originalContextLength: settings.original_max_position_embeddings,
       };
+    case 'yarn':
+      return {
+        kind: 'yarn',
+        factor: settings.factor,
+        originalContextLength: settings.original_max_position_embeddings ?? maximum,
+        fastRotations: settings.beta_fast ?? 32,
+        slowRotations: settings.beta_slow ?? 1,
+        roundsBorders: settings.truncate ?? true,
+        amplitude: settings.attention_factor ?? yarnAmplitude(settings),
+      };
   }
+}
+
+/** Source: transformers, `_compute_yarn_parameters` of modeling_rope_utils.py. */
+function yarnAmplitude({
+  factor,
+  mscale,
+  mscale_all_dim: all,
+}: {
+  readonly factor: number;
+  readonly mscale?: number | null | undefined;
+  readonly mscale_all_dim?: number | null | undefined;
+}): number {
+  const amplitude = (weight: number) => 0.1 * weight * Math.log(factor) + 1;
+  return mscale && all ? amplitude(mscale) / amplitude(all) : amplitude(1);
 }
 
 function isObject(value: unknown): boolean {

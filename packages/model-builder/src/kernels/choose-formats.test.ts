@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseDecoderConfig } from '../architectures/read-decoder-config.ts';
 import type { WeightSource } from '../hugging-face/checkpoint.ts';
+import { DecoderWeights } from '../hugging-face/decoder-weights.ts';
 import { fillSeeded } from '../testing/seeded-weights.ts';
 import { chooseFormat, chooseFormats, errorBudget } from './choose-formats.ts';
 import { countFormats } from './count-formats.ts';
@@ -92,7 +93,8 @@ describe('the formats of a model', () => {
   const exact = onGrid(4, -0.1);
 
   /** The down matrix of layer 1 and the output matrix are normally distributed; all others are on a 4-bit grid. */
-  const checkpoint: Pick<WeightSource, 'tensor'> = {
+  const checkpoint: Pick<WeightSource, 'has' | 'tensor'> = {
+    has: () => true,
     tensor: (name, shape) => ({
       name,
       shape,
@@ -102,7 +104,8 @@ describe('the formats of a model', () => {
       },
     }),
   };
-  const choose = (signal?: AbortSignal) => chooseFormats(checkpoint as WeightSource, config, signal);
+  const choose = (signal?: AbortSignal) =>
+    chooseFormats(new DecoderWeights(checkpoint as WeightSource, config), config, signal);
 
   it('are chosen matrix by matrix, and the same at every build', async () => {
     const formats = await choose();

@@ -1,9 +1,9 @@
 // The formats of a build in q4: each matrix keeps codes of the file that are as small, and otherwise takes the smallest one whose measured error is within the budget of its role.
 
 import { type QuantisedFormat, WEIGHT_FORMATS, type WeightFormat } from '@ortler/kernels';
-import type { WeightSource } from '../hugging-face/checkpoint.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
+import type { DecoderWeights } from '../hugging-face/decoder-weights.ts';
 import { relativeError, sampleBlocks } from '../weights/sample-error.ts';
 import { decoderMatrices, type MatrixRole } from './decoder-matrices.ts';
 import { commonFormat } from './file-formats.ts';
@@ -69,14 +69,14 @@ export function chooseFormat(values: Float32Array, budget: number): QuantisedFor
  * Throws: as `WeightSource.tensor` and `CheckpointTensor.readFloats`, or the reason of `signal`.
  */
 export async function chooseFormats(
-  checkpoint: WeightSource,
+  weights: DecoderWeights,
   config: DecoderConfig,
   signal: AbortSignal | undefined,
 ): Promise<MatrixFormats> {
   const formats = new Map<string, WeightFormat>();
-  for (const { role, name, tensors, shape } of decoderMatrices(config)) {
+  for (const { role, name, tensors } of decoderMatrices(config)) {
     signal?.throwIfAborted();
-    const sources = tensors.map(tensor => checkpoint.tensor(tensor, shape));
+    const sources = tensors(weights);
     const kept = keptFormat(sources);
     if (kept !== undefined) {
       formats.set(name, kept);

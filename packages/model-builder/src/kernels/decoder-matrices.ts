@@ -2,54 +2,55 @@
 
 import { EMBEDDING_WEIGHT } from '../blocks/embedding.ts';
 import { LM_HEAD_WEIGHT } from '../blocks/lm-head.ts';
+import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
+import type { DecoderWeights, LayerMatrix } from '../hugging-face/decoder-weights.ts';
 
-/** `table`: the embedding table, and the output matrix. */
+/** `table`: the embedding table, and the output matrix. `gateUp`: gates and ups, or ups alone without a gate. */
 export type MatrixRole = 'table' | 'query' | 'key' | 'value' | 'attentionOutput' | 'gateUp' | 'down';
 
 export interface DecoderMatrix {
   readonly role: MatrixRole;
+  /** In the graph. */
   readonly name: string;
-  /** Tensors of equal shape; several have their tiles in turns. */
-  readonly tensors: readonly string[];
-  /** Of each tensor: `[outputs, inputs]`. */
-  readonly shape: readonly [number, number];
+  /** `[outputs, inputs]` each; several have their tiles in turns. Throws: as `WeightSource.tensor`. */
+  tensors(weights: DecoderWeights): readonly CheckpointTensor[];
 }
 
 /** Tables first. One after the other, because a corrupt number of layers could exhaust memory. */
 export function* decoderMatrices(config: DecoderConfig): Generator<DecoderMatrix> {
-  yield tableMatrix(config, EMBEDDING_WEIGHT);
-  if (!config.tiedEmbeddings) yield tableMatrix(config, LM_HEAD_WEIGHT);
+  yield EMBEDDING_TABLE;
+  if (!config.tiedEmbeddings) yield OUTPUT_TABLE;
   for (let layer = 0; layer < config.layerCount; layer++) yield* Object.values(layerMatrices(config, layer));
 }
 
-export function tableMatrix({ vocabSize, hiddenSize }: DecoderConfig, name: string): DecoderMatrix {
-  return { role: 'table', name, tensors: [name], shape: [vocabSize, hiddenSize] };
-}
+export const EMBEDDING_TABLE: DecoderMatrix = {
+  role: 'table',
+  name: EMBEDDING_WEIGHT,
+  tensors: weights => [weights.embedding()],
+};
+
+export const OUTPUT_TABLE: DecoderMatrix = {
+  role: 'table',
+  name: LM_HEAD_WEIGHT,
+  tensors: weights => [weights.head()],
+};
 
 export function layerMatrices(
-  { headCount, kvHeadCount, headSize, hiddenSize, intermediateSize }: DecoderConfig,
+  { isGated }: Pick<DecoderConfig, 'isGated'>,
   layer: number,
 ): Readonly<Record<Exclude<MatrixRole, 'table'>, DecoderMatrix>> {
-  const attention = `model.layers.${layer}.self_attn`;
-  const mlp = `model.layers.${layer}.mlp`;
-  const one = (role: MatrixRole, name: string, shape: readonly [number, number]): DecoderMatrix => ({
+  const of = (role: MatrixRole, module: string, ...parts: readonly LayerMatrix[]): DecoderMatrix => ({
     role,
-    name,
-    tensors: [name],
-    shape,
+    name: `model.layers.${layer}.${module}.weight`,
+    tensors: weights => parts.map(part => weights.matrix(layer, part)),
   });
   return {
-    query: one('query', `${attention}.q_proj.weight`, [headCount * headSize, hiddenSize]),
-    key: one('key', `${attention}.k_proj.weight`, [kvHeadCount * headSize, hiddenSize]),
-    value: one('value', `${attention}.v_proj.weight`, [kvHeadCount * headSize, hiddenSize]),
-    attentionOutput: one('attentionOutput', `${attention}.o_proj.weight`, [hiddenSize, headCount * headSize]),
-    gateUp: {
-      role: 'gateUp',
-      name: `${mlp}.gate_up_proj.weight`,
-      tensors: [`${mlp}.gate_proj.weight`, `${mlp}.up_proj.weight`],
-      shape: [intermediateSize, hiddenSize],
-    },
-    down: one('down', `${mlp}.down_proj.weight`, [hiddenSize, intermediateSize]),
+    query: of('query', 'self_attn.q_proj', 'query'),
+    key: of('key', 'self_attn.k_proj', 'key'),
+    value: of('value', 'self_attn.v_proj', 'value'),
+    attentionOutput: of('attentionOutput', 'self_attn.o_proj', 'attentionOutput'),
+    gateUp: isGated ? of('gateUp', 'mlp.gate_up_proj', 'gate', 'up') : of('gateUp', 'mlp.up_proj', 'up'),
+    down: of('down', 'mlp.down_proj', 'down'),
   };
 }

@@ -1,9 +1,9 @@
 // The formats of a build that keeps the values of its file: each matrix has the format of the file's codes.
 
 import { isSuperBlockFormat, type QuantisedFormat, type WeightFormat } from '@ortler/kernels';
-import type { WeightSource } from '../hugging-face/checkpoint.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
+import type { DecoderWeights } from '../hugging-face/decoder-weights.ts';
 import { holdsCodes } from '../stored-codes.ts';
 import type { MatrixFormats } from './choose-formats.ts';
 import { decoderMatrices } from './decoder-matrices.ts';
@@ -12,12 +12,12 @@ import { decoderMatrices } from './decoder-matrices.ts';
 export const FITTED: QuantisedFormat = 'q8';
 
 /** Throws: as `WeightSource.tensor`. */
-export function fileFormats(checkpoint: WeightSource, config: DecoderConfig): MatrixFormats {
+export function fileFormats(weights: DecoderWeights, config: DecoderConfig): MatrixFormats {
   const formats = new Map<string, WeightFormat>();
   /** Of the matrices that one product multiplies with. */
   let products: string[] = [];
-  for (const { role, name, tensors, shape } of decoderMatrices(config)) {
-    const own = tensors.map(tensor => formatOf(checkpoint.tensor(tensor, shape)));
+  for (const { role, name, tensors } of decoderMatrices(config)) {
+    const own = tensors(weights).map(formatOf);
     formats.set(name, own.reduce(commonFormat));
     if (role === 'query') products = [];
     if (role === 'query' || role === 'key' || role === 'value') products.push(name);

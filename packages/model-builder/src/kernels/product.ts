@@ -5,7 +5,7 @@ import { float, type GraphRecorder, int, ints } from '@ortler/onnx';
 import type { TiledMatrix } from '../weights/declare-tiles.ts';
 
 /** Numbers of `Activation` in `packages/kernels/c/product.h`. */
-const ACTIVATIONS = { none: 0, silu: 1 } as const;
+const ACTIVATIONS = { none: 0, silu: 1, 'gelu-tanh': 2 } as const;
 
 export interface ProductOptions {
   /** Name of the value. Shape: `[..., inputs]`. */
@@ -13,12 +13,14 @@ export interface ProductOptions {
   /** Their results are the columns of the product, one after the other. */
   readonly matrices: readonly TiledMatrix[];
   /** Weight of an RMS norm of the input. */
-  readonly norm?: { readonly weight: string; readonly epsilon: number };
+  readonly norm?: undefined | { readonly weight: string; readonly epsilon: number };
   /** Name of the bias, of all columns. */
   readonly bias?: string | undefined;
   /** Name of a value that is added to the product. */
   readonly residual?: string;
-  /** The matrix has tiles of gates and ups in turns: the product is `silu(gate) * up`. */
+  /** Of the product. Default: none. */
+  readonly activation?: keyof typeof ACTIVATIONS;
+  /** The matrix has tiles of gates and ups in turns: the product is `activation(gate) * up`. */
   readonly isGated?: boolean;
   /** Bits of activations that are multiplied with quantised weights. Default: 8. */
   readonly activationBits?: 8 | 16;
@@ -34,6 +36,7 @@ export function product(graph: GraphRecorder, path: string, options: ProductOpti
     norm,
     bias = '',
     residual = '',
+    activation = 'none',
     isGated = false,
     activationBits = 8,
     output,
@@ -49,7 +52,8 @@ export function product(graph: GraphRecorder, path: string, options: ProductOpti
       formats: ints(matrices.map(({ format }) => WEIGHT_FORMATS[format].number)),
       ...(norm === undefined ? {} : { epsilon: float(norm.epsilon) }),
       ...(activationBits === 8 ? {} : { activation_bits: int(activationBits) }),
-      ...(isGated ? { gated: int(1), activation: int(ACTIVATIONS.silu) } : {}),
+      ...(isGated ? { gated: int(1) } : {}),
+      ...(activation === 'none' ? {} : { activation: int(ACTIVATIONS[activation]) }),
     },
     ...(output === undefined ? {} : { outputs: [output] }),
   });

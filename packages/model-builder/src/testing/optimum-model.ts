@@ -18,6 +18,7 @@ import { DYNAMIC_DIMS, VARIANTS, type Variant } from '../blocks/variant.ts';
 import { writeDurably } from '../build-folder.ts';
 import { listCompanionFiles } from '../copy-companions.ts';
 import { Checkpoint } from '../hugging-face/checkpoint.ts';
+import { DecoderWeights } from '../hugging-face/decoder-weights.ts';
 
 const { attentionMask: ATTENTION_MASK, positionIds: POSITION_IDS } = MASK_INPUT;
 /** Index among the inputs of GroupQueryAttention. */
@@ -66,7 +67,8 @@ export async function writeOptimumModel(options: OptimumModelOptions): Promise<v
     recordDecoderGraph({
       graph,
       config,
-      checkpoint,
+      weights: new DecoderWeights(checkpoint, config),
+      activation: variant.activation,
       precision,
       variant,
     });

@@ -88,7 +88,7 @@ export async function createTinyGguf(folder: string, options: TinyGgufOptions): 
 }
 
 function modelFields(config: DecoderConfig): Record<string, FieldToWrite> {
-  const { modelType: type, rope } = config;
+  const { modelType: type, ropes } = config;
   return {
     'general.architecture': type,
     [`${type}.block_count`]: { uint32: config.layerCount },
@@ -99,8 +99,8 @@ function modelFields(config: DecoderConfig): Record<string, FieldToWrite> {
     [`${type}.attention.head_count_kv`]: { uint32: config.kvHeadCount },
     [`${type}.attention.key_length`]: { uint32: config.headSize },
     [`${type}.attention.value_length`]: { uint32: config.headSize },
-    [`${type}.attention.layer_norm_rms_epsilon`]: { float32: config.normEpsilon },
-    [`${type}.rope.freq_base`]: { float32: rope.theta },
+    [`${type}.attention.layer_norm_rms_epsilon`]: { float32: config.norm.epsilon },
+    [`${type}.rope.freq_base`]: { float32: ropes[0]!.theta },
   };
 }
 

@@ -94,7 +94,7 @@ export function seededTensors(config: DecoderConfig, seed: number): TensorToWrit
     matrix(`${path}.self_attn.k_proj`, keys, hiddenSize, config.qkvBias);
     matrix(`${path}.self_attn.v_proj`, keys, hiddenSize, config.qkvBias);
     matrix(`${path}.self_attn.o_proj`, hiddenSize, queries, config.attentionOutputBias);
-    if (config.queryKeyNorm) {
+    if (config.queryKeyNorm === 'head') {
       norm(`${path}.self_attn.q_norm`, headSize);
       norm(`${path}.self_attn.k_norm`, headSize);
     }

@@ -371,7 +371,7 @@ OLMO2_CASES = cases_of(
     case("linear rope scaling, biases", rope_scaling={"rope_type": "linear", "factor": 2.0}, attention_bias=True),
 )
 
-OLMO3 = {**OLMO2, "model_type": "olmo3", "sliding_window": WINDOW}
+OLMO3 = {**OLMO2, "model_type": "olmo3", "sliding_window": WINDOW, "rope_theta": 500_000.0}
 OLMO3_CASES = cases_of(
     OLMO3,
     case("windows but every fourth layer"),

@@ -1,0 +1,64 @@
+// The keys of config.json that affect a decoder graph, of all architectures. An architecture reads those that its model type
+// has; others have no effect.
+
+import { z } from 'zod';
+
+const size = z.int().positive();
+const nullableSize = size.nullish();
+
+export const configKeys = z.object({
+  model_type: z.string(),
+  hidden_size: size,
+  intermediate_size: size,
+  // Of corrupt numbers: lists of this length are made before any weight is looked for.
+  num_hidden_layers: size.max(10_000),
+  num_attention_heads: size,
+  num_key_value_heads: nullableSize,
+  head_dim: nullableSize,
+  vocab_size: size,
+  max_position_embeddings: size,
+  tie_word_embeddings: z.boolean().optional(),
+  is_causal: z.boolean().nullish(),
+  use_bidirectional_attention: z.unknown().optional(),
+  per_layer_config: z.record(z.string(), z.unknown()).nullish(),
+
+  rms_norm_eps: z.number().positive().optional(),
+  layer_norm_eps: z.number().positive().optional(),
+  norm_eps: z.number().positive().optional(),
+  norm_epsilon: z.number().positive().optional(),
+
+  hidden_act: z.string().nullish(),
+  hidden_activation: z.string().nullish(),
+
+  attention_bias: z.boolean().nullish(),
+  attention_out_bias: z.boolean().nullish(),
+  mlp_bias: z.boolean().nullish(),
+  use_bias: z.boolean().nullish(),
+
+  rope_theta: z.number().positive().nullish(),
+  rope_local_base_freq: z.number().positive().nullish(),
+  rope_scaling: z.record(z.string(), z.unknown()).nullish(),
+  rope_parameters: z.record(z.string(), z.unknown()).nullish(),
+  original_max_position_embeddings: z.number().nullish(),
+  partial_rotary_factor: z.number().nullish(),
+  no_rope_layers: z.array(z.number()).nullish(),
+  no_rope_layer_interval: size.optional(),
+
+  sliding_window: size.nullish(),
+  use_sliding_window: z.boolean().nullish(),
+  max_window_layers: z.number().nullish(),
+  sliding_window_pattern: z.union([z.int().nonnegative(), z.string()]).nullish(),
+  layer_types: z.array(z.string()).nullish(),
+
+  query_pre_attn_scalar: z.number().positive().optional(),
+  attn_logit_softcapping: z.number().positive().nullish(),
+  final_logit_softcapping: z.number().positive().nullish(),
+
+  embedding_multiplier: z.number().optional(),
+  residual_multiplier: z.number().optional(),
+  attention_multiplier: z.number().optional(),
+  logits_scaling: z.number().positive().optional(),
+  logit_scale: z.number().optional(),
+});
+
+export type ConfigKeys = z.infer<typeof configKeys>;

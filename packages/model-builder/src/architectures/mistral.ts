@@ -1,0 +1,36 @@
+// Mistral 7B, Nemo and Small: Llama with a head size of its own and, in the first versions, a window in all layers. Ministral 3 has
+// queries that grow with their position.
+// Source: transformers, models/mistral/modeling_mistral.py and models/ministral3/modeling_ministral3.py
+
+import type { Architecture, ConfigReader, LayerPlan } from './architecture.ts';
+import type { ConfigKeys } from './config-keys.ts';
+import { windowLength } from './layer-windows.ts';
+
+export const mistral: Architecture = {
+  modelType: 'mistral',
+  defaults: { sliding_window: 4096 },
+  read: uniformLayers,
+};
+
+/** Of a scale of queries in the rotary settings. */
+const GROWTH_KEY = 'llama_4_scaling_beta';
+
+export const ministral3: Architecture = {
+  modelType: 'ministral3',
+  defaults: { head_dim: 128, sliding_window: null },
+  read(keys, reader) {
+    const block = keys.rope_parameters === undefined ? 'rope_scaling' : 'rope_parameters';
+    const settings = keys[block] ?? reader.refuse(block, 'must be there, as it says how queries grow');
+    const growth = settings[GROWTH_KEY];
+    if (typeof growth !== 'number') return reader.invalid(`${block}.${GROWTH_KEY}`, 'must be a number');
+    const period = settings.original_max_position_embeddings ?? keys.max_position_embeddings;
+    if (typeof period !== 'number' || period <= 0)
+      return reader.invalid(`${block}.original_max_position_embeddings`, 'must be a number above 0');
+    return { ...uniformLayers(keys, reader), queryScale: { growth, period } };
+  },
+};
+
+function uniformLayers(keys: ConfigKeys, reader: ConfigReader): LayerPlan {
+  const window = keys.sliding_window === null ? undefined : windowLength(keys, reader);
+  return { ropes: [reader.rope()], layer: () => ({ rope: 0, window }) };
+}

@@ -1,0 +1,186 @@
+// The weights of a decoder by their role. It knows the names and shapes that a checkpoint stores them under.
+
+import type { WeightSource } from './checkpoint.ts';
+import type { CheckpointTensor } from './checkpoint-tensor.ts';
+import type { DecoderConfig } from './decoder-config.ts';
+import { withOffset } from './norm-weight.ts';
+import { tensorRows } from './tensor-rows.ts';
+
+export type LayerMatrix = 'query' | 'key' | 'value' | 'attentionOutput' | 'gate' | 'up' | 'down';
+export type LayerNorm = 'beforeAttention' | 'afterAttention' | 'beforeMlp' | 'afterMlp';
+export type HeadNorm = 'queryNorm' | 'keyNorm';
+
+/** Prefixes of the decoder's tensors: alone, as a part of a wrapper (two spellings), and without its head. */
+const PREFIXES = ['model.', 'model.language_model.', 'language_model.model.', ''];
+const HEADS = ['lm_head', 'language_model.lm_head'];
+
+/** All methods throw as `WeightSource.tensor`. */
+export class DecoderWeights {
+  readonly source: WeightSource;
+  readonly #config: DecoderConfig;
+  readonly #prefix: string;
+  readonly #head: string;
+
+  constructor(source: WeightSource, config: DecoderConfig) {
+    this.source = source;
+    this.#config = config;
+    this.#prefix = PREFIXES.find(prefix => source.has(`${prefix}embed_tokens.weight`)) ?? 'model.';
+    this.#head = HEADS.find(head => source.has(`${head}.weight`)) ?? 'lm_head';
+  }
+
+  /** Shape: `[vocab, hidden]`. */
+  embedding(): CheckpointTensor {
+    return this.#table(`${this.#prefix}embed_tokens.weight`);
+  }
+
+  /** The output matrix that is stored, which a tied model may have too. Shape: `[vocab, hidden]`. */
+  head(): CheckpointTensor {
+    return this.#table(this.headName);
+  }
+
+  get headName(): string {
+    return `${this.#head}.weight`;
+  }
+
+  /** Shape: `[outputs, inputs]`. */
+  matrix(layer: number, role: LayerMatrix): CheckpointTensor {
+    const [outputs, inputs] = matrixShape(this.#config, role);
+    const fused = this.#fused(role);
+    if (fused === undefined)
+      return this.#tensor(layer, this.#config.modules[role], 'weight', [outputs, inputs]);
+    const all = this.#tensor(layer, fused.module, 'weight', [fused.rowCount, inputs]);
+    return tensorRows(all, fused.firstRow, outputs);
+  }
+
+  /** Shape: `[outputs]`. Undefined for matrices without. */
+  bias(layer: number, role: LayerMatrix): CheckpointTensor | undefined {
+    if (!hasBias(this.#config, role)) return undefined;
+    const [outputs] = matrixShape(this.#config, role);
+    const fused = this.#fused(role);
+    if (fused === undefined) return this.#tensor(layer, this.#config.modules[role], 'bias', [outputs]);
+    return tensorRows(this.#tensor(layer, fused.module, 'bias', [fused.rowCount]), fused.firstRow, outputs);
+  }
+
+  /** Shape: `[hidden]`. Undefined where the layer has no such norm. */
+  norm(layer: number, role: LayerNorm): NormWeights | undefined {
+    const module = this.#config.modules[role];
+    return module === undefined ? undefined : this.#norm(`${this.#layer(layer)}.${module}`);
+  }
+
+  finalNorm(): NormWeights {
+    return this.#norm(`${this.#prefix}norm`);
+  }
+
+  /** Shape: `[headSize]`, or `[heads * headSize]` for a norm over all heads. */
+  headNorm(layer: number, role: HeadNorm): CheckpointTensor {
+    const { headCount, kvHeadCount, headSize, queryKeyNorm, norm, modules } = this.#config;
+    const heads = queryKeyNorm === 'head' ? 1 : role === 'queryNorm' ? headCount : kvHeadCount;
+    return withOffset(this.#tensor(layer, modules[role], 'weight', [heads * headSize]), norm.weightOffset);
+  }
+
+  /**
+   * Checks the numbers of heads and layers before anything is allocated, because graphs build lists of that length first and a
+   * corrupt number could exhaust memory.
+   */
+  checkExtent(): void {
+    const last = this.#config.layerCount - 1;
+    if (this.norm(last, 'beforeAttention') === undefined) this.matrix(last, 'down');
+    this.matrix(0, 'query');
+  }
+
+  /** Throws: as `WeightSource.checkAllUsed`. */
+  checkAllUsed(): void {
+    const isOther = (name: string) =>
+      this.#config.isTextPart && this.#prefix !== '' && !name.startsWith(this.#prefix);
+    // A stored copy of a tied head, which `checkTiedHead` compares, and old rotary tables, which transformers ignores.
+    this.source.checkAllUsed(
+      name => name === this.headName || name.endsWith('.rotary_emb.inv_freq') || isOther(name),
+    );
+  }
+
+  #table(name: string): CheckpointTensor {
+    return this.source.tensor(name, [this.#config.vocabSize, this.#config.hiddenSize]);
+  }
+
+  #layer(layer: number): string {
+    return `${this.#prefix}layers.${layer}`;
+  }
+
+  #tensor(
+    layer: number,
+    module: string,
+    part: 'weight' | 'bias',
+    shape: readonly number[],
+  ): CheckpointTensor {
+    return this.source.tensor(`${this.#layer(layer)}.${module}.${part}`, shape);
+  }
+
+  #norm(module: string): NormWeights {
+    const { hiddenSize, norm } = this.#config;
+    return {
+      weight: withOffset(this.source.tensor(`${module}.weight`, [hiddenSize]), norm.weightOffset),
+      bias: norm.hasBias ? this.source.tensor(`${module}.bias`, [hiddenSize]) : undefined,
+    };
+  }
+
+  /** Where the rows of a matrix are in a matrix of several; undefined where it is stored alone. */
+  #fused(
+    role: LayerMatrix,
+  ): { readonly module: string; readonly firstRow: number; readonly rowCount: number } | undefined {
+    const { headCount, kvHeadCount, headSize, intermediateSize, modules } = this.#config;
+    const [queries, keys] = [headCount * headSize, kvHeadCount * headSize];
+    if (role === 'gate' || role === 'up') {
+      if (modules.gateUp === undefined) return undefined;
+      return {
+        module: modules.gateUp,
+        firstRow: role === 'gate' ? 0 : intermediateSize,
+        rowCount: 2 * intermediateSize,
+      };
+    }
+    if (modules.queryKeyValue === undefined) return undefined;
+    if (role !== 'query' && role !== 'key' && role !== 'value') return undefined;
+    const firstRow = { query: 0, key: queries, value: queries + keys }[role];
+    return { module: modules.queryKeyValue, firstRow, rowCount: queries + 2 * keys };
+  }
+}
+
+export interface NormWeights {
+  readonly weight: CheckpointTensor;
+  readonly bias: CheckpointTensor | undefined;
+}
+
+/** `[outputs, inputs]`. */
+export function matrixShape(
+  { headCount, kvHeadCount, headSize, hiddenSize, intermediateSize }: DecoderConfig,
+  role: LayerMatrix,
+): readonly [number, number] {
+  switch (role) {
+    case 'query':
+      return [headCount * headSize, hiddenSize];
+    case 'key':
+    case 'value':
+      return [kvHeadCount * headSize, hiddenSize];
+    case 'attentionOutput':
+      return [hiddenSize, headCount * headSize];
+    case 'gate':
+    case 'up':
+      return [intermediateSize, hiddenSize];
+    case 'down':
+      return [hiddenSize, intermediateSize];
+  }
+}
+
+function hasBias(config: DecoderConfig, role: LayerMatrix): boolean {
+  switch (role) {
+    case 'query':
+    case 'key':
+    case 'value':
+      return config.qkvBias;
+    case 'attentionOutput':
+      return config.attentionOutputBias;
+    case 'gate':
+    case 'up':
+    case 'down':
+      return config.mlpBias;
+  }
+}
