@@ -2,29 +2,22 @@
 // security schemes, error bodies by style, streamed replies.
 
 import {
-  chatChunk,
   chatCompletionRequestExamples,
-  completionChunk,
   completionRequestExamples,
-  detailErrorBody,
   detokenizeRequestExamples,
   feedbackCreateRequestExamples,
   feedbackQueryRequestExamples,
-  openAiErrorBody,
-  responseObject,
   responseRequestExamples,
-  responseStreamEvent,
   tokenizeRequestExamples,
-  validationErrorBody,
 } from '@ortler/schemas';
 import { generateOpenApiDocument } from 'trpc-to-openapi';
-import { z } from 'zod';
 import type { AppRouter } from './app-router.ts';
 import { describeSupport } from './generation/parameter-support.ts';
+import type { Json } from './openapi/component-table.ts';
+import { describeFeedbackFilters } from './openapi/feedback-filter.ts';
+import { nameSchemas } from './openapi/name-schemas.ts';
 import { listRestRoutes, type RestRoute } from './rest-routes.ts';
 import { type ApiErrorCode, ERROR_TABLE } from './trpc/errors.ts';
-
-type Json = { [key: string]: unknown };
 
 export interface OpenApiOptions {
   readonly version: string;
@@ -96,27 +89,20 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '.
   const paths = document.paths as Record<string, Record<string, Json>>;
   for (const route of listRestRoutes(router))
     finishOperation(paths[route.path]![route.method.toLowerCase()]!, route);
+  const schemas = nameSchemas(paths) as Record<string, Json>;
+  describeFeedbackFilters(schemas);
   // Fields of the same name have the same support in both endpoints.
-  for (const path of ['/v1/chat/completions', '/v1/completions']) describeParameters(paths[path]!.post!);
-  const components = document.components as Record<string, Json>;
-  components.schemas = {
-    ...withoutGeneratedErrors(components.schemas),
-    ChatCompletionChunk: toJsonSchema(chatChunk),
-    CompletionChunk: toJsonSchema(completionChunk),
-    DetailErrorBody: toJsonSchema(detailErrorBody),
-    ErrorBody: toJsonSchema(openAiErrorBody),
-    ResponseObject: toJsonSchema(responseObject),
-    ResponseStreamEvent: toJsonSchema(responseStreamEvent, new Map([[responseObject, 'ResponseObject']])),
-    ValidationErrorBody: toJsonSchema(validationErrorBody),
-  };
+  for (const name of ['ChatCompletionRequest', 'CompletionRequest']) describeParameters(schemas[name]!);
+  (document.components as Json).schemas = schemas;
   return document;
 }
 
 // Appends the support of each field, such as "accepted without effect", to its description.
-function describeParameters(operation: Json): void {
-  const { content } = operation.requestBody as { content: Record<string, { schema: Json }> };
-  const properties = content['application/json']!.schema.properties as Record<string, Json>;
+function describeParameters(request: Json): void {
+  const properties = request.properties as Record<string, Json>;
   for (const [field, schema] of Object.entries(properties)) {
+    // Fields that are refused are not offered to generated clients.
+    if (schema.type === 'null') delete properties[field];
     const support = describeSupport(field);
     if (support !== null) schema.description = [schema.description, support].filter(Boolean).join(' ');
   }
@@ -200,22 +186,4 @@ function errorResponses(reasons: readonly ApiErrorCode[], style: 'openai' | 'det
       },
     ]),
   );
-}
-
-function withoutGeneratedErrors(schemas: Json | undefined): Json {
-  return Object.fromEntries(Object.entries(schemas ?? {}).filter(([name]) => !name.startsWith('error.')));
-}
-
-/** @param components Schemas inside of it that the document has under a name of their own. */
-function toJsonSchema(schema: z.ZodType, components: ReadonlyMap<unknown, string> = new Map()): Json {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
-    io: 'output',
-    override({ zodSchema, jsonSchema }) {
-      const name = components.get(zodSchema);
-      if (name === undefined) return;
-      for (const key of Object.keys(jsonSchema)) delete (jsonSchema as Json)[key];
-      jsonSchema.$ref = `#/components/schemas/${name}`;
-    },
-  }) as Json;
-  return rest;
 }

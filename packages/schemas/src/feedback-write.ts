@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { boundedRecord, jsonObject, MAX_NAMED_VALUES } from './bounded-collections.ts';
+import { type FeedbackFilter, unparsedFilter } from './feedback-filter.ts';
 import { laxNumber } from './lax-primitives.ts';
 
 const texts = boundedRecord(z.string(), MAX_NAMED_VALUES);
@@ -82,12 +83,9 @@ export type FeedbackReplaceRequest = z.output<typeof feedbackReplaceRequest>;
 /** Ids of the feedback to remove. */
 export const feedbackPurgeRequest = z.object({
   project_id: z.string().describe('Project, written `<entity>/<project>`.'),
-  query: z
-    .unknown()
-    .describe(
-      'Filter by ids: `{"$expr": {"$eq": [{"$getField": "id"}, {"$literal": "<id>"}]}}`, or an `$or` of these.',
-    )
-    .meta({ type: 'object' }),
+  query: unparsedFilter<FeedbackFilter>().describe(
+    'Filter by ids: `{"$expr": {"$eq": [{"$getField": "id"}, {"$literal": "<id>"}]}}`, or an `$or` of these.',
+  ),
 });
 export type FeedbackPurgeRequest = z.output<typeof feedbackPurgeRequest>;
 

@@ -2,6 +2,7 @@
 // has its parser and its errors.
 
 import { z } from 'zod';
+import { type FeedbackFilter, unparsedFilter } from './feedback-filter.ts';
 import { laxBoolean, laxDateTime, laxInteger } from './lax-primitives.ts';
 
 /** One sort key. */
@@ -18,11 +19,11 @@ export const feedbackQueryRequest = z.object({
     .array(z.string())
     .nullish()
     .describe('Columns and `payload.<key>` paths to return. Default: all columns.'),
-  query: z
-    .unknown()
+  query: unparsedFilter<FeedbackFilter | null | undefined>()
     .optional()
-    .describe('Filter: an object with the single key `$expr`, which holds an expression. Default: no filter.')
-    .meta({ type: ['object', 'null'] }),
+    .describe(
+      'Filter: an object with the single key `$expr`, which holds an expression. Default: no filter.',
+    ),
   sort_by: z
     .array(feedbackSortKey)
     .nullish()

@@ -17,6 +17,7 @@ export * from './completion-request.ts';
 export * from './error.ts';
 export * from './feedback.ts';
 export * from './feedback-annotation.ts';
+export type { FeedbackFilter, FeedbackOperand, FeedbackOperation } from './feedback-filter.ts';
 export * from './feedback-write.ts';
 export { laxBigInteger, laxBoolean, laxDateTime, laxInteger, laxNumber } from './lax-primitives.ts';
 export { MAX_METRIC_NAME_LENGTH } from './metric-name.ts';

@@ -100,7 +100,8 @@ function argumentSchema(rule: GrammarRule): JsonSchema {
 }
 
 function tuple(items: readonly JsonSchema[]): JsonSchema {
-  return { type: 'array', prefixItems: items, items: false, minItems: items.length };
+  // Some generators of clients know no `items: false`.
+  return { type: 'array', prefixItems: items, minItems: items.length, maxItems: items.length };
 }
 
 function named(properties: JsonSchema, required: readonly string[]): JsonSchema {
