@@ -18,7 +18,7 @@ import {
   type FastifyRequest,
   fastify,
 } from 'fastify';
-import { answerBrokenRequest } from './rest/broken-request.ts';
+import { answerUnmetExpectation, createBrokenRequestHandler } from './rest/broken-request.ts';
 import { createDispatcher } from './rest/dispatcher.ts';
 import { toErrorBody, toErrorHeaders, toTrpcErrorBody } from './rest/error-body.ts';
 import { setIdleWriteTimeout } from './rest/idle-write-timeout.ts';
@@ -79,7 +79,7 @@ export async function createApp({
     genReqId: chooseRequestId,
     // Proxies may send the absolute form of the request target. Source: RFC 9112, section 3.2.2.
     rewriteUrl: ({ url = '/' }) => url.replace(ORIGIN, '/'),
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: createBrokenRequestHandler(corsOrigins),
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const known: PublicError = { ...toPublicError(error, request.id), ...frameworkFault(error) };
       reply.code(known.status).header('x-request-id', request.id).send(toErrorBody(known, 'openai'));
@@ -175,9 +175,9 @@ export async function createApp({
     // The dispatcher reads bodies itself, after it has checked the credentials.
     rest.removeAllContentTypeParsers();
     rest.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    // Fastify checks the syntax of Content-Type first; the dispatcher refuses a malformed one like any other wrong one.
+    // Fastify checks Content-Type first; the dispatcher refuses a wrong one itself, where the path takes the method.
     rest.setErrorHandler((error, request, reply) =>
-      isBrokenMediaType(error) ? answer(request, reply) : reply.send(error),
+      isMediaTypeFault(error) ? answer(request, reply) : reply.send(error),
     );
     rest.route({
       // OPTIONS belongs to the CORS plugin.
@@ -188,11 +188,13 @@ export async function createApp({
   });
   // Methods that Fastify does not route.
   app.setNotFoundHandler(answer);
+  app.server.on('checkExpectation', answerUnmetExpectation);
   return app;
 }
 
-function isBrokenMediaType(error: unknown): boolean {
-  return (error as { readonly code?: unknown }).code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE';
+function isMediaTypeFault(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown };
+  return code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE';
 }
 
 // Errors that Fastify raises before any of our code runs.

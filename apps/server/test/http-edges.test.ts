@@ -106,6 +106,19 @@ describe('paths and methods', () => {
     expect(replies.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 405', 'HTTP/1.1 404']);
     expect(replies.match(/"param":null,"code":\d+/g)).toHaveLength(2);
   });
+
+  it.each(['/v1/models', '/health', '/feedback/query'])(
+    'QUERY is refused like any other method: %s',
+    async path => {
+      for (const type of ['', 'Content-Type: text/plain\r\n', 'Content-Type: application/json\r\n']) {
+        test = await openTestApp();
+        const head = `QUERY ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${type}Content-Length: 2\r\n`;
+        const reply = await exchange(`${head}Authorization: ${AUTHORIZATION}\r\n\r\n{}`);
+        expect(reply.split('\r\n', 1), type).toEqual(['HTTP/1.1 405 Method Not Allowed']);
+        await test.app.close();
+      }
+    },
+  );
 });
 
 describe('paths without a key', () => {
@@ -150,6 +163,24 @@ describe('bytes that are not HTTP', () => {
     const [head, body] = (await exchange(bytes)).split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} ${type}\r\n`));
     expect(JSON.parse(body!)).toEqual(errorBody(status, type));
+    expect(head).toMatch(/^X-Request-Id: \w{32}$/m);
+    // Origins of a list cannot be compared with one that was not read.
+    expect(head).not.toContain('Access-Control');
+  });
+
+  it('may be read by browsers of any origin, where any is allowed', async () => {
+    test = await openTestApp(undefined, undefined, { corsOrigins: '*' });
+    const reply = await exchange(`GET / HTTP/1.1\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`);
+    expect(reply).toContain('\r\nAccess-Control-Allow-Origin: *\r\n');
+  });
+
+  it('an expectation that is not met gets the error shape too', async () => {
+    test = await openTestApp();
+    const start = 'POST /v1/models HTTP/1.1\r\nHost: a\r\nConnection: close\r\n';
+    const [head, body] = (await exchange(`${start}Expect: wonders\r\n\r\n`)).split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 417 /);
+    expect(head).toMatch(/^x-request-id: /im);
+    expect(JSON.parse(body!)).toEqual(errorBody(417, 'Expectation Failed'));
   });
 });
 

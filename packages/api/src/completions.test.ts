@@ -103,15 +103,19 @@ describe('a completion', () => {
     expect(ids.choices[0]?.text).toBe(`${String.fromCodePoint(11, 12, 13)}!`);
   });
 
-  it('echoes the prompt alone for max_tokens 0', async () => {
-    const engine = createFakeEngine({ pieces: ['!'], finishReason: 'length' });
-    const caller = callerOf(createFakeServices({ demo: engine }));
-    const body = await caller.complete({ prompt: 'x', echo: true, max_tokens: 0 });
-    expect(body.choices[0]).toMatchObject({ text: 'x', finish_reason: 'length' });
-    expect(engine.requests[0]?.stop?.maxTokens).toBe(1);
-    const chunks = await collect(await caller.stream({ prompt: 'x', echo: true, max_tokens: 0 }));
-    expect(chunks.map(({ choices }) => choices[0]?.text)).toEqual(['x']);
-  });
+  it.each(['length', 'stop'] as const)(
+    'echoes the prompt alone for max_tokens 0, where the hidden token ends by %s',
+    async finishReason => {
+      const engine = createFakeEngine({ pieces: ['!'], finishReason });
+      const caller = callerOf(createFakeServices({ demo: engine }));
+      const body = await caller.complete({ prompt: 'x', echo: true, max_tokens: 0 });
+      expect(body.choices[0]).toMatchObject({ text: 'x', finish_reason: 'length' });
+      expect(engine.requests[0]?.stop?.maxTokens).toBe(1);
+      const chunks = await collect(await caller.stream({ prompt: 'x', echo: true, max_tokens: 0 }));
+      expect(chunks.map(({ choices }) => choices[0]?.text)).toEqual(['x']);
+      expect(chunks[0]?.choices[0]).toMatchObject({ finish_reason: 'length', stop_reason: null });
+    },
+  );
 });
 
 describe('refusals of a completion', () => {

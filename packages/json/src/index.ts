@@ -7,6 +7,7 @@ export {
 } from './json-text-reader.ts';
 export { emptyMap, equalJson, isList, isMap, type JsonMap, type JsonValue } from './json-value.ts';
 export {
+  DEFAULT_JSON_DEPTH,
   JsonSyntaxError,
   type LosslessJsonOptions,
   parseJson,

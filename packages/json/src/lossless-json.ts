@@ -9,15 +9,22 @@ export class JsonSyntaxError extends SyntaxError {
   override readonly name = 'JsonSyntaxError';
   /** Characters from the start of the text to the fault. Unit: UTF-16 code units. */
   readonly position: number;
+  /** Whether the text is JSON, nested deeper than its reader allows. */
+  readonly isTooDeep: boolean;
 
-  constructor(reason: string, position: number, options?: ErrorOptions) {
+  constructor(
+    reason: string,
+    position: number,
+    { isTooDeep = false, ...options }: ErrorOptions & { readonly isTooDeep?: boolean } = {},
+  ) {
     super(`${reason} at position ${position}`, options);
     this.position = position;
+    this.isTooDeep = isTooDeep;
   }
 }
 
 export interface LosslessJsonOptions {
-  /** How deep objects and lists may be nested. Default: 128. */
+  /** How deep objects and lists may be nested. Default: `DEFAULT_JSON_DEPTH`. */
   readonly maxDepth?: number;
 }
 
@@ -26,7 +33,8 @@ export interface SlicedJsonOptions extends LosslessJsonOptions {
   readonly sliceLength?: number;
 }
 
-const DEFAULT_MAX_DEPTH = 128;
+/** How deep objects and lists may be nested where nothing else is said. */
+export const DEFAULT_JSON_DEPTH = 128;
 const DEFAULT_SLICE_LENGTH = 32 * 1024;
 
 /**
@@ -52,7 +60,7 @@ const jsonWithSource = JSON as unknown as JsonWithSource;
  * Throws: JsonSyntaxError for malformed text, for nesting past the limit and for numbers that no double can hold.
  */
 export function parseLosslessJson(text: string, options: LosslessJsonOptions = {}): unknown {
-  checkDepth(text, options.maxDepth ?? DEFAULT_MAX_DEPTH);
+  checkDepth(text, options.maxDepth ?? DEFAULT_JSON_DEPTH);
   try {
     return parseNumbers(text);
   } catch (error) {
@@ -69,7 +77,7 @@ export function* parseLosslessJsonInSlices(
   text: string,
   options: SlicedJsonOptions = {},
 ): Generator<void, unknown> {
-  const { maxDepth = DEFAULT_MAX_DEPTH, sliceLength = DEFAULT_SLICE_LENGTH } = options;
+  const { maxDepth = DEFAULT_JSON_DEPTH, sliceLength = DEFAULT_SLICE_LENGTH } = options;
   if (!STARTS_NESTED.test(text)) return parseLosslessJson(text, options);
   try {
     return yield* readSlices(text, { maxDepth, sliceLength, parse: parseNumbers });
@@ -114,7 +122,7 @@ function parseNumbers(text: string): unknown {
 }
 
 function tooDeep(maxDepth: number, position: number): JsonSyntaxError {
-  return new JsonSyntaxError(`More than ${maxDepth} nested levels`, position);
+  return new JsonSyntaxError(`More than ${maxDepth} nested levels`, position, { isTooDeep: true });
 }
 
 function reviveNumber(key: string, value: unknown, context: { source?: string }): unknown {

@@ -101,6 +101,8 @@ export const checkpointRegistrationExamples = {
     { input: { step: -1 }, type: 'greater_than_equal', loc: ['step'] },
     { input: { id: 'x' }, type: 'value_error', loc: ['id'] },
     { input: { metrics: { a: 'x' } }, type: 'float_parsing', loc: ['metrics', 'a'] },
+    { input: { metrics: { 'a\u0001': 1 } }, type: 'value_error', loc: ['metrics', 'a\u0001', '[key]'] },
+    { input: { metrics: { '': 1 } }, type: 'string_too_short', loc: ['metrics', '', '[key]'] },
     { input: { weights: {} }, type: 'missing', loc: ['weights', 'path'] },
     { input: { weights_path: 'clerk/3' }, type: 'extra_forbidden', loc: ['weights_path'] },
     { input: { weights: { path: 'a', type: 'lora' } }, type: 'extra_forbidden', loc: ['weights', 'type'] },

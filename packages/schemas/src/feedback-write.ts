@@ -22,6 +22,7 @@ export const feedbackCreateRequest = z.object({
     .string()
     .nullish()
     .describe('Id chosen by the client, which makes the call idempotent. Default: a generated one.'),
+  wb_user_id: z.string().optional().describe('Ignored: the server fills it with the id of the API key.'),
   creator: z.string().nullish().describe('Display name of the person who gave the feedback.'),
   annotation_ref: z.string().nullish().describe('Annotation spec, for `wandb.annotation.<name>`.'),
   runnable_ref: z.string().nullish().describe('Scorer or other runnable, for `wandb.runnable.<name>`.'),
@@ -105,6 +106,7 @@ export const feedbackCreateRequestExamples = {
   invalid: [
     { input: { ...note, payload: undefined }, type: 'missing', loc: ['payload'] },
     { input: { ...note, payload: [] }, type: 'dict_type', loc: ['payload'] },
+    { input: { ...note, wb_user_id: null }, type: 'string_type', loc: ['wb_user_id'] },
     { input: { ...note, scorer_tags: 'x' }, type: 'list_type', loc: ['scorer_tags'] },
     { input: { ...note, span_status_code: 'ok' }, type: 'literal_error', loc: ['span_status_code'] },
   ],

@@ -28,7 +28,12 @@ export const feedbackQueryRequest = z.object({
     .array(feedbackSortKey)
     .nullish()
     .describe('Sort keys, the most significant first. Default: time of creation.'),
-  limit: laxInteger({ minimum: 0 }).nullish().describe('Most rows to return, at most 10000. Default: 10000.'),
+  limit: laxInteger({ minimum: 0 })
+    .meta({ maximum: 10_000 })
+    .nullish()
+    .describe(
+      'Most rows to return, at most 10000. Default: 10000; an answer that this cuts has `next_after`.',
+    ),
   offset: laxInteger({ minimum: 0 }).nullish().describe('Rows to skip at the start.'),
   after: z
     .string()
@@ -50,7 +55,9 @@ export const feedbackQueryResult = z
       .string()
       .nullable()
       .optional()
-      .describe('Only with `with_cursor` or `after`: the cursor of the next page, null after the last row.'),
+      .describe(
+        'With `with_cursor` or `after`: the cursor of the next page, null after the last row. Without a `limit` also where the answer was cut at the most rows.',
+      ),
   })
   .meta({ examples: [queryResultExample] });
 export type FeedbackQueryResult = z.output<typeof feedbackQueryResult>;

@@ -225,4 +225,14 @@ describe('toJsonSyntaxDetails', () => {
       { loc: ['body', '7'], msg: 'JSON decode error', type: 'json_invalid' },
     ]);
   });
+
+  it('names the limit of text that is nested deeper', () => {
+    expect(toJsonSyntaxDetails(128, 128)).toEqual([
+      {
+        loc: ['body', '128'],
+        msg: 'JSON decode error: more than 128 nested levels',
+        type: 'json_invalid',
+      },
+    ]);
+  });
 });

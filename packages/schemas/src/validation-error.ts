@@ -59,9 +59,15 @@ export function toValidationDetails(
   return details;
 }
 
-/** The fault of a body that is not JSON. `position` counts characters from the start. */
-export function toJsonSyntaxDetails(position: number): ValidationDetail[] {
-  return [{ loc: ['body', String(position)], msg: 'JSON decode error', type: 'json_invalid' }];
+/**
+ * The fault of a body that is not JSON, or that goes beyond a limit of it.
+ * @param position Characters from the start.
+ * @param maxDepth How deep it may be nested, where it is JSON that is nested deeper.
+ */
+export function toJsonSyntaxDetails(position: number, maxDepth?: number): ValidationDetail[] {
+  const limit = maxDepth === undefined ? '' : `: more than ${maxDepth} nested levels`;
+  const msg = `JSON decode error${limit}`;
+  return [{ loc: ['body', String(position)], msg, type: 'json_invalid' }];
 }
 
 interface Fault {
@@ -98,6 +104,11 @@ function describeIssue(issue: z.core.$ZodIssue, parentPath: readonly PropertyKey
         type: 'extra_forbidden',
         msg: 'Extra inputs are not permitted',
       }));
+    case 'invalid_key':
+      // As pydantic writes it: the path of a key, not of its value.
+      return issue.issues
+        .flatMap(inner => describeIssue(inner, keys, input))
+        .map(fault => ({ ...fault, path: [...fault.path, '[key]'] }));
     case 'too_small':
       return [{ path, ...tooSmall(issue) }];
     case 'too_big':

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { ApiError, invalidInput } from '@ortler/api';
-import { JsonSyntaxError, parseLosslessJsonInSlices } from '@ortler/json';
+import { DEFAULT_JSON_DEPTH, JsonSyntaxError, parseLosslessJsonInSlices } from '@ortler/json';
 import { toJsonSyntaxDetails } from '@ortler/schemas';
 import type { ErrorStyle } from './error-body.ts';
 import { yieldToEventLoop } from './yield-to-event-loop.ts';
@@ -29,7 +29,11 @@ export async function readJsonBody(
   } catch (error) {
     // Bytes that are not UTF-8 have no character position.
     if (style === 'detail')
-      throw invalidInput(toJsonSyntaxDetails(error instanceof JsonSyntaxError ? error.position : 0));
+      throw invalidInput(
+        error instanceof JsonSyntaxError
+          ? toJsonSyntaxDetails(error.position, error.isTooDeep ? DEFAULT_JSON_DEPTH : undefined)
+          : toJsonSyntaxDetails(0),
+      );
     const reason = error instanceof Error ? error.message : String(error);
     throw new ApiError('malformed_request', `The body is not valid JSON: ${reason}`, { cause: error });
   }

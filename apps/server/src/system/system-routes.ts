@@ -41,7 +41,8 @@ export async function registerSystemRoutes(
     };
     for (const url of path.endsWith('/') ? [path] : [path, `${path}/`]) {
       app.route({ method: [...methods], url, handler: async (request, reply) => answer(request, reply) });
-      app.route({ method: refused, url, handler: refuse });
+      // Fastify refuses some methods earlier, for want of a content type.
+      app.route({ method: refused, url, handler: refuse, errorHandler: (_, ...route) => refuse(...route) });
     }
   };
 

@@ -1,7 +1,15 @@
 // Text and log probabilities of one choice of a completion, delta by delta, with the prompt in front where it is echoed. Whole and streamed replies use it, so that joined chunks are the whole reply.
 
 import type { Engine, PromptReadyEvent, TokenDeltaEvent } from '@ortler/engine';
-import type { CompletionLogprobs, CompletionRequest } from '@ortler/schemas';
+import type {
+  CompletionLogprobs,
+  CompletionRequest,
+  ConstraintPosition,
+  FinishReason,
+  StopReason,
+} from '@ortler/schemas';
+import { toConstraintPosition } from '../generation/to-constraint-position.ts';
+import { toFinishReason } from '../generation/to-finish-reason.ts';
 import { endOffset, type PlacedToken, toCompletionLogprobs } from './to-completion-logprobs.ts';
 import { isEchoAlone } from './to-generation-requests.ts';
 
@@ -9,6 +17,13 @@ import { isEchoAlone } from './to-generation-requests.ts';
 export interface CompletionDelta {
   readonly text: string;
   readonly logprobs: CompletionLogprobs | null;
+}
+
+/** How a choice ended, in the fields of the wire. */
+export interface CompletionEnd {
+  readonly finish_reason: FinishReason;
+  readonly stop_reason: StopReason;
+  readonly constraint_position?: ConstraintPosition;
 }
 
 /** A prompt as the engine encoded it. */
@@ -51,6 +66,18 @@ export class CompletionChoiceWriter {
     const logprobs = toCompletionLogprobs(tokens, form, this.#offset);
     this.#offset = endOffset(logprobs, this.#offset);
     return { text, logprobs };
+  }
+
+  /** Null before the choice ends. An answer of the prompt alone is cut by its length, whichever token is left out. */
+  end({ finish }: TokenDeltaEvent): CompletionEnd | null {
+    if (finish === null) return null;
+    if (finish.reason === 'stop' && isEchoAlone(this.#request))
+      return { finish_reason: 'length', stop_reason: null };
+    return {
+      finish_reason: toFinishReason(finish.reason),
+      stop_reason: finish.stopReason,
+      ...toConstraintPosition(finish),
+    };
   }
 
   /** The text that was given; of ids, and of a prompt that was cut, the text of its tokens. */

@@ -3,8 +3,6 @@
 
 import type { Engine, PromptReadyEvent, TokenDeltaEvent, TokenUsage } from '@ortler/engine';
 import type { CompletionChunk, CompletionRequest, Usage } from '@ortler/schemas';
-import { toConstraintPosition } from '../generation/to-constraint-position.ts';
-import { toFinishReason } from '../generation/to-finish-reason.ts';
 import { readUsageMode, toUsage } from '../generation/to-usage.ts';
 import { CompletionChoiceWriter } from './completion-choice-writer.ts';
 import type { CompletionHeader, PromptEvent } from './start-completion.ts';
@@ -75,9 +73,7 @@ export class CompletionChunkWriter {
         {
           index,
           ...choice.writer.write(event),
-          finish_reason: event.finish === null ? null : toFinishReason(event.finish.reason),
-          stop_reason: event.finish?.stopReason ?? null,
-          ...toConstraintPosition(event.finish),
+          ...(choice.writer.end(event) ?? { finish_reason: null, stop_reason: null }),
           prompt_token_ids: showsPrompt ? [...choice.promptTokenIds] : null,
           token_ids: withIds ? [...event.tokenIds] : null,
         },

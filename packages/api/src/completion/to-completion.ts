@@ -3,8 +3,6 @@
 
 import type { Engine, PromptReadyEvent, TokenUsage } from '@ortler/engine';
 import type { Completion, CompletionChoice, CompletionLogprobs, CompletionRequest } from '@ortler/schemas';
-import { toConstraintPosition } from '../generation/to-constraint-position.ts';
-import { toFinishReason } from '../generation/to-finish-reason.ts';
 import {
   countPromptLogprobs,
   refuseTooManyLogprobs,
@@ -50,11 +48,7 @@ export async function toCompletion(
       body.text += text;
       for (const id of event.tokenIds) body.token_ids?.push(id);
       if (logprobs !== null && body.logprobs !== null) append(body.logprobs, logprobs);
-      if (event.finish !== null) {
-        body.finish_reason = toFinishReason(event.finish.reason);
-        body.stop_reason = event.finish.stopReason;
-        Object.assign(body, toConstraintPosition(event.finish));
-      }
+      Object.assign(body, writer.end(event));
     }
   }
   return {

@@ -27,7 +27,7 @@ import { readPurgeIds } from '../feedback/purge-ids.ts';
 import { withQueryErrors } from '../feedback/query-error.ts';
 import { checkText } from '../feedback/storable-json.ts';
 import { toFeedbackRecord } from '../feedback/to-feedback-record.ts';
-import { uuidV7 } from '../feedback/uuid-v7.ts';
+import { UuidV7Source } from '../feedback/uuid-v7.ts';
 import { toWireMoment } from '../feedback/wire-moment.ts';
 import type { FeedbackRecord, InsertedFeedback } from '../ports/feedback-services.ts';
 import type { Principal, Services } from '../ports/services.ts';
@@ -41,6 +41,7 @@ import { feedbackRoute } from './feedback-route.ts';
 /** Creates the feedback router. */
 export function createFeedbackRouter(services: Services) {
   const { feedback, annotations, now } = services;
+  const ids = new UuidV7Source(randomBytes);
   const basic = createBasicProcedure(services).use(reportFaults);
   const procedure = <Schema extends z.ZodType>(schema: Schema, meta: ProcedureMeta) =>
     basic.use(refuseLargeFaultyInput(schema)).meta(meta).input(schema);
@@ -48,7 +49,7 @@ export function createFeedbackRouter(services: Services) {
   const toRecord = async (request: FeedbackCreateRequest, caller: Principal) => {
     requireProject(caller, request.project_id);
     const nowMs = now();
-    const newId = uuidV7(nowMs, randomBytes(10));
+    const newId = ids.next(nowMs);
     const record = toFeedbackRecord(request, { userId: caller.keyId, nowMs, newId });
     await checkAnnotation(request, annotations);
     return record;
@@ -152,6 +153,8 @@ async function answerQuery(
 ): Promise<FeedbackQueryResult> {
   const after = request.after == null ? null : decodeCursor(request.after);
   const withCursor = request.with_cursor === true || after !== null;
+  // Without a limit the server's own one may cut the answer, and the cursor says that it did.
+  const mayBeCut = request.limit == null;
   const query = bindFeedbackQuery({
     projectId: request.project_id,
     fields: request.fields ?? null,
@@ -160,13 +163,13 @@ async function answerQuery(
     limit: request.limit ?? null,
     offset: request.offset ?? null,
     after,
-    withCursor,
+    withCursor: withCursor || mayBeCut,
   });
   const { rows, lastCursor } = await feedback.query(query);
   const result = [...rows];
-  if (!withCursor) return { result };
   // A page that is not full is the last one.
   const isLast = rows.length < query.limit || lastCursor === null;
+  if (!withCursor && (isLast || !mayBeCut)) return { result };
   return { result, next_after: isLast ? null : encodeCursor(lastCursor) };
 }
 

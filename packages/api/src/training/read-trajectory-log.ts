@@ -53,7 +53,8 @@ export async function readTrajectoryLog(
   try {
     return await reading.read();
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw invalidInput(toJsonSyntaxDetails(error.position));
+    if (error instanceof JsonSyntaxError)
+      throw invalidInput(toJsonSyntaxDetails(error.position, error.isTooDeep ? MAX_DEPTH : undefined));
     if (error instanceof JsonSliceTooLongError)
       throw invalidInput([ruleFault(reading.place, `must not be ${error.message}`)]);
     throw error;
@@ -192,7 +193,8 @@ class LogReading {
       return parseLosslessJson(text, { maxDepth });
     } catch (error) {
       if (!(error instanceof JsonSyntaxError)) throw error;
-      throw new JsonSyntaxError('Broken value', position + error.position, { cause: error });
+      const { isTooDeep } = error;
+      throw new JsonSyntaxError('Broken value', position + error.position, { isTooDeep, cause: error });
     }
   }
 

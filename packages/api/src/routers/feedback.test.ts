@@ -1,0 +1,51 @@
+import type { BoundFeedbackQuery } from '@ortler/feedback-query';
+import { describe, expect, it } from 'vitest';
+import { createAppRouter } from '../app-router.ts';
+import { createFakeServices, TEST_API_KEY } from '../testing/fake-services.ts';
+
+/** A caller over a store that holds so many rows of one moment. */
+function callerOver(rowCount: number) {
+  const services = createFakeServices();
+  const cursor = { values: [], createdAtMs: 0, id: 'a' };
+  const query = async ({ limit, withCursor }: BoundFeedbackQuery) => {
+    const rows = Array.from({ length: Math.min(limit, rowCount) }, (_, index) => ({ id: String(index) }));
+    return { rows, lastCursor: withCursor && rows.length > 0 ? (cursor as never) : null };
+  };
+  return createAppRouter({ ...services, feedback: { ...services.feedback, query } }).createCaller({
+    credentials: { kind: 'bearer', token: TEST_API_KEY },
+    requestId: 'r',
+    headers: {},
+    signal: new AbortController().signal,
+  }).feedback;
+}
+
+describe('an answer to a feedback query', () => {
+  const project = { project_id: 'a/b', fields: ['id'] };
+
+  it('has a cursor where the limit of the server cut it, and only there', async () => {
+    const cut = await callerOver(10_050).query(project);
+    expect(cut.result).toHaveLength(10_000);
+    expect(cut.next_after).toEqual(expect.any(String));
+    const whole = await callerOver(9_999).query(project);
+    expect(Object.keys(whole)).toEqual(['result']);
+    const asked = await callerOver(10_050).query({ ...project, limit: 10_000 });
+    expect(Object.keys(asked)).toEqual(['result']);
+  });
+
+  it('has one on request', async () => {
+    const page = await callerOver(5).query({ ...project, limit: 2, with_cursor: true });
+    expect(page.next_after).toEqual(expect.any(String));
+  });
+});
+
+it('ids of one batch sort in its order', async () => {
+  const item = {
+    project_id: 'a/b',
+    weave_ref: 'weave:///a/b/call/1',
+    feedback_type: 'custom',
+    payload: {},
+  };
+  const { res } = await callerOver(0).createBatch({ batch: Array.from({ length: 100 }, () => item) });
+  const ids = res.map(({ id }) => id);
+  expect(ids.toSorted()).toEqual(ids);
+});
