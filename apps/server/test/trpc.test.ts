@@ -192,8 +192,13 @@ it('documents every route, and routes everything that is documented', async () =
   const routed = listRestRoutes(createAppRouter(createFakeServices())).map(
     ({ method, path }) => `${method} ${path}`,
   );
-  expect(documented.sort()).toEqual(routed.sort());
-  for (const route of documented) {
+  const system = ['GET /health', 'GET /metrics', 'GET /ping', 'GET /version', 'POST /ping'];
+  expect(documented.sort()).toEqual([...routed, ...system].sort());
+  for (const route of system) {
+    const [method, url] = route.split(' ') as ['GET' | 'POST', string];
+    expect((await test.app.inject({ method, url })).statusCode, route).toBe(200);
+  }
+  for (const route of routed) {
     const [method, path] = route.split(' ') as ['GET' | 'POST', string];
     // Without a key a route answers 401; only a path that is not routed answers 404 or 405.
     expect((await test.app.inject({ method, url: path.replaceAll(/\{.*?\}/g, 'x') })).statusCode).toBe(401);

@@ -68,6 +68,14 @@ const REQUEST_ID_HEADER = {
   },
 };
 
+const RETRY_AFTER_HEADER = {
+  'Retry-After': {
+    description: 'When to try again, if it is known. Unit: seconds.',
+    schema: { type: 'integer' },
+  },
+};
+const MAY_BE_TRIED_AGAIN: ReadonlySet<ApiErrorCode> = new Set(['overloaded', 'model_unavailable']);
+
 /** Builds the document. */
 export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '.' }: OpenApiOptions): Json {
   const document = generateOpenApiDocument(router, {
@@ -181,7 +189,9 @@ function errorResponses(reasons: readonly ApiErrorCode[], style: 'openai' | 'det
       ERROR_TABLE[reason].status,
       {
         description: `${ERROR_TABLE[reason].type} (\`${reason}\`)`,
-        headers: REQUEST_ID_HEADER,
+        headers: MAY_BE_TRIED_AGAIN.has(reason)
+          ? { ...REQUEST_ID_HEADER, ...RETRY_AFTER_HEADER }
+          : REQUEST_ID_HEADER,
         content: { 'application/json': { schema: { $ref: `#/components/schemas/${nameOf(reason)}` } } },
       },
     ]),

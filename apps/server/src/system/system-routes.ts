@@ -4,6 +4,7 @@ import { ApiError, type AppRouter, type ModelCatalog } from '@ortler/api';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DatabaseChecks } from './database-checks.ts';
+import { describeSystemRoutes } from './describe-system-routes.ts';
 import { isServing, reportHealth } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { VERSION } from './version.ts';
@@ -67,7 +68,7 @@ export async function registerSystemRoutes(
   let document: Promise<unknown> | undefined;
   serve('/openapi.json', ['GET'], () => {
     document ??= import('@ortler/api/openapi').then(({ createOpenApiDocument }) =>
-      createOpenApiDocument(router, { version: VERSION }),
+      describeSystemRoutes(createOpenApiDocument(router, { version: VERSION })),
     );
     return document;
   });

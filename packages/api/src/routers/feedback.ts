@@ -93,7 +93,7 @@ export function createFeedbackRouter(services: Services) {
 
     create: procedure(
       feedbackCreateRequest,
-      feedbackRoute('/feedback/create', 'createFeedback', 'Store feedback'),
+      feedbackRoute('/feedback/create', 'createFeedback', 'Store feedback', ['conflict']),
     )
       .output(feedbackCreateResult)
       .mutation(async ({ ctx, input }) => {
@@ -108,6 +108,7 @@ export function createFeedbackRouter(services: Services) {
         '/feedback/batch/create',
         'createFeedbackBatch',
         'Store several pieces of feedback, all or none',
+        ['conflict'],
       ),
     )
       .output(feedbackBatchCreateResult)
@@ -121,7 +122,9 @@ export function createFeedbackRouter(services: Services) {
 
     replace: procedure(
       feedbackReplaceRequest,
-      feedbackRoute('/feedback/replace', 'replaceFeedback', 'Store feedback in the place of another one'),
+      feedbackRoute('/feedback/replace', 'replaceFeedback', 'Store feedback in the place of another one', [
+        'conflict',
+      ]),
     )
       .output(feedbackCreateResult)
       .mutation(async ({ ctx, input }) => {
