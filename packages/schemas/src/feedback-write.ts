@@ -12,35 +12,47 @@ const numbers = boundedRecord(laxNumber(), MAX_NAMED_VALUES);
 /** Most items of one batch. */
 export const MAX_FEEDBACK_BATCH = 1_000;
 
+/** Longest id of feedback. Unit: UTF-16 code units, like all lengths. */
+export const MAX_FEEDBACK_ID_LENGTH = 256;
+/** Longest of the other short texts: references, names, types. */
+export const MAX_FEEDBACK_TEXT_LENGTH = 4_096;
+
+// Documented here and checked by the api, whose refusals the original service words.
+const text = (limits: { readonly minLength?: number; readonly maxLength?: number } = {}) =>
+  z.string().meta({ maxLength: MAX_FEEDBACK_TEXT_LENGTH, ...limits });
+
 /** One piece of feedback to store. */
 export const feedbackCreateRequest = z.object({
-  project_id: z.string().describe('Project, written `<entity>/<project>`.'),
-  weave_ref: z.string().describe('Reference of the subject, such as `weave:///acme/app/call/<id>`.'),
-  feedback_type: z.string().describe('Type of feedback, such as `wandb.note.1` or a custom name.'),
+  project_id: text({ minLength: 1 }).describe('Project, written `<entity>/<project>`.'),
+  weave_ref: text({ minLength: 1 }).describe(
+    'Reference of the subject, such as `weave:///acme/app/call/<id>`.',
+  ),
+  feedback_type: text({ minLength: 1 }).describe(
+    'Type of feedback, such as `wandb.note.1` or a custom name.',
+  ),
   payload: jsonObject().describe('The feedback itself, a JSON object of at most 1 MiB.'),
-  id: z
-    .string()
+  id: text({ minLength: 1, maxLength: MAX_FEEDBACK_ID_LENGTH })
     .nullish()
     .describe('Id chosen by the client, which makes the call idempotent. Default: a generated one.'),
   wb_user_id: z.string().optional().describe('Ignored: the server fills it with the id of the API key.'),
-  creator: z.string().nullish().describe('Display name of the person who gave the feedback.'),
-  annotation_ref: z.string().nullish().describe('Annotation spec, for `wandb.annotation.<name>`.'),
-  runnable_ref: z.string().nullish().describe('Scorer or other runnable, for `wandb.runnable.<name>`.'),
-  call_ref: z.string().nullish().describe('Call of the scorer that produced the feedback.'),
-  trigger_ref: z.string().nullish().describe('Trigger that started the scorer.'),
-  queue_id: z.string().nullish().describe('Id of the annotation queue.'),
+  creator: text().nullish().describe('Display name of the person who gave the feedback.'),
+  annotation_ref: text().nullish().describe('Annotation spec, for `wandb.annotation.<name>`.'),
+  runnable_ref: text().nullish().describe('Scorer or other runnable, for `wandb.runnable.<name>`.'),
+  call_ref: text().nullish().describe('Call of the scorer that produced the feedback.'),
+  trigger_ref: text().nullish().describe('Trigger that started the scorer.'),
+  queue_id: text().nullish().describe('Id of the annotation queue.'),
   scorer_tags: z.array(z.string()).nullish().describe('Tags given by the scorer.'),
   scorer_tag_reasons: texts.nullish().describe('Reason for each tag, by tag.'),
   scorer_tag_confidences: numbers.nullish().describe('Confidence in each tag, by tag.'),
   scorer_ratings: numbers.nullish().describe('Ratings given by the scorer, by name.'),
   scorer_rating_reasons: texts.nullish().describe('Reason for each rating, by name.'),
   scorer_rating_confidences: numbers.nullish().describe('Confidence in each rating, by name.'),
-  span_agent_name: z.string().nullish().describe('Name of the agent of the span.'),
-  span_agent_version: z.string().nullish().describe('Version of the agent of the span.'),
+  span_agent_name: text().nullish().describe('Name of the agent of the span.'),
+  span_agent_version: text().nullish().describe('Version of the agent of the span.'),
   span_status_code: z.enum(['UNSET', 'OK', 'ERROR']).nullish().describe('Status code of the span.'),
-  span_conversation_id: z.string().nullish().describe('Id of the conversation of the span.'),
-  span_trace_id: z.string().nullish().describe('Id of the trace of the span.'),
-  scorer_trace_id: z.string().nullish().describe('Id of the trace of the scorer.'),
+  span_conversation_id: text().nullish().describe('Id of the conversation of the span.'),
+  span_trace_id: text().nullish().describe('Id of the trace of the span.'),
+  scorer_trace_id: text().nullish().describe('Id of the trace of the scorer.'),
 });
 export type FeedbackCreateRequest = z.output<typeof feedbackCreateRequest>;
 

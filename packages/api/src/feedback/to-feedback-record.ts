@@ -1,14 +1,14 @@
 // Validates a create request and maps it to the record to store.
 
-import type { FeedbackCreateRequest } from '@ortler/schemas';
+import {
+  type FeedbackCreateRequest,
+  MAX_FEEDBACK_ID_LENGTH,
+  MAX_FEEDBACK_TEXT_LENGTH,
+} from '@ortler/schemas';
 import type { FeedbackRecord } from '../ports/feedback-services.ts';
 import { ApiError } from '../trpc/errors.ts';
 import { checkFeedbackType } from './check-feedback-type.ts';
 import { checkText, toPayloadDump, toStorable } from './storable-json.ts';
-
-const MAX_ID_LENGTH = 256;
-/** Longest of the other short texts (references, names, types). Unit: UTF-16 code units. */
-const MAX_TEXT_LENGTH = 4_096;
 
 /** The caller and the time of a request. */
 export interface RecordContext {
@@ -60,15 +60,15 @@ export function toFeedbackRecord(
 
 function checkTexts(request: FeedbackCreateRequest): void {
   const { id } = request;
-  if (id != null && (id === '' || id.length > MAX_ID_LENGTH))
-    throw refusal('id', `id must have 1 to ${MAX_ID_LENGTH} characters`);
+  if (id != null && (id === '' || id.length > MAX_FEEDBACK_ID_LENGTH))
+    throw refusal('id', `id must have 1 to ${MAX_FEEDBACK_ID_LENGTH} characters`);
   for (const name of ['project_id', 'weave_ref', 'feedback_type'] as const)
     if (request[name] === '') throw refusal(name, `${name} must not be empty`);
   for (const [name, value] of Object.entries(request)) {
     if (typeof value !== 'string') continue;
     checkText(value, name);
-    if (value.length > MAX_TEXT_LENGTH)
-      throw refusal(name, `${name} must have at most ${MAX_TEXT_LENGTH} characters`);
+    if (value.length > MAX_FEEDBACK_TEXT_LENGTH)
+      throw refusal(name, `${name} must have at most ${MAX_FEEDBACK_TEXT_LENGTH} characters`);
   }
 }
 
