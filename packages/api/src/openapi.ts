@@ -109,8 +109,11 @@ export function createOpenApiDocument(router: AppRouter, { version, baseUrl = '.
 function describeParameters(request: Json): void {
   const properties = request.properties as Record<string, Json>;
   for (const [field, schema] of Object.entries(properties)) {
-    // Fields that are refused are not offered to generated clients.
-    if (schema.type === 'null') delete properties[field];
+    if (schema.type === 'null') {
+      // Fields that are refused are not offered to generated clients.
+      delete properties[field];
+      continue;
+    }
     const support = describeSupport(field);
     if (support !== null) schema.description = [schema.description, support].filter(Boolean).join(' ');
   }

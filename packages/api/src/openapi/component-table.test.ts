@@ -34,6 +34,13 @@ it('names other objects after their owner and property, and members of unions by
   ]);
 });
 
+it('tells the one object of a named union from the union', () => {
+  const choice = { anyOf: [text, object({ type: { const: 'function' } })] };
+  const table = new ComponentTable([{ name: 'Choice', suffix: 'Input', schema: choice }]);
+  table.refer(object({ choice, maybe: { anyOf: [object({ text }), { type: 'null' }] } }), 'Request');
+  expect(Object.keys(table.toJson())).toEqual(['Choice', 'ChoiceFunction', 'Request', 'RequestMaybe']);
+});
+
 it('gives two forms of one schema two names', () => {
   const forms = [object({ a: text }), object({ a: text }, { additionalProperties: false })];
   const table = new ComponentTable([

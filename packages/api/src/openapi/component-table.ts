@@ -82,7 +82,8 @@ export class ComponentTable {
     for (const keyword of UNIONS) {
       const members = schema[keyword];
       if (!Array.isArray(members)) continue;
-      const isOne = members.filter(isObjectSchema).length < 2;
+      // One object in a nullable field needs no ending, unless the union itself has the name.
+      const isOne = members.filter(isObjectSchema).length < 2 && !this.#components.has(name);
       result[keyword] = members.map((member, index) =>
         inside(member, isOne ? name : name + memberName(member, { index, union: name })),
       );
