@@ -83,6 +83,14 @@ it('a report has the error of each matrix, the size, and the perplexity on the d
   )!;
   expect(Number(perplexity)).toBeGreaterThan(1);
   expect(Number(tokens!.replaceAll(',', ''))).toBeGreaterThan(1000);
+  // A warning, because the model is small: the error of all matrices is between those of single ones.
+  const [, loss] = /^Note: weights in 4 bits cost models below 1 B .+ are off by (\d+\.\d) %/m.exec(
+    reported.out,
+  )!;
+  const all = rows.map(([, , , , error]) => Number(error));
+  expect(Number(loss)).toBeGreaterThanOrEqual(Math.min(...all) - 0.3);
+  expect(Number(loss)).toBeLessThanOrEqual(Math.max(...all) + 0.3);
+  expect((await build('--precision', 'q8', '--output', join(folder, 'eight'))).out).not.toContain('Note:');
 });
 
 it('a report can be about another text, and float32 has no errors', async () => {

@@ -2,12 +2,14 @@
 // The machine's own Node runs npm; the clone has no dependencies, no build and no tools. It runs where the repository is a
 // git checkout.
 
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { readFolder, startHub } from '@ortler/hub/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { REPOSITORY } from '../support/server.ts';
 import { installTarballs } from './install-tarballs.ts';
@@ -59,7 +61,7 @@ describe.skipIf(!isCheckout)('first start of a clean clone (skipped outside a gi
       execFileSync('npm', ['run', 'pack', '--', tarballs], options);
       installTarballs(project, tarballs, clone);
       writeFileSync(join(project, 'package.json'), '{"type": "module"}');
-    });
+    }, 300_000);
 
     test('the engine and the builder run a model', async () => {
       const source = `
@@ -158,6 +160,30 @@ describe.skipIf(!isCheckout)('first start of a clean clone (skipped outside a gi
         const [example] = readExamples('ortler');
         writeExamples(folder, [{ ...example!, file: 'answer.mts' }]);
         expect(runExample(folder, { ...example!, file: 'answer.mts' })).toBe(example!.output);
+      });
+
+      // The first command was npm install.
+      test('answers with a model by its name: two commands from an empty folder', async () => {
+        const hub = await startHub({
+          'ortler/demo': { files: await readFolder(join(clone, 'models/demo')) },
+        });
+        const env = newcomersEnvironment();
+        env.PATH = [dirname(process.execPath), env.PATH].join(delimiter);
+        Object.assign(env, { HF_ENDPOINT: hub.url, HF_HOME: join(folder, 'hf') });
+        try {
+          const args = ['--no-install', 'ortler', 'chat', 'ortler/demo', 'What is the capital of France?'];
+          const { stdout, stderr } = await promisify(execFile)('npx', args, { cwd: folder, env });
+          expect(stdout).toContain('Paris');
+          // What a person reads meanwhile: size, disk and memory, then how far it is.
+          expect(stderr).toMatch(
+            /ortler\/demo: 9\.7 MB to download; .+ of disk and .+ of memory in this machine\./,
+          );
+          expect(stderr).toMatch(/ortler\/demo: downloading \d+%/);
+          expect(stderr).toMatch(/ortler\/demo: building \d+%/);
+          expect(readdirSync(join(folder, 'hf/hub'))).toContain('models--ortler--demo');
+        } finally {
+          await hub.close();
+        }
       });
 
       test('serves with npx ortler serve', { timeout: 120_000 }, async () => {

@@ -14,6 +14,8 @@ import type { WeightFormatCounts } from './kernels/count-formats.ts';
 export interface BuildManifest extends ModelManifest {
   /** Of a build in q4 or `file` for the CPU kernels, whose matrices have formats of their own: how many of each role have which. */
   readonly weightFormats?: WeightFormatCounts;
+  /** Of a build in q4 for the CPU kernels: `measureWeightError`. */
+  readonly weightError?: number;
   /** Of a build from a quantised file. */
   readonly fileTypes?: FileTypes;
   /** Hex SHA-256 of the other files of the folder, by name. */

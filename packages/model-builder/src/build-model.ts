@@ -40,6 +40,7 @@ import { chooseFormats, type MatrixFormats } from './kernels/choose-formats.ts';
 import { countFormats } from './kernels/count-formats.ts';
 import { fileFormats } from './kernels/file-formats.ts';
 import { type KernelsGraphParts, recordKernelsGraph } from './kernels/kernels-graph.ts';
+import { measureWeightError } from './kernels/weight-error.ts';
 import { LoraAdapter } from './lora/adapter.ts';
 import { mergeAdapter } from './lora/merged-checkpoint.ts';
 import type { WrittenMatrix } from './weights/written-matrix.ts';
@@ -142,6 +143,10 @@ export async function buildHashedModel(
     // 2. Choose the formats of matrices that have one each.
     const formats = await matrixFormats(weights, config, { variant, precision, signal });
 
+    const weightError =
+      formats === undefined || precision !== 'q4'
+        ? undefined
+        : await measureWeightError(weights, config, formats, signal);
     const keptTypes = precision === 'file' ? fileTypes(weights, config, formats) : undefined;
 
     // 3. Record the graph, which checks that every tensor exists with the right shape.
@@ -174,6 +179,7 @@ export async function buildHashedModel(
           contentHash,
           parameterCount,
           ...(formats === undefined ? {} : { weightFormats: countFormats(config, formats) }),
+          ...(weightError === undefined ? {} : { weightError }),
           ...(keptTypes === undefined ? {} : { fileTypes: keptTypes }),
           files,
         });
@@ -239,6 +245,7 @@ function toManifest(
     | 'contentHash'
     | 'parameterCount'
     | 'weightFormats'
+    | 'weightError'
     | 'fileTypes'
     | 'files'
   >,

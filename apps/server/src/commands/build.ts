@@ -7,6 +7,7 @@ import { chooseVariant, type Precision } from '@ortler/engine/graph-contract';
 import type { GraphChoice } from '@ortler/hub';
 import {
   buildModel,
+  explainLoss,
   explainPrecision,
   type FileTypes,
   ModelBuildError,
@@ -94,6 +95,8 @@ export async function build(
     const { reason } = choice;
     if (reason !== undefined) terminal.out(`${describePrecision({ precision: chosen, reason })}\n`);
     else if (manifest.fileTypes !== undefined) terminal.out(describeFileTypes(manifest.fileTypes));
+    const loss = await explainLoss(outputDir);
+    if (loss !== undefined) terminal.out(`Note: ${loss}\n`);
     if (text === undefined) return;
     terminal.out(await reportMatrices(matrices, outputDir));
     terminal.out(await measurePerplexity(outputDir, manifest, text));

@@ -3,7 +3,7 @@
 
 import type { CheckpointModels, CheckpointStore } from '@ortler/api';
 import { createEngine, type WarmUpProgress } from '@ortler/engine';
-import { prepareModel } from '@ortler/model-builder';
+import { explainLoss, prepareModel } from '@ortler/model-builder';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
 import { toBuildOptions } from './build-options.ts';
@@ -87,14 +87,17 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
   const catalog = await createModelCatalog({
     models: config.models,
     prepare: async (source, events, signal) => {
-      const { onProgress, onPrecision } = events;
-      return prepareModel({
+      const { onProgress, onPrecision, onNotice } = events;
+      const modelDir = await prepareModel({
         sourceDir: await sources.resolve(source, events, signal),
         ...(await toBuildOptions(config, (await device.choose()).device)),
         onPrecision,
         onProgress,
         signal,
       });
+      const loss = await explainLoss(modelDir);
+      if (loss !== undefined) onNotice(loss);
+      return modelDir;
     },
     load,
     onEvent,

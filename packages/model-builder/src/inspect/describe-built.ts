@@ -31,12 +31,14 @@ export async function describeBuilt(folder: string): Promise<ModelDescription | 
   if (found === undefined) return undefined;
   const manifest = parseSettings(builtManifest, join(folder, 'ortler-model.json'), found);
   const { modelType, precision, kvType, variant, graphFile, contextLength, parameterCount } = manifest;
+  const { layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize } = manifest;
+  const shape = { layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize };
   const graph = isAbsolute(graphFile) ? graphFile : join(folder, graphFile);
   const sizes = await Promise.all([graph, weightsFileName(graph)].map(sizeOf));
   return {
     layout: 'built',
     architecture: modelType,
-    shape: manifest,
+    shape,
     contextLength,
     parameterCount,
     weightBytes: sizes.reduce((sum, size) => sum + size, 0),

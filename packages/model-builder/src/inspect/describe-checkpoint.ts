@@ -14,7 +14,9 @@ import {
   countFormatUse,
   type DescribedTensor,
   elementsOf,
+  isOfText,
   type ModelDescription,
+  type ModelShape,
   roleOf,
 } from './model-description.ts';
 
@@ -29,9 +31,9 @@ export async function describeCheckpoint(path: string): Promise<ModelDescription
   return {
     layout: isGguf ? 'gguf' : 'safetensors',
     architecture,
-    shape: config,
+    shape: config && shapeOf(config),
     contextLength: config?.contextLength,
-    parameterCount: tensors.reduce((sum, { shape }) => sum + elementsOf(shape), 0),
+    parameterCount: tensors.filter(isOfText).reduce((sum, { shape }) => sum + elementsOf(shape), 0),
     weightBytes: tensors.reduce((sum, { bytes }) => sum + bytes, 0),
     formats: countFormatUse(tensors),
     tensors,
@@ -39,6 +41,11 @@ export async function describeCheckpoint(path: string): Promise<ModelDescription
     built: undefined,
     fault,
   };
+}
+
+function shapeOf(config: DecoderConfig): ModelShape {
+  const { layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize } = config;
+  return { layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize };
 }
 
 /** What the builder says of it before it reads a weight. */

@@ -54,10 +54,11 @@ export async function describeExport({
     const settings = await readExportSettings(layout, folder);
     const graph = readExportedGraph(graphFile);
     const facts = checkExport({ graphFile, layout: LAYOUT_NAMES[layout], graph, settings, variant });
+    const { layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize } = facts;
     return {
       ...base,
       architecture: facts.modelType,
-      shape: facts,
+      shape: { layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize },
       contextLength: facts.contextLength,
       parameterCount: facts.parameterCount,
       built: { precision: first.precision, kvType: facts.kvType, variant: 'slots' },

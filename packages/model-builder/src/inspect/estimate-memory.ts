@@ -20,6 +20,7 @@ import { uniformFormat } from '../kernels/weight-formats.ts';
 import {
   type DescribedTensor,
   elementsOf,
+  isOfText,
   type ModelDescription,
   type ModelShape,
 } from './model-description.ts';
@@ -69,7 +70,9 @@ export function estimateMemory(
       return {
         precision,
         kvType: type,
-        weightBytes: sumOf(tensors, tensor => bytesOfTensor(tensor, { precision, variant, shape })),
+        weightBytes: sumOf(tensors.filter(isOfText), tensor =>
+          bytesOfTensor(tensor, { precision, variant, shape }),
+        ),
         cacheBytes: bytesOfCache({ ...shape, variant, kvType: type }, contextLength),
       };
     });

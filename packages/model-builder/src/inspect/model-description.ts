@@ -2,8 +2,19 @@
 
 import type { GraphVariant, KvType, Precision } from '@ortler/engine/graph-contract';
 
-/** Kinds of tensors, by what they do in a decoder. `vectors`: norms, biases and other tensors of one dimension. */
-export type TensorRole = 'embedding' | 'output' | 'attention' | 'mlp' | 'experts' | 'vectors' | 'other';
+/**
+ * Kinds of tensors, by what they do in a decoder. `vectors`: norms, biases and other tensors of one dimension; `images`: those of
+ * encoders of images and sound, which a build leaves out.
+ */
+export type TensorRole =
+  | 'embedding'
+  | 'output'
+  | 'attention'
+  | 'mlp'
+  | 'experts'
+  | 'vectors'
+  | 'images'
+  | 'other';
 
 /** A tensor of a header. */
 export interface DescribedTensor {
@@ -56,7 +67,7 @@ export interface ModelDescription {
   readonly shape: ModelShape | undefined;
   /** Longest context. Unit: tokens. Undefined with `shape`. */
   readonly contextLength: number | undefined;
-  /** Elements of all weights; undefined where a graph was not read. */
+  /** Elements of all weights without `images`; undefined where a graph was not read. */
   readonly parameterCount: number | undefined;
   /** Bytes of the weights as they are on the disk. */
   readonly weightBytes: number;
@@ -82,8 +93,16 @@ const ROLES: readonly (readonly [RegExp, TensorRole])[] = [
   [/mlp|ffn|feed_forward/, 'mlp'],
 ];
 
+const IMAGES = /(^|\.)(vision|visual|multi_modal|mm_|audio)/;
+
+/** Whether a build has the tensor. */
+export function isOfText({ role }: DescribedTensor): boolean {
+  return role !== 'images';
+}
+
 /** By the names of Hugging Face checkpoints and of GGUF files. */
 export function roleOf(name: string, shape: readonly number[]): TensorRole {
+  if (IMAGES.test(name)) return 'images';
   if (shape.length < 2) return 'vectors';
   return ROLES.find(([pattern]) => pattern.test(name))?.[1] ?? 'other';
 }
@@ -112,6 +131,7 @@ const ORDER: readonly TensorRole[] = [
   'mlp',
   'experts',
   'vectors',
+  'images',
   'other',
 ];
 
