@@ -13,6 +13,7 @@ import { Checkpoint, listWeightFiles, type WeightSource } from './hugging-face/c
 import type { DecoderConfig } from './hugging-face/decoder-config.ts';
 import { readQuantisationConfig } from './quantised-checkpoint/quantisation-config.ts';
 import { QuantisedCheckpoint } from './quantised-checkpoint/quantised-checkpoint.ts';
+import { refuseUndeclared } from './quantised-checkpoint/refuse-undeclared.ts';
 
 /** A checkpoint of which nothing has been read yet. */
 export interface CheckpointSource {
@@ -55,7 +56,7 @@ function huggingFaceSource(folder: string): CheckpointSource {
         configFile: join(folder, CONFIG_FILE),
         weights:
           quantisation === undefined
-            ? await Checkpoint.open(folder)
+            ? await openFloats(folder)
             : await QuantisedCheckpoint.open(folder, quantisation),
         async writeCompanions(target) {
           const names = await listCompanionFiles(folder);
@@ -65,6 +66,17 @@ function huggingFaceSource(folder: string): CheckpointSource {
       };
     },
   };
+}
+
+async function openFloats(folder: string): Promise<Checkpoint> {
+  const checkpoint = await Checkpoint.open(folder);
+  try {
+    refuseUndeclared(checkpoint, join(folder, CONFIG_FILE));
+    return checkpoint;
+  } catch (error) {
+    await checkpoint.close();
+    throw error;
+  }
 }
 
 function ggufSource(file: string): CheckpointSource {

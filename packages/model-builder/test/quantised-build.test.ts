@@ -1,5 +1,6 @@
 // Quantised folders against folders of the same values in float32: tiny models of seeded codes.
 
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
@@ -8,7 +9,13 @@ import { explainPrecision } from '../src/choose-precision.ts';
 import { DecoderWeights } from '../src/hugging-face/decoder-weights.ts';
 import { fileFormats } from '../src/kernels/file-formats.ts';
 import { recordKernelsGraph } from '../src/kernels/kernels-graph.ts';
-import { packGptq } from '../src/testing/quantised-layers.ts';
+import {
+  packAwq,
+  packFloat8,
+  packGptq,
+  packIntegers,
+  packPlainIntegers,
+} from '../src/testing/quantised-layers.ts';
 import {
   createTinyQuantised,
   type TinyQuantised,
@@ -86,6 +93,52 @@ const CASES: readonly Case[] = [
   },
 ];
 
+const compressed = (format: string, weights: object) => ({
+  quant_method: 'compressed-tensors',
+  format,
+  config_groups: { group_0: { targets: ['Linear'], weights } },
+  ignore: ['lm_head'],
+});
+
+const MORE_CASES: readonly Case[] = [
+  {
+    name: 'AWQ',
+    modelType: 'qwen2',
+    quantisation: { quant_method: 'awq', bits: 4, group_size: 32, version: 'gemm', zero_point: true },
+    pack: packAwq(32),
+    type: 'AWQ 4-bit',
+    format: 'q5',
+  },
+  {
+    name: 'compressed-tensors W4A16',
+    quantisation: compressed('pack-quantized', { num_bits: 4, group_size: 128, strategy: 'group' }),
+    pack: packIntegers({ bits: 4, groupSize: 128, isSymmetric: true }),
+    type: 'compressed-tensors INT4',
+    format: 'q4',
+  },
+  {
+    name: 'compressed-tensors W4A16 with zero points',
+    quantisation: compressed('pack-quantized', { num_bits: 4, group_size: 32, symmetric: false }),
+    pack: packIntegers({ bits: 4, groupSize: 32, isSymmetric: false }),
+    type: 'compressed-tensors INT4',
+    format: 'q5',
+  },
+  {
+    name: 'compressed-tensors W8A8',
+    modelType: 'qwen3',
+    quantisation: compressed('int-quantized', { num_bits: 8, strategy: 'channel' }),
+    pack: packPlainIntegers,
+    type: 'compressed-tensors INT8',
+    format: 'q8',
+  },
+  {
+    name: 'FP8 in blocks',
+    quantisation: { quant_method: 'fp8', fmt: 'e4m3', weight_block_size: [64, 64] },
+    pack: packFloat8(64),
+    type: 'FP8',
+  },
+];
+
 async function logitsOf(built: string): Promise<Float32Array[]> {
   const session = await SlotsSession.open(built);
   const logits = await session.run([prompt], [0]);
@@ -115,7 +168,7 @@ async function stored({ folder: quantised }: TinyQuantised) {
   return matrices;
 }
 
-describe.each(CASES)('a folder in $name', ({ name, type, format, ...options }) => {
+describe.each([...CASES, ...MORE_CASES])('a folder in $name', ({ name, type, format, ...options }) => {
   let tiny: TinyQuantised;
   let exact: Awaited<ReturnType<typeof build>>;
 
@@ -172,4 +225,18 @@ it('in q4 keeps codes of 4 bits', async () => {
   const tiny = await createTinyQuantised(join(folder, 'q4'), { config: SHAPE, ...options });
   const { manifest } = await build(tiny.folder, `${name}-q4`, 'q4');
   expect(manifest.weightFormats).toMatchObject({ query: { q4: 2 }, gateUp: { q4: 2 }, down: { q4: 2 } });
+});
+
+it('refuses quantised layers that config.json does not declare', async () => {
+  const tiny = await createTinyQuantised(join(folder, 'undeclared'), { ...CASES[0]!, quantisation: {} });
+  const file = join(tiny.folder, 'config.json');
+  const { quantization_config: _, ...config } = JSON.parse(await readFile(file, 'utf8'));
+  await writeFile(file, JSON.stringify(config));
+  await expect(build(tiny.folder, 'undeclared-f32', 'f32')).rejects.toMatchObject({
+    code: 'unsupported',
+    key: 'quantization_config',
+    message: expect.stringContaining(
+      'tensor "model.layers.0.self_attn.q_proj.qweight" belongs to a quantised layer',
+    ),
+  });
 });

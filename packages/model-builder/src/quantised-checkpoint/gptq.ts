@@ -7,21 +7,22 @@
 //
 // Source: GPTQModel, gptqmodel/nn_modules/qlinear/__init__.py and utils/model.py (`convert_gptq_v1_to_v2_format_module`).
 
-import { areFloat16, type InputGroups, type IntegerMatrix } from './integer-matrix.ts';
-import type { GptqConfig, IntegerScheme } from './quantisation-config.ts';
+import { groupNumbers, levelRange, readGroups } from './input-groups.ts';
+import { areFloat16, type IntegerMatrix } from './integer-matrix.ts';
+import type { GptqConfig } from './quantisation-config.ts';
 import type { RecentMatrices } from './recent-matrices.ts';
 import {
   checkShape,
   checkType,
   elementCount,
   type ModuleTensor,
+  pairOf,
   readScales,
   readWords,
   type StoredModule,
+  WORD_BITS,
   WORD_TYPES,
 } from './stored-module.ts';
-
-const WORD_BITS = 32;
 
 /** Throws: `tensor_missing`, `tensor_mismatch`, `unsupported`, `weights_corrupt`. */
 export async function openGptq(
@@ -39,7 +40,7 @@ export async function openGptq(
   const codesPerWord = WORD_BITS / bits;
   const inputs = pairOf(qweight, '[packed inputs, outputs]')[0] * codesPerWord;
   checkShape(qweight, [inputs / codesPerWord, outputs], `inputs * ${bits} / 32, outputs`);
-  const groups = await readGroups(order, { inputs, groupCount, qweight, schemes, bits });
+  const groups = await readGroups({ inputs, groupCount, bits, schemes, tensor: qweight, order });
   const zeros = await readZeroPoints(qzeros, { outputs, bits, isVersion1 });
   const hasFloat16Scales = areFloat16(await readScales(scales, 0, elementCount(scales)));
   const load = async () => ({
@@ -51,7 +52,7 @@ export async function openGptq(
     type: `GPTQ ${bits}-bit${groups.kind === 'ordered' ? ' with act-order' : ''}`,
     shape: [outputs, inputs],
     groups,
-    range: [-zeros.reduce((a, b) => Math.max(a, b)), 2 ** bits - 1 - zeros.reduce((a, b) => Math.min(a, b))],
+    range: levelRange(bits, zeros),
     hasFloat16Scales,
     async readRows(first, count) {
       const stored = await recent.get(module.name, load);
@@ -79,12 +80,6 @@ export async function openGptq(
   };
 }
 
-function pairOf(tensor: ModuleTensor, meaning: string): readonly [number, number] {
-  const [a, b] = tensor.shape;
-  if (tensor.shape.length === 2 && a! > 0 && b! > 0) return [a!, b!];
-  throw tensor.fault('tensor_mismatch', `has shape [${tensor.shape}], not ${meaning}`);
-}
-
 /** Zero points have one number for each scale, so their shape says how many bits codes have. */
 function bitsOf(qzeros: ModuleTensor, groupCount: number, outputs: number): 4 | 8 {
   for (const bits of [4, 8] as const)
@@ -99,46 +94,6 @@ function bitsOf(qzeros: ModuleTensor, groupCount: number, outputs: number): 4 | 
   }
   const meaning = `groups, outputs * bits / 32, with ${groupCount} groups, ${outputs} outputs and 4 or 8 bits`;
   throw qzeros.fault('tensor_mismatch', `has shape [${qzeros.shape}], not [${meaning}]`);
-}
-
-interface GroupsOptions {
-  readonly inputs: number;
-  readonly groupCount: number;
-  readonly qweight: ModuleTensor;
-  readonly schemes: readonly IntegerScheme[];
-  readonly bits: number;
-}
-
-/** Throws: `tensor_mismatch` where the tensors contradict each other or config.json. */
-async function readGroups(order: ModuleTensor | undefined, options: GroupsOptions): Promise<InputGroups> {
-  const { inputs, groupCount, qweight, schemes, bits } = options;
-  const sizes = schemes
-    .filter(scheme => scheme.bits === bits)
-    .map(({ groupSize }) => groupSize ?? inputs)
-    .filter(size => Math.ceil(inputs / size) === groupCount);
-  const size = sizes[0];
-  if (size === undefined) {
-    const declared = schemes.map(scheme => `${scheme.bits} bits in groups of ${scheme.groupSize ?? 'all'}`);
-    const message = `has ${bits} bits and ${groupCount} groups of ${inputs} inputs; config.json says ${declared.join(', or ')}`;
-    throw qweight.fault('tensor_mismatch', message);
-  }
-  if (order === undefined) return { kind: 'runs', count: groupCount, size };
-  checkShape(order, [inputs], 'the group of each input');
-  const of = await readWords(order, 0, inputs);
-  let isInRuns = true;
-  for (let input = 0; input < inputs; input++) {
-    if (of[input]! >= groupCount) {
-      const message = `says that input ${input} is in group ${of[input]! | 0}; the layer has groups 0 to ${groupCount - 1}`;
-      throw order.fault('tensor_mismatch', message);
-    }
-    if (of[input] !== Math.floor(input / size)) isInRuns = false;
-  }
-  return isInRuns ? { kind: 'runs', count: groupCount, size } : { kind: 'ordered', count: groupCount, of };
-}
-
-function groupNumbers(groups: InputGroups, inputs: number): Uint32Array {
-  if (groups.kind === 'ordered') return groups.of;
-  return Uint32Array.from({ length: inputs }, (_, input) => Math.floor(input / groups.size));
 }
 
 interface ZeroPointsOptions {

@@ -1,21 +1,16 @@
 // `quantization_config` of config.json: how the linear layers of a checkpoint are packed. Which layers are quantised follows from their
-// tensors, so lists of exceptions (`modules_to_not_convert`, `ignore`, `-:` patterns) need no evaluation: a layer that they name has
-// floats. Bits and group sizes of a layer follow from shapes and must be among those declared here.
+// tensors, so lists of exceptions (`modules_to_not_convert`, `ignore`, `-:` patterns) and targets need no evaluation: a layer that is not
+// quantised has floats. Bits and groups of a layer follow from shapes and must be among those declared here.
 
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CONFIG_FILE } from '../architectures/read-decoder-config.ts';
-import type { ModelBuildError } from '../errors.ts';
 import { configFault } from '../hugging-face/config-file.ts';
 import { readJsonFile } from '../hugging-face/json-file.ts';
+import { type CompressedTensorsConfig, parseCompressedTensors } from './compressed-tensors-config.ts';
+import { KEY, parseSection, unsupportedValue } from './config-section.ts';
+import type { Float8Scheme, IntegerScheme } from './schemes.ts';
 import { UNSUPPORTED_METHODS } from './unsupported-quantisation.ts';
-
-/** Bits and groups that layers may have. */
-export interface IntegerScheme {
-  readonly bits: number;
-  /** Undefined: all inputs of an output share a scale. */
-  readonly groupSize: number | undefined;
-}
 
 export interface GptqConfig {
   readonly method: 'gptq';
@@ -24,20 +19,17 @@ export interface GptqConfig {
   readonly schemes: readonly IntegerScheme[];
 }
 
-export type QuantisationConfig = GptqConfig;
+export interface AwqConfig {
+  readonly method: 'awq';
+  readonly schemes: readonly IntegerScheme[];
+}
 
-const KEY = 'quantization_config';
+export interface Float8Config {
+  readonly method: 'fp8';
+  readonly floats: readonly Float8Scheme[];
+}
 
-const groupSize = z.int().refine(size => size === -1 || size > 0, 'must be -1 or positive');
-
-const gptqFile = z.object({
-  bits: z.int(),
-  group_size: groupSize,
-  checkpoint_format: z.string().nullish(),
-  format: z.string().nullish(),
-  pack_dtype: z.string().nullish(),
-  dynamic: z.record(z.string(), z.record(z.string(), z.unknown())).nullish(),
-});
+export type QuantisationConfig = GptqConfig | AwqConfig | CompressedTensorsConfig | Float8Config;
 
 /** The text part of a model of text and images may have the section in place of the whole. */
 interface ConfigJson {
@@ -61,70 +53,97 @@ export function parseQuantisationConfig(path: string, json: unknown): Quantisati
   const stored = file?.quantization_config ?? file?.text_config?.quantization_config;
   if (stored === undefined || stored === null) return undefined;
   const { quant_method: method } = parseSection(z.object({ quant_method: z.string() }), path, stored);
-  if (method === 'gptq') return parseGptq(path, stored);
-  throw unsupported(path, 'quant_method', method, UNSUPPORTED_METHODS);
+  switch (method) {
+    case 'gptq':
+      return parseGptq(path, stored);
+    case 'awq':
+      return parseAwq(path, stored);
+    case 'compressed-tensors':
+      return parseCompressedTensors(path, stored);
+    case 'fp8':
+    case 'fbgemm_fp8':
+      return parseFloat8(path, stored);
+    default:
+      throw unsupportedValue(path, 'quant_method', method, UNSUPPORTED_METHODS);
+  }
 }
+
+const groupSize = z.int().refine(size => size === -1 || size > 0, 'must be -1 or positive');
+
+const gptqFile = z.object({
+  bits: z.int(),
+  group_size: groupSize,
+  checkpoint_format: z.string().nullish(),
+  format: z.string().nullish(),
+  pack_dtype: z.string().nullish(),
+  dynamic: z.record(z.string(), z.record(z.string(), z.unknown())).nullish(),
+});
 
 function parseGptq(path: string, stored: unknown): GptqConfig {
   const file = parseSection(gptqFile, path, stored);
   const format = file.checkpoint_format ?? file.format ?? 'gptq';
   if (format !== 'gptq' && format !== 'gptq_v2')
-    throw unsupported(path, 'checkpoint_format', format, UNSUPPORTED_METHODS);
-  if ((file.pack_dtype ?? 'int32') !== 'int32')
+    throw unsupportedValue(path, 'checkpoint_format', format, UNSUPPORTED_METHODS);
+  const packing = file.pack_dtype ?? 'int32';
+  if (packing !== 'int32')
     throw configFault(
       'unsupported',
       path,
       `${KEY}.pack_dtype`,
-      `is ${JSON.stringify(file.pack_dtype)}; allowed is "int32"`,
+      `is ${JSON.stringify(packing)}; allowed is "int32"`,
     );
-  const base = { bits: file.bits, groupSize: file.group_size };
-  const schemes = [base];
+  const schemes = [schemeOf(file.bits, file.group_size)];
   for (const [pattern, own] of Object.entries(file.dynamic ?? {})) {
     if (pattern.startsWith('-:')) continue;
-    const parsed = parseSection(gptqFile.pick({ bits: true, group_size: true }).partial(), path, own, [
-      'dynamic',
-      pattern,
-    ]);
-    schemes.push({ bits: parsed.bits ?? base.bits, groupSize: parsed.group_size ?? base.groupSize });
+    const keys = gptqFile.pick({ bits: true, group_size: true }).partial();
+    const layer = parseSection(keys, path, own, ['dynamic', pattern]);
+    schemes.push(schemeOf(layer.bits ?? file.bits, layer.group_size ?? file.group_size));
   }
   const readable = schemes.filter(({ bits }) => bits === 4 || bits === 8);
   if (readable.length === 0)
     throw configFault('unsupported', path, `${KEY}.bits`, `is ${file.bits}; GPTQ is read with 4 and 8 bits`);
-  return {
-    method: 'gptq',
-    isVersion1: format === 'gptq',
-    schemes: readable.map(({ bits, groupSize: size }) => ({
-      bits,
-      groupSize: size === -1 ? undefined : size,
-    })),
-  };
+  return { method: 'gptq', isVersion1: format === 'gptq', schemes: readable };
 }
 
-/** Faults name the key inside the section. Throws: `config_invalid`. */
-function parseSection<Schema extends z.ZodType>(
-  schema: Schema,
-  path: string,
-  section: unknown,
-  keys: readonly string[] = [],
-): z.output<Schema> {
-  const parsed = schema.safeParse(section);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
-  throw configFault('config_invalid', path, [KEY, ...keys, ...issue.path].join('.'), issue.message);
+const awqFile = z.object({
+  bits: z.int().nullish(),
+  w_bit: z.int().nullish(),
+  group_size: groupSize.nullish(),
+  q_group_size: groupSize.nullish(),
+  version: z.string().nullish(),
+  format: z.string().nullish(),
+  zero_point: z.boolean().nullish(),
+});
+
+function parseAwq(path: string, stored: unknown): AwqConfig {
+  const file = parseSection(awqFile, path, stored);
+  const bits = file.bits ?? file.w_bit ?? 4;
+  if (bits !== 4)
+    throw configFault('unsupported', path, `${KEY}.bits`, `is ${bits}; AWQ is read with 4 bits`);
+  const version = (file.version ?? file.format ?? 'gemm').toLowerCase();
+  if (version !== 'gemm') {
+    const message = `is ${JSON.stringify(version)}, which would need the layout of another kernel; read is "gemm"`;
+    throw configFault('unsupported', path, `${KEY}.version`, message);
+  }
+  if (file.zero_point === false) {
+    const message = 'is false, which would need layers without qzeros; AWQ is read with zero points';
+    throw configFault('unsupported', path, `${KEY}.zero_point`, message);
+  }
+  return { method: 'awq', schemes: [schemeOf(bits, file.group_size ?? file.q_group_size ?? 128)] };
 }
 
-/** An error that says what reading `value` would need, where that is known. */
-function unsupported(
-  path: string,
-  key: string,
-  value: string,
-  needs: Readonly<Record<string, string>>,
-): ModelBuildError {
-  const need = Object.hasOwn(needs, value) ? `, which would need ${needs[value]}` : '';
-  return configFault(
-    'unsupported',
-    path,
-    `${KEY}.${key}`,
-    `is ${JSON.stringify(value)}${need}; read are gptq (4 and 8 bits)`,
-  );
+function schemeOf(bits: number, size: number): IntegerScheme {
+  return { bits, groupSize: size === -1 ? undefined : size };
+}
+
+const float8File = z.object({
+  fmt: z.string().nullish(),
+  weight_block_size: z.tuple([z.int().positive(), z.int().positive()]).nullish(),
+});
+
+function parseFloat8(path: string, stored: unknown): Float8Config {
+  const { fmt, weight_block_size: block } = parseSection(float8File, path, stored);
+  if ((fmt ?? 'e4m3') !== 'e4m3')
+    throw configFault('unsupported', path, `${KEY}.fmt`, `is ${JSON.stringify(fmt)}; read is "e4m3"`);
+  return { method: 'fp8', floats: [{ block: block ?? undefined }] };
 }

@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SINGLE_WEIGHTS_FILE } from '../hugging-face/checkpoint.ts';
-import { packGptq } from '../testing/quantised-layers.ts';
+import {
+  packAwq,
+  packFloat8,
+  packGptq,
+  packIntegers,
+  packPlainIntegers,
+} from '../testing/quantised-layers.ts';
 import { type RawTensor, writeRawSafetensors } from '../testing/write-raw-safetensors.ts';
 import { parseQuantisationConfig } from './quantisation-config.ts';
 import { QuantisedCheckpoint } from './quantised-checkpoint.ts';
@@ -114,6 +120,117 @@ describe('a damaged GPTQ layer is refused with the name of the tensor', () => {
   });
 });
 
+const AWQ = { quant_method: 'awq', bits: 4, group_size: 32, version: 'gemm' };
+const FP8 = { quant_method: 'fp8', weight_block_size: [8, 32] };
+const compressed = (format: string, weights: object) => ({
+  quant_method: 'compressed-tensors',
+  format,
+  config_groups: { group_0: { targets: ['Linear'], weights } },
+});
+const PACKED = compressed('pack-quantized', { num_bits: 4, group_size: 32, symmetric: false });
+const PLAIN = compressed('int-quantized', { num_bits: 8, strategy: 'channel' });
+
+describe('a damaged layer of another packing is refused with the name of the tensor', () => {
+  const awq = packAwq(32)(LAYER).tensors;
+  const packed = packIntegers({ bits: 4, groupSize: 32, isSymmetric: false })(LAYER).tensors;
+  const plain = packPlainIntegers(LAYER).tensors;
+  const float8 = packFloat8(32)(LAYER).tensors;
+
+  it.each<[string, readonly RawTensor[], object, string, Change, string]>([
+    ['AWQ', awq, AWQ, 'qzeros', absent, 'no weights file holds tensor "layer.qzeros"'],
+    ['AWQ', awq, AWQ, 'qweight', withShape([16, 8]), 'layer.qweight": has shape [16,8], not [16,2]'],
+    [
+      'AWQ',
+      awq,
+      { ...AWQ, group_size: 64 },
+      'scales',
+      tensor => tensor,
+      'config.json says 4 bits in groups of 64',
+    ],
+    ['packed', packed, PACKED, 'weight_scale', absent, 'no weights file holds tensor "layer.weight_scale"'],
+    ['packed', packed, PACKED, 'weight_shape', absent, 'no weights file holds tensor "layer.weight_shape"'],
+    [
+      'packed',
+      packed,
+      PACKED,
+      'weight_zero_point',
+      absent,
+      'no weights file holds tensor "layer.weight_zero_point"',
+    ],
+    [
+      'packed',
+      packed,
+      PACKED,
+      'weight_shape',
+      tensor => words(tensor, all => all.fill(96, 2, 3)),
+      'layer.weight_packed": has shape [16,8] for 96 inputs, which is not that of the 4 bits',
+    ],
+    [
+      'packed',
+      packed,
+      PACKED,
+      'weight_scale',
+      withShape([8, 4]),
+      'has shape [8,4], not [16 outputs, groups]',
+    ],
+    ['integers', plain, PLAIN, 'weight_scale', absent, 'no weights file holds tensor "layer.weight_scale"'],
+    [
+      'integers',
+      plain,
+      PLAIN,
+      'weight_scale',
+      withShape([4, 4]),
+      'has shape [4,4], not [16 outputs, groups]',
+    ],
+    [
+      'integers',
+      plain,
+      compressed('int-quantized', { num_bits: 8, symmetric: false }),
+      'input_scale',
+      absent,
+      'no weights file holds tensor "layer.weight_zero_point"',
+    ],
+    [
+      'FP8',
+      float8,
+      { ...FP8, weight_block_size: [32, 32] },
+      'weight_scale_inv',
+      absent,
+      '"layer.weight_scale"',
+    ],
+    ['FP8', float8, FP8, 'weight_scale_inv', tensor => tensor, 'config.json declares blocks of 8 x 32'],
+    [
+      'FP8',
+      float8,
+      { quant_method: 'fp8' },
+      'weight_scale_inv',
+      tensor => tensor,
+      'has shape [1,2] for 16 outputs and 64 inputs; config.json declares no blocks',
+    ],
+  ])('%s', async (_, tensors, section, part, change, message) => {
+    await expect(open(changed(tensors, part, change), section)).rejects.toMatchObject({
+      code: expect.stringMatching(/^tensor_(missing|mismatch)$/),
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it('where a value in FP8 is NaN', async () => {
+    const section = { ...FP8, weight_block_size: [32, 32] };
+    const nan = changed(float8, 'weight', tensor => ({
+      ...tensor,
+      bytes: tensor.bytes.slice().fill(0xff, 70, 71),
+    }));
+    const checkpoint = await open(nan, section);
+    const layer = checkpoint.tensor('layer.weight', [16, 64]);
+    await layer.readFloats(0, new Float32Array(64));
+    await expect(layer.readFloats(64, new Float32Array(64))).rejects.toMatchObject({
+      tensor: 'layer.weight',
+      message: expect.stringContaining('element 70 is NaN'),
+    });
+    await checkpoint.close();
+  });
+});
+
 describe('a quantised checkpoint', () => {
   const { tensors, values } = packGptq({ bits: 4, groupSize: 32, isSymmetric: true })(LAYER);
   const none = () => false;
@@ -135,6 +252,22 @@ describe('a quantised checkpoint', () => {
     const read = new Float32Array(values.length);
     await checkpoint.tensor('layer.weight', [16, 64]).readFloats(0, read);
     expect(read).toEqual(values);
+    await checkpoint.close();
+  });
+
+  it('passes over scales of activations and of a KV cache', async () => {
+    const scales = ['layer.k_scale', 'layer.activation_scale'].map(name => floats(name, [1], 0.5));
+    const checkpoint = await open([...packPlainIntegers(LAYER).tensors, ...scales], PLAIN);
+    checkpoint.tensor('layer.weight', [16, 64]);
+    checkpoint.checkAllUsed(none);
+    await checkpoint.close();
+  });
+
+  it('has floats beside quantised layers, which builds may round', async () => {
+    const table = floats('table.weight', [4, 8], 1);
+    const checkpoint = await open([...tensors, table, floats('norm.weight', [8], 1)], GPTQ);
+    expect(checkpoint.tensor('table.weight', [4, 8]).quantised).toEqual({ type: 'F32', codes: undefined });
+    expect(checkpoint.tensor('norm.weight', [8]).quantised).toBeUndefined();
     await checkpoint.close();
   });
 

@@ -3,32 +3,37 @@
 import { ModelBuildError } from '../errors.ts';
 import { Checkpoint, type WeightSource } from '../hugging-face/checkpoint.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
-import { openGptq } from './gptq.ts';
-import { type IntegerMatrix, integerTensor } from './integer-matrix.ts';
+import { findLayers, openLayer } from './open-layer.ts';
 import type { QuantisationConfig } from './quantisation-config.ts';
 import { RecentMatrices } from './recent-matrices.ts';
-import { elementCount, readScales, StoredModule } from './stored-module.ts';
+import { elementCount, readScales, type StoredModule } from './stored-module.ts';
 
-/** The tensor that each quantised layer of a method has, behind the name of the layer. */
-const MARKER = '.qweight';
+/** Names of tensors that a quantised layer may have, all of which its reader has seen. */
+const PARTS = [
+  ...['qweight', 'qzeros', 'scales', 'g_idx'],
+  ...['weight_packed', 'weight_scale', 'weight_zero_point', 'weight_g_idx', 'weight_shape', 'weight'],
+  'weight_scale_inv',
+];
 
-/** Tensors of a quantised layer in files. */
-const PARTS = ['qweight', 'qzeros', 'scales', 'g_idx'];
-
-const WEIGHT = '.weight';
+/**
+ * Scales that activations and a KV cache in 8 bits would have on a GPU. They change no weight, and graphs of this builder round
+ * activations with scales of their own.
+ */
+const ACTIVATION_SCALES =
+  /\.(input|output|activation|k|v|q|prob)_(scale|zero_point|scale_inv)$|\.(input|activation)_scale_ub$/;
 
 /** Closing it closes the files. */
 export class QuantisedCheckpoint implements WeightSource {
   readonly #base: Checkpoint;
-  /** By the name of the layer. */
-  readonly #layers: ReadonlyMap<string, IntegerMatrix>;
+  /** By the name of the weight in floats. */
+  readonly #layers: ReadonlyMap<string, CheckpointTensor>;
   /** Biases of zeros, which some programs write for every quantised layer. */
   readonly #zeroBiases: ReadonlySet<string>;
   readonly #used = new Map<string, number>();
 
   private constructor(
     base: Checkpoint,
-    layers: ReadonlyMap<string, IntegerMatrix>,
+    layers: ReadonlyMap<string, CheckpointTensor>,
     zeroBiases: ReadonlySet<string>,
   ) {
     this.#base = base;
@@ -44,14 +49,13 @@ export class QuantisedCheckpoint implements WeightSource {
   static async open(sourceDir: string, config: QuantisationConfig): Promise<QuantisedCheckpoint> {
     const base = await Checkpoint.open(sourceDir);
     try {
-      const layers = new Map<string, IntegerMatrix>();
-      const recent = new RecentMatrices();
+      const layers = new Map<string, CheckpointTensor>();
       const zeroBiases = new Set<string>();
-      for (const name of base.names) {
-        if (!name.endsWith(MARKER)) continue;
-        const module = new StoredModule(base, name.slice(0, -MARKER.length));
+      const recent = new RecentMatrices();
+      for (const module of findLayers(base, config)) {
         refuseFloats(module);
-        layers.set(module.name, await openGptq(module, config, recent));
+        const layer = await openLayer(module, config, recent);
+        layers.set(layer.name, layer);
         if (await hasZeroBias(module)) zeroBiases.add(`${module.name}.bias`);
       }
       return new QuantisedCheckpoint(base, layers, zeroBiases);
@@ -62,18 +66,18 @@ export class QuantisedCheckpoint implements WeightSource {
   }
 
   has(name: string): boolean {
-    return this.#base.has(name) || this.#layer(name) !== undefined;
+    return this.#base.has(name) || this.#layers.has(name);
   }
 
   tensor(name: string, shape: readonly number[]): CheckpointTensor {
-    const layer = this.#layer(name);
+    const layer = this.#layers.get(name);
     if (layer === undefined) return roundable(this.#base, this.#base.tensor(name, shape));
     if (shape.length !== 2 || shape.some((size, i) => size !== layer.shape[i])) {
       const message = `tensor ${JSON.stringify(name)}, quantised: has shape [${layer.shape}]; config.json asks for [${shape}]`;
       throw new ModelBuildError('tensor_mismatch', message, { tensor: name });
     }
     this.#used.set(name, elementCount(layer));
-    return integerTensor(name, layer);
+    return layer;
   }
 
   get usedElementCount(): number {
@@ -82,7 +86,11 @@ export class QuantisedCheckpoint implements WeightSource {
 
   checkAllUsed(hasNoEffect: (name: string) => boolean): void {
     this.#base.checkAllUsed(
-      name => hasNoEffect(name) || this.#zeroBiases.has(name) || this.#isPartOfUsed(name),
+      name =>
+        hasNoEffect(name) ||
+        ACTIVATION_SCALES.test(name) ||
+        this.#zeroBiases.has(name) ||
+        this.#isPartOfUsed(name),
     );
   }
 
@@ -90,13 +98,9 @@ export class QuantisedCheckpoint implements WeightSource {
     return this.#base.close();
   }
 
-  #layer(name: string): IntegerMatrix | undefined {
-    return name.endsWith(WEIGHT) ? this.#layers.get(name.slice(0, -WEIGHT.length)) : undefined;
-  }
-
   #isPartOfUsed(name: string): boolean {
     const dot = name.lastIndexOf('.');
-    return PARTS.includes(name.slice(dot + 1)) && this.#used.has(`${name.slice(0, dot)}${WEIGHT}`);
+    return PARTS.includes(name.slice(dot + 1)) && this.#used.has(`${name.slice(0, dot)}.weight`);
   }
 }
 
@@ -111,6 +115,7 @@ function roundable(base: Checkpoint, tensor: CheckpointTensor): CheckpointTensor
 
 /** Throws: `weights_corrupt` for a layer that is there twice. */
 function refuseFloats(module: StoredModule): void {
+  if (!module.has('qweight') && !module.has('weight_packed')) return;
   const floats = module.find('weight');
   if (floats === undefined) return;
   throw floats.fault(

@@ -11,7 +11,9 @@ import {
 } from '../hugging-face/element-types.ts';
 import type { SafetensorsFile, TensorEntry } from '../hugging-face/safetensors.ts';
 
-/** Of words of 32 bits. */
+/** Of a word. */
+export const WORD_BITS = 32;
+/** In files. */
 export const WORD_TYPES = ['I32', 'U32'];
 
 /** A tensor of a module, with the type and shape of the file. */
@@ -105,6 +107,13 @@ export async function readScales(
     if (!Number.isFinite(scales[i]))
       throw tensor.fault('tensor_mismatch', `element ${from + i} is ${scales[i]}; scales must be finite`);
   return scales;
+}
+
+/** The two sizes of a matrix with elements. `meaning`: `[groups, outputs]`. Throws: `tensor_mismatch`. */
+export function pairOf(tensor: ModuleTensor, meaning: string): readonly [number, number] {
+  const [a, b] = tensor.shape;
+  if (tensor.shape.length === 2 && a! > 0 && b! > 0) return [a!, b!];
+  throw tensor.fault('tensor_mismatch', `has shape [${tensor.shape}], not ${meaning}`);
 }
 
 /** Number of elements. */

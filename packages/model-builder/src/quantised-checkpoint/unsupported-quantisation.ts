@@ -3,7 +3,8 @@
 /** By `quant_method` of config.json. */
 export const UNSUPPORTED_METHODS: Readonly<Record<string, string>> = {
   aqlm: 'additive codebooks, which no format of the kernels holds',
-  auto_awq: 'the layout of llm-awq; the checkpoint of AutoAWQ, with quant_method "awq", is read',
+  'auto-round':
+    'the names of its own for the packings of GPTQ and AWQ; export it in the format auto_gptq or auto_awq',
   bitnet: 'ternary weights and activations of BitLinear layers',
   bitblas: 'the layout of its GPU kernels; the GPTQ checkpoint that it was made from is read',
   bitsandbytes:
@@ -16,7 +17,7 @@ export const UNSUPPORTED_METHODS: Readonly<Record<string, string>> = {
   higgs: 'codebooks behind Hadamard transforms of activations',
   hqq: 'float zero points in its own archive',
   marlin: 'the layout of its GPU kernels; the GPTQ checkpoint that it was made from is read',
-  modelopt: 'the layouts of NVFP4 and of FP8 in ModelOpt',
+  modelopt: 'its own names and the layout of NVFP4; FP8 of compressed-tensors is read',
   modelopt_fp4: 'NVFP4: scales in FP8 for each 16 inputs',
   mxfp4: 'MXFP4: a power of two for each 32 inputs; a GGUF file in MXFP4 is read',
   quanto: 'its own packing; quantise the original weights here instead',

@@ -1,0 +1,80 @@
+// Linear layers in the formats `int-quantized` and `naive-quantized` of compressed-tensors: one level in each byte.
+//
+//   weight             [outputs, inputs]    I8
+//   weight_scale       [outputs, groups], [outputs], or one for all
+//   weight_zero_point  as the scale         I8; absent or zero in symmetric layers
+//
+// Source: compressed-tensors, compressors/naive_quantized.
+
+import type { CompressedTensorsConfig } from './compressed-tensors-config.ts';
+import { groupNumbers, readGroups } from './input-groups.ts';
+import { areFloat16, type IntegerMatrix } from './integer-matrix.ts';
+import { groupCountOf, scaleRows } from './packed-integers.ts';
+import {
+  checkShape,
+  checkType,
+  elementCount,
+  pairOf,
+  readScales,
+  type StoredModule,
+} from './stored-module.ts';
+
+/** Throws: `tensor_missing`, `tensor_mismatch`, `weights_corrupt`. */
+export async function openPlainIntegers(
+  module: StoredModule,
+  { integers }: CompressedTensorsConfig,
+): Promise<IntegerMatrix> {
+  const weight = module.tensor('weight');
+  const scale = module.tensor('weight_scale');
+  const [outputs, inputs] = pairOf(weight, '[outputs, inputs]');
+  const groupCount = groupCountOf(scale, outputs);
+  const bits = integers[0]?.bits ?? 8;
+  const order = module.find('weight_g_idx');
+  const groups = await readGroups({ inputs, groupCount, bits, schemes: integers, tensor: weight, order });
+  const scales = await readScales(scale, 0, elementCount(scale));
+  const zeros = await readZeroPoints(module, { count: scales.length, integers, scaleShape: scale.shape });
+  let [least, most] = [0, 0];
+  for (const zero of zeros) [least, most] = [Math.min(least, zero), Math.max(most, zero)];
+  return {
+    type: `compressed-tensors INT8${groups.kind === 'ordered' ? ' with act-order' : ''}`,
+    shape: [outputs, inputs],
+    groups,
+    range: [-128 - most, 127 - least],
+    hasFloat16Scales: areFloat16(scales),
+    async readRows(first, count) {
+      const bytes = new Int8Array(count * inputs);
+      await weight.readBytes(first * inputs, new Uint8Array(bytes.buffer));
+      const levels = new Int16Array(bytes);
+      if (most > 0 || least < 0) {
+        const groupOf = groupNumbers(groups, inputs);
+        for (let row = 0; row < count; row++) {
+          const zeroStart = zeros.length === 1 ? 0 : (first + row) * groupCount;
+          for (let input = 0; input < inputs; input++)
+            levels[row * inputs + input]! -= zeros[zeroStart + groupOf[input]!]!;
+        }
+      }
+      return { levels, scales: scaleRows(scales, { first, count, groupCount }) };
+    },
+  };
+}
+
+interface ZeroPoints {
+  readonly count: number;
+  readonly scaleShape: readonly number[];
+  readonly integers: CompressedTensorsConfig['integers'];
+}
+
+/** One for each scale. */
+async function readZeroPoints(
+  module: StoredModule,
+  { count, scaleShape, integers }: ZeroPoints,
+): Promise<Int8Array> {
+  const zeros = new Int8Array(count);
+  const isSymmetric = integers.some(declared => declared.isSymmetric);
+  const tensor = isSymmetric ? module.find('weight_zero_point') : module.tensor('weight_zero_point');
+  if (tensor === undefined) return zeros;
+  checkType(tensor, ['I8']);
+  checkShape(tensor, scaleShape, 'one for each scale');
+  await tensor.readBytes(0, new Uint8Array(zeros.buffer));
+  return zeros;
+}
