@@ -12,20 +12,23 @@ type Vector = Float64Array<ArrayBuffer>;
 export interface PlainDecoderOptions {
   /** Default: float32, which rounds nothing. */
   readonly kvType?: KvType;
-  /** Matrices in place of those of the checkpoint, by name. */
+  /** Tensors in place of those of the checkpoint, by name. */
   readonly matrices?: ReadonlyMap<string, Vector>;
+  /** What products read in place of each of their inputs. Default: the input. */
+  readonly productInput?: (input: Vector) => Vector;
 }
 
 /** Logits after each of the tokens. The weights are those of a tiny checkpoint of seed 1. */
 export function plainLogits(
   config: DecoderConfig,
   tokens: readonly number[],
-  { kvType = 'float32', matrices = new Map() }: PlainDecoderOptions = {},
+  { kvType = 'float32', matrices = new Map(), productInput = input => input }: PlainDecoderOptions = {},
 ): Vector[] {
   const tensors = new Map([...readTensors(config), ...matrices]);
   const { hiddenSize, headSize, headCount, kvHeadCount } = config;
   const table = tensors.get('model.embed_tokens.weight')!;
-  const linear = (name: string, input: Vector, outputs: number): Vector => {
+  const linear = (name: string, given: Vector, outputs: number): Vector => {
+    const input = productInput(given);
     const weights = tensors.get(`${name}.weight`)!;
     const bias = tensors.get(`${name}.bias`);
     return Float64Array.from({ length: outputs }, (_, row) => {
