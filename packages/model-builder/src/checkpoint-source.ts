@@ -11,6 +11,7 @@ import { readGgufConfig } from './gguf/read-config.ts';
 import { writeGgufCompanions } from './gguf/write-companions.ts';
 import { Checkpoint, listWeightFiles, type WeightSource } from './hugging-face/checkpoint.ts';
 import type { DecoderConfig } from './hugging-face/decoder-config.ts';
+import { refuseOtherLayouts } from './hugging-face/refuse-other-layouts.ts';
 import { readQuantisationConfig } from './quantised-checkpoint/quantisation-config.ts';
 import { QuantisedCheckpoint } from './quantised-checkpoint/quantised-checkpoint.ts';
 import { refuseUndeclared } from './quantised-checkpoint/refuse-undeclared.ts';
@@ -47,8 +48,12 @@ function huggingFaceSource(folder: string): CheckpointSource {
   return {
     path: folder,
     folder,
-    listFiles: async () => [...(await listCompanionFiles(folder)), ...(await listWeightFiles(folder))],
+    async listFiles() {
+      await refuseOtherLayouts(folder, CONFIG_FILE);
+      return [...(await listCompanionFiles(folder)), ...(await listWeightFiles(folder))];
+    },
     async open() {
+      await refuseOtherLayouts(folder, CONFIG_FILE);
       const config = await readDecoderConfig(folder);
       const quantisation = await readQuantisationConfig(folder);
       return {

@@ -61,7 +61,7 @@ describe('a description', () => {
       architecture: 'mamba',
       shape: undefined,
       parameterCount: 92_480,
-      fault: expect.stringContaining('"mamba"; allowed are'),
+      fault: expect.stringContaining('"mamba" (Mamba), which would need'),
     });
     expect(estimateMemory(described, { ...KERNELS, kvType: undefined, contextLength: 16 })).toEqual([]);
   });

@@ -106,7 +106,7 @@ describe('rotary settings', () => {
 
 describe('config.json is refused', () => {
   it.each<[Record<string, unknown>, string, string]>([
-    [{ model_type: 'mamba' }, 'model_type', 'is "mamba"; allowed are '],
+    [{ model_type: 'mamba' }, 'model_type', 'is "mamba" (Mamba), which would need recurrent layers'],
     [{ model_type: undefined }, 'model_type', 'is undefined; allowed are '],
     [{ hidden_act: 'gelu' }, 'hidden_act', 'is "gelu"; allowed is "silu"'],
     [

@@ -7,6 +7,7 @@ import { type Activation, type DecoderConfig, LLAMA_MODULES } from '../hugging-f
 import { readJsonFile } from '../hugging-face/json-file.ts';
 import type { Architecture, ConfigReader } from './architecture.ts';
 import { type ConfigKeys, configKeys } from './config-keys.ts';
+import { KNOWN_MODELS } from './known-models.ts';
 import { ropeReader } from './read-rope.ts';
 import { ARCHITECTURES } from './table.ts';
 import { textPart, WRAPPER_TYPES } from './text-parts.ts';
@@ -90,7 +91,15 @@ function findArchitecture(fault: ConfigFault, json: unknown): Architecture {
   const architecture = typeof modelType === 'string' ? ARCHITECTURES.get(modelType) : undefined;
   if (architecture !== undefined) return architecture;
   const allowed = [...ARCHITECTURES.keys(), ...WRAPPER_TYPES].toSorted().join(', ');
-  throw fault('unsupported', 'model_type', `is ${JSON.stringify(modelType)}; allowed are ${allowed}`);
+  throw fault('unsupported', 'model_type', `is ${describeModel(modelType)}; allowed are ${allowed}`);
+}
+
+/** A model type that is not built, with what it would need where that is known. */
+function describeModel(modelType: unknown): string {
+  const value = JSON.stringify(modelType);
+  if (typeof modelType !== 'string' || !Object.hasOwn(KNOWN_MODELS, modelType)) return value;
+  const { names, needs } = KNOWN_MODELS[modelType]!;
+  return needs === undefined ? value : `${value} (${names}), which would need ${needs}`;
 }
 
 function refuseUnsupported(

@@ -1,0 +1,223 @@
+// The model types that people bring: what they are called, and what those that are not built would need. `docs/models.md` and the
+// refusal of a model type are made of this table. What is said of a type that `table.ts` has is not shown.
+
+export interface KnownModel {
+  /** Families and models by the names that people know. */
+  readonly names: string;
+  /** What building it would need. Absent for types that are built. */
+  readonly needs?: string;
+}
+
+const EXPERTS =
+  'mixture of experts (MoE): a router, and products with the matrices of a few experts for each token';
+const LATENT = 'multi-head latent attention (MLA): a cache of compressed keys and values';
+const RECURRENT =
+  'recurrent layers (Mamba, linear attention, short convolutions): a state of their own beside the KV cache';
+const LATENT_EXPERTS = `${LATENT}; ${EXPERTS}`;
+const RECURRENT_EXPERTS = `${RECURRENT}; ${EXPERTS}`;
+const ENCODER_DECODER = 'an encoder, and attention to what it read';
+const EMBEDDINGS = 'an interface for embeddings or labels: such models generate no text';
+const IMAGES = 'inputs of images, audio or video; its text part is not read';
+const NO_TEXT = 'an interface for images, audio or other data: such models generate no text';
+const DENOISING = 'text by denoising all positions at once, not token by token';
+const LEARNED_POSITIONS = 'learned or ALiBi positions, and LayerNorm with biases';
+const OWN_LAYOUT = 'its own layout of weights, which Python code of its repository defines';
+const PARTIAL_ROTARY = 'rotation of a part of each head';
+
+const of = (names: string, needs: string): KnownModel => ({ names, needs });
+
+/** By `model_type`. */
+export const KNOWN_MODELS: Readonly<Record<string, KnownModel>> = {
+  // Decoders.
+  apertus: of('Apertus', 'the activation xIELU'),
+  arcee: of('Arcee AFM', 'the activation squared ReLU without a gate'),
+  baichuan: of('Baichuan 1 and 2', OWN_LAYOUT),
+  bitnet: of('BitNet b1.58', 'ternary weights, norms inside attention and MLP, squared ReLU'),
+  bloom: of('BLOOM', LEARNED_POSITIONS),
+  chatglm: of('ChatGLM 2 and 3, GLM-4 of 2024', OWN_LAYOUT),
+  codegen: of('CodeGen', LEARNED_POSITIONS),
+  cohere: of('Command R', 'LayerNorm of query and key heads'),
+  cohere2: { names: 'Command R7B, Aya Expanse' },
+  diffllama: of('DiffLlama', 'differential attention'),
+  ernie4_5: of('ERNIE 4.5, dense', 'interleaved rotation'),
+  exaone: of('EXAONE 3 and 3.5', OWN_LAYOUT),
+  exaone4: of('EXAONE 4', 'layers without rotation'),
+  falcon: of('Falcon 7B, 40B, 11B', 'parallel attention and MLP with LayerNorm and fused projections'),
+  gemma: { names: 'Gemma 1, CodeGemma' },
+  gemma2: { names: 'Gemma 2' },
+  gemma3: { names: 'Gemma 3 4B to 27B, MedGemma (text; images are refused)' },
+  gemma3_text: { names: 'Gemma 3 270M and 1B, FunctionGemma' },
+  gemma3n: of('Gemma 3n', 'per-layer embeddings, caches shared by layers, AltUp and LAuReL'),
+  gemma3n_text: of('Gemma 3n', 'per-layer embeddings, caches shared by layers, AltUp and LAuReL'),
+  gemma4: of('Gemma 4', 'heads of two sizes, per-layer embeddings, caches shared by layers'),
+  gemma4_text: of('Gemma 4', 'heads of two sizes, per-layer embeddings, caches shared by layers'),
+  glm: of('GLM-4 9B, GLM-Edge', `${PARTIAL_ROTARY}, interleaved; fused projections`),
+  glm4: of('GLM-4 0414, GLM-Z1', `${PARTIAL_ROTARY}, interleaved; fused projections`),
+  gpt2: of('GPT-2, DistilGPT2', LEARNED_POSITIONS),
+  gpt_bigcode: of('StarCoder, SantaCoder', LEARNED_POSITIONS),
+  gpt_neo: of('GPT-Neo', LEARNED_POSITIONS),
+  gpt_neox: of('Pythia, GPT-NeoX, Dolly', `${PARTIAL_ROTARY}; LayerNorm with biases, fused projections`),
+  gptj: of('GPT-J', `${PARTIAL_ROTARY}; LayerNorm with biases`),
+  granite: of('Granite 3', 'multipliers of embedding, attention, residual and logits'),
+  helium: of('Helium', 'interleaved rotation'),
+  hunyuan_v1_dense: of('Hunyuan, dense', 'norms of heads behind the rotation, and its NTK scaling'),
+  internlm2: of('InternLM 2 and 2.5', OWN_LAYOUT),
+  internlm3: of('InternLM 3', OWN_LAYOUT),
+  llama: {
+    names:
+      'Llama 1 to 3.3, SmolLM 1 and 2, TinyLlama, Yi, DeepSeek R1 Distill Llama and other Llama derivatives',
+  },
+  minicpm: of('MiniCPM 1 and 2', 'scales of embedding, depth and logits'),
+  minicpm3: of('MiniCPM 3', LATENT),
+  ministral3: { names: 'Ministral 3 (text)' },
+  mistral: { names: 'Mistral 7B, Mistral Nemo, Mistral Small, Codestral, Zephyr' },
+  mistral3: { names: 'Mistral Small 3.1 and 3.2, Ministral 3 (text; images are refused)' },
+  mpt: of('MPT', LEARNED_POSITIONS),
+  nemotron: of('Nemotron 4, Minitron', `LayerNorm with an offset, squared ReLU, ${PARTIAL_ROTARY}`),
+  olmo: of('OLMo 1', 'LayerNorm without weights'),
+  olmo2: { names: 'OLMo 2' },
+  olmo3: { names: 'OLMo 3' },
+  opt: of('OPT, Galactica', LEARNED_POSITIONS),
+  persimmon: of('Persimmon', `${PARTIAL_ROTARY}, LayerNorm, squared ReLU`),
+  phi: of('Phi-1, 1.5 and 2', `parallel attention and MLP with LayerNorm, ${PARTIAL_ROTARY}`),
+  phi3: of('Phi-3, 3.5, 4 and 4-mini', 'fused projections, longrope'),
+  phi3small: of('Phi-3 Small', 'block-sparse attention'),
+  qwen: of('Qwen 1', OWN_LAYOUT),
+  qwen2: { names: 'Qwen 1.5 to 2.5, QwQ, DeepSeek R1 Distill Qwen' },
+  qwen3: { names: 'Qwen 3, dense' },
+  seed_oss: of('Seed-OSS', 'biases that differ between projections'),
+  smollm3: of('SmolLM3', 'layers without rotation'),
+  stablelm: of('StableLM', `${PARTIAL_ROTARY}, LayerNorm`),
+  starcoder2: of('StarCoder 2', 'LayerNorm with biases, an MLP without a gate'),
+  xglm: of('XGLM', LEARNED_POSITIONS),
+
+  // Mixtures of experts.
+  bailing_moe: of('Ling, Ring', EXPERTS),
+  dbrx: of('DBRX', EXPERTS),
+  deepseek: of('DeepSeek-MoE', EXPERTS),
+  dots1: of('dots.llm1', EXPERTS),
+  ernie4_5_moe: of('ERNIE 4.5, MoE', EXPERTS),
+  flex_olmo: of('FlexOlmo', EXPERTS),
+  glm4_moe: of('GLM-4.5 to 4.7', EXPERTS),
+  gpt_oss: of('gpt-oss 20B and 120B', `${EXPERTS}; attention sinks`),
+  granitemoe: of('Granite 3 MoE', EXPERTS),
+  granitemoeshared: of('Granite 4 MoE', EXPERTS),
+  hunyuan_v1_moe: of('Hunyuan-A13B', EXPERTS),
+  jetmoe: of('JetMoE', EXPERTS),
+  llama4: of('Llama 4 Scout and Maverick', EXPERTS),
+  llama4_text: of('Llama 4 Scout and Maverick', EXPERTS),
+  minimax_m2: of('MiniMax-M2', EXPERTS),
+  mixtral: of('Mixtral', EXPERTS),
+  olmoe: of('OLMoE', EXPERTS),
+  phimoe: of('Phi-3.5-MoE', EXPERTS),
+  qwen2_moe: of('Qwen1.5-MoE, Qwen2-57B-A14B', EXPERTS),
+  qwen3_moe: of('Qwen3-30B-A3B, Qwen3-235B-A22B, Qwen3-Coder', EXPERTS),
+
+  // Multi-head latent attention.
+  deepseek_v2: of('DeepSeek-V2 and V2-Lite', LATENT_EXPERTS),
+  deepseek_v3: of('DeepSeek-V3, R1, Moonlight', LATENT_EXPERTS),
+  deepseek_v32: of('DeepSeek-V3.2', LATENT_EXPERTS),
+  glm4_moe_lite: of('GLM-4.7-Flash', LATENT_EXPERTS),
+  kimi_k2: of('Kimi K2', LATENT_EXPERTS),
+  kimi_linear: of('Kimi Linear', `${LATENT_EXPERTS}; ${RECURRENT}`),
+  longcat_flash: of('LongCat-Flash', LATENT_EXPERTS),
+
+  // Recurrent layers.
+  bamba: of('Bamba', RECURRENT),
+  falcon_h1: of('Falcon-H1', RECURRENT),
+  falcon_mamba: of('Falcon Mamba', RECURRENT),
+  granitemoehybrid: of('Granite 4', RECURRENT_EXPERTS),
+  jamba: of('Jamba', RECURRENT_EXPERTS),
+  lfm2: of('LFM2, LFM2.5', RECURRENT),
+  lfm2_moe: of('LFM2-8B-A1B', RECURRENT_EXPERTS),
+  mamba: of('Mamba', RECURRENT),
+  mamba2: of('Mamba 2, Codestral Mamba', RECURRENT),
+  minimax: of('MiniMax-Text-01', RECURRENT_EXPERTS),
+  nemotron_h: of('Nemotron-H, Nemotron Nano 2 and 3', RECURRENT),
+  qwen3_5: of('Qwen 3.5 and 3.6', RECURRENT),
+  qwen3_5_moe: of('Qwen 3.5 and 3.6, MoE', RECURRENT_EXPERTS),
+  qwen3_next: of('Qwen3-Next', RECURRENT_EXPERTS),
+  recurrent_gemma: of('RecurrentGemma', RECURRENT),
+  rwkv: of('RWKV-4', RECURRENT),
+  rwkv7: of('RWKV-7', RECURRENT),
+  zamba: of('Zamba', RECURRENT),
+  zamba2: of('Zamba 2', RECURRENT),
+
+  // Encoders and decoders.
+  bart: of('BART', ENCODER_DECODER),
+  encoder_decoder: of('pairs of an encoder and a decoder', ENCODER_DECODER),
+  led: of('LED', ENCODER_DECODER),
+  m2m_100: of('M2M-100, NLLB', ENCODER_DECODER),
+  marian: of('Opus-MT', ENCODER_DECODER),
+  mbart: of('mBART', ENCODER_DECODER),
+  moonshine: of('Moonshine', `${ENCODER_DECODER}; inputs of audio`),
+  mt5: of('mT5', ENCODER_DECODER),
+  pegasus: of('PEGASUS', ENCODER_DECODER),
+  t5: of('T5, Flan-T5', ENCODER_DECODER),
+  t5gemma: of('T5Gemma', ENCODER_DECODER),
+  umt5: of('UMT5', ENCODER_DECODER),
+  whisper: of('Whisper', `${ENCODER_DECODER}; inputs of audio`),
+
+  // Models of text and images, audio or video.
+  gemma4_unified: of('Gemma 4 12B', IMAGES),
+  glm4v: of('GLM-4.1V', IMAGES),
+  idefics3: of('Idefics 3', IMAGES),
+  internvl: of('InternVL 3', IMAGES),
+  internvl_chat: of('InternVL 2 and 2.5', IMAGES),
+  kimi_vl: of('Kimi-VL', `${IMAGES}; ${LATENT_EXPERTS}`),
+  lfm2_vl: of('LFM2-VL', IMAGES),
+  llava: of('LLaVA 1.5, Pixtral', IMAGES),
+  llava_next: of('LLaVA 1.6', IMAGES),
+  llava_onevision: of('LLaVA-OneVision', IMAGES),
+  minicpmv: of('MiniCPM-V', IMAGES),
+  mllama: of('Llama 3.2 Vision', `attention to images; ${IMAGES}`),
+  paligemma: of('PaliGemma', IMAGES),
+  phi3_v: of('Phi-3 and 3.5 Vision', IMAGES),
+  phi4mm: of('Phi-4-multimodal', IMAGES),
+  qwen2_5_omni: of('Qwen2.5-Omni', IMAGES),
+  qwen2_5_vl: of('Qwen2.5-VL', IMAGES),
+  qwen2_audio: of('Qwen2-Audio', IMAGES),
+  qwen2_vl: of('Qwen2-VL', IMAGES),
+  qwen3_omni_moe: of('Qwen3-Omni', IMAGES),
+  qwen3_vl: of('Qwen3-VL', IMAGES),
+  qwen3_vl_moe: of('Qwen3-VL, MoE', IMAGES),
+  smolvlm: of('SmolVLM', IMAGES),
+  voxtral: of('Voxtral', IMAGES),
+
+  // Embeddings and labels.
+  albert: of('ALBERT', EMBEDDINGS),
+  bert: of('BERT, BGE, E5, MiniLM, GTE', EMBEDDINGS),
+  camembert: of('CamemBERT', EMBEDDINGS),
+  'deberta-v2': of('DeBERTa 2 and 3', EMBEDDINGS),
+  distilbert: of('DistilBERT', EMBEDDINGS),
+  electra: of('ELECTRA', EMBEDDINGS),
+  modernbert: of('ModernBERT', EMBEDDINGS),
+  mpnet: of('MPNet, all-mpnet-base', EMBEDDINGS),
+  nomic_bert: of('Nomic Embed', EMBEDDINGS),
+  roberta: of('RoBERTa', EMBEDDINGS),
+  'xlm-roberta': of('XLM-RoBERTa, BGE-M3, multilingual E5', EMBEDDINGS),
+
+  // Images, audio and other data.
+  bark: of('Bark', NO_TEXT),
+  blip: of('BLIP', NO_TEXT),
+  clip: of('CLIP', NO_TEXT),
+  convnext: of('ConvNeXt', NO_TEXT),
+  csm: of('CSM', NO_TEXT),
+  detr: of('DETR', NO_TEXT),
+  dia: of('Dia', NO_TEXT),
+  dinov2: of('DINOv2', NO_TEXT),
+  hubert: of('HuBERT', NO_TEXT),
+  musicgen: of('MusicGen', NO_TEXT),
+  resnet: of('ResNet', NO_TEXT),
+  sam: of('Segment Anything', NO_TEXT),
+  siglip: of('SigLIP', NO_TEXT),
+  speecht5: of('SpeechT5', NO_TEXT),
+  swin: of('Swin', NO_TEXT),
+  vit: of('ViT', NO_TEXT),
+  vits: of('VITS, MMS-TTS', NO_TEXT),
+  wav2vec2: of('Wav2Vec 2', NO_TEXT),
+
+  // Text by diffusion.
+  Dream: of('Dream', DENOISING),
+  llada: of('LLaDA', DENOISING),
+};

@@ -1,0 +1,69 @@
+// docs/models.md, made of the tables of architectures, models and quantisations.
+
+import { KNOWN_MODELS } from '../src/architectures/known-models.ts';
+import { ARCHITECTURES } from '../src/architectures/table.ts';
+import { WRAPPER_TYPES } from '../src/architectures/text-parts.ts';
+import {
+  UNSUPPORTED_FORMATS,
+  UNSUPPORTED_METHODS,
+} from '../src/quantised-checkpoint/unsupported-quantisation.ts';
+
+/** Names of all model types that are built. */
+export const BUILT_TYPES = [...new Set([...ARCHITECTURES.keys(), ...WRAPPER_TYPES])].toSorted();
+
+/** Relative to the repository. */
+export const PAGE = 'docs/models.md';
+
+export function modelsPage(): string {
+  const built = BUILT_TYPES.map(type => [code(type), KNOWN_MODELS[type]?.names ?? '']);
+  const others = Object.entries(KNOWN_MODELS)
+    .filter(([type, { needs }]) => needs !== undefined && !BUILT_TYPES.includes(type))
+    .toSorted(([a], [b]) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
+  return `# Models
+
+Which models are built, and what others would need. This page is made of the tables that the builder decides by:
+\`node packages/model-builder/test/write-models-page.ts\` writes it.
+
+The \`model_type\` of a model stands in its \`config.json\`; \`ortler inspect <model>\` shows it. GGUF files have a
+\`general.architecture\` in its place, and folders that another program exported to ONNX need no build:
+[packages/model-builder](../packages/model-builder/README.md).
+
+## Built
+
+${table(['model_type', 'models'], built)}
+
+Weights are F32, F16 or BF16, or quantised with GPTQ, AWQ, compressed-tensors or FP8
+([ADR 51](adr/0051-quantised-safetensors.md)).
+
+## Not built
+
+A model of these types is refused with what it would need. A type in neither table is refused too.
+
+${table(
+  ['model_type', 'models', 'would need'],
+  others.map(([type, { names, needs = '' }]) => [code(type), names, needs]),
+)}
+
+## Quantisations that are not read
+
+Of \`quantization_config\` in \`config.json\`:
+
+${table(
+  ['quant_method, or format of compressed-tensors', 'would need'],
+  [...Object.entries(UNSUPPORTED_METHODS), ...Object.entries(UNSUPPORTED_FORMATS)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, need]) => [code(name), need]),
+)}
+`;
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, i) => Math.max(title.length, ...rows.map(row => row[i]!.length)));
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, i) => cell.padEnd(widths[i]!)).join(' | ')} |`;
+  return [line(head), line(widths.map(width => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}
