@@ -1,6 +1,6 @@
 // Descriptions of models from headers, beside what the builder makes of them.
 
-import { cp, mkdir, open, readdir, rename, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
@@ -8,8 +8,10 @@ import { describeModel } from '../src/inspect/describe-model.ts';
 import { estimateMemory } from '../src/inspect/estimate-memory.ts';
 import { writeHeaders } from '../src/inspect/write-headers.ts';
 import { writeOptimumModel } from '../src/testing/optimum-model.ts';
+import { packAwq, packFloat8, packGptq, packIntegers } from '../src/testing/quantised-layers.ts';
 import { createTinyGguf } from '../src/testing/tiny-gguf.ts';
 import { createTinyCheckpoint } from '../src/testing/tiny-model.ts';
+import { createTinyQuantised } from '../src/testing/tiny-quantised.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const GENAI = join(import.meta.dirname, 'golden', 'genai');
@@ -19,6 +21,17 @@ let source: string;
 beforeEach(() => {
   source = join(folder, String(testCount++), 'source');
 });
+
+const GPTQ = packGptq({ bits: 4, groupSize: 32, isSymmetric: true });
+const COMPRESSED = {
+  quant_method: 'compressed-tensors',
+  format: 'pack-quantized',
+  config_groups: { group_0: { weights: { num_bits: 4, group_size: 32 } } },
+};
+
+async function headerBytes(folderOfModel: string): Promise<number> {
+  return 8 + Number((await readFile(join(folderOfModel, 'model.safetensors'))).readBigUInt64LE());
+}
 
 const SHAPE = { layerCount: 2, headCount: 4, kvHeadCount: 2, headSize: 16, hiddenSize: 64, vocabSize: 288 };
 const KERNELS = { variant: 'kernels' } as const;
@@ -38,6 +51,63 @@ describe('a description', () => {
       ['vectors', 'BF16', 5],
     ]);
   });
+
+  it.each([
+    [
+      'GPTQ 4-bit',
+      { quant_method: 'gptq', bits: 4, group_size: 32, checkpoint_format: 'gptq_v2' },
+      GPTQ,
+      'q4',
+    ],
+    ['AWQ 4-bit', { quant_method: 'awq', bits: 4, group_size: 32 }, packAwq(32), 'q5'],
+    [
+      'compressed-tensors INT4',
+      COMPRESSED,
+      packIntegers({ bits: 4, groupSize: 32, isSymmetric: true }),
+      'q4',
+    ],
+    ['FP8', { quant_method: 'fp8', weight_block_size: [32, 32] }, packFloat8(32), 'q8'],
+  ] as const)(
+    'of a folder in %s has one matrix for each layer, from headers alone',
+    async (type, quantisation, pack, format) => {
+      await mkdir(source, { recursive: true });
+      const config = { intermediate_size: 64, num_key_value_heads: 4 };
+      const tiny = await createTinyQuantised(source, { quantisation, pack, config });
+      const floats = await describeModel(tiny.source, KERNELS);
+      const whole = await describeModel(tiny.folder, KERNELS);
+      expect(whole).toMatchObject({ fault: undefined, parameterCount: floats.parameterCount });
+      expect(whole.formats.map(({ role, type: of }) => `${role} ${of}`)).toEqual([
+        'embedding F32',
+        `attention ${type}`,
+        `mlp ${type}`,
+        'vectors F32',
+      ]);
+      const layer = whole.tensors.find(({ name }) => name.endsWith('0.mlp.down_proj.weight'))!;
+      expect(layer).toMatchObject({ shape: [64, 64], keptFormat: format });
+      const estimates = estimateMemory(whole, { ...KERNELS, kvType: undefined, contextLength: 16 });
+      const { file, q8 } = Object.fromEntries(
+        estimates.map(({ precision, weightBytes }) => [precision, weightBytes]),
+      );
+      if (format === 'q8') expect(file).toBe(q8);
+      else expect(file).toBeLessThan(q8!);
+      // The rest of the weights is not there.
+      const headers = join(source, 'headers');
+      const files = await Promise.all(
+        (await readdir(tiny.folder)).map(async path => ({
+          path,
+          size: (await stat(join(tiny.folder, path))).size,
+        })),
+      );
+      const lengthOfHeader = await headerBytes(tiny.folder);
+      const read = async (path: string, begin: number, end: number) => {
+        const isWeights = path.endsWith('.safetensors');
+        const bytes = (await readFile(join(tiny.folder, path))).subarray(begin, end);
+        return isWeights ? bytes.fill(0, Math.max(0, lengthOfHeader - begin)) : bytes;
+      };
+      await writeHeaders(headers, { files, read });
+      expect(await describeModel(headers, KERNELS)).toEqual(whole);
+    },
+  );
 
   it('of a GGUF file names the type of each role', async () => {
     await mkdir(source, { recursive: true });

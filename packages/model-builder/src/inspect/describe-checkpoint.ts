@@ -3,13 +3,16 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GgufModel } from '@ortler/gguf';
-import { CONFIG_FILE } from '../architectures/read-decoder-config.ts';
+import { CONFIG_FILE, readDecoderConfig } from '../architectures/read-decoder-config.ts';
 import { type CheckpointSource, findCheckpoint } from '../checkpoint-source.ts';
 import { ModelBuildError } from '../errors.ts';
 import { readingGguf } from '../gguf/gguf-fault.ts';
-import { listWeightFiles } from '../hugging-face/checkpoint.ts';
+import { Checkpoint, listWeightFiles } from '../hugging-face/checkpoint.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 import { SafetensorsFile } from '../hugging-face/safetensors.ts';
+import { readQuantisationConfig } from '../quantised-checkpoint/quantisation-config.ts';
+import { refuseUndeclared } from '../quantised-checkpoint/refuse-undeclared.ts';
+import { describeLayers } from './describe-layers.ts';
 import {
   countFormatUse,
   type DescribedTensor,
@@ -27,7 +30,7 @@ export async function describeCheckpoint(path: string): Promise<ModelDescription
   const { tensors, architecture } = isGguf
     ? await readGgufHeaders(source.path)
     : await readFolderHeaders(source.folder);
-  const { config, fault } = await tryToOpen(source);
+  const { config, fault } = await tryToOpen(source, isGguf);
   return {
     layout: isGguf ? 'gguf' : 'safetensors',
     architecture,
@@ -51,15 +54,34 @@ function shapeOf(config: DecoderConfig): ModelShape {
 /** What the builder says of it before it reads a weight. */
 async function tryToOpen(
   source: CheckpointSource,
+  isGguf: boolean,
 ): Promise<{ readonly config?: DecoderConfig; readonly fault: string | undefined }> {
   try {
-    const { config, weights } = await source.open();
-    await weights.close();
+    const config = isGguf ? await openGguf(source) : await openFolder(source.folder);
     await source.listFiles();
     return { config, fault: undefined };
   } catch (error) {
     if (error instanceof ModelBuildError) return { fault: error.message };
     throw error;
+  }
+}
+
+async function openGguf(source: CheckpointSource): Promise<DecoderConfig> {
+  const { config, weights } = await source.open();
+  await weights.close();
+  return config;
+}
+
+/** Opening a quantised folder as a whole would read its scales. */
+async function openFolder(folder: string): Promise<DecoderConfig> {
+  const config = await readDecoderConfig(folder);
+  const quantisation = await readQuantisationConfig(folder);
+  const checkpoint = await Checkpoint.open(folder);
+  try {
+    if (quantisation === undefined) refuseUndeclared(checkpoint, join(folder, CONFIG_FILE));
+    return config;
+  } finally {
+    await checkpoint.close();
   }
 }
 
@@ -77,7 +99,11 @@ async function readFolderHeaders(folder: string): Promise<Headers> {
       tensors.push({ name, role: roleOf(name, shape), type, shape, bytes: end - begin });
     await weights.close();
   }
-  return { tensors, architecture: await readModelType(join(folder, CONFIG_FILE)) };
+  const quantisation = await readQuantisationConfig(folder).catch(() => undefined);
+  return {
+    tensors: quantisation === undefined ? tensors : describeLayers(tensors, quantisation),
+    architecture: await readModelType(join(folder, CONFIG_FILE)),
+  };
 }
 
 /** Faults of the file are those that `tryToOpen` finds. */

@@ -62,7 +62,8 @@ export function estimateMemory(
     }));
   }
   const isQuantised =
-    layout === 'gguf' && tensors.some(({ type, role }) => role !== 'vectors' && !/^B?F\d+$/.test(type));
+    tensors.some(tensor => tensor.keptFormat !== undefined) ||
+    (layout === 'gguf' && tensors.some(({ type, role }) => role !== 'vectors' && !/^B?F\d+$/.test(type)));
   return VARIANT_PRECISIONS[variant]
     .filter(precision => precision !== 'file' || isQuantised)
     .map(precision => {
@@ -98,6 +99,10 @@ function bytesOfTensor(tensor: DescribedTensor, { precision, variant, shape }: B
 }
 
 function kernelsFormat(tensor: DescribedTensor, precision: Precision, hiddenSize: number): WeightFormat {
+  const { keptFormat: kept } = tensor;
+  if (precision === 'file' && kept !== undefined) return kept;
+  // Codes that are as small are kept.
+  if (precision === 'q4' && (kept === 'q4' || kept === 'q5')) return kept;
   if (precision === 'file') return keptFormat(tensor.type, tensor.shape.at(-1)!) ?? FITTED;
   if (precision === 'q4') return estimatedFormat(matrixRoleOf(tensor), hiddenSize);
   return uniformFormat(precision);

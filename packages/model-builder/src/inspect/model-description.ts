@@ -1,6 +1,7 @@
 // What is known of a model from its configuration and the headers of its files, without reading a weight.
 
 import type { GraphVariant, KvType, Precision } from '@ortler/engine/graph-contract';
+import type { WeightFormat } from '@ortler/kernels';
 
 /**
  * Kinds of tensors, by what they do in a decoder. `vectors`: norms, biases and other tensors of one dimension; `images`: those of
@@ -25,6 +26,8 @@ export interface DescribedTensor {
   /** As in a checkpoint: `[outputs, inputs]` of a matrix, with the experts in front where they are stacked. */
   readonly shape: readonly number[];
   readonly bytes: number;
+  /** Of a quantised folder: the format in a build that keeps values. */
+  readonly keptFormat?: WeightFormat;
 }
 
 /** The tensors of one role in one type, together. */

@@ -23,6 +23,8 @@ describe('quantization_config', () => {
     expect(parse(GPTQ)).toEqual({
       method: 'gptq',
       isVersion1: true,
+      isSymmetric: true,
+      isOrdered: false,
       schemes: [{ bits: 4, groupSize: 128 }],
     });
     const dynamic = {
@@ -30,9 +32,11 @@ describe('quantization_config', () => {
       '+:.*down_proj': { bits: 8, group_size: -1 },
       '.*up_proj': { bits: 8 },
     };
-    expect(parse({ ...GPTQ, checkpoint_format: 'gptq_v2', dynamic })).toEqual({
+    expect(parse({ ...GPTQ, checkpoint_format: 'gptq_v2', sym: false, desc_act: true, dynamic })).toEqual({
       method: 'gptq',
       isVersion1: false,
+      isSymmetric: false,
+      isOrdered: true,
       schemes: [
         { bits: 4, groupSize: 128 },
         { bits: 8, groupSize: undefined },

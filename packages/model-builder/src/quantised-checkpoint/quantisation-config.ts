@@ -16,6 +16,9 @@ export interface GptqConfig {
   readonly method: 'gptq';
   /** Zero points are stored less one. */
   readonly isVersion1: boolean;
+  /** As declared, for estimates; layers say themselves. */
+  readonly isSymmetric: boolean;
+  readonly isOrdered: boolean;
   readonly schemes: readonly IntegerScheme[];
 }
 
@@ -73,6 +76,8 @@ const groupSize = z.int().refine(size => size === -1 || size > 0, 'must be -1 or
 const gptqFile = z.object({
   bits: z.int(),
   group_size: groupSize,
+  sym: z.boolean().nullish(),
+  desc_act: z.boolean().nullish(),
   checkpoint_format: z.string().nullish(),
   format: z.string().nullish(),
   pack_dtype: z.string().nullish(),
@@ -102,7 +107,13 @@ function parseGptq(path: string, stored: unknown): GptqConfig {
   const readable = schemes.filter(({ bits }) => bits === 4 || bits === 8);
   if (readable.length === 0)
     throw configFault('unsupported', path, `${KEY}.bits`, `is ${file.bits}; GPTQ is read with 4 and 8 bits`);
-  return { method: 'gptq', isVersion1: format === 'gptq', schemes: readable };
+  return {
+    method: 'gptq',
+    isVersion1: format === 'gptq',
+    isSymmetric: file.sym ?? true,
+    isOrdered: file.desc_act ?? false,
+    schemes: readable,
+  };
 }
 
 const awqFile = z.object({

@@ -9,7 +9,7 @@ import { RecentMatrices } from './recent-matrices.ts';
 import { elementCount, readScales, type StoredModule } from './stored-module.ts';
 
 /** Names of tensors that a quantised layer may have, all of which its reader has seen. */
-const PARTS = [
+export const LAYER_PARTS: readonly string[] = [
   ...['qweight', 'qzeros', 'scales', 'g_idx'],
   ...['weight_packed', 'weight_scale', 'weight_zero_point', 'weight_g_idx', 'weight_shape', 'weight'],
   'weight_scale_inv',
@@ -100,7 +100,7 @@ export class QuantisedCheckpoint implements WeightSource {
 
   #isPartOfUsed(name: string): boolean {
     const dot = name.lastIndexOf('.');
-    return PARTS.includes(name.slice(dot + 1)) && this.#used.has(`${name.slice(0, dot)}.weight`);
+    return LAYER_PARTS.includes(name.slice(dot + 1)) && this.#used.has(`${name.slice(0, dot)}.weight`);
   }
 }
 
