@@ -8,20 +8,14 @@ export function toTokenVocabulary(
   { tokenBytes, eosTokenIds }: Pick<Tokenizer, 'tokenBytes' | 'eosTokenIds'>,
   columnCount: number,
 ): TokenVocabulary {
-  const offsets = new Uint32Array(tokenBytes.size + 1);
-  const parts: Uint8Array[] = [];
   const specialTokens: SpecialToken[] = [];
-  for (let id = 0; id < tokenBytes.size; id++) {
-    const bytes = tokenBytes.bytesOf(id);
-    parts.push(bytes);
-    offsets[id + 1] = offsets[id]! + bytes.length;
-    if (tokenBytes.isSpecial(id) && id < columnCount)
-      specialTokens.push({ id, name: new TextDecoder().decode(bytes) });
+  for (let id = 0; id < Math.min(tokenBytes.size, columnCount); id++) {
+    if (tokenBytes.isSpecial(id))
+      specialTokens.push({ id, name: new TextDecoder().decode(tokenBytes.bytesOf(id)) });
   }
   return {
     columnCount,
-    bytes: new Uint8Array(Buffer.concat(parts)),
-    offsets,
+    ...tokenBytes.toTable(),
     specialTokens,
     eosTokenIds: eosTokenIds.filter(id => id < columnCount),
   };

@@ -48,6 +48,11 @@ export class TokenBytes {
     this.#bytes = sink.toBytes();
   }
 
+  /** A copy of all bytes one behind the other, and where each id's begin; one offset more than there are ids. */
+  toTable(): { readonly bytes: Uint8Array<ArrayBuffer>; readonly offsets: Uint32Array<ArrayBuffer> } {
+    return { bytes: this.#bytes.slice(), offsets: this.#offsets.slice() };
+  }
+
   /** Empty for ids that the vocabulary does not have. */
   bytesOf(id: number): Uint8Array {
     if (id < 0 || id >= this.size) return EMPTY;
