@@ -5,6 +5,8 @@ import { ModelBuildError } from '../errors.ts';
 import type { WeightSource } from '../hugging-face/checkpoint.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
+import { GGUF_ARCHITECTURES, type GgufArchitecture } from './architectures.ts';
+import { ConfigFields } from './config-fields.ts';
 import { openGgufTensor } from './gguf-tensor.ts';
 import { ggufNameOf, ROPE_FACTORS } from './tensor-names.ts';
 
@@ -13,24 +15,27 @@ const QUERIES_AND_KEYS = /\.attn_[qk]\.(weight|bias)$/;
 /** Closing it closes the model. */
 export class GgufCheckpoint implements WeightSource {
   readonly #model: GgufModel;
+  readonly #architecture: GgufArchitecture;
   /** Of the heads whose rows llama.cpp has in another order; undefined where they are as in the checkpoint. */
   readonly #permutedHeadSize: number | undefined;
   /** Element counts by name in the file. */
   readonly #used = new Map<string, number>();
 
-  constructor(model: GgufModel, { modelType, headSize }: Pick<DecoderConfig, 'modelType' | 'headSize'>) {
+  /** Throws: `unsupported` for another architecture. */
+  constructor(model: GgufModel, { headSize }: Pick<DecoderConfig, 'headSize'>) {
     this.#model = model;
-    this.#permutedHeadSize = modelType === 'llama' ? headSize : undefined;
+    this.#architecture = GGUF_ARCHITECTURES.get(new ConfigFields(model).architecture())!;
+    this.#permutedHeadSize = this.#architecture.permutesHeads ? headSize : undefined;
   }
 
   has(name: string): boolean {
-    const ggufName = ggufNameOf(name);
+    const ggufName = ggufNameOf(name, this.#architecture.modules);
     return ggufName !== undefined && this.#model.has(ggufName);
   }
 
   tensor(name: string, shape: readonly number[]): CheckpointTensor {
     const model = this.#model;
-    const ggufName = ggufNameOf(name);
+    const ggufName = ggufNameOf(name, this.#architecture.modules);
     const found = ggufName === undefined ? undefined : model.tensor(ggufName);
     if (ggufName === undefined || found === undefined) {
       const message = `${model.path}: no file of the model holds tensor ${JSON.stringify(ggufName ?? name)}, expected with dimensions [${shape.toReversed()}]`;

@@ -26,11 +26,13 @@ const OF_LAYER: Readonly<Record<string, string>> = {
 
 const LAYER_NAME = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/;
 
-/** Undefined for a tensor that GGUF has no name for. */
-export function ggufNameOf(name: string): string | undefined {
+/**
+ * Undefined for a tensor that GGUF has no name for. `modules` are the names of the architecture where they are not those of Llama.
+ */
+export function ggufNameOf(name: string, modules: Readonly<Record<string, string>> = {}): string | undefined {
   const outer = OUTER[name];
   if (outer !== undefined) return outer;
   const [, layer, module, part] = LAYER_NAME.exec(name) ?? [];
-  const inner = module === undefined ? undefined : OF_LAYER[module];
+  const inner = module === undefined ? undefined : (modules[module] ?? OF_LAYER[module]);
   return inner === undefined ? undefined : `blk.${layer}.${inner}.${part}`;
 }
