@@ -223,12 +223,22 @@ describe('refuses', () => {
   });
 
   it.each([
-    ['general.architecture', 'gemma3', 'unsupported', 'is "gemma3"; allowed are llama, qwen2, qwen3'],
+    ['general.architecture', 'gemma4', 'unsupported', 'is "gemma4"; allowed are llama, qwen2, qwen3'],
     ['general.type', 'mmproj', 'unsupported', 'is "mmproj"; allowed is "model"'],
     ['llama.expert_count', { uint32: 8 }, 'unsupported', 'is 8; allowed is 0'],
-    ['llama.attention.sliding_window', { uint32: 128 }, 'unsupported', 'sliding windows are not built'],
+    [
+      'llama.attention.sliding_window',
+      { uint32: 128 },
+      'unsupported',
+      'this architecture is built without windows',
+    ],
     ['llama.attention.causal', false, 'unsupported', 'must be absent or true'],
-    ['llama.rope.scaling.type', 'yarn', 'unsupported', 'is "yarn"; allowed are "none", "linear"'],
+    [
+      'llama.rope.scaling.type',
+      'longrope',
+      'unsupported',
+      'is "longrope"; allowed are "none", "linear", "yarn"',
+    ],
     ['llama.rope.dimension_count', { uint32: 8 }, 'unsupported', 'they must be equal'],
     ['llama.block_count', { int32s: [2, 2] }, 'unsupported', 'allowed is one whole number above 0'],
     ['llama.block_count', 'two', 'config_invalid', 'is "two"; allowed is one whole number above 0'],

@@ -30,7 +30,8 @@ export type FieldToWrite =
   | { readonly uint32: number }
   | { readonly int32: number }
   | { readonly float32: number }
-  | { readonly int32s: readonly number[] };
+  | { readonly int32s: readonly number[] }
+  | { readonly booleans: readonly boolean[] };
 
 export interface TensorToWrite {
   readonly name: string;
@@ -88,6 +89,13 @@ function encodeField(field: FieldToWrite): Buffer {
   if ('uint32' in field) return Buffer.concat([uint32(4), uint32(field.uint32)]);
   if ('int32' in field) return Buffer.concat([uint32(5), int32(field.int32)]);
   if ('float32' in field) return Buffer.concat([uint32(6), float32(field.float32)]);
+  if ('booleans' in field)
+    return Buffer.concat([
+      uint32(9),
+      uint32(7),
+      uint64(field.booleans.length),
+      Buffer.from(field.booleans.map(Number)),
+    ]);
   if ('int32s' in field)
     return Buffer.concat([uint32(9), uint32(5), uint64(field.int32s.length), ...field.int32s.map(int32)]);
   return Buffer.concat([uint32(9), uint32(8), uint64(field.length), ...field.map(text)]);

@@ -11,6 +11,8 @@ export interface GgufArchitecture {
   readonly configKeys?: (facts: GgufFacts) => Readonly<Record<string, unknown>>;
   /** Some layers see a window of the last tokens only. */
   readonly hasWindows?: boolean;
+  /** Key of config.json for the epsilon of norms that subtract the mean; others are RMS norms. */
+  readonly layerNormKey?: string;
   /** Rows of queries and keys are in llama.cpp's order. */
   readonly permutesHeads?: boolean;
   /** Names in the file of modules of a layer, where they are not those of Llama. */
@@ -73,6 +75,38 @@ const gemma3: GgufArchitecture = {
   }),
 };
 
+/** Norms behind attention and MLP only. Files of OLMo 3 say `olmo2` too; they have windows. */
+const olmo2: GgufArchitecture = {
+  modelType: 'olmo2',
+  hasWindows: true,
+  modules: {
+    post_attention_layernorm: 'post_attention_norm',
+    post_feedforward_layernorm: 'post_ffw_norm',
+  },
+  configKeys: ({ fields }) => {
+    const window = fields.optionalCount('olmo2.attention.sliding_window');
+    if (window === undefined) return {};
+    const layerTypes = fields
+      .flags('olmo2.attention.sliding_window_pattern')
+      ?.map(isSliding => (isSliding ? 'sliding_attention' : 'full_attention'));
+    return {
+      model_type: 'olmo3',
+      sliding_window: window,
+      ...(layerTypes !== undefined && { layer_types: layerTypes }),
+    };
+  },
+};
+
+const cohere2: GgufArchitecture = {
+  modelType: 'cohere2',
+  hasWindows: true,
+  layerNormKey: 'layer_norm_eps',
+  configKeys: ({ fields }) => ({
+    logit_scale: fields.number('cohere2.logit_scale'),
+    sliding_window: fields.count('cohere2.attention.sliding_window'),
+  }),
+};
+
 /** By `general.architecture`. Mistral's files say `llama`. */
 export const GGUF_ARCHITECTURES: ReadonlyMap<string, GgufArchitecture> = new Map(
   Object.entries({
@@ -82,5 +116,7 @@ export const GGUF_ARCHITECTURES: ReadonlyMap<string, GgufArchitecture> = new Map
     gemma,
     gemma2,
     gemma3,
+    olmo2,
+    cohere2,
   } satisfies Readonly<Record<string, GgufArchitecture>>),
 );

@@ -49,6 +49,14 @@ export class ConfigFields {
     throw this.#fault('config_invalid', key, `is ${shown(value)}; allowed are numbers above 0`);
   }
 
+  /** A list of truth values. */
+  flags(key: string): readonly boolean[] | undefined {
+    const value = this.#metadata.get(key);
+    if (value === undefined) return undefined;
+    if (Array.isArray(value) && value.every(each => typeof each === 'boolean')) return value;
+    throw this.#fault('config_invalid', key, 'must be a list of true and false');
+  }
+
   /** Undefined where it follows from the number of heads. */
   headSize(architecture: string): number | undefined {
     const keys = ['attention.key_length', 'attention.value_length', 'rope.dimension_count'];
@@ -66,9 +74,24 @@ export class ConfigFields {
     const key = `${architecture}.rope.scaling.type`;
     const type = this.#metadata.get(key) ?? 'none';
     if (type === 'none') return undefined;
-    if (type !== 'linear')
-      throw this.#fault('unsupported', key, `is ${shown(type)}; allowed are "none", "linear"`);
-    return { rope_type: 'linear', factor: this.number(`${architecture}.rope.scaling.factor`) };
+    if (type !== 'linear' && type !== 'yarn')
+      throw this.#fault('unsupported', key, `is ${shown(type)}; allowed are "none", "linear", "yarn"`);
+    const factor = this.number(`${architecture}.rope.scaling.factor`);
+    if (type === 'linear') return { rope_type: 'linear', factor };
+    for (const name of ['attn_factor', 'yarn_log_multiplier', 'yarn_ext_factor', 'yarn_attn_factor']) {
+      const own = `${architecture}.rope.scaling.${name}`;
+      if (this.#metadata.has(own)) throw this.#fault('unsupported', own, 'must be absent');
+    }
+    const [fast, slow] = ['fast', 'slow'].map(name =>
+      this.optionalNumber(`${architecture}.rope.scaling.yarn_beta_${name}`),
+    );
+    return {
+      rope_type: 'yarn',
+      factor,
+      original_max_position_embeddings: this.count(`${architecture}.rope.scaling.original_context_length`),
+      ...(fast !== undefined && { beta_fast: fast }),
+      ...(slow !== undefined && { beta_slow: slow }),
+    };
   }
 
   /** Throws: `unsupported` for settings that change the computation. */

@@ -38,7 +38,7 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
     head_dim: headSize,
     vocab_size: vocabularySize(model),
     max_position_embeddings: fields.count(`${architecture}.context_length`),
-    rms_norm_eps: fields.number(`${architecture}.attention.layer_norm_rms_epsilon`),
+    ...normEpsilon(fields, architecture, own.layerNormKey),
     hidden_act: 'silu',
     rope_theta: fields.optionalNumber(`${architecture}.rope.freq_base`) ?? 10_000,
     ...(scalingJson === undefined ? {} : { rope_scaling: scalingJson }),
@@ -66,6 +66,12 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
       attentionOutputBias: has('blk.0.attn_output.bias'),
     },
   };
+}
+
+function normEpsilon(fields: ConfigFields, architecture: string, layerNormKey: string | undefined) {
+  if (layerNormKey === undefined)
+    return { rms_norm_eps: fields.number(`${architecture}.attention.layer_norm_rms_epsilon`) };
+  return { [layerNormKey]: fields.number(`${architecture}.attention.layer_norm_epsilon`) };
 }
 
 /** Rows of the embedding table, which may have more than there are tokens. Throws: `tensor_missing`. */

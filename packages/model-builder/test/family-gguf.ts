@@ -1,0 +1,126 @@
+// The small seeded checkpoints of the decoder goldens as GGUF files, written by the rules of llama.cpp's converter and not by the
+// code that reads them.
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { encodeGguf, type FieldToWrite } from '@ortler/gguf/testing';
+import { fillSeeded } from '../src/testing/seeded-weights.ts';
+import type { GoldenCase } from './decoder-golden.ts';
+
+/** How the converter writes a family. */
+export interface GgufPlan {
+  /** `general.architecture`. */
+  readonly architecture: string;
+  /** Metadata keys under the architecture beside those of all. */
+  readonly fields?: Readonly<Record<string, FieldToWrite>>;
+  /** Names of modules within a layer that are not Llama's. */
+  readonly modules?: Readonly<Record<string, string>>;
+  /** Weights of norms are written with one added. */
+  readonly addsOne?: boolean;
+  /** Rows of queries and keys are moved as for Llama. */
+  readonly permutes?: boolean;
+  /** The file cannot say this scale of scores, so it is in the queries, relative to the size of a head. */
+  readonly queryScalar?: number;
+}
+
+const MODULES: Readonly<Record<string, string>> = {
+  input_layernorm: 'attn_norm',
+  post_attention_layernorm: 'ffn_norm',
+  'self_attn.q_proj': 'attn_q',
+  'self_attn.k_proj': 'attn_k',
+  'self_attn.v_proj': 'attn_v',
+  'self_attn.o_proj': 'attn_output',
+  'self_attn.q_norm': 'attn_q_norm',
+  'self_attn.k_norm': 'attn_k_norm',
+  'mlp.gate_proj': 'ffn_gate',
+  'mlp.up_proj': 'ffn_up',
+  'mlp.down_proj': 'ffn_down',
+};
+const OUTER: Readonly<Record<string, string>> = {
+  'model.embed_tokens.weight': 'token_embd.weight',
+  'model.norm.weight': 'output_norm.weight',
+  'model.norm.bias': 'output_norm.bias',
+  'lm_head.weight': 'output.weight',
+};
+
+/** Writes `model.gguf` into the folder and returns its path. */
+export async function writeFamilyGguf(folder: string, golden: GoldenCase, plan: GgufPlan): Promise<string> {
+  const { config, seed } = golden;
+  const headCount = config.num_attention_heads as number;
+  const headSize = (config.head_dim as number | undefined) ?? (config.hidden_size as number) / headCount;
+  const tensors = Object.entries(golden.tensors).map(([name, [shape, scale, offset]]) => {
+    const values = new Float32Array(shape.reduce((product, size) => product * size, 1));
+    fillSeeded(values, { seed, name, start: 0, scale, offset });
+    if (plan.addsOne && /norm\.weight$/.test(name)) for (const i of values.keys()) values[i]! += 1;
+    // Norms of queries come after the projection.
+    const scaled = golden.tensors['model.layers.0.self_attn.q_norm.weight'] ? '.q_norm.' : '.q_proj.';
+    if (plan.queryScalar !== undefined && name.includes(scaled)) {
+      const factor = Math.sqrt(headSize / plan.queryScalar);
+      for (const i of values.keys()) values[i]! *= factor;
+    }
+    const moved =
+      plan.permutes && /\.[qk]_proj\./.test(name) ? permuted(values, shape[0]!, headSize) : values;
+    return {
+      name: ggufName(name, plan),
+      type: 'F32' as const,
+      dimensions: shape.toReversed(),
+      bytes: new Uint8Array(moved.buffer),
+    };
+  });
+  const path = join(folder, 'model.gguf');
+  const metadata = { ...commonFields(config, plan.architecture, headSize), ...tokenizerFields(config) };
+  const own = Object.entries(plan.fields ?? {}).map(([key, value]) => [`${plan.architecture}.${key}`, value]);
+  await writeFile(path, encodeGguf({ metadata: { ...metadata, ...Object.fromEntries(own) }, tensors }));
+  return path;
+}
+
+function ggufName(name: string, { modules }: GgufPlan): string {
+  const outer = OUTER[name];
+  if (outer !== undefined) return outer;
+  const [, layer, module, part] = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/.exec(name)!;
+  return `blk.${layer}.${modules?.[module!] ?? MODULES[module!]}.${part}`;
+}
+
+/** Rows `0, half, 1, half + 1, ...` of each head. */
+function permuted(values: Float32Array, rowCount: number, headSize: number): Float32Array<ArrayBuffer> {
+  const width = values.length / rowCount;
+  const moved = new Float32Array(values.length);
+  for (let row = 0; row < rowCount; row++) {
+    const inside = row % headSize;
+    const from = row - inside + (inside % 2) * (headSize / 2) + (inside >> 1);
+    moved.set(values.subarray(from * width, (from + 1) * width), row * width);
+  }
+  return moved;
+}
+
+function commonFields(config: GoldenCase['config'], architecture: string, headSize: number) {
+  const count = (key: string) => ({ uint32: config[key] as number });
+  const epsilon = (config.rms_norm_eps ?? config.layer_norm_eps) as number;
+  const fields: Record<string, FieldToWrite> = {
+    block_count: count('num_hidden_layers'),
+    context_length: count('max_position_embeddings'),
+    embedding_length: count('hidden_size'),
+    feed_forward_length: count('intermediate_size'),
+    'attention.head_count': count('num_attention_heads'),
+    'attention.head_count_kv': count('num_key_value_heads'),
+    'attention.key_length': { uint32: headSize },
+    'attention.value_length': { uint32: headSize },
+    [`attention.layer_norm_${config.rms_norm_eps === undefined ? '' : 'rms_'}epsilon`]: { float32: epsilon },
+    'rope.freq_base': { float32: config.rope_theta as number },
+  };
+  return {
+    'general.architecture': architecture,
+    ...Object.fromEntries(Object.entries(fields).map(([key, value]) => [`${architecture}.${key}`, value])),
+  };
+}
+
+function tokenizerFields(config: GoldenCase['config']): Record<string, FieldToWrite> {
+  const count = config.vocab_size as number;
+  return {
+    'tokenizer.ggml.model': 'gpt2',
+    'tokenizer.ggml.pre': 'gpt-2',
+    'tokenizer.ggml.tokens': ['a', 'b', 'ab', ...Array.from({ length: count - 3 }, (_, i) => `t${i}`)],
+    'tokenizer.ggml.merges': ['a b'],
+    'tokenizer.ggml.eos_token_id': { uint32: 1 },
+  };
+}
