@@ -20,6 +20,8 @@ const STAGE_NAMES: Readonly<Record<PrepareProgress['stage'], string>> = {
   finish: 'finishing',
 };
 const MEBIBYTE = 1024 * 1024;
+/** Sizes for people are powers of ten, as the Hub shows them. */
+const MEGABYTE = 1e6;
 /** Steps between two lines without a terminal. Unit: percent. */
 const LINE_STEP_PERCENT = 25;
 /** A download takes longer than a build. */
@@ -65,8 +67,8 @@ function createScreenBars(): BuildBars {
       screen ??= new MultiBar({ format, clearOnComplete: true, stream: process.stderr });
       const bar = bars.get(name) ?? screen.create(1, 0, shown);
       bars.set(name, bar);
-      bar.setTotal(Math.max(1, Math.round(totalBytes / MEBIBYTE)));
-      bar.update(Math.round(doneBytes / MEBIBYTE), shown);
+      bar.setTotal(Math.max(1, Math.round(totalBytes / MEGABYTE)));
+      bar.update(Math.round(doneBytes / MEGABYTE), shown);
     },
     end(name) {
       const bar = bars.get(name);

@@ -84,7 +84,7 @@ describe('readConfig', () => {
   it('reports the wrong entry of a list, once', () => {
     expect(problemsOf({ ORTLER_CORS_ORIGINS: '*.example.org' }, { models: 'demo' })).toEqual([
       'ORTLER_CORS_ORIGINS must list origins such as https://example.org; "*.example.org" is none (got "*.example.org").',
-      '--models must list id=path pairs or names such as org/model, separated by commas; "demo" is none (got "demo").',
+      '--models must list id=path pairs, paths that exist, or names such as org/model, separated by commas; "demo" is none of them (got "demo").',
     ]);
   });
 

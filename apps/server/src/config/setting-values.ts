@@ -132,7 +132,7 @@ export function modelList(): z.ZodType<readonly ConfiguredModel[], string> {
       const model = parseModel(entry.trim());
       if (model === undefined)
         context.addIssue(
-          `must list id=path pairs or names such as org/model, separated by commas; "${entry}" is none`,
+          `must list id=path pairs, paths that exist, or names such as org/model, separated by commas; "${entry.trim()}" is none of them`,
         );
       else if (models.some(({ id }) => id === model.id))
         context.addIssue(`names the model ${model.id} twice`);
