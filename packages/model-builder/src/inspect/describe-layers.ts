@@ -1,7 +1,7 @@
 // The layers of a quantised folder by the headers of their tensors alone: one matrix for all tensors of a layer.
 
 import type { WeightFormat } from '@ortler/kernels';
-import { FITTED } from '../kernels/file-formats.ts';
+import { FITTED } from '../kernels/common-format.ts';
 import type { QuantisationConfig } from '../quantised-checkpoint/quantisation-config.ts';
 import { LAYER_PARTS } from '../quantised-checkpoint/quantised-checkpoint.ts';
 import { type DescribedTensor, roleOf } from './model-description.ts';

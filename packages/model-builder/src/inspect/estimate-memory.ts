@@ -14,8 +14,8 @@ import { TABLE_BITS } from '../blocks/embedding.ts';
 import { VARIANTS } from '../blocks/variant.ts';
 import { keptFormat } from '../gguf/gguf-tensor.ts';
 import { chooseFormat, errorBudget } from '../kernels/choose-formats.ts';
+import { FITTED } from '../kernels/common-format.ts';
 import type { MatrixRole } from '../kernels/decoder-matrices.ts';
-import { FITTED } from '../kernels/file-formats.ts';
 import { uniformFormat } from '../kernels/weight-formats.ts';
 import {
   type DescribedTensor,

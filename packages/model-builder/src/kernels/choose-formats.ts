@@ -5,8 +5,8 @@ import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 import type { DecoderWeights } from '../hugging-face/decoder-weights.ts';
 import { relativeError, sampleBlocks } from '../weights/sample-error.ts';
+import { commonFormat } from './common-format.ts';
 import { decoderMatrices, type MatrixRole } from './decoder-matrices.ts';
-import { commonFormat } from './file-formats.ts';
 
 /** By the name of the matrix. */
 export type MatrixFormats = ReadonlyMap<string, WeightFormat>;

@@ -1,15 +1,12 @@
 // The formats of a build that keeps the values of its file: each matrix has the format of the file's codes.
 
-import { isSuperBlockFormat, type QuantisedFormat, type WeightFormat } from '@ortler/kernels';
+import type { WeightFormat } from '@ortler/kernels';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 import type { DecoderWeights } from '../hugging-face/decoder-weights.ts';
-import { holdsCodes } from '../stored-codes.ts';
 import type { MatrixFormats } from './choose-formats.ts';
+import { commonFormat, FITTED } from './common-format.ts';
 import { decoderMatrices } from './decoder-matrices.ts';
-
-/** For types whose codes no format holds: their values are fitted. It loses least. */
-export const FITTED: QuantisedFormat = 'q8';
 
 /** Throws: as `WeightSource.tensor`. */
 export function fileFormats(weights: DecoderWeights, config: DecoderConfig): MatrixFormats {
@@ -29,15 +26,6 @@ export function fileFormats(weights: DecoderWeights, config: DecoderConfig): Mat
 function formatOf({ quantised }: CheckpointTensor): WeightFormat {
   if (quantised === undefined) return 'f32';
   return quantised.codes?.format ?? quantised.superBlocks?.format ?? FITTED;
-}
-
-/** The smallest format that holds the values of both; where there is none, the one that they are fitted to. */
-export function commonFormat(a: WeightFormat, b: WeightFormat): WeightFormat {
-  if (a === b) return a;
-  if (a === 'f32' || b === 'f32') return 'f32';
-  if (isSuperBlockFormat(a) || isSuperBlockFormat(b)) return FITTED;
-  if (holdsCodes(a, b)) return a;
-  return holdsCodes(b, a) ? b : FITTED;
 }
 
 /** A product has float32 matrices only or none, and float32 holds the values of every format. Mutates: `formats`. */

@@ -1,6 +1,6 @@
 import { WEIGHT_FORMATS, type WeightFormat } from '@ortler/kernels';
 import { describe, expect, it } from 'vitest';
-import { commonFormat } from './file-formats.ts';
+import { commonFormat } from './common-format.ts';
 
 describe('the common format', () => {
   it.each([
