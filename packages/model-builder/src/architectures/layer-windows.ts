@@ -1,6 +1,6 @@
 // Which layers see a window of the last tokens only.
 
-import type { ConfigReader } from './architecture.ts';
+import type { ConfigReader, LayerPlan } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';
 
 const SLIDING = 'sliding_attention';
@@ -42,4 +42,14 @@ export function windowLength(
 /** All but every `period`-th layer. */
 export function allButEvery(period: number): (layer: number) => boolean {
   return layer => (layer + 1) % period !== 0;
+}
+
+/** The same window, if any, and the same rotation in all layers. */
+export function uniformLayers(
+  keys: ConfigKeys,
+  reader: ConfigReader,
+  rope: LayerPlan['ropes'][number] = reader.rope(),
+): LayerPlan {
+  const window = keys.sliding_window === null ? undefined : windowLength(keys, reader);
+  return { ropes: [rope], layer: () => ({ rope: 0, window }) };
 }

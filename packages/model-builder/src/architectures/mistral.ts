@@ -2,9 +2,8 @@
 // queries that grow with their position.
 // Source: transformers, models/mistral/modeling_mistral.py and models/ministral3/modeling_ministral3.py
 
-import type { Architecture, ConfigReader, LayerPlan } from './architecture.ts';
-import type { ConfigKeys } from './config-keys.ts';
-import { windowLength } from './layer-windows.ts';
+import type { Architecture } from './architecture.ts';
+import { uniformLayers } from './layer-windows.ts';
 
 export const mistral: Architecture = {
   modelType: 'mistral',
@@ -29,8 +28,3 @@ export const ministral3: Architecture = {
     return { ...uniformLayers(keys, reader), queryScale: { growth, period } };
   },
 };
-
-function uniformLayers(keys: ConfigKeys, reader: ConfigReader): LayerPlan {
-  const window = keys.sliding_window === null ? undefined : windowLength(keys, reader);
-  return { ropes: [reader.rope()], layer: () => ({ rope: 0, window }) };
-}

@@ -1,16 +1,44 @@
 // The architectures that can be built, by the `model_type` of config.json.
 
+import { arcee } from './arcee.ts';
 import type { Architecture } from './architecture.ts';
 import { cohere2 } from './cohere2.ts';
+import { ernie } from './ernie.ts';
+import { exaone4 } from './exaone4.ts';
 import { gemma, gemma2, gemma3 } from './gemma.ts';
+import { glm4 } from './glm4.ts';
+import { granite } from './granite.ts';
 import { llama } from './llama.ts';
 import { ministral3, mistral } from './mistral.ts';
+import { nemotron } from './nemotron.ts';
 import { olmo2, olmo3 } from './olmo.ts';
 import { qwen2 } from './qwen2.ts';
 import { qwen3 } from './qwen3.ts';
+import { seedOss } from './seed-oss.ts';
+import { smollm3 } from './smollm3.ts';
+import { starcoder2 } from './starcoder2.ts';
 
 export const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map(
-  [cohere2, gemma, gemma2, gemma3, llama, ministral3, mistral, olmo2, olmo3, qwen2, qwen3].map(
-    architecture => [architecture.modelType, architecture],
-  ),
+  [
+    arcee,
+    cohere2,
+    ernie,
+    exaone4,
+    gemma,
+    gemma2,
+    gemma3,
+    glm4,
+    granite,
+    llama,
+    ministral3,
+    mistral,
+    nemotron,
+    olmo2,
+    olmo3,
+    qwen2,
+    qwen3,
+    seedOss,
+    smollm3,
+    starcoder2,
+  ].map(architecture => [architecture.modelType, architecture]),
 );
