@@ -86,7 +86,11 @@ describe.each(DECODER_GOLDENS)('$family', ({ family, provenance, cases, logitStr
       });
 
       it('gives every logit within 1e-4 and the same 48 greedy tokens', async () => {
-        for (const prompt of golden.prompts) {
+        // A context may end where a longer sequence would have other rotations.
+        const fits = ({ tokens, greedy }: GoldenPrompt) =>
+          tokens.length + greedy.length <= manifest.contextLength;
+        expect(golden.prompts.filter(fits)).not.toEqual([]);
+        for (const prompt of golden.prompts.filter(fits)) {
           const { difference, greedy } = await compare(output(variant), prompt, logitStride);
           expect(difference, `prompt of ${prompt.tokens.length}`).toBeLessThan(1e-4);
           expect(greedy, `prompt of ${prompt.tokens.length}`).toEqual(prompt.greedy);

@@ -6,12 +6,13 @@ import { embedding } from '../blocks/embedding.ts';
 import { lmHead, selectRows } from '../blocks/lm-head.ts';
 import { mlp } from '../blocks/mlp.ts';
 import { norm } from '../blocks/norm.ts';
+import { declarePositions } from '../blocks/positions.ts';
 import { declareQueryScale } from '../blocks/query-scale.ts';
 import { addUpdate, type Stream } from '../blocks/residual-stream.ts';
 import { declareRotaryTables } from '../blocks/rotary.ts';
 import { DYNAMIC_DIMS, SHARED_INPUT } from '../blocks/variant.ts';
 import { ModelBuildError } from '../errors.ts';
-import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
+import { type DecoderConfig, readsPositions } from '../hugging-face/decoder-config.ts';
 import { layerNorm, nextNorm } from './placed-norms.ts';
 
 /**
@@ -34,6 +35,7 @@ export function recordDecoderGraph(context: BlockContext): void {
 
   declareRotaryTables(graph, config, variant.activation);
   declareAttention(context);
+  if (readsPositions(config)) declarePositions(graph);
   declareQueryScale(context);
   const { value, table } = embedding(context, SHARED_INPUT.inputIds);
   const first = layerNorm(weights, 0, 'beforeAttention');
@@ -102,6 +104,11 @@ export function pagedFault(
     return {
       key: 'rope_parameters.llama_4_scaling_beta',
       message: 'queries grow with their position, which a graph of packed sequences does not know',
+    };
+  if (config.queryKeyNorm === 'rotated-head')
+    return {
+      key: 'model_type',
+      message: 'queries and keys have norms behind the rotation, which PagedAttention computes itself',
     };
   const windowed = config.layers.findIndex(({ window }) => window !== undefined);
   if (windowed < 0) return undefined;

@@ -2,7 +2,12 @@
 // outermost object, in `rope_scaling`, in `rope_parameters`, and there for each type of layer.
 
 import type { ConfigFault } from '../hugging-face/config-file.ts';
-import { parseRopeSettings, type RopeConfig, type RopeScaling } from '../hugging-face/rope.ts';
+import {
+  type ContextLengths,
+  parseRopeSettings,
+  type RopeConfig,
+  type RopeScaling,
+} from '../hugging-face/rope.ts';
 import type { ConfigKeys } from './config-keys.ts';
 
 /** Published default of `rope_theta` in transformers. */
@@ -20,6 +25,8 @@ export interface RopeOptions {
   readonly thetaKey?: 'rope_theta' | 'rope_local_base_freq';
   /** Whether `rope_scaling` is for these layers. Default: true. */
   readonly isScaled?: boolean;
+  /** The type "dynamic" with a key `alpha` stretches the base, for all lengths alike. Default: false. */
+  readonly isStretched?: boolean;
 }
 
 /** Throws: `config_invalid`, `unsupported`. */
@@ -29,8 +36,12 @@ export function ropeReader(fault: ConfigFault, keys: ConfigKeys, headSize: numbe
   return (options = {}) => {
     const { thetaKey = 'rope_theta', isScaled = true, isInterleaved = false } = options;
     const [parametersPath, settings] = parametersOf(fault, keys, options.layerType);
+    const alpha = options.isStretched ? (stretch(settings) ?? stretch(keys.rope_scaling)) : undefined;
     const block = (place: string, value: unknown) =>
-      readBlock(fault, place, value, keys.max_position_embeddings);
+      readBlock(fault, place, alpha === undefined ? value : withoutStretch(value), {
+        maximum: keys.max_position_embeddings,
+        original: keys.original_max_position_embeddings ?? undefined,
+      });
     const parameters = block(parametersPath, settings);
     const scaling = isScaled ? block('rope_scaling', keys.rope_scaling) : undefined;
     if (scaling && parameters && JSON.stringify(scaling.scaling) !== JSON.stringify(parameters.scaling)) {
@@ -55,13 +66,31 @@ export function ropeReader(fault: ConfigFault, keys: ConfigKeys, headSize: numbe
     const partialFactor = agreed(partialFactors, options.defaultPartialFactor ?? 1);
     const used = (parameters ?? scaling)?.scaling ?? { kind: 'none' as const };
     checkOriginalLength(fault, keys, used);
+    const size = rotatedSize(fault, headSize, partialFactor);
+    checkFactors(fault, used, size);
     return {
-      theta,
-      size: rotatedSize(fault, headSize, partialFactor),
+      theta: theta * (alpha ?? 1) ** (headSize / (headSize - 2)),
+      size,
       isInterleaved,
       scaling: used,
     };
   };
+}
+
+/** The stretch of the base. */
+function stretch(settings: unknown): number | undefined {
+  if (!isDynamic(settings)) return undefined;
+  return typeof settings.alpha === 'number' && settings.alpha > 0 ? settings.alpha : undefined;
+}
+
+function withoutStretch(settings: unknown): unknown {
+  return isDynamic(settings) ? { ...settings, rope_type: 'default' } : settings;
+}
+
+function isDynamic(settings: unknown): settings is Readonly<Record<string, unknown>> {
+  if (typeof settings !== 'object' || settings === null) return false;
+  const { rope_type: type, type: olderType } = settings as Readonly<Record<string, unknown>>;
+  return (type ?? olderType) === 'dynamic';
 }
 
 /** The place and value of the settings in `rope_parameters`. Throws: `unsupported`. */
@@ -111,7 +140,7 @@ function agreedValue(
 
 /** Newer versions of transformers read the key beside the block, older ones the key in it, so both must agree. */
 function checkOriginalLength(fault: ConfigFault, keys: ConfigKeys, scaling: RopeScaling): void {
-  if (scaling.kind !== 'llama3' && scaling.kind !== 'yarn') return;
+  if (scaling.kind !== 'llama3' && scaling.kind !== 'yarn' && scaling.kind !== 'longrope') return;
   const beside = keys.original_max_position_embeddings ?? scaling.originalContextLength;
   if (beside === scaling.originalContextLength) return;
   const key = 'original_max_position_embeddings';
@@ -119,10 +148,17 @@ function checkOriginalLength(fault: ConfigFault, keys: ConfigKeys, scaling: Rope
   throw fault('config_invalid', key, message);
 }
 
-function readBlock(fault: ConfigFault, key: string, value: unknown, maximum: number) {
+/** Throws: `config_invalid` for another number of factors than frequencies. */
+function checkFactors(fault: ConfigFault, scaling: RopeScaling, size: number): void {
+  if (scaling.kind !== 'longrope' || scaling.factors.length === size / 2) return;
+  const message = `has ${scaling.factors.length} factors for ${size / 2} frequencies`;
+  throw fault('config_invalid', 'rope_scaling.short_factor', message);
+}
+
+function readBlock(fault: ConfigFault, key: string, value: unknown, lengths: ContextLengths) {
   if (value === null || value === undefined) return undefined;
   if (typeof value !== 'object') throw fault('config_invalid', key, 'must be an object');
-  const result = parseRopeSettings(value as Record<string, unknown>, maximum);
+  const result = parseRopeSettings(value as Record<string, unknown>, lengths);
   if (result.kind === 'valid') return result;
   const code = result.kind === 'invalid' ? 'config_invalid' : 'unsupported';
   throw fault(code, `${key}.${result.path}`, result.fault);

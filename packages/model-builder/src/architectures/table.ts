@@ -8,10 +8,12 @@ import { exaone4 } from './exaone4.ts';
 import { gemma, gemma2, gemma3 } from './gemma.ts';
 import { glm4 } from './glm4.ts';
 import { granite } from './granite.ts';
+import { hunyuan } from './hunyuan.ts';
 import { llama } from './llama.ts';
 import { ministral3, mistral } from './mistral.ts';
 import { nemotron } from './nemotron.ts';
 import { olmo2, olmo3 } from './olmo.ts';
+import { phi3 } from './phi3.ts';
 import { qwen2 } from './qwen2.ts';
 import { qwen3 } from './qwen3.ts';
 import { seedOss } from './seed-oss.ts';
@@ -29,12 +31,14 @@ export const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map(
     gemma3,
     glm4,
     granite,
+    hunyuan,
     llama,
     ministral3,
     mistral,
     nemotron,
     olmo2,
     olmo3,
+    phi3,
     qwen2,
     qwen3,
     seedOss,

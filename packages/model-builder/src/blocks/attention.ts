@@ -2,12 +2,13 @@
 
 import { KV_PARTS, pastName, presentName } from '@ortler/engine/graph-contract';
 import { type AttributeValue, float, int, MICROSOFT } from '@ortler/onnx';
-import type { LayerConfig } from '../hugging-face/decoder-config.ts';
+import type { DecoderConfig, LayerConfig } from '../hugging-face/decoder-config.ts';
 import type { BlockContext } from './block-context.ts';
 import { queryKeyNorms, splitQueryKeyValue } from './head-norm.ts';
 import { linear } from './linear.ts';
 import { scaleQueries } from './query-scale.ts';
 import { rotaryTables } from './rotary.ts';
+import { rotateHeads } from './rotate-heads.ts';
 import { NO_SINKS } from './variant.ts';
 
 /**
@@ -47,7 +48,7 @@ export function attention(context: BlockContext, layer: number, input: string): 
   const dims = variant.cacheDims(config);
   const caches = KV_PARTS.map(part => graph.input(pastName(layer, part), variant.activation, dims));
   const node = `${path}/${variant.attentionOperator}`;
-  const { rope, window } = config.layers[layer]!;
+  const { rope, window } = operatorLayer(config, layer);
   const tables = rope === undefined ? undefined : rotaryTables(rope);
   const output = graph.op(
     node,
@@ -72,6 +73,12 @@ export function attention(context: BlockContext, layer: number, input: string): 
   );
   for (const part of KV_PARTS) graph.output(presentName(layer, part), variant.activation, dims);
   return output;
+}
+
+/** What is left of a layer for the operator: no rotation where that is done before. */
+export function operatorLayer(config: DecoderConfig, layer: number): LayerConfig {
+  const { rope, window } = config.layers[layer]!;
+  return { rope: config.queryKeyNorm === 'rotated-head' ? undefined : rope, window };
 }
 
 function operatorSettings(
@@ -117,6 +124,12 @@ function queryKeyValue(
   if (config.queryKeyNorm === 'none' && config.queryScale === undefined) return [packed, '', ''];
   const [query, key, value] = splitQueryKeyValue(context, `${path}/qkv_proj`, packed);
   const norms = { ...context, positionRank: variant.positionRank };
-  const [normedQuery, normedKey] = queryKeyNorms(norms, layer, { query, key });
+  const heads = { query, key };
+  const isRotated = config.queryKeyNorm === 'rotated-head';
+  const [normedQuery, normedKey] = queryKeyNorms(
+    norms,
+    layer,
+    isRotated ? rotateHeads(context, layer, path, heads) : heads,
+  );
   return [scaleQueries(context, path, normedQuery), normedKey, value];
 }

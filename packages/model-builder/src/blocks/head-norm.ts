@@ -1,4 +1,4 @@
-// Norms of queries and keys before the rotation.
+// Norms of queries and keys.
 
 import { int } from '@ortler/onnx';
 import type { DecoderWeights } from '../hugging-face/decoder-weights.ts';

@@ -69,7 +69,7 @@ export function rotaryRows(frequencies: Float32Array, start: number, end: number
 
 /** Factor of cosines and sines. */
 export function rotaryAmplitude({ scaling }: RopeConfig): number {
-  return scaling.kind === 'yarn' ? scaling.amplitude : 1;
+  return 'amplitude' in scaling ? scaling.amplitude : 1;
 }
 
 /**
@@ -97,6 +97,7 @@ function scaleFrequency(rope: RopeConfig, index: number, frequency: number): num
     case 'none':
       return frequency;
     case 'factors':
+    case 'longrope':
       return frequency / scaling.factors[index]!;
     case 'linear':
       return frequency / scaling.factor;

@@ -20,13 +20,13 @@ export interface DecoderConfig {
   readonly ropes: readonly RopeConfig[];
   /** What differs from layer to layer. */
   readonly layers: readonly LayerConfig[];
-  /** Norms of queries and keys before the rotation: none, over each head, or over all heads together. */
-  readonly queryKeyNorm: 'none' | 'head' | 'width';
+  /** Norms of queries and keys: before the rotation over each head or over all heads together, or behind it over each head. */
+  readonly queryKeyNorm: 'none' | 'head' | 'width' | 'rotated-head';
   /** Factor of the attention scores. */
   readonly attentionScale: number;
   /** Scores become `cap * tanh(score / cap)`. */
   readonly attentionSoftcap: number | undefined;
-  /** Queries are multiplied by `1 + growth * ln(1 + floor(position / period))`. Not together with norms over each head. */
+  /** Queries are multiplied by `1 + growth * ln(1 + floor(position / period))`. Not together with norms over heads. */
   readonly queryScale: { readonly growth: number; readonly period: number } | undefined;
   readonly qkvBias: boolean;
   readonly attentionOutputBias: boolean;
@@ -48,6 +48,11 @@ export interface DecoderConfig {
   readonly modules: ModuleNames;
   /** The model is the text part of a wrapper, whose other weights are left out. */
   readonly isTextPart: boolean;
+}
+
+/** Whether anything but an attention operator needs the positions of tokens. */
+export function readsPositions({ queryScale, queryKeyNorm }: DecoderConfig): boolean {
+  return queryScale !== undefined || queryKeyNorm === 'rotated-head';
 }
 
 export interface LayerConfig {

@@ -74,7 +74,7 @@ export class DecoderWeights {
   /** Shape: `[headSize]`, or `[heads * headSize]` for a norm over all heads. */
   headNorm(layer: number, role: HeadNorm): CheckpointTensor {
     const { headCount, kvHeadCount, headSize, queryKeyNorm, norm, modules } = this.#config;
-    const heads = queryKeyNorm === 'head' ? 1 : role === 'queryNorm' ? headCount : kvHeadCount;
+    const heads = queryKeyNorm !== 'width' ? 1 : role === 'queryNorm' ? headCount : kvHeadCount;
     return withOffset(this.#tensor(layer, modules[role], 'weight', [heads * headSize]), norm.weightOffset);
   }
 

@@ -27,6 +27,14 @@ const ropeSettings = z.discriminatedUnion('rope_type', [
     mscale_all_dim: z.number().min(0).nullish(),
     truncate: z.boolean().optional(),
   }),
+  z.object({
+    rope_type: z.literal('longrope'),
+    factor: z.number().positive().nullish(),
+    short_factor: z.array(z.number().positive()),
+    long_factor: z.array(z.number().positive()),
+    original_max_position_embeddings: contextLength.optional(),
+    attention_factor: z.number().positive().nullish(),
+  }),
 ]);
 
 /** RoPE scaling: how rotary frequencies are stretched for contexts longer than in pretraining. */
@@ -54,6 +62,18 @@ export type RopeScaling =
       /** Factor of cosines and sines. */
       readonly amplitude: number;
     }
+  | {
+      readonly kind: 'longrope';
+      /**
+       * Frequency `i` is divided by factor `i` in sequences up to the original length. Longer ones have other factors in all of
+       * their positions, which a cache that grows cannot follow, so the context ends there. Shape: `[size / 2]`.
+       */
+      readonly factors: readonly number[];
+      /** Unit: tokens. */
+      readonly originalContextLength: number;
+      /** Factor of cosines and sines. */
+      readonly amplitude: number;
+    }
   /** Frequency `i` is divided by factor `i`: llama3 scaling as GGUF files have it. Shape: `[size / 2]`. */
   | { readonly kind: 'factors'; readonly factors: readonly number[] };
 
@@ -67,7 +87,7 @@ export interface RopeConfig {
   readonly scaling: RopeScaling;
 }
 
-export const SUPPORTED_ROPE_TYPES = ['default', 'linear', 'llama3', 'yarn'] as const;
+export const SUPPORTED_ROPE_TYPES = ['default', 'linear', 'llama3', 'yarn', 'longrope'] as const;
 
 /** A parsed block of RoPE settings, or its fault: invalid, or valid but unsupported. */
 export type RopeResult =
@@ -81,11 +101,22 @@ export type RopeResult =
   | { readonly kind: 'invalid'; readonly path: string; readonly fault: string }
   | { readonly kind: 'unsupported'; readonly path: string; readonly fault: string };
 
+/** Unit: tokens. */
+export interface ContextLengths {
+  /** Of the model. */
+  readonly maximum: number;
+  /** Before scaling, where config.json says it outside the object. */
+  readonly original: number | undefined;
+}
+
 /**
  * Reads the object under `rope_scaling` or `rope_parameters`, or the part of it for one type of layer; `type` is the older name of
- * `rope_type`. `maximum`: the context length of the model.
+ * `rope_type`.
  */
-export function parseRopeSettings(value: Readonly<Record<string, unknown>>, maximum: number): RopeResult {
+export function parseRopeSettings(
+  value: Readonly<Record<string, unknown>>,
+  lengths: ContextLengths,
+): RopeResult {
   // Nested settings for each type of layer.
   const nested = Object.entries(value).find(([, entry]) => isObject(entry));
   if (nested !== undefined) {
@@ -112,13 +143,16 @@ export function parseRopeSettings(value: Readonly<Record<string, unknown>>, maxi
   }
   return {
     kind: 'valid',
-    scaling: toScaling(settings, maximum),
+    scaling: toScaling(settings, lengths),
     theta: theta.data,
     partialFactor: partial.data,
   };
 }
 
-function toScaling(settings: z.infer<typeof ropeSettings>, maximum: number): RopeScaling {
+function toScaling(
+  settings: z.infer<typeof ropeSettings>,
+  { maximum, original }: ContextLengths,
+): RopeScaling {
   switch (settings.rope_type) {
     case 'default':
       return { kind: 'none' };
@@ -142,7 +176,22 @@ function toScaling(settings: z.infer<typeof ropeSettings>, maximum: number): Rop
         roundsBorders: settings.truncate ?? true,
         amplitude: settings.attention_factor ?? yarnAmplitude(settings),
       };
+    case 'longrope': {
+      const originalContextLength = settings.original_max_position_embeddings ?? original ?? maximum;
+      const factor = settings.factor ?? maximum / originalContextLength;
+      return {
+        kind: 'longrope',
+        factors: settings.short_factor,
+        originalContextLength,
+        amplitude: settings.attention_factor ?? longropeAmplitude(factor, originalContextLength),
+      };
+    }
   }
+}
+
+/** Source: transformers, `_compute_longrope_parameters` of modeling_rope_utils.py. */
+function longropeAmplitude(factor: number, originalContextLength: number): number {
+  return factor <= 1 ? 1 : Math.sqrt(1 + Math.log(factor) / Math.log(originalContextLength));
 }
 
 /** Source: transformers, `_compute_yarn_parameters` of modeling_rope_utils.py. */

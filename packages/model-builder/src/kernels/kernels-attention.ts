@@ -10,10 +10,12 @@ import {
 } from '@ortler/engine/graph-contract';
 import { KERNELS_DOMAIN } from '@ortler/kernels';
 import { type AttributeValue, float, int } from '@ortler/onnx';
+import { operatorLayer } from '../blocks/attention.ts';
 import { weightName } from '../blocks/block-context.ts';
 import { queryKeyNorms, splitQueryKeyValue } from '../blocks/head-norm.ts';
 import { scaleQueries } from '../blocks/query-scale.ts';
 import { rotaryTables } from '../blocks/rotary.ts';
+import { rotateHeads } from '../blocks/rotate-heads.ts';
 import { DYNAMIC_DIMS } from '../blocks/variant.ts';
 import { assertInvariant } from '../errors.ts';
 import type { HeadNorm } from '../hugging-face/decoder-weights.ts';
@@ -30,7 +32,8 @@ const OPERATORS: Readonly<Record<KvType, string>> = {
 /**
  * ```
  *   norm, q k v, bias        Product                       [batch, length, (heads + 2 kvHeads) * headSize]
- *   norms over all heads     only where the model has them
+ *   norms over all heads, or rotation and norms behind it
+ *                            only where the model has them
  *   head norms, rotation, cache, softmax
  *                            Attention <- caches, lengths  [batch, length, heads * headSize]
  * ```
@@ -39,7 +42,7 @@ export function attention(context: KernelsContext, layer: number, input: NormedI
   const { graph, config, kvType } = context;
   const { kvHeadCount, headSize } = config;
   const path = `/model/layers.${layer}/attn`;
-  const { rope } = config.layers[layer]!;
+  const { rope } = operatorLayer(config, layer);
   const tables = rope === undefined ? undefined : rotaryTables(rope);
   const rowLength = cacheRowLength({ variant: 'kernels', kvType, headSize });
   const dims = [DYNAMIC_DIMS.batch, kvHeadCount, DYNAMIC_DIMS.capacity, rowLength];
@@ -73,13 +76,16 @@ function queryKeyValue(context: KernelsContext, layer: number, path: string, inp
     bias: biases(context, `${path}/qkv_proj`, layer, parts),
   });
   const { queryKeyNorm, queryScale } = context.config;
-  if (queryKeyNorm !== 'width' && queryScale === undefined) return packed;
+  const isOperators = queryKeyNorm === 'none' || queryKeyNorm === 'head';
+  if (isOperators && queryScale === undefined) return packed;
   // Norms over each head are the operator's, and would undo the scale.
   assertInvariant(queryKeyNorm !== 'head', 'queries have norms over each head or grow with their position');
-  const [split, splitKey, value] = splitQueryKeyValue(context, `${path}/qkv_proj`, packed);
+  const [query, key, value] = splitQueryKeyValue(context, `${path}/qkv_proj`, packed);
+  const heads = { query, key };
+  const rotated = queryKeyNorm === 'rotated-head' ? rotateHeads(context, layer, path, heads) : heads;
   const norms = { ...context, positionRank: 2 } as const;
-  const [query, key] = queryKeyNorms(norms, layer, { query: split, key: splitKey });
-  const joined = [scaleQueries(context, path, query), key, value];
+  const [normedQuery, normedKey] = queryKeyNorms(norms, layer, rotated);
+  const joined = [scaleQueries(context, path, normedQuery), normedKey, value];
   return context.graph.op(`${path}/Concat`, 'Concat', joined, { attributes: { axis: int(-1) } });
 }
 
@@ -93,7 +99,7 @@ function headNorms({ graph, config, weights }: KernelsContext, layer: number, pa
 
 function settings({ config }: KernelsContext, layer: number): Record<string, AttributeValue> {
   const { headCount, kvHeadCount, headSize, queryKeyNorm, norm, attentionScale, attentionSoftcap } = config;
-  const { rope, window } = config.layers[layer]!;
+  const { rope, window } = operatorLayer(config, layer);
   return {
     heads: int(headCount),
     kv_heads: int(kvHeadCount),

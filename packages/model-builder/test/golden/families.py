@@ -321,15 +321,16 @@ PHI3_CASES = cases_of(
     PHI3,
     case("plain"),
     case("tied, all heads have keys", tie_word_embeddings=True, num_key_value_heads=4),
-    case("rotation of three quarters", partial_rotary_factor=0.75, hidden_size=128),
+    case("rotation of three quarters", partial_rotary_factor=0.75, hidden_size=128, num_attention_heads=2, num_key_value_heads=1),
     case("window", sliding_window=WINDOW),
     case("longrope, short and long prompts", [24, 90], rope_scaling=longrope(8), **PHI3_LENGTHS),
     case(
         "longrope on three quarters, attention factor",
         [24, 90],
-        rope_scaling=longrope(12, attention_factor=1.2), partial_rotary_factor=0.75, hidden_size=128, **PHI3_LENGTHS,
+        rope_scaling=longrope(24, attention_factor=1.2), partial_rotary_factor=0.75,
+        hidden_size=128, num_attention_heads=2, num_key_value_heads=1, **PHI3_LENGTHS,
     ),
-    case("longrope, window", [90], rope_scaling=longrope(8), sliding_window=WINDOW, **PHI3_LENGTHS),
+    case("longrope, window", [24, 90], rope_scaling=longrope(8), sliding_window=WINDOW, **PHI3_LENGTHS),
 )
 
 SMOLLM3 = {
