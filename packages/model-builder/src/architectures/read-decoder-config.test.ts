@@ -104,6 +104,37 @@ describe('rotary settings', () => {
   });
 });
 
+const LONGROPE = {
+  type: 'longrope',
+  short_factor: [1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7],
+  long_factor: [2, 3, 4, 5, 6, 7, 8, 9],
+};
+
+describe('LongRoPE', () => {
+  const longrope = { model_type: 'phi3', original_max_position_embeddings: 128, rope_scaling: LONGROPE };
+
+  it('ends the context where sequences would have other frequencies', () => {
+    expect(parse(longrope).contextLength).toBe(128);
+    expect(parse({ ...longrope, original_max_position_embeddings: 512 }).contextLength).toBe(512);
+  });
+
+  it('has the short factors, and an amplitude by how far the context is stretched', () => {
+    const { scaling } = parse(longrope).ropes[0]!;
+    expect(scaling).toMatchObject({ kind: 'longrope', factors: LONGROPE.short_factor });
+    expect((scaling as { amplitude: number }).amplitude).toBeCloseTo(
+      Math.sqrt(1 + Math.log(4) / Math.log(128)),
+    );
+  });
+});
+
+describe('Hunyuan', () => {
+  it('stretches the base of its rotation by alpha', () => {
+    const rope_scaling = { type: 'dynamic', alpha: 1000, factor: 1 };
+    const { ropes } = parse({ model_type: 'hunyuan_v1_dense', rope_scaling });
+    expect(ropes[0]).toMatchObject({ theta: 10_000 * 1000 ** (16 / 14), scaling: { kind: 'none' } });
+  });
+});
+
 describe('config.json is refused', () => {
   it.each<[Record<string, unknown>, string, string]>([
     [{ model_type: 'mamba' }, 'model_type', 'is "mamba" (Mamba), which would need recurrent layers'],
@@ -115,6 +146,26 @@ describe('config.json is refused', () => {
       'is "dynamic"; allowed are default, linear, llama3, yarn',
     ],
     [{ rope_parameters: { rope_type: 3 } }, 'rope_parameters.rope_type', 'allowed are'],
+    [
+      { model_type: 'hunyuan_v1_dense', rope_scaling: { type: 'dynamic', factor: 2 } },
+      'rope_scaling.rope_type',
+      'is "dynamic"',
+    ],
+    [
+      { model_type: 'phi3', rope_scaling: { type: 'linear', factor: 2 } },
+      'rope_scaling',
+      'is linear; allowed is longrope',
+    ],
+    [
+      { model_type: 'smollm3', layer_types: ['sliding_attention', 'full_attention'] },
+      'layer_types',
+      'without use_sliding_window',
+    ],
+    [
+      { model_type: 'exaone4', sliding_window: null, layer_types: ['sliding_attention', 'full_attention'] },
+      'sliding_window',
+      'must be a number',
+    ],
     [
       { rope_parameters: { full_attention: { rope_type: 'yarn', factor: 4 } } },
       'rope_parameters.full_attention',
@@ -170,6 +221,8 @@ describe('config.json is refused', () => {
     [{ model_type: 'gemma2', layer_types: ['full_attention'] }, 'layer_types'],
     [{ tie_word_embeddings: 'yes' }, 'tie_word_embeddings'],
     [{ rope_scaling: { rope_type: 'linear' } }, 'rope_scaling.factor'],
+    [{ rope_scaling: { ...LONGROPE, short_factor: [1] } }, 'rope_scaling.short_factor'],
+    [{ model_type: 'smollm3', no_rope_layers: [1] }, 'no_rope_layers'],
     [{ rope_scaling: { rope_type: 'llama3', factor: 8 } }, 'rope_scaling.low_freq_factor'],
     [{ rope_parameters: { rope_type: 'default', rope_theta: 'big' } }, 'rope_parameters.rope_theta'],
     [
