@@ -152,6 +152,19 @@ describe('config.json is refused', () => {
       'is "dynamic"',
     ],
     [
+      { model_type: 'gemma3_text', rope_scaling: { type: 'linear', factor: 2 } },
+      'rope_scaling.type',
+      'must be named rope_type',
+    ],
+    [
+      {
+        model_type: 'gemma3',
+        text_config: { ...base, model_type: 'gemma3_text', final_logit_softcapping: 30 },
+      },
+      'text_config.final_logit_softcapping',
+      'must be absent or null',
+    ],
+    [
       { model_type: 'phi3', rope_scaling: { type: 'linear', factor: 2 } },
       'rope_scaling',
       'is linear; allowed is longrope',

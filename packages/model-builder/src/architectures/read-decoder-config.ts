@@ -2,7 +2,7 @@
 // up to here.
 
 import { join } from 'node:path';
-import { type ConfigFault, configFaults, parseConfigFile } from '../hugging-face/config-file.ts';
+import { type ConfigFault, configFault, configFaults, parseConfigFile } from '../hugging-face/config-file.ts';
 import { type Activation, type DecoderConfig, LLAMA_MODULES } from '../hugging-face/decoder-config.ts';
 import { readJsonFile } from '../hugging-face/json-file.ts';
 import type { RopeConfig } from '../hugging-face/rope.ts';
@@ -24,8 +24,19 @@ export async function readDecoderConfig(sourceDir: string): Promise<DecoderConfi
 /** Checks the parsed content of a `config.json`; `path` is for messages. Throws: `config_invalid`, `unsupported`. */
 export function parseDecoderConfig(path: string, json: unknown): DecoderConfig {
   const text = textPart(json);
-  if (text !== undefined) return { ...parseTextConfig(path, text, 'text_config.'), isTextPart: true };
+  if (text !== undefined) {
+    const config = parseTextConfig(path, text, 'text_config.');
+    refuseWrapper(path, config);
+    return { ...config, isTextPart: true };
+  }
   return parseTextConfig(path, json);
+}
+
+/** Throws: `unsupported` for what the text part would compute alone, but not as a part of its wrapper. */
+function refuseWrapper(path: string, { modelType, logitSoftcap }: DecoderConfig): void {
+  if (modelType !== 'gemma3_text' || logitSoftcap === undefined) return;
+  const message = 'must be absent or null: Gemma 3 with images caps no logits';
+  throw configFault('unsupported', path, 'text_config.final_logit_softcapping', message);
 }
 
 function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfig {

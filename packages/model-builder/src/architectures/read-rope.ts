@@ -43,6 +43,7 @@ export function ropeReader(fault: ConfigFault, keys: ConfigKeys, headSize: numbe
         original: keys.original_max_position_embeddings ?? undefined,
       });
     const parameters = block(parametersPath, settings);
+    if (isScaled && options.layerType !== undefined) refuseOlderType(fault, keys);
     const scaling = isScaled ? block('rope_scaling', keys.rope_scaling) : undefined;
     if (scaling && parameters && JSON.stringify(scaling.scaling) !== JSON.stringify(parameters.scaling)) {
       throw fault('config_invalid', parametersPath, 'says something else than rope_scaling');
@@ -104,6 +105,16 @@ function parametersOf(
   const isNested = Object.values(parameters!).some(value => typeof value === 'object' && value !== null);
   if (isNested) return [`${key}.${layerType}`, parameters![layerType]];
   throw fault('unsupported', key, 'must have an object for each type of layer');
+}
+
+/** Throws: `unsupported` for a type that transformers does not see where it has settings for each type of layer. */
+function refuseOlderType(fault: ConfigFault, { rope_scaling: scaling }: ConfigKeys): void {
+  if (scaling?.rope_type === undefined && (scaling?.type ?? 'default') !== 'default')
+    throw fault(
+      'unsupported',
+      'rope_scaling.type',
+      'must be named rope_type: for this model type it has no effect',
+    );
 }
 
 /** Throws: `unsupported` for anything but whole heads. */

@@ -88,8 +88,8 @@ ROPE_SCALINGS = [
 def draw(family: str, source: random.Random) -> dict:
     config = json.loads(json.dumps(source.choice(FAMILIES[family])["config"]))
     text = config.get("text_config", config)
-    declared = AutoConfig.for_model(text["model_type"])
-    known = {key: values for key, values in VALUES.items() if hasattr(declared, key)}
+    declared = AutoConfig.for_model(text["model_type"]).to_dict().keys() | {"head_dim"} & text.keys()
+    known = {key: values for key, values in VALUES.items() if key in declared}
     extras = {key: values for key, values in EXTRAS.items() if key in text or source.random() < 0.1}
     for key, values in {**known, **extras}.items():
         if source.random() < 0.3:
@@ -99,12 +99,12 @@ def draw(family: str, source: random.Random) -> dict:
         text["num_key_value_heads"] = source.choice([count for count in range(1, heads + 1) if heads % count == 0])
     if "rope_parameters" not in text and source.random() < 0.3:
         text["rope_scaling"] = source.choice(ROPE_SCALINGS)
-    if hasattr(declared, "layer_types") and source.random() < 0.4:
+    if "layer_types" in declared and source.random() < 0.4:
         count = text["num_hidden_layers"]
         text["layer_types"] = [source.choice(["full_attention", "sliding_attention"]) for _ in range(count)]
     elif len(text.get("layer_types") or []) != text["num_hidden_layers"]:
         text.pop("layer_types", None)
-    if "text_config" in config and "tie_word_embeddings" in config:
+    if "text_config" in config:
         config["tie_word_embeddings"] = text["tie_word_embeddings"]
     return config
 
