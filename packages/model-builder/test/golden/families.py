@@ -361,7 +361,7 @@ GRANITE_CASES = cases_of(
     GRANITE,
     case("four multipliers"),
     case("tied, biases", tie_word_embeddings=True, attention_bias=True, mlp_bias=True),
-    case("multipliers of one", embedding_multiplier=1.0, residual_multiplier=1.0, logits_scaling=1.0, attention_multiplier=1.0),
+    case("multipliers of one", embedding_multiplier=1.0, residual_multiplier=1.0, logits_scaling=1.0, attention_multiplier=0.25),
 )
 
 OLMO2 = {"model_type": "olmo2", **LLAMA, "pad_token_id": 1, "eos_token_id": 1}
