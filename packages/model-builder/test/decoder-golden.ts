@@ -71,3 +71,8 @@ export function differenceFromGolden(
   const seen = all.filter((_, i) => i % logitStride === 0);
   return Math.max(largestDifference(seen, logits), largestDifference(rows.at(-1)!, lastLogits));
 }
+
+/** Deviation of the logits around zero, at least 1: the unit of differences that come from rounding. */
+export function logitDeviation({ logits }: GoldenPrompt): number {
+  return Math.max(1, Math.sqrt(logits.reduce((sum, logit) => sum + logit ** 2, 0) / logits.length));
+}

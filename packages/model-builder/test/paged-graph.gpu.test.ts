@@ -7,7 +7,12 @@ import { pagedFault } from '../src/architectures/decoder-graph.ts';
 import { parseDecoderConfig } from '../src/architectures/read-decoder-config.ts';
 import { buildModel } from '../src/build-model.ts';
 import { createTinyCheckpoint } from '../src/testing/tiny-model.ts';
-import { DECODER_GOLDENS, differenceFromGolden, writeGoldenCheckpoint } from './decoder-golden.ts';
+import {
+  DECODER_GOLDENS,
+  differenceFromGolden,
+  logitDeviation,
+  writeGoldenCheckpoint,
+} from './decoder-golden.ts';
 import { QUANTISED_SHAPES, writeDequantised } from './dequantised-checkpoint.ts';
 import { type PagedRow, PagedSession, type PagedSessionOptions } from './paged-session.ts';
 import { PENDING_CASES, PENDING_FAMILIES } from './pending-families.ts';
@@ -59,7 +64,7 @@ describe.skipIf(reason !== undefined).each(GOLDENS)(`f16: $label, ${here}`, gold
   const output = join(folder, golden.label, 'paged');
   const { prompt, logitStride } = golden;
   const { tokens } = prompt;
-  const bound = FLOAT16_BOUND * Math.max(1, deviationOf(prompt.logits));
+  const bound = FLOAT16_BOUND * logitDeviation(prompt);
   let session: PagedSession;
 
   beforeAll(async () => {
@@ -215,9 +220,4 @@ describe.skipIf(reason !== undefined)(`one paged graph, ${here}`, () => {
 function differenceOf(a: readonly Float32Array[], b: readonly Float32Array[]): number {
   expect(a.length).toBe(b.length);
   return Math.max(...a.map((row, i) => largestDifference(row, b[i]!)));
-}
-
-/** Around zero, where logits of random weights lie. */
-function deviationOf(logits: readonly number[]): number {
-  return Math.sqrt(logits.reduce((sum, logit) => sum + logit ** 2, 0) / logits.length);
 }
