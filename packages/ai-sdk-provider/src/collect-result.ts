@@ -12,7 +12,7 @@ type FinishPart = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 export async function collectResult(
   parts: AsyncIterable<LanguageModelV4StreamPart>,
 ): Promise<LanguageModelV4GenerateResult> {
-  const blocks: { readonly type: 'text' | 'reasoning'; readonly pieces: string[] }[] = [];
+  const content: LanguageModelV4Content[] = [];
   let start: Pick<LanguageModelV4GenerateResult, 'warnings' | 'response'> = { warnings: [] };
   let finish: FinishPart | undefined;
   for await (const part of parts) {
@@ -26,14 +26,19 @@ export async function collectResult(
         break;
       }
       case 'text-start':
-        blocks.push({ type: 'text', pieces: [] });
+        content.push({ type: 'text', text: '' });
         break;
       case 'reasoning-start':
-        blocks.push({ type: 'reasoning', pieces: [] });
+        content.push({ type: 'reasoning', text: '' });
         break;
       case 'text-delta':
-      case 'reasoning-delta':
-        blocks.at(-1)!.pieces.push(part.delta);
+      case 'reasoning-delta': {
+        const last = content.at(-1);
+        if (last?.type === 'text' || last?.type === 'reasoning') last.text += part.delta;
+        break;
+      }
+      case 'tool-call':
+        content.push(part);
         break;
       case 'error':
         throw part.error;
@@ -43,6 +48,5 @@ export async function collectResult(
   }
   if (finish === undefined) throw new Error('The engine ended without a request-finish event.');
   const { type: _, ...end } = finish;
-  const content = blocks.map(({ type, pieces }): LanguageModelV4Content => ({ type, text: pieces.join('') }));
   return { content, ...start, ...end };
 }

@@ -37,6 +37,12 @@ it.each([
   ['badWords[1]', 'providerOptions.ortler.badWords[1]', 'x', 'providerOptions.ortler.badWords[1]: x'],
   ['priority', 'providerOptions.ortler.priority', 'x', 'providerOptions.ortler.priority: x'],
   ['constraint', 'providerOptions.ortler.constraint', 'x', 'providerOptions.ortler.constraint: x'],
+  [
+    'tools.definitions[1].parameters',
+    'tools[1].inputSchema',
+    'No such type (at tools.definitions[1].parameters/type).',
+    'No such type (at tools[1].inputSchema/type).',
+  ],
   ['prompt.messages', 'prompt', 'prompt.messages is empty.', 'prompt is empty.'],
 ])('a wrong %s is the argument %s', (parameter, argument, message, expected) => {
   const cause = new EngineError('invalid_request', message, { parameter });

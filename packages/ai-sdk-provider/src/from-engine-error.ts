@@ -26,6 +26,10 @@ const SDK_NAMES: Readonly<Record<string, string>> = {
   'stop.maxTokens': 'maxOutputTokens',
   'prompt.messages': 'prompt',
   prompt: 'prompt',
+  'tools.definitions': 'tools',
+  'tools.choice': 'toolChoice',
+  'tools.choice.name': 'toolChoice.toolName',
+  tools: 'tools',
 };
 
 /** Options whose path in the engine ends in another name. */
@@ -72,7 +76,7 @@ function toArgument(path: string, { responseFormat }: LanguageModelV4CallOptions
   // `stop.strings[2]`: the place in a list stays.
   const [, name = path, place = ''] = /^([^[]*)(.*)$/.exec(path) ?? [];
   const sdkName = SDK_NAMES[name];
-  if (sdkName !== undefined) return `${sdkName}${place}`;
+  if (sdkName !== undefined) return `${sdkName}${place.replace(/\.parameters$/, '.inputSchema')}`;
   if (name === 'constraint' && responseFormat?.type === 'json') return 'responseFormat.schema';
   const option = OPTION_PATHS[name] ?? name.replace(/^(?:sampling|stop|prompt\.template)\./, '');
   return `providerOptions.ortler.${option}${place}`;

@@ -200,3 +200,50 @@ it('takes an engine, or a loaded model that has one', async () => {
   expect(engine.requests).toHaveLength(2);
   expect(ortler(engine, { modelId: 'mine' }).modelId).toBe('mine');
 });
+
+const CALL = { id: 'call_1', name: 'clock' };
+const CALLING: readonly Partial<TokenDeltaEvent>[] = [
+  { text: 'I look.' },
+  { toolCalls: [{ index: 0, start: CALL, arguments: '' }] },
+  { toolCalls: [{ index: 0, arguments: '{"zone"' }] },
+  {
+    toolCalls: [
+      { index: 0, arguments: ':"CET"}' },
+      { index: 1, start: { ...CALL, id: 'call_2' }, arguments: '{}' },
+    ],
+    finish: { reason: 'tool-calls', stopReason: null },
+  },
+];
+
+it('gives tool calls with their input as it streams, and whole', async () => {
+  const parts = await partsOf({ deltas: CALLING });
+  expect(parts.slice(2, -1)).toEqual([
+    { type: 'text-start', id: 'text-0' },
+    { type: 'text-delta', id: 'text-0', delta: 'I look.' },
+    { type: 'text-end', id: 'text-0' },
+    { type: 'tool-input-start', id: 'call_1', toolName: 'clock' },
+    { type: 'tool-input-delta', id: 'call_1', delta: '{"zone"' },
+    { type: 'tool-input-delta', id: 'call_1', delta: ':"CET"}' },
+    { type: 'tool-input-end', id: 'call_1' },
+    { type: 'tool-call', toolCallId: 'call_1', toolName: 'clock', input: '{"zone":"CET"}' },
+    { type: 'tool-input-start', id: 'call_2', toolName: 'clock' },
+    { type: 'tool-input-delta', id: 'call_2', delta: '{}' },
+    { type: 'tool-input-end', id: 'call_2' },
+    { type: 'tool-call', toolCallId: 'call_2', toolName: 'clock', input: '{}' },
+  ]);
+  const { content, finishReason } = await modelOver(createFakeEngine({ deltas: CALLING })).doGenerate({
+    prompt,
+  });
+  expect(finishReason).toEqual({ unified: 'tool-calls', raw: 'tool-calls' });
+  expect(content).toMatchObject([
+    { type: 'text' },
+    { type: 'tool-call' },
+    { type: 'tool-call', input: '{}' },
+  ]);
+});
+
+it('gives no call for an input that was cut off', async () => {
+  const finish = { reason: 'length', stopReason: null } as const;
+  const parts = await partsOf({ deltas: [...CALLING.slice(0, 3), { finish }] });
+  expect(parts.map(({ type }) => type).slice(-3)).toEqual(['tool-input-delta', 'tool-input-end', 'finish']);
+});

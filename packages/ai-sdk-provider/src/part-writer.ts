@@ -1,4 +1,4 @@
-// Events of one answer -> stream parts of the AI SDK: blocks of text and reasoning, and one `finish` with the finish reason,
+// Events of one answer -> stream parts of the AI SDK: blocks of text and reasoning, tool calls, and one `finish` with the finish reason,
 // the usage and our metadata.
 
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
@@ -12,6 +12,7 @@ import type {
 } from '@ortler/engine';
 import { FAILED, toFinishReason } from './finish-reason.ts';
 import { toProviderMetadata } from './response-metadata.ts';
+import { ToolInputParts } from './tool-input-parts.ts';
 import { toUsage } from './usage.ts';
 
 type BlockType = 'text' | 'reasoning';
@@ -24,6 +25,7 @@ export class PartWriter {
   #blockCount = 0;
   #completionTokenCount = 0;
   #reasoningTokenCount = 0;
+  readonly #toolInputs = new ToolInputParts();
   readonly #logprobs: TokenLogprob[] = [];
   #finish: ChoiceFinish | null = null;
 
@@ -37,6 +39,10 @@ export class PartWriter {
       this.#count(event);
       yield* this.#writeDelta('reasoning', event.reasoning);
       yield* this.#writeDelta('text', event.text);
+      if (event.toolCalls !== undefined) {
+        yield* this.#closeBlock();
+        yield* this.#toolInputs.write(event.toolCalls);
+      }
     } else if (event.kind === 'request-finish') yield* this.#writeFinish(event);
   }
 
@@ -72,6 +78,7 @@ export class PartWriter {
 
   *#writeFinish({ usage, decodeMs }: RequestFinishEvent): StreamParts {
     yield* this.#closeBlock();
+    yield* this.#toolInputs.close();
     yield {
       type: 'finish',
       finishReason: toFinishReason(this.#finish?.reason),

@@ -120,7 +120,33 @@ it.each([0.5, 2 ** 53, Number.NaN])('refuses the seed %s', seed => {
 });
 
 it('collects the warnings of all settings', () => {
-  const tools = [{ type: 'function', name: 'clock', inputSchema: { type: 'object' } }] as const;
+  const tools = [{ type: 'provider', id: 'a.clock', name: 'clock', args: {} }] as const;
   const { warnings } = map({ tools: [...tools], reasoning: 'high' });
-  expect(warnings).toMatchObject([{ feature: 'tools' }, { feature: 'reasoning' }]);
+  expect(warnings).toMatchObject([{ feature: 'tools[0]' }, { feature: 'reasoning' }]);
+});
+
+it.each<[LanguageModelV4CallOptions['toolChoice'], unknown]>([
+  [undefined, { definitions: [{ name: 'clock', description: 'Time', parameters: { type: 'object' } }] }],
+  [{ type: 'auto' }, expect.not.objectContaining({ choice: expect.anything() })],
+  [{ type: 'required' }, expect.objectContaining({ choice: 'required' })],
+  [{ type: 'tool', toolName: 'clock' }, expect.objectContaining({ choice: { name: 'clock' } })],
+  [{ type: 'none' }, undefined],
+])('offers tools under the choice %j', (toolChoice, expected) => {
+  const tool = {
+    type: 'function',
+    name: 'clock',
+    description: 'Time',
+    inputSchema: { type: 'object' },
+  } as const;
+  const prompt: LanguageModelV4CallOptions['prompt'] = [
+    { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+  ];
+  const { request } = toGenerationRequest({ prompt, tools: [tool], ...(toolChoice && { toolChoice }) }, null);
+  expect(request.tools).toEqual(expected);
+  const shown =
+    typeof request.prompt === 'object' ? request.prompt.messages && request.prompt.template?.tools : null;
+  const asFunction = { name: 'clock', description: 'Time', parameters: { type: 'object' } };
+  expect(shown).toEqual(
+    toolChoice?.type === 'none' ? [{ type: 'function', function: asFunction }] : undefined,
+  );
 });

@@ -11,6 +11,7 @@ import { type OrtlerProviderOptions, parseProviderOptions } from './provider-opt
 import { type TemplateReasoning, toTemplateReasoning } from './reasoning-effort.ts';
 import { toChatMessages } from './to-chat-messages.ts';
 import { toConstraint } from './to-constraint.ts';
+import { toTools } from './to-tools.ts';
 import { findUnsupportedSettings } from './unsupported-settings.ts';
 
 export interface MappedRequest {
@@ -27,11 +28,12 @@ export function toGenerationRequest(
   const reasoning = toTemplateReasoning(options.reasoning, own.chatTemplate ?? chatTemplate);
   const { skipSpecialTokens, badWords, repetitionDetection, truncatePromptTokens, priority } = own;
   const { logprobs: topCount, cachePartition } = own;
+  const { tools, template } = toTools(options);
   return {
     request: {
       prompt: {
         messages: toChatMessages(options.prompt),
-        template: toTemplate(own, reasoning),
+        template: { ...toTemplate(own, reasoning), ...template },
       },
       sampling: toSampling(options, own),
       stop: toStop(options, own),
@@ -44,6 +46,7 @@ export function toGenerationRequest(
         cachePartition,
         logprobs: topCount === undefined ? undefined : { topCount },
         constraint: toConstraint(options.responseFormat, own),
+        tools,
       }),
     },
     warnings: [...findUnsupportedSettings(options), ...reasoning.warnings],

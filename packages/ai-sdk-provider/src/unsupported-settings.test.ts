@@ -15,7 +15,8 @@ const tool = { type: 'function', name: 'clock', inputSchema: { type: 'object' } 
 const settings = (changes: object) => changes as Partial<LanguageModelV4CallOptions>;
 
 it.each<[string, Partial<LanguageModelV4CallOptions>]>([
-  ['tools', { tools: [tool], toolChoice: { type: 'auto' } }],
+  ['tools[0]', { tools: [{ type: 'provider', id: 'openai.web_search', name: 'search', args: {} }] }],
+  ['tools[0].inputExamples', { tools: [{ ...tool, inputExamples: [{ input: {} }] }] }],
   ['toolChoice', { toolChoice: { type: 'required' } }],
   ['toolChoice', { toolChoice: { type: 'tool', toolName: 'clock' } }],
   ['responseFormat.name', { responseFormat: { type: 'json', name: 'city' } }],
@@ -42,8 +43,8 @@ it('gives no warning for settings that are served or off, and for headers of the
   expect(
     featuresOf({
       temperature: 0,
-      tools: [],
-      toolChoice: { type: 'auto' },
+      tools: [tool],
+      toolChoice: { type: 'required' },
       responseFormat: { type: 'json', schema: { type: 'object' } },
       headers: { 'user-agent': 'ai/7', authorization: undefined },
       providerOptions: { openai: { user: 'me' } },

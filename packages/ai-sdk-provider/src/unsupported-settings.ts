@@ -45,11 +45,19 @@ function unknownSettings(options: LanguageModelV4CallOptions): SharedV4Warning[]
 }
 
 function unsupportedTools({ tools = [], toolChoice }: LanguageModelV4CallOptions): SharedV4Warning[] {
-  const warnings: SharedV4Warning[] = [];
-  if (tools.length > 0)
-    warnings.push(unsupported('tools', 'The engine has no tool calling; the model is not shown the tools.'));
-  if (toolChoice?.type === 'required' || toolChoice?.type === 'tool')
-    warnings.push(unsupported('toolChoice', 'The engine has no tool calling.'));
+  const warnings = tools.flatMap((tool, index) => {
+    if (tool.type !== 'function')
+      return unsupported(`tools[${index}]`, `The tool ${tool.id} is one of another provider.`);
+    return tool.inputExamples === undefined
+      ? []
+      : unsupported(
+          `tools[${index}].inputExamples`,
+          'The model is shown the schema and the description only.',
+        );
+  });
+  const isForced = toolChoice?.type === 'required' || toolChoice?.type === 'tool';
+  if (isForced && !tools.some(({ type }) => type === 'function'))
+    warnings.push(unsupported('toolChoice', 'There is no tool that could be called.'));
   return warnings;
 }
 

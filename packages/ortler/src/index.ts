@@ -1,6 +1,15 @@
 // Public surface of ortler.
 
-export type { ChatMessage, EngineErrorCode, FinishReason, GenerationEvent, TokenUsage } from '@ortler/engine';
+export type {
+  ChatMessage,
+  EngineErrorCode,
+  FinishReason,
+  GenerationEvent,
+  TokenUsage,
+  ToolChoice,
+  ToolDefinition,
+  ToolsRequest,
+} from '@ortler/engine';
 export { EngineError } from '@ortler/engine';
 export { type DownloadProgress, HubError, type HubErrorCode } from '@ortler/hub';
 export { ModelBuildError, type ModelBuildErrorCode } from '@ortler/model-builder';
@@ -9,5 +18,5 @@ export { demoModel } from './demo-model.ts';
 export { ObjectError, type ObjectErrorCode } from './errors.ts';
 export type { GenerateOptions, Messages } from './generate-options.ts';
 export { type LoadModelOptions, loadModel } from './load-model.ts';
-export type { GeneratedObject, GeneratedText, Model } from './model.ts';
+export type { GeneratedObject, GeneratedText, GeneratedToolCall, Model } from './model.ts';
 export type { JsonSchema, StandardSchema } from './object-schema.ts';

@@ -71,12 +71,55 @@ describe('generateText', () => {
     );
     expect(await model.generateText('?')).toEqual({
       text: 'Paris.',
+      toolCalls: [],
+      message: { role: 'assistant', content: 'Paris.' },
       reasoning: 'Let me see.',
       usage: USAGE,
       finishReason: 'stop',
       stopReason: 'END',
       logprobs: [],
     });
+  });
+});
+
+describe('generateText with tools', () => {
+  const start = { id: 'call_1', name: 'clock' };
+  const tools = { definitions: [{ name: 'clock' }], choice: 'required' } as const;
+
+  it('hands the tools to the engine, and gives the calls and the message to go on with', async () => {
+    const { model, calls } = modelOf(
+      delta('', { toolCalls: [{ index: 0, start, arguments: '{"zone"' }] }),
+      delta('', {
+        toolCalls: [
+          { index: 0, arguments: ':"CET"}' },
+          { index: 1, start: { id: 'call_2', name: 'clock' }, arguments: '{}' },
+        ],
+        finish: { reason: 'tool-calls', stopReason: null },
+      }),
+    );
+    const { toolCalls, message } = await model.generateText('?', { tools });
+    expect(calls[0]!.request.tools).toEqual(tools);
+    expect(toolCalls).toEqual([
+      { id: 'call_1', name: 'clock', arguments: '{"zone":"CET"}' },
+      { id: 'call_2', name: 'clock', arguments: '{}' },
+    ]);
+    expect(message.tool_calls?.[0]).toEqual({
+      id: 'call_1',
+      type: 'function',
+      function: { name: 'clock', arguments: { zone: 'CET' } },
+    });
+  });
+
+  it('gives a call that was cut off, but no message with it', async () => {
+    const { model } = modelOf(
+      delta('', {
+        toolCalls: [{ index: 0, start, arguments: '{"zo' }],
+        finish: { reason: 'length', stopReason: null },
+      }),
+    );
+    const { toolCalls, message } = await model.generateText('?', { tools });
+    expect(toolCalls).toEqual([{ ...start, arguments: '{"zo' }]);
+    expect(message).toEqual({ role: 'assistant', content: '' });
   });
 });
 

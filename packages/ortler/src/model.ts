@@ -1,6 +1,7 @@
 // A loaded model and its four calls. Each is a loop over the engine's events.
 
 import type {
+  ChatMessage,
   Engine,
   FinishReason,
   GenerationEvent,
@@ -15,14 +16,26 @@ import { type ObjectSchema, toJsonSchema, validate } from './object-schema.ts';
 export interface GeneratedText {
   /** The answer, without the reasoning. */
   readonly text: string;
+  /** The functions that the model calls, in order; empty without `tools`. */
+  readonly toolCalls: readonly GeneratedToolCall[];
   /** The model's reasoning before the answer; empty for a model without one. */
   readonly reasoning: string;
   readonly usage: TokenUsage;
   readonly finishReason: FinishReason;
   /** The stop string or the stop token that ended the answer; null for any other end. */
   readonly stopReason: StopReason;
+  /** The answer as a message of the conversation that goes on, with its calls. */
+  readonly message: ChatMessage;
   /** One for each generated token; empty unless `logprobs` was asked for. */
   readonly logprobs: readonly TokenLogprob[];
+}
+
+/** One call of a function. */
+export interface GeneratedToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text of an object; incomplete where the answer was cut off inside it (`finishReason` is not `tool-calls`). */
+  readonly arguments: string;
 }
 
 export interface GeneratedObject<Output> extends GeneratedText {
@@ -52,6 +65,7 @@ export class Model implements AsyncDisposable {
     let text = '';
     let reasoning = '';
     const logprobs: TokenLogprob[] = [];
+    const toolCalls: { id: string; name: string; arguments: string }[] = [];
     let finish: { readonly reason: FinishReason; readonly stopReason: StopReason } | null = null;
     let usage: TokenUsage | null = null;
     for await (const event of this.stream(messages, options)) {
@@ -59,11 +73,16 @@ export class Model implements AsyncDisposable {
       if (event.kind !== 'token-delta') continue;
       text += event.text;
       reasoning += event.reasoning;
+      for (const { index, start, arguments: json } of event.toolCalls ?? []) {
+        if (start !== undefined) toolCalls[index] = { ...start, arguments: '' };
+        toolCalls[index]!.arguments += json;
+      }
       logprobs.push(...(event.logprobs ?? []));
       finish ??= event.finish;
     }
     const { reason: finishReason, stopReason } = finish!;
-    return { text, reasoning, usage: usage!, finishReason, stopReason, logprobs };
+    const message = toMessage(text, finishReason === 'tool-calls' ? toolCalls : []);
+    return { text, toolCalls, message, reasoning, usage: usage!, finishReason, stopReason, logprobs };
   }
 
   /**
@@ -73,7 +92,7 @@ export class Model implements AsyncDisposable {
   async generateObject<Output>(
     schema: ObjectSchema<Output>,
     messages: Messages,
-    options: Omit<GenerateOptions, 'constraint'> = {},
+    options: Omit<GenerateOptions, 'constraint' | 'tools'> = {},
   ): Promise<GeneratedObject<Output>> {
     const constraint = { jsonSchema: toJsonSchema(schema) };
     const answer = await this.generateText(messages, { ...options, constraint });
@@ -106,4 +125,18 @@ export class Model implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+/** Templates show the reasoning of past answers in ways of their own, if at all, so it stays out. */
+function toMessage(content: string, calls: readonly GeneratedToolCall[]): ChatMessage {
+  if (calls.length === 0) return { role: 'assistant', content };
+  return {
+    role: 'assistant',
+    content,
+    tool_calls: calls.map(({ id, name, arguments: json }) => ({
+      id,
+      type: 'function',
+      function: { name, arguments: JSON.parse(json) },
+    })),
+  };
 }
