@@ -1,6 +1,6 @@
 // Public surface of @ortler/tool-calling.
 
-export { findNamedDialect } from './dialects/choose-dialect.ts';
+export { chooseDialect, type DialectSources, findNamedDialect } from './dialects/choose-dialect.ts';
 export {
   NAMED_DIALECTS,
   type NamedDialect,
@@ -16,4 +16,6 @@ export {
   ToolCallParser,
   type ToolCallParserOptions,
 } from './parser/tool-call-parser.ts';
+export type { RenderConversation } from './probe/probe-conversation.ts';
+export { probeDialect } from './probe/probe-dialect.ts';
 export type { CallRule, Tool, ToolDialect, ToolSchema } from './tool-dialect.ts';

@@ -87,7 +87,8 @@ export class ToolCallParser {
 
   /** At the end of the answer: text that might have become a call. A call without its name is dropped. */
   finish(): ParsedText {
-    if (this.#state === 'text' || this.#state === 'over') this.#text += this.#held;
+    const isLayout = this.#callCount > 0 && this.#held.trim() === '';
+    if ((this.#state === 'text' || this.#state === 'over') && !isLayout) this.#text += this.#held;
     this.#held = '';
     return this.#collected();
   }

@@ -1,0 +1,163 @@
+// Finds the dialect of a chat template by what it renders: one call, two calls, no arguments, other values. What the texts have
+// in common are the marks. It finds dialects whose calls have the name before the arguments.
+
+import type { ArgumentsForm, CallPart, LiteralNotation, ToolDialect } from '../tool-dialect.ts';
+import { commonEnd, commonStart, withoutEnd, withoutStart } from './common-text.ts';
+import {
+  FIRST,
+  ID_PLACE,
+  type RenderConversation,
+  renderCalls,
+  SECOND,
+  takesLongIds,
+} from './probe-conversation.ts';
+
+/** A call in rendered text: what is before its name, between name and arguments, and behind them. */
+interface CallText {
+  readonly before: string;
+  readonly between: string;
+  readonly behind: string;
+  readonly form: ArgumentsForm;
+}
+
+/** Null where the template shows no calls, or shows them in another way. */
+export function probeDialect(render: RenderConversation): ToolDialect | null {
+  const one = renderCalls(render, [{ name: FIRST, arguments: { first_key: 'first value' } }]);
+  if (one === null || one.split(FIRST).length !== 2) return null;
+  const call = readJsonCall(one) ?? readNamedArguments(render, one);
+  if (call === null) return null;
+  const around = readMarks(render, call, one);
+  const lead = around.section.open + around.open;
+  const trigger = /^(?:<[^<>]+>|\[[A-Z_]+\])/.exec(lead)?.[0];
+  if (trigger === undefined && !lead.startsWith('[') && !lead.startsWith('{"')) return null;
+  return {
+    name: 'probed',
+    trigger: trigger ?? lead,
+    position: trigger === undefined ? 'start' : 'anywhere',
+    section: around.section,
+    separator: around.separator,
+    ...(around.isSingle && { isSingle: true }),
+    call: [...toParts(around.open), 'name', ...toParts(call.between), 'arguments', ...toParts(around.close)],
+    arguments: call.form,
+    ids: takesLongIds(render)
+      ? { kind: 'random', prefix: 'call_', length: 24 }
+      : { kind: 'random', prefix: '', length: 9 },
+  };
+}
+
+const JSON_ARGUMENTS = /\{\s*"first_key"\s*:\s*"first value"\s*\}/;
+
+function readJsonCall(one: string): CallText | null {
+  const at = one.indexOf(FIRST);
+  const found = JSON_ARGUMENTS.exec(one);
+  if (found === null || found.index < at) return null;
+  return {
+    before: one.slice(0, at),
+    between: one.slice(at + FIRST.length, found.index),
+    behind: one.slice(found.index + found[0].length),
+    form: { kind: 'json' },
+  };
+}
+
+/** Arguments that are written one by one. */
+function readNamedArguments(render: RenderConversation, one: string): CallText | null {
+  const withArguments = (values: Readonly<Record<string, string | boolean>>) =>
+    renderCalls(render, [{ name: FIRST, arguments: values }]);
+  const none = withArguments({});
+  const two = withArguments({ first_key: 'first value', second_key: 'second value' });
+  const first = /^([\s\S]*?)alpha_fn([\s\S]*?)first_key([\s\S]*?)first value([\s\S]*)$/.exec(one);
+  const both = two === null ? null : /first value([\s\S]*?)second_key/.exec(two);
+  if (none === null || first === null || both === null) return null;
+  const [, before = '', untilKey = '', untilValue = '', behind = ''] = first;
+  const [, next = ''] = both;
+  const noArguments = withoutStart(none, before + FIRST);
+  const between = commonStart(untilKey, noArguments);
+  const open = withoutStart(untilKey, between);
+  if (!next.endsWith(open)) return null;
+  const behindValue = withoutEnd(next, open);
+  const callEnd = withoutStart(noArguments, between);
+  const quote = commonQuote(untilValue, behindValue);
+  if (quote !== null && open === '') {
+    const nameEnd = withoutEnd(untilValue, quote);
+    const separator = withoutStart(behindValue, quote);
+    if (behind !== quote + callEnd) return null;
+    const notation = readNotation(withArguments({ first_key: true }), { quote, nameEnd, separator });
+    return { before, between, behind: callEnd, form: { kind: 'literals', nameEnd, separator, notation } };
+  }
+  if (open === '' || behind !== behindValue + callEnd) return null;
+  return {
+    before,
+    between,
+    behind: callEnd,
+    form: { kind: 'tagged', open, nameEnd: untilValue, close: behindValue },
+  };
+}
+
+/** The quote on both sides of a string. */
+function commonQuote(before: string, behind: string): string | null {
+  const quote = /^(?:["']|<[^<>]*>)/.exec(behind)?.[0];
+  return quote !== undefined && before.endsWith(quote) ? quote : null;
+}
+
+function readNotation(
+  withTrue: string | null,
+  {
+    quote,
+    nameEnd,
+    separator,
+  }: { readonly quote: string; readonly nameEnd: string; readonly separator: string },
+): LiteralNotation {
+  const isPython = withTrue?.includes(`${nameEnd}True`) ?? false;
+  const isJson = quote === '"' || quote === "'";
+  return {
+    quote: isJson ? 'json' : { mark: quote },
+    words: isPython
+      ? { true: 'True', false: 'False', null: 'None' }
+      : { true: 'true', false: 'false', null: 'null' },
+    keys: isJson ? 'strings' : 'bare',
+    keyEnd: isJson ? ': ' : nameEnd,
+    separator,
+  };
+}
+
+interface Marks {
+  readonly section: ToolDialect['section'];
+  readonly open: string;
+  readonly close: string;
+  readonly separator: string;
+  readonly isSingle: boolean;
+}
+
+/** Tells the marks of a section from those of a call, by what stands between two calls. */
+function readMarks(render: RenderConversation, { before, behind }: CallText, one: string): Marks {
+  const arguments_ = { first_key: 'first value' };
+  const two = renderCalls(render, [
+    { name: FIRST, arguments: arguments_ },
+    { name: SECOND, arguments: arguments_ },
+  ]);
+  const head = one.slice(0, one.length - behind.length);
+  const at = two?.indexOf(SECOND) ?? -1;
+  if (two === null || at === -1 || !two.startsWith(head) || !two.endsWith(behind))
+    return { section: { open: '', close: '' }, open: before, close: behind, separator: '', isSingle: true };
+  const middle = two.slice(head.length, at);
+  const open = commonEnd(before, middle);
+  const closeAndSeparator = withoutEnd(middle, open);
+  const close = commonStart(behind, closeAndSeparator);
+  return {
+    section: { open: withoutEnd(before, open), close: withoutStart(behind, close) },
+    open,
+    close,
+    separator: withoutStart(closeAndSeparator, close),
+    isSingle: false,
+  };
+}
+
+/** Text with the places of ids -> parts of a call. */
+function toParts(text: string): readonly CallPart[] {
+  const parts: CallPart[] = [];
+  for (const [index, piece] of text.split(ID_PLACE).entries()) {
+    if (index > 0) parts.push('id');
+    if (piece !== '') parts.push({ text: piece });
+  }
+  return parts;
+}
