@@ -18,6 +18,7 @@ import { chooseReasoningFormat } from './text/reasoning/reasoning-format.ts';
 import { longestTokenSpan } from './text/token-bound.ts';
 import { Tokenizer } from './text/tokenizer.ts';
 import { readTokenizerFiles } from './text/tokenizer-json.ts';
+import { ToolDialects } from './text/tools/tool-dialects.ts';
 import { EngineLinkListener } from './text-side/engine-link-listener.ts';
 import { LinkedEngine } from './text-side/linked-engine.ts';
 
@@ -86,8 +87,13 @@ export async function startEngine(
     longestTokenSpan: tokenSpan,
     contextLength: facts.contextLength,
   });
+  const dialects = new ToolDialects({
+    option: toolDialect,
+    templates,
+    responseTemplate: files.config.response_template,
+  });
   return new LinkedEngine(
-    { link, info, tokenizer, prompts, templates, toolDialect, defaultMaxTokens, constraints },
+    { link, info, tokenizer, prompts, templates, dialects, defaultMaxTokens, constraints },
     listener,
   );
 }

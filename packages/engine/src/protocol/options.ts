@@ -93,7 +93,7 @@ export const HOST_OPTIONS = {
    */
   reasoningParser: oneOf(REASONING_PARSERS, 'auto'),
   /**
-   * Dialect in which the model writes tool calls, by name. `auto`: the dialect whose marks the chat template has, else
+   * Dialect in which the model writes tool calls, by name. `auto`: the one in which the chat template writes past calls, else
    * `generic`. `generic`: JSON between `<tool_call>` and `</tool_call>`, which the messages themselves describe to the model.
    */
   toolDialect: oneOf(TOOL_DIALECT_OPTIONS, 'auto'),

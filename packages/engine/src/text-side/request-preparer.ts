@@ -4,7 +4,6 @@
 import type { EngineInfo } from '../engine.ts';
 import type { GenerationRequest } from '../request/generation-request.ts';
 import type { TokenRules } from '../request/token-rules.ts';
-import type { ToolDialectOption } from '../request/tool-dialect-option.ts';
 import {
   type RequestLimits,
   settleMaxTokens,
@@ -16,6 +15,7 @@ import { tokenizeBadWords, validateBadWords } from '../text/bad-words.ts';
 import type { ChatTemplates } from '../text/chat-template.ts';
 import type { PromptEncoder } from '../text/prompt-encoder.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
+import type { ToolDialects } from '../text/tools/tool-dialects.ts';
 import { truncatePrompt } from '../text/truncate-prompt.ts';
 import { throwIfAborted } from './aborted.ts';
 import { type RequestReasoning, readReasoning } from './request-reasoning.ts';
@@ -36,7 +36,7 @@ export interface RequestPreparerParts {
   readonly tokenizer: Tokenizer;
   readonly prompts: PromptEncoder;
   readonly templates: ChatTemplates;
-  readonly toolDialect: ToolDialectOption;
+  readonly dialects: ToolDialects;
   /** `max_new_tokens` of generation_config.json. */
   readonly defaultMaxTokens: number | undefined;
 }
@@ -50,8 +50,7 @@ export class RequestPreparer {
     const { vocabSize, contextLength, samplingDefaults, eosTokenIds } = parts.info;
     const { mainEosTokenId } = parts.tokenizer;
     this.#parts = parts;
-    const { toolDialect: option, templates, tokenizer } = parts;
-    this.#toolSurroundings = { option, templates, tokenizer };
+    this.#toolSurroundings = parts;
     this.#limits = { vocabSize, contextLength, samplingDefaults, eosTokenIds, mainEosTokenId };
   }
 

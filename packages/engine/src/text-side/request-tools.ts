@@ -3,12 +3,11 @@
 
 import type { Tool, ToolDialect } from '@ortler/tool-calling';
 import type { GenerationRequest, Prompt } from '../request/generation-request.ts';
-import type { ToolDialectOption } from '../request/tool-dialect-option.ts';
 import type { ToolDefinition } from '../request/tools.ts';
 import type { ValidTools } from '../request/validate-tools.ts';
 import type { ChatTemplates } from '../text/chat-template.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
-import { chooseToolDialect } from '../text/tools/choose-tool-dialect.ts';
+import type { ToolDialects } from '../text/tools/tool-dialects.ts';
 import { writeTools } from '../text/tools/written-tools.ts';
 
 export interface RequestTools extends Pick<ValidTools, 'choice' | 'parallel'> {
@@ -19,8 +18,8 @@ export interface RequestTools extends Pick<ValidTools, 'choice' | 'parallel'> {
 }
 
 export interface ToolSurroundings {
-  readonly option: ToolDialectOption;
   readonly templates: Pick<ChatTemplates, 'select'>;
+  readonly dialects: ToolDialects;
   readonly tokenizer: Pick<Tokenizer, 'tokenId'>;
 }
 
@@ -28,14 +27,14 @@ export interface ToolSurroundings {
 export function readTools(
   { prompt }: Pick<GenerationRequest, 'prompt'>,
   valid: ValidTools | undefined,
-  { option, templates, tokenizer }: ToolSurroundings,
+  { templates, dialects, tokenizer }: ToolSurroundings,
 ): { readonly prompt: Prompt; readonly tools: RequestTools | null } {
   if (valid === undefined || typeof prompt === 'string' || prompt.messages === undefined)
     return { prompt, tools: null };
   const { definitions, choice, parallel } = valid;
   const functions = definitions.map(toFunction);
-  const { source } = templates.select({ ...prompt.template, tools: functions });
-  const { dialect, isWritten } = chooseToolDialect(option, source);
+  const template = templates.select({ ...prompt.template, tools: functions });
+  const { dialect, isWritten } = dialects.choose(template);
   return {
     prompt: isWritten
       ? { ...prompt, messages: writeTools(prompt.messages, functions) }

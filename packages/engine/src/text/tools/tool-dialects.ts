@@ -1,0 +1,84 @@
+// The dialects of a model's chat templates: the one that was set by name, or what the configuration, the rendered template or
+// its marks say. A template is asked once.
+
+import {
+  chooseDialect,
+  NAMED_DIALECTS,
+  type RenderConversation,
+  type ToolDialect,
+} from '@ortler/tool-calling';
+import { EngineError } from '../../errors.ts';
+import type { ChatMessage } from '../../request/chat-message.ts';
+import type { ToolDialectOption } from '../../request/tool-dialect-option.ts';
+import type { ChatTemplates } from '../chat-template.ts';
+import { renderTemplate } from '../render-template.ts';
+
+/** A dialect, and who shows tools and past calls to the model. */
+export interface ChosenDialect {
+  readonly dialect: ToolDialect;
+  /** The template does not know tools: `written-tools.ts` puts them into the messages. */
+  readonly isWritten: boolean;
+}
+
+export interface ToolDialectsOptions {
+  readonly option: ToolDialectOption;
+  readonly templates: ChatTemplates;
+  /** `response_template` of tokenizer_config.json. */
+  readonly responseTemplate: unknown;
+}
+
+const GENERIC: ChosenDialect = { dialect: NAMED_DIALECTS.hermes.dialect, isWritten: true };
+const KNOWS_TOOLS = /\btools\b/;
+/** A model has one template or two; requests may bring others. */
+const KEPT_LIMIT = 16;
+
+export class ToolDialects {
+  readonly #options: ToolDialectsOptions;
+  /** By the source of the template. */
+  readonly #chosen = new Map<string, ChosenDialect>();
+
+  constructor(options: ToolDialectsOptions) {
+    this.#options = options;
+  }
+
+  /** The dialect of answers to messages that go through this template. */
+  choose({ source, isOwn }: ReturnType<ChatTemplates['select']>): ChosenDialect {
+    const key = `${isOwn}${source}`;
+    const kept = this.#chosen.get(key);
+    if (kept !== undefined) return kept;
+    const chosen = this.#find(source, isOwn);
+    if (this.#chosen.size >= KEPT_LIMIT) this.#chosen.delete(this.#chosen.keys().next().value!);
+    this.#chosen.set(key, chosen);
+    return chosen;
+  }
+
+  #find(template: string, isOwn: boolean): ChosenDialect {
+    const { option, responseTemplate } = this.#options;
+    const knowsTools = KNOWS_TOOLS.test(template);
+    if (option === 'generic') return GENERIC;
+    if (option !== 'auto') {
+      const { dialect } = NAMED_DIALECTS[option];
+      return { dialect, isWritten: !knowsTools && option === 'hermes' };
+    }
+    if (!knowsTools) return GENERIC;
+    // A template that came with a request is rendered in a worker only, so its marks have to do.
+    const dialect = chooseDialect(
+      isOwn ? { template, responseTemplate, render: this.#renderer(template) } : { template },
+    );
+    return dialect === null ? GENERIC : { dialect, isWritten: false };
+  }
+
+  #renderer(template: string): RenderConversation {
+    const { templates } = this.#options;
+    return (messages, tools) => {
+      try {
+        const given = messages as unknown as readonly ChatMessage[];
+        const { variables } = templates.prepare(given, { template, tools, addGenerationPrompt: false });
+        return renderTemplate(template, variables, new Date());
+      } catch (error) {
+        if (error instanceof EngineError && error.code === 'template_failed') return null;
+        throw error;
+      }
+    };
+  }
+}
