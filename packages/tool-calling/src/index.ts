@@ -8,7 +8,7 @@ export {
   type ToolDialectName,
 } from './dialects/named-dialects.ts';
 export { findFirst, longestOpenMark } from './find-marks.ts';
-export { createToolGrammar, type ToolGrammarOptions } from './grammar/tool-grammar.ts';
+export { createToolGrammar, findTriggers, type ToolGrammarOptions } from './grammar/tool-grammar.ts';
 export { ToolGrammarError } from './grammar/tool-grammar-error.ts';
 export {
   type CallDelta,

@@ -11,7 +11,7 @@ import {
 import fc from 'fast-check';
 import { IS_FULL_RUN, runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
-import type { SequenceUpdate, SubmitMessage } from '../protocol/messages.ts';
+import type { SequenceUpdate, SubmitMessage, SubmittedConstraint } from '../protocol/messages.ts';
 import { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 import { ScriptedModel, type ScriptedModelOptions } from '../testing/scripted-model.ts';
 import type { EngineCoreSettings } from './core-settings.ts';
@@ -99,6 +99,53 @@ async function answerAlone(message: SubmitMessage, model: ScriptedModelOptions =
   const answers = await finish(core);
   return [...answers].sort(([a], [b]) => a.localeCompare(b)).map(([, answer]) => answer);
 }
+
+describe('a choice that is free up to a trigger', () => {
+  const text = (value: string) => new TextEncoder().encode(value);
+  const anywhere = {
+    grammar: {
+      kind: 'lark',
+      text: 'start: FREE | lazy ("cd" | "h") "ef"\nlazy[lazy]: /(?s:.*)/ "ab"\nFREE: /(?s:.*)/ & ~(/(?s:.*)/ "ab" /(?s:.*)/)',
+    },
+    triggers: { texts: [text('ab')], position: 'anywhere' },
+  } as const;
+  const atStart = {
+    grammar: {
+      kind: 'lark',
+      text: 'start: "a" ("bcd" | "h") "ef" | OTHER\nOTHER: /(?s:.*)/ & ~("a" /(?s:.*)/)',
+    },
+    triggers: { texts: [text('a')], position: 'start' },
+  } as const;
+  const cases: readonly [string, SubmittedConstraint, RegExp][] = [
+    ['anywhere', anywhere, /^(?:(?!ab)[\s\S])*(?:ab(?:cd|h)ef)?$/],
+    ['at the start', atStart, /^(?:a(?:bcd|h)ef|(?!a)[\s\S]*)$/],
+  ];
+
+  it.each(cases)('%s keeps its grammar behind it, in any tokens', async (_, constraint, whole) => {
+    let triggeredCount = 0;
+    for (let seed = 0; seed < runs({ daily: 60, full: 600 }); seed++) {
+      const message = request(null, {
+        constraint,
+        maxTokens: 40,
+        sampling: { ...NEUTRAL_SAMPLING, temperature: 1, seed: BigInt(seed), logitBias: BIASES },
+      });
+      const [answer] = await answerAlone(message);
+      const { core } = createCore();
+      core.submit(message);
+      const [drafted] = [...(await finish(core)).values()];
+      expect(drafted!.tokenIds).toEqual(answer!.tokenIds);
+      expect(answer!.failure).toBeUndefined();
+      if (answer!.finish?.reason !== 'stop') continue;
+      const written = letterText(answer!.tokenIds);
+      expect(written).toMatch(whole);
+      if (written.endsWith('ef')) triggeredCount++;
+    }
+    expect(triggeredCount).toBeGreaterThan(0);
+  });
+});
+
+/** Letters that triggers are made of, and an end now and then. */
+const BIASES = ['a', 'b', 'ab', 'abc', 'c', 'cd'].map(token => ({ tokenId: letterId(token), bias: 1 }));
 
 describe('a constrained choice', () => {
   it('ends with the last token that its constraint allows, without an end token', async () => {

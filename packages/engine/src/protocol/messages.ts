@@ -42,6 +42,16 @@ export interface SubmittedConstraint {
   readonly grammar: Grammar;
   /** Absent: the answer begins with its first token. */
   readonly reasoning?: SubmittedReasoning;
+  /** The answer is free up to one of them; the grammar is that of the whole answer all the same. Absent: never free. */
+  readonly triggers?: SubmittedTriggers;
+}
+
+/** Texts from which on the grammar applies. */
+export interface SubmittedTriggers {
+  /** Bytes; none of them empty. */
+  readonly texts: readonly Uint8Array[];
+  /** They count anywhere in the answer, or only at its start: an answer that begins otherwise is free to its end. */
+  readonly position: 'anywhere' | 'start';
 }
 
 /** The reasoning of a choice, which is free of the constraint. */

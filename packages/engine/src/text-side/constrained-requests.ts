@@ -58,7 +58,8 @@ export class ConstrainedRequests {
     { reasoning, tools }: Pick<PreparedRequest, 'reasoning' | 'tools'>,
     signal?: AbortSignal,
   ): Promise<ConstrainedRequest | null> {
-    const constraint = tools === null ? request.constraint : toToolConstraint(tools, request);
+    const ofTools = tools === null ? null : toToolConstraint(tools, request);
+    const constraint = ofTools === null ? request.constraint : ofTools.spec;
     if (constraint === undefined) return null;
     const preparer = this.#startPreparer();
     const placeOf = tools === null ? () => 'constraint' : findPlace;
@@ -68,7 +69,11 @@ export class ConstrainedRequests {
     const submitted = isFree ? toSubmittedReasoning(reasoning, this.#options.tokenizer) : undefined;
     const { grammar, check } = prepared;
     return {
-      submitted: { grammar, ...(submitted !== undefined && { reasoning: submitted }) },
+      submitted: {
+        grammar,
+        ...(submitted !== undefined && { reasoning: submitted }),
+        ...(ofTools?.triggers !== undefined && { triggers: ofTools.triggers }),
+      },
       checkAnswer:
         check === null
           ? null

@@ -1,31 +1,40 @@
 // The constraint of a request with tools: calls of its functions, or an answer, which its own constraint is about.
 
 import type { ConstraintSpec, TagConstraint, TagNode } from '@ortler/structured-output';
-import { createToolGrammar, ToolGrammarError } from '@ortler/tool-calling';
+import { createToolGrammar, findTriggers, ToolGrammarError } from '@ortler/tool-calling';
 import { EngineError } from '../errors.ts';
+import type { SubmittedTriggers } from '../protocol/messages.ts';
 import type { GenerationRequest } from '../request/generation-request.ts';
 import { wrongParameter } from '../request/parameter-checks.ts';
 import type { RequestTools } from './request-tools.ts';
+
+export interface ToolConstraint {
+  readonly spec: TagConstraint;
+  /** The answer is free up to them; undefined where it never is. */
+  readonly triggers: SubmittedTriggers | undefined;
+}
 
 /** Throws: `invalid_request` for a schema that the model's calls cannot have, or a constraint that cannot stand beside calls. */
 export function toToolConstraint(
   { dialect, tools, choice, parallel }: RequestTools,
   { constraint }: Pick<GenerationRequest, 'constraint'>,
-): TagConstraint {
+): ToolConstraint {
   const answer = constraint === undefined ? undefined : toAnswerNode(constraint);
   const placeOf = (tool: (typeof tools)[number]) => `tools.definitions[${tools.indexOf(tool)}].parameters`;
   const style = constraint !== undefined && 'style' in constraint ? constraint.style : undefined;
   try {
+    const options = {
+      dialect,
+      tools,
+      rule: { choice, isParallel: parallel },
+      placeOf,
+      ...(answer !== undefined && { answer }),
+    };
+    const texts = findTriggers(options)?.map(text => new TextEncoder().encode(text));
     return {
-      tag: createToolGrammar({
-        dialect,
-        tools,
-        rule: { choice, isParallel: parallel },
-        placeOf,
-        ...(answer !== undefined && { answer }),
-      }),
       // A model must not make up arguments that the schema does not name.
-      style: { ...style, closeObjects: true },
+      spec: { tag: createToolGrammar(options), style: { ...style, closeObjects: true } },
+      triggers: texts === undefined ? undefined : { texts, position: dialect.position },
     };
   } catch (error) {
     if (!(error instanceof ToolGrammarError)) throw error;

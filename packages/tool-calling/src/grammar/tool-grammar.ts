@@ -42,6 +42,18 @@ export function createToolGrammar(options: ToolGrammarOptions): TagNode {
   };
 }
 
+/**
+ * The texts up to which the grammar allows everything, so that it may be left out before them. Null where it says something from
+ * the first character on: a call is forced, the answer has a form of its own, or there are channels.
+ */
+export function findTriggers(options: ToolGrammarOptions): readonly string[] | null {
+  const { dialect, rule, answer } = options;
+  if (rule.choice !== 'auto' || answer !== undefined || dialect.isChannelled) return null;
+  if (dialect.position === 'anywhere') return [dialect.trigger];
+  const [first] = dialect.call;
+  return beginnings(options, dialect.section.open + (typeof first === 'object' ? first.text : ''));
+}
+
 /** Everything behind the lead of the first call. */
 function allCalls(options: ToolGrammarOptions): TagNode {
   const { dialect, rule } = options;

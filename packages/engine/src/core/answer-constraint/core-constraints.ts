@@ -14,6 +14,7 @@ import { EngineError } from '../../errors.ts';
 import type { SubmitMessage } from '../../protocol/messages.ts';
 import type { TokenMask } from '../token-mask.ts';
 import { SequenceConstraint } from './sequence-constraint.ts';
+import { tokensAcrossTriggers } from './trigger-watch.ts';
 
 /** Of a row: one mask for the next token and one behind each token of its draft; null where anything may come. */
 export type RowMasks = readonly TokenMask[] | EngineError | null;
@@ -63,6 +64,11 @@ export class CoreConstraints {
         vocabulary,
         scratch: this.#scratch,
         reasoning: constraint.reasoning,
+        triggers: constraint.triggers,
+        acrossTriggers:
+          constraint.triggers === undefined
+            ? []
+            : tokensAcrossTriggers(vocabulary, constraint.triggers.texts),
         ignoredEndIds: vocabulary.eosTokenIds.filter(
           id => !eosTokenIds.includes(id) && !stopTokenIds.includes(id),
         ),

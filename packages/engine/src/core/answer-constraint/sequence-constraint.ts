@@ -1,4 +1,5 @@
-// The constraint of one sequence (structured output): reasoning is free, then the matcher decides about every token.
+// The constraint of one sequence (structured output): reasoning is free, and so is text before a trigger; then the matcher
+// decides about every token.
 // The step loop fills its mask while the model runs, and advances it only by committed tokens.
 
 import {
@@ -8,13 +9,18 @@ import {
   type TokenVocabulary,
 } from '@ortler/structured-output';
 import { EngineError } from '../../errors.ts';
-import type { SubmittedReasoning } from '../../protocol/messages.ts';
+import type { SubmittedReasoning, SubmittedTriggers } from '../../protocol/messages.ts';
 import type { TokenMask } from '../token-mask.ts';
 import { onlyContinuation } from './only-continuation.ts';
+import { type TriggerState, TriggerWatch } from './trigger-watch.ts';
 
 export interface SequenceConstraintOptions {
   readonly vocabulary: TokenVocabulary;
   readonly reasoning: SubmittedReasoning | undefined;
+  /** The answer is free up to a trigger. */
+  readonly triggers: SubmittedTriggers | undefined;
+  /** Tokens that hold a trigger and text behind it. */
+  readonly acrossTriggers: readonly number[];
   /** Those end tokens of the model that do not end this request's choices. */
   readonly ignoredEndIds: readonly number[];
   /** Work memory for a mask, shared by all. */
@@ -22,23 +28,53 @@ export interface SequenceConstraintOptions {
 }
 
 export class SequenceConstraint {
+  /** At the start of an answer while text is free: what free text came before makes no difference to the grammar. */
   readonly #matcher: ConstraintMatcher;
   readonly #options: SequenceConstraintOptions;
   readonly #reasoningEnd: ReasoningEnd | null;
-  #phase: 'start' | 'reasoning' | 'answer';
+  readonly #watch: TriggerWatch | null;
+  /** The matcher behind text that may be the beginning of a trigger, or is one. */
+  #behindText: ConstraintMatcher | null = null;
+  /** The matcher has taken the beginning of the trigger over. */
+  #isBehindText = true;
+  /**
+   * `free`: text before a trigger. `near`: the text may end in the beginning of one, so the next token may hold its end and what
+   * follows. `released`: no trigger can come any more.
+   */
+  #phase: 'start' | 'reasoning' | 'free' | 'near' | 'released' | 'answer';
 
   /** Owns the matcher, which is at the start of an answer, or where that of `source` is. */
   constructor(matcher: ConstraintMatcher, options: SequenceConstraintOptions, source?: SequenceConstraint) {
-    const { reasoning, vocabulary } = options;
+    const { reasoning, vocabulary, triggers } = options;
     this.#matcher = matcher;
     this.#options = options;
     if (source !== undefined) {
+      this.#watch = source.#watch === null ? null : source.#watch.fork();
+      this.#behindText = source.#behindText === null ? null : source.#behindText.fork();
+      this.#isBehindText = source.#isBehindText;
       this.#reasoningEnd = source.#reasoningEnd === null ? null : source.#reasoningEnd.fork();
       this.#phase = source.#phase;
       return;
     }
     this.#reasoningEnd = reasoning === undefined ? null : new ReasoningEnd(vocabulary, reasoning.ends);
-    this.#phase = reasoning === undefined ? 'answer' : reasoning.isOpen ? 'reasoning' : 'start';
+    this.#watch = triggers === undefined ? null : new TriggerWatch(vocabulary, triggers);
+    this.#phase = reasoning === undefined ? this.#answerPhase : reasoning.isOpen ? 'reasoning' : 'start';
+  }
+
+  /** The phase at the beginning of the answer. */
+  get #answerPhase(): 'free' | 'near' | 'answer' {
+    if (this.#watch === null) return 'answer';
+    return this.#watch.first === 'near' ? 'near' : 'free';
+  }
+
+  get #active(): ConstraintMatcher {
+    return this.#behindText ?? this.#matcher;
+  }
+
+  /** Nothing but tokens that would reach beyond a trigger is ruled out. */
+  get #isFree(): boolean {
+    const phase = this.#phase === 'start' ? this.#answerPhase : this.#phase;
+    return phase === 'free' || phase === 'released';
   }
 
   /**
@@ -54,7 +90,12 @@ export class SequenceConstraint {
       clearBits(mask, eosTokenIds);
       return { words: mask, endTokenId: null, reasoningTokenId: null };
     }
-    guard(() => this.#matcher.fillMask(mask));
+    if (this.#isFree) {
+      mask.fill(0xffffffff);
+      if (this.#phase !== 'released') clearBits(mask, this.#options.acrossTriggers);
+      return { words: mask, endTokenId: eosTokenIds[0] ?? null, reasoningTokenId: null };
+    }
+    guard(() => this.#active.fillMask(mask));
     const endTokenId = eosTokenIds.find(id => hasBit(mask, id)) ?? null;
     // Ends that do not count are left only where nothing else may come.
     if (endTokenId !== null && hasOtherBits(mask, eosTokenIds)) clearBits(mask, ignoredEndIds);
@@ -66,7 +107,7 @@ export class SequenceConstraint {
   /** Takes a token over: `complete` when nothing can follow it, `ended` for an end token. Throws: `constraint_failed`. */
   accept(tokenId: number): 'open' | 'complete' | 'ended' {
     if (this.#phase === 'reasoning') {
-      if (this.#reasoningEnd!.push(tokenId)) this.#phase = 'answer';
+      if (this.#reasoningEnd!.push(tokenId)) this.#phase = this.#answerPhase;
       return 'open';
     }
     const { reasoning, vocabulary } = this.#options;
@@ -74,12 +115,45 @@ export class SequenceConstraint {
       this.#phase = 'reasoning';
       return 'open';
     }
-    this.#phase = 'answer';
+    if (this.#phase === 'start') this.#phase = this.#answerPhase;
+    if (this.#phase === 'released') return 'open';
+    if (this.#phase === 'free') return this.#acceptFree(tokenId);
     return guard(() => {
-      if (!this.#matcher.accept(tokenId)) throw new MatcherFailed(`The constraint refuses token ${tokenId}.`);
-      if (!this.#matcher.mustStop()) return 'open';
+      const matcher = this.#active;
+      if (!matcher.accept(tokenId)) throw new MatcherFailed(`The constraint refuses token ${tokenId}.`);
+      const mustStop = matcher.mustStop();
+      if (this.#phase === 'near' && !mustStop) this.#leaveNear(this.#watch!.push(tokenId));
+      if (!mustStop) return 'open';
       return vocabulary.eosTokenIds.includes(tokenId) ? 'ended' : 'complete';
     });
+  }
+
+  /** A token of free text, which may begin a trigger or be one. */
+  #acceptFree(tokenId: number): 'open' {
+    // An end that does not count is text.
+    if (this.#options.vocabulary.eosTokenIds.includes(tokenId)) return 'open';
+    const state = this.#watch!.push(tokenId);
+    if (state === 'free') return 'open';
+    guard(() => {
+      const matcher = this.#matcher.fork();
+      this.#behindText = matcher;
+      // The end of a character that began before is no text by itself, so a trigger behind it could not be followed.
+      this.#isBehindText = matcher.accept(tokenId);
+      if (!this.#isBehindText && state === 'hit')
+        throw new MatcherFailed(`The constraint refuses token ${tokenId}.`);
+    });
+    this.#phase = state === 'hit' ? 'answer' : 'near';
+    return 'open';
+  }
+
+  #leaveNear(state: TriggerState): void {
+    if (state === 'near') return;
+    if (state === 'hit' && !this.#isBehindText)
+      throw new MatcherFailed('The constraint lost the beginning of a trigger.');
+    this.#phase = state === 'hit' ? 'answer' : state === 'over' ? 'released' : 'free';
+    if (this.#phase === 'answer') return;
+    this.#behindText?.dispose();
+    this.#behindText = null;
   }
 
   /**
@@ -116,10 +190,10 @@ export class SequenceConstraint {
     let count = 0;
     try {
       while (count < most) {
-        (ahead ?? this.#matcher).fillMask(scratch);
+        (ahead ?? this.#active).fillMask(scratch);
         const tokenId = onlyContinuation(vocabulary, scratch);
         if (tokenId === undefined) break;
-        ahead ??= this.#matcher.fork();
+        ahead ??= this.#active.fork();
         if (!ahead.accept(tokenId)) break;
         proposed[count++] = tokenId;
       }
@@ -135,20 +209,33 @@ export class SequenceConstraint {
   /** How many of the first `length` proposed tokens the constraint allows, one after the other. */
   countAllowed(proposed: Int32Array, length: number): number {
     if (this.#phase === 'start') return 0;
-    if (this.#phase === 'reasoning') return length;
+    if (this.#phase === 'reasoning' || this.#phase === 'released') return length;
+    if (this.#phase === 'free') return this.#countFree(proposed, length);
     try {
-      return this.#matcher.countFitting([...proposed.subarray(0, length)]);
+      return this.#active.countFitting([...proposed.subarray(0, length)]);
     } catch (error) {
       if (!(error instanceof MatcherFailed)) throw error;
       return 0;
     }
   }
 
+  /** Proposed tokens up to the one behind which the text is no longer free. */
+  #countFree(proposed: Int32Array, length: number): number {
+    const watch = this.#watch!.fork();
+    for (let count = 0; count < length; count++) {
+      const tokenId = proposed[count]!;
+      if (this.#options.acrossTriggers.includes(tokenId)) return count;
+      if (watch.push(tokenId) !== 'free') return count + 1;
+    }
+    return length;
+  }
+
   /** The answer so far is complete, although more may follow. False when that cannot be known any more. */
   canEnd(): boolean {
-    if (this.#phase !== 'answer') return false;
+    if (this.#isFree) return true;
+    if (this.#phase !== 'answer' && this.#phase !== 'near') return false;
     try {
-      return this.#matcher.canStop();
+      return this.#active.canStop();
     } catch (error) {
       if (!(error instanceof MatcherFailed)) throw error;
       return false;
@@ -162,6 +249,7 @@ export class SequenceConstraint {
 
   /** Legal any number of times. */
   dispose(): void {
+    this.#behindText?.dispose();
     this.#matcher.dispose();
   }
 }
