@@ -98,6 +98,8 @@ export class CoreConstraints {
   }
 
   #fill({ slot, tokenIds, draftLength }: ConstrainedRow, constraint: SequenceConstraint): RowMasks {
+    // Behind a draft the text may be free no longer.
+    if (draftLength === 0 && constraint.allowsAll) return null;
     try {
       this.#words[slot] ??= [];
       const words = this.#words[slot];

@@ -71,6 +71,11 @@ export class SequenceConstraint {
     return this.#behindText ?? this.#matcher;
   }
 
+  /** Every token may come next: a mask would be a waste. */
+  get allowsAll(): boolean {
+    return this.#isFree && (this.#phase === 'released' || this.#options.acrossTriggers.length === 0);
+  }
+
   /** Nothing but tokens that would reach beyond a trigger is ruled out. */
   get #isFree(): boolean {
     const phase = this.#phase === 'start' ? this.#answerPhase : this.#phase;
