@@ -49,29 +49,38 @@ export async function openPackedIntegers(
   const zeroPoint = module.find('weight_zero_point');
   if (zeroPoint === undefined && !integers.some(declared => declared.bits === bits && declared.isSymmetric))
     module.tensor('weight_zero_point');
-  const zeros = await readZeroPoints(zeroPoint, { outputs, groupCount, bits });
-  const scales = await readScales(scale, 0, elementCount(scale));
+  if (zeroPoint !== undefined)
+    checkShape(
+      zeroPoint,
+      [Math.ceil((outputs * bits) / WORD_BITS), groupCount],
+      `outputs * ${bits} / 32, groups`,
+    );
+  const zerosOf = (first: number, count: number) =>
+    readZeroPoints(zeroPoint, { first, count, groupCount, bits });
+  const range = levelRange(bits, await zerosOf(0, outputs));
+  const hasFloat16Scales = areFloat16(await readScales(scale, 0, elementCount(scale)));
   const codesPerWord = WORD_BITS / bits;
   const mask = 2 ** bits - 1;
   return {
     type: `compressed-tensors INT${bits}${groups.kind === 'ordered' ? ' with act-order' : ''}`,
     shape: [outputs, inputs],
     groups,
-    range: levelRange(bits, zeros),
-    hasFloat16Scales: areFloat16(scales),
+    range,
+    hasFloat16Scales,
     async readRows(first, count) {
       const words = await readWords(packed, first * wordsPerRow, count * wordsPerRow);
+      const zeros = await zerosOf(first, count);
       const levels = new Int16Array(count * inputs);
       const groupOf = groupNumbers(groups, inputs);
       for (let row = 0; row < count; row++) {
-        const zeroStart = (first + row) * groupCount;
+        const zeroStart = row * groupCount;
         for (let input = 0; input < inputs; input++) {
           const word = words[row * wordsPerRow + Math.floor(input / codesPerWord)]!;
           const code = (word >>> ((input % codesPerWord) * bits)) & mask;
           levels[row * inputs + input] = code - zeros[zeroStart + groupOf[input]!]!;
         }
       }
-      return { levels, scales: scaleRows(scales, { first, count, groupCount }) };
+      return { levels, scales: await readScaleRows(scale, { first, count, groupCount }) };
     },
   };
 }
@@ -99,38 +108,38 @@ export function groupCountOf(scale: ModuleTensor, outputs: number): number {
   );
 }
 
-interface RowsOfScales {
+export interface GroupRows {
   readonly first: number;
   readonly count: number;
   readonly groupCount: number;
 }
 
 /** Shape: `[count, groups]`. A single scale is that of every row. */
-export function scaleRows(scales: Float32Array, { first, count, groupCount }: RowsOfScales): Float32Array {
-  if (scales.length === 1) return new Float32Array(count).fill(scales[0]!);
-  return scales.subarray(first * groupCount, (first + count) * groupCount);
+export async function readScaleRows(
+  scale: ModuleTensor,
+  { first, count, groupCount }: GroupRows,
+): Promise<Float32Array> {
+  if (elementCount(scale) > 1) return readScales(scale, first * groupCount, count * groupCount);
+  const [only] = await readScales(scale, 0, 1);
+  return new Float32Array(count).fill(only!);
 }
 
-interface ZeroPointShape {
-  readonly outputs: number;
-  readonly groupCount: number;
-  readonly bits: number;
-}
-
-/** As codes: in symmetric layers those in the middle. Shape: `[outputs, groups]`. */
+/** As codes: in symmetric layers those in the middle. Shape: `[count, groups]`. */
 async function readZeroPoints(
   tensor: ModuleTensor | undefined,
-  { outputs, groupCount, bits }: ZeroPointShape,
+  { first, count, groupCount, bits }: GroupRows & { readonly bits: number },
 ): Promise<Uint8Array> {
-  const zeros = new Uint8Array(outputs * groupCount).fill(2 ** (bits - 1));
+  const zeros = new Uint8Array(count * groupCount).fill(2 ** (bits - 1));
   if (tensor === undefined) return zeros;
   const perWord = WORD_BITS / bits;
-  checkShape(tensor, [Math.ceil(outputs / perWord), groupCount], `outputs * ${bits} / 32, groups`);
-  const words = await readWords(tensor, 0, elementCount(tensor));
-  for (let output = 0; output < outputs; output++)
+  const [begin, end] = [Math.floor(first / perWord), Math.ceil((first + count) / perWord)];
+  const words = await readWords(tensor, begin * groupCount, (end - begin) * groupCount);
+  for (let row = 0; row < count; row++) {
+    const output = first + row;
     for (let group = 0; group < groupCount; group++) {
-      const word = words[Math.floor(output / perWord) * groupCount + group]!;
-      zeros[output * groupCount + group] = (word >>> ((output % perWord) * bits)) & (2 ** bits - 1);
+      const word = words[(Math.floor(output / perWord) - begin) * groupCount + group]!;
+      zeros[row * groupCount + group] = (word >>> ((output % perWord) * bits)) & (2 ** bits - 1);
     }
+  }
   return zeros;
 }

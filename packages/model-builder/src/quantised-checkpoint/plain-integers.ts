@@ -9,11 +9,12 @@
 import type { CompressedTensorsConfig } from './compressed-tensors-config.ts';
 import { groupNumbers, readGroups } from './input-groups.ts';
 import { areFloat16, type IntegerMatrix } from './integer-matrix.ts';
-import { groupCountOf, scaleRows } from './packed-integers.ts';
+import { groupCountOf, readScaleRows } from './packed-integers.ts';
 import {
   checkShape,
   checkType,
   elementCount,
+  type ModuleTensor,
   pairOf,
   readScales,
   type StoredModule,
@@ -31,8 +32,13 @@ export async function openPlainIntegers(
   const bits = integers[0]?.bits ?? 8;
   const order = module.find('weight_g_idx');
   const groups = await readGroups({ inputs, groupCount, bits, schemes: integers, tensor: weight, order });
-  const scales = await readScales(scale, 0, elementCount(scale));
-  const zeros = await readZeroPoints(module, { count: scales.length, integers, scaleShape: scale.shape });
+  const hasFloat16Scales = areFloat16(await readScales(scale, 0, elementCount(scale)));
+  const zeroPoint = findZeroPoints(module, integers);
+  if (zeroPoint !== undefined) {
+    checkType(zeroPoint, ['I8']);
+    checkShape(zeroPoint, scale.shape, 'one for each scale');
+  }
+  const zeros = await readZeroPoints(zeroPoint, 0, elementCount(scale));
   let [least, most] = [0, 0];
   for (const zero of zeros) [least, most] = [Math.min(least, zero), Math.max(most, zero)];
   return {
@@ -40,41 +46,44 @@ export async function openPlainIntegers(
     shape: [outputs, inputs],
     groups,
     range: [-128 - most, 127 - least],
-    hasFloat16Scales: areFloat16(scales),
+    hasFloat16Scales,
     async readRows(first, count) {
       const bytes = new Int8Array(count * inputs);
       await weight.readBytes(first * inputs, new Uint8Array(bytes.buffer));
       const levels = new Int16Array(bytes);
       if (most > 0 || least < 0) {
         const groupOf = groupNumbers(groups, inputs);
+        const isSingle = elementCount(scale) === 1;
+        const rowZeros = isSingle
+          ? await readZeroPoints(zeroPoint, 0, 1)
+          : await readZeroPoints(zeroPoint, first * groupCount, count * groupCount);
         for (let row = 0; row < count; row++) {
-          const zeroStart = zeros.length === 1 ? 0 : (first + row) * groupCount;
+          const zeroStart = isSingle ? 0 : row * groupCount;
           for (let input = 0; input < inputs; input++)
-            levels[row * inputs + input]! -= zeros[zeroStart + groupOf[input]!]!;
+            levels[row * inputs + input]! -= rowZeros[zeroStart + groupOf[input]!]!;
         }
       }
-      return { levels, scales: scaleRows(scales, { first, count, groupCount }) };
+      return { levels, scales: await readScaleRows(scale, { first, count, groupCount }) };
     },
   };
 }
 
-interface ZeroPoints {
-  readonly count: number;
-  readonly scaleShape: readonly number[];
-  readonly integers: CompressedTensorsConfig['integers'];
+/** Throws: `tensor_missing` where every scheme has zero points. */
+function findZeroPoints(
+  module: StoredModule,
+  integers: CompressedTensorsConfig['integers'],
+): ModuleTensor | undefined {
+  const isSymmetric = integers.some(declared => declared.isSymmetric);
+  return isSymmetric ? module.find('weight_zero_point') : module.tensor('weight_zero_point');
 }
 
-/** One for each scale. */
+/** One for each scale; zeros where the layer has none. */
 async function readZeroPoints(
-  module: StoredModule,
-  { count, scaleShape, integers }: ZeroPoints,
+  tensor: ModuleTensor | undefined,
+  from: number,
+  count: number,
 ): Promise<Int8Array> {
   const zeros = new Int8Array(count);
-  const isSymmetric = integers.some(declared => declared.isSymmetric);
-  const tensor = isSymmetric ? module.find('weight_zero_point') : module.tensor('weight_zero_point');
-  if (tensor === undefined) return zeros;
-  checkType(tensor, ['I8']);
-  checkShape(tensor, scaleShape, 'one for each scale');
-  await tensor.readBytes(0, new Uint8Array(zeros.buffer));
+  await tensor?.readBytes(from, new Uint8Array(zeros.buffer));
   return zeros;
 }
