@@ -7,6 +7,7 @@ import { buildModel } from '../src/build-model.ts';
 import { findCheckpoint } from '../src/checkpoint-source.ts';
 import { explainPrecision } from '../src/choose-precision.ts';
 import { DecoderWeights } from '../src/hugging-face/decoder-weights.ts';
+import { SafetensorsFile } from '../src/hugging-face/safetensors.ts';
 import { fileFormats } from '../src/kernels/file-formats.ts';
 import { recordKernelsGraph } from '../src/kernels/kernels-graph.ts';
 import {
@@ -21,6 +22,7 @@ import {
   type TinyQuantised,
   type TinyQuantisedOptions,
 } from '../src/testing/tiny-quantised.ts';
+import { type RawTensor, writeRawSafetensors } from '../src/testing/write-raw-safetensors.ts';
 import { expectSameBits } from './same-bits.ts';
 import { relativeError, SlotsSession } from './slots-session.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -240,3 +242,50 @@ it('refuses quantised layers that config.json does not declare', async () => {
     ),
   });
 });
+
+it('reads the text part of a model of text and images in FP8 with static activations, as Ministral 3 has it', async () => {
+  const parts = packFloat8(512);
+  const tiny = await createTinyQuantised(join(folder, 'wrapper'), {
+    config: { ...SHAPE, tie_word_embeddings: false },
+    quantisation: { quant_method: 'fp8', activation_scheme: 'static', weight_block_size: null },
+    pack: layer => {
+      const { tensors, values } = parts(layer);
+      const scale = new Uint8Array(new Float32Array([0.5]).buffer);
+      const name = `${layer.name}.activation_scale`;
+      return { values, tensors: [...tensors, { name, type: 'F32', shape: [], bytes: scale }] };
+    },
+  });
+  const exact = await build(tiny.source, 'wrapper-source', 'f32');
+  const weights = await readSafetensors(join(tiny.folder, 'model.safetensors'));
+  await writeRawSafetensors(
+    join(tiny.folder, 'model.safetensors'),
+    weights.map(tensor => ({ ...tensor, name: `language_model.${tensor.name}` })),
+  );
+  const file = join(tiny.folder, 'config.json');
+  const { quantization_config, ...text } = JSON.parse(await readFile(file, 'utf8'));
+  const wrapper = {
+    model_type: 'mistral3',
+    text_config: { ...text, model_type: 'mistral' },
+    quantization_config,
+  };
+  await writeFile(file, JSON.stringify(wrapper));
+  const { logits } = await build(tiny.folder, 'wrapper-f32', 'f32');
+  expectSameBits(logits, exact.logits);
+  const kept = await build(tiny.folder, 'wrapper-file', 'file');
+  expect(kept.manifest.fileTypes).toEqual({ kept: [], rounded: ['F32', 'FP8'] });
+  expect(relativeError(kept.logits, exact.logits)).toBeLessThan(EIGHT_BIT_WEIGHTS);
+});
+
+/** All tensors of a file with their bytes. */
+async function readSafetensors(path: string): Promise<RawTensor[]> {
+  const file = await SafetensorsFile.open(path);
+  const tensors = await Promise.all(
+    [...file.tensors.values()].map(async ({ name, type, shape, begin, end }) => {
+      const bytes = new Uint8Array(end - begin);
+      await file.read(bytes, begin);
+      return { name, type, shape, bytes };
+    }),
+  );
+  await file.close();
+  return tensors;
+}
