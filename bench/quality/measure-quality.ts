@@ -24,7 +24,7 @@ export interface Measured {
 }
 
 const ANSWER_LENGTH = 64;
-const EXTRACTION_LENGTH = 300;
+export const EXTRACTION_LENGTH = 300;
 
 /** Throws: as `Engine.generate`. */
 export async function measureQuality(

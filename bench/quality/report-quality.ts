@@ -55,7 +55,7 @@ function reportExtractions({ extractions }: Measured) {
   };
 }
 
-function reportKeyed({ keyed }: Measured) {
+export function reportKeyed({ keyed }: Pick<Measured, 'keyed'>) {
   if (keyed.length === 0) return {};
   const ended = keyed.filter(answer => answer.ended);
   const sum = (count: (answer: (typeof keyed)[number]) => number) =>
