@@ -18,6 +18,7 @@ import { trackIdleConnections } from './rest/idle-connections.ts';
 import { createApiKeyStore } from './stores/api-keys.ts';
 import { createAnnotationStores } from './stores/feedback/annotations.ts';
 import { openFeedback } from './stores/feedback/open-feedback.ts';
+import { createResponseStore } from './stores/responses.ts';
 import { createTrainingServices } from './stores/training/training-services.ts';
 import { createMetrics } from './system/metrics.ts';
 
@@ -88,7 +89,11 @@ export async function startServer(
       checkpointModels,
       credentials: keys,
       generations: metrics,
-      toolCalling: false,
+      toolCalling: config.toolCalling === 'on',
+      responses:
+        config.responseRetentionDays === 0
+          ? null
+          : createResponseStore(database, { retentionDays: config.responseRetentionDays, now: Date.now }),
       promptCacheScope: config.promptCacheScope,
       feedback: feedback.store,
       annotations: { ...createAnnotationStores(database, Date.now), schemas },

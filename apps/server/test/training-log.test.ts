@@ -59,6 +59,30 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
     expect((await stored(id)).data[0]).toMatchObject({ trainable_items: [1], trajectory });
   });
 
+  it('keeps tools, calls and results of calls as they are', async () => {
+    const id = await training.createModel();
+    const call = {
+      id: 'call_1',
+      type: 'function',
+      function: { name: 'add', arguments: '{"a": 2,  "b": 2}' },
+    };
+    const trajectory = {
+      messages_and_choices: [
+        { role: 'user', content: '2 + 2?' },
+        {
+          ...CHOICE,
+          finish_reason: 'tool_calls',
+          message: { role: 'assistant', content: null, tool_calls: [call] },
+        },
+        { role: 'tool', tool_call_id: 'call_1', content: '4' },
+        CHOICE,
+      ],
+      tools: [{ type: 'function', function: { name: 'add', parameters: { type: 'object' }, strict: true } }],
+    };
+    await training.log(id, oneTrajectory(trajectory));
+    expect((await stored(id)).data[0]).toMatchObject({ trainable_items: [1, 3], trajectory });
+  });
+
   it('takes what real clients send beside the published fields, in any order', async () => {
     const id = await training.createModel();
     const group = {

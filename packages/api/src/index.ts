@@ -14,6 +14,7 @@ export type {
   FeedbackStore,
   InsertedFeedback,
 } from './ports/feedback-services.ts';
+export type { ResponseStore, StoredResponse } from './ports/response-services.ts';
 export type {
   CatalogModel,
   CheckpointModel,

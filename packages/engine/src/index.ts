@@ -59,4 +59,5 @@ export {
   type SamplingParams,
   validateSamplingParams,
 } from './request/sampling-params.ts';
+export { TOOL_DIALECT_OPTIONS, type ToolDialectOption } from './request/tool-dialect-option.ts';
 export type { ToolChoice, ToolDefinition, ToolsRequest } from './request/tools.ts';

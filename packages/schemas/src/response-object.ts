@@ -159,6 +159,16 @@ export const responseObject = z
   .meta({ examples: [responseExample] });
 export type ResponseObject = z.output<typeof responseObject>;
 
+/** Parameter of the routes of one stored response. */
+export const responseId = z.object({ response_id: z.string().min(1).describe('Id of the response.') });
+
+/** Answer of DELETE /v1/responses/{response_id}. */
+export const deletedResponse = z.object({
+  id: z.string().describe('Id of the response.'),
+  object: z.literal('response'),
+  deleted: z.literal(true),
+});
+
 export const responseObjectExamples = {
   valid: [
     responseExample,

@@ -82,7 +82,9 @@ export const responseRequest = z
     previous_response_id: z
       .string()
       .nullish()
-      .describe('Refused: answers are not stored. Send the items of the conversation as input.'),
+      .describe(
+        'Continues a stored response: its items and those before it come before the input. Its instructions do not.',
+      ),
     prompt: z.unknown().optional().describe('Refused: there are no stored prompts.'),
     prompt_cache_key: z
       .string()
@@ -94,7 +96,11 @@ export const responseRequest = z
       .nullish()
       .describe('Accepted without effect: it names an end user for records that are not kept.'),
     service_tier: z.enum(['auto', 'default']).nullish().describe('There are no other tiers.'),
-    store: laxBoolean().nullish().describe('True is refused: answers are not stored. Default: false.'),
+    store: laxBoolean()
+      .nullish()
+      .describe(
+        'Stores the response, so that others can continue it. Default: true on a server that stores responses.',
+      ),
     stream: nullAsDefault(laxBoolean(), false).describe('Sends events while the answer is generated.'),
     stream_options: z
       .object({ include_obfuscation: z.literal(false).nullish().describe('Only false: there is none.') })

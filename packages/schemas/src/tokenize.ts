@@ -27,7 +27,9 @@ export const tokenizeRequest = z
     chat_template: chat.chat_template,
     chat_template_kwargs: chat.chat_template_kwargs,
     mm_processor_kwargs: chat.mm_processor_kwargs,
-    tools: chat.tools,
+    tools: chat.tools.describe(
+      'Functions passed to the chat template, as in a chat with `tool_choice: none`.',
+    ),
   })
   .check(context => {
     const { prompt, messages, continue_final_message, add_generation_prompt } = context.value;

@@ -60,7 +60,7 @@ export function readConfig(
 // A setting for a model that is not served is a misspelt id.
 function findUnservedModels(config: Config): string[] {
   const ids = config.models.map(({ id }) => id);
-  return (['reasoningParsers', 'chatTemplates'] as const).flatMap(name =>
+  return (['reasoningParsers', 'toolDialects', 'chatTemplates'] as const).flatMap(name =>
     [...config[name].ofModel.keys()]
       .filter(id => !ids.includes(id))
       .map(

@@ -2,7 +2,6 @@
 
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { REASONING_PARSERS, type ReasoningParser } from '@ortler/engine';
 import { formatModelReference, parseModelSource } from '@ortler/hub';
 import { z } from 'zod';
 
@@ -15,10 +14,10 @@ export interface ConfiguredModel {
   readonly source: string;
 }
 
-/** Which reasoning parser each model uses. */
-export interface ReasoningParsers {
-  readonly ofModel: ReadonlyMap<string, ReasoningParser>;
-  readonly ofOthers: ReasoningParser;
+/** A name for each model: of its reasoning parser, of its tool dialect. */
+export interface NamesByModel<Name> {
+  readonly ofModel: ReadonlyMap<string, Name>;
+  readonly ofOthers: Name;
 }
 
 /** The chat template file of each model, where it is not the model's own. */
@@ -96,17 +95,21 @@ export function originList(): z.ZodType<'*' | readonly string[], string> {
   });
 }
 
-export function reasoningParsers(): z.ZodType<ReasoningParsers, string> {
+/** A name for each model, and one for all others. */
+export function namesByModel<Name extends string>(
+  names: readonly Name[],
+  fallback: Name,
+): z.ZodType<NamesByModel<Name>, string> {
   return z.string().transform((text, context) => {
-    const ofModel = new Map<string, ReasoningParser>();
-    let ofOthers: ReasoningParser = 'auto';
+    const ofModel = new Map<string, Name>();
+    let ofOthers = fallback;
     for (const entry of text.split(',')) {
-      const [, id, name] = /^\s*(?:([^=\s]+)\s*=)?\s*(\S+)\s*$/.exec(entry) ?? [];
-      const parser = REASONING_PARSERS.find(known => known === name);
-      if (parser === undefined)
-        context.addIssue(`must list names or id=name pairs with a name of ${REASONING_PARSERS.join(', ')}`);
-      else if (id === undefined) ofOthers = parser;
-      else ofModel.set(id, parser);
+      const [, id, given] = /^\s*(?:([^=\s]+)\s*=)?\s*(\S+)\s*$/.exec(entry) ?? [];
+      const name = names.find(known => known === given);
+      if (name === undefined)
+        context.addIssue(`must list names or id=name pairs with a name of ${names.join(', ')}`);
+      else if (id === undefined) ofOthers = name;
+      else ofModel.set(id, name);
     }
     return { ofModel, ofOthers };
   });

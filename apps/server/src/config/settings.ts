@@ -8,6 +8,7 @@ import { HUB_SETTINGS } from './settings/hub-settings.ts';
 import { MODEL_SETTINGS } from './settings/model-settings.ts';
 import { SERVER_SETTINGS } from './settings/server-settings.ts';
 import type { Setting } from './settings/setting.ts';
+import { TOOL_SETTINGS } from './settings/tool-settings.ts';
 
 export const SETTINGS = {
   ...SERVER_SETTINGS,
@@ -16,6 +17,7 @@ export const SETTINGS = {
   ...HUB_SETTINGS,
   ...GENERATION_SETTINGS,
   ...CONSTRAINT_SETTINGS,
+  ...TOOL_SETTINGS,
 } as const;
 
 /** The default of a setting as `--help` and the README show it. */

@@ -3,6 +3,7 @@
 import type { AnnotationQueuesTable, AnnotationSpecsTable } from './tables/annotations.ts';
 import type { ApiKeysTable } from './tables/api-keys.ts';
 import type { FeedbackTable } from './tables/feedback.ts';
+import type { ResponsesTable } from './tables/responses.ts';
 import type { TrainingTables } from './tables/training.ts';
 
 export interface Tables extends TrainingTables {
@@ -10,4 +11,5 @@ export interface Tables extends TrainingTables {
   readonly feedback: FeedbackTable;
   readonly annotation_specs: AnnotationSpecsTable;
   readonly annotation_queues: AnnotationQueuesTable;
+  readonly responses: ResponsesTable;
 }

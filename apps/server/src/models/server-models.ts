@@ -47,7 +47,7 @@ export interface ServerModels {
 export async function createServerModels(options: ServerModelsOptions): Promise<ServerModels> {
   const { config, checkpoints, onEvent, onUnloaded, onDevice } = options;
   const device = createServerDevice(config.device, onDevice);
-  const { reasoningParsers } = config;
+  const { reasoningParsers, toolDialects } = config;
   const sources = createModelSources(
     toHubOptions(config),
     createGraphChoice(config, () => device.choose()),
@@ -73,6 +73,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       constraints: toConstraintOptions(config),
       chatTemplate: await readChatTemplate(config, baseModelId),
       reasoningParser: reasoningParsers.ofModel.get(baseModelId) ?? reasoningParsers.ofOthers,
+      toolDialect: toolDialects.ofModel.get(baseModelId) ?? toolDialects.ofOthers,
       tuning: {
         maxQueuedSequences: config.maxQueued,
         prefillChunkLength: config.prefillChunk,

@@ -61,7 +61,7 @@ function writeJson(response: ServerResponse, status: number, body: unknown, head
 }
 
 /** Replies hold big integers only where they repeat what a client sent, so the plain writer is tried first. */
-function toJsonText(body: unknown): string {
+export function toJsonText(body: unknown): string {
   try {
     return JSON.stringify(body);
   } catch (error) {

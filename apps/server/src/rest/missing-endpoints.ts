@@ -5,10 +5,6 @@ const MISSING: readonly (readonly [pattern: RegExp, advice: string])[] = [
     /^\/v1\/embeddings\/?$/,
     'Models here generate text and give no embeddings: send them to a server of an embedding model, such as text-embeddings-inference, under a base URL of its own.',
   ],
-  [
-    /^\/v1\/responses\/./,
-    'Answers of /v1/responses are not stored: send the items of the conversation as its input.',
-  ],
 ];
 
 /** The message of a 404. */

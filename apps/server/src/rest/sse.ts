@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
 import { type PublicError, toPublicError } from '@ortler/api';
 import { isGone, untilWritable } from './backpressure.ts';
 import { toErrorBody } from './error-body.ts';
-import type { ReplyHeaders } from './json-reply.ts';
+import { type ReplyHeaders, toJsonText } from './json-reply.ts';
 
 export interface StreamOptions {
   readonly headers: ReplyHeaders;
@@ -51,7 +51,7 @@ export async function writeEventStream(
 }
 
 function toDataFrame(value: unknown): string {
-  return `data: ${JSON.stringify(value)}\n\n`;
+  return `data: ${toJsonText(value)}\n\n`;
 }
 
 function toNamedFrame(value: unknown): string {

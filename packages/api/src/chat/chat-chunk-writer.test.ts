@@ -147,3 +147,43 @@ it('reports the stop reason of a choice that repeated itself', () => {
     stop_reason: 'repetition_detected',
   });
 });
+
+it('sends one tool call in each chunk, with text and ids in the first and the end in the last', () => {
+  const called: ChoiceFinish = { reason: 'tool-calls', stopReason: null };
+  const toolCalls = [
+    { index: 0, start: { id: 'a', name: 'f' }, arguments: '' },
+    { index: 0, arguments: '{}' },
+    { index: 1, start: { id: 'b', name: 'g' }, arguments: '' },
+  ];
+  const event = { ...delta(0, 'Hm.', [7, 8], called), toolCalls } as GenerationEvent;
+  const choices = chunksOf({ return_token_ids: true }, [event]).map(({ choices }) => choices[0]!);
+  expect(choices).toEqual([
+    {
+      index: 0,
+      delta: {
+        content: 'Hm.',
+        tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } }],
+      },
+      logprobs: null,
+      finish_reason: null,
+      token_ids: [7, 8],
+    },
+    {
+      index: 0,
+      delta: { tool_calls: [{ index: 0, function: { arguments: '{}' } }] },
+      logprobs: null,
+      finish_reason: null,
+      token_ids: [],
+    },
+    {
+      index: 0,
+      delta: {
+        tool_calls: [{ index: 1, id: 'b', type: 'function', function: { name: 'g', arguments: '' } }],
+      },
+      logprobs: null,
+      finish_reason: 'tool_calls',
+      stop_reason: null,
+      token_ids: [],
+    },
+  ]);
+});

@@ -48,7 +48,8 @@ export class ChatChunkWriter {
       case 'token-delta': {
         const opening = this.#unsentOpening === null ? [] : this.#openingChunks(this.#unsentOpening);
         this.#unsentOpening = null;
-        return [...opening, this.#deltaChunk(toReplyDelta(event, this.#form))];
+        const deltas = toSingleCalls(toReplyDelta(event, this.#form));
+        return [...opening, ...deltas.map(delta => this.#deltaChunk(delta))];
       }
       case 'request-finish': {
         if (this.#usageMode === 'none') return [];
@@ -99,6 +100,19 @@ export class ChatChunkWriter {
     const { id, created, model } = this.#header;
     return { id, object: 'chat.completion.chunk', created, model, choices, ...(usage && { usage }) };
   }
+}
+
+/** Deltas with at most one tool call each, because clients read only the first of a chunk, as OpenAI sends them. */
+function toSingleCalls(delta: ReplyDelta): ReplyDelta[] {
+  const { toolCalls } = delta;
+  if (toolCalls.length < 2) return [delta];
+  return toolCalls.map((call, index) => {
+    const finish = index === toolCalls.length - 1 ? delta.finish : null;
+    if (index === 0) return { ...delta, toolCalls: [call], finish };
+    const tokenIds = delta.tokenIds === null ? null : [];
+    const nothing = { content: '', reasoning: '', tokenCount: 0, tokenIds, logprobs: null };
+    return { ...delta, ...nothing, toolCalls: [call], finish };
+  });
 }
 
 function toWireToolCall({ index, start, arguments: args }: ToolCallDelta): ChatChunkToolCall {

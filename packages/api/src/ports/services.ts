@@ -4,6 +4,7 @@
 import type { Engine, PromptTiming } from '@ortler/engine';
 import type { AnnotationServices } from './annotation-services.ts';
 import type { FeedbackStore } from './feedback-services.ts';
+import type { ResponseStore } from './response-services.ts';
 import type { TrainingServices } from './training-services.ts';
 
 /** State of a model. A ready model may still be restarting; see the health of its engine. */
@@ -111,6 +112,8 @@ export interface Services {
   readonly toolCalling: boolean;
   /** Prefix caching: whether cached prompts are shared within a team only or by all callers. */
   readonly promptCacheScope: 'team' | 'server';
+  /** Null: responses are not stored. */
+  readonly responses: ResponseStore | null;
   readonly feedback: FeedbackStore;
   readonly annotations: AnnotationServices;
   readonly training: TrainingServices;

@@ -29,7 +29,7 @@ function writerOf(
   form = { withIds: false, logprobs: null as null | { topCount: number; asTokenIds: boolean } },
 ) {
   const request = responseRequest.parse({ input: 'hi', ...fields });
-  const response = toResponseObject({ id: 'resp_1', createdAt: 5, model: 'demo' }, request);
+  const response = toResponseObject({ id: 'resp_1', createdAt: 5, model: 'demo' }, request, false);
   return new ResponseWriter({ response, form, now: () => 9_000 });
 }
 

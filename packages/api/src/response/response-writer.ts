@@ -1,7 +1,13 @@
 // Engine events -> the events of a response. The answer that is not streamed is the one in the last event, so both have
 // the same fields.
 
-import type { GenerationEvent, TokenDeltaEvent, TokenUsage, ToolCallDelta } from '@ortler/engine';
+import type {
+  FinishReason,
+  GenerationEvent,
+  TokenDeltaEvent,
+  TokenUsage,
+  ToolCallDelta,
+} from '@ortler/engine';
 import type { ResponseObject, ResponseOutputItem, ResponseStreamEvent, TokenLogprob } from '@ortler/schemas';
 import { type ReplyForm, toReplyDelta } from '../chat/reply-delta.ts';
 import { toPublicError } from '../trpc/errors.ts';
@@ -28,6 +34,7 @@ const ID_PREFIXES = { message: 'msg', reasoning: 'rs', function_call: 'fc' } as 
 export class ResponseWriter {
   readonly #options: ResponseWriterOptions;
   readonly #output: ResponseOutputItem[] = [];
+  #response: ResponseObject;
   #sequenceNumber = 0;
   #open: OpenItem | null = null;
   #finish: TokenDeltaEvent['finish'] = null;
@@ -37,6 +44,7 @@ export class ResponseWriter {
 
   constructor(options: ResponseWriterOptions) {
     this.#options = options;
+    this.#response = options.response;
   }
 
   /** The events of one event of the engine. Mutates: the writer; events are passed once and in order. */
@@ -44,17 +52,22 @@ export class ResponseWriter {
     return this.#numbered(this.#eventsOf(event));
   }
 
+  /** The answer as it is now: whole after the last event. */
+  get response(): ResponseObject {
+    return this.#response;
+  }
+
   /** The last event of a generation that failed after its first event. */
   fail(error: unknown, requestId: string): ResponseStreamEvent[] {
     const { message } = toPublicError(error, requestId);
     const closing = this.#closeItem('incomplete');
-    const response: ResponseObject = {
-      ...this.#options.response,
+    this.#response = {
+      ...this.#response,
       status: 'failed',
       error: { code: 'server_error', message },
       output: [...this.#output],
     };
-    return this.#numbered([...closing, { type: 'response.failed', response }]);
+    return this.#numbered([...closing, { type: 'response.failed', response: this.#response }]);
   }
 
   #eventsOf(event: GenerationEvent): UnnumberedEvent[] {
@@ -137,11 +150,11 @@ export class ResponseWriter {
   }
 
   #lastEvent({ promptTokenCount, completionTokenCount, cachedTokenCount }: TokenUsage): UnnumberedEvent {
-    const { response, now } = this.#options;
-    const reason = this.#finish?.reason;
-    const ended: ResponseObject = {
-      ...response,
-      completed_at: Math.floor(now() / 1000),
+    const { type, ...fields } = endOf(this.#finish?.reason);
+    this.#response = {
+      ...this.#response,
+      ...fields,
+      completed_at: Math.floor(this.#options.now() / 1000),
       output: [...this.#output],
       usage: {
         input_tokens: promptTokenCount,
@@ -151,25 +164,31 @@ export class ResponseWriter {
         total_tokens: promptTokenCount + completionTokenCount,
       },
     };
-    switch (reason) {
-      case 'length':
-        return {
-          type: 'response.incomplete',
-          response: { ...ended, status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
-        };
-      case 'stop':
-      case 'tool-calls':
-        return { type: 'response.completed', response: { ...ended, status: 'completed' } };
-      default: {
-        const error = { code: 'server_error', message: `The generation ended early: ${String(reason)}.` };
-        return { type: 'response.failed', response: { ...ended, status: 'failed', error } };
-      }
-    }
+    return { type, response: this.#response };
   }
 
   #numbered(events: readonly UnnumberedEvent[]): ResponseStreamEvent[] {
     return events.map(
       event => ({ ...event, sequence_number: this.#sequenceNumber++ }) as ResponseStreamEvent,
     );
+  }
+}
+
+/** The last event of a response and its fields, by how its only choice ended. */
+function endOf(reason: FinishReason | undefined) {
+  switch (reason) {
+    case 'stop':
+    case 'tool-calls':
+      return { type: 'response.completed', status: 'completed' } as const;
+    case 'length':
+      return {
+        type: 'response.incomplete',
+        status: 'incomplete',
+        incomplete_details: { reason: 'max_output_tokens' },
+      } as const;
+    default: {
+      const error = { code: 'server_error', message: `The generation ended early: ${String(reason)}.` };
+      return { type: 'response.failed', status: 'failed', error } as const;
+    }
   }
 }

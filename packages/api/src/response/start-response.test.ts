@@ -1,24 +1,29 @@
 import { EngineError } from '@ortler/engine';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAppRouter } from '../app-router.ts';
+import type { Services } from '../ports/services.ts';
 import {
   collect,
   createFakeEngine,
   createFakeServices,
   errorOf,
+  type FakeEngine,
   type FakeEngineScript,
   TEST_API_KEY,
+  teamApiKey,
 } from '../testing/index.ts';
 
-function open(script: FakeEngineScript = {}) {
+function open(script: FakeEngineScript = {}, changes: Partial<Services> = {}) {
   const engine = createFakeEngine(script);
-  const caller = createAppRouter(createFakeServices({ demo: engine })).createCaller({
-    credentials: { kind: 'bearer', token: TEST_API_KEY },
-    requestId: 'request-1',
-    headers: {},
-    signal: new AbortController().signal,
-  });
-  return { engine, caller };
+  const services = { ...createFakeServices({ demo: engine }), ...changes };
+  const callerOf = (token: string) =>
+    createAppRouter(services).createCaller({
+      credentials: { kind: 'bearer', token },
+      requestId: 'request-1',
+      headers: {},
+      signal: new AbortController().signal,
+    });
+  return { engine, caller: callerOf(TEST_API_KEY), callerOf };
 }
 
 it('answers with what its stream ends with', async () => {
@@ -66,8 +71,6 @@ it('hands the engine the chat that the request means', async () => {
 });
 
 it.each([
-  [{ store: true }, 'store'],
-  [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
   [{ tools: [{ type: 'function' as const, name: 'weather' }] }, 'tool_choice'],
   [{ temperature: 3 }, 'temperature'],
 ])('refuses %j by name', async (fields, param) => {
@@ -93,4 +96,91 @@ it('tells a failure by an event, and then throws it', async () => {
   };
   expect(await errorOf(read())).toMatchObject({ reason: 'internal' });
   expect(types.at(-1)).toBe('response.failed');
+});
+
+const messagesOf = (engine: FakeEngine) => {
+  const { prompt } = engine.requests.at(-1)!;
+  return typeof prompt === 'object' && prompt.messages?.map(({ role, content }) => [role, content]);
+};
+
+describe('a stored response', () => {
+  it('is continued by its id, without its instructions', async () => {
+    const { engine, caller } = open({ pieces: ['Hello.'] });
+    const first = await caller.responses.complete({ input: 'a', instructions: 'Be brief.' });
+    const second = await caller.responses.complete({ input: 'b', previous_response_id: first.id });
+    await caller.responses.complete({
+      input: 'c',
+      previous_response_id: second.id,
+      instructions: 'Be long.',
+    });
+    expect(first.store).toBe(true);
+    expect(messagesOf(engine)).toEqual([
+      ['system', 'Be long.'],
+      ['user', 'a'],
+      ['assistant', 'Hello.'],
+      ['user', 'b'],
+      ['assistant', 'Hello.'],
+      ['user', 'c'],
+    ]);
+  });
+
+  it('is kept before the last event of its stream, and gives its items by their ids', async () => {
+    const { engine, caller } = open({ pieces: ['Hello.'] });
+    for await (const event of await caller.responses.stream({ input: 'a' })) {
+      if (event.type !== 'response.completed') continue;
+      const item = { type: 'item_reference' as const, id: event.response.output[0]!.id };
+      await caller.responses.complete({ input: [{ role: 'user', content: 'a' }, item] });
+    }
+    expect(messagesOf(engine)).toEqual([
+      ['user', 'a'],
+      ['assistant', 'Hello.'],
+    ]);
+  });
+
+  it('can be read and deleted, by its owner alone', async () => {
+    const { callerOf } = open();
+    const owner = callerOf(teamApiKey('acme')).responses;
+    const stored = await owner.complete({ input: 'a' });
+    const asked = { response_id: stored.id };
+    expect(await owner.retrieve(asked)).toEqual(stored);
+    const other = callerOf(teamApiKey('else')).responses;
+    for (const call of [other.retrieve(asked), other.delete(asked)])
+      expect(await errorOf(call)).toMatchObject({ reason: 'not_found' });
+    expect(await owner.delete(asked)).toEqual({ id: stored.id, object: 'response', deleted: true });
+    expect(await errorOf(owner.retrieve(asked))).toMatchObject({ reason: 'not_found' });
+  });
+
+  it.each([
+    [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
+    [{ input: [{ type: 'item_reference' as const, id: 'msg_1_0' }] }, 'input.0'],
+    [{ input: [{ type: 'item_reference' as const, id: 'x' }] }, 'input.0'],
+  ])('is missed by name: %j', async (fields, param) => {
+    const { caller } = open();
+    expect(await errorOf(caller.responses.complete({ input: 'hi', ...fields }))).toMatchObject({
+      reason: 'not_found',
+      param,
+    });
+  });
+
+  it('is none with store: false', async () => {
+    const { caller } = open();
+    const answer = await caller.responses.complete({ input: 'a', store: false });
+    expect(answer.store).toBe(false);
+    expect(await errorOf(caller.responses.retrieve({ response_id: answer.id }))).toMatchObject({
+      reason: 'not_found',
+    });
+  });
+
+  it('is none where the server stores nothing, which refuses what needs it', async () => {
+    const { caller } = open({}, { responses: null });
+    expect((await caller.responses.complete({ input: 'a' })).store).toBe(false);
+    for (const [fields, param] of [
+      [{ store: true }, 'store'],
+      [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
+    ] as const)
+      expect(await errorOf(caller.responses.complete({ input: 'a', ...fields }))).toMatchObject({
+        reason: 'unsupported_parameter',
+        param,
+      });
+  });
 });

@@ -1,23 +1,18 @@
 // From a request of POST /v1/responses to its events. Every refusal happens here, before a transport sends a status line.
 
-import type { GenerationEvent } from '@ortler/engine';
 import type { ResponseObject, ResponseRequest, ResponseStreamEvent } from '@ortler/schemas';
 import { startGeneration } from '../chat/start-generation.ts';
-import { closingStream, type EventSource } from '../generation/closing-stream.ts';
+import { closingStream } from '../generation/closing-stream.ts';
 import type { Services } from '../ports/services.ts';
+import { ApiError } from '../trpc/errors.ts';
 import type { CallerContext } from '../trpc/trpc.ts';
+import { ResponseRun } from './response-run.ts';
 import { ResponseWriter } from './response-writer.ts';
+import { readFullInput, responseOwner } from './stored-conversation.ts';
 import { toChatRequest } from './to-chat-request.ts';
+import { toConversation } from './to-conversation.ts';
 import { toResponseError } from './to-response-error.ts';
 import { toResponseObject } from './to-response-object.ts';
-
-/** What the events of a response are made of: those of the engine, or the failure that ends them. */
-type Source = GenerationEvent | { readonly kind: 'failure'; readonly error: unknown };
-
-interface StartedResponse {
-  readonly writer: ResponseWriter;
-  readonly events: EventSource<GenerationEvent>;
-}
 
 /** The whole answer. Throws: every refusal of the request, and failures of the engine. */
 export async function completeResponse(
@@ -25,17 +20,9 @@ export async function completeResponse(
   context: CallerContext,
   request: ResponseRequest,
 ): Promise<ResponseObject> {
-  const { writer, events } = await startResponse(services, context, request);
-  let last: ResponseStreamEvent | undefined;
-  try {
-    for (let step = await events.next(); step.done !== true; step = await events.next())
-      last = writer.push(step.value).at(-1) ?? last;
-  } catch (error) {
-    throw toResponseError(error);
-  }
-  if (last === undefined || !('response' in last))
-    throw new Error('The engine ended a generation without its usage.');
-  return last.response;
+  const { writer, run } = await startResponse(services, context, request);
+  while ((await run.next()).done !== true);
+  return writer.response;
 }
 
 /**
@@ -47,40 +34,58 @@ export async function streamResponse(
   context: CallerContext,
   request: ResponseRequest,
 ): Promise<AsyncIterable<ResponseStreamEvent>> {
-  const { writer, events } = await startResponse(services, context, request);
-  return closingStream(withFailure(events), {
-    write: event =>
-      event.kind === 'failure' ? writer.fail(event.error, context.requestId) : writer.push(event),
-  });
+  const { run } = await startResponse(services, context, request);
+  return closingStream(run, { write: events => events });
 }
 
 async function startResponse(
   services: Services,
   context: CallerContext,
   request: ResponseRequest,
-): Promise<StartedResponse> {
+): Promise<{ readonly writer: ResponseWriter; readonly run: ResponseRun }> {
+  const store = storeOf(services, request);
+  const owner = responseOwner(context.principal);
+  const { history, items } = await readFullInput(request, { store: services.responses, owner });
   try {
-    const { header, form, events } = await startGeneration(services, context, toChatRequest(request));
+    const messages = toConversation(request.instructions, history, items);
+    const { header, form, events } = await startGeneration(
+      services,
+      context,
+      toChatRequest(request, messages),
+    );
     const id = `resp_${crypto.randomUUID().replaceAll('-', '')}`;
-    const response = toResponseObject({ id, createdAt: header.created, model: header.model }, request);
-    return { writer: new ResponseWriter({ response, form, now: services.now }), events };
+    const writer = new ResponseWriter({
+      response: toResponseObject(
+        { id, createdAt: header.created, model: header.model },
+        request,
+        store !== null,
+      ),
+      form,
+      now: services.now,
+    });
+    const run = new ResponseRun({
+      writer,
+      events,
+      requestId: context.requestId,
+      save: async response => {
+        const previousId = request.previous_response_id ?? null;
+        await store?.save({ id, owner, createdAtMs: services.now(), previousId, input: items, response });
+      },
+    });
+    return { writer, run };
   } catch (error) {
     throw toResponseError(error);
   }
 }
 
-function withFailure(events: EventSource<GenerationEvent>): EventSource<Source> {
-  let failure: { readonly error: unknown } | undefined;
-  return {
-    async next() {
-      if (failure !== undefined) throw failure.error;
-      try {
-        return await events.next();
-      } catch (error) {
-        failure = { error: toResponseError(error) };
-        return { done: false, value: { kind: 'failure', ...failure } };
-      }
-    },
-    return: () => events.return(),
-  };
+/** Where the answer is kept; null: nowhere. Throws: `unsupported_parameter`. */
+function storeOf({ responses }: Services, { store }: ResponseRequest): Services['responses'] {
+  if (store === false) return null;
+  if (store === true && responses === null)
+    throw new ApiError(
+      'unsupported_parameter',
+      'store must be false or left out: responses are not stored on this server.',
+      { param: 'store' },
+    );
+  return responses;
 }

@@ -4,13 +4,14 @@
 import {
   type ChatCompletionRequest,
   type ChatCompletionRequestInput,
+  type ChatMessage,
   type ChatToolChoice,
   chatCompletionRequest,
   type ResponseRequest,
   type ResponseToolChoice,
+  toChatValidationError,
 } from '@ortler/schemas';
 import { ApiError } from '../trpc/errors.ts';
-import { toConversation } from './to-conversation.ts';
 
 /** Fields that have the same name and meaning in both requests. */
 const SHARED_FIELDS = [
@@ -32,14 +33,16 @@ const SHARED_FIELDS = [
   'priority',
 ] as const satisfies readonly (keyof ResponseRequest & keyof ChatCompletionRequest)[];
 
-/** Throws: `invalid_parameter` and `unsupported_parameter` in names of the chat request; see `to-response-error.ts`. */
-export function toChatRequest(request: ResponseRequest): ChatCompletionRequest {
-  refuseStorage(request);
+/** Throws: `invalid_parameter` in names of the chat request; see `to-response-error.ts`. */
+export function toChatRequest(
+  request: ResponseRequest,
+  messages: readonly ChatMessage[],
+): ChatCompletionRequest {
   const { reasoning, text, truncation, top_logprobs: topCount, max_output_tokens: maxTokens } = request;
   const effort = reasoning?.effort;
   const body: ChatCompletionRequestInput = {
     ...Object.fromEntries(SHARED_FIELDS.map(field => [field, request[field]])),
-    messages: toConversation(request),
+    messages: [...messages],
     chat_template_kwargs: {
       ...(effort === 'none' && { enable_thinking: false }),
       ...request.chat_template_kwargs,
@@ -51,24 +54,15 @@ export function toChatRequest(request: ResponseRequest): ChatCompletionRequest {
     ...toResponseFormat(text?.format),
     ...toTools(request),
   };
-  return chatCompletionRequest.parse(body);
+  const result = chatCompletionRequest.safeParse(body);
+  if (result.success) return result.data;
+  // Its own schema has checked the fields; what is left is the size of a continued conversation.
+  const { message, param } = toChatValidationError(result.error, body);
+  throw new ApiError('invalid_parameter', message, { param });
 }
 
 function wantsLogprobs({ include, top_logprobs: topCount }: ResponseRequest): boolean {
   return include?.includes('message.output_text.logprobs') === true || (topCount ?? 0) > 0;
-}
-
-function refuseStorage({ store, previous_response_id: previous }: ResponseRequest): void {
-  if (store === true)
-    throw new ApiError('unsupported_parameter', 'store must be false or left out: answers are not stored.', {
-      param: 'store',
-    });
-  if (previous != null)
-    throw new ApiError(
-      'unsupported_parameter',
-      'previous_response_id names a stored answer, but answers are not stored: send the items of the conversation as input.',
-      { param: 'previous_response_id' },
-    );
 }
 
 function toResponseFormat(

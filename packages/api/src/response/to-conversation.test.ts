@@ -1,17 +1,19 @@
-import { responseRequest } from '@ortler/schemas';
+import { type ResponseInputItem, responseRequest } from '@ortler/schemas';
 import { expect, it } from 'vitest';
 import { toConversation } from './to-conversation.ts';
 
-const read = (input: unknown, instructions?: string) =>
-  toConversation(responseRequest.parse({ input, instructions }));
+const itemsOf = (input: unknown) => responseRequest.parse({ input }).input as readonly ResponseInputItem[];
+const read = (input: unknown, instructions?: string) => toConversation(instructions, [], itemsOf(input));
 const call = (id: string) => ({ type: 'function_call', call_id: id, name: 'weather', arguments: '{}' });
 const calls = (...ids: string[]) =>
   ids.map(id => ({ id, type: 'function', function: { name: 'weather', arguments: '{}' } }));
 const output = (id: string) => ({ type: 'function_call_output', call_id: id, output: '18 degrees' });
 
-it('puts the instructions before the input', () => {
-  expect(read('hi', 'Be brief.')).toEqual([
+it('puts the instructions and the history before the items', () => {
+  const said = (content: string) => itemsOf([{ role: 'user', content }]);
+  expect(toConversation('Be brief.', said('before'), said('hi'))).toEqual([
     { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'before' },
     { role: 'user', content: 'hi' },
   ]);
 });
@@ -54,7 +56,6 @@ it('takes the summary of reasoning without content', () => {
 it.each([
   [[{ role: 'user', content: [{ type: 'input_image', image_url: 'x' }] }], 'input.0.content.0'],
   [[{ type: 'function_call_output', call_id: 'a', output: [{ type: 'input_file' }] }], 'input.0.output.0'],
-  [[{ type: 'item_reference', id: 'msg_1' }], 'input.0'],
 ])('refuses %j by its place', (input, param) => {
   expect(() => read(input)).toThrow(expect.objectContaining({ reason: 'invalid_parameter', param }));
 });

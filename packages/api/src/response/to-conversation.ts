@@ -1,22 +1,26 @@
 // Items of POST /v1/responses -> messages of a chat. What one answer gave as several items (reasoning, a message, calls)
 // becomes one message of the assistant again, as chat templates expect.
 
-import type { ChatMessage, ResponseInputItem, ResponseInputPart, ResponseRequest } from '@ortler/schemas';
+import type { ChatMessage, ResponseInputItem, ResponseInputPart } from '@ortler/schemas';
 import { ApiError } from '../trpc/errors.ts';
 
 type AssistantMessage = Pick<ChatMessage, 'role' | 'content' | 'reasoning' | 'tool_calls'>;
 
-/** The conversation, the instructions first. Throws: `invalid_parameter` for content that is not text. */
-export function toConversation({
-  instructions,
-  input,
-}: Pick<ResponseRequest, 'instructions' | 'input'>): ChatMessage[] {
+/**
+ * The conversation, the instructions first. Stored items in `items` are resolved already.
+ * @param history Items of the responses before this one.
+ * Throws: `invalid_parameter` for content that is not text.
+ */
+export function toConversation(
+  instructions: string | null | undefined,
+  history: readonly ResponseInputItem[],
+  items: readonly ResponseInputItem[],
+): ChatMessage[] {
   const messages: ChatMessage[] = instructions == null ? [] : [{ role: 'system', content: instructions }];
-  if (typeof input === 'string') return [...messages, { role: 'user', content: input }];
   /** The message of the assistant that further items of the same answer complete. */
   let open: AssistantMessage | null = null;
-  for (const [index, item] of input.entries()) {
-    const message = toMessage(item, open, `input.${index}`);
+  for (const [index, item] of [...history, ...items].entries()) {
+    const message = toMessage(item, open, `input.${index - history.length}`);
     if (message !== open) messages.push(message);
     open = message.role === 'assistant' ? message : null;
   }
@@ -53,11 +57,7 @@ function toMessage(item: ResponseInputItem, open: AssistantMessage | null, place
       return { role: 'tool', content, tool_call_id: item.call_id };
     }
     case 'item_reference':
-      throw new ApiError(
-        'invalid_parameter',
-        `${place}: the item ${JSON.stringify(item.id.slice(0, 100))} is not stored here. Send the item itself, or store: false to clients that choose between the two.`,
-        { param: place },
-      );
+      throw new Error(`The reference to the item ${item.id} was not resolved.`);
   }
 }
 

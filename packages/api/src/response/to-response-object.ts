@@ -13,6 +13,7 @@ export interface ResponseHeader {
 export function toResponseObject(
   { id, createdAt, model }: ResponseHeader,
   request: ResponseRequest,
+  isStored: boolean,
 ): ResponseObject {
   const { reasoning, text, tools } = request;
   return {
@@ -36,7 +37,7 @@ export function toResponseObject(
     reasoning: { effort: reasoning?.effort ?? null, summary: summaryOf(request) },
     safety_identifier: request.safety_identifier ?? null,
     service_tier: 'default',
-    store: request.store ?? false,
+    store: isStored,
     temperature: request.temperature ?? null,
     text: { format: text?.format ?? { type: 'text' }, verbosity: 'medium' },
     tool_choice: request.tool_choice ?? 'auto',

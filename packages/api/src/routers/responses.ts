@@ -1,10 +1,17 @@
 // POST /v1/responses: OpenAI's newer endpoint, answered by the same engine as a chat. One function answers REST and tRPC;
 // the procedures differ only in the type of reply that they promise.
 
-import { type ResponseStreamEvent, responseObject, responseRequest } from '@ortler/schemas';
+import {
+  deletedResponse,
+  type ResponseStreamEvent,
+  responseId,
+  responseObject,
+  responseRequest,
+} from '@ortler/schemas';
 import { z } from 'zod';
 import type { Services } from '../ports/services.ts';
 import { completeResponse, streamResponse } from '../response/start-response.ts';
+import { responseOwner } from '../response/stored-conversation.ts';
 import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
 import { chunkStream } from '../trpc/chunk-stream.ts';
 import { ApiError } from '../trpc/errors.ts';
@@ -16,11 +23,22 @@ import { createBearerProcedure, router } from '../trpc/trpc.ts';
  *
  * - `create`: what REST calls; replies with a response, or with events when `stream` is true.
  * - `complete` and `stream`: the same for typed clients, each with one type of reply.
+ * - `retrieve` and `delete`: a stored response.
  */
 export function createResponsesRouter(services: Services) {
   const procedure = createBearerProcedure(services)
     .use(refuseLargeFaultyInput(responseRequest))
     .meta({ auth: 'bearer', errors: 'openai' });
+  const stored = createBearerProcedure(services);
+  /** The same error whether nothing is stored or this one is not. */
+  const missing = (id: string) =>
+    new ApiError(
+      'not_found',
+      services.responses === null
+        ? 'Responses are not stored on this server.'
+        : `There is no stored response ${JSON.stringify(id.slice(0, 100))}.`,
+      { param: 'response_id' },
+    );
   const events = chunkStream<ResponseStreamEvent>();
   return router({
     create: procedure
@@ -43,6 +61,51 @@ export function createResponsesRouter(services: Services) {
       .mutation(({ ctx, input }) =>
         input.stream ? streamResponse(services, ctx, input) : completeResponse(services, ctx, input),
       ),
+
+    retrieve: stored
+      .meta({
+        auth: 'bearer',
+        errors: 'openai',
+        fails: ['not_found'],
+        openapi: {
+          method: 'GET',
+          path: '/v1/responses/{response_id}',
+          operationId: 'retrieveResponse',
+          tags: ['responses'],
+          requestHeaders,
+          summary: 'Read a stored response',
+        },
+      })
+      .input(responseId)
+      .output(responseObject)
+      .query(async ({ ctx, input: { response_id: id } }) => {
+        const found = await services.responses?.find(id, responseOwner(ctx.principal));
+        if (found === undefined) throw missing(id);
+        return found.response;
+      }),
+
+    delete: stored
+      .meta({
+        auth: 'bearer',
+        errors: 'openai',
+        fails: ['not_found'],
+        openapi: {
+          method: 'DELETE',
+          path: '/v1/responses/{response_id}',
+          operationId: 'deleteResponse',
+          tags: ['responses'],
+          requestHeaders,
+          summary: 'Delete a stored response',
+          description: 'Responses that continue it cannot be continued any more.',
+        },
+      })
+      .input(responseId)
+      .output(deletedResponse)
+      .mutation(async ({ ctx, input: { response_id: id } }) => {
+        const isRemoved = await services.responses?.remove(id, responseOwner(ctx.principal));
+        if (isRemoved !== true) throw missing(id);
+        return { id, object: 'response' as const, deleted: true as const };
+      }),
 
     complete: procedure
       .input(responseRequest)

@@ -10,6 +10,7 @@ import type {
 import { createFakeAnnotationServices } from './fake-annotation-services.ts';
 import { createFakeEngine, type FakeEngine } from './fake-engine.ts';
 import { createFakeFeedbackStore } from './fake-feedback-store.ts';
+import { createFakeResponseStore } from './fake-response-store.ts';
 import { createFakeTrainingServices } from './fake-training-services.ts';
 
 /** The key that `createFakeServices` accepts. It belongs to no team. */
@@ -63,6 +64,7 @@ export function createFakeServices(
     },
     toolCalling: false,
     promptCacheScope: 'team',
+    responses: createFakeResponseStore(),
     feedback: createFakeFeedbackStore(),
     annotations: createFakeAnnotationServices(),
     generations: { generationEnded: report => reports.push(report) },

@@ -42,6 +42,15 @@ export const DATA_SETTINGS = {
     description: 'Timeout of a feedback query.',
     schema: wholeNumber(100, 3_600_000),
   }),
+  responseRetentionDays: setting({
+    variable: 'ORTLER_RESPONSE_RETENTION_DAYS',
+    flag: '--response-retention-days',
+    valueName: 'days',
+    fallback: '30',
+    description:
+      'How long answers of /v1/responses are stored for previous_response_id, unless a request says store: false. 0: they are not stored.',
+    schema: wholeNumber(0, 36_500),
+  }),
   checkpointDir: setting<string | undefined>({
     variable: 'ORTLER_CHECKPOINT_DIR',
     flag: '--checkpoint-dir',

@@ -9,8 +9,8 @@ import {
   type ChatTemplateFiles,
   chatTemplateFiles,
   modelList,
+  namesByModel,
   oneOf,
-  reasoningParsers,
   wholeNumber,
 } from '../setting-values.ts';
 import { setting } from './setting.ts';
@@ -82,7 +82,7 @@ export const MODEL_SETTINGS = {
     fallback: 'auto',
     shownFallback: "auto, by the model's chat template",
     description: `Parser that separates reasoning (thinking) from the answer, for all models or per model: ${REASONING_PARSERS.join(', ')}.`,
-    schema: reasoningParsers(),
+    schema: namesByModel(REASONING_PARSERS, 'auto'),
   }),
   chatTemplates: setting<ChatTemplateFiles>({
     variable: 'ORTLER_CHAT_TEMPLATE',

@@ -22,6 +22,7 @@ async function backToBeforeTeams({ db, kind }: Database): Promise<void> {
     'create unique index checkpoints_live_step on checkpoints (model_id, step) where deleted_at is null',
     'drop table annotation_specs',
     'drop table annotation_queues',
+    'drop table responses',
     `delete from kysely_migration where name >= '0004-teams'`,
   ];
   for (const statement of statements) await sql.raw(statement).execute(db);

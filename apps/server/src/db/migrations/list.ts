@@ -6,6 +6,7 @@ import { feedbackMigration } from './0002-feedback.ts';
 import { trainingMigration } from './0003-training.ts';
 import { teamsMigration } from './0004-teams.ts';
 import { annotationsMigration } from './0005-annotations.ts';
+import { responsesMigration } from './0006-responses.ts';
 
 export const MIGRATIONS: Readonly<Record<string, DatabaseMigration>> = {
   '0001-api-keys': apiKeysMigration,
@@ -13,4 +14,5 @@ export const MIGRATIONS: Readonly<Record<string, DatabaseMigration>> = {
   '0003-training': trainingMigration,
   '0004-teams': teamsMigration,
   '0005-annotations': annotationsMigration,
+  '0006-responses': responsesMigration,
 };

@@ -1,0 +1,46 @@
+import type { StoredResponse } from '@ortler/api';
+import { responseObjectExamples } from '@ortler/schemas';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { DATABASE_HOOK_TIMEOUT_MS, describeOnEveryDatabase } from '../../test/databases.ts';
+import type { Database } from '../db/database.ts';
+import { createResponseStore } from './responses.ts';
+
+const DAY_MS = 86_400_000;
+
+describeOnEveryDatabase('stored responses', ({ open }) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  }, DATABASE_HOOK_TIMEOUT_MS);
+  afterAll(() => database.close(), DATABASE_HOOK_TIMEOUT_MS);
+
+  const sample = (id: string, createdAtMs = 0): StoredResponse => ({
+    id,
+    owner: 'acme',
+    createdAtMs,
+    previousId: null,
+    input: [{ type: 'message', role: 'user', content: 'a\u0000b' }],
+    response: responseObjectExamples.valid[0] as unknown as StoredResponse['response'],
+  });
+
+  it('are found by their owner alone, as they were saved', async () => {
+    const store = createResponseStore(database, { retentionDays: 1, now: () => 0 });
+    await store.save(sample('resp_1'));
+    expect(await store.find('resp_1', 'acme')).toEqual(sample('resp_1'));
+    expect(await store.find('resp_1', 'other')).toBeUndefined();
+    expect(await store.remove('resp_1', 'other')).toBe(false);
+    expect(await store.remove('resp_1', 'acme')).toBe(true);
+    expect(await store.find('resp_1', 'acme')).toBeUndefined();
+  });
+
+  it('are gone after their days, and deleted when others are saved', async () => {
+    let nowMs = 0;
+    const store = createResponseStore(database, { retentionDays: 2, now: () => nowMs });
+    await store.save(sample('resp_2'));
+    nowMs = 2 * DAY_MS + 1;
+    expect(await store.find('resp_2', 'acme')).toBeUndefined();
+    await store.save(sample('resp_3', nowMs));
+    const rows = await database.db.selectFrom('responses').select('id').execute();
+    expect(rows.map(({ id }) => id)).toEqual(['resp_3']);
+  });
+});
