@@ -3,3 +3,4 @@
 export { type AppOptions, createApp } from './app.ts';
 export { type Config, ConfigError, readConfig } from './config/config.ts';
 export { type RunningServer, startServer } from './main.ts';
+export { createMetrics } from './system/metrics.ts';

@@ -56,7 +56,7 @@ export function createLoadedModelsByHand(options: Partial<LoadedModelsOptions> =
     models: createLoadedModels({
       capacity: 2,
       idleMs: 1_000,
-      waitMs: 60_000,
+      waitMs: 3_600_000,
       now: () => test.nowMs,
       onFailed: name => failed.push(name),
       onUnloaded: name => unloaded.push(name),

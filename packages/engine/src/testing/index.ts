@@ -27,6 +27,7 @@ export type { Drafter } from '../core/speculative-decoding/drafter.ts';
 export { HostStepRunner } from '../core/step/host-step-runner.ts';
 export type { StepRunner } from '../core/step/step-runner.ts';
 export { startEngine } from '../create-engine.ts';
+export { createInProcessLink } from '../link/in-process-link.ts';
 export { createProcessLink } from '../link/process-link.ts';
 export { serveProcess } from '../link/serve-process.ts';
 export { toCoreOptions } from '../protocol/engine-options.ts';
@@ -36,6 +37,7 @@ export { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 export type { TokenLogprobs } from '../request/token-logprobs.ts';
 export { type LoadedVocabulary, loadVocabulary } from './load-vocabulary.ts';
 export { ScriptedBlockModel, type ScriptedBlockModelOptions } from './scripted-block-model.ts';
+export { loadScriptedCore, SCRIPTED_CORE_OPTIONS } from './scripted-core.ts';
 export {
   hashTokens,
   ScriptedModel,
