@@ -83,6 +83,12 @@ export const EXPORT_PRECISIONS = ['f32', 'f16', 'q8', 'q4'] as const satisfies r
  */
 export type InputConvention = 'lengths' | 'mask';
 
+/** What the cache of a layer holds of a token. */
+export interface LayerCache {
+  readonly kvHeadCount: number;
+  readonly headSize: number;
+}
+
 /** Content of `ortler-model.json`. */
 export interface ModelManifest {
   readonly formatVersion: number;
@@ -96,8 +102,11 @@ export interface ModelManifest {
   readonly inputConvention?: InputConvention;
   readonly layerCount: number;
   readonly headCount: number;
+  /** Of most layers. */
   readonly kvHeadCount: number;
   readonly headSize: number;
+  /** Of a `kernels` or `slots` graph whose layers have caches of different sizes, one for each layer. */
+  readonly layerCaches?: readonly LayerCache[];
   readonly hiddenSize: number;
   readonly vocabSize: number;
   /** Longest sequence (prompt and output) the rotary tables cover. Unit: tokens. */
@@ -164,6 +173,16 @@ export function cacheRowLength({
 }: Pick<ModelManifest, 'variant' | 'kvType' | 'headSize'>): number {
   if (variant !== 'kernels') return headSize;
   return Math.ceil(headSize / CACHE_GROUP) * CACHE_GROUP + (kvType === 'int8' ? 4 : 0);
+}
+
+/** The cache of each layer. */
+export function layerCaches({
+  layerCaches: own,
+  layerCount,
+  kvHeadCount,
+  headSize,
+}: Pick<ModelManifest, 'layerCaches' | 'layerCount' | 'kvHeadCount' | 'headSize'>): readonly LayerCache[] {
+  return own ?? Array.from({ length: layerCount }, () => ({ kvHeadCount, headSize }));
 }
 
 /** Outputs of a `slots` graph: `logits` float32 `[rowCount, vocabSize]`, and the caches of `presentName`. */

@@ -260,11 +260,22 @@ function toManifest(
     headCount,
     kvHeadCount,
     headSize,
+    ...differingCaches(config),
     hiddenSize,
     vocabSize,
     contextLength,
     ...facts,
   };
+}
+
+/** Nothing where all layers have caches of the same size. */
+function differingCaches({
+  layers,
+  kvHeadCount,
+  headSize,
+}: DecoderConfig): Pick<BuildManifest, 'layerCaches'> {
+  if (layers.every(layer => layer.kvHeadCount === kvHeadCount && layer.headSize === headSize)) return {};
+  return { layerCaches: layers.map(layer => ({ kvHeadCount: layer.kvHeadCount, headSize: layer.headSize })) };
 }
 
 /** Undefined where the precision alone decides. Throws: as `WeightSource.tensor`, or the reason of `signal`. */

@@ -22,6 +22,8 @@ const CAPACITY = 256;
  * hardly average out. Seen: 0.20 in q8 and 0.82 in q4, behind squares of ReLU.
  */
 const BOUNDS = { f32: 1e-4, q8: 0.25, q4: 1 } as const;
+/** Gemma 4 does not scale down its scores, so that roundings of queries and keys weigh more. */
+const SHARP_BOUNDS = { f32: 1e-4, q8: 0.6, q4: 1.6 } as const;
 
 const KINDS = [
   { precision: 'f32', kvType: 'float32' },
@@ -42,6 +44,7 @@ describe.each(families)('$family', ({ family, cases, logitStride }) => {
 
   describe.each(KINDS)('in $precision with a $kvType cache', ({ precision, kvType }) => {
     const model = join(folder, family, precision);
+    const { [precision]: limit } = family.startsWith('gemma4') ? SHARP_BOUNDS : BOUNDS;
     const prompt = golden.prompts.at(-1)!;
     const { tokens } = prompt;
     let whole: Float32Array[];
@@ -51,8 +54,8 @@ describe.each(families)('$family', ({ family, cases, logitStride }) => {
       whole = await inCalls(model, tokens, [tokens.length]);
     });
 
-    it(`is within ${BOUNDS[precision]} deviations of transformers`, () => {
-      const bound = BOUNDS[precision] * logitDeviation(prompt);
+    it(`is within ${limit} deviations of transformers`, () => {
+      const bound = limit * logitDeviation(prompt);
       expect(differenceFromGolden(whole, prompt, logitStride)).toBeLessThan(bound);
     });
 

@@ -2,7 +2,7 @@
 // build has to leave the lists.
 
 /** Families that are refused by `model_type`. */
-export const PENDING_FAMILIES: readonly string[] = ['gemma4', 'gemma4_text'];
+export const PENDING_FAMILIES: readonly string[] = [];
 
 /** Cases of other families, with the key of config.json that their refusal names. */
 export const PENDING_CASES: Readonly<Record<string, Readonly<Record<string, string>>>> = {};

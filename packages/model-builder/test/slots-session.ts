@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import {
   cacheRowLength,
   KV_PARTS,
+  layerCaches,
   MANIFEST_FILE,
   type ModelManifest,
   pastName,
@@ -47,10 +48,11 @@ export class SlotsSession {
     this.manifest = manifest;
     this.#batch = batch;
     this.#capacity = capacity;
-    const length = this.#cacheDims().reduce((product, dim) => product * dim, 1);
-    for (let layer = 0; layer < manifest.layerCount; layer++)
+    for (let layer = 0; layer < manifest.layerCount; layer++) {
+      const length = this.#cacheDims(layer).reduce((product, dim) => product * dim, 1);
       for (const part of KV_PARTS)
         this.#cache.set(pastName(layer, part), new CACHE_ARRAYS[manifest.kvType](length));
+    }
   }
 
   static async open(folder: string, options: SlotsSessionOptions = {}): Promise<SlotsSession> {
@@ -95,7 +97,7 @@ export class SlotsSession {
     for (let layer = 0; layer < this.manifest.layerCount; layer++) {
       for (const part of KV_PARTS) {
         const data = this.#cache.get(pastName(layer, part))!;
-        const tensor = this.#backend.createTensor(this.manifest.kvType, this.#cacheDims(), data);
+        const tensor = this.#backend.createTensor(this.manifest.kvType, this.#cacheDims(layer), data);
         inputs.set(pastName(layer, part), tensor);
         outputs.set(presentName(layer, part), tensor);
       }
@@ -119,8 +121,9 @@ export class SlotsSession {
     this.#session.dispose();
   }
 
-  #cacheDims(): readonly number[] {
-    return [this.#batch, this.manifest.kvHeadCount, this.#capacity, cacheRowLength(this.manifest)];
+  #cacheDims(layer: number): readonly number[] {
+    const { kvHeadCount, headSize } = layerCaches(this.manifest)[layer]!;
+    return [this.#batch, kvHeadCount, this.#capacity, cacheRowLength({ ...this.manifest, headSize })];
   }
 
   #int64(shape: readonly number[], values: readonly number[]): OrtValue {

@@ -27,6 +27,9 @@ export type DecoderFeatures = Partial<
     | 'attentionScale'
     | 'attentionSoftcap'
     | 'queryScale'
+    | 'normsValues'
+    | 'hasLayerScale'
+    | 'perLayerInput'
     | 'qkvBias'
     | 'attentionOutputBias'
     | 'mlpBias'
@@ -44,7 +47,8 @@ export type DecoderFeatures = Partial<
 /** Rotations, and which of them each layer has. */
 export interface LayerPlan {
   readonly ropes: DecoderConfig['ropes'];
-  layer(index: number): LayerConfig;
+  /** What a layer does not say is as in the model. */
+  layer(index: number): Partial<LayerConfig> & Pick<LayerConfig, 'rope' | 'window'>;
 }
 
 /** What an architecture reads further settings with. */

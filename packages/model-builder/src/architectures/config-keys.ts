@@ -54,6 +54,15 @@ export const configKeys = z.object({
   attn_logit_softcapping: z.number().positive().nullish(),
   final_logit_softcapping: z.number().positive().nullish(),
 
+  global_head_dim: size.optional(),
+  num_global_key_value_heads: nullableSize,
+  attention_k_eq_v: z.boolean().optional(),
+  num_kv_shared_layers: z.int().nonnegative().optional(),
+  use_double_wide_mlp: z.boolean().optional(),
+  hidden_size_per_layer_input: z.int().nonnegative().nullish(),
+  vocab_size_per_layer_input: size.optional(),
+  enable_moe_block: z.boolean().nullish(),
+
   embedding_multiplier: z.number().optional(),
   residual_multiplier: z.number().optional(),
   attention_multiplier: z.number().optional(),

@@ -1,14 +1,16 @@
 // The decoder graph of ONNX Runtime's operators: the order of blocks, shared by all architectures and precisions.
 
-import { attention, attentionOutput, declareAttention } from '../blocks/attention.ts';
+import { type AttentionContext, attention, attentionOutput, declareAttention } from '../blocks/attention.ts';
 import type { BlockContext } from '../blocks/block-context.ts';
-import { embedding } from '../blocks/embedding.ts';
+import { embedding, lookup } from '../blocks/embedding.ts';
+import { linear } from '../blocks/linear.ts';
 import { lmHead, selectRows } from '../blocks/lm-head.ts';
 import { mlp } from '../blocks/mlp.ts';
 import { norm } from '../blocks/norm.ts';
+import { layerInput, perLayerInputs, perLayerUpdate } from '../blocks/per-layer-input.ts';
 import { declarePositions } from '../blocks/positions.ts';
 import { declareQueryScale } from '../blocks/query-scale.ts';
-import { addUpdate, type Stream } from '../blocks/residual-stream.ts';
+import { addUpdate, type Stream, scaleLayer } from '../blocks/residual-stream.ts';
 import { declareRotaryTables } from '../blocks/rotary.ts';
 import { DYNAMIC_DIMS, SHARED_INPUT } from '../blocks/variant.ts';
 import { ModelBuildError } from '../errors.ts';
@@ -26,7 +28,8 @@ import { layerNorm, nextNorm } from './placed-norms.ts';
  * Throws: `tensor_missing`, `tensor_mismatch`, `unsupported` for tensors that contradict `config.json` or that it does not
  * imply, and for what the variant's attention does not support.
  */
-export function recordDecoderGraph(context: BlockContext): void {
+export function recordDecoderGraph(given: BlockContext): void {
+  const context: AttentionContext = { ...given, keyValues: new Map() };
   const { graph, config, variant, weights } = context;
   checkVariant(context);
   weights.checkExtent();
@@ -43,47 +46,99 @@ export function recordDecoderGraph(context: BlockContext): void {
     residual: value,
     normed: first === undefined ? value : norm(context, first.path, value, first.weights),
   };
-  for (let layer = 0; layer < config.layerCount; layer++) stream = decoderLayer(context, layer, stream);
+  const perLayer = perLayerValues(context, value);
+  for (let layer = 0; layer < config.layerCount; layer++)
+    stream = decoderLayer(context, layer, stream, perLayer);
   lmHead(context, stream.normed, table);
   weights.checkAllUsed();
 }
 
-function decoderLayer(context: BlockContext, layer: number, stream: Stream): Stream {
+function decoderLayer(
+  context: AttentionContext,
+  layer: number,
+  stream: Stream,
+  perLayer: string | undefined,
+): Stream {
   const { config, weights } = context;
   const path = `/model/layers.${layer}`;
   let attended = attention(context, layer, stream.normed);
   let { residual, normed } = stream;
+  const ranked = { ...context, positionRank: context.variant.positionRank };
+  let own = perLayer && layerInput(ranked, layer, perLayer);
   if (layer === config.layerCount - 1) {
     const select = (name: string, rows: string, size: number) =>
       selectRows(context, `${path}/logit_rows/${name}`, rows, size);
-    attended = select('attention', attended, config.headCount * config.headSize);
+    attended = select('attention', attended, config.headCount * config.layers[layer]!.headSize);
     residual = select('residual', residual, config.hiddenSize);
+    own = own && select('per_layer_input', own, config.perLayerInput!.size);
     if (config.isParallel) normed = select('normed', normed, config.hiddenSize);
   }
-  const update = attentionOutput(context, layer, attended);
+  const output = attentionOutput(context, layer, attended);
   const next = nextNorm(weights, config, layer);
   if (config.isParallel) {
-    const both = context.graph.op(`${path}/Add`, 'Add', [update, mlp(context, layer, normed)]);
+    const both = context.graph.op(`${path}/Add`, 'Add', [output, mlp(context, layer, normed)]);
     return addUpdate(context, `${path}/mlp`, { residual, update: both, ownNorm: undefined, next });
   }
   const middle = addUpdate(context, `${path}/attn`, {
     residual,
-    update,
+    update: output,
     ownNorm: layerNorm(weights, layer, 'afterAttention'),
     next: layerNorm(weights, layer, 'beforeMlp'),
   });
-  return addUpdate(context, `${path}/mlp`, {
+  const update = mlp(context, layer, middle.normed);
+  const ownNorm = layerNorm(weights, layer, 'afterMlp');
+  if (own === undefined && !config.hasLayerScale)
+    return addUpdate(context, `${path}/mlp`, { residual: middle.residual, update, ownNorm, next });
+  let sum = addUpdate(context, `${path}/mlp`, {
     residual: middle.residual,
-    update: mlp(context, layer, middle.normed),
-    ownNorm: layerNorm(weights, layer, 'afterMlp'),
-    next,
+    update,
+    ownNorm,
+    next: undefined,
+  }).residual;
+  if (own !== undefined) sum = addPerLayerInput(context, layer, { residual: sum, own });
+  if (config.hasLayerScale) sum = scaleLayer(context, layer, sum);
+  return { residual: sum, normed: next === undefined ? sum : norm(context, next.path, sum, next.weights) };
+}
+
+/** The inputs that layers have of their own, of all layers; undefined for models without. */
+function perLayerValues(context: BlockContext, embedded: string): string | undefined {
+  const { config, weights, variant } = context;
+  if (config.perLayerInput === undefined) return undefined;
+  const path = '/model/per_layer';
+  const { value: rows } = lookup(context, {
+    path,
+    name: 'model.embed_tokens_per_layer.weight',
+    tensor: weights.perLayerEmbedding(),
+    ids: SHARED_INPUT.inputIds,
   });
+  const projected = linear(context, {
+    path: `${path}/model_projection`,
+    input: embedded,
+    matrices: [weights.perLayerModelProjection()],
+    biases: [],
+  });
+  return perLayerInputs({ ...context, positionRank: variant.positionRank }, { rows, projected });
+}
+
+function addPerLayerInput(
+  context: BlockContext,
+  layer: number,
+  values: { readonly residual: string; readonly own: string },
+): string {
+  const { weights } = context;
+  const update = perLayerUpdate(context, layer, values, (role, path, input) =>
+    linear(context, { path, input, matrices: [weights.matrix(layer, role)], biases: [] }),
+  );
+  const ownNorm = layerNorm(weights, layer, 'afterPerLayerInput');
+  const path = `/model/layers.${layer}/per_layer_input`;
+  return addUpdate(context, path, { residual: values.residual, update, ownNorm, next: undefined }).residual;
 }
 
 /** Throws: `unsupported`. */
 function checkVariant({ variant, config }: BlockContext): void {
-  if (config.headSize > variant.largestHeadSize) {
-    const message = `heads of ${config.headSize} elements are not built as "${variant.name}", which has at most ${variant.largestHeadSize}`;
+  const headSize = Math.max(...config.layers.map(layer => layer.headSize));
+  if (headSize > variant.largestHeadSize) {
+    const message = `heads of ${headSize} elements are not built as "${variant.name}", which has at most ${variant.largestHeadSize}`;
     throw new ModelBuildError('unsupported', message, { key: 'head_dim' });
   }
   const fault = variant.name === 'paged' ? pagedFault(config) : undefined;
@@ -110,6 +165,12 @@ export function pagedFault(
       key: 'model_type',
       message: 'queries and keys have norms behind the rotation, which PagedAttention computes itself',
     };
+  const other = config.layers.find(
+    ({ headSize, kvHeadCount, kvSource }) =>
+      headSize !== config.headSize || kvHeadCount !== config.kvHeadCount || kvSource !== undefined,
+  );
+  if (other !== undefined)
+    return { key: 'global_head_dim', message: 'layers have keys and values of different sizes' };
   const windowed = config.layers.findIndex(({ window }) => window !== undefined);
   if (windowed < 0) return undefined;
   return {

@@ -7,7 +7,7 @@ import type { Architecture, DecoderFeatures } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';
 import { allButEvery, slidingLayers, windowLength } from './layer-windows.ts';
 
-const GELU_TANH = { gelu_pytorch_tanh: 'gelu-tanh' } as const;
+export const GELU_TANH = { gelu_pytorch_tanh: 'gelu-tanh' } as const;
 
 function common(keys: ConfigKeys): DecoderFeatures {
   const bias = keys.attention_bias ?? false;
@@ -19,7 +19,7 @@ function common(keys: ConfigKeys): DecoderFeatures {
   };
 }
 
-const SANDWICH = {
+export const SANDWICH = {
   afterAttention: 'post_attention_layernorm',
   beforeMlp: 'pre_feedforward_layernorm',
   afterMlp: 'post_feedforward_layernorm',

@@ -9,6 +9,7 @@ const NAMES: Readonly<Record<LayerNorm, string>> = {
   afterAttention: 'attention_output_layernorm',
   beforeMlp: 'post_attention_layernorm',
   afterMlp: 'mlp_output_layernorm',
+  afterPerLayerInput: 'per_layer_input_layernorm',
 };
 
 /** Undefined where the layer has no such norm. */

@@ -58,6 +58,13 @@ function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfi
   const rope = ropeReader(fault, keys, headSize);
   const features = architecture.read(keys, { rope, headSize, refuse, invalid } satisfies ConfigReader);
   const { ropes = [rope()], layer = () => ({ rope: 0, window: undefined }), modules, ...rest } = features;
+  const ordinary = {
+    headSize,
+    kvHeadCount,
+    intermediateSize: keys.intermediate_size,
+    valuesAreKeys: false,
+    kvSource: undefined,
+  };
   return {
     modelType: keys.model_type,
     hiddenSize: keys.hidden_size,
@@ -74,7 +81,8 @@ function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfi
     isGated: true,
     isParallel: false,
     queryKeyNorm: 'none',
-    attentionScale: headSize ** -0.5,
+    normsValues: false,
+    attentionScale: undefined,
     attentionSoftcap: undefined,
     queryScale: undefined,
     qkvBias: false,
@@ -84,6 +92,8 @@ function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfi
     residualScale: 1,
     logitScale: 1,
     logitSoftcap: undefined,
+    hasLayerScale: false,
+    perLayerInput: undefined,
     ...rest,
     norm: features.norm ?? {
       kind: 'rms',
@@ -92,7 +102,7 @@ function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfi
       hasBias: false,
     },
     ropes,
-    layers: Array.from({ length: keys.num_hidden_layers }, (_, index) => layer(index)),
+    layers: Array.from({ length: keys.num_hidden_layers }, (_, index) => ({ ...ordinary, ...layer(index) })),
     modules: { ...LLAMA_MODULES, ...modules },
   };
 }

@@ -19,6 +19,8 @@ export interface RopeOptions {
   /** Without `partial_rotary_factor`, for model types that may rotate a part of a head. Others must rotate all of it. */
   readonly defaultPartialFactor?: number;
   readonly isInterleaved?: boolean;
+  /** Of the layers that have this rotation. Default: that of the model. */
+  readonly headSize?: number;
   /** Reads the settings of one type of layer, where `rope_parameters` has some for each. */
   readonly layerType?: string;
   /** Key of the outermost object with the base. Default: `rope_theta`. */
@@ -32,9 +34,10 @@ export interface RopeOptions {
 /** Throws: `config_invalid`, `unsupported`. */
 export type RopeReader = (options?: RopeOptions) => RopeConfig;
 
-export function ropeReader(fault: ConfigFault, keys: ConfigKeys, headSize: number): RopeReader {
+export function ropeReader(fault: ConfigFault, keys: ConfigKeys, modelHeadSize: number): RopeReader {
   return (options = {}) => {
     const { thetaKey = 'rope_theta', isScaled = true, isInterleaved = false } = options;
+    const { headSize = modelHeadSize } = options;
     const [parametersPath, settings] = parametersOf(fault, keys, options.layerType);
     const alpha = options.isStretched ? (stretch(settings) ?? stretch(keys.rope_scaling)) : undefined;
     const block = (place: string, value: unknown) =>
@@ -63,17 +66,19 @@ export function ropeReader(fault: ConfigFault, keys: ConfigKeys, headSize: numbe
       'rope_scaling.partial_rotary_factor': scaling?.partialFactor,
       partial_rotary_factor: keys.partial_rotary_factor,
     };
-    if (options.defaultPartialFactor === undefined) refuseParts(fault, partialFactors);
+    const found = (parameters ?? scaling)?.scaling ?? { kind: 'none' as const };
+    const isProportional = found.kind === 'proportional';
+    if (options.defaultPartialFactor === undefined && !isProportional) refuseParts(fault, partialFactors);
     const partialFactor = agreed(partialFactors, options.defaultPartialFactor ?? 1);
-    const used = (parameters ?? scaling)?.scaling ?? { kind: 'none' as const };
-    checkOriginalLength(fault, keys, used);
-    const size = rotatedSize(fault, headSize, partialFactor);
-    checkFactors(fault, used, size);
+    checkOriginalLength(fault, keys, found);
+    const rotatedPairs = Math.trunc((partialFactor * headSize) / 2);
+    const size = isProportional ? headSize : rotatedSize(fault, headSize, partialFactor);
+    checkFactors(fault, found, size);
     return {
       theta: theta * (alpha ?? 1) ** (headSize / (headSize - 2)),
       size,
       isInterleaved,
-      scaling: used,
+      scaling: isProportional ? { ...found, rotatedPairs } : found,
     };
   };
 }

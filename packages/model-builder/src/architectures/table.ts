@@ -6,6 +6,7 @@ import { cohere2 } from './cohere2.ts';
 import { ernie } from './ernie.ts';
 import { exaone4 } from './exaone4.ts';
 import { gemma, gemma2, gemma3 } from './gemma.ts';
+import { gemma4 } from './gemma4.ts';
 import { glm4 } from './glm4.ts';
 import { granite } from './granite.ts';
 import { hunyuan } from './hunyuan.ts';
@@ -29,6 +30,7 @@ export const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map(
     gemma,
     gemma2,
     gemma3,
+    gemma4,
     glm4,
     granite,
     hunyuan,

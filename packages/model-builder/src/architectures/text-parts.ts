@@ -3,6 +3,7 @@
 /** The `model_type` of the part that `text_config` describes, by that of the wrapper. */
 const TEXT_PARTS: ReadonlyMap<string, string> = new Map([
   ['gemma3', 'gemma3_text'],
+  ['gemma4', 'gemma4_text'],
   ['mistral3', 'mistral'],
 ]);
 

@@ -4,7 +4,13 @@ import { KV_PARTS, pastName, presentName } from '@ortler/engine/graph-contract';
 import { type AttributeValue, float, int, MICROSOFT } from '@ortler/onnx';
 import type { DecoderConfig, LayerConfig } from '../hugging-face/decoder-config.ts';
 import type { BlockContext } from './block-context.ts';
-import { queryKeyNorms, splitQueryKeyValue } from './head-norm.ts';
+import {
+  projectedParts,
+  type QueryKeyValue,
+  queryKeyNorm,
+  splitQueryKeyValue,
+  valueNorm,
+} from './head-norm.ts';
 import { linear } from './linear.ts';
 import { scaleQueries } from './query-scale.ts';
 import { rotaryTables } from './rotary.ts';
@@ -17,6 +23,11 @@ import { NO_SINKS } from './variant.ts';
  * and take up to half as long again (ADR 28). Cost: `batch * heads * length * capacity` floats of scores, once per session.
  */
 const NO_SINK_SCORE = -1e30;
+
+export interface AttentionContext extends BlockContext {
+  /** Keys and values of layers before, for layers that attend to those of another. */
+  readonly keyValues: Map<number, Pick<QueryKeyValue, 'key' | 'value'>>;
+}
 
 /** Declares the inputs and constants of all layers. Call it once, before the first layer. */
 export function declareAttention(context: BlockContext): void {
@@ -41,15 +52,15 @@ export function declareAttention(context: BlockContext): void {
  * ```
  * The operator rotates queries and keys, appends to the cache and applies the causal mask and the window.
  */
-export function attention(context: BlockContext, layer: number, input: string): string {
+export function attention(context: AttentionContext, layer: number, input: string): string {
   const { graph, config, variant } = context;
   const path = `/model/layers.${layer}/attn`;
   const queries = queryKeyValue(context, layer, path, input);
-  const dims = variant.cacheDims(config);
+  const own = operatorLayer(config, layer);
+  const dims = variant.cacheDims(own);
   const caches = KV_PARTS.map(part => graph.input(pastName(layer, part), variant.activation, dims));
   const node = `${path}/${variant.attentionOperator}`;
-  const { rope, window } = operatorLayer(config, layer);
-  const tables = rope === undefined ? undefined : rotaryTables(rope);
+  const tables = own.rope === undefined ? undefined : rotaryTables(own.rope);
   const output = graph.op(
     node,
     variant.attentionOperator,
@@ -65,8 +76,8 @@ export function attention(context: BlockContext, layer: number, input: string): 
       domain: MICROSOFT,
       attributes: {
         num_heads: int(config.headCount),
-        kv_num_heads: int(config.kvHeadCount),
-        ...operatorSettings(context, { rope, window }),
+        kv_num_heads: int(own.kvHeadCount),
+        ...operatorSettings(context, own),
       },
       outputs: [`${node}/output_0`, ...KV_PARTS.map(part => presentName(layer, part))],
     },
@@ -77,15 +88,15 @@ export function attention(context: BlockContext, layer: number, input: string): 
 
 /** What is left of a layer for the operator: no rotation where that is done before. */
 export function operatorLayer(config: DecoderConfig, layer: number): LayerConfig {
-  const { rope, window } = config.layers[layer]!;
-  return { rope: config.queryKeyNorm === 'rotated-head' ? undefined : rope, window };
+  const own = config.layers[layer]!;
+  return config.queryKeyNorm === 'rotated-head' ? { ...own, rope: undefined } : own;
 }
 
 function operatorSettings(
   { config }: BlockContext,
-  { rope, window }: LayerConfig,
+  { rope, window, headSize }: LayerConfig,
 ): Record<string, AttributeValue> {
-  const { attentionScale, attentionSoftcap, headSize, ropes } = config;
+  const { attentionScale = headSize ** -0.5, attentionSoftcap, ropes } = config;
   return {
     do_rotary: int(rope === undefined ? 0 : 1),
     rotary_interleaved: int(rope !== undefined && ropes[rope]!.isInterleaved ? 1 : 0),
@@ -108,28 +119,33 @@ export function attentionOutput(context: BlockContext, layer: number, input: str
 
 /** The operator's first three inputs: packed queries, keys and values and two empty names, or three separate names. */
 function queryKeyValue(
-  context: BlockContext,
+  context: AttentionContext,
   layer: number,
   path: string,
   input: string,
 ): readonly [string, string, string] {
-  const { config, weights, variant } = context;
-  const parts = ['query', 'key', 'value'] as const;
+  const { config, weights, variant, keyValues } = context;
+  const parts = projectedParts(config, layer);
   const packed = linear(context, {
     path: `${path}/qkv_proj`,
     input,
     matrices: parts.map(part => weights.matrix(layer, part)),
     biases: parts.flatMap(part => weights.bias(layer, part) ?? []),
   });
-  if (config.queryKeyNorm === 'none' && config.queryScale === undefined) return [packed, '', ''];
-  const [query, key, value] = splitQueryKeyValue(context, `${path}/qkv_proj`, packed);
   const norms = { ...context, positionRank: variant.positionRank };
-  const heads = { query, key };
-  const isRotated = config.queryKeyNorm === 'rotated-head';
-  const [normedQuery, normedKey] = queryKeyNorms(
-    norms,
-    layer,
-    isRotated ? rotateHeads(context, layer, path, heads) : heads,
-  );
-  return [scaleQueries(context, path, normedQuery), normedKey, value];
+  const query = (value: string) =>
+    scaleQueries(context, path, queryKeyNorm(norms, layer, 'queryNorm', value));
+  const { kvSource, valuesAreKeys } = config.layers[layer]!;
+  if (kvSource !== undefined) {
+    const { key, value } = keyValues.get(kvSource)!;
+    return [query(packed), key, value];
+  }
+  const isPlain = config.queryKeyNorm === 'none' && config.queryScale === undefined && !config.normsValues;
+  if (isPlain && !valuesAreKeys) return [packed, '', ''];
+  const split = splitQueryKeyValue(context, layer, `${path}/qkv_proj`, packed);
+  const rotated = config.queryKeyNorm === 'rotated-head' ? rotateHeads(context, layer, path, split) : split;
+  const key = queryKeyNorm(norms, layer, 'keyNorm', rotated.key);
+  const value = valueNorm(norms, layer, split.value);
+  keyValues.set(layer, { key, value });
+  return [query(rotated.query), key, value];
 }

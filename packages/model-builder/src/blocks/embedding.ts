@@ -1,6 +1,7 @@
 // Embedding: token ids to rows of the embedding table, dequantised if needed.
 
 import { ELEMENT_TYPES, type GraphRecorder, int, MICROSOFT } from '@ortler/onnx';
+import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import { declareFloats, declareQuantised, type QuantisedMatrix } from '../weights/declare-weights.ts';
 import { blockCount } from '../weights/quantise.ts';
 import { type BlockContext, weightBits } from './block-context.ts';
@@ -30,17 +31,40 @@ export interface Embedding {
  * In `slots` graphs the table is memory-mapped, so only pages of used tokens become resident.
  */
 export function embedding(context: BlockContext, ids: string): Embedding {
-  const { graph, weights, config, precision, variant } = context;
+  const { config, weights } = context;
   const path = '/model/embed_tokens';
-  const tensor = weights.embedding();
+  const { value, table } = lookup(context, {
+    path,
+    name: EMBEDDING_WEIGHT,
+    tensor: weights.embedding(),
+    ids,
+  });
+  return { value: scaled(context, `${path}/scale`, value, config.embeddingScale), table };
+}
+
+/** Rows of a table, without a scale. */
+export function lookup(
+  context: BlockContext,
+  {
+    path,
+    name,
+    tensor,
+    ids,
+  }: {
+    readonly path: string;
+    readonly name: string;
+    readonly tensor: CheckpointTensor;
+    readonly ids: string;
+  },
+): Embedding {
+  const { graph, precision, variant } = context;
+  const width = tensor.shape[1]!;
   const { activation, blockSize, positionRank } = variant;
   if (weightBits(precision, [tensor]) === undefined) {
-    const name = declareFloats(graph, EMBEDDING_WEIGHT, [tensor], activation);
-    const row = graph.op(`${path}/Gather`, 'Gather', [name, ids]);
-    const value = scaled(context, `${path}/scale`, row, config.embeddingScale);
-    return { value, table: { kind: 'plain', name } };
+    declareFloats(graph, name, [tensor], activation);
+    return { value: graph.op(`${path}/Gather`, 'Gather', [name, ids]), table: { kind: 'plain', name } };
   }
-  const matrix = declareQuantised(graph, EMBEDDING_WEIGHT, [tensor], {
+  const matrix = declareQuantised(graph, name, [tensor], {
     layout: activation === 'float32' ? 'rows' : 'blocks',
     bits: TABLE_BITS,
     blockSize,
@@ -50,19 +74,18 @@ export function embedding(context: BlockContext, ids: string): Embedding {
     activation === 'float32'
       ? dequantiseBlocks(graph, path, matrix, ids)
       : gatherBlocks(graph, path, matrix, ids);
-  const paddedWidth = blockCount(config.hiddenSize, blockSize) * blockSize;
+  const paddedWidth = blockCount(width, blockSize) * blockSize;
   // In Reshape, 0 copies the dimension of the input.
   const kept = Array.from({ length: positionRank }, () => 0);
   const joined = graph.constant(`${path}/blocks_joined`, 'int64', [...kept, paddedWidth]);
   let value = graph.op(`${path}/Reshape`, 'Reshape', [blocks, joined]);
-  if (paddedWidth !== config.hiddenSize) {
+  if (paddedWidth !== width) {
     // Removes the padding of rows to whole blocks.
-    const bound = (name: string, values: number[]) =>
-      graph.constant(`${path}/Slice/${name}`, 'int64', values);
-    const bounds = [bound('start', [0]), bound('end', [config.hiddenSize]), bound('axis', [positionRank])];
+    const bound = (part: string, values: number[]) =>
+      graph.constant(`${path}/Slice/${part}`, 'int64', values);
+    const bounds = [bound('start', [0]), bound('end', [width]), bound('axis', [positionRank])];
     value = graph.op(`${path}/Slice`, 'Slice', [value, ...bounds]);
   }
-  value = scaled(context, `${path}/scale`, value, config.embeddingScale);
   return { value, table: { kind: 'quantised', matrix } };
 }
 

@@ -21,7 +21,8 @@ import { linear } from './linear.ts';
  */
 export function mlp(context: BlockContext, layer: number, input: string): string {
   const { graph, config, weights } = context;
-  const { intermediateSize, isGated, activation } = config;
+  const { isGated, activation } = config;
+  const { intermediateSize } = config.layers[layer]!;
   const path = `/model/layers.${layer}/mlp`;
   const parts = isGated ? (['gate', 'up'] as const) : (['up'] as const);
   const name = isGated ? 'gate_up_proj' : 'up_proj';

@@ -1,7 +1,7 @@
 // The residual stream: what attention and MLP add to it, and the norm of it that comes next.
 
 import { float, MICROSOFT } from '@ortler/onnx';
-import type { NormWeights } from '../hugging-face/decoder-weights.ts';
+import type { DecoderWeights, NormWeights } from '../hugging-face/decoder-weights.ts';
 import { declareFloats } from '../weights/declare-weights.ts';
 import { type GraphContext, weightName } from './block-context.ts';
 import { scaled } from './elementwise.ts';
@@ -69,4 +69,15 @@ function ownUpdate(
 ): string {
   const normed = ownNorm === undefined ? update : norm(context, ownNorm.path, update, ownNorm.weights);
   return scaled(context, `${path}/scale`, normed, context.config.residualScale);
+}
+
+/** The residual stream behind a layer by the layer's number. */
+export function scaleLayer(
+  { graph, weights, activation }: GraphContext & { readonly weights: DecoderWeights },
+  layer: number,
+  residual: string,
+): string {
+  const path = `/model/layers.${layer}/layer_scale`;
+  const factor = declareFloats(graph, weightName(path, 'weight'), [weights.layerScale(layer)], activation);
+  return graph.op(`${path}/Mul`, 'Mul', [residual, factor]);
 }

@@ -88,8 +88,8 @@ export function rotaryFrequencies(rope: RopeConfig): Float32Array {
 
 /**
  * `linear` slows every frequency by `factor`. `llama3` keeps wavelengths shorter than `original / high`, slows
- * those longer than `original / low` by `factor`, and blends in between. `yarn` does that between two pairs. `factors` has a
- * divisor for each frequency.
+ * those longer than `original / low` by `factor`, and blends in between. `yarn` does that between two pairs. `proportional` keeps the
+ * first pairs and does not rotate the others. `factors` has a divisor for each frequency.
  */
 function scaleFrequency(rope: RopeConfig, index: number, frequency: number): number {
   const { scaling } = rope;
@@ -101,6 +101,8 @@ function scaleFrequency(rope: RopeConfig, index: number, frequency: number): num
       return frequency / scaling.factors[index]!;
     case 'linear':
       return frequency / scaling.factor;
+    case 'proportional':
+      return index < scaling.rotatedPairs ? frequency / scaling.factor : 0;
     case 'llama3': {
       const { factor, lowFrequencyFactor: low, highFrequencyFactor: high, originalContextLength } = scaling;
       const wavelength = (2 * Math.PI) / frequency;

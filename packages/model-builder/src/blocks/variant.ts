@@ -3,7 +3,7 @@
 
 import { type GraphVariant, PAGED_INPUT, SLOTS_INPUT } from '@ortler/engine/graph-contract';
 import type { ValueInfo } from '@ortler/onnx';
-import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
+import type { LayerConfig } from '../hugging-face/decoder-config.ts';
 import type { BlockSize } from '../weights/quantise.ts';
 
 /** Names of the graph's dimensions that are known only at run time. */
@@ -47,7 +47,7 @@ export interface Variant {
   readonly attentionInputs: readonly string[];
   /** Its inputs after the rotary tables. */
   readonly lateAttentionInputs: readonly string[];
-  cacheDims(config: DecoderConfig): Dims;
+  cacheDims(layer: Pick<LayerConfig, 'kvHeadCount' | 'headSize'>): Dims;
   /** Largest head size with fast and correct kernels. */
   readonly largestHeadSize: number;
 }

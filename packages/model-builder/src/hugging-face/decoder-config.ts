@@ -18,12 +18,14 @@ export interface DecoderConfig {
   readonly norm: NormConfig;
   /** Rotary tables, which layers name by index. */
   readonly ropes: readonly RopeConfig[];
-  /** What differs from layer to layer. */
+  /** What differs from layer to layer. Head size, key heads and intermediate size of the model are those of most layers. */
   readonly layers: readonly LayerConfig[];
   /** Norms of queries and keys: before the rotation over each head or over all heads together, or behind it over each head. */
   readonly queryKeyNorm: 'none' | 'head' | 'width' | 'rotated-head';
-  /** Factor of the attention scores. */
-  readonly attentionScale: number;
+  /** A norm without weights over each head of values. */
+  readonly normsValues: boolean;
+  /** Factor of the attention scores; undefined for `headSize ** -0.5`. */
+  readonly attentionScale: number | undefined;
   /** Scores become `cap * tanh(score / cap)`. */
   readonly attentionSoftcap: number | undefined;
   /** Queries are multiplied by `1 + growth * ln(1 + floor(position / period))`. Not together with norms over heads. */
@@ -43,6 +45,10 @@ export interface DecoderConfig {
   /** Factor of the logits, before their soft cap. */
   readonly logitScale: number;
   readonly logitSoftcap: number | undefined;
+  /** The residual stream is multiplied by a number of the checkpoint behind each layer. */
+  readonly hasLayerScale: boolean;
+  /** Each layer adds something that depends on the token: embeddings of their own, with rows for all layers. */
+  readonly perLayerInput: { readonly size: number; readonly vocabSize: number } | undefined;
   /** The output matrix is the embedding table. */
   readonly tiedEmbeddings: boolean;
   readonly modules: ModuleNames;
@@ -60,6 +66,13 @@ export interface LayerConfig {
   readonly rope: number | undefined;
   /** Keys that a token sees, itself included; undefined for all. Unit: tokens. */
   readonly window: number | undefined;
+  readonly headSize: number;
+  readonly kvHeadCount: number;
+  readonly intermediateSize: number;
+  /** The layer has no matrix of values: they are its keys before norm and rotation. */
+  readonly valuesAreKeys: boolean;
+  /** Earlier layer whose keys and values this one attends to; undefined for its own. */
+  readonly kvSource: number | undefined;
 }
 
 export interface NormConfig {
@@ -94,6 +107,9 @@ export interface ModuleNames {
   /** One matrix with the rows of gates and ups in turn, in place of the two. */
   readonly gateUp: string | undefined;
   readonly down: string;
+  readonly perLayerGate: string;
+  readonly perLayerProjection: string;
+  readonly afterPerLayerInput: string | undefined;
 }
 
 /** The names of Llama, which most architectures share. */
@@ -113,4 +129,7 @@ export const LLAMA_MODULES: ModuleNames = {
   up: 'mlp.up_proj',
   gateUp: undefined,
   down: 'mlp.down_proj',
+  perLayerGate: 'per_layer_input_gate',
+  perLayerProjection: 'per_layer_projection',
+  afterPerLayerInput: undefined,
 };

@@ -6,8 +6,22 @@ import type { DecoderConfig } from './decoder-config.ts';
 import { withOffset } from './norm-weight.ts';
 import { tensorRows } from './tensor-rows.ts';
 
-export type LayerMatrix = 'query' | 'key' | 'value' | 'attentionOutput' | 'gate' | 'up' | 'down';
-export type LayerNorm = 'beforeAttention' | 'afterAttention' | 'beforeMlp' | 'afterMlp';
+export type LayerMatrix =
+  | 'query'
+  | 'key'
+  | 'value'
+  | 'attentionOutput'
+  | 'gate'
+  | 'up'
+  | 'down'
+  | 'perLayerGate'
+  | 'perLayerProjection';
+export type LayerNorm =
+  | 'beforeAttention'
+  | 'afterAttention'
+  | 'beforeMlp'
+  | 'afterMlp'
+  | 'afterPerLayerInput';
 export type HeadNorm = 'queryNorm' | 'keyNorm';
 
 /** Prefixes of the decoder's tensors: alone, as a part of a wrapper (two spellings), and without its head. */
@@ -44,8 +58,8 @@ export class DecoderWeights {
 
   /** Shape: `[outputs, inputs]`. */
   matrix(layer: number, role: LayerMatrix): CheckpointTensor {
-    const [outputs, inputs] = matrixShape(this.#config, role);
-    const fused = this.#fused(role);
+    const [outputs, inputs] = matrixShape(this.#config, layer, role);
+    const fused = this.#fused(layer, role);
     if (fused === undefined)
       return this.#tensor(layer, this.#config.modules[role], 'weight', [outputs, inputs]);
     const all = this.#tensor(layer, fused.module, 'weight', [fused.rowCount, inputs]);
@@ -55,8 +69,8 @@ export class DecoderWeights {
   /** Shape: `[outputs]`. Undefined for matrices without. */
   bias(layer: number, role: LayerMatrix): CheckpointTensor | undefined {
     if (!hasBias(this.#config, role)) return undefined;
-    const [outputs] = matrixShape(this.#config, role);
-    const fused = this.#fused(role);
+    const [outputs] = matrixShape(this.#config, layer, role);
+    const fused = this.#fused(layer, role);
     if (fused === undefined) return this.#tensor(layer, this.#config.modules[role], 'bias', [outputs]);
     return tensorRows(this.#tensor(layer, fused.module, 'bias', [fused.rowCount]), fused.firstRow, outputs);
   }
@@ -67,13 +81,40 @@ export class DecoderWeights {
     return module === undefined ? undefined : this.#norm(`${this.#layer(layer)}.${module}`);
   }
 
+  /** Factor of the residual stream behind the layer. Shape: `[1]`. */
+  layerScale(layer: number): CheckpointTensor {
+    return this.source.tensor(`${this.#layer(layer)}.layer_scalar`, [1]);
+  }
+
+  /** Rows for each token, of all layers. Shape: `[vocab, layers * size]`. */
+  perLayerEmbedding(): CheckpointTensor {
+    const { layerCount, perLayerInput } = this.#config;
+    const { vocabSize, size } = perLayerInput!;
+    return this.source.tensor(`${this.#prefix}embed_tokens_per_layer.weight`, [vocabSize, layerCount * size]);
+  }
+
+  /** Shape: `[layers * size, hidden]`. */
+  perLayerModelProjection(): CheckpointTensor {
+    const { layerCount, hiddenSize, perLayerInput } = this.#config;
+    const shape = [layerCount * perLayerInput!.size, hiddenSize];
+    return this.source.tensor(`${this.#prefix}per_layer_model_projection.weight`, shape);
+  }
+
+  /** Shape: `[size]`. */
+  perLayerProjectionNorm(): CheckpointTensor {
+    return this.source.tensor(`${this.#prefix}per_layer_projection_norm.weight`, [
+      this.#config.perLayerInput!.size,
+    ]);
+  }
+
   finalNorm(): NormWeights {
     return this.#norm(`${this.#prefix}norm`);
   }
 
   /** Shape: `[headSize]`, or `[heads * headSize]` for a norm over all heads. */
   headNorm(layer: number, role: HeadNorm): CheckpointTensor {
-    const { headCount, kvHeadCount, headSize, queryKeyNorm, norm, modules } = this.#config;
+    const { headCount, queryKeyNorm, norm, modules } = this.#config;
+    const { kvHeadCount, headSize } = this.#config.layers[layer]!;
     const heads = queryKeyNorm !== 'width' ? 1 : role === 'queryNorm' ? headCount : kvHeadCount;
     return withOffset(this.#tensor(layer, modules[role], 'weight', [heads * headSize]), norm.weightOffset);
   }
@@ -125,9 +166,11 @@ export class DecoderWeights {
 
   /** Where the rows of a matrix are in a matrix of several; undefined where it is stored alone. */
   #fused(
+    layer: number,
     role: LayerMatrix,
   ): { readonly module: string; readonly firstRow: number; readonly rowCount: number } | undefined {
-    const { headCount, kvHeadCount, headSize, intermediateSize, modules } = this.#config;
+    const { headCount, modules } = this.#config;
+    const { kvHeadCount, headSize, intermediateSize } = this.#config.layers[layer]!;
     const [queries, keys] = [headCount * headSize, kvHeadCount * headSize];
     if (role === 'gate' || role === 'up') {
       if (modules.gateUp === undefined) return undefined;
@@ -151,9 +194,11 @@ export interface NormWeights {
 
 /** `[outputs, inputs]`. */
 export function matrixShape(
-  { headCount, kvHeadCount, headSize, hiddenSize, intermediateSize }: DecoderConfig,
+  { headCount, hiddenSize, layers, perLayerInput }: DecoderConfig,
+  layer: number,
   role: LayerMatrix,
 ): readonly [number, number] {
+  const { headSize, kvHeadCount, intermediateSize } = layers[layer]!;
   switch (role) {
     case 'query':
       return [headCount * headSize, hiddenSize];
@@ -167,6 +212,10 @@ export function matrixShape(
       return [intermediateSize, hiddenSize];
     case 'down':
       return [hiddenSize, intermediateSize];
+    case 'perLayerGate':
+      return [perLayerInput!.size, hiddenSize];
+    case 'perLayerProjection':
+      return [hiddenSize, perLayerInput!.size];
   }
 }
 
@@ -182,5 +231,8 @@ function hasBias(config: DecoderConfig, role: LayerMatrix): boolean {
     case 'up':
     case 'down':
       return config.mlpBias;
+    case 'perLayerGate':
+    case 'perLayerProjection':
+      return false;
   }
 }

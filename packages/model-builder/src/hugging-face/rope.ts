@@ -16,6 +16,7 @@ const ropeSettings = z.discriminatedUnion('rope_type', [
     high_freq_factor: z.number().positive(),
     original_max_position_embeddings: contextLength,
   }),
+  z.object({ rope_type: z.literal('proportional'), factor: factor.default(1) }),
   z.object({
     rope_type: z.literal('yarn'),
     factor,
@@ -74,6 +75,8 @@ export type RopeScaling =
       /** Factor of cosines and sines. */
       readonly amplitude: number;
     }
+  /** The slowest frequencies are 0, so that the rest of a head is not rotated; its pairs are half the head size apart. */
+  | { readonly kind: 'proportional'; readonly factor: number; readonly rotatedPairs: number }
   /** Frequency `i` is divided by factor `i`: llama3 scaling as GGUF files have it. Shape: `[size / 2]`. */
   | { readonly kind: 'factors'; readonly factors: readonly number[] };
 
@@ -87,7 +90,14 @@ export interface RopeConfig {
   readonly scaling: RopeScaling;
 }
 
-export const SUPPORTED_ROPE_TYPES = ['default', 'linear', 'llama3', 'yarn', 'longrope'] as const;
+export const SUPPORTED_ROPE_TYPES = [
+  'default',
+  'linear',
+  'llama3',
+  'yarn',
+  'longrope',
+  'proportional',
+] as const;
 
 /** A parsed block of RoPE settings, or its fault: invalid, or valid but unsupported. */
 export type RopeResult =
@@ -156,6 +166,8 @@ function toScaling(
   switch (settings.rope_type) {
     case 'default':
       return { kind: 'none' };
+    case 'proportional':
+      return { kind: 'proportional', factor: settings.factor, rotatedPairs: 0 };
     case 'linear':
       return { kind: 'linear', factor: settings.factor };
     case 'llama3':

@@ -1,6 +1,7 @@
 // The matrices of a decoder that the CPU kernels multiply with, and the tensors of the checkpoint that each is made of.
 
 import { EMBEDDING_WEIGHT } from '../blocks/embedding.ts';
+import { projectedParts } from '../blocks/head-norm.ts';
 import { LM_HEAD_WEIGHT } from '../blocks/lm-head.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
@@ -21,7 +22,9 @@ export interface DecoderMatrix {
 export function* decoderMatrices(config: DecoderConfig): Generator<DecoderMatrix> {
   yield EMBEDDING_TABLE;
   if (!config.tiedEmbeddings) yield OUTPUT_TABLE;
-  for (let layer = 0; layer < config.layerCount; layer++) yield* Object.values(layerMatrices(config, layer));
+  if (config.perLayerInput !== undefined) yield* [PER_LAYER_TABLE, PER_LAYER_MODEL_PROJECTION];
+  for (let layer = 0; layer < config.layerCount; layer++)
+    yield* Object.values<DecoderMatrix>({ ...layerMatrices(config, layer) });
 }
 
 export const EMBEDDING_TABLE: DecoderMatrix = {
@@ -36,21 +39,51 @@ export const OUTPUT_TABLE: DecoderMatrix = {
   tensors: weights => [weights.head()],
 };
 
-export function layerMatrices(
-  { isGated }: Pick<DecoderConfig, 'isGated'>,
-  layer: number,
-): Readonly<Record<Exclude<MatrixRole, 'table'>, DecoderMatrix>> {
+/** Rows for each token of all layers, which are looked up as those of the embedding table are. */
+export const PER_LAYER_TABLE: DecoderMatrix = {
+  role: 'table',
+  name: 'model.embed_tokens_per_layer.weight',
+  tensors: weights => [weights.perLayerEmbedding()],
+};
+
+export const PER_LAYER_MODEL_PROJECTION: DecoderMatrix = {
+  role: 'gateUp',
+  name: 'model.per_layer_model_projection.weight',
+  tensors: weights => [weights.perLayerModelProjection()],
+};
+
+export interface LayerMatrices {
+  readonly query: DecoderMatrix;
+  readonly key?: DecoderMatrix;
+  readonly value?: DecoderMatrix;
+  readonly attentionOutput: DecoderMatrix;
+  readonly gateUp: DecoderMatrix;
+  readonly down: DecoderMatrix;
+  readonly perLayerGate?: DecoderMatrix;
+  readonly perLayerProjection?: DecoderMatrix;
+}
+
+/** In the order of the computation. */
+export function layerMatrices(config: DecoderConfig, layer: number): LayerMatrices {
   const of = (role: MatrixRole, module: string, ...parts: readonly LayerMatrix[]): DecoderMatrix => ({
     role,
     name: `model.layers.${layer}.${module}.weight`,
     tensors: weights => parts.map(part => weights.matrix(layer, part)),
   });
+  const own = projectedParts(config, layer);
+  const { isGated, perLayerInput } = config;
   return {
     query: of('query', 'self_attn.q_proj', 'query'),
-    key: of('key', 'self_attn.k_proj', 'key'),
-    value: of('value', 'self_attn.v_proj', 'value'),
+    ...(own.includes('key') ? { key: of('key', 'self_attn.k_proj', 'key') } : {}),
+    ...(own.includes('value') ? { value: of('value', 'self_attn.v_proj', 'value') } : {}),
     attentionOutput: of('attentionOutput', 'self_attn.o_proj', 'attentionOutput'),
     gateUp: isGated ? of('gateUp', 'mlp.gate_up_proj', 'gate', 'up') : of('gateUp', 'mlp.up_proj', 'up'),
     down: of('down', 'mlp.down_proj', 'down'),
+    ...(perLayerInput === undefined
+      ? {}
+      : {
+          perLayerGate: of('gateUp', 'per_layer_input_gate', 'perLayerGate'),
+          perLayerProjection: of('down', 'per_layer_projection', 'perLayerProjection'),
+        }),
   };
 }

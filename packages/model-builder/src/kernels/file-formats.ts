@@ -18,7 +18,7 @@ export function fileFormats(weights: DecoderWeights, config: DecoderConfig): Mat
     formats.set(name, own.reduce(commonFormat));
     if (role === 'query') products = [];
     if (role === 'query' || role === 'key' || role === 'value') products.push(name);
-    if (role === 'value') joinFloats(products, formats);
+    if (role === 'attentionOutput') joinFloats(products, formats);
   }
   return formats;
 }

@@ -12,7 +12,7 @@ import { KERNELS_DOMAIN } from '@ortler/kernels';
 import { type AttributeValue, float, int } from '@ortler/onnx';
 import { operatorLayer } from '../blocks/attention.ts';
 import { weightName } from '../blocks/block-context.ts';
-import { queryKeyNorms, splitQueryKeyValue } from '../blocks/head-norm.ts';
+import { projectedParts, queryKeyNorm, splitQueryKeyValue, valueNorm } from '../blocks/head-norm.ts';
 import { scaleQueries } from '../blocks/query-scale.ts';
 import { rotaryTables } from '../blocks/rotary.ts';
 import { rotateHeads } from '../blocks/rotate-heads.ts';
@@ -40,9 +40,8 @@ const OPERATORS: Readonly<Record<KvType, string>> = {
  */
 export function attention(context: KernelsContext, layer: number, input: NormedInput): string {
   const { graph, config, kvType } = context;
-  const { kvHeadCount, headSize } = config;
   const path = `/model/layers.${layer}/attn`;
-  const { rope } = operatorLayer(config, layer);
+  const { rope, kvHeadCount, headSize } = operatorLayer(config, layer);
   const tables = rope === undefined ? undefined : rotaryTables(rope);
   const rowLength = cacheRowLength({ variant: 'kernels', kvType, headSize });
   const dims = [DYNAMIC_DIMS.batch, kvHeadCount, DYNAMIC_DIMS.capacity, rowLength];
@@ -67,47 +66,64 @@ export function attention(context: KernelsContext, layer: number, input: NormedI
   return attended;
 }
 
+/** Queries, keys and values, one after the other. */
 function queryKeyValue(context: KernelsContext, layer: number, path: string, input: NormedInput): string {
-  const parts = ['query', 'key', 'value'] as const;
-  const matrices = layerMatrices(context.config, layer);
+  const { config, keyValues } = context;
+  const parts = projectedParts(config, layer);
+  const matrices = layerMatrices(config, layer);
   const packed = multiply(context, `${path}/qkv_proj`, {
     ...input,
-    matrices: parts.map(part => tiles(context, matrices[part])),
+    matrices: parts.map(part => tiles(context, matrices[part]!)),
     bias: biases(context, `${path}/qkv_proj`, layer, parts),
   });
-  const { queryKeyNorm, queryScale } = context.config;
-  const isOperators = queryKeyNorm === 'none' || queryKeyNorm === 'head';
-  if (isOperators && queryScale === undefined) return packed;
-  // Norms over each head are the operator's, and would undo the scale.
-  assertInvariant(queryKeyNorm !== 'head', 'queries have norms over each head or grow with their position');
-  const [query, key, value] = splitQueryKeyValue(context, `${path}/qkv_proj`, packed);
-  const heads = { query, key };
-  const rotated = queryKeyNorm === 'rotated-head' ? rotateHeads(context, layer, path, heads) : heads;
+  const joined = (...values: readonly string[]) =>
+    context.graph.op(`${path}/Concat`, 'Concat', values, { attributes: { axis: int(-1) } });
+  const { kvSource, valuesAreKeys } = config.layers[layer]!;
+  if (kvSource !== undefined) {
+    const { key, value } = keyValues.get(kvSource)!;
+    return joined(packed, key, value);
+  }
+  // Norms over each head before the rotation are the operator's.
+  const isOperators = config.queryKeyNorm === 'none' || config.queryKeyNorm === 'head';
+  if (isOperators && config.queryScale === undefined && !config.normsValues && !valuesAreKeys) return packed;
+  // They would undo the scale.
+  assertInvariant(
+    config.queryKeyNorm !== 'head' || config.queryScale === undefined,
+    'queries have norms over each head or grow with their position',
+  );
   const norms = { ...context, positionRank: 2 } as const;
-  const [normedQuery, normedKey] = queryKeyNorms(norms, layer, rotated);
-  const joined = [scaleQueries(context, path, normedQuery), normedKey, value];
-  return context.graph.op(`${path}/Concat`, 'Concat', joined, { attributes: { axis: int(-1) } });
+  const split = splitQueryKeyValue(context, layer, `${path}/qkv_proj`, packed);
+  const rotated = config.queryKeyNorm === 'rotated-head' ? rotateHeads(context, layer, path, split) : split;
+  const query = isOperators ? split.query : queryKeyNorm(norms, layer, 'queryNorm', rotated.query);
+  const key = isOperators ? split.key : queryKeyNorm(norms, layer, 'keyNorm', rotated.key);
+  const value = valueNorm(norms, layer, split.value);
+  keyValues.set(layer, { key, value });
+  return joined(scaleQueries(context, path, query), key, value);
 }
 
 /** Weights of the norms that the operator computes. */
 function headNorms({ graph, config, weights }: KernelsContext, layer: number, path: string): string[] {
   if (config.queryKeyNorm !== 'head') return [];
-  const declare = (role: HeadNorm, name: string) =>
-    declareFloats(graph, weightName(`${path}/${name}`, 'weight'), [weights.headNorm(layer, role)], 'float32');
+  const { kvSource = layer } = config.layers[layer]!;
+  const declare = (role: HeadNorm, name: string) => {
+    const weight = weights.headNorm(role === 'keyNorm' ? kvSource : layer, role);
+    return declareFloats(graph, weightName(`${path}/${name}`, 'weight'), [weight], 'float32');
+  };
   return [declare('queryNorm', 'q_norm'), declare('keyNorm', 'k_norm')];
 }
 
 function settings({ config }: KernelsContext, layer: number): Record<string, AttributeValue> {
-  const { headCount, kvHeadCount, headSize, queryKeyNorm, norm, attentionScale, attentionSoftcap } = config;
-  const { rope, window } = operatorLayer(config, layer);
+  const { headCount, norm, attentionScale, attentionSoftcap } = config;
+  const { rope, window, kvHeadCount, headSize } = operatorLayer(config, layer);
+  const scale = attentionScale ?? headSize ** -0.5;
   return {
     heads: int(headCount),
     kv_heads: int(kvHeadCount),
     head_size: int(headSize),
-    ...(queryKeyNorm === 'head' ? { epsilon: float(norm.epsilon) } : {}),
+    ...(config.queryKeyNorm === 'head' ? { epsilon: float(norm.epsilon) } : {}),
     ...(rope !== undefined && config.ropes[rope]!.isInterleaved ? { interleaved: int(1) } : {}),
     ...(window === undefined ? {} : { window: int(window) }),
-    ...(attentionScale === headSize ** -0.5 ? {} : { scale: float(attentionScale) }),
+    ...(scale === headSize ** -0.5 ? {} : { scale: float(scale) }),
     ...(attentionSoftcap === undefined ? {} : { softcap: float(attentionSoftcap) }),
   };
 }

@@ -6,15 +6,22 @@ import { GraphRecorder } from '@ortler/onnx';
 import { layerNorm } from '../architectures/placed-norms.ts';
 import { scaled } from '../blocks/elementwise.ts';
 import { selectRows, shapeLogits, shapesLogits } from '../blocks/lm-head.ts';
+import { layerInput, perLayerInputs, perLayerUpdate } from '../blocks/per-layer-input.ts';
 import { declarePositions } from '../blocks/positions.ts';
 import { declareQueryScale } from '../blocks/query-scale.ts';
-import { addUpdate, type PlacedNorm } from '../blocks/residual-stream.ts';
+import { addUpdate, type PlacedNorm, scaleLayer } from '../blocks/residual-stream.ts';
 import { declareRotaryTables } from '../blocks/rotary.ts';
 import { DYNAMIC_DIMS, type Variant } from '../blocks/variant.ts';
 import { ModelBuildError } from '../errors.ts';
 import { readsPositions } from '../hugging-face/decoder-config.ts';
 import type { LayerMatrix } from '../hugging-face/decoder-weights.ts';
-import { EMBEDDING_TABLE, layerMatrices, OUTPUT_TABLE } from './decoder-matrices.ts';
+import {
+  EMBEDDING_TABLE,
+  layerMatrices,
+  OUTPUT_TABLE,
+  PER_LAYER_MODEL_PROJECTION,
+  PER_LAYER_TABLE,
+} from './decoder-matrices.ts';
 import { attention } from './kernels-attention.ts';
 import { biases, type KernelsContext, multiply, normedInput, tiles } from './kernels-context.ts';
 import { mlpInner } from './kernels-mlp.ts';
@@ -51,9 +58,17 @@ export function recordKernelsGraph(
 ): GraphRecorder {
   const { config, weights } = parts;
   const graph = new GraphRecorder();
-  const context: KernelsContext = { ...parts, graph, activation: 'float32', formats, onMatrix };
-  if (config.headSize > LARGEST_HEAD_SIZE) {
-    const message = `heads of ${config.headSize} elements are not built as "kernels", which has at most ${LARGEST_HEAD_SIZE}`;
+  const context: KernelsContext = {
+    ...parts,
+    graph,
+    activation: 'float32',
+    formats,
+    onMatrix,
+    keyValues: new Map(),
+  };
+  const headSize = Math.max(...config.layers.map(layer => layer.headSize));
+  if (headSize > LARGEST_HEAD_SIZE) {
+    const message = `heads of ${headSize} elements are not built as "kernels", which has at most ${LARGEST_HEAD_SIZE}`;
     throw new ModelBuildError('unsupported', message, { key: 'head_dim' });
   }
   weights.checkExtent();
@@ -68,7 +83,9 @@ export function recordKernelsGraph(
   const path = '/model/embed_tokens';
   const row = embeddingLookup(graph, path, SLOTS_INPUT.inputIds, table);
   let residual = scaled(context, `${path}/scale`, row, config.embeddingScale);
-  for (let layer = 0; layer < config.layerCount; layer++) residual = decoderLayer(context, layer, residual);
+  const perLayer = perLayerValues(context, residual);
+  for (let layer = 0; layer < config.layerCount; layer++)
+    residual = decoderLayer(context, layer, residual, perLayer);
   const output = shapesLogits(config) ? '/lm_head/product' : SLOTS_OUTPUT.logits;
   multiply(context, '/lm_head', {
     ...normedInput(context, { path: '/model/norm', weights: weights.finalNorm() }, residual),
@@ -81,19 +98,27 @@ export function recordKernelsGraph(
   return graph;
 }
 
-function decoderLayer(context: KernelsContext, layer: number, input: string): string {
+function decoderLayer(
+  context: KernelsContext,
+  layer: number,
+  input: string,
+  perLayer: string | undefined,
+): string {
   const { config, weights } = context;
-  const { headCount, headSize, hiddenSize, isParallel } = config;
+  const { headCount, hiddenSize, isParallel } = config;
+  const { headSize } = config.layers[layer]!;
   const path = `/model/layers.${layer}`;
   const before = normedInput(context, layerNorm(weights, layer, 'beforeAttention'), input);
   let attended = attention(context, layer, before);
   let residual = input;
   let parallelInput = before.input;
+  let own = perLayer && layerInput({ ...context, ...VARIANT }, layer, perLayer);
   if (layer === config.layerCount - 1) {
     const select = (name: string, value: string, size: number) =>
       selectRows({ ...context, variant: VARIANT }, `${path}/logit_rows/${name}`, value, size);
     attended = select('attention', attended, headCount * headSize);
     residual = select('residual', residual, hiddenSize);
+    own = own && select('per_layer_input', own, config.perLayerInput!.size);
     if (isParallel)
       parallelInput = before.input === input ? residual : select('normed', before.input, hiddenSize);
   }
@@ -101,7 +126,38 @@ function decoderLayer(context: KernelsContext, layer: number, input: string): st
   const mlpInput = isParallel
     ? { ...before, input: parallelInput }
     : normedInput(context, layerNorm(weights, layer, 'beforeMlp'), residual);
-  return addProduct(context, layer, { role: 'down', input: mlpInner(context, layer, mlpInput), residual });
+  residual = addProduct(context, layer, {
+    role: 'down',
+    input: mlpInner(context, layer, mlpInput),
+    residual,
+  });
+  if (own !== undefined) residual = addPerLayerInput(context, layer, { residual, own });
+  return config.hasLayerScale ? scaleLayer(context, layer, residual) : residual;
+}
+
+/** The inputs that layers have of their own, of all layers; undefined for models without. */
+function perLayerValues(context: KernelsContext, embedded: string): string | undefined {
+  if (context.config.perLayerInput === undefined) return undefined;
+  const path = '/model/per_layer';
+  const table = tiles(context, PER_LAYER_TABLE);
+  const rows = embeddingLookup(context.graph, path, SLOTS_INPUT.inputIds, table);
+  const matrices = [tiles(context, PER_LAYER_MODEL_PROJECTION)];
+  const projected = multiply(context, `${path}/model_projection`, { input: embedded, matrices });
+  return perLayerInputs({ ...context, ...VARIANT }, { rows, projected });
+}
+
+function addPerLayerInput(
+  context: KernelsContext,
+  layer: number,
+  values: { readonly residual: string; readonly own: string },
+): string {
+  const matrices = layerMatrices(context.config, layer);
+  const update = perLayerUpdate(context, layer, values, (role, path, input) =>
+    multiply(context, path, { input, matrices: [tiles(context, matrices[role]!)] }),
+  );
+  const ownNorm = layerNorm(context.weights, layer, 'afterPerLayerInput');
+  const path = `/model/layers.${layer}/per_layer_input`;
+  return addUpdate(context, path, { residual: values.residual, update, ownNorm, next: undefined }).residual;
 }
 
 const UPDATES = {

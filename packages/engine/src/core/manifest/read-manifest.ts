@@ -96,6 +96,18 @@ function checkManifest(file: string, value: unknown): asserts value is ModelMani
     const entry = fields[name];
     if (typeof entry !== 'string' || entry === '') refuse(name, 'a text that is not empty');
   }
+  const { layerCaches, layerCount } = fields;
+  if (layerCaches !== undefined && !isLayerCaches(layerCaches, layerCount))
+    refuse('layerCaches', `${String(layerCount)} objects with kvHeadCount and headSize, or absent`);
   if ((fields.headCount as number) % (fields.kvHeadCount as number) !== 0)
     refuse('headCount', `a multiple of kvHeadCount (${String(fields.kvHeadCount)})`);
+}
+
+function isLayerCaches(value: unknown, layerCount: unknown): boolean {
+  const isCount = (count: unknown) => Number.isSafeInteger(count) && (count as number) > 0;
+  return (
+    Array.isArray(value) &&
+    value.length === layerCount &&
+    value.every(layer => isCount(layer?.kvHeadCount) && isCount(layer?.headSize))
+  );
 }

@@ -3,16 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { pastName, presentName } from '../../../graph-contract.ts';
 import { type KvShape, KvStore } from './slot-store.ts';
 
+const LAYER = { kvHeadCount: 2, rowLength: 4 };
 const SHAPE = {
-  layerCount: 2,
-  kvHeadCount: 2,
-  rowLength: 4,
+  layers: [LAYER, LAYER],
   slotCount: 3,
   capacity: 5,
   groupLength: 1,
   type: 'float32',
 } as const satisfies KvShape;
-const SLOT_LENGTH = SHAPE.kvHeadCount * SHAPE.capacity * SHAPE.rowLength;
+const SLOT_LENGTH = LAYER.kvHeadCount * SHAPE.capacity * LAYER.rowLength;
 
 /** Tensors that count how many of them live. */
 class CountingBackend implements OrtBackend {
@@ -94,8 +93,8 @@ describe('KvStore', () => {
     });
     keysOfSlot(store, 2).fill(-1);
     store.copySlot(0, 2, 3);
-    const headLength = SHAPE.capacity * SHAPE.rowLength;
-    const copiedLength = 3 * SHAPE.rowLength;
+    const headLength = SHAPE.capacity * LAYER.rowLength;
+    const copiedLength = 3 * LAYER.rowLength;
     const expected = Array.from({ length: SLOT_LENGTH }, (_, index) =>
       index % headLength < copiedLength ? 100 + index : -1,
     );
@@ -109,10 +108,10 @@ describe('KvStore', () => {
         data[index] = 100 * slot + index;
       });
     store.swapSlots(0, 2, 2);
-    const headLength = SHAPE.capacity * SHAPE.rowLength;
+    const headLength = SHAPE.capacity * LAYER.rowLength;
     const expectedOf = (slot: number, other: number) =>
       Array.from({ length: SLOT_LENGTH }, (_, index) =>
-        index % headLength < 2 * SHAPE.rowLength ? 100 * other + index : 100 * slot + index,
+        index % headLength < 2 * LAYER.rowLength ? 100 * other + index : 100 * slot + index,
       );
     expect([...keysOfSlot(store, 0)]).toEqual(expectedOf(0, 2));
     expect([...keysOfSlot(store, 1)]).toEqual(expectedOf(1, 1));
@@ -121,7 +120,7 @@ describe('KvStore', () => {
 
   // A capacity of 20 tokens takes two groups of 16.
   const GROUPED = { ...SHAPE, capacity: 20, groupLength: 16 } as const satisfies KvShape;
-  const GROUPED_HEAD = 32 * SHAPE.rowLength;
+  const GROUPED_HEAD = 32 * LAYER.rowLength;
 
   it.each([
     ['float32', Float32Array],
@@ -149,7 +148,7 @@ describe('KvStore', () => {
       });
     const expectedOf = (slot: number, other: number) =>
       Array.from({ length: 2 * GROUPED_HEAD }, (_, index) =>
-        index % GROUPED_HEAD < copied * SHAPE.rowLength ? 1000 * other + index : 1000 * slot + index,
+        index % GROUPED_HEAD < copied * LAYER.rowLength ? 1000 * other + index : 1000 * slot + index,
       );
     store.swapSlots(1, 2, length);
     expect([...keysOfSlot(store, 1)]).toEqual(expectedOf(1, 2));
@@ -169,12 +168,31 @@ describe('KvStore', () => {
     expect(backend.liveCount).toBe(0);
   });
 
+  it('has layers of different sizes, whose slots are copied and exchanged whole', () => {
+    const wide = { kvHeadCount: 1, rowLength: 8 };
+    const store = new KvStore(new CountingBackend(), { ...SHAPE, layers: [LAYER, wide] });
+    const slotOf = (layer: number, slot: number) => store.view(slot, 1).inputs.get(pastName(layer, 'value'))!;
+    expect(slotOf(0, 0).shape).toEqual([1, 2, 5, 4]);
+    expect(slotOf(1, 0).shape).toEqual([1, 1, 5, 8]);
+    for (const layer of [0, 1]) (slotOf(layer, 1).data as Float32Array).fill(layer + 1);
+    store.copySlot(1, 2, 5);
+    store.swapSlots(1, 0, 5);
+    for (const layer of [0, 1])
+      for (const [slot, value] of [
+        [0, layer + 1],
+        [1, 0],
+        [2, layer + 1],
+      ] as const)
+        expect(new Set(slotOf(layer, slot).data as Float32Array), `${layer}, ${slot}`).toEqual(
+          new Set([value]),
+        );
+    store.dispose();
+  });
+
   it('takes no memory for tokens that were never written', () => {
     const before = process.memoryUsage.rss();
     const store = new KvStore(new CountingBackend(), {
-      layerCount: 8,
-      kvHeadCount: 8,
-      rowLength: 64,
+      layers: Array.from({ length: 8 }, () => ({ kvHeadCount: 8, rowLength: 64 })),
       slotCount: 16,
       capacity: 4096,
       groupLength: 1,

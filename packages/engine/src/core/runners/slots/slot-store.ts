@@ -2,6 +2,7 @@
 //
 //     [slotCount, kvHeadCount, capacity, rowLength]   float32, float16 or int8
 //
+// whose heads and rows may differ from layer to layer.
 // In `kernels` graphs the tokens of a group lie side by side, so capacities and copies are whole groups.
 // A run of slots is a contiguous run of memory, so any batch of neighbouring slots is a view without copying.
 // Memory that no token was written to costs nothing: the arrays are fresh zero pages, never filled.
@@ -11,11 +12,15 @@ import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';
 import { assertInvariant, EngineError } from '../../../errors.ts';
 import { KV_PARTS, type KvPart, type KvType, pastName, presentName } from '../../../graph-contract.ts';
 
-export interface KvShape {
-  readonly layerCount: number;
+/** The cache of one layer. */
+export interface LayerShape {
   readonly kvHeadCount: number;
   /** Elements that one token and head take. */
   readonly rowLength: number;
+}
+
+export interface KvShape {
+  readonly layers: readonly LayerShape[];
   readonly slotCount: number;
   /** Most tokens of a slot; rounded up to whole groups. */
   readonly capacity: number;
@@ -30,6 +35,13 @@ export interface KvView {
   readonly outputs: ReadonlyMap<string, OrtTensor>;
 }
 
+/** The memory of one layer and part. */
+interface Pool extends LayerShape {
+  readonly layer: number;
+  readonly part: KvPart;
+  readonly data: KvArray;
+}
+
 type KvArray = Float32Array | Uint16Array | Int8Array;
 
 const TYPES = {
@@ -41,7 +53,7 @@ const TYPES = {
 export class KvStore {
   readonly #backend: OrtBackend;
   readonly #shape: KvShape;
-  readonly #pools: { readonly layer: number; readonly part: KvPart; readonly data: KvArray }[] = [];
+  readonly #pools: Pool[] = [];
   /** Where one head of a slot waits while two slots are exchanged. */
   readonly #spare: KvArray;
   /** By first slot and count; at most one per slot and one per batch size. */
@@ -55,12 +67,13 @@ export class KvStore {
   constructor(backend: OrtBackend, shape: KvShape, machineBytes = totalmem()) {
     this.#backend = backend;
     this.#shape = { ...shape, capacity: wholeGroups(shape, shape.capacity) };
-    const length = shape.slotCount * this.#slotLength;
     const { array } = TYPES[shape.type];
     try {
-      this.#spare = new array(this.#shape.capacity * shape.rowLength);
-      for (let layer = 0; layer < shape.layerCount; layer++) {
-        for (const part of KV_PARTS) this.#pools.push({ layer, part, data: new array(length) });
+      const longest = Math.max(...shape.layers.map(({ rowLength }) => rowLength));
+      this.#spare = new array(this.#shape.capacity * longest);
+      for (const [layer, own] of shape.layers.entries()) {
+        const length = shape.slotCount * this.#slotLength(own);
+        for (const part of KV_PARTS) this.#pools.push({ ...own, layer, part, data: new array(length) });
       }
     } catch (cause) {
       throw this.#noRoom(machineBytes, cause);
@@ -68,8 +81,9 @@ export class KvStore {
   }
 
   #noRoom(machineBytes: number, cause: unknown): EngineError {
-    const { slotCount, capacity, layerCount, type } = this.#shape;
-    const bytes = TYPES[type].array.BYTES_PER_ELEMENT * 2 * layerCount * slotCount * this.#slotLength;
+    const { slotCount, capacity, layers, type } = this.#shape;
+    const slotLength = layers.reduce((sum, layer) => sum + 2 * this.#slotLength(layer), 0);
+    const bytes = TYPES[type].array.BYTES_PER_ELEMENT * slotCount * slotLength;
     const cache = `The cache of ${slotCount} slots (maxSequences and cacheSlots) of contextLength ${capacity} takes up to ${toGib(bytes)}`;
     if (bytes <= machineBytes)
       return new EngineError('engine_failed', `${cache}, which cannot be reserved; lower one of them.`, {
@@ -80,9 +94,9 @@ export class KvStore {
     return new EngineError('model_invalid', message, { cause });
   }
 
-  get #slotLength(): number {
-    const { kvHeadCount, capacity, rowLength } = this.#shape;
-    return kvHeadCount * capacity * rowLength;
+  /** Elements of one slot in one array of a layer. */
+  #slotLength({ kvHeadCount, rowLength }: LayerShape): number {
+    return kvHeadCount * this.#shape.capacity * rowLength;
   }
 
   /** Slots `[firstSlot, firstSlot + count)` as tensors of shape `[count, kvHeadCount, capacity, rowLength]`. */
@@ -90,15 +104,15 @@ export class KvStore {
     const key = `${firstSlot}+${count}`;
     const known = this.#views.get(key);
     if (known !== undefined) return known;
-    const { kvHeadCount, capacity, rowLength, slotCount, type } = this.#shape;
+    const { capacity, slotCount, type } = this.#shape;
     assertInvariant(firstSlot >= 0 && firstSlot + count <= slotCount, 'a view covers existing slots');
-    const shape = [count, kvHeadCount, capacity, rowLength];
     const inputs = new Map<string, OrtTensor>();
     const outputs = new Map<string, OrtTensor>();
-    for (const { layer, part, data } of this.#pools) {
-      const start = firstSlot * this.#slotLength;
-      const rows = data.subarray(start, start + count * this.#slotLength);
-      const tensor = this.#backend.createTensor(type, shape, rows);
+    for (const pool of this.#pools) {
+      const { layer, part, data, kvHeadCount, rowLength } = pool;
+      const slotLength = this.#slotLength(pool);
+      const rows = data.subarray(firstSlot * slotLength, (firstSlot + count) * slotLength);
+      const tensor = this.#backend.createTensor(type, [count, kvHeadCount, capacity, rowLength], rows);
       inputs.set(pastName(layer, part), tensor);
       outputs.set(presentName(layer, part), tensor);
     }
@@ -109,11 +123,12 @@ export class KvStore {
 
   /** Mutates: makes the first `length` tokens of slot `to` those of slot `from`. */
   copySlot(from: number, to: number, length: number): void {
-    const { kvHeadCount, capacity, rowLength } = this.#shape;
+    const { capacity } = this.#shape;
     assertInvariant(length <= capacity, 'a slot holds at most its capacity');
-    const headLength = capacity * rowLength;
-    const size = wholeGroups(this.#shape, length) * rowLength;
-    for (const { data } of this.#pools) {
+    const tokens = wholeGroups(this.#shape, length);
+    for (const { data, kvHeadCount, rowLength } of this.#pools) {
+      const headLength = capacity * rowLength;
+      const size = tokens * rowLength;
       for (let head = 0; head < kvHeadCount; head++) {
         const source = (from * kvHeadCount + head) * headLength;
         data.copyWithin((to * kvHeadCount + head) * headLength, source, source + size);
@@ -123,12 +138,13 @@ export class KvStore {
 
   /** Mutates: exchanges the first `length` tokens of two slots. */
   swapSlots(a: number, b: number, length: number): void {
-    const { kvHeadCount, capacity, rowLength } = this.#shape;
+    const { capacity } = this.#shape;
     assertInvariant(length <= capacity, 'a slot holds at most its capacity');
-    const headLength = capacity * rowLength;
-    const size = wholeGroups(this.#shape, length) * rowLength;
-    const spare = this.#spare.subarray(0, size);
-    for (const { data } of this.#pools) {
+    const tokens = wholeGroups(this.#shape, length);
+    for (const { data, kvHeadCount, rowLength } of this.#pools) {
+      const headLength = capacity * rowLength;
+      const size = tokens * rowLength;
+      const spare = this.#spare.subarray(0, size);
       for (let head = 0; head < kvHeadCount; head++) {
         const startA = (a * kvHeadCount + head) * headLength;
         const startB = (b * kvHeadCount + head) * headLength;

@@ -6,7 +6,13 @@ import { join, resolve } from 'node:path';
 import { availableMemory } from 'node:process';
 import type { OrtBackend, OrtSession, OrtSessionOptions } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../../errors.ts';
-import { CACHE_GROUP, cacheRowLength, type ModelManifest, weightsFileName } from '../../../graph-contract.ts';
+import {
+  CACHE_GROUP,
+  cacheRowLength,
+  layerCaches,
+  type ModelManifest,
+  weightsFileName,
+} from '../../../graph-contract.ts';
 import { allocateRows } from '../../row-memory/row-memory.ts';
 import type { CallConvention } from '../conventions/call-convention.ts';
 import { inPieces } from '../conventions/call-convention.ts';
@@ -94,10 +100,12 @@ class SlotsRunner implements SlotModelRunner {
     const { vocabSize, kvType, variant } = manifest;
     this.#session = session;
     this.#store = new KvStore(backend, {
-      ...manifest,
+      layers: layerCaches(manifest).map(({ kvHeadCount, headSize }) => ({
+        kvHeadCount,
+        rowLength: cacheRowLength({ variant, kvType, headSize }),
+      })),
       slotCount,
       capacity: contextLength,
-      rowLength: cacheRowLength(manifest),
       groupLength: variant === 'kernels' ? CACHE_GROUP : 1,
       type: kvType,
     });
