@@ -83,7 +83,7 @@ describeOnEveryDatabase('keys of teams', ({ open }) => {
   describe('a training model of another team', () => {
     const LOG = { split: 'train', trajectory_groups: [] };
 
-    it('is not in the list, whoever is asked for', async () => {
+    it('is not in the list, whichever team is asked for', async () => {
       const idsOf = async (team: string | null, query: string) =>
         (await test.call('GET', query, undefined, bearer(team))).body.data.map(
           (model: { entity: string }) => model.entity,

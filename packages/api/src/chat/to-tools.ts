@@ -40,7 +40,7 @@ export function toTools({
   return { definitions: tools.map(toDefinition), choice: toChoice(choice), parallel: parallel_tool_calls };
 }
 
-/** A tool as the chat template reads it: without `strict`, which is for whoever enforces the schema. */
+/** A tool as the chat template reads it: without `strict`, which is for the grammar alone. */
 export function toTemplateTool({ type, function: { name, description, parameters } }: ChatTool) {
   return { type, function: { name, description, parameters } };
 }
