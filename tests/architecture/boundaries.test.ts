@@ -102,7 +102,7 @@ const FOLDER_ARROWS: Readonly<Record<string, Readonly<Record<string, readonly st
     'engine.ts': ['errors.ts', 'request', 'protocol'],
     'perplexity.ts': ['engine.ts'],
     // The text side and the token side never import each other.
-    text: ['errors.ts', 'request'],
+    text: ['errors.ts', 'graph-contract.ts', 'request'],
     core: ['errors.ts', 'graph-contract.ts', 'request', 'protocol'],
     link: ['errors.ts', 'request', 'protocol', 'core'],
     'text-side': ['errors.ts', 'engine.ts', 'request', 'protocol', 'text', 'link'],

@@ -153,12 +153,18 @@ describe('generateText', () => {
     expect(citySchema.parse(output)).toEqual(output);
   });
 
-  test('warns of tools, which the model is not shown', async () => {
-    const clock = tool({ inputSchema: z.object({}), execute: () => 'noon' });
+  test('shows the model its tools, and gives the call that it is asked for', async () => {
+    const clock = tool({ inputSchema: z.object({ zone: z.enum(['UTC', 'CET']) }), execute: () => 'noon' });
     const plain = await generateText(call(QUESTION));
-    const { text, warnings } = await generateText({ ...call(QUESTION), tools: { clock } });
-    expect(warnings).toEqual([expect.objectContaining({ type: 'unsupported', feature: 'tools' })]);
-    expect(text).toBe(plain.text);
+    const { toolCalls, warnings, usage } = await generateText({
+      ...call(QUESTION),
+      tools: { clock },
+      toolChoice: 'required',
+    });
+    expect(warnings).toEqual([]);
+    expect(usage.inputTokens).toBeGreaterThan(plain.usage.inputTokens!);
+    expect(toolCalls).toEqual([expect.objectContaining({ toolName: 'clock' })]);
+    expect(['UTC', 'CET']).toContain((toolCalls[0] as { input: { zone: string } }).input.zone);
   });
 
   test('refuses images, misspelt options and values out of range by name', async () => {

@@ -2,7 +2,6 @@
 
 import type { GgufMetadata, GgufModel } from '@ortler/gguf';
 import { ModelBuildError } from '../errors.ts';
-import { GGUF_ARCHITECTURES } from './architectures.ts';
 
 /** Metadata values by key, with the faults of a wrong type. */
 export class ConfigFields {
@@ -14,14 +13,16 @@ export class ConfigFields {
     this.#metadata = metadata;
   }
 
-  architecture(): string {
+  /** One of `names`. */
+  architecture(names: readonly string[]): string {
     const key = 'general.type';
     const type = this.#metadata.get(key) ?? 'model';
     if (type !== 'model') throw this.#fault('unsupported', key, `is ${shown(type)}; allowed is "model"`);
     const name = this.#metadata.get('general.architecture');
-    if (typeof name === 'string' && GGUF_ARCHITECTURES.has(name)) return name;
-    const allowed = [...GGUF_ARCHITECTURES.keys()].join(', ');
-    throw this.#fault('unsupported', 'general.architecture', `is ${shown(name)}; allowed are ${allowed}`);
+    const found = names.find(allowed => allowed === name);
+    if (found !== undefined) return found;
+    const message = `is ${shown(name)}; allowed are ${names.join(', ')}`;
+    throw this.#fault('unsupported', 'general.architecture', message);
   }
 
   count(key: string): number {
@@ -95,7 +96,7 @@ export class ConfigFields {
   }
 
   /** Throws: `unsupported` for settings that change the computation. */
-  refuseUnsupported(architecture: string): void {
+  refuseUnsupported(architecture: string, { hasWindows }: { readonly hasWindows: boolean }): void {
     const experts = `${architecture}.expert_count`;
     const expertCount = this.#metadata.get(experts) ?? 0;
     if (expertCount !== 0)
@@ -105,7 +106,7 @@ export class ConfigFields {
     const contextLength = this.count(`${architecture}.context_length`);
     const hasWindow =
       windowLength !== 0 && !(typeof windowLength === 'number' && windowLength >= contextLength);
-    if (hasWindow && !GGUF_ARCHITECTURES.get(architecture)!.hasWindows)
+    if (hasWindow && !hasWindows)
       throw this.#fault(
         'unsupported',
         window,

@@ -24,7 +24,8 @@ export class GgufCheckpoint implements WeightSource {
   /** Throws: `unsupported` for another architecture. */
   constructor(model: GgufModel, { headSize }: Pick<DecoderConfig, 'headSize'>) {
     this.#model = model;
-    this.#architecture = GGUF_ARCHITECTURES.get(new ConfigFields(model).architecture())!;
+    const name = new ConfigFields(model).architecture([...GGUF_ARCHITECTURES.keys()]);
+    this.#architecture = GGUF_ARCHITECTURES.get(name)!;
     this.#permutedHeadSize = this.#architecture.permutesHeads ? headSize : undefined;
   }
 

@@ -20,10 +20,10 @@ export interface GgufConfig {
 /** Throws: `unsupported`, `config_invalid`, `tensor_missing`, `tensor_mismatch`. */
 export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
   const fields = new ConfigFields(model);
-  const architecture = fields.architecture();
+  const architecture = fields.architecture([...GGUF_ARCHITECTURES.keys()]);
   const own = GGUF_ARCHITECTURES.get(architecture)!;
   const scalingJson = fields.ropeScaling(architecture);
-  fields.refuseUnsupported(architecture);
+  fields.refuseUnsupported(architecture, { hasWindows: own.hasWindows ?? false });
   const headCount = fields.count(`${architecture}.attention.head_count`);
   const hiddenSize = fields.count(`${architecture}.embedding_length`);
   const headSize = fields.headSize(architecture) ?? hiddenSize / headCount;
