@@ -54,6 +54,7 @@ export async function startServer(
     throw error;
   });
   const closeDatabases = async () => {
+    keys.close();
     await feedback.close();
     await database.close();
   };

@@ -1,4 +1,5 @@
-// Verifies API keys: presented keys are hashed and compared in constant time. key-registry.ts creates and removes keys.
+// Verifies API keys: presented keys are hashed and compared in constant time with keys in memory. A timer reloads them, so a
+// request with a known key never waits for the database. key-registry.ts creates and removes keys.
 
 import { timingSafeEqual } from 'node:crypto';
 import type { CredentialVerifier, Principal } from '@ortler/api';
@@ -11,6 +12,8 @@ export interface ApiKeyStore extends CredentialVerifier {
    * The key is shown once: only its hash is kept.
    */
   createFirstKey(): Promise<string | null>;
+  /** Ends the reloading of keys. */
+  close(): void;
 }
 
 /**
@@ -18,8 +21,11 @@ export interface ApiKeyStore extends CredentialVerifier {
  * database. A new key is accepted after this time at the latest.
  */
 const LOOK_UP_INTERVAL_MS = 1_000;
-/** Known keys are reloaded at this interval, so that a key removed by another process is refused soon. */
-const REFRESH_INTERVAL_MS = 10_000;
+/**
+ * All keys are reloaded at this interval, so that a key removed by another process is refused within ten seconds, as long as
+ * the database answers in half of that. While it does not answer, known keys stay valid.
+ */
+const REFRESH_INTERVAL_MS = 5_000;
 
 interface KnownKey {
   readonly hash: Buffer;
@@ -32,15 +38,16 @@ interface KnownKey {
  * @param now Unit: milliseconds since 1970.
  */
 export async function createApiKeyStore(
-  { db, exclusively }: Database,
+  { reader, exclusively }: Database,
   { bootstrapKey, now }: { readonly bootstrapKey: string | undefined; readonly now: () => number },
 ): Promise<ApiKeyStore> {
   let known: readonly KnownKey[] = [];
   let readAtMs = now();
   let reading: Promise<void> | undefined;
-  const load = async () => {
+  const read = async () => {
     readAtMs = now();
-    const rows = await db.selectFrom('api_keys').select(['id', 'hash', 'team']).execute();
+    // Not through the writer: it may be busy with a long transaction.
+    const rows = await reader.selectFrom('api_keys').select(['id', 'hash', 'team']).execute();
     known = rows.map(({ id, hash, team }) => ({
       hash: Buffer.from(hash, 'hex'),
       principal: { keyId: id, ...(team !== null && { team }) },
@@ -48,13 +55,12 @@ export async function createApiKeyStore(
     if (bootstrapKey !== undefined)
       known = [...known, { hash: hashKey(bootstrapKey), principal: { keyId: 'configuration' } }];
   };
-  // Concurrent requests share one query. A clock that was set back counts as elapsed time.
-  const loadIfOlderThan = async (intervalMs: number) => {
-    if (Math.abs(now() - readAtMs) >= intervalMs)
-      reading ??= load().finally(() => {
-        reading = undefined;
-      });
-    await reading;
+  // Concurrent callers share one query.
+  const load = () => {
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
   };
   const find = (hash: Buffer): Principal | null => {
     // Every key is compared, also after a match, so the time reveals nothing about the keys.
@@ -63,17 +69,16 @@ export async function createApiKeyStore(
     return found;
   };
   await load();
+  const refresh = setInterval(() => void load().catch(() => undefined), REFRESH_INTERVAL_MS).unref();
 
   return {
     async verifyBearer(token) {
       const hash = hashKey(token);
       const found = find(hash);
-      if (found === null) {
-        await loadIfOlderThan(LOOK_UP_INTERVAL_MS);
-      } else {
-        // Known keys stay valid while the database does not answer.
-        await loadIfOlderThan(REFRESH_INTERVAL_MS).catch(() => undefined);
-      }
+      if (found !== null) return found;
+      // A clock that was set back counts as elapsed time.
+      if (Math.abs(now() - readAtMs) >= LOOK_UP_INTERVAL_MS) await load();
+      else await reading;
       return find(hash);
     },
 
@@ -86,8 +91,12 @@ export async function createApiKeyStore(
         await trx.insertInto('api_keys').values(row).execute();
         return true;
       });
+      // A read that began before the insert would miss the key.
+      await reading?.catch(() => undefined);
       await load();
       return isFirst ? key : null;
     },
+
+    close: () => clearInterval(refresh),
   };
 }

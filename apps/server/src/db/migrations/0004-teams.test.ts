@@ -59,6 +59,7 @@ describeOnEveryDatabase('stores from before teams', ({ open }) => {
       expect(await page()).toEqual(before);
       const keys = await createApiKeyStore(database, { bootstrapKey: undefined, now: () => 0 });
       expect(await keys.verifyBearer('old')).toEqual({ keyId: 'k' });
+      keys.close();
       expect(await register(crypto.randomUUID(), 1)).toBe('taken');
       expect(await register(second, 5)).toBe('taken');
       // Migrating again finds nothing to do.
