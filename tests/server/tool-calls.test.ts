@@ -104,6 +104,17 @@ describe('tools', () => {
     );
   });
 
+  test('send no chunk for the marks of a call, and no empty text', async () => {
+    const { text } = await post({ messages: MESSAGES, tools: TOOLS, stream: true });
+    const deltas = text
+      .split('\n\n')
+      .slice(0, -2)
+      .map(line => JSON.parse(line.slice('data: '.length)).choices[0].delta);
+    expect(deltas[0]).toEqual({ role: 'assistant', content: '' });
+    expect(deltas.at(-1)).toEqual({});
+    for (const delta of deltas.slice(1, -1)) expect(Object.keys(delta)).toEqual(['tool_calls']);
+  });
+
   test('are answered with text after their result, in the format that was asked for', async () => {
     const text = await chat({ messages: RESULT });
     expect(text.choices[0]).toMatchObject({

@@ -22,7 +22,12 @@ export type ChatChunkToolCall = z.output<typeof chatChunkToolCall>;
 /** The new part of a choice. */
 export const chatChunkDelta = z.object({
   role: z.string().optional().describe('Role of the message; only in the first chunk of a choice.'),
-  content: z.string().nullish().describe('The next piece of text; may be empty.'),
+  content: z
+    .string()
+    .nullish()
+    .describe(
+      'The next piece of text; may be empty. Absent where there is none beside tools or a reasoning format.',
+    ),
   reasoning: z.string().nullish().describe('The next piece of reasoning text.'),
   tool_calls: z.array(chatChunkToolCall).optional().describe('New text of tool calls.'),
 });

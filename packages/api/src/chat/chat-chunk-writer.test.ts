@@ -1,6 +1,6 @@
 import type { ChoiceFinish, GenerationEvent } from '@ortler/engine';
 import { chatCompletionRequest } from '@ortler/schemas';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ChatChunkWriter } from './chat-chunk-writer.ts';
 import { toReplyForm } from './reply-delta.ts';
 
@@ -23,10 +23,12 @@ const events: GenerationEvent[] = [
   { kind: 'request-finish', usage: { promptTokenCount: 3, completionTokenCount: 3, cachedTokenCount: 1 } },
 ];
 
-function writerOf(fields: object, echoedText = ''): ChatChunkWriter {
+function writerOf(fields: object, echoedText = '', canReason = false): ChatChunkWriter {
   const request = chatCompletionRequest.parse({ messages: [{ role: 'user' }], stream: true, ...fields });
-  return new ChatChunkWriter({ ...header, echoedText }, request, toReplyForm(request, { canReason: false }));
+  return new ChatChunkWriter({ ...header, echoedText }, request, toReplyForm(request, { canReason }));
 }
+
+const WITH_TOOLS = { tools: [{ function: { name: 'f' } }], tool_choice: 'auto' };
 
 function chunksOf(fields: object, list = events, echoedText = '') {
   const writer = writerOf(fields, echoedText);
@@ -156,7 +158,9 @@ it('sends one tool call in each chunk, with text and ids in the first and the en
     { index: 1, start: { id: 'b', name: 'g' }, arguments: '' },
   ];
   const event = { ...delta(0, 'Hm.', [7, 8], called), toolCalls } as GenerationEvent;
-  const choices = chunksOf({ return_token_ids: true }, [event]).map(({ choices }) => choices[0]!);
+  const choices = chunksOf({ ...WITH_TOOLS, return_token_ids: true }, [event]).map(
+    ({ choices }) => choices[0]!,
+  );
   expect(choices).toEqual([
     {
       index: 0,
@@ -186,4 +190,50 @@ it('sends one tool call in each chunk, with text and ids in the first and the en
       token_ids: [],
     },
   ]);
+});
+
+describe('tokens whose text is a mark', () => {
+  const called: ChoiceFinish = { reason: 'tool-calls', stopReason: null };
+  const list = [
+    events[0]!,
+    delta(0, '', [7]),
+    delta(0, 'a', [8]),
+    delta(0, '', [9]),
+    delta(0, '', [2], called),
+  ];
+  const deltasOf = (fields: object, canReason = false) => {
+    const writer = writerOf({ stream_options: { continuous_usage_stats: true }, ...fields }, '', canReason);
+    const chunks = list.flatMap(event => writer.push(event));
+    return chunks.slice(1).map(({ choices, usage }) => [usage?.completion_tokens, choices[0]?.delta]);
+  };
+
+  it.each([
+    ['calls', WITH_TOOLS, false],
+    ['reasoning', {}, true],
+  ])('are no chunks where %s are read, and counted with the next one', (_, fields, canReason) => {
+    expect(deltasOf(fields, canReason)).toEqual([
+      [2, { content: 'a' }],
+      [4, {}],
+    ]);
+  });
+
+  it('bring their ids and log probabilities where those were asked for', () => {
+    const expected = [
+      [1, {}],
+      [2, { content: 'a' }],
+      [3, {}],
+      [4, {}],
+    ];
+    expect(deltasOf({ ...WITH_TOOLS, return_token_ids: true })).toEqual(expected);
+    expect(deltasOf({ ...WITH_TOOLS, logprobs: true })).toEqual(expected);
+  });
+
+  it('are empty chunks without reasoning and tools, as every token is a chunk there', () => {
+    expect(deltasOf({}).map(([, text]) => text)).toEqual([
+      { content: '' },
+      { content: 'a' },
+      { content: '' },
+      { content: '' },
+    ]);
+  });
 });

@@ -48,8 +48,12 @@ export class ChatChunkWriter {
       case 'token-delta': {
         const opening = this.#unsentOpening === null ? [] : this.#openingChunks(this.#unsentOpening);
         this.#unsentOpening = null;
-        const deltas = toSingleCalls(toReplyDelta(event, this.#form));
-        return [...opening, ...deltas.map(delta => this.#deltaChunk(delta))];
+        const delta = toReplyDelta(event, this.#form);
+        if (this.#form.hasMarks && !this.#isWorthAChunk(delta)) {
+          this.#completionTokenCounts[delta.choiceIndex]! += delta.tokenCount;
+          return opening;
+        }
+        return [...opening, ...toSingleCalls(delta).map(each => this.#deltaChunk(each))];
       }
       case 'request-finish': {
         if (this.#usageMode === 'none') return [];
@@ -76,18 +80,33 @@ export class ChatChunkWriter {
     return echoedText === '' ? roles : [...roles, ...ofEachChoice({ content: echoedText })];
   }
 
+  /** It has something for the caller: text, calls, tokens, log probabilities or the end. */
+  #isWorthAChunk({ content, reasoning, toolCalls, tokenIds, logprobs, finish }: ReplyDelta): boolean {
+    const hasText = content !== '' || (reasoning !== '' && this.#request.include_reasoning);
+    return hasText || toolCalls.length > 0 || tokenIds !== null || logprobs !== null || finish !== null;
+  }
+
   #deltaChunk(delta: ReplyDelta): ChatChunk {
     const { choiceIndex, tokenCount, logprobs, finish, tokenIds } = delta;
     this.#completionTokenCounts[choiceIndex]! += tokenCount;
     return this.#choiceChunk({
       index: choiceIndex,
-      delta: toWireDelta(delta, this.#request.include_reasoning),
+      delta: this.#toWireDelta(delta),
       logprobs,
       finish_reason: finish === null ? null : toFinishReason(finish.reason),
       ...(finish !== null && { stop_reason: finish.stopReason }),
       ...toConstraintPosition(finish),
       token_ids: tokenIds === null ? null : [...tokenIds],
     });
+  }
+
+  #toWireDelta({ content, reasoning, toolCalls }: ReplyDelta): ChunkChoice['delta'] {
+    return {
+      ...(reasoning !== '' && this.#request.include_reasoning && { reasoning }),
+      // Where nothing is taken out of the text, every chunk has some, if only an empty one.
+      ...((content !== '' || !this.#form.hasMarks) && { content }),
+      ...(toolCalls.length > 0 && { tool_calls: toolCalls.map(toWireToolCall) }),
+    };
   }
 
   #choiceChunk(choice: ChunkChoice): ChatChunk {
@@ -118,19 +137,4 @@ function toSingleCalls(delta: ReplyDelta): ReplyDelta[] {
 function toWireToolCall({ index, start, arguments: args }: ToolCallDelta): ChatChunkToolCall {
   if (start === undefined) return { index, function: { arguments: args } };
   return { index, id: start.id, type: 'function', function: { name: start.name, arguments: args } };
-}
-
-// A chunk is about the part that its text belongs to, also when it has no text; at the border it has both.
-function toWireDelta(
-  { content, reasoning, isReasoning, toolCalls }: ReplyDelta,
-  withReasoning: boolean,
-): ChunkChoice['delta'] {
-  if (toolCalls.length > 0)
-    return {
-      ...(withReasoning && reasoning !== '' && { reasoning }),
-      ...(content !== '' && { content }),
-      tool_calls: toolCalls.map(toWireToolCall),
-    };
-  if (!withReasoning || (reasoning === '' && !(isReasoning && content === ''))) return { content };
-  return content === '' ? { reasoning } : { reasoning, content };
 }

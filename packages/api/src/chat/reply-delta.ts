@@ -3,6 +3,7 @@
 import type { ChoiceFinish, TokenDeltaEvent, ToolCallDelta } from '@ortler/engine';
 import type { ChatCompletionRequest, ChoiceLogprobs } from '@ortler/schemas';
 import { type LogprobsForm, toChoiceLogprobs } from './to-logprobs.ts';
+import { toTools } from './to-tools.ts';
 
 /** New output of one choice. */
 export interface ReplyDelta {
@@ -27,6 +28,8 @@ export interface ReplyForm {
   readonly withIds: boolean;
   /** Null: without log probabilities. */
   readonly logprobs: LogprobsForm | null;
+  /** Marks of reasoning or calls are taken out of the text: a token without text of its own is no chunk. */
+  readonly hasMarks: boolean;
 }
 
 /** @param canReason The model has a reasoning format. */
@@ -42,6 +45,7 @@ export function toReplyForm(
       request.logprobs && !hidesReasoning
         ? { topCount: request.top_logprobs, asTokenIds: request.return_tokens_as_token_ids === true }
         : null,
+    hasMarks: canReason || toTools(request) !== null,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ChoiceFinish, GenerationEvent, TokenDeltaEvent } from '@ortler/engine';
 import { type ResponseStreamEvent, responseRequest, responseStreamEvent } from '@ortler/schemas';
 import { expect, it } from 'vitest';
+import type { ReplyForm } from '../chat/reply-delta.ts';
 import { ResponseWriter } from './response-writer.ts';
 import { toResponseObject } from './to-response-object.ts';
 
@@ -24,12 +25,10 @@ function delta(fields: Partial<TokenDeltaEvent>): GenerationEvent {
   };
 }
 
-function writerOf(
-  fields: object,
-  form = { withIds: false, logprobs: null as null | { topCount: number; asTokenIds: boolean } },
-) {
+function writerOf(fields: object, logprobs: ReplyForm['logprobs'] = null) {
   const request = responseRequest.parse({ input: 'hi', ...fields });
   const response = toResponseObject({ id: 'resp_1', createdAt: 5, model: 'demo' }, request, false);
+  const form = { withIds: false, logprobs, hasMarks: false };
   return new ResponseWriter({ response, form, now: () => 9_000 });
 }
 
@@ -145,7 +144,7 @@ it('gives every log probability of the message, also of tokens without text', ()
     rank: 1,
     top: [],
   });
-  const writer = writerOf({}, { withIds: false, logprobs: { topCount: 0, asTokenIds: false } });
+  const writer = writerOf({}, { topCount: 0, asTokenIds: false });
   const events = [
     READY,
     delta({ reasoning: 'Hm', isReasoning: true, logprobs: [logprob('Hm')] }),
