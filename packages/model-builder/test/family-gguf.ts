@@ -19,6 +19,8 @@ export interface GgufPlan {
   readonly addsOne?: boolean;
   /** Rows of queries and keys are moved as for Llama. */
   readonly permutes?: boolean;
+  /** Factors of LongRoPE, as tensors of this name. */
+  readonly vectors?: Readonly<Record<string, readonly number[]>>;
   /** The file cannot say this scale of scores, so it is in the queries, relative to the size of a head. */
   readonly queryScalar?: number;
 }
@@ -29,12 +31,18 @@ const MODULES: Readonly<Record<string, string>> = {
   'self_attn.q_proj': 'attn_q',
   'self_attn.k_proj': 'attn_k',
   'self_attn.v_proj': 'attn_v',
+  'self_attn.qkv_proj': 'attn_qkv',
   'self_attn.o_proj': 'attn_output',
   'self_attn.q_norm': 'attn_q_norm',
   'self_attn.k_norm': 'attn_k_norm',
   'mlp.gate_proj': 'ffn_gate',
   'mlp.up_proj': 'ffn_up',
   'mlp.down_proj': 'ffn_down',
+  'self_attn.query_layernorm': 'attn_q_norm',
+  'self_attn.key_layernorm': 'attn_k_norm',
+  'mlp.gate_up_proj': 'ffn_up',
+  'mlp.c_fc': 'ffn_up',
+  'mlp.c_proj': 'ffn_down',
 };
 const OUTER: Readonly<Record<string, string>> = {
   'model.embed_tokens.weight': 'token_embd.weight',
@@ -67,6 +75,10 @@ export async function writeFamilyGguf(folder: string, golden: GoldenCase, plan: 
       bytes: new Uint8Array(moved.buffer),
     };
   });
+  for (const [name, values] of Object.entries(plan.vectors ?? {})) {
+    const bytes = new Uint8Array(Float32Array.from(values).buffer);
+    tensors.push({ name, type: 'F32', dimensions: [values.length], bytes });
+  }
   const path = join(folder, 'model.gguf');
   const metadata = { ...commonFields(config, plan.architecture, headSize), ...tokenizerFields(config) };
   const own = Object.entries(plan.fields ?? {}).map(([key, value]) => [`${plan.architecture}.${key}`, value]);
@@ -95,7 +107,9 @@ function permuted(values: Float32Array, rowCount: number, headSize: number): Flo
 
 function commonFields(config: GoldenCase['config'], architecture: string, headSize: number) {
   const count = (key: string) => ({ uint32: config[key] as number });
-  const epsilon = (config.rms_norm_eps ?? config.layer_norm_eps) as number;
+  const layerNorm = ['layer_norm_eps', 'norm_eps', 'norm_epsilon'].find(key => config[key] !== undefined);
+  const epsilon = (config.rms_norm_eps ?? config[layerNorm!]) as number;
+  const rope = (config.rope_parameters ?? config) as { readonly rope_theta: number };
   const fields: Record<string, FieldToWrite> = {
     block_count: count('num_hidden_layers'),
     context_length: count('max_position_embeddings'),
@@ -105,8 +119,8 @@ function commonFields(config: GoldenCase['config'], architecture: string, headSi
     'attention.head_count_kv': count('num_key_value_heads'),
     'attention.key_length': { uint32: headSize },
     'attention.value_length': { uint32: headSize },
-    [`attention.layer_norm_${config.rms_norm_eps === undefined ? '' : 'rms_'}epsilon`]: { float32: epsilon },
-    'rope.freq_base': { float32: config.rope_theta as number },
+    [`attention.layer_norm_${layerNorm === undefined ? 'rms_' : ''}epsilon`]: { float32: epsilon },
+    'rope.freq_base': { float32: rope.rope_theta },
   };
   return {
     'general.architecture': architecture,

@@ -223,7 +223,7 @@ describe('refuses', () => {
   });
 
   it.each([
-    ['general.architecture', 'gemma4', 'unsupported', 'is "gemma4"; allowed are llama, qwen2, qwen3'],
+    ['general.architecture', 'bloom', 'unsupported', 'is "bloom"; allowed are llama, qwen2, qwen3'],
     ['general.type', 'mmproj', 'unsupported', 'is "mmproj"; allowed is "model"'],
     ['llama.expert_count', { uint32: 8 }, 'unsupported', 'is 8; allowed is 0'],
     [
@@ -233,6 +233,7 @@ describe('refuses', () => {
       'this architecture is built without windows',
     ],
     ['llama.attention.causal', false, 'unsupported', 'must be absent or true'],
+    ['llama.rope.dimension_sections', { int32s: [16, 24, 24, 0] }, 'unsupported', 'positions of images'],
     [
       'llama.rope.scaling.type',
       'longrope',
@@ -298,7 +299,10 @@ describe('refuses', () => {
   });
 
   it.each([
-    [new Float32Array(4), 'has dimensions [4]; heads of 16 elements ask for [8]'],
+    [
+      new Float32Array(4).fill(1),
+      'has dimensions [4]; heads whose first 16 elements are rotated ask for [8]',
+    ],
     [new Float32Array(8), 'has the factor 0; factors must be above 0'],
   ])('rotary factors that do not fit', async (factors, message) => {
     const bytes = new Uint8Array(factors.buffer);

@@ -3,6 +3,7 @@
 import { KNOWN_MODELS } from '../src/architectures/known-models.ts';
 import { ARCHITECTURES } from '../src/architectures/table.ts';
 import { WRAPPER_TYPES } from '../src/architectures/text-parts.ts';
+import { GGUF_ARCHITECTURES } from '../src/gguf/architectures.ts';
 import {
   UNSUPPORTED_FORMATS,
   UNSUPPORTED_METHODS,
@@ -34,6 +35,10 @@ ${table(['model_type', 'models'], built)}
 
 Weights are F32, F16 or BF16, or quantised with GPTQ, AWQ, compressed-tensors or FP8
 ([ADR 51](adr/0051-quantised-safetensors.md)).
+
+GGUF files of these \`general.architecture\`s are built ([ADR 47](adr/0047-gguf-files-and-the-precision-of-their-builds.md)):
+${[...GGUF_ARCHITECTURES.keys()].toSorted().map(code).join(', ')}.
+Files of Mistral 7B to Small 3.0 say \`llama\`, those of OLMo 3 \`olmo2\`, and those of Ministral 3 \`mistral3\`.
 
 ## Not built
 

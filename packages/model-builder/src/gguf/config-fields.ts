@@ -50,6 +50,12 @@ export class ConfigFields {
     throw this.#fault('config_invalid', key, `is ${shown(value)}; allowed are numbers above 0`);
   }
 
+  /** Undefined without one, which some files say as 0. Unit: tokens. */
+  window(architecture: string): number | undefined {
+    const key = `${architecture}.attention.sliding_window`;
+    return this.#metadata.get(key) === 0 ? undefined : this.optionalCount(key);
+  }
+
   /** A list of truth values. */
   flags(key: string): readonly boolean[] | undefined {
     const value = this.#metadata.get(key);
@@ -58,14 +64,15 @@ export class ConfigFields {
     throw this.#fault('config_invalid', key, 'must be a list of true and false');
   }
 
-  /** Undefined where it follows from the number of heads. */
-  headSize(architecture: string): number | undefined {
-    const keys = ['attention.key_length', 'attention.value_length', 'rope.dimension_count'];
-    const [first, ...others] = keys
-      .map(name => ({ key: `${architecture}.${name}`, size: this.optionalCount(`${architecture}.${name}`) }))
+  /** The size of a head, undefined where it follows from their number, and that of its part that is rotated. */
+  headSizes(architecture: string, { rotatesPart = false }: { readonly rotatesPart?: boolean }) {
+    const rotated = `${architecture}.rope.dimension_count`;
+    const keys = ['key', 'value'].map(name => `${architecture}.attention.${name}_length`);
+    const [first, ...others] = (rotatesPart ? keys : [...keys, rotated])
+      .map(key => ({ key, size: this.optionalCount(key) }))
       .filter(({ size }) => size !== undefined);
     const other = others.find(({ size }) => size !== first!.size);
-    if (other === undefined) return first?.size;
+    if (other === undefined) return { headSize: first?.size, rotatedSize: this.optionalCount(rotated) };
     const message = `is ${other.size}, and ${first!.key} is ${first!.size}; they must be equal`;
     throw this.#fault('unsupported', other.key, message);
   }
@@ -79,19 +86,21 @@ export class ConfigFields {
       throw this.#fault('unsupported', key, `is ${shown(type)}; allowed are "none", "linear", "yarn"`);
     const factor = this.number(`${architecture}.rope.scaling.factor`);
     if (type === 'linear') return { rope_type: 'linear', factor };
-    for (const name of ['attn_factor', 'yarn_log_multiplier', 'yarn_ext_factor', 'yarn_attn_factor']) {
+    for (const name of ['attn_factor', 'yarn_ext_factor', 'yarn_attn_factor']) {
       const own = `${architecture}.rope.scaling.${name}`;
       if (this.#metadata.has(own)) throw this.#fault('unsupported', own, 'must be absent');
     }
     const [fast, slow] = ['fast', 'slow'].map(name =>
       this.optionalNumber(`${architecture}.rope.scaling.yarn_beta_${name}`),
     );
+    const multiplier = this.optionalNumber(`${architecture}.rope.scaling.yarn_log_multiplier`);
     return {
       rope_type: 'yarn',
       factor,
       original_max_position_embeddings: this.count(`${architecture}.rope.scaling.original_context_length`),
       ...(fast !== undefined && { beta_fast: fast }),
       ...(slow !== undefined && { beta_slow: slow }),
+      ...(multiplier !== undefined && { mscale: 1, mscale_all_dim: multiplier }),
     };
   }
 
@@ -101,20 +110,21 @@ export class ConfigFields {
     const expertCount = this.#metadata.get(experts) ?? 0;
     if (expertCount !== 0)
       throw this.#fault('unsupported', experts, `is ${shown(expertCount)}; allowed is 0`);
-    const window = `${architecture}.attention.sliding_window`;
-    const windowLength = this.#metadata.get(window) ?? 0;
+    const window = this.window(architecture);
     const contextLength = this.count(`${architecture}.context_length`);
-    const hasWindow =
-      windowLength !== 0 && !(typeof windowLength === 'number' && windowLength >= contextLength);
-    if (hasWindow && !hasWindows)
+    if (window !== undefined && window < contextLength && !hasWindows)
       throw this.#fault(
         'unsupported',
-        window,
-        `is ${shown(windowLength)}: this architecture is built without windows`,
+        `${architecture}.attention.sliding_window`,
+        `is ${window}: this architecture is built without windows`,
       );
-    const causal = `${architecture}.attention.causal`;
-    if (this.#metadata.get(causal) === false)
-      throw this.#fault('unsupported', causal, 'must be absent or true');
+    // The second one is false in files of Granite that rotate nothing.
+    for (const key of [`${architecture}.attention.causal`, 'granite.rope.scaling.finetuned'])
+      if (this.#metadata.get(key) === false) throw this.#fault('unsupported', key, 'must be absent or true');
+    const sections = `${architecture}.rope.dimension_sections`;
+    const found = this.#metadata.get(sections);
+    if (found !== undefined)
+      throw this.#fault('unsupported', sections, 'must be absent: positions of images are not built');
   }
 
   #missing(key: string): never {

@@ -8,8 +8,9 @@ import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 import { GGUF_ARCHITECTURES, type GgufArchitecture } from './architectures.ts';
 import { ConfigFields } from './config-fields.ts';
 import { openGgufTensor } from './gguf-tensor.ts';
-import { ggufNameOf, ROPE_FACTORS } from './tensor-names.ts';
+import { ggufNameOf, LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS } from './tensor-names.ts';
 
+const OF_CONFIG: readonly string[] = [ROPE_FACTORS, LONG_FACTORS, SHORT_FACTORS];
 const QUERIES_AND_KEYS = /\.attn_[qk]\.(weight|bias)$/;
 
 /** Closing it closes the model. */
@@ -67,7 +68,7 @@ export class GgufCheckpoint implements WeightSource {
 
   checkAllUsed(): void {
     for (const name of this.#model.tensorNames.toSorted()) {
-      if (this.#used.has(name) || name === ROPE_FACTORS) continue;
+      if (this.#used.has(name) || OF_CONFIG.includes(name)) continue;
       const file = this.#model.fileOf(name);
       const message = `${file}, tensor ${JSON.stringify(name)}: the model that the metadata describe has no such tensor`;
       throw new ModelBuildError('unsupported', message, { file, tensor: name });

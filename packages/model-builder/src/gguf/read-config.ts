@@ -9,7 +9,7 @@ import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 import { GGUF_ARCHITECTURES } from './architectures.ts';
 import { ConfigFields } from './config-fields.ts';
 import { readingGguf } from './gguf-fault.ts';
-import { ROPE_FACTORS } from './tensor-names.ts';
+import { LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS } from './tensor-names.ts';
 
 export interface GgufConfig {
   readonly config: DecoderConfig;
@@ -22,11 +22,11 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
   const fields = new ConfigFields(model);
   const architecture = fields.architecture([...GGUF_ARCHITECTURES.keys()]);
   const own = GGUF_ARCHITECTURES.get(architecture)!;
-  const scalingJson = fields.ropeScaling(architecture);
+  const scalingJson = (await readLongRope(model, fields, architecture)) ?? fields.ropeScaling(architecture);
   fields.refuseUnsupported(architecture, { hasWindows: own.hasWindows ?? false });
   const headCount = fields.count(`${architecture}.attention.head_count`);
   const hiddenSize = fields.count(`${architecture}.embedding_length`);
-  const headSize = fields.headSize(architecture) ?? hiddenSize / headCount;
+  const { headSize = hiddenSize / headCount, rotatedSize } = fields.headSizes(architecture, own);
   const has = (name: string) => model.has(name);
   const configJson = {
     model_type: own.modelType,
@@ -44,11 +44,13 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
     ...(scalingJson === undefined ? {} : { rope_scaling: scalingJson }),
     tie_word_embeddings: !has('output.weight'),
     attention_bias: has('blk.0.attn_q.bias'),
-    mlp_bias: has('blk.0.ffn_gate.bias'),
-    ...own.configKeys?.({ fields, headSize, hiddenSize, headCount }),
+    mlp_bias: has('blk.0.ffn_up.bias'),
+    ...(own.rotatesPart && { partial_rotary_factor: (rotatedSize ?? headSize) / headSize }),
+    ...own.configKeys?.({ fields, headSize, hiddenSize, headCount, has }),
   };
   const config = parseDecoderConfig(model.path, configJson);
-  const factors = await readRopeFactors(model, config.headSize);
+  const factors = await readFactors(model, ROPE_FACTORS);
+  checkCount(model, factors, config.ropes[0]!.size);
   if (factors !== undefined && scalingJson !== undefined) {
     const message = `${model.path}, tensor "${ROPE_FACTORS}": is there beside ${architecture}.rope.scaling.type; allowed is one of them`;
     throw new ModelBuildError('unsupported', message, { file: model.path, tensor: ROPE_FACTORS });
@@ -83,21 +85,40 @@ function vocabularySize(model: GgufModel): number {
   throw new ModelBuildError('tensor_missing', message, { file: model.path, tensor: name });
 }
 
-/** Undefined where the file has none. Throws: `tensor_mismatch`. */
-async function readRopeFactors(model: GgufModel, headSize: number): Promise<number[] | undefined> {
-  const tensor = model.tensor(ROPE_FACTORS);
+/** The block of config.json; undefined where the file has no factors of LongRoPE. Throws: `tensor_mismatch`, `config_invalid`. */
+async function readLongRope(model: GgufModel, fields: ConfigFields, architecture: string) {
+  const [short, long] = [await readFactors(model, SHORT_FACTORS), await readFactors(model, LONG_FACTORS)];
+  if (short === undefined || long === undefined) return undefined;
+  return {
+    rope_type: 'longrope',
+    short_factor: short,
+    long_factor: long,
+    original_max_position_embeddings: fields.count(`${architecture}.rope.scaling.original_context_length`),
+    attention_factor: fields.optionalNumber(`${architecture}.rope.scaling.attn_factor`) ?? null,
+  };
+}
+
+/** Throws: `tensor_mismatch`. */
+function checkCount(model: GgufModel, factors: readonly number[] | undefined, rotatedSize: number): void {
+  if (factors === undefined || factors.length === rotatedSize / 2) return;
+  const fault = `has dimensions [${factors.length}]; heads whose first ${rotatedSize} elements are rotated ask for [${rotatedSize / 2}]`;
+  throw factorFault(model, ROPE_FACTORS, fault);
+}
+
+/** Undefined where the file has no such tensor. Throws: `tensor_mismatch`. */
+async function readFactors(model: GgufModel, name: string): Promise<number[] | undefined> {
+  const tensor = model.tensor(name);
   if (tensor === undefined) return undefined;
-  const [file, half] = [model.fileOf(ROPE_FACTORS), headSize / 2];
-  const refuse = (fault: string) =>
-    new ModelBuildError('tensor_mismatch', `${file}, tensor "${ROPE_FACTORS}": ${fault}`, {
-      file,
-      tensor: ROPE_FACTORS,
-    });
-  if (tensor.dimensions.length !== 1 || tensor.dimensions[0] !== half)
-    throw refuse(`has dimensions [${tensor.dimensions}]; heads of ${headSize} elements ask for [${half}]`);
-  const factors = new Float32Array(half);
-  await readingGguf(() => model.readFloats(ROPE_FACTORS, 0, factors));
+  if (tensor.dimensions.length !== 1)
+    throw factorFault(model, name, `has dimensions [${tensor.dimensions}]; allowed is one`);
+  const factors = new Float32Array(tensor.dimensions[0]!);
+  await readingGguf(() => model.readFloats(name, 0, factors));
   const other = factors.find(factor => !(Number.isFinite(factor) && factor > 0));
-  if (other !== undefined) throw refuse(`has the factor ${other}; factors must be above 0`);
+  if (other !== undefined) throw factorFault(model, name, `has the factor ${other}; factors must be above 0`);
   return [...factors];
+}
+
+function factorFault(model: GgufModel, tensor: string, fault: string): ModelBuildError {
+  const file = model.fileOf(tensor);
+  return new ModelBuildError('tensor_mismatch', `${file}, tensor "${tensor}": ${fault}`, { file, tensor });
 }

@@ -1,12 +1,15 @@
 // Names of tensors in GGUF files, by their names in Hugging Face checkpoints, which the blocks of the graph ask for.
 // Source: gguf-py, tensor_mapping.py.
 
-/** RoPE factors of llama3 scaling; part of the configuration. */
+/** Divisors of rotary frequencies, which are part of the configuration: of llama3 scaling, and of LongRoPE. */
 export const ROPE_FACTORS = 'rope_freqs.weight';
+export const LONG_FACTORS = 'rope_factors_long.weight';
+export const SHORT_FACTORS = 'rope_factors_short.weight';
 
 const OUTER: Readonly<Record<string, string>> = {
   'model.embed_tokens.weight': 'token_embd.weight',
   'model.norm.weight': 'output_norm.weight',
+  'model.norm.bias': 'output_norm.bias',
   'lm_head.weight': 'output.weight',
 };
 
@@ -15,12 +18,15 @@ const OF_LAYER: Readonly<Record<string, string>> = {
   'self_attn.q_proj': 'attn_q',
   'self_attn.k_proj': 'attn_k',
   'self_attn.v_proj': 'attn_v',
+  'self_attn.qkv_proj': 'attn_qkv',
   'self_attn.o_proj': 'attn_output',
   'self_attn.q_norm': 'attn_q_norm',
   'self_attn.k_norm': 'attn_k_norm',
   post_attention_layernorm: 'ffn_norm',
   'mlp.gate_proj': 'ffn_gate',
   'mlp.up_proj': 'ffn_up',
+  // Gates and ups in one matrix.
+  'mlp.gate_up_proj': 'ffn_up',
   'mlp.down_proj': 'ffn_down',
 };
 
