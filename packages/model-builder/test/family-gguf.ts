@@ -43,12 +43,18 @@ const MODULES: Readonly<Record<string, string>> = {
   'mlp.gate_up_proj': 'ffn_up',
   'mlp.c_fc': 'ffn_up',
   'mlp.c_proj': 'ffn_down',
+  per_layer_input_gate: 'inp_gate',
+  per_layer_projection: 'proj',
+  post_per_layer_input_norm: 'post_norm',
 };
 const OUTER: Readonly<Record<string, string>> = {
   'model.embed_tokens.weight': 'token_embd.weight',
   'model.norm.weight': 'output_norm.weight',
   'model.norm.bias': 'output_norm.bias',
   'lm_head.weight': 'output.weight',
+  'model.embed_tokens_per_layer.weight': 'per_layer_token_embd.weight',
+  'model.per_layer_model_projection.weight': 'per_layer_model_proj.weight',
+  'model.per_layer_projection_norm.weight': 'per_layer_proj_norm.weight',
 };
 
 /** Writes `model.gguf` into the folder and returns its path. */
@@ -89,8 +95,10 @@ export async function writeFamilyGguf(folder: string, golden: GoldenCase, plan: 
 function ggufName(name: string, { modules }: GgufPlan): string {
   const outer = OUTER[name];
   if (outer !== undefined) return outer;
-  const [, layer, module, part] = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/.exec(name)!;
-  return `blk.${layer}.${modules?.[module!] ?? MODULES[module!]}.${part}`;
+  const [, layer, module, part] = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/.exec(
+    name.replace(/layer_scalar$/, 'layer_output_scale.weight'),
+  )!;
+  return `blk.${layer}.${modules?.[module!] ?? MODULES[module!] ?? module}.${part}`;
 }
 
 /** Rows `0, half, 1, half + 1, ...` of each head. */
@@ -109,7 +117,7 @@ function commonFields(config: GoldenCase['config'], architecture: string, headSi
   const count = (key: string) => ({ uint32: config[key] as number });
   const layerNorm = ['layer_norm_eps', 'norm_eps', 'norm_epsilon'].find(key => config[key] !== undefined);
   const epsilon = (config.rms_norm_eps ?? config[layerNorm!]) as number;
-  const rope = (config.rope_parameters ?? config) as { readonly rope_theta: number };
+  const rope = (config.rope_parameters ?? config) as { readonly rope_theta?: number };
   const fields: Record<string, FieldToWrite> = {
     block_count: count('num_hidden_layers'),
     context_length: count('max_position_embeddings'),
@@ -120,7 +128,7 @@ function commonFields(config: GoldenCase['config'], architecture: string, headSi
     'attention.key_length': { uint32: headSize },
     'attention.value_length': { uint32: headSize },
     [`attention.layer_norm_${layerNorm === undefined ? 'rms_' : ''}epsilon`]: { float32: epsilon },
-    'rope.freq_base': { float32: rope.rope_theta },
+    ...(rope.rope_theta !== undefined && { 'rope.freq_base': { float32: rope.rope_theta } }),
   };
   return {
     'general.architecture': architecture,

@@ -86,6 +86,28 @@ const LONGROPE: GgufPlan = {
     'rope_factors_long.weight': Array.from({ length: 8 }, (_, i) => 1.5 + 0.75 * i),
   },
 };
+const GEMMA4: GgufPlan = {
+  architecture: 'gemma4',
+  modules: SANDWICH,
+  fields: {
+    ...WINDOW,
+    'attention.sliding_window_pattern': { booleans: [true, true, false, true, true, false] },
+    'attention.key_length': { uint32: 32 },
+    'attention.value_length': { uint32: 32 },
+    'attention.key_length_swa': { uint32: 16 },
+    'attention.value_length_swa': { uint32: 16 },
+    'attention.shared_kv_layers': { uint32: 0 },
+    embedding_length_per_layer_input: { uint32: 0 },
+    'rope.dimension_count': { uint32: 32 },
+    'rope.dimension_count_swa': { uint32: 16 },
+    'rope.freq_base': { float32: 1_000_000 },
+    'rope.freq_base_swa': { float32: 10_000 },
+    final_logit_softcapping: { float32: 3 },
+  },
+  // A quarter of 16 frequencies.
+  vectors: { 'rope_freqs.weight': Array.from({ length: 16 }, (_, i) => (i < 4 ? 1 : 1e30)) },
+};
+const PER_LAYER = { ...GEMMA4.fields, embedding_length_per_layer_input: { uint32: 16 } };
 const CAPS = { attn_logit_softcapping: { float32: 2 }, final_logit_softcapping: { float32: 3 } };
 
 /** By `model_type` and name of the golden. */
@@ -109,6 +131,22 @@ const PLANS: Readonly<Record<string, Readonly<Record<string, GgufPlan>>>> = {
     'both caps, biases': {
       ...GEMMA3,
       fields: { ...WINDOW, final_logit_softcapping: CAPS.final_logit_softcapping },
+    },
+  },
+  gemma4_text: {
+    'dense, wide heads in full layers': GEMMA4,
+    'dense, values are keys in full layers': {
+      ...GEMMA4,
+      fields: { ...GEMMA4.fields, 'attention.head_count_kv': { int32s: [2, 2, 1, 2, 2, 1] } },
+    },
+    'per-layer inputs': { ...GEMMA4, fields: PER_LAYER },
+    'per-layer inputs, keys and values of earlier layers, wide feed-forward there': {
+      ...GEMMA4,
+      fields: {
+        ...PER_LAYER,
+        'attention.shared_kv_layers': { uint32: 3 },
+        feed_forward_length: { int32s: [96, 96, 96, 192, 192, 192] },
+      },
     },
   },
   llama: {

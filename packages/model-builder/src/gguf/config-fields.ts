@@ -39,6 +39,23 @@ export class ConfigFields {
     throw this.#fault(code, key, `is ${shown(value)}; allowed is one whole number above 0`);
   }
 
+  /** A number for each layer, or one for all. Undefined where the file has none. */
+  layerCounts(key: string): readonly number[] | undefined {
+    const value = this.#metadata.get(key);
+    if (!ArrayBuffer.isView(value)) {
+      const count = this.optionalCount(key);
+      return count === undefined ? undefined : [count];
+    }
+    const counts = Array.from(value as Iterable<number | bigint>, Number);
+    if (counts.length > 0 && counts.every(count => Number.isSafeInteger(count) && count > 0)) return counts;
+    throw this.#fault('config_invalid', key, 'must be a list of whole numbers above 0');
+  }
+
+  /** A whole number that may be 0, which it is where the file does not say it. */
+  wholeNumber(key: string): number {
+    return this.#metadata.get(key) === 0 ? 0 : (this.optionalCount(key) ?? 0);
+  }
+
   number(key: string): number {
     return this.optionalNumber(key) ?? this.#missing(key);
   }
@@ -52,8 +69,7 @@ export class ConfigFields {
 
   /** Undefined without one, which some files say as 0. Unit: tokens. */
   window(architecture: string): number | undefined {
-    const key = `${architecture}.attention.sliding_window`;
-    return this.#metadata.get(key) === 0 ? undefined : this.optionalCount(key);
+    return this.wholeNumber(`${architecture}.attention.sliding_window`) || undefined;
   }
 
   /** A list of truth values. */

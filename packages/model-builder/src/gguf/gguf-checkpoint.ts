@@ -5,8 +5,9 @@ import { ModelBuildError } from '../errors.ts';
 import type { WeightSource } from '../hugging-face/checkpoint.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
-import { GGUF_ARCHITECTURES, type GgufArchitecture } from './architectures.ts';
+import { GGUF_ARCHITECTURES } from './architectures.ts';
 import { ConfigFields } from './config-fields.ts';
+import type { GgufArchitecture } from './gguf-architecture.ts';
 import { openGgufTensor } from './gguf-tensor.ts';
 import { ggufNameOf, LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS } from './tensor-names.ts';
 

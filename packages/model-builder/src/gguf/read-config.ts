@@ -28,15 +28,19 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
   const hiddenSize = fields.count(`${architecture}.embedding_length`);
   const { headSize = hiddenSize / headCount, rotatedSize } = fields.headSizes(architecture, own);
   const has = (name: string) => model.has(name);
+  const vocabSize = vocabularySize(model);
+  const ropeFactors = await readFactors(model, ROPE_FACTORS);
   const configJson = {
     model_type: own.modelType,
     hidden_size: hiddenSize,
-    intermediate_size: fields.count(`${architecture}.feed_forward_length`),
+    intermediate_size: own.layersDiffer ? undefined : fields.count(`${architecture}.feed_forward_length`),
     num_hidden_layers: fields.count(`${architecture}.block_count`),
     num_attention_heads: headCount,
-    num_key_value_heads: fields.optionalCount(`${architecture}.attention.head_count_kv`) ?? headCount,
+    num_key_value_heads: own.layersDiffer
+      ? undefined
+      : (fields.optionalCount(`${architecture}.attention.head_count_kv`) ?? headCount),
     head_dim: headSize,
-    vocab_size: vocabularySize(model),
+    vocab_size: vocabSize,
     max_position_embeddings: fields.count(`${architecture}.context_length`),
     ...normEpsilon(fields, architecture, own.layerNormKey),
     hidden_act: 'silu',
@@ -46,10 +50,10 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
     attention_bias: has('blk.0.attn_q.bias'),
     mlp_bias: has('blk.0.ffn_up.bias'),
     ...(own.rotatesPart && { partial_rotary_factor: (rotatedSize ?? headSize) / headSize }),
-    ...own.configKeys?.({ fields, headSize, hiddenSize, headCount, has }),
+    ...own.configKeys?.({ fields, headSize, hiddenSize, headCount, vocabSize, ropeFactors, has }),
   };
   const config = parseDecoderConfig(model.path, configJson);
-  const factors = await readFactors(model, ROPE_FACTORS);
+  const factors = own.readsRopeFactors ? undefined : ropeFactors;
   checkCount(model, factors, config.ropes[0]!.size);
   if (factors !== undefined && scalingJson !== undefined) {
     const message = `${model.path}, tensor "${ROPE_FACTORS}": is there beside ${architecture}.rope.scaling.type; allowed is one of them`;

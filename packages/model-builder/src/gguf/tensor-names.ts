@@ -11,6 +11,9 @@ const OUTER: Readonly<Record<string, string>> = {
   'model.norm.weight': 'output_norm.weight',
   'model.norm.bias': 'output_norm.bias',
   'lm_head.weight': 'output.weight',
+  'model.embed_tokens_per_layer.weight': 'per_layer_token_embd.weight',
+  'model.per_layer_model_projection.weight': 'per_layer_model_proj.weight',
+  'model.per_layer_projection_norm.weight': 'per_layer_proj_norm.weight',
 };
 
 const OF_LAYER: Readonly<Record<string, string>> = {
@@ -28,7 +31,13 @@ const OF_LAYER: Readonly<Record<string, string>> = {
   // Gates and ups in one matrix.
   'mlp.gate_up_proj': 'ffn_up',
   'mlp.down_proj': 'ffn_down',
+  per_layer_input_gate: 'inp_gate',
+  per_layer_projection: 'proj',
+  post_per_layer_input_norm: 'post_norm',
 };
+
+/** A number of the layer, whose name in checkpoints has no part behind it. */
+const LAYER_SCALE = /^model\.layers\.(\d+)\.layer_scalar$/;
 
 const LAYER_NAME = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/;
 
@@ -38,6 +47,8 @@ const LAYER_NAME = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/;
 export function ggufNameOf(name: string, modules: Readonly<Record<string, string>> = {}): string | undefined {
   const outer = OUTER[name];
   if (outer !== undefined) return outer;
+  const scale = LAYER_SCALE.exec(name);
+  if (scale !== null) return `blk.${scale[1]}.layer_output_scale.weight`;
   const [, layer, module, part] = LAYER_NAME.exec(name) ?? [];
   const inner = module === undefined ? undefined : (modules[module] ?? OF_LAYER[module]);
   return inner === undefined ? undefined : `blk.${layer}.${inner}.${part}`;
