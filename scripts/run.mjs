@@ -19,7 +19,7 @@ const USAGE = `Usage: node scripts/run.mjs <command> [options for the command]
   pack    set up what is missing and pack the packages for npm: npm run pack -- <folder>
   setup   set up what is missing, nothing else
 
-  test-models   set up what is missing and download the models of the tests of real text (93 MB)`;
+  test-models   set up what is missing and download the models of the tests of real text (351 MB)`;
 
 /** Each command gives the arguments of Node, or of pnpm, for what it finally runs, and whether that needs the build, or one from nothing. */
 const COMMANDS = {

@@ -3,7 +3,7 @@ import { comparePerplexity } from './compare-perplexity.ts';
 
 const text = (tokenCount: number, logprobSum: number) => ({
   tokenIds: Array.from({ length: tokenCount + 1 }, (_, index) => index),
-  logprobSum,
+  logprobs: Array<number>(tokenCount).fill(logprobSum / tokenCount),
 });
 
 test('the loss is the ratio of perplexities', () => {

@@ -17,10 +17,11 @@ export function comparePerplexity(
 ): PerplexityLoss {
   if (texts.length !== reference.length) throw new Error('Perplexities of other texts are not comparable.');
   const pairs = texts.map((text, index) => {
-    const { tokenIds, logprobSum } = reference[index]!;
+    const { tokenIds, logprobs } = reference[index]!;
     if (tokenIds.length !== text.tokenIds.length || tokenIds.some((id, i) => id !== text.tokenIds[i]))
       throw new Error(`Text ${index} of the reference has other tokens.`);
-    return { tokenCount: tokenIds.length - 1, loss: logprobSum - text.logprobSum };
+    const loss = logprobs.reduce((sum, logprob, at) => sum + logprob - text.logprobs[at]!, 0);
+    return { tokenCount: tokenIds.length - 1, loss };
   });
   const ratio = perplexity(texts) / perplexity(reference);
   const tokenCount = pairs.reduce((sum, pair) => sum + pair.tokenCount, 0);

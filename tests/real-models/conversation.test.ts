@@ -3,12 +3,12 @@
 import type { ChatMessage } from '@ortler/engine';
 import { expect, test } from 'vitest';
 import prompts from './golden/prompts.json' with { type: 'json' };
-import { type Answer, answer, describeWithModel, startEngine } from './real-model-engine.ts';
+import { type Answer, answer, describeWithModel, SMOLLM2, startEngine } from './real-model-engine.ts';
 
 const TURN_COUNT = 20;
 const ANSWER_LENGTH = 24;
 
-describeWithModel('a conversation of 20 turns', () => {
+describeWithModel(SMOLLM2, 'a conversation of 20 turns', () => {
   test('takes all but the newest message from the prefix cache and has the answers of one without cache', async () => {
     const cached = await converse(true);
     const uncached = await converse(false);
@@ -24,7 +24,11 @@ describeWithModel('a conversation of 20 turns', () => {
 });
 
 async function converse(prefixCaching: boolean): Promise<readonly Answer[]> {
-  await using engine = await startEngine('file', { maxSequences: 1, contextLength: 2048, prefixCaching });
+  await using engine = await startEngine(SMOLLM2, 'file', {
+    maxSequences: 1,
+    contextLength: 2048,
+    prefixCaching,
+  });
   const messages: ChatMessage[] = [];
   const answers: Answer[] = [];
   for (const content of prompts.slice(0, TURN_COUNT)) {

@@ -2,7 +2,14 @@
 
 import type { Engine } from '@ortler/engine';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, answer, describeWithModel, readGolden, startEngine } from './real-model-engine.ts';
+import {
+  type Answer,
+  answer,
+  describeWithModel,
+  readGolden,
+  SMOLLM2,
+  startEngine,
+} from './real-model-engine.ts';
 
 interface LlamaCppGolden {
   readonly provenance: Readonly<Record<string, string>>;
@@ -31,13 +38,13 @@ const LEAST_EQUAL = 4;
 /** Tokens before the first difference, of all answers. */
 const LEAST_COMMON_SHARE = 0.5;
 
-const golden = readGolden<LlamaCppGolden>('llama-cpp.json');
+const golden = readGolden<LlamaCppGolden>(SMOLLM2, 'llama-cpp.json');
 
-describeWithModel('greedy answers of the file beside llama.cpp', () => {
+describeWithModel(SMOLLM2, 'greedy answers of the file beside llama.cpp', () => {
   let engine: Engine;
   let answers: readonly Answer[];
   beforeAll(async () => {
-    engine = await startEngine('file', { maxSequences: 16, contextLength: 512 });
+    engine = await startEngine(SMOLLM2, 'file', { maxSequences: 16, contextLength: 512 });
     answers = await Promise.all(
       golden.answers.map(({ promptTokenIds }) =>
         answer(engine, { tokenIds: promptTokenIds }, { maxTokens: ANSWER_LENGTH, topCount: 5 }),

@@ -15,30 +15,31 @@ import { prepareModel } from '@ortler/model-builder';
 import { describe } from 'vitest';
 import { hasRealModel, REAL_MODELS_FOLDER, realModelPath } from '../../scripts/real-models/real-models.ts';
 
-export const MODEL = 'smollm2-135m-instruct';
+export const SMOLLM2 = 'smollm2-135m-instruct';
+export const GEMMA3 = 'gemma3-270m';
 
 const IS_REQUIRED = process.env.TEST_MODELS === 'required';
 
-/** A suite that needs the model. */
-export const describeWithModel =
-  IS_REQUIRED || hasRealModel(MODEL)
-    ? describe
-    : (name: string, suite: () => void) =>
-        describe.skip(`${name} (needs a model: npm run test-models)`, suite);
+/** A suite that needs a model. */
+export function describeWithModel(model: string, name: string, suite: () => void): void {
+  if (IS_REQUIRED || hasRealModel(model)) describe(`${model}: ${name}`, suite);
+  else describe.skip(`${model}: ${name} (needs the model: npm run test-models)`, suite);
+}
 
 /** An engine on the model; builds are kept beside the download. */
 export async function startEngine(
+  model: string,
   precision: 'file' | 'f32',
   options: Omit<EngineOptions, 'modelDir'> = {},
 ): Promise<Engine> {
-  const sourceDir = realModelPath(MODEL);
+  const sourceDir = realModelPath(model);
   const cacheDir = join(REAL_MODELS_FOLDER, 'builds');
   const modelDir = await prepareModel({ sourceDir, cacheDir, precision });
   return createEngine({ modelDir, device: 'cpu', threadCount: 2, modelDefaults: false, ...options });
 }
 
-export function readGolden<Content>(name: string): Content {
-  return JSON.parse(readFileSync(join(import.meta.dirname, 'golden', MODEL, name), 'utf8')) as Content;
+export function readGolden<Content>(model: string, name: string): Content {
+  return JSON.parse(readFileSync(join(import.meta.dirname, 'golden', model, name), 'utf8')) as Content;
 }
 
 export interface AnswerSettings {

@@ -2,15 +2,15 @@
 
 import { expect, test } from 'vitest';
 import prompts from './golden/prompts.json' with { type: 'json' };
-import { answer, describeWithModel, startEngine } from './real-model-engine.ts';
+import { answer, describeWithModel, SMOLLM2, startEngine } from './real-model-engine.ts';
 
 const USER_COUNT = 16;
 const ANSWER_LENGTH = 40;
 const SEED = 7;
 
-describeWithModel('16 users at once with aborts', () => {
+describeWithModel(SMOLLM2, '16 users at once with aborts', () => {
   test('an answer is the same bit for bit as alone, one that was aborted up to there, and all slots are free', async () => {
-    await using engine = await startEngine('file', {
+    await using engine = await startEngine(SMOLLM2, 'file', {
       maxSequences: USER_COUNT,
       contextLength: 512,
       prefixCaching: false,

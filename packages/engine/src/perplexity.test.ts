@@ -6,18 +6,18 @@ import type { GenerationRequest } from './request/generation-request.ts';
 
 test('is the number of tokens among which an even distribution chooses', () => {
   const tokenIds = [5, 6, 7, 8];
-  expect(perplexity([{ tokenIds, logprobSum: 3 * Math.log(1 / 20) }])).toBeCloseTo(20);
+  expect(perplexity([{ tokenIds, logprobs: Array(3).fill(Math.log(1 / 20)) }])).toBeCloseTo(20);
 });
 
 test('weighs texts by their tokens, the first of each left out', () => {
-  const short = { tokenIds: [1, 2], logprobSum: Math.log(1 / 2) };
-  const long = { tokenIds: [1, 2, 3, 4], logprobSum: 3 * Math.log(1 / 8) };
+  const short = { tokenIds: [1, 2], logprobs: [Math.log(1 / 2)] };
+  const long = { tokenIds: [1, 2, 3, 4], logprobs: Array(3).fill(Math.log(1 / 8)) };
   expect(perplexity([short, long])).toBeCloseTo((2 * 8 ** 3) ** (1 / 4));
 });
 
 test('refuses texts in which nothing was predicted', () => {
   expect(() => perplexity([])).toThrow('at least two tokens');
-  expect(() => perplexity([{ tokenIds: [1], logprobSum: 0 }])).toThrow('at least two tokens');
+  expect(() => perplexity([{ tokenIds: [1], logprobs: [] }])).toThrow('at least two tokens');
 });
 
 test('is measured on each text alone, from the log probabilities of its tokens', async () => {
@@ -41,15 +41,32 @@ test('cuts texts that are longer than a context', async () => {
   expect(perplexity(scored)).toBeCloseTo(4);
 });
 
+test('begins every piece with the tokens that the tokenizer puts before a text', async () => {
+  const scored = await scoreTexts(evenEngine([], promptReady, [2]), ['abc', 'd'], 3);
+  expect(scored.map(({ tokenIds }) => tokenIds)).toEqual([
+    [2, 97, 98],
+    [2, 99],
+    [2, 100],
+  ]);
+  await expect(scoreTexts(evenEngine([], promptReady, [2]), ['abc'], 1)).rejects.toThrow('no room');
+});
+
 test('is refused for an engine that gives no log probabilities', async () => {
   const engine = evenEngine([], () => ({ kind: 'prompt-ready', promptTokenIds: [], cachedTokenCount: 0 }));
   await expect(scoreTexts(engine, ['abc'])).rejects.toThrow('no log probabilities');
 });
 
 /** An engine whose tokens are bytes, each with a probability of a quarter. */
-function evenEngine(requests: GenerationRequest[], toEvent = promptReady): Engine {
+function evenEngine(
+  requests: GenerationRequest[],
+  toEvent = promptReady,
+  start: readonly number[] = [],
+): Engine {
   const engine: Pick<Engine, 'encode' | 'generate'> = {
-    encode: async text => [...new TextEncoder().encode(text)],
+    encode: async (text, options) => [
+      ...(options?.addSpecialTokens ? start : []),
+      ...new TextEncoder().encode(text),
+    ],
     async *generate(request) {
       requests.push(request);
       yield toEvent(request);

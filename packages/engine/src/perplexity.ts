@@ -6,19 +6,21 @@ import type { Engine } from './engine.ts';
 /** One text in a context of its own. The first token is given, so it has no log probability. */
 export interface ScoredText {
   readonly tokenIds: readonly number[];
-  /** Sum of the natural logarithms of the probabilities of all tokens but the first. */
-  readonly logprobSum: number;
+  /** Natural logarithms of the probabilities of all tokens but the first. */
+  readonly logprobs: readonly number[];
 }
 
 /** Exponential of the mean negative log probability over all tokens but the first of each text. */
 export function perplexity(texts: readonly ScoredText[]): number {
   const tokenCount = texts.reduce((sum, { tokenIds }) => sum + Math.max(0, tokenIds.length - 1), 0);
   if (tokenCount === 0) throw new Error('Perplexity needs a text of at least two tokens.');
-  return Math.exp(-texts.reduce((sum, { logprobSum }) => sum + logprobSum, 0) / tokenCount);
+  const logprobSum = texts.flatMap(({ logprobs }) => logprobs).reduce((sum, logprob) => sum + logprob, 0);
+  return Math.exp(-logprobSum / tokenCount);
 }
 
 /**
- * Scores each text in a context of its own. Longer ones than `longestLength` tokens are cut into several.
+ * Scores each text in a context of its own, after the tokens that the tokenizer puts before a text. Longer ones than
+ * `longestLength` tokens are cut into several.
  *
  * Throws: as `Engine.generate`, and for an engine without log probabilities of the prompt.
  */
@@ -27,13 +29,16 @@ export async function scoreTexts(
   texts: readonly string[],
   longestLength = Number.POSITIVE_INFINITY,
 ): Promise<readonly ScoredText[]> {
+  // A model that was trained with a token before every text predicts badly without it.
+  const start = await engine.encode('', { addSpecialTokens: true });
+  const pieceLength = longestLength - start.length;
+  if (pieceLength < 1)
+    throw new RangeError(`Texts of ${longestLength} tokens have no room for a token of text.`);
   const scored: ScoredText[] = [];
   for (const text of texts) {
     const tokenIds = await engine.encode(text);
-    if (tokenIds.length <= longestLength) scored.push(await scoreTokens(engine, tokenIds));
-    else
-      for (let from = 0; from < tokenIds.length; from += longestLength)
-        scored.push(await scoreTokens(engine, tokenIds.slice(from, from + longestLength)));
+    for (let from = 0; from < tokenIds.length; from += pieceLength)
+      scored.push(await scoreTokens(engine, [...start, ...tokenIds.slice(from, from + pieceLength)]));
   }
   return scored;
 }
@@ -47,8 +52,7 @@ async function scoreTokens(engine: Engine, tokenIds: readonly number[]): Promise
   });
   for await (const event of events) {
     if (event.kind !== 'prompt-ready' || event.promptLogprobs === undefined) continue;
-    const logprobs = event.promptLogprobs.slice(1);
-    return { tokenIds, logprobSum: logprobs.reduce((sum, entry) => sum + entry!.logprob, 0) };
+    return { tokenIds, logprobs: event.promptLogprobs.slice(1).map(entry => entry!.logprob) };
   }
   throw new Error('The engine gave no log probabilities of the prompt.');
 }
