@@ -24,6 +24,11 @@ const UNIT_TESTS = [
 /** Tests that need a GPU, or a driver that stands in for one. */
 const GPU_TESTS = ['{packages,apps,tests}/**/*.gpu.test.ts'];
 
+/** Whole models of every family, in every precision: tens of seconds each. */
+const FAMILY_TESTS = [
+  'packages/model-builder/test/{decoder-golden,family-equivalence,gguf-families}.test.ts',
+];
+
 /** Tests on a real model, which `npm run test-models` downloads. */
 const REAL_MODEL_TESTS = ['tests/real-models/**/*.test.ts'];
 
@@ -73,7 +78,7 @@ export default defineConfig(({ mode }) => ({
           name: 'unit',
           env: databasesOf(mode),
           include: UNIT_TESTS,
-          exclude: [...GPU_TESTS, ...RANDOM_KEY_TESTS, INSTALLED],
+          exclude: [...GPU_TESTS, ...RANDOM_KEY_TESTS, ...FAMILY_TESTS, INSTALLED],
         },
       },
       {
@@ -84,6 +89,16 @@ export default defineConfig(({ mode }) => ({
           env: databasesOf(mode),
           include: RANDOM_KEY_TESTS,
           exclude: [INSTALLED],
+        },
+      },
+      {
+        ...shared,
+        test: {
+          ...unit,
+          ...sharing,
+          name: 'families',
+          include: FAMILY_TESTS,
+          testTimeout: 120_000,
         },
       },
       {

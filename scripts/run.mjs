@@ -52,7 +52,7 @@ function projectsOf(args) {
   console.error('Tests of GPUs are left out; `pnpm gpu` runs them.');
   if (process.env.TEST_RUNS === undefined)
     console.error('Random tests try few cases; with TEST_RUNS=full as many as continuous integration.');
-  return ['unit', 'unit-alone', 'e2e', 'real-models'].flatMap(name => ['--project', name]);
+  return ['unit', 'unit-alone', 'families', 'e2e', 'real-models'].flatMap(name => ['--project', name]);
 }
 
 function packArguments(folder) {
