@@ -17,6 +17,10 @@ const OPERATORS = { float32: 'Attention', float16: 'AttentionFloat16', int8: 'At
 
 export interface AttentionShape extends CacheShape {
   readonly heads: number;
+  /** Of the rotary tables. Default: the capacity. */
+  readonly positions?: number;
+  /** Whether there are queries only, over the cache of another layer. */
+  readonly readsOnly?: boolean;
   /** Channels that are rotated; 0: the graph has no rotary tables. */
   readonly rotary: number;
   readonly isInterleaved: boolean;
@@ -50,7 +54,7 @@ export const PLAIN: AttentionShape = {
 };
 
 export interface AttentionConstants {
-  /** Shape: `[capacity, rotary / 2]`. */
+  /** Shape: `[positions, rotary / 2]`. */
   readonly cosines: Float32Array | undefined;
   readonly sines: Float32Array | undefined;
   readonly queryNorm: Float32Array | undefined;
@@ -59,11 +63,11 @@ export interface AttentionConstants {
 }
 
 export function randomConstants(shape: AttentionShape): AttentionConstants {
-  const { rotary, capacity, headSize, heads, hasNorms, hasSinks, seed } = shape;
+  const { rotary, capacity, positions = capacity, headSize, heads, hasNorms, hasSinks, seed } = shape;
   const random = new RandomNumbers(seed);
   const half = rotary / 2;
   const table = (wave: (angle: number) => number): Float32Array =>
-    Float32Array.from({ length: capacity * half }, (_, i) =>
+    Float32Array.from({ length: positions * half }, (_, i) =>
       wave(Math.floor(i / half) * 10_000 ** (-(i % half) / half)),
     );
   return {
@@ -76,7 +80,7 @@ export function randomConstants(shape: AttentionShape): AttentionConstants {
 }
 
 export function attentionGraph(shape: AttentionShape, constants: AttentionConstants): OperatorGraph {
-  const { type, heads, kvHeads, headSize, rotary, capacity } = shape;
+  const { type, heads, kvHeads, headSize, rotary, capacity, positions = capacity, readsOnly } = shape;
   const cache = (name: string): OperatorInput => ({ name, type, shape: [0, 0, 0, 0] });
   const constant = (
     name: string,
@@ -90,16 +94,15 @@ export function attentionGraph(shape: AttentionShape, constants: AttentionConsta
       cache('past_keys'),
       cache('past_values'),
       { name: 'last', type: 'int32', shape: [0] },
-      constant('cosines', [capacity, rotary / 2], constants.cosines),
-      constant('sines', [capacity, rotary / 2], constants.sines),
+      constant('cosines', [positions, rotary / 2], constants.cosines),
+      constant('sines', [positions, rotary / 2], constants.sines),
       constant('query_norm', [headSize], constants.queryNorm),
-      constant('key_norm', [headSize], constants.keyNorm),
+      constant('key_norm', [headSize], readsOnly ? undefined : constants.keyNorm),
       constant('sinks', [heads], constants.sinks),
     ],
     outputs: [
       { name: 'y', type: 'float32', rank: 3 },
-      { name: 'keys', type, rank: 4 },
-      { name: 'values', type, rank: 4 },
+      ...(readsOnly ? [] : (['keys', 'values'] as const)).map(name => ({ name, type, rank: 4 })),
     ],
     attributes: { heads: int(heads), kv_heads: int(kvHeads), ...optionalAttributes(shape) },
   };
@@ -112,13 +115,14 @@ function optionalAttributes(shape: AttentionShape): Record<string, AttributeValu
     window: int(shape.window),
     softcap: float(shape.softcap),
     epsilon: float(EPSILON),
+    ...(shape.readsOnly ? { reads_only: int(1) } : {}),
     ...(shape.scale === undefined ? {} : { scale: float(shape.scale) }),
   };
 }
 
 /** Columns of a token's queries, keys and values. */
-export function qkvWidth({ heads, kvHeads, headSize }: AttentionShape): number {
-  return (heads + 2 * kvHeads) * headSize;
+export function qkvWidth({ heads, kvHeads, headSize, readsOnly }: AttentionShape): number {
+  return (heads + (readsOnly ? 0 : 2 * kvHeads)) * headSize;
 }
 
 export interface CacheMemory {
@@ -145,7 +149,7 @@ export class AttentionSession implements Disposable {
    * Shape: `qkv` is `[batch, length, qkvWidth]`. Mutates: `cache`.
    */
   async run(qkv: Float32Array, last: readonly number[], cache: CacheMemory): Promise<Float32Array> {
-    const { type, kvHeads, capacity, heads, headSize } = this.#shape;
+    const { type, kvHeads, capacity, heads, headSize, readsOnly } = this.#shape;
     const batch = last.length;
     const length = qkv.length / qkvWidth(this.#shape) / batch;
     const memory = (data: ElementArray): CallValue => {
@@ -161,8 +165,7 @@ export class AttentionSession implements Disposable {
       },
       {
         y: { type: 'float32', shape: [batch, length, heads * headSize], data: y },
-        keys: memory(cache.keys),
-        values: memory(cache.values),
+        ...(readsOnly ? {} : { keys: memory(cache.keys), values: memory(cache.values) }),
       },
     );
     return y;

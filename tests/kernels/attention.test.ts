@@ -80,6 +80,51 @@ describe.each(INSTRUCTION_SETS)('attention on %s', isa => {
         expect(await session.runChunks(qkv, chunks)).toEqual(whole);
     });
 
+    it.each([
+      [1, [1, 2, 250, 3, 256, 88]],
+      [33, [1, 2, 224, 7, 1, 1, 224, 140]],
+      [256, Array.from({ length: 600 }, () => 1)],
+    ])('has the same bits in a ring of one piece, with a window of %i', async (window, chunks) => {
+      const shape = { ...PLAIN, type, heads: 6, kvHeads: 2, headSize: 24, rotary: 24, capacity: 608, window };
+      const qkv = tokensOf(shape, 600);
+      using session = await AttentionSession.create(shape, { isa });
+      const { y } = await session.runChunks(qkv, chunks);
+      using ring = await AttentionSession.create({ ...shape, capacity: 256, positions: 608 }, { isa });
+      expect((await ring.runChunks(qkv, chunks)).y).toEqual(y);
+    });
+
+    it.each([
+      [0, 608],
+      [40, 256],
+    ])('reads the cache that another layer appended to, with a window of %i', async (window, capacity) => {
+      const shape = {
+        ...PLAIN,
+        type,
+        heads: 4,
+        kvHeads: 2,
+        hasNorms: true,
+        capacity,
+        positions: 608,
+        window,
+      };
+      const reading = { ...shape, readsOnly: true };
+      const qkv = tokensOf(shape, 400);
+      const [width, queryWidth] = [qkvWidth(shape), qkvWidth(reading)];
+      using session = await AttentionSession.create(shape, { isa });
+      using reader = await AttentionSession.create(reading, { isa });
+      const cache = garbageCaches(shape, 1);
+      for (let from = 0; from < 400; from += 200) {
+        const tokens = qkv.slice(from * width, (from + 200) * width);
+        const queries = Float32Array.from({ length: 200 * queryWidth }, (_, i) => {
+          return tokens[Math.floor(i / queryWidth) * width + (i % queryWidth)]!;
+        });
+        const y = await session.run(tokens, [from + 199], cache);
+        const before = structuredClone(cache);
+        expect(await reader.run(queries, [from + 199], cache)).toEqual(y);
+        expect(cache).toEqual(before);
+      }
+    });
+
     it('has the same bits for a row alone and in a batch at other positions', async () => {
       const shape = {
         ...PLAIN,

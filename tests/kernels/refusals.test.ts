@@ -151,7 +151,7 @@ describe('a Product', () => {
 });
 
 describe('an Attention', () => {
-  const [COSINES, SINES, QUERY_NORM, SINKS] = [4, 5, 6, 8];
+  const [COSINES, SINES, QUERY_NORM, KEY_NORM, SINKS] = [4, 5, 6, 7, 8];
   const graphOf = (difference: Partial<AttentionShape> = {}): OperatorGraph => {
     const shape = { ...PLAIN, ...difference };
     return attentionGraph(shape, randomConstants(shape));
@@ -191,6 +191,11 @@ describe('an Attention', () => {
       /sinks must have an entry for each head/,
     ],
     [
+      'a norm of keys that it only reads',
+      change(graphOf({ readsOnly: true }), { [KEY_NORM]: floats('key_norm', 64) }),
+      /with reads_only there are no keys to normalise/,
+    ],
+    [
       'sinks that vary',
       change(graphOf(), { [SINKS]: { name: 'sinks', type: 'float32', shape: [2] } }),
       /rotary tables, norms and sinks must be constants/,
@@ -225,8 +230,7 @@ describe('an Attention', () => {
       },
       {
         y: zeros([2, 3, heads * headSize]),
-        keys: call.present === 'other' ? zeros(keys.shape) : keys,
-        values,
+        ...(shape.readsOnly ? {} : { keys: call.present === 'other' ? zeros(keys.shape) : keys, values }),
       },
     );
   };
@@ -270,6 +274,29 @@ describe('an Attention', () => {
   it('refuses queries of two dimensions', async () => {
     const graph = change(graphOf(), { 0: { name: 'qkv', type: 'float32', shape: [0, 0] } });
     await expect(run(PLAIN, graph, { qkv: [6, width] })).rejects.toThrow(/qkv must be \[batch, length, /);
+  });
+
+  it.each<readonly [string, Partial<AttentionShape>]>([
+    ['without a window', { capacity: 256 }],
+    ['of no whole pieces', { capacity: 272, window: 16 }],
+    ['that does not hold the window and the tokens of the call', { capacity: 256, window: 255 }],
+  ])('refuses to go round a cache %s', async (_case, difference) => {
+    const shape = { ...PLAIN, ...difference, positions: 1024 };
+    await expect(run(shape, graphOf(shape), { last: [3, shape.capacity] })).rejects.toThrow(
+      /a position lies outside the cache or the rotary tables/,
+    );
+  });
+
+  it('goes round a cache that holds the window and the tokens of the call', async () => {
+    const shape = { ...PLAIN, capacity: 256, window: 254, positions: 1024 };
+    await expect(run(shape, graphOf(shape), { last: [3, 1023] })).resolves.toBeUndefined();
+    await expect(run(shape, graphOf(shape), { last: [3, 1024] })).rejects.toThrow(/a position lies outside/);
+  });
+
+  it('refuses keys in front of a cache that it only reads', async () => {
+    const shape = { ...PLAIN, readsOnly: true };
+    const qkv = [2, 3, qkvWidth(PLAIN)];
+    await expect(run(shape, graphOf(shape), { qkv })).rejects.toThrow(/with reads_only heads \* head_size/);
   });
 
   it('refuses positions behind its rotary tables', async () => {

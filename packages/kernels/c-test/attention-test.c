@@ -59,7 +59,7 @@ static Attention random_attention(Random *random, int tokens) {
   a.capacity = (int)round_up((size_t)tokens, GROUP) + GROUP * random_int(random, 0, 1);
   a.scale = 1.0f / sqrtf((float)a.head_size) * (float)random_int(random, 1, 4);
   a.softcap = chance(random, 30) ? 3.0f : 0;
-  a.window = chance(random, 40) ? random_int(random, 1, tokens) : 0;
+  a.window = chance(random, 40) ? random_int(random, 1, tokens > PIECE && chance(random, 60) ? 40 : tokens) : 0;
   if (chance(random, 60)) {
     a.rotary = 2 * random_int(random, 0, a.head_size / 2);
     a.is_interleaved = chance(random, 50);
@@ -72,9 +72,24 @@ static Attention random_attention(Random *random, int tokens) {
   return a;
 }
 
+/** The same tokens once more, whose keys another layer has appended: their queries alone give the same bits. */
+static void check_reading(const Isa *isa, Attention a, const float *qkv, int tokens, const float *expected) {
+  const size_t width = (size_t)a.heads * a.head_size, columns = width + (size_t)2 * a.kv_heads * a.head_size;
+  const int32_t last = tokens - 1;
+  float *queries = new_buffer(tokens * width * 4), *out = new_buffer(tokens * width * 4);
+  for (int t = 0; t < tokens; t++) memcpy(queries + t * width, qkv + t * columns, width * 4);
+  a.reads_only = 1, a.length = tokens, a.last = &last, a.qkv = queries, a.out = out;
+  attend_all(isa, a);
+  if (memcmp(expected, out, tokens * width * 4)) FAIL("attention: %s gives other bits where it only reads the cache", isa->name);
+  free_buffer(queries), free_buffer(out);
+}
+
 enum { MAX_BATCH = 3 };
 
-/** Sequences whole and alone, in chunks, and together give the same bits, which are those of every other instruction set. */
+/**
+ * Sequences whole and alone, in chunks, and together give the same bits, which are those of every other instruction set. With a window
+ * of less than a piece, chunks and batches have a ring of one piece.
+ */
 void test_attention(Random *random) {
   const int tokens = chance(random, 8) ? random_int(random, 257, 530) : random_int(random, 1, 60);
   Attention a = random_attention(random, tokens);
@@ -87,12 +102,12 @@ void test_attention(Random *random) {
     out[b] = new_buffer(bytes);
   }
   const int zero[MAX_BATCH] = {0};
-  const size_t one = cache_bytes(&a, 1), all = cache_bytes(&a, batch);
+  const size_t whole = cache_bytes(&a, 1);
   for (int i = 0; i < tested_count; i++) {
     const Isa *isa = tested[i];
     a.batch = 1;
     for (int b = 0; b < batch; b++) {
-      a.keys = new_buffer(one), a.values = new_buffer(one);
+      a.keys = new_buffer(whole), a.values = new_buffer(whole);
       attend_tokens(isa, a, (const float *const *)&qkv[b], zero, 0, tokens, &out[b]);
       if (i == 0) {
         memcpy(expected[b], out[b], bytes);
@@ -100,9 +115,14 @@ void test_attention(Random *random) {
         check_attention(&a, tokens, qkv[b], expected[b]);
       }
       if (memcmp(expected[b], out[b], bytes)) FAIL("attention: %s gives other bits than %s", isa->name, tested[0]->name);
+      check_reading(isa, a, qkv[b], tokens, expected[b]);
       free_buffer(a.keys), free_buffer(a.values);
     }
     // Together, in chunks of random length; sequence b is some tokens ahead.
+    const int capacity = a.capacity, is_ring = a.window > 0 && a.window < PIECE && tokens > PIECE;
+    const int longest = is_ring ? PIECE - a.window + 1 : tokens;
+    if (is_ring) a.capacity = PIECE;
+    const size_t one = cache_bytes(&a, 1), all = cache_bytes(&a, batch);
     int shift[MAX_BATCH], most = 0;
     for (int b = 0; b < batch; b++) most = max_int(most, shift[b] = random_int(random, 0, tokens - 1));
     a.keys = new_buffer(all), a.values = new_buffer(all);
@@ -111,18 +131,19 @@ void test_attention(Random *random) {
       Attention alone = a;
       alone.keys += one * b, alone.values += one * b;
       for (int from = 0, to; from < shift[b]; from = to) {
-        to = random_int(random, from + 1, shift[b]);
+        to = random_int(random, from + 1, min_int(shift[b], from + longest));
         attend_tokens(isa, alone, (const float *const *)&qkv[b], zero, from, to, &out[b]);
       }
     }
     a.batch = batch;
     for (int from = 0, to; from < tokens - most; from = to) {
-      to = chance(random, 50) ? from + 1 : random_int(random, from + 1, tokens - most);
+      to = chance(random, 50) ? from + 1 : random_int(random, from + 1, min_int(tokens - most, from + longest));
       attend_tokens(isa, a, (const float *const *)qkv, shift, from, to, out);
     }
     for (int b = 0; b < batch; b++)
       if (memcmp(expected[b], out[b], (size_t)(shift[b] + tokens - most) * (bytes / tokens))) FAIL("attention: %s: chunks or other sequences change bits", isa->name);
     free_buffer(a.keys), free_buffer(a.values);
+    a.capacity = capacity;
   }
   for (int b = 0; b < batch; b++) free_buffer(qkv[b]), free_buffer(expected[b]), free_buffer(out[b]);
   free_buffer((void *)a.cosines), free_buffer((void *)a.sines), free_buffer((void *)a.query_norm), free_buffer((void *)a.key_norm), free_buffer((void *)a.sinks);

@@ -31,9 +31,9 @@ static void rotate_head(const Attention *a, float *x, int position) {
 }
 
 /** `x` has `cache_channels` elements. */
-static void append_key(const Attention *a, size_t head, int position, const float *x) {
-  const int size = a->head_size, channels = cache_channels(size), lane = position % GROUP;
-  uint8_t *group = a->keys + (head * (a->capacity / GROUP) + position / GROUP) * key_group_bytes(a->type, size);
+static void append_key(const Attention *a, size_t head, int place, const float *x) {
+  const int size = a->head_size, channels = cache_channels(size), lane = place % GROUP;
+  uint8_t *group = a->keys + (head * (a->capacity / GROUP) + place / GROUP) * key_group_bytes(a->type, size);
   switch (a->type) {
     case CACHE_F32:
       for (int i = 0; i < size; i++) ((float *)group)[i * GROUP + lane] = x[i];
@@ -49,18 +49,18 @@ static void append_key(const Attention *a, size_t head, int position, const floa
   }
 }
 
-static void append_value(const Attention *a, size_t head, int position, const float *x) {
+static void append_value(const Attention *a, size_t head, int place, const float *x) {
   const int size = a->head_size, channels = cache_channels(size);
   const size_t row_bytes = value_row_bytes(a->type, size);
   uint8_t *values = a->values + head * a->capacity * row_bytes;
   switch (a->type) {
     case CACHE_F32:
-      for (int i = 0; i < channels; i += LANES) store((float *)(values + position * row_bytes) + i, load(x + i));
+      for (int i = 0; i < channels; i += LANES) store((float *)(values + place * row_bytes) + i, load(x + i));
       return;
     case CACHE_F16:
-      for (int i = 0; i < channels; i += LANES) store_half((_Float16 *)(values + position * row_bytes) + i, load(x + i));
+      for (int i = 0; i < channels; i += LANES) store_half((_Float16 *)(values + place * row_bytes) + i, load(x + i));
       return;
-    case CACHE_INT8: return append_int8_value(values + position / GROUP * GROUP * row_bytes, position % GROUP, channels, x);
+    case CACHE_INT8: return append_int8_value(values + place / GROUP * GROUP * row_bytes, place % GROUP, channels, x);
   }
 }
 
@@ -83,7 +83,7 @@ static void append_query(const Attention *a, int sequence, int head, int row, co
 static void prepare_token(const Attention *a, int token) {
   const int sequence = token / a->length, t = token % a->length, size = a->head_size, channels = cache_channels(size);
   const int position = a->last[sequence] - a->length + 1 + t, group = a->heads / a->kv_heads;
-  const int first_value = a->heads + a->kv_heads, all = a->heads + 2 * a->kv_heads;
+  const int first_value = a->heads + a->kv_heads, all = packed_heads(a);
   const float *qkv = a->qkv + (size_t)token * all * size;
   _Alignas(64) float x[MAX_HEAD_SIZE];
   for (int head = 0; head < all; head++, qkv += size) {
@@ -96,9 +96,10 @@ static void prepare_token(const Attention *a, int token) {
       if (a->type == CACHE_INT8) hadamard(x, channels);
     }
     const size_t kv_head = (size_t)sequence * a->kv_heads - a->heads + head;
+    const int place = cache_place(a, position);
     if (is_query) append_query(a, sequence, head / group, t * group + head % group, x);
-    else if (head < first_value) append_key(a, kv_head, position, x);
-    else append_value(a, kv_head - a->kv_heads, position, x);
+    else if (head < first_value) append_key(a, kv_head, place, x);
+    else append_value(a, kv_head - a->kv_heads, place, x);
   }
   if (t < a->length - 1) return;
   // Rows that fill the last block of queries are zero.

@@ -8,7 +8,7 @@ INLINE void score_keys(const Work *w, CacheType type, int first, int end, int ro
   const int size = w->attention->head_size, width = SCORE_ROWS == QUERY_ROWS ? ROWS : w->rows;
   const size_t step = LANES * cache_element_bytes(type), group_bytes = key_group_bytes(type, size);
   for (int k = first; k < end; k += GROUP) {
-    const uint8_t *p = w->keys + (size_t)((w->from + k) / GROUP) * group_bytes;
+    const uint8_t *p = w->keys + (size_t)(k / GROUP) * group_bytes;
     v16f even[SCORE_ROWS], odd[SCORE_ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) even[r] = odd[r] = splat(0);
@@ -48,7 +48,7 @@ INLINE void sum_values(const Work *w, CacheType type, int channel, int row, cons
   for (int r = 0; r < ROWS; r++)
 #pragma unroll
     for (int i = 0; i < VECTORS; i++) y[r][i] = splat(0);
-  const uint8_t *p = w->values + (size_t)(w->from + w->first) * row_bytes + channel * cache_element_bytes(type);
+  const uint8_t *p = w->values + (size_t)w->first * row_bytes + channel * cache_element_bytes(type);
   for (int k = w->first; k < w->end; k++, p += row_bytes) {
     v16f v[FEW_ROWS_VECTORS];
 #pragma unroll

@@ -11,7 +11,7 @@ INLINE void score_int8(const Work *w, int first, int end, int row, Scores *s, co
   const float *scales = w->queries.scales + row;
   const int32_t *shifts = w->queries.shifts + row;
   for (int k = first; k < end; k += GROUP) {
-    const size_t at = (size_t)((w->from + k) / GROUP) * group_bytes;
+    const size_t at = (size_t)(k / GROUP) * group_bytes;
     const uint8_t *p = w->keys + at;
     const int8_t *x = w->queries.codes + 4 * row;
     v16i c[INT8_SCORE_ROWS];
@@ -42,7 +42,7 @@ INLINE void sum_int8(const Work *w, int channel, int row, const Scores *s, float
 #pragma unroll
     for (int i = 0; i < VECTORS; i++) y[r][i] = splat(0);
   for (int k = w->first; k < w->end; k += GROUP) {
-    const size_t at = (size_t)((w->from + k) / GROUP) * group_bytes + 4 * channel;
+    const size_t at = (size_t)(k / GROUP) * group_bytes + 4 * channel;
     const uint8_t *codes = &s->codes[row][k];
     v16i c[INT8_VALUE_ROWS][INT8_VECTORS];
 #pragma unroll

@@ -33,12 +33,12 @@ enum { PASS_KEYS = 64 };
 static int attend(const Attention *a, int sequence, int head, int block, int piece, const Limits *limits, float *out, float *peaks, float *sums) {
   if (limits->most <= piece * PIECE || limits->least >= (piece + 1) * PIECE) return 0;
   const QueryBlock queries = query_block(a, sequence, head, block);
-  const size_t index = (size_t)sequence * a->kv_heads + head, groups = a->capacity / GROUP;
   const int from = piece * PIECE, rows = queries.rows;
+  const size_t start = ((size_t)sequence * a->kv_heads + head) * a->capacity + cache_place(a, from);
   const Work w = {
       .attention = a,
-      .keys = a->keys + index * groups * key_group_bytes(a->type, a->head_size),
-      .values = a->values + index * a->capacity * value_row_bytes(a->type, a->head_size),
+      .keys = a->keys + start / GROUP * key_group_bytes(a->type, a->head_size),
+      .values = a->values + start * value_row_bytes(a->type, a->head_size),
       .queries = queries,
       .limits = limits,
       .rows = rows,

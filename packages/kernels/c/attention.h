@@ -13,7 +13,7 @@ enum {
 };
 
 typedef struct {
-  /** Shape: [batch, length, (heads + 2 * kv_heads) * head_size]. */
+  /** Shape: [batch, length, packed_heads * head_size]. */
   const float *qkv;
   int batch, length, heads, kv_heads, head_size;
   /** Positions of the last token of each sequence. */
@@ -35,6 +35,8 @@ typedef struct {
   /** Null, or a logit for each head that takes part in the softmax and has no value. Shape: [heads]. */
   const float *sinks;
   CacheType type;
+  /** Whether the cache is that of another layer, which has appended the tokens: there are queries only. */
+  int reads_only;
   int capacity;
   uint8_t *keys, *values;
   /** Shape: [batch, length, heads * head_size]. */
@@ -49,6 +51,12 @@ typedef struct {
   int pieces;
 } Attention;
 
+/** Heads of a token in `qkv`. */
+INLINE int packed_heads(const Attention *a) { return a->heads + (a->reads_only ? 0 : 2 * a->kv_heads); }
+/**
+ * Where a head's cache has a position. One that is shorter than the sequence is a ring, of whole pieces, which lie as in a longer one.
+ */
+INLINE int cache_place(const Attention *a, int position) { return position % a->capacity; }
 /** Rows of queries of one sequence and head of keys: for each token the heads that share it. */
 INLINE int query_rows(const Attention *a) { return a->length * (a->heads / a->kv_heads); }
 /** Rows of a block that has so many in use: 1, 2, 4 or 8; with an int8 cache also 3, which is a common number of heads to share keys. */

@@ -1,10 +1,14 @@
 // The operators `Attention`, `AttentionFloat16` and `AttentionInt8`, one for each type of cache: see attention.h and cache.h.
 //
-//   inputs      qkv float32 [batch, length, columns]; past keys and values [batch, kv_heads, capacity, row];
+//   inputs      qkv float32 [batch, length, packed heads * head_size]; past keys and values [batch, kv_heads, capacity, row];
 //               last int32 [batch], the position of each sequence's last token; cosines and sines [positions, rotary / 2];
 //               query_norm and key_norm [head_size]; sinks [heads]
-//   attributes  heads, kv_heads, head_size, interleaved, window, scale, softcap, epsilon
+//   attributes  heads, kv_heads, head_size, interleaved, window, scale, softcap, epsilon, reads_only
 //   outputs     float32 [batch, length, heads * head_size]; the caches, in the memory of the past ones
+//
+// With `reads_only` the caches are those of another layer, which has appended these tokens: there are no keys and values in qkv and no
+// caches among the outputs. Capacities are whole groups of 16. With a window they may be less than the positions, if they are whole
+// pieces of 256 and hold the window and the call's tokens: position p is then at p modulo capacity.
 #include "isa.h"
 #include "operators.h"
 #include "ort.h"
@@ -31,6 +35,7 @@ static Status create(const Operator *op, Api api, Info *info, void **kernel) {
   a.head_size = (int)head_size;
   a.window = (int)window;
   a.is_interleaved = int_attribute(api, info, "interleaved", 0) != 0;
+  a.reads_only = int_attribute(api, info, "reads_only", 0) != 0;
   a.scale = float_attribute(api, info, "scale", 1.0f / __builtin_sqrtf((float)head_size));
   a.softcap = float_attribute(api, info, "softcap", 0);
   a.epsilon = float_attribute(api, info, "epsilon", 1e-6f);
@@ -52,6 +57,7 @@ static Status create(const Operator *op, Api api, Info *info, void **kernel) {
   const Tensor sinks = constant_input(api, info, IN_SINKS);
   if ((query_norm.data && element_count(&query_norm) != head_size) || (key_norm.data && element_count(&key_norm) != head_size))
     return fail(api, ORT_INVALID_GRAPH, "Attention: norms must have head_size entries.");
+  if (a.reads_only && key_norm.data) return fail(api, ORT_INVALID_GRAPH, "Attention: with reads_only there are no keys to normalise.");
   if (sinks.data && element_count(&sinks) != heads) return fail(api, ORT_INVALID_GRAPH, "Attention: sinks must have an entry for each head.");
   a.cosines = cosines.data;
   a.sines = sines.data;
@@ -110,9 +116,9 @@ static Status compute(void *kernel, Context *context) {
   Attention *a = &job.attention;
   const Tensor qkv = input(api, context, IN_QKV), keys = input(api, context, IN_KEYS), values = input(api, context, IN_VALUES);
   const Tensor last = input(api, context, IN_LAST);
-  const int64_t columns = (int64_t)(a->heads + 2 * a->kv_heads) * a->head_size;
+  const int64_t columns = (int64_t)packed_heads(a) * a->head_size;
   if (!qkv.data || qkv.rank != 3 || qkv.shape[2] != columns || qkv.shape[0] * qkv.shape[1] > 1 << 20)
-    return fail(api, ORT_INVALID_ARGUMENT, "Attention: qkv must be [batch, length, (heads + 2 * kv_heads) * head_size].");
+    return fail(api, ORT_INVALID_ARGUMENT, "Attention: qkv must be [batch, length, (heads + 2 * kv_heads) * head_size], with reads_only heads * head_size.");
   if (!keys.data || keys.rank != 4 || keys.shape[0] != qkv.shape[0] || keys.shape[1] != a->kv_heads || keys.shape[2] % GROUP ||
       keys.shape[2] > 0x7fffffff || keys.shape[3] != cache_row(a->type, a->head_size))
     return fail(api, ORT_INVALID_ARGUMENT, "Attention: past keys must be [batch, kv_heads, capacity, row] with a capacity of whole groups of 16.");
@@ -125,15 +131,16 @@ static Status compute(void *kernel, Context *context) {
   a->qkv = qkv.data;
   a->last = last.data;
   if (!last.data || element_count(&last) != a->batch) return fail(api, ORT_INVALID_ARGUMENT, "Attention: last must have an entry for each sequence.");
-  const int limit = min_int(a->capacity, k->positions);
+  const int is_ring = a->window > 0 && a->capacity % PIECE == 0 && a->window + (int64_t)a->length - 1 <= a->capacity;
+  const int limit = is_ring ? k->positions : min_int(a->capacity, k->positions);
   int most = 0;
   for (int b = 0; b < a->batch; b++) {
     if ((int64_t)a->last[b] - a->length + 1 < 0 || a->last[b] >= limit)
       return fail(api, ORT_INVALID_ARGUMENT, "Attention: a position lies outside the cache or the rotary tables.");
     most = max_int(most, a->last[b] + 1);
   }
-  a->keys = output(api, context, 1, keys.shape, 4);
-  a->values = output(api, context, 2, values.shape, 4);
+  a->keys = a->reads_only ? keys.data : output(api, context, 1, keys.shape, 4);
+  a->values = a->reads_only ? values.data : output(api, context, 2, values.shape, 4);
   if (a->keys != keys.data || a->values != values.data)
     return fail(api, ORT_INVALID_ARGUMENT, "Attention: past and present caches must be the same memory.");
   const int64_t shape[3] = {a->batch, a->length, (int64_t)a->heads * a->head_size};

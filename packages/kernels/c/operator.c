@@ -9,7 +9,7 @@ static int output_type(const Operator *op, size_t index) { return op->outputs[in
 static size_t output_count(const Operator *op) { return op->outputs_length; }
 /** 0 required, 1 optional */
 static int input_characteristic(const Operator *op, size_t index) { return index >= op->required_inputs; }
-static int output_characteristic(const Operator *op, size_t index) { (void)op; (void)index; return 0; }
+static int output_characteristic(const Operator *op, size_t index) { (void)op; return index > 0; }
 static int input_memory(const Operator *op, size_t index) { (void)op; (void)index; return 0; }
 static int zero(const Operator *op) { (void)op; return 0; }
 static int start_version(const Operator *op) { (void)op; return 1; }

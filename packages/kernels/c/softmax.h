@@ -46,7 +46,7 @@ static void round_weights(const Work *w, Scores *s) {
   const int channels = cache_channels(w->attention->head_size);
   const size_t group_bytes = key_group_bytes(CACHE_INT8, channels);
   for (int k = w->first; k < w->end; k += GROUP) {
-    const uint8_t *group = w->values + (size_t)((w->from + k) / GROUP) * group_bytes;
+    const uint8_t *group = w->values + (size_t)(k / GROUP) * group_bytes;
     const v16f scales = load((const float *)(group + (size_t)GROUP * channels));
     for (int r = 0; r < w->used; r++) {
       const v16f weight = load(&s->rows[r][k]);

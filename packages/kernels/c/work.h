@@ -17,10 +17,11 @@ typedef struct { int first[QUERY_ROWS], end[QUERY_ROWS]; int least, most; } Limi
 /** A block of rows over one piece of keys: `first` to `end`, counted from the start of the piece. */
 typedef struct {
   const Attention *attention;
+  /** Those of the piece. */
   const uint8_t *keys, *values;
   QueryBlock queries;
   const Limits *limits;
-  /** Rows of the block, those in use, the piece's first key. */
+  /** Rows of the block, those in use, the position of the piece's first key. */
   int rows, used, from, first, end;
 } Work;
 
