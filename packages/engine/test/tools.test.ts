@@ -83,11 +83,11 @@ describe('tools of a request', () => {
 
   it('give calls beside text, in the order and with the characters of the model', async () => {
     const [choice] = await answer(
-      `Wait.\n\n${call('find', '{"city": "é \\"q\\"", "count":2}')}\n${call('ping', '{}')}`,
+      `Wait.\n\n${call('find', '{"city": "é \\"q\\"", "count": 2}')}\n${call('ping', '{}')}`,
     );
     expect(choice).toMatchObject({ text: 'Wait.', finish: CALLED });
     expect(withoutIds(choice!.calls)).toEqual([
-      ['find', '{"city": "é \\"q\\"", "count":2}'],
+      ['find', '{"city": "é \\"q\\"", "count": 2}'],
       ['ping', '{}'],
     ]);
     const ids = choice!.calls.map(({ id }) => id);

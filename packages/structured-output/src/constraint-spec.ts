@@ -8,7 +8,8 @@ export interface JsonStyle {
    * White space between the parts of JSON. `canonical`: one layout, as the answer begins: compact, with one space after
    * commas and colons, or indented lines; nothing before a comma or colon. `bounded`: little anywhere (a blank, or line ends
    * with an indent of up to 20). `any`: any amount. `none`. Or a regular expression for it around commas and colons. Inside a
-   * structural tag `canonical` and `bounded` allow it around commas and colons only. Default: `canonical`.
+   * structural tag `canonical` has the layouts on one line, and `bounded` white space around commas and colons only.
+   * Default: `canonical`.
    */
   readonly whitespace?: JsonWhitespace | { readonly pattern: string };
   /**

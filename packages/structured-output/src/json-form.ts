@@ -1,6 +1,8 @@
 // The form of generated JSON beyond its grammar, which llguidance cannot express: layout, length of numbers, and the
 // repetition guard. Plain data that crosses threads. The front end writes it, `json-form/json-form-matcher.ts` follows it.
 
+import type { AnswerShape } from './answer-shape.ts';
+
 export interface JsonForm {
   /**
    * `canonical`: one of the layouts of `json-form/gap-rules.ts`, as the answer begins. `bounded`: any white space of little width.
@@ -10,6 +12,8 @@ export interface JsonForm {
   /** Null: numbers of any length. */
   readonly numbers: NumberLimits | null;
   readonly guardsRepetition: boolean;
+  /** Where in the answer JSON stands. Default: it is all of it. */
+  readonly shape?: AnswerShape;
 }
 
 /** Most digits of a number. */

@@ -12,6 +12,7 @@ import { createToolGrammar } from './grammar/tool-grammar.ts';
 import type { CallRule, ToolDialect } from './tool-dialect.ts';
 
 const COUNT = runs({ daily: 2, full: Math.ceil(2000 / 3 / TOOL_DIALECT_NAMES.length) });
+const LOOP_COUNT = runs({ daily: 1, full: 10 });
 const validators = new Map(
   EXAMPLE_TOOLS.map(({ name, parameters }) => [
     name,
@@ -68,5 +69,21 @@ describe.each(TOOL_DIALECT_NAMES)('%s', dialectName => {
       }
     }
     expect(wholeCount).toBeGreaterThan(COUNT / 2);
+  });
+
+  // Channels have reasoning before the call, which is as long as the model likes.
+  const loops = dialect.isChannelled ? [] : ['7', 'abc', ' ', '\n'];
+  it.each(loops)('a model that writes %j wherever it may ends a valid call', async liked => {
+    const model = await compile({ choice: 'required', isParallel: false });
+    for (let seed = 0; seed < LOOP_COUNT; seed++) {
+      const { text, isWhole } = model.generate(randomNumbers(seed), new Set([liked]));
+      expect(isWhole, text).toBe(true);
+      const { calls } = readCalls(dialect, EXAMPLE_TOOLS, [text]);
+      expect(calls, text).toHaveLength(1);
+      const { name, arguments: json } = calls[0]!;
+      expect(validators.get(name)!(JSON.parse(json)), text).toBe(true);
+      // Strings have no limit of digits, and zeros at the end of a number do not count.
+      expect(json.replaceAll(/"(?:[^"\\]|\\.)*"/g, '')).not.toMatch(/\d{22}|[1-9]{20}/);
+    }
   });
 });

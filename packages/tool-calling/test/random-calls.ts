@@ -22,8 +22,14 @@ const END = '<end>';
 const TOKEN_LIMIT = 3000;
 
 export interface RandomModel {
-  /** The text of one answer, and whether it ended by itself. Special tokens are in the text. */
-  generate(random: () => number): { readonly text: string; readonly isWhole: boolean };
+  /**
+   * The text of one answer, and whether it ended by itself. Special tokens are in the text.
+   * @param liked Tokens that the model takes wherever they are allowed, then the ends of values.
+   */
+  generate(
+    random: () => number,
+    liked?: ReadonlySet<string>,
+  ): { readonly text: string; readonly isWhole: boolean };
 }
 
 /** The marks of a dialect, as tokens: special ones where real tokenizers have them. */
@@ -64,7 +70,7 @@ export class RandomModels {
     const constraint = await this.#compiler.compile({ tag, style: { closeObjects: true } });
     const mask = this.#compiler.createMask();
     return {
-      generate: random => {
+      generate: (random, liked = new Set()) => {
         const matcher = constraint.createMatcher();
         let text = '';
         let count = 0;
@@ -72,7 +78,9 @@ export class RandomModels {
           matcher.fillMask(mask);
           const allowed = this.#tokens.map((_, id) => id).filter(id => allowsToken(mask, id));
           const ending = allowed.filter(id => ENDINGS.has(this.#tokens[id]!) || ends.has(this.#tokens[id]!));
-          const from = ending.length > 0 && random() < 0.3 ? ending : allowed;
+          const preferred = allowed.filter(id => liked.has(this.#tokens[id]!));
+          const takesEnd = ending.length > 0 && (liked.size > 0 || random() < 0.3);
+          const from = preferred.length > 0 ? preferred : takesEnd ? ending : allowed;
           const id = from[Math.floor(random() * from.length)]!;
           if (id === 0) break;
           if (!matcher.accept(id))

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonForm } from '../json-form.ts';
 import { GAP_PATTERN, type Gap, NO_GAP, widenBoundedGap } from './gap-rules.ts';
-import { JsonReader, READER_START } from './json-reader.ts';
+import { JsonReader, readerStart } from './json-reader.ts';
 
 /** Whether a reader reads the whole text. */
 function reads(text: string, layout: JsonForm['layout']): boolean {
-  const reader = new JsonReader({ layout, numbers: null, guardsRepetition: false });
-  reader.load(READER_START, false, null);
+  const reader = new JsonReader({ layout, numbers: null, guardsRepetition: false }, null);
+  reader.load(readerStart(null), false, null);
   return [...Buffer.from(text)].every(byte => reader.read(byte));
 }
 

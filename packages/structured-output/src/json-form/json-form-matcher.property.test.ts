@@ -47,7 +47,7 @@ describe('the form of JSON', () => {
   it('is in the mask what is accepted, and can be taken back', { timeout: 60_000 }, () => {
     fc.assert(
       fc.property(
-        fc.constantFrom(...SPECS, ...BOUNDED),
+        fc.constantFrom<ConstraintSpec>(...SPECS, ...BOUNDED, { structuralTag: TAG }),
         fc.array(fc.nat(), { maxLength: 12 }),
         (spec, choices) => {
           const { grammar } = prepare(spec);

@@ -1,11 +1,11 @@
-// A matcher for JSON answers that also keeps their form: layout, length of numbers, and the repetition guard. llguidance has
+// A matcher for answers with JSON that also keeps its form: layout, length of numbers, and the repetition guard. llguidance has
 // none of them, so its masks are narrowed here. Where a form leaves nothing of a mask, the grammar alone decides: a form
 // never ends an answer.
 //
 // Repetition guard: where the text of a string repeats itself (`repetition.ts`) and the grammar lets the string end, the
 // tokens that begin with the next byte of the repetition are taken out of the mask. Where it repeats itself again within
 // 256 bytes, only tokens remain that end the string. Where the last members of a list or object repeat themselves and it may
-// end, no further comma is allowed.
+// end, no further comma is allowed. Plain text of an argument ends with a mark: where it must end, tokens remain that bring it on.
 
 import type { ConstraintMatcher } from '../constraint.ts';
 import type { JsonForm } from '../json-form.ts';
@@ -17,12 +17,14 @@ import {
   isSpace,
   JsonReader,
   QUOTE,
-  READER_START,
   type ReaderState,
+  readerStart,
 } from './json-reader.ts';
 import type { JsonTokens, StringEnds } from './json-tokens.ts';
+import { clearBit, hasBit, isEmpty, keepTokens } from './mask-bits.ts';
 import { NumberLength } from './number-length.ts';
-import { findRepeatedUnit, isMemberUnit, LONGEST_UNIT } from './repetition.ts';
+import { findRepeatedUnit, isMemberUnit, windowStart } from './repetition.ts';
+import type { ShapeAutomaton, TextValue } from './shape-automaton.ts';
 
 /** State behind one token. */
 interface Position {
@@ -32,10 +34,12 @@ interface Position {
   readonly isEscaped: boolean;
   /** Bytes of the answer. */
   readonly length: number;
-  /** Where the text of the open string begins. */
+  /** Where the text of the open string, or of an argument that is not JSON, begins. */
   readonly stringStart: number;
-  /** Where the open string last repeated itself. */
+  /** Where that text last repeated itself. */
   readonly repeatedAt: number | null;
+  /** The text of the argument must end. */
+  readonly mustEnd: boolean;
 }
 
 /** The first bytes of a token, behind which a line ends, and the bracket that must be able to follow them. */
@@ -46,17 +50,18 @@ interface CloseQuestion {
 
 /** The repetition of a string that may end here. */
 interface StringRepetition {
-  readonly nextByte: number;
+  /** Undefined: where it may go on does not matter any more. */
+  readonly nextByte: number | undefined;
   readonly mustEnd: boolean;
 }
 
-const START: Position = {
+const START: Omit<Position, 'reader'> = {
   previous: null,
-  reader: READER_START,
   isEscaped: false,
   length: 0,
   stringStart: 0,
   repeatedAt: null,
+  mustEnd: false,
 };
 /** A repetition so soon after another one ends the string. Unit: bytes. */
 const REPEATED_SOON = 256;
@@ -69,6 +74,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
   readonly #inner: ConstraintMatcher;
   readonly #tokens: JsonTokens;
   readonly #form: JsonForm;
+  readonly #shape: ShapeAutomaton | null;
   readonly #reader: JsonReader;
   #position: Position;
   /** Texts and whether the grammar allows them, at one position. */
@@ -81,8 +87,10 @@ export class JsonFormMatcher implements ConstraintMatcher {
     this.#inner = inner;
     this.#tokens = tokens;
     this.#form = form;
-    this.#reader = new JsonReader(form);
-    this.#position = source === undefined ? START : source.#position;
+    this.#shape = source === undefined ? tokens.shapeOf(form) : source.#shape;
+    this.#reader = new JsonReader(form, this.#shape);
+    const start = readerStart(this.#shape?.start ?? null);
+    this.#position = source === undefined ? { ...START, reader: start } : source.#position;
     this.#bytes = source === undefined ? new Uint8Array(1024) : source.#bytes.slice();
   }
 
@@ -90,10 +98,13 @@ export class JsonFormMatcher implements ConstraintMatcher {
     this.#inner.fillMask(mask);
     const { scratch } = this.#tokens;
     scratch.set(mask);
-    if (this.#reads(this.#position).isInString) this.#narrowInString(mask);
+    const { isInString, marks } = this.#reads(this.#position);
+    if (isInString) this.#narrowInString(mask);
+    else if (marks?.isText === true) this.#narrowRepetition(mask);
     else this.#narrowOutside(mask);
     if (!isEmpty(mask)) return;
     mask.set(scratch);
+    if (marks !== null) return;
     this.#tokens.removeSpaced(mask);
     if (isEmpty(mask)) mask.set(scratch);
   }
@@ -159,6 +170,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
       if (this.#tokens.firstByte(tokenId) === repetition.nextByte) return false;
       if (repetition.mustEnd && !this.#endsString(tokenId)) return false;
     }
+    if (this.#reads(this.#position).marks?.isText === true) return true;
     return this.#fits(tokenId, facts, this.#mayRepeatMembers());
   }
 
@@ -168,12 +180,16 @@ export class JsonFormMatcher implements ConstraintMatcher {
     const { bytes, offsets } = this.#tokens.vocabulary;
     const reader = this.#reads(previous, facts, true);
     let { stringStart } = previous;
-    let isSameString = reader.isInString;
+    let place = reader.textPlace;
+    let isSameString = place !== null;
     for (let i = offsets[tokenId]!; i < offsets[tokenId + 1]!; i++) {
-      const wasInString = reader.isInString;
       reader.read(bytes[i]!);
-      if (!reader.isInString) isSameString = false;
-      else if (!wasInString) stringStart = previous.length + i + 1 - offsets[tokenId]!;
+      const next = reader.textPlace;
+      if (next !== place) {
+        isSameString = false;
+        stringStart = previous.length + i + 1 - offsets[tokenId]!;
+      }
+      place = next;
     }
     const repeatedAt = repetition === null ? previous.repeatedAt : previous.length;
     return {
@@ -183,6 +199,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
       length: previous.length + offsets[tokenId + 1]! - offsets[tokenId]!,
       stringStart,
       repeatedAt: isSameString ? repeatedAt : null,
+      mustEnd: isSameString && reader.marks !== null && (previous.mustEnd || repetition?.mustEnd === true),
     };
   }
 
@@ -204,6 +221,10 @@ export class JsonFormMatcher implements ConstraintMatcher {
       for (const [text, ids] of asking)
         if (!this.#grammarAllowsText(text)) for (const id of ids) clearBit(mask, id);
     }
+    this.#narrowRepetition(mask);
+  }
+
+  #narrowRepetition(mask: Uint32Array): void {
     const repetition = this.#findStringRepetition();
     if (repetition === null) return;
     const { nextByte, mustEnd } = repetition;
@@ -255,7 +276,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
     let question: CloseQuestion | null = null;
     for (let i = start; i < end; i++) {
       const byte = bytes[i]!;
-      if (byte === COMMA && mayRepeat && !this.#reader.isInString) {
+      if (byte === COMMA && mayRepeat && !this.#reader.isInString && this.#reader.marks === null) {
         // Behind the first part it is not known whether the list or object may end; the shorter token tells.
         const mayEnd = isFirst ? facts?.mayClose === true : true;
         if (mayEnd && this.#hasRepeatedMembers(length + i - start)) return 'breaks';
@@ -292,23 +313,31 @@ export class JsonFormMatcher implements ConstraintMatcher {
 
   #endsString(tokenId: number): boolean {
     const { bytes, offsets } = this.#tokens.vocabulary;
-    if (!this.#tokens.changesString(tokenId)) return false;
     const reader = this.#reads(this.#position);
+    const value = reader.marks?.value ?? null;
+    if (value === null && !this.#tokens.changesString(tokenId)) return false;
     for (let i = offsets[tokenId]!; i < offsets[tokenId + 1]!; i++) {
       reader.read(bytes[i]!);
-      if (!reader.isInString) return true;
+      if (value === null ? !reader.isInString : reader.marks?.value?.place !== value.place) return true;
     }
-    return false;
+    return value !== null && reader.marks!.value!.readLength > value.readLength;
   }
 
   #findStringRepetition(): StringRepetition | null {
     const { reader, isEscaped, length, stringStart, repeatedAt } = this.#position;
     const isString = reader.place === 'text' || reader.place === 'key';
-    if (!isString || isEscaped || !this.#form.guardsRepetition) return null;
+    const value = reader.place === 'marks' ? (reader.node?.value ?? null) : null;
+    if (!(isString || value !== null) || isEscaped || !this.#form.guardsRepetition) return null;
+    if (this.#position.mustEnd) return { nextByte: undefined, mustEnd: true };
     const unit = findRepeatedUnit(this.#bytes, stringStart, length);
-    if (unit === 0 || !this.#grammarAllows(QUOTE)) return null;
+    if (unit === 0 || !(value === null ? this.#grammarAllows(QUOTE) : this.#mayEnd(value))) return null;
     const mustEnd = repeatedAt !== null && length - repeatedAt <= REPEATED_SOON;
     return { nextByte: this.#bytes[length - unit]!, mustEnd };
+  }
+
+  /** Whether the grammar allows the rest of the mark that ends the text. */
+  #mayEnd({ ends, readLength }: TextValue): boolean {
+    return readLength > 0 || ends.some(end => this.#inner.countFitting(this.#tokens.beginOf(end)) > 0);
   }
 
   /** Whether a token may bring the end of repeated members. */
@@ -369,31 +398,3 @@ export class JsonFormMatcher implements ConstraintMatcher {
 
 /** Facts of the grammar behind a string, while the string is open. */
 const UNKNOWN = null;
-
-/** Where a repetition that ends at `end` can begin. */
-function windowStart(end: number): number {
-  return Math.max(0, end - 3 * LONGEST_UNIT);
-}
-
-/** Mutates: takes the tokens out of `mask` that `isKept` refuses. */
-function keepTokens(mask: Uint32Array, isKept: (tokenId: number) => boolean): void {
-  for (let word = 0; word < mask.length; word++)
-    for (let bits = mask[word]!; bits !== 0; bits &= bits - 1) {
-      const id = word * 32 + 31 - Math.clz32(bits & -bits);
-      if (!isKept(id)) clearBit(mask, id);
-    }
-}
-
-function hasBit(mask: Uint32Array, id: number): boolean {
-  return ((mask[id >>> 5]! >>> (id & 31)) & 1) === 1;
-}
-
-/** Mutates: `mask`. */
-function clearBit(mask: Uint32Array, id: number): void {
-  mask[id >>> 5]! &= ~(1 << (id & 31));
-}
-
-function isEmpty(mask: Uint32Array): boolean {
-  for (let word = 0; word < mask.length; word++) if (mask[word] !== 0) return false;
-  return true;
-}

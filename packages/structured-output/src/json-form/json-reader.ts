@@ -1,5 +1,6 @@
 // Reads JSON byte by byte as it is generated, and refuses bytes that break its form: layout and length of numbers. It knows
-// nothing of the schema; that the text is JSON is the grammar's part. Caller: `json-form-matcher.ts`.
+// nothing of the schema; that the text is JSON is the grammar's part. Where JSON is a part of the answer, the outline of the
+// answer says where it begins. Caller: `json-form-matcher.ts`.
 
 import type { JsonForm } from '../json-form.ts';
 import {
@@ -13,8 +14,10 @@ import {
   widenCanonicalGap,
 } from './gap-rules.ts';
 import { NumberLength } from './number-length.ts';
+import type { ShapeAutomaton, ShapeNode } from './shape-automaton.ts';
 
-type ReaderPlace = GapPlace | 'key' | 'text' | 'number' | 'word';
+/** `marks`: outside of JSON. */
+type ReaderPlace = GapPlace | 'key' | 'text' | 'number' | 'word' | 'marks';
 
 /** Everything the reader knows between two tokens. Inside one string it is the same object. */
 export interface ReaderState {
@@ -24,15 +27,26 @@ export interface ReaderState {
   readonly choice: LayoutChoice;
   /** Of `NumberLength.save`. */
   readonly number: number;
+  /** The JSON has numbers of any length, because its schema has. */
+  readonly hasLongNumbers: boolean;
+  /** The place in the outline of the answer, in JSON that behind it; null where the answer is JSON. */
+  readonly node: ShapeNode | null;
 }
 
-export const READER_START: ReaderState = {
-  place: 'start',
-  frame: null,
-  gap: NO_GAP,
-  choice: { separator: null, indent: null },
-  number: 0,
-};
+const NO_CHOICE: LayoutChoice = { separator: null, indent: null };
+
+/** @param node Start of the outline of the answer; null where the answer is JSON. */
+export function readerStart(node: ShapeNode | null): ReaderState {
+  return {
+    place: node === null ? 'start' : 'marks',
+    frame: null,
+    gap: NO_GAP,
+    choice: NO_CHOICE,
+    number: 0,
+    hasLongNumbers: false,
+    node,
+  };
+}
 
 /** What the grammar allows at the place of a state, as far as a form depends on it. */
 export interface GrammarFacts {
@@ -44,12 +58,15 @@ export interface GrammarFacts {
 
 export class JsonReader {
   readonly #form: JsonForm;
+  readonly #shape: ShapeAutomaton | null;
   readonly #number = new NumberLength();
-  #from: ReaderState = READER_START;
+  #from: ReaderState = readerStart(null);
   #place: ReaderPlace = 'start';
   #frame: Frame | null = null;
   #gap: Gap = NO_GAP;
-  #choice: LayoutChoice = READER_START.choice;
+  #choice: LayoutChoice = NO_CHOICE;
+  #node: ShapeNode | null = null;
+  #hasLongNumbers = false;
   /** Null: unknown, because something was read since. */
   #mayClose: boolean | null = null;
   #isReal = false;
@@ -58,8 +75,10 @@ export class JsonReader {
   #neededBracket: number | null = null;
   #isLenient = false;
 
-  constructor(form: JsonForm) {
+  /** @param shape Outline of the answer; null where the answer is JSON. */
+  constructor(form: JsonForm, shape: ShapeAutomaton | null) {
     this.#form = form;
+    this.#shape = shape;
   }
 
   /**
@@ -72,6 +91,8 @@ export class JsonReader {
     this.#frame = state.frame;
     this.#gap = state.gap;
     this.#choice = state.choice;
+    this.#node = state.node;
+    this.#hasLongNumbers = state.hasLongNumbers;
     this.#number.restore(state.number);
     this.#mayClose = facts?.mayClose ?? null;
     this.#isReal = facts?.isReal ?? false;
@@ -82,6 +103,16 @@ export class JsonReader {
 
   get isInString(): boolean {
     return this.#place === 'key' || this.#place === 'text';
+  }
+
+  /** Outside of JSON: null in it. */
+  get marks(): ShapeNode | null {
+    return this.#place === 'marks' ? this.#node : null;
+  }
+
+  /** The text that is read: a string of JSON, or an argument that is none; null outside of both. */
+  get textPlace(): number | null {
+    return this.isInString ? -1 : (this.marks?.value?.place ?? null);
   }
 
   get isEscaped(): boolean {
@@ -96,7 +127,11 @@ export class JsonReader {
   /** The state behind the bytes so far: that of `load` where it is the same. */
   save(): ReaderState {
     const from = this.#from;
-    const isSame = from.place === this.#place && from.frame === this.#frame && from.choice === this.#choice;
+    const isSame =
+      from.place === this.#place &&
+      from.frame === this.#frame &&
+      from.choice === this.#choice &&
+      from.node === this.#node;
     if (this.isInString && isSame) return from;
     return {
       place: this.#place,
@@ -104,14 +139,22 @@ export class JsonReader {
       gap: this.#gap,
       choice: this.#choice,
       number: this.#number.save(),
+      hasLongNumbers: this.#hasLongNumbers,
+      node: this.#node,
     };
   }
 
   /** False where the byte breaks the form. Mutates: this. */
   read(byte: number): boolean {
+    if (this.#place === 'marks') return this.#readMark(byte);
     if (this.isInString) {
       this.#readText(byte);
+      this.#leaveWhole();
       return true;
+    }
+    if (this.#isBehindWord(byte)) {
+      this.#place = 'marks';
+      return this.#readMark(byte);
     }
     if (isSpace(byte)) return this.#readSpace(String.fromCharCode(byte));
     if (this.#place === 'number' && isNumberByte(byte)) return this.#readDigit(byte);
@@ -119,7 +162,38 @@ export class JsonReader {
       this.#mayClose = null;
       return true;
     }
-    return this.#endGap(byte) && this.#readPart(byte);
+    if (!this.#endGap(byte) || !this.#readPart(byte)) return false;
+    this.#leaveWhole();
+    return true;
+  }
+
+  /** A byte outside of JSON, which may begin some. */
+  #readMark(byte: number): boolean {
+    const shape = this.#shape!;
+    const { node, json } = shape.read(this.#node!, byte);
+    if (node === null) {
+      this.#node = shape.lost;
+      return this.#isLenient;
+    }
+    this.#node = node;
+    if (json === null) return true;
+    this.#place = 'start';
+    this.#gap = NO_GAP;
+    this.#choice = NO_CHOICE;
+    this.#hasLongNumbers = json.hasLongNumbers;
+    return this.#readPart(byte);
+  }
+
+  /** A number or word that is a whole part ends with the first byte behind it. */
+  #isBehindWord(byte: number): boolean {
+    if (this.#shape === null || this.#frame !== null) return false;
+    if (this.#place === 'number') return !isNumberByte(byte);
+    return this.#place === 'word' && !isLetter(byte);
+  }
+
+  /** Other JSON is a whole part with its last byte. */
+  #leaveWhole(): void {
+    if (this.#shape !== null && this.#frame === null && this.#place === 'value-end') this.#place = 'marks';
   }
 
   #readText(byte: number): void {
@@ -147,7 +221,7 @@ export class JsonReader {
   }
 
   #readDigit(byte: number): boolean {
-    const { numbers } = this.#form;
+    const numbers = this.#hasLongNumbers ? null : this.#form.numbers;
     this.#mayClose = null;
     return numbers === null || this.#number.push(byte, numbers, this.#isReal) || this.#isLenient;
   }

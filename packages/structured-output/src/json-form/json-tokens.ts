@@ -1,7 +1,9 @@
 // The tokens of a vocabulary as the form of JSON sees them. One per model.
 
+import type { JsonForm } from '../json-form.ts';
 import type { TokenVocabulary } from '../token-vocabulary.ts';
 import { isSpace, QUOTE, type ReaderState } from './json-reader.ts';
+import { ShapeAutomaton } from './shape-automaton.ts';
 
 const BACKSLASH = 0x5c;
 
@@ -25,6 +27,8 @@ export class JsonTokens {
   /** By token: 1 where a string is not the same behind it. */
   readonly #changesString: Uint8Array;
   readonly #byByte = new Map<number, number>();
+  /** Outlines of answers, by their text: requests with the same tools share one. */
+  readonly #shapes = new Map<string, ShapeAutomaton>();
   #spaced: Uint32Array | null = null;
 
   constructor(vocabulary: TokenVocabulary) {
@@ -53,6 +57,27 @@ export class JsonTokens {
     if (this.#endsByKey.size === MOST_KEYS) this.#endsByKey.clear();
     this.#endsByKey.set(keyOf(state, layout), ends);
     this.#endsByState.set(state, ends);
+  }
+
+  /** The outline of the answer; null where the answer is JSON. */
+  shapeOf({ shape }: JsonForm): ShapeAutomaton | null {
+    if (shape === undefined) return null;
+    const key = JSON.stringify(shape);
+    let automaton = this.#shapes.get(key);
+    if (automaton !== undefined) return automaton;
+    automaton = new ShapeAutomaton(shape);
+    if (this.#shapes.size === MOST_SHAPES) this.#shapes.clear();
+    this.#shapes.set(key, automaton);
+    return automaton;
+  }
+
+  /** The token with which a mark begins: a special token or a byte. The mark has a character for each byte. */
+  beginOf(mark: string): readonly number[] {
+    const special = this.vocabulary.specialTokens.find(
+      ({ name }) => name !== '' && mark.startsWith(Buffer.from(name).toString('latin1')),
+    );
+    const id = special?.id ?? this.ofByte(mark.charCodeAt(0));
+    return id === undefined ? [] : [id];
   }
 
   changesString(tokenId: number): boolean {
@@ -92,10 +117,11 @@ export class JsonTokens {
 
 /** A list of tokens has kilobytes. */
 const MOST_KEYS = 1_024;
+const MOST_SHAPES = 64;
 
 /** All that decides about the tokens that end a string: tokens close several lists and objects at once. */
-function keyOf({ place, frame, choice }: ReaderState, layout: string): string {
-  let key = `${layout} ${place} ${choice.separator ?? '?'} ${choice.indent ?? '?'} ${frame?.depth ?? 0} `;
+function keyOf({ place, frame, choice, node, hasLongNumbers }: ReaderState, layout: string): string {
+  let key = `${layout} ${node?.id ?? 0} ${hasLongNumbers ? 1 : 0} ${place} ${choice.separator ?? '?'} ${choice.indent ?? '?'} ${frame?.depth ?? 0} `;
   for (let open = frame; open !== null; open = open.parent)
     key += open.isObject ? (open.isBroken ? '{' : 'o') : open.isBroken ? '[' : 'l';
   return key;

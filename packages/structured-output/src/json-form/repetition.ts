@@ -1,7 +1,7 @@
 // Repetition in generated text: its last bytes are one unit, several times in a row. Caller: `json-form-matcher.ts`.
 
 /** Longest unit. Unit: bytes. */
-export const LONGEST_UNIT = 256;
+const LONGEST_UNIT = 256;
 /** A unit counts as repeated when it stands so often in a row ... */
 const REPEATS = 3;
 /** ... and fills so many bytes: a line of 80 dashes is none. */
@@ -25,6 +25,11 @@ export function findRepeatedUnit(bytes: Uint8Array, start: number, end: number, 
     if (equal === needed) return unit;
   }
   return 0;
+}
+
+/** Where a repetition that ends at `end` can begin. */
+export function windowStart(end: number): number {
+  return Math.max(0, end - REPEATS * LONGEST_UNIT);
 }
 
 /**

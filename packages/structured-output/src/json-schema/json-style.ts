@@ -1,6 +1,7 @@
 // White space and `oneOf` handling of generated JSON: the `x-guidance` keyword of a schema, which llguidance reads.
 
 import { isMap, type JsonMap, type JsonValue } from '@ortler/json';
+import type { AnswerShape } from '../answer-shape.ts';
 import type { JsonStyle } from '../constraint-spec.ts';
 import { GAP_AFTER_PATTERN, GAP_PATTERN } from '../json-form/gap-rules.ts';
 import { type JsonForm, NUMBER_LIMITS } from '../json-form.ts';
@@ -9,17 +10,19 @@ import { refuse } from '../refuse.ts';
 /** Whether the JSON is a part of the answer or all of it. */
 export type JsonExtent = 'part' | 'whole';
 
-/** The form that the matcher keeps of a whole answer; undefined where the grammar is all of it. */
+/** The form that the matcher keeps of the JSON in an answer; undefined where the grammar is all of it. */
 export function toJsonForm(
   style: JsonStyle,
-  { hasLongNumbers }: { readonly hasLongNumbers: boolean },
+  { hasLongNumbers, shape }: { readonly hasLongNumbers: boolean; readonly shape?: AnswerShape },
 ): JsonForm | undefined {
   const { whitespace = 'canonical', limitNumbers = true, guardRepetition: guardsRepetition = true } = style;
-  const layout = whitespace === 'canonical' || whitespace === 'bounded' ? whitespace : 'free';
+  // Inside a longer answer the grammar has no more white space than the bounded layout.
+  const isKept = whitespace === 'canonical' || (whitespace === 'bounded' && shape === undefined);
+  const layout = isKept ? whitespace : 'free';
   const numbers = limitNumbers && !hasLongNumbers ? NUMBER_LIMITS : null;
   return layout === 'free' && numbers === null && !guardsRepetition
     ? undefined
-    : { layout, numbers, guardsRepetition };
+    : { layout, numbers, guardsRepetition, ...(shape !== undefined && { shape }) };
 }
 
 export interface StyleOptions {
@@ -39,7 +42,7 @@ export function withStyle(schema: JsonValue, style: JsonStyle, options: StyleOpt
 /**
  * `none` writes `{"a":[1,2]}`. A pattern allows white space around commas and colons, and none beside brackets, where this
  * build of llguidance would repeat the pattern. Canonical and bounded white space inside a longer answer is such a pattern
- * too, because only the grammar knows where that JSON begins and ends. Of a whole answer the matcher keeps both, because the
+ * too, of which the matcher narrows the canonical one. Of a whole answer the matcher keeps both, because the
  * flexible white space of llguidance is unbounded.
  * Throws: `invalid_constraint` when the pattern allows anything that JSON does not ignore.
  */

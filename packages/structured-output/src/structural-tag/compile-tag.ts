@@ -8,12 +8,13 @@ import { ebnfToRules } from '../ebnf/ebnf-to-lark.ts';
 import { isEbnf } from '../ebnf/parse-ebnf.ts';
 import { ConstraintError } from '../errors.ts';
 import { refuseUnenforced } from '../json-schema/compile-schema.ts';
-import { withStyle } from '../json-schema/json-style.ts';
+import { toJsonForm, withStyle } from '../json-schema/json-style.ts';
 import { normaliseSchema } from '../json-schema/normalise-schema.ts';
 import { refuse } from '../refuse.ts';
 import { checkMaskCost, checkRegex } from '../regex/check-regex.ts';
 import type { TagNode } from '../tag-node.ts';
 import { type TagLeaves, tagToLark } from './tag-to-lark.ts';
+import { hasValues, tagToShape } from './tag-to-shape.ts';
 
 export interface TagSource {
   readonly tag: TagNode;
@@ -24,7 +25,9 @@ export interface TagSource {
 /** Throws: `invalid_constraint` naming the place. */
 export function compileTag({ tag, style }: TagSource, options: CompileOptions): PreparedConstraint {
   const text = tagToLark(tag, options.specialTokens, createLeaves(style, options));
-  return dryRun({ kind: 'lark', text }, options);
+  const shape = tagToShape(tag);
+  const form = hasValues(shape) ? toJsonForm(style, { hasLongNumbers: false, shape }) : undefined;
+  return dryRun({ kind: 'lark', text, ...(form !== undefined && { form }) }, options);
 }
 
 function createLeaves(style: JsonStyle, { limits, fitsMaskBudget }: CompileOptions): TagLeaves {

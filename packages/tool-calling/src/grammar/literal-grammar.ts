@@ -4,7 +4,7 @@
 import type { TagNode } from '@ortler/structured-output';
 import type { ArgumentsForm, LiteralNotation, ToolSchema } from '../tool-dialect.ts';
 import { isSchema, typesOf, type ValueType } from '../value-kinds.ts';
-import { anyText, choice, json, optional, repeated, sequence, text } from './nodes.ts';
+import { choice, json, optional, repeated, sequence, text, textValue } from './nodes.ts';
 import { checkKeywords, openSchema, type Property, propertiesOf, type SchemaPart } from './schema-part.ts';
 import { ToolGrammarError } from './tool-grammar-error.ts';
 
@@ -86,7 +86,7 @@ function typedGrammar(
     case 'string':
       if (quote === 'json') return json({ ...part, schema: { ...pick(schema, STRING_KEYWORDS), type } });
       checkKeywords(part, schema, ['type']);
-      return sequence(text(quote.mark), anyText(part.place), text(quote.mark));
+      return sequence(text(quote.mark), textValue(part.place), text(quote.mark));
     case 'array': {
       checkKeywords(part, schema, ['type', 'items']);
       const items = { ...part, schema: schema.items ?? {}, place: `${part.place}/items` };

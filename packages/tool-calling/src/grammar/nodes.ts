@@ -36,6 +36,9 @@ export function repeated(item: TagNode, separator: string): TagNode {
 
 export const anyText = (place: string): TagNode => ({ kind: 'any-text', place });
 
+/** Text of an argument, up to the mark behind it. */
+export const textValue = (place: string): TagNode => ({ kind: 'any-text', place, isValue: true });
+
 export const regex = (pattern: string, place: string): TagNode => ({ kind: 'regex', pattern, place });
 
 /** JSON of a part of a schema. Throws: `ToolGrammarError`. */

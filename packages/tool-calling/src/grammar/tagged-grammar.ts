@@ -3,7 +3,7 @@
 import type { TagNode } from '@ortler/structured-output';
 import type { ArgumentsForm } from '../tool-dialect.ts';
 import { isSchema, typesOf } from '../value-kinds.ts';
-import { anyText, choice, json, optional, regex, repeated, sequence, text } from './nodes.ts';
+import { choice, json, optional, regex, repeated, sequence, text, textValue } from './nodes.ts';
 import { checkKeywords, openSchema, propertiesOf, type SchemaPart } from './schema-part.ts';
 import { ToolGrammarError } from './tool-grammar-error.ts';
 
@@ -51,7 +51,7 @@ function valueGrammar(part: SchemaPart): TagNode {
     return choice(values.map(value => text(typeof value === 'string' ? value : JSON.stringify(value))));
   if (types.size > 1) {
     checkKeywords(part, schema, ['type', 'anyOf']);
-    return anyText(part.place);
+    return textValue(part.place);
   }
   return stringGrammar(part, schema as { readonly minLength?: number; readonly maxLength?: number });
 }
@@ -62,6 +62,6 @@ function stringGrammar(
 ): TagNode {
   checkKeywords(part, schema, ['type', 'minLength', 'maxLength']);
   const { minLength, maxLength } = schema;
-  if (minLength === undefined && maxLength === undefined) return anyText(part.place);
+  if (minLength === undefined && maxLength === undefined) return textValue(part.place);
   return regex(`[^\\0]{${minLength ?? 0},${maxLength ?? ''}}`, part.place);
 }
