@@ -67,7 +67,8 @@ it.skipIf(process.platform === 'win32')(
     const before = server.modelPids();
     // A stopped process is as silent as one in a native call that never returns.
     for (const pid of before) process.kill(pid, 'SIGSTOP');
-    expect((await post({ messages, model: 'a', max_tokens: 4 })).status).toBe(500);
+    const failed = await post({ messages, model: 'a', max_tokens: 4 });
+    expect([failed.status, failed.headers.get('retry-after')]).toEqual([503, '1']);
     // Nobody has asked anything of the other one, so it is left alone.
     await vi.waitFor(() => expect(before.filter(isAlive)).toHaveLength(1), PATIENCE);
     process.kill(before.find(isAlive)!, 'SIGCONT');

@@ -25,15 +25,16 @@ import { setIdleWriteTimeout } from './rest/idle-write-timeout.ts';
 import { refuseLargeBatch } from './rest/refuse-large-batch.ts';
 import { chooseRequestId, createRequestContext } from './rest/request-context.ts';
 import { createRouteTable } from './rest/route-table.ts';
-import { type CheckedDatabase, createDatabaseChecks } from './system/database-checks.ts';
 import type { Metrics } from './system/metrics.ts';
+import { createStorageChecks, type StorageChecksOptions } from './system/storage-checks.ts';
+import { createStorageLog } from './system/storage-log.ts';
 import { registerSystemRoutes } from './system/system-routes.ts';
 
 export interface AppOptions {
   readonly services: Services;
   readonly metrics: Metrics;
-  /** Databases whose state `/health` reports. */
-  readonly databases?: readonly CheckedDatabase[];
+  /** Disk and databases that `/health` reports. */
+  readonly storage?: StorageChecksOptions;
   /** The device that models run on, once it is chosen. */
   readonly device?: () => DeviceChoice | undefined;
   readonly bodyLimitBytes: number;
@@ -61,7 +62,7 @@ const CORS_MAX_AGE_S = 600;
 export async function createApp({
   services,
   metrics,
-  databases = [],
+  storage = {},
   device = () => undefined,
   bodyLimitBytes,
   streamedBodyLimitBytes,
@@ -85,8 +86,11 @@ export async function createApp({
       reply.code(known.status).header('x-request-id', request.id).send(toErrorBody(known, 'openai'));
     },
   });
+  const logStorageFault = createStorageLog(app.log, performance.now.bind(performance));
   const onError = (error: unknown, known: PublicError, requestId: string) => {
-    if (known.status >= 500 && known.reason === 'internal')
+    if (known.reason === 'storage_full' || known.reason === 'storage_unavailable')
+      logStorageFault(error, known.message);
+    else if (known.status >= 500 && known.reason === 'internal')
       app.log.error({ err: error, requestId }, 'request failed');
     else app.log.debug({ requestId, reason: known.reason, param: known.param }, known.message);
   };
@@ -123,7 +127,7 @@ export async function createApp({
   });
   await app.register(registerSystemRoutes, {
     catalog: services.models,
-    databases: createDatabaseChecks(databases),
+    storage: createStorageChecks(storage),
     metrics,
     device,
     router,

@@ -20,6 +20,7 @@ import { createAnnotationStores } from './stores/feedback/annotations.ts';
 import { openFeedback } from './stores/feedback/open-feedback.ts';
 import { createResponseStore } from './stores/responses.ts';
 import { createTrainingServices } from './stores/training/training-services.ts';
+import { checkDisk } from './system/check-disk.ts';
 import { createMetrics } from './system/metrics.ts';
 
 export interface RunningServer {
@@ -73,6 +74,8 @@ export async function startServer(
       const isShown = onCatalogEvent(event) === 'shown';
       if (event.kind === 'failed' && !isShown) logFailedModel(logger, event);
     },
+    onStopped: (modelId, { message, retryAfterMs }) =>
+      logger.error({ model: modelId, reason: message, retryAfterMs }, 'model stopped'),
     onUnloaded: modelId => logger.info({ model: modelId }, 'checkpoint unloaded'),
     onDevice: choice => {
       // With device `auto`, a GPU that cannot be used is a warning.
@@ -102,7 +105,13 @@ export async function startServer(
       now: Date.now,
     },
     metrics,
-    databases: feedback.databases,
+    storage: {
+      databases: [
+        { name: database.kind, isMain: true, condition: database.condition },
+        ...feedback.databases,
+      ],
+      disk: () => checkDisk(config.dataDir, config.lowDiskBytes),
+    },
     device: () => models.device.chosen,
     bodyLimitBytes: config.bodyLimitBytes,
     streamedBodyLimitBytes: config.logBodyLimitBytes,

@@ -58,7 +58,7 @@ const openTestPglite: OpenTestDatabase = async () => {
   const { pglite, giveBack } = await borrowPglite();
   const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite }) });
   await migrate(db, 'postgres');
-  return { ...createDatabase('postgres', db, db), close: giveBack };
+  return { ...createDatabase('postgres', { db, reader: db }), close: giveBack };
 };
 
 const openTestPostgres: OpenTestDatabase = async ({ queryTimeLimitMs = DEFAULT_LIMIT_MS } = {}) => {

@@ -55,6 +55,7 @@ beforeAll(async () => {
     },
     onEvent: event => events.push(event),
     onDevice: () => undefined,
+    onStopped: () => undefined,
     onUnloaded: id => unloaded.push(id),
   });
   const { catalog, checkpointModels } = models;

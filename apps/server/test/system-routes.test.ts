@@ -38,6 +38,42 @@ describe('/health', () => {
   });
 });
 
+it.each([
+  ['ready', 'ok', 200, 'ok', { status: 'ready' }],
+  ['ready', 'full', 200, 'degraded', { status: 'ready' }],
+  ['corrupt', 'ok', 200, 'degraded', { status: 'not_ready', missing: ['database'] }],
+  ['lost', 'missing', 200, 'degraded', { status: 'not_ready', missing: ['database'] }],
+] as const)(
+  'tells faults of storage in /health and /health/ready: database %s, disk %s',
+  async (condition, state, code, status, readiness) => {
+    test = await openTestApp(createFakeServices(), undefined, {
+      storage: {
+        databases: [{ name: 'sqlite', isMain: true, condition: async () => condition }],
+        disk: async () => ({ state, free_bytes: 5 }),
+      },
+    });
+    const health = await test.app.inject('/health');
+    expect(health.statusCode).toBe(code);
+    expect(health.json()).toMatchObject({
+      status,
+      disk: { state, free_bytes: 5 },
+      databases: [{ name: 'sqlite', state: condition }],
+    });
+    const ready = await test.app.inject('/health/ready');
+    expect(ready.statusCode).toBe(readiness.status === 'ready' ? 200 : 503);
+    expect(ready.headers['retry-after']).toBe(readiness.status === 'ready' ? undefined : '2');
+    expect(ready.json()).toEqual(readiness);
+    expect((await test.app.inject('/health/live')).json()).toEqual({ status: 'alive' });
+  },
+);
+
+it('is alive but not ready while no model answers', async () => {
+  test = await openTestApp(createFakeServices({ a: loading }));
+  expect((await test.app.inject('/health/live')).statusCode).toBe(200);
+  const ready = await test.app.inject('/health/ready');
+  expect([ready.statusCode, ready.json()]).toEqual([503, { status: 'not_ready', missing: ['models'] }]);
+});
+
 it('reports in /health the device of the models, once it is chosen', () => {
   const catalog = createFakeServices().models;
   expect(reportHealth(catalog)).not.toHaveProperty('device');

@@ -192,7 +192,15 @@ it('documents every route, and routes everything that is documented', async () =
   const routed = listRestRoutes(createAppRouter(createFakeServices())).map(
     ({ method, path }) => `${method} ${path}`,
   );
-  const system = ['GET /health', 'GET /metrics', 'GET /ping', 'GET /version', 'POST /ping'];
+  const system = [
+    'GET /health',
+    'GET /health/live',
+    'GET /health/ready',
+    'GET /metrics',
+    'GET /ping',
+    'GET /version',
+    'POST /ping',
+  ];
   expect(documented.sort()).toEqual([...routed, ...system].sort());
   for (const route of system) {
     const [method, url] = route.split(' ') as ['GET' | 'POST', string];

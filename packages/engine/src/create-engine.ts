@@ -47,7 +47,13 @@ export async function startEngine(
   link: CoreLink,
   options: Pick<
     EngineOptions,
-    'modelDefaults' | 'constraints' | 'onWarmUp' | 'reasoningParser' | 'toolDialect' | 'chatTemplate'
+    | 'modelDefaults'
+    | 'constraints'
+    | 'onWarmUp'
+    | 'onFailed'
+    | 'reasoningParser'
+    | 'toolDialect'
+    | 'chatTemplate'
   > = {},
 ): Promise<LinkedEngine> {
   const {
@@ -57,6 +63,7 @@ export async function startEngine(
     constraints,
     chatTemplate,
     onWarmUp,
+    onFailed,
   } = options;
   const [files, manifest] = await Promise.all([readTokenizerFiles(modelDir), readManifest(modelDir)]);
   // Text files are validated before a thread or process is started.
@@ -67,7 +74,7 @@ export async function startEngine(
   const defaults = modelDefaults ? files.generationConfig : {};
   const samplingDefaults = readSamplingDefaults(defaults);
   const defaultMaxTokens = readDefaultMaxTokens(defaults);
-  const listener = new EngineLinkListener(onWarmUp);
+  const listener = new EngineLinkListener(onWarmUp, onFailed);
   const facts = await link.start(listener);
   const info: EngineInfo = {
     ...facts,

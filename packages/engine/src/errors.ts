@@ -12,7 +12,8 @@
  * - `model_unavailable`: the model's process is starting again after a crash.
  * - `constraint_failed`: the finished text breaks a rule that could only be checked at its end, or its constraint
  *   became too costly to follow; the choice has no valid text.
- * - `engine_failed`: the model call or the model's process failed while this request ran.
+ * - `engine_failed`: the model call or the model's process failed while this request ran; with `retryAfterMs` the model is
+ *   being started again.
  * - `engine_closed`: the engine was closed.
  * - `aborted`: the caller's signal fired.
  */

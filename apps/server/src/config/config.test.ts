@@ -63,6 +63,7 @@ describe('readConfig', () => {
       stalledReaderMs: 120_000,
       drainMs: 10_000,
       logLevel: 'warn',
+      lowDiskBytes: 256 * 1024 * 1024,
     });
   });
 

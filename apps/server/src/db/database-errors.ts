@@ -52,6 +52,11 @@ export class SqliteError extends Error {
   }
 }
 
+/** The database file was removed or replaced while it was open: what is written to it would be lost. */
+export class DatabaseLostError extends Error {
+  override readonly name = 'DatabaseLostError';
+}
+
 /** SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE. */
 const SQLITE_UNIQUE_CODES: readonly unknown[] = [1555, 2067];
 const POSTGRES_UNIQUE_VIOLATION = '23505';

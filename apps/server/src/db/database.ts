@@ -7,6 +7,9 @@ import type { Tables } from './tables.ts';
 /** The SQL dialect. */
 export type DatabaseKind = 'sqlite' | 'postgres';
 
+/** What is known of a database: `corrupt` and `lost` of a file only, `unreachable` of a server only. */
+export type DatabaseCondition = 'ready' | 'unreachable' | 'corrupt' | 'lost';
+
 export interface Database {
   readonly kind: DatabaseKind;
   /** Reads and writes. A write that has resolved is durable: it survives a crash and a power failure. */
@@ -20,13 +23,23 @@ export interface Database {
   transaction<Result>(work: (trx: Transaction<Tables>) => Promise<Result>): Promise<Result>;
   /** Like `transaction`, under a lock by name: no other server runs work with the same name at the same time. */
   exclusively<Result>(name: string, work: (trx: Transaction<Tables>) => Promise<Result>): Promise<Result>;
-  /** Throws: when the database does not answer. */
-  ping(): Promise<void>;
+  /** Asked for each health report, within its time limit; costs little, and never waits for other statements. */
+  condition(): Promise<DatabaseCondition>;
   close(): Promise<void>;
 }
 
+export interface DatabaseHandles extends Pick<Database, 'db' | 'reader'> {
+  /** Default: whether `db` answers. */
+  readonly condition?: Database['condition'];
+  /** Called before the handles are closed. */
+  readonly onClose?: () => void | Promise<void>;
+}
+
 /** Combines the two handles. */
-export function createDatabase(kind: DatabaseKind, db: Kysely<Tables>, reader: Kysely<Tables>): Database {
+export function createDatabase(
+  kind: DatabaseKind,
+  { db, reader, condition = () => readCondition(db), onClose }: DatabaseHandles,
+): Database {
   return {
     kind,
     db,
@@ -39,12 +52,19 @@ export function createDatabase(kind: DatabaseKind, db: Kysely<Tables>, reader: K
           await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
         return work(trx);
       }),
-    async ping() {
-      await sql`select 1`.execute(db);
-    },
+    condition,
     async close() {
+      await onClose?.();
       if (reader !== db) await reader.destroy();
       await db.destroy();
     },
   };
+}
+
+/** Whether a database answers. */
+export async function readCondition(db: Kysely<never> | Kysely<Tables>): Promise<DatabaseCondition> {
+  return sql`select 1`.execute(db).then(
+    () => 'ready',
+    () => 'unreachable',
+  );
 }

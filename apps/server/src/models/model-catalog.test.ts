@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createFakeEngine } from '@ortler/api/testing';
 import { type Engine, EngineError, type WarmUpProgress } from '@ortler/engine';
 import { HubError } from '@ortler/hub';
+import { ModelBuildError } from '@ortler/model-builder';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type CatalogEvent, createModelCatalog } from './model-catalog.ts';
 
@@ -131,6 +132,32 @@ it('tries again when the Hub cannot be reached, and not when it has no such mode
   vi.useRealTimers();
   await vi.waitFor(() => expect(catalog.find('a')?.status.kind).toBe('ready'));
   expect(tryCount).toBe(2);
+  await catalog.close();
+});
+
+it.each([
+  new ModelBuildError('write_failed', 'The disk is full.'),
+  new HubError('no_space', 'The disk is full.'),
+  Object.assign(new Error('The disk is full.'), { syscall: 'mkdir', code: 'ENOSPC' }),
+])('builds again after a failure whose cause may have gone: %s', async error => {
+  vi.useFakeTimers();
+  let tryCount = 0;
+  const catalog = await createModelCatalog({
+    models: [{ id: 'a', source: '/a' }],
+    prepare: async path => {
+      if (tryCount++ < 2) throw error;
+      return path;
+    },
+    load: async () => createFakeEngine(),
+  });
+  await catalog.loadAll();
+  expect(catalog.find('a')?.status).toMatchObject({ kind: 'restarting', retryAfterMs: 1_000 });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(catalog.find('a')?.status).toMatchObject({ kind: 'restarting', retryAfterMs: 2_000 });
+  await vi.advanceTimersByTimeAsync(2_000);
+  vi.useRealTimers();
+  await vi.waitFor(() => expect(catalog.find('a')?.status.kind).toBe('ready'));
+  expect(tryCount).toBe(3);
   await catalog.close();
 });
 

@@ -1,12 +1,12 @@
 // The configured models: all are fetched and built where needed and loaded concurrently, while the server already listens. A model
-// that fails does not affect the others; one whose process crashed while loading is retried with a growing pause.
+// that fails does not affect the others; a failure whose cause may go away is retried with a growing pause.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CatalogModel, ModelCatalog, ModelStatus } from '@ortler/api';
 import { type Engine, EngineError, type WarmUpProgress } from '@ortler/engine';
-import { HubError } from '@ortler/hub';
-import type { AutoPrecision } from '@ortler/model-builder';
+import { HubError, type HubErrorCode } from '@ortler/hub';
+import { type AutoPrecision, ModelBuildError, type ModelBuildErrorCode } from '@ortler/model-builder';
 import { OrtError } from '@ortler/onnxruntime';
 import type { ConfiguredModel } from '../config/setting-values.ts';
 import { LoadFailures } from './load-failures.ts';
@@ -106,7 +106,7 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
     onTried();
   }
 
-  /** A Hub that cannot be reached may be there later. Throws: failures that a retry cannot fix. */
+  /** A Hub that cannot be reached may be there later, and a full disk may get space. Throws: failures that a retry cannot fix. */
   async function prepareWithRetries(
     { source, model }: Entry,
     events: PrepareEvents,
@@ -119,7 +119,7 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
       try {
         return await prepare(source, events, stopping.signal);
       } catch (error) {
-        if (!isUnreachable(error) || stopping.signal.aborted) throw error;
+        if (!mayGoAway(error) || stopping.signal.aborted) throw error;
         const retryAfterMs = failForNow(model.id, error, setStatus);
         onTried();
         await pause(retryAfterMs, stopping.signal);
@@ -192,8 +192,21 @@ function isCrash(error: unknown): boolean {
   return error instanceof EngineError && error.code === 'engine_failed';
 }
 
-function isUnreachable(error: unknown): boolean {
-  return error instanceof HubError && (error.code === 'unreachable' || error.code === 'rate_limited');
+const PASSING_HUB_ERRORS: readonly HubErrorCode[] = [
+  'unreachable',
+  'rate_limited',
+  'no_space',
+  'write_failed',
+];
+/** A full disk, a permission; want of memory. */
+const PASSING_BUILD_ERRORS: readonly ModelBuildErrorCode[] = ['write_failed', 'build_failed'];
+
+/** Whether fetching or building may succeed later without a change of the configuration. */
+function mayGoAway(error: unknown): boolean {
+  if (error instanceof HubError) return PASSING_HUB_ERRORS.includes(error.code);
+  if (error instanceof ModelBuildError) return PASSING_BUILD_ERRORS.includes(error.code);
+  // Errors of the file system, and of a device that could not be probed.
+  return (error as NodeJS.ErrnoException).syscall !== undefined || isCrash(error);
 }
 
 /** Ends early when `signal` fires. Never rejects. */

@@ -2,7 +2,7 @@
 // which are loaded on demand. Each runs in its own process, so loading one does not affect the others.
 
 import type { CheckpointModels, CheckpointStore } from '@ortler/api';
-import { createEngine, type WarmUpProgress } from '@ortler/engine';
+import { createEngine, type EngineError, type WarmUpProgress } from '@ortler/engine';
 import { explainLoss, prepareModel } from '@ortler/model-builder';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
@@ -27,6 +27,8 @@ export interface ServerModelsOptions {
   readonly config: Config;
   readonly checkpoints: Pick<CheckpointStore, 'listServable' | 'findServable'>;
   readonly onEvent: (event: CatalogEvent) => void;
+  /** A model stopped while it was in use, and is started again. */
+  readonly onStopped: (modelId: string, error: EngineError) => void;
   /** A checkpoint was unloaded. */
   readonly onUnloaded: (modelId: string) => void;
   /** The device was chosen, before the first model is built. */
@@ -45,7 +47,7 @@ export interface ServerModels {
 
 /** Creates both kinds of models without loading anything. */
 export async function createServerModels(options: ServerModelsOptions): Promise<ServerModels> {
-  const { config, checkpoints, onEvent, onUnloaded, onDevice } = options;
+  const { config, checkpoints, onEvent, onStopped, onUnloaded, onDevice } = options;
   const device = createServerDevice(config.device, onDevice);
   const { reasoningParsers, toolDialects } = config;
   const sources = createModelSources(
@@ -54,6 +56,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
   );
   const load = async (
     modelDir: string,
+    modelId: string,
     baseModelId: string,
     onWarmUp?: (progress: WarmUpProgress) => void,
   ) => {
@@ -83,6 +86,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
         speculativeDecoding: config.speculation,
       },
       onWarmUp,
+      onFailed: error => onStopped(modelId, error),
     });
   };
   const catalog = await createModelCatalog({
@@ -100,7 +104,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       if (loss !== undefined) onNotice(loss);
       return modelDir;
     },
-    load,
+    load: (modelDir, modelId, onWarmUp) => load(modelDir, modelId, modelId, onWarmUp),
     onEvent,
   });
   const loadedCheckpoints = createLoadedModels({
@@ -129,7 +133,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
         signal,
       }),
     async start(modelDir, modelId, baseModelId) {
-      const engine = await load(modelDir, baseModelId);
+      const engine = await load(modelDir, modelId, baseModelId);
       onEvent({ kind: 'ready', modelId, engine });
       return engine;
     },

@@ -12,7 +12,7 @@ const HEALTH_REPORT: Json = {
       type: 'string',
       enum: ['ok', 'degraded', 'loading', 'unavailable'],
       description:
-        '`ok`: every model answers; `degraded`: some do; `loading`: none yet; `unavailable`: none.',
+        '`ok`: every model answers and storage is sound; `degraded`: some models answer, or storage has a fault; `loading`: no model yet; `unavailable`: no model.',
     },
     device: { type: 'object', description: 'The device of the models, once it is chosen.' },
     models: {
@@ -20,10 +20,11 @@ const HEALTH_REPORT: Json = {
       items: { $ref: '#/components/schemas/HealthReportModel' },
       description: 'The configured models.',
     },
+    disk: { $ref: '#/components/schemas/HealthReportDisk' },
     databases: {
       type: 'array',
-      items: { type: 'object' },
-      description: 'Databases besides the main one.',
+      items: { $ref: '#/components/schemas/HealthReportDatabase' },
+      description: 'The databases, the main one first.',
     },
   },
   required: ['status', 'models'],
@@ -39,27 +40,97 @@ const HEALTH_REPORT_MODEL: Json = {
   required: ['id', 'state'],
 };
 
+const HEALTH_REPORT_DISK: Json = {
+  type: 'object',
+  description: 'The disk of the data folder.',
+  properties: {
+    state: {
+      type: 'string',
+      enum: ['ok', 'low', 'full', 'unwritable', 'missing'],
+      description: '`low`: less free space than configured; `missing`: the data folder is gone.',
+    },
+    free_bytes: { type: 'integer', description: 'Free space, where it is known.' },
+  },
+  required: ['state'],
+};
+
+const HEALTH_REPORT_DATABASE: Json = {
+  type: 'object',
+  properties: {
+    name: { ...TEXT, description: '`sqlite`, `postgres` or `clickhouse`.' },
+    state: {
+      type: 'string',
+      enum: ['ready', 'unreachable', 'corrupt', 'lost'],
+      description: '`corrupt`: the file is damaged; `lost`: it was removed.',
+    },
+  },
+  required: ['name', 'state'],
+};
+
+const READINESS_REPORT: Json = {
+  type: 'object',
+  properties: {
+    status: { type: 'string', enum: ['ready', 'not_ready'] },
+    missing: {
+      type: 'array',
+      items: { type: 'string', enum: ['models', 'database'] },
+      description: 'What does not answer.',
+    },
+  },
+  required: ['status'],
+};
+
+const LIVENESS_REPORT: Json = {
+  type: 'object',
+  properties: { status: { type: 'string', enum: ['alive'] } },
+  required: ['status'],
+};
+
 const VERSION: Json = {
   type: 'object',
   properties: { version: { ...TEXT, description: 'Version of the server.' } },
   required: ['version'],
 };
 
-const health = (operationId: string) => ({
-  ...operation(operationId, 'Tell whether requests should be sent here', 'HealthReport'),
-  responses: {
-    200: reply('Some model answers', 'HealthReport'),
-    503: {
-      ...reply('No model answers', 'HealthReport'),
-      headers: { 'Retry-After': { description: 'Unit: seconds.', schema: { type: 'integer' } } },
-    },
-  },
+const health = (operationId: string) =>
+  probe(operationId, {
+    summary: 'Tell the state of models, disk and databases',
+    component: 'HealthReport',
+    well: 'Some model answers',
+    ill: 'No model answers',
+  });
+
+const readiness = probe('getReadiness', {
+  summary: 'Tell whether requests should be sent here',
+  component: 'ReadinessReport',
+  well: 'Some model and the main database answer',
+  ill: 'One of them does not',
 });
+
+function probe(
+  operationId: string,
+  { summary, component, well, ill }: Readonly<Record<'summary' | 'component' | 'well' | 'ill', string>>,
+): Json {
+  return {
+    ...operation(operationId, summary, component),
+    responses: {
+      200: reply(well, component),
+      503: {
+        ...reply(ill, component),
+        headers: { 'Retry-After': { description: 'Unit: seconds.', schema: { type: 'integer' } } },
+      },
+    },
+  };
+}
 
 /** Adds the routes. Mutates: `document`. */
 export function describeSystemRoutes(document: Json): Json {
   Object.assign(document.paths as Json, {
     '/health': { get: health('getHealth') },
+    '/health/live': {
+      get: operation('getLiveness', 'Tell that the process answers', 'LivenessReport'),
+    },
+    '/health/ready': { get: readiness },
     '/ping': { get: health('ping'), post: health('postPing') },
     '/version': { get: operation('getVersion', 'Tell the version of the server', 'Version') },
     '/metrics': {
@@ -72,7 +143,11 @@ export function describeSystemRoutes(document: Json): Json {
   const { schemas } = document.components as { schemas: Json };
   Object.assign(schemas, {
     HealthReport: HEALTH_REPORT,
+    HealthReportDatabase: HEALTH_REPORT_DATABASE,
+    HealthReportDisk: HEALTH_REPORT_DISK,
     HealthReportModel: HEALTH_REPORT_MODEL,
+    LivenessReport: LIVENESS_REPORT,
+    ReadinessReport: READINESS_REPORT,
     Version: VERSION,
   });
   (document.tags as Json[]).push({ name: TAG });

@@ -1,8 +1,9 @@
-// The report of /health: the current state of every model, the device, and databases that may fail independently.
+// The reports of /health and /health/ready: the current state of every model, the device, the disk and the databases.
 
 import type { CatalogModel, ModelCatalog } from '@ortler/api';
 import type { DeviceChoice } from '@ortler/onnxruntime';
-import type { DatabaseState } from './database-checks.ts';
+import type { DiskReport } from './check-disk.ts';
+import type { DatabaseState, StorageReport } from './storage-checks.ts';
 
 export type ModelState = 'loading' | 'ready' | 'restarting' | 'failed';
 
@@ -20,28 +21,40 @@ export interface DeviceReport {
 }
 
 export interface HealthReport {
-  /** `ok`: every model answers; `degraded`: some do; `loading`: none yet; `unavailable`: none. */
+  /**
+   * `ok`: every model answers and storage is sound; `degraded`: some models answer, or storage has a fault; `loading`: no model
+   * yet; `unavailable`: no model.
+   */
   readonly status: 'ok' | 'degraded' | 'loading' | 'unavailable';
   /** Absent until the first model is prepared. */
   readonly device?: DeviceReport;
   readonly models: readonly { readonly id: string; readonly state: ModelState; readonly detail?: string }[];
-  /** Databases besides the main one. They do not affect `status`, because the models do not depend on them. */
+  /** The disk of the data folder. */
+  readonly disk?: DiskReport;
+  /** The main database first. */
   readonly databases?: readonly DatabaseState[];
 }
 
-/** Reports the state of every model. The server should get requests when the status is `ok` or `degraded`. */
-export function reportHealth(
-  catalog: ModelCatalog,
-  {
-    device,
-    databases = [],
-  }: { readonly device?: DeviceChoice | undefined; readonly databases?: readonly DatabaseState[] } = {},
-): HealthReport {
+export interface HealthFacts {
+  readonly device?: DeviceChoice | undefined;
+  readonly storage?: StorageReport | undefined;
+}
+
+/** Reports the state of every model and of storage. */
+export function reportHealth(catalog: ModelCatalog, { device, storage }: HealthFacts = {}): HealthReport {
+  const models = reportModels(catalog);
+  const isDegraded = models.status === 'ok' && storage !== undefined && hasFault(storage);
   return {
-    ...reportModels(catalog),
+    ...models,
+    ...(isDegraded && { status: 'degraded' as const }),
     ...(device && { device: toDeviceReport(device) }),
-    ...(databases.length > 0 && { databases }),
+    ...(storage?.disk && { disk: storage.disk }),
+    ...(storage && storage.databases.length > 0 && { databases: storage.databases }),
   };
+}
+
+function hasFault({ disk, databases }: StorageReport): boolean {
+  return (disk !== undefined && disk.state !== 'ok') || databases.some(({ state }) => state !== 'ready');
 }
 
 function reportModels(catalog: ModelCatalog): HealthReport {
@@ -53,9 +66,23 @@ function reportModels(catalog: ModelCatalog): HealthReport {
   return { status: isComing ? 'loading' : 'unavailable', models };
 }
 
-/** Whether a load balancer should send requests here. */
+/** Whether some model answers. */
 export function isServing({ status }: HealthReport): boolean {
   return status === 'ok' || status === 'degraded';
+}
+
+export interface ReadinessReport {
+  readonly status: 'ready' | 'not_ready';
+  /** What is missing. */
+  readonly missing?: readonly ('models' | 'database')[];
+}
+
+/** Whether a load balancer should send requests here: some model answers, and so does the main database. */
+export function reportReadiness(catalog: ModelCatalog, { isMainReady }: StorageReport): ReadinessReport {
+  const missing: ('models' | 'database')[] = [];
+  if (!isServing(reportModels(catalog))) missing.push('models');
+  if (!isMainReady) missing.push('database');
+  return missing.length === 0 ? { status: 'ready' } : { status: 'not_ready', missing };
 }
 
 function toDeviceReport({ device, facts = { device }, note }: DeviceChoice): DeviceReport {

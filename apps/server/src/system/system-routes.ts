@@ -3,22 +3,22 @@
 import { ApiError, type AppRouter, type ModelCatalog } from '@ortler/api';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { DatabaseChecks } from './database-checks.ts';
 import { describeSystemRoutes } from './describe-system-routes.ts';
-import { isServing, reportHealth } from './health.ts';
+import { isServing, reportHealth, reportReadiness } from './health.ts';
 import type { Metrics } from './metrics.ts';
+import type { StorageChecks } from './storage-checks.ts';
 import { VERSION } from './version.ts';
 
 export interface SystemRoutesOptions {
   readonly catalog: ModelCatalog;
-  readonly databases: DatabaseChecks;
+  readonly storage: StorageChecks;
   readonly metrics: Metrics;
   /** The device of the models, once it is chosen. */
   readonly device: () => DeviceChoice | undefined;
   readonly router: AppRouter;
 }
 
-/** Retry-After for load balancers while no model is ready. Unit: seconds. */
+/** Retry-After for load balancers while the server is not ready. Unit: seconds. */
 const RETRY_AFTER_S = 2;
 
 type Answer = (request: FastifyRequest, reply: FastifyReply) => unknown;
@@ -26,7 +26,7 @@ type Answer = (request: FastifyRequest, reply: FastifyReply) => unknown;
 /** Registers the routes, with and without a trailing slash; other methods get 405. */
 export async function registerSystemRoutes(
   app: FastifyInstance,
-  { catalog, databases, metrics, device, router }: SystemRoutesOptions,
+  { catalog, storage, metrics, device, router }: SystemRoutesOptions,
 ): Promise<void> {
   // None of these routes reads a body, so any content type is accepted.
   app.removeAllContentTypeParsers();
@@ -47,15 +47,25 @@ export async function registerSystemRoutes(
     }
   };
 
-  const answerHealth: Answer = async (_request, reply) => {
-    const report = reportHealth(catalog, { device: device(), databases: await databases.check() });
+  /** 200, or 503 with Retry-After. */
+  const tell = (reply: FastifyReply, isWell: boolean, report: object) => {
     reply.header('cache-control', 'no-store');
-    if (!isServing(report)) {
+    if (!isWell) {
       reply.code(503);
       reply.header('retry-after', RETRY_AFTER_S);
     }
     return report;
   };
+  const answerHealth: Answer = async (_request, reply) => {
+    const report = reportHealth(catalog, { device: device(), storage: await storage.check() });
+    return tell(reply, isServing(report), report);
+  };
+  // Whether the process should live: it does not look at anything that a restart would not mend.
+  serve('/health/live', ['GET'], (_request, reply) => tell(reply, true, { status: 'alive' }));
+  serve('/health/ready', ['GET'], async (_request, reply) => {
+    const report = reportReadiness(catalog, await storage.check());
+    return tell(reply, report.status === 'ready', report);
+  });
   serve('/health', ['GET'], answerHealth);
   serve('/ping', ['GET', 'POST'], answerHealth);
   serve('/version', ['GET'], () => ({ version: VERSION }));

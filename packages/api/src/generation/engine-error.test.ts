@@ -137,3 +137,12 @@ it('blames the field whose rule a template could not keep', () => {
     message: 'continue_final_message is not possible.',
   });
 });
+
+it('asks to try again where the model is being started again, and hides the reason', () => {
+  const cause = new EngineError('engine_failed', "The model's process ended with SIGKILL.", {
+    retryAfterMs: 250,
+  });
+  const error = fromEngineError(cause, {});
+  expect(error).toMatchObject({ reason: 'model_unavailable', param: 'model', retryAfterMs: 250, cause });
+  expect((error as ApiError).message).not.toContain('SIGKILL');
+});

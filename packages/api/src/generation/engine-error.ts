@@ -16,6 +16,8 @@ export type NamedFields = Partial<
 /** Parts of `repetition_detection`, which messages name. */
 const REPETITION_FIELDS: ReadonlySet<string> = new Set(['min_pattern_size', 'max_pattern_size', 'min_count']);
 
+const MODEL_STOPPED = 'The model stopped while it worked on this request, and is being started again.';
+
 /** The wire error of a thrown value; anything but an `EngineError` is returned unchanged. */
 export function fromEngineError(error: unknown, request: NamedFields): unknown {
   if (!(error instanceof EngineError)) return error;
@@ -23,6 +25,9 @@ export function fromEngineError(error: unknown, request: NamedFields): unknown {
   // Whoever aborted may have said why; a server that stops is not a client that left.
   if (code === 'aborted' && cause instanceof ApiError) return cause;
   const names = wireNames(request);
+  // The process of the model ended. Its reason is for the log of the server.
+  if (code === 'engine_failed' && retryAfterMs !== undefined)
+    return new ApiError('model_unavailable', MODEL_STOPPED, { param: 'model', retryAfterMs, cause: error });
   // A failure without a parameter may tell the words of a template, which stay as they are.
   const isOurs = code === 'invalid_request' || error.parameter !== undefined;
   const message = isOurs ? inWireWords(error.message, names, request) : error.message;

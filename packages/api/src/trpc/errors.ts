@@ -45,6 +45,20 @@ export const ERROR_TABLE = {
   constraint_failed: { trpcCode: 'INTERNAL_SERVER_ERROR', status: 500, type: 'InternalServerError' },
   internal: { trpcCode: 'INTERNAL_SERVER_ERROR', status: 500, type: 'InternalServerError' },
   model_unavailable: { trpcCode: 'SERVICE_UNAVAILABLE', status: 503, type: 'ServiceUnavailableError' },
+  /** Nothing was stored: the disk is full. */
+  storage_full: {
+    trpcCode: 'SERVICE_UNAVAILABLE',
+    status: 503,
+    type: 'ServiceUnavailableError',
+    code: 'storage_full',
+  },
+  /** The database does not answer, or its file is damaged or gone. */
+  storage_unavailable: {
+    trpcCode: 'SERVICE_UNAVAILABLE',
+    status: 503,
+    type: 'ServiceUnavailableError',
+    code: 'storage_unavailable',
+  },
   query_timeout: { trpcCode: 'GATEWAY_TIMEOUT', status: 504, type: 'GatewayTimeout' },
 } as const satisfies Record<string, ErrorRow>;
 
@@ -63,6 +77,8 @@ export const ENGINE_ERROR_TABLE = {
   engine_closed: 'model_unavailable',
   aborted: 'aborted',
 } as const satisfies Record<EngineErrorCode, ApiErrorCode>;
+
+const DISK_FULL = 'Nothing was stored, because the disk of the server is full.';
 
 export interface ApiErrorDetails {
   /** Wire name of the wrong field. */
@@ -130,11 +146,20 @@ export function toPublicError(error: unknown, requestId: string, input?: unknown
 
 function toApiError(error: unknown, input: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  if (isDiskFull(error))
+    return new ApiError('storage_full', DISK_FULL, { retryAfterMs: 30_000, cause: error });
   if (!(error instanceof TRPCError)) return new ApiError('internal', 'Unexpected failure.', { cause: error });
   if (error.cause instanceof ApiError) return error.cause;
+  if (isDiskFull(error.cause)) return toApiError(error.cause, input);
   if (error.code === 'BAD_REQUEST' && error.cause instanceof ZodError)
     return fromZodError(error.cause, input);
   return new ApiError(reasonOfTrpcCode(error.code), error.message, { cause: error });
+}
+
+/** A file of the server, such as a spool, that could not be written. */
+function isDiskFull(error: unknown): boolean {
+  const { code, syscall } = (error ?? {}) as { readonly code?: unknown; readonly syscall?: unknown };
+  return syscall !== undefined && (code === 'ENOSPC' || code === 'EDQUOT');
 }
 
 function fromZodError(error: ZodError, input: unknown): ApiError {

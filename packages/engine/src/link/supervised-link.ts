@@ -198,7 +198,12 @@ export class SupervisedLink implements CoreLink {
     this.#state = isHopeless ? 'failed' : 'restarting';
     if (!isHopeless) this.#restarts.schedule({ wasReady });
     starting?.reject(error);
-    if (starting === null) this.#listener?.onDown(error);
+    if (starting === null) this.#listener?.onDown(isHopeless ? error : this.#withRetry(error));
+  }
+
+  /** The error of open requests, which may be sent again once the token side has started. */
+  #withRetry({ code, message, cause }: EngineError): EngineError {
+    return new EngineError(code, message, { cause, retryAfterMs: this.#restarts.retryAfterMs });
   }
 
   /** Ends what still runs, as after a `fatal`. */

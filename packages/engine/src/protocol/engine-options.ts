@@ -2,6 +2,7 @@
 // are not plain data.
 
 import type { ConstraintPreparerOptions } from '@ortler/structured-output';
+import type { EngineError } from '../errors.ts';
 import type { WarmUpProgress } from './messages.ts';
 import { type CoreOptions, type HOST_OPTIONS, MODEL_OPTIONS, type ValuesOf } from './options.ts';
 
@@ -18,6 +19,8 @@ export interface EngineOptions extends CoreOptions, ValuesOf<typeof HOST_OPTIONS
   readonly chatTemplate?: string | undefined;
   /** Called while a device compiles the model, before it is loaded and again after each restart. */
   readonly onWarmUp?: ((progress: WarmUpProgress) => void) | undefined;
+  /** The model stopped while it was in use: its process ended or hung, or its device was lost. It is started again, if possible. */
+  readonly onFailed?: ((error: EngineError) => void) | undefined;
   /** A line that the model's process wrote to its output or error stream. Default: this process's error stream. */
   readonly onModelOutput?: ((line: string) => void) | undefined;
   /** Id of each child process that the model runs in; only with `link: 'process'`. */

@@ -15,8 +15,11 @@ export class EngineLinkListener implements CoreLinkListener {
 
   readonly onWarmUp: CoreLinkListener['onWarmUp'];
 
-  constructor(onWarmUp?: CoreLinkListener['onWarmUp']) {
+  readonly #onFailed: ((error: EngineError) => void) | undefined;
+
+  constructor(onWarmUp?: CoreLinkListener['onWarmUp'], onFailed?: (error: EngineError) => void) {
     this.onWarmUp = onWarmUp;
+    this.#onFailed = onFailed;
   }
 
   readonly onReady = (): void => {
@@ -24,7 +27,10 @@ export class EngineLinkListener implements CoreLinkListener {
   };
 
   readonly onDown = (error: EngineError): void => {
-    if (error.code !== 'engine_closed') this.lastError = error;
+    if (error.code !== 'engine_closed') {
+      this.lastError = error;
+      this.#onFailed?.(error);
+    }
     const open = [...this.requests.values()];
     this.requests.clear();
     for (const request of open) request.fail(error);

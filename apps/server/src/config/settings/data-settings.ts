@@ -1,6 +1,6 @@
 // Settings of storage: folders, databases and the query timeout. Caller: `../settings.ts`.
 
-import { clickhouseUrl, folder, postgresUrl, wholeNumber } from '../setting-values.ts';
+import { byteSize, clickhouseUrl, folder, MEBIBYTE, postgresUrl, wholeNumber } from '../setting-values.ts';
 import { setting } from './setting.ts';
 
 export const DATA_SETTINGS = {
@@ -33,6 +33,15 @@ export const DATA_SETTINGS = {
       'ClickHouse 24.8 or later, for feedback only: http://user:password@host:8123/database. Servers that share a ClickHouse must share a DATABASE_URL too. Prefer the variable.',
     schema: clickhouseUrl(),
     isSecret: true,
+  }),
+  lowDiskBytes: setting({
+    variable: 'ORTLER_LOW_DISK',
+    flag: '--low-disk',
+    valueName: 'size',
+    fallback: '256mb',
+    description:
+      'Free space on the disk of the data folder below which /health says degraded; units as for --body-limit.',
+    schema: byteSize(0, 1_024 * 1_024 * MEBIBYTE),
   }),
   queryTimeLimitMs: setting({
     variable: 'ORTLER_QUERY_TIME_LIMIT_MS',

@@ -1,26 +1,34 @@
 // PostgreSQL 15 and later behind two connection pools: one for all statements, and one for reads only, with a
 // statement timeout and a limit on the size of results.
 
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
-import { createDatabase, type Database } from '../database.ts';
+import { createDatabase, type Database, readCondition } from '../database.ts';
 import { DatabaseError, MAX_RESULT_LENGTH, messageOf, withoutPassword } from '../database-errors.ts';
 import { migrate } from '../migrate.ts';
+import { createStorageDialect } from '../storage-dialect.ts';
 import type { Tables } from '../tables.ts';
 import { boundAnswers } from './bounded-pool.ts';
 
 /** Connections of each pool. Source: PostgreSQL takes 100 by default, and several servers share them. */
 const POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** Health checks: one connection, and no patience. */
+const CHECKS: pg.PoolConfig = { max: 1, connectionTimeoutMillis: 1_000, query_timeout: 1_000 };
 
 /** Throws: `DatabaseError`. */
 export async function openPostgres(url: string, queryTimeLimitMs: number): Promise<Database> {
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPool(url, {}) }) });
+  const db = openHandle(createPool(url, {}));
   const reading = { statement_timeout: queryTimeLimitMs, options: '-c default_transaction_read_only=on' };
-  const reader = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: boundAnswers(createPool(url, reading), MAX_RESULT_LENGTH) }),
+  const reader = openHandle(boundAnswers(createPool(url, reading), MAX_RESULT_LENGTH), { isReader: true });
+  // A connection of its own, so that a health check does not wait for other statements.
+  const checker = openHandle(createPool(url, CHECKS));
+  const database = createDatabase('postgres', {
+    db,
+    reader,
+    condition: () => readCondition(checker),
+    onClose: () => checker.destroy(),
   });
-  const database = createDatabase('postgres', db, reader);
   try {
     await migrate(db, 'postgres');
     return database;
@@ -30,6 +38,12 @@ export async function openPostgres(url: string, queryTimeLimitMs: number): Promi
       cause: error,
     });
   }
+}
+
+function openHandle(pool: PostgresPool, { isReader = false } = {}): Kysely<Tables> {
+  const dialect = new PostgresDialect({ pool });
+  const guard = { isReader, onFault: () => undefined };
+  return new Kysely<Tables>({ dialect: createStorageDialect(dialect, guard) });
 }
 
 function createPool(url: string, settings: pg.PoolConfig): pg.Pool {

@@ -1,19 +1,27 @@
 // The embedded SQLite database: one file in the data folder, one writer thread and several reader threads.
 
-import { chmod, mkdir, open } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { explainUnwritable } from '@ortler/model-builder';
 import { Kysely } from 'kysely';
 import { createDatabase, type Database } from '../database.ts';
 import { DatabaseError, messageOf } from '../database-errors.ts';
 import { migrate } from '../migrate.ts';
+import { createStorageDialect, type StorageDialectOptions } from '../storage-dialect.ts';
+import { StorageError } from '../storage-error.ts';
 import type { Tables } from '../tables.ts';
+import { findDatabaseFile } from './check-database-file.ts';
+import { createDatabaseFile } from './create-database-file.ts';
+import { FileCondition } from './file-condition.ts';
 import { createThreadDialect } from './thread-dialect.ts';
 
 export const DATABASE_FILE = 'ortler.db';
 
 /** Two, so that one slow query does not make every other one wait. */
 const READER_COUNT = 2;
+
+/** How long a start waits for the check of the file; that of a large one ends while the server runs. Unit: milliseconds. */
+const START_CHECK_MS = 5_000;
 
 /** Opens or creates `<dataDir>/ortler.db`, readable by its owner only. Throws: `DatabaseError`. */
 export async function openSqlite(dataDir: string, queryTimeLimitMs: number): Promise<Database> {
@@ -36,25 +44,43 @@ async function reasonOf(error: unknown, dataDir: string): Promise<string> {
 async function openAndMigrate(dataDir: string, readTimeLimitMs: number): Promise<Database> {
   await mkdir(dataDir, { recursive: true });
   const file = join(dataDir, DATABASE_FILE);
-  const db = openHandle({ thread: { file }, threadCount: 1 });
+  const condition = new FileCondition(file);
+  const guard = { onFault: condition.noteFault, beforeWrite: condition.refuseWrites };
+  const db = openHandle({ thread: { file }, threadCount: 1 }, guard);
   try {
-    await makePrivate(file);
+    await checkFile(file, condition);
     await migrate(db, 'sqlite');
   } catch (error) {
+    condition.close();
     await db.destroy();
-    throw new Error(`${DATABASE_FILE}: ${messageOf(error)}`, { cause: error });
+    const cause = error instanceof StorageError && error.cause !== undefined ? error.cause : error;
+    throw new Error(`${DATABASE_FILE}: ${messageOf(cause)}`, { cause });
   }
-  const reader = openHandle({ thread: { file, readTimeLimitMs }, threadCount: READER_COUNT });
-  return createDatabase('sqlite', db, reader);
+  const reader = openHandle(
+    { thread: { file, readTimeLimitMs }, threadCount: READER_COUNT },
+    { onFault: condition.noteFault, isReader: true },
+  );
+  return createDatabase('sqlite', {
+    db,
+    reader,
+    condition: () => condition.read(),
+    onClose: () => condition.close(),
+  });
 }
 
-// The file gets its permissions while it is empty; SQLite copies them to its WAL and shared-memory files.
-async function makePrivate(file: string): Promise<void> {
-  const handle = await open(file, 'a', 0o600);
-  await handle.close();
+async function checkFile(file: string, condition: FileCondition): Promise<void> {
+  if (!(await findDatabaseFile(file))) await createDatabaseFile(file);
   await chmod(file, 0o600);
+  const damage = await condition.checkPages(START_CHECK_MS);
+  if (damage === undefined) return;
+  throw new Error(
+    `the file is damaged (${damage}); restore it from a backup, or try \`sqlite3 FILE .recover\``,
+  );
 }
 
-function openHandle(options: Parameters<typeof createThreadDialect>[0]): Kysely<Tables> {
-  return new Kysely<Tables>({ dialect: createThreadDialect(options) });
+function openHandle(
+  options: Parameters<typeof createThreadDialect>[0],
+  guard: StorageDialectOptions,
+): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: createStorageDialect(createThreadDialect(options), guard) });
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { QueryTimeoutError, SqliteError } from '../database-errors.ts';
+import { createDatabaseFile } from './create-database-file.ts';
 import { type SqliteThread, startSqliteThread } from './sqlite-thread.ts';
 import { createThreadDialect } from './thread-dialect.ts';
 
@@ -11,6 +12,7 @@ let folder: string;
 let writer: SqliteThread;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ortler-thread-'));
+  for (const name of ['x.db', 'full.db']) await createDatabaseFile(join(folder, name));
   writer = await startSqliteThread({ file: join(folder, 'x.db') });
 });
 afterAll(async () => {
@@ -76,5 +78,5 @@ it('gives up a read that cannot be stopped, and says so to those behind it', asy
   for (const result of results)
     expect(result).toMatchObject({ status: 'rejected', reason: expect.any(QueryTimeoutError) });
   expect(reader.isAlive).toBe(false);
-  await expect(reader.run('select 1', [])).rejects.toThrow(SqliteError);
+  await expect(reader.run('select 1', [])).rejects.toThrow(QueryTimeoutError);
 });

@@ -1,7 +1,12 @@
 // Handle of one SQLite worker thread: sends statements, matches results, detects a thread that hangs or has exited.
 
 import { Worker } from 'node:worker_threads';
-import { QueryTimeoutError, ResultTooLargeError, SqliteError } from '../database-errors.ts';
+import {
+  DatabaseLostError,
+  QueryTimeoutError,
+  ResultTooLargeError,
+  SqliteError,
+} from '../database-errors.ts';
 import type {
   SqliteThreadOptions,
   StatementRequest,
@@ -15,6 +20,8 @@ export interface SqliteThread {
   /** Throws: `SqliteError`, or `QueryTimeoutError` when a read took too long. */
   run(sql: string, parameters: readonly unknown[]): Promise<StatementResult>;
   close(): Promise<void>;
+  /** Ends the thread without waiting for its statement. */
+  kill(): void;
 }
 
 /** A read that does not stop at its time limit by itself is abandoned this much later. */
@@ -39,7 +46,8 @@ export async function startSqliteThread(options: SqliteThreadOptions): Promise<S
   const pending = new Map<number, Pending>();
   const opened = Promise.withResolvers<void>();
   const exited = Promise.withResolvers<void>();
-  let isAlive = true;
+  /** Why the thread has ended. */
+  let ended: Error | undefined;
   let lastId = 0;
 
   const settle = (id: number, finish: (statement: Pending) => void) => {
@@ -50,7 +58,7 @@ export async function startSqliteThread(options: SqliteThreadOptions): Promise<S
     finish(statement);
   };
   const end = (error: Error) => {
-    isAlive = false;
+    ended ??= error;
     opened.reject(error);
     for (const id of [...pending.keys()]) settle(id, ({ reject }) => reject(error));
   };
@@ -59,7 +67,11 @@ export async function startSqliteThread(options: SqliteThreadOptions): Promise<S
       case 'opened':
         return opened.resolve();
       case 'not-opened':
-        return end(new SqliteError(report.message, undefined));
+        return end(new SqliteError(report.message, report.errcode));
+      case 'lost':
+        end(new DatabaseLostError(report.message));
+        void worker.terminate();
+        return undefined;
       case 'result':
         return settle(report.id, ({ resolve }) => resolve(report.result));
       case 'timed-out':
@@ -87,10 +99,10 @@ export async function startSqliteThread(options: SqliteThreadOptions): Promise<S
   await opened.promise;
   return {
     get isAlive() {
-      return isAlive;
+      return ended === undefined;
     },
     run(sql, parameters) {
-      if (!isAlive) return Promise.reject(new SqliteError('The SQLite thread has ended.', undefined));
+      if (ended !== undefined) return Promise.reject(ended);
       const { promise, resolve, reject } = Promise.withResolvers<StatementResult>();
       lastId += 1;
       const { readTimeLimitMs } = options;
@@ -101,9 +113,13 @@ export async function startSqliteThread(options: SqliteThreadOptions): Promise<S
       return promise;
     },
     async close() {
-      isAlive = false;
+      ended ??= new SqliteError('The SQLite thread was closed.', undefined);
       worker.postMessage('close');
       await exited.promise;
+    },
+    kill() {
+      end(new SqliteError('The SQLite thread was ended.', undefined));
+      void worker.terminate();
     },
   };
 }

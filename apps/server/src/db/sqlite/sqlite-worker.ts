@@ -3,9 +3,11 @@
 
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { MAX_RESULT_LENGTH } from '../database-errors.ts';
+import { DatabaseLostError, MAX_RESULT_LENGTH } from '../database-errors.ts';
+import { FileIdentity } from './file-identity.ts';
 import { GUARDED_TABLES, guardedName } from './guarded-tables.ts';
 import {
+  COMMIT,
   ROLLBACK,
   type SqliteThreadOptions,
   type StatementRequest,
@@ -69,6 +71,13 @@ function guardTables(database: DatabaseSync): void {
     );
 }
 
+/** Nothing is read from, or acknowledged to be written to, a file that is no longer in its place. */
+function checkIdentity(database: DatabaseSync, identity: FileIdentity, sql: string): void {
+  if (database.isTransaction && sql !== COMMIT) return;
+  if (readTimeLimitMs === undefined) identity.checkLog();
+  else identity.check();
+}
+
 function run(database: DatabaseSync, { sql, parameters }: StatementRequest): StatementResult {
   // SQLite itself rolls a transaction back when the disk is full. A second rollback would fail, and its error would
   // hide the full disk in the log.
@@ -94,13 +103,15 @@ function readBounded(statement: StatementSync, parameters: readonly SQLInputValu
   return rows;
 }
 
-function answer(database: DatabaseSync, request: StatementRequest): void {
+function answer(database: DatabaseSync, identity: FileIdentity, request: StatementRequest): void {
   const { id } = request;
   deadlineMs = performance.now() + (readTimeLimitMs ?? Number.POSITIVE_INFINITY);
   try {
+    checkIdentity(database, identity, request.sql);
     report({ kind: 'result', id, result: run(database, request) });
   } catch (error) {
-    if (error instanceof TimeLimitError) report({ kind: 'timed-out', id });
+    if (error instanceof DatabaseLostError) report({ kind: 'lost', message: error.message });
+    else if (error instanceof TimeLimitError) report({ kind: 'timed-out', id });
     else if (error instanceof ResultLimitError) report({ kind: 'too-large', id });
     else {
       const { message, errcode } = error as Error & { readonly errcode?: number };
@@ -110,13 +121,17 @@ function answer(database: DatabaseSync, request: StatementRequest): void {
 }
 
 try {
+  // Before the file is opened, because SQLite creates one that is missing.
+  const identity = new FileIdentity(file);
   const database = open();
   parentPort!.on('message', (request: StatementRequest | 'close') => {
-    if (request !== 'close') return answer(database, request);
+    if (request !== 'close') return answer(database, identity, request);
     database.close();
     parentPort!.close();
   });
   report({ kind: 'opened' });
 } catch (error) {
-  report({ kind: 'not-opened', message: (error as Error).message });
+  const { message, errcode } = error as Error & { readonly errcode?: number };
+  if (error instanceof DatabaseLostError) report({ kind: 'lost', message });
+  else report({ kind: 'not-opened', message, errcode });
 }

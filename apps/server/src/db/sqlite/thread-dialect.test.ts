@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { Kysely, sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createDatabaseFile } from './create-database-file.ts';
 import { createThreadDialect } from './thread-dialect.ts';
 
 let folder: string;
@@ -14,6 +15,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 it('ends the thread of a statement that still ran when the database was closed, once it has its answer', async () => {
+  await createDatabaseFile(join(folder, 'x.db'));
   const connection = { file: join(folder, 'x.db') };
   const db = new Kysely<object>({ dialect: createThreadDialect({ thread: connection, threadCount: 1 }) });
   const started = once(process, 'worker') as Promise<[Worker]>;

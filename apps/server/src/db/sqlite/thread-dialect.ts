@@ -12,7 +12,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { type SqliteThread, startSqliteThread } from './sqlite-thread.ts';
-import { ROLLBACK, type SqliteThreadOptions } from './thread-messages.ts';
+import { COMMIT, ROLLBACK, type SqliteThreadOptions } from './thread-messages.ts';
 
 export interface ThreadDialectOptions {
   readonly thread: SqliteThreadOptions;
@@ -72,7 +72,7 @@ function createDriver({ thread, threadCount }: ThreadDialectOptions): Driver {
       await run(connection, 'begin immediate');
     },
     async commitTransaction(connection) {
-      await run(connection, 'commit');
+      await run(connection, COMMIT);
     },
     async rollbackTransaction(connection) {
       await run(connection, ROLLBACK);

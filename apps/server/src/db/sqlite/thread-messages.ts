@@ -9,6 +9,9 @@ export interface SqliteThreadOptions {
   readonly readTimeLimitMs?: number;
 }
 
+/** The commit statement, before which the file is checked. */
+export const COMMIT = 'commit';
+
 /** The rollback statement; without effect when SQLite has rolled back by itself. */
 export const ROLLBACK = 'rollback';
 
@@ -26,9 +29,11 @@ export interface StatementResult {
 
 export type ThreadReport =
   | { readonly kind: 'opened' }
-  | { readonly kind: 'not-opened'; readonly message: string }
+  | { readonly kind: 'not-opened'; readonly message: string; readonly errcode: number | undefined }
   | { readonly kind: 'result'; readonly id: number; readonly result: StatementResult }
   | { readonly kind: 'timed-out' | 'too-large'; readonly id: number }
+  /** The file was removed or replaced; the thread takes no more statements. */
+  | { readonly kind: 'lost'; readonly message: string }
   | {
       readonly kind: 'failed';
       readonly id: number;

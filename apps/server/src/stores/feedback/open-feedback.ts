@@ -3,7 +3,7 @@
 import type { FeedbackStore } from '@ortler/api';
 import { openClickHouse } from '../../db/clickhouse/open-clickhouse.ts';
 import { createWriteLock } from '../../db/clickhouse/write-lock.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database, DatabaseCondition } from '../../db/database.ts';
 import { createClickHouseFeedbackStore } from './clickhouse/clickhouse-feedback-store.ts';
 import { createClickHousePayloadIndexes } from './clickhouse/clickhouse-payload-indexes.ts';
 import { createFeedbackWriter } from './clickhouse/feedback-writer.ts';
@@ -22,7 +22,7 @@ export interface OpenFeedback {
   readonly store: FeedbackStore;
   readonly indexes: PayloadIndexes;
   /** Further databases, for the health report. */
-  readonly databases: readonly { readonly name: 'clickhouse'; ping(): Promise<void> }[];
+  readonly databases: readonly { readonly name: 'clickhouse'; condition(): Promise<DatabaseCondition> }[];
   /** Closes ClickHouse; the transactional database stays open. */
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function openFeedback(database: Database, options: FeedbackOptions)
   return {
     store: createClickHouseFeedbackStore(clickHouse, writer),
     indexes: createClickHousePayloadIndexes(clickHouse),
-    databases: [{ name: 'clickhouse', ping: clickHouse.ping }],
+    databases: [{ name: 'clickhouse', condition: () => clickHouse.ping().then(() => 'ready') }],
     async close() {
       await writer.close();
       await lock.close();

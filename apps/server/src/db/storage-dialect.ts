@@ -1,0 +1,74 @@
+// A Kysely dialect whose failures of storage are `StorageError`s. Wraps the dialect of either database.
+
+import type { CompiledQuery, DatabaseConnection, Dialect, Driver } from 'kysely';
+import { isReadOnlyRefusal, type StorageError, toStorageError } from './storage-error.ts';
+
+export interface StorageDialectOptions {
+  /** Called with each storage fault. */
+  readonly onFault: (error: StorageError) => void;
+  /** Whether the connections only read. */
+  readonly isReader?: boolean;
+  /** Throws where nothing may be written now. Called before each write, and before each transaction. */
+  readonly beforeWrite?: () => void;
+}
+
+/** Wraps a dialect. */
+export function createStorageDialect(dialect: Dialect, options: StorageDialectOptions): Dialect {
+  return {
+    createAdapter: () => dialect.createAdapter(),
+    createDriver: () => guardDriver(dialect.createDriver(), options),
+    createIntrospector: db => dialect.createIntrospector(db),
+    createQueryCompiler: () => dialect.createQueryCompiler(),
+  };
+}
+
+function guardDriver(
+  driver: Driver,
+  { onFault, isReader = false, beforeWrite = () => undefined }: StorageDialectOptions,
+): Driver {
+  const guarded = new WeakSet<DatabaseConnection>();
+  const guard = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (isReader && isReadOnlyRefusal(error)) throw error;
+      const known = toStorageError(error);
+      if (known !== error) onFault(known as StorageError);
+      throw known;
+    }
+  };
+  // The connection keeps its identity, by which its driver knows it.
+  const guardConnection = (connection: DatabaseConnection) => {
+    if (guarded.has(connection)) return connection;
+    guarded.add(connection);
+    const execute = connection.executeQuery.bind(connection) as DatabaseConnection['executeQuery'];
+    connection.executeQuery = (query, ...rest) =>
+      guard(() => {
+        if (!isRead(query)) beforeWrite();
+        return execute(query, ...rest);
+      });
+    return connection;
+  };
+  const { savepoint, rollbackToSavepoint, releaseSavepoint } = driver;
+  return {
+    init: options => driver.init(options),
+    acquireConnection: options => guard(async () => guardConnection(await driver.acquireConnection(options))),
+    releaseConnection: (connection, options) => driver.releaseConnection(connection, options),
+    beginTransaction: (connection, settings) =>
+      guard(async () => {
+        beforeWrite();
+        await driver.beginTransaction(connection, settings);
+      }),
+    commitTransaction: connection => guard(() => driver.commitTransaction(connection)),
+    rollbackTransaction: connection => guard(() => driver.rollbackTransaction(connection)),
+    destroy: options => driver.destroy(options),
+    ...(savepoint && { savepoint: savepoint.bind(driver) }),
+    ...(rollbackToSavepoint && { rollbackToSavepoint: rollbackToSavepoint.bind(driver) }),
+    ...(releaseSavepoint && { releaseSavepoint: releaseSavepoint.bind(driver) }),
+  };
+}
+
+/** Whether a statement only reads; also those that end a transaction, which come as raw SQL. */
+function isRead({ query, sql }: CompiledQuery): boolean {
+  return query.kind === 'SelectQueryNode' || /^(rollback|pragma|select)\b/i.test(sql);
+}

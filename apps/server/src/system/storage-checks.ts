@@ -1,0 +1,91 @@
+// Checks of storage for /health: the disk of the data folder, and every database. Results are cached briefly, because the route is
+// open to everyone.
+
+import type { DatabaseCondition } from '../db/database.ts';
+import type { DiskReport } from './check-disk.ts';
+
+/** A database that is checked. */
+export interface CheckedDatabase {
+  readonly name: string;
+  /** Whether chats and every other request with a key need it. */
+  readonly isMain?: boolean;
+  condition(): Promise<DatabaseCondition>;
+}
+
+export interface DatabaseState {
+  readonly name: string;
+  readonly state: DatabaseCondition;
+}
+
+export interface StorageReport {
+  /** Absent: there is no data folder to check. */
+  readonly disk?: DiskReport;
+  readonly databases: readonly DatabaseState[];
+  /** Whether the main database answers. */
+  readonly isMainReady: boolean;
+}
+
+export interface StorageChecks {
+  check(): Promise<StorageReport>;
+}
+
+export interface StorageChecksOptions {
+  readonly databases?: readonly CheckedDatabase[];
+  readonly disk?: () => Promise<DiskReport>;
+}
+
+/** How long a result is cached. With the timeout of a check, a fault shows within two seconds, and so does its end. */
+const FRESH_MS = 800;
+/** Timeout of one check: a disk or a database that hangs. */
+const TIMEOUT_MS = 1_000;
+
+/** Creates the checks. */
+export function createStorageChecks({ databases = [], disk }: StorageChecksOptions): StorageChecks {
+  const conditions = databases.map(({ name, condition }) => ({ name, read: oneAtATime(condition) }));
+  const readDisk = disk === undefined ? undefined : oneAtATime(disk);
+  let last: { readonly atMs: number; readonly report: Promise<StorageReport> } | undefined;
+  const checkAll = async (): Promise<StorageReport> => {
+    const [states, diskReport] = await Promise.all([
+      Promise.all(
+        conditions.map(async ({ name, read }) => ({
+          name,
+          state: await beforeTimeout(read(), 'unreachable'),
+        })),
+      ),
+      readDisk === undefined ? undefined : beforeTimeout<DiskReport>(readDisk(), { state: 'unwritable' }),
+    ]);
+    const isMainReady = databases.every(({ isMain }, index) => !isMain || states[index]!.state === 'ready');
+    return { databases: states, isMainReady, ...(diskReport !== undefined && { disk: diskReport }) };
+  };
+  return {
+    check() {
+      const nowMs = performance.now();
+      if (last === undefined || nowMs - last.atMs > FRESH_MS) last = { atMs: nowMs, report: checkAll() };
+      return last.report;
+    },
+  };
+}
+
+/** Work that hangs, as on a disk of the network, is not begun again until it has ended. */
+function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let running: Promise<Result> | undefined;
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
+/** The result of `work`; `fallback` where it fails, or takes longer than the timeout. */
+async function beforeTimeout<Result>(work: Promise<Result>, fallback: Result): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Result>(resolve => {
+    timer = setTimeout(resolve, TIMEOUT_MS, fallback);
+  });
+  try {
+    return await Promise.race([work.catch(() => fallback), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
