@@ -7,7 +7,8 @@ import { longestTokenSpan } from '../src/text/token-bound.ts';
 import { type Family, loadFamily, loadFamilyFiles } from './tokenizer-families.ts';
 
 export function tokenBoundSuite(family: Family): void {
-  test('no text becomes fewer tokens than the bound says', () => {
+  // It encodes much text with each family, which takes a busy machine longer than other tests.
+  test('no text becomes fewer tokens than the bound says', { timeout: 180_000 }, () => {
     const tokenizer = loadFamily(family);
     const span = longestTokenSpan(loadFamilyFiles(family).tokenizer, tokenizer.tokenBytes);
     // The made-up family has tokens that eat spaces, which rules every bound out.
