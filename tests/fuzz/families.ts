@@ -75,8 +75,10 @@ async function judge(sourceDir: string, variant: (typeof VARIANTS)[number]): Pro
   await writeFile(join(sourceDir, 'tokenizer.json'), JSON.stringify(tokenizer));
   await writeFile(join(sourceDir, 'tokenizer_config.json'), JSON.stringify(tokenizerConfig));
   const outputDir = join(sourceDir, variant);
+  const expected = JSON.parse(await readFile(join(sourceDir, 'expected.json'), 'utf8')) as Expected;
+  const contextLength = expected.tokens.length;
   try {
-    await buildModel({ sourceDir, outputDir, precision: 'f32', variant });
+    await buildModel({ sourceDir, outputDir, precision: 'f32', variant, contextLength });
   } catch (error) {
     if (!(error instanceof ModelBuildError)) return `WRONG: the build failed: ${error}`;
     const message = error.message.replaceAll(`${sourceDir}/`, '');
@@ -85,7 +87,6 @@ async function judge(sourceDir: string, variant: (typeof VARIANTS)[number]): Pro
       ? `refused: ${message}`
       : `WRONG: refused as ${error.code}: ${message}`;
   }
-  const expected = JSON.parse(await readFile(join(sourceDir, 'expected.json'), 'utf8')) as Expected;
   const session = await SlotsSession.open(outputDir, { capacity: CAPACITY });
   const rows = await session.run([expected.tokens], [0]);
   await session.close();

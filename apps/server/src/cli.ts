@@ -162,6 +162,11 @@ addSettings(program.command('build'), HUB_SETTINGS)
       .choices(['auto', 'f32', 'f16', 'int8'])
       .default('auto'),
   )
+  .option(
+    '--context-length <tokens>',
+    'longest context that the build is for, which decides the factors of LongRoPE (Phi 3 and 4 mini); default: that of the model',
+    toCount,
+  )
   .addOption(
     new Option('--device <name>', 'device that the model will run on; CPU and GPU need different graphs')
       .choices(['cpu', 'gpu'])
@@ -179,11 +184,12 @@ addSettings(program.command('build'), HUB_SETTINGS)
   .action(async (model: string, flags: BuildFlags) => {
     onClosedPipe(() => process.exit());
     const { build } = await import('./commands/build.ts');
-    const { adapter, output, precision, kvCache, device, reportText } = flags;
+    const { adapter, output, precision, kvCache, contextLength, device, reportText } = flags;
     const report = flags.report || reportText !== undefined ? { textFile: reportText } : undefined;
     const { offline, hubCache, hubEndpoint, hubToken } = flags;
     const hub = configFrom({ offline, hubCache, hubEndpoint, hubToken });
-    await build({ model, adapter, output, precision, kvCache, device, report, hub }, processTerminal);
+    const options = { adapter, output, precision, kvCache, contextLength, device, report, hub };
+    await build({ model, ...options }, processTerminal);
   });
 
 addSettings(program.command('inspect'), INSPECT_SETTINGS)
@@ -230,6 +236,7 @@ interface BuildFlags {
   readonly output?: string;
   readonly precision: Config['precision'];
   readonly kvCache: Config['kvCache'];
+  readonly contextLength?: number;
   readonly device: 'cpu' | 'gpu';
   readonly report?: boolean;
   readonly reportText?: string;

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { ModelBuildError } from './errors.ts';
 import { type HashOptions, hashFolders } from './file-hashes.ts';
 import type { FileTypes } from './file-types.ts';
+import type { LongRopeChoice } from './hugging-face/long-rope.ts';
 import type { WeightFormatCounts } from './kernels/count-formats.ts';
 
 /** The manifest as this builder writes it. The engine reads the fields of `ModelManifest`. */
@@ -16,6 +17,8 @@ export interface BuildManifest extends ModelManifest {
   readonly weightFormats?: WeightFormatCounts;
   /** Of a build in q4 for the CPU kernels: `measureWeightError`. */
   readonly weightError?: number;
+  /** Of a model with LongRoPE. */
+  readonly longRope?: LongRopeChoice;
   /** Of a build from a quantised file. */
   readonly fileTypes?: FileTypes;
   /** Hex SHA-256 of the other files of the folder, by name. */
@@ -27,6 +30,9 @@ const foundManifest = z.looseObject({
   formatVersion: z.unknown(),
   contentHash: z.string().optional(),
   kvType: z.unknown(),
+  longRope: z
+    .object({ factors: z.enum(['short', 'long']), originalContextLength: z.int().positive() })
+    .optional(),
   // Names without a folder, so that a manifest cannot point outside its folder.
   files: z
     .record(

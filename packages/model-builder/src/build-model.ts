@@ -36,6 +36,7 @@ import { fileTypes } from './file-types.ts';
 import type { WeightSource } from './hugging-face/checkpoint.ts';
 import type { DecoderConfig } from './hugging-face/decoder-config.ts';
 import { DecoderWeights } from './hugging-face/decoder-weights.ts';
+import { forContext, longRopeChoice } from './hugging-face/long-rope.ts';
 import { chooseFormats, type MatrixFormats } from './kernels/choose-formats.ts';
 import { countFormats } from './kernels/count-formats.ts';
 import { fileFormats } from './kernels/file-formats.ts';
@@ -73,6 +74,11 @@ export interface BuildModelOptions {
   readonly roundsActivations?: boolean | undefined;
   /** Type of the KV cache. Default: `defaultKvType`. */
   readonly kvType?: KvType | undefined;
+  /**
+   * Longest context that the build is for. It decides the factors of LongRoPE (long ones above the original context) and nothing else.
+   * Unit: tokens. Default: that of the model.
+   */
+  readonly contextLength?: number | undefined;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
   /**
    * Called with each matrix of a `kernels` graph once it is quantised, in the order of the file. Measuring its error takes about
@@ -103,6 +109,7 @@ export async function buildModel(options: BuildModelOptions): Promise<BuildManif
     precision,
     variant,
     kvType: options.kvType,
+    contextLength: options.contextLength,
     roundsActivations,
     onBytes: (doneBytes, totalBytes) => onProgress?.({ stage: 'hash', doneBytes, totalBytes }),
     signal,
@@ -131,12 +138,9 @@ export async function buildHashedModel(
   const outputDir = resolve(options.outputDir);
 
   // 1. Validate the checkpoint before anything is written.
-  const {
-    config,
-    configFile,
-    weights: stored,
-    writeCompanions,
-  } = await (await findCheckpoint(sourceDir)).open();
+  const opened = await (await findCheckpoint(sourceDir)).open();
+  const { configFile, weights: stored, writeCompanions } = opened;
+  const config = forContext(opened.config, options.contextLength);
   const checkpoint = await withAdapter(stored, adapterDir);
   try {
     const weights = new DecoderWeights(checkpoint, config);
@@ -252,6 +256,7 @@ function toManifest(
 ): BuildManifest {
   const { modelType, layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize, contextLength } =
     config;
+  const longRope = longRopeChoice(config);
   return {
     formatVersion: GRAPH_FORMAT_VERSION,
     modelType,
@@ -264,6 +269,7 @@ function toManifest(
     hiddenSize,
     vocabSize,
     contextLength,
+    ...(longRope !== undefined && { longRope }),
     ...facts,
   };
 }

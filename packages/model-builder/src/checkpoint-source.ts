@@ -24,6 +24,8 @@ export interface CheckpointSource {
   readonly folder: string;
   /** Their names. Throws: `source_invalid`. */
   listFiles(): Promise<readonly string[]>;
+  /** Without the weights. Throws: `ModelBuildError`. */
+  readConfig(): Promise<DecoderConfig>;
   /** Throws: `ModelBuildError`. */
   open(): Promise<OpenCheckpoint>;
 }
@@ -52,6 +54,7 @@ function huggingFaceSource(folder: string): CheckpointSource {
       await refuseOtherLayouts(folder, CONFIG_FILE);
       return [...(await listCompanionFiles(folder)), ...(await listWeightFiles(folder))];
     },
+    readConfig: () => readDecoderConfig(folder),
     async open() {
       await refuseOtherLayouts(folder, CONFIG_FILE);
       const config = await readDecoderConfig(folder);
@@ -89,6 +92,14 @@ function ggufSource(file: string): CheckpointSource {
     path: file,
     folder: dirname(file),
     listFiles: () => Promise.resolve(listGgufFiles(file).map(path => basename(path))),
+    async readConfig() {
+      const model = await readingGguf(() => GgufModel.open(file));
+      try {
+        return (await readGgufConfig(model)).config;
+      } finally {
+        await model.close();
+      }
+    },
     async open() {
       const model = await readingGguf(() => GgufModel.open(file));
       try {

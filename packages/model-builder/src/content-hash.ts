@@ -12,9 +12,10 @@ import {
   VARIANT_KV_TYPES,
   VARIANT_PRECISIONS,
 } from '@ortler/engine/graph-contract';
-import { findCheckpoint } from './checkpoint-source.ts';
+import { type CheckpointSource, findCheckpoint } from './checkpoint-source.ts';
 import { ModelBuildError } from './errors.ts';
 import { type FolderFiles, type HashOptions, hashFolders } from './file-hashes.ts';
+import { forContext, longRopeChoice } from './hugging-face/long-rope.ts';
 import { ADAPTER_WEIGHTS_FILE } from './lora/adapter.ts';
 import { ADAPTER_CONFIG_FILE } from './lora/adapter-config.ts';
 
@@ -22,7 +23,7 @@ import { ADAPTER_CONFIG_FILE } from './lora/adapter-config.ts';
  * Raised whenever the builder writes different bytes for the same checkpoint, or refuses a checkpoint that it built wrongly
  * before; part of the build's identity.
  */
-export const BUILDER_VERSION = 13;
+export const BUILDER_VERSION = 14;
 
 export interface ContentHashOptions extends HashOptions {
   readonly sourceDir: string;
@@ -34,6 +35,8 @@ export interface ContentHashOptions extends HashOptions {
   readonly roundsActivations?: boolean | undefined;
   /** Type of the KV cache. Default: `defaultKvType`. */
   readonly kvType?: KvType | undefined;
+  /** See `BuildModelOptions`. */
+  readonly contextLength?: number | undefined;
   /** Folder that caches hashes between calls. Default: no cache. */
   readonly stampDir?: string | undefined;
 }
@@ -47,7 +50,8 @@ export async function computeContentHash(options: ContentHashOptions): Promise<s
   const { sourceDir, adapterDir, precision, variant, roundsActivations, stampDir, onBytes, signal } = options;
   checkPrecision(variant, precision);
   const kvType = settleKvType(variant, precision, options.kvType);
-  const { path, folder, listFiles } = await findCheckpoint(sourceDir);
+  const source = await findCheckpoint(sourceDir);
+  const { path, folder, listFiles } = source;
   const stampPath = await stampPathFor(path, stampDir);
   const folders: FolderFiles[] = [{ folder, names: await listFiles(), stampPath }];
   if (adapterDir !== undefined) {
@@ -61,11 +65,22 @@ export async function computeContentHash(options: ContentHashOptions): Promise<s
   const hash = createHash('sha256');
   // Builds with the default cache type keep the hash they had before there were other types.
   const cache = kvType === defaultKvType(variant, precision) ? '' : ` ${kvType}`;
-  const kind = `${variant} ${precision}${cache}${roundsActivations ? ' rounded' : ''}`;
+  const rope = (await hasOtherFactors(source, options.contextLength)) ? ' short-factors' : '';
+  const kind = `${variant} ${precision}${cache}${roundsActivations ? ' rounded' : ''}${rope}`;
   hash.update(`ortler ${GRAPH_FORMAT_VERSION} ${BUILDER_VERSION} ${kind}\n`);
   for (const hashes of await hashFolders(folders, { onBytes, signal }))
     for (const [name, sha256] of [...hashes].toSorted()) hash.update(`${name} ${sha256}\n`);
   return hash.digest('hex');
+}
+
+/** Whether a build for the context has other factors of LongRoPE than one for the longest. Throws: `ModelBuildError`. */
+async function hasOtherFactors(
+  source: CheckpointSource,
+  contextLength: number | undefined,
+): Promise<boolean> {
+  if (contextLength === undefined) return false;
+  const config = await source.readConfig();
+  return longRopeChoice(forContext(config, contextLength))?.factors !== longRopeChoice(config)?.factors;
 }
 
 /** Before the files of a folder are missed in it. */

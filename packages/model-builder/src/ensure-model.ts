@@ -33,6 +33,8 @@ export interface EnsureModelOptions {
    * Type of the KV cache. Default: `defaultKvType` for a new build, its own for a built folder.
    */
   readonly kvType?: KvType | undefined;
+  /** See `BuildModelOptions`. Without an effect on a built folder and an export. */
+  readonly contextLength?: number | undefined;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -62,6 +64,7 @@ export async function ensureModel(options: EnsureModelOptions): Promise<string> 
     precision,
     variant,
     kvType,
+    contextLength: options.contextLength,
     stampDir,
     onBytes,
     signal,

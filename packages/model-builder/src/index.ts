@@ -16,6 +16,7 @@ export {
 } from './choose-precision.ts';
 export { type EnsureModelOptions, ensureModel } from './ensure-model.ts';
 export { ModelBuildError, type ModelBuildErrorCode, type ModelBuildErrorDetails } from './errors.ts';
+export { describeLongRope, explainLongRope } from './explain-long-rope.ts';
 export { explainLoss } from './explain-loss.ts';
 export { explainUnwritable } from './explain-unwritable.ts';
 export { type ExportedFiles, type ExportedGraph, findExports } from './exported/find-exports.ts';

@@ -28,6 +28,7 @@ export async function prepareModel({
   precision,
   variant = 'kernels',
   kvType,
+  contextLength,
   onPrecision,
   onProgress,
   signal,
@@ -41,6 +42,7 @@ export async function prepareModel({
     variant,
     precision: choice.precision,
     kvType,
+    contextLength,
   };
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const { url, execArgv } = entryModule('./build-worker-entry', import.meta.url);

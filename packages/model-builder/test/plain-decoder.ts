@@ -99,9 +99,9 @@ function rmsNorm(input: Vector, weight: Vector, epsilon: number): Vector {
   return input.map((x, i) => x * factor * weight[i]!);
 }
 
-function rotate(head: Vector, position: number, { ropes, headSize }: DecoderConfig): Vector {
+function rotate(head: Vector, position: number, { ropes, headSize, contextLength }: DecoderConfig): Vector {
   const half = headSize / 2;
-  const frequencies = rotaryFrequencies(ropes[0]!);
+  const frequencies = rotaryFrequencies(ropes[0]!, contextLength);
   return head.map((x, i) => {
     const angle = Math.fround(position * frequencies[i % half]!);
     const other = i < half ? -head[i + half]! : head[i - half]!;

@@ -90,6 +90,7 @@ export async function loadModel(model: string, options: LoadModelOptions = {}): 
     precision,
     variant,
     kvType,
+    contextLength: engineOptions.contextLength,
     onProgress: onBuildProgress,
     signal,
   });

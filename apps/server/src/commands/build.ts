@@ -7,6 +7,7 @@ import { chooseVariant, type Precision } from '@ortler/engine/graph-contract';
 import type { GraphChoice } from '@ortler/hub';
 import {
   buildModel,
+  explainLongRope,
   explainLoss,
   explainPrecision,
   type FileTypes,
@@ -33,6 +34,8 @@ export interface BuildArguments {
   readonly output: string | undefined;
   readonly precision: 'auto' | Precision;
   readonly kvCache: Config['kvCache'];
+  /** Longest context that the build is for. Unit: tokens. Default: that of the model. */
+  readonly contextLength: number | undefined;
   readonly device: 'cpu' | 'gpu';
   /** Measure what the build lost; the text for the perplexity defaults to that of the package. */
   readonly report: { readonly textFile: string | undefined } | undefined;
@@ -41,7 +44,7 @@ export interface BuildArguments {
 
 /** Builds the model. Ctrl-C removes the partial build. Throws: `UserError` with the fault of the folder. */
 export async function build(
-  { model, adapter, output, precision, kvCache, device, report, hub }: BuildArguments,
+  { model, adapter, output, precision, kvCache, contextLength, device, report, hub }: BuildArguments,
   terminal: Terminal,
 ): Promise<void> {
   const bars = createBuildBars(terminal);
@@ -83,6 +86,7 @@ export async function build(
       variant,
       precision: chosen,
       kvType: toKvType(kvCache),
+      contextLength,
       onProgress: progress => bars.update(name, progress),
       ...(text === undefined ? {} : { onMatrix: matrix => matrices.push(matrix) }),
       signal: interrupted.signal,
@@ -95,8 +99,8 @@ export async function build(
     const { reason } = choice;
     if (reason !== undefined) terminal.out(`${describePrecision({ precision: chosen, reason })}\n`);
     else if (manifest.fileTypes !== undefined) terminal.out(describeFileTypes(manifest.fileTypes));
-    const loss = await explainLoss(outputDir);
-    if (loss !== undefined) terminal.out(`Note: ${loss}\n`);
+    for (const note of [await explainLoss(outputDir), await explainLongRope(outputDir)])
+      if (note !== undefined) terminal.out(`Note: ${note}\n`);
     if (text === undefined) return;
     terminal.out(await reportMatrices(matrices, outputDir));
     terminal.out(await measurePerplexity(outputDir, manifest, text));

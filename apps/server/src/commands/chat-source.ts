@@ -1,7 +1,7 @@
 // Sources of answers for `ortler chat`: an engine in this process, or a running server.
 
 import { type ChatMessage, createEngine, type Engine } from '@ortler/engine';
-import { explainLoss, prepareModel } from '@ortler/model-builder';
+import { explainLongRope, explainLoss, prepareModel } from '@ortler/model-builder';
 import { chooseDevice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
 import type { ConfiguredModel } from '../config/setting-values.ts';
@@ -49,9 +49,9 @@ export async function openEngineSource(
       },
       onProgress: progress => bars.update(id, progress),
     });
-    const loss = await explainLoss(modelDir);
+    const notices = [await explainLoss(modelDir), await explainLongRope(modelDir)];
     bars.end(id);
-    if (loss !== undefined) terminal.err(`  ${id}: ${loss}\n`);
+    for (const notice of notices) if (notice !== undefined) terminal.err(`  ${id}: ${notice}\n`);
     engine = await createEngine({
       modelDir,
       link: 'worker',

@@ -15,13 +15,19 @@ export function toKvType(kvCache: Config['kvCache']): KvType | undefined {
 
 /** Builds are cached in `models` below the data folder. */
 export async function toBuildOptions(
-  { dataDir, precision, kvCache }: Pick<Config, 'dataDir' | 'precision' | 'kvCache'>,
+  {
+    dataDir,
+    precision,
+    kvCache,
+    contextLength,
+  }: Pick<Config, 'dataDir' | 'precision' | 'kvCache' | 'contextLength'>,
   device: DeviceChoice['device'],
-): Promise<Pick<PrepareModelOptions, 'cacheDir' | 'precision' | 'kvType' | 'variant'>> {
+): Promise<Pick<PrepareModelOptions, 'cacheDir' | 'precision' | 'kvType' | 'variant' | 'contextLength'>> {
   return {
     cacheDir: join(dataDir, 'models'),
     precision,
     kvType: toKvType(kvCache),
+    contextLength,
     variant: chooseVariant(device, await probeKernels()),
   };
 }

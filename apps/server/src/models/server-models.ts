@@ -3,7 +3,7 @@
 
 import type { CheckpointModels, CheckpointStore } from '@ortler/api';
 import { createEngine, type EngineError, type WarmUpProgress } from '@ortler/engine';
-import { explainLoss, prepareModel } from '@ortler/model-builder';
+import { explainLongRope, explainLoss, prepareModel } from '@ortler/model-builder';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
 import { toBuildOptions } from './build-options.ts';
@@ -100,8 +100,10 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
         onProgress,
         signal,
       });
-      const loss = await explainLoss(modelDir);
-      if (loss !== undefined) onNotice(loss);
+      for (const explain of [explainLoss, explainLongRope]) {
+        const notice = await explain(modelDir);
+        if (notice !== undefined) onNotice(notice);
+      }
       return modelDir;
     },
     load: (modelDir, modelId, onWarmUp) => load(modelDir, modelId, modelId, onWarmUp),

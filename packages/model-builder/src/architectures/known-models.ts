@@ -80,7 +80,7 @@ export const KNOWN_MODELS: Readonly<Record<string, KnownModel>> = {
   opt: of('OPT, Galactica', LEARNED_POSITIONS),
   persimmon: of('Persimmon', `${PARTIAL_ROTARY}, LayerNorm, squared ReLU`),
   phi: of('Phi-1, 1.5 and 2', `parallel attention and MLP with LayerNorm, ${PARTIAL_ROTARY}`),
-  phi3: { names: 'Phi-3, 3.5, 4 and 4-mini (up to the original context)' },
+  phi3: { names: 'Phi-3, 3.5, 4 and 4-mini' },
   phi3small: of('Phi-3 Small', 'block-sparse attention'),
   qwen: of('Qwen 1', OWN_LAYOUT),
   qwen2: { names: 'Qwen 1.5 to 2.5, QwQ, DeepSeek R1 Distill Qwen' },

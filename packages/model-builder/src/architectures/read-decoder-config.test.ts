@@ -113,14 +113,17 @@ const LONGROPE = {
 describe('LongRoPE', () => {
   const longrope = { model_type: 'phi3', original_max_position_embeddings: 128, rope_scaling: LONGROPE };
 
-  it('ends the context where sequences would have other frequencies', () => {
-    expect(parse(longrope).contextLength).toBe(128);
-    expect(parse({ ...longrope, original_max_position_embeddings: 512 }).contextLength).toBe(512);
-  });
-
-  it('has the short factors, and an amplitude by how far the context is stretched', () => {
-    const { scaling } = parse(longrope).ropes[0]!;
-    expect(scaling).toMatchObject({ kind: 'longrope', factors: LONGROPE.short_factor });
+  it('has both sets of factors, the whole context, and an amplitude by how far it is stretched', () => {
+    const { contextLength, ropes } = parse(longrope);
+    expect(contextLength).toBe(512);
+    const { scaling } = ropes[0]!;
+    const { short_factor: shortFactors, long_factor: longFactors } = LONGROPE;
+    expect(scaling).toMatchObject({
+      kind: 'longrope',
+      shortFactors,
+      longFactors,
+      originalContextLength: 128,
+    });
     expect((scaling as { amplitude: number }).amplitude).toBeCloseTo(
       Math.sqrt(1 + Math.log(4) / Math.log(128)),
     );
@@ -225,6 +228,7 @@ describe('config.json is refused', () => {
   });
 
   it.each<[Record<string, unknown>, string]>([
+    [{ model_type: 'phi3', rope_scaling: { ...LONGROPE, long_factor: [1, 2] } }, 'rope_scaling.long_factor'],
     [{ hidden_size: undefined }, 'hidden_size'],
     [{ vocab_size: '300' }, 'vocab_size'],
     [{ num_hidden_layers: 0 }, 'num_hidden_layers'],

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { type ConfigFault, configFault, configFaults, parseConfigFile } from '../hugging-face/config-file.ts';
 import { type Activation, type DecoderConfig, LLAMA_MODULES } from '../hugging-face/decoder-config.ts';
 import { readJsonFile } from '../hugging-face/json-file.ts';
-import type { RopeConfig } from '../hugging-face/rope.ts';
 import type { Architecture, ConfigReader } from './architecture.ts';
 import { type ConfigKeys, configKeys } from './config-keys.ts';
 import { KNOWN_MODELS } from './known-models.ts';
@@ -74,7 +73,7 @@ function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfi
     kvHeadCount,
     headSize,
     vocabSize: keys.vocab_size,
-    contextLength: Math.min(keys.max_position_embeddings, ...ropes.map(longestContext)),
+    contextLength: keys.max_position_embeddings,
     tiedEmbeddings: keys.tie_word_embeddings ?? false,
     isTextPart: false,
     activation: readActivation(architecture, keys, refuse),
@@ -105,11 +104,6 @@ function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfi
     layers: Array.from({ length: keys.num_hidden_layers }, (_, index) => ({ ...ordinary, ...layer(index) })),
     modules: { ...LLAMA_MODULES, ...modules },
   };
-}
-
-/** How far a rotation is the same in all sequences. Unit: tokens. */
-function longestContext({ scaling }: RopeConfig): number {
-  return scaling.kind === 'longrope' ? scaling.originalContextLength : Number.POSITIVE_INFINITY;
 }
 
 /** Throws: `unsupported` for a model type that is not built. */

@@ -166,9 +166,13 @@ function checkOriginalLength(fault: ConfigFault, keys: ConfigKeys, scaling: Rope
 
 /** Throws: `config_invalid` for another number of factors than frequencies. */
 function checkFactors(fault: ConfigFault, scaling: RopeScaling, size: number): void {
-  if (scaling.kind !== 'longrope' || scaling.factors.length === size / 2) return;
-  const message = `has ${scaling.factors.length} factors for ${size / 2} frequencies`;
-  throw fault('config_invalid', 'rope_scaling.short_factor', message);
+  if (scaling.kind !== 'longrope') return;
+  const { shortFactors: short_factor, longFactors: long_factor } = scaling;
+  for (const [key, factors] of Object.entries({ short_factor, long_factor })) {
+    if (factors.length === size / 2) continue;
+    const message = `has ${factors.length} factors for ${size / 2} frequencies`;
+    throw fault('config_invalid', `rope_scaling.${key}`, message);
+  }
 }
 
 function readBlock(fault: ConfigFault, key: string, value: unknown, lengths: ContextLengths) {

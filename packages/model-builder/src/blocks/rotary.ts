@@ -3,6 +3,7 @@
 import type { GraphRecorder } from '@ortler/onnx';
 import { assertInvariant } from '../errors.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
+import { choosesLongFactors, type LongRope } from '../hugging-face/long-rope.ts';
 import type { RopeConfig } from '../hugging-face/rope.ts';
 import { activationBytes, type FloatType } from '../weights/float16.ts';
 
@@ -28,7 +29,7 @@ export function declareRotaryTables(
 ): void {
   for (const [index, rope] of ropes.entries()) {
     const { cosine, sine } = rotaryTables(index);
-    const frequencies = rotaryFrequencies(rope);
+    const frequencies = rotaryFrequencies(rope, contextLength);
     const dims = [contextLength, frequencies.length];
     graph.weightGroup({
       tensors: [
@@ -73,15 +74,16 @@ export function rotaryAmplitude({ scaling }: RopeConfig): number {
 }
 
 /**
- * Angle per position of each pair of a head's elements. Shape: `[size / 2]`. Unit: radians per token.
+ * Angle per position of each pair of a head's elements, in a model for contexts of so many tokens. Shape: `[size / 2]`. Unit: radians
+ * per token.
  *
  * Source: transformers, modeling_rope_utils.py
  */
-export function rotaryFrequencies(rope: RopeConfig): Float32Array {
+export function rotaryFrequencies(rope: RopeConfig, contextLength: number): Float32Array {
   assertInvariant(rope.size % 2 === 0, 'a head has pairs of elements');
   const frequencies = new Float32Array(rope.size / 2);
   for (let i = 0; i < frequencies.length; i++) {
-    frequencies[i] = scaleFrequency(rope, i, rope.theta ** ((-2 * i) / rope.size));
+    frequencies[i] = scaleFrequency(rope, i, rope.theta ** ((-2 * i) / rope.size), contextLength);
   }
   return frequencies;
 }
@@ -89,16 +91,18 @@ export function rotaryFrequencies(rope: RopeConfig): Float32Array {
 /**
  * `linear` slows every frequency by `factor`. `llama3` keeps wavelengths shorter than `original / high`, slows
  * those longer than `original / low` by `factor`, and blends in between. `yarn` does that between two pairs. `proportional` keeps the
- * first pairs and does not rotate the others. `factors` has a divisor for each frequency.
+ * first pairs and does not rotate the others. `factors` has a divisor for each frequency, and `longrope` two, of which the context
+ * decides.
  */
-function scaleFrequency(rope: RopeConfig, index: number, frequency: number): number {
+function scaleFrequency(rope: RopeConfig, index: number, frequency: number, contextLength: number): number {
   const { scaling } = rope;
   switch (scaling.kind) {
     case 'none':
       return frequency;
     case 'factors':
-    case 'longrope':
       return frequency / scaling.factors[index]!;
+    case 'longrope':
+      return frequency / factorsFor(scaling, contextLength)[index]!;
     case 'linear':
       return frequency / scaling.factor;
     case 'proportional':
@@ -123,6 +127,10 @@ function scaleFrequency(rope: RopeConfig, index: number, frequency: number): num
       return blend(frequency, frequency / factor, slowed);
     }
   }
+}
+
+function factorsFor(scaling: LongRope, contextLength: number): readonly number[] {
+  return choosesLongFactors(scaling, contextLength) ? scaling.longFactors : scaling.shortFactors;
 }
 
 /** The pair, as a fraction, that turns `rotations` times in a context. */

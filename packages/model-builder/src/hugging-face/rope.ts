@@ -65,11 +65,10 @@ export type RopeScaling =
     }
   | {
       readonly kind: 'longrope';
-      /**
-       * Frequency `i` is divided by factor `i` in sequences up to the original length. Longer ones have other factors in all of
-       * their positions, which a cache that grows cannot follow, so the context ends there. Shape: `[size / 2]`.
-       */
-      readonly factors: readonly number[];
+      /** Divisors of the frequencies of a model for contexts up to the original length. Shape: `[size / 2]`. */
+      readonly shortFactors: readonly number[];
+      /** Those of a model for longer contexts, in all positions. */
+      readonly longFactors: readonly number[];
       /** Unit: tokens. */
       readonly originalContextLength: number;
       /** Factor of cosines and sines. */
@@ -193,7 +192,8 @@ function toScaling(
       const factor = settings.factor ?? maximum / originalContextLength;
       return {
         kind: 'longrope',
-        factors: settings.short_factor,
+        shortFactors: settings.short_factor,
+        longFactors: settings.long_factor,
         originalContextLength,
         amplitude: settings.attention_factor ?? longropeAmplitude(factor, originalContextLength),
       };

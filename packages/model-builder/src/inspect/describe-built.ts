@@ -40,6 +40,7 @@ export async function describeBuilt(folder: string): Promise<ModelDescription | 
     architecture: modelType,
     shape,
     contextLength,
+    longRope: found.longRope,
     parameterCount,
     weightBytes: sizes.reduce((sum, size) => sum + size, 0),
     formats: formatsOf(manifest),

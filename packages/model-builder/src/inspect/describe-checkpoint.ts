@@ -9,6 +9,7 @@ import { ModelBuildError } from '../errors.ts';
 import { readingGguf } from '../gguf/gguf-fault.ts';
 import { Checkpoint, listWeightFiles } from '../hugging-face/checkpoint.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
+import { longRopeChoice } from '../hugging-face/long-rope.ts';
 import { SafetensorsFile } from '../hugging-face/safetensors.ts';
 import { readQuantisationConfig } from '../quantised-checkpoint/quantisation-config.ts';
 import { refuseUndeclared } from '../quantised-checkpoint/refuse-undeclared.ts';
@@ -36,6 +37,7 @@ export async function describeCheckpoint(path: string): Promise<ModelDescription
     architecture,
     shape: config && shapeOf(config),
     contextLength: config?.contextLength,
+    longRope: config && longRopeChoice(config),
     parameterCount: tensors.filter(isOfText).reduce((sum, { shape }) => sum + elementsOf(shape), 0),
     weightBytes: tensors.reduce((sum, { bytes }) => sum + bytes, 0),
     formats: countFormatUse(tensors),

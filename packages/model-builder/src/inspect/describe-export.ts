@@ -42,6 +42,7 @@ export async function describeExport({
     architecture: await readModelType(join(folder, 'config.json')),
     shape: undefined,
     contextLength: undefined,
+    longRope: undefined,
     parameterCount: undefined,
     built: undefined,
   };
@@ -60,6 +61,7 @@ export async function describeExport({
       architecture: facts.modelType,
       shape: { layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize },
       contextLength: facts.contextLength,
+      longRope: undefined,
       parameterCount: facts.parameterCount,
       built: { precision: first.precision, kvType: facts.kvType, variant: 'slots' },
       fault: undefined,

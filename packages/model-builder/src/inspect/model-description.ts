@@ -2,6 +2,7 @@
 
 import type { GraphVariant, KvType, Precision } from '@ortler/engine/graph-contract';
 import type { WeightFormat } from '@ortler/kernels';
+import type { LongRopeChoice } from '../hugging-face/long-rope.ts';
 
 /**
  * Kinds of tensors, by what they do in a decoder. `vectors`: norms, biases and other tensors of one dimension; `images`: those of
@@ -70,6 +71,8 @@ export interface ModelDescription {
   readonly shape: ModelShape | undefined;
   /** Longest context. Unit: tokens. Undefined with `shape`. */
   readonly contextLength: number | undefined;
+  /** Of a build, or of the one that the model would have without a `contextLength`; undefined without LongRoPE. */
+  readonly longRope: LongRopeChoice | undefined;
   /** Elements of all weights without `images`; undefined where a graph was not read. */
   readonly parameterCount: number | undefined;
   /** Bytes of the weights as they are on the disk. */

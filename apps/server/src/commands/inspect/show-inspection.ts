@@ -2,7 +2,7 @@
 
 import { totalmem } from 'node:os';
 import { formatBytes } from '@ortler/hub';
-import type { MemoryEstimate, ModelDescription } from '@ortler/model-builder';
+import { describeLongRope, type MemoryEstimate, type ModelDescription } from '@ortler/model-builder';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import { alignColumns } from '../align-columns.ts';
 import { describePrecision } from '../startup-report.ts';
@@ -23,6 +23,7 @@ export function showInspection(inspection: Inspection): string {
     ['architecture', describeArchitecture(model)],
     ...optional('parameters', model.parameterCount?.toLocaleString('en')),
     ...optional('context', model.contextLength && `${model.contextLength.toLocaleString('en')} tokens`),
+    ...optional('rotation', model.longRope && describeLongRope(model.longRope)),
     ['weights', formatBytes(model.weightBytes)],
     ...optional('download', download && describeDownload(download)),
     ...optional('runs here', model.fault && `no: ${model.fault}`),
