@@ -48,6 +48,7 @@ const SETTINGS: Readonly<Record<string, Settings>> = {
 /** Returns the same logits for every call. */
 class PreparedRunner implements SlotModelRunner {
   readonly cacheKind = 'slots';
+  readonly windowCaches = [];
   readonly facts: RunnerFacts;
   readonly #logits: Float32Array;
 
@@ -81,6 +82,7 @@ class PreparedRunner implements SlotModelRunner {
 /** Adds up the time of the model's calls. */
 class TimedRunner implements SlotModelRunner {
   readonly cacheKind = 'slots';
+  readonly windowCaches: SlotModelRunner['windowCaches'];
   readonly facts: RunnerFacts;
   readonly #runner: SlotModelRunner;
   runMs = 0;
@@ -88,6 +90,7 @@ class TimedRunner implements SlotModelRunner {
   constructor(runner: SlotModelRunner) {
     this.#runner = runner;
     this.facts = runner.facts;
+    this.windowCaches = runner.windowCaches;
   }
 
   async run(rows: readonly RunnerRow[]): Promise<Float32Array> {

@@ -166,6 +166,7 @@ async function createFailingCore(modelDir: string): Promise<EngineCore> {
   const failing: SlotModelRunner = {
     cacheKind: 'slots',
     facts: runner.facts,
+    windowCaches: runner.windowCaches,
     async run(rows) {
       const logits = await runner.run(rows);
       callCount++;

@@ -83,10 +83,17 @@ export const EXPORT_PRECISIONS = ['f32', 'f16', 'q8', 'q4'] as const satisfies r
  */
 export type InputConvention = 'lengths' | 'mask';
 
-/** What the cache of a layer holds of a token. */
+/** The cache of a layer. */
 export interface LayerCache {
   readonly kvHeadCount: number;
   readonly headSize: number;
+  /**
+   * Tokens that the layer attends to, itself included, in a `kernels` graph: its cache may be a ring of `windowCapacity`. Absent: all
+   * tokens. Unit: tokens.
+   */
+  readonly window?: number | undefined;
+  /** Layer whose cache this one of a `kernels` graph attends to: it has no inputs and outputs for a cache of its own. */
+  readonly kvSource?: number | undefined;
 }
 
 /** Content of `ortler-model.json`. */
@@ -105,7 +112,7 @@ export interface ModelManifest {
   /** Of most layers. */
   readonly kvHeadCount: number;
   readonly headSize: number;
-  /** Of a `kernels` or `slots` graph whose layers have caches of different sizes, one for each layer. */
+  /** Of a `kernels` or `slots` graph whose layers have caches of different kinds, one for each layer. */
   readonly layerCaches?: readonly LayerCache[];
   readonly hiddenSize: number;
   readonly vocabSize: number;
@@ -175,13 +182,48 @@ export function cacheRowLength({
   return Math.ceil(headSize / CACHE_GROUP) * CACHE_GROUP + (kvType === 'int8' ? 4 : 0);
 }
 
+/**
+ * A cache of a `kernels` graph that is shorter than the sequence is a ring of whole pieces of keys. Source: `PIECE` of
+ * `packages/kernels/c/attention.h`. Unit: tokens.
+ */
+const CACHE_PIECE = 256;
+
+/**
+ * How many tokens before its end a cached prompt may be left, with caches of the size of a window. Shorter common prefixes, such as a
+ * system prompt before a long conversation, are computed again. Unit: tokens.
+ */
+export const REWIND_LENGTH = 1024;
+
+/** What decides the length of caches. Unit: tokens. */
+export interface CacheLengths {
+  readonly contextLength: number;
+  /** Most tokens of a sequence in one call. */
+  readonly longestRow: number;
+  readonly rewindLength: number;
+}
+
+/**
+ * Tokens of the ring of a layer with a window; undefined where that is no shorter than the context. A ring of `window - 1 + n` tokens
+ * holds what a token attends to when the newest `n` tokens are dropped or not yet computed.
+ */
+export function windowCapacity(
+  window: number,
+  { contextLength, longestRow, rewindLength }: CacheLengths,
+): number | undefined {
+  const length = window - 1 + Math.max(longestRow, rewindLength);
+  const capacity = Math.ceil(length / CACHE_PIECE) * CACHE_PIECE;
+  return capacity < contextLength ? capacity : undefined;
+}
+
 /** The cache of each layer. */
 export function layerCaches({
   layerCaches: own,
   layerCount,
   kvHeadCount,
   headSize,
-}: Pick<ModelManifest, 'layerCaches' | 'layerCount' | 'kvHeadCount' | 'headSize'>): readonly LayerCache[] {
+}: Pick<ModelManifest, 'layerCount' | 'kvHeadCount' | 'headSize'> & {
+  readonly layerCaches?: readonly LayerCache[] | undefined;
+}): readonly LayerCache[] {
   return own ?? Array.from({ length: layerCount }, () => ({ kvHeadCount, headSize }));
 }
 
@@ -231,7 +273,7 @@ export const KV_PARTS: readonly KvPart[] = ['key', 'value'];
 
 /**
  * Cache input of a layer; pass the same memory as the output. Shape: `[batch, kvHeadCount, capacity, cacheRowLength]` in a
- * `kernels` or `slots` graph, see `PAGED_INPUT` for the other.
+ * `kernels` or `slots` graph, see `PAGED_INPUT` for the other. Capacities of layers may differ: see `LayerCache`.
  */
 export function pastName(layer: number, part: KvPart): string {
   return `past_key_values.${layer}.${part}`;

@@ -1,6 +1,7 @@
 // Schedules at random: requests that come, go and wait, and cores that serve them. Callers: the property tests of EngineCore.
 
 import fc from 'fast-check';
+import type { WindowCache } from '../src/core/runners/model-runner.ts';
 import type { SubmitMessage } from '../src/protocol/messages.ts';
 import { NEUTRAL_SAMPLING } from '../src/request/sampling-params.ts';
 import { ScriptedBlockModel } from '../src/testing/scripted-block-model.ts';
@@ -54,6 +55,8 @@ export interface Machine {
   readonly failureSalt: number | null;
   /** `random`: drafts of any length, right and wrong, whatever else the step computes. */
   readonly drafting: 'lookup' | 'random' | 'none';
+  /** Of a model whose slots hold the last positions only: its window, and how many more positions than it must have. */
+  readonly windowed: { readonly window: number; readonly spare: number } | null;
 }
 
 /** The model of a run, with scripted failures. */
@@ -71,11 +74,21 @@ export function createMachineModel(
     ...TEXT,
     ...faults,
   };
-  if (cacheKind === 'slots') return new ScriptedModel(options);
+  if (cacheKind === 'slots') return new ScriptedModel({ ...options, windowCaches: windowCaches(machine) });
   const blockLength = machine.cacheBlockLength;
   const blockCount = Math.ceil((CONTEXT_LENGTH + spareTokens) / blockLength);
   return new ScriptedBlockModel({ ...options, blockCount, blockLength });
 }
+
+/** With room for the longest row, be it a chunk or a draft. */
+function windowCaches({ windowed, prefillChunkLength, drafting }: Machine): readonly WindowCache[] {
+  if (windowed === null) return [];
+  const { window, spare } = windowed;
+  const longestRow = Math.max(prefillChunkLength, 1 + LONGEST_DRAFTS[drafting]);
+  return [{ window, capacity: window - 1 + longestRow + spare }];
+}
+
+const LONGEST_DRAFTS: Readonly<Record<Machine['drafting'], number>> = { lookup: 15, random: 6, none: 0 };
 
 const tokenId = fc.nat({ max: VOCAB_SIZE - 1 });
 
@@ -168,4 +181,5 @@ export const machines = (cacheKind: Machine['cacheKind']): fc.Arbitrary<Machine>
     cacheBlockLength: fc.constantFrom(1, 2, 5),
     failureSalt: fc.option(fc.nat({ max: 1000 })),
     drafting: fc.constantFrom('lookup', 'random', 'none'),
+    windowed: fc.option(fc.record({ window: fc.integer({ min: 1, max: 9 }), spare: fc.nat({ max: 12 }) })),
   });

@@ -15,6 +15,7 @@ import { createPagedRunner } from './runners/paged/paged-runner.ts';
 import { createSlotsRunner } from './runners/slots/slots-runner.ts';
 import { samplingMemoryBytes } from './sampling/device/call-sizes.ts';
 import { SamplingThreads } from './sampling/threads/sampling-threads.ts';
+import { LONGEST_DRAFT } from './speculative-decoding/draft-policy.ts';
 import { createDeviceStepRunner, type FoundStepRunner } from './step/device-step-runner.ts';
 import { HostStepRunner } from './step/host-step-runner.ts';
 
@@ -105,6 +106,7 @@ async function createCpuSlots(
   const runner = await createSlotsRunner(backend, modelDir, manifest, {
     slotCount: countSlots(options),
     contextLength,
+    longestRow: Math.max(tuning.prefillChunkLength, 1 + LONGEST_DRAFT),
     threadCount,
     spin: tuning.spin,
   });

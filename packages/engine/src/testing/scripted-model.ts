@@ -2,12 +2,14 @@
 // so a wrong slot, a missed copy or a lost chunk shows up as a wrong next token.
 // `scripted-block-model.ts` is the same over blocks.
 
-import type { RunnerFacts, RunnerRow, SlotModelRunner } from '../core/runners/model-runner.ts';
+import type { RunnerFacts, RunnerRow, SlotModelRunner, WindowCache } from '../core/runners/model-runner.ts';
 
 export interface ScriptedModelOptions {
   readonly vocabSize?: number;
   readonly contextLength?: number;
   readonly slotCount?: number;
+  /** Of a model with slots. Default: none. */
+  readonly windowCaches?: readonly WindowCache[];
   /** Most logits rows of a call. Default: one per slot and 8 more. */
   readonly logitsLimit?: number;
   /** The token the model prefers after this history. Default: `hashTokens` of it, modulo the vocabulary. */
@@ -99,24 +101,32 @@ export abstract class ScriptedRunner {
   }
 }
 
-/** A model with slots. */
+/** A model with slots. Rows that attend to positions which a window's cache has lost are refused. */
 export class ScriptedModel extends ScriptedRunner implements SlotModelRunner {
   readonly cacheKind = 'slots';
+  readonly windowCaches: readonly WindowCache[];
   readonly #slots: number[][];
+  /** By slot and window: the position at each place of the ring. */
+  readonly #rings: number[][][];
 
   constructor(options: ScriptedModelOptions = {}) {
     super(options);
+    this.windowCaches = options.windowCaches ?? [];
     this.#slots = Array.from({ length: this.facts.slotCount }, () => []);
+    this.#rings = this.#slots.map(() => this.windowCaches.map(() => []));
   }
 
   copySlot(from: number, to: number, length: number): void {
     this.#slots[to] = this.#slots[from]!.slice(0, length);
+    this.#rings[to] = this.#rings[from]!.map(ring => ring.slice(0, length));
   }
 
   swapSlots(a: number, b: number, length: number): void {
-    const first = this.#slots[a]!.slice(0, length);
+    const [first, ringsOfFirst] = [this.#slots[a]!.slice(0, length), this.#rings[a]!];
     this.#slots[a] = this.#slots[b]!.slice(0, length);
     this.#slots[b] = first;
+    this.#rings[a] = this.#rings[b]!.map(ring => ring.slice(0, length));
+    this.#rings[b] = ringsOfFirst.map(ring => ring.slice(0, length));
   }
 
   protected compute(rows: readonly RunnerRow[]): void {
@@ -137,7 +147,20 @@ export class ScriptedModel extends ScriptedRunner implements SlotModelRunner {
     }
     history.length = row.computedLength;
     history.push(...row.tokenIds);
+    this.#writeRings(row);
     if (history.length > this.facts.contextLength) throw new Error(`Slot ${row.slot} is over the context.`);
+  }
+
+  /** All tokens of a row are written before the first one attends. */
+  #writeRings({ slot, computedLength, tokenIds }: RunnerRow): void {
+    for (const [index, { window, capacity }] of this.windowCaches.entries()) {
+      const ring = this.#rings[slot]![index]!;
+      const end = computedLength + tokenIds.length;
+      for (let position = computedLength; position < end; position++) ring[position % capacity] = position;
+      for (let position = Math.max(0, computedLength + 1 - window); position < end; position++)
+        if (ring[position % capacity] !== position)
+          throw new Error(`Slot ${slot} has lost position ${position}, to which its next token attends.`);
+    }
   }
 }
 

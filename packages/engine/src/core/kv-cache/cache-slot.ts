@@ -24,6 +24,8 @@ export class CacheSlot implements CachePlace {
   readonly blockHashes: BlockHash[] = [];
   /** The manager's clock when the content was last used: the smallest is evicted first. */
   lastUsed = 0;
+  /** Positions that steps may have written since the slot was empty, among them drafts that were not accepted. */
+  reservedLength = 0;
 
   constructor(slot: number) {
     this.slot = slot;
@@ -32,6 +34,11 @@ export class CacheSlot implements CachePlace {
   /** Number of tokens whose keys and values it holds. */
   get length(): number {
     return this.owner?.computedLength ?? this.cached?.tokenIds.length ?? 0;
+  }
+
+  /** End of the positions that may have been written: at least `length`. */
+  get writtenLength(): number {
+    return Math.max(this.reservedLength, this.length);
   }
 
   /** The tokens it holds. Shape: at least `[length]`. */

@@ -27,5 +27,6 @@ export function createKvCacheManager(runner: ModelRunner, settings: KvCacheSetti
     maxSequences,
     prefixCaching,
     blockLength: indexBlockLength,
+    windowCaches: runner.windowCaches,
   });
 }

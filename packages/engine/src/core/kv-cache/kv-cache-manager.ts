@@ -32,8 +32,8 @@ export interface KvCacheManager {
    */
   admit(sequence: Sequence): Admission | null;
   /**
-   * Reserves memory for the first `tokenCount` tokens of an admitted sequence. Returns false, and changes nothing, when the
-   * cache is full. Mutates: the blocks of its place; cached prefixes may be evicted.
+   * Reserves memory for the first `tokenCount` tokens of an admitted sequence, which the next step may write. Returns false, and
+   * changes nothing, when the cache is full. Mutates: the blocks of its place; cached prefixes may be evicted.
    */
   reserve(sequence: Sequence, tokenCount: number): boolean;
   /**

@@ -1,7 +1,9 @@
 // Read-only check of the bookkeeping of slots. Tests call it after every step; it returns all violations at once.
 
+import type { WindowCache } from '../runners/model-runner.ts';
 import { hashBlock, hashPartition } from './block-hash.ts';
 import type { CacheSlot } from './cache-slot.ts';
+import { holdsWindow } from './holds-window.ts';
 import { findOwnerViolations } from './owner-violations.ts';
 import type { SlotPrefixIndex } from './slot-prefix-index.ts';
 
@@ -11,6 +13,7 @@ export interface SlotBookkeeping {
     readonly slotCount: number;
     readonly maxSequences: number;
     readonly prefixCaching: boolean;
+    readonly windowCaches: readonly WindowCache[];
   };
   /** In the order of the pool. */
   readonly slots: readonly CacheSlot[];
@@ -39,6 +42,8 @@ export function findSlotCacheViolations(
     if (slot.cached !== null && !settings.prefixCaching)
       violations.push(`Slot ${place} holds a cached prefix but nothing may be cached.`);
     if (slot.cached?.tokenIds.length === 0) violations.push(`Slot ${place} holds a prefix of no tokens.`);
+    if (!holdsWindow(settings.windowCaches, slot))
+      violations.push(`Slot ${place} has lost positions that its next token attends to.`);
     if (slot.owner !== null) violations.push(...findOwnerViolations(slot.owner, place, contextLength));
     violations.push(...findIndexViolations(slot, place, index));
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { admit, createSequence, release } from '../../testing/create-sequence.ts';
-import type { Sequence } from '../sequence.ts';
+import { Sequence } from '../sequence.ts';
 import { findSlotCacheViolations } from './slot-cache-invariants.ts';
 import { SlotCacheManager, type SlotCacheSettings } from './slot-cache-manager.ts';
 
@@ -13,7 +13,7 @@ function createManager(settings: Partial<SlotCacheSettings> = {}) {
       copySlot: (from, to, length) => moves.push(['copy', from, to, length]),
       swapSlots: (a, b, length) => moves.push(['swap', a, b, length]),
     },
-    { slotCount: 4, maxSequences: 4, prefixCaching: true, blockLength: 2, ...settings },
+    { slotCount: 4, maxSequences: 4, prefixCaching: true, blockLength: 2, windowCaches: [], ...settings },
   );
   return { manager, moves };
 }
@@ -26,6 +26,13 @@ function sequenceOf(requestId: number, promptTokenIds: readonly number[], cacheP
 function compute(sequence: Sequence): Sequence {
   sequence.computedLength = sequence.tokenCount;
   return sequence;
+}
+
+/** Computes the prompt and the output of that many tokens, and says so as the scheduler does. */
+function computeWith(manager: SlotCacheManager, sequence: Sequence, outputLength = 0): Sequence {
+  for (let i = 0; i < outputLength; i++) sequence.append(1_000 + i);
+  manager.reserve(sequence, sequence.tokenCount);
+  return compute(sequence);
 }
 
 /** Runs a request to its end and leaves its prompt in the cache. */
@@ -256,5 +263,107 @@ describe('findSlotCacheViolations', () => {
     ['entries for', manager => manager.slots[0]!.blockHashes.pop()],
   ])('says: %s', (words, breakIt) => {
     expect(violationsAfter(breakIt)).toContain(words);
+  });
+});
+
+describe('SlotCacheManager of layers that hold the last positions', () => {
+  // Behind a window of 4 tokens there are 6 more, by which a prompt may depart from a cached one.
+  const WINDOWED = { windowCaches: [{ window: 4, capacity: 9 }] };
+  const prompt = (length: number, rest: readonly number[] = []) => [
+    ...Array.from({ length }, (_, index) => index),
+    ...rest,
+  ];
+
+  it.each([
+    [6, 14],
+    [7, 0],
+  ])('%i tokens before the end of a cached prompt finds %i of them', (restLength, hitLength) => {
+    const { manager } = createManager(WINDOWED);
+    cache(manager, 1, prompt(14 + restLength));
+    const next = sequenceOf(2, prompt(14, [500, 501]));
+    admit(manager, next);
+    expect(next.computedLength).toBe(hitLength);
+    expect(findSlotCacheViolations(manager, 100)).toEqual([]);
+  });
+
+  it('finds any prefix of a prompt that they hold whole', () => {
+    const { manager } = createManager(WINDOWED);
+    cache(manager, 1, prompt(9));
+    const next = sequenceOf(2, prompt(3, [500]));
+    admit(manager, next);
+    expect(next.computedLength).toBe(3);
+  });
+
+  it('finds a shorter prefix in a slot that still holds it, where a longer one is lost', () => {
+    const { manager } = createManager(WINDOWED);
+    cache(manager, 1, prompt(30));
+    cache(manager, 2, prompt(8, [400, 401]));
+    const next = sequenceOf(3, prompt(20, [500]));
+    admit(manager, next);
+    expect(next.computedLength).toBe(8);
+    expect(findSlotCacheViolations(manager, 100)).toEqual([]);
+  });
+
+  it('a copy lacks what the slot that it was copied from had lost', () => {
+    const { manager } = createManager({ ...WINDOWED, slotCount: 3, maxSequences: 3 });
+    cache(manager, 1, prompt(20));
+    const copied = sequenceOf(2, prompt(16, [500]));
+    admit(manager, copied);
+    expect(copied.computedLength).toBe(16);
+    release(manager, computeWith(manager, copied), { keepsPrefix: true });
+    // 13 tokens end 7 before the 20 that were written in the first slot, of which the other is a copy.
+    const next = sequenceOf(3, prompt(13, [600]));
+    admit(manager, next);
+    expect(next.computedLength).toBe(0);
+  });
+
+  it('counts what was written for a draft that was not accepted', () => {
+    const { manager } = createManager(WINDOWED);
+    const first = sequenceOf(1, prompt(14));
+    admit(manager, first);
+    manager.reserve(first, 14 + 6);
+    release(manager, compute(first), { keepsPrefix: true });
+    const shorter = sequenceOf(2, prompt(13, [500]));
+    admit(manager, shorter);
+    expect(shorter.computedLength).toBe(0);
+    const longer = sequenceOf(3, prompt(14, [500]));
+    admit(manager, longer);
+    expect(longer.computedLength).toBe(14);
+  });
+
+  it('a choice computes the prompt again when its sibling has gone on too far', () => {
+    for (const [outputLength, hitLength] of [
+      [6, 14],
+      [7, 0],
+    ] as const) {
+      const { manager } = createManager({ ...WINDOWED, prefixCaching: false });
+      const first = sequenceOf(1, prompt(15));
+      admit(manager, first);
+      const second = new Sequence(first.group, 1);
+      first.group.openSequences.add(second);
+      computeWith(manager, first, outputLength - 1);
+      admit(manager, second);
+      expect(second.computedLength).toBe(hitLength);
+    }
+  });
+
+  it('a slot that was emptied has lost nothing', () => {
+    const { manager } = createManager({ ...WINDOWED, slotCount: 1, maxSequences: 1 });
+    cache(manager, 1, prompt(40));
+    cache(manager, 2, [700, 701, 702, 703, 704]);
+    const next = sequenceOf(3, [700, 701, 702, 800]);
+    admit(manager, next);
+    expect(next.computedLength).toBe(3);
+  });
+
+  it('reports a slot that has lost what its next token attends to', () => {
+    const { manager } = createManager(WINDOWED);
+    const first = sequenceOf(1, prompt(14));
+    admit(manager, first);
+    manager.reserve(first, 14 + 7);
+    release(manager, compute(first), { keepsPrefix: true });
+    expect(findSlotCacheViolations(manager, 100)).toEqual([
+      expect.stringContaining('lost positions that its next token attends to'),
+    ]);
   });
 });

@@ -1,13 +1,16 @@
 // KV cache of contiguous slots: the slot of each sequence, and the prefixes that are cached in slots without an owner
 // (prefix caching). Only this class makes the runner copy or exchange slots. A slot holds a whole context, so a sequence
-// that has one can always finish: having a slot is the reservation. Caller: the scheduler.
+// that has one can always finish: having a slot is the reservation. Layers with a window may hold the last positions only, so a
+// prefix is a hit only where they still hold its end. Caller: the scheduler.
 //
 //     slot   0 ......... decodes ......... slotCount
 //            | decodes   | prefills, paused sequences, cached prefixes, empty slots, in any order |
 
 import { assertInvariant } from '../../errors.ts';
+import type { WindowCache } from '../runners/model-runner.ts';
 import type { Sequence } from '../sequence.ts';
 import { CacheSlot } from './cache-slot.ts';
+import { holdsWindow } from './holds-window.ts';
 import type { Admission, CacheCounters, KvCacheManager } from './kv-cache-manager.ts';
 import { mustComputePrompt, PrefixCounters } from './prefix-counters.ts';
 import { findSlotCacheViolations } from './slot-cache-invariants.ts';
@@ -29,6 +32,8 @@ export interface SlotCacheSettings {
   readonly prefixCaching: boolean;
   /** Tokens of a block of the prefix index. */
   readonly blockLength: number;
+  /** Those of the runner. */
+  readonly windowCaches: readonly WindowCache[];
 }
 
 /**
@@ -97,7 +102,11 @@ export class SlotCacheManager implements KvCacheManager {
       this.index.cut(slot, length);
     } else {
       this.#empty(slot);
-      if (hit !== null) this.#mover.copySlot(hit.slot.slot, slot.slot, length);
+      if (hit !== null) {
+        this.#mover.copySlot(hit.slot.slot, slot.slot, length);
+        // What the other slot had lost is missing here too.
+        slot.reservedLength = hit.slot.writtenLength;
+      }
     }
     slot.cached = null;
     slot.owner = sequence;
@@ -107,8 +116,10 @@ export class SlotCacheManager implements KvCacheManager {
     return { place: slot, cachedLength: length };
   }
 
-  /** Always true: a slot holds a whole context. */
-  reserve(): boolean {
+  /** Always true: a slot holds a whole context. Mutates: how far the slot may have been written. */
+  reserve(sequence: Sequence, tokenCount: number): boolean {
+    const slot = this.#slotOf(sequence);
+    slot.reservedLength = Math.max(slot.reservedLength, tokenCount);
     return true;
   }
 
@@ -116,8 +127,7 @@ export class SlotCacheManager implements KvCacheManager {
   publish(): void {}
 
   release(sequence: Sequence, options: { readonly keepsPrefix: boolean }): void {
-    const slot = sequence.slot === null ? undefined : this.#slots[sequence.slot];
-    assertInvariant(slot?.owner === sequence, 'a sequence releases its own slot');
+    const slot = this.#slotOf(sequence);
     const length = sequence.computedLength;
     if (options.keepsPrefix && this.settings.prefixCaching && length > 0) {
       this.index.extend(slot);
@@ -154,13 +164,19 @@ export class SlotCacheManager implements KvCacheManager {
     return findSlotCacheViolations(this, contextLength);
   }
 
+  #slotOf(sequence: Sequence): CacheSlot {
+    const slot = sequence.slot === null ? undefined : this.#slots[sequence.slot];
+    assertInvariant(slot?.owner === sequence, 'a running sequence owns its slot');
+    return slot;
+  }
+
   /** The longest prefix of the sequence that some slot holds, all but its last token at most. */
   #findPrefix(sequence: Sequence): PrefixHit | null {
     const limit = sequence.tokenCount - 1;
     const sibling = this.#siblingPrefix(sequence, limit);
     if (!this.settings.prefixCaching || mustComputePrompt(sequence)) return sibling;
     for (const slot of this.#slots) if (slot.owner !== null) this.index.extend(slot);
-    const hit = this.index.find(sequence.partition, sequence.tokenIds, limit);
+    const hit = this.index.find(sequence.partition, sequence.tokenIds, limit, this.#holdsPrefix);
     return (hit?.length ?? 0) > (sibling?.length ?? 0) ? hit : sibling;
   }
 
@@ -169,11 +185,15 @@ export class SlotCacheManager implements KvCacheManager {
     let best: PrefixHit | null = null;
     for (const other of sequence.group.openSequences) {
       if (other.slot === null) continue;
+      const slot = this.#slots[other.slot]!;
       const length = Math.min(other.computedLength, sequence.promptLength, limit);
-      if (length > (best?.length ?? 0)) best = { slot: this.#slots[other.slot]!, length };
+      if (length > (best?.length ?? 0) && this.#holdsPrefix(slot, length)) best = { slot, length };
     }
     return best;
   }
+
+  readonly #holdsPrefix = ({ writtenLength }: CacheSlot, length: number): boolean =>
+    holdsWindow(this.settings.windowCaches, { length, writtenLength });
 
   #chooseSlot(hit: PrefixHit | null): CacheSlot {
     if (hit !== null && hit.slot.owner === null) {
@@ -195,6 +215,7 @@ export class SlotCacheManager implements KvCacheManager {
     this.index.cut(slot, 0);
     slot.cached = null;
     slot.owner = null;
+    slot.reservedLength = 0;
   }
 
   /** Mutates: both slots change places with all they hold. `from` has an owner. */

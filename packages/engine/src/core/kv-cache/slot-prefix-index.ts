@@ -10,6 +10,9 @@ export interface PrefixHit {
   readonly length: number;
 }
 
+/** Whether a slot can still go on after its first `length` tokens. */
+export type HoldsPrefix = (slot: CacheSlot, length: number) => boolean;
+
 export class SlotPrefixIndex {
   readonly blockLength: number;
   readonly #hashing: BlockHashing;
@@ -60,25 +63,36 @@ export class SlotPrefixIndex {
   }
 
   /**
-   * The slot that shares the longest prefix with the first `limit` of these tokens within the partition, or null.
-   * The end of the shared prefix may lie inside a block.
+   * The slot that shares the longest prefix with the first `limit` of these tokens within the partition, of those that hold it; or
+   * null. The end of the shared prefix may lie inside a block.
    */
-  find(partition: string, tokenIds: Int32Array, limit: number): PrefixHit | null {
-    let candidates: readonly CacheSlot[] | undefined;
+  find(
+    partition: string,
+    tokenIds: Int32Array,
+    limit: number,
+    holdsPrefix: HoldsPrefix = () => true,
+  ): PrefixHit | null {
+    /** By number of shared blocks. A slot is among those of fewer blocks as well. */
+    const candidates: (readonly CacheSlot[])[] = [];
     let hash = this.#hashing.hashPartition(partition);
     for (let start = 0; start + this.blockLength <= limit; start += this.blockLength) {
       hash = this.#hashing.hashBlock(hash, tokenIds, start, this.blockLength);
       const slots = this.#slots.get(hash);
       if (slots === undefined) break;
-      candidates = slots;
+      candidates.push(slots);
     }
-    let best: PrefixHit | null = null;
-    for (const slot of candidates ?? []) {
-      if (slot.partition !== partition) continue;
-      const length = commonLength(slot.tokenIds, tokenIds, Math.min(slot.length, limit));
-      if (length > 0 && length > (best?.length ?? 0)) best = { slot, length };
+    const refused = new Set<CacheSlot>();
+    for (const slots of candidates.reverse()) {
+      let best: PrefixHit | null = null;
+      for (const slot of slots) {
+        if (slot.partition !== partition || refused.has(slot)) continue;
+        const length = commonLength(slot.tokenIds, tokenIds, Math.min(slot.length, limit));
+        if (!holdsPrefix(slot, length)) refused.add(slot);
+        else if (length > 0 && length > (best?.length ?? 0)) best = { slot, length };
+      }
+      if (best !== null) return best;
     }
-    return best;
+    return null;
   }
 }
 

@@ -100,6 +100,32 @@ describe('readManifest', () => {
     });
   });
 
+  const LAYER = { kvHeadCount: 2, headSize: 8 };
+
+  it('reads caches of layers with a window, and of layers that read those of another', async () => {
+    const layerCaches = [LAYER, { ...LAYER, window: 4 }, { ...LAYER, window: 4, kvSource: 1 }];
+    await expect(read(JSON.stringify({ ...MANIFEST, layerCount: 3, layerCaches }))).resolves.toMatchObject({
+      layerCaches,
+    });
+  });
+
+  it.each([
+    [[LAYER]],
+    [[LAYER, { kvHeadCount: 2 }, LAYER]],
+    [[LAYER, { ...LAYER, window: 0 }, LAYER]],
+    [[{ ...LAYER, kvSource: 0 }, LAYER, LAYER]],
+    [[LAYER, { ...LAYER, kvSource: -1 }, LAYER]],
+    [[LAYER, { ...LAYER, kvSource: 0 }, { ...LAYER, kvSource: 1 }]],
+  ])('refuses caches of three layers that are %j', async layerCaches => {
+    const manifest = JSON.stringify({ ...MANIFEST, layerCount: 3, layerCaches });
+    await expect(read(manifest)).rejects.toMatchObject({
+      code: 'model_invalid',
+      message: expect.stringContaining(
+        'layerCaches must be 3 objects with kvHeadCount, headSize and, if any, window',
+      ),
+    });
+  });
+
   it.each(['{', '[]', 'null'])('refuses a file that holds %s', async content => {
     await expect(read(content)).rejects.toMatchObject({ code: 'model_invalid' });
   });

@@ -8,6 +8,7 @@ import {
   GRAPH_FORMAT_VERSION,
   type GraphVariant,
   type InputConvention,
+  type LayerCache,
   MANIFEST_FILE,
   type ModelManifest,
   VARIANT_KV_TYPES,
@@ -98,16 +99,24 @@ function checkManifest(file: string, value: unknown): asserts value is ModelMani
   }
   const { layerCaches, layerCount } = fields;
   if (layerCaches !== undefined && !isLayerCaches(layerCaches, layerCount))
-    refuse('layerCaches', `${String(layerCount)} objects with kvHeadCount and headSize, or absent`);
+    refuse(
+      'layerCaches',
+      `${String(layerCount)} objects with kvHeadCount, headSize and, if any, window and kvSource, an earlier layer with a cache; or absent`,
+    );
   if ((fields.headCount as number) % (fields.kvHeadCount as number) !== 0)
     refuse('headCount', `a multiple of kvHeadCount (${String(fields.kvHeadCount)})`);
 }
 
 function isLayerCaches(value: unknown, layerCount: unknown): boolean {
+  return Array.isArray(value) && value.length === layerCount && value.every(isLayerCache);
+}
+
+function isLayerCache(value: unknown, index: number, all: readonly unknown[]): boolean {
+  const { kvHeadCount, headSize, window, kvSource } = (value ?? {}) as Partial<LayerCache>;
   const isCount = (count: unknown) => Number.isSafeInteger(count) && (count as number) > 0;
-  return (
-    Array.isArray(value) &&
-    value.length === layerCount &&
-    value.every(layer => isCount(layer?.kvHeadCount) && isCount(layer?.headSize))
-  );
+  if (!isCount(kvHeadCount) || !isCount(headSize)) return false;
+  if (window !== undefined && !isCount(window)) return false;
+  if (kvSource === undefined) return true;
+  const source = all.slice(0, index)[kvSource] as LayerCache | undefined;
+  return source !== undefined && source.kvSource === undefined;
 }

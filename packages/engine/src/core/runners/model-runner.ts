@@ -48,9 +48,18 @@ interface RunnerBase {
   close(): Promise<void>;
 }
 
-/** Each sequence has a contiguous place for a whole context. */
+/** The caches of layers with a window that are shorter than the context: rings of the last positions. Unit: tokens. */
+export interface WindowCache {
+  /** Tokens that one attends to, itself included. */
+  readonly window: number;
+  readonly capacity: number;
+}
+
+/** Each sequence has a contiguous place for a whole context, layers with a window for the last positions. */
 export interface SlotModelRunner extends RunnerBase {
   readonly cacheKind: 'slots';
+  /** The different ones. Empty: all layers hold whole contexts. */
+  readonly windowCaches: readonly WindowCache[];
   /** Makes slot `to` a copy of the first `length` tokens of slot `from`. */
   copySlot(from: number, to: number, length: number): void;
   /** Exchanges the first `length` tokens of two slots. */

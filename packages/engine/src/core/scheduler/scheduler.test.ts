@@ -77,7 +77,10 @@ function createCache(
 ): KvCacheManager {
   const nothing = (): void => undefined;
   if (blockCount === undefined)
-    return new SlotCacheManager({ copySlot: nothing, swapSlots: nothing }, { ...settings, blockLength: 2 });
+    return new SlotCacheManager(
+      { copySlot: nothing, swapSlots: nothing },
+      { ...settings, blockLength: 2, windowCaches: [] },
+    );
   const contextLength = 4 * blockCount;
   return new BlockCacheManager(
     { copyBlock: nothing },

@@ -2,6 +2,7 @@
 // budget in service order (prefill), waiting sequences are admitted while cache and budget last. Between steps it is the
 // only writer of sequences: it admits, preempts, releases and pauses them.
 
+import { assertInvariant } from '../../errors.ts';
 import type { Admission, KvCacheManager } from '../kv-cache/kv-cache-manager.ts';
 import type { Sequence } from '../sequence.ts';
 import type { Draft, Drafter } from '../speculative-decoding/drafter.ts';
@@ -179,6 +180,8 @@ export class Scheduler {
       const { pendingCount, computedLength } = next;
       const promptLogits = wantsPromptLogits(next);
       const tokenCount = this.#budget.grant({ pendingCount, computedLength, promptLogits });
+      const isReserved = this.#cache.reserve(next, computedLength + tokenCount);
+      assertInvariant(isReserved, 'memory of a prompt was reserved at its admission');
       if (tokenCount > 0) chunks.push({ sequence: next, tokenCount, draft: null, draftLength: 0 });
       last = next;
     }

@@ -86,6 +86,7 @@ export async function createDeviceSlotsRunner(
 
 class DeviceSlotsRunner implements SlotModelRunner {
   readonly cacheKind = 'slots';
+  readonly windowCaches = [];
   readonly facts: RunnerFacts;
   readonly #backend: OrtBackend;
   readonly #session: OrtSession;

@@ -189,6 +189,38 @@ describe('KvStore', () => {
     store.dispose();
   });
 
+  // 40 tokens in a ring of 32: the first 8 places hold positions 32 to 39.
+  it.each([
+    [40, 32],
+    [20, 32],
+    [16, 16],
+  ])('of %d tokens copies and exchanges %d in a layer with a ring of 32', (length, moved) => {
+    const ring = { ...LAYER, ringLength: 32 };
+    const store = new KvStore(new CountingBackend(), { ...GROUPED, capacity: 64, layers: [LAYER, ring] });
+    const head = 32 * LAYER.rowLength;
+    expect(store.view(0, 2).inputs.get(pastName(0, 'key'))!.shape).toEqual([2, 2, 64, 4]);
+    expect(store.view(0, 2).inputs.get(pastName(1, 'key'))!.shape).toEqual([2, 2, 32, 4]);
+    for (const slot of [0, 1, 2]) keysOfSlot(store, slot).fill(slot + 1);
+    const expectedOf = (slot: number, other: number) =>
+      Array.from({ length: 2 * head }, (_, index) =>
+        index % head < moved * LAYER.rowLength ? other + 1 : slot + 1,
+      );
+    store.swapSlots(1, 2, length);
+    expect([...keysOfSlot(store, 1)]).toEqual(expectedOf(1, 2));
+    expect([...keysOfSlot(store, 2)]).toEqual(expectedOf(2, 1));
+    store.copySlot(1, 0, length);
+    expect([...keysOfSlot(store, 0)]).toEqual(expectedOf(0, 2));
+  });
+
+  it('has no memory and no tensors for a layer that reads the cache of another', () => {
+    const { inputs, outputs } = new KvStore(new CountingBackend(), { ...SHAPE, layers: [LAYER, null] }).view(
+      0,
+      1,
+    );
+    expect([...inputs.keys()]).toEqual([pastName(0, 'key'), pastName(0, 'value')]);
+    expect([...outputs.keys()]).toEqual([presentName(0, 'key'), presentName(0, 'value')]);
+  });
+
   it('takes no memory for tokens that were never written', () => {
     const before = process.memoryUsage.rss();
     const store = new KvStore(new CountingBackend(), {

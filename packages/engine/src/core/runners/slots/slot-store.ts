@@ -2,7 +2,8 @@
 //
 //     [slotCount, kvHeadCount, capacity, rowLength]   float32, float16 or int8
 //
-// whose heads and rows may differ from layer to layer.
+// whose heads and rows may differ from layer to layer. A layer with a window may have a ring of fewer tokens than the capacity, with
+// position p at p modulo its length, and a layer that attends to another's cache has none.
 // In `kernels` graphs the tokens of a group lie side by side, so capacities and copies are whole groups.
 // A run of slots is a contiguous run of memory, so any batch of neighbouring slots is a view without copying.
 // Memory that no token was written to costs nothing: the arrays are fresh zero pages, never filled.
@@ -17,10 +18,13 @@ export interface LayerShape {
   readonly kvHeadCount: number;
   /** Elements that one token and head take. */
   readonly rowLength: number;
+  /** Tokens of a ring, whole groups. Absent: the capacity. */
+  readonly ringLength?: number | undefined;
 }
 
 export interface KvShape {
-  readonly layers: readonly LayerShape[];
+  /** Null: a layer without a cache of its own. */
+  readonly layers: readonly (LayerShape | null)[];
   readonly slotCount: number;
   /** Most tokens of a slot; rounded up to whole groups. */
   readonly capacity: number;
@@ -36,7 +40,9 @@ export interface KvView {
 }
 
 /** The memory of one layer and part. */
-interface Pool extends LayerShape {
+interface Pool extends Omit<LayerShape, 'ringLength'> {
+  /** Tokens of a slot. */
+  readonly capacity: number;
   readonly layer: number;
   readonly part: KvPart;
   readonly data: KvArray;
@@ -69,11 +75,15 @@ export class KvStore {
     this.#shape = { ...shape, capacity: wholeGroups(shape, shape.capacity) };
     const { array } = TYPES[shape.type];
     try {
-      const longest = Math.max(...shape.layers.map(({ rowLength }) => rowLength));
+      const longest = Math.max(...shape.layers.map(layer => layer?.rowLength ?? 0));
       this.#spare = new array(this.#shape.capacity * longest);
       for (const [layer, own] of shape.layers.entries()) {
+        if (own === null) continue;
+        const { kvHeadCount, rowLength } = own;
+        const capacity = this.#capacityOf(own);
         const length = shape.slotCount * this.#slotLength(own);
-        for (const part of KV_PARTS) this.#pools.push({ ...own, layer, part, data: new array(length) });
+        for (const part of KV_PARTS)
+          this.#pools.push({ layer, part, kvHeadCount, rowLength, capacity, data: new array(length) });
       }
     } catch (cause) {
       throw this.#noRoom(machineBytes, cause);
@@ -82,7 +92,7 @@ export class KvStore {
 
   #noRoom(machineBytes: number, cause: unknown): EngineError {
     const { slotCount, capacity, layers, type } = this.#shape;
-    const slotLength = layers.reduce((sum, layer) => sum + 2 * this.#slotLength(layer), 0);
+    const slotLength = layers.reduce((sum, layer) => sum + (layer && 2 * this.#slotLength(layer))!, 0);
     const bytes = TYPES[type].array.BYTES_PER_ELEMENT * slotCount * slotLength;
     const cache = `The cache of ${slotCount} slots (maxSequences and cacheSlots) of contextLength ${capacity} takes up to ${toGib(bytes)}`;
     if (bytes <= machineBytes)
@@ -95,8 +105,12 @@ export class KvStore {
   }
 
   /** Elements of one slot in one array of a layer. */
-  #slotLength({ kvHeadCount, rowLength }: LayerShape): number {
-    return kvHeadCount * this.#shape.capacity * rowLength;
+  #slotLength(layer: LayerShape): number {
+    return layer.kvHeadCount * this.#capacityOf(layer) * layer.rowLength;
+  }
+
+  #capacityOf({ ringLength }: LayerShape): number {
+    return ringLength ?? this.#shape.capacity;
   }
 
   /** Slots `[firstSlot, firstSlot + count)` as tensors of shape `[count, kvHeadCount, capacity, rowLength]`. */
@@ -104,13 +118,13 @@ export class KvStore {
     const key = `${firstSlot}+${count}`;
     const known = this.#views.get(key);
     if (known !== undefined) return known;
-    const { capacity, slotCount, type } = this.#shape;
+    const { slotCount, type } = this.#shape;
     assertInvariant(firstSlot >= 0 && firstSlot + count <= slotCount, 'a view covers existing slots');
     const inputs = new Map<string, OrtTensor>();
     const outputs = new Map<string, OrtTensor>();
     for (const pool of this.#pools) {
-      const { layer, part, data, kvHeadCount, rowLength } = pool;
-      const slotLength = this.#slotLength(pool);
+      const { layer, part, data, kvHeadCount, capacity, rowLength } = pool;
+      const slotLength = kvHeadCount * capacity * rowLength;
       const rows = data.subarray(firstSlot * slotLength, (firstSlot + count) * slotLength);
       const tensor = this.#backend.createTensor(type, [count, kvHeadCount, capacity, rowLength], rows);
       inputs.set(pastName(layer, part), tensor);
@@ -121,14 +135,13 @@ export class KvStore {
     return view;
   }
 
-  /** Mutates: makes the first `length` tokens of slot `to` those of slot `from`. */
+  /** Mutates: makes the first `length` tokens of slot `to` those of slot `from`, in a ring those of them that it holds. */
   copySlot(from: number, to: number, length: number): void {
-    const { capacity } = this.#shape;
-    assertInvariant(length <= capacity, 'a slot holds at most its capacity');
+    assertInvariant(length <= this.#shape.capacity, 'a slot holds at most its capacity');
     const tokens = wholeGroups(this.#shape, length);
-    for (const { data, kvHeadCount, rowLength } of this.#pools) {
+    for (const { data, kvHeadCount, capacity, rowLength } of this.#pools) {
       const headLength = capacity * rowLength;
-      const size = tokens * rowLength;
+      const size = Math.min(tokens, capacity) * rowLength;
       for (let head = 0; head < kvHeadCount; head++) {
         const source = (from * kvHeadCount + head) * headLength;
         data.copyWithin((to * kvHeadCount + head) * headLength, source, source + size);
@@ -136,14 +149,13 @@ export class KvStore {
     }
   }
 
-  /** Mutates: exchanges the first `length` tokens of two slots. */
+  /** Mutates: exchanges the first `length` tokens of two slots, in a ring those of them that it holds. */
   swapSlots(a: number, b: number, length: number): void {
-    const { capacity } = this.#shape;
-    assertInvariant(length <= capacity, 'a slot holds at most its capacity');
+    assertInvariant(length <= this.#shape.capacity, 'a slot holds at most its capacity');
     const tokens = wholeGroups(this.#shape, length);
-    for (const { data, kvHeadCount, rowLength } of this.#pools) {
+    for (const { data, kvHeadCount, capacity, rowLength } of this.#pools) {
       const headLength = capacity * rowLength;
-      const size = tokens * rowLength;
+      const size = Math.min(tokens, capacity) * rowLength;
       const spare = this.#spare.subarray(0, size);
       for (let head = 0; head < kvHeadCount; head++) {
         const startA = (a * kvHeadCount + head) * headLength;

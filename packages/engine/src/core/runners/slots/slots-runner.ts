@@ -11,14 +11,16 @@ import {
   cacheRowLength,
   layerCaches,
   type ModelManifest,
+  REWIND_LENGTH,
   weightsFileName,
+  windowCapacity,
 } from '../../../graph-contract.ts';
 import { allocateRows } from '../../row-memory/row-memory.ts';
 import type { CallConvention } from '../conventions/call-convention.ts';
 import { inPieces } from '../conventions/call-convention.ts';
 import { createConvention } from '../conventions/create-convention.ts';
 import { countLogits } from '../logits-memory.ts';
-import type { RunnerFacts, RunnerRow, SlotModelRunner } from '../model-runner.ts';
+import type { RunnerFacts, RunnerRow, SlotModelRunner, WindowCache } from '../model-runner.ts';
 import { unfitModel } from '../runner-errors.ts';
 import { KvStore } from './slot-store.ts';
 import { leadingDecodes, SlotsCalls } from './slots-calls.ts';
@@ -30,6 +32,10 @@ export interface SlotsRunnerOptions extends OrtSessionOptions {
   readonly slotCount: number;
   /** Most tokens of a sequence; at most what the manifest says. */
   readonly contextLength: number;
+  /** Most tokens of a row. Default: the context, which leaves no ring shorter than it. */
+  readonly longestRow?: number;
+  /** See `REWIND_LENGTH`, the default. */
+  readonly rewindLength?: number;
 }
 
 /**
@@ -78,6 +84,8 @@ async function chooseWeightsFile(
 class SlotsRunner implements SlotModelRunner {
   readonly cacheKind = 'slots';
   readonly facts: RunnerFacts;
+  readonly windowCaches: readonly WindowCache[];
+  readonly #longestRow: number;
   readonly #session: OrtSession;
   readonly #convention: CallConvention;
   readonly #store: KvStore;
@@ -96,14 +104,21 @@ class SlotsRunner implements SlotModelRunner {
     manifest: ModelManifest,
     options: SlotsRunnerOptions,
   ) {
-    const { slotCount, contextLength } = options;
+    const { slotCount, contextLength, longestRow = contextLength, rewindLength = REWIND_LENGTH } = options;
     const { vocabSize, kvType, variant } = manifest;
     this.#session = session;
+    this.#longestRow = longestRow;
+    const windowCaches = new Map<number, WindowCache>();
+    const layers = layerCaches(manifest).map(({ kvHeadCount, headSize, window, kvSource }) => {
+      if (kvSource !== undefined) return null;
+      const ringLength = window && windowCapacity(window, { contextLength, longestRow, rewindLength });
+      if (window !== undefined && ringLength !== undefined)
+        windowCaches.set(window, { window, capacity: ringLength });
+      return { kvHeadCount, rowLength: cacheRowLength({ variant, kvType, headSize }), ringLength };
+    });
+    this.windowCaches = [...windowCaches.values()];
     this.#store = new KvStore(backend, {
-      layers: layerCaches(manifest).map(({ kvHeadCount, headSize }) => ({
-        kvHeadCount,
-        rowLength: cacheRowLength({ variant, kvType, headSize }),
-      })),
+      layers,
       slotCount,
       capacity: contextLength,
       groupLength: variant === 'kernels' ? CACHE_GROUP : 1,
@@ -151,6 +166,11 @@ class SlotsRunner implements SlotModelRunner {
 
   async run(rows: readonly RunnerRow[]): Promise<Float32Array> {
     const { vocabSize } = this.facts;
+    for (const { tokenIds } of rows)
+      assertInvariant(
+        tokenIds.length <= this.#longestRow,
+        'a row has at most as many tokens as caches have room for',
+      );
     const decodes = leadingDecodes(rows);
     const decodeCount = decodes.rowCount;
     if (decodeCount > 0) {
