@@ -67,6 +67,23 @@ async function streamed(body: object) {
 
 const CALL = 'get_weather{"city": "Rome"}';
 
+describe('/tokenize', () => {
+  test.each([
+    {},
+    { tool_choice: 'none' },
+    { tool_choice: 'required' },
+    { messages: RESULT },
+    { add_generation_prompt: false },
+    { add_special_tokens: true },
+    { messages: RESULT, tools: null },
+  ])('gives the prompt of a chat with the same fields: %j', async fields => {
+    const asked = { messages: MESSAGES, tools: TOOLS, ...fields };
+    const { tokens } = JSON.parse((await post(asked, '/tokenize')).text);
+    const { prompt_token_ids: ofChat } = await chat({ ...asked, return_token_ids: true, max_tokens: 200 });
+    expect(tokens).toEqual(ofChat);
+  });
+});
+
 describe('tools', () => {
   test.each(['auto', 'required', { type: 'function', function: { name: 'get_weather' } }])(
     'are called with tool_choice %j, whole and streamed',

@@ -1,6 +1,6 @@
 // The procedures of /tokenize and /detokenize, and of single models, over fake engines.
 
-import { EngineError } from '@ortler/engine';
+import { EngineError, type Prompt, type ToolsRequest } from '@ortler/engine';
 import { describe, expect, it } from 'vitest';
 import { createAppRouter } from './app-router.ts';
 import { createFakeEngine, createFakeServices, TEST_API_KEY } from './testing/index.ts';
@@ -15,6 +15,10 @@ function callerOf(services = createFakeServices()) {
 }
 
 const messages = [{ role: 'user', content: 'hi' }];
+const TOOLS = [
+  { function: { name: 'weather', strict: true } },
+  { function: { name: 'now', description: 'x' } },
+];
 
 describe('tokenizer.encode', () => {
   it('gives the tokens of a text with special tokens, unless it is told not to', async () => {
@@ -22,9 +26,11 @@ describe('tokenizer.encode', () => {
     const engine = createFakeEngine();
     const recording = {
       ...engine,
-      encode: (text: string, options: unknown) => {
-        asked.push(options);
-        return engine.encode(text);
+      encodePrompt: (prompt: Prompt) => {
+        asked.push(
+          typeof prompt === 'object' && (prompt.text !== undefined ? prompt.addSpecialTokens : prompt),
+        );
+        return engine.encodePrompt(prompt);
       },
     };
     const { tokenizer } = callerOf(createFakeServices({ demo: recording }));
@@ -38,11 +44,9 @@ describe('tokenizer.encode', () => {
       token_strs: null,
     });
     await tokenizer.encode({ messages });
-    expect(asked).toEqual([
-      { addSpecialTokens: true },
-      { addSpecialTokens: false },
-      { addSpecialTokens: false },
-    ]);
+    await tokenizer.encode({ messages, add_special_tokens: true });
+    expect(asked).toMatchObject([true, false, { messages }, { template: { addSpecialTokens: true } }]);
+    expect(asked[2]).not.toHaveProperty('template.addSpecialTokens');
   });
 
   it('gives the tokens of a conversation as the chat template writes it', async () => {
@@ -50,19 +54,47 @@ describe('tokenizer.encode', () => {
     const rendered: unknown[] = [];
     const recording = {
       ...engine,
-      renderChat: (given: unknown, options: unknown) => {
-        rendered.push(given, options);
-        return Promise.resolve('text');
+      encodePrompt: (prompt: Prompt) => {
+        rendered.push(prompt);
+        return Promise.resolve([1, 2, 3, 4]);
       },
     };
     const { tokenizer } = callerOf(createFakeServices({ demo: recording }));
     const fields = { add_generation_prompt: false, chat_template: 'T', chat_template_kwargs: { a: 1 } };
     expect(await tokenizer.encode({ messages, ...fields })).toMatchObject({ count: 4 });
     expect(rendered).toMatchObject([
-      messages,
-      { addGenerationPrompt: false, template: 'T', variables: { a: 1 } },
+      { messages, template: { addGenerationPrompt: false, template: 'T', variables: { a: 1 } } },
     ]);
   });
+
+  it.each([
+    [{ tools: TOOLS }],
+    [{ tools: TOOLS, tool_choice: 'none' as const }],
+    [{ tools: TOOLS, tool_choice: 'required' as const, add_generation_prompt: false }],
+    [{ chat_template: 'T', chat_template_kwargs: { a: 1 }, add_special_tokens: true }],
+  ])(
+    'asks for the prompt that a chat with the same fields has, with and without tool calling: %j',
+    async fields => {
+      for (const toolCalling of [true, false]) {
+        const asked: unknown[] = [];
+        const engine = createFakeEngine();
+        const recording = {
+          ...engine,
+          encodePrompt: (prompt: Prompt, options?: { readonly tools?: ToolsRequest }) => {
+            asked.push({ prompt, ...(options?.tools && { tools: options.tools }) });
+            return engine.encodePrompt(prompt);
+          },
+        };
+        const { tokenizer, chat } = callerOf({ ...createFakeServices({ demo: recording }), toolCalling });
+        await tokenizer.encode({ messages, ...fields });
+        const { tool_choice: choice, ...others } = fields as { tool_choice?: 'none' | 'required' };
+        await chat.complete({ messages, ...others, ...(toolCalling && choice && { tool_choice: choice }) });
+        const { prompt, tools } = engine.requests[0]!;
+        expect(asked).toEqual([{ prompt, ...(tools && { tools }) }]);
+        expect(tools !== undefined).toBe(toolCalling && 'tools' in fields && choice !== 'none');
+      }
+    },
+  );
 
   it.each([
     ['prompt', { prompt: 'x' }, new EngineError('invalid_request', 'x', { parameter: 'prompt' })],
@@ -70,8 +102,7 @@ describe('tokenizer.encode', () => {
     ['chat_template', { messages, chat_template: 'T' }, new EngineError('template_failed', 'x')],
   ])('blames %s', async (param, request, error) => {
     const refuse = () => Promise.reject(error);
-    const engine = { ...createFakeEngine(), encode: refuse, renderChat: refuse };
-    if (error.code === 'invalid_request') engine.renderChat = () => Promise.resolve('') as never;
+    const engine = { ...createFakeEngine(), encodePrompt: refuse };
     const { tokenizer } = callerOf(createFakeServices({ demo: engine }));
     await expect(tokenizer.encode(request)).rejects.toMatchObject({ reason: 'invalid_parameter', param });
   });

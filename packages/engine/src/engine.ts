@@ -6,9 +6,10 @@ import type { CoreLinkState, CoreStats } from './protocol/core-stats.ts';
 import type { CoreFacts } from './protocol/messages.ts';
 import type { ChatMessage, ChatTemplateOptions } from './request/chat-message.ts';
 import type { GenerationEvent } from './request/generation-event.ts';
-import type { GenerationRequest } from './request/generation-request.ts';
+import type { GenerationRequest, Prompt } from './request/generation-request.ts';
 import type { ReasoningFormatName } from './request/reasoning-parser.ts';
 import type { SamplingParams } from './request/sampling-params.ts';
+import type { ToolsRequest } from './request/tools.ts';
 
 /** Facts of the loaded model. */
 export interface EngineInfo extends CoreFacts {
@@ -51,6 +52,11 @@ export interface Engine {
   generate(request: GenerationRequest, options?: GenerateOptions): AsyncIterable<GenerationEvent>;
   /** Prompt text of a conversation. Throws: `template_failed`. */
   renderChat(messages: readonly ChatMessage[], options?: ChatTemplateOptions): Promise<string>;
+  /**
+   * Token ids of a prompt as `generate` computes it, with the same `tools`; it may be longer than the context.
+   * Throws: `template_failed`, `invalid_request`.
+   */
+  encodePrompt(prompt: Prompt, options?: { readonly tools?: ToolsRequest }): Promise<readonly number[]>;
   /** Throws: `invalid_request` for text too long to encode in time. */
   encode(text: string, options?: { readonly addSpecialTokens?: boolean }): Promise<readonly number[]>;
   decode(tokenIds: readonly number[], options?: { readonly skipSpecialTokens?: boolean }): string;

@@ -101,6 +101,22 @@ describe('tools of a request', () => {
     expect(choice!.calls[0]!.arguments).toMatch(/^\{"city"/);
   });
 
+  it('have the form that the request asks for', async () => {
+    const definitions = [
+      { name: 'add', parameters: { properties: { n: { type: 'integer' } }, required: ['n'] } },
+    ];
+    const digits = '1'.repeat(25);
+    const argumentsOf = async (style?: { readonly limitNumbers: boolean }) => {
+      const [choice] = await answer(call('add', `{"n": ${digits}}`), {
+        tools: { definitions, ...(style && { style }) },
+        stop: { maxTokens: 100 },
+      });
+      return choice!.calls[0]!.arguments;
+    };
+    expect(await argumentsOf()).toBe(`{"n": ${digits.slice(0, 19)}}`);
+    expect(await argumentsOf({ limitNumbers: false })).toBe(`{"n": ${digits}}`);
+  });
+
   it('come once where they may not be parallel, and not at all before their trigger', async () => {
     const definitions = [FIND, PING];
     const two = `${call('ping', '{}')}\n${call('ping', '{}')}`;

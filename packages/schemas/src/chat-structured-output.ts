@@ -59,7 +59,7 @@ export const responseFormat = z
   .describe('Shape of the output. With `json_schema` the output is JSON that satisfies the schema.');
 export type ResponseFormat = z.output<typeof responseFormat>;
 
-/** The constraints of `structured_outputs`, of which exactly one must be given. */
+/** The constraints of `structured_outputs`, of which one must be given, unless it has options of the calls of tools alone. */
 export const CONSTRAINT_FIELDS = [
   'json',
   'regex',
@@ -67,6 +67,15 @@ export const CONSTRAINT_FIELDS = [
   'grammar',
   'json_object',
   'structural_tag',
+] as const;
+
+/** Options of `structured_outputs` that are about the arguments of calls as well. */
+const CALL_OPTIONS = [
+  'disable_any_whitespace',
+  'whitespace_pattern',
+  'json_whitespace',
+  'disable_number_limits',
+  'disable_repetition_guard',
 ] as const;
 
 /** The `structured_outputs` field. */
@@ -115,6 +124,8 @@ export const structuredOutputs = z
   })
   .check(context => {
     const given = CONSTRAINT_FIELDS.filter(field => (context.value[field] ?? null) !== null);
+    // Whether there are tools is not known here: the api refuses options without a constraint and without tools.
+    if (given.length === 0 && CALL_OPTIONS.some(option => context.value[option])) return;
     if (given.length !== 1) {
       const found = given.length === 0 ? 'none' : given.join(', ');
       reportRule(context, [], `Give exactly one of ${CONSTRAINT_FIELDS.join(', ')}; found ${found}`);
@@ -122,7 +133,9 @@ export const structuredOutputs = z
       reportRule(context, 'json_object', 'json_object must be true when it is given');
     }
   })
-  .describe('Structured outputs: one constraint on the output, and options of JSON output.');
+  .describe(
+    'Structured outputs: one constraint on the output, and options of JSON output. Beside tools the options of whitespace, numbers and repetition hold for the arguments of calls, and may stand alone.',
+  );
 export type StructuredOutputs = z.output<typeof structuredOutputs>;
 
 export const structuredOutputFields = {

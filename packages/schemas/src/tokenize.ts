@@ -27,8 +27,9 @@ export const tokenizeRequest = z
     chat_template: chat.chat_template,
     chat_template_kwargs: chat.chat_template_kwargs,
     mm_processor_kwargs: chat.mm_processor_kwargs,
-    tools: chat.tools.describe(
-      'Functions passed to the chat template, as in a chat with `tool_choice: none`.',
+    tools: chat.tools.describe('Functions, written into the prompt as in a chat with the same fields.'),
+    tool_choice: chat.tool_choice.describe(
+      'With tool calling: as in a chat, `auto` beside tools by default. Without it, it has no effect.',
     ),
   })
   .check(context => {

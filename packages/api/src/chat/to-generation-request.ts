@@ -11,7 +11,7 @@ import type {
 } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
 import { DIRECT_FIELDS } from '../generation/parameter-support.ts';
-import { toConstraint } from '../generation/to-constraint.ts';
+import { toCallStyle, toConstraint } from '../generation/to-constraint.ts';
 import { ApiError } from '../trpc/errors.ts';
 import { toTemplateTool, toTools } from './to-tools.ts';
 
@@ -50,10 +50,11 @@ export function toGenerationRequest(
 ): GenerationRequest {
   const { logprobs, top_logprobs: topCount, prompt_logprobs: ofPrompt, echo } = request;
   const tools = toTools(request);
+  const style = tools === null ? null : toCallStyle(request);
   return {
     // The engine itself shows the tools that it calls to the template.
     prompt: { messages, template: toTemplate(tools === null ? request : { ...request, tools: null }) },
-    ...(tools !== null && { tools }),
+    ...(tools !== null && { tools: { ...tools, ...(style !== null && { style }) } }),
     // Source: the service this wire format comes from shows the prompt's probabilities with every echo.
     ...toGenerationSettings(
       { ...request, prompt_logprobs: ofPrompt ?? (echo ? topCount : null) },

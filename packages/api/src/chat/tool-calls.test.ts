@@ -99,6 +99,22 @@ describe('a chat', () => {
     expect(engine.requests[0]?.prompt).not.toHaveProperty('template.tools');
   });
 
+  it('takes options of JSON without a constraint, for the arguments of calls', async () => {
+    const { engine, caller } = open();
+    const structured_outputs = { disable_number_limits: true, json_whitespace: 'none' as const };
+    await caller.chat.complete({ ...REQUEST, structured_outputs });
+    expect(engine.requests[0]).toMatchObject({
+      tools: { style: { limitNumbers: false, whitespace: 'none' } },
+    });
+    expect(engine.requests[0]).not.toHaveProperty('constraint');
+    for (const fields of [{ messages: MESSAGES }, { ...REQUEST, tool_choice: 'none' as const }])
+      expect(await errorOf(caller.chat.complete({ ...fields, structured_outputs }))).toMatchObject({
+        reason: 'malformed_request',
+        param: 'structured_outputs',
+        message: expect.stringContaining('exactly one of json, regex'),
+      });
+  });
+
   it('describes tools to the template alone under none, without strict', async () => {
     const { engine, caller } = open({ calls: CALLS });
     const tools = [{ function: { name: 'weather', strict: true } }];

@@ -1,11 +1,12 @@
 // `response_format` and `structured_outputs` of the wire -> the one constraint of the engine. Their envelopes are checked
 // by the schemas; whether a schema or grammar is sound is the engine's question.
 
-import type { ConstraintSpec, JsonStyle } from '@ortler/engine';
-import type { ChatCompletionRequest } from '@ortler/schemas';
+import type { ConstraintSpec, JsonStyle, ToolsRequest } from '@ortler/engine';
+import { type ChatCompletionRequest, CONSTRAINT_FIELDS } from '@ortler/schemas';
 import { ApiError } from '../trpc/errors.ts';
 
-type Fields = Pick<ChatCompletionRequest, 'response_format' | 'structured_outputs' | 'use_beam_search'>;
+type Fields = Pick<ChatCompletionRequest, 'response_format' | 'structured_outputs' | 'use_beam_search'> &
+  Partial<Pick<ChatCompletionRequest, 'tools' | 'tool_choice'>>;
 type StructuredOutputs = NonNullable<Fields['structured_outputs']>;
 
 /** The names by which this engine may be asked for; none asks for no other one. */
@@ -14,8 +15,17 @@ const OWN_BACKENDS = ['auto', 'guidance', 'llguidance'];
 /** Null when the request asks for plain text. Throws: `invalid_parameter` naming the field. */
 export function toConstraint(request: Fields): ConstraintSpec | null {
   const fromFormat = fromResponseFormat(request.response_format);
-  const fromOutputs =
-    request.structured_outputs == null ? null : fromStructuredOutputs(request.structured_outputs);
+  const { structured_outputs: outputs } = request;
+  if (outputs != null && !hasConstraint(outputs)) {
+    if (request.tools == null || request.tool_choice == null || request.tool_choice === 'none')
+      throw new ApiError(
+        'malformed_request',
+        `structured_outputs: Give exactly one of ${CONSTRAINT_FIELDS.join(', ')}; found none.`,
+        { param: 'structured_outputs' },
+      );
+    return fromFormat;
+  }
+  const fromOutputs = outputs == null ? null : fromStructuredOutputs(outputs);
   if (fromFormat !== null && fromOutputs !== null)
     throw invalid('structured_outputs', 'structured_outputs cannot be combined with response_format.');
   const constraint = fromFormat ?? fromOutputs;
@@ -62,6 +72,19 @@ function fromStructuredOutputs(outputs: StructuredOutputs): ConstraintSpec {
   if (grammar != null) return { grammar };
   if (tag != null) return { structuralTag: tag, ...styled };
   return { jsonObject: true, ...styled };
+}
+
+/** The form of the arguments of calls; null as usual. Throws: `invalid_parameter`. */
+export function toCallStyle({
+  structured_outputs: outputs,
+}: Fields): NonNullable<ToolsRequest['style']> | null {
+  if (outputs == null) return null;
+  const { closeObjects: _, ...style } = toStyle(outputs) ?? {};
+  return Object.keys(style).length === 0 ? null : style;
+}
+
+function hasConstraint(outputs: StructuredOutputs): boolean {
+  return CONSTRAINT_FIELDS.some(field => outputs[field] != null);
 }
 
 /** Null when JSON is written as usual. Throws: `invalid_parameter` when white space fields contradict each other. */

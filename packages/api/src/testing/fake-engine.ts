@@ -9,6 +9,7 @@ import {
   type GenerateOptions,
   type GenerationEvent,
   type GenerationRequest,
+  type Prompt,
   type PromptTiming,
   type TokenDeltaEvent,
   validateSamplingParams,
@@ -162,12 +163,20 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
     },
     generate,
     renderChat: messages => Promise.resolve(JSON.stringify(messages)),
+    encodePrompt: prompt => Promise.resolve(encodeFakePrompt(prompt)),
     encode: text => Promise.resolve(Array.from(text, character => character.codePointAt(0)!)),
     decode: tokenIds => String.fromCodePoint(...tokenIds),
     vocabularyTexts: tokenIds => tokenIds.map(id => `Ġ${String.fromCodePoint(id)}`),
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** A token for each character of the text, or of the messages as JSON. */
+function encodeFakePrompt(prompt: Prompt): readonly number[] {
+  if (typeof prompt === 'object' && prompt.tokenIds !== undefined) return [...prompt.tokenIds];
+  const text = typeof prompt === 'string' ? prompt : (prompt.text ?? JSON.stringify(prompt.messages));
+  return Array.from(text, character => character.codePointAt(0)!);
 }
 
 /** The text of each token, or its part of a call. */

@@ -1,9 +1,10 @@
 // Encodes a text or conversation to token ids, exactly as a completion or chat with the same fields does.
 
-import type { Engine } from '@ortler/engine';
+import type { Engine, Prompt, ToolsRequest } from '@ortler/engine';
 import type { TokenizeRequest, TokenizeResult } from '@ortler/schemas';
 import { toTemplate } from '../chat/to-generation-request.ts';
 import { toTemplateMessages } from '../chat/to-template-messages.ts';
+import { toTools, withToolChoice } from '../chat/to-tools.ts';
 import { checkTemplateValues } from '../chat/validate-chat-request.ts';
 import { fromEngineError } from '../generation/engine-error.ts';
 import { findModel, withEngine } from '../generation/ready-engine.ts';
@@ -18,15 +19,24 @@ export async function tokenize(
 ): Promise<TokenizeResult> {
   const model = await findModel(services, principal, request.model);
   checkTemplateValues(request);
-  return withEngine(model, signal, engine => tokenizeWith(engine, request));
+  const asked = toPrompt(request, services.toolCalling);
+  return withEngine(model, signal, engine => tokenizeWith(engine, request, asked));
 }
 
-async function tokenizeWith(engine: Engine, request: TokenizeRequest): Promise<TokenizeResult> {
+interface AskedPrompt {
+  readonly prompt: Prompt;
+  /** Tools that a chat with the same fields could call. */
+  readonly tools: ToolsRequest | null;
+}
+
+async function tokenizeWith(
+  engine: Engine,
+  request: TokenizeRequest,
+  { prompt, tools }: AskedPrompt,
+): Promise<TokenizeResult> {
   const isText = request.prompt !== undefined;
   try {
-    const addSpecialTokens = request.add_special_tokens ?? isText;
-    const text = request.prompt ?? (await renderMessages(engine, request));
-    const tokens = [...(await engine.encode(text, { addSpecialTokens }))];
+    const tokens = [...(await engine.encodePrompt(prompt, tools === null ? {} : { tools }))];
     return {
       count: tokens.length,
       max_model_len: engine.info.contextLength,
@@ -41,8 +51,17 @@ async function tokenizeWith(engine: Engine, request: TokenizeRequest): Promise<T
   }
 }
 
-function renderMessages(engine: Engine, request: TokenizeRequest): Promise<string> {
-  // Special tokens are added where the text is encoded.
-  const { messages = [], add_special_tokens: _, ...template } = request;
-  return engine.renderChat(toTemplateMessages(messages), toTemplate(template));
+/** The prompt of a completion or a chat. Throws: `invalid_parameter` for a `tool_choice` without tools. */
+function toPrompt(request: TokenizeRequest, toolCalling: boolean): AskedPrompt {
+  const { prompt: text, add_special_tokens: addSpecialTokens = text !== undefined } = request;
+  if (text !== undefined) return { prompt: { text, addSpecialTokens }, tools: null };
+  const { messages = [], ...fields } = request;
+  // Without tool calling a chat shows tools to its template alone, whatever is asked for here.
+  const tools = toolCalling ? toTools(withToolChoice({ ...fields, parallel_tool_calls: true }, true)) : null;
+  const template = toTemplate({
+    ...fields,
+    add_special_tokens: addSpecialTokens,
+    tools: tools === null ? fields.tools : null,
+  });
+  return { prompt: { messages: toTemplateMessages(messages), template }, tools };
 }

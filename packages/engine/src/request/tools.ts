@@ -1,5 +1,7 @@
 // Tools that a request offers to the model: functions that the caller runs, described by a name and a JSON Schema.
 
+import type { JsonStyle } from '@ortler/structured-output';
+
 /** One function. */
 export interface ToolDefinition {
   /** Letters, digits, `_`, `-` and `.`; at most 128. Unique within the request. */
@@ -26,4 +28,6 @@ export interface ToolsRequest {
   readonly choice?: ToolChoice;
   /** An answer may have several calls. Default: true. */
   readonly parallel?: boolean;
+  /** The form of arguments. Objects are always closed. Default: the style of the request's constraint, else the engine's. */
+  readonly style?: Omit<JsonStyle, 'closeObjects'>;
 }

@@ -5,7 +5,7 @@ import { wrongParameter } from './parameter-checks.ts';
 import type { ToolChoice, ToolDefinition, ToolsRequest } from './tools.ts';
 
 /** Tools with every default filled in. */
-export type ValidTools = Required<ToolsRequest>;
+export type ValidTools = Required<Omit<ToolsRequest, 'style'>> & Pick<ToolsRequest, 'style'>;
 
 /** The names that the Model Context Protocol allows. They are written into grammars and templates as they are. */
 const TOOL_NAME = /^[A-Za-z0-9_.-]{1,128}$/;
@@ -29,10 +29,10 @@ export function validateTools({
     );
   if (beamSearch !== undefined)
     throw wrongParameter('tools', 'A beam search cannot call tools: leave one of them out.');
-  const { definitions, choice = 'auto', parallel = true } = tools;
+  const { definitions, choice = 'auto', parallel = true, style } = tools;
   checkDefinitions(definitions);
   checkChoice(choice, definitions);
-  return { definitions, choice, parallel };
+  return { definitions, choice, parallel, ...(style !== undefined && { style }) };
 }
 
 function checkDefinitions(definitions: readonly ToolDefinition[]): void {

@@ -7,7 +7,8 @@ import type { CoreLink } from '../link/core-link.ts';
 import type { ConstraintOptions } from '../protocol/engine-options.ts';
 import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
 import type { GenerationEvent } from '../request/generation-event.ts';
-import type { GenerationRequest } from '../request/generation-request.ts';
+import type { GenerationRequest, Prompt } from '../request/generation-request.ts';
+import type { ToolsRequest } from '../request/tools.ts';
 import { ChoiceAssembler } from '../text/choice-assembler.ts';
 import { Detokenizer, detokenize } from '../text/detokenizer.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
@@ -94,6 +95,13 @@ export class LinkedEngine implements Engine {
 
   renderChat(messages: readonly ChatMessage[], options?: ChatTemplateOptions): Promise<string> {
     return this.#parts.prompts.renderChat(messages, options);
+  }
+
+  async encodePrompt(
+    prompt: Prompt,
+    { tools }: { readonly tools?: ToolsRequest } = {},
+  ): Promise<readonly number[]> {
+    return Array.from(await this.#preparer.encodePrompt(prompt, tools));
   }
 
   async encode(text: string, options?: { readonly addSpecialTokens?: boolean }): Promise<readonly number[]> {

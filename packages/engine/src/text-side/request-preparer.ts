@@ -2,8 +2,9 @@
 // Wrong requests are refused here. Caller: `linked-engine.ts`.
 
 import type { EngineInfo } from '../engine.ts';
-import type { GenerationRequest } from '../request/generation-request.ts';
+import type { GenerationRequest, Prompt } from '../request/generation-request.ts';
 import type { TokenRules } from '../request/token-rules.ts';
+import type { ToolsRequest } from '../request/tools.ts';
 import {
   type RequestLimits,
   settleMaxTokens,
@@ -11,6 +12,7 @@ import {
   validateGenerationRequest,
 } from '../request/validate-generation-request.ts';
 import { checkSomeTokenLeft } from '../request/validate-token-rules.ts';
+import { validateTools } from '../request/validate-tools.ts';
 import { tokenizeBadWords, validateBadWords } from '../text/bad-words.ts';
 import type { ChatTemplates } from '../text/chat-template.ts';
 import type { PromptEncoder } from '../text/prompt-encoder.ts';
@@ -71,6 +73,13 @@ export class RequestPreparer {
     const reasoning = readReasoning(info.reasoningFormat, request.prompt, promptTokenIds, tokenizer);
     const rules = { ...valid.rules, badTokenSequences, maxTokens };
     return { valid, promptTokenIds, rules, reasoning, tools };
+  }
+
+  /** Token ids of a prompt, of any length. Throws: `invalid_request`, `template_failed`. */
+  async encodePrompt(asked: Prompt, tools: ToolsRequest | undefined): Promise<Int32Array> {
+    const valid = validateTools({ prompt: asked, ...(tools !== undefined && { tools }) });
+    const { prompt } = readTools({ prompt: asked }, valid, this.#toolSurroundings);
+    return this.#parts.prompts.encodePrompt(prompt, undefined, { mayOverflow: true });
   }
 
   /** A beam search ignores them, but wrong values are refused all the same. */

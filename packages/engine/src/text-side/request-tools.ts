@@ -10,7 +10,7 @@ import type { Tokenizer } from '../text/tokenizer.ts';
 import type { ToolDialects } from '../text/tools/tool-dialects.ts';
 import { writeTools } from '../text/tools/written-tools.ts';
 
-export interface RequestTools extends Pick<ValidTools, 'choice' | 'parallel'> {
+export interface RequestTools extends Pick<ValidTools, 'choice' | 'parallel' | 'style'> {
   readonly dialect: ToolDialect;
   readonly tools: readonly Tool[];
   /** Ids of the dialect's own special tokens: their text is kept for the parser. */
@@ -31,7 +31,7 @@ export function readTools(
 ): { readonly prompt: Prompt; readonly tools: RequestTools | null } {
   if (valid === undefined || typeof prompt === 'string' || prompt.messages === undefined)
     return { prompt, tools: null };
-  const { definitions, choice, parallel } = valid;
+  const { definitions, choice, parallel, style } = valid;
   const functions = definitions.map(toFunction);
   const template = templates.select({ ...prompt.template, tools: functions });
   const { dialect, isWritten } = dialects.choose(template);
@@ -44,6 +44,7 @@ export function readTools(
       tools: definitions.map(toTool),
       choice,
       parallel,
+      ...(style !== undefined && { style }),
       specialIds: new Set(marksOf(dialect).flatMap(mark => tokenizer.tokenId(mark) ?? [])),
     },
   };

@@ -16,12 +16,12 @@ export interface ToolConstraint {
 
 /** Throws: `invalid_request` for a schema that the model's calls cannot have, or a constraint that cannot stand beside calls. */
 export function toToolConstraint(
-  { dialect, tools, choice, parallel }: RequestTools,
+  { dialect, tools, choice, parallel, style: ofCalls }: RequestTools,
   { constraint }: Pick<GenerationRequest, 'constraint'>,
 ): ToolConstraint {
   const answer = constraint === undefined ? undefined : toAnswerNode(constraint);
   const placeOf = (tool: (typeof tools)[number]) => `tools.definitions[${tools.indexOf(tool)}].parameters`;
-  const style = constraint !== undefined && 'style' in constraint ? constraint.style : undefined;
+  const style = constraint !== undefined && 'style' in constraint ? constraint.style : ofCalls;
   try {
     const options = {
       dialect,
