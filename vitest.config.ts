@@ -111,6 +111,7 @@ export default defineConfig(({ mode }) => ({
           maxWorkers: Math.max(2, availableParallelism() - 1),
           sequence: { groupOrder: 2 },
           include: ['tests/**/*.test.ts'],
+          globalSetup: ['tests/console/build-console.ts'],
           exclude: [...GPU_TESTS, ...REAL_MODEL_TESTS, INSTALLED],
           // One of the AI SDK's dependencies publishes its TypeScript under the condition that our own packages use.
           // Node does not strip types below node_modules; vite does.

@@ -35,7 +35,8 @@ export async function ensureBuilt(toolchain, { isFresh = false } = {}) {
     const { size, mtimeMs } = statSync(join(root, file));
     hash.update(`${file} ${size} ${mtimeMs}\n`);
   }
-  await onceFor('built', hash, ['apps/server/dist/cli.js'], async () => {
+  const results = ['apps/server/dist/cli.js', 'apps/console/dist/index.html'];
+  await onceFor('built', hash, results, async () => {
     const pnpm = await toolchain.pnpm();
     // What the build's cache would bring back was written the same way.
     const args = [...pnpm.args, 'run', 'build', ...(isFresh ? ['--force'] : [])];
@@ -71,13 +72,15 @@ function manifests() {
 }
 
 function buildInputs() {
-  const found = ['tsconfig.base.json', 'turbo.json'];
+  const page = ['index.html', 'vite.config.ts'].map(name => `apps/console/${name}`);
+  const found = ['tsconfig.base.json', 'turbo.json', ...page];
   for (const folder of ['packages', 'apps']) {
     for (const name of readdirSync(join(root, folder))) {
       const source = `${folder}/${name}/src`;
       if (!existsSync(join(root, source))) continue;
       for (const file of readdirSync(join(root, source), { recursive: true })) {
-        if (/\.(ts|json)$/.test(file) && !file.endsWith('.test.ts')) found.push(`${source}/${file}`);
+        if (/\.(tsx?|json|css|svg)$/.test(file) && !file.endsWith('.test.ts'))
+          found.push(`${source}/${file}`);
       }
     }
   }

@@ -45,7 +45,7 @@ function sourceNames(): ReadonlySet<string> {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       if (entry.isDirectory() && !/^(node_modules|dist|\..*)$/.test(entry.name))
         visit(join(folder, entry.name));
-      else if (entry.name.endsWith('.ts')) names.add(entry.name);
+      else if (/\.tsx?$/.test(entry.name)) names.add(entry.name);
     }
   };
   visit(REPOSITORY);

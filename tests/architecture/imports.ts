@@ -26,7 +26,7 @@ export function sourceFiles(): readonly string[] {
     readdirSync(join(REPOSITORY, group)).flatMap(name => {
       const folder = join(REPOSITORY, group, name, 'src');
       return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-        .filter(file => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+        .filter(file => /\.tsx?$/.test(file) && !file.endsWith('.test.ts'))
         .map(file => toPosix(relative(REPOSITORY, join(folder, file))));
     }),
   );

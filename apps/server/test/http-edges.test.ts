@@ -80,16 +80,17 @@ describe('paths and methods', () => {
   });
 
   it.each([
-    ['/v1/models', '200 OK'],
-    ['/health', '200 OK'],
-    ['', '302 Found'],
-    ['?a=1', '302 Found'],
-    ['/nothing?a=http://b', '404 Not Found'],
+    ['/v1/models', /200 OK/],
+    ['/health', /200 OK/],
+    // The console, or the way to the documentation where it is not built.
+    ['', /200 OK|302 Found/],
+    ['?a=1', /200 OK|302 Found/],
+    ['/nothing?a=http://b', /404 Not Found/],
   ])('a request line may have the whole address: %j', async (path, status) => {
     test = await openTestApp();
     const start = `GET HTTP://localhost:8000${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n`;
     const reply = await exchange(`${start}Authorization: ${AUTHORIZATION}\r\n\r\n`);
-    expect(reply.split('\r\n', 1)).toEqual([`HTTP/1.1 ${status}`]);
+    expect(reply.split('\r\n', 1)[0]).toMatch(status);
   });
 
   it('a long unknown path is not repeated in full', async () => {

@@ -1,8 +1,9 @@
-// Routes outside the api: health, version, metrics, the OpenAPI document and its page. None of them needs a key.
+// Routes outside the api: health, version, metrics, the OpenAPI document and its page, the console. None of them needs a key.
 
 import { ApiError, type AppRouter, type ModelCatalog } from '@ortler/api';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { createConsoleFiles } from './console-files.ts';
 import { describeSystemRoutes } from './describe-system-routes.ts';
 import { isServing, reportHealth, reportReadiness } from './health.ts';
 import type { Metrics } from './metrics.ts';
@@ -94,5 +95,11 @@ export async function registerSystemRoutes(
     reply.raw.setHeader('x-request-id', request.id);
     handle(request.raw, reply.raw);
   });
-  serve('/', ['GET'], toPage);
+
+  // The console; where it is not built, the documentation.
+  const consoleFiles = createConsoleFiles();
+  serve('/', ['GET'], (request, reply) => consoleFiles.sendPage(request, reply) ?? toPage(request, reply));
+  app.get<{ Params: { '*': string } }>('/assets/*', (request, reply) =>
+    consoleFiles.sendAsset(request.params['*'], request, reply),
+  );
 }

@@ -1,8 +1,9 @@
 // How 64-bit integers (seeds) cross tRPC, whose JSON would round them. A bigint in an input travels as
 // `{"$int64": "<digits>"}`, and back in an output (logged trajectories hold what clients sent); everything else travels
-// as plain JSON, so callers without this transformer still work.
+// as plain JSON, so callers without this transformer still work. It is part of every typed client, in browsers too, so it
+// imports nothing of the api.
 
-import { ApiError } from './errors.ts';
+import { TRPCError } from '@trpc/server';
 
 const TAG = '$int64';
 
@@ -40,7 +41,10 @@ function mapChildren(
   if (typeof value !== 'object' || value === null) return value;
   // Without a bound, a body of nothing but brackets would exhaust the stack here and in every reader behind.
   if (depth === MAX_DEPTH)
-    throw new ApiError('malformed_request', `The input is nested deeper than ${MAX_DEPTH} levels.`);
+    throw new TRPCError({
+      code: 'BAD_REQUEST',
+      message: `The input is nested deeper than ${MAX_DEPTH} levels.`,
+    });
   const mapChild = (child: unknown) => map(child, depth + 1);
   if (Array.isArray(value)) {
     const mapped = value.map(mapChild);

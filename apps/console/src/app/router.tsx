@@ -1,0 +1,59 @@
+// The pages. Addresses are after the #, so that the server needs no rules for them and a proxy may put any prefix before
+// them. Every page but the playground is loaded when it is opened.
+
+import {
+  createHashHistory,
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+} from '@tanstack/react-router';
+import { FailureNotice, Notice } from '../components/notice.tsx';
+import { PlaygroundPage } from '../playground/playground-page.tsx';
+import { Shell } from './shell.tsx';
+
+interface RouterContext {
+  readonly onSignOut: () => void;
+}
+
+const root = createRootRouteWithContext<RouterContext>()({
+  component: function Root() {
+    const { onSignOut } = root.useRouteContext();
+    return <Shell onSignOut={onSignOut} />;
+  },
+  notFoundComponent: () => <Notice>There is no such page.</Notice>,
+  errorComponent: ({ error }) => <FailureNotice error={error} />,
+});
+
+/** A text of the address; anything else is dropped, because people write addresses by hand. */
+const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
+
+const playground = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  validateSearch: (search: Record<string, unknown>): { model?: string } => {
+    const model = textOf(search.model);
+    return model === undefined ? {} : { model };
+  },
+  component: function Playground() {
+    const { model } = playground.useSearch();
+    return <PlaygroundPage model={model} />;
+  },
+});
+
+const routeTree = root.addChildren([playground]);
+
+export function createConsoleRouter(context: RouterContext) {
+  return createRouter({
+    routeTree,
+    context,
+    history: createHashHistory(),
+    defaultPreload: 'intent',
+    defaultPendingComponent: () => <Notice>Loading…</Notice>,
+  });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createConsoleRouter>;
+  }
+}

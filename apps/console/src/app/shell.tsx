@@ -1,0 +1,53 @@
+// The frame of all pages: navigation, theme, and the way out.
+
+import { Link, Outlet } from '@tanstack/react-router';
+import { Button } from '../components/ui/button.tsx';
+import { chooseTheme, type ThemeChoice, useThemeChoice } from './theme.ts';
+
+const PAGES = [['/', 'Playground']] as const;
+
+const NEXT_THEME: Readonly<Record<ThemeChoice, ThemeChoice>> = {
+  system: 'light',
+  light: 'dark',
+  dark: 'system',
+};
+
+export function Shell({ onSignOut }: { readonly onSignOut: () => void }) {
+  const theme = useThemeChoice();
+  return (
+    <div className="flex h-full flex-col">
+      <button
+        type="button"
+        className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:bg-raised focus:p-2"
+        onClick={() => document.getElementById('main')?.focus()}
+      >
+        Skip to content
+      </button>
+      <header className="flex flex-wrap items-center gap-x-1 border-b bg-surface px-3">
+        <span className="mr-2 py-2 text-sm font-semibold">Ortler</span>
+        <nav aria-label="Pages" className="-mb-px flex min-w-0 flex-1 overflow-x-auto">
+          {PAGES.map(([to, name]) => (
+            <Link
+              key={to}
+              to={to}
+              activeOptions={{ exact: to === '/', includeSearch: false }}
+              className="border-b-2 border-transparent px-2.5 py-2.5 text-sm text-muted hover:text-foreground"
+              activeProps={{ className: 'border-accent! text-foreground!' }}
+            >
+              {name}
+            </Link>
+          ))}
+        </nav>
+        <Button variant="ghost" size="sm" onClick={() => chooseTheme(NEXT_THEME[theme])}>
+          Theme: {theme}
+        </Button>
+        <Button variant="ghost" size="sm" onClick={onSignOut}>
+          Forget key
+        </Button>
+      </header>
+      <main id="main" tabIndex={-1} className="min-h-0 flex-1 outline-none">
+        <Outlet />
+      </main>
+    </div>
+  );
+}

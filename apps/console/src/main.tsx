@@ -1,0 +1,14 @@
+// Entry of the page.
+
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Console } from './app/console.tsx';
+import { applyTheme } from './app/theme.ts';
+import './style.css';
+
+applyTheme();
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <Console />
+  </StrictMode>,
+);

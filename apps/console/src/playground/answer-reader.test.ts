@@ -1,0 +1,122 @@
+import type { ChatChunk, CompletionChunk } from '@ortler/schemas';
+import { describe, expect, it } from 'vitest';
+import { AnswerReader } from './answer-reader.ts';
+
+type Choice = ChatChunk['choices'][number];
+
+function chatChunk(choice: Partial<Choice>, rest: Partial<ChatChunk> = {}): ChatChunk {
+  return {
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 0,
+    model: 'demo',
+    choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: null, ...choice }],
+    ...rest,
+  };
+}
+
+const logprobsOf = (token: string, logprob: number, others: readonly [string, number][] = []) => ({
+  content: [
+    {
+      token,
+      logprob,
+      bytes: null,
+      top_logprobs: [[token, logprob] as const, ...others].map(([text, value]) => ({
+        token: text,
+        logprob: value,
+        bytes: null,
+      })),
+    },
+  ],
+});
+
+describe('AnswerReader', () => {
+  it('waits until the first text, and measures the time to it', () => {
+    const reader = new AnswerReader(1000);
+    reader.readChat(chatChunk({ delta: { role: 'assistant', content: '' } }), 1010);
+    expect(reader.snapshot()).toMatchObject({ phase: 'waiting', firstTokenMs: null });
+    reader.readChat(chatChunk({ delta: { content: 'Par' } }), 1025);
+    reader.readChat(chatChunk({ delta: { content: 'is' }, finish_reason: 'stop' }), 1040);
+    expect(reader.snapshot()).toMatchObject({ phase: 'streaming', content: 'Paris', firstTokenMs: 25 });
+    reader.end('done', 1050);
+    expect(reader.snapshot()).toMatchObject({ phase: 'done', finishReason: 'stop', durationMs: 50 });
+  });
+
+  it('keeps reasoning apart, in text and in tokens', () => {
+    const reader = new AnswerReader(0);
+    reader.readChat(chatChunk({ delta: { reasoning: 'Hm' }, logprobs: logprobsOf('Hm', -1) }), 1);
+    reader.readChat(chatChunk({ delta: { content: 'Yes' }, logprobs: logprobsOf('Yes', -0.5) }), 2);
+    const { reasoning, content, tokens } = reader.snapshot();
+    expect([reasoning, content]).toEqual(['Hm', 'Yes']);
+    expect(tokens.map(({ part }) => part)).toEqual(['reasoning', 'answer']);
+  });
+
+  it('gives each token its id and its candidates, also where ids come later', () => {
+    const reader = new AnswerReader(0);
+    const logprobs = logprobsOf('Paris', -0.1, [['Rome', -2.5]]);
+    reader.readChat(chatChunk({ delta: { content: 'Paris' }, logprobs }, { prompt_token_ids: [1, 2] }), 1);
+    expect(reader.snapshot().tokens[0]!.id).toBe(null);
+    reader.readChat(chatChunk({ token_ids: [17] }), 2);
+    expect(reader.snapshot()).toMatchObject({
+      promptTokenIds: [1, 2],
+      tokens: [
+        {
+          id: 17,
+          text: 'Paris',
+          candidates: [
+            { text: 'Paris', logprob: -0.1 },
+            { text: 'Rome', logprob: -2.5 },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('joins the pieces of tool calls', () => {
+    const reader = new AnswerReader(0);
+    const call = (piece: object) => chatChunk({ delta: { tool_calls: [piece as never] } });
+    reader.readChat(call({ index: 0, id: 'c1', function: { name: 'sum', arguments: '{"a"' } }), 1);
+    reader.readChat(call({ index: 0, function: { arguments: ':1}' } }), 2);
+    expect(reader.snapshot().toolCalls).toEqual([{ id: 'c1', name: 'sum', arguments: '{"a":1}' }]);
+  });
+
+  it('goes on from tokens that are there, and keeps text after a failure', () => {
+    const beginning = { text: 'The', logprob: -1, id: 5, part: 'answer' as const, candidates: [] };
+    const reader = new AnswerReader(0);
+    reader.begin({ content: 'The', reasoning: '', promptTokenIds: [1], tokens: [beginning] });
+    const chunk: CompletionChunk = {
+      id: 'cmpl-1',
+      object: 'text_completion',
+      created: 0,
+      model: 'demo',
+      usage: null,
+      choices: [
+        {
+          index: 0,
+          text: ' end',
+          finish_reason: null,
+          stop_reason: null,
+          prompt_token_ids: [1, 5],
+          token_ids: [6],
+          logprobs: {
+            tokens: [' end'],
+            token_logprobs: [-0.25],
+            text_offset: [0],
+            top_logprobs: [{ ' end': -0.25, ' cat': -3 }],
+          },
+        },
+      ],
+    };
+    reader.readCompletion(chunk, 3);
+    reader.end('failed', 4, 'The server does not answer.');
+    expect(reader.snapshot()).toMatchObject({
+      content: 'The end',
+      promptTokenIds: [1],
+      error: 'The server does not answer.',
+      tokens: [
+        { id: 5, text: 'The' },
+        { id: 6, text: ' end', logprob: -0.25, candidates: [{ text: ' end' }, { text: ' cat' }] },
+      ],
+    });
+  });
+});

@@ -1,0 +1,199 @@
+// One answer while it streams: text, reasoning, tool calls and tokens with their candidates. Pure: the clock comes in with
+// each chunk. Callers: the playground's runs of chats and completions.
+
+import type { ChatChunk, CompletionChunk, Usage } from '@ortler/schemas';
+
+/** A token that the model could have taken. */
+export interface Candidate {
+  readonly text: string;
+  readonly logprob: number;
+  /** Told for tokens of prompts only. */
+  readonly id?: number;
+}
+
+/** A token of an answer or of a prompt. */
+export interface ShownToken extends Omit<Candidate, 'id'> {
+  /** Null while the server has not told it. */
+  readonly id: number | null;
+  readonly part: 'reasoning' | 'answer' | 'prompt';
+  /** The most probable tokens at this place; the token itself is first. */
+  readonly candidates: readonly Candidate[];
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** `waiting`: sent, nothing has come yet. `stopped`: by the person, `failed`: by an error. */
+export type AnswerPhase = 'waiting' | 'streaming' | 'done' | 'stopped' | 'failed';
+
+/** What is known of an answer. Unit of times: milliseconds. */
+export interface Answer {
+  readonly phase: AnswerPhase;
+  readonly content: string;
+  readonly reasoning: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly tokens: readonly ShownToken[];
+  /** Empty unless the request asked for token ids. */
+  readonly promptTokenIds: readonly number[];
+  readonly model: string;
+  readonly finishReason: string | null;
+  readonly usage: Usage | null;
+  readonly firstTokenMs: number | null;
+  readonly durationMs: number | null;
+  readonly error: string | null;
+}
+
+export const EMPTY_ANSWER: Answer = {
+  phase: 'waiting',
+  content: '',
+  reasoning: '',
+  toolCalls: [],
+  tokens: [],
+  promptTokenIds: [],
+  model: '',
+  finishReason: null,
+  usage: null,
+  firstTokenMs: null,
+  durationMs: null,
+  error: null,
+};
+
+/** What a continued answer starts with. */
+export type Beginning = Pick<Answer, 'content' | 'reasoning' | 'promptTokenIds' | 'tokens'>;
+
+type OpenToken = Omit<ShownToken, 'id'>;
+
+/** Reads the chunks of one answer. `read` is cheap; `snapshot` copies, so call it once for each frame. */
+export class AnswerReader {
+  readonly #startedMs: number;
+  #tokens: OpenToken[] = [];
+  #tokenIds: number[] = [];
+  /** The prompt of a continued answer is that of its conversation, not the longer one of the request. */
+  #hasPrompt = false;
+  #answer: Answer = EMPTY_ANSWER;
+  readonly #toolCalls: ToolCall[] = [];
+
+  constructor(startedMs: number) {
+    this.#startedMs = startedMs;
+  }
+
+  /** Sets what the answer already has. Call it before the first chunk. */
+  begin({ content, reasoning, promptTokenIds, tokens }: Beginning): void {
+    this.#answer = { ...this.#answer, content, reasoning, promptTokenIds };
+    this.#tokens = [...tokens];
+    this.#tokenIds = tokens.flatMap(({ id }) => (id === null ? [] : [id]));
+    this.#hasPrompt = true;
+  }
+
+  /** Reads a chunk of a chat. Choices but the first are left out: the playground asks for one. */
+  readChat(chunk: ChatChunk, nowMs: number): void {
+    if (chunk.usage != null) this.#answer = { ...this.#answer, usage: chunk.usage };
+    this.#readPrompt(chunk.prompt_token_ids);
+    const choice = chunk.choices.find(({ index }) => index === 0);
+    if (choice === undefined) return;
+    const { delta, logprobs } = choice;
+    const reasoning = delta.reasoning ?? '';
+    const part = reasoning === '' ? 'answer' : 'reasoning';
+    for (const { token, logprob, top_logprobs } of logprobs?.content ?? []) {
+      const candidates = top_logprobs.map(each => ({ text: each.token, logprob: each.logprob }));
+      this.#tokens.push({ text: token, logprob, part, candidates });
+    }
+    for (const call of delta.tool_calls ?? []) this.#readToolCall(call);
+    this.#advance(
+      {
+        model: chunk.model,
+        text: delta.content ?? '',
+        reasoning,
+        tokenIds: choice.token_ids ?? [],
+        finishReason: choice.finish_reason,
+        hasToken: (logprobs?.content?.length ?? 0) > 0 || (delta.tool_calls?.length ?? 0) > 0,
+      },
+      nowMs,
+    );
+  }
+
+  /** Reads a chunk of a completion. */
+  readCompletion(chunk: CompletionChunk, nowMs: number): void {
+    if (chunk.usage != null) this.#answer = { ...this.#answer, usage: chunk.usage };
+    const choice = chunk.choices.find(({ index }) => index === 0);
+    if (choice === undefined) return;
+    this.#readPrompt(choice.prompt_token_ids);
+    const { logprobs } = choice;
+    for (const [index, text] of (logprobs?.tokens ?? []).entries()) {
+      const candidates = Object.entries(logprobs?.top_logprobs[index] ?? {});
+      this.#tokens.push({
+        text,
+        logprob: logprobs?.token_logprobs[index] ?? 0,
+        part: 'answer',
+        candidates: candidates.map(([name, logprob]) => ({ text: name, logprob })),
+      });
+    }
+    this.#advance(
+      {
+        model: chunk.model,
+        text: choice.text,
+        reasoning: '',
+        tokenIds: choice.token_ids ?? [],
+        finishReason: choice.finish_reason,
+        hasToken: (logprobs?.tokens.length ?? 0) > 0,
+      },
+      nowMs,
+    );
+  }
+
+  /** Ends the answer; what came before it stays. */
+  end(phase: 'done' | 'stopped' | 'failed', nowMs: number, error: string | null = null): void {
+    this.#answer = { ...this.#answer, phase, error, durationMs: nowMs - this.#startedMs };
+  }
+
+  /** The answer as it is now. */
+  snapshot(): Answer {
+    const tokens = this.#tokens.map((token, index) => ({ ...token, id: this.#tokenIds[index] ?? null }));
+    return { ...this.#answer, tokens, toolCalls: [...this.#toolCalls] };
+  }
+
+  #readPrompt(promptTokenIds: readonly number[] | null | undefined): void {
+    if (promptTokenIds != null && !this.#hasPrompt) this.#answer = { ...this.#answer, promptTokenIds };
+  }
+
+  #advance(
+    part: {
+      readonly model: string;
+      readonly text: string;
+      readonly reasoning: string;
+      readonly tokenIds: readonly number[];
+      readonly finishReason: string | null;
+      readonly hasToken: boolean;
+    },
+    nowMs: number,
+  ): void {
+    this.#tokenIds.push(...part.tokenIds);
+    const hasBegun = part.text !== '' || part.reasoning !== '' || part.hasToken;
+    const answer = this.#answer;
+    this.#answer = {
+      ...answer,
+      phase: hasBegun || answer.phase === 'streaming' ? 'streaming' : 'waiting',
+      model: part.model,
+      content: answer.content + part.text,
+      reasoning: answer.reasoning + part.reasoning,
+      finishReason: part.finishReason ?? answer.finishReason,
+      firstTokenMs: answer.firstTokenMs ?? (hasBegun ? nowMs - this.#startedMs : null),
+    };
+  }
+
+  #readToolCall({
+    index,
+    id,
+    function: piece,
+  }: NonNullable<ChatChunk['choices'][number]['delta']['tool_calls']>[number]): void {
+    const open = this.#toolCalls[index] ?? { id: '', name: '', arguments: '' };
+    this.#toolCalls[index] = {
+      id: id ?? open.id,
+      name: piece.name ?? open.name,
+      arguments: open.arguments + piece.arguments,
+    };
+  }
+}

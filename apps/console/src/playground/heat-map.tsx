@@ -1,0 +1,106 @@
+// A text as its tokens, each coloured by its probability. One stop for the keyboard: arrow keys move between the tokens.
+
+import { type KeyboardEvent, memo, useId } from 'react';
+import { cn } from '../components/class-names.ts';
+import type { ShownToken } from './answer-reader.ts';
+import { formatProbability, toProbability } from './probability.ts';
+
+interface HeatMapProps {
+  readonly label: string;
+  readonly tokens: readonly ShownToken[];
+  /** Index of the token whose candidates are shown; null: none of this text. */
+  readonly selected: number | null;
+  /** `pinned`: by a click or a key, so that it stays when the pointer leaves. */
+  readonly onSelect: (index: number | null, pinned: boolean) => void;
+  readonly className?: string;
+}
+
+export function HeatMap({ label, tokens, selected, onSelect, className }: HeatMapProps) {
+  const id = useId();
+  const onKeyDown = (event: KeyboardEvent) => {
+    const from = selected ?? -1;
+    const last = tokens.length - 1;
+    const target =
+      event.key === 'ArrowRight'
+        ? Math.min(from + 1, last)
+        : event.key === 'ArrowLeft'
+          ? Math.max(from - 1, 0)
+          : event.key === 'Home'
+            ? 0
+            : event.key === 'End'
+              ? last
+              : undefined;
+    if (event.key === 'Escape') onSelect(null, false);
+    if (target === undefined) return;
+    event.preventDefault();
+    onSelect(target, true);
+    document.getElementById(`${id}-${target}`)?.scrollIntoView({ block: 'nearest' });
+  };
+  return (
+    <div
+      role="listbox"
+      aria-label={label}
+      aria-orientation="horizontal"
+      tabIndex={0}
+      aria-activedescendant={selected === null ? undefined : `${id}-${selected}`}
+      onKeyDown={onKeyDown}
+      onMouseOver={event => {
+        const index = indexOf(event.target);
+        if (index !== null) onSelect(index, false);
+      }}
+      // The keyboard has its own way: arrow keys select.
+      onFocus={() => undefined}
+      onClick={event => {
+        const index = indexOf(event.target);
+        if (index !== null) onSelect(index, true);
+      }}
+      className={cn('wrap-anywhere whitespace-pre-wrap', className)}
+    >
+      {tokens.map((token, index) => (
+        // Tokens are only ever added at the end.
+        <Token
+          key={index}
+          id={`${id}-${index}`}
+          index={index}
+          text={token.text}
+          logprob={token.logprob}
+          isReasoning={token.part === 'reasoning'}
+          isSelected={index === selected}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface TokenProps {
+  readonly id: string;
+  readonly index: number;
+  readonly text: string;
+  readonly logprob: number;
+  readonly isReasoning: boolean;
+  readonly isSelected: boolean;
+}
+
+const Token = memo(function Token({ id, index, text, logprob, isReasoning, isSelected }: TokenProps) {
+  return (
+    <span
+      id={id}
+      role="option"
+      tabIndex={-1}
+      aria-selected={isSelected}
+      aria-label={`${text.trim() === '' ? JSON.stringify(text) : text}, ${formatProbability(logprob)}`}
+      data-index={index}
+      data-logprob={logprob}
+      data-selected={isSelected ? '' : undefined}
+      className={cn('token', isReasoning && 'italic')}
+      style={{ '--p': toProbability(logprob).toFixed(3) } as React.CSSProperties}
+    >
+      {text}
+    </span>
+  );
+});
+
+function indexOf(target: EventTarget): number | null {
+  const found = target instanceof HTMLElement ? target.dataset.index : undefined;
+  return found === undefined ? null : Number(found);
+}

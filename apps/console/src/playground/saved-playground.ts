@@ -1,0 +1,70 @@
+// What the playground keeps in this browser: conversation with its branches, and settings. Never the key.
+
+import type { Answer } from './answer-reader.ts';
+import { type Conversation, EMPTY_CONVERSATION } from './conversation.ts';
+import type { Mode, ParameterTexts } from './parameters.ts';
+
+export interface Settings {
+  readonly mode: Mode;
+  /** Empty: the server's default model. */
+  readonly model: string;
+  readonly system: string;
+  readonly parameters: ParameterTexts;
+  /** Whether tokens are coloured by their probability. */
+  readonly showHeat: boolean;
+  /** Candidates listed for each token, 1 to 20. */
+  readonly candidateCount: number;
+}
+
+export const DEFAULT_SETTINGS: Settings = {
+  mode: 'chat',
+  model: '',
+  system: '',
+  parameters: {},
+  showHeat: true,
+  candidateCount: 5,
+};
+
+const NAMES = {
+  conversation: 'ortler-conversation',
+  settings: 'ortler-settings',
+  text: 'ortler-text',
+} as const;
+/** Of another version, or broken by hand: begin anew. */
+const VERSION = 1;
+
+function read<Value>(name: string, fallback: Value): Value {
+  try {
+    const stored = JSON.parse(localStorage.getItem(name) ?? 'null');
+    return stored?.version === VERSION ? stored.value : fallback;
+  } catch {
+    return fallback;
+  }
+}
+
+function save(name: string, value: unknown): boolean {
+  try {
+    localStorage.setItem(name, JSON.stringify({ version: VERSION, value }));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const readConversation = (): Conversation => read(NAMES.conversation, EMPTY_CONVERSATION);
+
+/** Browsers keep about five megabytes; a conversation past that is kept without its tokens, else not at all. */
+export function saveConversation(conversation: Conversation): void {
+  if (save(NAMES.conversation, conversation)) return;
+  const turns = conversation.turns.map(turn =>
+    turn.answer === undefined ? turn : { ...turn, answer: withoutTokens(turn.answer) },
+  );
+  if (!save(NAMES.conversation, { ...conversation, turns })) localStorage.removeItem(NAMES.conversation);
+}
+
+function withoutTokens(answer: Answer): Answer {
+  return { ...answer, tokens: [], promptTokenIds: [] };
+}
+
+export const readSettings = (): Settings => ({ ...DEFAULT_SETTINGS, ...read(NAMES.settings, {}) });
+export const saveSettings = (settings: Settings): void => void save(NAMES.settings, settings);

@@ -1,0 +1,129 @@
+// The conversation and its running answer.
+
+import { useEffect, useRef, useState } from 'react';
+import { useTRPCClient } from '../connection/api-client.ts';
+import { type Answer, AnswerReader, type Candidate, EMPTY_ANSWER } from './answer-reader.ts';
+import { beginningOf, findCandidateId, promptOf } from './continue-from.ts';
+import {
+  addTurn,
+  type Conversation,
+  EMPTY_CONVERSATION,
+  pathTo,
+  setAnswer,
+  shownTurns,
+  type Turn,
+} from './conversation.ts';
+import { chatLengthOf, toChatRequest, toCompletionRequest } from './requests.ts';
+import { runAnswer } from './run-answer.ts';
+import { readConversation, type Settings, saveConversation } from './saved-playground.ts';
+
+const newId = () => crypto.randomUUID();
+
+/** An answer that was still open when the page was closed has stopped. */
+function loadConversation(): Conversation {
+  const conversation = readConversation();
+  return {
+    ...conversation,
+    turns: conversation.turns.map(turn =>
+      turn.answer?.phase === 'waiting' || turn.answer?.phase === 'streaming'
+        ? { ...turn, answer: { ...turn.answer, phase: 'stopped' } }
+        : turn,
+    ),
+  };
+}
+
+export function useChat(settings: Settings) {
+  const client = useTRPCClient();
+  const [conversation, setConversation] = useState(loadConversation);
+  const [isRunning, setIsRunning] = useState(false);
+  const run = useRef<AbortController | null>(null);
+
+  useEffect(() => () => run.current?.abort(), []);
+  useEffect(() => {
+    if (!isRunning) saveConversation(conversation);
+  }, [conversation, isRunning]);
+
+  /** Adds an answer behind a turn and lets `work` fill it. */
+  const answerAfter = async (
+    base: Conversation,
+    parentId: string | null,
+    work: (controls: {
+      readonly signal: AbortSignal;
+      readonly onAnswer: (answer: Answer) => void;
+    }) => Promise<unknown>,
+  ) => {
+    const id = newId();
+    const controller = new AbortController();
+    run.current = controller;
+    setIsRunning(true);
+    setConversation(addTurn(base, { id, parentId, role: 'assistant', content: '', answer: EMPTY_ANSWER }));
+    try {
+      await work({
+        signal: controller.signal,
+        onAnswer: answer => setConversation(current => setAnswer(current, id, answer)),
+      });
+    } finally {
+      setIsRunning(false);
+    }
+  };
+
+  const askAfter = (base: Conversation, parentId: string | null) =>
+    answerAfter(base, parentId, ({ signal, onAnswer }) => {
+      const reader = new AnswerReader(performance.now());
+      const request = toChatRequest(settings, pathTo(base.turns, parentId));
+      return runAnswer({
+        open: signal => client.chat.stream.mutate(request, { signal }),
+        read: (chunk, nowMs) => reader.readChat(chunk, nowMs),
+        reader,
+        signal,
+        onAnswer,
+      });
+    });
+
+  return {
+    conversation,
+    turns: shownTurns(conversation),
+    isRunning,
+    setConversation,
+    stop: () => run.current?.abort(),
+    clear: () => {
+      run.current?.abort();
+      setConversation(EMPTY_CONVERSATION);
+    },
+
+    /** Adds a message behind a turn and asks for its answer. */
+    send: (text: string, parentId: string | null = conversation.leafId) => {
+      const turn: Turn = { id: newId(), parentId, role: 'user', content: text };
+      return askAfter(addTurn(conversation, turn), turn.id);
+    },
+
+    /** Asks once more for an answer to the same messages. */
+    regenerate: ({ parentId }: Turn) => askAfter(conversation, parentId),
+
+    /** Takes another candidate at a token of an answer and goes on from there, as a branch. */
+    continueFrom: (turn: Turn, index: number, candidate: Candidate) =>
+      answerAfter(conversation, turn.parentId, ({ signal, onAnswer }) => {
+        const answer = turn.answer ?? EMPTY_ANSWER;
+        const { model } = answer;
+        const reader = new AnswerReader(performance.now());
+        return runAnswer({
+          open: async signal => {
+            const fork = { answer, index, candidate };
+            const beginning = beginningOf(fork, await findCandidateId(client, model, fork, signal));
+            reader.begin(beginning);
+            const prompt = promptOf(beginning);
+            const limits = await client.tokenizer.encode.query({ model, prompt: '.' }, { signal });
+            const request = {
+              ...toCompletionRequest({ ...settings, model }, prompt),
+              max_tokens: chatLengthOf(settings, prompt.length, limits.max_model_len),
+            };
+            return client.completions.stream.mutate(request, { signal });
+          },
+          read: (chunk, nowMs) => reader.readCompletion(chunk, nowMs),
+          reader,
+          signal,
+          onAnswer,
+        });
+      }),
+  };
+}
