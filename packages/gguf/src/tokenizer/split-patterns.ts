@@ -66,10 +66,27 @@ export const DEEPSEEK_CODER_PATTERNS = [
   '[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+',
 ] as const;
 
+const DEEPSEEK_V3_WORDS = `[!"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_\`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\\r\\n]*|${SPACES}`;
+
 export const DEEPSEEK_V3_PATTERNS = [
   '\\p{N}{1,3}',
   '[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+',
-  `[!"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_\`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\\r\\n]*|${SPACES}`,
+  DEEPSEEK_V3_WORDS,
+] as const;
+
+/** Digits in groups of three from the right: the first group has the rest. */
+export const GROUPED_DIGITS_PATTERN = '\\d{1,3}(?=(?:\\d{3})*\\b)';
+
+/** Scripts without spaces between words. */
+const UNSPACED_SCRIPTS = [
+  '\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u3040-\u309f\u30a0-\u30ff\uff65-\uff9f\u2f00-\u2fdf\u0e00-\u0e7f',
+  '\u0e80-\u0eff\u1780-\u17ff\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9ff\uac00-\ud7af\u1100-\u11ff',
+].join('');
+
+export const AFMOE_PATTERNS = [
+  '\\p{N}{1,3}(?=(?:\\p{N}{3})*(?!\\p{N}))',
+  `[${UNSPACED_SCRIPTS}]+`,
+  DEEPSEEK_V3_WORDS,
 ] as const;
 
 /** Punctuation is a word of its own, and a run of it is one word. */

@@ -1,7 +1,7 @@
 """Makes the tokenizer goldens: small vocabularies as GGUF metadata, and the ids that llama.cpp and `tokenizers` give for texts.
 
-Usage, from packages/gguf, with `tokenizers`, `sentencepiece`, `transformers`, `gguf` and `llama-cpp-python` installed:
-    python test/golden/tokenizer/make_goldens.py
+Usage, from packages/gguf, with `tokenizers`, `sentencepiece`, `transformers`, `gguf`, `xllamacpp` and `llama-cpp-python` installed:
+    python test/golden/tokenizer/make_goldens.py [byte-level] [sentencepiece]
 
 - byte-level.json: one byte-level vocabulary, trained without a split, so that its tokens reach across words and every split
   changes the ids. For each `tokenizer.ggml.pre`: the ids of the published pipeline, computed by `tokenizers`, and those of
@@ -13,11 +13,14 @@ Usage, from packages/gguf, with `tokenizers`, `sentencepiece`, `transformers`, `
 import contextlib
 import json
 import platform
+import sys
 import tempfile
+import urllib.request
+from importlib.metadata import version
 from pathlib import Path
 
 import gguf
-import llama_cpp
+import numpy as np
 import sentencepiece
 import tokenizers
 import transformers
@@ -48,6 +51,12 @@ SEED_CODER = CASE + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1}| ?[^\s\p{L}\p{N}\r\n]+|
 DEEPSEEK_V3 = [
     r"\p{N}{1,3}", "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
     r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"]
+GROUPED_DIGITS = r"\d{1,3}(?=(?:\d{3})*\b)"
+AFMOE = [
+    r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))",
+    "[\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u3040-\u309f\u30a0-\u30ff\uff65-\uff9f\u2f00-\u2fdf\u0e00-\u0e7f\u0e80-\u0eff"
+    "\u1780-\u17ff\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9ff\uac00-\ud7af\u1100-\u11ff]+",
+    DEEPSEEK_V3[2]]
 LETTERS = (
     "A-Za-z\u00b5\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u01ba\u01bc-\u01bf\u01c4-\u0293\u0295-\u02af\u0370-\u0373\u0376"
     "\u0377\u037b-\u037d\u037f\u0386\u0388-\u038a\u038c\u038e-\u03a1\u03a3-\u03f5\u03f7-\u0481\u048a-\u052f\u0531-"
@@ -78,19 +87,21 @@ FALCON = [pre_tokenizers.Punctuation("contiguous"), GPT2, pre_tokenizers.Digits(
 # name: normalizer, stages, ignore_merges
 PIPELINES = {
     "default": (None, [split(r"[\p{P}\$\+<=>\^~\|]+"), split(GPT2_REGEX), split(r"\p{N}+"), split("[0-9][0-9][0-9]"), BYTES], False),
-    **{name: (None, [GPT2], False) for name in ["gpt-2", "phi-2", "exaone4"]},
+    **{name: (None, [GPT2], False) for name in ["gpt-2", "phi-2", "exaone4", "granite-docling", "mellum", "gigachat", "a.x-4.0", "trillion"]},
     **{name: (NFC, [GPT2], False) for name in ["olmo", "mpt"]},
-    **{name: (None, [DIGITS, GPT2], False) for name in ["smollm", "starcoder", "refact"]},
+    **{name: (None, [DIGITS, GPT2], False) for name in ["smollm", "starcoder", "refact", "minerva-7b"]},
     "command-r": (NFC, [DIGITS, GPT2], False),
     "falcon": (None, FALCON, False),
     **{name: (None, [split(CL100K), BYTES], True)
-       for name in ["llama-bpe", "llama-v3", "llama3", "lfm2", "falcon3", "falcon-h1", "glm4"]},
+       for name in ["llama-bpe", "llama-v3", "llama3", "lfm2", "pixtral", "midm-2.0", "falcon3", "falcon-h1", "glm4"]},
     **{name: (None, [split(CL100K), BYTES], False) for name in ["dbrx", "smaug-bpe", "chatglm-bpe"]},
     **{name: (NFC, [split(QWEN2), BYTES], False) for name in ["qwen2", "deepseek-r1-qwen"]},
-    "hunyuan": (None, [split(QWEN2), BYTES], False),
+    **{name: (None, [split(QWEN2), BYTES], False) for name in ["hunyuan", "megrez", "kormo"]},
     "qwen35": (NFC, [split(QWEN35), BYTES], False),
     "seed-coder": (None, [split(SEED_CODER), BYTES], False),
     **{name: (None, [split(GPT_4O), BYTES], False) for name in ["gpt-4o", "llama4"]},
+    "tiny_aya": (None, [split(GROUPED_DIGITS), split(GPT_4O), BYTES], False),
+    "afmoe": (None, [*map(split, AFMOE), BYTES], False),
     "tekken": (None, [split(TEKKEN), BYTES], True),
     "deepseek-llm": (None, [*map(split, DEEPSEEK_LLM), DIGITS, BYTES], False),
     "deepseek-coder": (None, [*map(split, DEEPSEEK_CODER), DIGITS, BYTES], False),
@@ -99,11 +110,12 @@ PIPELINES = {
 
 
 def write_gguf(path, metadata):
+    """A whole model, because the server of llama.cpp loads no vocabulary alone."""
     writer = gguf.GGUFWriter(path, metadata["general.architecture"])
     writer.add_context_length(512)
-    writer.add_embedding_length(64)
+    writer.add_embedding_length(32)
     writer.add_block_count(1)
-    writer.add_feed_forward_length(64)
+    writer.add_feed_forward_length(32)
     writer.add_head_count(1)
     writer.add_head_count_kv(1)
     writer.add_layer_norm_rms_eps(1e-5)
@@ -118,12 +130,45 @@ def write_gguf(path, metadata):
             writer.add_uint32(key, value)
         else:
             writer.add_string(key, value)
+    tables = {"token_embd": len(metadata["tokenizer.ggml.tokens"]), "output": len(metadata["tokenizer.ggml.tokens"])}
+    matrices = ["attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"]
+    for name, rows in {**tables, **{f"blk.0.{matrix}": 32 for matrix in matrices}}.items():
+        writer.add_tensor(f"{name}.weight", np.zeros((rows, 32), np.float32))
+    for name in ["output_norm", "blk.0.attn_norm", "blk.0.ffn_norm"]:
+        writer.add_tensor(f"{name}.weight", np.zeros(32, np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
     writer.close()
 
 
-def llama_ids(metadata, texts):
+def server_ids(metadata, texts):
+    """The ids of llama.cpp's server, and those of a text with the tokens around it."""
+    import xllamacpp
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "vocabulary.gguf")
+        write_gguf(path, metadata)
+        params = xllamacpp.CommonParams()
+        params.model.path = path
+        params.n_ctx, params.n_parallel, params.warmup = 256, 1, False
+        server = xllamacpp.Server(params)
+
+        def ids_of(text, adds_special):
+            body = json.dumps({"content": text, "add_special": adds_special, "parse_special": True}).encode()
+            request = urllib.request.Request(f"{server.listening_address}/tokenize", body, {"content-type": "application/json"})
+            with urllib.request.urlopen(request) as response:
+                return json.load(response)["tokens"]
+
+        ids, ends = [ids_of(text, False) for text in texts], ids_of("a", True)
+        del server
+        return ids, ends
+
+
+def library_ids(metadata, texts):
+    """The same of the library, with the tokens that end a generation."""
+    import llama_cpp
+
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "vocabulary.gguf")
         write_gguf(path, metadata)
@@ -138,7 +183,7 @@ def llama_ids(metadata, texts):
 
 def provenance(**more):
     return {"script": Path(__file__).name, "python": platform.python_version(), "tokenizers": tokenizers.__version__,
-            "llama-cpp-python": llama_cpp.__version__, "gguf": "0.19.0", **more}
+            "gguf": version("gguf"), **more}
 
 
 def write(name, value):
@@ -187,7 +232,7 @@ def make_byte_level():
     cases = []
     for name in PIPELINES:
         ids = published_ids(metadata, name, texts)
-        theirs, ends, _ = llama_ids({**metadata, "tokenizer.ggml.pre": name}, texts)
+        theirs, ends = server_ids({**metadata, "tokenizer.ggml.pre": name}, texts)
         case = {
             "ids": {i: own for i, own in enumerate(ids) if own != base[i]},
             "llamaIds": {i: other for i, other in enumerate(theirs) if other != ids[i]},
@@ -199,7 +244,7 @@ def make_byte_level():
         else:
             known["names"].append(name)
         print(name, len(case["ids"]), "differ from gpt-2;", len(case["llamaIds"]), "differ from llama.cpp", flush=True)
-    write("byte-level.json", {"provenance": provenance(), "metadata": metadata, "texts": texts, "ids": base, "cases": cases})
+    write("byte-level.json", {"provenance": provenance(xllamacpp=version("xllamacpp")), "metadata": metadata, "texts": texts, "ids": base, "cases": cases})
 
 
 def sentencepiece_metadata():
@@ -268,15 +313,18 @@ def make_sentencepiece():
         written = dict(whole)
         if name == "Phi-3":  # llama.cpp goes by the name; its loader of the architecture wants more of the file.
             written["general.architecture"] = "llama"
-        ids, ends, eog = llama_ids(written, texts)
+        ids, ends, eog = library_ids(written, texts)
         cases.append({"name": name, "metadata": change, "ids": ids, "addsBos": ends[0] == whole["tokenizer.ggml.bos_token_id"],
                       "llamaEndIds": eog})
         print(name, sum(map(len, ids)), "ids", flush=True)
     write("sentencepiece.json", {
-        "provenance": provenance(sentencepiece=sentencepiece.__version__, transformers=transformers.__version__),
+        "provenance": provenance(**{"llama-cpp-python": version("llama-cpp-python")}, sentencepiece=sentencepiece.__version__, transformers=transformers.__version__),
         "metadata": metadata, "texts": texts, "cases": cases})
 
 
 if __name__ == "__main__":
-    make_byte_level()
-    make_sentencepiece()
+    wanted = sys.argv[1:] or ["byte-level", "sentencepiece"]
+    if "byte-level" in wanted:
+        make_byte_level()
+    if "sentencepiece" in wanted:
+        make_sentencepiece()
