@@ -1,0 +1,104 @@
+// Every family that is built, quantised, through the engine and its scheduler: log probabilities are near those of transformers, and
+// the same bit for bit whether a prompt is computed alone, beside others, in chunks, or taken from the prefix cache.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createEngine, type Engine } from '@ortler/engine';
+import { buildModel } from '@ortler/model-builder';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import {
+  DECODER_GOLDENS,
+  type GoldenPrompt,
+  logitDeviation,
+  writeGoldenCheckpoint,
+} from '../../packages/model-builder/test/decoder-golden.ts';
+
+/**
+ * Largest difference of a log probability from transformers in float32, in deviations of the logits. Matrices are a few dozen wide, so
+ * that roundings hardly average out. Gemma 4 does not scale down its scores, so that roundings of queries and keys weigh more.
+ */
+const BOUNDS = { q8: 0.25, q4: 1 } as const;
+const SHARP_BOUNDS = { q8: 0.6, q4: 1.6 } as const;
+
+const ANSWER_LENGTH = 8;
+/** Tokens that the last of the prompts shares with the first one. */
+const SHARED_LENGTH = 29;
+
+const folder = mkdtempSync(join(tmpdir(), 'ortler-families-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe.each(DECODER_GOLDENS)('$family', ({ family, cases }) => {
+  const golden = cases[0]!;
+  const prompt = golden.prompts.at(-1)!;
+  const source = join(folder, family, 'source');
+  const engines: Engine[] = [];
+
+  beforeAll(() => writeGoldenCheckpoint(source, golden));
+  afterEach(() => Promise.all(engines.splice(0).map(engine => engine.close())));
+
+  test.each(['q8', 'q4'] as const)('in %s', async precision => {
+    const modelDir = join(folder, family, precision);
+    await buildModel({ sourceDir: source, outputDir: modelDir, precision });
+    const start = async (prefillChunkLength: number) => {
+      const options = { modelDir, link: 'in-process', threadCount: 1, maxSequences: 4 } as const;
+      engines.push(await createEngine({ ...options, tuning: { prefillChunkLength } }));
+      return engines.at(-1)!;
+    };
+    const engine = await start(256);
+    const { tokens } = prompt;
+    const prompts = [tokens, tokens.slice(0, 7), tokens.slice(5), [...tokens.slice(0, SHARED_LENGTH), 3, 1]];
+
+    const alone = [];
+    for (const [i, own] of prompts.entries()) alone.push(await answer(engine, own, `alone ${i}`));
+    expect(alone.map(({ cachedTokenCount }) => cachedTokenCount)).toEqual([0, 0, 0, 0]);
+    const { [precision]: bound } = family.startsWith('gemma4') ? SHARP_BOUNDS : BOUNDS;
+    expect(distanceFromGolden(alone[0]!, prompt)).toBeLessThan(bound * logitDeviation(prompt));
+
+    const together = await Promise.all(prompts.map((own, i) => answer(engine, own, `together ${i}`)));
+    expect(together, 'beside others').toEqual(alone);
+
+    const chunked = await answer(await start(11), tokens, '');
+    expect(chunked, 'in chunks').toEqual(alone[0]);
+
+    const hit = await answer(engine, tokens, 'alone 0');
+    expect(hit.cachedTokenCount, 'hits of the whole prompt').toBeGreaterThan(0);
+    expect(hit.tokens, 'a whole prompt from the cache').toEqual(alone[0]!.tokens);
+    const continued = await answer(engine, prompts[3]!, 'alone 0');
+    expect(continued.cachedTokenCount, 'hits of a shared beginning').toBeGreaterThan(0);
+    expect(continued.tokens, 'a shared beginning from the cache').toEqual(alone[3]!.tokens);
+  });
+});
+
+interface Answer {
+  readonly cachedTokenCount: number;
+  /** The greedy token and its 20 best candidates with their log probabilities, place by place. */
+  readonly tokens: readonly (readonly (readonly [tokenId: number, logprob: number])[])[];
+}
+
+/** Prompts in different partitions do not share a cache. */
+async function answer(engine: Engine, tokenIds: readonly number[], cachePartition: string): Promise<Answer> {
+  let cachedTokenCount = 0;
+  const tokens: (readonly (readonly [number, number])[])[] = [];
+  const request = {
+    prompt: { tokenIds },
+    sampling: { temperature: 0 },
+    stop: { maxTokens: ANSWER_LENGTH, ignoreEos: true },
+    logprobs: { topCount: 20 },
+    cachePartition,
+  };
+  for await (const event of engine.generate(request)) {
+    if (event.kind === 'prompt-ready') cachedTokenCount = event.cachedTokenCount;
+    if (event.kind === 'token-delta')
+      for (const own of event.logprobs!)
+        tokens.push([own, ...own.top].map(({ tokenId, logprob }) => [tokenId, logprob]));
+  }
+  expect(tokens.length).toBe(ANSWER_LENGTH);
+  return { cachedTokenCount, tokens };
+}
+
+/** Of the first token's candidates. */
+function distanceFromGolden({ tokens }: Answer, { lastLogits }: GoldenPrompt): number {
+  const logSum = Math.log(lastLogits.reduce((sum, logit) => sum + Math.exp(logit), 0));
+  return Math.max(...tokens[0]!.map(([id, logprob]) => Math.abs(logprob - (lastLogits[id]! - logSum))));
+}
