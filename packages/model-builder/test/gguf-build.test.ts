@@ -11,7 +11,7 @@ import { fileFormats } from '../src/kernels/file-formats.ts';
 import { recordKernelsGraph } from '../src/kernels/kernels-graph.ts';
 import { createTinyGguf, type TinyGguf } from '../src/testing/tiny-gguf.ts';
 import { expectSameBits } from './same-bits.ts';
-import { relativeError, SlotsSession } from './slots-session.ts';
+import { logitsOf, relativeError } from './slots-session.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { storedMatrices } from './unpack-tiles.ts';
 
@@ -52,13 +52,6 @@ const SIXTEEN_BIT_ACTIVATIONS = 2e-4;
 /** With values that are rounded to 8 bits, and activations to 16. */
 const EIGHT_BIT_WEIGHTS = 0.02;
 
-async function logitsOf(built: string): Promise<Float32Array[]> {
-  const session = await SlotsSession.open(built);
-  const logits = await session.run([prompt], [0]);
-  await session.close();
-  return logits;
-}
-
 async function build(
   sourceDir: string,
   name: string,
@@ -97,13 +90,13 @@ describe.each([
     const config = { ...SHAPE, tie_word_embeddings: tied };
     tiny = await createTinyGguf(join(folder, name), { modelType, config, typeOf: () => type });
     const source = await build(tiny.source, `${name}-source-f32`, 'f32', 'kernels');
-    expected = await logitsOf(source.outputDir);
+    expected = await logitsOf(source.outputDir, prompt);
     ({ parameterCount } = source.manifest);
   });
 
   it('is in float32 bit for bit the folder of its dequantised values', async () => {
     const file = await build(tiny.file, `${name}-f32`, 'f32', 'kernels');
-    expectSameBits(await logitsOf(file.outputDir), expected);
+    expectSameBits(await logitsOf(file.outputDir, prompt), expected);
     expect(file.manifest.parameterCount).toBe(parameterCount);
   });
 
@@ -120,7 +113,7 @@ describe.each([
   it('has the logits of float32 with its values kept, but for the rounding of activations', async () => {
     const format = KEPT[type];
     const { outputDir, manifest } = await build(tiny.file, `${name}-file`, 'file', 'kernels');
-    const error = relativeError(await logitsOf(outputDir), expected);
+    const error = relativeError(await logitsOf(outputDir, prompt), expected);
     if (format === 'f32') expect(error).toBeLessThan(1.4e-6);
     else if (format === 'q8') expect(error).toBeLessThan(SIXTEEN_BIT_ACTIVATIONS);
     else expect(error).toBeLessThan(format === undefined ? EIGHT_BIT_WEIGHTS : EIGHT_BIT_ACTIVATIONS);
@@ -134,7 +127,7 @@ describe.each([
 
   it("has them with ONNX Runtime's own operators too", async () => {
     const { outputDir, manifest } = await build(tiny.file, `${name}-slots`, 'file', 'slots');
-    const error = relativeError(await logitsOf(outputDir), expected);
+    const error = relativeError(await logitsOf(outputDir, prompt), expected);
     expect(error).toBeLessThan(KEPT[type] === 'f32' ? 1e-5 : EIGHT_BIT_ACTIVATIONS);
     if (KEPT[type] === 'f32') return;
     const isKept = ['Q8_0', 'IQ4_NL', 'Q4_0', 'Q5_0', 'MXFP4'].includes(type);
@@ -173,7 +166,7 @@ describe('a file of mixed types', () => {
       rounded: [],
     });
     const { outputDir: exact } = await build(tiny.source, 'mixed-f32', 'f32', 'kernels');
-    expect(relativeError(await logitsOf(outputDir), await logitsOf(exact))).toBeLessThan(
+    expect(relativeError(await logitsOf(outputDir, prompt), await logitsOf(exact, prompt))).toBeLessThan(
       EIGHT_BIT_ACTIVATIONS,
     );
     const found = await stored(tiny);
@@ -189,7 +182,7 @@ describe('a file of mixed types', () => {
     const kept = await build(medium.file, 'medium-file', 'file', 'kernels');
     expect(kept.manifest.fileTypes).toEqual({ kept: ['Q4_K', 'Q6_K'], rounded: [] });
     const { outputDir: exact } = await build(medium.source, 'medium-f32', 'f32', 'kernels');
-    expect(relativeError(await logitsOf(kept.outputDir), await logitsOf(exact))).toBeLessThan(
+    expect(relativeError(await logitsOf(kept.outputDir, prompt), await logitsOf(exact, prompt))).toBeLessThan(
       EIGHT_BIT_ACTIVATIONS,
     );
     const otherUps = (name: string) => (name.includes('up_proj') ? 'Q5_K' : mediumOf(name));
@@ -205,7 +198,7 @@ describe('a file of mixed types', () => {
     const { outputDir, manifest } = await build(tiny.file, 'floats-file', 'file', 'kernels');
     expect(manifest.weightFormats).toMatchObject({ query: { f32: 1 }, key: { f32: 1 }, value: { f32: 1 } });
     const { outputDir: exact } = await build(tiny.source, 'floats-f32', 'f32', 'kernels');
-    expect(relativeError(await logitsOf(outputDir), await logitsOf(exact))).toBeLessThan(
+    expect(relativeError(await logitsOf(outputDir, prompt), await logitsOf(exact, prompt))).toBeLessThan(
       EIGHT_BIT_ACTIVATIONS,
     );
   });
@@ -223,7 +216,7 @@ describe('what a GGUF file says of a model', () => {
       const tiny = await createTinyGguf(join(folder, name), { modelType, config, typeOf });
       const file = await build(tiny.file, `${name}-f32`, 'f32', 'kernels');
       const source = await build(tiny.source, `${name}-source`, 'f32', 'kernels');
-      expectSameBits(await logitsOf(file.outputDir), await logitsOf(source.outputDir));
+      expectSameBits(await logitsOf(file.outputDir, prompt), await logitsOf(source.outputDir, prompt));
     }
   });
 
@@ -259,9 +252,9 @@ describe('what a GGUF file says of a model', () => {
     const file = await build(tiny.file, 'llama3-f32', 'f32', 'kernels');
     const source = await build(tiny.source, 'llama3-source', 'f32', 'kernels');
     // The factors are rounded to float32, the folder's frequencies after the division.
-    expect(relativeError(await logitsOf(file.outputDir), await logitsOf(source.outputDir))).toBeLessThan(
-      1e-5,
-    );
+    expect(
+      relativeError(await logitsOf(file.outputDir, prompt), await logitsOf(source.outputDir, prompt)),
+    ).toBeLessThan(1e-5);
   });
 
   it('scales rotary frequencies linearly', async () => {
@@ -273,7 +266,7 @@ describe('what a GGUF file says of a model', () => {
     const tiny = await createTinyGguf(join(folder, 'linear'), { typeOf, config, metadata: rope });
     const file = await build(tiny.file, 'linear-f32', 'f32', 'kernels');
     const source = await build(tiny.source, 'linear-source', 'f32', 'kernels');
-    expectSameBits(await logitsOf(file.outputDir), await logitsOf(source.outputDir));
+    expectSameBits(await logitsOf(file.outputDir, prompt), await logitsOf(source.outputDir, prompt));
   });
 
   it('becomes configuration and tokenizer files of the model folder', async () => {

@@ -10,7 +10,7 @@ import { ModelBuildError } from '../src/errors.ts';
 import { createTinyGguf, type TinyGguf, type TinyGgufOptions } from '../src/testing/tiny-gguf.ts';
 import { writeAdapter } from '../src/testing/write-adapter.ts';
 import { expectSameBits } from './same-bits.ts';
-import { relativeError, SlotsSession } from './slots-session.ts';
+import { logitsOf, relativeError } from './slots-session.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -22,13 +22,6 @@ let made = 0;
 async function tinyGguf(options: Partial<TinyGgufOptions> = {}): Promise<TinyGguf> {
   const own = join(folder, `model-${made++}`);
   return createTinyGguf(own, { typeOf, ...options });
-}
-
-async function logitsOf(built: string): Promise<Float32Array[]> {
-  const session = await SlotsSession.open(built);
-  const logits = await session.run([prompt], [0]);
-  await session.close();
-  return logits;
 }
 
 async function refusal(sourceDir: string): Promise<ModelBuildError> {
@@ -98,7 +91,7 @@ describe('a GGUF file', () => {
     const own = await tinyGguf({ shardCount: 3 });
     const whole = await ensureModel({ sourceDir: tiny.file, cacheDir, precision: 'f32' });
     const built = await ensureModel({ sourceDir: own.file, cacheDir, precision: 'f32' });
-    expectSameBits(await logitsOf(built), await logitsOf(whole));
+    expectSameBits(await logitsOf(built, prompt), await logitsOf(whole, prompt));
     const last = own.file.replace('00001-of', '00003-of');
     expect(await ensureModel({ sourceDir: last, cacheDir, precision: 'f32' })).toBe(built);
     await rm(own.source, { recursive: true });
@@ -119,10 +112,10 @@ describe('a GGUF file', () => {
     await writeAdapter(adapterDir, { r: 1, lora_alpha: 1, target_modules: ['gate_proj'] }, pair);
     const build = (sourceDir: string, precision: 'f32' | 'file') =>
       ensureModel({ sourceDir, adapterDir, cacheDir, precision, kvType: 'float32' });
-    const exact = await logitsOf(await build(tiny.source, 'f32'));
-    expectSameBits(await logitsOf(await build(tiny.file, 'f32')), exact);
+    const exact = await logitsOf(await build(tiny.source, 'f32'), prompt);
+    expectSameBits(await logitsOf(await build(tiny.file, 'f32'), prompt), exact);
     const built = await build(tiny.file, 'file');
-    expect(relativeError(await logitsOf(built), exact)).toBeLessThan(0.03);
+    expect(relativeError(await logitsOf(built, prompt), exact)).toBeLessThan(0.03);
     const manifest = JSON.parse(await readFile(join(built, 'ortler-model.json'), 'utf8'));
     expect(manifest.weightFormats.gateUp).toEqual({ q8: 1, q4: 1 });
     expect(manifest.fileTypes).toEqual({ kept: ['Q4_0'], rounded: ['Q4_0'] });

@@ -24,7 +24,7 @@ import {
 } from '../src/testing/tiny-quantised.ts';
 import { type RawTensor, writeRawSafetensors } from '../src/testing/write-raw-safetensors.ts';
 import { expectSameBits } from './same-bits.ts';
-import { relativeError, SlotsSession } from './slots-session.ts';
+import { logitsOf, relativeError } from './slots-session.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { storedMatrices } from './unpack-tiles.ts';
 
@@ -141,13 +141,6 @@ const MORE_CASES: readonly Case[] = [
   },
 ];
 
-async function logitsOf(built: string): Promise<Float32Array[]> {
-  const session = await SlotsSession.open(built);
-  const logits = await session.run([prompt], [0]);
-  await session.close();
-  return logits;
-}
-
 async function build(
   sourceDir: string,
   name: string,
@@ -156,7 +149,7 @@ async function build(
 ) {
   const outputDir = join(folder, name);
   const manifest = await buildModel({ sourceDir, outputDir, precision, variant, kvType: 'float32' });
-  return { manifest, logits: await logitsOf(outputDir) };
+  return { manifest, logits: await logitsOf(outputDir, prompt) };
 }
 
 /** What a `file` build of the kernels stores. */

@@ -14,7 +14,7 @@ import { createTinyCheckpoint, seededTensors } from '../src/testing/tiny-model.t
 import { writeSafetensors } from '../src/testing/write-safetensors.ts';
 import { QUANTISED_SHAPES, writeDequantised } from './dequantised-checkpoint.ts';
 import { plainLogits } from './plain-decoder.ts';
-import { largestDifference, relativeError, SlotsSession } from './slots-session.ts';
+import { largestDifference, logitsOf, relativeError, SlotsSession } from './slots-session.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { storedMatrices } from './unpack-tiles.ts';
 
@@ -68,7 +68,7 @@ describe.each(
 
   it('has the logits of a plain decoder with the stored weights, but for the rounding of activations', async () => {
     const expected = plainLogits(config, prompt, { matrices: stored });
-    expect(relativeError(await logitsOf(built), expected)).toBeLessThan(KERNEL_BOUNDS[precision]);
+    expect(relativeError(await logitsOf(built, prompt), expected)).toBeLessThan(KERNEL_BOUNDS[precision]);
   });
 });
 
@@ -92,7 +92,7 @@ describe.each(
     const format = { bits: precision === 'q4' ? 4 : 8, blockSize: 32 } as const;
     await writeDequantised(join(base, 'dequantised'), shape, format);
     await build('dequantised', 'reference', 'f32');
-    expected = await logitsOf(join(base, 'reference'));
+    expected = await logitsOf(join(base, 'reference'), prompt);
   });
 
   const build = (from: string, to: string, as: Precision) =>
@@ -106,12 +106,12 @@ describe.each(
   it('stores exactly the values that the quantiser chose', async () => {
     // With float32 activations nothing but the order of sums differs from the reference.
     await useFloatActivations(join(base, 'built'));
-    const logits = await logitsOf(join(base, 'built'), 'float-activations.onnx');
+    const logits = await logitsOf(join(base, 'built'), prompt, 'float-activations.onnx');
     expect(differenceOf(logits, expected)).toBeLessThan(1e-4);
   });
 
   it('stays within the stated bounds of the reference with 8-bit activations', async () => {
-    const logits = await logitsOf(join(base, 'built'));
+    const logits = await logitsOf(join(base, 'built'), prompt);
     expect(differenceOf(logits, expected)).toBeLessThan(LARGEST_BOUND);
     const relative = relativeError(logits, expected);
     expect(relative).toBeLessThan(ROOT_MEAN_SQUARE_BOUND);
@@ -147,13 +147,6 @@ it.each(['kernels', 'slots'] as const)(
 
 function differenceOf(a: Float32Array[], b: Float32Array[]): number {
   return Math.max(...a.map((row, i) => largestDifference(row, b[i]!)));
-}
-
-async function logitsOf(built: string, graphFile?: string): Promise<Float32Array[]> {
-  const session = await SlotsSession.open(built, graphFile === undefined ? {} : { graphFile });
-  const logits = await session.run([prompt], [0]);
-  await session.close();
-  return logits;
 }
 
 /** Writes a second graph beside the first whose MatMulNBits keep activations in float32 (accuracy level 1). */

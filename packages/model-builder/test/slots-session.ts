@@ -158,6 +158,18 @@ export function largestDifference(a: ArrayLike<number>, b: ArrayLike<number>): n
   return largest;
 }
 
+/** Logits of every position of a prompt that a new session computes in one call. */
+export async function logitsOf(
+  model: string,
+  prompt: readonly number[],
+  graphFile?: string,
+): Promise<Float32Array[]> {
+  const session = await SlotsSession.open(model, graphFile === undefined ? {} : { graphFile });
+  const logits = await session.run([prompt], [0]);
+  await session.close();
+  return logits;
+}
+
 /** Root of the mean squared difference over the root of the mean square. */
 export function relativeError(
   rows: readonly ArrayLike<number>[],

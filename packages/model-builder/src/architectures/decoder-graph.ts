@@ -7,7 +7,7 @@ import { linear } from '../blocks/linear.ts';
 import { lmHead, selectRows } from '../blocks/lm-head.ts';
 import { mlp } from '../blocks/mlp.ts';
 import { norm } from '../blocks/norm.ts';
-import { layerInput, perLayerInputs, perLayerUpdate } from '../blocks/per-layer-input.ts';
+import { layerInput, perLayerInputs } from '../blocks/per-layer-input.ts';
 import { declarePositions } from '../blocks/positions.ts';
 import { declareQueryScale } from '../blocks/query-scale.ts';
 import { addUpdate, type Stream, scaleLayer } from '../blocks/residual-stream.ts';
@@ -15,6 +15,7 @@ import { declareRotaryTables } from '../blocks/rotary.ts';
 import { DYNAMIC_DIMS, SHARED_INPUT } from '../blocks/variant.ts';
 import { ModelBuildError } from '../errors.ts';
 import { type DecoderConfig, readsPositions } from '../hugging-face/decoder-config.ts';
+import { addPerLayerInput } from './add-per-layer-input.ts';
 import { layerNorm, nextNorm } from './placed-norms.ts';
 
 /**
@@ -95,7 +96,10 @@ function decoderLayer(
     ownNorm,
     next: undefined,
   }).residual;
-  if (own !== undefined) sum = addPerLayerInput(context, layer, { residual: sum, own });
+  if (own !== undefined)
+    sum = addPerLayerInput(context, layer, { residual: sum, own }, (role, at, input) =>
+      linear(context, { path: at, input, matrices: [weights.matrix(layer, role)], biases: [] }),
+    );
   if (config.hasLayerScale) sum = scaleLayer(context, layer, sum);
   return { residual: sum, normed: next === undefined ? sum : norm(context, next.path, sum, next.weights) };
 }
@@ -118,20 +122,6 @@ function perLayerValues(context: BlockContext, embedded: string): string | undef
     biases: [],
   });
   return perLayerInputs({ ...context, positionRank: variant.positionRank }, { rows, projected });
-}
-
-function addPerLayerInput(
-  context: BlockContext,
-  layer: number,
-  values: { readonly residual: string; readonly own: string },
-): string {
-  const { weights } = context;
-  const update = perLayerUpdate(context, layer, values, (role, path, input) =>
-    linear(context, { path, input, matrices: [weights.matrix(layer, role)], biases: [] }),
-  );
-  const ownNorm = layerNorm(weights, layer, 'afterPerLayerInput');
-  const path = `/model/layers.${layer}/per_layer_input`;
-  return addUpdate(context, path, { residual: values.residual, update, ownNorm, next: undefined }).residual;
 }
 
 /** Throws: `unsupported`. */

@@ -109,7 +109,10 @@ export class ConfigFields {
     const [fast, slow] = ['fast', 'slow'].map(name =>
       this.optionalNumber(`${architecture}.rope.scaling.yarn_beta_${name}`),
     );
-    const multiplier = this.optionalNumber(`${architecture}.rope.scaling.yarn_log_multiplier`);
+    // 0 is the same as nothing.
+    const multiplierKey = `${architecture}.rope.scaling.yarn_log_multiplier`;
+    const multiplier =
+      this.#metadata.get(multiplierKey) === 0 ? undefined : this.optionalNumber(multiplierKey);
     return {
       rope_type: 'yarn',
       factor,

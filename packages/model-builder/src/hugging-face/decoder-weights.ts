@@ -193,7 +193,7 @@ export interface NormWeights {
 }
 
 /** `[outputs, inputs]`. */
-export function matrixShape(
+function matrixShape(
   { headCount, hiddenSize, layers, perLayerInput }: DecoderConfig,
   layer: number,
   role: LayerMatrix,

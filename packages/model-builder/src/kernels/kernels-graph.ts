@@ -3,10 +3,11 @@
 
 import { SLOTS_INPUT, SLOTS_OUTPUT } from '@ortler/engine/graph-contract';
 import { GraphRecorder } from '@ortler/onnx';
+import { addPerLayerInput } from '../architectures/add-per-layer-input.ts';
 import { layerNorm } from '../architectures/placed-norms.ts';
 import { scaled } from '../blocks/elementwise.ts';
 import { selectRows, shapeLogits, shapesLogits } from '../blocks/lm-head.ts';
-import { layerInput, perLayerInputs, perLayerUpdate } from '../blocks/per-layer-input.ts';
+import { layerInput, perLayerInputs } from '../blocks/per-layer-input.ts';
 import { declarePositions } from '../blocks/positions.ts';
 import { declareQueryScale } from '../blocks/query-scale.ts';
 import { addUpdate, type PlacedNorm, scaleLayer } from '../blocks/residual-stream.ts';
@@ -131,7 +132,12 @@ function decoderLayer(
     input: mlpInner(context, layer, mlpInput),
     residual,
   });
-  if (own !== undefined) residual = addPerLayerInput(context, layer, { residual, own });
+  if (own !== undefined) {
+    const matrices = layerMatrices(config, layer);
+    residual = addPerLayerInput(context, layer, { residual, own }, (role, at, value) =>
+      multiply(context, at, { input: value, matrices: [tiles(context, matrices[role]!)] }),
+    );
+  }
   return config.hasLayerScale ? scaleLayer(context, layer, residual) : residual;
 }
 
@@ -144,20 +150,6 @@ function perLayerValues(context: KernelsContext, embedded: string): string | und
   const matrices = [tiles(context, PER_LAYER_MODEL_PROJECTION)];
   const projected = multiply(context, `${path}/model_projection`, { input: embedded, matrices });
   return perLayerInputs({ ...context, ...VARIANT }, { rows, projected });
-}
-
-function addPerLayerInput(
-  context: KernelsContext,
-  layer: number,
-  values: { readonly residual: string; readonly own: string },
-): string {
-  const matrices = layerMatrices(context.config, layer);
-  const update = perLayerUpdate(context, layer, values, (role, path, input) =>
-    multiply(context, path, { input, matrices: [tiles(context, matrices[role]!)] }),
-  );
-  const ownNorm = layerNorm(context.weights, layer, 'afterPerLayerInput');
-  const path = `/model/layers.${layer}/per_layer_input`;
-  return addUpdate(context, path, { residual: values.residual, update, ownNorm, next: undefined }).residual;
 }
 
 const UPDATES = {
