@@ -1,25 +1,27 @@
 // docs/models.md, made of the tables of architectures, models and quantisations.
 
-import { KNOWN_MODELS } from '../src/architectures/known-models.ts';
+import { OTHER_MODELS } from '../src/architectures/other-models.ts';
 import { ARCHITECTURES } from '../src/architectures/table.ts';
-import { WRAPPER_TYPES } from '../src/architectures/text-parts.ts';
+import { WRAPPERS } from '../src/architectures/text-parts.ts';
 import { GGUF_ARCHITECTURES } from '../src/gguf/architectures.ts';
 import {
   UNSUPPORTED_FORMATS,
   UNSUPPORTED_METHODS,
 } from '../src/quantised-checkpoint/unsupported-quantisation.ts';
 
-/** Names of all model types that are built. */
-export const BUILT_TYPES = [...new Set([...ARCHITECTURES.keys(), ...WRAPPER_TYPES])].toSorted();
+/** All model types that are built. */
+export const BUILT_MODELS: readonly (readonly [modelType: string, names: string])[] = [
+  ...[...ARCHITECTURES, ...WRAPPERS].map(([type, { names }]) => [type, names] as const),
+].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 /** Relative to the repository. */
 export const PAGE = 'docs/models.md';
 
 export function modelsPage(): string {
-  const built = BUILT_TYPES.map(type => [code(type), KNOWN_MODELS[type]?.names ?? '']);
-  const others = Object.entries(KNOWN_MODELS)
-    .filter(([type, { needs }]) => needs !== undefined && !BUILT_TYPES.includes(type))
-    .toSorted(([a], [b]) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
+  const built = BUILT_MODELS.map(([type, names]) => [code(type), names]);
+  const others = Object.entries(OTHER_MODELS).toSorted(([a], [b]) =>
+    a.toLowerCase() < b.toLowerCase() ? -1 : 1,
+  );
   return `# Models
 
 Which models are built, and what others would need. This page is made of the tables that the builder decides by:
@@ -46,7 +48,7 @@ A model of these types is refused with what it would need. A type in neither tab
 
 ${table(
   ['model_type', 'models', 'would need'],
-  others.map(([type, { names, needs = '' }]) => [code(type), names, needs]),
+  others.map(([type, { names, needs }]) => [code(type), names, needs]),
 )}
 
 ## Quantisations that are not read

@@ -5,6 +5,7 @@ import type { Architecture } from './architecture.ts';
 
 export const arcee: Architecture = {
   modelType: 'arcee',
+  names: 'Arcee Foundation Models (AFM)',
   defaults: { rms_norm_eps: 1e-5 },
   activations: { relu2: 'relu2' },
   read: keys => ({

@@ -7,6 +7,8 @@ import type { RopeReader } from './read-rope.ts';
 
 export interface Architecture {
   readonly modelType: string;
+  /** Families and models by the names that people know, for docs/models.md. */
+  readonly names: string;
   /** Values of keys that config.json leaves out. */
   readonly defaults?: Partial<ConfigKeys>;
   /** Activations that may be named, the default first. Default: SiLU only. */

@@ -7,6 +7,7 @@ import { allButEvery, slidingLayers, windowLength } from './layer-windows.ts';
 
 export const cohere2: Architecture = {
   modelType: 'cohere2',
+  names: 'Command R7B, Aya Expanse',
   defaults: { tie_word_embeddings: true, sliding_window: 4096, layer_norm_eps: 1e-5, logit_scale: 0.0625 },
   readsLayerTypes: true,
   read(keys, reader) {

@@ -5,6 +5,7 @@ import type { Architecture } from './architecture.ts';
 
 export const ernie: Architecture = {
   modelType: 'ernie4_5',
+  names: 'ERNIE 4.5, dense',
   defaults: { num_key_value_heads: 2, head_dim: 128, rms_norm_eps: 1e-5, tie_word_embeddings: true },
   read(keys, reader) {
     const bias = keys.use_bias ?? false;

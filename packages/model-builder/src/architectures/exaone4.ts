@@ -7,6 +7,7 @@ import { allButEvery, slidingLayers, windowLength } from './layer-windows.ts';
 
 export const exaone4: Architecture = {
   modelType: 'exaone4',
+  names: 'EXAONE 4',
   defaults: { rms_norm_eps: 1e-5, sliding_window: 4096 },
   readsLayerTypes: true,
   read(keys, reader) {

@@ -27,6 +27,7 @@ export const SANDWICH = {
 
 export const gemma: Architecture = {
   modelType: 'gemma',
+  names: 'Gemma 1, CodeGemma',
   defaults: { head_dim: 256, tie_word_embeddings: true },
   // The first published configurations say "gelu" and mean the approximation.
   activations: { ...GELU_TANH, gelu: 'gelu-tanh' },
@@ -35,6 +36,7 @@ export const gemma: Architecture = {
 
 export const gemma2: Architecture = {
   modelType: 'gemma2',
+  names: 'Gemma 2',
   defaults: {
     head_dim: 256,
     num_key_value_heads: 4,
@@ -63,6 +65,7 @@ export const gemma2: Architecture = {
 
 export const gemma3: Architecture = {
   modelType: 'gemma3_text',
+  names: 'Gemma 3 270M and 1B, FunctionGemma',
   // Published configurations leave out most of what transformers takes by default.
   defaults: {
     vocab_size: 262_208,

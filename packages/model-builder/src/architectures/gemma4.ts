@@ -11,6 +11,7 @@ import { allButEvery, slidingLayers, windowLength } from './layer-windows.ts';
 
 export const gemma4: Architecture = {
   modelType: 'gemma4_text',
+  names: 'Gemma 4, dense, E2B and E4B',
   defaults: {
     vocab_size: 262_144,
     num_attention_heads: 8,

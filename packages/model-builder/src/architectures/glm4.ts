@@ -5,6 +5,7 @@ import type { Architecture } from './architecture.ts';
 
 export const glm4: Architecture = {
   modelType: 'glm4',
+  names: 'GLM-4 0414, GLM-Z1',
   defaults: { num_key_value_heads: 2, head_dim: 128, rms_norm_eps: 1.5625e-7 },
   read: (keys, reader) => ({
     qkvBias: keys.attention_bias ?? true,

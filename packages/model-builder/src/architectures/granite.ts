@@ -5,6 +5,7 @@ import type { Architecture } from './architecture.ts';
 
 export const granite: Architecture = {
   modelType: 'granite',
+  names: 'Granite 3',
   defaults: { rms_norm_eps: 1e-6 },
   read: keys => ({
     qkvBias: keys.attention_bias ?? false,

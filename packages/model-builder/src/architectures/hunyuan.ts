@@ -5,6 +5,7 @@ import type { Architecture } from './architecture.ts';
 
 export const hunyuan: Architecture = {
   modelType: 'hunyuan_v1_dense',
+  names: 'Hunyuan, dense',
   defaults: { rms_norm_eps: 1e-5 },
   read: (keys, reader) => ({
     qkvBias: keys.attention_bias ?? false,

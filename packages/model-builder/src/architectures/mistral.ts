@@ -7,6 +7,7 @@ import { uniformLayers } from './layer-windows.ts';
 
 export const mistral: Architecture = {
   modelType: 'mistral',
+  names: 'Mistral 7B, Mistral Nemo, Mistral Small, Codestral, Zephyr',
   defaults: { sliding_window: 4096 },
   read: uniformLayers,
 };
@@ -16,6 +17,7 @@ const GROWTH_KEY = 'llama_4_scaling_beta';
 
 export const ministral3: Architecture = {
   modelType: 'ministral3',
+  names: 'Ministral 3 (text)',
   defaults: { head_dim: 128, sliding_window: null },
   read(keys, reader) {
     const block = keys.rope_parameters === undefined ? 'rope_scaling' : 'rope_parameters';

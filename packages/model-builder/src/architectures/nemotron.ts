@@ -6,6 +6,7 @@ import type { Architecture } from './architecture.ts';
 
 export const nemotron: Architecture = {
   modelType: 'nemotron',
+  names: 'Nemotron 4, Minitron',
   activations: { relu2: 'relu2' },
   read: (keys, reader) => ({
     qkvBias: keys.attention_bias ?? false,

@@ -23,6 +23,7 @@ function common(keys: ConfigKeys): DecoderFeatures {
 
 export const olmo2: Architecture = {
   modelType: 'olmo2',
+  names: 'OLMo 2',
   defaults: { rms_norm_eps: 1e-5 },
   read: common,
 };
@@ -38,6 +39,7 @@ function refuseSharedTheta({ rope_theta: theta }: ConfigKeys, reader: ConfigRead
 
 export const olmo3: Architecture = {
   modelType: 'olmo3',
+  names: 'OLMo 3',
   defaults: { rms_norm_eps: 1e-5, sliding_window: 4096 },
   readsLayerTypes: true,
   read(keys, reader) {

@@ -7,6 +7,7 @@ import { uniformLayers } from './layer-windows.ts';
 
 export const phi3: Architecture = {
   modelType: 'phi3',
+  names: 'Phi-3, 3.5, 4 and 4-mini',
   defaults: { rms_norm_eps: 1e-5, sliding_window: null, original_max_position_embeddings: 4096 },
   read(keys, reader) {
     const rope = reader.rope({ defaultPartialFactor: 1 });

@@ -6,6 +6,7 @@ import { QWEN_WINDOW_DEFAULTS, qwenLayers } from './qwen-windows.ts';
 
 export const qwen3: Architecture = {
   modelType: 'qwen3',
+  names: 'Qwen 3, dense',
   defaults: { head_dim: 128, ...QWEN_WINDOW_DEFAULTS },
   readsLayerTypes: true,
   read: (keys, reader) => ({

@@ -7,10 +7,10 @@ import { type Activation, type DecoderConfig, LLAMA_MODULES } from '../hugging-f
 import { readJsonFile } from '../hugging-face/json-file.ts';
 import type { Architecture, ConfigReader } from './architecture.ts';
 import { type ConfigKeys, configKeys } from './config-keys.ts';
-import { KNOWN_MODELS } from './known-models.ts';
+import { OTHER_MODELS } from './other-models.ts';
 import { ropeReader } from './read-rope.ts';
 import { ARCHITECTURES } from './table.ts';
-import { textPart, WRAPPER_TYPES } from './text-parts.ts';
+import { textPart, WRAPPERS } from './text-parts.ts';
 
 export const CONFIG_FILE = 'config.json';
 
@@ -111,16 +111,16 @@ function findArchitecture(fault: ConfigFault, json: unknown): Architecture {
   const modelType = (json as { model_type?: unknown } | null)?.model_type;
   const architecture = typeof modelType === 'string' ? ARCHITECTURES.get(modelType) : undefined;
   if (architecture !== undefined) return architecture;
-  const allowed = [...ARCHITECTURES.keys(), ...WRAPPER_TYPES].toSorted().join(', ');
+  const allowed = [...ARCHITECTURES.keys(), ...WRAPPERS.keys()].toSorted().join(', ');
   throw fault('unsupported', 'model_type', `is ${describeModel(modelType)}; allowed are ${allowed}`);
 }
 
 /** A model type that is not built, with what it would need where that is known. */
 function describeModel(modelType: unknown): string {
   const value = JSON.stringify(modelType);
-  if (typeof modelType !== 'string' || !Object.hasOwn(KNOWN_MODELS, modelType)) return value;
-  const { names, needs } = KNOWN_MODELS[modelType]!;
-  return needs === undefined ? value : `${value} (${names}), which would need ${needs}`;
+  if (typeof modelType !== 'string' || !Object.hasOwn(OTHER_MODELS, modelType)) return value;
+  const { names, needs } = OTHER_MODELS[modelType]!;
+  return `${value} (${names}), which would need ${needs}`;
 }
 
 function refuseUnsupported(

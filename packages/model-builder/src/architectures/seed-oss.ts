@@ -5,6 +5,7 @@ import type { Architecture } from './architecture.ts';
 
 export const seedOss: Architecture = {
   modelType: 'seed_oss',
+  names: 'Seed-OSS',
   defaults: { num_key_value_heads: 8, head_dim: 128, rms_norm_eps: 1e-6 },
   read: keys => ({
     qkvBias: keys.attention_bias ?? true,

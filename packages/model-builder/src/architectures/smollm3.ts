@@ -16,6 +16,7 @@ function rotatedLayers(keys: ConfigKeys, reader: ConfigReader): (layer: number) 
 
 export const smollm3: Architecture = {
   modelType: 'smollm3',
+  names: 'SmolLM3',
   defaults: { num_key_value_heads: 4, rms_norm_eps: 1e-6, tie_word_embeddings: true },
   readsLayerTypes: true,
   read(keys, reader) {

@@ -6,6 +6,7 @@ import { uniformLayers } from './layer-windows.ts';
 
 export const starcoder2: Architecture = {
   modelType: 'starcoder2',
+  names: 'StarCoder 2',
   defaults: { num_key_value_heads: 2, tie_word_embeddings: true, sliding_window: null },
   activations: { gelu_pytorch_tanh: 'gelu-tanh' },
   read(keys, reader) {

@@ -1,24 +1,36 @@
 // Models of text and images: their text part is built, and images are refused by the server.
 
-/** The `model_type` of the part that `text_config` describes, by that of the wrapper. */
-const TEXT_PARTS: ReadonlyMap<string, string> = new Map([
-  ['gemma3', 'gemma3_text'],
-  ['gemma4', 'gemma4_text'],
-  ['mistral3', 'mistral'],
-]);
+export interface Wrapper {
+  /** `model_type` of the part that `text_config` describes, where it does not name one. */
+  readonly textType: string;
+  /** As of an `Architecture`. */
+  readonly names: string;
+}
 
-/** Names of the wrappers that are built. */
-export const WRAPPER_TYPES: readonly string[] = [...TEXT_PARTS.keys()];
+/** By the `model_type` of the wrapper. */
+export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map(
+  Object.entries({
+    gemma3: { textType: 'gemma3_text', names: 'Gemma 3 4B to 27B, MedGemma (text; images are refused)' },
+    gemma4: {
+      textType: 'gemma4_text',
+      names: 'Gemma 4, dense, E2B and E4B (text; images and sound are refused)',
+    },
+    mistral3: {
+      textType: 'mistral',
+      names: 'Mistral Small 3.1 and 3.2, Ministral 3 (text; images are refused)',
+    },
+  }),
+);
 
 /** The configuration of the text part; undefined for a model of text alone. */
 export function textPart(json: unknown): Readonly<Record<string, unknown>> | undefined {
   if (!isObject(json) || typeof json.model_type !== 'string') return undefined;
-  const modelType = TEXT_PARTS.get(json.model_type);
-  if (modelType === undefined || !isObject(json.text_config)) return undefined;
+  const wrapper = WRAPPERS.get(json.model_type);
+  if (wrapper === undefined || !isObject(json.text_config)) return undefined;
   // The head belongs to the wrapper.
   const tied = json.tie_word_embeddings;
   const shared = tied === undefined ? {} : { tie_word_embeddings: tied };
-  return { model_type: modelType, ...shared, ...json.text_config };
+  return { model_type: wrapper.textType, ...shared, ...json.text_config };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

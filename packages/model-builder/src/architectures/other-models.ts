@@ -1,11 +1,11 @@
-// The model types that people bring: what they are called, and what those that are not built would need. `docs/models.md` and the
-// refusal of a model type are made of this table. What is said of a type that `table.ts` has is not shown.
+// Model types that people bring and that are not built: what they are called, and what they would need. `docs/models.md` and the
+// refusal of a model type are made of this table.
 
-export interface KnownModel {
+export interface OtherModel {
   /** Families and models by the names that people know. */
   readonly names: string;
-  /** What building it would need. Absent for types that are built. */
-  readonly needs?: string;
+  /** What building it would need. */
+  readonly needs: string;
 }
 
 const EXPERTS =
@@ -24,71 +24,42 @@ const LEARNED_POSITIONS = 'learned or ALiBi positions, and LayerNorm with biases
 const OWN_LAYOUT = 'its own layout of weights, which Python code of its repository defines';
 const PARTIAL_ROTARY = 'rotation of a part of each head';
 
-const of = (names: string, needs: string): KnownModel => ({ names, needs });
+const of = (names: string, needs: string): OtherModel => ({ names, needs });
 
 /** By `model_type`. */
-export const KNOWN_MODELS: Readonly<Record<string, KnownModel>> = {
+export const OTHER_MODELS: Readonly<Record<string, OtherModel>> = {
   // Decoders.
   apertus: of('Apertus', 'the activation xIELU'),
-  arcee: { names: 'Arcee Foundation Models (AFM)' },
   baichuan: of('Baichuan 1 and 2', OWN_LAYOUT),
   bitnet: of('BitNet b1.58', 'ternary weights, norms inside attention and MLP, squared ReLU'),
   bloom: of('BLOOM', LEARNED_POSITIONS),
   chatglm: of('ChatGLM 2 and 3, GLM-4 of 2024', OWN_LAYOUT),
   codegen: of('CodeGen', LEARNED_POSITIONS),
   cohere: of('Command R', 'LayerNorm of query and key heads'),
-  cohere2: { names: 'Command R7B, Aya Expanse' },
   diffllama: of('DiffLlama', 'differential attention'),
-  ernie4_5: { names: 'ERNIE 4.5, dense' },
   exaone: of('EXAONE 3 and 3.5', OWN_LAYOUT),
-  exaone4: { names: 'EXAONE 4' },
   falcon: of('Falcon 7B, 40B, 11B', 'parallel attention and MLP with LayerNorm and fused projections'),
-  gemma: { names: 'Gemma 1, CodeGemma' },
-  gemma2: { names: 'Gemma 2' },
-  gemma3: { names: 'Gemma 3 4B to 27B, MedGemma (text; images are refused)' },
-  gemma3_text: { names: 'Gemma 3 270M and 1B, FunctionGemma' },
   gemma3n: of('Gemma 3n', 'per-layer embeddings, caches shared by layers, AltUp and LAuReL'),
   gemma3n_text: of('Gemma 3n', 'per-layer embeddings, caches shared by layers, AltUp and LAuReL'),
-  gemma4: { names: 'Gemma 4, dense, E2B and E4B (text; images and sound are refused)' },
-  gemma4_text: { names: 'Gemma 4, dense, E2B and E4B' },
   glm: of('GLM-4 9B, GLM-Edge', `${PARTIAL_ROTARY}, interleaved; fused projections`),
-  glm4: { names: 'GLM-4 0414, GLM-Z1' },
   gpt2: of('GPT-2, DistilGPT2', LEARNED_POSITIONS),
   gpt_bigcode: of('StarCoder, SantaCoder', LEARNED_POSITIONS),
   gpt_neo: of('GPT-Neo', LEARNED_POSITIONS),
   gpt_neox: of('Pythia, GPT-NeoX, Dolly', `${PARTIAL_ROTARY}; LayerNorm with biases, fused projections`),
   gptj: of('GPT-J', `${PARTIAL_ROTARY}; LayerNorm with biases`),
-  granite: { names: 'Granite 3' },
   helium: of('Helium', 'interleaved rotation'),
-  hunyuan_v1_dense: { names: 'Hunyuan, dense' },
   internlm2: of('InternLM 2 and 2.5', OWN_LAYOUT),
   internlm3: of('InternLM 3', OWN_LAYOUT),
-  llama: {
-    names:
-      'Llama 1 to 3.3, SmolLM 1 and 2, TinyLlama, Yi, DeepSeek R1 Distill Llama and other Llama derivatives',
-  },
   minicpm: of('MiniCPM 1 and 2', 'scales of embedding, depth and logits'),
   minicpm3: of('MiniCPM 3', LATENT),
-  ministral3: { names: 'Ministral 3 (text)' },
-  mistral: { names: 'Mistral 7B, Mistral Nemo, Mistral Small, Codestral, Zephyr' },
-  mistral3: { names: 'Mistral Small 3.1 and 3.2, Ministral 3 (text; images are refused)' },
   mpt: of('MPT', LEARNED_POSITIONS),
-  nemotron: { names: 'Nemotron 4, Minitron' },
   olmo: of('OLMo 1', 'LayerNorm without weights'),
-  olmo2: { names: 'OLMo 2' },
-  olmo3: { names: 'OLMo 3' },
   opt: of('OPT, Galactica', LEARNED_POSITIONS),
   persimmon: of('Persimmon', `${PARTIAL_ROTARY}, LayerNorm, squared ReLU`),
   phi: of('Phi-1, 1.5 and 2', `parallel attention and MLP with LayerNorm, ${PARTIAL_ROTARY}`),
-  phi3: { names: 'Phi-3, 3.5, 4 and 4-mini' },
   phi3small: of('Phi-3 Small', 'block-sparse attention'),
   qwen: of('Qwen 1', OWN_LAYOUT),
-  qwen2: { names: 'Qwen 1.5 to 2.5, QwQ, DeepSeek R1 Distill Qwen' },
-  qwen3: { names: 'Qwen 3, dense' },
-  seed_oss: { names: 'Seed-OSS' },
-  smollm3: { names: 'SmolLM3' },
   stablelm: of('StableLM', `${PARTIAL_ROTARY}, LayerNorm`),
-  starcoder2: { names: 'StarCoder 2' },
   xglm: of('XGLM', LEARNED_POSITIONS),
 
   // Mixtures of experts.
