@@ -25,8 +25,8 @@ export const ministral3: Architecture = {
     const growth = settings[GROWTH_KEY];
     if (typeof growth !== 'number') return reader.invalid(`${block}.${GROWTH_KEY}`, 'must be a number');
     const period = settings.original_max_position_embeddings ?? keys.max_position_embeddings;
-    if (typeof period !== 'number' || period <= 0)
-      return reader.invalid(`${block}.original_max_position_embeddings`, 'must be a number above 0');
+    if (typeof period !== 'number' || !Number.isSafeInteger(period) || period <= 0)
+      return reader.invalid(`${block}.original_max_position_embeddings`, 'must be a whole number above 0');
     return { ...uniformLayers(keys, reader), queryScale: { growth, period } };
   },
 };
