@@ -42,6 +42,7 @@ import { countFormats } from './kernels/count-formats.ts';
 import { fileFormats } from './kernels/file-formats.ts';
 import { type KernelsGraphParts, recordKernelsGraph } from './kernels/kernels-graph.ts';
 import { measureWeightError } from './kernels/weight-error.ts';
+import { findLayerCaches } from './layer-caches.ts';
 import { LoraAdapter } from './lora/adapter.ts';
 import { mergeAdapter } from './lora/merged-checkpoint.ts';
 import type { WrittenMatrix } from './weights/written-matrix.ts';
@@ -257,6 +258,7 @@ function toManifest(
   const { modelType, layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize, contextLength } =
     config;
   const longRope = longRopeChoice(config);
+  const layerCaches = findLayerCaches(facts.variant, config);
   return {
     formatVersion: GRAPH_FORMAT_VERSION,
     modelType,
@@ -265,23 +267,13 @@ function toManifest(
     headCount,
     kvHeadCount,
     headSize,
-    ...differingCaches(config),
+    ...(layerCaches && { layerCaches }),
     hiddenSize,
     vocabSize,
     contextLength,
     ...(longRope !== undefined && { longRope }),
     ...facts,
   };
-}
-
-/** Nothing where all layers have caches of the same size. */
-function differingCaches({
-  layers,
-  kvHeadCount,
-  headSize,
-}: DecoderConfig): Pick<BuildManifest, 'layerCaches'> {
-  if (layers.every(layer => layer.kvHeadCount === kvHeadCount && layer.headSize === headSize)) return {};
-  return { layerCaches: layers.map(layer => ({ kvHeadCount: layer.kvHeadCount, headSize: layer.headSize })) };
 }
 
 /** Undefined where the precision alone decides. Throws: as `WeightSource.tensor`, or the reason of `signal`. */

@@ -2,6 +2,7 @@
 
 import { cp, mkdir, open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import type { GraphVariant } from '@ortler/engine/graph-contract';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
 import { describeModel } from '../src/inspect/describe-model.ts';
@@ -177,6 +178,26 @@ describe('a description', () => {
     expect(estimateMemory(described, { ...KERNELS, kvType: undefined, contextLength: 32 })).toMatchObject([
       { precision: 'q4', kvType: 'int8', cacheBytes: 8 * 20 * 32 },
     ]);
+  });
+
+  it('has the caches of layers with windows in their size, and none of layers that read another', async () => {
+    const config = { model_type: 'mistral', sliding_window: 100, max_position_embeddings: 8192 };
+    await createTinyCheckpoint(source, { config });
+    const described = await describeModel(source, KERNELS);
+    const bytesOf = (variant: GraphVariant, contextLength: number, shape = described.shape!) => {
+      const options = { variant, kvType: 'float32', contextLength } as const;
+      return estimateMemory({ ...described, shape }, options)[0]!.cacheBytes;
+    };
+    // Two layers, keys and values, two heads, 16 floats: a ring has 99 tokens and 1024, in whole pieces of 256.
+    const token = 2 * 2 * 2 * 16 * 4;
+    expect([1024, 1280, 8192].map(length => bytesOf('kernels', length))).toEqual(
+      [1024, 1280, 1280].map(length => length * token),
+    );
+    expect(bytesOf('slots', 8192)).toBe(8192 * token);
+    const [own] = described.shape!.layerCaches!;
+    const shape = { ...described.shape!, layerCaches: [own!, { ...own!, kvSource: 0 }] };
+    expect(bytesOf('kernels', 8192, shape)).toBe((1280 * token) / 2);
+    expect(bytesOf('slots', 8192, shape)).toBe(8192 * token);
   });
 
   it('of a LoRA adapter, and of nothing, is refused', async () => {

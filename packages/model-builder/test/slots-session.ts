@@ -48,7 +48,7 @@ export class SlotsSession {
     this.manifest = manifest;
     this.#batch = batch;
     this.#capacity = capacity;
-    for (let layer = 0; layer < manifest.layerCount; layer++) {
+    for (const layer of this.#cachedLayers) {
       const length = this.#cacheDims(layer).reduce((product, dim) => product * dim, 1);
       for (const part of KV_PARTS)
         this.#cache.set(pastName(layer, part), new CACHE_ARRAYS[manifest.kvType](length));
@@ -94,7 +94,7 @@ export class SlotsSession {
     const outputs = new Map<string, OrtValue>([
       [SLOTS_OUTPUT.logits, this.#backend.createTensor('float32', [logitRows.length, vocabSize], logits)],
     ]);
-    for (let layer = 0; layer < this.manifest.layerCount; layer++) {
+    for (const layer of this.#cachedLayers) {
       for (const part of KV_PARTS) {
         const data = this.#cache.get(pastName(layer, part))!;
         const tensor = this.#backend.createTensor(this.manifest.kvType, this.#cacheDims(layer), data);
@@ -107,6 +107,13 @@ export class SlotsSession {
     binding.dispose();
     for (const value of new Set([...inputs.values(), ...outputs.values()])) value.dispose();
     return logitRows.map((_, i) => logits.slice(i * vocabSize, (i + 1) * vocabSize));
+  }
+
+  /** Layers that do not read the cache of another one. */
+  get #cachedLayers(): number[] {
+    return layerCaches(this.manifest).flatMap(({ kvSource }, layer) =>
+      kvSource === undefined ? [layer] : [],
+    );
   }
 
   /** Copies the cache of the only sequence of `other` into sequence `index` of this one. Mutates: the cache. */

@@ -20,6 +20,16 @@ const builtManifest = z.object({
   headSize: z.int().positive(),
   hiddenSize: z.int().positive(),
   vocabSize: z.int().positive(),
+  layerCaches: z
+    .array(
+      z.object({
+        kvHeadCount: z.int().positive(),
+        headSize: z.int().positive(),
+        window: z.int().positive().optional(),
+        kvSource: z.int().nonnegative().optional(),
+      }),
+    )
+    .optional(),
   contextLength: z.int().positive(),
   parameterCount: z.int().positive(),
   weightFormats: z.record(z.string(), z.record(z.string(), z.int())).optional(),
@@ -31,8 +41,8 @@ export async function describeBuilt(folder: string): Promise<ModelDescription | 
   if (found === undefined) return undefined;
   const manifest = parseSettings(builtManifest, join(folder, 'ortler-model.json'), found);
   const { modelType, precision, kvType, variant, graphFile, contextLength, parameterCount } = manifest;
-  const { layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize } = manifest;
-  const shape = { layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize };
+  const { layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize, layerCaches } = manifest;
+  const shape = { layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize, layerCaches };
   const graph = isAbsolute(graphFile) ? graphFile : join(folder, graphFile);
   const sizes = await Promise.all([graph, weightsFileName(graph)].map(sizeOf));
   return {

@@ -11,6 +11,7 @@ import { Checkpoint, listWeightFiles } from '../hugging-face/checkpoint.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 import { longRopeChoice } from '../hugging-face/long-rope.ts';
 import { SafetensorsFile } from '../hugging-face/safetensors.ts';
+import { findLayerCaches } from '../layer-caches.ts';
 import { readQuantisationConfig } from '../quantised-checkpoint/quantisation-config.ts';
 import { refuseUndeclared } from '../quantised-checkpoint/refuse-undeclared.ts';
 import { describeLayers } from './describe-layers.ts';
@@ -50,7 +51,8 @@ export async function describeCheckpoint(path: string): Promise<ModelDescription
 
 function shapeOf(config: DecoderConfig): ModelShape {
   const { layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize } = config;
-  return { layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize };
+  const layerCaches = findLayerCaches('kernels', config);
+  return { layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize, layerCaches };
 }
 
 /** What the builder says of it before it reads a weight. */

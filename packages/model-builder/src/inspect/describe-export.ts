@@ -59,7 +59,7 @@ export async function describeExport({
     return {
       ...base,
       architecture: facts.modelType,
-      shape: { layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize },
+      shape: { layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize, layerCaches: undefined },
       contextLength: facts.contextLength,
       longRope: undefined,
       parameterCount: facts.parameterCount,

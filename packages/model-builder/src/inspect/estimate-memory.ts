@@ -6,8 +6,12 @@ import {
   defaultKvType,
   type GraphVariant,
   type KvType,
+  type LayerCache,
+  layerCaches,
   type Precision,
+  REWIND_LENGTH,
   VARIANT_PRECISIONS,
+  windowCapacity,
 } from '@ortler/engine/graph-contract';
 import { matrixBytes, type WeightFormat } from '@ortler/kernels';
 import { TABLE_BITS } from '../blocks/embedding.ts';
@@ -135,9 +139,20 @@ function bytesOfCache(
   cache: ModelShape & { readonly variant: GraphVariant; readonly kvType: KvType },
   contextLength: number,
 ): number {
-  const { variant, kvType, layerCount, kvHeadCount } = cache;
-  const tokens = variant === 'kernels' ? Math.ceil(contextLength / CACHE_GROUP) * CACHE_GROUP : contextLength;
-  return 2 * layerCount * kvHeadCount * cacheRowLength(cache) * TYPE_BYTES[kvType] * tokens;
+  const { variant, kvType } = cache;
+  const tokensOf = ({ window, kvSource }: LayerCache): number => {
+    if (variant !== 'kernels') return contextLength;
+    if (kvSource !== undefined) return 0;
+    const whole = Math.ceil(contextLength / CACHE_GROUP) * CACHE_GROUP;
+    // Chunks of prompts are shorter than that by default.
+    const lengths = { contextLength, longestRow: 1, rewindLength: REWIND_LENGTH };
+    return (window && windowCapacity(window, lengths)) ?? whole;
+  };
+  const elementCount = sumOf(layerCaches(cache), layer => {
+    const { kvHeadCount, headSize } = layer;
+    return 2 * kvHeadCount * cacheRowLength({ variant, kvType, headSize }) * tokensOf(layer);
+  });
+  return TYPE_BYTES[kvType] * elementCount;
 }
 
 function sumOf<T>(items: readonly T[], sizeOf: (item: T) => number): number {

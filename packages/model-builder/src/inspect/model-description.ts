@@ -1,6 +1,6 @@
 // What is known of a model from its configuration and the headers of its files, without reading a weight.
 
-import type { GraphVariant, KvType, Precision } from '@ortler/engine/graph-contract';
+import type { GraphVariant, KvType, LayerCache, Precision } from '@ortler/engine/graph-contract';
 import type { WeightFormat } from '@ortler/kernels';
 import type { LongRopeChoice } from '../hugging-face/long-rope.ts';
 
@@ -50,6 +50,8 @@ export interface ModelShape {
   readonly headSize: number;
   readonly hiddenSize: number;
   readonly vocabSize: number;
+  /** Of each layer, as a `kernels` graph has them. Undefined: all alike. */
+  readonly layerCaches: readonly LayerCache[] | undefined;
 }
 
 /** A graph that another program exported. */

@@ -37,17 +37,23 @@ const OPERATORS: Readonly<Record<KvType, string>> = {
  *   head norms, rotation, cache, softmax
  *                            Attention <- caches, lengths  [batch, length, heads * headSize]
  * ```
+ * A layer that attends to the keys and values of an earlier one has queries only, and reads the cache of that layer.
  */
 export function attention(context: KernelsContext, layer: number, input: NormedInput): string {
   const { graph, config, kvType } = context;
   const path = `/model/layers.${layer}/attn`;
-  const { rope, kvHeadCount, headSize } = operatorLayer(config, layer);
+  const { rope, window, kvHeadCount, headSize, kvSource } = operatorLayer(config, layer);
   const tables = rope === undefined ? undefined : rotaryTables(rope);
   const rowLength = cacheRowLength({ variant: 'kernels', kvType, headSize });
-  const dims = [DYNAMIC_DIMS.batch, kvHeadCount, DYNAMIC_DIMS.capacity, rowLength];
+  // Layers with a window may have a cache of another length.
+  const capacity = window === undefined ? DYNAMIC_DIMS.capacity : `capacity_of_window_${window}`;
+  const dims = [DYNAMIC_DIMS.batch, kvHeadCount, capacity, rowLength];
   const qkv = queryKeyValue(context, layer, path, input);
-  const caches = KV_PARTS.map(part => graph.input(pastName(layer, part), kvType, dims));
+  const caches = KV_PARTS.map(part =>
+    kvSource === undefined ? graph.input(pastName(layer, part), kvType, dims) : presentName(kvSource, part),
+  );
   const node = `${path}/Attention`;
+  const own = kvSource === undefined ? KV_PARTS : [];
   const inputs = [
     qkv,
     ...caches,
@@ -60,15 +66,15 @@ export function attention(context: KernelsContext, layer: number, input: NormedI
   const attended = graph.op(node, OPERATORS[kvType], inputs, {
     domain: KERNELS_DOMAIN,
     attributes: settings(context, layer),
-    outputs: [`${node}/output_0`, ...KV_PARTS.map(part => presentName(layer, part))],
+    outputs: [`${node}/output_0`, ...own.map(part => presentName(layer, part))],
   });
-  for (const part of KV_PARTS) graph.output(presentName(layer, part), kvType, dims);
+  for (const part of own) graph.output(presentName(layer, part), kvType, dims);
   return attended;
 }
 
-/** Queries, keys and values, one after the other. */
+/** Queries, keys and values, one after the other; queries alone for a layer that attends to those of another. */
 function queryKeyValue(context: KernelsContext, layer: number, path: string, input: NormedInput): string {
-  const { config, keyValues } = context;
+  const { config } = context;
   const parts = projectedParts(config, layer);
   const matrices = layerMatrices(config, layer);
   const packed = multiply(context, `${path}/qkv_proj`, {
@@ -79,10 +85,12 @@ function queryKeyValue(context: KernelsContext, layer: number, path: string, inp
   const joined = (...values: readonly string[]) =>
     context.graph.op(`${path}/Concat`, 'Concat', values, { attributes: { axis: int(-1) } });
   const { kvSource, valuesAreKeys } = config.layers[layer]!;
-  if (kvSource !== undefined) {
-    const { key, value } = keyValues.get(kvSource)!;
-    return joined(packed, key, value);
-  }
+  // What models of the kind do to queries, the operator does.
+  assertInvariant(
+    kvSource === undefined || (config.queryKeyNorm === 'head' && config.queryScale === undefined),
+    'queries over the keys of another layer have norms over each head',
+  );
+  if (kvSource !== undefined) return packed;
   // Norms over each head before the rotation are the operator's.
   const isOperators = config.queryKeyNorm === 'none' || config.queryKeyNorm === 'head';
   if (isOperators && config.queryScale === undefined && !config.normsValues && !valuesAreKeys) return packed;
@@ -97,24 +105,22 @@ function queryKeyValue(context: KernelsContext, layer: number, path: string, inp
   const query = isOperators ? split.query : queryKeyNorm(norms, layer, 'queryNorm', rotated.query);
   const key = isOperators ? split.key : queryKeyNorm(norms, layer, 'keyNorm', rotated.key);
   const value = valueNorm(norms, layer, split.value);
-  keyValues.set(layer, { key, value });
   return joined(scaleQueries(context, path, query), key, value);
 }
 
 /** Weights of the norms that the operator computes. */
 function headNorms({ graph, config, weights }: KernelsContext, layer: number, path: string): string[] {
   if (config.queryKeyNorm !== 'head') return [];
-  const { kvSource = layer } = config.layers[layer]!;
-  const declare = (role: HeadNorm, name: string) => {
-    const weight = weights.headNorm(role === 'keyNorm' ? kvSource : layer, role);
-    return declareFloats(graph, weightName(`${path}/${name}`, 'weight'), [weight], 'float32');
-  };
-  return [declare('queryNorm', 'q_norm'), declare('keyNorm', 'k_norm')];
+  const { kvSource } = config.layers[layer]!;
+  const declare = (role: HeadNorm, name: string) =>
+    declareFloats(graph, weightName(`${path}/${name}`, 'weight'), [weights.headNorm(layer, role)], 'float32');
+  const queryNorm = declare('queryNorm', 'q_norm');
+  return kvSource === undefined ? [queryNorm, declare('keyNorm', 'k_norm')] : [queryNorm];
 }
 
 function settings({ config }: KernelsContext, layer: number): Record<string, AttributeValue> {
   const { headCount, norm, attentionScale, attentionSoftcap } = config;
-  const { rope, window, kvHeadCount, headSize } = operatorLayer(config, layer);
+  const { rope, window, kvHeadCount, headSize, kvSource } = operatorLayer(config, layer);
   const scale = attentionScale ?? headSize ** -0.5;
   return {
     heads: int(headCount),
@@ -123,6 +129,7 @@ function settings({ config }: KernelsContext, layer: number): Record<string, Att
     ...(config.queryKeyNorm === 'head' ? { epsilon: float(norm.epsilon) } : {}),
     ...(rope !== undefined && config.ropes[rope]!.isInterleaved ? { interleaved: int(1) } : {}),
     ...(window === undefined ? {} : { window: int(window) }),
+    ...(kvSource === undefined ? {} : { reads_only: int(1) }),
     ...(scale === headSize ** -0.5 ? {} : { scale: float(scale) }),
     ...(attentionSoftcap === undefined ? {} : { softcap: float(attentionSoftcap) }),
   };

@@ -2,7 +2,6 @@
 
 import type { KvType, Precision } from '@ortler/engine/graph-contract';
 import { type GraphContext, weightName } from '../blocks/block-context.ts';
-import type { QueryKeyValue } from '../blocks/head-norm.ts';
 import { norm } from '../blocks/norm.ts';
 import type { PlacedNorm } from '../blocks/residual-stream.ts';
 import { assertInvariant } from '../errors.ts';
@@ -19,8 +18,6 @@ export interface KernelsContext extends GraphContext {
   readonly weights: DecoderWeights;
   readonly precision: Precision;
   readonly kvType: KvType;
-  /** Keys and values of layers before, for layers that attend to those of another. */
-  readonly keyValues: Map<number, Pick<QueryKeyValue, 'key' | 'value'>>;
   /** Formats of the matrices of a build in q4 or `file`. */
   readonly formats: MatrixFormats | undefined;
   /** Called with each matrix when its last tile is made; its error takes time to measure. */

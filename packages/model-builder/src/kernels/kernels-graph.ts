@@ -65,7 +65,6 @@ export function recordKernelsGraph(
     activation: 'float32',
     formats,
     onMatrix,
-    keyValues: new Map(),
   };
   const headSize = Math.max(...config.layers.map(layer => layer.headSize));
   if (headSize > LARGEST_HEAD_SIZE) {

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import type { LayerConfig } from './hugging-face/decoder-config.ts';
+import { findLayerCaches } from './layer-caches.ts';
+
+const LAYER: LayerConfig = {
+  rope: 0,
+  window: undefined,
+  headSize: 64,
+  kvHeadCount: 2,
+  intermediateSize: 256,
+  valuesAreKeys: false,
+  kvSource: undefined,
+};
+
+function cachesOf(variant: 'kernels' | 'slots', ...layers: readonly Partial<LayerConfig>[]) {
+  return findLayerCaches(variant, {
+    layers: layers.map(layer => ({ ...LAYER, ...layer })),
+    kvHeadCount: 2,
+    headSize: 64,
+    contextLength: 4096,
+  });
+}
+
+describe('findLayerCaches', () => {
+  it('says nothing of layers that are all alike', () => {
+    expect(cachesOf('kernels', {}, {})).toBeUndefined();
+  });
+
+  it('names windows and sources of shared caches', () => {
+    expect(cachesOf('kernels', { window: 512 }, {}, { window: 512, kvSource: 0 })).toEqual([
+      { kvHeadCount: 2, headSize: 64, window: 512 },
+      { kvHeadCount: 2, headSize: 64 },
+      { kvHeadCount: 2, headSize: 64, window: 512, kvSource: 0 },
+    ]);
+  });
+
+  it('leaves out windows that hold the context', () => {
+    expect(cachesOf('kernels', { window: 4096 }, {})).toBeUndefined();
+  });
+
+  it('gives layers of ONNX Runtime whole caches of their own', () => {
+    expect(cachesOf('slots', { window: 512 }, { kvSource: 0 })).toBeUndefined();
+    expect(cachesOf('slots', { headSize: 128 }, { window: 512, kvSource: 0 })).toEqual([
+      { kvHeadCount: 2, headSize: 128 },
+      { kvHeadCount: 2, headSize: 64 },
+    ]);
+  });
+});

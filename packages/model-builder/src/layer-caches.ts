@@ -1,0 +1,37 @@
+// The caches of a model's layers as the manifest has them.
+
+import type { GraphVariant, LayerCache } from '@ortler/engine/graph-contract';
+import type { DecoderConfig, LayerConfig } from './hugging-face/decoder-config.ts';
+
+type Layers = Pick<DecoderConfig, 'layers' | 'kvHeadCount' | 'headSize' | 'contextLength'>;
+
+/**
+ * The cache of each layer; undefined where all are alike. ONNX Runtime's operators append to a cache of each layer and keep all tokens
+ * of it, so windows and shared caches are only those of `kernels` graphs.
+ */
+export function findLayerCaches(
+  variant: GraphVariant,
+  { layers, kvHeadCount, headSize, contextLength }: Layers,
+): readonly LayerCache[] | undefined {
+  const caches = layers.map(layer => toCache(variant, layer, contextLength));
+  const isPlain = (cache: LayerCache) =>
+    cache.kvHeadCount === kvHeadCount &&
+    cache.headSize === headSize &&
+    cache.window === undefined &&
+    cache.kvSource === undefined;
+  return caches.every(isPlain) ? undefined : caches;
+}
+
+function toCache(
+  variant: GraphVariant,
+  { kvHeadCount, headSize, window, kvSource }: LayerConfig,
+  contextLength: number,
+): LayerCache {
+  if (variant !== 'kernels') return { kvHeadCount, headSize };
+  return {
+    kvHeadCount,
+    headSize,
+    ...(window !== undefined && window < contextLength && { window }),
+    ...(kvSource !== undefined && { kvSource }),
+  };
+}
