@@ -154,11 +154,14 @@ async function playAlone(core: EngineCore, entries: Requests): Promise<Map<strin
 }
 
 /** A core whose model call fails now and then, after it has written its keys and values; never three times in a row. */
-async function createFailingCore(modelDir: string): Promise<EngineCore> {
+async function createFailingCore(modelDir: string, contextLength: number): Promise<EngineCore> {
   const { backend } = await selectBackend('native');
   const runner = await createSlotsRunner(backend, modelDir, await readManifest(modelDir), {
     slotCount: 4,
-    contextLength: CONTEXT_LENGTH,
+    contextLength,
+    // Of a model with windows, the shortest caches that these chunks and drafts allow.
+    longestRow: 11,
+    rewindLength: 1,
     threadCount: 1,
     spin: false,
   });
@@ -194,6 +197,8 @@ interface Model {
   readonly other: 'native' | 'node';
   /** With ONNX Runtime's own operators sums in another order may differ in the last bit, and a draw may hit exactly such a bit. */
   readonly seed?: number;
+  /** Of a model whose layers have windows, in the last core with caches of 256 positions: tokens, and those before every prompt. */
+  readonly windowed?: { readonly window: number; readonly before: number };
 }
 
 const MODELS: readonly Model[] = [
@@ -201,68 +206,99 @@ const MODELS: readonly Model[] = [
   { variant: 'kernels', precision: 'q8', kvType: 'float16', other: 'native' },
   { variant: 'kernels', precision: 'q4', kvType: 'int8', other: 'native' },
   { variant: 'slots', precision: 'f32', kvType: 'float32', other: 'node', seed: 20_261_120 },
+  ...(
+    [
+      ['f32', 'float32', 230],
+      ['q8', 'int8', 245],
+    ] as const
+  ).map(([precision, kvType, before]) => ({
+    ...({ variant: 'kernels', precision, kvType, other: 'native' } as const),
+    windowed: { window: 7, before },
+  })),
 ];
 
-describe.each(MODELS)('EngineCore on a tiny $precision model of $variant with a $kvType cache', model => {
-  let folder: TinyModelFolder;
-  let alone: EngineCore;
-  const cores: EngineCore[] = [];
+function describeModel({ variant, precision, kvType, windowed }: Model): string {
+  const kind = `tiny ${precision} model of ${variant} with a ${kvType} cache`;
+  return windowed === undefined ? kind : `${kind} and a window of ${windowed.window}`;
+}
 
-  beforeAll(async () => {
-    folder = await createTinyModelFolder(model.precision, {}, model);
-    const load = (tuning: TuningOptions, options: Partial<CoreOptions>) =>
-      loadCore({
-        modelDir: folder.dir,
-        device: 'cpu',
-        threadCount: 1,
-        maxSequences: 1,
-        contextLength: CONTEXT_LENGTH,
-        schedulingPolicy: 'priority',
-        ...options,
-        tuning: { prefillChunkLength: CONTEXT_LENGTH, maxQueuedSequences: 50, ...tuning },
-      });
-    const native = { backend: 'native' } as const;
-    const other = { backend: model.other };
-    const plain = { schedulingPolicy: 'fcfs', prefixCaching: false } as const;
-    alone = await load({ ...other, speculativeDecoding: 'off' }, plain);
-    const chunked = { ...native, prefillChunkLength: 7, mixedChunkLength: 3, cacheSlots: 3 };
-    cores.push(
-      await load(chunked, { maxSequences: 4 }),
-      await load({ ...native, prefillChunkLength: 64, cacheSlots: 0 }, { maxSequences: 2, threadCount: 2 }),
-      await load({ ...native, prefillChunkLength: 5 }, { maxSequences: 3, prefixCaching: false }),
-      await load({ ...other, prefillChunkLength: 9, cacheSlots: 1 }, { maxSequences: 2 }),
-      await createFailingCore(folder.dir),
-    );
-    for (const core of [alone, ...cores]) core.setVocabulary(VOCABULARY);
+/** The requests with a text before each prompt. */
+function behind(length: number, entries: Requests): Requests {
+  const before = Array.from({ length }, (_, i) => (i * i + 3 * i) % 280);
+  return entries.map(entry => {
+    const promptTokenIds = Int32Array.from([...before, ...entry.submission.promptTokenIds]);
+    return { ...entry, submission: { ...entry.submission, promptTokenIds } };
   });
+}
 
-  afterAll(async () => {
-    for (const core of [alone, ...cores]) await core.close();
-    await folder.remove();
-  });
+describe.each(MODELS.map(model => [describeModel(model), model] as const))(
+  'EngineCore on a %s',
+  (_kind, model) => {
+    const { window, before = 0 } = model.windowed ?? {};
+    const contextLength = before + CONTEXT_LENGTH;
+    let folder: TinyModelFolder;
+    let alone: EngineCore;
+    const cores: EngineCore[] = [];
 
-  // The last core's calls fail now and then, and it drafts without sense. The caches of the cores stay filled from run to run, so most prompts of later runs are hits.
-  it('says the same in any batch, with any chunks, cache, drafts, pauses and preemptions, as each choice alone, constrained or not', async () => {
-    await fc.assert(
-      fc.asyncProperty(requests, async entries => {
-        const expected = await playAlone(alone, entries);
-        for (const core of cores) expect(await play(core, entries)).toEqual(expected);
-      }),
-      { numRuns: runs({ daily: 12, full: 60 }), ...(model.seed !== undefined && { seed: model.seed }) },
-    );
-    // A daily run may miss these rare events.
-    if (!IS_FULL_RUN) return;
-    const stats = cores.map(core => core.stats);
-    expect(stats.every(({ preemptionCount }) => preemptionCount > 10)).toBe(true);
-    const { draftedTokenCount, acceptedTokenCount } = stats.at(-1)!;
-    expect(acceptedTokenCount).toBeGreaterThan(20);
-    expect(draftedTokenCount).toBeGreaterThan(acceptedTokenCount + 1_000);
-    expect(stats.map(({ cacheHitTokenCount }) => cacheHitTokenCount > 200)).toEqual([
-      true,
-      true,
-      false,
-      true,
-      true,
-    ]);
-  });
-});
+    beforeAll(async () => {
+      const config =
+        window === undefined ? {} : { config: { model_type: 'mistral', sliding_window: window } };
+      folder = await createTinyModelFolder(model.precision, config, model);
+      const load = (tuning: TuningOptions, options: Partial<CoreOptions>) =>
+        loadCore({
+          modelDir: folder.dir,
+          device: 'cpu',
+          threadCount: 1,
+          maxSequences: 1,
+          contextLength,
+          schedulingPolicy: 'priority',
+          ...options,
+          tuning: { prefillChunkLength: contextLength, maxQueuedSequences: 50, ...tuning },
+        });
+      const native = { backend: 'native' } as const;
+      const other = { backend: model.other };
+      const plain = { schedulingPolicy: 'fcfs', prefixCaching: false } as const;
+      alone = await load({ ...other, speculativeDecoding: 'off' }, plain);
+      const chunked = { ...native, prefillChunkLength: 7, mixedChunkLength: 3, cacheSlots: 3 };
+      cores.push(
+        await load(chunked, { maxSequences: 4 }),
+        await load({ ...native, prefillChunkLength: 64, cacheSlots: 0 }, { maxSequences: 2, threadCount: 2 }),
+        await load({ ...native, prefillChunkLength: 5 }, { maxSequences: 3, prefixCaching: false }),
+        await load({ ...other, prefillChunkLength: 9, cacheSlots: 1 }, { maxSequences: 2 }),
+        await createFailingCore(folder.dir, contextLength),
+      );
+      for (const core of [alone, ...cores]) core.setVocabulary(VOCABULARY);
+    });
+
+    afterAll(async () => {
+      for (const core of [alone, ...cores]) await core.close();
+      await folder.remove();
+    });
+
+    // The last core's calls fail now and then, and it drafts without sense. The caches of the cores stay filled from run to run, so most prompts of later runs are hits.
+    it('says the same in any batch, with any chunks, cache, drafts, pauses and preemptions, as each choice alone, constrained or not', async () => {
+      await fc.assert(
+        fc.asyncProperty(requests, async random => {
+          const entries = behind(before, random);
+          const expected = await playAlone(alone, entries);
+          for (const core of cores) expect(await play(core, entries)).toEqual(expected);
+        }),
+        { numRuns: runs({ daily: 12, full: 60 }), ...(model.seed !== undefined && { seed: model.seed }) },
+      );
+      // A daily run may miss these rare events.
+      if (!IS_FULL_RUN) return;
+      const stats = cores.map(core => core.stats);
+      expect(stats.every(({ preemptionCount }) => preemptionCount > 10)).toBe(true);
+      const { draftedTokenCount, acceptedTokenCount } = stats.at(-1)!;
+      expect(acceptedTokenCount).toBeGreaterThan(20);
+      expect(draftedTokenCount).toBeGreaterThan(acceptedTokenCount + 1_000);
+      expect(stats.map(({ cacheHitTokenCount }) => cacheHitTokenCount > 200)).toEqual([
+        true,
+        true,
+        false,
+        true,
+        true,
+      ]);
+    });
+  },
+);
