@@ -4,6 +4,9 @@
 /** File beside the graph that describes it; see `ModelManifest`. */
 export const MANIFEST_FILE = 'ortler-model.json';
 
+/** Names of rotary tables begin so. Shape: `[contextLength, size / 2]`; a step reads the rows of its positions only. */
+export const ROTARY_TABLES = 'model.rotary';
+
 /** File of a built graph's weights, beside it; a path where the graph's is one. */
 export function weightsFileName(graphFile: string): string {
   return `${graphFile}.data`;

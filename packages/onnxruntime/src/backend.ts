@@ -43,6 +43,11 @@ export interface OrtSessionOptions {
    * must be room for it. The stock binding maps it nevertheless.
    */
   readonly weightsFile?: string | undefined;
+  /**
+   * Weights of `weightsFile` whose names begin so stay in the file, mapped: tables of which a session reads few rows, whose other pages
+   * then take no memory.
+   */
+  readonly mappedWeights?: string | undefined;
   /** Default: `cpu`. Sessions on one device of a process share it, and their values. */
   readonly device?: OrtDevice;
 }

@@ -82,10 +82,10 @@ class NativeBackend implements OrtBackend {
   }
 
   async createSession(model: string | Uint8Array, options: OrtSessionOptions): Promise<OrtSession> {
-    const { device = 'cpu', weightsFile } = options;
+    const { device = 'cpu', weightsFile, mappedWeights } = options;
     const weights =
       typeof model === 'string' && weightsFile !== undefined
-        ? await WeightsMemory.read(this.#surroundings, model, weightsFile)
+        ? await WeightsMemory.read(this.#surroundings, model, { weightsFile, mappedWeights })
         : undefined;
     const create = (): OrtSession => this.#createSession(model, options, device, weights);
     return device === 'cpu' ? create() : await QUEUES[device].run(create);

@@ -3,8 +3,9 @@
 
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type FoundGraph, OnnxError, readGraph } from '@ortler/onnx';
+import { type FoundGraph, type FoundWeight, OnnxError, readGraph } from '@ortler/onnx';
 import koffi from 'koffi';
+import type { OrtSessionOptions } from './backend.ts';
 import { checkStatus, type Handle, type OrtCApi, receive } from './c-api.ts';
 import { OrtError } from './errors.ts';
 import { toDimensions } from './native-value.ts';
@@ -41,14 +42,19 @@ export class WeightsMemory {
   static async read(
     { api, memoryInfo }: { readonly api: OrtCApi; readonly memoryInfo: Handle },
     graphFile: string,
-    weightsFile: string,
+    {
+      weightsFile,
+      mappedWeights,
+    }: Pick<OrtSessionOptions, 'mappedWeights'> & { readonly weightsFile: string },
   ): Promise<WeightsMemory> {
-    const weights = readWeights(graphFile);
+    const ofFile = [...readWeights(graphFile).values()].filter(({ file }) => file === weightsFile);
+    const isMapped = ({ name }: FoundWeight) => mappedWeights !== undefined && name.startsWith(mappedWeights);
     const path = join(dirname(graphFile), weightsFile);
-    const memory = await readFile(path);
+    const memory = await readFile(path, ofFile.filter(isMapped));
     const values: NamedValue[] = [];
-    for (const { name, file, offset, length, dims, onnxType } of weights.values()) {
-      if (file !== weightsFile || length === undefined) continue;
+    for (const weight of ofFile) {
+      const { name, offset, length, dims, onnxType } = weight;
+      if (length === undefined || isMapped(weight)) continue;
       const content = memory.subarray(offset, offset + length);
       const handle = receive(api, 'model_invalid', `Taking ${name} from ${path}`, out =>
         // The numbers of element types are those of ONNX.
@@ -93,8 +99,11 @@ function readWeights(graphFile: string): FoundGraph['weights'] {
   }
 }
 
-/** The content of a file, from the start of a large page on. Throws: as the file system does. */
-async function readFile(path: string): Promise<Uint8Array> {
+/**
+ * The content of a file, from the start of a large page on, with zeros in place of what is `left` there: memory that nothing touches
+ * takes none. Throws: as the file system does.
+ */
+async function readFile(path: string, left: readonly FoundWeight[]): Promise<Uint8Array> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
@@ -103,11 +112,19 @@ async function readFile(path: string): Promise<Uint8Array> {
     const start = Math.ceil(address / LARGE_PAGE_BYTES) * LARGE_PAGE_BYTES - address;
     const weights = memory.subarray(start, start + size);
     askForLargePages(weights);
-    for (let at = 0; at < size; ) {
-      const { bytesRead } = await file.read(weights, at, Math.min(READ_BYTES, size - at), at);
-      if (bytesRead === 0) throw new Error(`${path} became shorter while it was read`);
-      at += bytesRead;
+    let at = 0;
+    const readUpTo = async (end: number) => {
+      while (at < end) {
+        const { bytesRead } = await file.read(weights, at, Math.min(READ_BYTES, end - at), at);
+        if (bytesRead === 0) throw new Error(`${path} became shorter while it was read`);
+        at += bytesRead;
+      }
+    };
+    for (const { offset, length = 0 } of left.toSorted((a, b) => a.offset - b.offset)) {
+      await readUpTo(offset);
+      at = Math.max(at, offset + length);
     }
+    await readUpTo(size);
     return weights;
   } finally {
     await file.close();

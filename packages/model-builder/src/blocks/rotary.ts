@@ -1,5 +1,6 @@
 // Rotary position embedding (RoPE): tables of cosines and sines, one row per position, shared by layers.
 
+import { ROTARY_TABLES } from '@ortler/engine/graph-contract';
 import type { GraphRecorder } from '@ortler/onnx';
 import { assertInvariant } from '../errors.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
@@ -15,7 +16,7 @@ export interface RotaryTables {
 
 /** By the index of the rotation in the configuration. */
 export function rotaryTables(index: number): RotaryTables {
-  const path = index === 0 ? 'model.rotary' : `model.rotary.${index}`;
+  const path = index === 0 ? ROTARY_TABLES : `${ROTARY_TABLES}.${index}`;
   return { cosine: `${path}.cos`, sine: `${path}.sin` };
 }
 

@@ -12,6 +12,7 @@ import {
   layerCaches,
   type ModelManifest,
   REWIND_LENGTH,
+  ROTARY_TABLES,
   weightsFileName,
   windowCapacity,
 } from '../../../graph-contract.ts';
@@ -51,6 +52,7 @@ export async function createSlotsRunner(
   const session = await backend.createSession(resolve(modelDir, manifest.graphFile), {
     ...options,
     weightsFile: await chooseWeightsFile(modelDir, manifest),
+    mappedWeights: ROTARY_TABLES,
   });
   let runner: SlotsRunner;
   try {
