@@ -14,8 +14,15 @@ export type AnswerShape =
   | { readonly kind: 'sequence'; readonly items: readonly AnswerShape[] }
   | { readonly kind: 'choice'; readonly items: readonly AnswerShape[] }
   | {
+      readonly kind: 'rules';
+      readonly rules: Readonly<Record<string, AnswerShape>>;
+      readonly content: AnswerShape;
+    }
+  | { readonly kind: 'rule'; readonly name: string }
+  | {
       readonly kind: 'repeated';
       readonly item: AnswerShape;
       readonly separator: string;
       readonly mayBeMissing: boolean;
+      readonly areCalls: boolean;
     };

@@ -21,6 +21,10 @@ export type TagNode =
   | { readonly kind: 'sequence'; readonly items: readonly TagNode[] }
   | { readonly kind: 'choice'; readonly items: readonly TagNode[] }
   | TaggedNode
+  /** `content`, and parts with names, which may contain themselves. */
+  | { readonly kind: 'rules'; readonly rules: Readonly<Record<string, TagNode>>; readonly content: TagNode }
+  /** The part of this name. It stands inside of `rules`. */
+  | { readonly kind: 'rule'; readonly name: string }
   /** Free text in which each of the triggers begins a tag. */
   | {
       readonly kind: 'triggered';
@@ -31,6 +35,8 @@ export type TagNode =
     }
   | {
       readonly kind: 'separated';
+      /** The tags are calls of tools: where the last two are the same, the repetition guard allows no further one. */
+      readonly areCalls?: boolean;
       readonly separator: string;
       readonly tags: readonly TaggedNode[];
       readonly needsOne: boolean;

@@ -6,9 +6,11 @@
 // tokens that begin with the next byte of the repetition are taken out of the mask. Where it repeats itself again within
 // 256 bytes, only tokens remain that end the string. Where the last members of a list or object repeat themselves and it may
 // end, no further comma is allowed. Plain text of an argument ends with a mark: where it must end, tokens remain that bring it on.
+// Behind a call that is the one before it again, there is no further call.
 
 import type { ConstraintMatcher } from '../constraint.ts';
 import type { JsonForm } from '../json-form.ts';
+import { type AnswerPosition, type CompleteCall, startPosition } from './answer-position.ts';
 import {
   CLOSE_LIST,
   CLOSE_OBJECT,
@@ -17,30 +19,13 @@ import {
   isSpace,
   JsonReader,
   QUOTE,
-  type ReaderState,
   readerStart,
 } from './json-reader.ts';
 import type { JsonTokens, StringEnds } from './json-tokens.ts';
 import { clearBit, hasBit, isEmpty, keepTokens } from './mask-bits.ts';
 import { NumberLength } from './number-length.ts';
-import { findRepeatedUnit, isMemberUnit, windowStart } from './repetition.ts';
+import { findRepeatedUnit, isMemberUnit, isTwice, windowStart } from './repetition.ts';
 import type { ShapeAutomaton, TextValue } from './shape-automaton.ts';
-
-/** State behind one token. */
-interface Position {
-  /** Before the token; null at the start. */
-  readonly previous: Position | null;
-  readonly reader: ReaderState;
-  readonly isEscaped: boolean;
-  /** Bytes of the answer. */
-  readonly length: number;
-  /** Where the text of the open string, or of an argument that is not JSON, begins. */
-  readonly stringStart: number;
-  /** Where that text last repeated itself. */
-  readonly repeatedAt: number | null;
-  /** The text of the argument must end. */
-  readonly mustEnd: boolean;
-}
 
 /** The first bytes of a token, behind which a line ends, and the bracket that must be able to follow them. */
 interface CloseQuestion {
@@ -55,14 +40,6 @@ interface StringRepetition {
   readonly mustEnd: boolean;
 }
 
-const START: Omit<Position, 'reader'> = {
-  previous: null,
-  isEscaped: false,
-  length: 0,
-  stringStart: 0,
-  repeatedAt: null,
-  mustEnd: false,
-};
 /** A repetition so soon after another one ends the string. Unit: bytes. */
 const REPEATED_SOON = 256;
 /** Most bytes that a token adds to a repetition before its comma; a longer one is seen with the next comma. */
@@ -76,9 +53,9 @@ export class JsonFormMatcher implements ConstraintMatcher {
   readonly #form: JsonForm;
   readonly #shape: ShapeAutomaton | null;
   readonly #reader: JsonReader;
-  #position: Position;
+  #position: AnswerPosition;
   /** Texts and whether the grammar allows them, at one position. */
-  #allowedTexts: { readonly at: Position; readonly known: Map<string, boolean> } | null = null;
+  #allowedTexts: { readonly at: AnswerPosition; readonly known: Map<string, boolean> } | null = null;
   /** The answer, and behind it room for a token. */
   #bytes: Uint8Array;
 
@@ -90,7 +67,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
     this.#shape = source === undefined ? tokens.shapeOf(form) : source.#shape;
     this.#reader = new JsonReader(form, this.#shape);
     const start = readerStart(this.#shape?.start ?? null);
-    this.#position = source === undefined ? { ...START, reader: start } : source.#position;
+    this.#position = source === undefined ? startPosition(start) : source.#position;
     this.#bytes = source === undefined ? new Uint8Array(1024) : source.#bytes.slice();
   }
 
@@ -155,7 +132,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
   }
 
   /** The position behind a token that the grammar allows, or null where the form does not allow it. */
-  #next(tokenId: number): Position | null {
+  #next(tokenId: number): AnswerPosition | null {
     const repetition = this.#findStringRepetition();
     const facts = this.#findFacts();
     if (this.#mayFollow(tokenId, facts, repetition)) return this.#advance(tokenId, facts, repetition);
@@ -175,21 +152,24 @@ export class JsonFormMatcher implements ConstraintMatcher {
   }
 
   /** The position behind a token, whether it fits the form or not. */
-  #advance(tokenId: number, facts: GrammarFacts, repetition: StringRepetition | null): Position {
+  #advance(tokenId: number, facts: GrammarFacts, repetition: StringRepetition | null): AnswerPosition {
     const previous = this.#position;
     const { bytes, offsets } = this.#tokens.vocabulary;
     const reader = this.#reads(previous, facts, true);
-    let { stringStart } = previous;
+    let { stringStart, call } = previous;
     let place = reader.textPlace;
     let isSameString = place !== null;
     for (let i = offsets[tokenId]!; i < offsets[tokenId + 1]!; i++) {
+      if (call?.repeats === true) reader.endCalls();
       reader.read(bytes[i]!);
+      const end = previous.length + i + 1 - offsets[tokenId]!;
       const next = reader.textPlace;
       if (next !== place) {
         isSameString = false;
-        stringStart = previous.length + i + 1 - offsets[tokenId]!;
+        stringStart = end;
       }
       place = next;
+      call = this.#callAt(tokenId, end, call);
     }
     const repeatedAt = repetition === null ? previous.repeatedAt : previous.length;
     return {
@@ -200,6 +180,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
       stringStart,
       repeatedAt: isSameString ? repeatedAt : null,
       mustEnd: isSameString && reader.marks !== null && (previous.mustEnd || repetition?.mustEnd === true),
+      call,
     };
   }
 
@@ -273,6 +254,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
     if (mayRepeat) this.#writeToken(tokenId);
     this.#reader.load(reader, isEscaped, facts);
     let isFirst = true;
+    let { call } = this.#position;
     let question: CloseQuestion | null = null;
     for (let i = start; i < end; i++) {
       const byte = bytes[i]!;
@@ -281,7 +263,9 @@ export class JsonFormMatcher implements ConstraintMatcher {
         const mayEnd = isFirst ? facts?.mayClose === true : true;
         if (mayEnd && this.#hasRepeatedMembers(length + i - start)) return 'breaks';
       }
+      if (call?.repeats === true) this.#reader.endCalls();
       if (!this.#reader.read(byte)) return 'breaks';
+      call = this.#callAt(tokenId, length + i + 1 - start, call);
       if (!isSpace(byte)) isFirst = false;
       const { neededBracket } = this.#reader;
       if (neededBracket === null) question = null;
@@ -340,6 +324,15 @@ export class JsonFormMatcher implements ConstraintMatcher {
     return readLength > 0 || ends.some(end => this.#inner.countFitting(this.#tokens.beginOf(end)) > 0);
   }
 
+  /** The last complete call where the answer ends in this token at `end`; the reader has read up to there. */
+  #callAt(tokenId: number, end: number, last: CompleteCall | null): CompleteCall | null {
+    const separatorLength = this.#reader.marks?.separatorLength ?? null;
+    if (separatorLength === null || !this.#form.guardsRepetition) return last;
+    this.#writeToken(tokenId);
+    const length = last === null ? 0 : end - last.end - separatorLength;
+    return { end, repeats: last !== null && isTwice(this.#bytes, last.end, end, length) };
+  }
+
   /** Whether a token may bring the end of repeated members. */
   #mayRepeatMembers(): boolean {
     const { length } = this.#position;
@@ -377,7 +370,11 @@ export class JsonFormMatcher implements ConstraintMatcher {
   }
 
   /** The reader at a position. */
-  #reads({ reader, isEscaped }: Position, facts: GrammarFacts | null = null, isLenient = false): JsonReader {
+  #reads(
+    { reader, isEscaped }: AnswerPosition,
+    facts: GrammarFacts | null = null,
+    isLenient = false,
+  ): JsonReader {
     this.#reader.load(reader, isEscaped, facts, isLenient);
     return this.#reader;
   }

@@ -155,3 +155,30 @@ describe('a text that repeats itself', () => {
     expect(allowedPart(tag, `${loop}<call>{"id": ${'1'.repeat(30)}`)).toHaveLength(loop.length + 13 + 19);
   });
 });
+
+describe('a call that is the one before it again', () => {
+  const call = sequence(text('f('), json({ type: 'string' }), text(')'));
+  const tag = (separator: string, end: string): TagNode =>
+    sequence(text('<'), { ...repeated(call), separator, areCalls: true } as TagNode, text(end));
+
+  it.each([
+    ['; ', '>'],
+    [', f', '>'],
+    ['', '>'],
+    ['\n', ''],
+  ])('is the last one, with %j between calls and %j behind them', (separator, end) => {
+    const calls = (...values: string[]) => `<${values.map(value => `f("${value}")`).join(separator)}`;
+    const two = calls('a', 'b', 'b');
+    const three = calls('a', 'b', 'b', 'b');
+    expect(allows(matcherOf(tag(separator, end)), two + end)).toBe(true);
+    expect(allowedPart(tag(separator, end), three)).toBe(two);
+    expect(allowedPart(tag(separator, end), three, { guardRepetition: false })).toBe(three);
+    const others = calls('a', 'b', 'a', 'b', 'c', 'bb', 'b');
+    expect(allowedPart(tag(separator, end), others)).toBe(others);
+  });
+
+  it('ends a model that calls in a loop', () => {
+    expect(write(tag('; ', '>'), '<f("', 'a"); f("').isEnded).toBe(true);
+    expect(write(tag('; ', '>'), '<f("', 'a"); f("', { guardRepetition: false }).isEnded).toBe(false);
+  });
+});

@@ -115,6 +115,12 @@ export class JsonReader {
     return this.isInString ? -1 : (this.marks?.value?.place ?? null);
   }
 
+  /** Behind a call: reads on as if there were no further one. Anywhere else it does nothing. Mutates: this. */
+  endCalls(): void {
+    const { marks } = this;
+    if (marks?.ending != null) this.#node = marks.ending;
+  }
+
   get isEscaped(): boolean {
     return this.#isEscaped;
   }

@@ -27,6 +27,13 @@ export function findRepeatedUnit(bytes: Uint8Array, start: number, end: number, 
   return 0;
 }
 
+/** Whether the `length` bytes before two places are the same. */
+export function isTwice(bytes: Uint8Array, first: number, second: number, length: number): boolean {
+  if (length <= 0 || length > first) return false;
+  for (let i = 1; i <= length; i++) if (bytes[first - i] !== bytes[second - i]) return false;
+  return true;
+}
+
 /** Where a repetition that ends at `end` can begin. */
 export function windowStart(end: number): number {
   return Math.max(0, end - REPEATS * LONGEST_UNIT);

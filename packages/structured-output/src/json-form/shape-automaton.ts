@@ -15,6 +15,8 @@ type State =
     }
   | { readonly kind: 'other'; readonly beginnings: readonly string[] }
   | { readonly kind: 'split'; readonly nexts: number[] }
+  /** Behind a call: what follows all calls, and the next call. */
+  | { readonly kind: 'call-end'; readonly next: number; more: number; readonly separatorLength: number }
   | { readonly kind: 'end' };
 
 /** A place in the outline. `read`: bytes of an end or beginning that were read, a character for each. */
@@ -48,6 +50,10 @@ export interface ShapeNode {
   readonly isText: boolean;
   /** That text is a value. */
   readonly value: TextValue | null;
+  /** Behind a call: the node without further calls. */
+  readonly ending: ShapeNode | null;
+  /** Behind a call: bytes up to the next one. Null elsewhere. */
+  readonly separatorLength: number | null;
   /** Steps that were made from here, by byte. */
   readonly steps: Map<number, ShapeStep>;
 }
@@ -59,9 +65,19 @@ let nextNodeId = 1;
 export class ShapeAutomaton {
   readonly start: ShapeNode;
   readonly #states: State[] = [];
+  /** Parts with names: their first state, and the one behind them. Which of its places a part stands at is not kept. */
+  readonly #rules = new Map<string, { readonly first: number; readonly behind: number[] }>();
   readonly #nodes = new Map<string, ShapeNode>();
   /** The outline is not known any more: everything fits. */
-  readonly #lost: ShapeNode = { id: 0, threads: [], isText: true, value: null, steps: new Map() };
+  readonly #lost: ShapeNode = {
+    id: 0,
+    threads: [],
+    isText: true,
+    value: null,
+    ending: null,
+    separatorLength: null,
+    steps: new Map(),
+  };
 
   constructor(shape: AnswerShape) {
     const end = this.#add({ kind: 'end' });
@@ -101,9 +117,10 @@ export class ShapeAutomaton {
   }
 
   /** The node of these threads, with everything that may follow them without a byte. */
-  #nodeOf(threads: readonly Thread[]): ShapeNode {
+  #nodeOf(threads: readonly Thread[], hasMore = true): ShapeNode {
     const open = new Map<string, Thread>();
     const pending = [...threads];
+    let separatorLength: number | null = null;
     for (let thread = pending.pop(); thread !== undefined; thread = pending.pop()) {
       const key = `${thread.state}/${thread.read}`;
       if (open.has(key)) continue;
@@ -111,24 +128,28 @@ export class ShapeAutomaton {
       const state = this.#states[thread.state]!;
       if (state.kind === 'split') for (const next of state.nexts) pending.push({ state: next, read: '' });
       if (state.kind === 'any') pending.push({ state: state.next, read: '' });
+      if (state.kind !== 'call-end') continue;
+      pending.push({ state: state.next, read: '' });
+      if (!hasMore) continue;
+      pending.push({ state: state.more, read: '' });
+      separatorLength = state.separatorLength;
     }
     const consuming = [...open].filter(([, { state }]) => {
       const { kind } = this.#states[state]!;
-      return kind !== 'split' && kind !== 'end';
+      return kind !== 'split' && kind !== 'call-end' && kind !== 'end';
     });
-    const key = consuming
-      .map(([name]) => name)
-      .sort()
-      .join(' ');
+    const ending = separatorLength === null ? null : this.#nodeOf(threads, false);
+    const names = consuming.map(([name]) => name).sort();
+    const key = `${names.join(' ')} ${ending?.id ?? ''}`;
     const known = this.#nodes.get(key);
     if (known !== undefined) return known;
     if (this.#nodes.size === MOST_NODES) return this.#lost;
-    const node = this.#createNode(consuming.map(([, thread]) => thread));
+    const node = { ...this.#createNode(consuming.map(([, thread]) => thread)), ending, separatorLength };
     this.#nodes.set(key, node);
     return node;
   }
 
-  #createNode(threads: readonly Thread[]): ShapeNode {
+  #createNode(threads: readonly Thread[]): Omit<ShapeNode, 'ending' | 'separatorLength'> {
     const states = threads.map(({ state }) => this.#states[state]!);
     const isText = states.some(
       state =>
@@ -160,10 +181,32 @@ export class ShapeAutomaton {
         return shape.items.reduceRight((behind, item) => this.#build(item, behind), next);
       case 'choice':
         return this.#add({ kind: 'split', nexts: shape.items.map(item => this.#build(item, next)) });
+      case 'rules': {
+        const bodies = Object.entries(shape.rules).map(([name, body]) => {
+          const begin = { kind: 'split' as const, nexts: [] as number[] };
+          const end = { kind: 'split' as const, nexts: [] as number[] };
+          const rule = { first: this.#add(begin), behind: end.nexts };
+          this.#rules.set(name, rule);
+          return { body, begin, end: this.#add(end) };
+        });
+        for (const { body, begin, end } of bodies) begin.nexts.push(this.#build(body, end));
+        return this.#build(shape.content, next);
+      }
+      case 'rule': {
+        const { first, behind } = this.#rules.get(shape.name)!;
+        behind.push(next);
+        return first;
+      }
       case 'repeated': {
-        const again = { kind: 'split' as const, nexts: [next] };
-        const first = this.#build(shape.item, this.#add(again));
-        again.nexts.push(this.#build({ kind: 'text', text: shape.separator }, first));
+        const { item, separator, areCalls } = shape;
+        const separatorLength = Buffer.byteLength(separator);
+        const again = areCalls
+          ? { kind: 'call-end' as const, next, more: next, separatorLength }
+          : { kind: 'split' as const, nexts: [next] };
+        const first = this.#build(item, this.#add(again));
+        const more = this.#build({ kind: 'text', text: separator }, first);
+        if (again.kind === 'split') again.nexts.push(more);
+        else again.more = more;
         return shape.mayBeMissing ? this.#add({ kind: 'split', nexts: [first, next] }) : first;
       }
     }

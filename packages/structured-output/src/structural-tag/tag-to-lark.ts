@@ -30,6 +30,8 @@ class TagWriter {
   readonly #specialTokens: readonly SpecialToken[];
   readonly #leaves: TagLeaves;
   readonly #lines: string[] = [];
+  /** Rules in Lark of the parts with names. */
+  #rules: ReadonlyMap<string, string> = new Map();
 
   constructor(specialTokens: readonly SpecialToken[], leaves: TagLeaves) {
     // The longest name first, should one contain another.
@@ -67,6 +69,10 @@ class TagWriter {
         return this.#sequence(node.items, until);
       case 'choice':
         return `(${node.items.map(item => this.#toExpression(item, until)).join(' | ')})`;
+      case 'rules':
+        return this.#withRules(node);
+      case 'rule':
+        return this.#rules.get(node.name) ?? refuse('', `There is no part ${node.name}`);
       case 'tag':
         return `${this.#literal(node.begin)} ${this.#contentAndEnd(node)}`;
       case 'triggered':
@@ -90,6 +96,22 @@ class TagWriter {
       } else parts.push(this.#toExpression(item, next === undefined ? until : ['']));
     }
     return `(${parts.join(' ')})`;
+  }
+
+  /** Parts of an inner list of rules are known inside of it alone. */
+  #withRules({ rules, content }: Extract<TagNode, { kind: 'rules' }>): string {
+    const outer = this.#rules;
+    const names = Object.keys(rules).map(
+      (name, index) => [name, `rule${this.#lines.length}_${index}`] as const,
+    );
+    this.#rules = new Map([...outer, ...names]);
+    for (const [name, rule] of names) {
+      const body = this.#toExpression(rules[name]!, ['']);
+      this.#lines.push(`${rule}: ${body}`);
+    }
+    const expression = this.#toExpression(content, ['']);
+    this.#rules = outer;
+    return expression;
   }
 
   #contentAndEnd({ content, ends }: TaggedNode): string {

@@ -31,6 +31,12 @@ export function tagToShape(node: TagNode, until: readonly string[] = []): Answer
       return sequenceShape(node.items, until);
     case 'choice':
       return { kind: 'choice', items: node.items.map(item => tagToShape(item, until)) };
+    case 'rules': {
+      const rules = Object.entries(node.rules).map(([name, rule]) => [name, tagToShape(rule)]);
+      return { kind: 'rules', rules: Object.fromEntries(rules), content: tagToShape(node.content) };
+    }
+    case 'rule':
+      return node;
     case 'tag':
       return sequenceOf({ kind: 'text', text: node.begin }, contentShape(node));
     case 'triggered': {
@@ -46,15 +52,18 @@ export function tagToShape(node: TagNode, until: readonly string[] = []): Answer
         { kind: 'until', ends: node.triggers, isValue: false },
         { kind: 'choice', items: rests },
       );
-      return { kind: 'repeated', item, separator: '', mayBeMissing: true };
+      return node.stopsAfterFirst
+        ? item
+        : { kind: 'repeated', item, separator: '', mayBeMissing: true, areCalls: false };
     }
     case 'separated': {
-      const { separator, needsOne, tags } = node;
+      const { separator, needsOne, tags, areCalls = false } = node;
       return {
         kind: 'repeated',
         item: { kind: 'choice', items: tags.map(tag => tagToShape(tag)) },
         separator,
         mayBeMissing: !needsOne,
+        areCalls,
       };
     }
   }
@@ -72,6 +81,8 @@ export function hasValues(shape: AnswerShape): boolean {
       return shape.items.some(hasValues);
     case 'repeated':
       return hasValues(shape.item);
+    case 'rules':
+      return [shape.content, ...Object.values(shape.rules)].some(hasValues);
     default:
       return false;
   }

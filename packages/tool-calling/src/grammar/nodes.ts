@@ -29,10 +29,16 @@ export function choice(items: readonly TagNode[]): TagNode {
 export const optional = (item: TagNode): TagNode => choice([text(''), item]);
 
 /** One item at least. */
-export function repeated(item: TagNode, separator: string): TagNode {
+export function repeated(item: TagNode, separator: string): Extract<TagNode, { kind: 'separated' }> {
   const tag = { kind: 'tag', begin: '', content: item, ends: [''] } as const;
   return { kind: 'separated', separator, tags: [tag], needsOne: true, stopsAfterFirst: false };
 }
+
+/** Calls, one at least. */
+export const separatedCalls = (call: TagNode, separator: string): TagNode => ({
+  ...repeated(call, separator),
+  areCalls: true,
+});
 
 export const anyText = (place: string): TagNode => ({ kind: 'any-text', place });
 

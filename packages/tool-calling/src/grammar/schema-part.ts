@@ -75,27 +75,44 @@ export function propertiesOf(part: SchemaPart, schema: ToolSchema): readonly Pro
   }));
 }
 
-/** The part as a schema of its own, with the definitions that it may refer to. Throws: `ToolGrammarError`. */
+/** The part as a schema of its own, with everything that it may refer to. Throws: `ToolGrammarError`. */
 export function standAlone({ schema, root, place }: SchemaPart): unknown {
   if (!isSchema(schema)) return schema;
-  const outside = findOtherReference(schema);
-  if (outside !== null)
-    throw new ToolGrammarError(place, `The reference ${outside} must lead to #/$defs or #/definitions`);
-  const { $defs, definitions } = root;
+  const references = referencesIn([schema, root]);
+  const outside = references.find(reference => !/^#(?:\/|$)/.test(reference));
+  if (outside !== undefined)
+    throw new ToolGrammarError(place, `The reference ${outside} must lead to a place in the schema`);
+  const { $defs, definitions, ...rest } = root;
+  const isWhole = references.some(reference => !DEFINITION.test(reference));
+  const all = isWhole ? { ...(isSchema($defs) && $defs), [WHOLE]: rest } : $defs;
+  const move = (part: unknown) => (isWhole ? withMovedReferences(part) : part);
   return {
-    ...($defs !== undefined && { $defs }),
-    ...(definitions !== undefined && { definitions }),
-    ...schema,
+    ...(all !== undefined && { $defs: move(all) }),
+    ...(definitions !== undefined && { definitions: move(definitions) }),
+    ...(move(schema) as ToolSchema),
   };
 }
 
-function findOtherReference(value: unknown): string | null {
-  if (typeof value !== 'object' || value === null) return null;
-  for (const [key, inner] of Object.entries(value)) {
-    if (key === '$ref' && typeof inner === 'string' && !/^#\/(?:\$defs|definitions)\//.test(inner))
-      return inner;
-    const found = findOtherReference(inner);
-    if (found !== null) return found;
-  }
-  return null;
+/** Where a part has the whole schema of the arguments, if anything refers to it. */
+const WHOLE = 'whole arguments';
+const DEFINITION = /^#\/(?:\$defs|definitions)\//;
+
+function referencesIn(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === '$ref' && typeof inner === 'string' ? [inner] : referencesIn(inner),
+  );
+}
+
+/** The value with references into the whole schema, which has moved. */
+function withMovedReferences(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withMovedReferences);
+  if (!isSchema(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => {
+      const isMoved = key === '$ref' && typeof inner === 'string' && !DEFINITION.test(inner);
+      const place = `#/$defs/${encodeURIComponent(WHOLE)}`;
+      return [key, isMoved ? place + inner.slice(1) : withMovedReferences(inner)];
+    }),
+  );
 }

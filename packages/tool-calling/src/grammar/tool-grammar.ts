@@ -5,7 +5,7 @@ import type { TagNode } from '@ortler/structured-output';
 import type { CallPart, CallRule, Tool, ToolDialect } from '../tool-dialect.ts';
 import { harmonyGrammar } from './harmony-grammar.ts';
 import { literalGrammar } from './literal-grammar.ts';
-import { choice, optional, regex, repeated, sequence, text } from './nodes.ts';
+import { choice, regex, separatedCalls, sequence, text } from './nodes.ts';
 import type { SchemaPart } from './schema-part.ts';
 import { taggedGrammar } from './tagged-grammar.ts';
 
@@ -63,8 +63,7 @@ function allCalls(options: ToolGrammarOptions): TagNode {
   const parts = typeof first === 'object' ? others : call;
   const one = choice(calledTools(options).map(tool => sequence(...callNodes(options, tool, parts))));
   const isOne = typeof rule.choice === 'object' || !rule.isParallel || dialect.isSingle === true;
-  const more = optional(repeated(sequence(text(separator + lead), one), ''));
-  return sequence(one, isOne ? text('') : more, text(section.close));
+  return sequence(isOne ? one : separatedCalls(one, separator + lead), text(section.close));
 }
 
 function calledTools({ tools, rule: { choice: asked } }: ToolGrammarOptions): readonly Tool[] {
