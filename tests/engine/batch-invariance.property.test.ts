@@ -1,7 +1,12 @@
 // Batch invariance of the step loop on real graphs. With the kernels, log probabilities are bit for bit those of the request alone,
 // in every precision and type of cache. ONNX Runtime's own operators round by the rows of a call, so there they are near.
 
-import { VARIANT_KV_TYPES, VARIANT_PRECISIONS } from '@ortler/engine/graph-contract';
+import {
+  type KvType,
+  type Precision,
+  VARIANT_KV_TYPES,
+  VARIANT_PRECISIONS,
+} from '@ortler/engine/graph-contract';
 import {
   type CoreOptions,
   createSlotsRunner,
@@ -18,7 +23,14 @@ import { selectBackend } from '@ortler/onnxruntime';
 import fc from 'fast-check';
 import { IS_FULL_RUN, runs } from 'test-runs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { prompts, RECKLESS_DRAFTER } from './random-requests.ts';
+import {
+  behind,
+  prompts,
+  RECKLESS_DRAFTER,
+  SHORTEST_CACHES,
+  type Windowed,
+  windowConfig,
+} from './random-requests.ts';
 import { createTinyModelFolder, type TinyModelFolder } from './tiny-model-folder.ts';
 
 const CONTEXT_LENGTH = 48;
@@ -27,9 +39,23 @@ const TOP_COUNT = 20;
 /** `file` has the formats of the others. */
 const PRECISIONS = VARIANT_PRECISIONS.kernels.filter(precision => precision !== 'file');
 
-const KERNEL_MODELS = PRECISIONS.flatMap(precision =>
-  VARIANT_KV_TYPES.kernels.map(kvType => ({ precision, kvType })),
-);
+interface KernelsModel {
+  readonly precision: Precision;
+  readonly kvType: KvType;
+  readonly windowed?: Windowed;
+}
+
+const KERNEL_MODELS: readonly KernelsModel[] = [
+  ...PRECISIONS.flatMap(precision => VARIANT_KV_TYPES.kernels.map(kvType => ({ precision, kvType }))),
+  { precision: 'f32', kvType: 'float32', windowed: { window: 9, before: 250 } },
+  { precision: 'q8', kvType: 'int8', windowed: { window: 20, before: 236 } },
+  { precision: 'q4', kvType: 'float16', windowed: { window: 3, before: 225 } },
+];
+
+function describeModel({ precision, kvType, windowed }: KernelsModel): string {
+  const kind = `tiny ${precision} model with a ${kvType} cache of the kernels`;
+  return windowed === undefined ? kind : `${kind} and a window of ${windowed.window}`;
+}
 
 /**
  * What roundings may do to a log probability with ONNX Runtime's own operators, on a tiny model whose logits have a deviation of
@@ -112,20 +138,20 @@ interface Cores {
   close(): Promise<void>;
 }
 
-async function createCores(modelDir: string): Promise<Cores> {
+async function createCores(modelDir: string, contextLength = CONTEXT_LENGTH): Promise<Cores> {
   const load = (tuning: TuningOptions, options: Partial<CoreOptions>) =>
     loadCore({
       modelDir,
       device: 'cpu',
       threadCount: 1,
       schedulingPolicy: 'priority',
-      contextLength: CONTEXT_LENGTH,
+      contextLength,
       maxSequences: 1,
       ...options,
-      tuning: { backend: 'native', prefillChunkLength: CONTEXT_LENGTH, maxQueuedSequences: 50, ...tuning },
+      tuning: { backend: 'native', prefillChunkLength: contextLength, maxQueuedSequences: 50, ...tuning },
     });
   const { backend } = await selectBackend('native');
-  const slots = { slotCount: 9, contextLength: CONTEXT_LENGTH, threadCount: 3, spin: false };
+  const slots = { slotCount: 9, contextLength, threadCount: 3, spin: false, ...SHORTEST_CACHES };
   const runner = await createSlotsRunner(backend, modelDir, await readManifest(modelDir), slots);
   const alone = await load({ speculativeDecoding: 'off' }, { prefixCaching: false });
   const others = [
@@ -157,15 +183,16 @@ function countRareEvents({ others }: Cores): void {
   }
 }
 
-describe.each(KERNEL_MODELS)(
-  'EngineCore on a tiny $precision model with a $kvType cache of the kernels',
-  model => {
+describe.each(KERNEL_MODELS.map(model => [describeModel(model), model] as const))(
+  'EngineCore on a %s',
+  (_kind, model) => {
+    const before = model.windowed?.before ?? 0;
     let folder: TinyModelFolder;
     let cores: Cores;
 
     beforeAll(async () => {
-      folder = await createTinyModelFolder(model.precision, {}, { kvType: model.kvType });
-      cores = await createCores(folder.dir);
+      folder = await createTinyModelFolder(model.precision, windowConfig(model.windowed), model);
+      cores = await createCores(folder.dir, before + CONTEXT_LENGTH);
     });
 
     afterAll(async () => {
@@ -175,7 +202,10 @@ describe.each(KERNEL_MODELS)(
 
     it('gives bit for bit the log probabilities of each choice alone: in any batch, with any chunks, cache hits, drafts, preemptions, forks and 1, 2 or 3 threads', async () => {
       await fc.assert(
-        fc.asyncProperty(requests, async entries => {
+        fc.asyncProperty(requests, async random => {
+          const entries = random.map(entry => {
+            return { ...entry, promptTokenIds: behind(before, entry.promptTokenIds) };
+          });
           const expected = await playAlone(cores.alone, entries);
           for (const core of cores.others) {
             const actual = await play(core, entries);

@@ -18,7 +18,14 @@ import { selectBackend } from '@ortler/onnxruntime';
 import fc from 'fast-check';
 import { IS_FULL_RUN, runs } from 'test-runs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { prompts, RECKLESS_DRAFTER } from './random-requests.ts';
+import {
+  behind,
+  prompts,
+  RECKLESS_DRAFTER,
+  SHORTEST_CACHES,
+  type Windowed,
+  windowConfig,
+} from './random-requests.ts';
 import { createTinyModelFolder, type TinyModelFolder } from './tiny-model-folder.ts';
 
 const CONTEXT_LENGTH = 48;
@@ -159,9 +166,7 @@ async function createFailingCore(modelDir: string, contextLength: number): Promi
   const runner = await createSlotsRunner(backend, modelDir, await readManifest(modelDir), {
     slotCount: 4,
     contextLength,
-    // Of a model with windows, the shortest caches that these chunks and drafts allow.
-    longestRow: 11,
-    rewindLength: 1,
+    ...SHORTEST_CACHES,
     threadCount: 1,
     spin: false,
   });
@@ -197,8 +202,7 @@ interface Model {
   readonly other: 'native' | 'node';
   /** With ONNX Runtime's own operators sums in another order may differ in the last bit, and a draw may hit exactly such a bit. */
   readonly seed?: number;
-  /** Of a model whose layers have windows, in the last core with caches of 256 positions: tokens, and those before every prompt. */
-  readonly windowed?: { readonly window: number; readonly before: number };
+  readonly windowed?: Windowed;
 }
 
 const MODELS: readonly Model[] = [
@@ -222,28 +226,17 @@ function describeModel({ variant, precision, kvType, windowed }: Model): string 
   return windowed === undefined ? kind : `${kind} and a window of ${windowed.window}`;
 }
 
-/** The requests with a text before each prompt. */
-function behind(length: number, entries: Requests): Requests {
-  const before = Array.from({ length }, (_, i) => (i * i + 3 * i) % 280);
-  return entries.map(entry => {
-    const promptTokenIds = Int32Array.from([...before, ...entry.submission.promptTokenIds]);
-    return { ...entry, submission: { ...entry.submission, promptTokenIds } };
-  });
-}
-
 describe.each(MODELS.map(model => [describeModel(model), model] as const))(
   'EngineCore on a %s',
   (_kind, model) => {
-    const { window, before = 0 } = model.windowed ?? {};
+    const before = model.windowed?.before ?? 0;
     const contextLength = before + CONTEXT_LENGTH;
     let folder: TinyModelFolder;
     let alone: EngineCore;
     const cores: EngineCore[] = [];
 
     beforeAll(async () => {
-      const config =
-        window === undefined ? {} : { config: { model_type: 'mistral', sliding_window: window } };
-      folder = await createTinyModelFolder(model.precision, config, model);
+      folder = await createTinyModelFolder(model.precision, windowConfig(model.windowed), model);
       const load = (tuning: TuningOptions, options: Partial<CoreOptions>) =>
         loadCore({
           modelDir: folder.dir,
@@ -279,7 +272,10 @@ describe.each(MODELS.map(model => [describeModel(model), model] as const))(
     it('says the same in any batch, with any chunks, cache, drafts, pauses and preemptions, as each choice alone, constrained or not', async () => {
       await fc.assert(
         fc.asyncProperty(requests, async random => {
-          const entries = behind(before, random);
+          const entries = random.map(({ submission, ...entry }) => {
+            const promptTokenIds = behind(before, submission.promptTokenIds);
+            return { ...entry, submission: { ...submission, promptTokenIds } };
+          });
           const expected = await playAlone(alone, entries);
           for (const core of cores) expect(await play(core, entries)).toEqual(expected);
         }),

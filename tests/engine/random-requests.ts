@@ -1,6 +1,7 @@
 // What random schedules on a real graph are made of. Callers: the property tests of the step loop.
 
 import type { Drafter } from '@ortler/engine/testing';
+import type { TinyCheckpointOptions } from '@ortler/model-builder/testing';
 import fc from 'fast-check';
 
 /** Prompts that begin alike, as those of one application do. */
@@ -16,6 +17,29 @@ export const prompts = fc
       ...rest,
     ]),
   );
+
+/**
+ * A model whose layers have windows: sequences begin with so many tokens that they pass the 256 positions of its shortest caches, and
+ * their windows many times.
+ */
+export interface Windowed {
+  readonly window: number;
+  /** Tokens before each prompt. */
+  readonly before: number;
+}
+
+/** Of a checkpoint. */
+export function windowConfig(windowed: Windowed | undefined): TinyCheckpointOptions {
+  if (windowed === undefined) return {};
+  return { config: { model_type: 'mistral', sliding_window: windowed.window } };
+}
+
+export function behind(before: number, prompt: Int32Array): Int32Array<ArrayBuffer> {
+  return Int32Array.from([...Array.from({ length: before }, (_, i) => (i * i + 3 * i) % 280), ...prompt]);
+}
+
+/** What a runner needs for the shortest caches of layers with windows, where rows have at most 11 tokens. */
+export const SHORTEST_CACHES = { longestRow: 11, rewindLength: 1 } as const;
 
 /** Drafts of every length beside anything, right ones as far as the text goes in circles and wrong ones else. */
 export const RECKLESS_DRAFTER: Drafter = {
