@@ -349,6 +349,28 @@ describe('EngineCore', () => {
     expect(runner.calls.at(-1)).toMatchObject([{ computedLength: 40, tokenCount: 8 }]);
   });
 
+  // Caches of 12 positions and a window of 4: a chunk that was written, but not counted, has taken the place of earlier positions.
+  it.each([
+    [8, 0],
+    [9, 9],
+  ])(
+    'of %d tokens before a chunk whose request was aborted meanwhile, finds %d in caches of a window',
+    async (shared, hit) => {
+      const model = { slotCount: 1, windowCaches: [{ window: 4, capacity: 12 }] };
+      const { core, runner } = createCore(model, { prefillChunkLength: 9, cacheBlockLength: 1 });
+      const first = Int32Array.from({ length: 30 }, (_, index) => index);
+      core.submit(submission(1, { promptTokenIds: first }));
+      await core.step();
+      const step = core.step();
+      core.abort(1);
+      await step;
+      core.submit(submission(2, { promptTokenIds: Int32Array.from([...first.slice(0, shared), 60, 61]) }));
+      const outputs = await drain(core);
+      expect(updatesOf(outputs, 2).at(-1)?.finish).toMatchObject({ reason: 'length' });
+      expect(runner.calls[2]).toMatchObject([{ computedLength: hit }]);
+    },
+  );
+
   it('no longer counts failed requests as running', async () => {
     const { core } = createCore({ slotCount: 2, failsAt: () => true });
     core.submit(submission(1));
