@@ -4,8 +4,8 @@
 export type TokenFinishReason = 'stop' | 'length' | 'abort' | 'repetition';
 
 /**
- * `tool-calls`: the choice ended by itself and has at least one call. `stop` also covers stop strings, which only the text side can see. `error` is a choice whose constraint failed, when
- * another choice of its request did not.
+ * `tool-calls`: the choice ended by itself and has at least one call. `stop` also covers stop strings, which only the text side can see. `error` is a choice whose
+ * constraint failed: no text that it allows was found, or what can be checked at the end only does not hold.
  */
 export type FinishReason = TokenFinishReason | 'tool-calls' | 'error';
 

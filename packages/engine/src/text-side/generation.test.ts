@@ -67,6 +67,25 @@ describe('Generation', () => {
     await expect(generation.next()).rejects.toMatchObject({ code: 'overloaded' });
   });
 
+  test('ends a choice whose constraint failed with a finish that says so, also when it is the only one', async () => {
+    const generation = new Generation({
+      promptTokenIds: Int32Array.of(2),
+      assemblers: [assembler()],
+      readers: [plain()],
+      tokenBytes,
+      eosTokenIds: [2],
+      checkAnswer: () => Promise.reject(new EngineError('constraint_failed', 'It breaks uniqueItems.')),
+      findPosition: null,
+      abortChoice: () => undefined,
+      setChoicePaused: () => undefined,
+    });
+    const stop = { reason: 'stop', stopTokenId: null } as const;
+    generation.update({ requestId: 1, choiceIndex: 0, tokenIds: [0, 2], finish: stop });
+    const events = await readAll(generation);
+    expect(events.at(-2)).toMatchObject({ finish: { reason: 'error', stopReason: 'constraint_failed' } });
+    expect(events.at(-1)?.kind).toBe('request-finish');
+  });
+
   test('reports the decode time, however late it is read', async () => {
     let nowMs = 100;
     const timing = { queuedMs: 1, prefillMs: 2 };

@@ -34,7 +34,6 @@ export class Generation implements OpenRequest {
   readonly #queue: EventQueue;
   /** Tokens of each choice that has a constraint. */
   readonly #answers: number[][];
-  #failedChoiceCount = 0;
   #cachedTokenCount = 0;
   readonly #now: () => number;
   #startedAtMs = 0;
@@ -135,10 +134,9 @@ export class Generation implements OpenRequest {
     if (this.#openChoiceCount === 0) this.#putRequestFinish();
   }
 
-  /** Ends one choice with an error; the request fails with the error of its last choice when all have failed. */
+  /** Ends one choice with an error. The request fails with it, unless it is the constraint of the caller that failed. */
   #failChoice(choiceIndex: number, error: EngineError): void {
-    this.#failedChoiceCount++;
-    if (this.#failedChoiceCount === this.#options.assemblers.length || error.code !== 'constraint_failed') {
+    if (error.code !== 'constraint_failed') {
       this.#abortOpenChoices();
       this.fail(error);
       return;

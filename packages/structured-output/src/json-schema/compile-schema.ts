@@ -20,10 +20,16 @@ export interface SchemaSource {
 export function compileSchema(source: SchemaSource, options: CompileOptions): PreparedConstraint {
   const { document, isStrict } = source;
   const normalised = normaliseDisjoint(source, options);
+  refuseImpossible(normalised);
   if (isStrict) refuseUnenforced(normalised);
   const { grammar, isExact } = compileOneOfs(normalised, source, options);
   const isEnforced = isExact && normalised.unenforced.length === 0 && !normalised.isApproximate;
   return { grammar, check: isEnforced ? null : printJson(document) };
+}
+
+/** Throws: `invalid_constraint` for a schema that no value fits. `within`: its place in the caller's text. */
+export function refuseImpossible({ schema }: NormalisedSchema, within = '#'): void {
+  if (schema === false) refuse(within, 'Nothing satisfies the schema');
 }
 
 /** For grammars without a final check. `within`: the place of the schema in the caller's text. Throws: `invalid_constraint`. */
@@ -40,7 +46,12 @@ function normaliseDisjoint(
   options: CompileOptions,
 ): NormalisedSchema {
   const { limits, fitsMaskBudget } = options;
-  const normaliseOptions = { closeObjects: style.closeObjects ?? isStrict, limits, fitsMaskBudget };
+  const normaliseOptions = {
+    closeObjects: style.closeObjects ?? isStrict,
+    limits,
+    fitsMaskBudget,
+    isSatisfiable: (schema: JsonValue) => compiles({ kind: 'json_schema', text: printJson(schema) }, options),
+  };
   const whole = normaliseSchema(document, normaliseOptions);
   return hasOverlappingPatterns(whole, options)
     ? normaliseSchema(document, { ...normaliseOptions, omitsPatterns: true })

@@ -10,6 +10,8 @@ export interface NormaliseOptions {
   readonly limits: ConstraintLimits;
   /** Leave several `patternProperties` of one object to the final check: they may overlap. Default: false. */
   readonly omitsPatterns?: boolean;
+  /** Whether a value fits the schema, by compiling it. Absent: nothing is known. */
+  readonly isSatisfiable?: (schema: JsonValue) => boolean;
   /** Whether the masks of a pattern stay within their budget. Absent: nothing is generated. */
   readonly fitsMaskBudget?: (grammar: Grammar) => boolean;
 }

@@ -2,7 +2,7 @@
 // the caller refuses the schema or checks the finished text. The result is never stricter than the schema, except that
 // properties keep their declared order.
 
-import { emptyMap, isList, isMap, type JsonMap, type JsonValue } from '@ortler/json';
+import { emptyMap, isList, isMap, type JsonMap, type JsonValue, printJson } from '@ortler/json';
 import { pointer, refuse } from '../refuse.ts';
 import { sharesBranches } from './closed-objects.ts';
 import {
@@ -98,6 +98,7 @@ class SchemaNormaliser implements KeywordNormaliser {
       sharesBranches: at.isShared || (!isLegacyReference && sharesBranches(schema)),
       chain: [...at.chain, schema],
     };
+    if (allowsEverything(schema.not)) return false;
     // Drafts up to 7: whatever stands beside a reference is ignored.
     if (isLegacyReference) return { $ref: this.#refer(schema.$ref!, here) };
     const out = emptyMap<JsonValue>();
@@ -107,6 +108,7 @@ class SchemaNormaliser implements KeywordNormaliser {
     for (const [keyword, value] of Object.entries(source))
       this.#takeKeyword(keyword, value, source, here, out);
     normaliseStringKeywords(this, source, here, out, also);
+    if (!this.#takeContains(source, at, out)) return false;
     if (also.length > 0) out.allOf = [...((out.allOf as JsonValue[] | undefined) ?? []), ...also];
     return inOrderOf(source, out);
   }
@@ -167,6 +169,17 @@ class SchemaNormaliser implements KeywordNormaliser {
     if (!isVacuous) this.markUnenforced(keyword, at);
   }
 
+  /** Least number of items by `contains`. False: no array fits, because no item may be what `contains` asks for. */
+  #takeContains({ contains, minContains = 1 }: JsonMap, at: SchemaPlace, out: JsonOut): boolean {
+    if (contains === undefined || typeof minContains !== 'number' || minContains < 1) return true;
+    out.minItems = Math.max(Number(out.minItems ?? 0), minContains);
+    if (out.type !== 'array' || out.items === undefined || out.prefixItems !== undefined) return true;
+    const item = { allOf: [out.items, this.descend(contains, at, 'contains')] };
+    // What a reference stands for may not be known yet.
+    if (printJson(item).includes('"$ref":')) return true;
+    return this.options.isSatisfiable?.(item) ?? true;
+  }
+
   /** The place of a definition in the result, which the target is written to when it is first met. */
   #refer(reference: JsonValue, at: SchemaPlace): string {
     const place = pointer(at.place, '$ref');
@@ -209,6 +222,11 @@ class SchemaNormaliser implements KeywordNormaliser {
     if (typeof number === 'bigint') this.#isApproximate = true;
     return Number(number);
   }
+}
+
+/** `true`, and a schema without a keyword. */
+function allowsEverything(schema: JsonValue | undefined): boolean {
+  return schema === true || (isMap(schema) && Object.keys(schema).length === 0);
 }
 
 /** llguidance reads numbers as doubles, so most values past 2^53 would come out as their neighbours. */

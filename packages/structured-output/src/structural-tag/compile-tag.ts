@@ -7,7 +7,7 @@ import { type CompileOptions, dryRun } from '../dry-run/dry-run.ts';
 import { ebnfToRules } from '../ebnf/ebnf-to-lark.ts';
 import { isEbnf } from '../ebnf/parse-ebnf.ts';
 import { ConstraintError } from '../errors.ts';
-import { refuseUnenforced } from '../json-schema/compile-schema.ts';
+import { refuseImpossible, refuseUnenforced } from '../json-schema/compile-schema.ts';
 import { toJsonForm, withStyle } from '../json-schema/json-style.ts';
 import { normaliseSchema } from '../json-schema/normalise-schema.ts';
 import { refuse } from '../refuse.ts';
@@ -36,6 +36,7 @@ function createLeaves(style: JsonStyle, { limits, fitsMaskBudget }: CompileOptio
       const { closeObjects = false } = style;
       const options = { closeObjects, limits, fitsMaskBudget, omitsPatterns: isLenient };
       const normalised = within(place, () => normaliseSchema(schema, options));
+      refuseImpossible(normalised, place);
       if (!isLenient) refuseUnenforced(normalised, place);
       return withStyle(normalised.schema, style, { coercesOneOf: isLenient, extent: 'part' });
     },
