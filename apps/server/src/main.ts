@@ -9,7 +9,9 @@ import type { FastifyRequest } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { createApp } from './app.ts';
 import type { Config } from './config/config.ts';
+import { messageOf } from './db/database-errors.ts';
 import { openDatabase } from './db/open-database.ts';
+import { startHousekeeping } from './models/housekeeping.ts';
 import { isOperatorError } from './models/is-operator-error.ts';
 import { createDownloadLog } from './models/log-downloads.ts';
 import type { CatalogEvent, ServerModelCatalog } from './models/model-catalog.ts';
@@ -123,7 +125,9 @@ export async function startServer(
 
   const idleConnections = trackIdleConnections(app.server);
   let stopped: Promise<void> | undefined;
+  let endHousekeeping: () => void = () => undefined;
   const stop = async () => {
+    endHousekeeping();
     const endAnswers = setTimeout(
       () => stopping.abort(new ApiError('model_unavailable', 'The server is stopping.')),
       config.drainMs,
@@ -150,6 +154,13 @@ export async function startServer(
     await closeDatabases();
     throw error;
   }
+  endHousekeeping = startHousekeeping({
+    settings: config,
+    inUse: models.loadedFolders,
+    onRemoved: builds =>
+      logger.info({ builds: builds.map(({ path, bytes }) => ({ path, bytes })) }, 'built models removed'),
+    onFailed: error => logger.warn({ reason: messageOf(error) }, 'built models could not be pruned'),
+  });
   // Created only after listening has succeeded, because the key is shown once.
   const firstKey = await keys.createFirstKey();
   return {

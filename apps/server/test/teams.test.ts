@@ -1,6 +1,6 @@
 // Access of teams: data of one team does not exist for another one; keys without a team have access to all data.
 
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Services } from '@ortler/api';
 import { createFakeEngine, TEST_API_KEY, teamApiKey } from '@ortler/api/testing';
@@ -60,6 +60,7 @@ describeOnEveryDatabase('keys of teams', ({ open }) => {
       loaded,
       baseFolder: () => '/base',
       prepare: async () => '/built',
+      findForeignFile: async () => undefined,
       start: async () => createFakeEngine(),
     });
   }
@@ -252,7 +253,12 @@ describeOnEveryDatabase('keys of teams', ({ open }) => {
       );
       return status === 200 ? body.weights.path : [status, body.detail[0].loc.join()];
     };
-    for (const path of ['../beta/own', join(test.checkpointDir, 'beta/own'), 'borrowed', '..', '../nothing'])
+    const file = 'adapter_model.safetensors';
+    await writeAdapter('acme/linked');
+    await rm(join(test.checkpointDir, 'acme/linked', file));
+    await symlink(join(test.checkpointDir, 'beta/own', file), join(test.checkpointDir, 'acme/linked', file));
+    const outside = join(test.checkpointDir, 'beta/own');
+    for (const path of ['../beta/own', outside, 'borrowed', 'linked', '..', '../nothing'])
       expect(await register(path, 'acme')).toEqual([422, 'body,weights,path']);
     expect(await register(join(test.checkpointDir, 'acme/own'), 'acme')).toMatch(/acme\/own$/);
     expect(await register('beta/own', null)).toMatch(/beta\/own$/);

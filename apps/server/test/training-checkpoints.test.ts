@@ -3,8 +3,9 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { createCheckpointStore } from '../src/stores/training/checkpoints.ts';
 import { describeOnEveryDatabase } from './databases.ts';
-import { faultsOf, type Reply, useTrainingApp } from './open-training-app.ts';
+import { faultsOf, openTrainingApp, type Reply, useTrainingApp } from './open-training-app.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -274,6 +275,29 @@ describeOnEveryDatabase('models and checkpoints', ({ open }) => {
       Array.from({ length: 8 }, () => training.call('POST', `/${id}/checkpoints`, {})),
     );
     expect(replies.map(({ body }) => body.step).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it('registers as many checkpoints of a model and of a team as are allowed, deleted ones apart', async () => {
+    const limited = await openTrainingApp(training.database, undefined, services => ({
+      training: {
+        ...services,
+        checkpoints: createCheckpointStore(training.database, Date.now, { perModel: 2, perTeam: 3 }),
+      },
+    }));
+    const make = async (name: string) =>
+      (await limited.call('POST', '', { entity: 'narrow', project: 'p', name, base_model: 'm' })).body.id;
+    const [first, second] = [await make('one'), await make('two')];
+    const register = async (id: string, step: number) =>
+      (await limited.call('POST', `/${id}/checkpoints`, { step })).body.detail;
+    expect([await register(first, 1), await register(first, 2)]).toEqual([undefined, undefined]);
+    expect(await register(first, 3)).toBe(
+      'The model has 2 checkpoints, the most that this server keeps for one. Delete some first.',
+    );
+    expect(await register(second, 1)).toBeUndefined();
+    expect(await register(second, 2)).toContain('The team has 3 checkpoints');
+    await limited.call('DELETE', `/${first}/checkpoints`, { steps: [1] });
+    expect(await register(second, 2)).toBeUndefined();
+    await limited.close();
   });
 
   it('adds metrics to a checkpoint; what was registered wins over what was logged', async () => {

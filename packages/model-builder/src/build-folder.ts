@@ -19,6 +19,14 @@ export async function createBuildFolder(outputDir: string): Promise<string> {
   return folder;
 }
 
+/** Removes a finished folder. It leaves its name at once, so no process finds half of it. */
+export async function removeBuildFolder(outputDir: string): Promise<void> {
+  const owner = `${safeHostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
+  const folder = `${outputDir}${MARK}${owner}`;
+  await rename(outputDir, folder);
+  await rm(folder, { recursive: true, force: true });
+}
+
 /** Writes a file and syncs it to disk. */
 export async function writeDurably<T>(path: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
   const file = await open(path, 'wx');

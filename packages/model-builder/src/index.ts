@@ -26,4 +26,12 @@ export { estimateMemory, type MemoryEstimate } from './inspect/estimate-memory.t
 export type { DescribedGraph, FormatUse, ModelDescription, ModelShape } from './inspect/model-description.ts';
 export { type DistantFiles, writeHeaders } from './inspect/write-headers.ts';
 export { type PrepareModelOptions, prepareModel } from './prepare-model.ts';
+export {
+  type BuiltFolder,
+  markBuildUsed,
+  type PruneOptions,
+  type PruneResult,
+  type PruneRule,
+  pruneBuilds,
+} from './prune-builds.ts';
 export type { WrittenMatrix } from './weights/written-matrix.ts';

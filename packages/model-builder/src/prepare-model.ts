@@ -9,6 +9,7 @@ import type { BuildReport, BuildTask } from './build-worker-entry.ts';
 import { type AutoPrecision, explainPrecision } from './choose-precision.ts';
 import type { EnsureModelOptions } from './ensure-model.ts';
 import { ModelBuildError } from './errors.ts';
+import { markBuildUsed } from './prune-builds.ts';
 
 export interface PrepareModelOptions extends Omit<EnsureModelOptions, 'precision'> {
   /** `auto`: the values of a quantised file, else as exact as the size of the checkpoint allows; see `explainPrecision`. */
@@ -71,7 +72,9 @@ export async function prepareModel({
     reject(new ModelBuildError('build_failed', `The build ended early with code ${code}.`)),
   );
   try {
-    return await promise;
+    const modelDir = await promise;
+    await markBuildUsed(modelDir, cacheDir, Date.now());
+    return modelDir;
   } finally {
     signal?.removeEventListener('abort', stop);
     await worker.terminate();

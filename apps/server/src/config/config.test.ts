@@ -64,6 +64,10 @@ describe('readConfig', () => {
       drainMs: 10_000,
       logLevel: 'warn',
       lowDiskBytes: 256 * 1024 * 1024,
+      buildMaxAgeDays: 30,
+      buildMaxBytes: 0,
+      maxCheckpointsPerModel: 1_000,
+      maxCheckpointsPerTeam: 10_000,
     });
   });
 

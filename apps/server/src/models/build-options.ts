@@ -1,10 +1,10 @@
 // The settings that decide how a folder is built, as the model builder takes them.
 
-import { join } from 'node:path';
 import { chooseVariant } from '@ortler/engine/graph-contract';
 import type { KvType, PrepareModelOptions } from '@ortler/model-builder';
 import { type DeviceChoice, probeKernels } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
+import { cacheDirOf } from './housekeeping.ts';
 
 const TYPES = { f32: 'float32', f16: 'float16', int8: 'int8' } as const;
 
@@ -24,7 +24,7 @@ export async function toBuildOptions(
   device: DeviceChoice['device'],
 ): Promise<Pick<PrepareModelOptions, 'cacheDir' | 'precision' | 'kvType' | 'variant' | 'contextLength'>> {
   return {
-    cacheDir: join(dataDir, 'models'),
+    cacheDir: cacheDirOf({ dataDir }),
     precision,
     kvType: toKvType(kvCache),
     contextLength,

@@ -9,6 +9,7 @@ it('does not query the store for names that cannot be stored, which PostgreSQL w
     loaded: { open: never, list: () => [], listKeys: () => [], drop: never, close: never },
     baseFolder: () => undefined,
     prepare: never,
+    findForeignFile: never,
     start: never,
   });
   for (const id of ['clerk\0', 'acme/default/\ud800', 'clerk\n:step1'])

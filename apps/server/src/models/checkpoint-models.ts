@@ -35,23 +35,36 @@ export interface CheckpointModelsOptions {
   ) => string | undefined | Promise<string | undefined>;
   /** Builds the model where needed. Returns the folder of the built model. */
   readonly prepare: (folders: CheckpointFolders, name: string, signal: AbortSignal) => Promise<string>;
+  /** The first file of a weights folder that is not of the checkpoint's team; undefined when all are. */
+  readonly findForeignFile: (weightsPath: string, modelName: string) => Promise<string | undefined>;
   /** A checkpoint shares the settings of the model that it derives from. */
   readonly start: (modelDir: string, name: string, baseModelId: string) => Promise<Engine>;
 }
 
 /** Creates the models of a checkpoint store. */
 export function createCheckpointModels(options: CheckpointModelsOptions): CheckpointModels {
-  const { store, loaded, baseFolder, prepare, start } = options;
+  const { store, loaded, baseFolder, prepare, findForeignFile, start } = options;
 
   async function load(checkpoint: ServableCheckpoint, signal: AbortSignal): Promise<Engine> {
     const name = nameOf(checkpoint);
+    await refuseForeignFiles(checkpoint);
     const modelDir = await prepare(await foldersOf(checkpoint, signal), name, signal);
     signal.throwIfAborted();
+    // Also afterwards: a link may have been put there while the files were read.
+    await refuseForeignFiles(checkpoint);
     const engine = await start(modelDir, name, checkpoint.baseModel);
     // The checkpoint was deleted meanwhile, or the server stops.
     if (signal.aborted) await engine.close();
     signal.throwIfAborted();
     return engine;
+  }
+
+  /** The folder was checked when it was registered, and may have been changed since. Throws: `ModelBuildError`. */
+  async function refuseForeignFiles({ weights, modelName }: ServableCheckpoint): Promise<void> {
+    const file = await findForeignFile(weights.path, modelName);
+    if (file === undefined) return;
+    const message = `${weights.path}: the file ${file} is a link out of the folder of its team, or leads nowhere`;
+    throw new ModelBuildError('source_invalid', message, { file: weights.path });
   }
 
   async function foldersOf(

@@ -1,7 +1,8 @@
 // Wires all models of a server from its configuration: configured models, which stay loaded, and registered checkpoints,
 // which are loaded on demand. Each runs in its own process, so loading one does not affect the others.
 
-import type { CheckpointModels, CheckpointStore } from '@ortler/api';
+import { join } from 'node:path';
+import { type CheckpointModels, type CheckpointStore, parseModelReference } from '@ortler/api';
 import { createEngine, type EngineError, type WarmUpProgress } from '@ortler/engine';
 import { explainLongRope, explainLoss, prepareModel } from '@ortler/model-builder';
 import type { DeviceChoice } from '@ortler/onnxruntime';
@@ -9,6 +10,7 @@ import type { Config } from '../config/config.ts';
 import { toBuildOptions } from './build-options.ts';
 import { createCheckpointModels } from './checkpoint-models.ts';
 import { createGraphChoice } from './choose-graph.ts';
+import { findOutside } from './confine-weights.ts';
 import { toConstraintOptions } from './constraint-options.ts';
 import { toHubOptions } from './hub-options.ts';
 import { createLoadedModels, type LoadedModels } from './loaded-models.ts';
@@ -41,6 +43,8 @@ export interface ServerModels {
   readonly checkpointModels: CheckpointModels;
   /** Engines of checkpoints, for metrics. */
   readonly loadedCheckpoints: Pick<LoadedModels, 'list'>;
+  /** Folders of the models that are loaded or being loaded. */
+  loadedFolders(): readonly string[];
   /** Stops downloads, builds and engines. */
   close(): Promise<void>;
 }
@@ -50,6 +54,9 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
   const { config, checkpoints, onEvent, onStopped, onUnloaded, onDevice } = options;
   const device = createServerDevice(config.device, onDevice);
   const { reasoningParsers, toolDialects } = config;
+  const checkpointDir = config.checkpointDir ?? join(config.dataDir, 'checkpoints');
+  /** Folders of the models that are loaded, by their ids. */
+  const modelDirs = new Map<string, string>();
   const sources = createModelSources(
     toHubOptions(config),
     createGraphChoice(config, () => device.choose()),
@@ -61,6 +68,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
     onWarmUp?: (progress: WarmUpProgress) => void,
   ) => {
     const { device: chosen } = await device.choose();
+    modelDirs.set(modelId, modelDir);
     return createEngine({
       modelDir,
       link: 'process',
@@ -115,7 +123,10 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
     waitMs: LOAD_WAIT_MS,
     now: Date.now,
     onFailed: (modelId, error) => onEvent({ kind: 'failed', modelId, error }),
-    onUnloaded,
+    onUnloaded: modelId => {
+      modelDirs.delete(modelId);
+      onUnloaded(modelId);
+    },
   });
   const checkpointModels = createCheckpointModels({
     store: checkpoints,
@@ -134,6 +145,11 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
         onProgress: progress => onEvent({ kind: 'preparing', modelId, progress }),
         signal,
       }),
+    async findForeignFile(weightsPath, modelName) {
+      const { entity } = parseModelReference(modelName, '') ?? { entity: '' };
+      // Keys without a team may name any folder of the checkpoint folder.
+      return findOutside(weightsPath, [join(checkpointDir, entity), checkpointDir]);
+    },
     async start(modelDir, modelId, baseModelId) {
       const engine = await load(modelDir, modelId, baseModelId);
       onEvent({ kind: 'ready', modelId, engine });
@@ -145,6 +161,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
     catalog,
     checkpointModels,
     loadedCheckpoints,
+    loadedFolders: () => [...modelDirs.values()],
     async close() {
       await Promise.all([catalog.close(), loadedCheckpoints.close()]);
     },

@@ -12,6 +12,9 @@ const LATENCY_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 6
 const TOKEN_TIME_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 1, 2.5];
 const TOKEN_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000];
 
+/** How long the series of an unloaded checkpoint stay, so that their last values are scraped. Unit: milliseconds. */
+const KEEP_SERIES_MS = 10 * 60 * 1000;
+
 /** Values of the label `finished_reason`. Source: vLLM. */
 const FINISHED_REASONS = ['stop', 'length', 'abort', 'error', 'repetition'];
 
@@ -36,7 +39,11 @@ interface OtherEngines {
 }
 
 /** Creates the metrics of one server. Gauges read the engines at scrape time. */
-export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { list: () => [] }): Metrics {
+export function createMetrics(
+  catalog: ModelCatalog,
+  others: OtherEngines = { list: () => [] },
+  now: () => number = () => performance.now(),
+): Metrics {
   const registry = new Registry();
   const registers = [registry];
   /** Metrics per model, to be initialised for each model. */
@@ -121,6 +128,30 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
   measureProcess(registry);
 
   const initialised = new Set<string>();
+  /** Models that are no longer loaded, with the time when that was first seen. Unit: milliseconds. */
+  const goneSince = new Map<string, number>();
+
+  /** Removes the series of checkpoints that were unloaded, which would otherwise grow with every training run. */
+  function forgetGone(present: ReadonlySet<string>): void {
+    for (const modelId of initialised) {
+      if (present.has(modelId)) {
+        goneSince.delete(modelId);
+        continue;
+      }
+      const sinceMs = goneSince.get(modelId) ?? now();
+      goneSince.set(modelId, sinceMs);
+      if (now() - sinceMs >= KEEP_SERIES_MS) forget(modelId);
+    }
+  }
+
+  function forget(modelId: string): void {
+    initialised.delete(modelId);
+    goneSince.delete(modelId);
+    const labels = toModelLabels(modelId);
+    for (const each of [...counters, ...histograms]) each.remove(labels);
+    for (const reason of FINISHED_REASONS) success.remove({ ...labels, finished_reason: reason });
+  }
+
   /** Initialises all series of a model to 0, because `rate` misses the first increase of a series that appears later. */
   function initialise(modelId: string): void {
     if (initialised.has(modelId)) return;
@@ -149,7 +180,9 @@ export function createMetrics(catalog: ModelCatalog, others: OtherEngines = { li
     },
     contentType: registry.contentType,
     render() {
-      for (const { id } of catalog.list()) initialise(id);
+      const ids = catalog.list().map(({ id }) => id);
+      for (const id of ids) initialise(id);
+      forgetGone(new Set([...ids, ...others.list().map(({ name }) => name)]));
       return registry.metrics();
     },
     generationEnded(report: GenerationReport) {

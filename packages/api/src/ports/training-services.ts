@@ -82,6 +82,12 @@ export interface CheckpointListOptions {
   readonly order: 'asc' | 'desc';
 }
 
+/** No more checkpoints may be registered before some are deleted. */
+export interface CheckpointLimitReached {
+  readonly limit: number;
+  readonly of: 'model' | 'team';
+}
+
 export interface CheckpointStore {
   /**
    * One page by (step, id). A cursor whose checkpoint was deleted still works. Null: the cursor names no checkpoint of
@@ -94,7 +100,7 @@ export interface CheckpointStore {
   find(modelId: string, checkpointId: string): Promise<StoredCheckpoint | null>;
   /**
    * Creates a checkpoint. `step` null means one more than the newest, or 0. `taken`: the step or id exists already.
-   * `unknown-model`: the model was deleted meanwhile.
+   * `unknown-model`: the model was deleted meanwhile. A limit: there are as many as the server keeps.
    */
   register(
     modelId: string,
@@ -104,7 +110,7 @@ export interface CheckpointStore {
       readonly metrics: Readonly<Record<string, number>>;
       readonly weights: CheckpointWeights | null;
     },
-  ): Promise<StoredCheckpoint | 'taken' | 'unknown-model'>;
+  ): Promise<StoredCheckpoint | 'taken' | 'unknown-model' | CheckpointLimitReached>;
   /** Adds or replaces the given metrics and keeps the others. Null: there is no such checkpoint. */
   mergeMetrics(
     modelId: string,

@@ -102,6 +102,11 @@ export function createCheckpointProcedures(services: Services) {
         if (registered === 'unknown-model') throw unknownModel(input.model_id);
         if (registered === 'taken')
           throw new ApiError('conflict', 'There is a checkpoint with this step or this id.');
+        if ('limit' in registered) {
+          const { limit, of } = registered;
+          const message = `The ${of} has ${limit} checkpoints, the most that this server keeps for one. Delete some first.`;
+          throw new ApiError('conflict', message);
+        }
         return toCheckpointRecord(model, registered);
       }),
 

@@ -2,13 +2,22 @@
 
 import type { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
+import type { HousekeepingSettings } from '../../models/housekeeping.ts';
 import { onClosedPipe, processTerminal } from '../terminal.ts';
 
 export interface ModelCommandParts {
   /** Adds the settings of the Hub, after those named. */
-  addSettings(command: Command, names?: readonly ('device' | 'precision')[]): Command;
+  addSettings(command: Command, names?: readonly ('device' | 'precision' | PruneSetting)[]): Command;
   configFrom(flags: Readonly<Record<string, unknown>>): Config;
 }
+
+type PruneSetting = keyof HousekeepingSettings;
+const PRUNE_SETTINGS: readonly PruneSetting[] = [
+  'dataDir',
+  'buildMaxAgeDays',
+  'buildMaxBytes',
+  'lowDiskBytes',
+];
 
 type Flags = Readonly<Record<string, unknown>>;
 
@@ -28,6 +37,8 @@ Examples:
   ortler models list
   ortler models remove Qwen/Qwen3-0.6B
   ortler models remove unsloth/Qwen3-0.6B-GGUF:Q8_0 --yes
+  ortler models prune --dry-run                        built models of the data folder that would be removed
+  ortler models prune --build-max-age-days 7 --build-max-size 50gb
 `;
 
 /** Adds the commands to the program. */
@@ -51,7 +62,7 @@ export function registerModelCommands(
 
   const models = program
     .command('models')
-    .description('List and remove downloaded models.')
+    .description('List and remove downloaded models, and prune built ones.')
     .addHelpText('after', MODELS_EXAMPLES);
 
   addSettings(models.command('list').description('List the models of the cache with their sizes.')).action(
@@ -72,5 +83,19 @@ export function registerModelCommands(
     onClosedPipe(() => process.exit());
     const { removeModel } = await import('./remove-model.ts');
     await removeModel(name, { isConfirmed: flags.yes === true }, configFrom(flags), processTerminal);
+  });
+
+  addSettings(
+    models
+      .command('prune')
+      .description(
+        'Remove built models from the data folder by age and size; they are built again when needed.',
+      )
+      .option('--dry-run', 'only say what would be removed'),
+    PRUNE_SETTINGS,
+  ).action(async (flags: Flags) => {
+    onClosedPipe(() => process.exit());
+    const { pruneModels } = await import('./prune-models.ts');
+    await pruneModels(configFrom(flags), { isDryRun: flags.dryRun === true }, processTerminal);
   });
 }

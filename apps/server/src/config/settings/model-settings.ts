@@ -6,8 +6,10 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { REASONING_PARSERS } from '@ortler/engine';
 import {
+  byteSize,
   type ChatTemplateFiles,
   chatTemplateFiles,
+  MEBIBYTE,
   modelList,
   namesByModel,
   oneOf,
@@ -109,5 +111,40 @@ export const MODEL_SETTINGS = {
     fallback: '600000',
     description: 'Time without requests after which a checkpoint is unloaded.',
     schema: wholeNumber(1, 2_147_483_647),
+  }),
+  buildMaxAgeDays: setting({
+    variable: 'ORTLER_BUILD_MAX_AGE_DAYS',
+    flag: '--build-max-age-days',
+    valueName: 'days',
+    fallback: '30',
+    description:
+      'Built models of the data folder that were not loaded for this long are removed, and built again when needed. 0: never.',
+    schema: wholeNumber(0, 36_500),
+  }),
+  buildMaxBytes: setting({
+    variable: 'ORTLER_BUILD_MAX_SIZE',
+    flag: '--build-max-size',
+    valueName: 'size',
+    fallback: '0',
+    shownFallback: '0, no limit',
+    description:
+      'Size of all built models above which the least recently used ones are removed; units as for --body-limit. They are removed too while less than --low-disk is free.',
+    schema: byteSize(0, 1_024 * 1_024 * MEBIBYTE),
+  }),
+  maxCheckpointsPerModel: setting({
+    variable: 'ORTLER_MAX_CHECKPOINTS_PER_MODEL',
+    flag: '--max-checkpoints-per-model',
+    valueName: 'number',
+    fallback: '1000',
+    description: 'Most checkpoints that may be registered for one model; further ones get 409.',
+    schema: wholeNumber(1, 1_000_000),
+  }),
+  maxCheckpointsPerTeam: setting({
+    variable: 'ORTLER_MAX_CHECKPOINTS_PER_TEAM',
+    flag: '--max-checkpoints-per-team',
+    valueName: 'number',
+    fallback: '10000',
+    description: 'Most checkpoints that may be registered for all models of one team; further ones get 409.',
+    schema: wholeNumber(1, 10_000_000),
   }),
 } as const;

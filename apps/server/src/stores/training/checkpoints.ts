@@ -8,17 +8,33 @@ import {
   type StoredCheckpoint,
   toModelReference,
 } from '@ortler/api';
-import type { Selectable } from 'kysely';
+import type { Selectable, Transaction } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { isUniqueViolation } from '../../db/database-errors.ts';
 import type { CheckpointsTable } from '../../db/tables/training.ts';
+import type { Tables } from '../../db/tables.ts';
 import { newestStep } from './newest-step.ts';
 import { readSplitMetrics } from './split-metrics.ts';
 
 type Row = Selectable<CheckpointsTable>;
 
+/** Most checkpoints that may be registered; deleted ones do not count. */
+export interface CheckpointLimits {
+  readonly perModel: number;
+  readonly perTeam: number;
+}
+
+const UNLIMITED: CheckpointLimits = {
+  perModel: Number.POSITIVE_INFINITY,
+  perTeam: Number.POSITIVE_INFINITY,
+};
+
 /** @param now Unit: milliseconds since 1970. */
-export function createCheckpointStore(database: Database, now: () => number): CheckpointStore {
+export function createCheckpointStore(
+  database: Database,
+  now: () => number,
+  limits: CheckpointLimits = UNLIMITED,
+): CheckpointStore {
   // Reads use the reader, so that they do not wait for a large log that is being stored.
   const { db, reader } = database;
   const live = (modelId: string) =>
@@ -77,10 +93,13 @@ export function createCheckpointStore(database: Database, now: () => number): Ch
         database.exclusively(`checkpoints of ${modelId}`, async trx => {
           const model = await trx
             .selectFrom('training_models')
-            .select('id')
+            .select('entity')
             .where('id', '=', modelId)
             .executeTakeFirst();
           if (model === undefined) return 'unknown-model';
+          const counts = await countCheckpoints(trx, model.entity, modelId);
+          if (counts.ofModel >= limits.perModel) return { limit: limits.perModel, of: 'model' } as const;
+          if (counts.ofTeam >= limits.perTeam) return { limit: limits.perTeam, of: 'team' } as const;
           const next = ((await newestStep(trx, modelId)) ?? -1) + 1;
           // No step follows the largest safe integer.
           if (step === null && !Number.isSafeInteger(next)) return 'taken';
@@ -101,7 +120,9 @@ export function createCheckpointStore(database: Database, now: () => number): Ch
         });
       try {
         const made = await attempt();
-        return typeof made === 'string' ? made : (await withLoggedMetrics(modelId, [made]))[0]!;
+        return typeof made === 'string' || 'limit' in made
+          ? made
+          : (await withLoggedMetrics(modelId, [made]))[0]!;
       } catch (error) {
         if (isUniqueViolation(error)) return 'taken';
         throw error;
@@ -169,6 +190,21 @@ export function createCheckpointStore(database: Database, now: () => number): Ch
       .orderBy('name')
       .orderBy('step', 'desc');
   }
+}
+
+/** Checkpoints that are not deleted. */
+async function countCheckpoints(trx: Transaction<Tables>, entity: string, modelId: string) {
+  const { ofTeam, ofModel } = await trx
+    .selectFrom('checkpoints')
+    .innerJoin('training_models', 'training_models.id', 'checkpoints.model_id')
+    .select(({ fn, eb }) => [
+      fn.countAll<number>().as('ofTeam'),
+      fn.count<number>(eb.case().when('model_id', '=', modelId).then(1).end()).as('ofModel'),
+    ])
+    .where('entity', '=', entity)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return { ofTeam: Number(ofTeam), ofModel: Number(ofModel) };
 }
 
 function toCheckpoint(row: Row, logged: Readonly<Record<string, number>>): StoredCheckpoint {

@@ -12,17 +12,26 @@ export interface TrainingServicesOptions {
   readonly dataDir: string;
   /** Absent: `checkpoints` in the data folder. */
   readonly checkpointDir: string | undefined;
+  /** Most checkpoints of a model, and of all models of a team. Default: no limit. */
+  readonly maxCheckpointsPerModel?: number;
+  readonly maxCheckpointsPerTeam?: number;
   /** Unit: milliseconds since 1970. */
   readonly now: () => number;
 }
 
 export function createTrainingServices(
   database: Database,
-  { dataDir, checkpointDir, now }: TrainingServicesOptions,
+  {
+    dataDir,
+    checkpointDir,
+    maxCheckpointsPerModel: perModel = Number.POSITIVE_INFINITY,
+    maxCheckpointsPerTeam: perTeam = Number.POSITIVE_INFINITY,
+    now,
+  }: TrainingServicesOptions,
 ): TrainingServices {
   return {
     models: createTrainingModelStore(database, now),
-    checkpoints: createCheckpointStore(database, now),
+    checkpoints: createCheckpointStore(database, now, { perModel, perTeam }),
     trajectories: createTrajectoryStore(database, { spoolDir: join(dataDir, 'spool'), now }),
     weights: createWeightsFolders(checkpointDir ?? join(dataDir, 'checkpoints')),
   };

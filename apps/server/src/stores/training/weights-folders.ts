@@ -1,8 +1,9 @@
 // Weights folders that clients may name: only folders inside the configured checkpoint folder.
 
 import { readdir, realpath } from 'node:fs/promises';
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { WeightsFolders } from '@ortler/api';
+import { findOutside, isInside } from '../../models/confine-weights.ts';
 
 /** @param checkpointDir Absolute path. Keys of a team may name folders in its subfolder of the team's name, other keys all. */
 export function createWeightsFolders(checkpointDir: string): WeightsFolders {
@@ -23,6 +24,9 @@ export function createWeightsFolders(checkpointDir: string): WeightsFolders {
         return { problem: 'there is no such folder in the checkpoint folder of the server' };
       }
       if (!isInside(await realpath(root), real)) return { problem: OUTSIDE };
+      const outside = await findOutside(real, [root]);
+      if (outside !== undefined)
+        return { problem: `its file ${outside} is a link out of that folder, or leads nowhere` };
       const hasWeights = (pattern: RegExp) => names.some(name => pattern.test(name));
       if (names.includes('adapter_config.json'))
         return hasWeights(/^adapter_model\.safetensors$/)
@@ -39,8 +43,3 @@ const GGUF =
   'checkpoints are folders of safetensors; a GGUF file is served as a model of the configuration (--models)';
 
 const OUTSIDE = 'the folder must lie in the checkpoint folder of the server';
-
-function isInside(root: string, path: string): boolean {
-  const inside = relative(root, path);
-  return inside === '' || !(isAbsolute(inside) || /^\.\.([/\\]|$)/.test(inside));
-}

@@ -1,0 +1,28 @@
+// Weights folders of a team hold files of the team only: every file is looked at by its real path, so that a link to a single file of
+// another team leads nowhere. Callers: registration of a checkpoint, and each build of one.
+
+import { readdir, realpath } from 'node:fs/promises';
+import { isAbsolute, join, relative } from 'node:path';
+
+/**
+ * The first file of `folder` whose real path lies outside the folder of its team, or that leads nowhere; undefined when there is
+ * none, or no such folder.
+ * @param roots Folders that the weights may be in, the narrowest first. Weights in none of them are confined to their own folder.
+ */
+export async function findOutside(folder: string, roots: readonly string[]): Promise<string | undefined> {
+  const real = await realpath(folder).catch(() => undefined);
+  if (real === undefined) return undefined;
+  const realRoots = await Promise.all(roots.map(root => realpath(root).catch(() => undefined)));
+  const root = realRoots.find(each => each !== undefined && isInside(each, real)) ?? real;
+  for (const name of await readdir(real, { recursive: true })) {
+    const path = await realpath(join(real, name)).catch(() => undefined);
+    if (path === undefined || !isInside(root, path)) return name;
+  }
+  return undefined;
+}
+
+/** Whether `path` is `root` or below it. Both are absolute and without links. */
+export function isInside(root: string, path: string): boolean {
+  const inside = relative(root, path);
+  return inside === '' || !(isAbsolute(inside) || /^\.\.([/\\]|$)/.test(inside));
+}

@@ -1,0 +1,40 @@
+import { createFakeEngine, createFakeServices } from '@ortler/api/testing';
+import { expect, it } from 'vitest';
+import { createMetrics } from './metrics.ts';
+
+const REPORT = {
+  modelId: 'acme/default/clerk:step1',
+  outcome: 'finished',
+  finishReasons: ['stop'],
+  promptTokenCount: 3,
+  completionTokenCount: 5,
+  choiceCount: 1,
+  longestChoiceTokenCount: 5,
+  durationMs: 10,
+  firstTokenMs: 2,
+  tokenGapsMs: [1],
+  timing: null,
+  decodeMs: null,
+} as const;
+
+it('removes the series of a checkpoint some time after it was unloaded, and of no other model', async () => {
+  let nowMs = 0;
+  let loaded = [{ name: REPORT.modelId, engine: createFakeEngine() }];
+  const metrics = createMetrics(createFakeServices().models, { list: () => loaded }, () => nowMs);
+  metrics.generationEnded(REPORT);
+  const seriesOf = async (name: string) =>
+    (await metrics.render()).split('\n').filter(line => line.includes(`model_name="${name}"`)).length;
+  const before = await seriesOf(REPORT.modelId);
+  expect(before).toBeGreaterThan(100);
+  loaded = [];
+  expect(await seriesOf(REPORT.modelId)).toBeGreaterThan(100);
+  nowMs = 599_999;
+  expect(await seriesOf(REPORT.modelId)).toBeGreaterThan(100);
+  nowMs = 600_000;
+  await metrics.render();
+  expect(await seriesOf(REPORT.modelId)).toBe(0);
+  expect(await seriesOf('demo')).toBeGreaterThan(100);
+  loaded = [{ name: REPORT.modelId, engine: createFakeEngine() }];
+  metrics.generationEnded(REPORT);
+  expect(await seriesOf(REPORT.modelId)).toBe(before);
+});
