@@ -1,6 +1,8 @@
 // The HTTP application: REST and tRPC over the same procedures, and the system routes. It opens no port, so tests call
 // `app.inject`.
 
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import cors from '@fastify/cors';
 import {
   createAppRouter,
@@ -19,16 +21,19 @@ import {
   fastify,
 } from 'fastify';
 import { answerUnmetExpectation, createBrokenRequestHandler } from './rest/broken-request.ts';
+import { type AllowedHosts, checkHeaders } from './rest/check-headers.ts';
 import { createDispatcher } from './rest/dispatcher.ts';
 import { toErrorBody, toErrorHeaders, toTrpcErrorBody } from './rest/error-body.ts';
 import { setIdleWriteTimeout } from './rest/idle-write-timeout.ts';
+import { SAFE_REPLY_HEADERS } from './rest/page-headers.ts';
 import { refuseLargeBatch } from './rest/refuse-large-batch.ts';
 import { chooseRequestId, createRequestContext } from './rest/request-context.ts';
 import { createRouteTable } from './rest/route-table.ts';
+import { createWrongKeyDelay } from './rest/wrong-key-delay.ts';
 import type { Metrics } from './system/metrics.ts';
 import { createStorageChecks, type StorageChecksOptions } from './system/storage-checks.ts';
 import { createStorageLog } from './system/storage-log.ts';
-import { registerSystemRoutes } from './system/system-routes.ts';
+import { type MetricsAccess, registerSystemRoutes } from './system/system-routes.ts';
 
 export interface AppOptions {
   readonly services: Services;
@@ -43,6 +48,10 @@ export interface AppOptions {
   /** Idle write timeout: longest time a client may read nothing of a reply that is waiting for it. 0: no limit. */
   readonly stalledReaderMs: number;
   readonly corsOrigins: '*' | readonly string[];
+  /** Host names that requests may come by. Default: all. */
+  readonly allowedHosts?: AllowedHosts;
+  /** How /metrics is served here: to everyone, with a key, or not at all. Default: to everyone. */
+  readonly metricsAccess?: MetricsAccess;
   /** Ends every open request when it fires. */
   readonly stopping: AbortSignal;
   /** Absent: nothing is logged. */
@@ -68,6 +77,8 @@ export async function createApp({
   streamedBodyLimitBytes,
   stalledReaderMs,
   corsOrigins,
+  allowedHosts = '*',
+  metricsAccess = { kind: 'open' },
   stopping,
   logger,
 }: AppOptions): Promise<FastifyInstance> {
@@ -95,6 +106,12 @@ export async function createApp({
     else app.log.debug({ requestId, reason: known.reason, param: known.param }, known.message);
   };
 
+  const wrongKeys = createWrongKeyDelay(() => performance.now());
+  const delayWrongKey = async ({ socket }: Pick<IncomingMessage, 'socket'>) => {
+    const delayMs = wrongKeys.next(socket.remoteAddress ?? '');
+    if (delayMs > 0) await wait(delayMs, undefined, { ref: false });
+  };
+
   app.setErrorHandler((error, request, reply) => {
     const known: PublicError = { ...toPublicError(error, request.id), ...frameworkFault(error) };
     onError(error, known, request.id);
@@ -102,7 +119,8 @@ export async function createApp({
   });
 
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id);
+    reply.headers({ 'x-request-id': request.id, ...SAFE_REPLY_HEADERS });
+    checkHeaders(request.raw, allowedHosts);
     setIdleWriteTimeout(reply.raw, {
       timeoutMs: stalledReaderMs,
       onTimeout: () => app.log.warn({ requestId: request.id }, 'client stopped reading, connection ended'),
@@ -129,6 +147,7 @@ export async function createApp({
     catalog: services.models,
     storage: createStorageChecks(storage),
     metrics,
+    metricsAccess,
     device,
     router,
   });
@@ -141,6 +160,10 @@ export async function createApp({
     });
     trpc.addHook<{ Params: { path?: string } }>('preValidation', async ({ params }) => {
       refuseLargeBatch(params.path ?? '');
+    });
+    trpc.addHook('onSend', async (request, reply) => {
+      if (reply.statusCode === 401 && request.headers.authorization !== undefined)
+        await delayWrongKey(request);
     });
     // Errors that Fastify raises before tRPC sees the request, such as a body past the limit, in tRPC's error shape.
     trpc.setErrorHandler((error, request, reply) => {
@@ -163,6 +186,7 @@ export async function createApp({
   });
 
   const dispatch = createDispatcher({
+    beforeRefusal: delayWrongKey,
     router,
     services,
     table,

@@ -24,10 +24,14 @@ import { createResponseStore } from './stores/responses.ts';
 import { createTrainingServices } from './stores/training/training-services.ts';
 import { checkDisk } from './system/check-disk.ts';
 import { createMetrics } from './system/metrics.ts';
+import { type MetricsServer, startMetricsServer } from './system/metrics-server.ts';
+import type { MetricsAccess } from './system/system-routes.ts';
 
 export interface RunningServer {
   /** Address that the server listens on. */
   readonly url: string;
+  /** Address of the metrics, where they have a port of their own. */
+  readonly metricsUrl: string | undefined;
   readonly catalog: ServerModelCatalog;
   /** The API key created at this start, to be shown once; null when there was one already. */
   readonly firstKey: string | null;
@@ -87,7 +91,10 @@ export async function startServer(
     },
   });
   const { catalog, checkpointModels, loadedCheckpoints } = models;
-  const metrics = createMetrics(catalog, loadedCheckpoints);
+  const { metricsKey, metricsPort } = config;
+  const metrics = createMetrics(catalog, loadedCheckpoints, {
+    namesCheckpoints: metricsKey !== undefined || metricsPort !== undefined,
+  });
   const stopping = new AbortController();
   const app = await createApp({
     services: {
@@ -119,15 +126,19 @@ export async function startServer(
     streamedBodyLimitBytes: config.logBodyLimitBytes,
     stalledReaderMs: config.stalledReaderMs,
     corsOrigins: config.corsOrigins,
+    allowedHosts: config.allowedHosts ?? (isLoopback(config.host) ? [] : '*'),
+    metricsAccess: toMetricsAccess(config),
     stopping: stopping.signal,
     logger,
   });
 
   const idleConnections = trackIdleConnections(app.server);
   let stopped: Promise<void> | undefined;
+  let metricsServer: MetricsServer | undefined;
   let endHousekeeping: () => void = () => undefined;
   const stop = async () => {
     endHousekeeping();
+    await metricsServer?.close();
     const endAnswers = setTimeout(
       () => stopping.abort(new ApiError('model_unavailable', 'The server is stopping.')),
       config.drainMs,
@@ -150,7 +161,14 @@ export async function startServer(
 
   try {
     await app.listen({ host: config.host, port: config.port });
+    if (metricsPort !== undefined)
+      metricsServer = await startMetricsServer(metrics, {
+        host: config.host,
+        port: metricsPort,
+        key: metricsKey,
+      });
   } catch (error) {
+    await app.close();
     await closeDatabases();
     throw error;
   }
@@ -165,6 +183,7 @@ export async function startServer(
   const firstKey = await keys.createFirstKey();
   return {
     url: addressOf(app.server.address() as AddressInfo),
+    metricsUrl: metricsServer?.url,
     catalog,
     firstKey,
     loaded: catalog.loadAll(),
@@ -207,6 +226,16 @@ function createLogger(level: Config['logLevel']): Logger {
     { level, redact, serializers: { req: toLoggedRequest } },
     pino.destination({ fd: 2, sync: true }),
   );
+}
+
+/** Only programs of this machine reach a loopback address, its browsers among them. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\./.test(host);
+}
+
+function toMetricsAccess({ metricsKey: key, metricsPort }: Config): MetricsAccess {
+  if (metricsPort !== undefined) return { kind: 'elsewhere' };
+  return key === undefined ? { kind: 'open' } : { kind: 'key', key };
 }
 
 function addressOf({ address, port, family }: AddressInfo): string {

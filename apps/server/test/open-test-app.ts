@@ -29,7 +29,12 @@ export interface TestApp {
 export async function openTestApp(
   services: FakeServices = createFakeServices(),
   bodyLimitBytes = 4_096,
-  options: Partial<Pick<AppOptions, 'logger' | 'stalledReaderMs' | 'corsOrigins' | 'storage'>> = {},
+  options: Partial<
+    Pick<
+      AppOptions,
+      'logger' | 'stalledReaderMs' | 'corsOrigins' | 'storage' | 'allowedHosts' | 'metricsAccess'
+    >
+  > = {},
 ): Promise<TestApp> {
   const stopping = new AbortController();
   const metrics = createMetrics(services.models);

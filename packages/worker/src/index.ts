@@ -1,5 +1,6 @@
 // Public surface of @ortler/worker.
 
+export { childEnvironment } from './child-environment.ts';
 export { type EntryModule, entryModule } from './entry-module.ts';
 export { WorkerError, type WorkerErrorCode, type WorkerErrorDetails } from './errors.ts';
 export { KillableWorker, type KillableWorkerOptions } from './killable-worker.ts';

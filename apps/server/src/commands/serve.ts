@@ -68,10 +68,11 @@ function settingOf({ database }: DatabaseError, config: Config): string {
   return config.databaseUrl === undefined ? '--data-dir' : 'DATABASE_URL';
 }
 
-function showWelcome({ url, firstKey }: RunningServer, config: Config, terminal: Terminal): void {
+function showWelcome({ url, metricsUrl, firstKey }: RunningServer, config: Config, terminal: Terminal): void {
   const key = firstKey ?? '$ORTLER_API_KEY';
   terminal.out(`\nOrtler ${VERSION}\n\n`);
   terminal.out(`  server   ${url}   (documentation: ${url}/docs)\n`);
+  if (metricsUrl !== undefined) terminal.out(`  metrics  ${metricsUrl}\n`);
   if (firstKey !== null) {
     terminal.out(`  API key  ${firstKey}\n`);
     terminal.out(`           Shown only now; its hash is stored in ${config.dataDir}.\n`);

@@ -95,6 +95,18 @@ export function originList(): z.ZodType<'*' | readonly string[], string> {
   });
 }
 
+/** Host names without ports, or `*`. */
+export function hostList(): z.ZodType<'*' | readonly string[], string> {
+  return z.string().transform((text, context) => {
+    if (text.trim() === '*') return '*' as const;
+    const names = text.split(',').map(name => name.trim().toLowerCase());
+    for (const name of names)
+      if (!/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(name))
+        context.addIssue(`must list host names such as llm.example.org, without ports; "${name}" is none`);
+    return names;
+  });
+}
+
 /** A name for each model, and one for all others. */
 export function namesByModel<Name extends string>(
   names: readonly Name[],

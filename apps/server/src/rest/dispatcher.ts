@@ -33,6 +33,8 @@ export interface DispatcherOptions {
   /** Fires when the server stops waiting for open requests. */
   readonly stopping: AbortSignal;
   readonly onError: (error: unknown, known: PublicError, requestId: string) => void;
+  /** Awaited before a wrong key is refused. */
+  readonly beforeRefusal?: (request: IncomingMessage) => Promise<void>;
 }
 
 /** Known before the request is read. */
@@ -63,7 +65,16 @@ export type Dispatcher = (
 
 /** Builds the function that answers every REST request. It never throws. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { router, services, table, bodyLimitBytes, streamedBodyLimitBytes, stopping, onError } = options;
+  const {
+    router,
+    services,
+    table,
+    bodyLimitBytes,
+    streamedBodyLimitBytes,
+    stopping,
+    onError,
+    beforeRefusal,
+  } = options;
 
   async function answer(exchange: Exchange): Promise<void> {
     const { path, search } = splitUrl(exchange.request.url!);
@@ -71,7 +82,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     try {
       found = await findRoute(exchange, path);
     } catch (error) {
-      reportError(exchange, error, { style: table.errorsNear(path), scheme: 'Bearer' });
+      await reportError(exchange, error, { style: table.errorsNear(path), scheme: 'Bearer' });
       return;
     }
     const { route, params } = found;
@@ -82,7 +93,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       await sendResult(exchange, route, result);
     } catch (error) {
       const scheme = route.auth === 'basic' ? 'Basic' : 'Bearer';
-      reportError(exchange, error, { style: route.errors, scheme }, input.parsed);
+      await reportError(exchange, error, { style: route.errors, scheme }, input.parsed);
     }
   }
 
@@ -131,10 +142,17 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
   }
 
-  function reportError(exchange: Exchange, error: unknown, format: ErrorFormat, input?: unknown): void {
+  async function reportError(
+    exchange: Exchange,
+    error: unknown,
+    format: ErrorFormat,
+    input?: unknown,
+  ): Promise<void> {
     const { request, response, requestId, headers } = exchange;
     const known = toPublicError(error, requestId, input);
     onError(error, known, requestId);
+    // A request without a key is no guess.
+    if (known.status === 401 && request.headers.authorization !== undefined) await beforeRefusal?.(request);
     sendError(request, response, { error: known, ...format, headers });
   }
 

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError, toPublicError } from '@ortler/api';
 import { fastify } from 'fastify';
 import { toErrorBody } from '../rest/error-body.ts';
+import { pageHeaders } from '../rest/page-headers.ts';
 
 type RawHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -32,6 +33,12 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#3b6ea5" d="M2 28 13 6l5 9 3-4 9 17z"/><path fill="#fff" d="m13 6 4 8-3 2-2-2-3 1z"/></svg>',
 )}`;
 
+/** Run by the page itself; the security policy of the page has its hash. */
+const START_SCRIPT = `
+      const server = new URL('..', location.href).href.slice(0, -1);
+      Scalar.createApiReference('#app', { ...${JSON.stringify(CONFIGURATION)}, servers: [{ url: server }] });
+    `;
+
 // Scalar resolves the servers of a document against the host alone. Only the browser knows the path prefix of a proxy, so
 // a script computes the server address.
 const PAGE = `<!doctype html>
@@ -45,16 +52,19 @@ const PAGE = `<!doctype html>
   <body>
     <div id="app"></div>
     <script src="js/scalar.js"></script>
-    <script>
-      const server = new URL('..', location.href).href.slice(0, -1);
-      Scalar.createApiReference('#app', { ...${JSON.stringify(CONFIGURATION)}, servers: [{ url: server }] });
-    </script>
+    <script>${START_SCRIPT}</script>
   </body>
 </html>
 `;
 
+export interface DocsPage {
+  readonly answer: RawHandler;
+  /** Headers of every reply. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** Creates a handler for `/docs`, `/docs/` and the script. */
-export async function createDocsPage(): Promise<RawHandler> {
+export async function createDocsPage(): Promise<DocsPage> {
   const { default: apiReference } = await import('@scalar/fastify-api-reference');
   // A separate app, because routes cannot be added to one that is already listening.
   const page = fastify();
@@ -71,5 +81,9 @@ export async function createDocsPage(): Promise<RawHandler> {
     reply.code(known.status).send(toErrorBody(known, 'openai'));
   });
   await page.ready();
-  return (request, response) => page.routing(request, response);
+  return {
+    answer: (request, response) => page.routing(request, response),
+    // Scalar sets styles from its script.
+    headers: pageHeaders({ inlineScripts: [START_SCRIPT], allowsInlineStyles: true }),
+  };
 }

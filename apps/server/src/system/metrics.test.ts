@@ -20,7 +20,7 @@ const REPORT = {
 it('removes the series of a checkpoint some time after it was unloaded, and of no other model', async () => {
   let nowMs = 0;
   let loaded = [{ name: REPORT.modelId, engine: createFakeEngine() }];
-  const metrics = createMetrics(createFakeServices().models, { list: () => loaded }, () => nowMs);
+  const metrics = createMetrics(createFakeServices().models, { list: () => loaded }, { now: () => nowMs });
   metrics.generationEnded(REPORT);
   const seriesOf = async (name: string) =>
     (await metrics.render()).split('\n').filter(line => line.includes(`model_name="${name}"`)).length;
@@ -37,4 +37,21 @@ it('removes the series of a checkpoint some time after it was unloaded, and of n
   loaded = [{ name: REPORT.modelId, engine: createFakeEngine() }];
   metrics.generationEnded(REPORT);
   expect(await seriesOf(REPORT.modelId)).toBe(before);
+});
+
+it('has no names of checkpoints where everyone may read it', async () => {
+  const others = ['acme/default/clerk:step1', 'beta/default/clerk:step1'].map(name => ({
+    name,
+    engine: createFakeEngine(),
+  }));
+  const metrics = createMetrics(
+    createFakeServices().models,
+    { list: () => others },
+    { namesCheckpoints: false },
+  );
+  for (const { name } of others) metrics.generationEnded({ ...REPORT, modelId: name });
+  const text = await metrics.render();
+  expect(text).not.toMatch(/acme|beta/);
+  expect(text).toContain('vllm:generation_tokens_total{model_name="checkpoints",engine="0"} 10');
+  expect(text).toContain('vllm:num_requests_running{model_name="demo"');
 });

@@ -38,11 +38,24 @@ interface OtherEngines {
   list(): readonly NamedEngine[];
 }
 
+export interface MetricsOptions {
+  /** A clock, of which only differences matter. Unit: milliseconds. */
+  readonly now?: () => number;
+  /**
+   * Whether the label `model_name` has the names of checkpoints, which tell their teams. Otherwise all checkpoints together are
+   * `checkpoints`. Default: true.
+   */
+  readonly namesCheckpoints?: boolean;
+}
+
+/** `model_name` of all checkpoints. */
+const ALL_CHECKPOINTS = 'checkpoints';
+
 /** Creates the metrics of one server. Gauges read the engines at scrape time. */
 export function createMetrics(
   catalog: ModelCatalog,
   others: OtherEngines = { list: () => [] },
-  now: () => number = () => performance.now(),
+  { now = () => performance.now(), namesCheckpoints = true }: MetricsOptions = {},
 ): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -60,7 +73,10 @@ export function createMetrics(
     return metric;
   };
 
-  measureEngines(registry, () => [...readyEngines(catalog), ...others.list()]);
+  const nameOf = (modelId: string) =>
+    namesCheckpoints || catalog.find(modelId) !== undefined ? modelId : ALL_CHECKPOINTS;
+  const listOthers = () => others.list().map(({ name, engine }) => ({ name: nameOf(name), engine }));
+  measureEngines(registry, () => [...readyEngines(catalog), ...listOthers()]);
 
   const promptTokens = counter('vllm:prompt_tokens_total', 'Prompt tokens of ended requests.');
   const generationTokens = counter('vllm:generation_tokens_total', 'Generated tokens of ended requests.');
@@ -182,13 +198,14 @@ export function createMetrics(
     render() {
       const ids = catalog.list().map(({ id }) => id);
       for (const id of ids) initialise(id);
-      forgetGone(new Set([...ids, ...others.list().map(({ name }) => name)]));
+      forgetGone(new Set([...ids, ...listOthers().map(({ name }) => name)]));
       return registry.metrics();
     },
     generationEnded(report: GenerationReport) {
       if (report.outcome === 'refused') return;
-      const labels = toModelLabels(report.modelId);
-      initialise(report.modelId);
+      const modelName = nameOf(report.modelId);
+      const labels = toModelLabels(modelName);
+      initialise(modelName);
       promptTokens.inc(labels, report.promptTokenCount);
       generationTokens.inc(labels, report.completionTokenCount);
       for (const reason of endReasons(report)) success.inc({ ...labels, finished_reason: reason });

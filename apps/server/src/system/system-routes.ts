@@ -7,13 +7,21 @@ import { createConsoleFiles } from './console-files.ts';
 import { describeSystemRoutes } from './describe-system-routes.ts';
 import { isServing, reportHealth, reportReadiness } from './health.ts';
 import type { Metrics } from './metrics.ts';
+import { isMetricsKey } from './metrics-key.ts';
 import type { StorageChecks } from './storage-checks.ts';
 import { VERSION } from './version.ts';
+
+/** How /metrics is served: to everyone, with a key, or on a port of its own. */
+export type MetricsAccess =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'key'; readonly key: string }
+  | { readonly kind: 'elsewhere' };
 
 export interface SystemRoutesOptions {
   readonly catalog: ModelCatalog;
   readonly storage: StorageChecks;
   readonly metrics: Metrics;
+  readonly metricsAccess: MetricsAccess;
   /** The device of the models, once it is chosen. */
   readonly device: () => DeviceChoice | undefined;
   readonly router: AppRouter;
@@ -27,7 +35,7 @@ type Answer = (request: FastifyRequest, reply: FastifyReply) => unknown;
 /** Registers the routes, with and without a trailing slash; other methods get 405. */
 export async function registerSystemRoutes(
   app: FastifyInstance,
-  { catalog, storage, metrics, device, router }: SystemRoutesOptions,
+  { catalog, storage, metrics, metricsAccess, device, router }: SystemRoutesOptions,
 ): Promise<void> {
   // None of these routes reads a body, so any content type is accepted.
   app.removeAllContentTypeParsers();
@@ -70,10 +78,18 @@ export async function registerSystemRoutes(
   serve('/health', ['GET'], answerHealth);
   serve('/ping', ['GET', 'POST'], answerHealth);
   serve('/version', ['GET'], () => ({ version: VERSION }));
-  serve('/metrics', ['GET'], (_request, reply) => {
+  const answerMetrics: Answer = (request, reply) => {
+    // Not for pages of other sites in the browser of someone who may reach this port.
+    reply.removeHeader('access-control-allow-origin');
+    if (metricsAccess.kind === 'key' && !isMetricsKey(request.headers.authorization, metricsAccess.key))
+      throw new ApiError(
+        'unauthorized',
+        'The metrics need their key: Authorization: Bearer <ORTLER_METRICS_KEY>.',
+      );
     reply.header('content-type', metrics.contentType);
     return metrics.render();
-  });
+  };
+  if (metricsAccess.kind !== 'elsewhere') serve('/metrics', ['GET'], answerMetrics);
 
   // The generator and its libraries are loaded on the first request.
   let document: Promise<unknown> | undefined;
@@ -92,8 +108,9 @@ export async function registerSystemRoutes(
     page ??= import('./docs-page.ts').then(({ createDocsPage }) => createDocsPage());
     const handle = await page;
     reply.hijack();
-    reply.raw.setHeader('x-request-id', request.id);
-    handle(request.raw, reply.raw);
+    for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...handle.headers }))
+      if (value !== undefined) reply.raw.setHeader(name, value);
+    handle.answer(request.raw, reply.raw);
   });
 
   // The console; where it is not built, the documentation.

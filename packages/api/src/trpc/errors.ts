@@ -32,6 +32,8 @@ export const ERROR_TABLE = {
   unauthorized: { trpcCode: 'UNAUTHORIZED', status: 401, type: 'Unauthorized' },
   /** The key is valid, but the request names an entity of another team. */
   forbidden: { trpcCode: 'FORBIDDEN', status: 403, type: 'PermissionDeniedError' },
+  /** The request came by a host name that is not this server's. */
+  host_not_allowed: { trpcCode: 'FORBIDDEN', status: 403, type: 'PermissionDeniedError' },
   model_not_found: { trpcCode: 'NOT_FOUND', status: 404, type: 'NotFoundError' },
   not_found: { trpcCode: 'NOT_FOUND', status: 404, type: 'NotFoundError' },
   path_not_found: { trpcCode: 'NOT_FOUND', status: 404, type: 'Not Found' },

@@ -4,7 +4,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { type EntryModule, entryModule } from '@ortler/worker';
+import { childEnvironment, type EntryModule, entryModule } from '@ortler/worker';
 import type { FromCoreMessage } from '../protocol/messages.ts';
 import type { CoreOptions } from '../protocol/options.ts';
 import type { CoreLink } from './core-link.ts';
@@ -27,6 +27,7 @@ export function createProcessLink(options: CoreOptions, settings: ProcessLinkSet
     events => {
       const child = fork(fileURLToPath(entry.url), [], {
         execArgv: [...entry.execArgv],
+        env: childEnvironment(),
         serialization: 'advanced',
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       });

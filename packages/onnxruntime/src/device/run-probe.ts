@@ -2,7 +2,7 @@
 
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { type EntryModule, entryModule } from '@ortler/worker';
+import { childEnvironment, type EntryModule, entryModule } from '@ortler/worker';
 import type { Accelerator } from './probe-device.ts';
 import type { ProbeReport } from './probe-entry.ts';
 
@@ -21,7 +21,11 @@ export function runProbe(device: Accelerator, settings: ProbeSettings = {}): Pro
   const { promise, resolve } = Promise.withResolvers<ProbeReport>();
   const fail = (reason: string): void => resolve({ kind: 'fails', reason });
   // Drivers write to the console what belongs in no log.
-  const child = fork(fileURLToPath(entry.url), [device], { execArgv: [...entry.execArgv], stdio: 'ignore' });
+  const child = fork(fileURLToPath(entry.url), [device], {
+    execArgv: [...entry.execArgv],
+    env: childEnvironment(),
+    stdio: 'ignore',
+  });
   const timer = setTimeout(() => {
     fail(`The device "${device}" did not answer within ${timeLimitMs / 1000} s.`);
     child.kill('SIGKILL');

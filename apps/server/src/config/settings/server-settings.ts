@@ -1,7 +1,8 @@
 // Settings of the HTTP server: address, keys, CORS, size limits, timeouts and log level. Caller: `../settings.ts`.
 
 import { z } from 'zod';
-import { byteSize, MEBIBYTE, oneOf, originList, wholeNumber } from '../setting-values.ts';
+import type { AllowedHosts } from '../../rest/check-headers.ts';
+import { byteSize, hostList, MEBIBYTE, oneOf, originList, wholeNumber } from '../setting-values.ts';
 import { setting } from './setting.ts';
 
 export const SERVER_SETTINGS = {
@@ -34,6 +35,40 @@ export const SERVER_SETTINGS = {
       .min(1, 'must not be empty')
       .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'),
     isSecret: true,
+  }),
+  metricsKey: setting<string | undefined>({
+    variable: 'ORTLER_METRICS_KEY',
+    flag: '--metrics-key',
+    valueName: 'key',
+    fallback: undefined,
+    shownFallback: 'none: /metrics is open, without the names of checkpoints',
+    description:
+      'Key that /metrics asks for, as a bearer token or the password of Basic credentials. Prefer the variable: flags show in process lists.',
+    schema: z
+      .string()
+      .min(1, 'must not be empty')
+      .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'),
+    isSecret: true,
+  }),
+  metricsPort: setting<number | undefined>({
+    variable: 'ORTLER_METRICS_PORT',
+    flag: '--metrics-port',
+    valueName: 'number',
+    fallback: undefined,
+    shownFallback: 'the port of the API',
+    description:
+      'Port of /metrics alone, on the same address, which then is not served on the port of the API; 0 takes a free one. With a key or a port of their own the metrics name checkpoints and so their teams.',
+    schema: wholeNumber(0, 65_535),
+  }),
+  allowedHosts: setting<AllowedHosts | undefined>({
+    variable: 'ORTLER_ALLOWED_HOSTS',
+    flag: '--allowed-hosts',
+    valueName: 'name,...',
+    fallback: undefined,
+    shownFallback: 'names of this machine on a loopback address, else all',
+    description:
+      'Host names that requests may come by, besides IP addresses, localhost and the name of this machine; * allows all. A reverse proxy that passes on its own Host needs it. Protects against DNS rebinding.',
+    schema: hostList(),
   }),
   corsOrigins: setting({
     variable: 'ORTLER_CORS_ORIGINS',
