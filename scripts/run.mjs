@@ -16,7 +16,7 @@ const USAGE = `Usage: node scripts/run.mjs <command> [options for the command]
   test    set up what is missing and run all tests but those of GPUs (options go to vitest)
   dev     set up what is missing and serve from the TypeScript sources, restarting on edits
   bench   set up what is missing and run a benchmark: npm run bench -- <name>
-  pack    set up what is missing and pack the packages for npm: npm run pack -- <folder>
+  pack    set up what is missing and pack the packages for npm, with an SBOM: npm run pack -- <folder>
   setup   set up what is missing, nothing else
 
   test-models   set up what is missing and download the models of the tests of real text (351 MB)`;
@@ -37,7 +37,7 @@ const COMMANDS = {
   pack: {
     build: true,
     isFresh: true,
-    pnpm: ([folder = '.cache/packages']) => packArguments(resolve(folder)),
+    pnpm: ([folder = '.cache/packages']) => [packArguments(resolve(folder)), sbomArguments(resolve(folder))],
   },
   'test-models': { build: false, node: args => ['scripts/real-models/main.ts', ...args] },
   setup: { build: true },
@@ -53,6 +53,20 @@ function projectsOf(args) {
   if (process.env.TEST_RUNS === undefined)
     console.error('Random tests try few cases; with TEST_RUNS=full as many as continuous integration.');
   return ['unit', 'unit-alone', 'families', 'e2e', 'real-models'].flatMap(name => ['--project', name]);
+}
+
+/** What is installed beside our packages, from the lock file. */
+function sbomArguments(folder) {
+  const format = ['--sbom-format', 'cyclonedx', '--sbom-spec-version', '1.6'];
+  return [
+    'sbom',
+    ...format,
+    '--prod',
+    '--filter',
+    './packages/ortler',
+    '--out',
+    resolve(folder, 'sbom.cdx.json'),
+  ];
 }
 
 function packArguments(folder) {
@@ -85,7 +99,11 @@ async function main([name, ...args]) {
   if (command.build) await ensureBuilt(toolchain, command);
   if (command.pnpm !== undefined) {
     const pnpm = await toolchain.pnpm();
-    return runToEnd(pnpm.program, [...pnpm.args, ...command.pnpm(args)], pnpm.environment);
+    for (const pnpmArgs of command.pnpm(args)) {
+      const code = await runToEnd(pnpm.program, [...pnpm.args, ...pnpmArgs], pnpm.environment);
+      if (code !== 0) return code;
+    }
+    return 0;
   }
   if (command.node === undefined) return 0;
   return runToEnd(toolchain.node, command.node(args), toolchain.environment);

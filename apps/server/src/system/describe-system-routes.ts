@@ -135,7 +135,7 @@ export function describeSystemRoutes(document: Json): Json {
     '/version': { get: operation('getVersion', 'Tell the version of the server', 'Version') },
     '/metrics': {
       get: {
-        ...operation('getMetrics', 'Metrics for Prometheus', null),
+        ...operation('getMetrics', 'Metrics for Prometheus, where they have no port of their own', null),
         responses: { 200: { description: 'The metrics', content: { 'text/plain': { schema: TEXT } } } },
       },
     },

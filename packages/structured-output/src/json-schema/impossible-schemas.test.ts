@@ -19,7 +19,10 @@ describe('a schema that no value satisfies', () => {
     { anyOf: [CONFLICT, { not: {} }] },
   ])('%j is refused', schema => {
     expect(() => prepare({ jsonSchema: schema })).toThrow(
-      expect.objectContaining({ code: 'invalid_constraint', message: expect.stringMatching(/unsatisfiable|Nothing satisfies/i) }),
+      expect.objectContaining({
+        code: 'invalid_constraint',
+        message: expect.stringMatching(/unsatisfiable|Nothing satisfies/i),
+      }),
     );
   });
 });
