@@ -22,6 +22,7 @@ import {
 } from 'fastify';
 import { answerUnmetExpectation, createBrokenRequestHandler } from './rest/broken-request.ts';
 import { type AllowedHosts, checkHeaders } from './rest/check-headers.ts';
+import { COMPRESSED_FROM_BYTES, compressBody } from './rest/compress.ts';
 import { createDispatcher } from './rest/dispatcher.ts';
 import { toErrorBody, toErrorHeaders, toTrpcErrorBody } from './rest/error-body.ts';
 import { setIdleWriteTimeout } from './rest/idle-write-timeout.ts';
@@ -136,11 +137,24 @@ export async function createApp({
     strictPreflight: false,
   });
 
+  app.addHook('onSend', async ({ headers }, reply, payload) => {
+    if (typeof payload !== 'string' || payload.length < COMPRESSED_FROM_BYTES) return payload;
+    const { body, headers: added } = await compressBody(payload, headers['accept-encoding']);
+    reply.headers({ ...added, 'content-length': body.length });
+    return body;
+  });
+
   const router = createAppRouter(services);
   const table = createRouteTable(router);
-  app.addHook('onResponse', (request, { raw }, done) => {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { raw } = reply;
     const handler = table.nameOf(request.method, request.url) ?? request.routeOptions.url ?? 'none';
-    metrics.requestAnswered({ method: request.method, handler, status: raw.statusCode });
+    metrics.requestAnswered({
+      method: request.method,
+      handler,
+      status: raw.statusCode,
+      durationMs: reply.elapsedTime,
+    });
     done();
   });
   await app.register(registerSystemRoutes, {

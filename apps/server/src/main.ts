@@ -94,6 +94,8 @@ export async function startServer(
   const { metricsKey, metricsPort } = config;
   const metrics = createMetrics(catalog, loadedCheckpoints, {
     namesCheckpoints: metricsKey !== undefined || metricsPort !== undefined,
+    isPrefixCaching: config.prefixCache === 'on',
+    maxCheckpoints: config.maxLoadedCheckpoints,
   });
   const stopping = new AbortController();
   const app = await createApp({

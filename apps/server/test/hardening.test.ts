@@ -1,6 +1,7 @@
 // What every request and reply has to keep to, whatever the route: hosts, headers that may come once, wrong keys, pages, metrics.
 
 import { request } from 'node:http';
+import { gunzipSync } from 'node:zlib';
 import { afterEach, expect, it } from 'vitest';
 import { ALLOWED_ORIGIN, AUTHORIZATION, openTestApp, type TestApp } from './open-test-app.ts';
 
@@ -83,4 +84,18 @@ it('gives the metrics to no page of another site, and with a key to its bearer o
 it('has no metrics on the port of the API where they have a port of their own', async () => {
   test = await open({ metricsAccess: { kind: 'elsewhere' } });
   expect((await test.app.inject('/metrics')).statusCode).toBe(404);
+});
+
+it('compresses large answers for clients that accept it, and measures how long answers take', async () => {
+  test = await open();
+  const get = (headers: Record<string, string>) => test.app.inject({ url: '/openapi.json', headers });
+  const plain = await get({});
+  const packed = await get({ 'accept-encoding': 'gzip' });
+  expect([plain.headers['content-encoding'], packed.headers['content-encoding']]).toEqual([
+    undefined,
+    'gzip',
+  ]);
+  expect(gunzipSync(packed.rawPayload).toString()).toBe(plain.body);
+  const { body } = await test.app.inject('/metrics');
+  expect(body).toContain('http_request_duration_seconds_count{method="GET",handler="/openapi.json"} 2');
 });

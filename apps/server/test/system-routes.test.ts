@@ -187,6 +187,7 @@ it("reports the engine's counts of prefix caching, preemption and speculative de
     cacheHitTokenCount: 480,
     draftedTokenCount: 20,
     acceptedTokenCount: 15,
+    stepSizes: { counts: [], tokenCount: 0 },
     deviceSampling: { rowCount: 900, fetchedRowCount: 7, readBytes: 70_000 },
   };
   test = await openTestApp(createFakeServices({ demo: createFakeEngine({ health: { stats } }) }));

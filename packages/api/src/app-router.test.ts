@@ -242,6 +242,7 @@ describe('the observer', () => {
         promptTokenCount: 3,
         completionTokenCount: 6,
         choiceCount: 2,
+        maxTokens: null,
         longestChoiceTokenCount: 3,
         durationMs: 0,
         firstTokenMs: 0,

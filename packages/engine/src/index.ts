@@ -12,7 +12,12 @@ export { createEngine } from './create-engine.ts';
 export type { Engine, EngineHealth, EngineInfo, GenerateOptions } from './engine.ts';
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './errors.ts';
 export { perplexity, type ScoredText, scoreTexts } from './perplexity.ts';
-export type { CoreLinkState, CoreStats } from './protocol/core-stats.ts';
+export {
+  type CoreLinkState,
+  type CoreStats,
+  STEP_SIZE_BOUNDS,
+  type StepSizes,
+} from './protocol/core-stats.ts';
 export type { ConstraintOptions, EngineOptions } from './protocol/engine-options.ts';
 export type { CoreFacts, WarmUpProgress } from './protocol/messages.ts';
 export type { TuningOptions } from './protocol/options.ts';

@@ -128,9 +128,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   async function sendResult(exchange: Exchange, route: RestRoute, result: unknown): Promise<void> {
-    const { response, requestId, headers } = exchange;
+    const { request, response, requestId, headers } = exchange;
     if (!isAsyncIterable(result)) {
-      sendJson(response, result, headers);
+      await sendJson(request, response, result, headers);
       return;
     }
     const onStreamError = (error: unknown, known: PublicError) => onError(error, known, requestId);

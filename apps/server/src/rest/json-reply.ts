@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PublicError } from '@ortler/api';
 import { stringifyLosslessJson } from '@ortler/json';
+import { compressBody } from './compress.ts';
 import { type ErrorStyle, toErrorBody, toErrorHeaders } from './error-body.ts';
 
 export type ReplyHeaders = Readonly<Record<string, string | number | readonly string[] | undefined>>;
@@ -17,10 +18,25 @@ export interface ErrorFormat {
 /** Longest time a client may go on sending a body after its request was refused. Unit: milliseconds. */
 const LINGER_MS = 2_000;
 
-/** Writes a result and ends the reply. */
-export function sendJson(response: ServerResponse, body: unknown, headers: ReplyHeaders): void {
-  writeJson(response, 200, body, headers);
-  response.end();
+/** Writes a result and ends the reply. A large one is compressed for clients that accept it. */
+export async function sendJson(
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: unknown,
+  headers: ReplyHeaders,
+): Promise<void> {
+  const { body: bytes, headers: added } = await compressBody(
+    toJsonText(body),
+    request.headers['accept-encoding'],
+  );
+  if (response.destroyed) return;
+  response.writeHead(200, {
+    ...headers,
+    ...added,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': bytes.length,
+  });
+  response.end(bytes);
 }
 
 /** Writes an error and ends the reply, unless a reply has begun already. */

@@ -9,6 +9,7 @@ const REPORT = {
   promptTokenCount: 3,
   completionTokenCount: 5,
   choiceCount: 1,
+  maxTokens: 64,
   longestChoiceTokenCount: 5,
   durationMs: 10,
   firstTokenMs: 2,
@@ -54,4 +55,30 @@ it('has no names of checkpoints where everyone may read it', async () => {
   expect(text).not.toMatch(/acme|beta/);
   expect(text).toContain('vllm:generation_tokens_total{model_name="checkpoints",engine="0"} 10');
   expect(text).toContain('vllm:num_requests_running{model_name="demo"');
+});
+
+it('describes caches, loaded checkpoints and sizes of steps under the names of vLLM', async () => {
+  const stats = createFakeEngine().health.stats;
+  const stepSizes = { counts: [3, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], tokenCount: 20_000 };
+  const engine = createFakeEngine({
+    info: { runner: 'slots', kvType: 'float16' },
+    health: { stats: { ...stats, runningCount: 1, stepSizes } },
+  });
+  const others = { list: () => [{ name: REPORT.modelId, engine }] };
+  const metrics = createMetrics(createFakeServices({ demo: engine }).models, others, { maxCheckpoints: 2 });
+  metrics.generationEnded(REPORT);
+  const text = await metrics.render();
+  expect(text).toContain(
+    'vllm:cache_config_info{model_name="demo",engine="0",cache_dtype="float16",block_size="256",num_gpu_blocks="4",enable_prefix_caching="True",max_num_seqs="4",max_model_len="256"} 1',
+  );
+  expect(text).toContain(
+    `vllm:lora_requests_info{max_lora="2",running_lora_adapters="${REPORT.modelId}",waiting_lora_adapters=""}`,
+  );
+  const labels = 'model_name="demo",engine="0"';
+  expect(text).toContain(`vllm:iteration_tokens_total_bucket{le="1",${labels}} 3`);
+  expect(text).toContain(`vllm:iteration_tokens_total_bucket{le="16384",${labels}} 5`);
+  expect(text).toContain(`vllm:iteration_tokens_total_bucket{le="+Inf",${labels}} 6`);
+  expect(text).toContain(`vllm:iteration_tokens_total_sum{${labels}} 20000`);
+  expect(text).toContain(`vllm:request_params_n_count{model_name="${REPORT.modelId}",engine="0"} 1`);
+  expect(text).toContain(`vllm:request_params_max_tokens_sum{model_name="${REPORT.modelId}",engine="0"} 64`);
 });

@@ -3,6 +3,7 @@
 
 import type { GenerationObserver, GenerationReport, ModelCatalog } from '@ortler/api';
 import { Counter, Histogram, Registry } from 'prom-client';
+import { describeEngines, printStepSizes } from './engine-info-metrics.ts';
 import { MODEL_LABELS, measureEngines, type NamedEngine, toModelLabels } from './engine-metrics.ts';
 import { measureProcess } from './process-metrics.ts';
 
@@ -24,6 +25,7 @@ export interface AnsweredRequest {
   /** Template of the route, such as `/v1/models/{model_id}`; never the path, whose values are unbounded. */
   readonly handler: string;
   readonly status: number;
+  readonly durationMs: number;
 }
 
 export interface Metrics extends GenerationObserver {
@@ -46,6 +48,10 @@ export interface MetricsOptions {
    * `checkpoints`. Default: true.
    */
   readonly namesCheckpoints?: boolean;
+  /** Default: true. */
+  readonly isPrefixCaching?: boolean;
+  /** Most checkpoints in memory. Default: 0. */
+  readonly maxCheckpoints?: number;
 }
 
 /** `model_name` of all checkpoints. */
@@ -55,7 +61,12 @@ const ALL_CHECKPOINTS = 'checkpoints';
 export function createMetrics(
   catalog: ModelCatalog,
   others: OtherEngines = { list: () => [] },
-  { now = () => performance.now(), namesCheckpoints = true }: MetricsOptions = {},
+  {
+    now = () => performance.now(),
+    namesCheckpoints = true,
+    isPrefixCaching = true,
+    maxCheckpoints = 0,
+  }: MetricsOptions = {},
 ): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -76,7 +87,16 @@ export function createMetrics(
   const nameOf = (modelId: string) =>
     namesCheckpoints || catalog.find(modelId) !== undefined ? modelId : ALL_CHECKPOINTS;
   const listOthers = () => others.list().map(({ name, engine }) => ({ name: nameOf(name), engine }));
-  measureEngines(registry, () => [...readyEngines(catalog), ...listOthers()]);
+  const listEngines = () => [...readyEngines(catalog), ...listOthers()];
+  measureEngines(registry, listEngines);
+  // One engine each: all checkpoints together have no one cache.
+  const listNamed = () => (namesCheckpoints ? listEngines() : readyEngines(catalog));
+  describeEngines(registry, {
+    list: listNamed,
+    isPrefixCaching,
+    checkpoints: namesCheckpoints ? () => others.list() : null,
+    maxCheckpoints,
+  });
 
   const promptTokens = counter('vllm:prompt_tokens_total', 'Prompt tokens of ended requests.');
   const generationTokens = counter('vllm:generation_tokens_total', 'Generated tokens of ended requests.');
@@ -135,6 +155,24 @@ export function createMetrics(
     TOKEN_BUCKETS,
   );
 
+  const choiceParameter = histogram(
+    'vllm:request_params_n',
+    'The parameter n of a request.',
+    [1, 2, 5, 10, 20],
+  );
+  const lengthParameter = histogram(
+    'vllm:request_params_max_tokens',
+    'The parameter max_tokens of a request that has it.',
+    TOKEN_BUCKETS,
+  );
+
+  const requestTime = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the arrival of an HTTP request to the end of its answer, by route.',
+    labelNames: ['method', 'handler'],
+    buckets: LATENCY_BUCKETS,
+    registers,
+  });
   const requests = new Counter({
     name: 'http_requests_total',
     help: 'Answered HTTP requests by route and class of status.',
@@ -191,15 +229,16 @@ export function createMetrics(
   }
 
   return {
-    requestAnswered({ method, handler, status }) {
+    requestAnswered({ method, handler, status, durationMs }) {
+      requestTime.observe({ method, handler }, durationMs / 1000);
       requests.inc({ method, handler, status: `${Math.floor(status / 100)}xx` });
     },
     contentType: registry.contentType,
-    render() {
+    async render() {
       const ids = catalog.list().map(({ id }) => id);
       for (const id of ids) initialise(id);
       forgetGone(new Set([...ids, ...listOthers().map(({ name }) => name)]));
-      return registry.metrics();
+      return `${await registry.metrics()}\n${printStepSizes(listNamed())}`;
     },
     generationEnded(report: GenerationReport) {
       if (report.outcome === 'refused') return;
@@ -217,6 +256,8 @@ export function createMetrics(
       observePhases(labels, report);
       promptLength.observe(labels, report.promptTokenCount);
       length.observe(labels, report.completionTokenCount);
+      choiceParameter.observe(labels, report.choiceCount);
+      if (report.maxTokens !== null) lengthParameter.observe(labels, report.maxTokens);
       longestChoice.observe(labels, report.longestChoiceTokenCount);
     },
   };

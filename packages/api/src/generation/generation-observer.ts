@@ -8,6 +8,8 @@ export interface ObservedGeneration {
   readonly services: Pick<Services, 'generations' | 'now'>;
   readonly modelId: string;
   readonly choiceCount: number;
+  /** Null where the request does not say. */
+  readonly maxTokens: number | null;
   /** Unit: milliseconds since 1970. Arrival of the request. */
   readonly startedAtMs: number;
 }
@@ -52,7 +54,7 @@ export class GenerationObserver {
   }
 
   #report(outcome: GenerationReport['outcome']): void {
-    const { services, modelId, choiceCount, startedAtMs } = this.#observed;
+    const { services, modelId, choiceCount, maxTokens, startedAtMs } = this.#observed;
     const { firstAtMs, count, longestChoiceCount, interTokenMs } = this.#tokens;
     services.generations.generationEnded({
       modelId,
@@ -61,6 +63,7 @@ export class GenerationObserver {
       promptTokenCount: this.#promptTokenCount,
       completionTokenCount: count,
       choiceCount,
+      maxTokens,
       longestChoiceTokenCount: longestChoiceCount,
       durationMs: services.now() - startedAtMs,
       firstTokenMs: firstAtMs === null ? null : firstAtMs - startedAtMs,

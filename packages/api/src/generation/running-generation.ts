@@ -5,7 +5,7 @@
 import type { Engine, GenerationEvent, GenerationRequest } from '@ortler/engine';
 import { GenerationObserver, type ObservedGeneration } from './generation-observer.ts';
 
-export interface GenerationStart extends Omit<ObservedGeneration, 'choiceCount'> {
+export interface GenerationStart extends Omit<ObservedGeneration, 'choiceCount' | 'maxTokens'> {
   readonly engine: Pick<Engine, 'generate'>;
   readonly signal: AbortSignal;
   /** Maps a thrown value of the engine to the wire. */
@@ -25,7 +25,11 @@ export class RunningGeneration implements AsyncIterable<GenerationEvent> {
 
   private constructor(request: GenerationRequest, start: GenerationStart) {
     this.#events = start.engine.generate(request, { signal: start.signal })[Symbol.asyncIterator]();
-    this.#observer = new GenerationObserver({ ...start, choiceCount: request.choiceCount ?? 1 });
+    this.#observer = new GenerationObserver({
+      ...start,
+      choiceCount: request.choiceCount ?? 1,
+      maxTokens: request.stop?.maxTokens ?? null,
+    });
     this.#start = start;
   }
 

@@ -85,6 +85,8 @@ export interface GenerationReport {
   readonly promptTokenCount: number;
   readonly completionTokenCount: number;
   readonly choiceCount: number;
+  /** `max_tokens` of the request; null where it does not say. */
+  readonly maxTokens: number | null;
   /** Tokens of the longest choice. */
   readonly longestChoiceTokenCount: number;
   readonly durationMs: number;

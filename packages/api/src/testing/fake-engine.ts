@@ -78,6 +78,7 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
       freeSlotCount: 4,
       cacheUsedShare: 0,
       stepCount: 0,
+      stepSizes: { counts: [], tokenCount: 0 },
       preemptionCount: 0,
       cacheQueryTokenCount: 0,
       cacheHitTokenCount: 0,

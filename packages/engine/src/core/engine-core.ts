@@ -32,6 +32,7 @@ import { commitStep } from './step/commit-step.ts';
 import type { SampledRow } from './step/sample-step.ts';
 import { StepFailures } from './step/step-failures.ts';
 import type { StepRunner } from './step/step-runner.ts';
+import { StepSizeCounter } from './step/step-size-counter.ts';
 
 /** Messages of a step to the text side. */
 export type CoreOutput = StepMessage | RequestFailedMessage | FatalMessage;
@@ -60,6 +61,7 @@ export class EngineCore {
   /** Aborted since the last drain; a step in flight must not see its sequences change. */
   #aborted = new Set<Sequence>();
   #stepCount = 0;
+  readonly #stepSizes = new StepSizeCounter();
   #draftedTokenCount = 0;
   #acceptedTokenCount = 0;
   #isStepping = false;
@@ -94,6 +96,7 @@ export class EngineCore {
       freeSlotCount: this.#cache.freeCount,
       cacheUsedShare: this.#cache.usedShare,
       stepCount: this.#stepCount,
+      stepSizes: this.#stepSizes.read(),
       preemptionCount: this.#scheduler.preemptionCount,
       cacheQueryTokenCount: queriedTokenCount,
       cacheHitTokenCount: hitTokenCount,
@@ -203,6 +206,7 @@ export class EngineCore {
     this.#draftedTokenCount += committed.draftedTokenCount;
     this.#acceptedTokenCount += committed.acceptedTokenCount;
     this.#stepCount++;
+    this.#stepSizes.add(plan.rows.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0));
     this.#failures.stepCommitted();
     return [this.#toStepMessage(updates, committed.prefilled), ...failures];
   }

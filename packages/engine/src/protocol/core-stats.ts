@@ -11,6 +11,8 @@ export interface CoreStats {
   /** Share of the cache that running sequences hold, 0 to 1. */
   readonly cacheUsedShare: number;
   readonly stepCount: number;
+  /** Sizes of the steps since the start. */
+  readonly stepSizes: StepSizes;
   /** Since the start: preemptions, that is, sequences that lost their place before their end. */
   readonly preemptionCount: number;
   /** Since the start: prompt tokens of admitted requests. */
@@ -23,6 +25,19 @@ export interface CoreStats {
   readonly acceptedTokenCount: number;
   /** Only of a model whose tokens are sampled on the device. */
   readonly deviceSampling?: DeviceSamplingStats;
+}
+
+/** Upper bounds of the histogram of step sizes, inclusive. Source: vLLM's buckets of `iteration_tokens_total`. */
+export const STEP_SIZE_BOUNDS: readonly number[] = [
+  1, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384,
+];
+
+/** Tokens of steps, prompt and generated ones together, as a histogram. */
+export interface StepSizes {
+  /** Steps by size: one count for each of `STEP_SIZE_BOUNDS`, not cumulative, and one for larger steps. */
+  readonly counts: readonly number[];
+  /** Tokens of all steps. */
+  readonly tokenCount: number;
 }
 
 /** Since the start. */
@@ -42,6 +57,7 @@ export const IDLE_STATS: CoreStats = {
   freeSlotCount: 0,
   cacheUsedShare: 0,
   stepCount: 0,
+  stepSizes: { counts: new Array<number>(STEP_SIZE_BOUNDS.length + 1).fill(0), tokenCount: 0 },
   preemptionCount: 0,
   cacheQueryTokenCount: 0,
   cacheHitTokenCount: 0,

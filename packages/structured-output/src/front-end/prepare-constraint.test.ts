@@ -277,7 +277,7 @@ const REFUSALS: readonly (readonly [ConstraintSpec, RegExp])[] = [
   [tag({ format: { type: 'any_text', excludes: [] } }), /excludes is not supported/],
   [tag({ ...CALLS, triggers: ['<g='] }), /starts with none of the triggers/],
   [
-    tag({ format: asTag('<', { type: 'json_schema', json_schema: { not: {} } }, '>') }),
+    tag({ format: asTag('<', { type: 'json_schema', json_schema: { not: { type: 'string' } } }, '>') }),
     /not cannot be enforced.*#\/format\/content\/json_schema\/not/,
   ],
   [tag({ format: { type: 'sequence', elements: [{ type: 'any_text' }, number] } }), /Free text/],

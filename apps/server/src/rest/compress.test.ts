@@ -1,0 +1,26 @@
+import { gunzipSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+import { acceptsGzip, COMPRESSED_FROM_BYTES, compressBody } from './compress.ts';
+
+it.each([
+  ['gzip', true],
+  ['gzip, deflate, br', true],
+  ['br;q=1.0, GZIP;q=0.2', true],
+  ['*', true],
+  ['gzip;q=0, *', false],
+  ['br', false],
+  ['identity', false],
+  [undefined, false],
+])('%s accepts gzip: %s', (header, accepts) => {
+  expect(acceptsGzip(header)).toBe(accepts);
+});
+
+it('compresses large bodies only, for clients that accept it', async () => {
+  const large = 'é'.repeat(COMPRESSED_FROM_BYTES);
+  const { body, headers } = await compressBody(large, 'gzip');
+  expect(headers['content-encoding']).toBe('gzip');
+  expect(gunzipSync(body).toString()).toBe(large);
+  expect(body.length).toBeLessThan(large.length / 5);
+  expect((await compressBody(large, undefined)).headers).toEqual({ vary: 'Origin, Accept-Encoding' });
+  expect((await compressBody('{}', 'gzip')).headers).toEqual({});
+});
