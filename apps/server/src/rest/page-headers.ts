@@ -1,12 +1,12 @@
 // Headers of pages that browsers show: they run scripts of this server only, and no other site shows them in a frame. For the pages
-// under /docs and for static files.
+// under /docs and the console.
 
 import { createHash } from 'node:crypto';
 
 export interface PageHeaderOptions {
   /** Texts of inline scripts of the page, which are allowed by their hashes. */
   readonly inlineScripts?: readonly string[];
-  /** Whether scripts of the page set styles on elements. Default: false. */
+  /** Whether scripts of the page set styles on elements and embed images and fonts in them. Default: false. */
   readonly allowsInlineStyles?: boolean;
 }
 
@@ -21,12 +21,11 @@ export function pageHeaders({
     "default-src 'self'",
     `script-src ${scripts.join(' ')}`,
     `style-src ${styles.join(' ')}`,
-    "img-src 'self' data: blob:",
-    "font-src 'self' data:",
+    ...(allowsInlineStyles ? ["img-src 'self' data: blob:", "font-src 'self' data:"] : []),
     "connect-src 'self'",
     "object-src 'none'",
     "base-uri 'none'",
-    "form-action 'self'",
+    "form-action 'none'",
     "frame-ancestors 'none'",
   ];
   return {

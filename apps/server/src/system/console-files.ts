@@ -8,6 +8,8 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { ApiError } from '@ortler/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { acceptsGzip } from '../rest/compress.ts';
+import { pageHeaders, SAFE_REPLY_HEADERS } from '../rest/page-headers.ts';
 
 interface BuiltFile {
   readonly type: string;
@@ -26,19 +28,11 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** The page runs no script, style or connection but those of this server, and nobody may frame it. */
-const PAGE_HEADERS = {
-  'content-security-policy':
-    "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",
-  'cache-control': 'no-cache',
-  'cross-origin-opener-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-};
+const PAGE_HEADERS = { ...pageHeaders(), 'cache-control': 'no-cache' };
 
 const ASSET_HEADERS = {
   'cache-control': 'public, max-age=31536000, immutable',
-  'x-content-type-options': 'nosniff',
+  ...SAFE_REPLY_HEADERS,
 };
 
 const DIST = join(dirname(fileURLToPath(import.meta.resolve('@ortler/console/package.json'))), 'dist');
@@ -61,7 +55,7 @@ export function createConsoleFiles(folder = DIST): ConsoleFiles {
   };
   const send = async (request: FastifyRequest, reply: FastifyReply, file: BuiltFile) => {
     reply.type(file.type).header('vary', 'accept-encoding');
-    if (!acceptsGzip(request)) return file.content;
+    if (!acceptsGzip(request.headers['accept-encoding'])) return file.content;
     file.gzipped ??= compress(file.content, { level: 9 });
     reply.header('content-encoding', 'gzip');
     return file.gzipped;
@@ -99,8 +93,4 @@ function listFiles(folder: string): readonly string[] {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }
-}
-
-function acceptsGzip({ headers }: FastifyRequest): boolean {
-  return /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(String(headers['accept-encoding'] ?? ''));
 }
