@@ -58,6 +58,8 @@ function createPool(url: string, settings: pg.PoolConfig): pg.Pool {
   // The pool replaces an idle connection that is lost, and a running statement reports the error itself. Without a
   // listener the `error` event would end the process.
   pool.on('error', () => undefined);
+  // The same for a connection that is lost between the statements of a transaction.
+  pool.on('connect', client => client.on('error', () => undefined));
   return pool;
 }
 
