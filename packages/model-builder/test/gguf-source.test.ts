@@ -216,7 +216,14 @@ describe('refuses', () => {
   });
 
   it.each([
-    ['general.architecture', 'bloom', 'unsupported', 'is "bloom"; allowed are llama, qwen2, qwen3'],
+    ['general.architecture', 'none', 'unsupported', 'is "none"; allowed are llama, qwen2, qwen3'],
+    [
+      'general.architecture',
+      'qwen3moe',
+      'unsupported',
+      'is "qwen3moe" (Qwen3-30B-A3B, Qwen3-235B-A22B, Qwen3-Coder), which would need mixture of experts',
+    ],
+    ['general.architecture', 'bloom', 'unsupported', 'is "bloom" (BLOOM), which would need learned or ALiBi'],
     ['general.type', 'mmproj', 'unsupported', 'is "mmproj"; allowed is "model"'],
     ['llama.expert_count', { uint32: 8 }, 'unsupported', 'is 8; allowed is 0'],
     [

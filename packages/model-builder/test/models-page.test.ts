@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { OTHER_MODELS } from '../src/architectures/other-models.ts';
 import { parseDecoderConfig } from '../src/architectures/read-decoder-config.ts';
+import { OTHER_ARCHITECTURES } from '../src/gguf/other-architectures.ts';
 import { BUILT_MODELS, modelsPage, PAGE } from './models-page.ts';
 
 describe('docs/models.md', () => {
@@ -24,3 +25,10 @@ it.each(Object.entries(OTHER_MODELS))(
     expect(parse).toThrow(expect.objectContaining({ code: 'unsupported', key: 'model_type' }));
   },
 );
+
+it('names a model type that is known for every other name of GGUF', () => {
+  const unknown = Object.entries(OTHER_ARCHITECTURES).filter(
+    ([, type]) => !Object.hasOwn(OTHER_MODELS, type),
+  );
+  expect(unknown).toEqual([]);
+});

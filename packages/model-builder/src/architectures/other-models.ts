@@ -192,3 +192,11 @@ export const OTHER_MODELS: Readonly<Record<string, OtherModel>> = {
   Dream: of('Dream', DENOISING),
   llada: of('LLaDA', DENOISING),
 };
+
+/** Continues "is": a value in quotes, with the names of the model and what it would need where that is known. */
+export function describeOther(value: unknown, modelType: unknown = value): string {
+  const shown = typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? 'absent');
+  if (typeof modelType !== 'string' || !Object.hasOwn(OTHER_MODELS, modelType)) return shown;
+  const { names, needs } = OTHER_MODELS[modelType]!;
+  return `${shown} (${names}), which would need ${needs}`;
+}

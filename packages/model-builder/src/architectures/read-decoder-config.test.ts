@@ -141,7 +141,7 @@ describe('Hunyuan', () => {
 describe('config.json is refused', () => {
   it.each<[Record<string, unknown>, string, string]>([
     [{ model_type: 'mamba' }, 'model_type', 'is "mamba" (Mamba), which would need recurrent layers'],
-    [{ model_type: undefined }, 'model_type', 'is undefined; allowed are '],
+    [{ model_type: undefined }, 'model_type', 'is absent; allowed are '],
     [{ hidden_act: 'gelu' }, 'hidden_act', 'is "gelu"; allowed is "silu"'],
     [
       { rope_scaling: { rope_type: 'dynamic', factor: 4 } },

@@ -7,7 +7,7 @@ import { type Activation, type DecoderConfig, LLAMA_MODULES } from '../hugging-f
 import { readJsonFile } from '../hugging-face/json-file.ts';
 import type { Architecture, ConfigReader } from './architecture.ts';
 import { type ConfigKeys, configKeys } from './config-keys.ts';
-import { OTHER_MODELS } from './other-models.ts';
+import { describeOther } from './other-models.ts';
 import { ropeReader } from './read-rope.ts';
 import { ARCHITECTURES } from './table.ts';
 import { textPart, WRAPPERS } from './text-parts.ts';
@@ -112,15 +112,7 @@ function findArchitecture(fault: ConfigFault, json: unknown): Architecture {
   const architecture = typeof modelType === 'string' ? ARCHITECTURES.get(modelType) : undefined;
   if (architecture !== undefined) return architecture;
   const allowed = [...ARCHITECTURES.keys(), ...WRAPPERS.keys()].toSorted().join(', ');
-  throw fault('unsupported', 'model_type', `is ${describeModel(modelType)}; allowed are ${allowed}`);
-}
-
-/** A model type that is not built, with what it would need where that is known. */
-function describeModel(modelType: unknown): string {
-  const value = JSON.stringify(modelType);
-  if (typeof modelType !== 'string' || !Object.hasOwn(OTHER_MODELS, modelType)) return value;
-  const { names, needs } = OTHER_MODELS[modelType]!;
-  return `${value} (${names}), which would need ${needs}`;
+  throw fault('unsupported', 'model_type', `is ${describeOther(modelType)}; allowed are ${allowed}`);
 }
 
 function refuseUnsupported(

@@ -1,7 +1,9 @@
 // Metadata values of a GGUF file that describe the model, with the faults of wrong ones.
 
 import type { GgufMetadata, GgufModel } from '@ortler/gguf';
+import { describeOther } from '../architectures/other-models.ts';
 import { ModelBuildError } from '../errors.ts';
+import { OTHER_ARCHITECTURES } from './other-architectures.ts';
 
 /** Metadata values by key, with the faults of a wrong type. */
 export class ConfigFields {
@@ -21,7 +23,8 @@ export class ConfigFields {
     const name = this.#metadata.get('general.architecture');
     const found = names.find(allowed => allowed === name);
     if (found !== undefined) return found;
-    const message = `is ${shown(name)}; allowed are ${names.join(', ')}`;
+    const modelType = typeof name === 'string' ? (OTHER_ARCHITECTURES[name] ?? name) : undefined;
+    const message = `is ${describeOther(name, modelType)}; allowed are ${names.join(', ')}`;
     throw this.#fault('unsupported', 'general.architecture', message);
   }
 

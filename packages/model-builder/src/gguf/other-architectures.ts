@@ -1,0 +1,35 @@
+// Architectures of GGUF files that are not built and are called otherwise than in config.json.
+// Source: gguf-py, constants.py (MODEL_ARCH_NAMES)
+
+/** The `model_type` of config.json, by `general.architecture`. */
+export const OTHER_ARCHITECTURES: Readonly<Record<string, string>> = {
+  bailingmoe: 'bailing_moe',
+  bailingmoe2: 'bailing_moe',
+  'command-r': 'cohere',
+  deepseek2: 'deepseek_v2',
+  dream: 'Dream',
+  'ernie4_5-moe': 'ernie4_5_moe',
+  'falcon-h1': 'falcon_h1',
+  glm4moe: 'glm4_moe',
+  'gpt-oss': 'gpt_oss',
+  gptneox: 'gpt_neox',
+  granitehybrid: 'granitemoehybrid',
+  'hunyuan-moe': 'hunyuan_v1_moe',
+  'jina-bert-v3': 'xlm-roberta',
+  'kimi-linear': 'kimi_linear',
+  lfm2moe: 'lfm2_moe',
+  'minimax-m2': 'minimax_m2',
+  'modern-bert': 'modernbert',
+  nemotron_h_moe: 'nemotron_h',
+  'nomic-bert': 'nomic_bert',
+  phi2: 'phi',
+  qwen2moe: 'qwen2_moe',
+  qwen2vl: 'qwen2_vl',
+  qwen35: 'qwen3_5',
+  qwen35moe: 'qwen3_5_moe',
+  qwen3moe: 'qwen3_moe',
+  qwen3next: 'qwen3_next',
+  qwen3vl: 'qwen3_vl',
+  qwen3vlmoe: 'qwen3_vl_moe',
+  starcoder: 'gpt_bigcode',
+};
