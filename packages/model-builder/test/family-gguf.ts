@@ -19,6 +19,8 @@ export interface GgufPlan {
   readonly addsOne?: boolean;
   /** Rows of queries and keys are moved as for Llama. */
   readonly permutes?: boolean;
+  /** Keys of the converter that the plan contradicts, or leaves out, where that changes the model. */
+  readonly unlikeConverter?: readonly string[];
   /** Factors of LongRoPE, as tensors of this name. */
   readonly vectors?: Readonly<Record<string, readonly number[]>>;
   /** The file cannot say this scale of scores, so it is in the queries, relative to the size of a head. */

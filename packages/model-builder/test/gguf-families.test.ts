@@ -1,7 +1,10 @@
 // GGUF files of every family that is read, against the logits that transformers computed for the same weights.
 
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { GgufModel, type GgufValue } from '@ortler/gguf';
 import { describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
 import { DECODER_GOLDENS, differenceFromGolden } from './decoder-golden.ts';
@@ -47,6 +50,13 @@ const GRANITE: GgufPlan = {
     residual_scale: { float32: 0.5 },
     logit_scale: { float32: 0.8 },
   },
+};
+const NEMOTRON: GgufPlan = {
+  architecture: 'nemotron',
+  addsOne: true,
+  fields: { 'attention.layer_norm_rms_epsilon': { float32: 1e-5 }, 'rope.scaling.type': 'none' },
+  // That of the converter is for heads as wide as the hidden size over their number.
+  unlikeConverter: ['rope.dimension_count'],
 };
 const ARCEE: GgufPlan = { architecture: 'arcee', permutes: true };
 const ERNIE: GgufPlan = { architecture: 'ernie4_5' };
@@ -110,6 +120,14 @@ const GEMMA4: GgufPlan = {
 const PER_LAYER = { ...GEMMA4.fields, embedding_length_per_layer_input: { uint32: 16 } };
 const CAPS = { attn_logit_softcapping: { float32: 2 }, final_logit_softcapping: { float32: 3 } };
 
+function olmo3Windows(isSliding: readonly boolean[]) {
+  return {
+    ...WINDOW,
+    'attention.sliding_window_pattern': { booleans: isSliding },
+    'rope.freq_base_swa': { float32: 500_000 },
+  };
+}
+
 /** By `model_type` and name of the golden. */
 const PLANS: Readonly<Record<string, Readonly<Record<string, GgufPlan>>>> = {
   gemma: {
@@ -160,15 +178,18 @@ const PLANS: Readonly<Record<string, Readonly<Record<string, GgufPlan>>>> = {
   },
   olmo2: { 'separate head': OLMO, 'tied, all heads have keys': OLMO },
   olmo3: {
-    'windows but every fourth layer': {
+    'windows but every fourth layer': { ...OLMO, fields: olmo3Windows([true, true, true, false]) },
+    // As it was written before there was a key for the base of windows.
+    'yarn in full layers': {
       ...OLMO,
-      fields: { ...WINDOW, 'attention.sliding_window_pattern': { booleans: [true, true, true, false] } },
+      fields: {
+        ...WINDOW,
+        ...YARN,
+        'attention.sliding_window_pattern': { booleans: [true, true, true, false] },
+      },
+      unlikeConverter: ['rope.freq_base_swa'],
     },
-    'yarn in full layers': { ...OLMO, fields: { ...WINDOW, ...YARN } },
-    'layer types, tied': {
-      ...OLMO,
-      fields: { ...WINDOW, 'attention.sliding_window_pattern': { booleans: [false, true, false, true] } },
-    },
+    'layer types, tied': { ...OLMO, fields: olmo3Windows([false, true, false, true]) },
   },
   phi3: {
     plain: PHI,
@@ -181,12 +202,27 @@ const PLANS: Readonly<Record<string, Readonly<Record<string, GgufPlan>>>> = {
     'longrope, short and long prompts': LONGROPE,
     'longrope, window': { ...LONGROPE, fields: { ...LONGROPE.fields, ...WINDOW } },
   },
+  qwen2: {
+    'separate head': { architecture: 'qwen2' },
+    tied: { architecture: 'qwen2' },
+    'yarn rope scaling': { architecture: 'qwen2', fields: YARN },
+  },
+  qwen3: {
+    'separate head': { architecture: 'qwen3' },
+    biases: { architecture: 'qwen3' },
+    'yarn rope scaling': { architecture: 'qwen3', fields: YARN },
+  },
   granite: {
     'four multipliers': GRANITE,
     'tied, biases': GRANITE,
     'multipliers of one': {
       ...GRANITE,
-      fields: { 'attention.scale': { float32: 0.25 }, logit_scale: { float32: 1 } },
+      fields: {
+        'attention.scale': { float32: 0.25 },
+        embedding_scale: { float32: 1 },
+        residual_scale: { float32: 1 },
+        logit_scale: { float32: 1 },
+      },
     },
   },
   smollm3: { 'no rotation in every fourth layer': { architecture: 'smollm3', permutes: true } },
@@ -215,11 +251,10 @@ const PLANS: Readonly<Record<string, Readonly<Record<string, GgufPlan>>>> = {
   arcee: { 'squared relu': ARCEE, 'biases, tied': ARCEE, 'yarn rope scaling': { ...ARCEE, fields: YARN } },
   nemotron: {
     'layer norms around one, half of each head is rotated': {
-      architecture: 'nemotron',
-      addsOne: true,
-      fields: { 'rope.dimension_count': { uint32: 16 } },
+      ...NEMOTRON,
+      fields: { ...NEMOTRON.fields, 'rope.dimension_count': { uint32: 16 } },
     },
-    'biases, tied, whole heads are rotated': { architecture: 'nemotron', addsOne: true },
+    'biases, tied, whole heads are rotated': NEMOTRON,
   },
   starcoder2: { 'tied, biases': STARCODER, 'no biases': STARCODER },
   ministral3: { 'separate head': MINISTRAL3, tied: MINISTRAL3 },
@@ -232,6 +267,71 @@ const PLANS: Readonly<Record<string, Readonly<Record<string, GgufPlan>>>> = {
 };
 
 const folder = temporaryFolder();
+
+/** What llama.cpp's converter makes of the same weights: `golden/make_gguf_goldens.py`. */
+const CONVERTED = (
+  JSON.parse(readFileSync(new URL('./golden/gguf-converter.json', import.meta.url), 'utf8')) as {
+    readonly families: Readonly<Record<string, Readonly<Record<string, Converted>>>>;
+  }
+).families;
+
+interface Converted {
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** SHA-256 over names, dimensions and values of all tensors. */
+  readonly tensors: string;
+}
+
+/** Keys that say again what others do. */
+const SAID_ELSEWHERE = ['vocab_size', 'rope.dimension_count'];
+
+describe('files that a converter writes', () => {
+  const both = Object.entries(PLANS).flatMap(([family, plans]) =>
+    Object.entries(plans).flatMap(([name, plan]) => {
+      const converted = CONVERTED[family]?.[name];
+      const isSame = converted?.metadata['general.architecture'] === plan.architecture;
+      return isSame ? [{ family, name, plan, converted }] : [];
+    }),
+  );
+
+  it('are there for every family whose converter takes small models', () => {
+    const found = new Set(both.map(({ family }) => family));
+    expect(Object.keys(CONVERTED).filter(family => !found.has(family))).toEqual([]);
+  });
+
+  it.each(both)('$family: $name', async ({ family, name, plan, converted }) => {
+    const golden = DECODER_GOLDENS.find(each => each.family === family)!.cases.find(
+      each => each.name === name,
+    )!;
+    const place = join(folder, family, name, 'planned');
+    await mkdir(place, { recursive: true });
+    const model = await GgufModel.open(await writeFamilyGguf(place, golden, plan));
+    expect(await hashOfTensors(model)).toBe(converted.tensors);
+    await model.close();
+    for (const [key, value] of Object.entries(converted.metadata)) {
+      const own = model.metadata.get(key);
+      const shortKey = key.slice(plan.architecture.length + 1);
+      if (plan.unlikeConverter?.includes(shortKey)) expect(own, key).not.toEqual(value);
+      else if (own !== undefined || !SAID_ELSEWHERE.includes(shortKey))
+        expect(plain(own), key).toEqual(value);
+    }
+  });
+});
+
+/** As JSON has it. */
+function plain(value: GgufValue | undefined): unknown {
+  return ArrayBuffer.isView(value) ? Array.from(value as Int32Array) : value;
+}
+
+async function hashOfTensors(model: GgufModel): Promise<string> {
+  const hash = createHash('sha256');
+  for (const name of model.tensorNames.toSorted()) {
+    const { dimensions } = model.tensor(name)!;
+    hash.update(`${name} ${dimensions}\n`);
+    const count = dimensions.reduce((product, size) => product * size, 1);
+    hash.update(await model.readBytes(name, 0, count));
+  }
+  return hash.digest('hex');
+}
 
 describe.each(Object.entries(PLANS))('%s', (family, plans) => {
   const { cases, logitStride } = DECODER_GOLDENS.find(golden => golden.family === family)!;

@@ -233,6 +233,12 @@ describe('refuses', () => {
       'this architecture is built without windows',
     ],
     ['llama.attention.causal', false, 'unsupported', 'must be absent or true'],
+    [
+      'llama.rope.freq_base_swa',
+      { float32: 5 },
+      'unsupported',
+      'is 5; it must be absent or that of all layers',
+    ],
     ['llama.rope.dimension_sections', { int32s: [16, 24, 24, 0] }, 'unsupported', 'positions of images'],
     [
       'llama.rope.scaling.type',

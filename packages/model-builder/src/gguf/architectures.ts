@@ -16,10 +16,25 @@ const NORMS_BEHIND = {
 const olmo2: GgufArchitecture = {
   modelType: 'olmo2',
   hasWindows: true,
+  hasLocalBase: true,
   modules: NORMS_BEHIND,
   configKeys: facts => {
     const found = windowKeys(facts, 'olmo2');
-    return found === undefined ? {} : { model_type: 'olmo3', ...found };
+    if (found === undefined) return {};
+    const { fields } = facts;
+    const localBase = fields.optionalNumber('olmo2.rope.freq_base_swa');
+    if (localBase === undefined) return { model_type: 'olmo3', ...found };
+    const scaling = fields.ropeScaling('olmo2') ?? { rope_type: 'default' };
+    return {
+      model_type: 'olmo3',
+      ...found,
+      rope_theta: null,
+      rope_scaling: null,
+      rope_parameters: {
+        full_attention: { ...scaling, rope_theta: fields.number('olmo2.rope.freq_base') },
+        sliding_attention: { rope_type: 'default', rope_theta: localBase },
+      },
+    };
   },
 };
 

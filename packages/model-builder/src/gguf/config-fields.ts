@@ -127,7 +127,13 @@ export class ConfigFields {
   }
 
   /** Throws: `unsupported` for settings that change the computation. */
-  refuseUnsupported(architecture: string, { hasWindows }: { readonly hasWindows: boolean }): void {
+  refuseUnsupported(
+    architecture: string,
+    {
+      hasWindows = false,
+      hasLocalBase = false,
+    }: { readonly hasWindows?: boolean; readonly hasLocalBase?: boolean },
+  ): void {
     const experts = `${architecture}.expert_count`;
     const expertCount = this.#metadata.get(experts) ?? 0;
     if (expertCount !== 0)
@@ -140,6 +146,13 @@ export class ConfigFields {
         `${architecture}.attention.sliding_window`,
         `is ${window}: this architecture is built without windows`,
       );
+    const localKey = `${architecture}.rope.freq_base_swa`;
+    const [local, base] = [
+      this.optionalNumber(localKey),
+      this.optionalNumber(`${architecture}.rope.freq_base`),
+    ];
+    if (!hasLocalBase && local !== undefined && local !== base)
+      throw this.#fault('unsupported', localKey, `is ${local}; it must be absent or that of all layers`);
     // The second one is false in files of Granite that rotate nothing.
     for (const key of [`${architecture}.attention.causal`, 'granite.rope.scaling.finetuned'])
       if (this.#metadata.get(key) === false) throw this.#fault('unsupported', key, 'must be absent or true');

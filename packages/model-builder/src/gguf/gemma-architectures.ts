@@ -39,6 +39,7 @@ export const gemma2: GgufArchitecture = {
 export const gemma3: GgufArchitecture = {
   modelType: 'gemma3_text',
   hasWindows: true,
+  hasLocalBase: true,
   modules: SANDWICH,
   configKeys: facts => ({
     ...GELU,
@@ -54,11 +55,12 @@ export const gemma3: GgufArchitecture = {
 export const gemma4: GgufArchitecture = {
   modelType: 'gemma4_text',
   hasWindows: true,
+  hasLocalBase: true,
   layersDiffer: true,
   readsRopeFactors: true,
   modules: SANDWICH,
   configKeys(facts) {
-    const { fields, headSize, vocabSize, ropeFactors, has } = facts;
+    const { fields, headSize, ropeFactors, has, rowCount } = facts;
     const widths = fields.layerCounts('gemma4.feed_forward_length');
     const keyHeads = fields.layerCounts('gemma4.attention.head_count_kv');
     const sliding = fields.flags('gemma4.attention.sliding_window_pattern') ?? [];
@@ -76,7 +78,7 @@ export const gemma4: GgufArchitecture = {
       attention_k_eq_v: !has(`blk.${full}.attn_v.weight`),
       num_kv_shared_layers: fields.wholeNumber('gemma4.attention.shared_kv_layers'),
       hidden_size_per_layer_input: fields.wholeNumber('gemma4.embedding_length_per_layer_input'),
-      vocab_size_per_layer_input: vocabSize,
+      vocab_size_per_layer_input: rowCount('per_layer_token_embd.weight'),
       final_logit_softcapping: fields.optionalNumber('gemma4.final_logit_softcapping') ?? null,
       rope_theta: null,
       rope_parameters: {

@@ -11,6 +11,8 @@ export interface GgufArchitecture {
   readonly hasWindows?: boolean;
   /** Key of config.json for the epsilon of norms that subtract the mean; others are RMS norms. */
   readonly layerNormKey?: string;
+  /** Layers with a window may have a rotary base of their own. */
+  readonly hasLocalBase?: boolean;
   /** Counts of the file may be lists with a number for each layer, which `configKeys` reads. */
   readonly layersDiffer?: boolean;
   /** `configKeys` reads the factors of `rope_freqs.weight`; else they divide all frequencies. */
@@ -29,11 +31,12 @@ export interface GgufFacts {
   readonly headSize: number;
   readonly hiddenSize: number;
   readonly headCount: number;
-  readonly vocabSize: number;
   /** Divisors of rotary frequencies, where the file has some. */
   readonly ropeFactors: readonly number[] | undefined;
   /** Whether the file has the tensor. */
   has(name: string): boolean;
+  /** Rows of a matrix; undefined where the file has none of the name. */
+  rowCount(name: string): number | undefined;
 }
 
 /** `layer_types` and `sliding_window` where the file has a window. */

@@ -23,12 +23,12 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
   const architecture = fields.architecture([...GGUF_ARCHITECTURES.keys()]);
   const own = GGUF_ARCHITECTURES.get(architecture)!;
   const scalingJson = (await readLongRope(model, fields, architecture)) ?? fields.ropeScaling(architecture);
-  fields.refuseUnsupported(architecture, { hasWindows: own.hasWindows ?? false });
+  fields.refuseUnsupported(architecture, own);
   const headCount = fields.count(`${architecture}.attention.head_count`);
   const hiddenSize = fields.count(`${architecture}.embedding_length`);
   const { headSize = hiddenSize / headCount, rotatedSize } = fields.headSizes(architecture, own);
   const has = (name: string) => model.has(name);
-  const vocabSize = vocabularySize(model);
+  const rowCount = (name: string) => model.tensor(name)?.dimensions[1];
   const ropeFactors = await readFactors(model, ROPE_FACTORS);
   const configJson = {
     model_type: own.modelType,
@@ -40,7 +40,7 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
       ? undefined
       : (fields.optionalCount(`${architecture}.attention.head_count_kv`) ?? headCount),
     head_dim: headSize,
-    vocab_size: vocabSize,
+    vocab_size: vocabularySize(model),
     max_position_embeddings: fields.count(`${architecture}.context_length`),
     ...normEpsilon(fields, architecture, own.layerNormKey),
     hidden_act: 'silu',
@@ -50,7 +50,7 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
     attention_bias: has('blk.0.attn_q.bias'),
     mlp_bias: has('blk.0.ffn_up.bias'),
     ...(own.rotatesPart && { partial_rotary_factor: (rotatedSize ?? headSize) / headSize }),
-    ...own.configKeys?.({ fields, headSize, hiddenSize, headCount, vocabSize, ropeFactors, has }),
+    ...own.configKeys?.({ fields, headSize, hiddenSize, headCount, ropeFactors, has, rowCount }),
   };
   const config = parseDecoderConfig(model.path, configJson);
   const factors = own.readsRopeFactors ? undefined : ropeFactors;
