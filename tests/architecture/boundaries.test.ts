@@ -65,14 +65,15 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   // Of the api its types, and the transformer of every typed client. All else is bundled into the pages.
   'apps/console': [
     '@codemirror',
+    '@lezer/highlight',
     '@ortler/api',
     '@ortler/api/client',
     '@ortler/schemas',
     '@tanstack/react-query',
     '@tanstack/react-router',
-    '@tanstack/react-table',
     '@tanstack/react-virtual',
     '@trpc/client',
+    '@trpc/server',
     '@trpc/tanstack-react-query',
     'class-variance-authority',
     'clsx',

@@ -3,7 +3,7 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Console } from './app/console.tsx';
-import { applyTheme } from './app/theme.ts';
+import { applyTheme } from './components/theme.ts';
 import './style.css';
 
 applyTheme();

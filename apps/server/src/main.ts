@@ -25,6 +25,7 @@ import { createTrainingServices } from './stores/training/training-services.ts';
 import { checkDisk } from './system/check-disk.ts';
 import { createMetrics } from './system/metrics.ts';
 import { type MetricsServer, startMetricsServer } from './system/metrics-server.ts';
+import { createServerStatistics } from './system/server-statistics.ts';
 import type { MetricsAccess } from './system/system-routes.ts';
 
 export interface RunningServer {
@@ -98,6 +99,16 @@ export async function startServer(
     maxCheckpoints: config.maxLoadedCheckpoints,
   });
   const stopping = new AbortController();
+  /** Fires before open requests are waited for. */
+  const closing = new AbortController();
+  const statistics = createServerStatistics({
+    config,
+    catalog,
+    checkpoints: loadedCheckpoints,
+    metrics,
+    now: Date.now,
+    stopping: closing.signal,
+  });
   const app = await createApp({
     services: {
       models: catalog,
@@ -113,6 +124,7 @@ export async function startServer(
       feedback: feedback.store,
       annotations: { ...createAnnotationStores(database, Date.now), schemas },
       training,
+      statistics,
       now: Date.now,
     },
     metrics,
@@ -147,6 +159,7 @@ export async function startServer(
     );
     const cut = setTimeout(() => app.server.closeAllConnections(), config.drainMs + CUT_CONNECTIONS_MS);
     // Idle keep-alive connections would delay the close until their clients disconnect.
+    closing.abort();
     idleConnections.close();
     const closeIdle = setInterval(() => idleConnections.close(), CLOSE_IDLE_INTERVAL_MS);
     try {

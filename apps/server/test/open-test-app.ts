@@ -41,6 +41,7 @@ export async function openTestApp(
   const observed = {
     ...services,
     generations: {
+      tokensGenerated: metrics.tokensGenerated,
       generationEnded(report: (typeof services.reports)[number]) {
         services.generations.generationEnded(report);
         metrics.generationEnded(report);

@@ -6,6 +6,7 @@ import { createCompletionsRouter } from './routers/completions.ts';
 import { createFeedbackRouter } from './routers/feedback.ts';
 import { createModelsRouter } from './routers/models.ts';
 import { createResponsesRouter } from './routers/responses.ts';
+import { createServerRouter } from './routers/server.ts';
 import { createTokenizerRouter } from './routers/tokenizer.ts';
 import { createTrainingRouter } from './routers/training.ts';
 import { router } from './trpc/trpc.ts';
@@ -20,6 +21,7 @@ export function createAppRouter(services: Services) {
     models: createModelsRouter(services),
     training: createTrainingRouter(services),
     tokenizer: createTokenizerRouter(services),
+    server: createServerRouter(services),
   });
 }
 

@@ -31,6 +31,16 @@ export type {
   Services,
 } from './ports/services.ts';
 export type {
+  Durations,
+  LimitFact,
+  LoadSample,
+  ModelFacts,
+  ModelLoad,
+  RouteCount,
+  ServerFacts,
+  ServerStatistics,
+} from './ports/statistics-services.ts';
+export type {
   CheckpointListOptions,
   CheckpointStore,
   CheckpointWeights,

@@ -6,6 +6,7 @@ import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
+  lazyRouteComponent,
 } from '@tanstack/react-router';
 import { FailureNotice, Notice } from '../components/notice.tsx';
 import { PlaygroundPage } from '../playground/playground-page.tsx';
@@ -40,7 +41,31 @@ const playground = createRoute({
   },
 });
 
-const routeTree = root.addChildren([playground]);
+const models = createRoute({
+  getParentRoute: () => root,
+  path: '/models',
+  component: lazyRouteComponent(() => import('../models/models-page.tsx'), 'ModelsPage'),
+});
+
+const training = createRoute({
+  getParentRoute: () => root,
+  path: '/training',
+  component: lazyRouteComponent(() => import('../training/training-page.tsx'), 'TrainingPage'),
+});
+
+const feedback = createRoute({
+  getParentRoute: () => root,
+  path: '/feedback',
+  component: lazyRouteComponent(() => import('../feedback/feedback-page.tsx'), 'FeedbackPage'),
+});
+
+const server = createRoute({
+  getParentRoute: () => root,
+  path: '/server',
+  component: lazyRouteComponent(() => import('../load/server-page.tsx'), 'ServerPage'),
+});
+
+const routeTree = root.addChildren([playground, models, training, feedback, server]);
 
 export function createConsoleRouter(context: RouterContext) {
   return createRouter({

@@ -1,10 +1,16 @@
 // The frame of all pages: navigation, theme, and the way out.
 
 import { Link, Outlet } from '@tanstack/react-router';
+import { chooseTheme, type ThemeChoice, useThemeChoice } from '../components/theme.ts';
 import { Button } from '../components/ui/button.tsx';
-import { chooseTheme, type ThemeChoice, useThemeChoice } from './theme.ts';
 
-const PAGES = [['/', 'Playground']] as const;
+const PAGES = [
+  ['/', 'Playground'],
+  ['/models', 'Models'],
+  ['/training', 'Training'],
+  ['/feedback', 'Feedback'],
+  ['/server', 'Server'],
+] as const;
 
 const NEXT_THEME: Readonly<Record<ThemeChoice, ThemeChoice>> = {
   system: 'light',

@@ -2,6 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { cn } from '../components/class-names.ts';
 import { Button } from '../components/ui/button.tsx';
 import { useTRPC } from '../connection/api-client.ts';
 import { ChatView } from './chat-view.tsx';
@@ -27,6 +28,8 @@ export function PlaygroundPage({ model }: PlaygroundPageProps) {
   useEffect(() => {
     if (model !== undefined) setSettings(current => ({ ...current, model }));
   }, [model]);
+  /** On narrow screens, where they take the place of the conversation. */
+  const [showsSettings, setShowsSettings] = useState(false);
   const chat = useChat(settings);
   const { faults } = readParameters(settings.parameters, settings.mode);
   const faulty = Object.keys(faults);
@@ -49,20 +52,31 @@ export function PlaygroundPage({ model }: PlaygroundPageProps) {
           ))}
         </fieldset>
         <span className="flex-1" />
+        <Button
+          size="sm"
+          className="lg:hidden"
+          aria-expanded={showsSettings}
+          onClick={() => setShowsSettings(!showsSettings)}
+        >
+          Settings
+        </Button>
         {settings.mode === 'chat' && chat.turns.length > 0 && (
           <Button size="sm" onClick={chat.clear}>
             New chat
           </Button>
         )}
       </header>
-      <div className="flex min-h-0 flex-col max-lg:order-2">
+      <div className={cn('flex min-h-0 flex-col', showsSettings && 'max-lg:hidden')}>
         {settings.mode === 'chat' ? (
           <ChatView chat={chat} settings={settings} obstacle={obstacle} />
         ) : (
           <CompletionView settings={settings} obstacle={obstacle} />
         )}
       </div>
-      <aside aria-label="Settings" className="border-l max-lg:hidden lg:overflow-auto">
+      <aside
+        aria-label="Settings"
+        className={cn('min-h-0 overflow-auto lg:border-l', !showsSettings && 'max-lg:hidden')}
+      >
         <SettingsPanel
           settings={settings}
           models={(models.data?.data ?? []).map(({ id }) => id)}

@@ -5,6 +5,7 @@ import type { GenerationObserver, GenerationReport, ModelCatalog } from '@ortler
 import { Counter, Histogram, Registry } from 'prom-client';
 import { describeEngines, printStepSizes } from './engine-info-metrics.ts';
 import { MODEL_LABELS, measureEngines, type NamedEngine, toModelLabels } from './engine-metrics.ts';
+import { GENERATED_TOKENS, type MetricSeries } from './load-sample.ts';
 import { measureProcess } from './process-metrics.ts';
 
 /** Unit: seconds. */
@@ -33,6 +34,8 @@ export interface Metrics extends GenerationObserver {
   readonly contentType: string;
   /** The metrics in the text format of Prometheus. */
   render(): Promise<string>;
+  /** The metrics as values. */
+  readSeries(): Promise<readonly MetricSeries[]>;
 }
 
 /** Engines besides those of the catalog. */
@@ -100,6 +103,7 @@ export function createMetrics(
 
   const promptTokens = counter('vllm:prompt_tokens_total', 'Prompt tokens of ended requests.');
   const generationTokens = counter('vllm:generation_tokens_total', 'Generated tokens of ended requests.');
+  const deliveredTokens = counter(GENERATED_TOKENS, 'Generated tokens, counted as they come.');
   const success = new Counter({
     name: 'vllm:request_success_total',
     help: 'Ended choices by their reason; requests without one count as abort or error.',
@@ -239,6 +243,15 @@ export function createMetrics(
       for (const id of ids) initialise(id);
       forgetGone(new Set([...ids, ...listOthers().map(({ name }) => name)]));
       return `${await registry.metrics()}\n${printStepSizes(listNamed())}`;
+    },
+    readSeries() {
+      for (const { id } of catalog.list()) initialise(id);
+      return registry.getMetricsAsJSON();
+    },
+    tokensGenerated(modelId, count) {
+      const modelName = nameOf(modelId);
+      initialise(modelName);
+      deliveredTokens.inc(toModelLabels(modelName), count);
     },
     generationEnded(report: GenerationReport) {
       if (report.outcome === 'refused') return;

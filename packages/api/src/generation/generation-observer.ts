@@ -35,6 +35,8 @@ export class GenerationObserver {
         return;
       case 'token-delta':
         this.#tokens.record(event, this.#observed.services.now());
+        if (event.tokenIds.length > 0)
+          this.#observed.services.generations.tokensGenerated(this.#observed.modelId, event.tokenIds.length);
         if (event.finish !== null) this.#finishReasons.push(event.finish.reason);
         return;
       case 'request-finish':

@@ -5,6 +5,7 @@ import type { Engine, PromptTiming } from '@ortler/engine';
 import type { AnnotationServices } from './annotation-services.ts';
 import type { FeedbackStore } from './feedback-services.ts';
 import type { ResponseStore } from './response-services.ts';
+import type { ServerStatistics } from './statistics-services.ts';
 import type { TrainingServices } from './training-services.ts';
 
 /** State of a model. A ready model may still be restarting; see the health of its engine. */
@@ -101,6 +102,8 @@ export interface GenerationReport {
 }
 
 export interface GenerationObserver {
+  /** New tokens of a generation that goes on. Called for each of its events that has some. */
+  tokensGenerated(modelId: string, count: number): void;
   generationEnded(report: GenerationReport): void;
 }
 
@@ -119,6 +122,7 @@ export interface Services {
   readonly feedback: FeedbackStore;
   readonly annotations: AnnotationServices;
   readonly training: TrainingServices;
+  readonly statistics: ServerStatistics;
   /** Unit: milliseconds since 1970. */
   readonly now: () => number;
 }

@@ -67,7 +67,13 @@ export function createFakeServices(
     responses: createFakeResponseStore(),
     feedback: createFakeFeedbackStore(),
     annotations: createFakeAnnotationServices(),
-    generations: { generationEnded: report => reports.push(report) },
+    generations: { tokensGenerated: () => undefined, generationEnded: report => reports.push(report) },
+    statistics: {
+      facts: () => ({ version: '0.0.0', startedAtMs: NOW_MS, toolCalling: false, limits: [], models: [] }),
+      async *samples() {
+        yield { atMs: NOW_MS, residentBytes: 0, models: [], routes: [] };
+      },
+    },
     training: createFakeTrainingServices(() => NOW_MS),
     now: () => NOW_MS,
   };

@@ -69,6 +69,7 @@ const t = initTRPC
     isDev: false,
     transformer: int64Transformer,
     jsonl: { pingMs: 15_000 },
+    sse: { ping: { enabled: true, intervalMs: 15_000 }, client: { reconnectAfterInactivityMs: 45_000 } },
     errorFormatter({ shape, error, ctx, input }) {
       const known: PublicError = toPublicError(error, ctx?.requestId ?? 'unknown', input);
       const { reason, status, message, type, param, faults } = known;

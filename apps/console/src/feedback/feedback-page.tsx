@@ -1,0 +1,216 @@
+// The feedback explorer: a filter built by clicking or written as JSON, the rows that match, and what they add up to.
+
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
+import { DataTable, type SortOrder } from '../components/data-table.tsx';
+import { downloadText, toCsv } from '../components/download.ts';
+import { FailureNotice, Notice } from '../components/notice.tsx';
+import { Page } from '../components/page.tsx';
+import { Button } from '../components/ui/button.tsx';
+import { Field } from '../components/ui/field.tsx';
+import { Input } from '../components/ui/input.tsx';
+import { Panel } from '../components/ui/panel.tsx';
+import { useTRPC } from '../connection/api-client.ts';
+import { FEEDBACK_COLUMNS, rowIdOf } from './feedback-columns.tsx';
+import { FeedbackSummary } from './feedback-summary.tsx';
+import { fieldsOf } from './field-info.ts';
+import { GroupEditor } from './filter-builder.tsx';
+import { FilterError, fromFilter, toFilter } from './filter-json.ts';
+import { type FilterNode, type Group, group } from './filter-node.ts';
+import { type FeedbackRow, useFeedbackCount, useFeedbackRows } from './use-feedback.ts';
+
+const JsonEditor = lazy(() =>
+  import('../components/json-editor.tsx').then(({ JsonEditor }) => ({ default: JsonEditor })),
+);
+
+const PROJECT_STORAGE = 'ortler-feedback-project';
+/** Payloads of all time are sampled for their paths. */
+const SINCE = '1970-01-01T00:00:00Z';
+
+export function FeedbackPage() {
+  const [project, setProject] = useState(() => localStorage.getItem(PROJECT_STORAGE) ?? '');
+  const [draft, setDraft] = useState(project);
+  const [filter, setFilter] = useState<Group>(group('$and'));
+  const [sort, setSort] = useState<SortOrder | null>(null);
+  const [opened, setOpened] = useState<FeedbackRow | null>(null);
+  const trpc = useTRPC();
+  const paths = useQuery(
+    trpc.feedback.payloadSchema.queryOptions(
+      { project_id: project, start: SINCE },
+      { enabled: project !== '' },
+    ),
+  );
+  const fields = useMemo(() => fieldsOf(paths.data?.paths ?? []), [paths.data]);
+  const query = useMemo(() => ({ project, filter: toFilter(filter), sort }), [project, filter, sort]);
+  const rows = useFeedbackRows(query);
+  const count = useFeedbackCount(query);
+  const loaded = useMemo(() => rows.data?.pages.flatMap(({ result }) => result) ?? [], [rows.data]);
+  const { fetchNextPage, isFetchingNextPage, hasNextPage } = rows;
+  const onMore = useCallback(() => {
+    if (!isFetchingNextPage) void fetchNextPage();
+  }, [fetchNextPage, isFetchingNextPage]);
+
+  const openProject = () => {
+    localStorage.setItem(PROJECT_STORAGE, draft.trim());
+    setProject(draft.trim());
+    setOpened(null);
+  };
+  return (
+    <Page
+      title="Feedback"
+      className="flex flex-col gap-3 p-4"
+      actions={
+        <form
+          className="flex gap-2"
+          onSubmit={event => {
+            event.preventDefault();
+            openProject();
+          }}
+        >
+          <Input
+            aria-label="Project"
+            placeholder="entity/project"
+            className="w-48"
+            value={draft}
+            onChange={({ target }) => setDraft(target.value)}
+          />
+          <Button type="submit">Open</Button>
+        </form>
+      }
+    >
+      {project === '' ? (
+        <Notice>Name the project whose feedback you want to see, such as acme/app.</Notice>
+      ) : (
+        <>
+          <FilterPanel filter={filter} fields={fields} onChange={setFilter} />
+          {rows.isError && <FailureNotice error={rows.error} />}
+          <FeedbackSummary query={query} />
+          <Panel
+            title={
+              <span role="status">
+                {count.data === undefined ? 'Rows' : `${count.data.toLocaleString('en')} rows`}
+                {loaded.length < (count.data ?? 0) && `, ${loaded.length.toLocaleString('en')} loaded`}
+              </span>
+            }
+            actions={<DownloadButtons rows={loaded} project={project} />}
+          >
+            <DataTable
+              label="Feedback"
+              columns={FEEDBACK_COLUMNS}
+              rows={loaded}
+              rowId={rowIdOf}
+              totalCount={count.data}
+              sort={sort}
+              onSort={setSort}
+              onOpen={setOpened}
+              openId={opened === null ? null : rowIdOf(opened)}
+              hasMore={hasNextPage}
+              onMore={onMore}
+              className="h-[26rem]"
+            />
+          </Panel>
+          {opened !== null && (
+            <Panel
+              title={`Feedback ${rowIdOf(opened)}`}
+              actions={
+                <Button size="sm" variant="ghost" onClick={() => setOpened(null)}>
+                  Close
+                </Button>
+              }
+            >
+              <pre className="max-h-96 overflow-auto p-3 font-mono text-xs wrap-anywhere whitespace-pre-wrap">
+                {JSON.stringify(opened, null, 2)}
+              </pre>
+            </Panel>
+          )}
+        </>
+      )}
+    </Page>
+  );
+}
+
+interface FilterPanelProps {
+  readonly filter: Group;
+  readonly fields: ReturnType<typeof fieldsOf>;
+  readonly onChange: (filter: Group) => void;
+}
+
+/** The builder with its JSON beside it. Each follows the other; JSON that is no filter changes nothing until it is one. */
+function FilterPanel({ filter, fields, onChange }: FilterPanelProps) {
+  const [text, setText] = useState(() => printFilter(filter));
+  const [problem, setProblem] = useState<string | undefined>();
+  const fromBuilder = (node: FilterNode) => {
+    const next = asGroup(node);
+    setText(printFilter(next));
+    setProblem(undefined);
+    onChange(next);
+  };
+  const fromJson = (json: string) => {
+    setText(json);
+    try {
+      const next = json.trim() === '' ? group('$and') : asGroup(fromFilter(JSON.parse(json)));
+      setProblem(undefined);
+      onChange(next);
+    } catch (error) {
+      setProblem(
+        error instanceof FilterError || error instanceof SyntaxError ? error.message : String(error),
+      );
+    }
+  };
+  return (
+    <Panel title="Filter">
+      <div className="grid gap-3 p-3 xl:grid-cols-[minmax(0,1fr)_26rem]">
+        <GroupEditor node={filter} fields={fields} onChange={fromBuilder} />
+        <Field label="As JSON" error={problem}>
+          {() => (
+            <Suspense fallback={<Notice>Loading the editor…</Notice>}>
+              <JsonEditor
+                label="Filter as JSON"
+                value={text}
+                onChange={json => json !== text && fromJson(json)}
+              />
+            </Suspense>
+          )}
+        </Field>
+      </div>
+    </Panel>
+  );
+}
+
+function asGroup(node: FilterNode): Group {
+  return node.kind === 'group' ? node : group('$and', node);
+}
+
+function printFilter(filter: Group): string {
+  const json = toFilter(filter);
+  return json === undefined ? '' : JSON.stringify(json, null, 2);
+}
+
+function DownloadButtons({
+  rows,
+  project,
+}: {
+  readonly rows: readonly FeedbackRow[];
+  readonly project: string;
+}) {
+  const name = project.replaceAll('/', '-');
+  const columns = [...new Set(rows.flatMap(row => Object.keys(row)))];
+  return (
+    <>
+      <Button
+        size="sm"
+        disabled={rows.length === 0}
+        onClick={() => downloadText(`${name}.csv`, 'text/csv', toCsv(columns, rows))}
+      >
+        CSV
+      </Button>
+      <Button
+        size="sm"
+        disabled={rows.length === 0}
+        onClick={() => downloadText(`${name}.json`, 'application/json', JSON.stringify(rows, null, 2))}
+      >
+        JSON
+      </Button>
+    </>
+  );
+}

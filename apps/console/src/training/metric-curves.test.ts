@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { toMetricCurves } from './metric-curves.ts';
+
+it('has a curve for each metric and a line for each split', () => {
+  const rows = [
+    { split: 'train', step: 2, metrics: { reward: 0.5, correct: 1 }, counts: {} },
+    { split: 'train', step: 1, metrics: { reward: 0.25 }, counts: {} },
+    { split: 'val', step: 2, metrics: { reward: 0.75 }, counts: {} },
+  ];
+  expect(toMetricCurves(rows)).toEqual([
+    {
+      metric: 'reward',
+      steps: [1, 2],
+      lines: [
+        { label: 'train', values: [0.25, 0.5] },
+        { label: 'val', values: [null, 0.75] },
+      ],
+    },
+    { metric: 'correct', steps: [2], lines: [{ label: 'train', values: [1] }] },
+  ]);
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { createAppRouter } from '../app-router.ts';
+import type { LoadSample, ModelFacts, ModelLoad } from '../ports/statistics-services.ts';
+import { createFakeServices, TEST_API_KEY } from '../testing/index.ts';
+
+const durations = { bounds: [], counts: [], count: 0, sum: 0 };
+const loadOf = (id: string): ModelLoad => ({
+  id,
+  runningCount: 1,
+  waitingCount: 0,
+  cacheUsedShare: 0.5,
+  cacheQueryTokenCount: 0,
+  cacheHitTokenCount: 0,
+  preemptionCount: 0,
+  promptTokenCount: 0,
+  generatedTokenCount: 0,
+  firstToken: durations,
+  tokenGap: durations,
+});
+const sampleOf = (...ids: string[]): LoadSample => ({
+  atMs: 1,
+  residentBytes: 1,
+  routes: [],
+  models: ids.map(loadOf),
+});
+const factsOf = (id: string): ModelFacts => ({
+  id,
+  isCheckpoint: false,
+  state: 'ready',
+  detail: '',
+  engine: null,
+});
+
+function createCaller(token: string, ...samples: LoadSample[]) {
+  const services = createFakeServices();
+  const [model] = services.models.list();
+  const own = model!.id;
+  const router = createAppRouter({
+    ...services,
+    statistics: {
+      facts: () => ({
+        version: '1',
+        startedAtMs: 0,
+        toolCalling: false,
+        limits: [],
+        models: [factsOf(own), factsOf('other/p/m:step1')],
+      }),
+      async *samples() {
+        yield* samples;
+      },
+    },
+  });
+  const context = {
+    credentials: { kind: 'bearer', token } as const,
+    requestId: 'r',
+    headers: {},
+    signal: new AbortController().signal,
+  };
+  return { own, caller: router.createCaller(context) };
+}
+
+describe('server statistics', () => {
+  it('show a caller the models that it has access to', async () => {
+    const { own, caller } = createCaller(`${TEST_API_KEY} of a`);
+    expect(await caller.server.facts()).toMatchObject({ team: 'a', models: [{ id: own }] });
+  });
+
+  it('are one item for each sample, without the models of others', async () => {
+    const { own } = createCaller(TEST_API_KEY);
+    const { caller } = createCaller(`${TEST_API_KEY} of a`, sampleOf(own), sampleOf(own, 'other/p/m:step1'));
+    const seen: string[][] = [];
+    for await (const { models } of await caller.server.load()) seen.push(models.map(({ id }) => id));
+    expect(seen).toEqual([[own], [own]]);
+  });
+
+  it('show a key without a team all models', async () => {
+    const { caller } = createCaller(TEST_API_KEY, sampleOf('checkpoints'));
+    for await (const { models } of await caller.server.load())
+      expect(models.map(({ id }) => id)).toEqual(['checkpoints']);
+  });
+
+  it('need a key', async () => {
+    const { caller } = createCaller('wrong');
+    await expect(caller.server.facts()).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    await expect(caller.server.load()).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+  });
+});
