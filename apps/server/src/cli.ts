@@ -45,6 +45,7 @@ Examples:
   ortler pull Qwen/Qwen3-0.6B                      download it only; ortler models lists and removes models
   ortler inspect Qwen/Qwen3-0.6B                   what it is, and what it would take, before the download
   ortler build path/to/folder --precision q4       quantise it ahead of time (4-bit, weight-only)
+  ortler doctor                                    what is missing or wrong on this machine, and what to do
   ortler keys create --team acme --name trainer    create an API key with access to the data of the team acme
   ortler <command> --help                          arguments, settings and examples of a command
 `;
@@ -206,6 +207,18 @@ addSettings(program.command('inspect'), INSPECT_SETTINGS)
     const config = configFrom(flags);
     const { inspect } = await import('./commands/inspect/inspect.ts');
     await inspect({ model, contextLength: context, json }, config, processTerminal);
+  });
+
+addSettings(program.command('doctor'), ALL_SETTINGS)
+  .description(
+    'Check what a server needs: versions, memory, ONNX Runtime, device, disk, databases, models, address; and say what to do. Nothing is created or changed.',
+  )
+  .option('--json', 'write JSON')
+  .action(async (flags: Flags & { readonly json?: boolean }) => {
+    onClosedPipe(() => process.exit());
+    const config = configFrom(flags);
+    const { doctor } = await import('./commands/doctor/doctor.ts');
+    if (!(await doctor(config, { isJson: flags.json === true }, processTerminal))) process.exitCode = 1;
   });
 
 registerModelCommands(program, {

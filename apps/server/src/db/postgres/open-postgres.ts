@@ -40,6 +40,19 @@ export async function openPostgres(url: string, queryTimeLimitMs: number): Promi
   }
 }
 
+/** The version of a PostgreSQL server. Changes nothing. Throws: when it does not answer. */
+export async function pingPostgres(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ server_version: string }>('show server_version');
+    return `PostgreSQL ${rows[0]?.server_version}`;
+  } finally {
+    await client.end();
+  }
+}
+
 function openHandle(pool: PostgresPool, { isReader = false } = {}): Kysely<Tables> {
   const dialect = new PostgresDialect({ pool });
   const guard = { isReader, onFault: () => undefined };

@@ -28,15 +28,21 @@ export function checkPages(file: string): PageCheck {
   const started = startSqliteThread({ file });
   const check = async () => {
     const thread = await started;
-    const { rows } = await thread.run('pragma quick_check(1)', []);
-    const [{ quick_check: found } = {}] = rows as { readonly quick_check?: string }[];
-    return found === 'ok' ? null : (found ?? 'the check gave no answer');
+    try {
+      const { rows } = await thread.run('pragma quick_check(1)', []);
+      const [{ quick_check: found } = {}] = rows as { readonly quick_check?: string }[];
+      return found === 'ok' ? null : (found ?? 'the check gave no answer');
+    } finally {
+      if (thread.isAlive) await thread.close();
+    }
   };
-  const end = () => void started.then(thread => thread.kill()).catch(() => undefined);
   const checked = check().catch((error: Error) => error.message);
   return {
-    result: Promise.race([checked, stopped.promise]).finally(end),
-    stop: () => stopped.resolve(undefined),
+    result: Promise.race([checked, stopped.promise]),
+    stop() {
+      stopped.resolve(undefined);
+      void started.then(thread => thread.kill()).catch(() => undefined);
+    },
   };
 }
 

@@ -1,0 +1,124 @@
+// Checks of what a server would use, for `ortler doctor`: disk, databases, models, address. Nothing is created or changed.
+
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { formatBytes, parseModelSource } from '@ortler/hub';
+import type { Config } from '../../config/config.ts';
+import { withoutPassword } from '../../db/database-errors.ts';
+import { pingPostgres } from '../../db/postgres/open-postgres.ts';
+import { checkPages, findDatabaseFile } from '../../db/sqlite/check-database-file.ts';
+import { DATABASE_FILE } from '../../db/sqlite/open-sqlite.ts';
+import { checkDisk } from '../../system/check-disk.ts';
+import type { Finding } from './finding.ts';
+
+export async function checkDataFolder({
+  dataDir,
+  lowDiskBytes,
+}: Pick<Config, 'dataDir' | 'lowDiskBytes'>): Promise<Finding> {
+  const subject = 'disk';
+  const folder = nearestExisting(dataDir);
+  const { state, free_bytes: freeBytes } = await checkDisk(folder, lowDiskBytes);
+  const free = freeBytes === undefined ? '' : `, ${formatBytes(freeBytes)} free`;
+  const detail = `${dataDir}${folder === dataDir ? '' : ' (will be created)'}${free}`;
+  if (state === 'ok') return { subject, state, detail };
+  if (state === 'low') {
+    const remedy =
+      'make room: `ortler models prune`, `ortler models list` and `remove`, or another --data-dir';
+    return { subject, state: 'warning', detail, remedy };
+  }
+  const remedy = `nothing can be written there (${state}): make room, change the permission, or choose another --data-dir`;
+  return { subject, state: 'problem', detail, remedy };
+}
+
+export async function checkDatabase({
+  dataDir,
+  databaseUrl,
+}: Pick<Config, 'dataDir' | 'databaseUrl'>): Promise<Finding> {
+  const subject = 'database';
+  if (databaseUrl !== undefined) {
+    const place = withoutPassword(databaseUrl);
+    try {
+      return { subject, state: 'ok', detail: `${place}: ${await pingPostgres(databaseUrl)}` };
+    } catch (error) {
+      const remedy = 'start it, or correct DATABASE_URL; PostgreSQL 15 or later is needed';
+      return { subject, state: 'problem', detail: `${place}: ${(error as Error).message}`, remedy };
+    }
+  }
+  const file = join(dataDir, DATABASE_FILE);
+  try {
+    if (!(await findDatabaseFile(file))) return { subject, state: 'ok', detail: `${file} (will be created)` };
+  } catch (error) {
+    return { subject, state: 'problem', detail: file, remedy: (error as Error).message };
+  }
+  const damage = await checkPages(file).result;
+  if (damage === null) return { subject, state: 'ok', detail: `${file}: all pages are sound` };
+  const remedy = 'restore it from a backup, or try `sqlite3 FILE .recover`';
+  return { subject, state: 'problem', detail: `${file}: ${damage}`, remedy };
+}
+
+export async function checkClickHouse({ clickhouseUrl }: Pick<Config, 'clickhouseUrl'>): Promise<Finding[]> {
+  if (clickhouseUrl === undefined) return [];
+  const subject = 'ClickHouse';
+  const place = withoutPassword(clickhouseUrl);
+  try {
+    const { status } = await fetch(new URL('/ping', clickhouseUrl), { signal: AbortSignal.timeout(5_000) });
+    if (status === 200) return [{ subject, state: 'ok', detail: place }];
+    throw new Error(`it answers with status ${status}`);
+  } catch (error) {
+    const { message, cause } = error as Error;
+    const reason = cause instanceof Error ? cause.message : message;
+    return [
+      {
+        subject,
+        state: 'problem',
+        detail: `${place}: ${reason}`,
+        remedy: 'start it, or correct CLICKHOUSE_URL',
+      },
+    ];
+  }
+}
+
+export function checkModels({ models, offline }: Pick<Config, 'models' | 'offline'>): Finding[] {
+  return models.map(({ id, source }): Finding => {
+    const subject = `model ${id}`;
+    const parsed = parseModelSource(source);
+    if (parsed.kind === 'hub') {
+      const detail = `${source}, fetched from the Hub where the cache does not have it`;
+      if (offline !== true) return { subject, state: 'ok', detail };
+      return { subject, state: 'ok', detail: `${source}, from the cache, because the server is offline` };
+    }
+    if (existsSync(parsed.path)) return { subject, state: 'ok', detail: parsed.path };
+    const remedy = 'correct --models: there is no such folder or file';
+    return { subject, state: 'problem', detail: parsed.path, remedy };
+  });
+}
+
+export async function checkAddress({ host, port }: Pick<Config, 'host' | 'port'>): Promise<Finding> {
+  const subject = 'address';
+  const detail = `${host}:${port}`;
+  const fault = await tryToListen(host, port);
+  if (fault === 'EADDRINUSE') {
+    const remedy = 'another program, or a server of yours, listens there: end it, or choose another --port';
+    return { subject, state: 'problem', detail: `${detail} is in use`, remedy };
+  }
+  if (fault !== undefined) {
+    const remedy = 'choose another --host or --port';
+    return { subject, state: 'problem', detail: `${detail} cannot be listened on (${fault})`, remedy };
+  }
+  if (/^(127\.|::1$|localhost$)/.test(host)) return { subject, state: 'ok', detail };
+  const remedy = 'others can reach it without encryption: put a proxy with TLS before it, see docs/nginx.md';
+  return { subject, state: 'warning', detail, remedy };
+}
+
+function tryToListen(host: string, port: number): Promise<string | undefined> {
+  return new Promise(resolve => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen(port, host, () => server.close(() => resolve(undefined)));
+  });
+}
+
+function nearestExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
+}

@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readConfig } from '../../config/config.ts';
+import { doctor } from './doctor.ts';
+import type { Finding } from './finding.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ortler-doctor-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function examine(flags: Record<string, string> = {}) {
+  const config = readConfig({}, { dataDir: join(folder, 'data'), device: 'cpu', port: '0', ...flags });
+  let text = '';
+  const out = (part: string) => {
+    text += part;
+  };
+  const isWell = await doctor(config, { isJson: true }, { out, err: out, isScreen: false });
+  const { findings } = JSON.parse(text) as { findings: Finding[] };
+  return { isWell, bySubject: new Map(findings.map(finding => [finding.subject, finding])) };
+}
+
+it('finds nothing wrong before a first start, and creates nothing', async () => {
+  const { isWell, bySubject } = await examine();
+  expect(isWell).toBe(true);
+  expect(bySubject.get('database')).toMatchObject({
+    state: 'ok',
+    detail: expect.stringContaining('will be created'),
+  });
+  expect(bySubject.get('ONNX Runtime')?.detail).toMatch(/^version \d/);
+  await expect(rm(join(folder, 'data'))).rejects.toThrow('ENOENT');
+});
+
+it('says what to do about an empty database, a missing model and a port in use', async () => {
+  await mkdir(join(folder, 'data'));
+  await writeFile(join(folder, 'data', 'ortler.db'), '');
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const port = String((taken.address() as AddressInfo).port);
+  const { isWell, bySubject } = await examine({ port, models: `x=${join(folder, 'gone')}` });
+  taken.close();
+  expect(isWell).toBe(false);
+  expect(bySubject.get('database')).toMatchObject({
+    state: 'problem',
+    remedy: expect.stringContaining('restore it'),
+  });
+  expect(bySubject.get('model x')).toMatchObject({ state: 'problem' });
+  expect(bySubject.get('address')).toMatchObject({
+    state: 'problem',
+    detail: expect.stringContaining('in use'),
+  });
+});
+
+it('names a PostgreSQL server that does not answer, without its password', async () => {
+  const { bySubject } = await examine({ databaseUrl: 'postgres://me:secret@127.0.0.1:1/x' });
+  const found = bySubject.get('database');
+  expect(found).toMatchObject({ state: 'problem', remedy: expect.stringContaining('DATABASE_URL') });
+  expect(JSON.stringify(found)).not.toContain('secret');
+});
+
+it('warns of little space, and of an address that others reach', async () => {
+  const { isWell, bySubject } = await examine({ lowDiskBytes: '1048576gb', host: '0.0.0.0' });
+  expect(isWell).toBe(true);
+  expect(bySubject.get('disk')).toMatchObject({
+    state: 'warning',
+    remedy: expect.stringContaining('models prune'),
+  });
+  expect(bySubject.get('address')).toMatchObject({
+    state: 'warning',
+    remedy: expect.stringContaining('TLS'),
+  });
+});
