@@ -41,7 +41,7 @@ export const DATA_SETTINGS = {
     fallback: '256mb',
     description:
       'Free space on the disk of the data folder below which /health says degraded; units as for --body-limit.',
-    schema: byteSize(0, 1_024 * 1_024 * MEBIBYTE),
+    schema: byteSize(0, 1_024 ** 3 * MEBIBYTE),
   }),
   queryTimeLimitMs: setting({
     variable: 'ORTLER_QUERY_TIME_LIMIT_MS',

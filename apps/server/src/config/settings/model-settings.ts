@@ -129,7 +129,7 @@ export const MODEL_SETTINGS = {
     shownFallback: '0, no limit',
     description:
       'Size of all built models above which the least recently used ones are removed; units as for --body-limit. They are removed too while less than --low-disk is free.',
-    schema: byteSize(0, 1_024 * 1_024 * MEBIBYTE),
+    schema: byteSize(0, 1_024 ** 3 * MEBIBYTE),
   }),
   maxCheckpointsPerModel: setting({
     variable: 'ORTLER_MAX_CHECKPOINTS_PER_MODEL',
