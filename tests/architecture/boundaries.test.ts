@@ -52,6 +52,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@ortler/json',
     '@ortler/schemas',
     '@ortler/structured-output',
+    '@ortler/worker',
   ],
   'packages/ortler': [
     '@ortler/engine',
@@ -94,6 +95,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@ortler/demo-model/package.json',
     '@ortler/engine',
     '@ortler/feedback-query',
+    '@ortler/feedback-query/result-row',
     '@ortler/hub',
     '@ortler/json',
     '@ortler/model-builder',

@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import cors from '@fastify/cors';
 import {
   createAppRouter,
+  type JsonText,
   MAX_BATCH_CALLS,
   type PublicError,
   type Services,
@@ -30,6 +31,7 @@ import { SAFE_REPLY_HEADERS } from './rest/page-headers.ts';
 import { refuseLargeBatch } from './rest/refuse-large-batch.ts';
 import { chooseRequestId, createRequestContext } from './rest/request-context.ts';
 import { createRouteTable } from './rest/route-table.ts';
+import { spliceJson } from './rest/splice-json.ts';
 import { createWrongKeyDelay } from './rest/wrong-key-delay.ts';
 import type { Metrics } from './system/metrics.ts';
 import { createStorageChecks, type StorageChecksOptions } from './system/storage-checks.ts';
@@ -185,6 +187,12 @@ export async function createApp({
       onError(error, known, request.id);
       reply.code(known.status).send(toTrpcErrorBody(known, request.id));
     });
+    const textsOf = new WeakMap<FastifyRequest, readonly JsonText[]>();
+    trpc.addHook('onSend', async (request, _reply, payload: unknown) => {
+      const texts = textsOf.get(request) ?? [];
+      if (texts.length === 0 || !(payload instanceof Response) || payload.body === null) return payload;
+      return new Response(payload.body.pipeThrough(spliceJson(texts)), payload);
+    });
     await trpc.register(fastifyTRPCPlugin<typeof router>, {
       prefix: '/trpc',
       trpcOptions: {
@@ -192,8 +200,11 @@ export async function createApp({
         maxBatchSize: MAX_BATCH_CALLS,
         // Queries may come by POST too, because long inputs do not fit into a URL.
         allowMethodOverride: true,
-        createContext: ({ req, res }) =>
-          createRequestContext(req.raw, res.raw, { requestId: req.id, stopping }).context,
+        createContext: ({ req, res }) => {
+          const { context, texts } = createRequestContext(req.raw, res.raw, { requestId: req.id, stopping });
+          textsOf.set(req, texts);
+          return context;
+        },
         onError: ({ error, req, input }) => onError(error, toPublicError(error, req.id, input), req.id),
       },
     });

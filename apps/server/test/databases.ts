@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { Kysely, PGliteDialect } from 'kysely';
 import pg from 'pg';
 import { describe } from 'vitest';
-import { createDatabase, type Database } from '../src/db/database.ts';
+import { createDatabase, type Database, type QueryReader } from '../src/db/database.ts';
+import { JsonPageWriter } from '../src/db/json-page.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { openDatabase } from '../src/db/open-database.ts';
 import type { Tables } from '../src/db/tables.ts';
@@ -58,8 +59,26 @@ const openTestPglite: OpenTestDatabase = async () => {
   const { pglite, giveBack } = await borrowPglite();
   const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite }) });
   await migrate(db, 'postgres');
-  return { ...createDatabase('postgres', { db, reader: db }), close: giveBack };
+  return {
+    ...createDatabase('postgres', { db, reader: db, queries: createKyselyQueries(db) }),
+    close: giveBack,
+  };
 };
+
+/** PGlite has one connection, which knows no cancellation. */
+function createKyselyQueries(db: Kysely<Tables>): QueryReader {
+  return {
+    concurrency: 1,
+    async readPage(statement, options) {
+      const writer = new JsonPageWriter(options);
+      const { rows } = await db.executeQuery(statement);
+      for (const row of rows) if (!writer.add(row as Record<string, unknown>)) break;
+      return writer.end();
+    },
+    readRows: async statement => (await db.executeQuery(statement)).rows,
+    close: async () => undefined,
+  };
+}
 
 const openTestPostgres: OpenTestDatabase = async ({ queryTimeLimitMs = DEFAULT_LIMIT_MS } = {}) => {
   const { url, drop } = await createPostgresDatabase();

@@ -8,11 +8,13 @@ export type {
   AnnotationSpec,
   AnnotationSpecStore,
 } from './ports/annotation-services.ts';
-export type {
-  FeedbackPage,
-  FeedbackRecord,
-  FeedbackStore,
-  InsertedFeedback,
+export {
+  type FeedbackPage,
+  type FeedbackReading,
+  type FeedbackRecord,
+  type FeedbackStore,
+  type InsertedFeedback,
+  parseRows,
 } from './ports/feedback-services.ts';
 export type { ResponseStore, StoredResponse } from './ports/response-services.ts';
 export type {
@@ -80,6 +82,7 @@ export {
   type PublicError,
   toPublicError,
 } from './trpc/errors.ts';
+export { JsonText } from './trpc/json-text.ts';
 export { MAX_BATCH_CALLS } from './trpc/max-batch-calls.ts';
 export { invalidInput } from './trpc/report-faults.ts';
 export { type ApiContext, type Credentials, type ProcedureMeta, requireBearer } from './trpc/trpc.ts';

@@ -18,6 +18,7 @@ import { describeFeedbackFilters } from './openapi/feedback-filter.ts';
 import { nameSchemas } from './openapi/name-schemas.ts';
 import { listRestRoutes, type RestRoute } from './rest-routes.ts';
 import { type ApiErrorCode, ERROR_TABLE } from './trpc/errors.ts';
+import { JSON_TEXT } from './trpc/json-text.ts';
 
 export interface OpenApiOptions {
   readonly version: string;
@@ -128,6 +129,7 @@ function finishOperation(operation: Json, { method, auth, errors, streams, lines
   }
   const { 200: ok } = operation.responses as Record<number, Json>;
   const success: Json = { ...ok, headers: REQUEST_ID_HEADER };
+  showParsed(success);
   if (streams !== null) {
     const content = success.content as Record<string, { schema: Json }>;
     // The generator documents a union of completion and stream; the JSON reply is the completion alone.
@@ -155,6 +157,13 @@ function finishOperation(operation: Json, { method, auth, errors, streams, lines
   const { common, body } = REASONS[errors];
   const reasons = [...common, ...(method === 'GET' ? [] : body), ...fails];
   operation.responses = { 200: success, ...errorResponses(reasons, errors) };
+}
+
+/** Results that are handed on as JSON text are documented as what the text holds. Mutates: the response. */
+function showParsed({ content }: Json): void {
+  const json = (content as Record<string, { schema: Json }> | undefined)?.['application/json'];
+  const [parsed, text] = (json?.schema.anyOf ?? []) as Json[];
+  if (json !== undefined && text?.contentMediaType === JSON_TEXT.contentMediaType) json.schema = parsed!;
 }
 
 function describeStream(streams: NonNullable<RestRoute['streams']>): string {

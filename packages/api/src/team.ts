@@ -14,6 +14,11 @@ export function homeEntity({ team }: Caller): string {
   return team ?? DEFAULT_NAMESPACE;
 }
 
+/** Whom the use of shared resources is counted for: the team, or the key itself when it has no team. */
+export function shareOf({ team, keyId }: Pick<Principal, 'team' | 'keyId'>): string {
+  return team === undefined ? `key ${keyId}` : `team ${team}`;
+}
+
 /** Whether the caller may read and change the data of an entity. */
 export function mayReach({ team }: Caller, entity: string): boolean {
   return team === undefined || team === entity;

@@ -5,3 +5,4 @@ export { type EntryModule, entryModule } from './entry-module.ts';
 export { WorkerError, type WorkerErrorCode, type WorkerErrorDetails } from './errors.ts';
 export { KillableWorker, type KillableWorkerOptions } from './killable-worker.ts';
 export { type RefusalClass, serveTasks } from './serve-tasks.ts';
+export { ShareQueue } from './share-queue.ts';

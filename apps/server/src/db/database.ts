@@ -1,7 +1,8 @@
 // The transactional database of the server: one Kysely handle for writes, one for reads with a time limit, and the
 // SQL dialect. Stores receive a `Database`; only open-database.ts opens one.
 
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
+import type { JsonPage, JsonPageOptions } from './json-page.ts';
 import type { Tables } from './tables.ts';
 
 /** The SQL dialect. */
@@ -10,12 +11,25 @@ export type DatabaseKind = 'sqlite' | 'postgres';
 /** What is known of a database: `corrupt` and `lost` of a file only, `unreachable` of a server only. */
 export type DatabaseCondition = 'ready' | 'unreachable' | 'corrupt' | 'lost';
 
+/**
+ * Runs queries whose cost a caller decides, on connections of their own, so that they delay no other read. An aborted
+ * query is stopped in the database and rejects with the reason of its signal.
+ */
+export interface QueryReader {
+  /** Most queries that should run at once; the caller queues the others. */
+  readonly concurrency: number;
+  readPage(statement: CompiledQuery, options: JsonPageOptions, signal?: AbortSignal): Promise<JsonPage>;
+  readRows<Row>(statement: CompiledQuery<Row>, signal?: AbortSignal): Promise<readonly Row[]>;
+  close(): Promise<void>;
+}
+
 export interface Database {
   readonly kind: DatabaseKind;
   /** Reads and writes. A write that has resolved is durable: it survives a crash and a power failure. */
   readonly db: Kysely<Tables>;
-  /** Reads only, off the main thread and with a time limit: for queries whose cost a client controls. */
+  /** Reads only, off the main thread and with a time limit. */
   readonly reader: Kysely<Tables>;
+  readonly queries: QueryReader;
   /**
    * Runs all statements of `work` or none. Inside, use only the given transaction: on SQLite a statement on `db`
    * would deadlock.
@@ -28,22 +42,23 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export interface DatabaseHandles extends Pick<Database, 'db' | 'reader'> {
+export interface DatabaseHandles extends Pick<Database, 'db' | 'reader' | 'queries'> {
   /** Default: whether `db` answers. */
   readonly condition?: Database['condition'];
   /** Called before the handles are closed. */
   readonly onClose?: () => void | Promise<void>;
 }
 
-/** Combines the two handles. */
+/** Combines the handles. */
 export function createDatabase(
   kind: DatabaseKind,
-  { db, reader, condition = () => readCondition(db), onClose }: DatabaseHandles,
+  { db, reader, queries, condition = () => readCondition(db), onClose }: DatabaseHandles,
 ): Database {
   return {
     kind,
     db,
     reader,
+    queries,
     transaction: work => db.transaction().execute(work),
     exclusively: (name, work) =>
       db.transaction().execute(async trx => {
@@ -55,6 +70,7 @@ export function createDatabase(
     condition,
     async close() {
       await onClose?.();
+      await queries.close();
       if (reader !== db) await reader.destroy();
       await db.destroy();
     },

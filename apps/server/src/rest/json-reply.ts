@@ -1,7 +1,7 @@
 // Whole JSON replies, results and errors, written to a raw response. Caller: `dispatcher.ts`.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { PublicError } from '@ortler/api';
+import { JsonText, type PublicError } from '@ortler/api';
 import { stringifyLosslessJson } from '@ortler/json';
 import { compressBody } from './compress.ts';
 import { type ErrorStyle, toErrorBody, toErrorHeaders } from './error-body.ts';
@@ -67,7 +67,7 @@ export function sendError(
 /** Writes a whole reply without ending it. */
 function writeJson(response: ServerResponse, status: number, body: unknown, headers: ReplyHeaders): void {
   if (response.destroyed) return;
-  const text = toJsonText(body);
+  const text = body instanceof JsonText ? body.bytes : toJsonText(body);
   response.writeHead(status, {
     ...headers,
     'content-type': 'application/json; charset=utf-8',

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { type ApiContext, ApiError } from '@ortler/api';
+import { type ApiContext, ApiError, JsonText } from '@ortler/api';
 import { parseCredentials } from './credentials.ts';
 
 /** Longest X-Request-Id accepted from a client. */
@@ -10,6 +10,8 @@ const MAX_REQUEST_ID_LENGTH = 200;
 
 export interface RequestContext {
   readonly context: ApiContext;
+  /** Results that were handed on as text; a transport that prints them with others puts them in their places. */
+  readonly texts: readonly JsonText[];
   /** Detaches the context from the server's stop signal, like the end of the reply does. Idempotent. */
   readonly release: () => void;
 }
@@ -37,14 +39,24 @@ export function createRequestContext(
   };
   if (response.destroyed) onClose();
   else response.once('close', onClose);
+  const texts: JsonText[] = [];
   const headers = flattenHeaders(request.headers);
   const context: ApiContext = {
     credentials: parseCredentials(headers.authorization),
     requestId,
     headers,
     signal: controller.signal,
+    onReplyEnd: listener => {
+      if (response.destroyed || response.closed) listener();
+      else response.once('close', listener);
+    },
+    embedJson: bytes => {
+      const text = new JsonText(bytes);
+      texts.push(text);
+      return text;
+    },
   };
-  return { context, release };
+  return { context, texts, release };
 }
 
 // An id that is empty or too long to repeat is treated as absent, for the reply's id and header alike.

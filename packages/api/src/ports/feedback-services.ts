@@ -17,20 +17,39 @@ export interface InsertedFeedback {
   readonly userId: string;
 }
 
+/** A page of rows. The rows are text, because the store writes them off the event loop. */
 export interface FeedbackPage {
-  readonly rows: readonly ResultRow[];
+  /** UTF-8 of a JSON array with one object per row; `parseRows` reads it. */
+  readonly rows: Uint8Array<ArrayBuffer>;
+  readonly rowCount: number;
+  /** Whether rows were left out because of `maxBytes`. */
+  readonly isCut: boolean;
   /** Cursor of the last row; null for an empty page and when the query was bound without `withCursor`. */
   readonly lastCursor: Cursor | null;
 }
 
+export interface FeedbackReading {
+  /** A page ends before the row that exceeds this, but has at least one. Unit: bytes. */
+  readonly maxBytes: number;
+  /** Stops the query in the database. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The rows of a page as objects, for callers that may spend the time. */
+export function parseRows({ rows }: Pick<FeedbackPage, 'rows'>): ResultRow[] {
+  return JSON.parse(new TextDecoder().decode(rows)) as ResultRow[];
+}
+
 export interface FeedbackStore {
-  /** Throws: `QueryError` for a cursor of another query; `ApiError` `query_timeout` and `answer_too_large`. */
-  query(query: BoundFeedbackQuery): Promise<FeedbackPage>;
+  /** Most queries and samples that should run at once. */
+  readonly queryConcurrency: number;
+  /** Throws: `QueryError` for a cursor of another query; `ApiError` `query_timeout`. */
+  query(query: BoundFeedbackQuery, reading: FeedbackReading): Promise<FeedbackPage>;
   /**
    * Payload texts of the sampled refs in chunks, so that a large sample fits into memory.
-   * Throws: `QueryError`; `ApiError` `query_timeout`.
+   * Throws: `QueryError`; `ApiError` `query_timeout` and `answer_too_large`.
    */
-  samplePayloads(query: PayloadSampleQuery): AsyncIterable<readonly string[]>;
+  samplePayloads(query: PayloadSampleQuery, signal?: AbortSignal): AsyncIterable<readonly string[]>;
   /**
    * Stores all records or none, in one transaction; durable when it resolves. A record whose id is stored already with
    * the same content changes nothing. Throws: `ApiError` `conflict` for an id with other content.

@@ -3,13 +3,20 @@ import { describe, expect, it } from 'vitest';
 import { createAppRouter } from '../app-router.ts';
 import { createFakeServices, TEST_API_KEY } from '../testing/fake-services.ts';
 
-/** A caller over a store that holds so many rows of one moment. */
-function callerOver(rowCount: number) {
+/** A caller over a store that holds so many rows of one moment, of which `fitting` fit into a page. */
+function callerOver(rowCount: number, fitting = Number.POSITIVE_INFINITY) {
   const services = createFakeServices();
   const cursor = { values: [], createdAtMs: 0, id: 'a' };
   const query = async ({ limit, withCursor }: BoundFeedbackQuery) => {
-    const rows = Array.from({ length: Math.min(limit, rowCount) }, (_, index) => ({ id: String(index) }));
-    return { rows, lastCursor: withCursor && rows.length > 0 ? (cursor as never) : null };
+    const rows = Array.from({ length: Math.min(limit, rowCount, fitting) }, (_, index) => ({
+      id: String(index),
+    }));
+    return {
+      rows: new TextEncoder().encode(JSON.stringify(rows)),
+      rowCount: rows.length,
+      isCut: rows.length < Math.min(limit, rowCount),
+      lastCursor: withCursor && rows.length > 0 ? (cursor as never) : null,
+    };
   };
   return createAppRouter({ ...services, feedback: { ...services.feedback, query } }).createCaller({
     credentials: { kind: 'bearer', token: TEST_API_KEY },
@@ -30,6 +37,15 @@ describe('an answer to a feedback query', () => {
     expect(Object.keys(whole)).toEqual(['result']);
     const asked = await callerOver(10_050).query({ ...project, limit: 10_000 });
     expect(Object.keys(asked)).toEqual(['result']);
+  });
+
+  it('that is cut by its size has a cursor, or is refused where nobody would look for one', async () => {
+    const cut = await callerOver(5, 3).query(project);
+    expect([cut.result.length, typeof cut.next_after]).toEqual([3, 'string']);
+    const page = await callerOver(5, 3).query({ ...project, limit: 5, with_cursor: true });
+    expect([page.result.length, typeof page.next_after]).toEqual([3, 'string']);
+    const asked = callerOver(5, 3).query({ ...project, limit: 5 });
+    await expect(asked).rejects.toMatchObject({ reason: 'answer_too_large', param: 'limit' });
   });
 
   it('has one on request', async () => {

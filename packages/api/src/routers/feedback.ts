@@ -2,11 +2,9 @@
 // authenticate with Basic credentials; internal services call the same procedures over tRPC with either scheme.
 
 import { randomBytes } from 'node:crypto';
-import { bindFeedbackQuery, PayloadPathCollector } from '@ortler/feedback-query';
 import {
   type FeedbackCreateRequest,
   type FeedbackCreateResult,
-  type FeedbackQueryRequest,
   type FeedbackQueryResult,
   feedbackBatchCreateRequest,
   feedbackBatchCreateResult,
@@ -21,20 +19,23 @@ import {
   feedbackReplaceRequest,
 } from '@ortler/schemas';
 import type { z } from 'zod';
+import { answerQuery } from '../feedback/answer-query.ts';
 import { checkAnnotation } from '../feedback/check-annotation.ts';
-import { decodeCursor, encodeCursor } from '../feedback/page-cursor.ts';
+import { discoverPaths } from '../feedback/discover-paths.ts';
 import { readPurgeIds } from '../feedback/purge-ids.ts';
 import { withQueryErrors } from '../feedback/query-error.ts';
+import { createQueryQueue } from '../feedback/query-queue.ts';
 import { checkText } from '../feedback/storable-json.ts';
 import { toFeedbackRecord } from '../feedback/to-feedback-record.ts';
 import { UuidV7Source } from '../feedback/uuid-v7.ts';
 import { toWireMoment } from '../feedback/wire-moment.ts';
 import type { FeedbackRecord, InsertedFeedback } from '../ports/feedback-services.ts';
 import type { Principal, Services } from '../ports/services.ts';
-import { requireProject } from '../team.ts';
+import { requireProject, shareOf } from '../team.ts';
 import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
+import { orJsonText, toResult } from '../trpc/json-text.ts';
 import { reportFaults } from '../trpc/report-faults.ts';
-import { createBasicProcedure, type ProcedureMeta, router } from '../trpc/trpc.ts';
+import { type CallerContext, createBasicProcedure, type ProcedureMeta, router } from '../trpc/trpc.ts';
 import { createFeedbackAnnotationProcedures } from './feedback-annotations.ts';
 import { feedbackRoute } from './feedback-route.ts';
 
@@ -42,6 +43,9 @@ import { feedbackRoute } from './feedback-route.ts';
 export function createFeedbackRouter(services: Services) {
   const { feedback, annotations, now } = services;
   const ids = new UuidV7Source(randomBytes);
+  const queries = createQueryQueue(feedback);
+  const queued = <Result>({ principal, signal, onReplyEnd }: CallerContext, work: () => Promise<Result>) =>
+    queries.run({ share: shareOf(principal), signal, onReplyEnd }, work);
   const basic = createBasicProcedure(services).use(reportFaults);
   const procedure = <Schema extends z.ZodType>(schema: Schema, meta: ProcedureMeta) =>
     basic.use(refuseLargeFaultyInput(schema)).meta(meta).input(schema);
@@ -59,10 +63,15 @@ export function createFeedbackRouter(services: Services) {
     annotations: createFeedbackAnnotationProcedures(services),
 
     query: procedure(feedbackQueryRequest, feedbackRoute('/feedback/query', 'queryFeedback', 'Find feedback'))
-      .output(feedbackQueryResult)
+      .output(orJsonText(feedbackQueryResult))
       .query(({ ctx, input }) => {
         requireProject(ctx.principal, input.project_id);
-        return withQueryErrors(() => answerQuery(services, input));
+        return withQueryErrors(async () =>
+          toResult<FeedbackQueryResult>(
+            ctx,
+            await queued(ctx, () => answerQuery(feedback, input, ctx.signal)),
+          ),
+        );
       }),
 
     payloadSchema: procedure(
@@ -75,19 +84,17 @@ export function createFeedbackRouter(services: Services) {
     )
       .output(feedbackPayloadSchemaResult)
       .query(({ ctx, input }) =>
-        withQueryErrors(async () => {
+        withQueryErrors(() => {
           requireProject(ctx.principal, input.project_id);
-          const collector = new PayloadPathCollector();
-          for await (const payloads of feedback.samplePayloads({
+          const sample = {
             projectId: input.project_id,
             startMs: Date.parse(input.start),
             endMs: input.end == null ? now() : Date.parse(input.end),
             feedbackType: input.feedback_type ?? null,
             triggerRef: input.trigger_ref ?? null,
             sampleLimit: input.sample_limit,
-          }))
-            for (const payload of payloads) collector.add(payload);
-          return { paths: [...collector.paths()] };
+          };
+          return queued(ctx, () => discoverPaths(feedback.samplePayloads(sample, ctx.signal), ctx.signal));
         }),
       ),
 
@@ -148,32 +155,6 @@ export function createFeedbackRouter(services: Services) {
         }),
       ),
   });
-}
-
-async function answerQuery(
-  { feedback }: Services,
-  request: FeedbackQueryRequest,
-): Promise<FeedbackQueryResult> {
-  const after = request.after == null ? null : decodeCursor(request.after);
-  const withCursor = request.with_cursor === true || after !== null;
-  // Without a limit the server's own one may cut the answer, and the cursor says that it did.
-  const mayBeCut = request.limit == null;
-  const query = bindFeedbackQuery({
-    projectId: request.project_id,
-    fields: request.fields ?? null,
-    query: request.query,
-    sortBy: request.sort_by ?? null,
-    limit: request.limit ?? null,
-    offset: request.offset ?? null,
-    after,
-    withCursor: withCursor || mayBeCut,
-  });
-  const { rows, lastCursor } = await feedback.query(query);
-  const result = [...rows];
-  // A page that is not full is the last one.
-  const isLast = rows.length < query.limit || lastCursor === null;
-  if (!withCursor && (isLast || !mayBeCut)) return { result };
-  return { result, next_after: isLast ? null : encodeCursor(lastCursor) };
 }
 
 function toCreateResult(

@@ -9,7 +9,13 @@ export function createFakeFeedbackStore(): FeedbackStore {
     userId: record.wb_user_id,
   });
   return {
-    query: async () => ({ rows: [], lastCursor: null }),
+    queryConcurrency: 2,
+    query: async () => ({
+      rows: new TextEncoder().encode('[]'),
+      rowCount: 0,
+      isCut: false,
+      lastCursor: null,
+    }),
     async *samplePayloads() {},
     insert: async records => records.map(toInserted),
     replace: async (_removedId, record) => toInserted(record),

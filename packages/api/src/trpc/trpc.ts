@@ -5,6 +5,7 @@ import type { ZodObject } from 'zod';
 import type { Principal, Services } from '../ports/services.ts';
 import { ApiError, type ApiErrorCode, type PublicError, toPublicError } from './errors.ts';
 import { int64Transformer } from './int64-transformer.ts';
+import type { JsonText } from './json-text.ts';
 
 /** The parsed Authorization header. `other` is an unsupported scheme. */
 export type Credentials =
@@ -22,6 +23,10 @@ export interface ApiContext {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Fires when the client disconnects or the server stops. */
   readonly signal: AbortSignal;
+  /** Calls the listener once, when the reply is written or its client has left. Absent: the result is used at once. */
+  readonly onReplyEnd?: ((listener: () => void) => void) | undefined;
+  /** Returns what to return instead of a result that is JSON text already. Absent: the text is parsed. */
+  readonly embedJson?: ((text: Uint8Array<ArrayBuffer>) => JsonText) | undefined;
 }
 
 /** The context of a procedure after authentication. */

@@ -9,13 +9,15 @@ import { assertNever } from '../errors.ts';
 import { compileCondition } from './compile-expr.ts';
 import { compileAfter, compileCursorValue, compileSortOrder } from './compile-sort-order.ts';
 import { type DialectSyntax, type QueryDialect, TABLE_ALIAS } from './dialect.ts';
-import { columnAlias, type ResultRow, toResultRow } from './result-row.ts';
+import { columnAlias, type ResultColumn, type ResultRow, resultColumns, toRowText } from './result-row.ts';
 import { fragment, joinFragments, type SqlFragment, toExpression, trustedSql } from './sql-fragment.ts';
 import { sqlWriter } from './sql-writer.ts';
 
 export interface CompiledFeedbackQuery {
   /** Run with `db.executeQuery(statement)`. */
   readonly statement: CompiledQuery<ResultRow>;
+  /** The columns of the result; `toRowText` writes a row with them. */
+  readonly columns: readonly ResultColumn[];
   /** Decodes a row of the result. */
   readonly toResult: (row: ResultRow) => ResultRow;
   /** The cursor of a row, or null when the query was bound without `withCursor`. */
@@ -54,9 +56,11 @@ export function compileFeedbackQuery(
     .limit(toExpression<number>(syntax.rowCount(query.limit)))
     .offset(toExpression<number>(syntax.rowCount(query.offset)))
     .compile();
+  const shown = resultColumns(selection);
   return Object.freeze({
     statement: statement as CompiledQuery<ResultRow>,
-    toResult: (row: ResultRow) => toResultRow(selection, row),
+    columns: shown,
+    toResult: (row: ResultRow) => JSON.parse(toRowText(shown, row)) as ResultRow,
     toCursor: (row: ResultRow) => (query.withCursor ? readCursor(sort, row) : null),
   });
 }

@@ -2,7 +2,7 @@
 // continues an interrupted export after its last complete line.
 
 import { type FileHandle, open } from 'node:fs/promises';
-import type { FeedbackStore } from '@ortler/api';
+import { type FeedbackStore, parseRows } from '@ortler/api';
 import { bindFeedbackQuery, type Cursor } from '@ortler/feedback-query';
 import type { Config } from '../../config/config.ts';
 import type { Terminal } from '../terminal.ts';
@@ -16,8 +16,9 @@ export interface ExportOptions {
   readonly resume: boolean;
 }
 
-/** Rows per page: few enough that a page of large payloads stays below the limit of a query result. */
-const PAGE_SIZE = 50;
+/** Rows per page, and their bytes. */
+const PAGE_SIZE = 1_000;
+const PAGE_BYTES = 16 * 1024 * 1024;
 const LINE_FEED = 0x0a;
 const TAIL_BYTES = 4 * 1024 * 1024;
 
@@ -60,14 +61,20 @@ async function writePages(
   let count = 0;
   let position = (await handle.stat()).size;
   for (;;) {
-    const { rows, lastCursor } = await store.query(
+    const page = await store.query(
       bindFeedbackQuery({ projectId, after, withCursor: true, limit: PAGE_SIZE }),
+      { maxBytes: PAGE_BYTES },
     );
-    if (rows.length === 0) return count;
-    const text = Buffer.from(rows.map(row => `${JSON.stringify(row)}\n`).join(''));
+    const { rowCount, lastCursor } = page;
+    if (rowCount === 0) return count;
+    const text = Buffer.from(
+      parseRows(page)
+        .map(row => `${JSON.stringify(row)}\n`)
+        .join(''),
+    );
     await handle.write(text, 0, text.length, position);
     position += text.length;
-    count += rows.length;
+    count += rowCount;
     onRows(count);
     after = lastCursor;
   }

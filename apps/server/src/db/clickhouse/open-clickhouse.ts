@@ -4,8 +4,14 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import { toClickHouseParams } from '@ortler/feedback-query';
+import {
+  type ClickHouseClient,
+  ClickHouseError,
+  ClickHouseLogLevel,
+  createClient,
+  type ResultSet,
+} from '@clickhouse/client';
+import { type ResultRow, toClickHouseParams } from '@ortler/feedback-query';
 import type { CompiledQuery } from 'kysely';
 import {
   DatabaseError,
@@ -16,6 +22,7 @@ import {
   ResultTooLargeError,
   withoutPassword,
 } from '../database-errors.ts';
+import { JsonPageWriter } from '../json-page.ts';
 import type { ClickHouse, ReadOptions } from './clickhouse.ts';
 import { createClickHouseTables } from './clickhouse-tables.ts';
 
@@ -93,22 +100,41 @@ function createHandle(client: ClickHouseClient, queryTimeLimitMs: number): Click
     timeout_overflow_mode: 'throw',
   } as const;
 
-  return {
-    async read<Row>({ sql, parameters }: CompiledQuery<Row>, { withReplaced = false }: ReadOptions = {}) {
-      checkParameters(parameters);
-      const query_params = toClickHouseParams(parameters) as Record<string, unknown>;
+  const query = <Result>(
+    { sql, parameters }: CompiledQuery,
+    { withReplaced = false, signal }: ReadOptions,
+    toResult: (answer: ResultSet<'JSONEachRow'>) => Promise<Result>,
+  ): Promise<Result> => {
+    checkParameters(parameters);
+    const send = async () => {
       try {
+        signal?.throwIfAborted();
         const answer = await client.query({
           query: sql,
-          query_params,
+          query_params: toClickHouseParams(parameters) as Record<string, unknown>,
           format: 'JSONEachRow',
           clickhouse_settings: { ...readSettings, final: withReplaced ? 0 : 1 },
+          ...(signal !== undefined && { abort_signal: signal }),
         });
-        return await answer.json<Row>();
+        return await toResult(answer);
       } catch (error) {
-        throw toReadFailure(error, queryTimeLimitMs);
+        throw signal?.aborted === true ? signal.reason : toReadFailure(error, queryTimeLimitMs);
       }
-    },
+    };
+    return send();
+  };
+
+  return {
+    read: async <Row>(statement: CompiledQuery<Row>, options: ReadOptions = {}) =>
+      query(statement, options, answer => answer.json<Row>()),
+
+    readPage: async (statement, options, reading = {}) =>
+      query(statement, reading, async answer => {
+        const writer = new JsonPageWriter(options);
+        for await (const rows of answer.stream<ResultRow>())
+          for (const row of rows) if (!writer.add(row.json())) return writer.end();
+        return writer.end();
+      }),
 
     async insert(table, rows) {
       const query_id = randomUUID();

@@ -1,17 +1,21 @@
-// PostgreSQL 15 and later behind two connection pools: one for all statements, and one for reads only, with a
-// statement timeout and a limit on the size of results.
+// PostgreSQL 15 and later behind three connection pools: one for all statements, one for reads only, with a statement timeout
+// and a limit on the size of results, and one for queries whose cost a caller decides.
 
-import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPool, sql } from 'kysely';
 import pg from 'pg';
 import { createDatabase, type Database, readCondition } from '../database.ts';
 import { DatabaseError, MAX_RESULT_LENGTH, messageOf, withoutPassword } from '../database-errors.ts';
+import { guardQueries } from '../guard-queries.ts';
 import { migrate } from '../migrate.ts';
 import { createStorageDialect } from '../storage-dialect.ts';
 import type { Tables } from '../tables.ts';
 import { boundAnswers } from './bounded-pool.ts';
+import { createPostgresQueries } from './postgres-queries.ts';
 
 /** Connections of each pool. Source: PostgreSQL takes 100 by default, and several servers share them. */
 const POOL_SIZE = 10;
+/** Connections for queries whose cost a caller decides. */
+const QUERY_POOL_SIZE = 6;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Health checks: one connection, and no patience. */
 const CHECKS: pg.PoolConfig = { max: 1, connectionTimeoutMillis: 1_000, query_timeout: 1_000 };
@@ -23,9 +27,14 @@ export async function openPostgres(url: string, queryTimeLimitMs: number): Promi
   const reader = openHandle(boundAnswers(createPool(url, reading), MAX_RESULT_LENGTH), { isReader: true });
   // A connection of its own, so that a health check does not wait for other statements.
   const checker = openHandle(createPool(url, CHECKS));
+  const queries = createPostgresQueries(
+    createPool(url, { ...reading, max: QUERY_POOL_SIZE }),
+    async processId => void (await sql`select pg_cancel_backend(${processId})`.execute(db)),
+  );
   const database = createDatabase('postgres', {
     db,
     reader,
+    queries: guardQueries(queries, () => undefined),
     condition: () => readCondition(checker),
     onClose: () => checker.destroy(),
   });

@@ -6,6 +6,7 @@ import { explainUnwritable } from '@ortler/model-builder';
 import { Kysely } from 'kysely';
 import { createDatabase, type Database } from '../database.ts';
 import { DatabaseError, messageOf } from '../database-errors.ts';
+import { guardQueries } from '../guard-queries.ts';
 import { migrate } from '../migrate.ts';
 import { createStorageDialect, type StorageDialectOptions } from '../storage-dialect.ts';
 import { StorageError } from '../storage-error.ts';
@@ -13,12 +14,15 @@ import type { Tables } from '../tables.ts';
 import { findDatabaseFile } from './check-database-file.ts';
 import { createDatabaseFile } from './create-database-file.ts';
 import { FileCondition } from './file-condition.ts';
+import { createSqliteQueries } from './sqlite-queries.ts';
 import { createThreadDialect } from './thread-dialect.ts';
 
 export const DATABASE_FILE = 'ortler.db';
 
 /** Two, so that one slow query does not make every other one wait. */
 const READER_COUNT = 2;
+/** Threads for queries whose cost a caller decides. */
+const QUERY_READER_COUNT = 4;
 
 /** How long a start waits for the check of the file; that of a large one ends while the server runs. Unit: milliseconds. */
 const START_CHECK_MS = 5_000;
@@ -60,9 +64,11 @@ async function openAndMigrate(dataDir: string, readTimeLimitMs: number): Promise
     { thread: { file, readTimeLimitMs }, threadCount: READER_COUNT },
     { onFault: condition.noteFault, isReader: true },
   );
+  const queries = createSqliteQueries({ file, readTimeLimitMs }, { concurrency: QUERY_READER_COUNT });
   return createDatabase('sqlite', {
     db,
     reader,
+    queries: guardQueries(queries, condition.noteFault),
     condition: () => condition.read(),
     onClose: () => condition.close(),
   });

@@ -7,6 +7,7 @@ import {
   ResultTooLargeError,
   SqliteError,
 } from '../database-errors.ts';
+import type { JsonPage, JsonPageOptions } from '../json-page.ts';
 import type {
   SqliteThreadOptions,
   StatementRequest,
@@ -17,33 +18,47 @@ import type {
 export interface SqliteThread {
   /** False after the thread has ended; a handle is never restarted. */
   readonly isAlive: boolean;
-  /** Throws: `SqliteError`, or `QueryTimeoutError` when a read took too long. */
-  run(sql: string, parameters: readonly unknown[]): Promise<StatementResult>;
+  /**
+   * Throws: `SqliteError`; of a read `QueryTimeoutError` when it took too long, and the reason of its signal.
+   * Its promise settles when the thread is free again or was given up.
+   */
+  run(sql: string, parameters: readonly unknown[], signal?: AbortSignal): Promise<StatementResult>;
+  /** Like `run`; the rows become a page in the thread. */
+  readPage(
+    sql: string,
+    parameters: readonly unknown[],
+    options: JsonPageOptions,
+    signal?: AbortSignal,
+  ): Promise<JsonPage>;
   close(): Promise<void>;
   /** Ends the thread without waiting for its statement. */
   kill(): void;
 }
 
-/** A read that does not stop at its time limit by itself is abandoned this much later. */
+/** A read that does not stop by itself, at its time limit or when it is aborted, is abandoned this much later. */
 const GRACE_MS = 1_000;
 
 interface Pending {
-  readonly resolve: (result: StatementResult) => void;
+  readonly resolve: (result: StatementResult | JsonPage) => void;
   readonly reject: (error: Error) => void;
-  readonly timer: NodeJS.Timeout | undefined;
+  /** Fires when the thread should have answered. */
+  readonly timers: NodeJS.Timeout[];
+  readonly signal: AbortSignal | undefined;
+  readonly onAbort: () => void;
 }
 
 /** Starts a thread with an open connection. Throws: `SqliteError` when the file cannot be used. */
 export async function startSqliteThread(options: SqliteThreadOptions): Promise<SqliteThread> {
+  const pending = new Map<number, Pending>();
+  const abortedId = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const isSource = import.meta.url.endsWith('.ts');
   const worker = new Worker(
     new URL(isSource ? './sqlite-worker.ts' : './sqlite-worker.js', import.meta.url),
     {
-      workerData: options,
+      workerData: { ...options, abortedId } satisfies SqliteThreadOptions,
       execArgv: isSource ? ['--conditions=source'] : [],
     },
   );
-  const pending = new Map<number, Pending>();
   const opened = Promise.withResolvers<void>();
   const exited = Promise.withResolvers<void>();
   /** Why the thread has ended. */
@@ -54,7 +69,8 @@ export async function startSqliteThread(options: SqliteThreadOptions): Promise<S
     const statement = pending.get(id);
     if (statement === undefined) return;
     pending.delete(id);
-    clearTimeout(statement.timer);
+    for (const timer of statement.timers) clearTimeout(timer);
+    statement.signal?.removeEventListener('abort', statement.onAbort);
     finish(statement);
   };
   const end = (error: Error) => {
@@ -74,6 +90,10 @@ export async function startSqliteThread(options: SqliteThreadOptions): Promise<S
         return undefined;
       case 'result':
         return settle(report.id, ({ resolve }) => resolve(report.result));
+      case 'page':
+        return settle(report.id, ({ resolve }) => resolve(report.page));
+      case 'aborted':
+        return settle(report.id, ({ reject, signal }) => reject(signal!.reason as Error));
       case 'timed-out':
         return settle(report.id, ({ reject }) => reject(new QueryTimeoutError(options.readTimeLimitMs!)));
       case 'too-large':
@@ -91,9 +111,40 @@ export async function startSqliteThread(options: SqliteThreadOptions): Promise<S
   });
 
   // A running SQLite statement cannot be interrupted from outside: the thread is abandoned, and the pool starts another.
-  const giveUp = () => {
-    end(new QueryTimeoutError(options.readTimeLimitMs!));
+  const giveUp = (error: Error) => {
+    end(error);
     void worker.terminate();
+  };
+
+  const send = <Result extends StatementResult | JsonPage>(
+    { sql, parameters, page }: Pick<StatementRequest, 'sql' | 'page'> & { parameters: readonly unknown[] },
+    signal: AbortSignal | undefined,
+  ): Promise<Result> => {
+    if (ended !== undefined) return Promise.reject(ended);
+    if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    lastId += 1;
+    const id = lastId;
+    const { readTimeLimitMs } = options;
+    const timers: NodeJS.Timeout[] = [];
+    if (readTimeLimitMs !== undefined)
+      timers.push(
+        setTimeout(() => giveUp(new QueryTimeoutError(readTimeLimitMs)), readTimeLimitMs + GRACE_MS),
+      );
+    const onAbort = () => {
+      Atomics.store(abortedId, 0, id);
+      timers.push(setTimeout(() => giveUp(signal!.reason as Error), GRACE_MS));
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+    pending.set(id, {
+      resolve: resolve as (result: StatementResult | JsonPage) => void,
+      reject,
+      timers,
+      signal,
+      onAbort,
+    });
+    worker.postMessage({ id, sql, parameters, page } as StatementRequest);
+    return promise;
   };
 
   await opened.promise;
@@ -101,17 +152,8 @@ export async function startSqliteThread(options: SqliteThreadOptions): Promise<S
     get isAlive() {
       return ended === undefined;
     },
-    run(sql, parameters) {
-      if (ended !== undefined) return Promise.reject(ended);
-      const { promise, resolve, reject } = Promise.withResolvers<StatementResult>();
-      lastId += 1;
-      const { readTimeLimitMs } = options;
-      const timer =
-        readTimeLimitMs === undefined ? undefined : setTimeout(giveUp, readTimeLimitMs + GRACE_MS);
-      pending.set(lastId, { resolve, reject, timer });
-      worker.postMessage({ id: lastId, sql, parameters } as StatementRequest);
-      return promise;
-    },
+    run: (sql, parameters, signal) => send({ sql, parameters }, signal),
+    readPage: (sql, parameters, page, signal) => send({ sql, parameters, page }, signal),
     async close() {
       ended ??= new SqliteError('The SQLite thread was closed.', undefined);
       worker.postMessage('close');

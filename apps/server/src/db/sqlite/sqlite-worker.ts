@@ -4,8 +4,9 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { DatabaseLostError, MAX_RESULT_LENGTH } from '../database-errors.ts';
+import { type JsonPage, type JsonPageOptions, JsonPageWriter } from '../json-page.ts';
 import { FileIdentity } from './file-identity.ts';
-import { GUARDED_TABLES, guardedName } from './guarded-tables.ts';
+import { GUARDED_TABLES, GUARDS, type Guard, guardedName } from './guarded-tables.ts';
 import {
   COMMIT,
   ROLLBACK,
@@ -24,15 +25,21 @@ const CACHE_SIZE = -65_536;
  * time. It is the largest size that SQLite maps.
  */
 const MAPPED_BYTES = 2_147_418_112;
-/** A guarded table checks the time once in this many rows. A power of two, so that the check is one bit mask. */
-const ROWS_PER_GUARD = 16;
 
 class TimeLimitError extends Error {}
+class AbortedError extends Error {}
 class ResultLimitError extends Error {}
 
-const { file, readTimeLimitMs } = workerData as SqliteThreadOptions;
-const report = (message: ThreadReport): void => parentPort!.postMessage(message);
+const { file, readTimeLimitMs, abortedId } = workerData as SqliteThreadOptions;
+const report = (message: ThreadReport, transferred: ArrayBuffer[] = []): void =>
+  parentPort!.postMessage(message, transferred);
 let deadlineMs = Number.POSITIVE_INFINITY;
+let runningId = 0;
+
+/** Throws: when nobody waits for the running statement any more. */
+function checkAborted(): void {
+  if (abortedId !== undefined && Atomics.load(abortedId, 0) === runningId) throw new AbortedError();
+}
 
 function open(): DatabaseSync {
   const isReader = readTimeLimitMs !== undefined;
@@ -58,17 +65,20 @@ function open(): DatabaseSync {
 }
 
 // SQLite cannot be interrupted from outside its thread. So a reader queries views whose WHERE clause calls a function
-// from time to time, which throws after the deadline. SQLite flattens such a view, so every index is still used.
+// from time to time, which throws after the deadline or when the caller has left. SQLite flattens such a view, so every
+// index is still used.
 function guardTables(database: DatabaseSync): void {
   database.function('within_time_limit', () => {
     if (performance.now() > deadlineMs) throw new TimeLimitError();
+    checkAborted();
     return 1;
   });
   for (const table of GUARDED_TABLES)
-    database.exec(
-      `CREATE TEMP VIEW ${guardedName(table)} AS SELECT * FROM main.${table}
-       WHERE (rowid & ${ROWS_PER_GUARD - 1}) <> 0 OR within_time_limit()`,
-    );
+    for (const [guard, rowsPerCheck] of Object.entries(GUARDS))
+      database.exec(
+        `CREATE TEMP VIEW ${guardedName(table, guard as Guard)} AS SELECT * FROM main.${table}
+         WHERE (rowid & ${rowsPerCheck - 1}) <> 0 OR within_time_limit()`,
+      );
 }
 
 /** Nothing is read from, or acknowledged to be written to, a file that is no longer in its place. */
@@ -103,14 +113,34 @@ function readBounded(statement: StatementSync, parameters: readonly SQLInputValu
   return rows;
 }
 
+function readPage(
+  database: DatabaseSync,
+  { sql, parameters }: StatementRequest,
+  options: JsonPageOptions,
+): JsonPage {
+  const writer = new JsonPageWriter(options);
+  for (const row of database.prepare(sql).iterate(...parameters)) {
+    checkAborted();
+    if (!writer.add(row)) break;
+  }
+  return writer.end();
+}
+
 function answer(database: DatabaseSync, identity: FileIdentity, request: StatementRequest): void {
-  const { id } = request;
+  const { id, page: pageOptions } = request;
+  runningId = id;
   deadlineMs = performance.now() + (readTimeLimitMs ?? Number.POSITIVE_INFINITY);
   try {
+    checkAborted();
     checkIdentity(database, identity, request.sql);
-    report({ kind: 'result', id, result: run(database, request) });
+    if (pageOptions === undefined) report({ kind: 'result', id, result: run(database, request) });
+    else {
+      const page = readPage(database, request, pageOptions);
+      report({ kind: 'page', id, page }, [page.text.buffer]);
+    }
   } catch (error) {
     if (error instanceof DatabaseLostError) report({ kind: 'lost', message: error.message });
+    else if (error instanceof AbortedError) report({ kind: 'aborted', id });
     else if (error instanceof TimeLimitError) report({ kind: 'timed-out', id });
     else if (error instanceof ResultLimitError) report({ kind: 'too-large', id });
     else {

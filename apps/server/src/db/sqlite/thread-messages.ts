@@ -1,12 +1,15 @@
 // Messages between the main thread and a SQLite worker thread. Plain data only.
 
 import type { SQLInputValue } from 'node:sqlite';
+import type { JsonPage, JsonPageOptions } from '../json-page.ts';
 
 /** Start options of a SQLite thread. */
 export interface SqliteThreadOptions {
   readonly file: string;
   /** Present: the connection only reads, and a statement is stopped after this time. Unit: milliseconds. */
   readonly readTimeLimitMs?: number;
+  /** Holds the id of the statement that its caller has abandoned. Only readers look at it. */
+  readonly abortedId?: Int32Array<SharedArrayBuffer>;
 }
 
 /** The commit statement, before which the file is checked. */
@@ -19,6 +22,8 @@ export interface StatementRequest {
   readonly id: number;
   readonly sql: string;
   readonly parameters: readonly SQLInputValue[];
+  /** Answer with a page instead of rows. */
+  readonly page?: JsonPageOptions | undefined;
 }
 
 export interface StatementResult {
@@ -31,7 +36,8 @@ export type ThreadReport =
   | { readonly kind: 'opened' }
   | { readonly kind: 'not-opened'; readonly message: string; readonly errcode: number | undefined }
   | { readonly kind: 'result'; readonly id: number; readonly result: StatementResult }
-  | { readonly kind: 'timed-out' | 'too-large'; readonly id: number }
+  | { readonly kind: 'page'; readonly id: number; readonly page: JsonPage }
+  | { readonly kind: 'timed-out' | 'too-large' | 'aborted'; readonly id: number }
   /** The file was removed or replaced; the thread takes no more statements. */
   | { readonly kind: 'lost'; readonly message: string }
   | {

@@ -1,4 +1,4 @@
-// The feedback store in SQLite and PostgreSQL. Queries run on the reader; each write is one transaction.
+// The feedback store in SQLite and PostgreSQL. Queries run on connections of their own; each write is one transaction.
 
 import type { FeedbackRecord, FeedbackStore, InsertedFeedback } from '@ortler/api';
 import {
@@ -9,28 +9,35 @@ import {
   type ResultRow,
   sqliteDialect,
 } from '@ortler/feedback-query';
-import type { CompiledQuery, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { Database, DatabaseKind } from '../../db/database.ts';
-import { guardedName } from '../../db/sqlite/guarded-tables.ts';
+import { guardedName, guardFor } from '../../db/sqlite/guarded-tables.ts';
 import type { FeedbackTable } from '../../db/tables/feedback.ts';
 import type { Tables } from '../../db/tables.ts';
 import { asNew, asStored } from './inserted-feedback.ts';
 import { toPublicFailure } from './public-failure.ts';
 import { samplePayloads } from './sample-payloads.ts';
+import { toFeedbackPage } from './to-feedback-page.ts';
 
 /** Rows per statement: 25 columns each, and SQLite accepts 32,766 parameters. */
 const ROWS_PER_STATEMENT = 1_000;
 
 /** Creates the store on a migrated database. */
 export function createFeedbackStore(database: Database): FeedbackStore {
-  const { kind, reader } = database;
+  const { kind, queries } = database;
   const dialect = kind === 'sqlite' ? sqliteDialect : postgresDialect;
   // SQLite reads through a view that enforces the time limit; PostgreSQL has a statement timeout.
   const readOptions = { tableName: kind === 'sqlite' ? guardedName('feedback') : 'feedback' };
 
-  const read = async <Row>(statement: CompiledQuery<Row>): Promise<readonly Row[]> => {
+  const compile = (query: BoundFeedbackQuery) => {
+    const compiled = compileFeedbackQuery(query, dialect, readOptions);
+    const guard = guardFor(compiled.statement.parameters.length);
+    if (kind !== 'sqlite' || guard === 'guarded') return compiled;
+    return compileFeedbackQuery(query, dialect, { tableName: guardedName('feedback', guard) });
+  };
+  const withPublicErrors = async <Result>(work: Promise<Result>): Promise<Result> => {
     try {
-      return (await reader.executeQuery(statement)).rows;
+      return await work;
     } catch (error) {
       throw toPublicFailure(error);
     }
@@ -71,14 +78,18 @@ export function createFeedbackStore(database: Database): FeedbackStore {
   };
 
   return {
-    async query(query: BoundFeedbackQuery) {
-      const { statement, toResult, toCursor } = compileFeedbackQuery(query, dialect, readOptions);
-      const rows = await read(statement);
-      const last = rows.at(-1);
-      return { rows: rows.map(toResult), lastCursor: last === undefined ? null : toCursor(last) };
+    queryConcurrency: queries.concurrency,
+
+    async query(query, { maxBytes, signal }) {
+      const { statement, columns, toCursor } = compile(query);
+      const page = await withPublicErrors(queries.readPage(statement, { columns, maxBytes }, signal));
+      return toFeedbackPage(page, toCursor);
     },
 
-    samplePayloads: query => samplePayloads(query, dialect, readOptions, read),
+    samplePayloads: (query, signal) =>
+      samplePayloads(query, dialect, readOptions, statement =>
+        withPublicErrors(queries.readRows(statement, signal)),
+      ),
 
     insert: async records =>
       records.length === 0 ? [] : database.transaction(trx => insertAll(trx, records)),

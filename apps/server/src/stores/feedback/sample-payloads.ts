@@ -8,8 +8,8 @@ import {
 } from '@ortler/feedback-query';
 import type { CompiledQuery } from 'kysely';
 
-/** Payloads per read: this many of the largest payloads fit into one result. */
-const PAYLOADS_PER_READ = 50;
+/** Payloads per read: this many of the largest payloads lie in memory at once. */
+const PAYLOADS_PER_READ = 10;
 
 /** Yields payload texts, newest refs first. @param read Runs a statement with the limits of readers. */
 export async function* samplePayloads(

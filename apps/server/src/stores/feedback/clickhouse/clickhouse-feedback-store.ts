@@ -3,12 +3,15 @@
 
 import type { FeedbackStore } from '@ortler/api';
 import { clickHouseDialect, compileFeedbackQuery } from '@ortler/feedback-query';
-import type { CompiledQuery } from 'kysely';
 import type { ClickHouse } from '../../../db/clickhouse/clickhouse.ts';
 import { toPublicFailure } from '../public-failure.ts';
 import { samplePayloads } from '../sample-payloads.ts';
+import { toFeedbackPage } from '../to-feedback-page.ts';
 import type { FeedbackWriter } from './feedback-writer.ts';
 import { readInWindows } from './read-in-windows.ts';
+
+/** Fewer than the connections of the client, so that writes need not wait for queries. */
+const QUERY_CONCURRENCY = 6;
 
 export function createClickHouseFeedbackStore(
   clickHouse: ClickHouse,
@@ -21,17 +24,19 @@ export function createClickHouseFeedbackStore(
       throw toPublicFailure(error);
     }
   };
-  const read = <Row>(statement: CompiledQuery<Row>) => withPublicErrors(clickHouse.read(statement));
 
   return {
-    async query(query) {
-      const { toResult, toCursor } = compileFeedbackQuery(query, clickHouseDialect);
-      const rows = await withPublicErrors(readInWindows(clickHouse, query));
-      const last = rows.at(-1);
-      return { rows: rows.map(toResult), lastCursor: last === undefined ? null : toCursor(last) };
+    queryConcurrency: QUERY_CONCURRENCY,
+
+    async query(query, reading) {
+      const { toCursor } = compileFeedbackQuery(query, clickHouseDialect);
+      return toFeedbackPage(await withPublicErrors(readInWindows(clickHouse, query, reading)), toCursor);
     },
 
-    samplePayloads: query => samplePayloads(query, clickHouseDialect, {}, read),
+    samplePayloads: (query, signal) =>
+      samplePayloads(query, clickHouseDialect, {}, statement =>
+        withPublicErrors(clickHouse.read(statement, { signal })),
+      ),
 
     insert: async records => (records.length === 0 ? [] : write({ kind: 'insert', records })),
 

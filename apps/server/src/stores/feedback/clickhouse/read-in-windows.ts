@@ -4,13 +4,13 @@
 // read, never the answer: once a window gives a full page, that page is the first page of the whole answer. A query
 // by id reads only the moments at which these ids were stored.
 
+import type { FeedbackReading } from '@ortler/api';
 import {
   type BoundFeedbackQuery,
   clickHouseDialect,
   compileFeedbackQuery,
   cursorMoment,
   pinnedIds,
-  type ResultRow,
   type SortDirection,
   type TimeWindow,
   timeDirection,
@@ -18,6 +18,7 @@ import {
 } from '@ortler/feedback-query';
 import { CompiledQuery } from 'kysely';
 import type { ClickHouse } from '../../../db/clickhouse/clickhouse.ts';
+import type { JsonPage } from '../../../db/json-page.ts';
 import { findRowVersions } from './find-row-versions.ts';
 
 /** Rows of the first window, and the growth from one window to the next. */
@@ -26,25 +27,29 @@ const GROWTH = 16;
 /** A larger window saves little; all rows are read instead. */
 const LAST_WINDOW_ROWS = 2_000_000;
 
-/** Runs a query. Returns rows as ClickHouse writes them, not decoded. */
+/** Runs a query and gives a page of its rows. */
 export async function readInWindows(
   clickHouse: ClickHouse,
   query: BoundFeedbackQuery,
-): Promise<readonly ResultRow[]> {
+  { maxBytes, signal }: FeedbackReading,
+): Promise<JsonPage> {
+  const run = (bounded: BoundFeedbackQuery): Promise<JsonPage> => {
+    const { statement, columns } = compileFeedbackQuery(bounded, clickHouseDialect);
+    return clickHouse.readPage(statement, { columns, maxBytes }, { signal });
+  };
   const ids = pinnedIds(query);
-  if (ids !== null)
-    return run(clickHouse, withinWindow(query, await windowOfIds(clickHouse, query.projectId, ids)));
+  if (ids !== null) return run(withinWindow(query, await windowOfIds(clickHouse, query.projectId, ids)));
   const direction = timeDirection(query);
   const wanted = query.offset + query.limit;
   if (direction !== null)
     for (let size = FIRST_WINDOW_ROWS; size <= LAST_WINDOW_ROWS; size *= GROWTH) {
       if (size < wanted) continue;
-      const window = await findWindow(clickHouse, query, direction, size);
+      const window = await findWindow(clickHouse, query, { direction, size, signal });
       if (window === null) break;
-      const rows = await run(clickHouse, withinWindow(query, window));
-      if (rows.length === query.limit) return rows;
+      const page = await run(withinWindow(query, window));
+      if (page.isCut || page.rowCount === query.limit) return page;
     }
-  return run(clickHouse, query);
+  return run(query);
 }
 
 /** The window that holds all row versions of the ids; an empty window when there are none. */
@@ -59,10 +64,6 @@ async function windowOfIds(
     : { fromMs: Math.min(...moments), toMs: Math.max(...moments) };
 }
 
-function run(clickHouse: ClickHouse, query: BoundFeedbackQuery): Promise<readonly ResultRow[]> {
-  return clickHouse.read(compileFeedbackQuery(query, clickHouseDialect).statement);
-}
-
 /**
  * The window of the first `size` row versions from the cursor on; null when there are no more than that.
  * Reads the sorting key columns only.
@@ -70,8 +71,15 @@ function run(clickHouse: ClickHouse, query: BoundFeedbackQuery): Promise<readonl
 async function findWindow(
   clickHouse: ClickHouse,
   query: BoundFeedbackQuery,
-  direction: SortDirection,
-  size: number,
+  {
+    direction,
+    size,
+    signal,
+  }: {
+    readonly direction: SortDirection;
+    readonly size: number;
+    readonly signal: AbortSignal | undefined;
+  },
 ): Promise<TimeWindow | null> {
   const cursorMs = cursorMoment(query);
   const [comparison, start] = direction === 'asc' ? ['>=', MIN_MOMENT] : ['<=', MAX_MOMENT];
@@ -84,7 +92,7 @@ async function findWindow(
   const statement = CompiledQuery.raw(sql, [query.projectId, from, BigInt(size)]) as CompiledQuery<{
     readonly created_at_ms: number;
   }>;
-  const [row] = await clickHouse.read(statement, { withReplaced: true });
+  const [row] = await clickHouse.read(statement, { withReplaced: true, signal });
   if (row === undefined) return null;
   return direction === 'asc' ? { toMs: row.created_at_ms } : { fromMs: row.created_at_ms };
 }

@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CompiledQuery } from 'kysely';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Database } from '../database.ts';
+import { openSqlite } from './open-sqlite.ts';
+
+let folder: string;
+let database: Database;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ortler-queries-'));
+  database = await openSqlite(folder, 60_000);
+  const row = `'a/b', 'w', 'u', '2026-01-01T00:00:00.000Z', 't', json_object('text', printf('%.*c', 20000, 'x'))`;
+  await database.db.executeQuery(
+    CompiledQuery.raw(
+      `with recursive n(i) as (select 1 union all select i + 1 from n where i < 300)
+       insert into feedback (id, project_id, weave_ref, wb_user_id, created_at, feedback_type, payload_dump,
+         scorer_tags, scorer_tag_reasons, scorer_tag_confidences, scorer_ratings, scorer_rating_reasons,
+         scorer_rating_confidences, span_agent_name, span_agent_version, span_status_code, span_conversation_id,
+         span_trace_id, scorer_trace_id)
+       select 'r' || i, ${row}, '[]', '{}', '{}', '{}', '{}', '{}', '', '', '', '', '', '' from n`,
+    ),
+  );
+}, 60_000);
+afterAll(async () => {
+  await database.close();
+  await rm(folder, { recursive: true });
+});
+
+/** Some thousand searches through each payload: many seconds in all. */
+const needles = Array.from({ length: 2_000 }, (_, i) => `instr(payload_dump, 'xxxxxxxxxxxxxxxxxxxy${i}')`);
+const SLOW = CompiledQuery.raw(`select count(*) as n from guarded_feedback where ${needles.join(' + ')} > 0`);
+const columns = [{ key: 'id', column: 'c0', form: 'text' }] as const;
+
+it('stops a query in the database when its caller leaves, and keeps the thread', async () => {
+  const leaving = new AbortController();
+  const slow = database.queries.readRows(SLOW, leaving.signal);
+  const quick = () => database.queries.readRows(CompiledQuery.raw('select 1 as one'));
+  await quick();
+  const start = performance.now();
+  leaving.abort(new Error('left'));
+  await expect(slow).rejects.toThrow('left');
+  expect(performance.now() - start).toBeLessThan(1_500);
+  expect(await quick()).toEqual([{ one: 1 }]);
+});
+
+it('starts nothing for a caller who has left already', async () => {
+  const signal = AbortSignal.abort(new Error('left'));
+  await expect(database.queries.readRows(SLOW, signal)).rejects.toThrow('left');
+});
+
+it('reads a page off the event loop and cuts it by its bytes', async () => {
+  const statement = CompiledQuery.raw('select id as c0, id as s0 from feedback order by rowid');
+  const page = await database.queries.readPage(statement, { columns, maxBytes: 40 });
+  expect(Buffer.from(page.text).toString()).toBe('[{"id":"r1"},{"id":"r2"},{"id":"r3"}]');
+  expect(page).toMatchObject({ rowCount: 3, isCut: true, lastRow: { s0: 'r3' } });
+});
+
+it('delays no other read by slow queries', async () => {
+  const leaving = new AbortController();
+  const slow = [1, 2, 3, 4].map(() => database.queries.readRows(SLOW, leaving.signal));
+  await database.reader.selectFrom('api_keys').select('id').execute();
+  leaving.abort(new Error('left'));
+  const results = await Promise.allSettled(slow);
+  expect(results.map(({ status }) => status)).toEqual(slow.map(() => 'rejected'));
+});

@@ -1,0 +1,37 @@
+// Results that are JSON text already. A transport that can write the text as it is says so in its context (`embedJson`), so
+// that a large answer is neither parsed nor printed on the event loop.
+
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+
+/** A result as the UTF-8 of its JSON. Where a transport prints it with others, it leaves a placeholder for the text. */
+export class JsonText {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly placeholder = randomUUID();
+
+  constructor(bytes: Uint8Array<ArrayBuffer>) {
+    this.bytes = bytes;
+  }
+
+  toJSON(): string {
+    return this.placeholder;
+  }
+}
+
+/** How the document generator sees a `JsonText`; openapi.ts leaves it out. */
+export const JSON_TEXT = { type: 'string', contentMediaType: 'application/json' } as const;
+
+const jsonText = z.custom<JsonText>(value => value instanceof JsonText).meta({ override: JSON_TEXT });
+
+/** The output schema of a procedure that returns `toResult`. Typed callers see the result alone. */
+export function orJsonText<Schema extends z.ZodType>(schema: Schema): z.ZodType<z.output<Schema>> {
+  return z.union([schema, jsonText]) as unknown as z.ZodType<z.output<Schema>>;
+}
+
+/** What a procedure returns for the text of a result. */
+export function toResult<Result>(
+  { embedJson }: { readonly embedJson?: ((text: Uint8Array<ArrayBuffer>) => JsonText) | undefined },
+  text: Uint8Array<ArrayBuffer>,
+): Result {
+  return (embedJson?.(text) ?? JSON.parse(new TextDecoder().decode(text))) as Result;
+}
