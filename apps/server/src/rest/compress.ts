@@ -18,10 +18,11 @@ export interface CompressedBody {
 
 /** The body and its headers, compressed off the event loop where that pays and the client accepts it. */
 export async function compressBody(
-  text: string,
+  text: string | Uint8Array<ArrayBuffer>,
   acceptEncoding: string | undefined,
 ): Promise<CompressedBody> {
-  const plain = Buffer.from(text);
+  const plain =
+    typeof text === 'string' ? Buffer.from(text) : Buffer.from(text.buffer, text.byteOffset, text.byteLength);
   if (plain.length < COMPRESSED_FROM_BYTES) return { body: plain, headers: {} };
   // Caches between keep both forms apart.
   const vary = { vary: 'Origin, Accept-Encoding' };

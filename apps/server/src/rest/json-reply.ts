@@ -26,7 +26,7 @@ export async function sendJson(
   headers: ReplyHeaders,
 ): Promise<void> {
   const { body: bytes, headers: added } = await compressBody(
-    toJsonText(body),
+    body instanceof JsonText ? body.bytes : toJsonText(body),
     request.headers['accept-encoding'],
   );
   if (response.destroyed) return;
@@ -67,7 +67,7 @@ export function sendError(
 /** Writes a whole reply without ending it. */
 function writeJson(response: ServerResponse, status: number, body: unknown, headers: ReplyHeaders): void {
   if (response.destroyed) return;
-  const text = body instanceof JsonText ? body.bytes : toJsonText(body);
+  const text = toJsonText(body);
   response.writeHead(status, {
     ...headers,
     'content-type': 'application/json; charset=utf-8',
