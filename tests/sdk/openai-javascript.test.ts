@@ -31,6 +31,30 @@ describe('openai SDK for JavaScript', () => {
     await expect(client.models.retrieve('org/nope')).rejects.toBeInstanceOf(NotFoundError);
   });
 
+  test('stores responses, lists their items in pages, and counts prompt tokens', async () => {
+    const asked = { model: 'ortler-demo', input: 'What is the capital of France?', max_output_tokens: 8 };
+    const first = await client.responses.create(asked);
+    const second = await client.responses.create({ ...asked, input: 'Why?', previous_response_id: first.id });
+    const texts: string[] = [];
+    for await (const item of client.responses.inputItems.list(second.id, { limit: 2, order: 'asc' }))
+      texts.push(item.type === 'message' && 'text' in item.content[0]! ? item.content[0].text : item.type);
+    expect(texts).toEqual([asked.input, first.output_text, 'Why?']);
+    const { input_tokens: count } = await client.responses.inputTokens.count({
+      model: 'ortler-demo',
+      input: 'Why?',
+      previous_response_id: first.id,
+    });
+    expect(count).toBe(second.usage?.input_tokens);
+    expect((await client.responses.retrieve(second.id)).output).toEqual(second.output);
+    await expect(client.responses.retrieve(second.id, { stream: true })).rejects.toBeInstanceOf(
+      BadRequestError,
+    );
+    await expect(client.responses.cancel(second.id)).rejects.toBeInstanceOf(BadRequestError);
+    await expect(client.responses.create({ ...asked, background: true })).rejects.toThrow('background');
+    await client.responses.delete(first.id);
+    await expect(client.responses.inputItems.list(first.id)).rejects.toBeInstanceOf(NotFoundError);
+  });
+
   test('creates a completion that knows the capital of France', async () => {
     const completion = await client.chat.completions.create({
       model: 'ortler-demo',

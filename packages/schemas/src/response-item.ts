@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { boundedList } from './bounded-collections.ts';
 import { MAX_MESSAGE_COUNT, MAX_PART_COUNT } from './chat-prompt.ts';
-import type { IssueParams } from './lax-primitives.ts';
+import { type IssueParams, laxInteger } from './lax-primitives.ts';
 
 const itemId = z.string().nullish().describe('Id of the item in the answer that it comes from.');
 const status = z
@@ -123,6 +123,45 @@ function countParts(given: unknown): number {
   }
   return count;
 }
+
+/** Query parameters of GET /v1/responses/{response_id}/input_items. */
+export const responseInputItemListInput = z.object({
+  response_id: z.string().min(1).describe('Id of the response.'),
+  after: z.string().optional().describe('Cursor: the id of the last item of the previous page.'),
+  limit: laxInteger({ minimum: 1, maximum: 100 }).prefault(20).describe('Most items to return.'),
+  order: z.enum(['asc', 'desc']).default('desc').describe('`asc`: the oldest item first.'),
+});
+
+const itemText = z.discriminatedUnion('type', [
+  inputText,
+  outputText.extend({ annotations: z.array(z.unknown()), logprobs: z.array(z.unknown()) }),
+  refusal,
+]);
+const listedFields = {
+  id: z.string().describe('Id of the item, for `item_reference` and `after`.'),
+  status: z.enum(['in_progress', 'completed', 'incomplete']),
+};
+
+/** An item as it is listed: with an id and a status, and texts as parts. */
+export const responseListedItem = z
+  .discriminatedUnion('type', [
+    inputMessage.extend({ ...listedFields, type: z.literal('message'), content: z.array(itemText) }),
+    functionCallItem.extend(listedFields),
+    functionCallOutputItem.extend({ ...listedFields, output: z.union([z.string(), z.array(itemText)]) }),
+    reasoningItem.extend(listedFields),
+  ])
+  .describe('An item of the conversation.');
+export type ResponseListedItem = z.output<typeof responseListedItem>;
+
+/** One page of the items that a response answered. */
+export const responseInputItemList = z.object({
+  object: z.literal('list'),
+  data: z.array(responseListedItem),
+  first_id: z.string().nullable().describe('Id of the first item of the page; null in an empty one.'),
+  last_id: z.string().nullable().describe('Id of the last item of the page; null in an empty one.'),
+  has_more: z.boolean().describe('There are items behind the page.'),
+});
+export type ResponseInputItemList = z.output<typeof responseInputItemList>;
 
 export const responseInputItemExamples = {
   valid: [

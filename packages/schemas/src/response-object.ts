@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { tokenLogprob } from './chat-logprobs.ts';
+import { reportRule } from './lax-primitives.ts';
 import { responseTextFormat } from './response-request.ts';
 import { responseTool, responseToolChoice } from './response-tools.ts';
 
@@ -161,6 +162,24 @@ export type ResponseObject = z.output<typeof responseObject>;
 
 /** Parameter of the routes of one stored response. */
 export const responseId = z.object({ response_id: z.string().min(1).describe('Id of the response.') });
+
+/** Query parameters of GET /v1/responses/{response_id}. */
+export const responseRetrieveInput = responseId.extend({
+  stream: z
+    .enum(['false', 'true'])
+    .optional()
+    .describe('Only false: events are sent while an answer is generated, not again.')
+    .check(context => {
+      if (context.value === 'true')
+        reportRule(context, [], 'Stored responses are not streamed again; leave stream out');
+    }),
+});
+
+/** Answer of POST /v1/responses/input_tokens. */
+export const responseInputTokens = z.object({
+  object: z.literal('response.input_tokens'),
+  input_tokens: z.int().describe('Tokens of the prompt that a response with the same fields computes.'),
+});
 
 /** Answer of DELETE /v1/responses/{response_id}. */
 export const deletedResponse = z.object({

@@ -49,13 +49,24 @@ const reasoning = z.object({
   generate_summary: z.enum(['auto', 'detailed']).nullish().describe('Older name of `summary`.'),
 });
 
+/** A field of OpenAI's that has no implementation here: null, or left out. */
+function refused(why: string) {
+  return z
+    .null({ error: `Not supported: ${why}` })
+    .optional()
+    .describe(`Refused: ${why}.`);
+}
+
 const QUESTION = 'What is the capital of France?';
 
 /** The request. */
 export const responseRequest = z
   .object({
+    access_programs: refused('there are no access programs'),
     background: laxBoolean().nullish().describe('Only false: answers are not made in the background.'),
+    context_management: refused('the context is not managed; see `truncation`'),
     conversation: z.unknown().optional().describe('Refused: there are no conversation objects.'),
+    image: refused('models here read text only'),
     include: z
       .array(z.enum(RESPONSE_INCLUDES))
       .nullish()
@@ -76,6 +87,7 @@ export const responseRequest = z
       .nullish()
       .describe('Texts by name, which the answer repeats.'),
     model: z.string().nullish().describe('Id from the model list. Default: the server’s first model.'),
+    moderation: refused('nothing is moderated'),
     parallel_tool_calls: nullAsDefault(laxBoolean(), true).describe(
       'Whether one answer may call several tools.',
     ),
@@ -90,6 +102,14 @@ export const responseRequest = z
       .string()
       .nullish()
       .describe('Accepted without effect: cached prompts are found by their content.'),
+    prompt_cache_options: z
+      .object({ mode: z.literal('implicit').nullish(), ttl: z.null().optional() })
+      .nullish()
+      .describe('Only `mode: implicit`, which is how prompts are cached: without breakpoints and lifetimes.'),
+    prompt_cache_retention: z
+      .enum(['in_memory', '24h'])
+      .nullish()
+      .describe('Accepted without effect: the longest retention, and cached prompts are in memory only.'),
     reasoning: reasoning.nullish().describe('Options of reasoning models.'),
     safety_identifier: z
       .string()

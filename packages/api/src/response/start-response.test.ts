@@ -103,6 +103,21 @@ const messagesOf = (engine: FakeEngine) => {
   return typeof prompt === 'object' && prompt.messages?.map(({ role, content }) => [role, content]);
 };
 
+it('counts the prompt tokens that a response would compute', async () => {
+  const { engine, caller } = open();
+  const asked = { input: 'hi', instructions: 'Be brief.' };
+  const { input_tokens: count } = await caller.responses.countInputTokens(asked);
+  expect(engine.requests).toHaveLength(0);
+  await caller.responses.complete(asked);
+  const { prompt } = engine.requests[0]!;
+  expect(count).toBe((await engine.encodePrompt(prompt)).length);
+  expect(
+    await errorOf(caller.responses.countInputTokens({ ...asked, previous_response_id: 'x' })),
+  ).toMatchObject({
+    param: 'previous_response_id',
+  });
+});
+
 describe('a stored response', () => {
   it('is continued by its id, without its instructions', async () => {
     const { engine, caller } = open({ pieces: ['Hello.'] });
@@ -159,6 +174,72 @@ describe('a stored response', () => {
     expect(await errorOf(caller.responses.complete({ input: 'hi', ...fields }))).toMatchObject({
       reason: 'not_found',
       param,
+    });
+  });
+
+  it('lists the items that it answered, in pages, with ids that can be referred to', async () => {
+    const { engine, caller } = open({ pieces: ['Hello.'] });
+    const first = await caller.responses.complete({ input: 'a' });
+    const second = await caller.responses.complete({
+      input: [
+        { role: 'user', content: [{ type: 'input_text', text: 'b' }] },
+        { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c', output: 'x' },
+      ],
+      previous_response_id: first.id,
+    });
+    const asked = { response_id: second.id };
+    const { data, has_more } = await caller.responses.inputItems({ ...asked, order: 'asc' });
+    expect(has_more).toBe(false);
+    expect(data).toMatchObject([
+      { type: 'message', role: 'user', status: 'completed', content: [{ type: 'input_text', text: 'a' }] },
+      {
+        type: 'message',
+        role: 'assistant',
+        id: first.output[0]!.id,
+        content: [{ type: 'output_text', text: 'Hello.' }],
+      },
+      { type: 'message', content: [{ text: 'b' }] },
+      { type: 'function_call', call_id: 'c' },
+      { type: 'function_call_output', output: 'x' },
+    ]);
+    expect(new Set(data.map(({ id }) => id)).size).toBe(5);
+    const paged = [];
+    for (let after: string | undefined; ; ) {
+      const page = await caller.responses.inputItems({ ...asked, limit: 2, ...(after && { after }) });
+      expect([page.first_id, page.last_id]).toEqual([page.data[0]!.id, page.data.at(-1)!.id]);
+      paged.push(...page.data);
+      if (!page.has_more) break;
+      after = page.last_id!;
+    }
+    expect(paged).toEqual(data.toReversed());
+    const reference = { type: 'item_reference' as const, id: data[0]!.id };
+    await caller.responses.complete({ input: [reference] });
+    expect(messagesOf(engine)).toEqual([['user', 'a']]);
+    expect(await errorOf(caller.responses.inputItems({ ...asked, after: 'x' }))).toMatchObject({
+      reason: 'invalid_parameter',
+      param: 'after',
+    });
+    expect(await errorOf(caller.responses.inputItems({ response_id: 'resp_0' }))).toMatchObject({
+      reason: 'not_found',
+    });
+  });
+
+  it('is complete, so it cannot be cancelled, and its events are not sent again', async () => {
+    const { caller } = open();
+    const { id: response_id } = await caller.responses.complete({ input: 'a' });
+    expect(await errorOf(caller.responses.cancel({ response_id }))).toMatchObject({
+      reason: 'invalid_parameter',
+      message: expect.stringContaining('background'),
+    });
+    expect(await errorOf(caller.responses.cancel({ response_id: 'resp_0' }))).toMatchObject({
+      reason: 'not_found',
+    });
+    await expect(caller.responses.retrieve({ response_id, stream: 'true' })).rejects.toThrow(
+      'not streamed again',
+    );
+    expect(await caller.responses.retrieve({ response_id, stream: 'false' })).toMatchObject({
+      id: response_id,
     });
   });
 

@@ -1,15 +1,18 @@
 // The items of a request in full: those of the responses that it continues, and the stored items that it refers to.
 
-import { type ResponseInputItem, type ResponseRequest, responseInputItem } from '@ortler/schemas';
+import {
+  type ResponseInputItem,
+  type ResponseOutputItem,
+  type ResponseRequest,
+  responseInputItem,
+} from '@ortler/schemas';
 import type { ResponseStore, StoredResponse } from '../ports/response-services.ts';
 import type { Principal } from '../ports/services.ts';
 import { ApiError } from '../trpc/errors.ts';
+import { inputItemId, readItemId } from './item-ids.ts';
 
 /** Most responses before one, which are read one after the other. */
 export const MAX_CONTINUED_COUNT = 1_000;
-
-/** Id of an item of an answer: kind, hexadecimal id of the response, place in its output. */
-const ITEM_ID = /^(?:msg|rs|fc)_([0-9a-f]+)_(\d+)$/;
 
 export interface FullInput {
   /** Items of the responses before this one, oldest first. */
@@ -45,29 +48,44 @@ export async function readFullInput(
 }
 
 async function readHistory(lastId: string, access: ResponseAccess): Promise<ResponseInputItem[]> {
+  const chain = await readChain(lastId, 'previous_response_id', access);
+  return chain.flatMap(({ input, response }) => [...input, ...toInputItems(response.output)]);
+}
+
+/**
+ * A stored response and all those that it continues, oldest first. `place`: the field that has the id.
+ * Throws: as `readFullInput`.
+ */
+export async function readChain(
+  lastId: string,
+  place: string,
+  access: ResponseAccess,
+): Promise<StoredResponse[]> {
   const chain: StoredResponse[] = [];
   for (let id: string | null = lastId; id !== null; id = chain.at(-1)!.previousId) {
     if (chain.length === MAX_CONTINUED_COUNT)
       throw new ApiError(
         'invalid_parameter',
-        `previous_response_id continues more than ${MAX_CONTINUED_COUNT} responses; send the items of the conversation as input.`,
-        { param: 'previous_response_id' },
+        `${place} continues more than ${MAX_CONTINUED_COUNT} responses; send the items of the conversation as input.`,
+        { param: place },
       );
-    chain.push(await readResponse(id, 'previous_response_id', access));
+    chain.push(await readResponse(id, place, access));
   }
-  return chain.reverse().flatMap(({ input, response }) => [...input, ...toInputItems(response.output)]);
+  return chain.reverse();
 }
 
 async function readItem(id: string, place: string, access: ResponseAccess): Promise<ResponseInputItem> {
-  const [, hex, at] = ITEM_ID.exec(id) ?? [];
+  const found = readItemId(id);
   const missing = new ApiError('not_found', `${place}: there is no stored item ${shorten(id)}.`, {
     param: place,
   });
-  if (hex === undefined) throw missing;
-  const { response } = await readResponse(`resp_${hex}`, place, access);
-  const item = response.output[Number(at)];
-  if (item?.id !== id) throw missing;
-  return toInputItems([item])[0]!;
+  if (found === null) throw missing;
+  const { input, response } = await readResponse(found.responseId, place, access);
+  const { isInput, index } = found;
+  const item = isInput ? input[index] : response.output[index];
+  if (item === undefined || (isInput ? inputItemId(item, found.responseId, index) : item.id) !== id)
+    throw missing;
+  return isInput ? (item as ResponseInputItem) : toInputItems([item as ResponseOutputItem])[0]!;
 }
 
 async function readResponse(

@@ -5,11 +5,17 @@ import {
   deletedResponse,
   type ResponseStreamEvent,
   responseId,
+  responseInputItemList,
+  responseInputItemListInput,
+  responseInputTokens,
   responseObject,
   responseRequest,
+  responseRetrieveInput,
 } from '@ortler/schemas';
 import { z } from 'zod';
 import type { Services } from '../ports/services.ts';
+import { countInputTokens } from '../response/count-input-tokens.ts';
+import { listInputItems } from '../response/list-input-items.ts';
 import { completeResponse, streamResponse } from '../response/start-response.ts';
 import { responseOwner } from '../response/stored-conversation.ts';
 import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
@@ -23,7 +29,8 @@ import { createBearerProcedure, router } from '../trpc/trpc.ts';
  *
  * - `create`: what REST calls; replies with a response, or with events when `stream` is true.
  * - `complete` and `stream`: the same for typed clients, each with one type of reply.
- * - `retrieve` and `delete`: a stored response.
+ * - `retrieve`, `inputItems`, `cancel` and `delete`: a stored response.
+ * - `countInputTokens`: the length of a prompt.
  */
 export function createResponsesRouter(services: Services) {
   const procedure = createBearerProcedure(services)
@@ -76,13 +83,82 @@ export function createResponsesRouter(services: Services) {
           summary: 'Read a stored response',
         },
       })
-      .input(responseId)
+      .input(responseRetrieveInput)
       .output(responseObject)
       .query(async ({ ctx, input: { response_id: id } }) => {
         const found = await services.responses?.find(id, responseOwner(ctx.principal));
         if (found === undefined) throw missing(id);
         return found.response;
       }),
+
+    inputItems: stored
+      .meta({
+        auth: 'bearer',
+        errors: 'openai',
+        fails: ['not_found'],
+        openapi: {
+          method: 'GET',
+          path: '/v1/responses/{response_id}/input_items',
+          operationId: 'listResponseInputItems',
+          tags: ['responses'],
+          requestHeaders,
+          summary: 'List the items that a stored response answered',
+          description: 'Items of the responses that it continues are among them, their answers included.',
+        },
+      })
+      .input(responseInputItemListInput)
+      .output(responseInputItemList)
+      .query(async ({ ctx, input: { response_id: id, ...page } }) => {
+        const owner = responseOwner(ctx.principal);
+        if ((await services.responses?.find(id, owner)) === undefined) throw missing(id);
+        return listInputItems(id, page, { store: services.responses, owner });
+      }),
+
+    cancel: stored
+      .meta({
+        auth: 'bearer',
+        errors: 'openai',
+        fails: ['not_found', 'invalid_parameter'],
+        openapi: {
+          method: 'POST',
+          path: '/v1/responses/{response_id}/cancel',
+          operationId: 'cancelResponse',
+          tags: ['responses'],
+          requestHeaders,
+          summary: 'Refused: only responses in the background can be cancelled, and there are none',
+        },
+      })
+      .input(responseId)
+      .output(responseObject)
+      .mutation(async ({ ctx, input: { response_id: id } }) => {
+        const found = await services.responses?.find(id, responseOwner(ctx.principal));
+        if (found === undefined) throw missing(id);
+        throw new ApiError(
+          'invalid_parameter',
+          'Only responses in the background can be cancelled, and this one is complete. To end one early, close its connection.',
+          { param: 'response_id' },
+        );
+      }),
+
+    countInputTokens: procedure
+      .meta({
+        auth: 'bearer',
+        errors: 'openai',
+        openapi: {
+          method: 'POST',
+          path: '/v1/responses/input_tokens',
+          operationId: 'countResponseInputTokens',
+          tags: ['responses'],
+          requestHeaders,
+          summary: 'Count the prompt tokens of a response, without an answer',
+        },
+      })
+      .input(responseRequest)
+      .output(responseInputTokens)
+      .mutation(async ({ ctx, input }) => ({
+        object: 'response.input_tokens' as const,
+        input_tokens: await countInputTokens(services, ctx, input),
+      })),
 
     delete: stored
       .meta({
