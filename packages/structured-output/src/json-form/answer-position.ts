@@ -1,6 +1,7 @@
 // The state of a form behind one token of an answer, from which a matcher goes on, and to which it goes back.
 
 import type { ReaderState } from './json-reader.ts';
+import { isTwice } from './repetition.ts';
 
 export interface AnswerPosition {
   /** Before the token; null at the start. */
@@ -20,9 +21,13 @@ export interface AnswerPosition {
 }
 
 export interface CompleteCall {
+  /** The call before it. */
+  readonly previous: CompleteCall | null;
   /** Bytes of the answer up to its end. */
   readonly end: number;
-  /** It is the one before it again. */
+  /** Unit: bytes. Null for the first call, whose beginning is not known. */
+  readonly length: number | null;
+  /** It was made before in this answer. */
   readonly repeats: boolean;
 }
 
@@ -38,4 +43,21 @@ export function startPosition(reader: ReaderState): AnswerPosition {
     mustEnd: false,
     call: null,
   };
+}
+
+/** The call that ends at `end`, behind the last one before it. `bytes` is the answer up to there. */
+export function completeCall(
+  bytes: Uint8Array,
+  end: number,
+  separatorLength: number,
+  last: CompleteCall | null,
+): CompleteCall {
+  if (last === null) return { previous: null, end, length: null, repeats: false };
+  const length = end - last.end - separatorLength;
+  for (let other: CompleteCall | null = last; other !== null; other = other.previous) {
+    const isAsLong = other.length === null || other.length === length;
+    if (isAsLong && isTwice(bytes, other.end, end, length))
+      return { previous: last, end, length, repeats: true };
+  }
+  return { previous: last, end, length, repeats: false };
 }

@@ -6,11 +6,11 @@
 // tokens that begin with the next byte of the repetition are taken out of the mask. Where it repeats itself again within
 // 256 bytes, only tokens remain that end the string. Where the last members of a list or object repeat themselves and it may
 // end, no further comma is allowed. Plain text of an argument ends with a mark: where it must end, tokens remain that bring it on.
-// Behind a call that is the one before it again, there is no further call.
+// Behind a call that was made before in the same answer, there is no further call.
 
 import type { ConstraintMatcher } from '../constraint.ts';
 import type { JsonForm } from '../json-form.ts';
-import { type AnswerPosition, type CompleteCall, startPosition } from './answer-position.ts';
+import { type AnswerPosition, type CompleteCall, completeCall, startPosition } from './answer-position.ts';
 import {
   CLOSE_LIST,
   CLOSE_OBJECT,
@@ -24,7 +24,7 @@ import {
 import type { JsonTokens, StringEnds } from './json-tokens.ts';
 import { clearBit, hasBit, isEmpty, keepTokens } from './mask-bits.ts';
 import { NumberLength } from './number-length.ts';
-import { findRepeatedUnit, isMemberUnit, isTwice, windowStart } from './repetition.ts';
+import { findRepeatedUnit, isMemberUnit, windowStart } from './repetition.ts';
 import type { ShapeAutomaton, TextValue } from './shape-automaton.ts';
 
 /** The first bytes of a token, behind which a line ends, and the bracket that must be able to follow them. */
@@ -329,8 +329,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
     const separatorLength = this.#reader.marks?.separatorLength ?? null;
     if (separatorLength === null || !this.#form.guardsRepetition) return last;
     this.#writeToken(tokenId);
-    const length = last === null ? 0 : end - last.end - separatorLength;
-    return { end, repeats: last !== null && isTwice(this.#bytes, last.end, end, length) };
+    return completeCall(this.#bytes, end, separatorLength, last);
   }
 
   /** Whether a token may bring the end of repeated members. */

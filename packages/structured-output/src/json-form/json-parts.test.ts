@@ -156,7 +156,7 @@ describe('a text that repeats itself', () => {
   });
 });
 
-describe('a call that is the one before it again', () => {
+describe('a call that was made before', () => {
   const call = sequence(text('f('), json({ type: 'string' }), text(')'));
   const tag = (separator: string, end: string): TagNode =>
     sequence(text('<'), { ...repeated(call), separator, areCalls: true } as TagNode, text(end));
@@ -168,12 +168,19 @@ describe('a call that is the one before it again', () => {
     ['\n', ''],
   ])('is the last one, with %j between calls and %j behind them', (separator, end) => {
     const calls = (...values: string[]) => `<${values.map(value => `f("${value}")`).join(separator)}`;
-    const two = calls('a', 'b', 'b');
-    const three = calls('a', 'b', 'b', 'b');
-    expect(allows(matcherOf(tag(separator, end)), two + end)).toBe(true);
-    expect(allowedPart(tag(separator, end), three)).toBe(two);
-    expect(allowedPart(tag(separator, end), three, { guardRepetition: false })).toBe(three);
-    const others = calls('a', 'b', 'a', 'b', 'c', 'bb', 'b');
+    for (const values of [
+      ['a', 'a'],
+      ['a', 'b', 'b'],
+      ['a', 'b', 'c', 'b'],
+      ['a', 'bb', 'b', 'a'],
+    ]) {
+      const last = calls(...values);
+      const further = calls(...values, 'c');
+      expect(allows(matcherOf(tag(separator, end)), last + end)).toBe(true);
+      expect(allowedPart(tag(separator, end), further)).toBe(last);
+      expect(allowedPart(tag(separator, end), further, { guardRepetition: false })).toBe(further);
+    }
+    const others = calls('a', 'b', 'c', 'bb', 'aa', 'ab');
     expect(allowedPart(tag(separator, end), others)).toBe(others);
   });
 

@@ -11,7 +11,7 @@ export class LiteralRules {
 
   /** The grammar of a part, made once for each reference. Throws: as `make`. */
   nodeOf(part: SchemaPart, make: (part: SchemaPart) => TagNode): TagNode {
-    const name = isSchema(part.schema) ? part.schema['$ref'] : undefined;
+    const name = isSchema(part.schema) ? part.schema.$ref : undefined;
     if (typeof name !== 'string') return make(part);
     if (!this.#rules.has(name)) {
       this.#rules.set(name, null);
