@@ -45,6 +45,8 @@ export interface AppOptions {
   readonly storage?: StorageChecksOptions;
   /** The device that models run on, once it is chosen. */
   readonly device?: () => DeviceChoice | undefined;
+  /** Whether the server has been told to stop and health says so. Default: never. */
+  readonly isStopping?: () => boolean;
   readonly bodyLimitBytes: number;
   /** Limit of bodies that are streamed to the store: logged trajectories. */
   readonly streamedBodyLimitBytes: number;
@@ -76,6 +78,7 @@ export async function createApp({
   metrics,
   storage = {},
   device = () => undefined,
+  isStopping = () => false,
   bodyLimitBytes,
   streamedBodyLimitBytes,
   stalledReaderMs,
@@ -165,6 +168,7 @@ export async function createApp({
     metrics,
     metricsAccess,
     device,
+    isStopping,
     router,
   });
 

@@ -1,6 +1,7 @@
 // Creates a server from its configuration, listens, and shuts down gracefully. Callers: the command line and tests.
 
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError } from '@ortler/api';
 import type { EngineInfo } from '@ortler/engine';
 import type { DeviceChoice } from '@ortler/onnxruntime';
@@ -38,7 +39,10 @@ export interface RunningServer {
   readonly firstKey: string | null;
   /** Resolves when each model is ready or has failed once. */
   readonly loaded: Promise<void>;
-  /** Graceful shutdown: lets open requests end within `drainMs`, aborts the rest, then frees everything. */
+  /**
+   * Graceful shutdown: health says so for `drainDelayMs`, then open requests may end within `drainMs`; aborts the rest and frees
+   * everything.
+   */
   stop(): Promise<void>;
 }
 
@@ -109,6 +113,7 @@ export async function startServer(
     now: Date.now,
     stopping: closing.signal,
   });
+  let isStopping = false;
   const app = await createApp({
     services: {
       models: catalog,
@@ -136,6 +141,7 @@ export async function startServer(
       disk: () => checkDisk(config.dataDir, config.lowDiskBytes),
     },
     device: () => models.device.chosen,
+    isStopping: () => isStopping,
     bodyLimitBytes: config.bodyLimitBytes,
     streamedBodyLimitBytes: config.logBodyLimitBytes,
     stalledReaderMs: config.stalledReaderMs,
@@ -151,6 +157,8 @@ export async function startServer(
   let metricsServer: MetricsServer | undefined;
   let endHousekeeping: () => void = () => undefined;
   const stop = async () => {
+    isStopping = true;
+    if (config.drainDelayMs > 0) await pause(config.drainDelayMs);
     endHousekeeping();
     await metricsServer?.close();
     const endAnswers = setTimeout(

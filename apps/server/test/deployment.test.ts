@@ -49,7 +49,6 @@ const deploymentSchema = z.object({
             ports: z.tuple([z.object({ name: z.string(), containerPort: z.number() })]),
             livenessProbe: probe,
             readinessProbe: probe,
-            lifecycle: z.object({ preStop: z.object({ sleep: z.object({ seconds: z.number() }) }) }),
             volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string() })),
           }),
         ]),
@@ -131,11 +130,12 @@ describe('Kubernetes manifests', () => {
 
   it('name settings that exist, and leave a pod the time to end its answers', () => {
     const spec = deployment();
-    const { env, lifecycle } = containerOf(spec);
+    const { env } = containerOf(spec);
     expect(unknownVariables(env.map(({ name }) => name))).toEqual([]);
-    const drainMs = Number(env.find(({ name }) => name === 'ORTLER_DRAIN_MS')?.value);
+    const secondsOf = (wanted: string) => Number(env.find(({ name }) => name === wanted)?.value) / 1_000;
+    const stopS = secondsOf('ORTLER_DRAIN_DELAY_MS') + secondsOf('ORTLER_DRAIN_MS');
     const grace = spec.template.spec.terminationGracePeriodSeconds;
-    expect(grace).toBeGreaterThan(lifecycle.preStop.sleep.seconds + drainMs / 1_000);
+    expect(grace).toBeGreaterThan(stopS);
   });
 
   it('select the pods, and mount what they claim', () => {

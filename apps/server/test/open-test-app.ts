@@ -32,7 +32,13 @@ export async function openTestApp(
   options: Partial<
     Pick<
       AppOptions,
-      'logger' | 'stalledReaderMs' | 'corsOrigins' | 'storage' | 'allowedHosts' | 'metricsAccess'
+      | 'logger'
+      | 'stalledReaderMs'
+      | 'corsOrigins'
+      | 'storage'
+      | 'allowedHosts'
+      | 'metricsAccess'
+      | 'isStopping'
     >
   > = {},
 ): Promise<TestApp> {

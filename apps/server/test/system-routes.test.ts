@@ -267,3 +267,43 @@ it('serves the docs page and its script locally', async () => {
   expect(file.statusCode).toBe(200);
   expect(file.body.length).toBeGreaterThan(1_000_000);
 }, 20_000);
+
+it.each(['/server_info', '/get_server_info'])(
+  'tells routers the default model and its limits: %s',
+  async path => {
+    test = await openTestApp(createFakeServices({ a: createFakeEngine(), b: createFakeEngine() }));
+    const { contextLength, maxSequences, modelType } = createFakeEngine().info;
+    const names = { model_path: 'a', served_model_name: 'a', tokenizer_path: 'a', is_generation: true };
+    expect((await test.app.inject(path)).json()).toEqual({
+      ...names,
+      model_type: modelType,
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      max_running_requests: maxSequences,
+      context_length: contextLength,
+    });
+    const model = path.replace('server', 'model');
+    expect((await test.app.inject(model)).json()).toEqual({ ...names, model_type: modelType });
+  },
+);
+
+it('tells routers the name of a model that still loads, without its limits', async () => {
+  test = await openTestApp(createFakeServices({ a: loading }));
+  const reply = await test.app.inject('/server_info');
+  expect(reply.statusCode).toBe(200);
+  expect(reply.json()).toMatchObject({ served_model_name: 'a' });
+  expect(reply.json()).not.toHaveProperty('context_length');
+});
+
+it('is not ready and not well once it is told to stop, but answers', async () => {
+  let isStopping = false;
+  test = await openTestApp(createFakeServices(), undefined, { isStopping: () => isStopping });
+  expect((await test.app.inject('/health/ready')).statusCode).toBe(200);
+  isStopping = true;
+  for (const path of ['/health', '/health/ready', '/ping']) {
+    const reply = await test.app.inject(path);
+    expect(reply.statusCode).toBe(503);
+    expect(reply.json()).toMatchObject({ status: 'stopping' });
+  }
+  expect((await test.app.inject('/health/live')).statusCode).toBe(200);
+  expect((await test.post({ messages: MESSAGES })).statusCode).toBe(200);
+});

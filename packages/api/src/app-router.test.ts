@@ -49,8 +49,8 @@ describe('models.list', () => {
     expect(await callerOf(services).models.list()).toEqual({
       object: 'list',
       data: [
-        { ...record, id: 'a', root: 'a' },
-        { ...record, id: 'b', root: 'b' },
+        { ...record, id: 'a', root: 'a', max_model_len: createFakeEngine().info.contextLength },
+        { ...record, id: 'b', root: 'b', max_model_len: null },
       ],
     });
   });

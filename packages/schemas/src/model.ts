@@ -9,12 +9,25 @@ export const modelRecord = z.object({
   created: z.int().describe('Time of creation of the model. Unix seconds.'),
   owned_by: z.string().describe('Owner of the model.'),
   root: z.string().describe('Id of the model that this one derives from; its own id for a base model.'),
+  max_model_len: z
+    .int()
+    .nullable()
+    .describe('Most tokens of prompt and answer together; null until the model is loaded.'),
 });
 export type ModelRecord = z.output<typeof modelRecord>;
 
 const listExample = {
   object: 'list',
-  data: [{ id: 'demo', object: 'model', created: 1_790_000_000, owned_by: 'ortler', root: 'demo' }],
+  data: [
+    {
+      id: 'demo',
+      object: 'model',
+      created: 1_790_000_000,
+      owned_by: 'ortler',
+      root: 'demo',
+      max_model_len: 4_096,
+    },
+  ],
 };
 
 /** All models. */

@@ -62,6 +62,7 @@ describe('readConfig', () => {
       logBodyLimitBytes: 256 * 1024 * 1024,
       stalledReaderMs: 120_000,
       drainMs: 10_000,
+      drainDelayMs: 0,
       logLevel: 'warn',
       lowDiskBytes: 256 * 1024 * 1024,
       buildMaxAgeDays: 30,

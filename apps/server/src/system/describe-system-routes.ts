@@ -10,9 +10,9 @@ const HEALTH_REPORT: Json = {
   properties: {
     status: {
       type: 'string',
-      enum: ['ok', 'degraded', 'loading', 'unavailable'],
+      enum: ['ok', 'degraded', 'loading', 'unavailable', 'stopping'],
       description:
-        '`ok`: every model answers and storage is sound; `degraded`: some models answer, or storage has a fault; `loading`: no model yet; `unavailable`: no model.',
+        '`ok`: every model answers and storage is sound; `degraded`: some models answer, or storage has a fault; `loading`: no model yet; `unavailable`: no model; `stopping`: requests should go elsewhere.',
     },
     device: { type: 'object', description: 'The device of the models, once it is chosen.' },
     models: {
@@ -70,7 +70,7 @@ const HEALTH_REPORT_DATABASE: Json = {
 const READINESS_REPORT: Json = {
   type: 'object',
   properties: {
-    status: { type: 'string', enum: ['ready', 'not_ready'] },
+    status: { type: 'string', enum: ['ready', 'not_ready', 'stopping'] },
     missing: {
       type: 'array',
       items: { type: 'string', enum: ['models', 'database'] },
@@ -84,6 +84,32 @@ const LIVENESS_REPORT: Json = {
   type: 'object',
   properties: { status: { type: 'string', enum: ['alive'] } },
   required: ['status'],
+};
+
+const MODEL_INFO: Json = {
+  type: 'object',
+  properties: {
+    model_path: { ...TEXT, description: 'Id of the default model.' },
+    served_model_name: { ...TEXT, description: 'The same.' },
+    tokenizer_path: { ...TEXT, description: 'The same.' },
+    is_generation: { type: 'boolean', description: 'True: the model generates text.' },
+    model_type: { ...TEXT, description: 'Architecture, once the model is loaded.' },
+  },
+  required: ['model_path', 'served_model_name', 'tokenizer_path', 'is_generation'],
+};
+
+const SERVER_INFO: Json = {
+  type: 'object',
+  properties: {
+    ...(MODEL_INFO.properties as Json),
+    version: { ...TEXT, description: 'Version of the server.' },
+    max_running_requests: { type: 'integer', description: 'Most answers at once, once the model is loaded.' },
+    context_length: {
+      type: 'integer',
+      description: 'Most tokens of prompt and answer together, once the model is loaded.',
+    },
+  },
+  required: [...(MODEL_INFO.required as string[]), 'version'],
 };
 
 const VERSION: Json = {
@@ -133,6 +159,10 @@ export function describeSystemRoutes(document: Json): Json {
     '/health/ready': { get: readiness },
     '/ping': { get: health('ping'), post: health('postPing') },
     '/version': { get: operation('getVersion', 'Tell the version of the server', 'Version') },
+    '/server_info': {
+      get: operation('getServerInfo', 'Tell routers the default model and its limits', 'ServerInfo'),
+    },
+    '/model_info': { get: operation('getModelInfo', 'Tell routers the default model', 'ModelInfo') },
     '/metrics': {
       get: {
         ...operation('getMetrics', 'Metrics for Prometheus, where they have no port of their own', null),
@@ -147,7 +177,9 @@ export function describeSystemRoutes(document: Json): Json {
     HealthReportDisk: HEALTH_REPORT_DISK,
     HealthReportModel: HEALTH_REPORT_MODEL,
     LivenessReport: LIVENESS_REPORT,
+    ModelInfo: MODEL_INFO,
     ReadinessReport: READINESS_REPORT,
+    ServerInfo: SERVER_INFO,
     Version: VERSION,
   });
   (document.tags as Json[]).push({ name: TAG });

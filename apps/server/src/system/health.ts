@@ -23,9 +23,9 @@ export interface DeviceReport {
 export interface HealthReport {
   /**
    * `ok`: every model answers and storage is sound; `degraded`: some models answer, or storage has a fault; `loading`: no model
-   * yet; `unavailable`: no model.
+   * yet; `unavailable`: no model; `stopping`: requests should go elsewhere.
    */
-  readonly status: 'ok' | 'degraded' | 'loading' | 'unavailable';
+  readonly status: 'ok' | 'degraded' | 'loading' | 'unavailable' | 'stopping';
   /** Absent until the first model is prepared. */
   readonly device?: DeviceReport;
   readonly models: readonly { readonly id: string; readonly state: ModelState; readonly detail?: string }[];
@@ -38,15 +38,21 @@ export interface HealthReport {
 export interface HealthFacts {
   readonly device?: DeviceChoice | undefined;
   readonly storage?: StorageReport | undefined;
+  /** Whether the server has been told to stop. */
+  readonly isStopping?: boolean;
 }
 
 /** Reports the state of every model and of storage. */
-export function reportHealth(catalog: ModelCatalog, { device, storage }: HealthFacts = {}): HealthReport {
+export function reportHealth(
+  catalog: ModelCatalog,
+  { device, storage, isStopping = false }: HealthFacts = {},
+): HealthReport {
   const models = reportModels(catalog);
   const isDegraded = models.status === 'ok' && storage !== undefined && hasFault(storage);
   return {
     ...models,
     ...(isDegraded && { status: 'degraded' as const }),
+    ...(isStopping && { status: 'stopping' as const }),
     ...(device && { device: toDeviceReport(device) }),
     ...(storage?.disk && { disk: storage.disk }),
     ...(storage && storage.databases.length > 0 && { databases: storage.databases }),
@@ -72,13 +78,18 @@ export function isServing({ status }: HealthReport): boolean {
 }
 
 export interface ReadinessReport {
-  readonly status: 'ready' | 'not_ready';
+  readonly status: 'ready' | 'not_ready' | 'stopping';
   /** What is missing. */
   readonly missing?: readonly ('models' | 'database')[];
 }
 
 /** Whether a load balancer should send requests here: some model answers, and so does the main database. */
-export function reportReadiness(catalog: ModelCatalog, { isMainReady }: StorageReport): ReadinessReport {
+export function reportReadiness(
+  catalog: ModelCatalog,
+  { isMainReady }: StorageReport,
+  isStopping = false,
+): ReadinessReport {
+  if (isStopping) return { status: 'stopping' };
   const missing: ('models' | 'database')[] = [];
   if (!isServing(reportModels(catalog))) missing.push('models');
   if (!isMainReady) missing.push('database');

@@ -8,6 +8,7 @@ import { describeSystemRoutes } from './describe-system-routes.ts';
 import { isServing, reportHealth, reportReadiness } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { isMetricsKey } from './metrics-key.ts';
+import { reportModel, reportServer } from './server-info.ts';
 import type { StorageChecks } from './storage-checks.ts';
 import { VERSION } from './version.ts';
 
@@ -24,6 +25,8 @@ export interface SystemRoutesOptions {
   readonly metricsAccess: MetricsAccess;
   /** The device of the models, once it is chosen. */
   readonly device: () => DeviceChoice | undefined;
+  /** Whether the server has been told to stop, and requests should go elsewhere. */
+  readonly isStopping: () => boolean;
   readonly router: AppRouter;
 }
 
@@ -35,7 +38,7 @@ type Answer = (request: FastifyRequest, reply: FastifyReply) => unknown;
 /** Registers the routes, with and without a trailing slash; other methods get 405. */
 export async function registerSystemRoutes(
   app: FastifyInstance,
-  { catalog, storage, metrics, metricsAccess, device, router }: SystemRoutesOptions,
+  { catalog, storage, metrics, metricsAccess, device, isStopping, router }: SystemRoutesOptions,
 ): Promise<void> {
   // None of these routes reads a body, so any content type is accepted.
   app.removeAllContentTypeParsers();
@@ -66,18 +69,26 @@ export async function registerSystemRoutes(
     return report;
   };
   const answerHealth: Answer = async (_request, reply) => {
-    const report = reportHealth(catalog, { device: device(), storage: await storage.check() });
+    const report = reportHealth(catalog, {
+      device: device(),
+      storage: await storage.check(),
+      isStopping: isStopping(),
+    });
     return tell(reply, isServing(report), report);
   };
   // Whether the process should live: it does not look at anything that a restart would not mend.
   serve('/health/live', ['GET'], (_request, reply) => tell(reply, true, { status: 'alive' }));
   serve('/health/ready', ['GET'], async (_request, reply) => {
-    const report = reportReadiness(catalog, await storage.check());
+    const report = reportReadiness(catalog, await storage.check(), isStopping());
     return tell(reply, report.status === 'ready', report);
   });
   serve('/health', ['GET'], answerHealth);
   serve('/ping', ['GET', 'POST'], answerHealth);
   serve('/version', ['GET'], () => ({ version: VERSION }));
+  // For routers of SGLang's family; the second name is that of their older versions.
+  for (const path of ['/server_info', '/get_server_info'])
+    serve(path, ['GET'], () => reportServer(catalog, VERSION));
+  for (const path of ['/model_info', '/get_model_info']) serve(path, ['GET'], () => reportModel(catalog));
   const answerMetrics: Answer = (request, reply) => {
     // Not for pages of other sites in the browser of someone who may reach this port.
     reply.removeHeader('access-control-allow-origin');

@@ -3,7 +3,7 @@
 import { modelList, modelRecord } from '@ortler/schemas';
 import { z } from 'zod';
 import { findModel, listModels } from '../generation/ready-engine.ts';
-import type { ModelIdentity, Services } from '../ports/services.ts';
+import type { ServedModel, Services } from '../ports/services.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
 import { createBearerProcedure, router } from '../trpc/trpc.ts';
 
@@ -58,12 +58,18 @@ export function createModelsRouter(services: Services) {
   });
 }
 
-function toModelRecord(model: ModelIdentity) {
+function toModelRecord(model: ServedModel) {
   return {
     id: model.id,
     object: 'model' as const,
     created: model.createdAtSeconds,
     owned_by: model.ownedBy,
     root: model.root,
+    max_model_len: contextLengthOf(model),
   };
+}
+
+/** Null where no engine says it: while a model loads, and of checkpoints, which are loaded on demand. */
+function contextLengthOf(model: ServedModel): number | null {
+  return 'status' in model && model.status.kind === 'ready' ? model.status.engine.info.contextLength : null;
 }

@@ -113,6 +113,15 @@ export const SERVER_SETTINGS = {
     description: 'Graceful shutdown: how long open requests may continue after a stop signal.',
     schema: wholeNumber(0, 600_000),
   }),
+  drainDelayMs: setting({
+    variable: 'ORTLER_DRAIN_DELAY_MS',
+    flag: '--drain-delay-ms',
+    valueName: 'milliseconds',
+    fallback: '0',
+    description:
+      'Graceful shutdown behind a router: how long the server still answers everything after a stop signal, while /health and /health/ready say 503, so that the router sends requests elsewhere. The time of --drain-ms follows.',
+    schema: wholeNumber(0, 600_000),
+  }),
   logLevel: setting({
     variable: 'ORTLER_LOG_LEVEL',
     flag: '--log-level',
